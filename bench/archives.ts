@@ -1,11 +1,15 @@
-// Every hostile archive, and the largest sound ones, each in a process of its own: how long until it is refused (or read), and the most
-// memory that the process ever held. Fails when a hostile one is not refused within two seconds and 300 MB, or a sound one takes more
-// memory than that.
+// Every hostile archive, and the largest sound ones, each in a process of its own: how long until
+// it is refused (or read), and the most memory that the process ever held. Fails when a hostile one
+// is not refused within two seconds and 300 MB, or a sound one takes more memory than that.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileSource, InvalidArchive, openExport } from '../packages/notion-markdown/src/archive/index.ts'
+import {
+  fileSource,
+  InvalidArchive,
+  openExport,
+} from '../packages/notion-markdown/src/archive/index.ts'
 
 const MOST_MS = 2000
 const MOST_MB = 300
@@ -36,7 +40,10 @@ async function open(path: string): Promise<Outcome> {
   return { said, ms: performance.now() - started, mb: peakMemory() }
 }
 
-/** The most that was ever resident. (`resourceUsage().maxRSS` would count what the parent held before this program started.) */
+/**
+ * The most that was ever resident. (`resourceUsage().maxRSS` would count what the parent held
+ * before this program started.)
+ */
 function peakMemory(): number {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024
 }
@@ -48,14 +55,27 @@ async function measureAll(): Promise<void> {
   const file = join(folder, 'export.zip')
   const measure = (bytes: Uint8Array): Outcome => {
     writeFileSync(file, bytes)
-    const child = spawnSync(process.execPath, [...process.execArgv, import.meta.filename, '--open', file], { timeout: 60_000 })
-    if (child.status !== 0) return { said: `no answer: ${child.stderr.toString().slice(0, 200)}`, ms: Infinity, mb: Infinity }
+    const child = spawnSync(
+      process.execPath,
+      [...process.execArgv, import.meta.filename, '--open', file],
+      { timeout: 60_000 },
+    )
+    if (child.status !== 0)
+      return {
+        said: `no answer: ${child.stderr.toString().slice(0, 200)}`,
+        ms: Infinity,
+        mb: Infinity,
+      }
     return JSON.parse(child.stdout.toString()) as Outcome
   }
   let failed = 0
   const print = (isGood: boolean, name: string, size: number, { ms, mb, said }: Outcome) => {
     if (!isGood) failed++
-    const numbers = [`${(size / 1e6).toFixed(1)} MB`.padStart(8), `${ms.toFixed(0)} ms`.padStart(8), `${mb.toFixed(0)} MB`.padStart(7)]
+    const numbers = [
+      `${(size / 1e6).toFixed(1)} MB`.padStart(8),
+      `${ms.toFixed(0)} ms`.padStart(8),
+      `${mb.toFixed(0)} MB`.padStart(7),
+    ]
     console.log(`${isGood ? ' ' : '!'} ${numbers.join(' ')}  ${name}: ${said ?? 'read'}`)
   }
   try {
@@ -63,7 +83,12 @@ async function measureAll(): Promise<void> {
     for (const { name, says, build } of HOSTILE) {
       const bytes = build()
       const outcome = measure(bytes)
-      print(says.test(outcome.said ?? '') && outcome.ms < MOST_MS && outcome.mb < MOST_MB, name, bytes.length, outcome)
+      print(
+        says.test(outcome.said ?? '') && outcome.ms < MOST_MS && outcome.mb < MOST_MB,
+        name,
+        bytes.length,
+        outcome,
+      )
     }
     for (const { name, build } of LARGE) {
       const bytes = build()
@@ -73,6 +98,8 @@ async function measureAll(): Promise<void> {
   } finally {
     rmSync(folder, { recursive: true })
   }
-  console.log(failed === 0 ? `all ${HOSTILE.length} refused, all ${LARGE.length} read` : `${failed} failed`)
+  console.log(
+    failed === 0 ? `all ${HOSTILE.length} refused, all ${LARGE.length} read` : `${failed} failed`,
+  )
   process.exitCode = failed === 0 ? 0 : 1
 }

@@ -1,12 +1,15 @@
-// Kills and restarts processes and what stands behind them under load, and audits what is left. Ends with code 1 where anything was lost, doubled
-// or wrong. `--minutes N`, `--store embedded|distributed`, `--seed S`, `--pause MS` (between one trouble and the next, on average).
+// Kills and restarts processes and what stands behind them under load, and audits what is left.
+// Ends with code 1 where anything was lost, doubled or wrong. `--minutes N`, `--store
+// embedded|distributed`, `--seed S`, `--pause MS` (between one trouble and the next, on average).
 import { parseArgs } from 'node:util'
 import { BACKINGS } from '../test/chaos/backings.ts'
 import { chaos } from '../test/chaos/chaos.ts'
 
 const { values } = parseArgs({
   options: {
-    minutes: { type: 'string', default: '1' }, store: { type: 'string', default: 'embedded' }, seed: { type: 'string', default: String(Date.now() % 100_000) },
+    minutes: { type: 'string', default: '1' },
+    store: { type: 'string', default: 'embedded' },
+    seed: { type: 'string', default: String(Date.now() % 100_000) },
     pause: { type: 'string', default: '4000' },
   },
 })
@@ -19,8 +22,14 @@ console.log(`${store}, ${minutes} minutes, seed ${seed}`)
 const start = performance.now()
 await using backing = await BACKINGS[store]()
 for (const trouble of backing.leftOut) console.log(`left out: ${trouble}`)
-const onEvent = (sentence: string): void => console.log(`${((performance.now() - start) / 1000).toFixed(1).padStart(6)} s  ${sentence}`)
-const { wrong, kills, troubles, received, told, complaints } = await chaos(backing, { seconds: Number(minutes) * 60, pause: Number(pause), seed: Number(seed), onEvent })
+const onEvent = (sentence: string): void =>
+  console.log(`${((performance.now() - start) / 1000).toFixed(1).padStart(6)} s  ${sentence}`)
+const { wrong, kills, troubles, received, told, complaints } = await chaos(backing, {
+  seconds: Number(minutes) * 60,
+  pause: Number(pause),
+  seed: Number(seed),
+  onEvent,
+})
 
 const rows: [string, number][] = [
   ['kills', kills],

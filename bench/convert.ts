@@ -1,7 +1,8 @@
-// How fast a page is converted, beside merely reading it and beside other converters: `npm run bench -- convert FOLDER`.
-// All take turns on the same pages in one process, round after round, so that the machine's moods hit all alike.
-//   --rounds N  rounds counted (default 9); one more warms up      --only NAME[,NAME]  contestants to run
-// Fails when a bar is missed.
+// How fast a page is converted, beside merely reading it and beside other converters: `npm run
+// bench -- convert FOLDER`. All take turns on the same pages in one process, round after round, so
+// that the machine's moods hit all alike.
+//   --rounds N  rounds counted (default 9); one more warms up      --only NAME[,NAME]  contestants
+//   to run Fails when a bar is missed.
 import { Parser } from 'htmlparser2'
 import { parseArgs } from 'node:util'
 import { convertHtml } from '../packages/notion-markdown/src/index.ts'
@@ -19,7 +20,13 @@ if (!folder) {
 }
 
 const nothing = () => {}
-const handlers = { onopentag: nothing, onclosetag: nothing, ontext: nothing, oncomment: nothing, onprocessinginstruction: nothing }
+const handlers = {
+  onopentag: nothing,
+  onclosetag: nothing,
+  ontext: nothing,
+  oncomment: nothing,
+  onprocessinginstruction: nothing,
+}
 
 /** Reads a page with the parser that most tools stand on, and does nothing with it. */
 const parseOnly: Convert = (html) => {
@@ -31,14 +38,20 @@ const parseOnly: Convert = (html) => {
 installRivals()
 
 /** TABLE: how many times as fast as a contestant ours must be. */
-const BARS: Readonly<Record<string, number>> = { 'htmlparser2, reading only': 0.6, 'mdream (JavaScript)': 1.4, turndown: 7 }
+const BARS: Readonly<Record<string, number>> = {
+  'htmlparser2, reading only': 0.6,
+  'mdream (JavaScript)': 1.4,
+  turndown: 7,
+}
 
 const contestants: { name: string; convert: Convert }[] = [
   { name: 'ours', convert: (html) => convertHtml(html) },
   { name: 'htmlparser2, reading only', convert: parseOnly },
 ]
 for (const [name, load] of Object.entries(RIVALS)) contestants.push({ name, convert: await load() })
-const chosen = contestants.filter(({ name }) => values.only === '' || name === 'ours' || values.only.split(',').includes(name))
+const chosen = contestants.filter(
+  ({ name }) => values.only === '' || name === 'ours' || values.only.split(',').includes(name),
+)
 
 const pages = [...pagesOf(folder)].map((page) => page.html)
 const bytes = pages.reduce((sum, html) => sum + Buffer.byteLength(html), 0)
@@ -68,20 +81,32 @@ for (let round = 0; round <= rounds; round++) {
   }
 }
 
-const median = (list: readonly number[]) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)]!
+const median = (list: readonly number[]) =>
+  [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)]!
 const speed = (name: string) => bytes / 1e6 / (median(times.get(name)!) / 1000)
 const ours = speed('ours')
 let missed = 0
-console.log(`${pages.length} pages, ${(bytes / 1e6).toFixed(1)} MB, median of ${rounds} rounds, Node ${process.versions.node}\n`)
-console.log(`${'contestant'.padEnd(34)}${'MB/s'.padStart(8)}${'best'.padStart(8)}${'worst'.padStart(8)}${'ours is'.padStart(10)}${'bar'.padStart(7)}`)
+console.log(
+  `${pages.length} pages, ${(bytes / 1e6).toFixed(1)} MB, median of ${rounds} rounds, Node ${process.versions.node}\n`,
+)
+console.log(
+  `${'contestant'.padEnd(34)}${'MB/s'.padStart(8)}${'best'.padStart(8)}${'worst'.padStart(8)}${'ours is'.padStart(10)}${'bar'.padStart(7)}`,
+)
 for (const { name } of chosen) {
   const bar = BARS[name]
   const list = times.get(name)!
   const ratio = ours / speed(name)
   const fails = bar !== undefined && ratio < bar
   if (fails) missed++
-  const columns = [speed(name), bytes / 1e3 / Math.min(...list), bytes / 1e3 / Math.max(...list)].map((value) => value.toFixed(1).padStart(8)).join('')
-  const verdict = name === 'ours' ? '' : `${`${ratio.toFixed(2)} ×`.padStart(10)}${String(bar ?? '').padStart(7)}${fails ? '  MISSED' : ''}`
-  console.log(`${name.padEnd(34)}${columns}${verdict}${failures.get(name) ? `  (failed on ${failures.get(name)} pages)` : ''}`)
+  const columns = [speed(name), bytes / 1e3 / Math.min(...list), bytes / 1e3 / Math.max(...list)]
+    .map((value) => value.toFixed(1).padStart(8))
+    .join('')
+  const verdict =
+    name === 'ours'
+      ? ''
+      : `${`${ratio.toFixed(2)} ×`.padStart(10)}${String(bar ?? '').padStart(7)}${fails ? '  MISSED' : ''}`
+  console.log(
+    `${name.padEnd(34)}${columns}${verdict}${failures.get(name) ? `  (failed on ${failures.get(name)} pages)` : ''}`,
+  )
 }
 process.exitCode = missed > 0 ? 1 : 0

@@ -1,5 +1,7 @@
-// How long each click in the dashboard takes, until what was asked for stands there: a real browser, 5,000 keys and 1,000,000 rows of the ledger.
-// Prints the median and the worst of some rounds, what the page itself worked, its nodes and the bytes that came. Fails where a median is above 200 ms.
+// How long each click in the dashboard takes, until what was asked for stands there: a real
+// browser, 5,000 keys and 1,000,000 rows of the ledger. Prints the median and the worst of some
+// rounds, what the page itself worked, its nodes and the bytes that came. Fails where a median is
+// above 200 ms.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,32 +17,111 @@ const KEYS = Number(process.argv[3] ?? 5000)
 const ROUNDS = Number(process.argv[4] ?? 5)
 const BAR_MS = 200
 
-/** What is told in the page, as JavaScript: that nothing older is shown any more, and the text of a first element. */
+/**
+ * What is told in the page, as JavaScript: that nothing older is shown any more, and the text of a
+ * first element.
+ */
 const FRESH = `document.querySelector('main [class*=stale]') === null`
-const rowsAre = (count: number): string => `document.querySelectorAll('main table tbody tr').length >= ${count} && ${FRESH}`
-const says = (selector: string, text: RegExp): string => `[...document.querySelectorAll('${selector}')].some(({ textContent }) => ${text}.test(textContent)) && ${FRESH}`
-const has = (selector: string): string => `document.querySelector('${selector}') !== null && ${FRESH}`
+const rowsAre = (count: number): string =>
+  `document.querySelectorAll('main table tbody tr').length >= ${count} && ${FRESH}`
+const says = (selector: string, text: RegExp): string =>
+  `[...document.querySelectorAll('${selector}')].some(({ textContent }) => ${text}.test(textContent)) && ${FRESH}`
+const has = (selector: string): string =>
+  `document.querySelector('${selector}') !== null && ${FRESH}`
 
-/** TABLE of clicks: where somebody is, what they press, and what holds in the page when what they asked for stands there. */
-const CLICKS: readonly { what: string; at: string; press: (page: Page) => Promise<void>; until: string }[] = [
-  { what: 'Overview → Keys', at: '/', press: (page) => page.getByRole('link', { name: 'Keys', exact: true }).click(), until: rowsAre(25) },
-  { what: 'keys, next page', at: '/keys', press: (page) => page.getByRole('button', { name: 'Next' }).click(), until: says('[role=status]', /^26–50 of/) },
-  { what: 'keys by name', at: '/keys', press: (page) => page.getByRole('button', { name: 'Name' }).click(), until: has('th[aria-sort=descending]') },
-  { what: 'keys by requests', at: '/keys', press: (page) => page.getByRole('button', { name: 'Requests' }).click(), until: has('th[aria-sort=descending]') },
-  { what: 'a key', at: '/keys', press: (page) => page.locator('main table a').first().click(), until: has('main figure svg rect') },
-  { what: 'Overview → Requests', at: '/', press: (page) => page.getByRole('link', { name: 'Requests', exact: true }).click(), until: rowsAre(50) },
-  { what: 'requests, next page', at: '/requests', press: (page) => page.getByRole('button', { name: 'Next' }).click(), until: says('[role=status]', /^51–100/) },
-  { what: 'requests that failed', at: '/requests', press: async (page) => void (await page.getByLabel('Outcome').selectOption('failed')), until: says('main table tbody tr:nth-child(50)', /500/) },
-  { what: 'a request', at: '/requests', press: (page) => page.locator('main table .linklike').first().click(), until: has('[role=dialog] dl') },
-  { what: 'keys to choose from', at: '/requests', press: (page) => page.getByLabel('Key', { exact: true }).click(), until: has('[role=option]:nth-child(8)') },
-  { what: 'usage by key, 30 days', at: '/?period=month', press: (page) => page.getByRole('radio', { name: 'By key' }).click({ force: true }), until: has('figure li:nth-child(6)') },
-  { what: 'usage by model, 30 days', at: '/?period=month', press: (page) => page.getByRole('radio', { name: 'By model' }).click({ force: true }), until: has('figure li:nth-child(6)') },
-  { what: '30 days', at: '/', press: (page) => page.getByRole('radio', { name: '30 days' }).click({ force: true }), until: has('figure svg g rect:nth-child(25)') },
+/**
+ * TABLE of clicks: where somebody is, what they press, and what holds in the page when what they
+ * asked for stands there.
+ */
+const CLICKS: readonly {
+  what: string
+  at: string
+  press: (page: Page) => Promise<void>
+  until: string
+}[] = [
+  {
+    what: 'Overview → Keys',
+    at: '/',
+    press: (page) => page.getByRole('link', { name: 'Keys', exact: true }).click(),
+    until: rowsAre(25),
+  },
+  {
+    what: 'keys, next page',
+    at: '/keys',
+    press: (page) => page.getByRole('button', { name: 'Next' }).click(),
+    until: says('[role=status]', /^26–50 of/),
+  },
+  {
+    what: 'keys by name',
+    at: '/keys',
+    press: (page) => page.getByRole('button', { name: 'Name' }).click(),
+    until: has('th[aria-sort=descending]'),
+  },
+  {
+    what: 'keys by requests',
+    at: '/keys',
+    press: (page) => page.getByRole('button', { name: 'Requests' }).click(),
+    until: has('th[aria-sort=descending]'),
+  },
+  {
+    what: 'a key',
+    at: '/keys',
+    press: (page) => page.locator('main table a').first().click(),
+    until: has('main figure svg rect'),
+  },
+  {
+    what: 'Overview → Requests',
+    at: '/',
+    press: (page) => page.getByRole('link', { name: 'Requests', exact: true }).click(),
+    until: rowsAre(50),
+  },
+  {
+    what: 'requests, next page',
+    at: '/requests',
+    press: (page) => page.getByRole('button', { name: 'Next' }).click(),
+    until: says('[role=status]', /^51–100/),
+  },
+  {
+    what: 'requests that failed',
+    at: '/requests',
+    press: async (page) => void (await page.getByLabel('Outcome').selectOption('failed')),
+    until: says('main table tbody tr:nth-child(50)', /500/),
+  },
+  {
+    what: 'a request',
+    at: '/requests',
+    press: (page) => page.locator('main table .linklike').first().click(),
+    until: has('[role=dialog] dl'),
+  },
+  {
+    what: 'keys to choose from',
+    at: '/requests',
+    press: (page) => page.getByLabel('Key', { exact: true }).click(),
+    until: has('[role=option]:nth-child(8)'),
+  },
+  {
+    what: 'usage by key, 30 days',
+    at: '/?period=month',
+    press: (page) => page.getByRole('radio', { name: 'By key' }).click({ force: true }),
+    until: has('figure li:nth-child(6)'),
+  },
+  {
+    what: 'usage by model, 30 days',
+    at: '/?period=month',
+    press: (page) => page.getByRole('radio', { name: 'By model' }).click({ force: true }),
+    until: has('figure li:nth-child(6)'),
+  },
+  {
+    what: '30 days',
+    at: '/',
+    press: (page) => page.getByRole('radio', { name: '30 days' }).click({ force: true }),
+    until: has('figure svg g rect:nth-child(25)'),
+  },
 ]
 
 /**
- * Run in the page: from the next click or choice on it looks at each frame whether that holds. What brings the click there, and looks at the
- * page from outside, would take longer than the page.
+ * Run in the page: from the next click or choice on it looks at each frame whether that holds. What
+ * brings the click there, and looks at the page from outside, would take longer than the page.
  */
 const measuring = (until: string): string => `void (window.took = new Promise((resolve) => {
   const begin = ({ timeStamp }) => {
@@ -59,17 +140,31 @@ let slow = 0
 try {
   await using site = await openSite(data)
   const cookie = await site.setUp()
-  const { account } = (await (await site.api(cookie, 'GET', '/api/v1/session')).json()) as { account: { id: string } }
+  const { account } = (await (await site.api(cookie, 'GET', '/api/v1/session')).json()) as {
+    account: { id: string }
+  }
   const now = Date.now()
   fillLedger(join(data, 'tollmark.db'), [account.id], ROWS, now, KEYS)
   await addHours(site.running.store, now)
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' })
-  await context.addCookies([{ name: cookie.slice(0, cookie.indexOf('=')), value: cookie.slice(cookie.indexOf('=') + 1), url: site.url }])
+  const context = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    reducedMotion: 'reduce',
+  })
+  await context.addCookies([
+    {
+      name: cookie.slice(0, cookie.indexOf('=')),
+      value: cookie.slice(cookie.indexOf('=') + 1),
+      url: site.url,
+    },
+  ])
   const page = await context.newPage()
   page.setDefaultTimeout(30_000)
   const inspector = await context.newCDPSession(page)
   await Promise.all([inspector.send('Network.enable'), inspector.send('Performance.enable')])
-  /** Answers that have begun and not ended, and the bytes of those that came over the network: compressed, with their heads. */
+  /**
+   * Answers that have begun and not ended, and the bytes of those that came over the network:
+   * compressed, with their heads.
+   */
   const open = new Set<string>()
   let received = 0
   inspector.on('Network.requestWillBeSent', ({ requestId }) => void open.add(requestId))
@@ -78,7 +173,10 @@ try {
     open.delete(requestId)
     received += encodedDataLength
   })
-  /** What the page has worked so far: milliseconds, all there is to wait for beside the server on a quiet machine. */
+  /**
+   * What the page has worked so far: milliseconds, all there is to wait for beside the server on a
+   * quiet machine.
+   */
   const worked = async (): Promise<number> => {
     const { metrics } = await inspector.send('Performance.getMetrics')
     return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0) * 1000
@@ -106,10 +204,20 @@ try {
     }
     const median = middle(times)
     if (median > BAR_MS) slow++
-    const figures = [[median, 9], [Math.max(...times), 10], [middle(work), 9], [nodes, 7], [bytes / 1024, 6]] as const
-    console.log(`${figures.map(([value, width]) => value.toFixed(0).padStart(width)).join(' ')}   ${what}${median > BAR_MS ? '   TOO SLOW' : ''}`)
+    const figures = [
+      [median, 9],
+      [Math.max(...times), 10],
+      [middle(work), 9],
+      [nodes, 7],
+      [bytes / 1024, 6],
+    ] as const
+    console.log(
+      `${figures.map(([value, width]) => value.toFixed(0).padStart(width)).join(' ')}   ${what}${median > BAR_MS ? '   TOO SLOW' : ''}`,
+    )
   }
-  console.log(slow === 0 ? `every click within ${BAR_MS} ms` : `${slow} clicks take longer than ${BAR_MS} ms`)
+  console.log(
+    slow === 0 ? `every click within ${BAR_MS} ms` : `${slow} clicks take longer than ${BAR_MS} ms`,
+  )
 } finally {
   await browser.close()
   rmSync(data, { recursive: true, force: true })

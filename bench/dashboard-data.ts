@@ -1,5 +1,6 @@
-// How long each page of the dashboard waits for its data when the ledger has 1,000,000 rows: the server as it is, asked by HTTP. The rows are
-// written straight into the store's file: 30 days, 3 accounts, 60 keys (or the third argument), 8 models; the roll-ups are summed from them.
+// How long each page of the dashboard waits for its data when the ledger has 1,000,000 rows: the
+// server as it is, asked by HTTP. The rows are written straight into the store's file: 30 days, 3
+// accounts, 60 keys (or the third argument), 8 models; the roll-ups are summed from them.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,17 +20,37 @@ const ACCOUNTS = 3
 
 const folder = mkdtempSync(join(tmpdir(), 'tollmark-bench-'))
 try {
-  const server = await serve(readConfig({ PORT: '0', TOLLMARK_DATA: folder, LOG_LEVEL: 'silent' }), openLog('silent'))
+  const server = await serve(
+    readConfig({ PORT: '0', TOLLMARK_DATA: folder, LOG_LEVEL: 'silent' }),
+    openLog('silent'),
+  )
   const now = Date.now()
   const tokens = []
   for (let i = 0; i < ACCOUNTS; i++) {
-    tokens.push((await createToken(server.store, { name: i === 0 ? null : `account ${i}`, plan: 'free' }, { name: 'bench', scopes: ['manage'], expiresAt: null }, now)).token)
+    tokens.push(
+      (
+        await createToken(
+          server.store,
+          { name: i === 0 ? null : `account ${i}`, plan: 'free' },
+          { name: 'bench', scopes: ['manage'], expiresAt: null },
+          now,
+        )
+      ).token,
+    )
   }
   const filled = performance.now()
-  fillLedger(join(folder, 'tollmark.db'), tokens.map(({ account_id }) => account_id), ROWS, now, KEYS)
+  fillLedger(
+    join(folder, 'tollmark.db'),
+    tokens.map(({ account_id }) => account_id),
+    ROWS,
+    now,
+    KEYS,
+  )
   const adding = performance.now()
   await addHours(server.store, now)
-  console.log(`${ROWS} rows written in ${seconds(filled, adding)} s, added to their days in ${seconds(adding, performance.now())} s`)
+  console.log(
+    `${ROWS} rows written in ${seconds(filled, adding)} s, added to their days in ${seconds(adding, performance.now())} s`,
+  )
 
   const key = 'key_000000'
   const middle = new Date(now - 15 * DAY).toISOString()
@@ -37,12 +58,47 @@ try {
   const recently = new Date(now - 2 * DAY).toISOString()
   /** TABLE of what the pages ask for. */
   const asked = [
-    'overview?range=hour', 'overview?range=day', 'overview?range=month', `overview?range=month&key=${key}`, 'overview?range=month&model=o3', 'overview?range=month&account=all',
-    'usage?by=day', 'usage?by=day,model', 'usage?by=day,key&top=5', 'usage?by=day,model&top=5', 'usage?by=key&top=5', `usage?by=hour&from=${recently}`, `usage?by=hour&key=${key}&from=${recently}`, 'usage?by=model', 'usage?by=key&top=5&account=all',
-    'models', 'keys?limit=25', 'keys?limit=100', 'keys?limit=25&sort=name', 'keys?limit=25&sort=-last_used_at', 'keys?limit=25&sort=-requests', 'keys?limit=25&model=o3', 'keys?limit=25&account=all', `keys/${key}`,
-    'requests?limit=50', `requests?limit=50&key=${key}`, 'requests?limit=50&status=5xx', 'requests?limit=50&model=o3', 'requests?limit=50&model=nothing', 'requests?limit=50&status=404',
-    `requests?limit=50&from=${middle}&to=${before}`, 'requests?limit=50&account=all', `requests?limit=50&key=${key}&status=5xx&from=${middle}`, 'requests?limit=50&state=aborted',
-    'providers', 'credentials', 'tokens', 'accounts', 'invitations', 'plans', 'session',
+    'overview?range=hour',
+    'overview?range=day',
+    'overview?range=month',
+    `overview?range=month&key=${key}`,
+    'overview?range=month&model=o3',
+    'overview?range=month&account=all',
+    'usage?by=day',
+    'usage?by=day,model',
+    'usage?by=day,key&top=5',
+    'usage?by=day,model&top=5',
+    'usage?by=key&top=5',
+    `usage?by=hour&from=${recently}`,
+    `usage?by=hour&key=${key}&from=${recently}`,
+    'usage?by=model',
+    'usage?by=key&top=5&account=all',
+    'models',
+    'keys?limit=25',
+    'keys?limit=100',
+    'keys?limit=25&sort=name',
+    'keys?limit=25&sort=-last_used_at',
+    'keys?limit=25&sort=-requests',
+    'keys?limit=25&model=o3',
+    'keys?limit=25&account=all',
+    `keys/${key}`,
+    'requests?limit=50',
+    `requests?limit=50&key=${key}`,
+    'requests?limit=50&status=5xx',
+    'requests?limit=50&model=o3',
+    'requests?limit=50&model=nothing',
+    'requests?limit=50&status=404',
+    `requests?limit=50&from=${middle}&to=${before}`,
+    'requests?limit=50&account=all',
+    `requests?limit=50&key=${key}&status=5xx&from=${middle}`,
+    'requests?limit=50&state=aborted',
+    'providers',
+    'credentials',
+    'tokens',
+    'accounts',
+    'invitations',
+    'plans',
+    'session',
   ]
   let slow = 0
   console.log('median ms   worst ms   CPU ms   KB   what is asked')
@@ -51,7 +107,9 @@ try {
     let [size, used] = [0, process.cpuUsage()]
     for (let round = 0; round <= ROUNDS; round++) {
       const started = performance.now()
-      const answer = await fetch(`${server.url}/api/v1/${path}`, { headers: { authorization: `Bearer ${tokens[0]!.secret}` } })
+      const answer = await fetch(`${server.url}/api/v1/${path}`, {
+        headers: { authorization: `Bearer ${tokens[0]!.secret}` },
+      })
       size = (await answer.arrayBuffer()).byteLength
       if (!answer.ok) throw new Error(`${path}: ${answer.status}`)
       // The first one compiles and opens what all others share.
@@ -63,9 +121,15 @@ try {
     times.sort((a, b) => a - b)
     const median = times[Math.floor(times.length / 2)]!
     if (median > BAR_MS) slow++
-    console.log(`${median.toFixed(1).padStart(9)} ${times.at(-1)!.toFixed(1).padStart(10)} ${cpu.toFixed(1).padStart(8)} ${(size / 1024).toFixed(0).padStart(4)}   ${path}${median > BAR_MS ? '   TOO SLOW' : ''}`)
+    console.log(
+      `${median.toFixed(1).padStart(9)} ${times.at(-1)!.toFixed(1).padStart(10)} ${cpu.toFixed(1).padStart(8)} ${(size / 1024).toFixed(0).padStart(4)}   ${path}${median > BAR_MS ? '   TOO SLOW' : ''}`,
+    )
   }
-  console.log(slow === 0 ? `every answer within ${BAR_MS} ms` : `${slow} answers take longer than ${BAR_MS} ms`)
+  console.log(
+    slow === 0
+      ? `every answer within ${BAR_MS} ms`
+      : `${slow} answers take longer than ${BAR_MS} ms`,
+  )
   process.exitCode = slow === 0 ? 0 : 1
   await server[Symbol.asyncDispose]()
 } finally {

@@ -1,7 +1,10 @@
-// While one key, account or address does its worst, in full volume (test/proxy/fairness/attacks.ts): whether every request of another key, or account, succeeds,
-// how much later its p99 is than without (less what requests through a process that only relays are later by), how the attacker is answered, and how large
-// the server becomes; beside them the longest turn of its event loop in processor time, and the longest pause of the collector. `--only TEXT`, `--seconds N`, `--many N` connections,
-// `--megabytes N` of a body. Ends with code 1 where a bar is missed. Linux only: it reads /proc.
+// While one key, account or address does its worst, in full volume
+// (test/proxy/fairness/attacks.ts): whether every request of another key, or account, succeeds, how
+// much later its p99 is than without (less what requests through a process that only relays are
+// later by), how the attacker is answered, and how large the server becomes; beside them the
+// longest turn of its event loop in processor time, and the longest pause of the collector. `--only
+// TEXT`, `--seconds N`, `--many N` connections, `--megabytes N` of a body. Ends with code 1 where a
+// bar is missed. Linux only: it reads /proc.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -19,7 +22,12 @@ import { HEAP_FLAGS, startServer } from './parts/server.ts'
 import { makeKeys } from './parts/secrets.ts'
 
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, seconds: { type: 'string', default: '8' }, many: { type: 'string', default: '1000' }, megabytes: { type: 'string', default: '60' } },
+  options: {
+    only: { type: 'string' },
+    seconds: { type: 'string', default: '8' },
+    many: { type: 'string', default: '1000' },
+    megabytes: { type: 'string', default: '60' },
+  },
 })
 const MOST_LATER_MS = 10
 /** What the server may have resident: its 512 MB of held bodies, and itself. */
@@ -28,25 +36,48 @@ const PACE_MS = 10
 const MB = 1024 * 1024
 const CHAT = `/proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')}`
 const RELAYED = '/proxy/v1/chat/completions'
-const BODY = Buffer.from(JSON.stringify({ model: 'gpt-5', messages: [{ role: 'user', content: 'x'.repeat(900) }] }))
+const BODY = Buffer.from(
+  JSON.stringify({ model: 'gpt-5', messages: [{ role: 'user', content: 'x'.repeat(900) }] }),
+)
 
 const folder = mkdtempSync(join(tmpdir(), 'tollmark-fairness-'))
 const upstream = await freePort()
 // Streams of an event each millisecond, which never end.
-const provider = fork(join(import.meta.dirname, 'proxy/upstream.ts'), [String(upstream), '1', '1000000000'], { execArgv: NODE_FLAGS })
+const provider = fork(
+  join(import.meta.dirname, 'proxy/upstream.ts'),
+  [String(upstream), '1', '1000000000'],
+  { execArgv: NODE_FLAGS },
+)
 const probe = join(folder, 'probe')
-const { port, pid, child } = await startServer({
-  BENCH_PROBE: probe, TOLLMARK_DATA: folder, OPENAI_API_KEY: 'sk-bench', TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${upstream}`, TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '5000',
-  TOLLMARK_PLANS: '{"attacker":{"conversions_per_day":null},"other":{"conversions_per_day":null}}',
-}, PROBE_FLAGS)
+const { port, pid, child } = await startServer(
+  {
+    BENCH_PROBE: probe,
+    TOLLMARK_DATA: folder,
+    OPENAI_API_KEY: 'sk-bench',
+    TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${upstream}`,
+    TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '5000',
+    TOLLMARK_PLANS:
+      '{"attacker":{"conversions_per_day":null},"other":{"conversions_per_day":null}}',
+  },
+  PROBE_FLAGS,
+)
 const control = await freePort()
 // What a busy machine does to requests: nobody attacks this one.
-const relay = fork(join(import.meta.dirname, 'proxy/relay.ts'), [String(control), String(upstream)], { execArgv: [...NODE_FLAGS, ...HEAP_FLAGS] })
+const relay = fork(
+  join(import.meta.dirname, 'proxy/relay.ts'),
+  [String(control), String(upstream)],
+  { execArgv: [...NODE_FLAGS, ...HEAP_FLAGS] },
+)
 const models = ['gpt-*', 'whisper-*']
 const attacker = await makeKeys(folder, 'attacker', [{ models }, { models, rpm: 1 }])
 const other = await makeKeys(folder, 'other', [{ models }])
 const scene: Scene = {
-  port, key: attacker.keys[0]!.secret, usedUp: attacker.keys[1]!.secret, token: attacker.token, many: Number(values.many), body: Number(values.megabytes) * MB,
+  port,
+  key: attacker.keys[0]!.secret,
+  usedUp: attacker.keys[1]!.secret,
+  token: attacker.token,
+  many: Number(values.many),
+  body: Number(values.megabytes) * MB,
 }
 
 const agent = new Agent({ keepAlive: true })
@@ -57,15 +88,34 @@ type Asking = Attack['others'] | 'control'
 
 /** One request: its status, and how long it took in milliseconds. */
 function ask(kind: Asking): Promise<{ status: number; took: number }> {
-  const [path, body, headers] = kind !== 'convert'
-    ? [kind === 'control' ? RELAYED : CHAT, BODY, { authorization: `Bearer ${other.keys[0]!.secret}`, 'content-type': 'application/json' }]
-    : ['/api/v1/convert', upload.body, { authorization: `Bearer ${other.token}`, 'content-type': upload.contentType }]
+  const [path, body, headers] =
+    kind !== 'convert'
+      ? [
+          kind === 'control' ? RELAYED : CHAT,
+          BODY,
+          { authorization: `Bearer ${other.keys[0]!.secret}`, 'content-type': 'application/json' },
+        ]
+      : [
+          '/api/v1/convert',
+          upload.body,
+          { authorization: `Bearer ${other.token}`, 'content-type': upload.contentType },
+        ]
   return new Promise((resolve) => {
     const began = performance.now()
     const end = (status: number): void => resolve({ status, took: performance.now() - began })
-    const outgoing = request({ port: kind === 'control' ? control : port, host: '127.0.0.1', path, method: 'POST', agent, headers: { ...headers, 'content-length': body.length } }, (incoming) => {
-      incoming.resume().on('end', () => end(incoming.statusCode ?? 0))
-    })
+    const outgoing = request(
+      {
+        port: kind === 'control' ? control : port,
+        host: '127.0.0.1',
+        path,
+        method: 'POST',
+        agent,
+        headers: { ...headers, 'content-length': body.length },
+      },
+      (incoming) => {
+        incoming.resume().on('end', () => end(incoming.statusCode ?? 0))
+      },
+    )
     outgoing.on('error', () => end(0)).setTimeout(20_000, () => outgoing.destroy())
     outgoing.end(body)
   })
@@ -77,7 +127,10 @@ interface Asked {
   p99: number
 }
 
-/** Requests for some seconds, one every few milliseconds. @returns how many did not succeed, and the p99 */
+/**
+ * Requests for some seconds, one every few milliseconds. @returns how many did not succeed, and the
+ * p99
+ */
 async function others(kind: Asking, seconds: number): Promise<Asked> {
   const until = performance.now() + seconds * 1000
   const asked: ReturnType<typeof ask>[] = []
@@ -87,7 +140,11 @@ async function others(kind: Asking, seconds: number): Promise<Asked> {
   }
   const answers = await Promise.all(asked)
   const times = answers.map(({ took }) => took).sort((a, b) => a - b)
-  return { failed: answers.filter(({ status }) => status !== 200).length, all: answers.length, p99: times[Math.floor(times.length * 0.99)] ?? 0 }
+  return {
+    failed: answers.filter(({ status }) => status !== 200).length,
+    all: answers.length,
+    p99: times[Math.floor(times.length * 0.99)] ?? 0,
+  }
 }
 
 /** The same, and the control at the same time; for conversions there is none. */
@@ -95,19 +152,28 @@ function both(kind: Attack['others'], seconds: number): Promise<[Asked, Asked]> 
   return Promise.all([others(kind, seconds), others('control', seconds)])
 }
 
-const memory = (): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+const memory = (): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
 let missed = 0
 try {
   await sleep(1_500)
   await Promise.all([others('proxy', 2), others('convert', 2)])
-  console.log(`${'attack'.padEnd(62)}${'failed'.padStart(7)}${'of'.padStart(6)}${'p99'.padStart(8)}${'before'.padStart(8)}${'relay'.padStart(8)}${'before'.padStart(8)}${'later'.padStart(8)}${'turn'.padStart(8)}${'gc max'.padStart(8)}${'RSS MB'.padStart(8)}  missed; the attacker got`)
-  for (const attack of ATTACKS.filter(({ name }) => values.only === undefined || name.includes(values.only))) {
+  console.log(
+    `${'attack'.padEnd(62)}${'failed'.padStart(7)}${'of'.padStart(6)}${'p99'.padStart(8)}${'before'.padStart(8)}${'relay'.padStart(8)}${'before'.padStart(8)}${'later'.padStart(8)}${'turn'.padStart(8)}${'gc max'.padStart(8)}${'RSS MB'.padStart(8)}  missed; the attacker got`,
+  )
+  for (const attack of ATTACKS.filter(
+    ({ name }) => values.only === undefined || name.includes(values.only),
+  )) {
     const [before, calm] = await both(attack.others, 3)
     await askProbe(probe)
     let largest = 0
     const watching = setInterval(() => (largest = Math.max(largest, memory())), 100)
-    const attacker = fork(join(import.meta.dirname, 'fairness/attacker.ts'), [attack.name, JSON.stringify(scene)], { execArgv: NODE_FLAGS })
+    const attacker = fork(
+      join(import.meta.dirname, 'fairness/attacker.ts'),
+      [attack.name, JSON.stringify(scene)],
+      { execArgv: NODE_FLAGS },
+    )
     await once(attacker, 'message')
     await sleep(500)
     const [during, busy] = await both(attack.others, Number(values.seconds))
@@ -117,11 +183,30 @@ try {
     const [given] = (await once(attacker, 'message')) as [Record<string, number>]
     attacker.kill('SIGKILL')
     const later = during.p99 - before.p99 - Math.max(0, busy.p99 - calm.p99)
-    const misses = [during.failed > 0 ? 'FAILED' : '', later > MOST_LATER_MS ? 'LATE' : '', largest > MOST_MB ? 'MEMORY' : ''].filter((word) => word !== '')
+    const misses = [
+      during.failed > 0 ? 'FAILED' : '',
+      later > MOST_LATER_MS ? 'LATE' : '',
+      largest > MOST_MB ? 'MEMORY' : '',
+    ].filter((word) => word !== '')
     if (misses.length > 0) missed++
-    const answers = Object.entries(given).map(([status, count]) => `${count} × ${status}`).join(', ')
-    const columns = [String(during.failed).padStart(7), String(during.all).padStart(6), during.p99.toFixed(1).padStart(8), before.p99.toFixed(1).padStart(8), busy.p99.toFixed(1).padStart(8), calm.p99.toFixed(1).padStart(8), later.toFixed(1).padStart(8), turn.toFixed(1).padStart(8), pause.toFixed(1).padStart(8), largest.toFixed(0).padStart(8)]
-    console.log(`${attack.name.padEnd(62)}${columns.join('')}  ${misses.join(' ').padEnd(18)} ${answers}`)
+    const answers = Object.entries(given)
+      .map(([status, count]) => `${count} × ${status}`)
+      .join(', ')
+    const columns = [
+      String(during.failed).padStart(7),
+      String(during.all).padStart(6),
+      during.p99.toFixed(1).padStart(8),
+      before.p99.toFixed(1).padStart(8),
+      busy.p99.toFixed(1).padStart(8),
+      calm.p99.toFixed(1).padStart(8),
+      later.toFixed(1).padStart(8),
+      turn.toFixed(1).padStart(8),
+      pause.toFixed(1).padStart(8),
+      largest.toFixed(0).padStart(8),
+    ]
+    console.log(
+      `${attack.name.padEnd(62)}${columns.join('')}  ${misses.join(' ').padEnd(18)} ${answers}`,
+    )
     await sleep(1_500)
   }
 } finally {

@@ -1,25 +1,52 @@
-// What converters keep of real pages: `npm run bench -- fidelity FOLDER`. The two readers of `npm run test:corpus` (one of the export, one of
-// CommonMark + GFM + math) read each page and what it was converted to. How Tollmark writes what Markdown has no form for is not judged: what is
-// counted are words in their order, and tables, equations and code blocks that come out with the same content.
+// What converters keep of real pages: `npm run bench -- fidelity FOLDER`. The two readers of `npm
+// run test:corpus` (one of the export, one of CommonMark + GFM + math) read each page and what it
+// was converted to. How Tollmark writes what Markdown has no form for is not judged: what is
+// counted are words in their order, and tables, equations and code blocks that come out with the
+// same content.
 import { basename } from 'node:path'
 import { convertHtml } from '../packages/notion-markdown/src/index.ts'
 import { pagesOf } from '../test/corpus/pages.ts'
 import { readMarkdown } from '../test/fidelity/actual.ts'
 import { compareWords } from '../test/fidelity/compare.ts'
 import { readExport } from '../test/fidelity/expected.ts'
-import { IMAGE, cellTex, plainTex, plainText, splitWords, type Block, type Outline, type Run } from '../test/fidelity/outline.ts'
+import {
+  IMAGE,
+  cellTex,
+  plainTex,
+  plainText,
+  splitWords,
+  type Block,
+  type Outline,
+  type Run,
+} from '../test/fidelity/outline.ts'
 import { installRivals, RIVALS, type Convert } from './rivals/load.ts'
 
 /** TABLE: what is counted → each one's content in a page, as a text that must be found again. */
 const COUNTED: Readonly<Record<string, (page: Outline) => string[]>> = {
   tables: ({ blocks }) => blocks.filter((block) => block.kind === 'table').map(tableText),
-  equations: ({ blocks }) => blocks.flatMap((block) => (block.kind === 'math' ? [cellTex(block.tex)] : runsIn(block).filter((run) => run.math).map((run) => cellTex(run.text)))),
-  'code blocks': ({ blocks }) => blocks.filter((block) => block.kind === 'code').map((block) => block.text.trimEnd()),
+  equations: ({ blocks }) =>
+    blocks.flatMap((block) =>
+      block.kind === 'math'
+        ? [cellTex(block.tex)]
+        : runsIn(block)
+            .filter((run) => run.math)
+            .map((run) => cellTex(run.text)),
+    ),
+  'code blocks': ({ blocks }) =>
+    blocks.filter((block) => block.kind === 'code').map((block) => block.text.trimEnd()),
 }
 
-/** A table's words: pictures do not count (some keep the icons beside names, some do not), nor empty rows and cells at the end. */
+/**
+ * A table's words: pictures do not count (some keep the icons beside names, some do not), nor empty
+ * rows and cells at the end.
+ */
 function tableText(table: Extract<Block, { kind: 'table' }>): string {
-  const rows = table.rows.map((row) => row.map((cell) => plainTex(plainText(cell).replaceAll(IMAGE, ''))).join(' | ').replace(/[ |]+$/, ''))
+  const rows = table.rows.map((row) =>
+    row
+      .map((cell) => plainTex(plainText(cell).replaceAll(IMAGE, '')))
+      .join(' | ')
+      .replace(/[ |]+$/, ''),
+  )
   return rows.filter((row) => row !== '').join('\n')
 }
 
@@ -46,15 +73,24 @@ if (!folder) {
   process.exit(2)
 }
 installRivals()
-const pages = [...pagesOf(folder)].map(({ html, path }) => ({ html, expected: readExport(html, basename(path)) }))
+const pages = [...pagesOf(folder)].map(({ html, path }) => ({
+  html,
+  expected: readExport(html, basename(path)),
+}))
 const contestants: [string, Convert][] = [['Tollmark', (html) => convertHtml(html)]]
 for (const [name, load] of Object.entries(RIVALS)) contestants.push([name, await load()])
 
-const totals = Object.entries(COUNTED).map(([what, read]) => `${pages.reduce((sum, { expected }) => sum + read(expected).length, 0)} ${what}`)
+const totals = Object.entries(COUNTED).map(
+  ([what, read]) =>
+    `${pages.reduce((sum, { expected }) => sum + read(expected).length, 0)} ${what}`,
+)
 const words = pages.reduce((sum, { expected }) => sum + expected.words.length, 0)
-console.log(`${pages.length} pages with ${words} words, ${totals.join(', ')}; Node ${process.versions.node}\n`)
+console.log(
+  `${pages.length} pages with ${words} words, ${totals.join(', ')}; Node ${process.versions.node}\n`,
+)
 const share = (count: number, of: number) => `${((100 * count) / of).toFixed(1)} %`
-const row = (cells: string[]) => console.log(cells.map((cell, at) => (at === 0 ? cell.padEnd(34) : cell.padStart(14))).join(''))
+const row = (cells: string[]) =>
+  console.log(cells.map((cell, at) => (at === 0 ? cell.padEnd(34) : cell.padStart(14))).join(''))
 row(['kept by', 'words lost', 'words added', ...Object.keys(COUNTED), 'crashes'])
 for (const [name, convert] of contestants) {
   let lost = 0
@@ -73,7 +109,13 @@ for (const [name, convert] of contestants) {
       counts[at]![1]! += read(expected).length
     }
   }
-  row([name, share(lost, words), share(added, words), ...counts.map(([count, of]) => share(count!, of!)), String(crashes)])
+  row([
+    name,
+    share(lost, words),
+    share(added, words),
+    ...counts.map(([count, of]) => share(count!, of!)),
+    String(crashes),
+  ])
 }
 
 function readOrNothing(read: () => Outline): Outline | null {

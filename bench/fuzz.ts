@@ -1,9 +1,16 @@
-// The fuzzer for as long as wanted: `--minutes N` for each target (0: one case), `--target NAME`, `--seed N`. Ends with code 1 at the first failure of a target, whose seed it prints.
+// The fuzzer for as long as wanted: `--minutes N` for each target (0: one case), `--target NAME`,
+// `--seed N`. Ends with code 1 at the first failure of a target, whose seed it prints.
 import { parseArgs } from 'node:util'
 import { fuzz } from '../test/fuzz/run.ts'
 import { FUZZED } from '../test/fuzz/targets.ts'
 
-const { values } = parseArgs({ options: { minutes: { type: 'string', default: '1' }, target: { type: 'string' }, seed: { type: 'string' } } })
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '1' },
+    target: { type: 'string' },
+    seed: { type: 'string' },
+  },
+})
 const first = Number(values.seed ?? Date.now() % 1_000_000_000)
 for (const [name, open] of Object.entries(FUZZED)) {
   if (values.target !== undefined && values.target !== name) continue

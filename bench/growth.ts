@@ -1,13 +1,18 @@
-// Whether conversion stays linear: every hostile shape at n and 4n characters, `npm run bench -- growth [NAME …]`.
-// Each shape runs in a process of its own with a deadline, so that a hang or a crash is a row of the table and no more.
-//   --size N      the larger size in characters (default 10,000,000)      --deadline S  seconds a shape may take (default 60)
-// Fails when time at 4n is more than 5 times time at n, when a word is lost, or when a process dies.
+// Whether conversion stays linear: every hostile shape at n and 4n characters, `npm run bench --
+// growth [NAME …]`. Each shape runs in a process of its own with a deadline, so that a hang or a
+// crash is a row of the table and no more.
+//   --size N      the larger size in characters (default 10,000,000)      --deadline S  seconds a
+//   shape may take (default 60) Fails when time at 4n is more than 5 times time at n, when a word
+//   is lost, or when a process dies.
 import { parseArgs } from 'node:util'
 import { convertHtml } from '../packages/notion-markdown/src/index.ts'
 import { NEEDLE, shapes, type Shape } from './parts/shapes.ts'
 import { runChild } from './parts/child.ts'
 
-/** What a child measured. Milliseconds of processor time of the converting thread, which other work on the machine does not stretch; MB. */
+/**
+ * What a child measured. Milliseconds of processor time of the converting thread, which other work
+ * on the machine does not stretch; MB.
+ */
 interface Measure {
   small: number
   large: number
@@ -21,7 +26,11 @@ const MOST = 5
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { size: { type: 'string', default: '10000000' }, deadline: { type: 'string', default: '60' }, child: { type: 'string' } },
+  options: {
+    size: { type: 'string', default: '10000000' },
+    deadline: { type: 'string', default: '60' },
+    child: { type: 'string' },
+  },
 })
 const size = Number(values.size)
 
@@ -51,32 +60,50 @@ function measure(shape: Shape): Measure {
     return least
   }
   const result = { small: best(small), large: best(large) }
-  return { ...result, output: output.length, memory: Math.round(process.resourceUsage().maxRSS / 1024), kept: output.includes(NEEDLE) }
+  return {
+    ...result,
+    output: output.length,
+    memory: Math.round(process.resourceUsage().maxRSS / 1024),
+    kept: output.includes(NEEDLE),
+  }
 }
 
 async function compareAll(): Promise<number> {
-  const chosen = shapes.filter(({ name }) => positionals.length === 0 || positionals.some((part) => name.includes(part)))
-  console.log(`${'shape'.padEnd(44)}${'n ms'.padStart(9)}${'4n ms'.padStart(9)}${'ratio'.padStart(7)}${'MB/s'.padStart(8)}${'out MB'.padStart(8)}${'RSS MB'.padStart(8)}`)
+  const chosen = shapes.filter(
+    ({ name }) => positionals.length === 0 || positionals.some((part) => name.includes(part)),
+  )
+  console.log(
+    `${'shape'.padEnd(44)}${'n ms'.padStart(9)}${'4n ms'.padStart(9)}${'ratio'.padStart(7)}${'MB/s'.padStart(8)}${'out MB'.padStart(8)}${'RSS MB'.padStart(8)}`,
+  )
   let bad = 0
   for (const { name } of chosen) {
-    const result = await runChild<Measure>([import.meta.filename, '--child', name, '--size', String(size)], values.deadline)
+    const result = await runChild<Measure>(
+      [import.meta.filename, '--child', name, '--size', String(size)],
+      values.deadline,
+    )
     if (typeof result === 'string') {
       bad++
       console.log(`${name.padEnd(44)}  ${result}`)
       continue
     }
     const ratio = result.large / result.small
-    // What takes 10 ms a megabyte is limited by the memory's speed, which is another one for what no longer fits into the caches.
+    // What takes 10 ms a megabyte is limited by the memory's speed, which is another one for what
+    // no longer fits into the caches.
     const slow = ratio > MOST && result.large > size / 1e5
-    const verdict = [slow ? 'NOT LINEAR' : '', result.kept ? '' : 'TEXT LOST'].filter((word) => word).join(', ')
+    const verdict = [slow ? 'NOT LINEAR' : '', result.kept ? '' : 'TEXT LOST']
+      .filter((word) => word)
+      .join(', ')
     if (verdict) bad++
     const columns = [
-      result.small.toFixed(1).padStart(9), result.large.toFixed(1).padStart(9), ratio.toFixed(1).padStart(7), (size / 1e3 / result.large).toFixed(1).padStart(8),
-      (result.output / 1e6).toFixed(1).padStart(8), String(result.memory).padStart(8),
+      result.small.toFixed(1).padStart(9),
+      result.large.toFixed(1).padStart(9),
+      ratio.toFixed(1).padStart(7),
+      (size / 1e3 / result.large).toFixed(1).padStart(8),
+      (result.output / 1e6).toFixed(1).padStart(8),
+      String(result.memory).padStart(8),
     ]
     console.log(`${name.padEnd(44)}${columns.join('')}  ${verdict}`)
   }
   console.log(`\n${chosen.length - bad} of ${chosen.length} shapes are linear and keep their text`)
   return bad > 0 ? 1 : 0
 }
-

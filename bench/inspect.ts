@@ -1,7 +1,9 @@
-// What the inspection of request bodies costs: bytes a second by the shape of the body, for a key with models and for one without; how the time at 4n
-// compares with that at n; and the longest step, which bounds how long everybody else waits (a slice is SLICE_MS and at most two steps more).
-// `npm run bench -- inspect [TEXT …]` (parts of shapes' names), `--size MB` (4n, default 64). The best of many runs over 256 KB, each shape beside a plain loop over the
-// same bytes: where the loop is slow, the machine is. Ends with code 1 where a bar is missed.
+// What the inspection of request bodies costs: bytes a second by the shape of the body, for a key
+// with models and for one without; how the time at 4n compares with that at n; and the longest
+// step, which bounds how long everybody else waits (a slice is SLICE_MS and at most two steps
+// more). `npm run bench -- inspect [TEXT …]` (parts of shapes' names), `--size MB` (4n, default
+// 64). The best of many runs over 256 KB, each shape beside a plain loop over the same bytes: where
+// the loop is slow, the machine is. Ends with code 1 where a bar is missed.
 import { parseArgs } from 'node:util'
 import { Inspection } from '../server/proxy/inspect/inspection.ts'
 import { SLICE_MS } from '../server/proxy/inspect/scheduler.ts'
@@ -10,7 +12,10 @@ import { createProviderTable } from '../server/proxy/providers/table.ts'
 import { filled, JSON_BODIES, largeForm, tokenLists } from './parts/bodies.ts'
 
 const MB = 1024 * 1024
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { size: { type: 'string', default: '64' } } })
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { size: { type: 'string', default: '64' } },
+})
 const size = Number(values.size) * MB
 const SHORT_BYTES = MB / 4
 const MIN_CPU_MS = 20
@@ -25,19 +30,31 @@ interface Shape {
 
 const TEXT = 'The quick brown fox jumps over the lazy dog, again and again. '.repeat(40)
 const WORST = 0.5
-const shape = (name: string, bar: number, make: Shape['make'], type = 'application/json'): Shape => ({ name, bar, make, type })
-const input = (name: string, bar: number, unit: string): Shape => shape(name, bar, (bytes) => filled('{"model":"gpt-5","input":[', unit, ']}', bytes))
+const shape = (
+  name: string,
+  bar: number,
+  make: Shape['make'],
+  type = 'application/json',
+): Shape => ({ name, bar, make, type })
+const input = (name: string, bar: number, unit: string): Shape =>
+  shape(name, bar, (bytes) => filled('{"model":"gpt-5","input":[', unit, ']}', bytes))
 const message = (text: string): string => `{"role":"user","content":"${text}"},`
 const text = (length: number): string => TEXT.slice(0, length)
 
 /** TABLE of shapes of bodies. */
 const SHAPES: readonly Shape[] = [
   input('messages of 2,000 letters', 4, message(text(1_930))),
-  shape('a file in base64', 4, (bytes) => filled('{"model":"gpt-5","input":[{"content":"', 'QUJD', '"}]}', bytes)),
+  shape('a file in base64', 4, (bytes) =>
+    filled('{"model":"gpt-5","input":[{"content":"', 'QUJD', '"}]}', bytes),
+  ),
   input('strings of 400', 4, `"${text(397)}",`),
   input('strings of 60', 1, `"${text(58)}","${text(58)}",`),
   input('messages, a quote each 60', 1, `{"${text(58)}":"${text(58)}"},`),
-  input('code, with escapes', 1, message(String.raw`function f(x) {\n  return \"a\" + x\n}\n\n`.repeat(40))),
+  input(
+    'code, with escapes',
+    1,
+    message(String.raw`function f(x) {\n  return \"a\" + x\n}\n\n`.repeat(40)),
+  ),
   input('words of a letter', WORST, '"a",'),
   input('empty strings', WORST, '"",'),
   input('lists', WORST, '[],'),
@@ -45,43 +62,95 @@ const SHAPES: readonly Shape[] = [
   input('literals', WORST, 'true,null,false,'),
   input('strings that could be ids', WORST, '"file-abc123def456","resp_0123456789abcdef",'),
   input('tools', WORST, '{"tools":[{"type":"function","name":"f"}]},'),
-  input('messages in parts', WORST, '{"role":"user","content":[{"type":"input_text","text":"hello"}]},'),
-  input('indented messages', WORST, '\n    {\n      "role": "user",\n      "content": "hello"\n    },'),
-  input('files in messages', WORST, '{"content":[{"type":"input_file","file_id":"file-abc123def456"}]},'),
+  input(
+    'messages in parts',
+    WORST,
+    '{"role":"user","content":[{"type":"input_text","text":"hello"}]},',
+  ),
+  input(
+    'indented messages',
+    WORST,
+    '\n    {\n      "role": "user",\n      "content": "hello"\n    },',
+  ),
+  input(
+    'files in messages',
+    WORST,
+    '{"content":[{"type":"input_file","file_id":"file-abc123def456"}]},',
+  ),
   input('strings with an escape', WORST, String.raw`"a\n",`),
   input('ids with an escape', WORST, String.raw`"f\u0069le-abc123def456",`),
   shape('different ids', WORST, (bytes) => different(bytes, (i) => `"file-abc${i}",`)),
-  shape('different strings with an escape', WORST, (bytes) => different(bytes, (i) => String.raw`"f\n${i}",`)),
+  shape('different strings with an escape', WORST, (bytes) =>
+    different(bytes, (i) => String.raw`"f\n${i}",`),
+  ),
   shape('different words', WORST, (bytes) => different(bytes, (i) => `"file${i}",`)),
   shape('few different ids', WORST, (bytes) => different(bytes, (i) => `"file-abc${i % 9_000}",`)),
   shape('different words, and no JSON', WORST, (bytes) => different(bytes, (i) => `wo${i},`)),
-  shape('a long text, and no JSON', WORST, (bytes) => filled('{"model":"gpt-5","Input":"', TEXT, '",}', bytes)),
-  shape('UTF-16', WORST, (bytes) => Buffer.from(filled('{"model":"gpt-5","Input":"', TEXT, '"}', bytes / 2).toString('latin1'), 'utf16le')),
-  input('long numbers', WORST, '-123456789012345678901234567890.123456789012345678901234567890e+100,'),
-  shape('wanted keys in capitals', WORST, (bytes) => filled('{"model":"gpt-5",', '"MODEL":1,', ',"z":1}', bytes)),
-  shape('wanted keys in capitals, and others', WORST, (bytes) => filled('{"model":"gpt-5",', '"MODEL":1,"Input":2,', ',"z":1}', bytes)),
+  shape('a long text, and no JSON', WORST, (bytes) =>
+    filled('{"model":"gpt-5","Input":"', TEXT, '",}', bytes),
+  ),
+  shape('UTF-16', WORST, (bytes) =>
+    Buffer.from(
+      filled('{"model":"gpt-5","Input":"', TEXT, '"}', bytes / 2).toString('latin1'),
+      'utf16le',
+    ),
+  ),
+  input(
+    'long numbers',
+    WORST,
+    '-123456789012345678901234567890.123456789012345678901234567890e+100,',
+  ),
+  shape('wanted keys in capitals', WORST, (bytes) =>
+    filled('{"model":"gpt-5",', '"MODEL":1,', ',"z":1}', bytes),
+  ),
+  shape('wanted keys in capitals, and others', WORST, (bytes) =>
+    filled('{"model":"gpt-5",', '"MODEL":1,"Input":2,', ',"z":1}', bytes),
+  ),
   shape('backslashes', WORST, (bytes) => filled('{"model":"gpt-5","input":"', '\\\\', '"}', bytes)),
-  shape('escaped quotes', WORST, (bytes) => filled('{"model":"gpt-5","input":"', '\\"', '"}', bytes)),
-  shape('keys with escapes', WORST, (bytes) => filled('{"model":"gpt-5",', '"\\u006d":1,', ',"z":1}', bytes)),
-  shape('keys beyond ASCII', WORST, (bytes) => filled('{"model":"gpt-5",', '"mé":1,', ',"z":1}', bytes)),
-  ...Object.entries({ ...JSON_BODIES, 'token lists': tokenLists }).map(([name, make]) => shape(name, WORST, (bytes) => make(bytes).bytes)),
+  shape('escaped quotes', WORST, (bytes) =>
+    filled('{"model":"gpt-5","input":"', '\\"', '"}', bytes),
+  ),
+  shape('keys with escapes', WORST, (bytes) =>
+    filled('{"model":"gpt-5",', '"\\u006d":1,', ',"z":1}', bytes),
+  ),
+  shape('keys beyond ASCII', WORST, (bytes) =>
+    filled('{"model":"gpt-5",', '"mé":1,', ',"z":1}', bytes),
+  ),
+  ...Object.entries({ ...JSON_BODIES, 'token lists': tokenLists }).map(([name, make]) =>
+    shape(name, WORST, (bytes) => make(bytes).bytes),
+  ),
   shape('a form with a file', WORST, (bytes) => largeForm(bytes).bytes, largeForm(1_000).type),
 ]
 
 /** Strings that are all different. */
 function different(bytes: number, unit: (i: number) => string): Buffer {
   const units: string[] = []
-  for (let i = 100_000, length = 100; length < bytes; i++) length += units.push(unit(i)) && units.at(-1)!.length
+  for (let i = 100_000, length = 100; length < bytes; i++)
+    length += units.push(unit(i)) && units.at(-1)!.length
   return Buffer.from(`{"model":"gpt-5","input":[${units.join('').slice(0, -1)}]}`)
 }
 
 const provider = createProviderTable().byId('openai')!
 
-/** Inspects a body as the queue would. @param onStep told how long each step took, in milliseconds */
-function inspect({ type }: Shape, body: Buffer, strict: boolean, onStep?: (ms: number) => void): void {
-  const match = classify(provider, 'POST', type === 'application/json' ? '/v1/responses' : '/v1/audio/transcriptions')
-  const inspection = new Inspection({ provider, match, headers: ['Content-Type', type], strict, limit: 2 * size }, [body])
-  for (let state = ''; state !== 'done'; ) {
+/**
+ * Inspects a body as the queue would. @param onStep told how long each step took, in milliseconds
+ */
+function inspect(
+  { type }: Shape,
+  body: Buffer,
+  strict: boolean,
+  onStep?: (ms: number) => void,
+): void {
+  const match = classify(
+    provider,
+    'POST',
+    type === 'application/json' ? '/v1/responses' : '/v1/audio/transcriptions',
+  )
+  const inspection = new Inspection(
+    { provider, match, headers: ['Content-Type', type], strict, limit: 2 * size },
+    [body],
+  )
+  for (let state = ''; state !== 'done';) {
     const begun = onStep === undefined ? 0 : performance.now()
     state = inspection.step(() => {})
     onStep?.(performance.now() - begun)
@@ -119,7 +188,10 @@ function cpu(run: () => void): number {
   return least
 }
 
-/** The longest step, in milliseconds: of each step the least of several runs, because other programs interrupt any of them. */
+/**
+ * The longest step, in milliseconds: of each step the least of several runs, because other programs
+ * interrupt any of them.
+ */
 function longestStep(of: Shape, body: Buffer, strict: boolean): number {
   let least: number[] = []
   for (let run = 0; run < 6; run++) {
@@ -131,21 +203,39 @@ function longestStep(of: Shape, body: Buffer, strict: boolean): number {
 }
 
 let missed = 0
-console.log(`${'shape'.padEnd(30)}${'strict'.padStart(8)}${'lenient'.padStart(9)}${'loop'.padStart(7)}  GB/s${'4n / n'.padStart(9)}${'longest step'.padStart(15)}`)
-for (const one of SHAPES.filter(({ name }) => positionals.length === 0 || positionals.some((part) => name.includes(part)))) {
+console.log(
+  `${'shape'.padEnd(30)}${'strict'.padStart(8)}${'lenient'.padStart(9)}${'loop'.padStart(7)}  GB/s${'4n / n'.padStart(9)}${'longest step'.padStart(15)}`,
+)
+for (const one of SHAPES.filter(
+  ({ name }) => positionals.length === 0 || positionals.some((part) => name.includes(part)),
+)) {
   const short = one.make(SHORT_BYTES)
   const small = one.make(size / 4)
   const large = one.make(size)
   const rate = (ms: number): number => short.length / ms / 1e6
-  const [strict, lenient, loop] = [best(() => inspect(one, short, true)), best(() => inspect(one, short, false)), best(() => void plainLoop(short))]
+  const [strict, lenient, loop] = [
+    best(() => inspect(one, short, true)),
+    best(() => inspect(one, short, false)),
+    best(() => void plainLoop(short)),
+  ]
   const times = (body: Buffer): number => cpu(() => inspect(one, body, false))
   // What takes a few ticks of the system's clock says nothing.
   const atN = times(small)
   const ratio = atN < MIN_CPU_MS ? 0 : times(large) / atN
   const step = Math.max(longestStep(one, short, true), longestStep(one, short, false))
-  const verdicts = [Math.min(rate(strict), rate(lenient)) < one.bar ? `below ${one.bar} GB/s` : '', ratio > 5 ? 'NOT LINEAR' : '', SLICE_MS + 2 * step > 1 ? 'A LONG SLICE' : ''].filter((verdict) => verdict !== '')
+  const verdicts = [
+    Math.min(rate(strict), rate(lenient)) < one.bar ? `below ${one.bar} GB/s` : '',
+    ratio > 5 ? 'NOT LINEAR' : '',
+    SLICE_MS + 2 * step > 1 ? 'A LONG SLICE' : '',
+  ].filter((verdict) => verdict !== '')
   if (verdicts.length > 0) missed++
-  const columns = [rate(strict).toFixed(2).padStart(8), rate(lenient).toFixed(2).padStart(9), rate(loop).toFixed(2).padStart(7), (ratio === 0 ? '-' : ratio.toFixed(1)).padStart(15), `${(step * 1_000).toFixed(0)} µs`.padStart(15)]
+  const columns = [
+    rate(strict).toFixed(2).padStart(8),
+    rate(lenient).toFixed(2).padStart(9),
+    rate(loop).toFixed(2).padStart(7),
+    (ratio === 0 ? '-' : ratio.toFixed(1)).padStart(15),
+    `${(step * 1_000).toFixed(0)} µs`.padStart(15),
+  ]
   console.log(`${one.name.padEnd(30)}${columns.join('')}  ${verdicts.join(', ')}`)
 }
 process.exitCode = missed > 0 ? 1 : 0

@@ -1,5 +1,6 @@
-// What a durable reservation and its settlement cost: rows a second, wait, CPU of each thread. `--rows N`, `--callers N,N,…`. With `--postgres` on a
-// PostgreSQL of its own on this machine, with fsync, or on the one of TEST_DATABASE_URL (an empty database).
+// What a durable reservation and its settlement cost: rows a second, wait, CPU of each thread.
+// `--rows N`, `--callers N,N,…`. With `--postgres` on a PostgreSQL of its own on this machine, with
+// fsync, or on the one of TEST_DATABASE_URL (an empty database).
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,10 +14,17 @@ import { openStore } from '../server/store/open.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 
 const { values } = parseArgs({
-  options: { rows: { type: 'string', default: '30000' }, callers: { type: 'string', default: '1,32,256' }, postgres: { type: 'boolean', default: false } },
+  options: {
+    rows: { type: 'string', default: '30000' },
+    callers: { type: 'string', default: '1,32,256' },
+    postgres: { type: 'boolean', default: false },
+  },
 })
-await using server = values.postgres && !process.env['TEST_DATABASE_URL'] ? await startPostgres({}) : null
-const databaseUrl = values.postgres ? (server?.url ?? new URL(process.env['TEST_DATABASE_URL']!)) : null
+await using server =
+  values.postgres && !process.env['TEST_DATABASE_URL'] ? await startPostgres({}) : null
+const databaseUrl = values.postgres
+  ? (server?.url ?? new URL(process.env['TEST_DATABASE_URL']!))
+  : null
 const folder = mkdtempSync(join(tmpdir(), 'tollmark-ledger-'))
 const clock = systemClock(Date.now)
 const log = openLog('silent')
@@ -30,15 +38,38 @@ try {
   const one = async (caller: number): Promise<number> => {
     const started = clock.mono()
     const asking = {
-      id: `req_${(++made).toString().padStart(22, '0')}`, account_id: 'acc_0000000000000000000000', key_id: `key_00000000000000000000${caller % 20}`, rpm: 1_000_000,
-      provider: 'openai', model: 'gpt-5', endpoint: '/v1/chat/completions', method: 'POST', context: null,
+      id: `req_${(++made).toString().padStart(22, '0')}`,
+      account_id: 'acc_0000000000000000000000',
+      key_id: `key_00000000000000000000${caller % 20}`,
+      rpm: 1_000_000,
+      provider: 'openai',
+      model: 'gpt-5',
+      endpoint: '/v1/chat/completions',
+      method: 'POST',
+      context: null,
     }
     const admission = await ledger.admit(asking)
     const wait = clock.mono() - started
     if (!admission.admitted) throw new Error('refused')
     ledger.settle({
-      seq: admission.seq, account_id: asking.account_id, key_id: asking.key_id, provider: 'openai', created_at: admission.created_at, state: 'settled', model: 'gpt-5', status: 200,
-      error: null, credential_id: 'env_openai', first_byte_ms: 5, total_ms: 9, bytes_in: 1024, bytes_out: 1536, tokens_in: 200, tokens_out: 300, tokens_cached: null, tokens_reasoning: null,
+      seq: admission.seq,
+      account_id: asking.account_id,
+      key_id: asking.key_id,
+      provider: 'openai',
+      created_at: admission.created_at,
+      state: 'settled',
+      model: 'gpt-5',
+      status: 200,
+      error: null,
+      credential_id: 'env_openai',
+      first_byte_ms: 5,
+      total_ms: 9,
+      bytes_in: 1024,
+      bytes_out: 1536,
+      tokens_in: 200,
+      tokens_out: 300,
+      tokens_cached: null,
+      tokens_reasoning: null,
     })
     return wait
   }
@@ -65,8 +96,15 @@ try {
   }
   await ledger.close()
   const asked = clock.mono()
-  const lines = await readUsage(store, { account: null, by: ['day', 'model'], from: 0, to: clock.now() + 1 })
-  console.log(`usage of ${made} rows: ${lines.length} lines in ${(clock.mono() - asked).toFixed(1)} ms${databaseUrl ? '' : `; ${(statSync(join(folder, 'tollmark.db')).size / made).toFixed(0)} bytes a row on disk`}`)
+  const lines = await readUsage(store, {
+    account: null,
+    by: ['day', 'model'],
+    from: 0,
+    to: clock.now() + 1,
+  })
+  console.log(
+    `usage of ${made} rows: ${lines.length} lines in ${(clock.mono() - asked).toFixed(1)} ms${databaseUrl ? '' : `; ${(statSync(join(folder, 'tollmark.db')).size / made).toFixed(0)} bytes a row on disk`}`,
+  )
   await instance[Symbol.asyncDispose]()
   await store.close()
 } finally {

@@ -1,6 +1,8 @@
-// Whether every reader and list that a caller's input reaches is linear: processor time at 4n over that at n, for n such that it takes 20 ms (heads, which
-// have 16 KB at most: so often that it does). The best of five; each row in a process of its own, two at a time, with a deadline. `npm run bench -- linear [TEXT …]`
-// (parts of rows' names; `--at-once N`). Ends with code 1 where a row takes more than five times as long, or does not end. Tables: bench/linear/.
+// Whether every reader and list that a caller's input reaches is linear: processor time at 4n over
+// that at n, for n such that it takes 20 ms (heads, which have 16 KB at most: so often that it
+// does). The best of five; each row in a process of its own, two at a time, with a deadline. `npm
+// run bench -- linear [TEXT …]` (parts of rows' names; `--at-once N`). Ends with code 1 where a row
+// takes more than five times as long, or does not end. Tables: bench/linear/.
 import { parseArgs } from 'node:util'
 import { BODIES } from './linear/bodies.ts'
 import { HEADS } from './linear/heads.ts'
@@ -24,14 +26,24 @@ const ENOUGH_MS = 20
 const BEST_OF = 5
 /** So much less than the bar that no other run is needed. */
 const CLEARLY = 4.5
-/** Nanoseconds a byte or row: what takes less is a native search, as fast as the caches that its input fits into. */
+/**
+ * Nanoseconds a byte or row: what takes less is a native search, as fast as the caches that its
+ * input fits into.
+ */
 const LEAST_NS = 1
 /** What takes less than a few nanoseconds does not read its input. */
 const MOST_TIMES = 2 ** 20
 const clock = openThreadClock()
 const all: readonly Row[] = [...HEADS, ...BODIES, ...INSPECTIONS, ...ROWS]
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { deadline: { type: 'string', default: '90' }, 'at-once': { type: 'string', default: '2' }, child: { type: 'string' } } })
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    deadline: { type: 'string', default: '90' },
+    'at-once': { type: 'string', default: '2' },
+    child: { type: 'string' },
+  },
+})
 if (values.child === undefined) process.exitCode = await compareAll()
 else {
   const row = all.find(({ name }) => name === values.child)
@@ -73,16 +85,30 @@ async function measure(row: Row): Promise<Measure> {
 }
 
 async function compareAll(): Promise<number> {
-  const chosen = all.filter(({ name }) => positionals.length === 0 || positionals.some((part) => name.includes(part)))
-  console.log(`${'reader'.padEnd(52)}${'n'.padStart(10)}${'n ms'.padStart(9)}${'4n ms'.padStart(9)}${'ratio'.padStart(7)}`)
+  const chosen = all.filter(
+    ({ name }) => positionals.length === 0 || positionals.some((part) => name.includes(part)),
+  )
+  console.log(
+    `${'reader'.padEnd(52)}${'n'.padStart(10)}${'n ms'.padStart(9)}${'4n ms'.padStart(9)}${'ratio'.padStart(7)}`,
+  )
   let bad = 0
   const measureRow = async (name: string): Promise<string> => {
-    const result = await runChild<Measure>(['--max-old-space-size=2000', import.meta.filename, '--child', name], values.deadline)
+    const result = await runChild<Measure>(
+      ['--max-old-space-size=2000', import.meta.filename, '--child', name],
+      values.deadline,
+    )
     const ratio = typeof result === 'string' ? Infinity : result.large / Math.max(result.small, 0.1)
-    const isSlow = typeof result === 'string' || (ratio > MOST && (result.large * 1e6) / (result.times * result.size * 4) > LEAST_NS)
+    const isSlow =
+      typeof result === 'string' ||
+      (ratio > MOST && (result.large * 1e6) / (result.times * result.size * 4) > LEAST_NS)
     if (isSlow) bad++
     if (typeof result === 'string') return result
-    const columns = [String(result.size).padStart(10), result.small.toFixed(1).padStart(9), result.large.toFixed(1).padStart(9), ratio.toFixed(1).padStart(7)]
+    const columns = [
+      String(result.size).padStart(10),
+      result.small.toFixed(1).padStart(9),
+      result.large.toFixed(1).padStart(9),
+      ratio.toFixed(1).padStart(7),
+    ]
     return `${columns.join('')}${isSlow ? '  NOT LINEAR' : ''}`
   }
   const rows = chosen.values()
@@ -93,4 +119,3 @@ async function compareAll(): Promise<number> {
   console.log(`\n${chosen.length - bad} of ${chosen.length} are linear`)
   return bad > 0 ? 1 : 0
 }
-

@@ -1,7 +1,8 @@
-// How much memory a conversion takes, seen from outside: a real server, real uploads, and what each of its processes ever held.
-// `npm run bench -- memory-conversion [--uploads N]`: archives of 50 MB, one at a time, then N uploads at once (default 20).
-// Fails when a process ever holds more than 300 MB, when a job that runs alone shows no progress within a second, or when an upload does not end
-// with the whole document. Linux only: it reads /proc.
+// How much memory a conversion takes, seen from outside: a real server, real uploads, and what each
+// of its processes ever held. `npm run bench -- memory-conversion [--uploads N]`: archives of 50
+// MB, one at a time, then N uploads at once (default 20). Fails when a process ever holds more than
+// 300 MB, when a job that runs alone shows no progress within a second, or when an upload does not
+// end with the whole document. Linux only: it reads /proc.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,13 +25,18 @@ const { values } = parseArgs({ options: { uploads: { type: 'string', default: '2
 const uploads = Number(values.uploads)
 
 const data = mkdtempSync(join(tmpdir(), 'tollmark-bench-'))
-const { port, pid, child } = await startServer({ TOLLMARK_DATA: data, TOLLMARK_PLANS: '{"bench":{"conversions_per_day":null}}' })
+const { port, pid, child } = await startServer({
+  TOLLMARK_DATA: data,
+  TOLLMARK_PLANS: '{"bench":{"conversions_per_day":null}}',
+})
 const url = `http://127.0.0.1:${port}`
 const { token } = await makeSecrets(data, 'bench')
 
 let failed = false
 try {
-  console.log(`${'upload'.padEnd(34)}${'MB'.padStart(6)}${'seconds'.padStart(9)}${'progress'.padStart(10)}${'pages'.padStart(8)}${'server MB'.padStart(11)}${'largest MB'.padStart(12)}${'all MB'.padStart(8)}`)
+  console.log(
+    `${'upload'.padEnd(34)}${'MB'.padStart(6)}${'seconds'.padStart(9)}${'progress'.padStart(10)}${'pages'.padStart(8)}${'server MB'.padStart(11)}${'largest MB'.padStart(12)}${'all MB'.padStart(8)}`,
+  )
   // Nothing but pages; pages among attachments, as most exports are.
   await report('one archive of 2,000 pages, images', 1, url, build(48.5 * MB, 0.5, 2000))
   await report('one archive of pages', 1, url, build(49.5 * MB, 1))
@@ -45,36 +51,71 @@ try {
 process.exitCode = failed ? 1 : 0
 
 /** Uploads the same archive `times` times at once, and prints what it took. */
-async function report(name: string, times: number, url: string, { bytes, pages }: { bytes: Buffer; pages: number }): Promise<void> {
+async function report(
+  name: string,
+  times: number,
+  url: string,
+  { bytes, pages }: { bytes: Buffer; pages: number },
+): Promise<void> {
   const upload = form(file('Export.zip', bytes))
   const watch = watchTree(pid)
   const started = performance.now()
   let progress = 0
   const onProgress = (seconds: number): void => void (progress = Math.max(progress, seconds))
-  const answers = await Promise.all(Array.from({ length: times }, () => convert(url, upload, onProgress).catch((error: unknown) => `no answer: ${String(error)}`)))
+  const answers = await Promise.all(
+    Array.from({ length: times }, () =>
+      convert(url, upload, onProgress).catch((error: unknown) => `no answer: ${String(error)}`),
+    ),
+  )
   const seconds = (performance.now() - started) / 1000
   const peak = watch.stop()
   const whole = answers.filter((answer) => answer.match(/^# Page /gm)?.length === pages).length
-  const bad = [whole < times ? `only ${whole} of ${times} documents are whole: ${answers.find((answer) => !answer.startsWith('# '))?.slice(0, 200)}` : '', peak.largest > MOST_MB ? `over ${MOST_MB} MB` : '', times === 1 && progress > MOST_WAIT ? 'no progress for too long' : ''].filter((word) => word)
+  const bad = [
+    whole < times
+      ? `only ${whole} of ${times} documents are whole: ${answers.find((answer) => !answer.startsWith('# '))?.slice(0, 200)}`
+      : '',
+    peak.largest > MOST_MB ? `over ${MOST_MB} MB` : '',
+    times === 1 && progress > MOST_WAIT ? 'no progress for too long' : '',
+  ].filter((word) => word)
   if (bad.length > 0) failed = true
-  const columns = [(bytes.length / MB).toFixed(1).padStart(6), seconds.toFixed(1).padStart(9), progress.toFixed(2).padStart(10), String(pages).padStart(8), String(peak.own).padStart(11), String(peak.largest).padStart(12), String(peak.all).padStart(8)]
+  const columns = [
+    (bytes.length / MB).toFixed(1).padStart(6),
+    seconds.toFixed(1).padStart(9),
+    progress.toFixed(2).padStart(10),
+    String(pages).padStart(8),
+    String(peak.own).padStart(11),
+    String(peak.largest).padStart(12),
+    String(peak.all).padStart(8),
+  ]
   console.log(`${name.padEnd(34)}${columns.join('')}  ${bad.join(', ')}`)
 }
 
 /**
- * Sends an archive and returns the document, whether it comes at once or from a job. Each request has a connection of its own.
+ * Sends an archive and returns the document, whether it comes at once or from a job. Each request
+ * has a connection of its own.
  *
- * @param onProgress told how many seconds a job took from its acceptance to the first page that is done
+ * @param onProgress told how many seconds a job took from its acceptance to the first page that is
+ *   done
  */
-async function convert(url: string, upload: Form, onProgress: (seconds: number) => void): Promise<string> {
-  const outgoing = start(url, '/api/v1/convert', { token, headers: { 'content-type': upload.contentType, 'content-length': upload.body.length } })
+async function convert(
+  url: string,
+  upload: Form,
+  onProgress: (seconds: number) => void,
+): Promise<string> {
+  const outgoing = start(url, '/api/v1/convert', {
+    token,
+    headers: { 'content-type': upload.contentType, 'content-length': upload.body.length },
+  })
   outgoing.end(upload.body)
   const answer = await answerOf(outgoing)
   const job = answer.headers.location
   if (answer.status !== 202 || job === undefined) return answer.text
   const accepted = performance.now()
-  for (let waits = true; ; ) {
-    const { status, progress } = (await get(url, job)).json<{ status: string; progress: { pages_done: number } }>()
+  for (let waits = true; ;) {
+    const { status, progress } = (await get(url, job)).json<{
+      status: string
+      progress: { pages_done: number }
+    }>()
     if (waits && progress.pages_done > 0) {
       onProgress((performance.now() - accepted) / 1000)
       waits = false
@@ -90,16 +131,28 @@ function get(url: string, path: string): Promise<Answer> {
   return answerOf(outgoing)
 }
 
-/** An archive of about `size` bytes, `share` of it pages (of some usual size, or so many), the rest images that do not compress. */
+/**
+ * An archive of about `size` bytes, `share` of it pages (of some usual size, or so many), the rest
+ * images that do not compress.
+ */
 function build(size: number, share: number, count?: number): { bytes: Buffer; pages: number } {
   const random = seeded(1)
   const entries: { name: string; data: string | Uint8Array; stored?: boolean }[] = []
   const usual = Array.from({ length: 8 }, () => pageHtml(random, 400))
   // What one page comes to is known once it is packed.
-  const packed = archive(usual.map((text, index) => ({ name: `Page ${index}.html`, data: text }))).length / usual.length
+  const packed =
+    archive(usual.map((text, index) => ({ name: `Page ${index}.html`, data: text }))).length /
+    usual.length
   const pages = count ?? Math.floor((size * share) / packed)
-  const html = count === undefined ? usual : usual.map(() => pageHtml(random, Math.floor((400 * size * share) / count / packed)))
-  for (let index = 0; index < pages; index++) entries.push({ name: `Page ${index} ${String(index).padStart(32, '0')}.html`, data: html[index % html.length]!.replaceAll('TITLE', `Page ${index}`) })
+  const html =
+    count === undefined
+      ? usual
+      : usual.map(() => pageHtml(random, Math.floor((400 * size * share) / count / packed)))
+  for (let index = 0; index < pages; index++)
+    entries.push({
+      name: `Page ${index} ${String(index).padStart(32, '0')}.html`,
+      data: html[index % html.length]!.replaceAll('TITLE', `Page ${index}`),
+    })
   for (let left = size * (1 - share) - 1000; left > 100_000; left -= MB) {
     const image = new Uint8Array(Math.min(left, MB))
     for (let at = 0; at < image.length; at++) image[at] = random() * 256
@@ -108,16 +161,24 @@ function build(size: number, share: number, count?: number): { bytes: Buffer; pa
   return { bytes: archive(entries), pages }
 }
 
-/** A page of so many blocks (of about 250 bytes) as the exporter writes it: paragraphs, lists, marks, links, tables. */
+/**
+ * A page of so many blocks (of about 250 bytes) as the exporter writes it: paragraphs, lists,
+ * marks, links, tables.
+ */
 function pageHtml(random: () => number, count: number): string {
   const word = () => Math.floor(random() * 2 ** 40).toString(36)
   const line = () => Array.from({ length: 12 }, word).join(' ')
   const blocks = [
-    () => `<p id="${word()}" class="">${line()} <strong>${line()}</strong> <a href="https://example.com/${word()}">${word()}</a></p>`,
-    () => `<ul id="${word()}" class="bulleted-list"><li style="list-style-type:disc">${line()}<ul id="${word()}" class="bulleted-list"><li style="list-style-type:circle">${line()}</li></ul></li></ul>`,
+    () =>
+      `<p id="${word()}" class="">${line()} <strong>${line()}</strong> <a href="https://example.com/${word()}">${word()}</a></p>`,
+    () =>
+      `<ul id="${word()}" class="bulleted-list"><li style="list-style-type:disc">${line()}<ul id="${word()}" class="bulleted-list"><li style="list-style-type:circle">${line()}</li></ul></li></ul>`,
     () => `<h2 id="${word()}" class="">${word()}</h2>`,
-    () => `<table id="${word()}" class="simple-table"><tbody><tr><td>${line()}</td><td>${line()}</td></tr></tbody></table>`,
+    () =>
+      `<table id="${word()}" class="simple-table"><tbody><tr><td>${line()}</td><td>${line()}</td></tr></tbody></table>`,
   ]
-  const body = Array.from({ length: count }, (_, index) => blocks[index % blocks.length]!()).join('')
+  const body = Array.from({ length: count }, (_, index) => blocks[index % blocks.length]!()).join(
+    '',
+  )
   return `<html><head><meta charset="utf-8"/><title>TITLE</title></head><body><article id="${word()}" class="page sans"><header><h1 class="page-title">TITLE</h1></header><div class="page-body">${body}</div></article></body></html>`
 }

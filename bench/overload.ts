@@ -1,8 +1,10 @@
-// Far more than a server can do, for a while: every call is answered, or refused with 503 and Retry-After, and afterwards all is as before. Prints the
-// shares, the slowest refusal, the most memory, and how long it takes until the server answers as before. `--seconds N`, `--calls N` and
-// `--uploads N` at a time. Ends with code 1 where something else came back, or no refusal within a second. Linux only: it reads /proc.
-// The load comes from this process on the same machine, so the times, from the call to connect on, hold what it takes itself to send and read: its
-// callers write ready bytes to sockets.
+// Far more than a server can do, for a while: every call is answered, or refused with 503 and
+// Retry-After, and afterwards all is as before. Prints the shares, the slowest refusal, the most
+// memory, and how long it takes until the server answers as before. `--seconds N`, `--calls N` and
+// `--uploads N` at a time. Ends with code 1 where something else came back, or no refusal within a
+// second. Linux only: it reads /proc. The load comes from this process on the same machine, so the
+// times, from the call to connect on, hold what it takes itself to send and read: its callers write
+// ready bytes to sockets.
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -15,7 +17,13 @@ import { file, form } from '../test/support/form.ts'
 import { makeSecrets } from './parts/secrets.ts'
 import { startServer } from './parts/server.ts'
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '15' }, calls: { type: 'string', default: '2000' }, uploads: { type: 'string', default: '400' } } })
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '15' },
+    calls: { type: 'string', default: '2000' },
+    uploads: { type: 'string', default: '400' },
+  },
+})
 const SLOWEST_MS = 1_000
 /** What a call may take more than before, once the server has recovered. */
 const SLACK_MS = 250
@@ -24,12 +32,21 @@ const PROVIDER_MS = 200
 
 const data = mkdtempSync(join(tmpdir(), 'tollmark-overload-'))
 const upstream = createServer((incoming, outgoing) => {
-  incoming.resume().on('end', () => setTimeout(() => outgoing.end('{"usage":{"prompt_tokens":1,"completion_tokens":1}}'), PROVIDER_MS))
+  incoming
+    .resume()
+    .on('end', () =>
+      setTimeout(
+        () => outgoing.end('{"usage":{"prompt_tokens":1,"completion_tokens":1}}'),
+        PROVIDER_MS,
+      ),
+    )
 }).listen(0, '127.0.0.1')
 await once(upstream, 'listening')
 
 const { port, pid, child } = await startServer({
-  TOLLMARK_DATA: data, TOLLMARK_PLANS: '{"bench":{"conversions_per_day":null}}', OPENAI_API_KEY: 'sk-bench',
+  TOLLMARK_DATA: data,
+  TOLLMARK_PLANS: '{"bench":{"conversions_per_day":null}}',
+  OPENAI_API_KEY: 'sk-bench',
   TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
   // A tenth of the calls that come.
   TOLLMARK_MAX_OPEN: String(Math.ceil(Number(values.calls) / 10)),
@@ -65,8 +82,17 @@ type Kind = { request: Buffer; keeps: boolean; tally: Tally }
 type Answer = { status: number | string; retryAfter: string | undefined; took: number }
 
 function kindOf(path: string, headers: Record<string, string>, body: Buffer, keeps: boolean): Kind {
-  const lines = Object.entries({ host: 'localhost', ...headers, 'content-length': body.length, connection: keeps ? 'keep-alive' : 'close' }).map(([name, value]) => `${name}: ${value}\r\n`)
-  return { request: Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`), body]), keeps, tally: new Tally() }
+  const lines = Object.entries({
+    host: 'localhost',
+    ...headers,
+    'content-length': body.length,
+    connection: keeps ? 'keep-alive' : 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
+  return {
+    request: Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`), body]),
+    keeps,
+    tally: new Tally(),
+  }
 }
 
 /** Whoever calls again and again. */
@@ -82,7 +108,11 @@ class Caller {
   call({ request, keeps }: Kind): Promise<Answer> {
     return new Promise((resolve) => {
       const started = performance.now()
-      const socket = (this.#socket ??= connect({ port: this.#port, host: '127.0.0.1', noDelay: true }))
+      const socket = (this.#socket ??= connect({
+        port: this.#port,
+        host: '127.0.0.1',
+        noDelay: true,
+      }))
       let head = ''
       let left = Infinity
       let retryAfter: string | undefined
@@ -126,15 +156,30 @@ try {
   const page = `<html><body><article class="page"><h1 class="page-title">P</h1><div class="page-body">${'<p>Some words of a page.</p>'.repeat(4_000)}</div></article></body></html>`
   const upload = form(file('page.html', page))
   const target = `/proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')}`
-  const calls = kindOf(target, { authorization: `Bearer ${key}`, 'content-type': 'application/json' }, Buffer.from('{"model":"gpt-5","messages":[]}'), true)
-  const uploads = kindOf('/api/v1/convert', { authorization: `Bearer ${token}`, 'content-type': upload.contentType }, upload.body, false)
+  const calls = kindOf(
+    target,
+    { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    Buffer.from('{"model":"gpt-5","messages":[]}'),
+    true,
+  )
+  const uploads = kindOf(
+    '/api/v1/convert',
+    { authorization: `Bearer ${token}`, 'content-type': upload.contentType },
+    upload.body,
+    false,
+  )
   const callOnce = (kind: Kind) => new Caller(port).call(kind)
   const alone = async (kind: Kind) => (await callOnce(kind)).took
-  // A server that has been at work for a while: what it does for the first times is about its compiler.
+  // A server that has been at work for a while: what it does for the first times is about its
+  // compiler.
   const warm = async (kind: Kind, times: number): Promise<void> => {
     for (let i = 0; i < times; i++) await alone(kind)
   }
-  await Promise.all([warm(uploads, 60), warm(uploads, 60), ...Array.from({ length: 20 }, () => warm(calls, 15))])
+  await Promise.all([
+    warm(uploads, 60),
+    warm(uploads, 60),
+    ...Array.from({ length: 20 }, () => warm(calls, 15)),
+  ])
   const before = { call: await alone(calls), upload: await alone(uploads), memory: memory() }
 
   const until = performance.now() + Number(values.seconds) * 1000
@@ -148,12 +193,26 @@ try {
     }
   }
   const many = (kind: Kind, count: number) => Array.from({ length: count }, () => press(kind))
-  await Promise.all([...many(calls, Number(values.calls)), ...many(uploads, Number(values.uploads))])
+  await Promise.all([
+    ...many(calls, Number(values.calls)),
+    ...many(uploads, Number(values.uploads)),
+  ])
 
   const over = performance.now()
   for (;;) {
-    const [one, other, ready] = [await callOnce(calls), await callOnce(uploads), await fetch(`http://127.0.0.1:${port}/readyz`)]
-    if (one.status === 200 && one.took < before.call + SLACK_MS && other.status === 200 && other.took < before.upload + SLACK_MS && ready.ok) break
+    const [one, other, ready] = [
+      await callOnce(calls),
+      await callOnce(uploads),
+      await fetch(`http://127.0.0.1:${port}/readyz`),
+    ]
+    if (
+      one.status === 200 &&
+      one.took < before.call + SLACK_MS &&
+      other.status === 200 &&
+      other.took < before.upload + SLACK_MS &&
+      ready.ok
+    )
+      break
     if (performance.now() - over < 15_000) continue
     const seen = `call ${one.status} in ${one.took.toFixed(0)} ms, upload ${other.status} in ${other.took.toFixed(0)} ms, readyz ${ready.status}`
     console.log(`the server does not recover: ${seen}`)
@@ -162,8 +221,12 @@ try {
   }
   console.log(`calls:    ${calls.tally}`)
   console.log(`uploads:  ${uploads.tally}`)
-  console.log(`memory:   ${before.memory.toFixed(0)} MB before, ${memory().toFixed(0)} MB at most (the server's process, without its converters)`)
-  console.log(`recovery: ${(performance.now() - over).toFixed(0)} ms after the last answer (a call alone took ${before.call.toFixed(0)} ms, an upload ${before.upload.toFixed(0)} ms)`)
+  console.log(
+    `memory:   ${before.memory.toFixed(0)} MB before, ${memory().toFixed(0)} MB at most (the server's process, without its converters)`,
+  )
+  console.log(
+    `recovery: ${(performance.now() - over).toFixed(0)} ms after the last answer (a call alone took ${before.call.toFixed(0)} ms, an upload ${before.upload.toFixed(0)} ms)`,
+  )
   if (!calls.tally.good || !uploads.tally.good) process.exitCode = 1
 } finally {
   child.kill('SIGTERM')

@@ -1,4 +1,5 @@
-// Is the wall between keys' objects tight? 100,000 generated requests that name another key's object, and as many ordinary ones.
+// Is the wall between keys' objects tight? 100,000 generated requests that name another key's
+// object, and as many ordinary ones.
 import { foreignThatPass, ordinaryThatFail } from '../test/proxy/objects/ownership-requests.ts'
 
 const COUNT = Number(process.argv[2] ?? 100_000)
@@ -10,6 +11,8 @@ for (const [what, run] of [
   const before = process.cpuUsage()
   const wrong = await run()
   const { user, system } = process.cpuUsage(before)
-  console.log(`${what.padEnd(22)} ${COUNT} requests, ${wrong} decided wrongly, ${((user + system) / COUNT).toFixed(1)} µs each`)
+  console.log(
+    `${what.padEnd(22)} ${COUNT} requests, ${wrong} decided wrongly, ${((user + system) / COUNT).toFixed(1)} µs each`,
+  )
   if (wrong > 0) process.exitCode = 1
 }

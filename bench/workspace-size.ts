@@ -1,7 +1,9 @@
-// How an export as large as real workspaces are is converted: by the command line, and by the API as a job.
-// `npm run bench -- workspace-size [--mb 3072] [--parts 3] [--only cli|api] [--folder DIR]`; DIR (default: the system's folder for temporary files) needs room
-// for three exports. Fails when all processes together ever hold more than 500 MB, when scratch files ever take more than the largest part, when less than
-// 60 MB of the archive are done in a second, or when a page is missing. Linux only: it reads /proc.
+// How an export as large as real workspaces are is converted: by the command line, and by the API
+// as a job. `npm run bench -- workspace-size [--mb 3072] [--parts 3] [--only cli|api] [--folder
+// DIR]`; DIR (default: the system's folder for temporary files) needs room for three exports. Fails
+// when all processes together ever hold more than 500 MB, when scratch files ever take more than
+// the largest part, when less than 60 MB of the archive are done in a second, or when a page is
+// missing. Linux only: it reads /proc.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createReadStream, mkdirSync, mkdtempSync, openAsBlob, rmSync } from 'node:fs'
@@ -22,11 +24,22 @@ const MOST_MEMORY_MB = 500
 const LEAST_MB_A_SECOND = 60
 
 const { values } = parseArgs({
-  options: { mb: { type: 'string', default: '3072' }, parts: { type: 'string', default: '3' }, only: { type: 'string' }, folder: { type: 'string', default: tmpdir() } },
+  options: {
+    mb: { type: 'string', default: '3072' },
+    parts: { type: 'string', default: '3' },
+    only: { type: 'string' },
+    folder: { type: 'string', default: tmpdir() },
+  },
 })
 
 /** The limits that the operator of such a server sets. */
-const LIMITS = { TOLLMARK_MAX_ZIP: '8GB', TOLLMARK_MAX_PARTS: '16GB', TOLLMARK_MAX_PAGES: '8GB', TOLLMARK_CONVERSION_DEADLINE: '10m', TOLLMARK_CONVERSIONS: '2' }
+const LIMITS = {
+  TOLLMARK_MAX_ZIP: '8GB',
+  TOLLMARK_MAX_PARTS: '16GB',
+  TOLLMARK_MAX_PAGES: '8GB',
+  TOLLMARK_CONVERSION_DEADLINE: '10m',
+  TOLLMARK_CONVERSIONS: '2',
+}
 
 /** What converting an export came to. */
 interface Outcome {
@@ -39,9 +52,16 @@ const folder = mkdtempSync(join(values.folder, 'tollmark-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 const path = join(folder, 'Export.zip')
 const began = performance.now()
-const written = writeWorkspaceExport(path, { megabytes: Number(values.mb), parts: Number(values.parts) })
-console.log(`an export of ${megabytes(written.bytes)} MB in ${values.parts} deflated parts, ${written.pages} pages of ${megabytes(written.html)} MB, made in ${((performance.now() - began) / 1000).toFixed(0)} s`)
-console.log(`${'by'.padEnd(14)}${'seconds'.padStart(8)}${'MB/s'.padStart(6)}${'CPU s'.padStart(7)}${'cores'.padStart(7)}${'times read'.padStart(12)}${'memory MB'.padStart(11)}${'largest MB'.padStart(12)}${'scratch MB'.padStart(12)}`)
+const written = writeWorkspaceExport(path, {
+  megabytes: Number(values.mb),
+  parts: Number(values.parts),
+})
+console.log(
+  `an export of ${megabytes(written.bytes)} MB in ${values.parts} deflated parts, ${written.pages} pages of ${megabytes(written.html)} MB, made in ${((performance.now() - began) / 1000).toFixed(0)} s`,
+)
+console.log(
+  `${'by'.padEnd(14)}${'seconds'.padStart(8)}${'MB/s'.padStart(6)}${'CPU s'.padStart(7)}${'cores'.padStart(7)}${'times read'.padStart(12)}${'memory MB'.padStart(11)}${'largest MB'.padStart(12)}${'scratch MB'.padStart(12)}`,
+)
 if (values.only !== 'api') report('command line', await byCommandLine(), written)
 if (values.only !== 'cli') report('API, as a job', await byApi(), written)
 
@@ -49,16 +69,30 @@ function megabytes(bytes: number): string {
   return (bytes / MB).toFixed(0)
 }
 
-function report(name: string, { seconds, use, pages }: Outcome, { bytes, largestPart, pages: all }: WrittenExport): void {
+function report(
+  name: string,
+  { seconds, use, pages }: Outcome,
+  { bytes, largestPart, pages: all }: WrittenExport,
+): void {
   const rate = bytes / MB / seconds
   const faults = [
     use.all > MOST_MEMORY_MB ? `more than ${MOST_MEMORY_MB} MB of memory` : '',
-    use.disk * MB > largestPart ? `more scratch than the largest part, of ${megabytes(largestPart)} MB` : '',
+    use.disk * MB > largestPart
+      ? `more scratch than the largest part, of ${megabytes(largestPart)} MB`
+      : '',
     rate < LEAST_MB_A_SECOND ? `less than ${LEAST_MB_A_SECOND} MB/s` : '',
     pages === all ? '' : `${pages} of ${all} pages`,
   ].filter((fault) => fault)
-  const columns = [seconds.toFixed(1).padStart(8), rate.toFixed(0).padStart(6), use.cpu.toFixed(1).padStart(7), (use.cpu / seconds).toFixed(2).padStart(7), (use.read / bytes).toFixed(1).padStart(12)]
-  console.log(`${name.padEnd(14)}${columns.join('')}${String(use.all).padStart(11)}${String(use.largest).padStart(12)}${String(use.disk).padStart(12)}  ${faults.join(', ')}`)
+  const columns = [
+    seconds.toFixed(1).padStart(8),
+    rate.toFixed(0).padStart(6),
+    use.cpu.toFixed(1).padStart(7),
+    (use.cpu / seconds).toFixed(2).padStart(7),
+    (use.read / bytes).toFixed(1).padStart(12),
+  ]
+  console.log(
+    `${name.padEnd(14)}${columns.join('')}${String(use.all).padStart(11)}${String(use.largest).padStart(12)}${String(use.disk).padStart(12)}  ${faults.join(', ')}`,
+  )
   if (faults.length > 0) process.exitCode = 1
 }
 
@@ -67,7 +101,11 @@ async function byCommandLine(): Promise<Outcome> {
   mkdirSync(scratch)
   const output = join(folder, 'document.md')
   const started = performance.now()
-  const child = spawn(process.execPath, [...NODE_FLAGS, ...HEAP_FLAGS, MAIN, 'convert', path, '-o', output], { env: { ...process.env, TMPDIR: scratch }, stdio: 'inherit' })
+  const child = spawn(
+    process.execPath,
+    [...NODE_FLAGS, ...HEAP_FLAGS, MAIN, 'convert', path, '-o', output],
+    { env: { ...process.env, TMPDIR: scratch }, stdio: 'inherit' },
+  )
   const watch = watchTree(child.pid!, scratch)
   const [code] = (await once(child, 'exit')) as [number | null]
   const seconds = (performance.now() - started) / 1000
@@ -79,12 +117,18 @@ async function byCommandLine(): Promise<Outcome> {
 async function byApi(): Promise<Outcome> {
   const data = join(folder, 'data')
   mkdirSync(data)
-  const { port, pid, child } = await startServer({ ...LIMITS, TOLLMARK_DATA: data, TMPDIR: data, TOLLMARK_PLANS: '{"bench":{"conversions_per_day":null}}' })
+  const { port, pid, child } = await startServer({
+    ...LIMITS,
+    TOLLMARK_DATA: data,
+    TMPDIR: data,
+    TOLLMARK_PLANS: '{"bench":{"conversions_per_day":null}}',
+  })
   try {
     const { token } = await makeSecrets(data, 'bench')
     const headers = { authorization: `Bearer ${token}` }
     const at = `http://127.0.0.1:${port}`
-    // The upload is stored, and is no scratch file; until all of it is there, nothing else is written.
+    // The upload is stored, and is no scratch file; until all of it is there, nothing else is
+    // written.
     let isThere = false
     const isScratch = (size: number): boolean => {
       if (size === written.bytes) isThere = true
@@ -107,7 +151,8 @@ async function byApi(): Promise<Outcome> {
     const use = watch.stop()
     console.log(`(accepted after ${uploaded.toFixed(1)} s)`)
     const result = await fetch(`${job}/result`, { headers })
-    if (!result.ok || result.body === null) throw new Error(`${result.status}: ${await result.text()}`)
+    if (!result.ok || result.body === null)
+      throw new Error(`${result.status}: ${await result.text()}`)
     return { seconds, use, pages: await pagesOf(Readable.fromWeb(result.body)) }
   } finally {
     child.kill('SIGTERM')

@@ -1,8 +1,18 @@
-// Builds the dashboard when its sources have changed since the last time; as a program, builds it. What has been built stands in
-// `dist/<hash of the sources>`, and `dist/current` names it: whoever starts at the same time never sees half a build.
+// Builds the dashboard when its sources have changed since the last time; as a program, builds it.
+// What has been built stands in `dist/<hash of the sources>`, and `dist/current` names it: whoever
+// starts at the same time never sees half a build.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 
@@ -11,11 +21,24 @@ const dist = join(here, 'dist')
 const current = join(dist, 'current')
 
 /** What a build is made from. */
-const SOURCES = ['src/**/*.{ts,tsx,css}', 'public/*', 'index.html', 'vite.config.ts', 'build.ts', '../server/cli/clients.ts', '../package-lock.json']
+const SOURCES = [
+  'src/**/*.{ts,tsx,css}',
+  'public/*',
+  'index.html',
+  'vite.config.ts',
+  'build.ts',
+  '../server/cli/clients.ts',
+  '../package-lock.json',
+]
 
 function hashOfSources(): string {
   const hash = createHash('sha256')
-  for (const file of globSync(SOURCES, { cwd: here }).sort()) hash.update(file).update('\0').update(readFileSync(join(here, file))).update('\0')
+  for (const file of globSync(SOURCES, { cwd: here }).sort())
+    hash
+      .update(file)
+      .update('\0')
+      .update(readFileSync(join(here, file)))
+      .update('\0')
   return hash.digest('hex').slice(0, 16)
 }
 
@@ -28,9 +51,18 @@ export function buildWhereChanged(): string | null {
   if (existsSync(current) && readFileSync(current, 'utf8') === hashOfSources()) return null
   process.stderr.write('tollmark: building the dashboard (once) …\n')
   // In a process of its own: what the builder takes in memory goes with it.
-  const done = spawnSync(process.execPath, [...process.execArgv, join(here, 'build.ts')], { stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8', env: { ...process.env, NODE_ENV: 'production' } })
+  const done = spawnSync(process.execPath, [...process.execArgv, join(here, 'build.ts')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    encoding: 'utf8',
+    env: { ...process.env, NODE_ENV: 'production' },
+  })
   if (done.status === 0) return null
-  return `The dashboard could not be built; everything else works. ${done.stderr.split('\n').find((line) => /error/i.test(line))?.trim() ?? ''}`
+  return `The dashboard could not be built; everything else works. ${
+    done.stderr
+      .split('\n')
+      .find((line) => /error/i.test(line))
+      ?.trim() ?? ''
+  }`
 }
 
 async function build(): Promise<void> {
@@ -39,7 +71,11 @@ async function build(): Promise<void> {
   const making = join(dist, `${hash}.${process.pid}`)
   const made = join(dist, hash)
   mkdirSync(making, { recursive: true })
-  await vite({ configFile: join(here, 'vite.config.ts'), logLevel: 'error', build: { outDir: making, emptyOutDir: true } })
+  await vite({
+    configFile: join(here, 'vite.config.ts'),
+    logLevel: 'error',
+    build: { outDir: making, emptyOutDir: true },
+  })
   compress(making)
   try {
     renameSync(making, made)
@@ -50,15 +86,23 @@ async function build(): Promise<void> {
   }
   writeFileSync(`${current}.${process.pid}`, hash)
   renameSync(`${current}.${process.pid}`, current)
-  for (const name of readdirSync(dist)) if (/^[0-9a-f]{16}$/.test(name) && name !== hash) rmSync(join(dist, name), { recursive: true, force: true })
+  for (const name of readdirSync(dist))
+    if (/^[0-9a-f]{16}$/.test(name) && name !== hash)
+      rmSync(join(dist, name), { recursive: true, force: true })
 }
 
-/** Puts what gets smaller beside itself, compressed as well as can be: that is done once, and read often. */
+/**
+ * Puts what gets smaller beside itself, compressed as well as can be: that is done once, and read
+ * often.
+ */
 function compress(folder: string): void {
   for (const file of globSync('**/*.{html,js,css,svg}', { cwd: folder })) {
     const path = join(folder, file)
     const bytes = readFileSync(path)
-    for (const [ending, small] of [['br', brotliCompressSync(bytes)], ['gz', gzipSync(bytes, { level: 9 })]] as const) {
+    for (const [ending, small] of [
+      ['br', brotliCompressSync(bytes)],
+      ['gz', gzipSync(bytes, { level: 9 })],
+    ] as const) {
       if (small.length < bytes.length) writeFileSync(`${path}.${ending}`, small)
     }
   }

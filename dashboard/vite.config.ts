@@ -1,5 +1,11 @@
-// How the dashboard is built. `dashboard/build.ts` calls it; `npx vite dashboard` gives a development server (proxying the API to a running `npm start`).
-import { convertCssVariables, defaultCssVariablesResolver, mergeMantineTheme, DEFAULT_THEME } from '@mantine/core'
+// How the dashboard is built. `dashboard/build.ts` calls it; `npx vite dashboard` gives a
+// development server (proxying the API to a running `npm start`).
+import {
+  convertCssVariables,
+  defaultCssVariablesResolver,
+  mergeMantineTheme,
+  DEFAULT_THEME,
+} from '@mantine/core'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 import { theme } from './src/theme.ts'
@@ -19,12 +25,21 @@ export default defineConfig({
   server: { proxy: { '/api': SERVER, '/proxy': SERVER, '/openapi.json': SERVER } },
 })
 
-/** The theme's variables as a style sheet. Mantine would write them into a `<style>` at run time, which the content policy forbids. */
+/**
+ * The theme's variables as a style sheet. Mantine would write them into a `<style>` at run time,
+ * which the content policy forbids.
+ */
 function themeVariables(): Plugin {
   const id = 'virtual:theme-variables.css'
   return {
     name: 'theme-variables',
     resolveId: (source) => (source === id ? `\0${id}` : null),
-    load: (source) => (source === `\0${id}` ? convertCssVariables(defaultCssVariablesResolver(mergeMantineTheme(DEFAULT_THEME, theme)), ':root') : null),
+    load: (source) =>
+      source === `\0${id}`
+        ? convertCssVariables(
+            defaultCssVariablesResolver(mergeMantineTheme(DEFAULT_THEME, theme)),
+            ':root',
+          )
+        : null,
   }
 }

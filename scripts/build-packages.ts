@@ -1,7 +1,16 @@
-// Compiles what is published, each package into a folder that `npm publish` takes as it is, with a tarball of it beside: `npm run build:packages -- [FOLDER]`.
-// Within the repository nothing is compiled: the `tollmark` condition leads to the sources, and it is not published.
+// Compiles what is published, each package into a folder that `npm publish` takes as it is, with a
+// tarball of it beside: `npm run build:packages -- [FOLDER]`. Within the repository nothing is
+// compiled: the `tollmark` condition leads to the sources, and it is not published.
 import { execFile } from 'node:child_process'
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import * as z from 'zod'
@@ -25,7 +34,14 @@ export const CLIENT_PACKAGES: Published[] = ['core', 'genai', 'genai-express'].m
   settings: 'packages/tsconfig.json',
   commonJs: true,
 }))
-export const PUBLISHED: Published[] = [...CLIENT_PACKAGES, { name: '@tollmark/notion-markdown', folder: 'packages/notion-markdown', settings: 'tsconfig.json' }]
+export const PUBLISHED: Published[] = [
+  ...CLIENT_PACKAGES,
+  {
+    name: '@tollmark/notion-markdown',
+    folder: 'packages/notion-markdown',
+    settings: 'tsconfig.json',
+  },
+]
 
 /** Files that go along as they are. */
 const ALONG = ['README.md', 'CHANGELOG.md']
@@ -35,7 +51,10 @@ const ALONG = ['README.md', 'CHANGELOG.md']
  *
  * @throws Error with the compiler's words when one does not compile
  */
-export async function buildPackages(into: string, packages: readonly Published[] = PUBLISHED): Promise<void> {
+export async function buildPackages(
+  into: string,
+  packages: readonly Published[] = PUBLISHED,
+): Promise<void> {
   const built: Record<string, string[]> = {}
   for (const one of packages) {
     const { name, folder, commonJs } = one
@@ -49,44 +68,90 @@ export async function buildPackages(into: string, packages: readonly Published[]
     }
     // Those that are built after this one see it as its users do.
     built[name] = [join(target, 'dist', 'index.d.ts')]
-    writeFileSync(join(target, 'package.json'), `${JSON.stringify(published(join(root, folder, 'package.json')), null, 2)}\n`)
-    for (const file of ALONG) if (existsSync(join(root, folder, file))) cpSync(join(root, folder, file), join(target, file))
+    writeFileSync(
+      join(target, 'package.json'),
+      `${JSON.stringify(published(join(root, folder, 'package.json')), null, 2)}\n`,
+    )
+    for (const file of ALONG)
+      if (existsSync(join(root, folder, file))) cpSync(join(root, folder, file), join(target, file))
     cpSync(join(root, 'LICENSE'), join(target, 'LICENSE'))
   }
 }
 
 const COMMON_JS = { module: 'commonjs', moduleResolution: 'bundler', verbatimModuleSyntax: false }
 
-/** Compiles the sources of a package for the oldest Node that is supported, 20. @throws Error with the compiler's words */
-async function compile({ folder, settings }: Published, target: string, out: string, options: Record<string, unknown>): Promise<void> {
+/**
+ * Compiles the sources of a package for the oldest Node that is supported, 20. @throws Error with
+ * the compiler's words
+ */
+async function compile(
+  { folder, settings }: Published,
+  target: string,
+  out: string,
+  options: Record<string, unknown>,
+): Promise<void> {
   const project = join(target, 'tsconfig.json')
   const compilerOptions = {
-    noEmit: false, declaration: true, sourceMap: true, inlineSources: true, rewriteRelativeImportExtensions: true, target: 'es2023',
-    rootDir: join(root, folder, 'src'), outDir: join(target, out), customConditions: [], typeRoots: [join(root, 'node_modules', '@types')], ...options,
+    noEmit: false,
+    declaration: true,
+    sourceMap: true,
+    inlineSources: true,
+    rewriteRelativeImportExtensions: true,
+    target: 'es2023',
+    rootDir: join(root, folder, 'src'),
+    outDir: join(target, out),
+    customConditions: [],
+    typeRoots: [join(root, 'node_modules', '@types')],
+    ...options,
   }
-  writeFileSync(project, JSON.stringify({ extends: join(root, settings), compilerOptions, include: [join(root, folder, 'src')] }))
+  writeFileSync(
+    project,
+    JSON.stringify({
+      extends: join(root, settings),
+      compilerOptions,
+      include: [join(root, folder, 'src')],
+    }),
+  )
   try {
-    await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', project])
+    await run(process.execPath, [
+      join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
+      '-p',
+      project,
+    ])
   } catch (error) {
     const said = error instanceof Error && 'stdout' in error ? String(error.stdout) : ''
     throw new Error(`A package does not compile:\n${said}`, { cause: error })
   } finally {
     rmSync(project)
   }
-  // Where the sources lay while they were compiled is nobody's business; the maps hold the sources themselves.
+  // Where the sources lay while they were compiled is nobody's business; the maps hold the sources
+  // themselves.
   for (const map of globSync('**/*.map', { cwd: join(target, out) })) {
     const path = join(target, out, map)
-    const whole = z.looseObject({ sources: z.array(z.string()) }).parse(JSON.parse(readFileSync(path, 'utf8')))
-    writeFileSync(path, JSON.stringify({ ...whole, sources: whole.sources.map((source) => `src/${source.split('/src/').at(-1)}`) }))
+    const whole = z
+      .looseObject({ sources: z.array(z.string()) })
+      .parse(JSON.parse(readFileSync(path, 'utf8')))
+    writeFileSync(
+      path,
+      JSON.stringify({
+        ...whole,
+        sources: whole.sources.map((source) => `src/${source.split('/src/').at(-1)}`),
+      }),
+    )
   }
 }
 
-/** What of a package.json is for the repository alone: the conditions of `exports` that lead to what is not published, and the scripts that pack it in place. */
+/**
+ * What of a package.json is for the repository alone: the conditions of `exports` that lead to what
+ * is not published, and the scripts that pack it in place.
+ */
 const INSIDE = new Set(['tollmark', 'source', 'scripts'])
 
 /** A package.json without them. */
 function published(path: string): unknown {
-  return JSON.parse(readFileSync(path, 'utf8'), (name, value: unknown) => (INSIDE.has(name) ? undefined : value))
+  return JSON.parse(readFileSync(path, 'utf8'), (name, value: unknown) =>
+    INSIDE.has(name) ? undefined : value,
+  )
 }
 
 if (import.meta.main) {
@@ -94,7 +159,13 @@ if (import.meta.main) {
   await buildPackages(into)
   for (const old of globSync('*.tgz', { cwd: into })) rmSync(join(into, old))
   for (const { name } of PUBLISHED) {
-    const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', into, join(into, name)])
+    const { stdout } = await run('npm', [
+      'pack',
+      '--silent',
+      '--pack-destination',
+      into,
+      join(into, name),
+    ])
     console.log(join(into, stdout.trim()))
   }
 }

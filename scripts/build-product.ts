@@ -1,9 +1,18 @@
-// Builds the package `tollmark`: the command line, the server and the built dashboard, as JavaScript that any Node runs from `node_modules`,
-// where types are not stripped. Each of our files stays a file of its own, because threads, processes and procedures are found by their address;
-// what is imported from npm is bundled, so that the package has nothing to install but, on Linux, a Node.
-// `npm run build:product -- [FOLDER]` packs it.
+// Builds the package `tollmark`: the command line, the server and the built dashboard, as
+// JavaScript that any Node runs from `node_modules`, where types are not stripped. Each of our
+// files stays a file of its own, because threads, processes and procedures are found by their
+// address; what is imported from npm is bundled, so that the package has nothing to install but, on
+// Linux, a Node. `npm run build:product -- [FOLDER]` packs it.
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { rolldown, type OutputChunk } from 'rolldown'
@@ -30,11 +39,16 @@ const ASSET = /new URL\('([\w./-]+)', import\.meta\.url\)/g
 /** What is imported of packages of npm: their names, or `*` for everything. */
 type Wanted = Map<string, Set<string>>
 
-/** Writes one of our files as JavaScript, line for line. @param wanted gets what it imports from npm */
+/**
+ * Writes one of our files as JavaScript, line for line. @param wanted gets what it imports from npm
+ */
 function compile(file: string, dist: string, wanted: Wanted): void {
   const target = join(dist, file.replace(/\.ts$/, '.js'))
   const code = stripTypeScriptTypes(readFileSync(join(root, file), 'utf8'), { mode: 'strip' })
-  let linked = code.replaceAll(DYNAMIC, (_whole, specifier: string) => `import('${leadTo(specifier, file, ['*'], wanted)}')`)
+  let linked = code.replaceAll(
+    DYNAMIC,
+    (_whole, specifier: string) => `import('${leadTo(specifier, file, ['*'], wanted)}')`,
+  )
   for (const { start, end, specifier, names } of importsOf(linked).reverse()) {
     linked = `${linked.slice(0, start)}'${leadTo(specifier, file, names, wanted)}'${linked.slice(end)}`
   }
@@ -54,13 +68,15 @@ function leadTo(specifier: string, file: string, names: readonly string[], wante
   if (specifier.startsWith('node:')) return specifier
   if (specifier.startsWith('.')) return specifier.replace(/\.ts$/, '.js')
   const ours = OURS[specifier]
-  if (ours === undefined) wanted.set(specifier, (wanted.get(specifier) ?? new Set()).union(new Set(names)))
+  if (ours === undefined)
+    wanted.set(specifier, (wanted.get(specifier) ?? new Set()).union(new Set(names)))
   const path = relative(dirname(file), ours ?? vendored(specifier)).replaceAll('\\', '/')
   return path.startsWith('.') ? path : `./${path}`
 }
 
 /** The file of a package of npm. */
-const vendored = (specifier: string): string => `vendor/${specifier.replaceAll('/', '-').replace('@', '')}.js`
+const vendored = (specifier: string): string =>
+  `vendor/${specifier.replaceAll('/', '-').replace('@', '')}.js`
 
 interface Import {
   /** Where the specifier stands, with its quotes. */
@@ -72,11 +88,16 @@ interface Import {
 }
 
 const Source = z.object({ start: z.number(), end: z.number(), value: z.string() })
-const Name = z.union([z.object({ name: z.string() }).transform(({ name }) => name), z.object({ value: z.string() }).transform(({ value }) => value)])
+const Name = z.union([
+  z.object({ name: z.string() }).transform(({ name }) => name),
+  z.object({ value: z.string() }).transform(({ value }) => value),
+])
 const Node = z.object({
   type: z.string(),
   source: Source.nullish(),
-  specifiers: z.array(z.object({ type: z.string(), imported: Name.optional(), local: Name.optional() })).default([]),
+  specifiers: z
+    .array(z.object({ type: z.string(), imported: Name.optional(), local: Name.optional() }))
+    .default([]),
 })
 
 /** The static imports of a module, and what it exports of others, in their order. */
@@ -89,38 +110,75 @@ function importsOf(code: string): Import[] {
       if (one.type === 'ImportNamespaceSpecifier') return '*'
       return (one.type === 'ImportSpecifier' ? one.imported : one.local) ?? '*'
     })
-    return [{ start: source.start, end: source.end, specifier: source.value, names: type === 'ExportAllDeclaration' ? ['*'] : names }]
+    return [
+      {
+        start: source.start,
+        end: source.end,
+        specifier: source.value,
+        names: type === 'ExportAllDeclaration' ? ['*'] : names,
+      },
+    ]
   })
 }
 
-/** Bundles what is imported from npm, each package as one file with what it needs, and what several need beside them. @returns all modules in it */
+/**
+ * Bundles what is imported from npm, each package as one file with what it needs, and what several
+ * need beside them. @returns all modules in it
+ */
 async function bundle(wanted: Wanted, dist: string): Promise<string[]> {
-  const entries = new Map([...wanted].map(([specifier, names]) => {
-    const listed = [...names].filter((name) => name !== '*')
-    const everything = names.has('*') ? `export * from '${specifier}'\n` : ''
-    return [`\0${specifier}`, `${everything}${listed.length > 0 ? `export { ${listed.join(', ')} } from '${specifier}'\n` : ''}`]
-  }))
+  const entries = new Map(
+    [...wanted].map(([specifier, names]) => {
+      const listed = [...names].filter((name) => name !== '*')
+      const everything = names.has('*') ? `export * from '${specifier}'\n` : ''
+      return [
+        `\0${specifier}`,
+        `${everything}${listed.length > 0 ? `export { ${listed.join(', ')} } from '${specifier}'\n` : ''}`,
+      ]
+    }),
+  )
   const bundled = await rolldown({
     cwd: root,
-    input: Object.fromEntries([...wanted.keys()].map((specifier) => [vendored(specifier).replace(/\.js$/, ''), `\0${specifier}`])),
+    input: Object.fromEntries(
+      [...wanted.keys()].map((specifier) => [
+        vendored(specifier).replace(/\.js$/, ''),
+        `\0${specifier}`,
+      ]),
+    ),
     platform: 'node',
     external: EXTERNAL,
     preserveEntrySignatures: 'strict',
-    plugins: [{
-      name: 'entries',
-      resolveId: (id, importer) => (entries.has(id) ? id : importer !== undefined && entries.has(importer) && id === importer.slice(1) ? import.meta.resolve(id).replace('file://', '') : null),
-      load: (id) => entries.get(id) ?? null,
-    }],
+    plugins: [
+      {
+        name: 'entries',
+        resolveId: (id, importer) =>
+          entries.has(id)
+            ? id
+            : importer !== undefined && entries.has(importer) && id === importer.slice(1)
+              ? import.meta.resolve(id).replace('file://', '')
+              : null,
+        load: (id) => entries.get(id) ?? null,
+      },
+    ],
     logLevel: 'silent',
   })
-  const { output } = await bundled.write({ dir: dist, format: 'es', entryFileNames: '[name].js', chunkFileNames: 'vendor/shared/[name].js' })
+  const { output } = await bundled.write({
+    dir: dist,
+    format: 'es',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'vendor/shared/[name].js',
+  })
   await bundled.close()
-  return output.filter((one): one is OutputChunk => one.type === 'chunk').flatMap(({ moduleIds }) => moduleIds)
+  return output
+    .filter((one): one is OutputChunk => one.type === 'chunk')
+    .flatMap(({ moduleIds }) => moduleIds)
 }
 
 const Manifest = z.looseObject({ version: z.string() })
 
-/** Builds the package into a folder that `npm pack` takes as it is. @throws Error where something cannot be built */
+/**
+ * Builds the package into a folder that `npm pack` takes as it is. @throws Error where something
+ * cannot be built
+ */
 export async function buildProduct(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   const dist = join(folder, 'dist')
@@ -128,15 +186,25 @@ export async function buildProduct(folder: string): Promise<void> {
   const problem = buildWhereChanged()
   if (problem !== null) throw new Error(problem)
   const wanted: Wanted = new Map()
-  for (const file of globSync(SOURCES, { cwd: root, exclude: ['**/*.test.ts', `${ASSEMBLY}/**`] })) compile(file, dist, wanted)
+  for (const file of globSync(SOURCES, { cwd: root, exclude: ['**/*.test.ts', `${ASSEMBLY}/**`] }))
+    compile(file, dist, wanted)
   // The dashboard is built already.
   mkdirSync(join(dist, 'dashboard'))
-  writeFileSync(join(dist, 'dashboard', 'build.js'), 'export const buildWhereChanged = () => null\n')
+  writeFileSync(
+    join(dist, 'dashboard', 'build.js'),
+    'export const buildWhereChanged = () => null\n',
+  )
   cpSync(join(root, 'server/cli/package.json'), join(dist, 'server/cli/package.json'))
   const modules = await bundle(wanted, dist)
   cpDashboard(dist)
   writeManifest(folder)
-  for (const [from, to] of [['LICENSE', 'LICENSE'], ['scripts/hand-over.mjs', 'hand-over.mjs'], ['scripts/published-bin.mjs', 'bin.mjs'], ['server/cli/README.md', 'README.md']] as const) cpSync(join(root, from), join(folder, to))
+  for (const [from, to] of [
+    ['LICENSE', 'LICENSE'],
+    ['scripts/hand-over.mjs', 'hand-over.mjs'],
+    ['scripts/published-bin.mjs', 'bin.mjs'],
+    ['server/cli/README.md', 'README.md'],
+  ] as const)
+    cpSync(join(root, from), join(folder, to))
   writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), licences(modules))
 }
 
@@ -150,12 +218,17 @@ function cpDashboard(dist: string): void {
 }
 
 function writeManifest(folder: string): void {
-  const { version } = Manifest.parse(JSON.parse(readFileSync(join(root, 'server/cli/package.json'), 'utf8')))
-  const { optionalDependencies } = z.looseObject({ optionalDependencies: z.record(z.string(), z.string()) }).parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
+  const { version } = Manifest.parse(
+    JSON.parse(readFileSync(join(root, 'server/cli/package.json'), 'utf8')),
+  )
+  const { optionalDependencies } = z
+    .looseObject({ optionalDependencies: z.record(z.string(), z.string()) })
+    .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
   const manifest = {
     name: 'tollmark',
     version,
-    description: 'A proxy to AI providers with keys, limits and a ledger, and a converter of Notion exports to Markdown: one server, one command line.',
+    description:
+      'A proxy to AI providers with keys, limits and a ledger, and a converter of Notion exports to Markdown: one server, one command line.',
     license: 'MIT',
     type: 'module',
     bin: { tollmark: 'bin.mjs' },
@@ -166,12 +239,19 @@ function writeManifest(folder: string): void {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
-/** What the licences of bundled packages ask for: their texts. The dashboard's packages are those of the lockfile that run in a browser. */
+/**
+ * What the licences of bundled packages ask for: their texts. The dashboard's packages are those of
+ * the lockfile that run in a browser.
+ */
 function licences(modules: readonly string[]): string {
-  const folders = new Set(modules.flatMap((id) => /.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? []))
+  const folders = new Set(
+    modules.flatMap((id) => /.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? []),
+  )
   for (const name of DASHBOARD) folders.add(join(root, 'node_modules', name))
   const texts = [...folders].sort().map((folder) => {
-    const { name, version, license } = z.looseObject({ name: z.string(), version: z.string(), license: z.string().optional() }).parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')))
+    const { name, version, license } = z
+      .looseObject({ name: z.string(), version: z.string(), license: z.string().optional() })
+      .parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')))
     const [file] = globSync('{LICEN[CS]E,licen[cs]e,COPYING,NOTICE}*', { cwd: folder })
     return `${name} ${version} (${license ?? 'see below'})\n\n${file === undefined ? '' : readFileSync(join(folder, file), 'utf8').trim()}\n`
   })
@@ -179,13 +259,34 @@ function licences(modules: readonly string[]): string {
 }
 
 /** Packages of npm that the built dashboard holds. */
-const DASHBOARD = ['react', 'react-dom', 'scheduler', '@mantine/core', '@mantine/hooks', '@floating-ui/react', '@tanstack/react-query', '@tanstack/query-core', 'wouter', 'zod', 'github-slugger', 'katex', 'react-markdown', 'remark-gfm', 'remark-math']
+const DASHBOARD = [
+  'react',
+  'react-dom',
+  'scheduler',
+  '@mantine/core',
+  '@mantine/hooks',
+  '@floating-ui/react',
+  '@tanstack/react-query',
+  '@tanstack/query-core',
+  'wouter',
+  'zod',
+  'github-slugger',
+  'katex',
+  'react-markdown',
+  'remark-gfm',
+  'remark-math',
+]
 
 /** Packs a built package. @returns the tarball */
 export function pack(folder: string, into: string): string {
-  const done = spawnSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', into, folder], { encoding: 'utf8', shell: process.platform === 'win32' })
+  const done = spawnSync(
+    'npm',
+    ['pack', '--silent', '--ignore-scripts', '--pack-destination', into, folder],
+    { encoding: 'utf8', shell: process.platform === 'win32' },
+  )
   const name = done.stdout.trim().split('\n').at(-1) ?? ''
-  if (done.status !== 0 || !existsSync(join(into, name))) throw new Error(`${basename(folder)} cannot be packed: ${done.stderr}`)
+  if (done.status !== 0 || !existsSync(join(into, name)))
+    throw new Error(`${basename(folder)} cannot be packed: ${done.stderr}`)
   return join(into, name)
 }
 

@@ -1,4 +1,5 @@
-// docs/clients.md, made from the table of clients. A test holds the file to it; `UPDATE=1` with that test writes it.
+// docs/clients.md, made from the table of clients. A test holds the file to it; `UPDATE=1` with
+// that test writes it.
 import type { ClientSetup } from '../server/cli/clients.ts'
 import { filled } from '../server/cli/clients.ts'
 
@@ -12,7 +13,12 @@ An OpenAI-compatible client calls any provider that speaks the dialect: put that
 
 /** The text of the page. */
 export function clientsPage(clients: readonly ClientSetup[]): string {
-  return HEAD + [...Map.groupBy(clients, ({ name }) => name)].map(([name, setups]) => section(name, setups)).join('')
+  return (
+    HEAD +
+    [...Map.groupBy(clients, ({ name }) => name)]
+      .map(([name, setups]) => section(name, setups))
+      .join('')
+  )
 }
 
 function section(name: string, setups: readonly ClientSetup[]): string {

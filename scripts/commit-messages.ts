@@ -5,7 +5,19 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-const TYPES = ['feat', 'fix', 'perf', 'refactor', 'test', 'docs', 'chore', 'build', 'ci', 'style', 'revert']
+const TYPES = [
+  'feat',
+  'fix',
+  'perf',
+  'refactor',
+  'test',
+  'docs',
+  'chore',
+  'build',
+  'ci',
+  'style',
+  'revert',
+]
 const FORM = new RegExp(String.raw`^(?:${TYPES.join('|')})(?:\([a-z0-9,-]+\))?!?: (?<what>\S.*)$`)
 const MAX_SUBJECT = 72
 
@@ -13,20 +25,31 @@ const MAX_SUBJECT = 72
 export function complaintOf(subject: string): string | null {
   if (/^(?:Merge|Revert|fixup!|squash!) /.test(subject)) return null
   const what = FORM.exec(subject)?.groups?.['what']
-  if (what === undefined) return `must look like "fix(proxy): keep the query of a redirect"; types are ${TYPES.join(', ')}`
-  if (subject.length > MAX_SUBJECT) return `has ${subject.length} characters; ${MAX_SUBJECT} are allowed`
+  if (what === undefined)
+    return `must look like "fix(proxy): keep the query of a redirect"; types are ${TYPES.join(', ')}`
+  if (subject.length > MAX_SUBJECT)
+    return `has ${subject.length} characters; ${MAX_SUBJECT} are allowed`
   return what.endsWith('.') ? 'must not end with a full stop' : null
 }
 
-/** The subjects of the commits of a range (`main..HEAD`) without merges. @throws Error where git does not know the range */
+/**
+ * The subjects of the commits of a range (`main..HEAD`) without merges. @throws Error where git
+ * does not know the range
+ */
 export function subjectsOf(range: string): string[] {
-  const listed = execFileSync('git', ['log', '--no-merges', '--format=%s', range], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  const listed = execFileSync('git', ['log', '--no-merges', '--format=%s', range], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   return listed.split('\n').filter((subject) => subject !== '')
 }
 
 if (import.meta.main) {
   const [first = 'HEAD~1..HEAD', file] = process.argv.slice(2)
-  const subjects = first === '--file' && file !== undefined ? readFileSync(file, 'utf8').split('\n', 1) : subjectsOf(first)
+  const subjects =
+    first === '--file' && file !== undefined
+      ? readFileSync(file, 'utf8').split('\n', 1)
+      : subjectsOf(first)
   for (const subject of subjects) {
     const complaint = complaintOf(subject)
     if (complaint === null) continue

@@ -1,5 +1,6 @@
-// Every package that the lockfile names: whether its licence and its install script are allowed, and the list of them all for those who ask
-// what is in a release (CycloneDX 1.5, https://cyclonedx.org/docs/1.5/json/).
+// Every package that the lockfile names: whether its licence and its install script are allowed,
+// and the list of them all for those who ask what is in a release (CycloneDX 1.5,
+// https://cyclonedx.org/docs/1.5/json/).
 import * as z from 'zod'
 
 const Lock = z.object({
@@ -32,13 +33,33 @@ export interface Dependency {
   scope: 'required' | 'optional' | 'dev'
 }
 
-/** TABLE of licences that everything may have: they ask for a notice at most, or for changes of the very files to be published (MPL), of which we make none. */
-const ALLOWED = new Set(['MIT', 'MIT-0', 'Apache-2.0', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'BlueOak-1.0.0', 'CC0-1.0', 'Unlicense', 'MPL-2.0'])
+/**
+ * TABLE of licences that everything may have: they ask for a notice at most, or for changes of the
+ * very files to be published (MPL), of which we make none.
+ */
+const ALLOWED = new Set([
+  'MIT',
+  'MIT-0',
+  'Apache-2.0',
+  'ISC',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  '0BSD',
+  'BlueOak-1.0.0',
+  'CC0-1.0',
+  'Unlicense',
+  'MPL-2.0',
+])
 
-/** TABLE of licences that tests and benchmarks may have besides: nothing of that is given to anybody. */
+/**
+ * TABLE of licences that tests and benchmarks may have besides: nothing of that is given to
+ * anybody.
+ */
 const ALLOWED_FOR_DEVELOPMENT = new Set(['LGPL-3.0-or-later', 'CC-BY-4.0'])
 
-/** TABLE of packages whose package.json does not say it as one should, and what their own files say. */
+/**
+ * TABLE of packages whose package.json does not say it as one should, and what their own files say.
+ */
 const UNTOLD: Readonly<Record<string, string>> = {
   busboy: 'MIT',
   'cohere-ai': 'MIT',
@@ -62,16 +83,29 @@ const INSTALL_SCRIPTS: Readonly<Record<string, string>> = {
  */
 export function readLock(text: string): Dependency[] {
   const found = new Map<string, Dependency>()
-  for (const [path, { name, version, license, integrity, hasInstallScript, dev, devOptional, optional, link }] of Object.entries(Lock.parse(JSON.parse(text)).packages)) {
+  for (const [
+    path,
+    { name, version, license, integrity, hasInstallScript, dev, devOptional, optional, link },
+  ] of Object.entries(Lock.parse(JSON.parse(text)).packages)) {
     const folder = path.split('node_modules/').at(-1)
-    if (link || !path.includes('node_modules/') || folder === undefined || version === undefined) continue
+    if (link || !path.includes('node_modules/') || folder === undefined || version === undefined)
+      continue
     const own = name ?? folder
     const scope = dev ? 'dev' : optional || devOptional ? 'optional' : 'required'
     const twin = found.get(`${own}@${version}`)
     if (twin !== undefined && ORDER.indexOf(twin.scope) <= ORDER.indexOf(scope)) continue
-    found.set(`${own}@${version}`, { name: own, version, licence: license ?? UNTOLD[own], integrity, installScript: hasInstallScript, scope })
+    found.set(`${own}@${version}`, {
+      name: own,
+      version,
+      licence: license ?? UNTOLD[own],
+      integrity,
+      installScript: hasInstallScript,
+      scope,
+    })
   }
-  return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.version < b.version ? -1 : 1))
+  return [...found.values()].sort((a, b) =>
+    a.name < b.name ? -1 : a.name > b.name ? 1 : a.version < b.version ? -1 : 1,
+  )
 }
 
 const ORDER: readonly Dependency['scope'][] = ['required', 'optional', 'dev']
@@ -79,18 +113,30 @@ const ORDER: readonly Dependency['scope'][] = ['required', 'optional', 'dev']
 /** A sentence for each package whose licence or install script is not allowed. */
 export function complaintsOf(dependencies: readonly Dependency[]): string[] {
   return dependencies.flatMap(({ name, version, licence, installScript, scope }) => {
-    const allowed = (one: string): boolean => ALLOWED.has(one) || (scope === 'dev' && ALLOWED_FOR_DEVELOPMENT.has(one))
+    const allowed = (one: string): boolean =>
+      ALLOWED.has(one) || (scope === 'dev' && ALLOWED_FOR_DEVELOPMENT.has(one))
     return [
-      ...(licence !== undefined && satisfies(licence, allowed) ? [] : [`${name}@${version} (${scope}): its licence, ${licence ?? 'which it does not tell'}, is not allowed`]),
-      ...(installScript && !Object.hasOwn(INSTALL_SCRIPTS, name) ? [`${name}@${version} runs a script when it is installed`] : []),
+      ...(licence !== undefined && satisfies(licence, allowed)
+        ? []
+        : [
+            `${name}@${version} (${scope}): its licence, ${licence ?? 'which it does not tell'}, is not allowed`,
+          ]),
+      ...(installScript && !Object.hasOwn(INSTALL_SCRIPTS, name)
+        ? [`${name}@${version} runs a script when it is installed`]
+        : []),
     ]
   })
 }
 
-/** Whether an SPDX expression of `AND`, `OR` and brackets around the whole leaves a choice that is allowed. `WITH` and deeper brackets do not occur, and are refused. */
+/**
+ * Whether an SPDX expression of `AND`, `OR` and brackets around the whole leaves a choice that is
+ * allowed. `WITH` and deeper brackets do not occur, and are refused.
+ */
 function satisfies(expression: string, allowed: (licence: string) => boolean): boolean {
   const plain = expression.replace(/^\((.*)\)$/, '$1')
-  return plain.split(' OR ').some((choice) => choice.split(' AND ').every((one) => allowed(one.trim())))
+  return plain
+    .split(' OR ')
+    .some((choice) => choice.split(' AND ').every((one) => allowed(one.trim())))
 }
 
 /** The list of all packages as a CycloneDX document; the same lockfile gives the same bytes. */
@@ -103,10 +149,19 @@ export function sbomOf(dependencies: readonly Dependency[], version: string): st
       'bom-ref': purl,
       name,
       version,
-      // What is only there for tests is in no installation: "excluded" is CycloneDX's word for that.
+      // What is only there for tests is in no installation: "excluded" is CycloneDX's word for
+      // that.
       scope: scope === 'dev' ? 'excluded' : scope,
-      ...(hash === undefined ? {} : { hashes: [{ alg: 'SHA-512', content: Buffer.from(hash, 'base64').toString('hex') }] }),
-      ...(licence === undefined ? {} : { licenses: [/[ ()]/.test(licence) ? { expression: licence } : { license: { id: licence } }] }),
+      ...(hash === undefined
+        ? {}
+        : { hashes: [{ alg: 'SHA-512', content: Buffer.from(hash, 'base64').toString('hex') }] }),
+      ...(licence === undefined
+        ? {}
+        : {
+            licenses: [
+              /[ ()]/.test(licence) ? { expression: licence } : { license: { id: licence } },
+            ],
+          }),
       purl,
     }
   })
@@ -114,7 +169,15 @@ export function sbomOf(dependencies: readonly Dependency[], version: string): st
     bomFormat: 'CycloneDX',
     specVersion: '1.5',
     version: 1,
-    metadata: { component: { type: 'application', 'bom-ref': 'tollmark', name: 'tollmark', version, licenses: [{ license: { id: 'MIT' } }] } },
+    metadata: {
+      component: {
+        type: 'application',
+        'bom-ref': 'tollmark',
+        name: 'tollmark',
+        version,
+        licenses: [{ license: { id: 'MIT' } }],
+      },
+    },
     components,
   }
   return `${JSON.stringify(document, null, 2)}\n`

@@ -1,17 +1,30 @@
-// What the documentation says of the table of settings: docs/settings.md. A test holds the file to it; `UPDATE=1` with that test writes it.
+// What the documentation says of the table of settings: docs/settings.md. A test holds the file to
+// it; `UPDATE=1` with that test writes it.
 import type { Setting } from '../server/config/setting-kinds.ts'
 
 /** TABLE of areas of settings → their heading, and what is to be known of them all. */
 const AREAS: Readonly<Record<string, [heading: string, says: string]>> = {
   server: ['The server', ''],
-  commandLine: ['The command line', 'For commands that talk to a running server. Without them, commands use the store in the current folder.'],
-  storage: ['Storage', 'Processes on several machines need `DATABASE_URL`, `S3_BUCKET` and the same `TOLLMARK_MASTER_KEY`.'],
+  commandLine: [
+    'The command line',
+    'For commands that talk to a running server. Without them, commands use the store in the current folder.',
+  ],
+  storage: [
+    'Storage',
+    'Processes on several machines need `DATABASE_URL`, `S3_BUCKET` and the same `TOLLMARK_MASTER_KEY`.',
+  ],
   accounts: ['Accounts and plans', ''],
   conversion: ['Conversion', ''],
   proxy: ['The proxy', ''],
   watch: ['Monitoring', ''],
-  credentials: ['Provider credentials', 'The proxy sends these to providers. Add more while it runs, in the dashboard or through the API.'],
-  upstreams: ['Provider addresses', 'Connect to another address than the provider\'s own: your gateway, a region, a test server. Callers keep using the provider\'s own address.'],
+  credentials: [
+    'Provider credentials',
+    'The proxy sends these to providers. Add more while it runs, in the dashboard or through the API.',
+  ],
+  upstreams: [
+    'Provider addresses',
+    "Connect to another address than the provider's own: your gateway, a region, a test server. Callers keep using the provider's own address.",
+  ],
 }
 
 /**
@@ -20,7 +33,9 @@ const AREAS: Readonly<Record<string, [heading: string, says: string]>> = {
  * @param settings as `settings()` of server/config/settings.ts gives them
  * @throws Error for an area that has no heading
  */
-export function settingsPage(settings: readonly [area: string, rows: readonly Setting<unknown>[]][]): string {
+export function settingsPage(
+  settings: readonly [area: string, rows: readonly Setting<unknown>[]][],
+): string {
   const head = `# Settings
 
 Set them in the environment, or in a file \`.env\` in the folder where you start the server; the environment wins. An empty variable counts as unset. A bad value keeps the server from starting and
@@ -31,11 +46,14 @@ prints what is wrong; an unknown variable \`TOLLMARK_…\` is reported in the lo
 
 function section(area: string, rows: readonly Setting<unknown>[]): string {
   const [heading, says] = AREAS[area] ?? []
-  if (heading === undefined) throw new Error(`the area "${area}" of settings has no heading in scripts/docs.ts`)
+  if (heading === undefined)
+    throw new Error(`the area "${area}" of settings has no heading in scripts/docs.ts`)
   // Where all rows say the same, the area says it for them.
   const alike = new Set(rows.map(({ sentence }) => sentence)).size === 1 && rows.length > 1
   const table = rows.map(({ name, kind, default: standard, sentence }) =>
-    alike ? `| \`${name}\` |\n` : `| \`${name}\` | ${standard === null ? '' : `\`${standard}\``} | ${cell(sentence)}<br>${cell(kind.what)} |\n`,
+    alike
+      ? `| \`${name}\` |\n`
+      : `| \`${name}\` | ${standard === null ? '' : `\`${standard}\``} | ${cell(sentence)}<br>${cell(kind.what)} |\n`,
   )
   return `\n## ${heading}\n\n${says === undefined || says === '' ? '' : `${says}\n\n`}${alike ? '| setting |\n|---|\n' : '| setting | default | |\n|---|---|---|\n'}${table.join('')}`
 }

@@ -1,4 +1,5 @@
-// `npm pack` in a package's own folder: the package's "prepack" makes the folder what is published, and "postpack" makes it what it was.
+// `npm pack` in a package's own folder: the package's "prepack" makes the folder what is published,
+// and "postpack" makes it what it was.
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'

@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 
-/** TABLE of packages. Kysely has 255 modules, and three threads of each server load it: 95 ms of CPU each time, 10 as one module. */
+/**
+ * TABLE of packages. Kysely has 255 modules, and three threads of each server load it: 95 ms of CPU
+ * each time, 10 as one module.
+ */
 const PACKAGES = ['kysely']
 
 /**
@@ -16,7 +19,12 @@ export async function prebundle(): Promise<string> {
   const folder = join(import.meta.dirname, '..', 'node_modules', '.cache', 'prebundled')
   rmSync(folder, { recursive: true, force: true })
   for (const name of PACKAGES) {
-    const bundle = await rolldown({ input: name, cwd: import.meta.dirname, platform: 'node', logLevel: 'silent' })
+    const bundle = await rolldown({
+      input: name,
+      cwd: import.meta.dirname,
+      platform: 'node',
+      logLevel: 'silent',
+    })
     await bundle.write({ file: join(folder, `${name}.mjs`), format: 'esm', codeSplitting: false })
     await bundle.close()
   }

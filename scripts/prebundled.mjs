@@ -1,5 +1,6 @@
-// Preloaded by the processes of a test run: takes packages from their bundles (prebundle.ts). Plain JavaScript, so that no process strips types
-// before it has begun, and for any Node: npm's own, which tests start too, may be too old to have the hooks.
+// Preloaded by the processes of a test run: takes packages from their bundles (prebundle.ts). Plain
+// JavaScript, so that no process strips types before it has begun, and for any Node: npm's own,
+// which tests start too, may be too old to have the hooks.
 import { readdirSync } from 'node:fs'
 import * as module from 'node:module'
 import { join } from 'node:path'
@@ -8,16 +9,29 @@ import { pathToFileURL } from 'node:url'
 const folder = join(import.meta.dirname, '..', 'node_modules', '.cache', 'prebundled')
 // Programs beside this one build packages from what npm has installed.
 const here = pathToFileURL(join(import.meta.dirname, '/')).href
-const bundles = new Map(readdirSync(folder).map((file) => [file.replace(/\.mjs$/, ''), pathToFileURL(join(folder, file)).href]))
+const bundles = new Map(
+  readdirSync(folder).map((file) => [
+    file.replace(/\.mjs$/, ''),
+    pathToFileURL(join(folder, file)).href,
+  ]),
+)
 
-// Our own sources name files as they are: Node would look for each in three ways, 300 times for a server.
+// Our own sources name files as they are: Node would look for each in three ways, 300 times for a
+// server.
 const ours = pathToFileURL(join(import.meta.dirname, '..', '/')).href
 const isSource = (parent) => parent?.startsWith(ours) && !parent.includes('/node_modules/')
 
 module.registerHooks?.({
   resolve: (specifier, context, next) => {
-    if (/^\.\.?\/.*\.ts$/.test(specifier) && isSource(context.parentURL)) return { url: new URL(specifier, context.parentURL).href, format: 'module-typescript', shortCircuit: true }
+    if (/^\.\.?\/.*\.ts$/.test(specifier) && isSource(context.parentURL))
+      return {
+        url: new URL(specifier, context.parentURL).href,
+        format: 'module-typescript',
+        shortCircuit: true,
+      }
     const url = bundles.get(specifier)
-    return url === undefined || context.parentURL?.startsWith(here) ? next(specifier, context) : { url, format: 'module', shortCircuit: true }
+    return url === undefined || context.parentURL?.startsWith(here)
+      ? next(specifier, context)
+      : { url, format: 'module', shortCircuit: true }
   },
 })

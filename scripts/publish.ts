@@ -1,5 +1,6 @@
-// Publishes, with a provenance, every package whose version the registry does not have, and tags what it published. For the release workflow;
-// `npm run release:publish -- --dry-run` shows what it would do.
+// Publishes, with a provenance, every package whose version the registry does not have, and tags
+// what it published. For the release workflow; `npm run release:publish -- --dry-run` shows what it
+// would do.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +10,10 @@ import { buildPackages, PUBLISHED } from './build-packages.ts'
 
 const Manifest = z.looseObject({ version: z.string() })
 const dry = process.argv.includes('--dry-run')
-/** `owner/name` where the workflow runs: a provenance needs the package to say where its sources are, and readers want to know. */
+/**
+ * `owner/name` where the workflow runs: a provenance needs the package to say where its sources
+ * are, and readers want to know.
+ */
 const repository = process.env['GITHUB_REPOSITORY']
 
 /** Runs a program to its end. @throws Error where it fails */
@@ -26,13 +30,20 @@ try {
     const file = join(target, 'package.json')
     const manifest = Manifest.parse(JSON.parse(readFileSync(file, 'utf8')))
     const tag = `${name}@${manifest.version}`
-    if (spawnSync('npm', ['view', tag, 'version'], { encoding: 'utf8' }).stdout.trim() === manifest.version) {
+    if (
+      spawnSync('npm', ['view', tag, 'version'], { encoding: 'utf8' }).stdout.trim() ===
+      manifest.version
+    ) {
       console.log(`${tag} is published`)
       continue
     }
     if (repository !== undefined) {
       const home = `https://github.com/${repository}`
-      const places = { homepage: `${home}/tree/main/${folder}#readme`, bugs: `${home}/issues`, repository: { type: 'git', url: `git+${home}.git`, directory: folder } }
+      const places = {
+        homepage: `${home}/tree/main/${folder}#readme`,
+        bugs: `${home}/issues`,
+        repository: { type: 'git', url: `git+${home}.git`, directory: folder },
+      }
       writeFileSync(file, JSON.stringify({ ...manifest, ...places }, null, 2))
     }
     run('npm', dry ? ['publish', '--dry-run'] : ['publish', '--provenance'], target)

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// The command line as it is published: in a Node that is new enough, wherever the package was installed.
+// The command line as it is published: in a Node that is new enough, wherever the package was
+// installed.
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,9 +9,17 @@ import { findNode, handOver } from './hand-over.mjs'
 const here = dirname(fileURLToPath(import.meta.url))
 const node = findNode((name) => {
   try {
-    return join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'bin', 'node')
+    return join(
+      dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)),
+      'bin',
+      'node',
+    )
   } catch {
     return undefined
   }
 })
-handOver(node, [join(here, 'dist', 'server', 'cli', 'main.js'), ...process.argv.slice(2)], join(here, '.compiled'))
+handOver(
+  node,
+  [join(here, 'dist', 'server', 'cli', 'main.js'), ...process.argv.slice(2)],
+  join(here, '.compiled'),
+)

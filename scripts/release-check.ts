@@ -1,5 +1,6 @@
-// `npm run release:check [-- SBOM]`: what a release must be. Builds and packs everything that is published and looks into the tarballs; checks
-// licences and install scripts of all dependencies; asks the registry what is known to be vulnerable. Writes the SBOM where a path is given.
+// `npm run release:check [-- SBOM]`: what a release must be. Builds and packs everything that is
+// published and looks into the tarballs; checks licences and install scripts of all dependencies;
+// asks the registry what is known to be vulnerable. Writes the SBOM where a path is given.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +13,14 @@ const root = join(import.meta.dirname, '..')
 
 /** What a tarball may hold, and what it must. */
 const MAY = /^(?:dist\/.+\.(?:js|d\.ts)|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/
-const MUST = ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'dist/index.js', 'dist/index.d.ts']
+const MUST = [
+  'package.json',
+  'README.md',
+  'CHANGELOG.md',
+  'LICENSE',
+  'dist/index.js',
+  'dist/index.d.ts',
+]
 /** Scripts that npm runs for whoever installs a package. */
 const LIFECYCLE = ['preinstall', 'install', 'postinstall', 'prepare']
 
@@ -22,32 +30,62 @@ const Manifest = z.object({
   exports: z.record(z.string(), z.union([z.string(), z.record(z.string(), z.string())])),
   publishConfig: z.object({ access: z.literal('public') }),
 })
-const Packed = z.tuple([z.object({ filename: z.string(), size: z.number(), files: z.array(z.object({ path: z.string() })) })])
-const Advisories = z.object({ metadata: z.object({ vulnerabilities: z.record(z.string(), z.number()) }) })
+const Packed = z.tuple([
+  z.object({
+    filename: z.string(),
+    size: z.number(),
+    files: z.array(z.object({ path: z.string() })),
+  }),
+])
+const Advisories = z.object({
+  metadata: z.object({ vulnerabilities: z.record(z.string(), z.number()) }),
+})
 
 /** Packs a built package. @returns what is wrong with it */
 function checkPackage(name: string, folder: string): string[] {
-  const done = spawnSync('npm', ['pack', '--json', '--ignore-scripts'], { cwd: folder, encoding: 'utf8' })
+  const done = spawnSync('npm', ['pack', '--json', '--ignore-scripts'], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
   if (done.status !== 0) return [`${name} cannot be packed: ${done.stderr}`]
   const [{ size, files }] = Packed.parse(JSON.parse(done.stdout))
   const paths = new Set(files.map(({ path }) => path))
-  const { exports, scripts } = Manifest.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')))
-  const targets = Object.values(exports).flatMap((target) => (typeof target === 'string' ? [target] : Object.values(target)))
+  const { exports, scripts } = Manifest.parse(
+    JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')),
+  )
+  const targets = Object.values(exports).flatMap((target) =>
+    typeof target === 'string' ? [target] : Object.values(target),
+  )
   console.log(`${name}: ${String(paths.size)} files, ${(size / 1024).toFixed(1)} KB`)
   return [
     ...[...paths].filter((path) => !MAY.test(path)).map((path) => `${name} holds ${path}`),
     ...MUST.filter((path) => !paths.has(path)).map((path) => `${name} lacks ${path}`),
-    ...targets.filter((target) => !paths.has(target.replace(/^\.\//, ''))).map((target) => `${name} exports ${target}, which is not in it`),
-    ...LIFECYCLE.filter((script) => script in scripts).map((script) => `${name} has a script "${script}"`),
+    ...targets
+      .filter((target) => !paths.has(target.replace(/^\.\//, '')))
+      .map((target) => `${name} exports ${target}, which is not in it`),
+    ...LIFECYCLE.filter((script) => script in scripts).map(
+      (script) => `${name} has a script "${script}"`,
+    ),
   ]
 }
 
-/** What the registry knows of vulnerable dependencies; a sentence for whoever reads it, because not every registry answers. */
+/**
+ * What the registry knows of vulnerable dependencies; a sentence for whoever reads it, because not
+ * every registry answers.
+ */
 function audit(): string {
-  const done = spawnSync('npm', ['audit', '--json'], { cwd: root, encoding: 'utf8', timeout: 60_000 })
+  const done = spawnSync('npm', ['audit', '--json'], {
+    cwd: root,
+    encoding: 'utf8',
+    timeout: 60_000,
+  })
   try {
-    const counts = Object.entries(Advisories.parse(JSON.parse(done.stdout)).metadata.vulnerabilities).filter(([kind, count]) => kind !== 'total' && count > 0)
-    return counts.length === 0 ? 'none known' : `${counts.map(([kind, count]) => `${String(count)} ${kind}`).join(', ')}; \`npm audit\` tells more`
+    const counts = Object.entries(
+      Advisories.parse(JSON.parse(done.stdout)).metadata.vulnerabilities,
+    ).filter(([kind, count]) => kind !== 'total' && count > 0)
+    return counts.length === 0
+      ? 'none known'
+      : `${counts.map(([kind, count]) => `${String(count)} ${kind}`).join(', ')}; \`npm audit\` tells more`
   } catch {
     return 'the registry does not answer `npm audit`'
   }
@@ -64,14 +102,22 @@ try {
 
 const dependencies = readLock(readFileSync(join(root, 'package-lock.json'), 'utf8'))
 complaints.push(...complaintsOf(dependencies))
-const counted = (scope: string): string => `${String(dependencies.filter((one) => one.scope === scope).length)} ${scope}`
+const counted = (scope: string): string =>
+  `${String(dependencies.filter((one) => one.scope === scope).length)} ${scope}`
 console.log(`dependencies: ${['required', 'optional', 'dev'].map(counted).join(', ')}`)
-const licences = Map.groupBy(dependencies.filter(({ scope }) => scope !== 'dev'), ({ licence }) => licence ?? '')
-console.log(`licences of what runs or builds: ${[...licences].map(([licence, { length }]) => `${licence} ${String(length)}`).join(', ')}`)
+const licences = Map.groupBy(
+  dependencies.filter(({ scope }) => scope !== 'dev'),
+  ({ licence }) => licence ?? '',
+)
+console.log(
+  `licences of what runs or builds: ${[...licences].map(([licence, { length }]) => `${licence} ${String(length)}`).join(', ')}`,
+)
 
 const sbom = process.argv[2]
 if (sbom !== undefined) {
-  const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(root, 'server/cli/package.json'), 'utf8')))
+  const { version } = z
+    .object({ version: z.string() })
+    .parse(JSON.parse(readFileSync(join(root, 'server/cli/package.json'), 'utf8')))
   writeFileSync(sbom, sbomOf(dependencies, version))
   console.log(`SBOM: ${sbom}`)
 }

@@ -1,6 +1,7 @@
 // Pictures of the dashboard, on a real server whose month of traffic went through the real proxy.
-// `node scripts/launch.mjs --dev scripts/screenshots.ts` makes those of the docs; with a FOLDER, every page at the width of a phone, a tablet and a
-// desktop, light and dark, to be looked at; with names behind it (`overview,keys`) only those.
+// `node scripts/launch.mjs --dev scripts/screenshots.ts` makes those of the docs; with a FOLDER,
+// every page at the width of a phone, a tablet and a desktop, light and dark, to be looked at; with
+// names behind it (`overview,keys`) only those.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -54,13 +55,27 @@ const data = mkdtempSync(join(tmpdir(), 'tollmark-screenshots-'))
 mkdirSync(folder, { recursive: true })
 const browser = await launchChromium()
 try {
-  await using site = await openSite(data, { TOLLMARK_PLANS: '{"unlimited":{"conversions_per_day":null}}' })
-  const take = async (shots: readonly Picture[], cookie: string | null, { url }: Site = site): Promise<void> => {
+  await using site = await openSite(data, {
+    TOLLMARK_PLANS: '{"unlimited":{"conversions_per_day":null}}',
+  })
+  const take = async (
+    shots: readonly Picture[],
+    cookie: string | null,
+    { url }: Site = site,
+  ): Promise<void> => {
     for (const colorScheme of ['light', 'dark'] as const) {
       for (const width of WIDTHS) {
         const phone = width === 390
-        const context = await browser.newContext({ viewport: { width, height: phone ? 844 : folder === docs ? 760 : 900 }, colorScheme, reducedMotion: 'reduce', locale: 'en-GB' })
-        if (cookie !== null) await context.addCookies([{ name: cookie.split('=')[0]!, value: cookie.slice(cookie.indexOf('=') + 1), url }])
+        const context = await browser.newContext({
+          viewport: { width, height: phone ? 844 : folder === docs ? 760 : 900 },
+          colorScheme,
+          reducedMotion: 'reduce',
+          locale: 'en-GB',
+        })
+        if (cookie !== null)
+          await context.addCookies([
+            { name: cookie.split('=')[0]!, value: cookie.slice(cookie.indexOf('=') + 1), url },
+          ])
         const page = await context.newPage()
         for (const { name, path, window, before } of shots) {
           const file = fileOf(name, width, colorScheme)
@@ -72,7 +87,8 @@ try {
           await page.unrouteAll()
           const loaded = /\/api\/v1\/(?!session)|\/openapi\.json/
           if (name.endsWith('-loading')) await page.route(loaded, () => {})
-          if (name.endsWith('-failed')) await page.route(loaded, (route) => route.fulfill({ status: 500 }))
+          if (name.endsWith('-failed'))
+            await page.route(loaded, (route) => route.fulfill({ status: 500 }))
           await page.goto(url + path)
           if (name.endsWith('-loading')) await page.getByRole('heading', { level: 1 }).waitFor()
           else await page.waitForLoadState('networkidle')
@@ -82,8 +98,14 @@ try {
           const sideways = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
           if (sideways !== 0) complain(`${String(sideways)} px too wide`)
           // A page of the docs wants the beginning of a long table only.
-          const height = Math.min(Number(await page.evaluate('document.documentElement.scrollHeight')), folder !== docs ? Infinity : phone ? 844 : 1010)
-          await page.screenshot({ path: join(folder, `${file}.png`), ...(window === true ? {} : { fullPage: true, clip: { x: 0, y: 0, width, height } }) })
+          const height = Math.min(
+            Number(await page.evaluate('document.documentElement.scrollHeight')),
+            folder !== docs ? Infinity : phone ? 844 : 1010,
+          )
+          await page.screenshot({
+            path: join(folder, `${file}.png`),
+            ...(window === true ? {} : { fullPage: true, clip: { x: 0, y: 0, width, height } }),
+          })
         }
         await context.close()
       }

@@ -1,5 +1,5 @@
-// `npm test`: everything that must hold; the checks first, side by side. `npm run check` stops after them. `npm test -- PATTERN …` runs only the
-// files of tests that these patterns match.
+// `npm test`: everything that must hold; the checks first, side by side. `npm run check` stops
+// after them. `npm test -- PATTERN …` runs only the files of tests that these patterns match.
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,11 +11,17 @@ import { prebundle } from './prebundle.ts'
 const root = join(import.meta.dirname, '..')
 const bin = (name: string) => join(root, 'node_modules', ...name.split('/'))
 
-const [onlyChecks, patterns] = process.argv[2] === 'check' ? [true, []] : [false, process.argv.slice(2)]
-const tests = globSync(patterns.length > 0 ? patterns : ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'server/**/*.test.ts'], {
-  cwd: root,
-  exclude: ['**/node_modules/**'],
-}).sort()
+const [onlyChecks, patterns] =
+  process.argv[2] === 'check' ? [true, []] : [false, process.argv.slice(2)]
+const tests = globSync(
+  patterns.length > 0
+    ? patterns
+    : ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'server/**/*.test.ts'],
+  {
+    cwd: root,
+    exclude: ['**/node_modules/**'],
+  },
+).sort()
 
 interface Step {
   /** What it proves. */
@@ -26,35 +32,76 @@ interface Step {
 /** TABLE of checks. None needs another. */
 const CHECKS: readonly Step[] = [
   { name: 'types', args: [bin('typescript/bin/tsc'), '-p', 'tsconfig.json'] },
-  { name: 'types of the client packages, without Node\'s', args: [bin('typescript/bin/tsc'), '-p', 'packages/tsconfig.json'] },
-  { name: 'types of the dashboard', args: [bin('typescript/bin/tsc'), '-p', 'dashboard/tsconfig.json'] },
-  { name: 'nothing unused', args: [bin('knip/bin/knip.js'), '--no-progress', '--treat-config-hints-as-errors'] },
+  {
+    name: "types of the client packages, without Node's",
+    args: [bin('typescript/bin/tsc'), '-p', 'packages/tsconfig.json'],
+  },
+  {
+    name: 'types of the dashboard',
+    args: [bin('typescript/bin/tsc'), '-p', 'dashboard/tsconfig.json'],
+  },
+  {
+    name: 'nothing unused',
+    args: [bin('knip/bin/knip.js'), '--no-progress', '--treat-config-hints-as-errors'],
+  },
   { name: 'format', args: [bin('oxfmt/bin/oxfmt'), '--check'] },
-  { name: 'lint', args: [bin('oxlint/bin/oxlint'), '--type-aware', '--quiet', '--report-unused-disable-directives-severity=error'] },
+  {
+    name: 'lint',
+    args: [
+      bin('oxlint/bin/oxlint'),
+      '--type-aware',
+      '--quiet',
+      '--report-unused-disable-directives-severity=error',
+    ],
+  },
 ]
 
-/** Files of tests at once: one more than CI has processors, since most wait for something now and then. */
+/**
+ * Files of tests at once: one more than CI has processors, since most wait for something now and
+ * then.
+ */
 const AT_ONCE = 3
 
 const TESTS: Step = {
   name: 'tests',
   args: [
-    ...NODE_FLAGS, ...TEST_FLAGS, '--test', '--test-timeout=120000', `--test-concurrency=${AT_ONCE}`,
-    '--test-reporter=spec', '--test-reporter-destination=stdout',
-    `--test-reporter=${join(root, 'scripts', 'slowest.ts')}`, '--test-reporter-destination=stdout',
+    ...NODE_FLAGS,
+    ...TEST_FLAGS,
+    '--test',
+    '--test-timeout=120000',
+    `--test-concurrency=${AT_ONCE}`,
+    '--test-reporter=spec',
+    '--test-reporter-destination=stdout',
+    `--test-reporter=${join(root, 'scripts', 'slowest.ts')}`,
+    '--test-reporter-destination=stdout',
     ...tests,
   ],
 }
 
-/** Runs one step and says how it ended; what it prints is printed at its end, unless it is `live`. Resolves to whether it passed. */
-async function run({ name, args }: Step, { live = false, env = {} }: { live?: boolean; env?: Record<string, string> } = {}): Promise<boolean> {
+/**
+ * Runs one step and says how it ended; what it prints is printed at its end, unless it is `live`.
+ * Resolves to whether it passed.
+ */
+async function run(
+  { name, args }: Step,
+  { live = false, env = {} }: { live?: boolean; env?: Record<string, string> } = {},
+): Promise<boolean> {
   const started = performance.now()
-  const child = spawn(process.execPath, args, { cwd: root, stdio: live ? 'inherit' : ['ignore', 'pipe', 'pipe'], env: { ...process.env, NODE_ENV: 'test', ...env } })
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    stdio: live ? 'inherit' : ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NODE_ENV: 'test', ...env },
+  })
   const printed: Buffer[] = []
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (piece: Buffer) => printed.push(piece))
-  const code = await new Promise<number>((resolve) => child.on('close', (ended) => resolve(ended ?? 1)))
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (piece: Buffer) => printed.push(piece))
+  const code = await new Promise<number>((resolve) =>
+    child.on('close', (ended) => resolve(ended ?? 1)),
+  )
   process.stdout.write(Buffer.concat(printed))
-  console.log(`${code === 0 ? 'passed' : 'FAILED'}: ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`)
+  console.log(
+    `${code === 0 ? 'passed' : 'FAILED'}: ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`,
+  )
   return code === 0
 }
 
@@ -64,12 +111,16 @@ function stopOn(problem: string | null): void {
   process.exit(1)
 }
 
-if (patterns.length === 0 && (await Promise.all(CHECKS.map((step) => run(step)))).includes(false)) process.exit(1)
+if (patterns.length === 0 && (await Promise.all(CHECKS.map((step) => run(step)))).includes(false))
+  process.exit(1)
 if (!onlyChecks) {
   // What a server does at its start would be in the way of tests of that start.
   stopOn(buildWhereChanged())
   // One PostgreSQL for all files; a file that runs alone starts its own.
   await using postgres = process.env['TEST_DATABASE_URL'] ? null : await startPostgres()
-  const env = { NODE_OPTIONS: await prebundle(), ...(postgres ? { TEST_DATABASE_URL: postgres.url.href } : {}) }
+  const env = {
+    NODE_OPTIONS: await prebundle(),
+    ...(postgres ? { TEST_DATABASE_URL: postgres.url.href } : {}),
+  }
   process.exitCode = (await run(TESTS, { live: true, env })) ? 0 : 1
 }

@@ -71,7 +71,10 @@ export interface AppParts extends SurfaceParts, ConvertParts {
   dashboard: Dashboard
 }
 
-/** TABLE of the headers that every answer has. An API answers no page: nothing may be loaded, framed or guessed from its answers. */
+/**
+ * TABLE of the headers that every answer has. An API answers no page: nothing may be loaded, framed
+ * or guessed from its answers.
+ */
 const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',
@@ -81,17 +84,30 @@ const SECURITY_HEADERS = {
 } as const
 
 /**
- * TABLE of what is read compressed by whoever asks for that: lists and reports, and their description. Nothing that holds a secret is among it
- * (it could be guessed from lengths: BREACH, 2013), and no stream of events.
+ * TABLE of what is read compressed by whoever asks for that: lists and reports, and their
+ * description. Nothing that holds a secret is among it (it could be guessed from lengths: BREACH,
+ * 2013), and no stream of events.
  */
 const COMPRESSED = [
   '/openapi.json',
-  ...['accounts', 'credentials', 'invitations', 'keys', 'models', 'overview', 'providers', 'refusals', 'requests', 'tokens', 'usage'].map((name) => `/api/v1/${name}`),
+  ...[
+    'accounts',
+    'credentials',
+    'invitations',
+    'keys',
+    'models',
+    'overview',
+    'providers',
+    'refusals',
+    'requests',
+    'tokens',
+    'usage',
+  ].map((name) => `/api/v1/${name}`),
 ]
 
 /**
- * Requests of the API, and pages, that are begun in one turn of the event loop, and bodies that are looked at. Each takes up to half a millisecond, for
- * which every proxied request and stream waits.
+ * Requests of the API, and pages, that are begun in one turn of the event loop, and bodies that are
+ * looked at. Each takes up to half a millisecond, for which every proxied request and stream waits.
  */
 const REQUESTS_A_TURN = 1
 
@@ -104,10 +120,23 @@ const ownerOf = (incoming: HttpBindings['incoming'], trusted: boolean): Owner =>
 /** Addresses of the conversion API. */
 const CONVERSION = ['/api/v1/convert', '/api/v1/jobs/*']
 
-/** TABLE of headers that pages of other origins may read, besides those that all may (https://fetch.spec.whatwg.org/#cors-safelisted-response-header-name). */
+/**
+ * TABLE of headers that pages of other origins may read, besides those that all may
+ * (https://fetch.spec.whatwg.org/#cors-safelisted-response-header-name).
+ */
 const EXPOSED = [
-  'Accept-Ranges', 'Content-Disposition', 'Content-Range', 'ETag', 'Location', 'RateLimit', 'RateLimit-Policy',
-  'Retry-After', 'WWW-Authenticate', 'X-Request-Id', 'X-Tollmark-Failed-Pages', 'X-Tollmark-Warnings',
+  'Accept-Ranges',
+  'Content-Disposition',
+  'Content-Range',
+  'ETag',
+  'Location',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'WWW-Authenticate',
+  'X-Request-Id',
+  'X-Tollmark-Failed-Pages',
+  'X-Tollmark-Warnings',
 ]
 
 /** How long a browser may remember what it may ask (seconds); Chromium takes no more. */
@@ -130,7 +159,8 @@ export function app(parts: AppParts): Doors {
   const api = surface(parts, turns, (c) => apiHeaders(c, store, plans, clock()))
   api.on('GET', COMPRESSED, compress())
   const { allowedOrigins } = parts.limits
-  if (allowedOrigins !== null) CONVERSION.forEach((path) => api.use(path, crossOrigin(allowedOrigins)))
+  if (allowedOrigins !== null)
+    CONVERSION.forEach((path) => api.use(path, crossOrigin(allowedOrigins)))
   api.route('/', convertRoutes(parts))
   api.route('/', jobRoutes(parts))
   api.route('/', sessionRoutes(store, plans, clock, setupToken))
@@ -149,7 +179,8 @@ export function app(parts: AppParts): Doors {
   api.route('/', overviewRoutes(store, plans, proxied, clock))
   describeProxy(api)
   describeApi(api)
-  // The router is compiled when it is first asked: by nobody whose streams would stand still for it.
+  // The router is compiled when it is first asked: by nobody whose streams would stand still for
+  // it.
   api.router.match('GET', '/')
   const answerApi = listener(api, parts)
   const showPage = watched(dashboard, parts)
@@ -158,7 +189,8 @@ export function app(parts: AppParts): Doors {
   }
   const rest: RawHandler = (incoming, outgoing) => {
     // On a connection that began with something else requests for the proxy come by this way.
-    if (faultOf(incoming) === null && isProxyTarget(incoming.url ?? '')) proxied.handle(new NodeCaller(incoming, outgoing))
+    if (faultOf(incoming) === null && isProxyTarget(incoming.url ?? ''))
+      proxied.handle(new NodeCaller(incoming, outgoing))
     else turns.take(ownerOf(incoming, parts.trustProxy), () => answer(incoming, outgoing))
   }
   return { proxy: proxied.handle, rest }
@@ -171,7 +203,12 @@ function watched(dashboard: Dashboard, { log, clock }: SurfaceParts): Dashboard 
     const id = newId('req', clock())
     outgoing.setHeader('x-request-id', id)
     const taken = dashboard(incoming, outgoing)
-    if (taken) logWhenDone({ incoming, outgoing }, log, started, () => ({ request_id: id, route: '/*', traceparent: incoming.headers['traceparent']?.toString() }))
+    if (taken)
+      logWhenDone({ incoming, outgoing }, log, started, () => ({
+        request_id: id,
+        route: '/*',
+        traceparent: incoming.headers['traceparent']?.toString(),
+      }))
     else outgoing.removeHeader('x-request-id')
     return taken
   }
@@ -179,18 +216,31 @@ function watched(dashboard: Dashboard, { log, clock }: SurfaceParts): Dashboard 
 
 /** Builds what a process that only works listens with: it says how it is. */
 export function workerApp(parts: SurfaceParts): Doors {
-  return { proxy: null, rest: listener(surface(parts, new LoopTurns(REQUESTS_A_TURN), async () => ({})), parts) }
+  return {
+    proxy: null,
+    rest: listener(
+      surface(parts, new LoopTurns(REQUESTS_A_TURN), async () => ({})),
+      parts,
+    ),
+  }
 }
 
 /** What every answer has, what is answered to what nothing else answers, and how the process is. */
-function surface({ log, health, clock, metrics, metricsToken, trustProxy, transferIdle }: SurfaceParts, turns: LoopTurns, more: (c: Context<ApiEnv>) => Promise<Record<string, string>>): Api {
+function surface(
+  { log, health, clock, metrics, metricsToken, trustProxy, transferIdle }: SurfaceParts,
+  turns: LoopTurns,
+  more: (c: Context<ApiEnv>) => Promise<Record<string, string>>,
+): Api {
   const api = newApi()
   api.use(async (c, next) => {
     const started = performance.now()
     c.set('requestId', newId('req', clock()))
     c.set('client', clientOf(c.env.incoming, trustProxy))
     c.set('transferIdle', transferIdle)
-    c.set('turn', () => new Promise((resolve) => turns.take(ownerOf(c.env.incoming, trustProxy), resolve)))
+    c.set(
+      'turn',
+      () => new Promise((resolve) => turns.take(ownerOf(c.env.incoming, trustProxy), resolve)),
+    )
     await next()
     const headers = { 'x-request-id': c.get('requestId'), ...SECURITY_HEADERS, ...(await more(c)) }
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)
@@ -214,14 +264,25 @@ function surface({ log, health, clock, metrics, metricsToken, trustProxy, transf
   })
   api.notFound((c) => {
     const allowed = allowedMethods(api, c.req.path)
-    if (allowed.length === 0) return problemAnswer(c, new Problem('not_found', 'There is nothing at this address. GET /openapi.json lists all routes.'))
-    const problem = new Problem('method_not_allowed', `This address accepts only ${allowed.join(', ')}.`)
+    if (allowed.length === 0)
+      return problemAnswer(
+        c,
+        new Problem(
+          'not_found',
+          'There is nothing at this address. GET /openapi.json lists all routes.',
+        ),
+      )
+    const problem = new Problem(
+      'method_not_allowed',
+      `This address accepts only ${allowed.join(', ')}.`,
+    )
     return problemAnswer(c, problem, { allow: allowed.join(', ') })
   })
 
   api.onError((error, c) => {
     const problem = asProblem(error)
-    if (problem.status >= 500) log.error(problem.detail, problem.cause ?? error, { request_id: c.get('requestId') })
+    if (problem.status >= 500)
+      log.error(problem.detail, problem.cause ?? error, { request_id: c.get('requestId') })
     return problemAnswer(c, problem)
   })
   api.route('/', healthRoutes(health))
@@ -238,39 +299,81 @@ function listener(api: Api, { log, clock }: SurfaceParts): RawHandler {
     hostname: 'localhost',
     // Before the first route: an address or a Host that is none.
     errorHandler: (error) => {
-      log.warn('a request could not be read', { reason: error instanceof Error ? error.name : 'unknown' })
+      log.warn('a request could not be read', {
+        reason: error instanceof Error ? error.name : 'unknown',
+      })
       const id = newId('req', clock())
-      const problem = new Problem('invalid_field', 'The address or the Host header of the request is not valid.')
-      return new Response(JSON.stringify(problem.body(id)), { status: problem.status, headers: { ...problem.headers(), ...SECURITY_HEADERS, 'x-request-id': id } })
+      const problem = new Problem(
+        'invalid_field',
+        'The address or the Host header of the request is not valid.',
+      )
+      return new Response(JSON.stringify(problem.body(id)), {
+        status: problem.status,
+        headers: { ...problem.headers(), ...SECURITY_HEADERS, 'x-request-id': id },
+      })
     },
   })
   return (incoming, outgoing) => void listen(incoming, outgoing)
 }
 
-/** Headers of answers under /api: that nothing keeps a copy, and the caller's quota where it is known who calls. */
-async function apiHeaders(c: Context<ApiEnv>, store: Store, plans: Plans, now: number): Promise<Record<string, string>> {
+/**
+ * Headers of answers under /api: that nothing keeps a copy, and the caller's quota where it is
+ * known who calls.
+ */
+async function apiHeaders(
+  c: Context<ApiEnv>,
+  store: Store,
+  plans: Plans,
+  now: number,
+): Promise<Record<string, string>> {
   if (!c.req.path.startsWith('/api/')) return {}
   const account = c.get('caller')?.account
   const used = account ? await usedToday(store, account.id, now).catch(() => null) : null
-  return { 'cache-control': 'no-store', ...(account && used !== null ? rateLimitHeaders(plans.of(account.plan), used, now) : {}) }
+  return {
+    'cache-control': 'no-store',
+    ...(account && used !== null ? rateLimitHeaders(plans.of(account.plan), used, now) : {}),
+  }
 }
 
-function problemAnswer(c: Context<ApiEnv>, problem: Problem, headers: Record<string, string> = {}): Response {
+function problemAnswer(
+  c: Context<ApiEnv>,
+  problem: Problem,
+  headers: Record<string, string> = {},
+): Response {
   c.set('code', problem.code)
-  return new Response(JSON.stringify(problem.body(c.get('requestId'))), { status: problem.status, headers: { ...problem.headers(), ...headers } })
+  return new Response(JSON.stringify(problem.body(c.get('requestId'))), {
+    status: problem.status,
+    headers: { ...problem.headers(), ...headers },
+  })
 }
 
 /** What a caller may know about an error. */
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
-  if (error instanceof HTTPException && error.status < 500) return new Problem('invalid_field', 'The body must be valid JSON, sent with Content-Type: application/json.')
+  if (error instanceof HTTPException && error.status < 500)
+    return new Problem(
+      'invalid_field',
+      'The body must be valid JSON, sent with Content-Type: application/json.',
+    )
   const trouble = passingTrouble(error)
   if (trouble) return trouble
-  return new Problem('internal_error', 'Something went wrong on the server. If it happens again, give the operator the request id.', { cause: error })
+  return new Problem(
+    'internal_error',
+    'Something went wrong on the server. If it happens again, give the operator the request id.',
+    { cause: error },
+  )
 }
 
-/** One line when the answer is complete or the caller is gone; `told` says then what the request was. */
-function logWhenDone({ incoming, outgoing }: Pick<HttpBindings, 'incoming' | 'outgoing'>, log: Log, started: number, told: () => Pick<RequestLine, 'request_id' | 'route'> & Partial<RequestLine>): void {
+/**
+ * One line when the answer is complete or the caller is gone; `told` says then what the request
+ * was.
+ */
+function logWhenDone(
+  { incoming, outgoing }: Pick<HttpBindings, 'incoming' | 'outgoing'>,
+  log: Log,
+  started: number,
+  told: () => Pick<RequestLine, 'request_id' | 'route'> & Partial<RequestLine>,
+): void {
   const done = (): void => {
     log.request({
       method: incoming.method ?? '',

@@ -1,4 +1,5 @@
-// Config → parts → app → listen; shutdown in reverse order. The clock and the process's signals are read here and nowhere else.
+// Config → parts → app → listen; shutdown in reverse order. The clock and the process's signals are
+// read here and nowhere else.
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { readPlans } from './accounts/plans.ts'
@@ -38,14 +39,20 @@ export interface Running extends AsyncDisposable {
   readonly setupLink: string | null
   readonly port: number
   readonly store: Store
-  /** The keys that the proxy knows; whoever changes one calls `refresh`. A process that only works has none. */
+  /**
+   * The keys that the proxy knows; whoever changes one calls `refresh`. A process that only works
+   * has none.
+   */
   readonly keys: KeyCache | undefined
 }
 
 export interface ServeOptions {
   /** Milliseconds since 1970; the machine's clock unless a test has another. */
   clock?: () => number
-  /** Whether converters start before the first conversion asks for them; a test that starts many servers does without. */
+  /**
+   * Whether converters start before the first conversion asks for them; a test that starts many
+   * servers does without.
+   */
   warm?: boolean
 }
 
@@ -59,12 +66,16 @@ interface Common extends SurfaceParts, Omit<ConversionParts, 'converters'> {
 }
 
 /**
- * Starts the server. Disposing of it hands back the job under way, stops accepting, lets requests under way end within `shutdownTimeout`, and
- * closes everything.
+ * Starts the server. Disposing of it hands back the job under way, stops accepting, lets requests
+ * under way end within `shutdownTimeout`, and closes everything.
  *
  * @throws SetupError with a sentence for the person at the terminal
  */
-export async function serve(config: Config, logged: Log, { clock = Date.now, warm = true }: ServeOptions = {}): Promise<Running> {
+export async function serve(
+  config: Config,
+  logged: Log,
+  { clock = Date.now, warm = true }: ServeOptions = {},
+): Promise<Running> {
   await using starting = new AsyncDisposableStack()
   const { server, storage } = config
   let stopping = false
@@ -74,30 +85,82 @@ export async function serve(config: Config, logged: Log, { clock = Date.now, war
     log.error('the store has failed; the process ends', error)
     process.exit(1)
   }
-  const store = starting.use(await openStore({ data: storage.data, databaseUrl: storage.databaseUrl, now: clock(), onFailure: fatal }))
-  const instance = starting.use(await enterInstance(store, clock, (error) => log.error('the store takes no sign of life', error)))
-  const living = async (): Promise<string[]> => (await store.db.selectFrom('instances').select('id').execute()).map((row) => row.id)
-  const scratch = starting.use(await openScratch(join(storage.data, 'scratch'), instance.id, living))
+  const store = starting.use(
+    await openStore({
+      data: storage.data,
+      databaseUrl: storage.databaseUrl,
+      now: clock(),
+      onFailure: fatal,
+    }),
+  )
+  const instance = starting.use(
+    await enterInstance(store, clock, (error) =>
+      log.error('the store takes no sign of life', error),
+    ),
+  )
+  const living = async (): Promise<string[]> =>
+    (await store.db.selectFrom('instances').select('id').execute()).map((row) => row.id)
+  const scratch = starting.use(
+    await openScratch(join(storage.data, 'scratch'), instance.id, living),
+  )
   const blobs = await openBlobs(storage, scratch, starting)
   await blobs.check().catch((error: unknown) => log.error('files cannot be stored for now', error))
   const sweep = async (): Promise<void> => {
     await store.run(sweepJobs, { now: clock() })
     await sweepBlobs(store, blobs, clock())
   }
-  starting.use(regularly(SWEEP_EVERY, sweep, (error) => log.error('what has expired cannot be deleted', error)))
+  starting.use(
+    regularly(SWEEP_EVERY, sweep, (error) =>
+      log.error('what has expired cannot be deleted', error),
+    ),
+  )
   const changes = jobChanges(store)
   let failing = (): boolean => instance.failing()
   const look = sharedLook(() => troublesOf(store, failing(), blobs))
   const health = { troubles: async () => (stopping ? ['the server is shutting down'] : look()) }
-  metrics.add({ ready: { help: '1 if the process can serve requests, else 0.', read: () => Number(!stopping && !failing()) } })
+  metrics.add({
+    ready: {
+      help: '1 if the process can serve requests, else 0.',
+      read: () => Number(!stopping && !failing()),
+    },
+  })
   await setUpBySettings(store, config.accounts, clock())
-  const shown = { metrics, metricsToken: config.watch.metricsToken, trustProxy: server.trustProxy, transferIdle: config.conversion.transferIdle }
-  const common: Common = { config, warm, log, clock, store, instance, scratch, blobs, changes, health, ...shown }
+  const shown = {
+    metrics,
+    metricsToken: config.watch.metricsToken,
+    trustProxy: server.trustProxy,
+    transferIdle: config.conversion.transferIdle,
+  }
+  const common: Common = {
+    config,
+    warm,
+    log,
+    clock,
+    store,
+    instance,
+    scratch,
+    blobs,
+    changes,
+    health,
+    ...shown,
+  }
 
-  const { doors, setup, stop, proxied, queue = NO_REQUESTS } = server.role === 'worker' ? { doors: workerApp(common) } : await openWeb(common, starting)
+  const {
+    doors,
+    setup,
+    stop,
+    proxied,
+    queue = NO_REQUESTS,
+  } = server.role === 'worker' ? { doors: workerApp(common) } : await openWeb(common, starting)
   if (proxied !== undefined) failing = () => instance.failing() || proxied.failing()
   const listening = await listen(doors, { ...server, log, clock })
-  metrics.add({ connections_turned_away_total: { help: 'Connections and requests rejected by the limit per address.', read: listening.turnedAway, counts: true } })
+  metrics.add({
+    connections_turned_away_total: {
+      help: 'Connections and requests rejected by the limit per address.',
+      read: listening.turnedAway,
+      counts: true,
+    },
+  })
   starting.defer(() => {
     stopping = true
     stop?.()
@@ -105,19 +168,36 @@ export async function serve(config: Config, logged: Log, { clock = Date.now, war
   })
   if (server.role !== 'web') {
     // Where the same process answers requests, a job leaves one processor to them.
-    const converters = starting.use(openConverters({ ...convertersOf(config, server.role === 'all' ? 1 : 0), warm }))
-    starting.use(openWorker({ ...common, converters, queue, retention: config.conversion.retention }))
+    const converters = starting.use(
+      openConverters({ ...convertersOf(config, server.role === 'all' ? 1 : 0), warm }),
+    )
+    starting.use(
+      openWorker({ ...common, converters, queue, retention: config.conversion.retention }),
+    )
   }
-  const setupLink = setup !== undefined && (await setupRequired(store)) ? new URL(`/setup?token=${setup}`, server.publicUrl ?? listening.url).href : null
+  const setupLink =
+    setup !== undefined && (await setupRequired(store))
+      ? new URL(`/setup?token=${setup}`, server.publicUrl ?? listening.url).href
+      : null
   const running = starting.move()
-  return { url: listening.url, setupLink, port: listening.port, store, keys: proxied?.keys, [Symbol.asyncDispose]: () => running.disposeAsync() }
+  return {
+    url: listening.url,
+    setupLink,
+    port: listening.port,
+    store,
+    keys: proxied?.keys,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
 }
 
 /** How often what has expired is deleted, and what a killed process left behind. */
 const SWEEP_EVERY = 60_000
 
 /** Where all conversions are jobs. */
-const NO_REQUESTS: Pick<ConversionQueue, 'beginJob' | 'running'> = { beginJob: () => ({ [Symbol.dispose]() {} }), running: () => [] }
+const NO_REQUESTS: Pick<ConversionQueue, 'beginJob' | 'running'> = {
+  beginJob: () => ({ [Symbol.dispose]() {} }),
+  running: () => [],
+}
 
 interface Web {
   doors: Doors
@@ -135,7 +215,9 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
   const { config, warm, log, clock, store, instance, changes, metrics } = common
   const { storage, conversion, accounts } = config
   const master = masterKey(storage.masterKey, storage.data)
-  const proxied = starting.use(await openProxy(config, store, master, instance.id, systemClock(clock), log))
+  const proxied = starting.use(
+    await openProxy(config, store, master, instance.id, systemClock(clock), log),
+  )
   const converters = starting.use(openConverters({ ...convertersOf(config, 0), warm }))
   const queue = openConversionQueue({ atOnce: converters.size, queue: conversion.queue })
   const receiver = starting.use(openReceiver(takeTurns(() => proxied.shares.open > 0)))
@@ -143,39 +225,102 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
   const { keys, credentials } = proxied
   metrics.add({
     proxy_open_requests: { help: 'Proxied requests in progress.', read: () => proxied.shares.open },
-    proxy_held_bytes: { help: 'Bytes of request bodies buffered in memory.', read: () => proxied.shares.held },
-    proxy_dropped_for_places_total: { help: 'Unfinished requests dropped to make room for requests of other keys.', read: () => proxied.shares.dropped.open, counts: true },
-    proxy_dropped_for_bytes_total: { help: 'Unfinished requests dropped to make room for bodies of other keys.', read: () => proxied.shares.dropped.held, counts: true },
-    keys_stale: { help: '1 if changes of proxy keys cannot be read, else 0.', read: () => Number(!keys.fresh) },
-    credentials_resting: { help: 'Provider credentials in cool-down.', read: () => credentials.all.filter(({ id }) => credentials.resting(id) > 0).length },
-    conversions_running: { help: 'Conversion steps running.', read: () => converters.load().running },
-    conversions_waiting: { help: 'Conversions and conversion steps waiting.', read: () => converters.load().waiting + queue.waiting },
+    proxy_held_bytes: {
+      help: 'Bytes of request bodies buffered in memory.',
+      read: () => proxied.shares.held,
+    },
+    proxy_dropped_for_places_total: {
+      help: 'Unfinished requests dropped to make room for requests of other keys.',
+      read: () => proxied.shares.dropped.open,
+      counts: true,
+    },
+    proxy_dropped_for_bytes_total: {
+      help: 'Unfinished requests dropped to make room for bodies of other keys.',
+      read: () => proxied.shares.dropped.held,
+      counts: true,
+    },
+    keys_stale: {
+      help: '1 if changes of proxy keys cannot be read, else 0.',
+      read: () => Number(!keys.fresh),
+    },
+    credentials_resting: {
+      help: 'Provider credentials in cool-down.',
+      read: () => credentials.all.filter(({ id }) => credentials.resting(id) > 0).length,
+    },
+    conversions_running: {
+      help: 'Conversion steps running.',
+      read: () => converters.load().running,
+    },
+    conversions_waiting: {
+      help: 'Conversions and conversion steps waiting.',
+      read: () => converters.load().waiting + queue.waiting,
+    },
   })
   const setup = setupToken(master)
-  const doors = app({ ...common, converters, queue, watch, plans: readPlans(accounts), limits: conversion, proxied, setupToken: setup, receiver, dashboard: openDashboard(DASHBOARD) })
+  const doors = app({
+    ...common,
+    converters,
+    queue,
+    watch,
+    plans: readPlans(accounts),
+    limits: conversion,
+    proxied,
+    setupToken: setup,
+    receiver,
+    dashboard: openDashboard(DASHBOARD),
+  })
   return { doors, proxied, queue, setup, stop: () => watch[Symbol.dispose]() }
 }
 
-/** @param spared processors that are left to others where nobody has said how many conversions may run */
+/**
+ * @param spared processors that are left to others where nobody has said how many conversions may
+ * run
+ */
 function convertersOf({ conversion }: Config, spared: number): ConverterLimits {
-  const { maxEntries: entries, maxPage: pageBytes, maxPages: pagesBytes, maxParts: partBytes } = conversion
+  const {
+    maxEntries: entries,
+    maxPage: pageBytes,
+    maxPages: pagesBytes,
+    maxParts: partBytes,
+  } = conversion
   const archive = { entries, pageBytes, pagesBytes, partBytes }
-  return { ...conversion, archive, atOnce: conversion.atOnce ?? Math.max(1, availableParallelism() - spared) }
+  return {
+    ...conversion,
+    archive,
+    atOnce: conversion.atOnce ?? Math.max(1, availableParallelism() - spared),
+  }
 }
 
 /** What keeps the process from working, or a part of it. */
 async function troublesOf(store: Store, failing: boolean, blobs: BlobStore): Promise<string[]> {
-  const [readable, storable] = await Promise.all([works(store.db.selectFrom('instances').select('id').limit(1).execute()), works(blobs.check())])
-  return [...(readable && !failing ? [] : ['the store does not answer']), ...(storable ? [] : ['files cannot be stored'])]
+  const [readable, storable] = await Promise.all([
+    works(store.db.selectFrom('instances').select('id').limit(1).execute()),
+    works(blobs.check()),
+  ])
+  return [
+    ...(readable && !failing ? [] : ['the store does not answer']),
+    ...(storable ? [] : ['files cannot be stored']),
+  ]
 }
 
 /** Whoever asks is told soon: what stands still does not work. */
 function works(look: Promise<unknown>): Promise<boolean> {
-  const late = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), HEALTH_MS).unref())
-  return Promise.race([look.then(() => true, () => false), late])
+  const late = new Promise<boolean>((resolve) =>
+    setTimeout(() => resolve(false), HEALTH_MS).unref(),
+  )
+  return Promise.race([
+    look.then(
+      () => true,
+      () => false,
+    ),
+    late,
+  ])
 }
 
-/** One look for all who ask while it is under way: a flood of questions costs the store no more than one after the other. */
+/**
+ * One look for all who ask while it is under way: a flood of questions costs the store no more than
+ * one after the other.
+ */
 function sharedLook<T>(look: () => Promise<T>): () => Promise<T> {
   let underWay: Promise<T> | undefined
   return () => (underWay ??= look().finally(() => (underWay = undefined)))
@@ -185,7 +330,11 @@ function sharedLook<T>(look: () => Promise<T>): () => Promise<T> {
 const HEALTH_MS = 1_500
 
 /** Does something now and then, and says when it fails. Ends with the disposable. */
-function regularly(every: number, deed: () => Promise<void>, onError: (error: unknown) => void): Disposable {
+function regularly(
+  every: number,
+  deed: () => Promise<void>,
+  onError: (error: unknown) => void,
+): Disposable {
   const act = (): void => void deed().catch(onError)
   act()
   const timer = setInterval(act, every).unref()
@@ -199,22 +348,33 @@ function regularly(every: number, deed: () => Promise<void>, onError: (error: un
  * @param json whether what a person is told at the start is JSON, one line each
  * @throws SetupError
  */
-export async function main(over: Readonly<Record<string, string>> = {}, json = false): Promise<void> {
+export async function main(
+  over: Readonly<Record<string, string>> = {},
+  json = false,
+): Promise<void> {
   const env = { ...environment(process.cwd()), ...over }
   const config = readConfig(env)
   const lines = openLines(1)
   process.on('exit', lines.flush)
   const log = openLog(config.server.logLevel, lines)
-  for (const name of unknownSettings(env, config.customProviders)) log.warn('a setting is not known', { name })
+  for (const name of unknownSettings(env, config.customProviders))
+    log.warn('a setting is not known', { name })
   keepThreadsSmall()
   await using running = await serve(config, log).catch(sayInShort)
   // Whoever is told where the server is may end it at once.
   const signalled = firstSignal()
   log.info('listening', { url: running.url, role: config.server.role })
-  if (!isLoopback(config.server.host)) log.warn('the server can be reached from other machines; put a reverse proxy with TLS in front of it')
-  const tell = (sentence: string, fields: Record<string, string>): void => void process.stderr.write(`${json ? JSON.stringify(fields) : sentence}\n`)
+  if (!isLoopback(config.server.host))
+    log.warn(
+      'the server can be reached from other machines; put a reverse proxy with TLS in front of it',
+    )
+  const tell = (sentence: string, fields: Record<string, string>): void =>
+    void process.stderr.write(`${json ? JSON.stringify(fields) : sentence}\n`)
   tell(`Tollmark is at ${running.url}`, { url: running.url })
-  if (running.setupLink !== null) tell(`Open this once to make the first account:\n${running.setupLink}`, { setup_url: running.setupLink })
+  if (running.setupLink !== null)
+    tell(`Open this once to make the first account:\n${running.setupLink}`, {
+      setup_url: running.setupLink,
+    })
   const signal = await signalled
   log.info('shutting down', { signal })
 }
@@ -222,12 +382,18 @@ export async function main(over: Readonly<Record<string, string>> = {}, json = f
 /** The store may go away while the server starts: no bug, so no stack. */
 function sayInShort(error: unknown): never {
   const trouble = passingTrouble(error)
-  throw trouble ? new SetupError(`The server cannot start. ${trouble.detail}`, { cause: error }) : error
+  throw trouble
+    ? new SetupError(`The server cannot start. ${trouble.detail}`, { cause: error })
+    : error
 }
 
-/** Later signals are ignored: a terminal and the launcher may both send one, and the shutdown is bounded anyway. */
+/**
+ * Later signals are ignored: a terminal and the launcher may both send one, and the shutdown is
+ * bounded anyway.
+ */
 function firstSignal(): Promise<string> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => resolve(signal))
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+      process.on(signal, () => resolve(signal))
   })
 }

@@ -1,4 +1,5 @@
-// ARCHITECTURE.md, "Who may import whom", as a test. A new file falls under a row of the table, or fails.
+// ARCHITECTURE.md, "Who may import whom", as a test. A new file falls under a row of the table, or
+// fails.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
@@ -23,71 +24,223 @@ const LEAVES = ['server/common/', 'server/config/', 'server/fairness/']
 const NOUNS = ['server/accounts/', 'server/keys/', 'server/ledger/']
 
 /** What pages are made of. */
-const DRAWN = ['react', 'react-dom', '@mantine/core', '@mantine/hooks', '@tanstack/react-query', 'zod']
+const DRAWN = [
+  'react',
+  'react-dom',
+  '@mantine/core',
+  '@mantine/hooks',
+  '@tanstack/react-query',
+  'zod',
+]
 
 /** TABLE of areas and what each may import. */
 const AREAS: Area[] = [
-  { path: 'server/common/', from: [], packages: ['pino'], node: ['crypto', 'fs', 'http', 'net', 'stream', 'v8', 'zlib'] },
-  { path: 'server/config/', from: ['server/common/'], packages: ['zod'], node: ['crypto', 'fs', 'path', 'util'] },
+  {
+    path: 'server/common/',
+    from: [],
+    packages: ['pino'],
+    node: ['crypto', 'fs', 'http', 'net', 'stream', 'v8', 'zlib'],
+  },
+  {
+    path: 'server/config/',
+    from: ['server/common/'],
+    packages: ['zod'],
+    node: ['crypto', 'fs', 'path', 'util'],
+  },
   { path: 'server/fairness/', from: [], node: [] },
   { path: 'server/store/', from: LEAVES, packages: ['kysely', 'pg', '@aws-sdk/client-s3'] },
-  ...NOUNS.map((path) => ({ path, from: ['server/store/', ...LEAVES], packages: ['kysely'], node: ['crypto', 'util', 'zlib'] })),
+  ...NOUNS.map((path) => ({
+    path,
+    from: ['server/store/', ...LEAVES],
+    packages: ['kysely'],
+    node: ['crypto', 'util', 'zlib'],
+  })),
   // A key is shown, and lists are ordered, by what it has used.
-  ...['key-list.ts', 'key-record.ts'].map((name) => (
-    { path: `server/keys/${name}`, from: ['server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['kysely'], node: [] }
-  )),
-  { path: 'server/conversion/', from: ['server/accounts/', 'server/store/', ...LEAVES], packages: ['@fastify/busboy', '@tollmark/notion-markdown'] },
+  ...['key-list.ts', 'key-record.ts'].map((name) => ({
+    path: `server/keys/${name}`,
+    from: ['server/keys/', 'server/ledger/', 'server/store/', ...LEAVES],
+    packages: ['kysely'],
+    node: [],
+  })),
+  {
+    path: 'server/conversion/',
+    from: ['server/accounts/', 'server/store/', ...LEAVES],
+    packages: ['@fastify/busboy', '@tollmark/notion-markdown'],
+  },
   { path: 'server/http1/', from: LEAVES, node: ['dns', 'http', 'net', 'tls'] },
-  { path: 'server/proxy/', from: ['server/http1/', 'server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['zod'] },
+  {
+    path: 'server/proxy/',
+    from: ['server/http1/', 'server/keys/', 'server/ledger/', 'server/store/', ...LEAVES],
+    packages: ['zod'],
+  },
   { path: 'server/proxy/json/', from: [], node: ['fs'] },
   { path: 'server/telemetry/', from: LEAVES, packages: ['prom-client'], node: ['fs'] },
   {
     path: 'server/telemetry/traces.ts',
     from: LEAVES,
-    packages: ['@opentelemetry/api', '@opentelemetry/exporter-trace-otlp-http', '@opentelemetry/resources', '@opentelemetry/sdk-trace-node'],
+    packages: [
+      '@opentelemetry/api',
+      '@opentelemetry/exporter-trace-otlp-http',
+      '@opentelemetry/resources',
+      '@opentelemetry/sdk-trace-node',
+    ],
     node: [],
   },
   {
     path: 'server/api/',
-    from: ['server/conversion/', 'server/proxy/', 'server/telemetry/', ...NOUNS, 'server/store/', ...LEAVES],
+    from: [
+      'server/conversion/',
+      'server/proxy/',
+      'server/telemetry/',
+      ...NOUNS,
+      'server/store/',
+      ...LEAVES,
+    ],
     packages: ['hono', '@hono/node-server', '@hono/zod-openapi'],
     node: ['http', 'stream', 'timers', 'zlib'],
   },
-  { path: 'server/api/request/', from: ['server/common/'], packages: ['@hono/zod-openapi'], node: ['util'] },
+  {
+    path: 'server/api/request/',
+    from: ['server/common/'],
+    packages: ['@hono/zod-openapi'],
+    node: ['util'],
+  },
   { path: 'server/web/', from: [], node: ['crypto', 'fs', 'http', 'path'] },
   {
     path: 'server/app.ts',
-    from: ['server/api/', 'server/conversion/', 'server/proxy/', 'server/http1/', 'server/telemetry/', 'server/web/', ...NOUNS, 'server/store/', ...LEAVES],
+    from: [
+      'server/api/',
+      'server/conversion/',
+      'server/proxy/',
+      'server/http1/',
+      'server/telemetry/',
+      'server/web/',
+      ...NOUNS,
+      'server/store/',
+      ...LEAVES,
+    ],
     packages: ['hono', '@hono/node-server'],
     node: [],
   },
   { path: 'server/main.ts', from: ['server/'] },
-  { path: 'server/cli/', from: ['server/', 'packages/notion-markdown/', 'dashboard/build.ts'], packages: ['@tollmark/notion-markdown', 'commander'] },
+  {
+    path: 'server/cli/',
+    from: ['server/', 'packages/notion-markdown/', 'dashboard/build.ts'],
+    packages: ['@tollmark/notion-markdown', 'commander'],
+  },
   { path: 'server/cli/clients.ts', from: [], node: [] },
   // The dashboard knows the server by its API only; the table of clients is the command line's.
-  { path: 'dashboard/src/', from: ['server/cli/clients.ts'], packages: [...DRAWN, 'wouter'], node: [] },
-  { path: 'dashboard/src/api/', from: [], packages: ['react', '@tanstack/react-query', 'zod'], node: [] },
+  {
+    path: 'dashboard/src/',
+    from: ['server/cli/clients.ts'],
+    packages: [...DRAWN, 'wouter'],
+    node: [],
+  },
+  {
+    path: 'dashboard/src/api/',
+    from: [],
+    packages: ['react', '@tanstack/react-query', 'zod'],
+    node: [],
+  },
   { path: 'dashboard/src/ui/', from: ['dashboard/src/'], packages: [...DRAWN, 'wouter'], node: [] },
-  { path: 'dashboard/src/preview/', from: ['dashboard/src/ui/'], packages: ['react', 'github-slugger', 'katex', 'mdast', 'react-markdown', 'remark-gfm', 'remark-math'], node: [] },
-  { path: 'dashboard/vite.config.ts', from: ['dashboard/src/theme.ts'], packages: ['@mantine/core', '@vitejs/plugin-react', 'vite'], node: [] },
-  { path: 'dashboard/build.ts', from: [], packages: ['vite'], node: ['child_process', 'crypto', 'fs', 'path', 'zlib'] },
-  { path: 'packages/notion-markdown/src/', from: [], packages: ['entities', 'github-slugger', 'yaml'], node: [] },
-  { path: 'packages/notion-markdown/src/archive/', from: ['packages/notion-markdown/src/'], packages: [] },
+  {
+    path: 'dashboard/src/preview/',
+    from: ['dashboard/src/ui/'],
+    packages: [
+      'react',
+      'github-slugger',
+      'katex',
+      'mdast',
+      'react-markdown',
+      'remark-gfm',
+      'remark-math',
+    ],
+    node: [],
+  },
+  {
+    path: 'dashboard/vite.config.ts',
+    from: ['dashboard/src/theme.ts'],
+    packages: ['@mantine/core', '@vitejs/plugin-react', 'vite'],
+    node: [],
+  },
+  {
+    path: 'dashboard/build.ts',
+    from: [],
+    packages: ['vite'],
+    node: ['child_process', 'crypto', 'fs', 'path', 'zlib'],
+  },
+  {
+    path: 'packages/notion-markdown/src/',
+    from: [],
+    packages: ['entities', 'github-slugger', 'yaml'],
+    node: [],
+  },
+  {
+    path: 'packages/notion-markdown/src/archive/',
+    from: ['packages/notion-markdown/src/'],
+    packages: [],
+  },
   { path: 'packages/core/src/', from: [], node: [] },
-  { path: 'packages/genai/src/', from: [], packages: ['@proxy-sdk/core', '@ai-sdk/google'], node: [] },
-  { path: 'packages/genai-express/src/', from: [], packages: ['@proxy-sdk/core', '@ai-sdk/google-vertex'], node: [] },
+  {
+    path: 'packages/genai/src/',
+    from: [],
+    packages: ['@proxy-sdk/core', '@ai-sdk/google'],
+    node: [],
+  },
+  {
+    path: 'packages/genai-express/src/',
+    from: [],
+    packages: ['@proxy-sdk/core', '@ai-sdk/google-vertex'],
+    node: [],
+  },
 ]
 
-/** TABLE of effects that have one home: what shows in the source, and the files that may have it. */
+/**
+ * TABLE of effects that have one home: what shows in the source, and the files that may have it.
+ */
 const EFFECTS: { effect: string; shows: RegExp; homes: string[] }[] = [
-  { effect: 'the environment', shows: /process\.env\b/, homes: ['server/config/settings.ts', 'dashboard/build.ts', 'packages/core/src/managed-fetch.ts'] },
-  { effect: 'the clock', shows: /Date\.now\b|new Date\(\)/, homes: ['server/main.ts', 'server/cli/', 'dashboard/src/format.ts'] },
+  {
+    effect: 'the environment',
+    shows: /process\.env\b/,
+    homes: [
+      'server/config/settings.ts',
+      'dashboard/build.ts',
+      'packages/core/src/managed-fetch.ts',
+    ],
+  },
+  {
+    effect: 'the clock',
+    shows: /Date\.now\b|new Date\(\)/,
+    homes: ['server/main.ts', 'server/cli/', 'dashboard/src/format.ts'],
+  },
   { effect: 'SQLite', shows: /'node:sqlite'/, homes: ['server/store/sqlite/connection.ts'] },
   { effect: 'PostgreSQL', shows: /from 'pg'/, homes: ['server/store/postgres/'] },
-  { effect: 'outbound requests', shows: /from 'undici'|(?<![.\w])fetch\(|from 'node:(?:https|tls|dns)'/, homes: ['server/http1/client/', 'packages/core/', 'server/cli/remote.ts', 'dashboard/src/api/http.ts', 'dashboard/src/pages/docs-try.tsx'] },
-  { effect: 'signals and exit', shows: /process\.(?:on|exit)\(/, homes: ['server/main.ts', 'server/conversion/pool/converter-process.ts', 'server/cli/'] },
-  { effect: 'threads', shows: /'node:worker_threads'/, homes: ['server/store/', 'server/conversion/upload/', 'packages/notion-markdown/src/archive/'] },
-  { effect: 'other processes', shows: /'node:child_process'/, homes: ['server/conversion/pool/', 'dashboard/build.ts'] },
+  {
+    effect: 'outbound requests',
+    shows: /from 'undici'|(?<![.\w])fetch\(|from 'node:(?:https|tls|dns)'/,
+    homes: [
+      'server/http1/client/',
+      'packages/core/',
+      'server/cli/remote.ts',
+      'dashboard/src/api/http.ts',
+      'dashboard/src/pages/docs-try.tsx',
+    ],
+  },
+  {
+    effect: 'signals and exit',
+    shows: /process\.(?:on|exit)\(/,
+    homes: ['server/main.ts', 'server/conversion/pool/converter-process.ts', 'server/cli/'],
+  },
+  {
+    effect: 'threads',
+    shows: /'node:worker_threads'/,
+    homes: ['server/store/', 'server/conversion/upload/', 'packages/notion-markdown/src/archive/'],
+  },
+  {
+    effect: 'other processes',
+    shows: /'node:child_process'/,
+    homes: ['server/conversion/pool/', 'dashboard/build.ts'],
+  },
 ]
 
 interface Import {
@@ -98,7 +251,10 @@ interface Import {
 }
 
 // What is compiled to WebAssembly imports nothing but its own files.
-const files = globSync(['server/**/*.ts', 'packages/*/src/**/*.ts', 'dashboard/**/*.{ts,tsx}'], { cwd: root, exclude: ['**/node_modules/**', '**/dist/**', '**/assembly/**', '**/*.test.ts'] })
+const files = globSync(['server/**/*.ts', 'packages/*/src/**/*.ts', 'dashboard/**/*.{ts,tsx}'], {
+  cwd: root,
+  exclude: ['**/node_modules/**', '**/dist/**', '**/assembly/**', '**/*.test.ts'],
+})
   .map((file) => file.replaceAll('\\', '/'))
   .sort()
 const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
@@ -119,7 +275,9 @@ function importsOf(file: string): Import[] {
 }
 
 function areaOf(file: string): Area | undefined {
-  return AREAS.filter(({ path }) => file.startsWith(path)).sort((a, b) => b.path.length - a.path.length)[0]
+  return AREAS.filter(({ path }) => file.startsWith(path)).sort(
+    (a, b) => b.path.length - a.path.length,
+  )[0]
 }
 
 /** Why an import is not allowed, or undefined. */
@@ -130,28 +288,45 @@ function complaint({ file, target }: Import): string | undefined {
   if (!area) return `${file} is in no area of the table`
   if (target.startsWith('node:')) {
     const name = target.slice(5).split('/')[0] ?? ''
-    return area.node === undefined || area.node.includes(name) ? undefined : `${file} imports ${target}`
+    return area.node === undefined || area.node.includes(name)
+      ? undefined
+      : `${file} imports ${target}`
   }
   if (sources.has(target)) {
-    return target.startsWith(area.path) || area.from.some((path) => target.startsWith(path)) ? undefined : `${file} imports ${target}`
+    return target.startsWith(area.path) || area.from.some((path) => target.startsWith(path))
+      ? undefined
+      : `${file} imports ${target}`
   }
-  const name = target.split('/').slice(0, target.startsWith('@') ? 2 : 1).join('/')
+  const name = target
+    .split('/')
+    .slice(0, target.startsWith('@') ? 2 : 1)
+    .join('/')
   if (builtinModules.includes(name)) return `${file} imports ${target} without node:`
   return area.packages?.includes(name) ? undefined : `${file} imports ${target}`
 }
 
 test('every file is in an area, and imports only what its area may', () => {
   assert.ok(files.length > 40)
-  assert.deepEqual(files.filter((file) => !areaOf(file)), [])
-  assert.deepEqual(imports.map(complaint).filter((text) => text !== undefined), [])
+  assert.deepEqual(
+    files.filter((file) => !areaOf(file)),
+    [],
+  )
+  assert.deepEqual(
+    imports.map(complaint).filter((text) => text !== undefined),
+    [],
+  )
 })
 
 test('nothing imports itself, by whatever way round', () => {
-  const graph = Map.groupBy(imports.filter(({ typeOnly, target }) => !typeOnly && sources.has(target)), ({ file }) => file)
+  const graph = Map.groupBy(
+    imports.filter(({ typeOnly, target }) => !typeOnly && sources.has(target)),
+    ({ file }) => file,
+  )
   const done = new Set<string>()
   const cycles: string[] = []
   const visit = (file: string, way: string[]): void => {
-    if (way.includes(file)) return void cycles.push([...way.slice(way.indexOf(file)), file].join(' → '))
+    if (way.includes(file))
+      return void cycles.push([...way.slice(way.indexOf(file)), file].join(' → '))
     if (done.has(file)) return
     for (const { target } of graph.get(file) ?? []) visit(target, [...way, file])
     done.add(file)
@@ -162,7 +337,11 @@ test('nothing imports itself, by whatever way round', () => {
 
 for (const { effect, shows, homes } of EFFECTS) {
   test(`${effect}: only in ${homes.join(', ')}`, () => {
-    const outside = files.filter((file) => !homes.some((home) => file.startsWith(home)) && shows.test(withoutComments(sources.get(file) ?? '')))
+    const outside = files.filter(
+      (file) =>
+        !homes.some((home) => file.startsWith(home)) &&
+        shows.test(withoutComments(sources.get(file) ?? '')),
+    )
     assert.deepEqual(outside, [])
   })
 }

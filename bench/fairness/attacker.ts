@@ -1,4 +1,5 @@
-// One attack of the fairness bench in a process of its own: NAME SCENE(JSON). Says `begun`; told to stop, it says which answers it got.
+// One attack of the fairness bench in a process of its own: NAME SCENE(JSON). Says `begun`; told to
+// stop, it says which answers it got.
 import { ATTACKS, type Scene } from '../../test/proxy/fairness/attacks.ts'
 import { Hostile } from '../../test/proxy/fairness/hostile.ts'
 

@@ -1,5 +1,5 @@
-// One kind of trouble, made by a process of its own: NAME SITUATION(JSON). Says `ready`, and told `go` makes it for some seconds; then says which
-// answers it got.
+// One kind of trouble, made by a process of its own: NAME SITUATION(JSON). Says `ready`, and told
+// `go` makes it for some seconds; then says which answers it got.
 import { Agent, request, type OutgoingHttpHeaders } from 'node:http'
 import { TROUBLES, type Client, type Situation } from './troubles.ts'
 
@@ -16,8 +16,18 @@ const client: Client = {
   },
   send(path, { method = 'POST', headers = {}, body, hangUpAfter = Infinity }) {
     return new Promise((resolve) => {
-      const fields: OutgoingHttpHeaders = { ...headers, ...(body === undefined ? {} : { 'content-length': body.length }) }
-      const outgoing = request({ port: situation.port, host: '127.0.0.1', method, path, agent, headers: fields })
+      const fields: OutgoingHttpHeaders = {
+        ...headers,
+        ...(body === undefined ? {} : { 'content-length': body.length }),
+      }
+      const outgoing = request({
+        port: situation.port,
+        host: '127.0.0.1',
+        method,
+        path,
+        agent,
+        headers: fields,
+      })
       const late = setTimeout(() => outgoing.destroy(), Math.max(0, until - performance.now()))
       let over = false
       const end = (what: string): void => {
@@ -39,7 +49,8 @@ const client: Client = {
       const write = (): void => {
         while (at < body.length && !outgoing.destroyed) {
           if (at >= hangUpAfter) return void outgoing.destroy()
-          if (!outgoing.write(body.subarray(at, (at += PIECE)))) return void outgoing.once('drain', write)
+          if (!outgoing.write(body.subarray(at, (at += PIECE))))
+            return void outgoing.once('drain', write)
         }
         outgoing.end()
       }

@@ -1,6 +1,6 @@
-// The longest gap in a stream that comes through the proxy, and in one of the same provider that comes
-// through a process which does nothing else (bench/proxy/relay.ts): PORT PATH KEY CONTROL-PORT.
-// Told `begin` it forgets, told `end` it says what it found since.
+// The longest gap in a stream that comes through the proxy, and in one of the same provider that
+// comes through a process which does nothing else (bench/proxy/relay.ts): PORT PATH KEY
+// CONTROL-PORT. Told `begin` it forgets, told `end` it says what it found since.
 import { connect } from 'node:net'
 
 /** Milliseconds. */
@@ -17,10 +17,13 @@ function watch(port: number, path: string, headers: string): () => number {
   let last = 0
   let longest = 0
   const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => {
-    socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}Content-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`)
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}Content-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`,
+    )
   })
   socket.on('data', (bytes) => {
-    if (last === 0 && !bytes.toString('latin1').startsWith('HTTP/1.1 200')) throw new Error(`the stream was refused: ${bytes.toString('latin1')}`)
+    if (last === 0 && !bytes.toString('latin1').startsWith('HTTP/1.1 200'))
+      throw new Error(`the stream was refused: ${bytes.toString('latin1')}`)
     const now = performance.now()
     if (last > 0) longest = Math.max(longest, now - last)
     else if (--begun === 0) process.send?.('ready')

@@ -1,6 +1,7 @@
-// Preloaded into the server under test (`--import`): how long the turns of its event loop are, and the callbacks in them, in processor time of the main
-// thread, so that a busy machine does not count, and without the pauses of the collector, which are counted apart. Answers each connection to its
-// socket (BENCH_PROBE) with one line, and begins anew.
+// Preloaded into the server under test (`--import`): how long the turns of its event loop are, and
+// the callbacks in them, in processor time of the main thread, so that a busy machine does not
+// count, and without the pauses of the collector, which are counted apart. Answers each connection
+// to its socket (BENCH_PROBE) with one line, and begins anew.
 import { createHook } from 'node:async_hooks'
 import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -10,11 +11,17 @@ import { openThreadClock } from '../parts/thread-clock.ts'
 
 /** What the probe found since it was asked last, in milliseconds. */
 export interface Probed {
-  /** The longest turn of the event loop. Turns shorter than the sampling timer's millisecond are added up to one. */
+  /**
+   * The longest turn of the event loop. Turns shorter than the sampling timer's millisecond are
+   * added up to one.
+   */
   turn: number
   /** The longest time between two turns by the clock: what a stream sees of it. */
   stall: number
-  /** The longest callback, with the promises that it settled, and what kind it was; only with BENCH_SLICES=1. */
+  /**
+   * The longest callback, with the promises that it settled, and what kind it was; only with
+   * BENCH_SLICES=1.
+   */
   slice: number
   kind: string
   /** How many were longer than a millisecond, by kind, and all callbacks. */
@@ -53,7 +60,9 @@ function start(path: string): void {
   createServer((socket) => {
     socket.on('error', () => {})
     setTimeout(() => socket.end(`${JSON.stringify(record.take())}\n`), 3 * SETTLED_MS)
-  }).listen(path).unref()
+  })
+    .listen(path)
+    .unref()
 }
 
 /** What has been found, and what has still to be held against the pauses of the collector. */
@@ -64,7 +73,9 @@ class Findings {
   #pauses: PerformanceEntry[] = []
 
   constructor() {
-    new PerformanceObserver((list) => this.#addPauses(list.getEntries())).observe({ entryTypes: ['gc'] })
+    new PerformanceObserver((list) => this.#addPauses(list.getEntries())).observe({
+      entryTypes: ['gc'],
+    })
   }
 
   addTurn(turn: Stretch): void {
@@ -88,16 +99,22 @@ class Findings {
   settle(now: number): void {
     const isOld = ({ to }: Stretch): boolean => to < now - SETTLED_MS
     const found = this.#found
-    for (const turn of this.#turns.filter(isOld)) found.turn = Math.max(found.turn, without(turn, this.#pauses))
+    for (const turn of this.#turns.filter(isOld))
+      found.turn = Math.max(found.turn, without(turn, this.#pauses))
     for (const slice of this.#slices.filter(isOld)) {
       const took = without(slice, this.#pauses)
       if (took > LONG_MS) found.long[slice.kind] = (found.long[slice.kind] ?? 0) + 1
-      if (took > LONG_MS && LOG !== undefined) appendFileSync(LOG, `${JSON.stringify({ ...slice, took })}\n`)
+      if (took > LONG_MS && LOG !== undefined)
+        appendFileSync(LOG, `${JSON.stringify({ ...slice, took })}\n`)
       if (took > found.slice) Object.assign(found, { slice: took, kind: slice.kind })
     }
     this.#turns = this.#turns.filter((one) => !isOld(one))
     this.#slices = this.#slices.filter((one) => !isOld(one))
-    const first = Math.min(now - 2 * SETTLED_MS, ...this.#turns.map(({ from }) => from), ...this.#slices.map(({ from }) => from))
+    const first = Math.min(
+      now - 2 * SETTLED_MS,
+      ...this.#turns.map(({ from }) => from),
+      ...this.#slices.map(({ from }) => from),
+    )
     this.#pauses = this.#pauses.filter(({ startTime, duration }) => startTime + duration >= first)
   }
 
@@ -124,7 +141,10 @@ function watchTurns(used: () => number, record: Findings): void {
   }, 1).unref()
 }
 
-/** A slice begins with one callback, and ends with the next: with the ticks and promises of the first, and what the event loop does in between. */
+/**
+ * A slice begins with one callback, and ends with the next: with the ticks and promises of the
+ * first, and what the event loop does in between.
+ */
 function watchSlices(used: () => number, record: Findings): void {
   const kinds = new Map<number, string>()
   let [begun, from, kind, depth] = [0, 0, '', 0]
@@ -145,7 +165,9 @@ function watchSlices(used: () => number, record: Findings): void {
   }).enable()
 }
 
-/** The kind of a callback: what Node calls it, and the name of the function where it is one of ours. */
+/**
+ * The kind of a callback: what Node calls it, and the name of the function where it is one of ours.
+ */
 function nameOf(type: string, resource: object): string {
   const deed: unknown = Reflect.get(resource, type === 'Immediate' ? '_onImmediate' : '_onTimeout')
   return typeof deed === 'function' ? `${type} ${deed.name || sourceOf(deed)}` : type
@@ -154,14 +176,16 @@ function nameOf(type: string, resource: object): string {
 const sources = new WeakMap<object, string>()
 function sourceOf(deed: object): string {
   let source = sources.get(deed)
-  if (source === undefined) sources.set(deed, (source = String(deed).replace(/\s+/g, ' ').slice(0, 40)))
+  if (source === undefined)
+    sources.set(deed, (source = String(deed).replace(/\s+/g, ' ').slice(0, 40)))
   return source
 }
 
 /** What a stretch took, without the pauses in it. */
 function without({ from, to, used }: Stretch, pauses: readonly PerformanceEntry[]): number {
   let paused = 0
-  for (const { startTime, duration } of pauses) paused += Math.max(0, Math.min(to, startTime + duration) - Math.max(from, startTime))
+  for (const { startTime, duration } of pauses)
+    paused += Math.max(0, Math.min(to, startTime + duration) - Math.max(from, startTime))
   return Math.max(0, used - paused)
 }
 

@@ -9,14 +9,26 @@ import { pageHtml } from '../../test/support/archives/pages.ts'
 import { many } from '../../test/support/archives/shapes.ts'
 import { archive } from '../../test/support/archives/writer.ts'
 import { file, form } from '../../test/support/form.ts'
-import { CODINGS, encoded, JSON_BODIES, largeForm, LARGEST, manyFields, tokenLists, type Body } from '../parts/bodies.ts'
+import {
+  CODINGS,
+  encoded,
+  JSON_BODIES,
+  largeForm,
+  LARGEST,
+  manyFields,
+  tokenLists,
+  type Body,
+} from '../parts/bodies.ts'
 
 /** What an attacker has. */
 export interface Situation {
   readonly port: number
   readonly data: string
   readonly seconds: number
-  /** Proxy keys: scoped to models; for everything; with a limit of one request a minute; with a limit of 100,000, and its id and account. */
+  /**
+   * Proxy keys: scoped to models; for everything; with a limit of one request a minute; with a
+   * limit of 100,000, and its id and account.
+   */
   readonly scoped: string
   readonly open: string
   readonly limited: string
@@ -29,11 +41,21 @@ export interface Situation {
 export interface Client {
   readonly over: boolean
   /** One request. @returns its status, or `cut off` */
-  send(path: string, sent: { method?: string; headers?: Record<string, string>; body?: Buffer; hangUpAfter?: number }): Promise<string>
+  send(
+    path: string,
+    sent: {
+      method?: string
+      headers?: Record<string, string>
+      body?: Buffer
+      hangUpAfter?: number
+    },
+  ): Promise<string>
 }
 
 /** Gets ready, and gives what makes the trouble. */
-export type Trouble = (situation: Situation) => Promise<(client: Client) => Promise<void>> | ((client: Client) => Promise<void>)
+export type Trouble = (
+  situation: Situation,
+) => Promise<(client: Client) => Promise<void>> | ((client: Client) => Promise<void>)
 
 const MB = 1024 * 1024
 const to = (address: string): string => `/proxy?url=${encodeURIComponent(address)}`
@@ -42,95 +64,181 @@ const EMBEDDINGS = to('https://api.openai.com/v1/embeddings')
 const TRANSCRIPTIONS = to('https://api.openai.com/v1/audio/transcriptions')
 
 /** Several callers, each of which asks again as soon as it has its answer. */
-const inLoops = (callers: number, ask: (client: Client, caller: number) => Promise<unknown>) => async (client: Client): Promise<void> => {
-  await Promise.all(
-    Array.from({ length: callers }, async (_, caller) => {
-      while (!client.over) await ask(client, caller)
-    }),
-  )
-}
+const inLoops =
+  (callers: number, ask: (client: Client, caller: number) => Promise<unknown>) =>
+  async (client: Client): Promise<void> => {
+    await Promise.all(
+      Array.from({ length: callers }, async (_, caller) => {
+        while (!client.over) await ask(client, caller)
+      }),
+    )
+  }
 
 const headersOf = (secret: string, { type, encoding }: Body): Record<string, string> => ({
-  authorization: `Bearer ${secret}`, 'content-type': type, ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
+  authorization: `Bearer ${secret}`,
+  'content-type': type,
+  ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
 })
 
 /** Two callers who send one body over and over. */
-const bodies = (path: string, make: () => Body, who: 'scoped' | 'open' = 'scoped'): Trouble => (situation) => {
-  const body = make()
-  return inLoops(2, (client) => client.send(path, { headers: headersOf(situation[who], body), body: body.bytes }))
-}
+const bodies =
+  (path: string, make: () => Body, who: 'scoped' | 'open' = 'scoped'): Trouble =>
+  (situation) => {
+    const body = make()
+    return inLoops(2, (client) =>
+      client.send(path, { headers: headersOf(situation[who], body), body: body.bytes }),
+    )
+  }
 
-const reading = (callers: number, paths: readonly string[]): Trouble => ({ token }) => {
-  let next = 0
-  return inLoops(callers, (client) => client.send(paths[next++ % paths.length]!, { method: 'GET', headers: { authorization: `Bearer ${token}` } }))
-}
+const reading =
+  (callers: number, paths: readonly string[]): Trouble =>
+  ({ token }) => {
+    let next = 0
+    return inLoops(callers, (client) =>
+      client.send(paths[next++ % paths.length]!, {
+        method: 'GET',
+        headers: { authorization: `Bearer ${token}` },
+      }),
+    )
+  }
 
-/** Admissions by another process of the machine, so many that the server's window of the key has to be read again. */
+/**
+ * Admissions by another process of the machine, so many that the server's window of the key has to
+ * be read again.
+ */
 const window: Trouble = async ({ data, busy }) => {
   const clock = systemClock(Date.now)
   const store = await openStore({ data, databaseUrl: null, now: clock.now() })
   const instance = await enterInstance(store, clock.now, () => {})
   const ledger = await openLedger(store, instance.id, clock, openLog('silent'))
   const asking = {
-    account_id: busy.account, key_id: busy.id, rpm: 100_000, provider: 'openai', model: 'gpt-5', endpoint: '/v1/chat/completions', method: 'POST', context: null,
+    account_id: busy.account,
+    key_id: busy.id,
+    rpm: 100_000,
+    provider: 'openai',
+    model: 'gpt-5',
+    endpoint: '/v1/chat/completions',
+    method: 'POST',
+    context: null,
   }
   const body = Buffer.from('{"model":"gpt-5","messages":[]}')
   for (let made = 0; made < 60_000; made += 1_000) {
-    await Promise.all(Array.from({ length: 1_000 }, (_, i) => ledger.admit({ ...asking, id: `req_window${Date.now()}_${made + i}` })))
+    await Promise.all(
+      Array.from({ length: 1_000 }, (_, i) =>
+        ledger.admit({ ...asking, id: `req_window${Date.now()}_${made + i}` }),
+      ),
+    )
   }
   await ledger.close()
   await instance[Symbol.asyncDispose]()
   await store.close()
-  return inLoops(2, (client) => client.send(CHAT, { headers: { authorization: `Bearer ${busy.secret}` }, body }))
+  return inLoops(2, (client) =>
+    client.send(CHAT, { headers: { authorization: `Bearer ${busy.secret}` }, body }),
+  )
 }
 
 const conversions: Trouble = ({ token }) => {
-  const pages = many(88, (i) => ({ name: `Page ${i}.html`, data: pageHtml(`Page ${i}`, `<p>${noise(MB / 2).toString('hex')}</p>`) }))
+  const pages = many(88, (i) => ({
+    name: `Page ${i}.html`,
+    data: pageHtml(`Page ${i}`, `<p>${noise(MB / 2).toString('hex')}</p>`),
+  }))
   const { contentType, body } = form(file('Export.zip', Buffer.from(archive(pages))))
-  return inLoops(2, (client) => client.send('/api/v1/convert', { headers: { authorization: `Bearer ${token}`, 'content-type': contentType }, body }))
+  return inLoops(2, (client) =>
+    client.send('/api/v1/convert', {
+      headers: { authorization: `Bearer ${token}`, 'content-type': contentType },
+      body,
+    }),
+  )
 }
 
 const signIns: Trouble = () => {
   let tries = 0
   return inLoops(200, async (client) => {
     if (++tries > 2_000) return new Promise((resolve) => setTimeout(resolve, 100))
-    const body = Buffer.from(JSON.stringify({ email: `nobody${tries}@example.com`, password: 'wrong password' }))
+    const body = Buffer.from(
+      JSON.stringify({ email: `nobody${tries}@example.com`, password: 'wrong password' }),
+    )
     return client.send('/api/v1/session', { headers: { 'content-type': 'application/json' }, body })
   })
 }
 
 const small = Buffer.from('{"model":"gpt-5","messages":[{"role":"user","content":"hello"}]}')
-const flood = (key: (situation: Situation) => string, path = CHAT): Trouble => (situation) =>
-  inLoops(50, (client) => client.send(path, { headers: { authorization: `Bearer ${key(situation)}`, 'content-type': 'application/json' }, body: small }))
+const flood =
+  (key: (situation: Situation) => string, path = CHAT): Trouble =>
+  (situation) =>
+    inLoops(50, (client) =>
+      client.send(path, {
+        headers: { authorization: `Bearer ${key(situation)}`, 'content-type': 'application/json' },
+        body: small,
+      }),
+    )
 
 const hangUps: Trouble = ({ scoped }) => {
   const body = JSON_BODIES['short messages']!(LARGEST)
-  return inLoops(4, (client) => client.send(CHAT, { headers: headersOf(scoped, body), body: body.bytes, hangUpAfter: 40 * MB }))
+  return inLoops(4, (client) =>
+    client.send(CHAT, { headers: headersOf(scoped, body), body: body.bytes, hangUpAfter: 40 * MB }),
+  )
 }
 
-const day = (ago: number): string => encodeURIComponent(new Date(Date.now() - ago * 86_400_000).toISOString())
+const day = (ago: number): string =>
+  encodeURIComponent(new Date(Date.now() - ago * 86_400_000).toISOString())
 
 export const TROUBLES: Readonly<Record<string, Trouble>> = {
   nothing: () => inLoops(1, () => new Promise((resolve) => setTimeout(resolve, 50))),
-  ...Object.fromEntries(Object.entries(JSON_BODIES).map(([name, make]) => [`64 MB of ${name}`, bodies(CHAT, () => make(LARGEST))])),
-  '64 MB of short messages, open key': bodies(CHAT, () => JSON_BODIES['short messages']!(LARGEST), 'open'),
-  '64 MB not quite JSON, open key': bodies(CHAT, () => JSON_BODIES['not quite JSON']!(LARGEST), 'open'),
+  ...Object.fromEntries(
+    Object.entries(JSON_BODIES).map(([name, make]) => [
+      `64 MB of ${name}`,
+      bodies(CHAT, () => make(LARGEST)),
+    ]),
+  ),
+  '64 MB of short messages, open key': bodies(
+    CHAT,
+    () => JSON_BODIES['short messages']!(LARGEST),
+    'open',
+  ),
+  '64 MB not quite JSON, open key': bodies(
+    CHAT,
+    () => JSON_BODIES['not quite JSON']!(LARGEST),
+    'open',
+  ),
   '20 MB of token lists': bodies(EMBEDDINGS, () => tokenLists(20 * MB)),
   'a form of 60 MB': bodies(TRANSCRIPTIONS, () => largeForm(60 * MB)),
   'a form of small fields': bodies(TRANSCRIPTIONS, () => manyFields(60 * MB)),
-  ...Object.fromEntries(Object.keys(CODINGS).map((coding) => [`60 MB in ${coding}`, bodies(CHAT, () => encoded(coding, 60 * MB))])),
-  ...Object.fromEntries(Object.keys(CODINGS).map((coding) => [`a bomb of 500 MB in ${coding}`, bodies(CHAT, () => encoded(coding, 500 * MB))])),
+  ...Object.fromEntries(
+    Object.keys(CODINGS).map((coding) => [
+      `60 MB in ${coding}`,
+      bodies(CHAT, () => encoded(coding, 60 * MB)),
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.keys(CODINGS).map((coding) => [
+      `a bomb of 500 MB in ${coding}`,
+      bodies(CHAT, () => encoded(coding, 500 * MB)),
+    ]),
+  ),
   '64 MB bodies of callers who hang up': hangUps,
-  'two callers answered 429': ({ limited }) => inLoops(2, (client) => client.send(CHAT, { headers: { authorization: `Bearer ${limited}`, 'content-type': 'application/json' }, body: small })),
+  'two callers answered 429': ({ limited }) =>
+    inLoops(2, (client) =>
+      client.send(CHAT, {
+        headers: { authorization: `Bearer ${limited}`, 'content-type': 'application/json' },
+        body: small,
+      }),
+    ),
   'a flood of 401': flood(({ open }) => `${open.slice(0, 20)}AAAAAAAA${open.slice(28)}`),
   'a flood of 403': flood(({ open }) => open, to('https://nobody.invalid/v1/chat/completions')),
-  'CSV of 10,000 rows': reading(2, ['/api/v1/requests?format=csv', '/api/v1/usage?by=hour,key,model&format=csv']),
+  'CSV of 10,000 rows': reading(2, [
+    '/api/v1/requests?format=csv',
+    '/api/v1/usage?by=hour,key,model&format=csv',
+  ]),
   'scrapes of /metrics': reading(200, ['/metrics']),
   'reports without an index': reading(4, [
-    '/api/v1/requests?status=404', '/api/v1/requests?model=nothing', `/api/v1/usage?by=minute,key,model&from=${day(0.99)}`, '/api/v1/usage?by=hour,key,model,provider', '/api/v1/overview?range=month',
+    '/api/v1/requests?status=404',
+    '/api/v1/requests?model=nothing',
+    `/api/v1/usage?by=minute,key,model&from=${day(0.99)}`,
+    '/api/v1/usage?by=hour,key,model,provider',
+    '/api/v1/overview?range=month',
   ]),
   'conversions of 50 MB': conversions,
   '2,000 sign-in attempts': signIns,
   'a window of 60,000 admissions': window,
 }
-

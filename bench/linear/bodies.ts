@@ -12,7 +12,14 @@ import type { Reader } from '../../server/proxy/usage/reader.ts'
 import { SseReader } from '../../server/proxy/usage/sse.ts'
 import { PieceList } from '../../server/proxy/inspect/piece-list.ts'
 import { ResponseReader } from '../../server/http1/client/response-parser.ts'
-import { CODINGS, JSON_BODIES, largeForm, manyFields, tokenLists, type Body } from '../parts/bodies.ts'
+import {
+  CODINGS,
+  JSON_BODIES,
+  largeForm,
+  manyFields,
+  tokenLists,
+  type Body,
+} from '../parts/bodies.ts'
 import { fill, large, split, type Row } from './row.ts'
 
 const WANTED = wantPaths(['model', 'models[]', 'messages[].content', 'input[].file_id'])
@@ -39,13 +46,15 @@ const sse = (): Reader => new SseReader(created())
 /** TABLE of events of a stream. */
 const EVENTS: Readonly<Record<string, (size: number) => string>> = {
   'small events': (size) => fill('data: {"choices":[{"delta":{"content":"token "}}]}\n\n', size),
-  'events that hold usage': (size) => fill('data: {"id":"resp_1","usage":{"input_tokens":1}}\n\n', size),
-  'events that speak of usage': (size) => fill('data: {"text":"\\"usage\\":null, \\"usage"}\n\n', size),
+  'events that hold usage': (size) =>
+    fill('data: {"id":"resp_1","usage":{"input_tokens":1}}\n\n', size),
+  'events that speak of usage': (size) =>
+    fill('data: {"text":"\\"usage\\":null, \\"usage"}\n\n', size),
   'one event': (size) => `data: ${'x'.repeat(size)}`,
   'one event of many lines': (size) => fill('data: x\n', size),
   'empty lines': (size) => fill('\n', size),
   'carriage returns': (size) => fill('\r', size),
-  'comments': (size) => fill(': x\n\n', size),
+  comments: (size) => fill(': x\n\n', size),
   '"usage" and nothing': (size) => fill('"usage":null', size),
 }
 
@@ -60,7 +69,11 @@ function frames(payload: number, size: number): Buffer {
 /** A body in chunks of one size, behind a head. */
 function chunked(head: string, size: number, chunk: number): Buffer {
   const one = `${chunk.toString(16)}\r\n${'x'.repeat(chunk)}\r\n`
-  return Buffer.concat([Buffer.from(`${head}Transfer-Encoding: chunked\r\n\r\n`), Buffer.alloc(Math.ceil(size / one.length) * one.length, one), Buffer.from('0\r\n\r\n')])
+  return Buffer.concat([
+    Buffer.from(`${head}Transfer-Encoding: chunked\r\n\r\n`),
+    Buffer.alloc(Math.ceil(size / one.length) * one.length, one),
+    Buffer.from('0\r\n\r\n'),
+  ])
 }
 
 const requestBody = (bytes: Buffer, piece?: number) => () => {
@@ -78,11 +91,13 @@ const answerBody = (bytes: Buffer, piece?: number) => () => {
   for (const part of split(bytes, piece)) reader.push(part)
 }
 
-const form = ({ type, bytes }: Body, piece?: number) => () => {
-  const reader = new MultipartReader(boundaryOf(type)!, new Set(['model']))
-  for (const part of split(bytes, piece)) reader.write(part)
-  return reader.end()
-}
+const form =
+  ({ type, bytes }: Body, piece?: number) =>
+  () => {
+    const reader = new MultipartReader(boundaryOf(type)!, new Set(['model']))
+    for (const part of split(bytes, piece)) reader.write(part)
+    return reader.end()
+  }
 
 /** Decodes a body to its end. */
 const decoded = (bytes: Buffer, coding: string) => async () => {
@@ -97,41 +112,107 @@ const decoded = (bytes: Buffer, coding: string) => async () => {
 
 export const BODIES: readonly Row[] = [
   ...Object.entries({ ...JSON_BODIES, 'token lists': tokenLists }).flatMap(([name, make]) =>
-    [true, false].map((strict) => large(`JSON, ${strict ? 'strict' : 'lenient'}: ${name}`, (size) => scanned(make(size).bytes, strict))),
+    [true, false].map((strict) =>
+      large(`JSON, ${strict ? 'strict' : 'lenient'}: ${name}`, (size) =>
+        scanned(make(size).bytes, strict),
+      ),
+    ),
   ),
-  large('JSON, byte by byte', (size) => scanned(JSON_BODIES['short messages']!(size).bytes, true, 1), 4 * MB),
-  large('JSON, a key in pieces of a byte', (size) => scanned(Buffer.from(`{"${'k'.repeat(size)}":1}`), true, 1), 4 * MB),
-  large('JSON, a captured value in pieces of a byte', (size) => scanned(Buffer.from(`{"model":"${'k'.repeat(size)}"}`), true, 1), 4 * MB),
-  large('JSON, a number in pieces of a byte', (size) => scanned(Buffer.from(`[${'1'.repeat(size)}]`), false, 1), 4 * MB),
-  ...Object.entries(EVENTS).map(([name, make]) => large(`SSE: ${name}`, (size) => metered(sse, Buffer.from(make(size))))),
-  ...Object.entries(EVENTS).map(([name, make]) => large(`SSE, byte by byte: ${name}`, (size) => metered(sse, Buffer.from(make(size)), 1), 2 * MB)),
-  large('usage of JSON', (size) => metered(() => new JsonReader(created()), JSON_BODIES['short messages']!(size).bytes)),
-  large('usage of JSON lines', (size) => metered(() => new JsonReader(created()), Buffer.from(fill('{"usage":{"input_tokens":1}}\n', size)))),
-  large('usage of AWS frames, small', (size) => metered(() => new AwsReader(created()), frames(20, size))),
-  large('usage of AWS frames, large, byte by byte', (size) => metered(() => new AwsReader(created()), frames(200_000, size), 1), 4 * MB),
-  large('usage of AWS frames, too large', (size) => metered(() => new AwsReader(created()), frames(300_000, size))),
-  large('the marker of usage in escapes', (size) => () => findMarker(Buffer.from(fill('\\"usage', size)), 0, size)),
+  large(
+    'JSON, byte by byte',
+    (size) => scanned(JSON_BODIES['short messages']!(size).bytes, true, 1),
+    4 * MB,
+  ),
+  large(
+    'JSON, a key in pieces of a byte',
+    (size) => scanned(Buffer.from(`{"${'k'.repeat(size)}":1}`), true, 1),
+    4 * MB,
+  ),
+  large(
+    'JSON, a captured value in pieces of a byte',
+    (size) => scanned(Buffer.from(`{"model":"${'k'.repeat(size)}"}`), true, 1),
+    4 * MB,
+  ),
+  large(
+    'JSON, a number in pieces of a byte',
+    (size) => scanned(Buffer.from(`[${'1'.repeat(size)}]`), false, 1),
+    4 * MB,
+  ),
+  ...Object.entries(EVENTS).map(([name, make]) =>
+    large(`SSE: ${name}`, (size) => metered(sse, Buffer.from(make(size)))),
+  ),
+  ...Object.entries(EVENTS).map(([name, make]) =>
+    large(`SSE, byte by byte: ${name}`, (size) => metered(sse, Buffer.from(make(size)), 1), 2 * MB),
+  ),
+  large('usage of JSON', (size) =>
+    metered(() => new JsonReader(created()), JSON_BODIES['short messages']!(size).bytes),
+  ),
+  large('usage of JSON lines', (size) =>
+    metered(
+      () => new JsonReader(created()),
+      Buffer.from(fill('{"usage":{"input_tokens":1}}\n', size)),
+    ),
+  ),
+  large('usage of AWS frames, small', (size) =>
+    metered(() => new AwsReader(created()), frames(20, size)),
+  ),
+  large(
+    'usage of AWS frames, large, byte by byte',
+    (size) => metered(() => new AwsReader(created()), frames(200_000, size), 1),
+    4 * MB,
+  ),
+  large('usage of AWS frames, too large', (size) =>
+    metered(() => new AwsReader(created()), frames(300_000, size)),
+  ),
+  large(
+    'the marker of usage in escapes',
+    (size) => () => findMarker(Buffer.from(fill('\\"usage', size)), 0, size),
+  ),
   large('a form with a large file', (size) => form(largeForm(size))),
   large('a form of small fields', (size) => form(manyFields(size))),
   large('a form with a large file, byte by byte', (size) => form(largeForm(size), 1), 4 * MB),
   large('a form of small fields, byte by byte', (size) => form(manyFields(size), 1), 4 * MB),
-  large('a form without its boundary', (size) => form({ type: 'multipart/form-data; boundary=b', bytes: Buffer.from(fill('\r\n-', size)) })),
-  ...Object.entries(CODINGS).map(([coding, encode]) => large(coding, (size) => {
-    const bytes = encode(JSON_BODIES['short messages']!(size).bytes)
-    return decoded(bytes, coding)
-  })),
+  large('a form without its boundary', (size) =>
+    form({ type: 'multipart/form-data; boundary=b', bytes: Buffer.from(fill('\r\n-', size)) }),
+  ),
+  ...Object.entries(CODINGS).map(([coding, encode]) =>
+    large(coding, (size) => {
+      const bytes = encode(JSON_BODIES['short messages']!(size).bytes)
+      return decoded(bytes, coding)
+    }),
+  ),
   large('gzip with a name without end', (size) => {
     const bytes = Buffer.alloc(size, 'x')
     bytes.set([0x1f, 0x8b, 8, 8])
     return decoded(bytes, 'gzip')
   }),
-  ...[1, 16, 4096].map((chunk) => large(`a request in chunks of ${chunk}`, (size) => requestBody(chunked('POST /proxy HTTP/1.1\r\nHost: x\r\n', size, chunk)))),
-  large('a request in chunks of 16, byte by byte', (size) => requestBody(chunked('POST /proxy HTTP/1.1\r\nHost: x\r\n', size, 16), 1), 4 * MB),
-  ...[1, 16, 4096].map((chunk) => large(`an answer in chunks of ${chunk}`, (size) => answerBody(chunked('HTTP/1.1 200 OK\r\n', size, chunk)))),
-  large('an answer in chunks of 16, byte by byte', (size) => answerBody(chunked('HTTP/1.1 200 OK\r\n', size, 16), 1), 4 * MB),
-  large('a body kept in pieces of a byte', (size) => () => {
-    const list = new PieceList()
-    for (const piece of split(Buffer.alloc(size, 'x'), 1)) list.add(piece)
-    return list.all()
-  }, 16 * MB),
+  ...[1, 16, 4096].map((chunk) =>
+    large(`a request in chunks of ${chunk}`, (size) =>
+      requestBody(chunked('POST /proxy HTTP/1.1\r\nHost: x\r\n', size, chunk)),
+    ),
+  ),
+  large(
+    'a request in chunks of 16, byte by byte',
+    (size) => requestBody(chunked('POST /proxy HTTP/1.1\r\nHost: x\r\n', size, 16), 1),
+    4 * MB,
+  ),
+  ...[1, 16, 4096].map((chunk) =>
+    large(`an answer in chunks of ${chunk}`, (size) =>
+      answerBody(chunked('HTTP/1.1 200 OK\r\n', size, chunk)),
+    ),
+  ),
+  large(
+    'an answer in chunks of 16, byte by byte',
+    (size) => answerBody(chunked('HTTP/1.1 200 OK\r\n', size, 16), 1),
+    4 * MB,
+  ),
+  large(
+    'a body kept in pieces of a byte',
+    (size) => () => {
+      const list = new PieceList()
+      for (const piece of split(Buffer.alloc(size, 'x'), 1)) list.add(piece)
+      return list.all()
+    },
+    16 * MB,
+  ),
 ]

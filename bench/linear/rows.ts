@@ -3,7 +3,11 @@ import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
 import { readZip } from '../../packages/notion-markdown/src/archive/zip.ts'
 import { bytesSource } from '../../packages/notion-markdown/src/archive/source.ts'
 import { FairQueue, type Owner } from '../../server/fairness/owner-queue.ts'
-import { reservations, reserved, type Reservation } from '../../server/ledger/settlement/row-codec.ts'
+import {
+  reservations,
+  reserved,
+  type Reservation,
+} from '../../server/ledger/settlement/row-codec.ts'
 import { written } from '../../server/ledger/reports/report-text.ts'
 import { Window } from '../../server/ledger/admission/sliding-window.ts'
 import { archive } from '../../test/support/archives/writer.ts'
@@ -21,12 +25,15 @@ const window = (name: string, time: (i: number, size: number) => number): Row =>
     return window.idle(100_000)
   })
 
-/** Requests that wait to be admitted, taken as units take them; each limited key passes once a unit. */
+/**
+ * Requests that wait to be admitted, taken as units take them; each limited key passes once a unit.
+ */
 const waiting = (name: string, owners: readonly Owner[], most = Infinity): Row =>
   ofRows(`waiting requests: ${name}`, (size) => () => {
     const queue = new FairQueue<Owner>(most, (one) => one)
     let dropped = 0
-    for (let i = 0; i < size; i++) dropped += Number(queue.push(owners[i % owners.length]!) !== null)
+    for (let i = 0; i < size; i++)
+      dropped += Number(queue.push(owners[i % owners.length]!) !== null)
     while (queue.size > 0) {
       const groups = new Map<string, number>()
       queue.take(2_000, ({ key_id }) => {
@@ -40,12 +47,28 @@ const waiting = (name: string, owners: readonly Owner[], most = Infinity): Row =
   })
 
 const row = (i: number): Reservation => ({
-  id: `req_${i}`, account_id: 'acc', key_id: `key_${i % 1_000}`, rpm: 10, provider: 'openai', model: `model ${i}`, endpoint: '/v1/chat/completions', method: 'POST', context: null, created_at: i,
+  id: `req_${i}`,
+  account_id: 'acc',
+  key_id: `key_${i % 1_000}`,
+  rpm: 10,
+  provider: 'openai',
+  model: `model ${i}`,
+  endpoint: '/v1/chat/completions',
+  method: 'POST',
+  context: null,
+  created_at: i,
   mono: i,
 })
 
 /** Shapes of pages, all of which `bench -- growth` measures. */
-const PAGES = ['deep bulleted lists', 'runs of *', 'entities', 'table rows', 'headings of one text', 'one row of many cells']
+const PAGES = [
+  'deep bulleted lists',
+  'runs of *',
+  'entities',
+  'table rows',
+  'headings of one text',
+  'one row of many cells',
+]
 
 export const ROWS: readonly Row[] = [
   window('in their order', (i) => i),
@@ -69,30 +92,68 @@ export const ROWS: readonly Row[] = [
     return window
   }),
   waiting('of one key', [{ account_id: 'a', key_id: 'k' }]),
-  waiting('of 100 keys', Array.from({ length: 100 }, (_, i) => ({ account_id: `a${i % 10}`, key_id: `k${i}` }))),
-  waiting('of one account, where all places are taken', Array.from({ length: 30 }, (_, i) => ({ account_id: `a${i % 3}`, key_id: `k${i}` })), 1_000),
-  ofRows('rows on their way to the writer', (size) => () => reservations(Array.from({ length: size }, (_, i) => row(i))), 200_000),
-  ofRows('rows as the writer reads them', (size) => {
-    const packed = reservations(Array.from({ length: size }, (_, i) => row(i)))
-    return () => reserved(packed)
-  }, 200_000),
-  ofRows('CSV', (size) => {
-    const rows = Array.from({ length: size }, (_, i) => ({ ...row(i), model: '="quoted", and\nmore' }))
-    return () => written('csv', ['id', 'key_id', 'model', 'endpoint', 'created_at'], rows)
-  }, 200_000),
+  waiting(
+    'of 100 keys',
+    Array.from({ length: 100 }, (_, i) => ({ account_id: `a${i % 10}`, key_id: `k${i}` })),
+  ),
+  waiting(
+    'of one account, where all places are taken',
+    Array.from({ length: 30 }, (_, i) => ({ account_id: `a${i % 3}`, key_id: `k${i}` })),
+    1_000,
+  ),
+  ofRows(
+    'rows on their way to the writer',
+    (size) => () => reservations(Array.from({ length: size }, (_, i) => row(i))),
+    200_000,
+  ),
+  ofRows(
+    'rows as the writer reads them',
+    (size) => {
+      const packed = reservations(Array.from({ length: size }, (_, i) => row(i)))
+      return () => reserved(packed)
+    },
+    200_000,
+  ),
+  ofRows(
+    'CSV',
+    (size) => {
+      const rows = Array.from({ length: size }, (_, i) => ({
+        ...row(i),
+        model: '="quoted", and\nmore',
+      }))
+      return () => written('csv', ['id', 'key_id', 'model', 'endpoint', 'created_at'], rows)
+    },
+    200_000,
+  ),
   large('CSV: one long cell', (size) => () => written('csv', ['a'], [{ a: '"'.repeat(size) }])),
-  ofRows('directory of a ZIP', (size) => {
-    const bytes = bytesSource(archive(Array.from({ length: size }, (_, i) => ({ name: `folder ${i % 100}/page ${i}.html`, data: 'x', stored: true }))))
-    return () => readZip(bytes, { entries: 2_000_000, directoryBytes: 512 * MB })
-  }, 40_000),
+  ofRows(
+    'directory of a ZIP',
+    (size) => {
+      const bytes = bytesSource(
+        archive(
+          Array.from({ length: size }, (_, i) => ({
+            name: `folder ${i % 100}/page ${i}.html`,
+            data: 'x',
+            stored: true,
+          })),
+        ),
+      )
+      return () => readZip(bytes, { entries: 2_000_000, directoryBytes: 512 * MB })
+    },
+    40_000,
+  ),
   ...PAGES.map((name) => {
     const shape = shapes.find((one) => one.name === name)
     if (shape === undefined) throw new Error(`no shape is named ${name}`)
-    return large(`page: ${name}`, (size) => {
-      const html = shape.make(size)
-      return () => {
-        if (!convertHtml(html).includes(NEEDLE)) throw new Error('text is lost')
-      }
-    }, 10 * MB)
+    return large(
+      `page: ${name}`,
+      (size) => {
+        const html = shape.make(size)
+        return () => {
+          if (!convertHtml(html).includes(NEEDLE)) throw new Error('text is lost')
+        }
+      },
+      10 * MB,
+    )
   }),
 ]

@@ -10,15 +10,26 @@ export interface Body {
   readonly bytes: Buffer
 }
 
-/** `unit` over and over between a beginning and an end, as many bytes in all as wanted at most. A comma at the end of the last unit is left out. */
+/**
+ * `unit` over and over between a beginning and an end, as many bytes in all as wanted at most. A
+ * comma at the end of the last unit is left out.
+ */
 export function filled(before: string, unit: string, after: string, bytes: number): Buffer {
-  const times = Math.max(1, Math.floor((bytes - before.length - after.length) / Buffer.byteLength(unit)))
+  const times = Math.max(
+    1,
+    Math.floor((bytes - before.length - after.length) / Buffer.byteLength(unit)),
+  )
   const middle = Buffer.alloc(times * Buffer.byteLength(unit), unit)
-  return Buffer.concat([Buffer.from(before), unit.endsWith(',') ? middle.subarray(0, -1) : middle, Buffer.from(after)])
+  return Buffer.concat([
+    Buffer.from(before),
+    unit.endsWith(',') ? middle.subarray(0, -1) : middle,
+    Buffer.from(after),
+  ])
 }
 
 const json = (bytes: Buffer): Body => ({ type: 'application/json', bytes })
-const chat = (unit: string, bytes: number): Body => json(filled('{"model":"gpt-5","messages":[', unit, ']}', bytes))
+const chat = (unit: string, bytes: number): Body =>
+  json(filled('{"model":"gpt-5","messages":[', unit, ']}', bytes))
 
 /** Different keys in one object. */
 function keys(bytes: number): Body {
@@ -40,31 +51,62 @@ export const JSON_BODIES: Readonly<Record<string, (bytes: number) => Body>> = {
   'deep lists': (bytes) => chat(`${'['.repeat(400)}${']'.repeat(400)},`, bytes),
   'deeper than any limit': (bytes) => chat('[', bytes),
   'deep objects': (bytes) => chat(`${'{"a":'.repeat(400)}1${'}'.repeat(400)},`, bytes),
-  escapes: (bytes) => json(filled('{"model":"gpt-5","messages":[{"role":"user","content":"', String.raw`\u0061\"`, '"}]}', bytes)),
-  'one long string': (bytes) => json(filled('{"model":"gpt-5","messages":[{"role":"user","content":"', 'word ', '"}]}', bytes)),
+  escapes: (bytes) =>
+    json(
+      filled(
+        '{"model":"gpt-5","messages":[{"role":"user","content":"',
+        String.raw`\u0061\"`,
+        '"}]}',
+        bytes,
+      ),
+    ),
+  'one long string': (bytes) =>
+    json(filled('{"model":"gpt-5","messages":[{"role":"user","content":"', 'word ', '"}]}', bytes)),
   'white space': (bytes) => json(filled('{"model":"gpt-5",', ' \n', '"messages":[]}', bytes)),
-  'lines of white space': (bytes) => json(filled('{"model":"gpt-5",', '\n', '"messages":[]}', bytes)),
-  'model again and again': (bytes) => json(filled('{"model":"gpt-5","messages":[],', '"model":"gpt-5",', ',"x":1}', bytes)),
-  'not quite JSON': (bytes) => json(filled("{'model':'gpt-5','messages':[", 'file-abcdef0123,', ']}', bytes)),
+  'lines of white space': (bytes) =>
+    json(filled('{"model":"gpt-5",', '\n', '"messages":[]}', bytes)),
+  'model again and again': (bytes) =>
+    json(filled('{"model":"gpt-5","messages":[],', '"model":"gpt-5",', ',"x":1}', bytes)),
+  'not quite JSON': (bytes) =>
+    json(filled("{'model':'gpt-5','messages':[", 'file-abcdef0123,', ']}', bytes)),
 }
 
 /** Token ids, as embeddings take them. */
 export function tokenLists(bytes: number): Body {
-  return json(filled('{"model":"text-embedding-3-small","input":[', '[40,1781,12345,9,100257,318,64,2742],', ']}', bytes))
+  return json(
+    filled(
+      '{"model":"text-embedding-3-small","input":[',
+      '[40,1781,12345,9,100257,318,64,2742],',
+      ']}',
+      bytes,
+    ),
+  )
 }
 
 const BOUNDARY = 'bench-boundary'
-const field = (name: string, value: string): string => `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+const field = (name: string, value: string): string =>
+  `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
 
 /** A form whose model comes behind a file of this size. */
 export function largeForm(bytes: number): Body {
   const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\nContent-Type: audio/mpeg\r\n\r\n`
-  return { type: `multipart/form-data; boundary=${BOUNDARY}`, bytes: filled(head, '\r\n--bench-boundarx', `\r\n${field('model', 'whisper-1')}--${BOUNDARY}--\r\n`, bytes) }
+  return {
+    type: `multipart/form-data; boundary=${BOUNDARY}`,
+    bytes: filled(
+      head,
+      '\r\n--bench-boundarx',
+      `\r\n${field('model', 'whisper-1')}--${BOUNDARY}--\r\n`,
+      bytes,
+    ),
+  }
 }
 
 /** A form of nothing but small fields. */
 export function manyFields(bytes: number): Body {
-  return { type: `multipart/form-data; boundary=${BOUNDARY}`, bytes: filled(field('model', 'whisper-1'), field('x', '1'), `--${BOUNDARY}--\r\n`, bytes) }
+  return {
+    type: `multipart/form-data; boundary=${BOUNDARY}`,
+    bytes: filled(field('model', 'whisper-1'), field('x', '1'), `--${BOUNDARY}--\r\n`, bytes),
+  }
 }
 
 /** TABLE of content codings. */
@@ -76,7 +118,11 @@ export const CODINGS: Readonly<Record<string, (plain: Buffer) => Buffer>> = {
 
 /** A body in one of the codings, of so many bytes when it is decoded. */
 export function encoded(coding: string, bytes: number): Body {
-  return { type: 'application/json', encoding: coding, bytes: CODINGS[coding]!(chat('{"role":"user","content":"hello"},', bytes).bytes) }
+  return {
+    type: 'application/json',
+    encoding: coding,
+    bytes: CODINGS[coding]!(chat('{"role":"user","content":"hello"},', bytes).bytes),
+  }
 }
 
 /** The largest body that the server reads whole, as it is set by default; with a little room. */

@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import type { Probed } from '../gaps/probe.ts'
 
 /** Node's flags that preload the probe; it listens at the path that BENCH_PROBE names. */
-export const PROBE_FLAGS: readonly string[] = ['--import', join(import.meta.dirname, '../gaps/probe.ts')]
+export const PROBE_FLAGS: readonly string[] = [
+  '--import',
+  join(import.meta.dirname, '../gaps/probe.ts'),
+]
 
 /** What it has found since it was asked last. */
 export async function askProbe(path: string): Promise<Probed> {

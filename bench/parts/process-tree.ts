@@ -3,7 +3,10 @@ import { readFileSync, readdirSync, statSync } from 'node:fs'
 
 /** What has been seen of a process tree. */
 export interface TreeUse {
-  /** The most megabytes ever held (what several processes share, such as the program itself, in equal shares): by the process, the largest, all at one moment. */
+  /**
+   * The most megabytes ever held (what several processes share, such as the program itself, in
+   * equal shares): by the process, the largest, all at one moment.
+   */
   readonly own: number
   readonly largest: number
   readonly all: number
@@ -11,12 +14,22 @@ export interface TreeUse {
   readonly cpu: number
   /** Bytes that all of them read from files and sockets. */
   readonly read: number
-  /** The most megabytes on disk at one moment: below `folder`, and of deleted files that somebody holds open. */
+  /**
+   * The most megabytes on disk at one moment: below `folder`, and of deleted files that somebody
+   * holds open.
+   */
   readonly disk: number
 }
 
-/** Watches a process and all its descendants until stopped. @param folder whose files count; `counts` leaves some out by their size in bytes */
-export function watchTree(pid: number, folder?: string, counts: (size: number) => boolean = () => true): { stop(): TreeUse } {
+/**
+ * Watches a process and all its descendants until stopped. @param folder whose files count;
+ * `counts` leaves some out by their size in bytes
+ */
+export function watchTree(
+  pid: number,
+  folder?: string,
+  counts: (size: number) => boolean = () => true,
+): { stop(): TreeUse } {
   const peak = { own: 0, largest: 0, all: 0, disk: 0 }
   const cpu = new Map<number, number>()
   const read = new Map<number, number>()
@@ -41,7 +54,9 @@ export function watchTree(pid: number, folder?: string, counts: (size: number) =
     stop: () => {
       clearInterval(timer)
       look()
-      const [own, largest, most, disk] = [peak.own, peak.largest, peak.all, peak.disk].map(Math.round) as [number, number, number, number]
+      const [own, largest, most, disk] = [peak.own, peak.largest, peak.all, peak.disk].map(
+        Math.round,
+      ) as [number, number, number, number]
       return { own, largest, all: most, disk, cpu: sum(cpu), read: sum(read) }
     },
   }
@@ -52,10 +67,15 @@ function sum(numbers: ReadonlyMap<unknown, number>): number {
 }
 
 function familyOf(pid: number): number[] {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number)
-  const parents = new Map(pids.map((one) => [one, Number(/^PPid:\s+(\d+)/m.exec(proc(one, 'status'))?.[1] ?? 0)]))
+  const pids = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+  const parents = new Map(
+    pids.map((one) => [one, Number(/^PPid:\s+(\d+)/m.exec(proc(one, 'status'))?.[1] ?? 0)]),
+  )
   const family = [pid]
-  for (const member of family) family.push(...[...parents].filter(([, parent]) => parent === member).map(([child]) => child))
+  for (const member of family)
+    family.push(...[...parents].filter(([, parent]) => parent === member).map(([child]) => child))
   return family
 }
 
@@ -64,7 +84,10 @@ function heldBy(pid: number): number {
   return Number(/^Pss:\s+(\d+)/m.exec(proc(pid, 'smaps_rollup'))?.[1] ?? 0) / 1024
 }
 
-/** Fields 14 and 15 of proc_pid_stat(5), in hundredths of a second, counted from behind the command's name. */
+/**
+ * Fields 14 and 15 of proc_pid_stat(5), in hundredths of a second, counted from behind the
+ * command's name.
+ */
 function processorSeconds(pid: number): number {
   const fields = proc(pid, 'stat').split(') ').at(-1)!.split(' ')
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / 100
@@ -75,18 +98,33 @@ function bytesRead(pid: number): number {
 }
 
 /** What files below a folder take on disk, which is less than their size where they have holes. */
-function addFiles(folder: string, counts: (size: number) => boolean, files: Map<string, number>): void {
-  for (const entry of attempt(() => readdirSync(folder, { recursive: true, withFileTypes: true }), [])) {
-    const stats = entry.isFile() ? attempt(() => statSync(`${entry.parentPath}/${entry.name}`), undefined) : undefined
+function addFiles(
+  folder: string,
+  counts: (size: number) => boolean,
+  files: Map<string, number>,
+): void {
+  for (const entry of attempt(
+    () => readdirSync(folder, { recursive: true, withFileTypes: true }),
+    [],
+  )) {
+    const stats = entry.isFile()
+      ? attempt(() => statSync(`${entry.parentPath}/${entry.name}`), undefined)
+      : undefined
     if (stats && counts(stats.size)) files.set(String(stats.ino), stats.blocks * 512)
   }
 }
 
-function addDeleted(pid: number, folder: string, counts: (size: number) => boolean, files: Map<string, number>): void {
+function addDeleted(
+  pid: number,
+  folder: string,
+  counts: (size: number) => boolean,
+  files: Map<string, number>,
+): void {
   const { dev } = statSync(folder)
   for (const name of attempt(() => readdirSync(`/proc/${pid}/fd`), [])) {
     const stats = attempt(() => statSync(`/proc/${pid}/fd/${name}`), undefined)
-    if (stats?.isFile() && stats.nlink === 0 && stats.dev === dev && counts(stats.size)) files.set(String(stats.ino), stats.blocks * 512)
+    if (stats?.isFile() && stats.nlink === 0 && stats.dev === dev && counts(stats.size))
+      files.set(String(stats.ino), stats.blocks * 512)
   }
 }
 

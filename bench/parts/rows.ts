@@ -2,8 +2,26 @@
 import { DatabaseSync } from 'node:sqlite'
 import { DAY } from '../../server/common/clock.ts'
 
-const MODELS = ['gpt-5', 'gpt-5-mini', 'o3', 'gemini-2.5-pro', 'gemini-2.5-flash', 'claude-sonnet-4-5', 'claude-haiku-4-5', 'mistral-large']
-const PROVIDERS = ['openai', 'openai', 'openai', 'google', 'google', 'anthropic', 'anthropic', 'mistral']
+const MODELS = [
+  'gpt-5',
+  'gpt-5-mini',
+  'o3',
+  'gemini-2.5-pro',
+  'gemini-2.5-flash',
+  'claude-sonnet-4-5',
+  'claude-haiku-4-5',
+  'mistral-large',
+]
+const PROVIDERS = [
+  'openai',
+  'openai',
+  'openai',
+  'google',
+  'google',
+  'anthropic',
+  'anthropic',
+  'mistral',
+]
 /** Keys that the rows belong to where it is not said. */
 const KEYS = 60
 
@@ -13,10 +31,17 @@ export function keyId(i: number): string {
 }
 
 /**
- * Writes `rows` requests over the 30 days before `now` straight into the store's file: 60 keys or `keys`, 8 models. Eight of ten belong to the first account.
- * A server must run on the store, because each row names an instance.
+ * Writes `rows` requests over the 30 days before `now` straight into the store's file: 60 keys or
+ * `keys`, 8 models. Eight of ten belong to the first account. A server must run on the store,
+ * because each row names an instance.
  */
-export function fillLedger(path: string, accounts: readonly string[], rows: number, now: number, keys = KEYS): void {
+export function fillLedger(
+  path: string,
+  accounts: readonly string[],
+  rows: number,
+  now: number,
+  keys = KEYS,
+): void {
   const db = new DatabaseSync(path, { timeout: 30_000 })
   db.exec('BEGIN IMMEDIATE')
   const [instance] = db.prepare('SELECT id FROM instances').all() as { id: string }[]
@@ -24,8 +49,10 @@ export function fillLedger(path: string, accounts: readonly string[], rows: numb
   const key = db.prepare(
     'INSERT INTO keys (id, account_id, name, public_id, models, rpm, allowed_origins, expires_at, disabled, revoked_at, created_at, revision) VALUES (?, ?, ?, ?, NULL, NULL, NULL, NULL, 0, NULL, ?, ?)',
   )
-  const accountOf = (i: number): string => accounts[i % 10 < 8 || accounts.length === 1 ? 0 : 1 + (i % (accounts.length - 1))]!
-  for (let i = 0; i < keys; i++) key.run(keyId(i), accountOf(i), `key ${i}`, `bench${i}`, now, -1 - i)
+  const accountOf = (i: number): string =>
+    accounts[i % 10 < 8 || accounts.length === 1 ? 0 : 1 + (i % (accounts.length - 1))]!
+  for (let i = 0; i < keys; i++)
+    key.run(keyId(i), accountOf(i), `key ${i}`, `bench${i}`, now, -1 - i)
   const row = db.prepare(
     `INSERT INTO requests (id, account_id, key_id, rpm, provider, model, endpoint, method, context, state, created_at, instance, mono, boot, status, error, credential_id,
        first_byte_ms, total_ms, bytes_in, bytes_out, tokens_in, tokens_out, tokens_cached, tokens_reasoning)
@@ -40,8 +67,20 @@ export function fillLedger(path: string, accounts: readonly string[], rows: numb
     const aborted = luck === 0
     const at = start + Math.floor((i / rows) * (30 * DAY))
     row.run(
-      `req_bench${String(i).padStart(9, '0')}`, accountOf(k), keyId(k), PROVIDERS[m]!, MODELS[m]!, aborted ? 'aborted' : 'settled', at, instance!.id, aborted ? null : luck < 4 ? 500 : 200,
-      100 + random(400), 1_000 + random(4_000), 500 + random(2_000), 100 + random(900), random(3) === 0 ? 300 : 0,
+      `req_bench${String(i).padStart(9, '0')}`,
+      accountOf(k),
+      keyId(k),
+      PROVIDERS[m]!,
+      MODELS[m]!,
+      aborted ? 'aborted' : 'settled',
+      at,
+      instance!.id,
+      aborted ? null : luck < 4 ? 500 : 200,
+      100 + random(400),
+      1_000 + random(4_000),
+      500 + random(2_000),
+      100 + random(900),
+      random(3) === 0 ? 300 : 0,
     )
   }
   db.exec(

@@ -11,18 +11,52 @@ export interface Secrets {
   keys: NewKey[]
 }
 
-/** Makes an account of this plan, which is its name too, in a data folder's store, with a token and some keys. */
-export async function makeKeys(data: string, plan: string, wishes: readonly Partial<KeyWishes>[]): Promise<Secrets> {
+/**
+ * Makes an account of this plan, which is its name too, in a data folder's store, with a token and
+ * some keys.
+ */
+export async function makeKeys(
+  data: string,
+  plan: string,
+  wishes: readonly Partial<KeyWishes>[],
+): Promise<Secrets> {
   const now = Date.now()
   await using store = await openStore({ data, databaseUrl: null, now })
-  const { account, token } = await createToken(store, { name: plan, plan }, { name: 'bench', scopes: ['manage', 'convert'], expiresAt: null }, now)
+  const { account, token } = await createToken(
+    store,
+    { name: plan, plan },
+    { name: 'bench', scopes: ['manage', 'convert'], expiresAt: null },
+    now,
+  )
   const keys: NewKey[] = []
-  for (const wish of wishes) keys.push(await createKey(store, account.id, { name: 'bench', models: null, rpm: null, allowed_origins: null, expires_at: null, ...wish }, now))
+  for (const wish of wishes)
+    keys.push(
+      await createKey(
+        store,
+        account.id,
+        {
+          name: 'bench',
+          models: null,
+          rpm: null,
+          allowed_origins: null,
+          expires_at: null,
+          ...wish,
+        },
+        now,
+      ),
+    )
   return { account: account.id, token: token.secret, keys }
 }
 
-/** Makes an account of this plan in a data folder's store, with a token for the whole API and a proxy key; their texts. */
-export async function makeSecrets(data: string, plan: string, wishes: Partial<KeyWishes> = {}): Promise<{ token: string; key: string }> {
+/**
+ * Makes an account of this plan in a data folder's store, with a token for the whole API and a
+ * proxy key; their texts.
+ */
+export async function makeSecrets(
+  data: string,
+  plan: string,
+  wishes: Partial<KeyWishes> = {},
+): Promise<{ token: string; key: string }> {
   const { token, keys } = await makeKeys(data, plan, [wishes])
   return { token, key: keys[0]!.secret }
 }

@@ -13,14 +13,25 @@ export interface Server {
 }
 
 /**
- * Starts a server with these settings, and waits until it listens. It does not outlive this process.
+ * Starts a server with these settings, and waits until it listens. It does not outlive this
+ * process.
  *
  * @param flags more of Node's
  * @throws Error with what it said where it did not start
  */
-export async function startServer(env: Readonly<Record<string, string>>, flags: readonly string[] = []): Promise<Server> {
+export async function startServer(
+  env: Readonly<Record<string, string>>,
+  flags: readonly string[] = [],
+): Promise<Server> {
   const child = spawn(process.execPath, [...NODE_FLAGS, ...HEAP_FLAGS, ...flags, MAIN, 'serve'], {
-    env: { ...process.env, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'silent', TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '0', ...env },
+    env: {
+      ...process.env,
+      PORT: '0',
+      HOST: '127.0.0.1',
+      LOG_LEVEL: 'silent',
+      TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '0',
+      ...env,
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   process.on('exit', () => child.kill('SIGKILL'))

@@ -1,11 +1,20 @@
-// Processor time of the thread that asks, to the nanosecond. `process.threadCpuUsage()` counts in the scheduler's steps of up to 4 ms.
+// Processor time of the thread that asks, to the nanosecond. `process.threadCpuUsage()` counts in
+// the scheduler's steps of up to 4 ms.
 import { WASI } from 'node:wasi'
 
-/** A module with a page of memory, which exports WASI's `clock_time_get` as `c`, and an empty `_start`. */
+/**
+ * A module with a page of memory, which exports WASI's `clock_time_get` as `c`, and an empty
+ * `_start`.
+ */
 const text = (name: string): number[] => [name.length, ...Buffer.from(name)]
 const section = (id: number, bytes: readonly number[]): number[] => [id, bytes.length, ...bytes]
 const MODULE = new Uint8Array([
-  0, ...Buffer.from('asm'), 1, 0, 0, 0,
+  0,
+  ...Buffer.from('asm'),
+  1,
+  0,
+  0,
+  0,
   // Types: (i32, i64, i32) → i32, and () → ().
   ...section(1, [2, 0x60, 3, 0x7f, 0x7e, 0x7f, 1, 0x7f, 0x60, 0, 0]),
   ...section(2, [1, ...text('wasi_snapshot_preview1'), ...text('clock_time_get'), 0, 0]),
@@ -27,9 +36,15 @@ const PLACE = 8
 /** Gives a clock in milliseconds that stands still while its thread does. A look takes 0.25 µs. */
 export function openThreadClock(): () => number {
   const wasi = new WASI({ version: 'preview1' })
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(MODULE), wasi.getImportObject())
+  const { exports } = new WebAssembly.Instance(
+    new WebAssembly.Module(MODULE),
+    wasi.getImportObject(),
+  )
   wasi.start({ exports })
-  const { c: read, memory } = exports as { c: (id: number, precision: bigint, at: number) => number; memory: { readonly buffer: ArrayBuffer } }
+  const { c: read, memory } = exports as {
+    c: (id: number, precision: bigint, at: number) => number
+    memory: { readonly buffer: ArrayBuffer }
+  }
   const bytes = new DataView(memory.buffer)
   return () => {
     read(THREAD_CPU_TIME, 0n, PLACE)

@@ -1,5 +1,6 @@
-// Exports as large as real workspaces are, written as they are made: an archive of deflated parts, each an archive of pages, databases with their rows
-// and CSV files, and pictures, with what Notion puts into headers and descriptors.
+// Exports as large as real workspaces are, written as they are made: an archive of deflated parts,
+// each an archive of pages, databases with their rows and CSV files, and pictures, with what Notion
+// puts into headers and descriptors.
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { constants, crc32, deflateRawSync } from 'node:zlib'
 import { seeded } from '../../test/support/random.ts'
@@ -20,7 +21,9 @@ export interface WrittenExport {
   readonly largestPart: number
 }
 
-/** A piece of a part: its bytes, and the same deflated so that it may stand anywhere in a stream. */
+/**
+ * A piece of a part: its bytes, and the same deflated so that it may stand anywhere in a stream.
+ */
 interface Piece {
   readonly bytes: Uint8Array
   readonly deflated: Uint8Array
@@ -37,18 +40,28 @@ const DEFLATE = 8
 const TIME = ((2026 - 1980) << 25) | (3 << 21) | (4 << 16) | (9 << 11) | (12 << 5) | 22
 
 /** Writes an export to the new file `path`. */
-export function writeWorkspaceExport(path: string, { megabytes, parts }: WorkspaceSize): WrittenExport {
-  if (megabytes > 4000) throw new RangeError('an archive of more than 4,000 MB would need ZIP64 records')
+export function writeWorkspaceExport(
+  path: string,
+  { megabytes, parts }: WorkspaceSize,
+): WrittenExport {
+  if (megabytes > 4000)
+    throw new RangeError('an archive of more than 4,000 MB would need ZIP64 records')
   const file = openSync(path, 'wx')
   const maker = new Maker()
   const entries: Entry[] = []
   let at = 0
   const put = (bytes: Uint8Array): void => {
-    for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done)
+    for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done)
     at += bytes.length
   }
   for (let number = 1; number <= parts; number++) {
-    const entry: Entry = { name: Buffer.from(`ExportBlock-00000000-0000-4000-8000-000000000000-Part-${number}.zip`), at, crc: 0, size: 0, packed: 0 }
+    const entry: Entry = {
+      name: Buffer.from(`ExportBlock-00000000-0000-4000-8000-000000000000-Part-${number}.zip`),
+      at,
+      crc: 0,
+      size: 0,
+      packed: 0,
+    }
     put(localHeader(entry))
     const from = at
     for (const { bytes, deflated } of maker.part((megabytes * MB) / parts)) {
@@ -63,7 +76,12 @@ export function writeWorkspaceExport(path: string, { megabytes, parts }: Workspa
   }
   put(directory(entries, at))
   closeSync(file)
-  return { bytes: at, pages: maker.pages, html: maker.html, largestPart: Math.max(...entries.map(({ size }) => size)) }
+  return {
+    bytes: at,
+    pages: maker.pages,
+    html: maker.html,
+    largestPart: Math.max(...entries.map(({ size }) => size)),
+  }
 }
 
 interface Entry {
@@ -89,7 +107,11 @@ class Maker {
   *part(size: number): Generator<Piece> {
     const entries: Entry[] = []
     let at = 0
-    const add = function* (name: string, { bytes, deflated }: Piece, content: { crc: number; size: number }): Generator<Piece> {
+    const add = function* (
+      name: string,
+      { bytes, deflated }: Piece,
+      content: { crc: number; size: number },
+    ): Generator<Piece> {
       const entry: Entry = { name: Buffer.from(name), at, ...content, packed: bytes.length }
       const [head, tail] = [localHeader(entry), descriptor(entry)]
       at += head.length + bytes.length + tail.length
@@ -103,47 +125,75 @@ class Maker {
       const database = this.#id()
       const rows = Array.from({ length: ROWS }, () => this.#id())
       const folder = `Projects ${database}`
-      const row = (id: string): string => `<tr id="${id}"><td class="cell-title"><a href="${encodeURI(`${folder}/Row ${id}.html`)}">Row ${id.slice(0, 8)}</a></td><td class="cell-a">Done</td></tr>`
+      const row = (id: string): string =>
+        `<tr id="${id}"><td class="cell-title"><a href="${encodeURI(`${folder}/Row ${id}.html`)}">Row ${id.slice(0, 8)}</a></td><td class="cell-a">Done</td></tr>`
       const table = `<table class="collection-content"><thead><tr><th>Name</th><th>Status</th></tr></thead><tbody>${rows.map(row).join('')}</tbody></table>`
       yield* this.#text(add, `${folder}.html`, pageHtml(database, 'Projects', table))
-      yield* this.#text(add, `${folder}_all.csv`, `\ufeffName,Status\n${rows.map((id) => `Row ${id.slice(0, 8)},Done\n`).join('')}`)
+      yield* this.#text(
+        add,
+        `${folder}_all.csv`,
+        `\ufeffName,Status\n${rows.map((id) => `Row ${id.slice(0, 8)},Done\n`).join('')}`,
+      )
       for (const [index, id] of rows.entries()) {
         const picture = `${folder}/Row ${id}/image.png`
         const figure = `<figure id="${this.#id()}" class="image"><a href="${encodeURI(`Row ${id}/image.png`)}"><img style="width:240px" src="${encodeURI(`Row ${id}/image.png`)}"/></a></figure>`
         const body = this.#bodies[Math.floor(this.#random() * this.#bodies.length)]!
-        yield* this.#text(add, `${folder}/Row ${id}.html`, pageHtml(id, `Row ${id.slice(0, 8)}`, figure + body.replaceAll('ID', id.slice(0, 12))))
+        yield* this.#text(
+          add,
+          `${folder}/Row ${id}.html`,
+          pageHtml(id, `Row ${id.slice(0, 8)}`, figure + body.replaceAll('ID', id.slice(0, 12))),
+        )
         if (index % PAGES_FOR_PICTURE > 0) continue
-        const { piece, content } = this.#pictures[Math.floor(this.#random() * this.#pictures.length)]!
+        const { piece, content } =
+          this.#pictures[Math.floor(this.#random() * this.#pictures.length)]!
         yield* add(picture, piece, content)
       }
     }
     yield pieceOf(directory(entries, at))
   }
 
-  *#text(add: (name: string, piece: Piece, content: { crc: number; size: number }) => Generator<Piece>, name: string, text: string): Generator<Piece> {
+  *#text(
+    add: (name: string, piece: Piece, content: { crc: number; size: number }) => Generator<Piece>,
+    name: string,
+    text: string,
+  ): Generator<Piece> {
     const bytes = Buffer.from(text)
     if (name.endsWith('.html')) {
       this.pages++
       this.html += bytes.length
     }
-    yield* add(name, pieceOf(deflateRawSync(bytes, { level: 1 })), { crc: crc32(bytes), size: bytes.length })
+    yield* add(name, pieceOf(deflateRawSync(bytes, { level: 1 })), {
+      crc: crc32(bytes),
+      size: bytes.length,
+    })
   }
 
   /** Bytes that deflate packs as it packs photographs: by a few per cent. */
   #picture(size: number): { piece: Piece; content: { crc: number; size: number } } {
     const bytes = Buffer.alloc(Math.floor(size))
-    for (let at = 0; at < bytes.length; at++) bytes[at] = this.#random() < 0.04 ? 0 : this.#random() * 256
-    return { piece: pieceOf(deflateRawSync(bytes, { level: 1 })), content: { crc: crc32(bytes), size: bytes.length } }
+    for (let at = 0; at < bytes.length; at++)
+      bytes[at] = this.#random() < 0.04 ? 0 : this.#random() * 256
+    return {
+      piece: pieceOf(deflateRawSync(bytes, { level: 1 })),
+      content: { crc: crc32(bytes), size: bytes.length },
+    }
   }
 
   #id(): string {
-    return Array.from({ length: 4 }, () => Math.floor(this.#random() * 2 ** 32).toString(16).padStart(8, '0')).join('')
+    return Array.from({ length: 4 }, () =>
+      Math.floor(this.#random() * 2 ** 32)
+        .toString(16)
+        .padStart(8, '0'),
+    ).join('')
   }
 }
 
 /** It ends on a whole byte, and nothing in it refers to what stands before. */
 function pieceOf(bytes: Uint8Array): Piece {
-  return { bytes, deflated: deflateRawSync(bytes, { level: 1, finishFlush: constants.Z_SYNC_FLUSH }) }
+  return {
+    bytes,
+    deflated: deflateRawSync(bytes, { level: 1, finishFlush: constants.Z_SYNC_FLUSH }),
+  }
 }
 
 function pageHtml(id: string, title: string, body: string): string {
@@ -155,10 +205,13 @@ function bodyHtml(random: () => number, count: number): string {
   const word = (): string => Math.floor(random() * 2 ** 40).toString(36)
   const line = (): string => Array.from({ length: 12 }, word).join(' ')
   const blocks = [
-    () => `<p id="ID-${word()}" class="">${line()} <strong>${line()}</strong> <a href="https://example.com/${word()}">${word()}</a></p>`,
-    () => `<ul id="ID-${word()}" class="bulleted-list"><li style="list-style-type:disc">${line()}<ul id="ID-${word()}" class="bulleted-list"><li style="list-style-type:circle">${line()}</li></ul></li></ul>`,
+    () =>
+      `<p id="ID-${word()}" class="">${line()} <strong>${line()}</strong> <a href="https://example.com/${word()}">${word()}</a></p>`,
+    () =>
+      `<ul id="ID-${word()}" class="bulleted-list"><li style="list-style-type:disc">${line()}<ul id="ID-${word()}" class="bulleted-list"><li style="list-style-type:circle">${line()}</li></ul></li></ul>`,
     () => `<h2 id="ID-${word()}" class="">${word()}</h2>`,
-    () => `<table id="ID-${word()}" class="simple-table"><tbody><tr><td>${line()}</td><td>${line()}</td></tr></tbody></table>`,
+    () =>
+      `<table id="ID-${word()}" class="simple-table"><tbody><tr><td>${line()}</td><td>${line()}</td></tr></tbody></table>`,
   ]
   return Array.from({ length: count }, (_, index) => blocks[index % blocks.length]!()).join('')
 }
@@ -172,7 +225,8 @@ function localHeader({ name }: Entry): Buffer {
 
 function descriptor({ crc, packed, size }: Entry): Buffer {
   const record = Buffer.alloc(16)
-  for (const [index, value] of [DESCRIPTOR, crc, packed, size].entries()) record.writeUInt32LE(value, index * 4)
+  for (const [index, value] of [DESCRIPTOR, crc, packed, size].entries())
+    record.writeUInt32LE(value, index * 4)
   return record
 }
 

@@ -1,4 +1,5 @@
-// The proxies under test: each is started before the same provider, and says where it is called and whose CPU it uses.
+// The proxies under test: each is started before the same provider, and says where it is called and
+// whose CPU it uses.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -30,8 +31,16 @@ const here = import.meta.dirname
 const children: ChildProcess[] = []
 
 /** Runs a program until the bench ends. */
-function start(command: string, args: string[], env: Record<string, string> = {}, errors: 'inherit' | 'ignore' = 'inherit'): ChildProcess {
-  const child = spawn(command, args, { stdio: ['ignore', 'ignore', errors], env: { ...process.env, ...env } })
+function start(
+  command: string,
+  args: string[],
+  env: Record<string, string> = {},
+  errors: 'inherit' | 'ignore' = 'inherit',
+): ChildProcess {
+  const child = spawn(command, args, {
+    stdio: ['ignore', 'ignore', errors],
+    env: { ...process.env, ...env },
+  })
   children.push(child)
   return child
 }
@@ -39,19 +48,30 @@ function start(command: string, args: string[], env: Record<string, string> = {}
 /** Whether a proxy answers a request for a stream with one. */
 export async function streams({ port, path, headers }: Contender): Promise<boolean> {
   const fields = Object.fromEntries(headers.map((line) => line.split(': ', 2) as [string, string]))
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers: { ...fields, 'Content-Type': 'application/json' }, body: '{"model":"gpt-5","stream":true,"messages":[]}' })
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: 'POST',
+    headers: { ...fields, 'Content-Type': 'application/json' },
+    body: '{"model":"gpt-5","stream":true,"messages":[]}',
+  })
   return answer.status === 200 && (await answer.text()).includes('data: ')
 }
 
 export async function stopAll(): Promise<void> {
   for (const child of children) child.kill('SIGTERM')
-  await Promise.all(children.filter((child) => child.exitCode === null && child.signalCode === null).map((child) => once(child, 'exit')))
+  await Promise.all(
+    children
+      .filter((child) => child.exitCode === null && child.signalCode === null)
+      .map((child) => once(child, 'exit')),
+  )
 }
 
 async function listening(port: number): Promise<void> {
   for (let tries = 0; tries < 400; tries++) {
     const socket = createConnection({ port, host: '127.0.0.1' })
-    const reached = await Promise.race([once(socket, 'connect').then(() => true), once(socket, 'error').then(() => false)]).catch(() => false)
+    const reached = await Promise.race([
+      once(socket, 'connect').then(() => true),
+      once(socket, 'error').then(() => false),
+    ]).catch(() => false)
     socket.destroy()
     if (reached) return
     await sleep(50)
@@ -61,13 +81,21 @@ async function listening(port: number): Promise<void> {
 
 /** A program that may be installed, by the places where systems keep it. */
 function installed(name: string): string | undefined {
-  return ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin'].map((folder) => join(folder, name)).find((path) => existsSync(path))
+  return ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin']
+    .map((folder) => join(folder, name))
+    .find((path) => existsSync(path))
 }
 
 /** @returns its port; its streams have so many events, one every so many milliseconds */
 export async function startUpstream(every = 20, events = 50): Promise<number> {
   const port = await freePort()
-  start(process.execPath, [...NODE_FLAGS, join(here, 'upstream.ts'), String(port), String(every), String(events)])
+  start(process.execPath, [
+    ...NODE_FLAGS,
+    join(here, 'upstream.ts'),
+    String(port),
+    String(every),
+    String(events),
+  ])
   await listening(port)
   return port
 }
@@ -77,7 +105,9 @@ export async function startNginx(folder: string, upstream: number): Promise<Cont
   const found = installed('nginx')
   if (found === undefined) return null
   const port = await freePort()
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${folder}/${name};`)
+    .join(' ')
   const config = join(folder, 'nginx.conf')
   writeFileSync(
     config,
@@ -88,7 +118,10 @@ http { access_log off; client_body_buffer_size 1m; ${temporary} keepalive_reques
   )
   const master = start(found, ['-c', config, '-p', folder])
   await listening(port)
-  const [worker = 0] = readFileSync(`/proc/${master.pid}/task/${master.pid}/children`, 'utf8').trim().split(' ').map(Number)
+  const [worker = 0] = readFileSync(`/proc/${master.pid}/task/${master.pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .map(Number)
   return { name: 'nginx', port, pid: worker, path: PATH, headers: [] }
 }
 
@@ -98,15 +131,24 @@ export async function startCaddy(folder: string, upstream: number): Promise<Cont
   if (found === undefined) return null
   const port = await freePort()
   const config = join(folder, 'Caddyfile')
-  writeFileSync(config, `{\n admin off\n auto_https off\n}\nhttp://127.0.0.1:${port}, http://localhost:${port} {\n bind 127.0.0.1\n reverse_proxy 127.0.0.1:${upstream} {\n  flush_interval -1\n }\n}\n`)
-  const child = start(found, ['run', '--config', config, '--adapter', 'caddyfile'], { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder, HOME: folder }, 'ignore')
+  writeFileSync(
+    config,
+    `{\n admin off\n auto_https off\n}\nhttp://127.0.0.1:${port}, http://localhost:${port} {\n bind 127.0.0.1\n reverse_proxy 127.0.0.1:${upstream} {\n  flush_interval -1\n }\n}\n`,
+  )
+  const child = start(
+    found,
+    ['run', '--config', config, '--adapter', 'caddyfile'],
+    { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder, HOME: folder },
+    'ignore',
+  )
   await listening(port)
   return { name: 'caddy', port, pid: child.pid!, path: PATH, headers: [] }
 }
 
 /**
- * The Portkey gateway, from npm, installed beside this file the first time: as its makers' image runs it, on Node 20
- * (https://github.com/Portkey-AI/gateway/blob/main/Dockerfile), and on the Node that runs ours.
+ * The Portkey gateway, from npm, installed beside this file the first time: as its makers' image
+ * runs it, on Node 20 (https://github.com/Portkey-AI/gateway/blob/main/Dockerfile), and on the Node
+ * that runs ours.
  *
  * @returns none where it can't be installed
  */
@@ -116,23 +158,48 @@ export async function startPortkeys(upstream: number): Promise<Contender[]> {
   const itsNode = join(folder, `node_modules/node-${process.platform}-${process.arch}/bin/node`)
   if (!existsSync(program) || !existsSync(itsNode)) {
     console.error('installing the Portkey gateway into bench/proxy/rivals (once) …')
-    const args = ['install', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error', '--workspaces=false']
+    const args = [
+      'install',
+      '--no-package-lock',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+      '--workspaces=false',
+    ]
     if (spawnSync('npm', args, { cwd: folder, stdio: ['ignore', 2, 2] }).status !== 0) return []
   }
-  const headers = ['Authorization: Bearer sk-bench', 'x-portkey-provider: openai', `x-portkey-custom-host: http://127.0.0.1:${upstream}/v1`]
+  const headers = [
+    'Authorization: Bearer sk-bench',
+    'x-portkey-provider: openai',
+    `x-portkey-custom-host: http://127.0.0.1:${upstream}/v1`,
+  ]
   const on = async (name: string, command: string): Promise<Contender> => {
     const port = await freePort()
-    const child = start(command, [program, '--headless', `--port=${port}`], { TRUSTED_CUSTOM_HOSTS: '127.0.0.1' }, 'ignore')
+    const child = start(
+      command,
+      [program, '--headless', `--port=${port}`],
+      { TRUSTED_CUSTOM_HOSTS: '127.0.0.1' },
+      'ignore',
+    )
     await listening(port)
     return { name, port, pid: child.pid!, path: PATH, headers }
   }
   return [await on('portkey', itsNode), await on('portkey, our Node', process.execPath)]
 }
 
-/** Our own data path without the gate: the reader of callers' requests, the client of providers, and what passes bytes between them. */
+/**
+ * Our own data path without the gate: the reader of callers' requests, the client of providers, and
+ * what passes bytes between them.
+ */
 export async function startRelay(upstream: number): Promise<Contender> {
   const port = await freePort()
-  const child = start(process.execPath, [...NODE_FLAGS, ...HEAP_FLAGS, join(here, 'relay.ts'), String(port), String(upstream)])
+  const child = start(process.execPath, [
+    ...NODE_FLAGS,
+    ...HEAP_FLAGS,
+    join(here, 'relay.ts'),
+    String(port),
+    String(upstream),
+  ])
   await listening(port)
   return { name: 'bare relay', port, pid: child.pid!, path: `/proxy${PATH}`, headers: [] }
 }
@@ -141,7 +208,13 @@ export async function startRelay(upstream: number): Promise<Contender> {
 export async function startOurs(folder: string, upstream: number): Promise<Ours> {
   const data = join(folder, 'data')
   const { token, key } = await makeSecrets(data, 'free', { models: ['gpt-*'], rpm: 1_000_000 })
-  const env = { TOLLMARK_DATA: data, LOG_LEVEL: 'warn', OPENAI_API_KEY: 'sk-bench', TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${upstream}`, TOLLMARK_FREE_CONVERSIONS: '1000' }
+  const env = {
+    TOLLMARK_DATA: data,
+    LOG_LEVEL: 'warn',
+    OPENAI_API_KEY: 'sk-bench',
+    TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${upstream}`,
+    TOLLMARK_FREE_CONVERSIONS: '1000',
+  }
   const { port, pid, child } = await startServer(env, process.env['BENCH_FLAGS']?.split(' ') ?? [])
   children.push(child)
   const path = `/proxy?url=${encodeURIComponent(`https://api.openai.com${PATH}`)}`

@@ -1,9 +1,15 @@
-// The callers of the bench, in a process of their own: MODE PORT CONNECTIONS SECONDS MOST PATH [HEADER …]. Prints one line of JSON when the time is over, when
-// there were MOST answers, or when it is told to stop. `requests`: each connection asks again as soon as it is answered. `large`: the same, with bodies of 200 to 400 KB, half of them for streams. `paced`: every 20 ms. `events`: streams, one after another.
+// The callers of the bench, in a process of their own: MODE PORT CONNECTIONS SECONDS MOST PATH
+// [HEADER …]. Prints one line of JSON when the time is over, when there were MOST answers, or when
+// it is told to stop. `requests`: each connection asks again as soon as it is answered. `large`:
+// the same, with bodies of 200 to 400 KB, half of them for streams. `paced`: every 20 ms. `events`:
+// streams, one after another.
 import { connect } from 'node:net'
 import { LARGE_BODIES } from './large.ts'
 
-/** What a load found: answers, and delays in milliseconds (of whole answers; of events on their way). */
+/**
+ * What a load found: answers, and delays in milliseconds (of whole answers; of events on their
+ * way).
+ */
 export interface Found {
   done: number
   events: number
@@ -14,19 +20,38 @@ export interface Found {
 }
 
 const PACE_MS = 20
-const [mode = 'requests', port = '0', connections = '32', seconds = '5', most = 'Infinity', path = '/', ...headers] = process.argv.slice(2)
-const body = JSON.stringify({ model: 'gpt-5', ...(mode === 'events' ? { stream: true } : {}), messages: [{ role: 'user', content: 'x'.repeat(940) }] }).padEnd(1024)
+const [
+  mode = 'requests',
+  port = '0',
+  connections = '32',
+  seconds = '5',
+  most = 'Infinity',
+  path = '/',
+  ...headers
+] = process.argv.slice(2)
+const body = JSON.stringify({
+  model: 'gpt-5',
+  ...(mode === 'events' ? { stream: true } : {}),
+  messages: [{ role: 'user', content: 'x'.repeat(940) }],
+}).padEnd(1024)
 const headOf = (length: number): string =>
   `POST ${path} HTTP/1.1\r\nHost: localhost:${port}\r\n${headers.map((line) => `${line}\r\n`).join('')}` +
   `Content-Type: application/json\r\nUser-Agent: ai-sdk/6.0\r\nAccept: */*\r\nContent-Length: ${length}\r\n\r\n`
 const request = Buffer.from(headOf(Buffer.byteLength(body)) + body)
-const largeRequests = mode === 'large' ? LARGE_BODIES.map((bytes) => Buffer.concat([Buffer.from(headOf(bytes.length)), bytes])) : []
+const largeRequests =
+  mode === 'large'
+    ? LARGE_BODIES.map((bytes) => Buffer.concat([Buffer.from(headOf(bytes.length)), bytes]))
+    : []
 let done = 0
 let over = false
 const delays: number[] = []
 const answers: Found['answers'] = []
 
-for (let i = 0; i < Number(connections); i++) setTimeout(mode === 'events' ? listen : mode === 'large' ? askLarge : ask, mode === 'paced' ? Math.random() * PACE_MS : 0)
+for (let i = 0; i < Number(connections); i++)
+  setTimeout(
+    mode === 'events' ? listen : mode === 'large' ? askLarge : ask,
+    mode === 'paced' ? Math.random() * PACE_MS : 0,
+  )
 setTimeout(report, Number(seconds) * 1000)
 process.on('SIGTERM', report)
 
@@ -35,7 +60,15 @@ function report(): void {
   over = true
   delays.sort((a, b) => a - b)
   const at = (share: number) => delays[Math.floor(delays.length * share)] ?? 0
-  console.log(JSON.stringify({ done, events: delays.length, p50: at(0.5) / 1000, p99: at(0.99) / 1000, answers } satisfies Found))
+  console.log(
+    JSON.stringify({
+      done,
+      events: delays.length,
+      p50: at(0.5) / 1000,
+      p99: at(0.99) / 1000,
+      answers,
+    } satisfies Found),
+  )
   setTimeout(() => process.exit(0), 50)
 }
 
@@ -106,9 +139,13 @@ function askLarge(): void {
 /** Whether a piece of a stream is its last, and not a head that ends with a 0. */
 const isLast = (text: string): boolean => text === LAST_CHUNK || text.endsWith(`\r\n${LAST_CHUNK}`)
 
-/** One connection that opens stream after stream, and notes how old each event is when it arrives. */
+/**
+ * One connection that opens stream after stream, and notes how old each event is when it arrives.
+ */
 function listen(): void {
-  const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true }, () => socket.write(request))
+  const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true }, () =>
+    socket.write(request),
+  )
   socket.on('error', fail)
   socket.on('data', (bytes) => {
     const at = now()

@@ -1,4 +1,5 @@
-// Our data path without the gate: PORT UPSTREAM-PORT. Requests under /proxy go up as they came, steps 1 to 6 left out; answers come down.
+// Our data path without the gate: PORT UPSTREAM-PORT. Requests under /proxy go up as they came,
+// steps 1 to 6 left out; answers come down.
 import { createServer } from 'node:http'
 import type { Caller } from '../../server/http1/exchange.ts'
 import { openFront } from '../../server/http1/connection-router.ts'
@@ -7,16 +8,47 @@ import { relay } from '../../server/proxy/forward/relay.ts'
 import { createSender, dialOf } from '../../server/http1/client/client.ts'
 
 const [port = '0', upstream = '0'] = process.argv.slice(2)
-const sender = createSender({ connect: 10_000, firstByte: 60_000, idle: 60_000, keepAlive: 15_000, idlePerDial: 256 }, () => performance.now())
+const sender = createSender(
+  { connect: 10_000, firstByte: 60_000, idle: 60_000, keepAlive: 15_000, idlePerDial: 256 },
+  () => performance.now(),
+)
 const dial = dialOf(new URL('https://api.openai.com'), new URL(`http://127.0.0.1:${upstream}`))
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'host'])
-const endToEnd = (headers: readonly string[]): string[] => headers.filter((_, i) => !HOP_BY_HOP.has(headers[i & ~1]!.toLowerCase()))
+const endToEnd = (headers: readonly string[]): string[] =>
+  headers.filter((_, i) => !HOP_BY_HOP.has(headers[i & ~1]!.toLowerCase()))
 
 function handle(caller: Caller): void {
   const { body, method, target } = caller
-  const outgoing = body === null ? null : { length: body.length, held: [], heldTrailers: [], rest: body, watch: null, trailers: (raw: string[]) => raw }
-  const passing = { head: (_: number, headers: string[]) => endToEnd(headers), fields: (raw: string[]) => raw, mask: null, body() {} }
-  void relay(sender, { dial, method, path: target.slice('/proxy'.length), headers: endToEnd(caller.headers), body: outgoing, letGo: null }, caller, passing)
+  const outgoing =
+    body === null
+      ? null
+      : {
+          length: body.length,
+          held: [],
+          heldTrailers: [],
+          rest: body,
+          watch: null,
+          trailers: (raw: string[]) => raw,
+        }
+  const passing = {
+    head: (_: number, headers: string[]) => endToEnd(headers),
+    fields: (raw: string[]) => raw,
+    mask: null,
+    body() {},
+  }
+  void relay(
+    sender,
+    {
+      dial,
+      method,
+      path: target.slice('/proxy'.length),
+      headers: endToEnd(caller.headers),
+      body: outgoing,
+      letGo: null,
+    },
+    caller,
+    passing,
+  )
 }
 
 const server = createServer()

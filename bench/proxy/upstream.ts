@@ -1,14 +1,24 @@
-// The provider of the bench: as cheap as Node can be, so that the machine's time goes to the proxies. Every request must have a
-// Content-Length. One that asks for a stream is answered with events, each stamped with the moment of its sending; every other with 1.5 KB of JSON.
+// The provider of the bench: as cheap as Node can be, so that the machine's time goes to the
+// proxies. Every request must have a Content-Length. One that asks for a stream is answered with
+// events, each stamped with the moment of its sending; every other with 1.5 KB of JSON.
 import { createServer, type Socket } from 'node:net'
 
 const [port = '0', interval = '20', events = '50'] = process.argv.slice(2)
-const JSON_BODY = Buffer.from(JSON.stringify({ id: 'x', choices: [{ message: { content: 'a'.repeat(1350) } }], usage: { prompt_tokens: 200, completion_tokens: 300 } }).padEnd(1536))
+const JSON_BODY = Buffer.from(
+  JSON.stringify({
+    id: 'x',
+    choices: [{ message: { content: 'a'.repeat(1350) } }],
+    usage: { prompt_tokens: 200, completion_tokens: 300 },
+  }).padEnd(1536),
+)
 const JSON_ANSWER = Buffer.concat([
-  Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${JSON_BODY.length}\r\nX-Ratelimit-Remaining-Requests: 99\r\nDate: Sat, 01 Jan 2022 00:00:00 GMT\r\n\r\n`),
+  Buffer.from(
+    `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${JSON_BODY.length}\r\nX-Ratelimit-Remaining-Requests: 99\r\nDate: Sat, 01 Jan 2022 00:00:00 GMT\r\n\r\n`,
+  ),
   JSON_BODY,
 ])
-const STREAM_HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
+const STREAM_HEAD =
+  'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
 
 createServer({ noDelay: true }, (socket) => {
   let expected = 0
@@ -18,7 +28,8 @@ createServer({ noDelay: true }, (socket) => {
   socket.on('data', (bytes) => {
     if (expected === 0) {
       const end = bytes.indexOf('\r\n\r\n')
-      expected = end + 4 + Number(/content-length: (\d+)/i.exec(bytes.toString('latin1', 0, end))?.[1] ?? 0)
+      expected =
+        end + 4 + Number(/content-length: (\d+)/i.exec(bytes.toString('latin1', 0, end))?.[1] ?? 0)
       got = 0
       streaming = false
     }

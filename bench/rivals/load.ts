@@ -1,5 +1,5 @@
-// TABLE of other converters, each as a plain function, set up as its own README tells users of such pages to. They stand outside of the
-// workspace, so that nobody but the benchmark installs them.
+// TABLE of other converters, each as a plain function, set up as its own README tells users of such
+// pages to. They stand outside of the workspace, so that nobody but the benchmark installs them.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -14,9 +14,13 @@ const require = createRequire(join(folder, 'package.json'))
 
 /** What the packages export, as far as it is used here. */
 type Module = Record<string, unknown>
-const load = async (name: string): Promise<Module> => (await import(pathToFileURL(require.resolve(name)).href)) as Module
+const load = async (name: string): Promise<Module> =>
+  (await import(pathToFileURL(require.resolve(name)).href)) as Module
 
-/** What page makers put in no reader's way: every converter gets to leave them out where it can be told to. */
+/**
+ * What page makers put in no reader's way: every converter gets to leave them out where it can be
+ * told to.
+ */
 const UNSEEN = ['style', 'script']
 
 export const RIVALS: Readonly<Record<string, () => Promise<Convert>>> = {
@@ -25,17 +29,25 @@ export const RIVALS: Readonly<Record<string, () => Promise<Convert>>> = {
     return (html) => htmlToMarkdown(html)
   },
   'html-to-markdown (native, Rust)': async () => {
-    const { convert } = require('@kreuzberg/html-to-markdown-node') as { convert: (html: string, options: object) => { content: string } }
+    const { convert } = require('@kreuzberg/html-to-markdown-node') as {
+      convert: (html: string, options: object) => { content: string }
+    }
     return (html) => convert(html, { extractMetadata: false }).content
   },
   'node-html-markdown': async () => {
-    const { NodeHtmlMarkdown } = (await load('node-html-markdown')) as { NodeHtmlMarkdown: new (options: object) => { translate: Convert } }
+    const { NodeHtmlMarkdown } = (await load('node-html-markdown')) as {
+      NodeHtmlMarkdown: new (options: object) => { translate: Convert }
+    }
     const translator = new NodeHtmlMarkdown({ ignore: UNSEEN })
     return (html) => translator.translate(html)
   },
   turndown: async () => {
     const { default: Turndown } = (await load('turndown')) as {
-      default: new (options: object) => { use(plugin: unknown): void; remove(tags: string[]): void; turndown: Convert }
+      default: new (options: object) => {
+        use(plugin: unknown): void
+        remove(tags: string[]): void
+        turndown: Convert
+      }
     }
     const service = new Turndown({ headingStyle: 'atx', codeBlockStyle: 'fenced' })
     service.use((require('turndown-plugin-gfm') as { gfm: unknown }).gfm)
@@ -48,8 +60,13 @@ export const RIVALS: Readonly<Record<string, () => Promise<Convert>>> = {
       processSync(html: string): unknown
     }
     const { unified } = (await load('unified')) as { unified: () => Processor }
-    const plugins = await Promise.all(['rehype-parse', 'rehype-remark', 'remark-gfm', 'remark-stringify'].map(load))
-    const processor = plugins.reduce<Processor>((chain, plugin) => chain.use(plugin['default']), unified())
+    const plugins = await Promise.all(
+      ['rehype-parse', 'rehype-remark', 'remark-gfm', 'remark-stringify'].map(load),
+    )
+    const processor = plugins.reduce<Processor>(
+      (chain, plugin) => chain.use(plugin['default']),
+      unified(),
+    )
     return (html) => String(processor.processSync(html))
   },
 }
@@ -58,7 +75,14 @@ export const RIVALS: Readonly<Record<string, () => Promise<Convert>>> = {
 export function installRivals(): void {
   if (existsSync(join(folder, 'node_modules', 'rehype-remark'))) return
   console.error('installing the rivals into bench/rivals (once) …')
-  const args = ['install', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error', '--workspaces=false']
+  const args = [
+    'install',
+    '--no-package-lock',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    '--workspaces=false',
+  ]
   const done = spawnSync('npm', args, { cwd: folder, stdio: ['ignore', 2, 2] })
   if (done.status !== 0) throw new Error('npm install failed in bench/rivals; its output is above')
 }

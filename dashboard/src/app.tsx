@@ -1,4 +1,5 @@
-// Who may see what: the first run leads everybody to the setup, nobody signed in to the sign-in, and then the pages.
+// Who may see what: the first run leads everybody to the setup, nobody signed in to the sign-in,
+// and then the pages.
 import { Redirect, Route, Switch, useLocation } from 'wouter'
 import { AccountContext, useSession } from './api/session.ts'
 import { PAGES } from './pages.ts'
@@ -33,7 +34,11 @@ export function App() {
   const { setup_required, account } = session.data
   if (setup_required && location !== '/setup') return <Redirect to="/setup" replace />
   if (setup_required || isByLink(location) || account === null) {
-    const Entrance = setup_required ? SetupPage : isByLink(location) ? BY_LINK[location] : SignInPage
+    const Entrance = setup_required
+      ? SetupPage
+      : isByLink(location)
+        ? BY_LINK[location]
+        : SignInPage
     return (
       <Code at={location}>
         <Entrance />
@@ -47,11 +52,13 @@ export function App() {
       <Shell key={account.id} account={account}>
         <Code at={location} fallback={<Bars />}>
           <Switch>
-            {PAGES.filter(({ admin }) => admin !== true || account.role === 'admin').map(({ path, Page }) => (
-              <Route key={path} path={path}>
-                <Page />
-              </Route>
-            ))}
+            {PAGES.filter(({ admin }) => admin !== true || account.role === 'admin').map(
+              ({ path, Page }) => (
+                <Route key={path} path={path}>
+                  <Page />
+                </Route>
+              ),
+            )}
             <Route>
               <Frame title="Page not found">
                 <Empty icon="search" title="There is no page at this address">

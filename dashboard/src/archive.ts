@@ -1,5 +1,6 @@
-// A document with the pictures and files of the archive that it came from: its links are relative to
-// the archive's root, so both go into one ZIP. What is compressed is copied as it is (APPNOTE 6.3.10).
+// A document with the pictures and files of the archive that it came from: its links are relative
+// to the archive's root, so both go into one ZIP. What is compressed is copied as it is (APPNOTE
+// 6.3.10).
 
 interface Entry {
   name: string
@@ -24,14 +25,24 @@ const LONGEST_COMMENT = 65_535
 const PART = /^[^/]*(?:Part-\d+|ExportBlock[^/]*)\.zip$/i
 const PAGE = /\.html?$/i
 
-const viewOf = async (blob: Blob): Promise<DataView<ArrayBuffer>> => new DataView(await blob.arrayBuffer())
+const viewOf = async (blob: Blob): Promise<DataView<ArrayBuffer>> =>
+  new DataView(await blob.arrayBuffer())
 
-/** Where the directory is, and how many entries it has; null where this is no archive that we can read. */
-async function directoryOf(archive: Blob): Promise<{ view: DataView<ArrayBuffer>; count: number } | null> {
+/**
+ * Where the directory is, and how many entries it has; null where this is no archive that we can
+ * read.
+ */
+async function directoryOf(
+  archive: Blob,
+): Promise<{ view: DataView<ArrayBuffer>; count: number } | null> {
   const tail = await viewOf(archive.slice(-END - LONGEST_COMMENT))
   for (let at = tail.byteLength - END; at >= 0; at--) {
     if (tail.getUint32(at, true) !== MARKS.end) continue
-    const [count, size, start] = [tail.getUint16(at + 10, true), tail.getUint32(at + 12, true), tail.getUint32(at + 16, true)]
+    const [count, size, start] = [
+      tail.getUint16(at + 10, true),
+      tail.getUint32(at + 12, true),
+      tail.getUint32(at + 16, true),
+    ]
     // Larger than 4 GB: the browser would not hold it either.
     if (count === 0xffff || start === 0xffffffff) return null
     return { view: await viewOf(archive.slice(start, start + size)), count }
@@ -46,14 +57,24 @@ async function entriesOf(archive: Blob): Promise<Entry[]> {
   const found: Entry[] = []
   for (let at = 0, index = 0; index < count && at + CENTRAL <= view.byteLength; index++) {
     if (view.getUint32(at, true) !== MARKS.central) return []
-    const [length, extra, comment] = [view.getUint16(at + 28, true), view.getUint16(at + 30, true), view.getUint16(at + 32, true)]
+    const [length, extra, comment] = [
+      view.getUint16(at + 28, true),
+      view.getUint16(at + 30, true),
+      view.getUint16(at + 32, true),
+    ]
     const bytes = new Uint8Array(view.buffer.slice(at + CENTRAL, at + CENTRAL + length))
     const [packed, offset] = [view.getUint32(at + 20, true), view.getUint32(at + 42, true)]
     const local = await viewOf(archive.slice(offset, offset + LOCAL))
     const start = offset + LOCAL + local.getUint16(26, true) + local.getUint16(28, true)
     found.push({
-      name: new TextDecoder().decode(bytes), bytes, flags: view.getUint16(at + 8, true) & UTF8, method: view.getUint16(at + 10, true),
-      time: view.getUint32(at + 12, true), crc: view.getUint32(at + 16, true), size: view.getUint32(at + 24, true), data: archive.slice(start, start + packed),
+      name: new TextDecoder().decode(bytes),
+      bytes,
+      flags: view.getUint16(at + 8, true) & UTF8,
+      method: view.getUint16(at + 10, true),
+      time: view.getUint32(at + 12, true),
+      crc: view.getUint32(at + 16, true),
+      size: view.getUint32(at + 24, true),
+      data: archive.slice(start, start + packed),
     })
     at += CENTRAL + length + extra + comment
   }
@@ -62,10 +83,13 @@ async function entriesOf(archive: Blob): Promise<Entry[]> {
 
 /** The bytes of an entry, inflated. */
 function contentOf({ method, data }: Entry): Promise<Blob> {
-  return method === DEFLATED ? new Response(data.stream().pipeThrough(new DecompressionStream('deflate-raw'))).blob() : Promise.resolve(data)
+  return method === DEFLATED
+    ? new Response(data.stream().pipeThrough(new DecompressionStream('deflate-raw'))).blob()
+    : Promise.resolve(data)
 }
 
-const isSafe = (name: string): boolean => name !== '' && !name.endsWith('/') && !/^[/\\]|\\|(?:^|\/)\.\.(?:\/|$)/.test(name)
+const isSafe = (name: string): boolean =>
+  name !== '' && !name.endsWith('/') && !/^[/\\]|\\|(?:^|\/)\.\.(?:\/|$)/.test(name)
 
 /** Everything but pages and parts, also what lies in the parts. */
 async function assetsOf(archive: Blob): Promise<Entry[]> {
@@ -74,7 +98,11 @@ async function assetsOf(archive: Blob): Promise<Entry[]> {
     if (PART.test(entry.name)) assets.push(...(await entriesOf(await contentOf(entry))))
     else assets.push(entry)
   }
-  const known = new Map(assets.filter(({ name }) => isSafe(name) && !PAGE.test(name) && !PART.test(name)).map((entry) => [entry.name, entry]))
+  const known = new Map(
+    assets
+      .filter(({ name }) => isSafe(name) && !PAGE.test(name) && !PART.test(name))
+      .map((entry) => [entry.name, entry]),
+  )
   return [...known.values()]
 }
 
@@ -94,11 +122,24 @@ function documentEntry(name: string, text: string): Entry {
   const content = new TextEncoder().encode(text)
   // 1 January 1980, the first day that a ZIP knows.
   const time = 0x00210000
-  return { name, bytes: new TextEncoder().encode(name), flags: UTF8, method: STORED, time, crc: crcOf(content), size: content.length, data: new Blob([content]) }
+  return {
+    name,
+    bytes: new TextEncoder().encode(name),
+    flags: UTF8,
+    method: STORED,
+    time,
+    crc: crcOf(content),
+    size: content.length,
+    data: new Blob([content]),
+  }
 }
 
 /** What both headers of an entry say, from the needed version on. */
-function fill(view: DataView, at: number, { bytes, flags, method, time, crc, size, data }: Entry): void {
+function fill(
+  view: DataView,
+  at: number,
+  { bytes, flags, method, time, crc, size, data }: Entry,
+): void {
   view.setUint16(at, 20, true)
   view.setUint16(at + 2, flags, true)
   view.setUint16(at + 4, method, true)
@@ -136,7 +177,8 @@ function zipOf(entries: readonly Entry[]): Blob {
 }
 
 /** How many pictures and files an archive holds besides its pages; 0 where it is none. */
-export const countAssets = async (archive: Blob): Promise<number> => (await assetsOf(archive)).length
+export const countAssets = async (archive: Blob): Promise<number> =>
+  (await assetsOf(archive)).length
 
 /** A ZIP of a document and of everything in its archive that is no page. */
 export async function withAssets(archive: Blob, name: string, text: string): Promise<Blob> {

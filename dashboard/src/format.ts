@@ -1,11 +1,15 @@
-// How numbers and moments are written: in the browser's locale, and in the zone that is chosen. What is not known is a dash, never 0.
+// How numbers and moments are written: in the browser's locale, and in the zone that is chosen.
+// What is not known is a dash, never 0.
 import { getZone } from './zone.ts'
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 })
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
 const relative = new Intl.RelativeTimeFormat('en', { style: 'short' })
-const POINT = new Intl.NumberFormat(undefined, { minimumFractionDigits: 1 }).formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.'
+const POINT =
+  new Intl.NumberFormat(undefined, { minimumFractionDigits: 1 })
+    .formatToParts(0.5)
+    .find(({ type }) => type === 'decimal')?.value ?? '.'
 
 /** A number that was written with a point. */
 const local = (text: string): string => text.replace('.', POINT)
@@ -13,19 +17,27 @@ const local = (text: string): string => text.replace('.', POINT)
 export const UNKNOWN = '–'
 type Maybe = number | null | undefined
 
-const known = (value: Maybe, write: (value: number) => string): string => (value === null || value === undefined ? UNKNOWN : write(value))
+const known = (value: Maybe, write: (value: number) => string): string =>
+  value === null || value === undefined ? UNKNOWN : write(value)
 
 /** 1,234 · 12.3K · 4.5M */
-export const count = (value: Maybe): string => known(value, (n) => (Math.abs(n) < 10_000 ? whole.format(n) : local(compact.format(n))))
+export const count = (value: Maybe): string =>
+  known(value, (n) => (Math.abs(n) < 10_000 ? whole.format(n) : local(compact.format(n))))
 export const fullCount = (value: Maybe): string => known(value, (n) => whole.format(n))
 export const share = (value: Maybe): string => known(value, (n) => percent.format(n))
 
 /** "1 key", "2 keys". */
-export const counted = (value: number, one: string, many = `${one}s`): string => `${count(value)} ${value === 1 ? one : many}`
+export const counted = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : many}`
 
 /** "3 of 10"; "3" where there is no limit. */
-export const usedOf = ({ used_today, conversions_per_day: most }: { used_today: number; conversions_per_day: number | null }): string =>
-  most === null ? count(used_today) : `${count(used_today)} of ${count(most)}`
+export const usedOf = ({
+  used_today,
+  conversions_per_day: most,
+}: {
+  used_today: number
+  conversions_per_day: number | null
+}): string => (most === null ? count(used_today) : `${count(used_today)} of ${count(most)}`)
 
 /** Milliseconds as people say them; no unit is full: 59.96 s are 1 min 0 s. */
 export const duration = (value: Maybe): string =>
@@ -38,7 +50,12 @@ export const duration = (value: Maybe): string =>
 
 /** A length of time that a setting says, in its largest whole unit: "24 hours". */
 export function span(seconds: number): string {
-  const [size, unit] = seconds % 3600 !== 0 ? [60, 'minute'] : seconds % 86_400 !== 0 || seconds === 86_400 ? [3600, 'hour'] : [86_400, 'day']
+  const [size, unit] =
+    seconds % 3600 !== 0
+      ? [60, 'minute']
+      : seconds % 86_400 !== 0 || seconds === 86_400
+        ? [3600, 'hour']
+        : [86_400, 'day']
   return counted(Math.round(seconds / size), unit)
 }
 
@@ -70,12 +87,18 @@ const made = new Map<string, Intl.DateTimeFormat>()
 /** Making one takes longer than using it hundreds of times. */
 function formOf(form: keyof typeof FORMS, zone = getZone()): Intl.DateTimeFormat {
   const name = `${form} ${zone}`
-  const found = made.get(name) ?? new Intl.DateTimeFormat(undefined, zone === 'utc' ? { ...FORMS[form], timeZone: 'UTC' } : FORMS[form])
+  const found =
+    made.get(name) ??
+    new Intl.DateTimeFormat(
+      undefined,
+      zone === 'utc' ? { ...FORMS[form], timeZone: 'UTC' } : FORMS[form],
+    )
   made.set(name, found)
   return found
 }
 
-const written = (form: keyof typeof FORMS, iso: string | null): string => (iso === null ? UNKNOWN : formOf(form).format(new Date(iso)))
+const written = (form: keyof typeof FORMS, iso: string | null): string =>
+  iso === null ? UNKNOWN : formOf(form).format(new Date(iso))
 
 /** A moment to the minute, with its zone. */
 export const dateTime = (iso: string | null): string => written('moment', iso)
@@ -89,9 +112,15 @@ export const hourOf = (iso: string): string => written('hour', iso)
 export const utcDay = (iso: string): string => formOf('dayTick', 'utc').format(new Date(iso))
 
 /** What the zone is called now: "UTC", "GMT+1", "PST". */
-export const zoneName = (): string => formOf('zone').formatToParts(new Date()).find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC'
+export const zoneName = (): string =>
+  formOf('zone')
+    .formatToParts(new Date())
+    .find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC'
 
-/** The moment at which a day (`2027-01-31`) begins in the chosen zone, or a later day; '' where there is no such moment. */
+/**
+ * The moment at which a day (`2027-01-31`) begins in the chosen zone, or a later day; '' where
+ * there is no such moment.
+ */
 export function startOfDay(day: string, later = 0): string {
   const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day) ?? []
   if (year === undefined) return ''
@@ -132,7 +161,8 @@ const UNITS = [
 export function ago(iso: string | null, now = Date.now()): string {
   if (iso === null) return 'never'
   const distance = Date.parse(iso) - now
-  for (const [unit, size] of UNITS) if (Math.abs(distance) >= size) return relative.format(Math.trunc(distance / size), unit)
+  for (const [unit, size] of UNITS)
+    if (Math.abs(distance) >= size) return relative.format(Math.trunc(distance / size), unit)
   return distance > 0 ? 'in a moment' : 'just now'
 }
 

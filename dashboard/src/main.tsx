@@ -52,7 +52,11 @@ const client: QueryClient = new QueryClient({
       networkMode: 'always',
       staleTime: 5000,
       // A refusal does not change by asking again; a server that restarts does.
-      retry: (failures, error) => failures < 2 && error instanceof Refused && (error.status === 0 || error.status >= 500) && error.code !== 'unexpected_answer',
+      retry: (failures, error) =>
+        failures < 2 &&
+        error instanceof Refused &&
+        (error.status === 0 || error.status >= 500) &&
+        error.code !== 'unexpected_answer',
     },
   },
 })
@@ -69,7 +73,12 @@ createRoot(root, {
 }).render(
   <StrictMode>
     <QueryClientProvider client={client}>
-      <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
+      <MantineProvider
+        theme={theme}
+        defaultColorScheme="auto"
+        withCssVariables={false}
+        withGlobalClasses={false}
+      >
         <App />
       </MantineProvider>
     </QueryClientProvider>

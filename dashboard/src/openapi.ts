@@ -44,7 +44,17 @@ const RawOperation = z.object({
   summary: text,
   description: text,
   security: z.optional(z.array(z.unknown())),
-  parameters: z.optional(z.array(z.object({ name: z.string(), in: z.string(), required: z.optional(z.boolean()), description: text, schema: z.optional(Schema) }))),
+  parameters: z.optional(
+    z.array(
+      z.object({
+        name: z.string(),
+        in: z.string(),
+        required: z.optional(z.boolean()),
+        description: text,
+        schema: z.optional(Schema),
+      }),
+    ),
+  ),
   requestBody: z.optional(z.object({ content: Content })),
   responses: z.record(z.string(), z.object({ description: text, content: Content })),
 })
@@ -93,7 +103,11 @@ export function groupsOf(document: OpenApi): Group[] {
   const resolve = (schema: RawSchema | undefined): RawSchema => {
     const name = schema?.$ref?.split('/').at(-1)
     const found = name === undefined ? schema : document.components?.schemas?.[name]
-    return found?.allOf ? Object.assign({}, ...found.allOf.map(resolve), { properties: Object.assign({}, ...found.allOf.map((part) => resolve(part).properties)) }) : (found ?? {})
+    return found?.allOf
+      ? Object.assign({}, ...found.allOf.map(resolve), {
+          properties: Object.assign({}, ...found.allOf.map((part) => resolve(part).properties)),
+        })
+      : (found ?? {})
   }
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
@@ -101,12 +115,34 @@ export function groupsOf(document: OpenApi): Group[] {
       return raw ? [read(method.toUpperCase(), path, raw, resolve)] : []
     }),
   )
-  const groups = [...Map.groupBy(operations, ({ path }) => groupOf(path))].map(([name, operations]) => ({ name, operations }))
+  const groups = [...Map.groupBy(operations, ({ path }) => groupOf(path))].map(
+    ([name, operations]) => ({ name, operations }),
+  )
   // What a program calls first; how the server is comes last.
   return groups.sort((a, b) => rankOf(a.name) - rankOf(b.name))
 }
 
-const FIRST = ['Proxy', 'Conversion', 'Jobs', 'Limits', 'Keys', 'Requests', 'Refusals', 'Usage', 'Overview', 'Models', 'Providers', 'Credentials', 'Tokens', 'Accounts', 'Plans', 'Invitations', 'Session', 'Password resets', 'Setup']
+const FIRST = [
+  'Proxy',
+  'Conversion',
+  'Jobs',
+  'Limits',
+  'Keys',
+  'Requests',
+  'Refusals',
+  'Usage',
+  'Overview',
+  'Models',
+  'Providers',
+  'Credentials',
+  'Tokens',
+  'Accounts',
+  'Plans',
+  'Invitations',
+  'Session',
+  'Password resets',
+  'Setup',
+]
 const rankOf = (name: string): number => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length)
 
 function groupOf(path: string): string {
@@ -117,7 +153,12 @@ function groupOf(path: string): string {
 
 type Resolve = (schema: RawSchema | undefined) => RawSchema
 
-function read(method: string, path: string, raw: z.output<typeof RawOperation>, resolve: Resolve): Operation {
+function read(
+  method: string,
+  path: string,
+  raw: z.output<typeof RawOperation>,
+  resolve: Resolve,
+): Operation {
   const [bodyType = null, content] = Object.entries(raw.requestBody?.content ?? {})[0] ?? []
   const schema = content?.schema
   return {
@@ -127,36 +168,75 @@ function read(method: string, path: string, raw: z.output<typeof RawOperation>, 
     summary: raw.summary ?? '',
     description: raw.description ?? '',
     guarded: (raw.security ?? []).length > 0,
-    parameters: (raw.parameters ?? []).map(({ name, in: place, required = false, description, schema }) => ({
-      name, place, required, type: typeOf(resolve(schema), resolve), description: description ?? resolve(schema).description ?? '',
-    })),
+    parameters: (raw.parameters ?? []).map(
+      ({ name, in: place, required = false, description, schema }) => ({
+        name,
+        place,
+        required,
+        type: typeOf(resolve(schema), resolve),
+        description: description ?? resolve(schema).description ?? '',
+      }),
+    ),
     bodyType,
     body: fieldsOf(schema, resolve),
-    example: bodyType === 'application/json' ? JSON.stringify(exampleOf(resolve(schema), resolve), null, 2) : null,
-    responses: Object.entries(raw.responses).map(([status, { description = '', content = {} }]) => ({
-      status, description, types: Object.keys(content).join(', '), fields: Number(status) < 300 ? fieldsOf(Object.values(content)[0]?.schema, resolve) : [],
-    })),
+    example:
+      bodyType === 'application/json'
+        ? JSON.stringify(exampleOf(resolve(schema), resolve), null, 2)
+        : null,
+    responses: Object.entries(raw.responses).map(
+      ([status, { description = '', content = {} }]) => ({
+        status,
+        description,
+        types: Object.keys(content).join(', '),
+        fields: Number(status) < 300 ? fieldsOf(Object.values(content)[0]?.schema, resolve) : [],
+      }),
+    ),
   }
 }
 
 const DEEPEST = 3
 
-function fieldsOf(schema: RawSchema | undefined, resolve: Resolve, prefix = '', depth = 0): Field[] {
+function fieldsOf(
+  schema: RawSchema | undefined,
+  resolve: Resolve,
+  prefix = '',
+  depth = 0,
+): Field[] {
   const { properties = {}, required = [] } = resolve(schema)
   // What a record's change must repeat is no field to choose.
-  return Object.entries(properties).filter(([, { readOnly }]) => readOnly !== true).flatMap(([name, raw]) => {
-    const found = { ...resolve(raw), ...(raw.description === undefined ? {} : { description: raw.description }) }
-    const inner = notNull(found, resolve)
-    const nested = inner.type === 'array' ? resolve(inner.items) : inner
-    const field = { name: prefix + name, type: typeOf(found, resolve), required: required.includes(name), description: found.description ?? inner.description ?? '' }
-    const more = depth + 1 < DEEPEST && nested.properties ? fieldsOf(nested, resolve, `${prefix}${name}${inner.type === 'array' ? '[]' : ''}.`, depth + 1) : []
-    return [field, ...more]
-  })
+  return Object.entries(properties)
+    .filter(([, { readOnly }]) => readOnly !== true)
+    .flatMap(([name, raw]) => {
+      const found = {
+        ...resolve(raw),
+        ...(raw.description === undefined ? {} : { description: raw.description }),
+      }
+      const inner = notNull(found, resolve)
+      const nested = inner.type === 'array' ? resolve(inner.items) : inner
+      const field = {
+        name: prefix + name,
+        type: typeOf(found, resolve),
+        required: required.includes(name),
+        description: found.description ?? inner.description ?? '',
+      }
+      const more =
+        depth + 1 < DEEPEST && nested.properties
+          ? fieldsOf(
+              nested,
+              resolve,
+              `${prefix}${name}${inner.type === 'array' ? '[]' : ''}.`,
+              depth + 1,
+            )
+          : []
+      return [field, ...more]
+    })
 }
 
 /** A schema without its `null`. */
 function notNull(schema: RawSchema, resolve: Resolve): RawSchema {
-  const choices = (schema.anyOf ?? schema.oneOf ?? []).map(resolve).filter(({ type }) => type !== 'null')
+  const choices = (schema.anyOf ?? schema.oneOf ?? [])
+    .map(resolve)
+    .filter(({ type }) => type !== 'null')
   const plain = choices.length === 1 ? (choices[0] ?? schema) : schema
   const type = Array.isArray(plain.type) ? plain.type.find((name) => name !== 'null') : plain.type
   return { ...plain, type }
@@ -166,9 +246,18 @@ function typeOf(schema: RawSchema, resolve: Resolve): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
   const choices = schema.anyOf ?? schema.oneOf
-  if (choices) return [...new Set(choices.map((choice) => typeOf(resolve(choice), resolve)))].join(' | ')
+  if (choices)
+    return [...new Set(choices.map((choice) => typeOf(resolve(choice), resolve)))].join(' | ')
   const types = [schema.type ?? 'any'].flat()
-  return types.map((type) => (type === 'array' ? `${typeOf(resolve(schema.items), resolve)}[]` : schema.format && type === 'string' ? schema.format : type)).join(' | ')
+  return types
+    .map((type) =>
+      type === 'array'
+        ? `${typeOf(resolve(schema.items), resolve)}[]`
+        : schema.format && type === 'string'
+          ? schema.format
+          : type,
+    )
+    .join(' | ')
 }
 
 function exampleOf(schema: RawSchema, resolve: Resolve): unknown {
@@ -179,7 +268,9 @@ function exampleOf(schema: RawSchema, resolve: Resolve): unknown {
   const plain = notNull(schema, resolve)
   if (plain.properties) {
     const { required = [] } = plain
-    const shown = Object.entries(plain.properties).filter(([name, raw]) => required.includes(name) || resolve(raw).default !== undefined)
+    const shown = Object.entries(plain.properties).filter(
+      ([name, raw]) => required.includes(name) || resolve(raw).default !== undefined,
+    )
     return Object.fromEntries(shown.map(([name, raw]) => [name, exampleOf(resolve(raw), resolve)]))
   }
   if (plain.type === 'array') return [exampleOf(resolve(plain.items), resolve)]

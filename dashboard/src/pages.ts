@@ -1,4 +1,5 @@
-// TABLE of pages: where they are, what they are called, and the code that is loaded when somebody goes there.
+// TABLE of pages: where they are, what they are called, and the code that is loaded when somebody
+// goes there.
 import type { ComponentType } from 'react'
 import { lazily } from './ui/code.tsx'
 import type { IconName } from './ui/icons.tsx'
@@ -13,22 +14,58 @@ export interface PageRow {
 }
 
 const ROWS: readonly PageRow[] = [
-  { path: '/', load: () => import('./pages/overview.tsx'), nav: { label: 'Overview', icon: 'overview', group: 'Proxy' } },
-  { path: '/keys', load: () => import('./pages/keys.tsx'), nav: { label: 'Keys', icon: 'key', group: 'Proxy' } },
+  {
+    path: '/',
+    load: () => import('./pages/overview.tsx'),
+    nav: { label: 'Overview', icon: 'overview', group: 'Proxy' },
+  },
+  {
+    path: '/keys',
+    load: () => import('./pages/keys.tsx'),
+    nav: { label: 'Keys', icon: 'key', group: 'Proxy' },
+  },
   { path: '/keys/:id', load: () => import('./pages/key.tsx') },
-  { path: '/providers', load: () => import('./pages/providers.tsx'), nav: { label: 'Providers', icon: 'plug', group: 'Proxy' } },
-  { path: '/requests', load: () => import('./pages/requests.tsx'), nav: { label: 'Requests', icon: 'list', group: 'Proxy' } },
-  { path: '/convert', load: () => import('./pages/convert.tsx'), nav: { label: 'Convert', icon: 'convert', group: 'Conversion' } },
-  { path: '/tokens', load: () => import('./pages/tokens.tsx'), nav: { label: 'Tokens', icon: 'token', group: 'Conversion' } },
-  { path: '/accounts', load: () => import('./pages/accounts.tsx'), nav: { label: 'Accounts', icon: 'people', group: 'Server' }, admin: true },
-  { path: '/docs', load: () => import('./pages/docs.tsx'), nav: { label: 'API reference', icon: 'book', group: 'Server' } },
+  {
+    path: '/providers',
+    load: () => import('./pages/providers.tsx'),
+    nav: { label: 'Providers', icon: 'plug', group: 'Proxy' },
+  },
+  {
+    path: '/requests',
+    load: () => import('./pages/requests.tsx'),
+    nav: { label: 'Requests', icon: 'list', group: 'Proxy' },
+  },
+  {
+    path: '/convert',
+    load: () => import('./pages/convert.tsx'),
+    nav: { label: 'Convert', icon: 'convert', group: 'Conversion' },
+  },
+  {
+    path: '/tokens',
+    load: () => import('./pages/tokens.tsx'),
+    nav: { label: 'Tokens', icon: 'token', group: 'Conversion' },
+  },
+  {
+    path: '/accounts',
+    load: () => import('./pages/accounts.tsx'),
+    nav: { label: 'Accounts', icon: 'people', group: 'Server' },
+    admin: true,
+  },
+  {
+    path: '/docs',
+    load: () => import('./pages/docs.tsx'),
+    nav: { label: 'API reference', icon: 'book', group: 'Server' },
+  },
   { path: '/account', load: () => import('./pages/account.tsx') },
 ]
 
 /** The pages, ready to be drawn. */
 export const PAGES = ROWS.map((row) => ({ ...row, Page: lazily(row.load) }))
 
-/** Fetches the code of the page that stands in the address, while it is still being asked who is signed in. */
+/**
+ * Fetches the code of the page that stands in the address, while it is still being asked who is
+ * signed in.
+ */
 export function fetchAhead(path: string): void {
   const row = ROWS.find((row) => new RegExp(`^${row.path.replace(/:\w+/, '[^/]+')}$`).test(path))
   // What fails here fails again when the page is drawn, and is shown there.

@@ -28,12 +28,27 @@ export function Shell({ account, children }: { account: Account; children: React
       </a>
       <section className={css.top} aria-label="Tollmark">
         <Brand />
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Open the navigation" aria-expanded={open} onClick={() => setOpenAt(location)}>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="lg"
+          aria-label="Open the navigation"
+          aria-expanded={open}
+          onClick={() => setOpenAt(location)}
+        >
           <Icon name="menu" size={22} />
         </ActionIcon>
       </section>
       {/* Whoever closes it comes back to what opened it; whoever goes elsewhere, to the heading of that page. */}
-      <Drawer opened={open} onClose={() => setOpenAt(null)} returnFocus={openAt === null} title="Tollmark" size={288} position="right" closeButtonProps={{ 'aria-label': 'Close the navigation' }}>
+      <Drawer
+        opened={open}
+        onClose={() => setOpenAt(null)}
+        returnFocus={openAt === null}
+        title="Tollmark"
+        size={288}
+        position="right"
+        closeButtonProps={{ 'aria-label': 'Close the navigation' }}
+      >
         <div className={css.drawer}>
           <Navigation account={account} location={location} label="Pages, on a small screen" />
         </div>
@@ -64,9 +79,19 @@ function Brand() {
 
 const GROUPS = ['Proxy', 'Conversion', 'Server'] as const
 
-function Navigation({ account, location, label }: { account: Account; location: string; label: string }) {
+function Navigation({
+  account,
+  location,
+  label,
+}: {
+  account: Account
+  location: string
+  label: string
+}) {
   const signOut = useSignOut()
-  const rows = PAGES.flatMap(({ path, nav, admin }) => (nav && (admin !== true || account.role === 'admin') ? [{ path, ...nav }] : []))
+  const rows = PAGES.flatMap(({ path, nav, admin }) =>
+    nav && (admin !== true || account.role === 'admin') ? [{ path, ...nav }] : [],
+  )
   return (
     <>
       {account.role === 'admin' && <WhoseChoice />}
@@ -75,26 +100,40 @@ function Navigation({ account, location, label }: { account: Account; location: 
           <div key={group}>
             <p className={css.group}>{group}</p>
             <ul className={css.list}>
-              {rows.filter((row) => row.group === group).map(({ path, label, icon }) => (
-                <li key={path}>
-                  <Link href={path} className={css.link} aria-current={isAt(location, path) ? 'page' : undefined}>
-                    <Icon name={icon} />
-                    {label}
-                  </Link>
-                </li>
-              ))}
+              {rows
+                .filter((row) => row.group === group)
+                .map(({ path, label, icon }) => (
+                  <li key={path}>
+                    <Link
+                      href={path}
+                      className={css.link}
+                      aria-current={isAt(location, path) ? 'page' : undefined}
+                    >
+                      <Icon name={icon} />
+                      {label}
+                    </Link>
+                  </li>
+                ))}
             </ul>
           </div>
         ))}
       </nav>
       <div className={css.foot}>
-        <Link href="/account" className={css.link} aria-current={location === '/account' ? 'page' : undefined}>
+        <Link
+          href="/account"
+          className={css.link}
+          aria-current={location === '/account' ? 'page' : undefined}
+        >
           <Icon name="person" />
           <span className={css.who}>{account.email ?? account.name}</span>
         </Link>
         <ZoneButton />
         <SchemeButton />
-        <button type="button" className={`${css.link} ${css.button}`} onClick={() => signOut.mutate()}>
+        <button
+          type="button"
+          className={`${css.link} ${css.button}`}
+          onClick={() => signOut.mutate()}
+        >
           <Icon name="leave" />
           Sign out
         </button>
@@ -109,10 +148,11 @@ function isAt(location: string, path: string): boolean {
 }
 
 /** TABLE of colour schemes in the order in which the button goes through them. */
-const SCHEMES = { auto: { icon: 'system', label: 'System theme', next: 'light' }, light: { icon: 'sun', label: 'Light theme', next: 'dark' }, dark: { icon: 'moon', label: 'Dark theme', next: 'auto' } } as const satisfies Record<
-  string,
-  { icon: IconName; label: string; next: string }
->
+const SCHEMES = {
+  auto: { icon: 'system', label: 'System theme', next: 'light' },
+  light: { icon: 'sun', label: 'Light theme', next: 'dark' },
+  dark: { icon: 'moon', label: 'Dark theme', next: 'auto' },
+} as const satisfies Record<string, { icon: IconName; label: string; next: string }>
 
 /** What an administrator looks at; a colleague's account is chosen under Accounts. */
 function WhoseChoice() {
@@ -127,7 +167,11 @@ function WhoseChoice() {
       aria-label="Whose keys and requests are shown"
       value={whose}
       onChange={(event) => setWhose(event.currentTarget.value)}
-      data={[{ value: '', label: 'Your account' }, { value: 'all', label: 'Whole server' }, ...(other ? [{ value: whose, label: name }] : [])]}
+      data={[
+        { value: '', label: 'Your account' },
+        { value: 'all', label: 'Whole server' },
+        ...(other ? [{ value: whose, label: name }] : []),
+      ]}
     />
   )
 }
@@ -136,7 +180,12 @@ function ZoneButton() {
   const zone = useZone()
   const label = zone === 'utc' ? 'Times in UTC' : `Local times (${zoneName()})`
   return (
-    <button type="button" className={`${css.link} ${css.button}`} onClick={() => setZone(zone === 'utc' ? 'local' : 'utc')} aria-label={`${label}. Change to ${zone === 'utc' ? 'local times' : 'UTC'}`}>
+    <button
+      type="button"
+      className={`${css.link} ${css.button}`}
+      onClick={() => setZone(zone === 'utc' ? 'local' : 'utc')}
+      aria-label={`${label}. Change to ${zone === 'utc' ? 'local times' : 'UTC'}`}
+    >
       <Icon name="clock" />
       {label}
     </button>
@@ -144,11 +193,17 @@ function ZoneButton() {
 }
 
 function SchemeButton() {
-  // To stop transitions meanwhile Mantine writes a <style> as HTML, which the content policy forbids.
+  // To stop transitions meanwhile Mantine writes a <style> as HTML, which the content policy
+  // forbids.
   const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true })
   const { icon, label, next } = SCHEMES[colorScheme]
   return (
-    <button type="button" className={`${css.link} ${css.button}`} onClick={() => setColorScheme(next)} aria-label={`${label}. Change to ${SCHEMES[next].label.toLowerCase()}`}>
+    <button
+      type="button"
+      className={`${css.link} ${css.button}`}
+      onClick={() => setColorScheme(next)}
+      aria-label={`${label}. Change to ${SCHEMES[next].label.toLowerCase()}`}
+    >
       <Icon name={icon} />
       {label}
     </button>

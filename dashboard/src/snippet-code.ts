@@ -1,5 +1,5 @@
-// One call through the proxy, written for a shell, for TypeScript and for Python: with the provider's
-// base URL behind the proxy, which every client takes.
+// One call through the proxy, written for a shell, for TypeScript and for Python: with the
+// provider's base URL behind the proxy, which every client takes.
 import type { Usage } from './snippet-sdks.ts'
 
 export interface Snippet {
@@ -29,7 +29,8 @@ const PROMPT = 'Say hello.'
 
 const imported = (what: string, from: string): string => `import { ${what} } from '${from}'`
 const chat = (model: string) => ({ model, messages: [{ role: 'user', content: PROMPT }] })
-const streamed = (body: object, streaming: boolean): object => (streaming ? { ...body, stream: true } : body)
+const streamed = (body: object, streaming: boolean): object =>
+  streaming ? { ...body, stream: true } : body
 
 interface Shape {
   path: (model: string, streaming: boolean) => string
@@ -41,7 +42,8 @@ interface Shape {
 /** TABLE of dialects. */
 const SHAPES: Readonly<Record<Dialect, Shape>> = {
   gemini: {
-    path: (model, streaming) => `/models/${model}:${streaming ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    path: (model, streaming) =>
+      `/models/${model}:${streaming ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
     body: () => ({ contents: [{ role: 'user', parts: [{ text: PROMPT }] }] }),
   },
   responses: {
@@ -53,7 +55,10 @@ const SHAPES: Readonly<Record<Dialect, Shape>> = {
     headers: { 'anthropic-version': '2023-06-01' },
     body: (model, streaming) => streamed({ max_tokens: 256, ...chat(model) }, streaming),
   },
-  chat: { path: () => '/chat/completions', body: (model, streaming) => streamed(chat(model), streaming) },
+  chat: {
+    path: () => '/chat/completions',
+    body: (model, streaming) => streamed(chat(model), streaming),
+  },
   cohere: { path: () => '/chat', body: (model, streaming) => streamed(chat(model), streaming) },
   converse: {
     path: (model, streaming) => `/model/${model}/${streaming ? 'converse-stream' : 'converse'}`,
@@ -71,10 +76,13 @@ function headersOf({ secret, dialect, page }: Call): [string, string][] {
 }
 
 /** A browser names the page by itself, and lets no script name another. */
-const onPage = ({ page }: Call): string[] => (page === null ? [] : [`// On a page of ${page}: the key works nowhere else.`])
+const onPage = ({ page }: Call): string[] =>
+  page === null ? [] : [`// On a page of ${page}: the key works nowhere else.`]
 
-const bodyOf = ({ dialect, model, streaming }: Call): string => JSON.stringify(SHAPES[dialect].body(model, streaming))
-const urlOf = ({ base, dialect, model, streaming }: Call): string => base + SHAPES[dialect].path(model, streaming)
+const bodyOf = ({ dialect, model, streaming }: Call): string =>
+  JSON.stringify(SHAPES[dialect].body(model, streaming))
+const urlOf = ({ base, dialect, model, streaming }: Call): string =>
+  base + SHAPES[dialect].path(model, streaming)
 
 /** A text as one word of a shell. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
@@ -91,11 +99,17 @@ export function curl(call: Call): string {
 export function withSdk(usage: Usage, base: string, call: Call): string {
   const { imports, create, whole, streamed } = usage
   const values = {
-    base: literal(base), key: literal(call.secret), model: literal(call.model),
-    region: literal(call.region), write: writeOf(call),
+    base: literal(base),
+    key: literal(call.secret),
+    model: literal(call.model),
+    region: literal(call.region),
+    write: writeOf(call),
   }
   const text = lines(imports, '', ...create, '', ...(call.streaming ? streamed : whole))
-  return text.replaceAll(/\{(base|key|model|region|write)\}/g, (_, name: keyof typeof values) => values[name])
+  return text.replaceAll(
+    /\{(base|key|model|region|write)\}/g,
+    (_, name: keyof typeof values) => values[name],
+  )
 }
 
 /** The same in TypeScript, where it may be code of a page. */
@@ -104,7 +118,10 @@ export function typescript(usage: Usage, base: string, call: Call): string {
   if (call.page === null) return code
   // SDKs refuse to run in a browser unless they are told that the key may be seen there.
   const allowed = /new (?:OpenAI|Anthropic|Groq)\(/.test(code)
-  return lines(...onPage(call), allowed ? code.replace('\n})', '\n  dangerouslyAllowBrowser: true,\n})') : code)
+  return lines(
+    ...onPage(call),
+    allowed ? code.replace('\n})', '\n  dangerouslyAllowBrowser: true,\n})') : code,
+  )
 }
 
 const writeOf = ({ page }: Call): string => (page === null ? 'process.stdout.write' : 'console.log')
@@ -116,7 +133,11 @@ interface Provider {
 }
 
 /** With the AI SDK, whose providers take a base URL. */
-export function aiSdk(call: Call, { package: name, create, settings }: Provider, base: string): string {
+export function aiSdk(
+  call: Call,
+  { package: name, create, settings }: Provider,
+  base: string,
+): string {
   return lines(
     ...onPage(call),
     imported(create, name),
@@ -171,7 +192,11 @@ export function wrapped(call: Call, name: string, create: string): string {
 function generate(call: Call): string[] {
   const asked = `model: provider(${literal(call.model)}), prompt: '${PROMPT}'`
   return call.streaming
-    ? ['', `const { textStream } = streamText({ ${asked} })`, `for await (const text of textStream) ${writeOf(call)}(text)`]
+    ? [
+        '',
+        `const { textStream } = streamText({ ${asked} })`,
+        `for await (const text of textStream) ${writeOf(call)}(text)`,
+      ]
     : ['', `const { text } = await generateText({ ${asked} })`, 'console.log(text)']
 }
 

@@ -1,5 +1,5 @@
-// TABLE of the providers' own SDKs, in TypeScript and in Python: how each makes a client with a base
-// URL, asks for a text, and reads it whole or as it streams.
+// TABLE of the providers' own SDKs, in TypeScript and in Python: how each makes a client with a
+// base URL, asks for a text, and reads it whole or as it streams.
 
 /** How one language uses an SDK. `{base}`, `{key}`, `{model}` and `{region}` are quoted texts. */
 export interface Usage {
@@ -16,11 +16,17 @@ export interface Sdk {
 }
 
 /** A call of TypeScript, with one argument a line. */
-const ts = (start: string, ...args: string[]): string[] =>
-  [`${start}({`, ...args.map((line) => `  ${line}`), '})']
+const ts = (start: string, ...args: string[]): string[] => [
+  `${start}({`,
+  ...args.map((line) => `  ${line}`),
+  '})',
+]
 /** A call of Python, with one argument a line. */
-const py = (start: string, ...args: string[]): string[] =>
-  [`${start}(`, ...args.map((line) => `    ${line}`), ')']
+const py = (start: string, ...args: string[]): string[] => [
+  `${start}(`,
+  ...args.map((line) => `    ${line}`),
+  ')',
+]
 
 const ASKED = "'Say hello.'"
 const MODEL = { ts: 'model: {model},', py: 'model={model},' }
@@ -33,7 +39,10 @@ const printed = (piece: string): string => `print(${piece}, end='', flush=True)`
 
 /** OpenAI's SDK, and those that were generated as it was. */
 function like(name: string, typescript: string, python: string) {
-  const options = { ts: ['baseURL: {base},', 'apiKey: {key},'], py: ['base_url={base},', 'api_key={key},'] }
+  const options = {
+    ts: ['baseURL: {base},', 'apiKey: {key},'],
+    py: ['base_url={base},', 'api_key={key},'],
+  }
   return {
     typescript: {
       imports: `import ${name} from '${typescript}'`,
@@ -65,7 +74,10 @@ function chat(made: ReturnType<typeof like>): Sdk {
     },
     python: {
       ...made.python,
-      whole: [...py(`completion = ${call}`, ...CHAT.py), 'print(completion.choices[0].message.content)'],
+      whole: [
+        ...py(`completion = ${call}`, ...CHAT.py),
+        'print(completion.choices[0].message.content)',
+      ],
       streamed: [
         ...py(`stream = ${call}`, ...CHAT.py, 'stream=True,'),
         'for chunk in stream:',
@@ -94,7 +106,10 @@ const RESPONSES: Sdk = {
   },
   python: {
     ...OPENAI.python,
-    whole: [...py('response = client.responses.create', ...INPUT.py), 'print(response.output_text)'],
+    whole: [
+      ...py('response = client.responses.create', ...INPUT.py),
+      'print(response.output_text)',
+    ],
     streamed: [
       ...py('stream = client.responses.create', ...INPUT.py, 'stream=True,'),
       'for event in stream:',
@@ -122,7 +137,10 @@ const MESSAGES_API: Sdk = {
   },
   python: {
     ...ANTHROPIC.python,
-    whole: [...py('message = client.messages.create', ...MESSAGE.py), 'print(message.content[0].text)'],
+    whole: [
+      ...py('message = client.messages.create', ...MESSAGE.py),
+      'print(message.content[0].text)',
+    ],
     streamed: [
       ...py('with client.messages.stream', ...MESSAGE.py).slice(0, -1),
       ') as stream:',
@@ -135,7 +153,10 @@ const MESSAGES_API: Sdk = {
 /** Google's SDK. @param first what makes the client one of Vertex AI, in each language */
 function gemini(first: { ts: readonly string[]; py: readonly string[] }): Sdk {
   const contents = { ts: [MODEL.ts, `contents: ${ASKED},`], py: [MODEL.py, `contents=${ASKED},`] }
-  const options = { ts: 'httpOptions: { baseUrl: {base} },', py: "http_options={'base_url': {base}}," }
+  const options = {
+    ts: 'httpOptions: { baseUrl: {base} },',
+    py: "http_options={'base_url': {base}},",
+  }
   return {
     typescript: {
       imports: "import { GoogleGenAI } from '@google/genai'",
@@ -152,7 +173,10 @@ function gemini(first: { ts: readonly string[]; py: readonly string[] }): Sdk {
     python: {
       imports: 'from google import genai',
       create: py('client = genai.Client', ...first.py, options.py, 'api_key={key},'),
-      whole: [...py('response = client.models.generate_content', ...contents.py), 'print(response.text)'],
+      whole: [
+        ...py('response = client.models.generate_content', ...contents.py),
+        'print(response.text)',
+      ],
       streamed: [
         ...py('stream = client.models.generate_content_stream', ...contents.py),
         'for chunk in stream:',
@@ -180,7 +204,10 @@ const MISTRAL: Sdk = {
   python: {
     imports: 'from mistralai import Mistral',
     create: py('client = Mistral', 'server_url={base},', 'api_key={key},'),
-    whole: [...py('completion = client.chat.complete', ...CHAT.py), 'print(completion.choices[0].message.content)'],
+    whole: [
+      ...py('completion = client.chat.complete', ...CHAT.py),
+      'print(completion.choices[0].message.content)',
+    ],
     streamed: [
       ...py('stream = client.chat.stream', ...CHAT.py),
       'for event in stream:',
@@ -254,7 +281,12 @@ const BEDROCK: Sdk = {
     imports: 'import os\n\nimport boto3',
     create: [
       "os.environ['AWS_BEARER_TOKEN_BEDROCK'] = {key}",
-      ...py('client = boto3.client', "'bedrock-runtime',", 'endpoint_url={base},', 'region_name={region},'),
+      ...py(
+        'client = boto3.client',
+        "'bedrock-runtime',",
+        'endpoint_url={base},',
+        'region_name={region},',
+      ),
     ],
     whole: [
       ...py('response = client.converse', ...CONVERSE.py),

@@ -24,81 +24,154 @@ interface Row {
   ai: { package: string; create: string; settings: readonly string[] }
 }
 
-const ai = (name: string, create: string, ...settings: string[]): Row['ai'] =>
-  ({ package: name.startsWith('@') ? name : `@ai-sdk/${name}`, create, settings })
+const ai = (name: string, create: string, ...settings: string[]): Row['ai'] => ({
+  package: name.startsWith('@') ? name : `@ai-sdk/${name}`,
+  create,
+  settings,
+})
 
 /** TABLE of providers, in the order in which they are proposed. */
 const ROWS: readonly [Row, ...Row[]] = [
   {
-    id: 'google', models: /^(?:models\/)?(?:gemini|gemma)/, prefix: 'models/', model: 'gemini-2.5-flash',
+    id: 'google',
+    models: /^(?:models\/)?(?:gemini|gemma)/,
+    prefix: 'models/',
+    model: 'gemini-2.5-flash',
     others: ['gemini-2.5-pro', 'gemini-2.5-flash-lite', 'gemini-2.0-flash', 'gemma-3-27b-it'],
-    dialect: 'gemini', sdk: 'google', ai: ai('google', 'createGoogleGenerativeAI'),
+    dialect: 'gemini',
+    sdk: 'google',
+    ai: ai('google', 'createGoogleGenerativeAI'),
   },
   {
-    id: 'openai', models: /^(?:gpt|o\d|chatgpt)/, model: 'gpt-5-mini',
+    id: 'openai',
+    models: /^(?:gpt|o\d|chatgpt)/,
+    model: 'gpt-5-mini',
     others: ['gpt-4o-mini', 'gpt-4.1-mini', 'gpt-5', 'gpt-4o', 'gpt-4.1', 'o4-mini', 'o3'],
-    dialect: 'responses', sdk: 'responses', ai: ai('openai', 'createOpenAI'),
+    dialect: 'responses',
+    sdk: 'responses',
+    ai: ai('openai', 'createOpenAI'),
   },
   {
-    id: 'anthropic', models: /^claude/, model: 'claude-sonnet-5',
+    id: 'anthropic',
+    models: /^claude/,
+    model: 'claude-sonnet-5',
     others: ['claude-haiku-4-5', 'claude-sonnet-4-5', 'claude-opus-4-5'],
-    dialect: 'messages', sdk: 'anthropic', ai: ai('anthropic', 'createAnthropic'),
+    dialect: 'messages',
+    sdk: 'anthropic',
+    ai: ai('anthropic', 'createAnthropic'),
   },
   {
-    id: 'vertex', models: /^(?:publishers\/google\/models\/)?gemini/, prefix: 'publishers/google/models/',
-    model: 'gemini-2.5-flash', dialect: 'gemini', sdk: 'vertex', ai: ai('google-vertex', 'createVertex'),
+    id: 'vertex',
+    models: /^(?:publishers\/google\/models\/)?gemini/,
+    prefix: 'publishers/google/models/',
+    model: 'gemini-2.5-flash',
+    dialect: 'gemini',
+    sdk: 'vertex',
+    ai: ai('google-vertex', 'createVertex'),
   },
   {
-    id: 'azure', models: /./, model: 'gpt-5-mini',
-    dialect: 'responses', sdk: 'responses', ai: ai('azure', 'createAzure'),
+    id: 'azure',
+    models: /./,
+    model: 'gpt-5-mini',
+    dialect: 'responses',
+    sdk: 'responses',
+    ai: ai('azure', 'createAzure'),
   },
   {
-    id: 'mistral', models: /^(?:mi|co|pi|open-mi|ministral|magistral|devstral)/, model: 'mistral-small-latest',
-    dialect: 'chat', sdk: 'mistral', ai: ai('mistral', 'createMistral'),
+    id: 'mistral',
+    models: /^(?:mi|co|pi|open-mi|ministral|magistral|devstral)/,
+    model: 'mistral-small-latest',
+    dialect: 'chat',
+    sdk: 'mistral',
+    ai: ai('mistral', 'createMistral'),
   },
   {
-    id: 'xai', models: /^grok/, model: 'grok-4',
-    dialect: 'chat', sdk: 'chat', ai: ai('xai', 'createXai'),
+    id: 'xai',
+    models: /^grok/,
+    model: 'grok-4',
+    dialect: 'chat',
+    sdk: 'chat',
+    ai: ai('xai', 'createXai'),
   },
   {
-    id: 'deepseek', models: /^deepseek/, model: 'deepseek-chat',
-    dialect: 'chat', sdk: 'chat', ai: ai('deepseek', 'createDeepSeek'),
+    id: 'deepseek',
+    models: /^deepseek/,
+    model: 'deepseek-chat',
+    dialect: 'chat',
+    sdk: 'chat',
+    ai: ai('deepseek', 'createDeepSeek'),
   },
   {
-    id: 'groq', models: /./, model: 'llama-3.3-70b-versatile',
-    dialect: 'chat', sdk: 'groq', ai: ai('groq', 'createGroq'),
+    id: 'groq',
+    models: /./,
+    model: 'llama-3.3-70b-versatile',
+    dialect: 'chat',
+    sdk: 'groq',
+    ai: ai('groq', 'createGroq'),
   },
   {
-    id: 'cohere', models: /^(?:command|c4ai|aya)/, model: 'command-a-03-2025',
-    dialect: 'cohere', sdk: 'cohere', ai: ai('cohere', 'createCohere'),
+    id: 'cohere',
+    models: /^(?:command|c4ai|aya)/,
+    model: 'command-a-03-2025',
+    dialect: 'cohere',
+    sdk: 'cohere',
+    ai: ai('cohere', 'createCohere'),
   },
   {
-    id: 'perplexity', models: /^sonar/, model: 'sonar',
-    dialect: 'chat', sdk: 'chat', ai: ai('perplexity', 'createPerplexity'),
+    id: 'perplexity',
+    models: /^sonar/,
+    model: 'sonar',
+    dialect: 'chat',
+    sdk: 'chat',
+    ai: ai('perplexity', 'createPerplexity'),
   },
   {
-    id: 'fireworks', models: /^accounts\//, model: 'accounts/fireworks/models/llama-v3p3-70b-instruct',
-    dialect: 'chat', sdk: 'chat', ai: ai('fireworks', 'createFireworks'),
+    id: 'fireworks',
+    models: /^accounts\//,
+    model: 'accounts/fireworks/models/llama-v3p3-70b-instruct',
+    dialect: 'chat',
+    sdk: 'chat',
+    ai: ai('fireworks', 'createFireworks'),
   },
   {
-    id: 'together', models: /\//, model: 'meta-llama/Llama-3.3-70B-Instruct-Turbo',
-    dialect: 'chat', sdk: 'chat', ai: ai('togetherai', 'createTogetherAI'),
+    id: 'together',
+    models: /\//,
+    model: 'meta-llama/Llama-3.3-70B-Instruct-Turbo',
+    dialect: 'chat',
+    sdk: 'chat',
+    ai: ai('togetherai', 'createTogetherAI'),
   },
   {
-    id: 'openrouter', models: /\//, model: 'openai/gpt-5-mini',
-    dialect: 'chat', sdk: 'chat', ai: ai('@openrouter/ai-sdk-provider', 'createOpenRouter'),
+    id: 'openrouter',
+    models: /\//,
+    model: 'openai/gpt-5-mini',
+    dialect: 'chat',
+    sdk: 'chat',
+    ai: ai('@openrouter/ai-sdk-provider', 'createOpenRouter'),
   },
   {
-    id: 'cerebras', models: /./, model: 'llama-3.3-70b',
-    dialect: 'chat', sdk: 'chat', ai: ai('cerebras', 'createCerebras'),
+    id: 'cerebras',
+    models: /./,
+    model: 'llama-3.3-70b',
+    dialect: 'chat',
+    sdk: 'chat',
+    ai: ai('cerebras', 'createCerebras'),
   },
   {
-    id: 'bedrock', models: /\./, model: 'amazon.nova-lite-v1:0',
-    dialect: 'converse', sdk: 'bedrock', ai: ai('amazon-bedrock', 'createAmazonBedrock', "region: '<region>',"),
+    id: 'bedrock',
+    models: /\./,
+    model: 'amazon.nova-lite-v1:0',
+    dialect: 'converse',
+    sdk: 'bedrock',
+    ai: ai('amazon-bedrock', 'createAmazonBedrock', "region: '<region>',"),
   },
   {
-    id: null, models: /./, model: '',
-    dialect: 'chat', sdk: 'chat', ai: ai('openai-compatible', 'createOpenAICompatible', "name: 'provider',"),
+    id: null,
+    models: /./,
+    model: '',
+    dialect: 'chat',
+    sdk: 'chat',
+    ai: ai('openai-compatible', 'createOpenAICompatible', "name: 'provider',"),
   },
 ]
 
@@ -118,16 +191,22 @@ type Scope = Pick<Key, 'models' | 'providers'>
  *
  * @param seen models that requests have named
  */
-export function choicesFor(scope: Scope, all: readonly Provider[], seen: readonly Model[]): Choice[] {
+export function choicesFor(
+  scope: Scope,
+  all: readonly Provider[],
+  seen: readonly Model[],
+): Choice[] {
   const allowed = all.filter(({ id }) => scope.providers === null || scope.providers.includes(id))
   const choices = allowed.flatMap((provider) => {
-    const row = ROWS.find(({ id }) => id === provider.id) ?? ROWS.find(({ id }) => id === null) ?? ROWS[0]
+    const row =
+      ROWS.find(({ id }) => id === provider.id) ?? ROWS.find(({ id }) => id === null) ?? ROWS[0]
     const known = seen.filter((model) => model.provider === provider.id).map(({ id }) => id)
     const model = modelOf(row, scope.models, known)
     return model === null ? [] : [{ provider, model, row }]
   })
   const ready = choices.filter(({ provider }) => provider.ready)
-  const rank = ({ model, row }: Choice): number => (isPlaceholder(model) ? ROWS.length : 0) + ROWS.indexOf(row)
+  const rank = ({ model, row }: Choice): number =>
+    (isPlaceholder(model) ? ROWS.length : 0) + ROWS.indexOf(row)
   return (ready.length > 0 ? ready : choices).sort((a, b) => rank(a) - rank(b))
 }
 
@@ -135,14 +214,20 @@ export function choicesFor(scope: Scope, all: readonly Provider[], seen: readonl
  * A model for an example that the key may reach; where we know none, what a person has to put
  * there; null where the key may reach none of that kind.
  */
-function modelOf(row: Row, scope: readonly string[] | null, seen: readonly string[]): string | null {
+function modelOf(
+  row: Row,
+  scope: readonly string[] | null,
+  seen: readonly string[],
+): string | null {
   const { models, prefix = '', model, others = [] } = row
-  const plain = (name: string): string => (name.startsWith(prefix) ? name.slice(prefix.length) : name)
+  const plain = (name: string): string =>
+    name.startsWith(prefix) ? name.slice(prefix.length) : name
   if (scope === null) return model || (seen[0] ?? '<a model>')
   const own = scope.filter((entry) => models.test(entry) || /^[*]/.test(entry))
   const named = [...own.filter((entry) => !entry.includes('*')), ...seen]
   const known = [model, ...named, ...others].filter((name) => name !== '').map(plain)
-  const fitting = (name: string): boolean => scope.some((entry) => fits(entry, name) || fits(entry, prefix + name))
+  const fitting = (name: string): boolean =>
+    scope.some((entry) => fits(entry, name) || fits(entry, prefix + name))
   const allowed = known.find(fitting)
   if (allowed !== undefined) return allowed
   return own[0] === undefined ? null : `<a model like ${plain(own[0])}>`
@@ -176,7 +261,10 @@ interface Use {
 }
 
 /** The snippets for a choice, each one complete. */
-export function snippetsOf({ provider, model, row }: Choice, { secret, streaming, origin, page }: Use): Snippet[] {
+export function snippetsOf(
+  { provider, model, row }: Choice,
+  { secret, streaming, origin, page }: Use,
+): Snippet[] {
   const direct = baseOf(provider)
   const base = direct.replace(/^https:\//, `${origin}/proxy`)
   const [, region = '<region>'] = /runtime\.([\w-]+)\.amazonaws/.exec(direct) ?? []
@@ -189,17 +277,33 @@ export function snippetsOf({ provider, model, row }: Choice, { secret, streaming
     { title: 'TypeScript', code: typescript(ts, forSdk, call) },
     // Python has no page that it could come from.
     ...(page === null ? [{ title: 'Python', code: withSdk(python, forSdk, call) }] : []),
-    { title: 'AI SDK', code: aiSdk(call, { ...row.ai, settings }, provider.id === 'azure' ? base.replace(/\/v1$/, '') : base) },
-    ownPackage(provider, call, { ...row.ai, settings: [...settings, ...addressed(provider.id, direct)] }),
+    {
+      title: 'AI SDK',
+      code: aiSdk(
+        call,
+        { ...row.ai, settings },
+        provider.id === 'azure' ? base.replace(/\/v1$/, '') : base,
+      ),
+    },
+    ownPackage(provider, call, {
+      ...row.ai,
+      settings: [...settings, ...addressed(provider.id, direct)],
+    }),
   ]
 }
 
-/** The provider's address, without the slash at its end; what a person must fill in is in angle brackets. */
+/**
+ * The provider's address, without the slash at its end; what a person must fill in is in angle
+ * brackets.
+ */
 function baseOf({ id, base, hosts, dial }: Choice['provider']): string {
   const [, host = ''] = /^https:\/\/([^/]+)/.exec(base) ?? []
   const pattern = new RegExp(`^${host.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[\\w-]+')}$`)
   const known = hosts.find((one) => pattern.test(one)) ?? host
-  const written = base.replace(host, known).replaceAll(/\{(\w+)\}/g, '<$1>').replace(/\/$/, '')
+  const written = base
+    .replace(host, known)
+    .replaceAll(/\{(\w+)\}/g, '<$1>')
+    .replace(/\/$/, '')
   // Servers that speak OpenAI's dialect have it below /v1, unless that is where we dial.
   const bare = ROWS.every((row) => row.id !== id) && /^https:\/\/[^/]+$/.test(written)
   return bare && !/\/v\d+\/?$/.test(dial ?? '') ? `${written}/v1` : written
@@ -214,7 +318,10 @@ function sdkBaseOf(id: string, base: string): string {
   return base.replace(/^(.*\/proxy\/[^/]+).*$/, `$1${path}`)
 }
 
-/** Settings that name an address to the AI SDK's provider, which our `fetch` then leads through the proxy. */
+/**
+ * Settings that name an address to the AI SDK's provider, which our `fetch` then leads through the
+ * proxy.
+ */
 function addressed(id: string, base: string): string[] {
   const [, resource = '<resource>'] = /^https:\/\/([\w-]+)\.openai\.azure/.exec(base) ?? []
   if (id === 'azure') return [`resourceName: '${resource}',`]

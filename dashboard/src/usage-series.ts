@@ -12,13 +12,26 @@ export const PERIODS = {
   month: { label: '30 days', step: 'day' },
 } as const satisfies Record<Range, { label: string; step: string }>
 
-export const periodNamed = (name: string): Range => (Object.hasOwn(PERIODS, name) ? (name as Range) : 'day')
+export const periodNamed = (name: string): Range =>
+  Object.hasOwn(PERIODS, name) ? (name as Range) : 'day'
 
-export const tickOf = (range: Range, time: string): string => (PERIODS[range].step === 'day' ? format.utcDay(time) : format.clockTime(time))
-export const bucketName = (range: Range, time: string): string => (PERIODS[range].step === 'day' ? `${format.utcDay(time)} (UTC)` : format.hourOf(time))
+export const tickOf = (range: Range, time: string): string =>
+  PERIODS[range].step === 'day' ? format.utcDay(time) : format.clockTime(time)
+export const bucketName = (range: Range, time: string): string =>
+  PERIODS[range].step === 'day' ? `${format.utcDay(time)} (UTC)` : format.hourOf(time)
 
-const plus = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : a + b)
-const NOTHING: Sums = { requests: 0, errors: 0, tokens_in: null, tokens_out: null, tokens_cached: null, tokens_reasoning: null, first_byte_ms: null, total_ms: null }
+const plus = (a: number | null, b: number | null): number | null =>
+  a === null ? b : b === null ? a : a + b
+const NOTHING: Sums = {
+  requests: 0,
+  errors: 0,
+  tokens_in: null,
+  tokens_out: null,
+  tokens_cached: null,
+  tokens_reasoning: null,
+  first_byte_ms: null,
+  total_ms: null,
+}
 
 /** Sums over lines; latencies are means, weighed by requests. */
 function sum(lines: readonly Sums[]): Sums {
@@ -38,7 +51,9 @@ function sum(lines: readonly Sums[]): Sums {
     first += line.first_byte_ms * line.requests
     whole += line.total_ms * line.requests
   }
-  return answered === 0 ? sums : { ...sums, first_byte_ms: first / answered, total_ms: whole / answered }
+  return answered === 0
+    ? sums
+    : { ...sums, first_byte_ms: first / answered, total_ms: whole / answered }
 }
 
 interface Measure {
@@ -54,28 +69,78 @@ export type MeasureName = 'requests' | 'tokens' | 'errors' | 'latency' | 'cached
 
 /** TABLE of what can be looked at over time. */
 export const MEASURES: Readonly<Record<MeasureName, Measure>> = {
-  requests: { label: 'Requests', kind: 'bars', of: (s) => s.requests, format: format.count, note: () => '' },
-  tokens: { label: 'Tokens', kind: 'bars', of: (s) => plus(s.tokens_in, s.tokens_out), format: format.count, note: (s) => `${format.count(s.tokens_in)} in, ${format.count(s.tokens_out)} out` },
-  errors: { label: 'Errors', kind: 'bars', of: (s) => s.errors, format: format.count, note: (s) => `${format.share(s.requests === 0 ? null : s.errors / s.requests)} of requests` },
-  latency: { label: 'Time to first byte', kind: 'line', of: (s) => s.first_byte_ms, format: format.duration, note: (s) => `average; ${format.duration(s.total_ms)} total` },
-  cached: { label: 'Cached tokens', kind: 'line', of: cachedShare, format: format.share, note: (s) => `${format.count(s.tokens_cached)} of ${format.count(s.tokens_in)} in` },
+  requests: {
+    label: 'Requests',
+    kind: 'bars',
+    of: (s) => s.requests,
+    format: format.count,
+    note: () => '',
+  },
+  tokens: {
+    label: 'Tokens',
+    kind: 'bars',
+    of: (s) => plus(s.tokens_in, s.tokens_out),
+    format: format.count,
+    note: (s) => `${format.count(s.tokens_in)} in, ${format.count(s.tokens_out)} out`,
+  },
+  errors: {
+    label: 'Errors',
+    kind: 'bars',
+    of: (s) => s.errors,
+    format: format.count,
+    note: (s) => `${format.share(s.requests === 0 ? null : s.errors / s.requests)} of requests`,
+  },
+  latency: {
+    label: 'Time to first byte',
+    kind: 'line',
+    of: (s) => s.first_byte_ms,
+    format: format.duration,
+    note: (s) => `average; ${format.duration(s.total_ms)} total`,
+  },
+  cached: {
+    label: 'Cached tokens',
+    kind: 'line',
+    of: cachedShare,
+    format: format.share,
+    note: (s) => `${format.count(s.tokens_cached)} of ${format.count(s.tokens_in)} in`,
+  },
 }
 
-export const measureNamed = (name: string): MeasureName => (Object.hasOwn(MEASURES, name) ? (name as MeasureName) : 'requests')
+export const measureNamed = (name: string): MeasureName =>
+  Object.hasOwn(MEASURES, name) ? (name as MeasureName) : 'requests'
 
 function cachedShare({ tokens_cached, tokens_in }: Sums): number | null {
-  return tokens_cached === null || tokens_in === null || tokens_in === 0 ? null : Math.min(1, tokens_cached / tokens_in)
+  return tokens_cached === null || tokens_in === null || tokens_in === 0
+    ? null
+    : Math.min(1, tokens_cached / tokens_in)
 }
 
-/** The series of a measure over these times: one for each key or model, the largest first, and behind them what the server has summed up of all others. Two keys may have the same name. */
-export function seriesOf(lines: readonly UsageLine[], times: readonly string[], name: MeasureName, nameOf: (line: UsageLine) => string): Series[] {
-  const [others, top] = [lines.filter(({ other }) => other === true), lines.filter(({ other }) => other !== true)]
+/**
+ * The series of a measure over these times: one for each key or model, the largest first, and
+ * behind them what the server has summed up of all others. Two keys may have the same name.
+ */
+export function seriesOf(
+  lines: readonly UsageLine[],
+  times: readonly string[],
+  name: MeasureName,
+  nameOf: (line: UsageLine) => string,
+): Series[] {
+  const [others, top] = [
+    lines.filter(({ other }) => other === true),
+    lines.filter(({ other }) => other !== true),
+  ]
   const shown = [...Map.groupBy(top, (line) => line.key_id ?? line.model).values()]
-    .flatMap((lines) => (lines[0] === undefined ? [] : [{ name: nameOf(lines[0]), lines, size: sum(lines).requests }]))
+    .flatMap((lines) =>
+      lines[0] === undefined ? [] : [{ name: nameOf(lines[0]), lines, size: sum(lines).requests }],
+    )
     .sort((a, b) => b.size - a.size)
   if (others.length > 0) shown.push({ name: 'Others', lines: others, size: 0 })
   return shown.map(({ name: series, lines }) => {
     const byTime = Map.groupBy(lines, ({ time }) => Date.parse(time ?? ''))
-    return { name: series, whole: MEASURES[name].of(sum(lines)), values: times.map((time) => MEASURES[name].of(sum(byTime.get(Date.parse(time)) ?? []))) }
+    return {
+      name: series,
+      whole: MEASURES[name].of(sum(lines)),
+      values: times.map((time) => MEASURES[name].of(sum(byTime.get(Date.parse(time)) ?? []))),
+    }
   })
 }

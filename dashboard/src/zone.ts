@@ -1,4 +1,5 @@
-// The zone in which moments are shown, and days are chosen: this browser's, or UTC. Kept in the browser.
+// The zone in which moments are shown, and days are chosen: this browser's, or UTC. Kept in the
+// browser.
 export type Zone = 'local' | 'utc'
 
 const NAME = 'zone'

@@ -22,11 +22,17 @@ export interface Picture {
   before?: (page: Page) => Promise<void>
 }
 
-const press = (name: string | RegExp) => async (page: Page) => page.getByRole('button', { name, exact: typeof name === 'string' }).first().click()
+const press = (name: string | RegExp) => async (page: Page) =>
+  page
+    .getByRole('button', { name, exact: typeof name === 'string' })
+    .first()
+    .click()
 
 /** Converts a page, and waits for its formula: what draws those is loaded last. */
 const convert = (name: string, html: string) => async (page: Page) => {
-  await page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/html', buffer: Buffer.from(html) })
+  await page
+    .locator('input[type=file]')
+    .setInputFiles({ name, mimeType: 'text/html', buffer: Buffer.from(html) })
   await page.getByRole('region', { name: 'Preview' }).locator('math').first().waitFor()
 }
 
@@ -44,11 +50,18 @@ export function pictures(firstKey: string): readonly Picture[] {
       path: '/requests',
       window: true,
       before: async (page) => {
-        await page.getByRole('button', { name: /details of/ }).first().click()
+        await page
+          .getByRole('button', { name: /details of/ })
+          .first()
+          .click()
         await page.getByText('Waiting for the first byte').waitFor()
       },
     },
-    { name: 'convert', path: '/convert', before: convert('Team handbook 0123456789abcdef0123456789abcdef.html', EXPORT) },
+    {
+      name: 'convert',
+      path: '/convert',
+      before: convert('Team handbook 0123456789abcdef0123456789abcdef.html', EXPORT),
+    },
     { name: 'tokens', path: '/tokens' },
     { name: 'accounts', path: '/accounts' },
     {
@@ -65,10 +78,17 @@ export function pictures(firstKey: string): readonly Picture[] {
   ]
 }
 
-/** TABLE of pictures of an account that has nothing yet, where nothing comes, and where it fails. */
+/**
+ * TABLE of pictures of an account that has nothing yet, where nothing comes, and where it fails.
+ */
 export const STATES: readonly Picture[] = [
   ...['', '-loading', '-failed'].flatMap((state) =>
-    ['overview', 'keys', 'providers', 'requests', 'convert', 'tokens', 'accounts', 'docs'].map((page) => ({ name: `${page}${state || '-empty'}`, path: page === 'overview' ? '/' : `/${page}` })),
+    ['overview', 'keys', 'providers', 'requests', 'convert', 'tokens', 'accounts', 'docs'].map(
+      (page) => ({
+        name: `${page}${state || '-empty'}`,
+        path: page === 'overview' ? '/' : `/${page}`,
+      }),
+    ),
   ),
   { name: 'key-missing', path: '/keys/key_0' },
   { name: 'nowhere', path: '/nowhere' },
@@ -81,16 +101,32 @@ export function dialogs(firstKey: string): readonly Picture[] {
     { name: 'key-edit', path: key, window: true, before: press('Edit') },
     { name: 'key-rotate', path: key, window: true, before: press('Rotate') },
     { name: 'key-revoke', path: key, window: true, before: press('Revoke') },
-    { name: 'credential-form', path: '/providers', window: true, before: press('Add credential for Azure OpenAI') },
+    {
+      name: 'credential-form',
+      path: '/providers',
+      window: true,
+      before: press('Add credential for Azure OpenAI'),
+    },
     { name: 'provider-form', path: '/providers', window: true, before: press('Add a provider') },
-    { name: 'token-form', path: '/tokens?new=1', window: true, before: async (page) => page.getByRole('dialog').getByRole('button', { name: 'Create token' }).click() },
+    {
+      name: 'token-form',
+      path: '/tokens?new=1',
+      window: true,
+      before: async (page) =>
+        page.getByRole('dialog').getByRole('button', { name: 'Create token' }).click(),
+    },
     { name: 'invite-form', path: '/accounts?invite=1', window: true },
     { name: 'keys-none', path: '/keys?search=nothing' },
     { name: 'requests-none', path: '/requests?status=429' },
     {
       name: 'convert-refused',
       path: '/convert',
-      before: async (page) => page.locator('input[type=file]').setInputFiles({ name: 'picture.png', mimeType: 'image/png', buffer: Buffer.from('PNG') }),
+      before: async (page) =>
+        page.locator('input[type=file]').setInputFiles({
+          name: 'picture.png',
+          mimeType: 'image/png',
+          buffer: Buffer.from('PNG'),
+        }),
     },
     {
       name: 'navigation',
@@ -120,7 +156,10 @@ export function long(key: string): readonly Picture[] {
     {
       name: 'convert-long',
       path: '/convert?metadata=1',
-      before: convert(`${'Everything about everything '.repeat(5)}.html`, EXPORT.replace('Welcome!', 'Donaudampfschifffahrt'.repeat(9))),
+      before: convert(
+        `${'Everything about everything '.repeat(5)}.html`,
+        EXPORT.replace('Welcome!', 'Donaudampfschifffahrt'.repeat(9)),
+      ),
     },
   ]
 }

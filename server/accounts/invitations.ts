@@ -26,15 +26,32 @@ export interface Invitation {
 }
 
 /** Creates an invitation. The token is in its link and is not stored. */
-export async function createInvitation(store: Store, wanted: { email: string | null; plan: string }, now: number): Promise<{ invitation: Invitation; token: string }> {
+export async function createInvitation(
+  store: Store,
+  wanted: { email: string | null; plan: string },
+  now: number,
+): Promise<{ invitation: Invitation; token: string }> {
   const { secret, publicId, hash } = makeSecret('tmi')
-  const row: InvitationRow = { id: newId('inv', now), public_id: publicId, hash, ...wanted, created_at: now, expires_at: now + OPEN_MS, account_id: null }
+  const row: InvitationRow = {
+    id: newId('inv', now),
+    public_id: publicId,
+    hash,
+    ...wanted,
+    created_at: now,
+    expires_at: now + OPEN_MS,
+    account_id: null,
+  }
   await store.db.insertInto('invitations').values(row).execute()
   return { invitation: show(row, now), token: secret }
 }
 
 /** Invitations, newest first, after `cursor` (the id of the last one seen). */
-export async function listInvitations(store: Store, limit: number, cursor: string | undefined, now: number): Promise<Invitation[]> {
+export async function listInvitations(
+  store: Store,
+  limit: number,
+  cursor: string | undefined,
+  now: number,
+): Promise<Invitation[]> {
   let query = store.db.selectFrom('invitations').selectAll().orderBy('id', 'desc').limit(limit)
   if (cursor !== undefined) query = query.where('id', '<', cursor)
   return (await query.execute()).map((row) => show(row, now))
@@ -42,40 +59,89 @@ export async function listInvitations(store: Store, limit: number, cursor: strin
 
 /** Number of invitations. */
 export async function countInvitations(store: Store): Promise<number> {
-  return Number((await store.db.selectFrom('invitations').select((e) => e.fn.countAll<number>().as('count')).executeTakeFirst())?.count ?? 0)
+  return Number(
+    (
+      await store.db
+        .selectFrom('invitations')
+        .select((e) => e.fn.countAll<number>().as('count'))
+        .executeTakeFirst()
+    )?.count ?? 0,
+  )
 }
 
-/** Takes an invitation back. The account that was made with it stays. @throws Problem `invitation_not_found` */
+/**
+ * Takes an invitation back. The account that was made with it stays. @throws Problem
+ * `invitation_not_found`
+ */
 export async function deleteInvitation(store: Store, id: string): Promise<void> {
   const [deleted] = await store.write(store.db.deleteFrom('invitations').where('id', '=', id))
-  if (deleted!.affected === 0) throw new Problem('invitation_not_found', 'No invitation has this id. GET /api/v1/invitations lists them.')
+  if (deleted!.affected === 0)
+    throw new Problem(
+      'invitation_not_found',
+      'No invitation has this id. GET /api/v1/invitations lists them.',
+    )
 }
 
-/** The open invitation of a link. @throws Problem `invitation_not_found`, whether it was used, has expired or never was */
-export async function openInvitation(store: Store, token: string, now: number): Promise<Invitation> {
+/**
+ * The open invitation of a link. @throws Problem `invitation_not_found`, whether it was used, has
+ * expired or never was
+ */
+export async function openInvitation(
+  store: Store,
+  token: string,
+  now: number,
+): Promise<Invitation> {
   return show(await findOpen(store, token, now), now)
 }
 
 async function findOpen(store: Store, token: string, now: number): Promise<InvitationRow> {
   const publicId = publicIdOf('tmi', token)
-  const row = publicId === undefined ? undefined : await store.db.selectFrom('invitations').selectAll().where('public_id', '=', publicId).executeTakeFirst()
+  const row =
+    publicId === undefined
+      ? undefined
+      : await store.db
+          .selectFrom('invitations')
+          .selectAll()
+          .where('public_id', '=', publicId)
+          .executeTakeFirst()
   if (!row || !matchesHash(token, row.hash) || show(row, now).status !== 'open') throw noSuchLink()
   return row
 }
 
-type Accepting = { id: string; accountId: string; email: string; password: string; session: NewSession; now: number }
+type Accepting = {
+  id: string
+  accountId: string
+  email: string
+  password: string
+  session: NewSession
+  now: number
+}
 
 /** Creates the account of an invitation, or returns why it cannot. */
 export const acceptOnce = procedure(
   import.meta.url,
   'acceptOnce',
   function* (db, { id, accountId, email, password, session, now }: Accepting) {
-    const invitation = yield* first(db.selectFrom('invitations').selectAll().where('id', '=', id).where('account_id', 'is', null).where('expires_at', '>', now))
+    const invitation = yield* first(
+      db
+        .selectFrom('invitations')
+        .selectAll()
+        .where('id', '=', id)
+        .where('account_id', 'is', null)
+        .where('expires_at', '>', now),
+    )
     if (!invitation) return 'gone' as const
-    if (yield* first(db.selectFrom('accounts').select('id').where('email', '=', email))) return 'taken' as const
+    if (yield* first(db.selectFrom('accounts').select('id').where('email', '=', email)))
+      return 'taken' as const
     const namesake = yield* first(db.selectFrom('accounts').select('id').where('name', '=', email))
     const account: AccountRow = {
-      id: accountId, name: namesake ? `${email} (${accountId})` : email, email, plan: invitation.plan, role: 'member', created_at: now, disabled: 0,
+      id: accountId,
+      name: namesake ? `${email} (${accountId})` : email,
+      email,
+      plan: invitation.plan,
+      role: 'member',
+      created_at: now,
+      disabled: 0,
     }
     yield* run(db.insertInto('accounts').values(account))
     yield* run(db.insertInto('passwords').values({ account_id: accountId, hash: password }))
@@ -88,24 +154,53 @@ export const acceptOnce = procedure(
 /**
  * Creates the account of an invitation link, and signs it in.
  *
- * @throws Problem `invitation_not_found`; `invalid_field` where the e-mail has an account; `too_many_attempts` where too many wait
+ * @throws Problem `invitation_not_found`; `invalid_field` where the e-mail has an account;
+ *   `too_many_attempts` where too many wait
  */
-export async function acceptInvitation(store: Store, token: string, { email, password, address }: { email: string; password: string; address: string }, now: number): Promise<SignedIn> {
+export async function acceptInvitation(
+  store: Store,
+  token: string,
+  { email, password, address }: { email: string; password: string; address: string },
+  now: number,
+): Promise<SignedIn> {
   const { id } = await findOpen(store, token, now)
   const hash = await inTurn({ address, subject: id }, () => hashPassword(password))
   const { cookie, session } = makeSession(now)
-  const made = await store.run(acceptOnce, { id, accountId: newId('acc', now), email, password: hash, session, now })
+  const made = await store.run(acceptOnce, {
+    id,
+    accountId: newId('acc', now),
+    email,
+    password: hash,
+    session,
+    now,
+  })
   if (made === 'gone') throw noSuchLink()
-  if (made === 'taken') throw invalidField('email', 'An account with this address already exists. Sign in with it, or use another address.')
+  if (made === 'taken')
+    throw invalidField(
+      'email',
+      'An account with this address already exists. Sign in with it, or use another address.',
+    )
   return { account: made, cookie }
 }
 
 function noSuchLink(): Problem {
-  return new Problem('invitation_not_found', 'This invitation was used, has expired or was withdrawn. Ask for a new link.')
+  return new Problem(
+    'invitation_not_found',
+    'This invitation was used, has expired or was withdrawn. Ask for a new link.',
+  )
 }
 
 function show(row: InvitationRow, now: number): Invitation {
   const { id, email, plan, account_id } = row
   const status = account_id !== null ? 'accepted' : row.expires_at <= now ? 'expired' : 'open'
-  return { id, object: 'invitation', email, plan, status, created_at: isoTime(row.created_at), expires_at: isoTime(row.expires_at), account_id }
+  return {
+    id,
+    object: 'invitation',
+    email,
+    plan,
+    status,
+    created_at: isoTime(row.created_at),
+    expires_at: isoTime(row.expires_at),
+    account_id,
+  }
 }

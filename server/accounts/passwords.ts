@@ -5,7 +5,10 @@ import { Problem } from '../common/errors.ts'
 import { FairQueue } from '../fairness/queue.ts'
 import { FairShares, type NoPlace } from '../fairness/shares.ts'
 
-/** OWASP's parameters for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. `memory` in KiB. */
+/**
+ * OWASP's parameters for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane.
+ * `memory` in KiB.
+ */
 const COST = { memory: 19_456, passes: 2, parallelism: 1 }
 const SALT_BYTES = 16
 const HASH_BYTES = 32
@@ -27,7 +30,11 @@ export interface Hashing {
 
 const compute = promisify(argon2)
 const refusal = (why: NoPlace): Problem =>
-  new Problem('too_many_attempts', 'Too many people are signing in right now. Try again in a few seconds.', { retryAfter: RETRY_AFTER, ...(why === 'full' ? { status: 503 } : {}) })
+  new Problem(
+    'too_many_attempts',
+    'Too many people are signing in right now. Try again in a few seconds.',
+    { retryAfter: RETRY_AFTER, ...(why === 'full' ? { status: 503 } : {}) },
+  )
 /** Addresses take turns, one hash at a time each, so a flood delays only its own address. */
 const turns = new FairQueue({ atOnce: AT_ONCE, each: 1, waiting: WAITING, refusal })
 /** A flood from many addresses mostly targets one account, so accounts have a share too. */
@@ -36,7 +43,8 @@ const subjects = new FairShares(WAITING)
 /**
  * Runs `work`, which hashes passwords, when it is its turn.
  *
- * @throws Problem `too_many_attempts`: 429 where too many of the same address or about the same account wait, 503 where too many of all do
+ * @throws Problem `too_many_attempts`: 429 where too many of the same address or about the same
+ *   account wait, 503 where too many of all do
  */
 export async function inTurn<R>({ address, subject }: Hashing, work: () => Promise<R>): Promise<R> {
   const dropped = new AbortController()
@@ -51,14 +59,19 @@ export async function inTurn<R>({ address, subject }: Hashing, work: () => Promi
   }
 }
 
-/** Hashes a password for storage: `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. Call it inside `inTurn`. */
+/**
+ * Hashes a password for storage: `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. Call it inside `inTurn`.
+ */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
   const { memory, passes, parallelism } = COST
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(await derive(password, salt, COST))}`
 }
 
-/** Whether a password matches a stored hash. Takes the same time without one (null). Call it inside `inTurn`. */
+/**
+ * Whether a password matches a stored hash. Takes the same time without one (null). Call it inside
+ * `inTurn`.
+ */
 export async function matchesPassword(password: string, stored: string | null): Promise<boolean> {
   const [, memory, passes, parallelism, salt, hash] = FORM.exec(stored ?? NOBODY)!
   const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) }
@@ -69,9 +82,17 @@ export async function matchesPassword(password: string, stored: string | null): 
 const FORM = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/
 const NOBODY = `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$${base64(Buffer.alloc(SALT_BYTES))}$${base64(Buffer.alloc(HASH_BYTES))}`
 
-/** Normalizes a password, so that every keyboard gives the same bytes (NIST SP 800-63B, section 5.1.1.2). */
+/**
+ * Normalizes a password, so that every keyboard gives the same bytes (NIST SP 800-63B, section
+ * 5.1.1.2).
+ */
 function derive(password: string, nonce: Buffer, cost: typeof COST): Promise<Buffer> {
-  return compute('argon2id', { message: password.normalize('NFKC'), nonce, tagLength: HASH_BYTES, ...cost })
+  return compute('argon2id', {
+    message: password.normalize('NFKC'),
+    nonce,
+    tagLength: HASH_BYTES,
+    ...cost,
+  })
 }
 
 function base64(bytes: Buffer): string {

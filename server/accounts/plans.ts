@@ -25,5 +25,9 @@ export function readPlans({ plans, freeConversions }: Config['accounts']): Plans
   for (const [name, plan] of Object.entries(plans)) limits.set(name, plan.conversions_per_day)
   const all = [...limits].map(([name, conversionsPerDay]) => ({ name, conversionsPerDay }))
   const byName = new Map(all.map((plan) => [plan.name, plan]))
-  return { of: (name) => byName.get(name) ?? byName.get(FREE)!, has: (name) => byName.has(name), all }
+  return {
+    of: (name) => byName.get(name) ?? byName.get(FREE)!,
+    has: (name) => byName.has(name),
+    all,
+  }
 }

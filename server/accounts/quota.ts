@@ -1,8 +1,12 @@
-// The daily quota, exact to one conversion. A conversion is reserved when its upload has arrived, and counted durably before success is answered. Any
-// other end gives it back; conversions that were tried and failed at most as often a day as the plan has conversions, so that failing on purpose costs.
+// The daily quota, exact to one conversion. A conversion is reserved when its upload has arrived,
+// and counted durably before success is answered. Any other end gives it back; conversions that
+// were tried and failed at most as often a day as the plan has conversions, so that failing on
+// purpose costs.
 //
-// If a process is killed, its counted conversions stay counted and its reservations are given back with its instance (store/instance.ts). So no day has
-// more successes than the quota, and at most the answers that were on their way are lost; an Idempotency-Key fetches those without converting again.
+// If a process is killed, its counted conversions stay counted and its reservations are given back
+// with its instance (store/instance.ts). So no day has more successes than the quota, and at most
+// the answers that were on their way are lost; an Idempotency-Key fetches those without converting
+// again.
 import { DAY } from '../common/clock.ts'
 import { Problem } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
@@ -41,36 +45,61 @@ export function secondsToReset(now: number): number {
 /** Counted and reserved conversions of a day. */
 function usedQuery(db: QueryBuilder, account: string, day: number) {
   return db.selectNoFrom((e) => {
-    const counted = e.selectFrom('quota_days').select('used').where('account_id', '=', account).where('day', '=', day)
-    const reserved = e.selectFrom('reservations').select(e.fn.countAll<number>().as('count')).where('account_id', '=', account).where('day', '=', day)
+    const counted = e
+      .selectFrom('quota_days')
+      .select('used')
+      .where('account_id', '=', account)
+      .where('day', '=', day)
+    const reserved = e
+      .selectFrom('reservations')
+      .select(e.fn.countAll<number>().as('count'))
+      .where('account_id', '=', account)
+      .where('day', '=', day)
     return [e.fn.coalesce(counted, e.lit(0)).as('counted'), reserved.as('reserved')]
   })
 }
 
-function* usedSteps(db: QueryBuilder, account: string, day: number): Steps<{ counted: number; reserved: number }> {
+function* usedSteps(
+  db: QueryBuilder,
+  account: string,
+  day: number,
+): Steps<{ counted: number; reserved: number }> {
   const used = yield* first(usedQuery(db, account, day))
   return { counted: used?.counted ?? 0, reserved: used?.reserved ?? 0 }
 }
 
-/** The lock of every procedure that reserves or counts for an account. Without it, a burst of requests would only collide. */
+/**
+ * The lock of every procedure that reserves or counts for an account. Without it, a burst of
+ * requests would only collide.
+ */
 export function quotaLock(account: string): string {
   return `quota ${account}`
 }
 
-/** Admits a conversion if the quota allows, inside a procedure. `full`: others have reserved the rest and may give it back. */
-export function* reserve(db: QueryBuilder, { id, account, day, limit }: Reservation, instance: string): Steps<'reserved' | 'full' | 'used up'> {
+/**
+ * Admits a conversion if the quota allows, inside a procedure. `full`: others have reserved the
+ * rest and may give it back.
+ */
+export function* reserve(
+  db: QueryBuilder,
+  { id, account, day, limit }: Reservation,
+  instance: string,
+): Steps<'reserved' | 'full' | 'used up'> {
   if (limit !== null) {
     const { counted, reserved } = yield* usedSteps(db, account, day)
     if (counted >= limit) return 'used up'
     if (counted + reserved >= limit) return 'full'
   }
-  yield* run(db.insertInto('reservations').values({ id, account_id: account, day, instance_id: instance }))
+  yield* run(
+    db.insertInto('reservations').values({ id, account_id: account, day, instance_id: instance }),
+  )
   return 'reserved'
 }
 
 /**
- * Turns a reservation into a counted conversion, inside a procedure. False if it can no longer count: the reservation was lost (the process was
- * suspended so long that it was considered dead) and others have used up the quota since.
+ * Turns a reservation into a counted conversion, inside a procedure. False if it can no longer
+ * count: the reservation was lost (the process was suspended so long that it was considered dead)
+ * and others have used up the quota since.
  */
 export function* count(db: QueryBuilder, { id, account, day, limit }: Reservation): Steps<boolean> {
   const held = (yield* run(db.deleteFrom('reservations').where('id', '=', id))) === 1
@@ -82,35 +111,72 @@ export function* count(db: QueryBuilder, { id, account, day, limit }: Reservatio
     db
       .insertInto('quota_days')
       .values({ account_id: account, day, used: 1, given_back: 0 })
-      .onConflict((conflict) => conflict.columns(['account_id', 'day']).doUpdateSet((e) => ({ used: e('quota_days.used', '+', 1) }))),
+      .onConflict((conflict) =>
+        conflict
+          .columns(['account_id', 'day'])
+          .doUpdateSet((e) => ({ used: e('quota_days.used', '+', 1) })),
+      ),
   )
-  yield* run(db.deleteFrom('quota_days').where('account_id', '=', account).where('day', '<', day - KEPT_DAYS))
+  yield* run(
+    db
+      .deleteFrom('quota_days')
+      .where('account_id', '=', account)
+      .where('day', '<', day - KEPT_DAYS),
+  )
   return true
 }
 
 /**
- * Whether one more failed conversion may be given back; counts it. For procedures that hold the account's lock.
+ * Whether one more failed conversion may be given back; counts it. For procedures that hold the
+ * account's lock.
  *
- * @param limit conversions per day of the plan, which is also how many are given back; null means no limit
+ * @param limit conversions per day of the plan, which is also how many are given back; null means
+ *   no limit
  */
-export function* takeGiveBack(db: QueryBuilder, { account, day, limit }: Pick<Reservation, 'account' | 'day' | 'limit'>): Steps<boolean> {
+export function* takeGiveBack(
+  db: QueryBuilder,
+  { account, day, limit }: Pick<Reservation, 'account' | 'day' | 'limit'>,
+): Steps<boolean> {
   if (limit === null) return true
-  const row = yield* first(db.selectFrom('quota_days').select('given_back').where('account_id', '=', account).where('day', '=', day))
+  const row = yield* first(
+    db
+      .selectFrom('quota_days')
+      .select('given_back')
+      .where('account_id', '=', account)
+      .where('day', '=', day),
+  )
   if ((row?.given_back ?? 0) >= limit) return false
   yield* run(
     db
       .insertInto('quota_days')
       .values({ account_id: account, day, used: 0, given_back: 1 })
-      .onConflict((conflict) => conflict.columns(['account_id', 'day']).doUpdateSet((e) => ({ given_back: e('quota_days.given_back', '+', 1) }))),
+      .onConflict((conflict) =>
+        conflict
+          .columns(['account_id', 'day'])
+          .doUpdateSet((e) => ({ given_back: e('quota_days.given_back', '+', 1) })),
+      ),
   )
   return true
 }
 
-/** Gives back a counted conversion, as often as is allowed. For procedures that hold the account's lock. */
-export function* uncount(db: QueryBuilder, counted: Pick<Reservation, 'account' | 'day' | 'limit'>): Steps<void> {
+/**
+ * Gives back a counted conversion, as often as is allowed. For procedures that hold the account's
+ * lock.
+ */
+export function* uncount(
+  db: QueryBuilder,
+  counted: Pick<Reservation, 'account' | 'day' | 'limit'>,
+): Steps<void> {
   if (!(yield* takeGiveBack(db, counted))) return
   const { account, day } = counted
-  yield* run(db.updateTable('quota_days').set((e) => ({ used: e('used', '-', 1) })).where('account_id', '=', account).where('day', '=', day).where('used', '>', 0))
+  yield* run(
+    db
+      .updateTable('quota_days')
+      .set((e) => ({ used: e('used', '-', 1) }))
+      .where('account_id', '=', account)
+      .where('day', '=', day)
+      .where('used', '>', 0),
+  )
 }
 
 /** A reservation for one conversion; `reserve` stores it. */
@@ -129,18 +195,37 @@ export function quotaExceeded(plan: Plan, now: number): Problem {
 
 function allOf(conversions: number | null): string {
   if (conversions === 1) return "today's conversion"
-  return conversions === 2 ? "both of today's conversions" : `all ${conversions} of today's conversions`
+  return conversions === 2
+    ? "both of today's conversions"
+    : `all ${conversions} of today's conversions`
 }
 
 /** Conversions of this UTC day that an account has used or reserved. */
 export async function usedToday(store: Store, account: string, now: number): Promise<number> {
-  const { counted, reserved } = await usedQuery(store.db, account, dayOf(now)).executeTakeFirstOrThrow()
+  const { counted, reserved } = await usedQuery(
+    store.db,
+    account,
+    dayOf(now),
+  ).executeTakeFirstOrThrow()
   return (counted ?? 0) + (reserved ?? 0)
 }
 
-/** Whether an account has counted all conversions of this UTC day. Reservations, which may be given back, do not count. */
-export async function isUsedUp(store: Store, account: string, { conversionsPerDay }: Plan, now: number): Promise<boolean> {
+/**
+ * Whether an account has counted all conversions of this UTC day. Reservations, which may be given
+ * back, do not count.
+ */
+export async function isUsedUp(
+  store: Store,
+  account: string,
+  { conversionsPerDay }: Plan,
+  now: number,
+): Promise<boolean> {
   if (conversionsPerDay === null) return false
-  const row = await store.db.selectFrom('quota_days').select('used').where('account_id', '=', account).where('day', '=', dayOf(now)).executeTakeFirst()
+  const row = await store.db
+    .selectFrom('quota_days')
+    .select('used')
+    .where('account_id', '=', account)
+    .where('day', '=', dayOf(now))
+    .executeTakeFirst()
   return (row?.used ?? 0) >= conversionsPerDay
 }

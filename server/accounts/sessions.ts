@@ -25,7 +25,10 @@ export interface SignedIn {
 /** Creates the cookie of a session, and the row to store. */
 export function makeSession(now: number): { cookie: string; session: NewSession } {
   const { secret, publicId, hash } = makeSecret('tms')
-  return { cookie: secret, session: { public_id: publicId, hash, created_at: now, expires_at: now + SESSION_MS } }
+  return {
+    cookie: secret,
+    session: { public_id: publicId, hash, created_at: now, expires_at: now + SESSION_MS },
+  }
 }
 
 /** Stores a session, inside a procedure. */
@@ -38,9 +41,15 @@ export function* enterSession(db: QueryBuilder, session: NewSession, account: st
  *
  * @param who e-mail in lower case, password as typed, client address
  * @param old the cookie that the browser sent, valid or not
- * @throws Problem `invalid_credentials`, in the same words and time whatever was wrong; `too_many_attempts`
+ * @throws Problem `invalid_credentials`, in the same words and time whatever was wrong;
+ *   `too_many_attempts`
  */
-export async function signIn(store: Store, who: { email: string; password: string; address: string }, old: string | undefined, now: number): Promise<SignedIn> {
+export async function signIn(
+  store: Store,
+  who: { email: string; password: string; address: string },
+  old: string | undefined,
+  now: number,
+): Promise<SignedIn> {
   const found = await store.db
     .selectFrom('accounts')
     .innerJoin('passwords', 'passwords.account_id', 'accounts.id')
@@ -49,39 +58,80 @@ export async function signIn(store: Store, who: { email: string; password: strin
     .where('accounts.email', '=', who.email)
     .executeTakeFirst()
   await refuseBlocked(store, who, now)
-  const right = await inTurn({ address: who.address, subject: who.email }, () => asAttempt(store, who, now, () => matchesPassword(who.password, found?.hash ?? null)))
+  const right = await inTurn({ address: who.address, subject: who.email }, () =>
+    asAttempt(store, who, now, () => matchesPassword(who.password, found?.hash ?? null)),
+  )
   if (!right || !found) throw wrong('E-mail or password is wrong.')
   if (found.disabled === 1) throw wrong('This account is disabled. Ask an administrator.')
   const { cookie, session } = makeSession(now)
   const { hash: password, ...account } = found
   const replaced = (old && (await callerBySession(store, old, now))?.sessionId) || null
-  if (!(await store.run(enterIfStill, { account: account.id, password, session, replaced, now }))) throw wrong('E-mail or password is wrong.')
+  if (!(await store.run(enterIfStill, { account: account.id, password, session, replaced, now })))
+    throw wrong('E-mail or password is wrong.')
   return { account, cookie }
 }
 
-type Entering = { account: string; password: string; session: NewSession; replaced: string | null; now: number }
+type Entering = {
+  account: string
+  password: string
+  session: NewSession
+  replaced: string | null
+  now: number
+}
 
 /** Stores a session unless the password was changed, or the account disabled, during the check. */
-export const enterIfStill = procedure(import.meta.url, 'enterIfStill', function* (db, { account, password, session, replaced, now }: Entering) {
-  const still = yield* first(
-    db.selectFrom('passwords').innerJoin('accounts', 'accounts.id', 'passwords.account_id').select('account_id')
-      .where('account_id', '=', account).where('hash', '=', password).where('disabled', '=', 0),
-  )
-  if (!still) return false
-  yield* run(db.deleteFrom('sessions').where('expires_at', '<=', now))
-  if (replaced !== null) yield* run(db.deleteFrom('sessions').where('public_id', '=', replaced))
-  yield* enterSession(db, session, account)
-  return true
-})
+export const enterIfStill = procedure(
+  import.meta.url,
+  'enterIfStill',
+  function* (db, { account, password, session, replaced, now }: Entering) {
+    const still = yield* first(
+      db
+        .selectFrom('passwords')
+        .innerJoin('accounts', 'accounts.id', 'passwords.account_id')
+        .select('account_id')
+        .where('account_id', '=', account)
+        .where('hash', '=', password)
+        .where('disabled', '=', 0),
+    )
+    if (!still) return false
+    yield* run(db.deleteFrom('sessions').where('expires_at', '<=', now))
+    if (replaced !== null) yield* run(db.deleteFrom('sessions').where('public_id', '=', replaced))
+    yield* enterSession(db, session, account)
+    return true
+  },
+)
 
-/** The caller that a cookie belongs to, or undefined if it is not valid (any more). A malformed one costs no query. */
-export async function callerBySession(store: Store, cookie: string, now: number): Promise<Caller | undefined> {
+/**
+ * The caller that a cookie belongs to, or undefined if it is not valid (any more). A malformed one
+ * costs no query.
+ */
+export async function callerBySession(
+  store: Store,
+  cookie: string,
+  now: number,
+): Promise<Caller | undefined> {
   const publicId = publicIdOf('tms', cookie)
-  const row = publicId === undefined ? undefined : await store.db.selectFrom('sessions').selectAll().where('public_id', '=', publicId).executeTakeFirst()
+  const row =
+    publicId === undefined
+      ? undefined
+      : await store.db
+          .selectFrom('sessions')
+          .selectAll()
+          .where('public_id', '=', publicId)
+          .executeTakeFirst()
   if (!row || !matchesHash(cookie, row.hash) || row.expires_at <= now) return undefined
-  const account = await store.db.selectFrom('accounts').selectAll().where('id', '=', row.account_id).executeTakeFirstOrThrow()
+  const account = await store.db
+    .selectFrom('accounts')
+    .selectAll()
+    .where('id', '=', row.account_id)
+    .executeTakeFirstOrThrow()
   if (account.disabled === 1) return undefined
-  return { account, tokenId: null, sessionId: row.public_id, scopes: Object.keys(SCOPES) as Scope[] }
+  return {
+    account,
+    tokenId: null,
+    sessionId: row.public_id,
+    scopes: Object.keys(SCOPES) as Scope[],
+  }
 }
 
 /** Ends a session. */
@@ -92,7 +142,8 @@ export async function signOut(store: Store, sessionId: string): Promise<void> {
 /**
  * Changes the password of an account and ends its other sessions.
  *
- * @throws Problem `invalid_credentials` where the current one is wrong, or is not the current one any more; `too_many_attempts`
+ * @throws Problem `invalid_credentials` where the current one is wrong, or is not the current one
+ *   any more; `too_many_attempts`
  */
 export async function changePassword(
   store: Store,
@@ -100,26 +151,58 @@ export async function changePassword(
   { current, password, address }: { current: string; password: string; address: string },
   now: number,
 ): Promise<void> {
-  const stored = await store.db.selectFrom('passwords').select('hash').where('account_id', '=', account.id).executeTakeFirst()
+  const stored = await store.db
+    .selectFrom('passwords')
+    .select('hash')
+    .where('account_id', '=', account.id)
+    .executeTakeFirst()
   const who = { email: account.email ?? account.id, address }
   await refuseBlocked(store, who, now)
   const hash = await inTurn({ address, subject: who.email }, async () => {
-    if (!(await asAttempt(store, who, now, () => matchesPassword(current, stored?.hash ?? null)))) throw wrong('The current password is wrong.')
+    if (!(await asAttempt(store, who, now, () => matchesPassword(current, stored?.hash ?? null))))
+      throw wrong('The current password is wrong.')
     return hashPassword(password)
   })
   const replacing = { account: account.id, sessionId, old: stored?.hash ?? '', hash }
-  if (!(await store.run(replaceIfStill, replacing))) throw wrong('The session has ended, or the password was changed meanwhile.')
+  if (!(await store.run(replaceIfStill, replacing)))
+    throw wrong('The session has ended, or the password was changed meanwhile.')
 }
 
 type Replacing = { account: string; sessionId: string; old: string; hash: string }
 
-/** Replaces a password and ends the other sessions, unless this session ended or the password changed during the check. */
-export const replaceIfStill = procedure(import.meta.url, 'replaceIfStill', function* (db, { account, sessionId, old, hash }: Replacing) {
-  if (!(yield* first(db.selectFrom('sessions').select('public_id').where('public_id', '=', sessionId)))) return false
-  if ((yield* run(db.updateTable('passwords').set({ hash }).where('account_id', '=', account).where('hash', '=', old))) === 0) return false
-  yield* run(db.deleteFrom('sessions').where('account_id', '=', account).where('public_id', '!=', sessionId))
-  return true
-})
+/**
+ * Replaces a password and ends the other sessions, unless this session ended or the password
+ * changed during the check.
+ */
+export const replaceIfStill = procedure(
+  import.meta.url,
+  'replaceIfStill',
+  function* (db, { account, sessionId, old, hash }: Replacing) {
+    if (
+      !(yield* first(
+        db.selectFrom('sessions').select('public_id').where('public_id', '=', sessionId),
+      ))
+    )
+      return false
+    if (
+      (yield* run(
+        db
+          .updateTable('passwords')
+          .set({ hash })
+          .where('account_id', '=', account)
+          .where('hash', '=', old),
+      )) === 0
+    )
+      return false
+    yield* run(
+      db
+        .deleteFrom('sessions')
+        .where('account_id', '=', account)
+        .where('public_id', '!=', sessionId),
+    )
+    return true
+  },
+)
 
 function wrong(detail: string): Problem {
   return new Problem('invalid_credentials', detail)

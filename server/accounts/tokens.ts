@@ -52,7 +52,10 @@ const LAST_USED_STEP = 60_000
 export const issue = procedure(
   import.meta.url,
   'issue',
-  function* (db, { account, token }: { account: AccountChoice; token: Omit<TokenRow, 'account_id'> }) {
+  function* (
+    db,
+    { account, token }: { account: AccountChoice; token: Omit<TokenRow, 'account_id'> },
+  ) {
     const owner = yield* findOrMakeAccount(db, account)
     yield* run(db.insertInto('tokens').values({ ...token, account_id: owner.id }))
     return owner
@@ -82,7 +85,10 @@ export async function createToken(
     created_at: now,
     last_used_at: null,
   }
-  const owner = await store.run(issue, { account: { ...account, newId: newId('acc', now), now }, token: row })
+  const owner = await store.run(issue, {
+    account: { ...account, newId: newId('acc', now), now },
+    token: row,
+  })
   return { token: { ...showToken({ ...row, account_id: owner.id }, now), secret }, account: owner }
 }
 
@@ -94,22 +100,51 @@ export interface TokenFilter {
   search?: string | undefined
 }
 
-/** An account's tokens (every account's with null), newest first, after `cursor` (the id of the last one seen). */
-export async function listTokens(store: Store, account: string | null, limit: number, cursor: string | undefined, now: number, filter: TokenFilter = {}): Promise<Token[]> {
+/**
+ * An account's tokens (every account's with null), newest first, after `cursor` (the id of the last
+ * one seen).
+ */
+export async function listTokens(
+  store: Store,
+  account: string | null,
+  limit: number,
+  cursor: string | undefined,
+  now: number,
+  filter: TokenFilter = {},
+): Promise<Token[]> {
   let query = matching(store, account, filter, now).selectAll().orderBy('id', 'desc').limit(limit)
   if (cursor !== undefined) query = query.where('id', '<', cursor)
   return (await query.execute()).map((row) => showToken(row, now))
 }
 
 /** Number of tokens that match a filter. */
-export async function countTokens(store: Store, account: string | null, filter: TokenFilter, now: number): Promise<number> {
-  return Number((await matching(store, account, filter, now).select((e) => e.fn.countAll<number>().as('count')).executeTakeFirst())?.count ?? 0)
+export async function countTokens(
+  store: Store,
+  account: string | null,
+  filter: TokenFilter,
+  now: number,
+): Promise<number> {
+  return Number(
+    (
+      await matching(store, account, filter, now)
+        .select((e) => e.fn.countAll<number>().as('count'))
+        .executeTakeFirst()
+    )?.count ?? 0,
+  )
 }
 
-function matching(store: Store, account: string | null, { status, search = '' }: TokenFilter, now: number) {
+function matching(
+  store: Store,
+  account: string | null,
+  { status, search = '' }: TokenFilter,
+  now: number,
+) {
   let query = store.db.selectFrom('tokens')
   if (account !== null) query = query.where('account_id', '=', account)
-  if (search !== '') query = query.where(sql<boolean>`lower(name) like ${`%${search.replaceAll(/[\\%_]/g, '\\$&').toLowerCase()}%`} escape '\\'`)
+  if (search !== '')
+    query = query.where(
+      sql<boolean>`lower(name) like ${`%${search.replaceAll(/[\\%_]/g, '\\$&').toLowerCase()}%`} escape '\\'`,
+    )
   if (status === undefined) return query
   return query.where((e) => {
     const stays = e('revoked_at', 'is', null)
@@ -122,17 +157,39 @@ function matching(store: Store, account: string | null, { status, search = '' }:
   })
 }
 
-/** Deletes a token, for good; whatever it opened stays as it is. @throws Problem `token_not_found` */
-export async function purgeToken(store: Store, id: string, account: string | null, now: number): Promise<void> {
+/**
+ * Deletes a token, for good; whatever it opened stays as it is. @throws Problem `token_not_found`
+ */
+export async function purgeToken(
+  store: Store,
+  id: string,
+  account: string | null,
+  now: number,
+): Promise<void> {
   await getToken(store, id, account, now)
   await store.db.deleteFrom('tokens').where('id', '=', id).execute()
 }
 
-/** @throws Problem `token_not_found` where there is no such token, or (with `account`) it is another account's */
-export async function getToken(store: Store, id: string, account: string | null, now: number): Promise<Token> {
-  const row = await store.db.selectFrom('tokens').selectAll().where('id', '=', id).executeTakeFirst()
+/**
+ * @throws Problem `token_not_found` where there is no such token, or (with `account`) it is another
+ * account's
+ */
+export async function getToken(
+  store: Store,
+  id: string,
+  account: string | null,
+  now: number,
+): Promise<Token> {
+  const row = await store.db
+    .selectFrom('tokens')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst()
   if (!row || (account !== null && row.account_id !== account)) {
-    throw new Problem('token_not_found', 'No API token of this account has this id. GET /api/v1/tokens lists them.')
+    throw new Problem(
+      'token_not_found',
+      'No API token of this account has this id. GET /api/v1/tokens lists them.',
+    )
   }
   return showToken(row, now)
 }
@@ -142,28 +199,62 @@ export async function getToken(store: Store, id: string, account: string | null,
  *
  * @throws Problem `token_not_found`
  */
-export async function revokeToken(store: Store, id: string, account: string | null, now: number): Promise<Token> {
+export async function revokeToken(
+  store: Store,
+  id: string,
+  account: string | null,
+  now: number,
+): Promise<Token> {
   await getToken(store, id, account, now)
-  await store.db.updateTable('tokens').set({ revoked_at: now }).where('id', '=', id).where('revoked_at', 'is', null).execute()
+  await store.db
+    .updateTable('tokens')
+    .set({ revoked_at: now })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .execute()
   return getToken(store, id, account, now)
 }
 
 /**
- * Authenticates a caller by its `Authorization` header (RFC 6750, section 2.1). Malformed tokens cost no query.
+ * Authenticates a caller by its `Authorization` header (RFC 6750, section 2.1). Malformed tokens
+ * cost no query.
  *
- * @throws Problem `invalid_token`, whose sentence tells the owner of a real token why it does not work, and nobody else anything
+ * @throws Problem `invalid_token`, whose sentence tells the owner of a real token why it does not
+ *   work, and nobody else anything
  */
-export async function authenticate(store: Store, authorization: string | undefined, now: number): Promise<Caller> {
+export async function authenticate(
+  store: Store,
+  authorization: string | undefined,
+  now: number,
+): Promise<Caller> {
   const secret = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
-  if (secret === undefined) throw refused('Send an API token in the header "Authorization: Bearer <API_TOKEN>".')
-  if (secret.startsWith('tmk_')) throw refused('This is a proxy key; it opens /proxy only. Send an API token, which begins with tmt_.')
+  if (secret === undefined)
+    throw refused('Send an API token in the header "Authorization: Bearer <API_TOKEN>".')
+  if (secret.startsWith('tmk_'))
+    throw refused(
+      'This is a proxy key; it opens /proxy only. Send an API token, which begins with tmt_.',
+    )
   const publicId = publicIdOf('tmt', secret)
-  const row = publicId === undefined ? undefined : await store.db.selectFrom('tokens').selectAll().where('public_id', '=', publicId).executeTakeFirst()
-  if (!row || !matchesHash(secret, row.hash)) throw refused('The API token is not valid. Check that it was copied completely.')
+  const row =
+    publicId === undefined
+      ? undefined
+      : await store.db
+          .selectFrom('tokens')
+          .selectAll()
+          .where('public_id', '=', publicId)
+          .executeTakeFirst()
+  if (!row || !matchesHash(secret, row.hash))
+    throw refused('The API token is not valid. Check that it was copied completely.')
   if (row.revoked_at !== null) throw refused('The API token has been revoked. Use another one.')
-  if (row.expires_at !== null && row.expires_at <= now) throw refused('The API token has expired. Create a new one.')
-  const account = await store.db.selectFrom('accounts').selectAll().where('id', '=', row.account_id).executeTakeFirstOrThrow()
-  if (account.disabled === 1) throw refused('The account of this API token is disabled. An administrator can enable it.')
+  if (row.expires_at !== null && row.expires_at <= now)
+    throw refused('The API token has expired. Create a new one.')
+  const account = await store.db
+    .selectFrom('accounts')
+    .selectAll()
+    .where('id', '=', row.account_id)
+    .executeTakeFirstOrThrow()
+  if (account.disabled === 1)
+    throw refused('The account of this API token is disabled. An administrator can enable it.')
   noteUse(store, row, now)
   return { account, tokenId: row.id, sessionId: null, scopes: scopesOf(row) }
 }

@@ -1,4 +1,5 @@
-// Whose records a request is about: the caller's own account's, unless an administrator names another.
+// Whose records a request is about: the caller's own account's, unless an administrator names
+// another.
 import { z } from '@hono/zod-openapi'
 import { getAccount } from '../accounts/accounts.ts'
 import type { Caller } from '../accounts/tokens.ts'
@@ -9,7 +10,9 @@ import type { AccountRow } from '../store/schema.ts'
 
 /** The parameter that names another account than the caller's. */
 export const Whose = strictObject({
-  account: z.string().min(1).max(100).optional().openapi({ description: 'Another account, or `all`; administrators only. Defaults to your own.' }),
+  account: z.string().min(1).max(100).optional().openapi({
+    description: 'Another account, or `all`; administrators only. Defaults to your own.',
+  }),
 })
 
 /**
@@ -19,7 +22,11 @@ export const Whose = strictObject({
  */
 export function whose({ account }: Caller, named: string | undefined): string | null {
   if (named === undefined || named === account.id) return account.id
-  if (account.role !== 'admin') throw new Problem('insufficient_scope', 'Only an administrator may name another account. Leave "account" out to use your own.')
+  if (account.role !== 'admin')
+    throw new Problem(
+      'insufficient_scope',
+      'Only an administrator may name another account. Leave "account" out to use your own.',
+    )
   return named === 'all' ? null : named
 }
 
@@ -29,8 +36,17 @@ export function whose({ account }: Caller, named: string | undefined): string | 
  * @param what is made, for the sentence that refuses it
  * @throws Problem `insufficient_scope`, `account_not_found`
  */
-export async function ownerOf(store: Store, { account }: Caller, named: string | undefined, what: 'keys' | 'tokens'): Promise<AccountRow> {
+export async function ownerOf(
+  store: Store,
+  { account }: Caller,
+  named: string | undefined,
+  what: 'keys' | 'tokens',
+): Promise<AccountRow> {
   if (named === undefined || named === account.id) return account
-  if (account.role !== 'admin') throw new Problem('insufficient_scope', `Only an administrator may create ${what} for other accounts.`)
+  if (account.role !== 'admin')
+    throw new Problem(
+      'insufficient_scope',
+      `Only an administrator may create ${what} for other accounts.`,
+    )
   return getAccount(store, named)
 }

@@ -1,6 +1,15 @@
-// /api/v1/accounts and /api/v1/plans. Everybody sees their own account; an administrator sees and changes all.
+// /api/v1/accounts and /api/v1/plans. Everybody sees their own account; an administrator sees and
+// changes all.
 import { z } from '@hono/zod-openapi'
-import { changeAccount, countAccounts, createAccount, deleteAccount, getAccount, listAccounts, showAccount } from '../accounts/accounts.ts'
+import {
+  changeAccount,
+  countAccounts,
+  createAccount,
+  deleteAccount,
+  getAccount,
+  listAccounts,
+  showAccount,
+} from '../accounts/accounts.ts'
 import { FREE, type Plans } from '../accounts/plans.ts'
 import { PageQuery, countedListOf, page, whole, type Api } from './api.ts'
 import { Problem, fieldError, type FieldError } from '../common/errors.ts'
@@ -23,20 +32,45 @@ export const AccountSchema = z
     role: z.enum(['admin', 'member']),
     plan: z.string(),
     disabled: z.boolean(),
-    quota: z.object({ conversions_per_day: z.number().int().nullable(), used_today: z.number().int(), resets_at: z.iso.datetime() }),
+    quota: z.object({
+      conversions_per_day: z.number().int().nullable(),
+      used_today: z.number().int(),
+      resets_at: z.iso.datetime(),
+    }),
     created_at: z.iso.datetime(),
   })
   .openapi('Account')
 
-const PlanSchema = z.object({ object: z.literal('plan'), name: z.string(), conversions_per_day: z.number().int().nullable() }).openapi('Plan')
+const PlanSchema = z
+  .object({
+    object: z.literal('plan'),
+    name: z.string(),
+    conversions_per_day: z.number().int().nullable(),
+  })
+  .openapi('Plan')
 
 const Wanted = strictObject({ name: Name, plan: z.string().default(FREE) })
-const Change = patchOf(AccountSchema, { name: Name, plan: z.string(), role: AccountSchema.shape.role, disabled: z.boolean() }, ['quota'])
+const Change = patchOf(
+  AccountSchema,
+  { name: Name, plan: z.string(), role: AccountSchema.shape.role, disabled: z.boolean() },
+  ['quota'],
+)
 
-const ListQuery = PageQuery.extend({ search: z.string().max(200).optional().openapi({ description: 'Part of the name or the e-mail.' }) })
+const ListQuery = PageQuery.extend({
+  search: z
+    .string()
+    .max(200)
+    .optional()
+    .openapi({ description: 'Part of the name or the e-mail.' }),
+})
 
 /** The routes of accounts and plans. */
-export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, 'refresh'>, clock: () => number): Api {
+export function accountRoutes(
+  store: Store,
+  plans: Plans,
+  keys: Pick<KeyCache, 'refresh'>,
+  clock: () => number,
+): Api {
   const shown = (row: AccountRow, now: number) => showAccount(store, plans, row, now)
   return routes(store, clock, [
     route({
@@ -47,9 +81,13 @@ export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, '
       query: ListQuery,
       answer: ok('A page of accounts', countedListOf(AccountSchema)),
       act: async ({ query: { limit, cursor, search }, caller: { account }, now }) => {
-        const [rows, total] = account.role === 'admin'
-          ? await Promise.all([listAccounts(store, limit + 1, cursor, search), countAccounts(store, search)])
-          : [[account], 1]
+        const [rows, total] =
+          account.role === 'admin'
+            ? await Promise.all([
+                listAccounts(store, limit + 1, cursor, search),
+                countAccounts(store, search),
+              ])
+            : [[account], 1]
         return { ...page(await Promise.all(rows.map((row) => shown(row, now))), limit), total }
       },
     }),
@@ -61,7 +99,8 @@ export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, '
       body: Wanted,
       check: (_, { plan }) => [planError(plans, plan)],
       answer: created('The account', AccountSchema),
-      act: async ({ body: { name, plan }, now }) => shown(await createAccount(store, name, plan, now), now),
+      act: async ({ body: { name, plan }, now }) =>
+        shown(await createAccount(store, name, plan, now), now),
     }),
     route({
       method: 'get',
@@ -88,7 +127,9 @@ export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, '
         const current = await shown(await getAccount(store, id), now)
         const change = Change.changes(body, current, ({ plan, disabled }) => [
           planError(plans, plan),
-          disabled && id === caller.account.id ? fieldError('disabled', 'You cannot disable your own account.') : null,
+          disabled && id === caller.account.id
+            ? fieldError('disabled', 'You cannot disable your own account.')
+            : null,
         ])
         const row = await changeAccount(store, id, change)
         await keys.refresh()
@@ -99,12 +140,17 @@ export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, '
       method: 'delete',
       path: '/api/v1/accounts/{id}',
       summary: 'Delete an account, for good (administrators)',
-      description: 'Its keys are revoked, its tokens and sessions end. What it has used stays in the ledger.',
+      description:
+        'Its keys are revoked, its tokens and sessions end. What it has used stays in the ledger.',
       access: 'admin',
       answer: done('Deleted'),
       problems: ['account_not_found', 'last_administrator'],
       act: async ({ params: { id }, caller, now }) => {
-        if (id === caller.account.id) throw new Problem('invalid_field', 'You cannot delete your own account. Ask another administrator.')
+        if (id === caller.account.id)
+          throw new Problem(
+            'invalid_field',
+            'You cannot delete your own account. Ask another administrator.',
+          )
         await deleteAccount(store, id, now)
         await revokeKeysOf(store, id, now)
         await keys.refresh()
@@ -116,7 +162,14 @@ export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, '
       summary: 'List the plans',
       access: 'manage',
       answer: ok('All plans', countedListOf(PlanSchema)),
-      act: () => whole(plans.all.map(({ name, conversionsPerDay }) => ({ object: 'plan' as const, name, conversions_per_day: conversionsPerDay }))),
+      act: () =>
+        whole(
+          plans.all.map(({ name, conversionsPerDay }) => ({
+            object: 'plan' as const,
+            name,
+            conversions_per_day: conversionsPerDay,
+          })),
+        ),
     }),
   ])
 }
@@ -124,5 +177,8 @@ export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, '
 /** The fault of a plan's name: there is no such plan. */
 export function planError(plans: Plans, plan: string | undefined): FieldError | null {
   if (plan === undefined || plans.has(plan)) return null
-  return fieldError('plan', `Must be one of ${plans.all.map(({ name }) => JSON.stringify(name)).join(', ')}.`)
+  return fieldError(
+    'plan',
+    `Must be one of ${plans.all.map(({ name }) => JSON.stringify(name)).join(', ')}.`,
+  )
 }

@@ -1,4 +1,5 @@
-// One range of bytes (RFC 9110, section 14). Of several ranges the whole is answered, as section 14.2 allows.
+// One range of bytes (RFC 9110, section 14). Of several ranges the whole is answered, as section
+// 14.2 allows.
 
 /** A range of bytes; both ends belong to it. */
 export interface ByteRange {
@@ -7,7 +8,9 @@ export interface ByteRange {
 }
 
 /** What a Range header asks for: from `first`, or the last `suffix` bytes. */
-export type AskedRange = { readonly first: number; readonly last: number } | { readonly suffix: number }
+export type AskedRange =
+  | { readonly first: number; readonly last: number }
+  | { readonly suffix: number }
 
 /**
  * Reads a Range header.
@@ -15,7 +18,8 @@ export type AskedRange = { readonly first: number; readonly last: number } | { r
  * @returns null where there is none, or none that is understood: then the whole is answered
  */
 export function askedRange(header: string | undefined): AskedRange | null {
-  const [, first, last] = /^\s*bytes\s*=[\s,]*(\d{0,15})\s*-\s*(\d{0,15})[\s,]*$/i.exec(header ?? '') ?? []
+  const [, first, last] =
+    /^\s*bytes\s*=[\s,]*(\d{0,15})\s*-\s*(\d{0,15})[\s,]*$/i.exec(header ?? '') ?? []
   if (first === undefined || last === undefined || (first === '' && last === '')) return null
   if (first === '') return { suffix: Number(last) }
   const range = { first: Number(first), last: last === '' ? Infinity : Number(last) }

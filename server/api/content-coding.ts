@@ -3,13 +3,16 @@ import { pipeline, type Readable } from 'node:stream'
 import { constants, createBrotliCompress, createGzip } from 'node:zlib'
 
 /**
- * TABLE of codings, the preferred one first. Of a document of 10 MB, Brotli's level 4 takes about as long as gzip's 6,
- * and makes it smaller.
+ * TABLE of codings, the preferred one first. Of a document of 10 MB, Brotli's level 4 takes about
+ * as long as gzip's 6, and makes it smaller.
  */
 const CODERS = {
   br: () =>
     createBrotliCompress({
-      params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT },
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: 4,
+        [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+      },
     }),
   gzip: () => createGzip(),
 } as const
@@ -30,7 +33,8 @@ export function acceptedCoding(header: string | undefined): Coding | null {
     if (name !== '') weights.set(name === 'x-gzip' ? 'gzip' : name, weightOf(parameters))
   }
   // A "*" is no promise that Brotli is known.
-  const weight = (coding: Coding): number => weights.get(coding) ?? (coding === 'gzip' ? weights.get('*') : undefined) ?? 0
+  const weight = (coding: Coding): number =>
+    weights.get(coding) ?? (coding === 'gzip' ? weights.get('*') : undefined) ?? 0
   const best = CODINGS.toSorted((a, b) => weight(b) - weight(a))[0]!
   return weight(best) > 0 && weight(best) >= (weights.get('identity') ?? 0) ? best : null
 }

@@ -1,20 +1,50 @@
 // POST /api/v1/convert, as the numbered steps of one request.
 import { z } from '@hono/zod-openapi'
 import type { Plans } from '../accounts/plans.ts'
-import { COMMON_PROBLEMS, askForBody, authorize, authorized, callerOf, createRoute, json, newApi, noQuery, problems, security, type Api, type ApiContext } from './api.ts'
+import {
+  COMMON_PROBLEMS,
+  askForBody,
+  authorize,
+  authorized,
+  callerOf,
+  createRoute,
+  json,
+  newApi,
+  noQuery,
+  problems,
+  security,
+  type Api,
+  type ApiContext,
+} from './api.ts'
 import type { Config } from '../config/settings.ts'
 import { FairShares } from '../fairness/shares.ts'
 import { newId } from '../common/ids.ts'
 import { keepBlob } from '../store/blobs/blobs.ts'
 import { openFile } from '../store/blobs/folder.ts'
-import { abandon, admit, countConversion, fingerprint, readKey, refuseUsedUp, tooManyJobs, type Admission, type KeptAnswer } from '../conversion/admission.ts'
+import {
+  abandon,
+  admit,
+  countConversion,
+  fingerprint,
+  readKey,
+  refuseUsedUp,
+  tooManyJobs,
+  type Admission,
+  type KeptAnswer,
+} from '../conversion/admission.ts'
 import { jobChanges } from '../conversion/jobs/notifications.ts'
 import { tooMany, type ConversionQueue } from '../conversion/queue.ts'
 import { answerWhole, documentAnswer, whenGone } from './document-response.ts'
 import { convert as convertOn, type ConversionParts } from '../conversion/run-conversion.ts'
 import { CONTENT_TYPES } from '../conversion/document-headers.ts'
 import { JobSchema, acceptedAnswer } from './jobs.ts'
-import { asAccepted, findJob, jobPlace, newJob, type ClaimableJob } from '../conversion/jobs/jobs.ts'
+import {
+  asAccepted,
+  findJob,
+  jobPlace,
+  newJob,
+  type ClaimableJob,
+} from '../conversion/jobs/jobs.ts'
 import type { Receiver } from '../conversion/upload/upload-receiver.ts'
 import { checkHead, type Upload } from '../conversion/upload/receive-upload.ts'
 
@@ -33,16 +63,24 @@ const convertRoute = createRoute({
   security,
   request: {
     headers: z.object({
-      'idempotency-key': z.string().optional().openapi({ description: 'The same key with the same content gives the first answer again, for 24 hours.' }),
+      'idempotency-key': z.string().optional().openapi({
+        description:
+          'The same key with the same content gives the first answer again, for 24 hours.',
+      }),
     }),
     body: {
       required: true,
       content: {
         'multipart/form-data': {
           schema: z.object({
-            file: z.string().openapi({ format: 'binary', description: 'A .html file or a .zip archive.' }),
+            file: z
+              .string()
+              .openapi({ format: 'binary', description: 'A .html file or a .zip archive.' }),
             format: z.enum(['markdown', 'json']).default('markdown'),
-            include_metadata: z.boolean().default(false).openapi({ description: 'Adds front matter: title, export date and source.' }),
+            include_metadata: z
+              .boolean()
+              .default(false)
+              .openapi({ description: 'Adds front matter: title, export date and source.' }),
           }),
         },
       },
@@ -68,7 +106,20 @@ const convertRoute = createRoute({
 })
 
 /** The conversion's routes. */
-export function convertRoutes({ store, blobs, scratch, converters, changes, instance, plans, clock, log, limits, receiver, queue }: ConvertParts): Api {
+export function convertRoutes({
+  store,
+  blobs,
+  scratch,
+  converters,
+  changes,
+  instance,
+  plans,
+  clock,
+  log,
+  limits,
+  receiver,
+  queue,
+}: ConvertParts): Api {
   const api = newApi()
   const uploads = new FairShares({ places: limits.uploads, always: true })
   const decided = jobChanges(store)
@@ -82,12 +133,25 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
 
     // 1. Is there a place for one more upload of this account?
     const dropped = new AbortController()
-    const place = uploads.enter(account.id, () => dropped.abort(tooMany('The upload was ended to make room for those of others.', 'full')))
-    if (typeof place === 'string') throw tooMany(place === 'share' ? 'Too many of your uploads are under way.' : 'Too many uploads are under way.', place)
+    const place = uploads.enter(account.id, () =>
+      dropped.abort(tooMany('The upload was ended to make room for those of others.', 'full')),
+    )
+    if (typeof place === 'string')
+      throw tooMany(
+        place === 'share'
+          ? 'Too many of your uploads are under way.'
+          : 'Too many uploads are under way.',
+        place,
+      )
     end.defer(() => place.leave())
 
     // 2. Can anything that comes now be let in?
-    const asking = { account: account.id, plan: plans.of(account.plan), key: readKey(c.req.header('idempotency-key')), instance: instance.id }
+    const asking = {
+      account: account.id,
+      plan: plans.of(account.plan),
+      key: readKey(c.req.header('idempotency-key')),
+      instance: instance.id,
+    }
     await refuseUsedUp(store, asking, clock())
 
     // 3. Receive the file.
@@ -97,9 +161,17 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
     const upload = await receiver.receive(incoming, source.path, limits, dropped.signal)
     place.keep()
 
-    // 4. Is the caller still who it was? Is there quota for it, or has another request with this Idempotency-Key been answered?
+    // 4. Is the caller still who it was? Is there quota for it, or has another request with this
+    //   Idempotency-Key been answered?
     await authorize(c, store, 'convert', clock())
-    const admission = await admit(store, { ...asking, fingerprint: fingerprint(upload) }, clock, gone, decided, log)
+    const admission = await admit(
+      store,
+      { ...asking, fingerprint: fingerprint(upload) },
+      clock,
+      gone,
+      decided,
+      log,
+    )
     if ('answer' in admission) return answerAgain(c, admission.answer, upload.fileName)
     let [counted, tried] = [false, false]
     end.defer(async () => {
@@ -109,7 +181,13 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
 
     // 5. A large archive becomes a job: checked, stored, counted, answered.
     const [output, workspace] = [end.use(scratch.place()), end.use(scratch.place())]
-    const task = { ...upload, path: source.path, uploadedAt: clock(), scratch: workspace.path, output: output.path }
+    const task = {
+      ...upload,
+      path: source.path,
+      uploadedAt: clock(),
+      scratch: workspace.path,
+      output: output.path,
+    }
     if (upload.kind === 'zip' && upload.size > limits.asyncAbove) {
       await inTurn(account.id, gone, () => {
         tried = true
@@ -130,8 +208,17 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
     // 7. Count it, and keep the answer for its key; then nothing can take the success back.
     const faults = { warnings: converted.warnings, failedPages: converted.failed }
     const info = { contentType: CONTENT_TYPES[upload.format], fileName: upload.fileName, faults }
-    const blobId = asking.key === undefined ? undefined : await keepBlob(store, blobs, output.path, instance.id, clock())
-    await countConversion(store, admission, blobId === undefined ? undefined : { ...info, blobId }, limits.idempotency, clock())
+    const blobId =
+      asking.key === undefined
+        ? undefined
+        : await keepBlob(store, blobs, output.path, instance.id, clock())
+    await countConversion(
+      store,
+      admission,
+      blobId === undefined ? undefined : { ...info, blobId },
+      limits.idempotency,
+      clock(),
+    )
     counted = true
 
     // 8. Answer. The open file outlives its name.
@@ -139,12 +226,20 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
     return answerWhole(c, info, document, limits.transferIdle)
   }
 
-  const inTurn = async <T>(account: string, gone: AbortSignal, effect: () => Promise<T>): Promise<T> => {
+  const inTurn = async <T>(
+    account: string,
+    gone: AbortSignal,
+    effect: () => Promise<T>,
+  ): Promise<T> => {
     using _turn = await queue.enter(account, gone)
     return await effect()
   }
 
-  const acceptJob = async (admission: Admission, upload: Upload, path: string): Promise<ClaimableJob> => {
+  const acceptJob = async (
+    admission: Admission,
+    upload: Upload,
+    path: string,
+  ): Promise<ClaimableJob> => {
     // Before the archive is stored; it is decided when the job is entered.
     const { account, instance } = admission.request
     const noPlace = await jobPlace(store, account, limits.jobQueue)
@@ -152,13 +247,40 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
     const now = clock()
     const upload_blob = await keepBlob(store, blobs, path, instance, now)
     const { format, includeMetadata, fileName: file_name, size: file_size } = upload
-    const job = newJob({ id: newId('job', now), account_id: account, format, include_metadata: includeMetadata ? 1 : 0, file_name, file_size, upload_blob }, now)
-    await countConversion(store, admission, { job, mostWaiting: limits.jobQueue }, limits.idempotency, clock())
+    const job = newJob(
+      {
+        id: newId('job', now),
+        account_id: account,
+        format,
+        include_metadata: includeMetadata ? 1 : 0,
+        file_name,
+        file_size,
+        upload_blob,
+      },
+      now,
+    )
+    await countConversion(
+      store,
+      admission,
+      { job, mostWaiting: limits.jobQueue },
+      limits.idempotency,
+      clock(),
+    )
     return job
   }
 
-  const answerAgain = async (c: ApiContext, answer: KeptAnswer, fileName: string): Promise<Response> => {
-    if ('blobId' in answer) return answerWhole(c, { ...answer, fileName }, await blobs.open(answer.blobId), limits.transferIdle)
+  const answerAgain = async (
+    c: ApiContext,
+    answer: KeptAnswer,
+    fileName: string,
+  ): Promise<Response> => {
+    if ('blobId' in answer)
+      return answerWhole(
+        c,
+        { ...answer, fileName },
+        await blobs.open(answer.blobId),
+        limits.transferIdle,
+      )
     const job = await findJob(store, answer.jobId, callerOf(c).account.id)
     if (!job) throw new Error(`the job ${answer.jobId} is gone before its key`)
     return acceptedAnswer(asAccepted(job), clock())

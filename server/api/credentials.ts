@@ -1,9 +1,17 @@
-// /api/v1/credentials: the credentials for providers. Their secrets are never shown again; administrators only.
+// /api/v1/credentials: the credentials for providers. Their secrets are never shown again;
+// administrators only.
 import { z } from '@hono/zod-openapi'
 import { countedListOf, whole, type Api } from './api.ts'
 import { isoTime } from '../common/clock.ts'
 import { fieldError, invalidField, type FieldError } from '../common/errors.ts'
-import { changeCredential, createCredential, deleteCredential, listCredentials, noSuchCredential, type ShownCredential } from '../proxy/credentials/stored.ts'
+import {
+  changeCredential,
+  createCredential,
+  deleteCredential,
+  listCredentials,
+  noSuchCredential,
+  type ShownCredential,
+} from '../proxy/credentials/stored.ts'
 import { keepTest, lastTests, type ShownTest } from '../proxy/credentials/tests.ts'
 import type { Proxy } from '../proxy/index.ts'
 import { PROVIDERS, hostValues } from '../proxy/providers/table.ts'
@@ -16,7 +24,11 @@ import { Name } from './schemas.ts'
 
 const tested = {
   ok: z.boolean(),
-  status: z.number().int().nullable().openapi({ description: "The provider's status; null where there was no answer." }),
+  status: z
+    .number()
+    .int()
+    .nullable()
+    .openapi({ description: "The provider's status; null where there was no answer." }),
   detail: z.string().openapi({ description: 'A sentence that a person can act on.' }),
   at: z.iso.datetime(),
 }
@@ -25,11 +37,17 @@ const tested = {
 export const LastErrorSchema = z
   .object({
     status: z.number().int().nullable().openapi({ description: 'Null where there was no answer.' }),
-    code: z.enum(['upstream_unreachable', 'upstream_timeout']).nullable().openapi({ description: 'Why there was no answer, or not to its end.' }),
+    code: z
+      .enum(['upstream_unreachable', 'upstream_timeout'])
+      .nullable()
+      .openapi({ description: 'Why there was no answer, or not to its end.' }),
     at: z.iso.datetime(),
   })
   .nullable()
-  .openapi({ description: 'The last call that the provider refused, limited, had trouble with or did not answer, as this process saw it; null if one has worked since.' })
+  .openapi({
+    description:
+      'The last call that the provider refused, limited, had trouble with or did not answer, as this process saw it; null if one has worked since.',
+  })
 
 /** A credential as the API shows it, without its secret. */
 export const CredentialSchema = z
@@ -38,23 +56,38 @@ export const CredentialSchema = z
     object: z.literal('credential'),
     provider: z.string(),
     name: z.string(),
-    values: z.record(z.string(), z.string()).openapi({ description: "Azure's `resource`, Bedrock's `region`." }),
+    values: z
+      .record(z.string(), z.string())
+      .openapi({ description: "Azure's `resource`, Bedrock's `region`." }),
     weight: z.number().int(),
     status: z.enum(['active', 'paused']),
     source: z.enum(['environment', 'stored']),
-    readable: z.boolean().openapi({ description: 'Whether the master key opens it; if not, it is not used.' }),
-    resting_ms: z.number().int().openapi({ description: 'How long this process leaves it unused: because the provider refuses it, or, while another credential is healthy, after a limit or trouble (then only for that model). 0 means that it is used.' }),
+    readable: z
+      .boolean()
+      .openapi({ description: 'Whether the master key opens it; if not, it is not used.' }),
+    resting_ms: z.number().int().openapi({
+      description:
+        'How long this process leaves it unused: because the provider refuses it, or, while another credential is healthy, after a limit or trouble (then only for that model). 0 means that it is used.',
+    }),
     last_error: LastErrorSchema,
-    last_test: z.object(tested).nullable().openapi({ description: 'The last test call; null where there was none.' }),
+    last_test: z
+      .object(tested)
+      .nullable()
+      .openapi({ description: 'The last test call; null where there was none.' }),
     created_at: z.iso.datetime().nullable(),
   })
   .openapi('Credential')
 
-const TestSchema = z.object({ object: z.literal('credential_test'), ...tested }).openapi('CredentialTest')
+const TestSchema = z
+  .object({ object: z.literal('credential_test'), ...tested })
+  .openapi('CredentialTest')
 
 /** The query parameter that tests a credential once it is stored. */
 export const Tested = strictObject({
-  test: z.enum(['true', 'false']).default('false').openapi({ description: '`true`: the credential is tried with one cheap call; it is stored, whatever comes of it (`last_test`).' }),
+  test: z.enum(['true', 'false']).default('false').openapi({
+    description:
+      '`true`: the credential is tried with one cheap call; it is stored, whatever comes of it (`last_test`).',
+  }),
 })
 
 /** A credential's share of the requests to its provider; 0 uses it for none. */
@@ -66,10 +99,19 @@ const Wanted = strictObject({
   provider: z.string().max(64),
   name: Name.default('default'),
   secret,
-  values: z.record(z.string().max(32), z.string().regex(HOST_PART, 'Must be one part of a host name: letters, digits and hyphens.')).default({}),
+  values: z
+    .record(
+      z.string().max(32),
+      z.string().regex(HOST_PART, 'Must be one part of a host name: letters, digits and hyphens.'),
+    )
+    .default({}),
   weight: weight.default(1),
 })
-const Change = patchOf(CredentialSchema, { name: Name, weight, status: z.enum(['active', 'paused']) }, ['readable', 'resting_ms', 'last_error', 'last_test'])
+const Change = patchOf(
+  CredentialSchema,
+  { name: Name, weight, status: z.enum(['active', 'paused']) },
+  ['readable', 'resting_ms', 'last_error', 'last_test'],
+)
 
 type Proxied = Health & Pick<Proxy, 'table' | 'configured' | 'master' | 'refresh' | 'probe'>
 /** Where the health of credentials comes from. */
@@ -77,14 +119,18 @@ type Health = Pick<Proxy, 'credentials' | 'unreadable'>
 
 /** The routes of credentials. */
 export function credentialRoutes(store: Store, proxied: Proxied, clock: () => number): Api {
-  const show = async (row: ShownCredential) => withHealth(row, 'stored', proxied, await lastTests(store), clock())
+  const show = async (row: ShownCredential) =>
+    withHealth(row, 'stored', proxied, await lastTests(store), clock())
   return routes(store, clock, [
     route({
       method: 'get',
       path: '/api/v1/credentials',
       summary: 'List provider credentials (administrators)',
       access: 'admin',
-      answer: ok('All credentials, those of the environment first', countedListOf(CredentialSchema)),
+      answer: ok(
+        'All credentials, those of the environment first',
+        countedListOf(CredentialSchema),
+      ),
       act: async ({ now }) => whole(await allCredentials(store, proxied, now)),
     }),
     route({
@@ -97,7 +143,9 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
       check: (_, body) => [providerError(proxied, body), valuesError(proxied, body)],
       answer: created('The credential, without its secret', CredentialSchema),
       act: async ({ query, body, now }) => {
-        const isStored = !proxied.configured.has(body.provider) && !PROVIDERS.some(({ id }) => id === body.provider)
+        const isStored =
+          !proxied.configured.has(body.provider) &&
+          !PROVIDERS.some(({ id }) => id === body.provider)
         const row = await createCredential(store, proxied.master, body, isStored, now)
         await proxied.refresh()
         // Another process has just deleted the provider.
@@ -131,7 +179,10 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
         const current = (await listCredentials(store)).find((one) => one.id === id)
         if (!current) throw noSuchCredential()
         const { status, ...wanted } = Change.changes(body, await show(current))
-        const row = await changeCredential(store, id, { ...wanted, paused: status && status === 'paused' })
+        const row = await changeCredential(store, id, {
+          ...wanted,
+          paused: status && status === 'paused',
+        })
         await proxied.refresh()
         return show(row)
       },
@@ -165,20 +216,32 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
 }
 
 function unknownProvider({ table }: Pick<Proxied, 'table'>): string {
-  return `Must be one of ${table().providers.map(({ id }) => id).toSorted().join(', ')}.`
+  return `Must be one of ${table()
+    .providers.map(({ id }) => id)
+    .toSorted()
+    .join(', ')}.`
 }
 
-function providerError(proxied: Pick<Proxied, 'table'>, { provider }: { provider?: string }): FieldError | null {
+function providerError(
+  proxied: Pick<Proxied, 'table'>,
+  { provider }: { provider?: string },
+): FieldError | null {
   if (provider === undefined || proxied.table().byId(provider)) return null
   return fieldError('provider', unknownProvider(proxied))
 }
 
 /** The part of a provider's host name that a credential for it lacks. */
-function valuesError({ table }: Pick<Proxied, 'table'>, { provider = '', values = {} }: { provider?: string; values?: object }): FieldError | null {
+function valuesError(
+  { table }: Pick<Proxied, 'table'>,
+  { provider = '', values = {} }: { provider?: string; values?: object },
+): FieldError | null {
   const row = table().byId(provider)
   const missing = row && hostValues(row).find((value) => !Object.hasOwn(values, value))
   if (missing === undefined) return null
-  return fieldError('values', `A credential for ${row!.name} needs ${JSON.stringify(missing)} here: it is part of the host name.`)
+  return fieldError(
+    'values',
+    `A credential for ${row!.name} needs ${JSON.stringify(missing)} here: it is part of the host name.`,
+  )
 }
 
 /** All credentials with their health, those of the environment first. */
@@ -187,23 +250,49 @@ export async function allCredentials(store: Store, health: Health, now: number) 
   const given = health.credentials.all
     .filter(({ id }) => id.startsWith('env_'))
     .map(({ id, provider, values, weight }) => {
-      const row = { id, object: 'credential' as const, provider, name: 'environment', values: { ...values }, weight, status: 'active' as const, created_at: null }
+      const row = {
+        id,
+        object: 'credential' as const,
+        provider,
+        name: 'environment',
+        values: { ...values },
+        weight,
+        status: 'active' as const,
+        created_at: null,
+      }
       return withHealth(row, 'environment', health, tests, now)
     })
   return [...given, ...stored.map((row) => withHealth(row, 'stored', health, tests, now))]
 }
 
 /** Tests a credential and stores the result; undefined if there is no credential with this id. */
-export async function tryOut(store: Store, { probe }: Pick<Proxy, 'probe'>, id: string, clock: () => number): Promise<ShownTest | undefined> {
+export async function tryOut(
+  store: Store,
+  { probe }: Pick<Proxy, 'probe'>,
+  id: string,
+  clock: () => number,
+): Promise<ShownTest | undefined> {
   const outcome = await probe(id)
   return outcome && keepTest(store, id, outcome, clock())
 }
 
-function withHealth<R extends { id: string }, S extends 'environment' | 'stored'>(row: R, source: S, { credentials, unreadable }: Health, tests: ReadonlyMap<string, ShownTest>, now: number) {
+function withHealth<R extends { id: string }, S extends 'environment' | 'stored'>(
+  row: R,
+  source: S,
+  { credentials, unreadable }: Health,
+  tests: ReadonlyMap<string, ShownTest>,
+  now: number,
+) {
   const error = credentials.lastError(row.id)
   return {
-    ...row, source, readable: !unreadable().has(row.id), resting_ms: Math.ceil(credentials.resting(row.id)),
-    last_error: error === null ? null : { status: error.status, code: error.code, at: isoTime(now - error.ago) },
+    ...row,
+    source,
+    readable: !unreadable().has(row.id),
+    resting_ms: Math.ceil(credentials.resting(row.id)),
+    last_error:
+      error === null
+        ? null
+        : { status: error.status, code: error.code, at: isoTime(now - error.ago) },
     last_test: tests.get(row.id) ?? null,
   }
 }

@@ -2,7 +2,10 @@
 
 /** The headers of such a table, which a browser saves as a file of this name. */
 export function csvHeaders(file: string) {
-  return { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': `attachment; filename="${file}"` }
+  return {
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': `attachment; filename="${file}"`,
+  }
 }
 
 /** The first line of such a table. */
@@ -17,9 +20,13 @@ const PIECE = 65_536
  * A body that is made as it is read.
  *
  * @param head what it begins with
- * @param next the following bytes, when those before are on their way; null behind the last ones. Where it throws, the connection is reset
+ * @param next the following bytes, when those before are on their way; null behind the last ones.
+ *   Where it throws, the connection is reset
  */
-export function textBody(head: string, next: () => Promise<Uint8Array<ArrayBuffer> | null>): ReadableStream<Uint8Array<ArrayBuffer>> {
+export function textBody(
+  head: string,
+  next: () => Promise<Uint8Array<ArrayBuffer> | null>,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
   let rest: Uint8Array<ArrayBuffer> | null = new TextEncoder().encode(head)
   return new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
@@ -35,7 +42,9 @@ export function textBody(head: string, next: () => Promise<Uint8Array<ArrayBuffe
 }
 
 /** These bytes, and then nothing. */
-export function once(bytes: Uint8Array<ArrayBuffer>): () => Promise<Uint8Array<ArrayBuffer> | null> {
+export function once(
+  bytes: Uint8Array<ArrayBuffer>,
+): () => Promise<Uint8Array<ArrayBuffer> | null> {
   let given = false
   return async () => {
     if (given) return null

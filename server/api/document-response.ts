@@ -17,7 +17,9 @@ const PageSchema = z.object({
   path: z.string().openapi({ description: 'Where the page lies in the archive.' }),
   title: z.string(),
   icon: z.string().nullable(),
-  anchor: z.string().openapi({ description: "The address of the page's heading in the whole document, without `#`." }),
+  anchor: z.string().openapi({
+    description: "The address of the page's heading in the whole document, without `#`.",
+  }),
   source_url: z.string().nullable().optional().openapi(withMetadata),
   exported_at: moment.optional().openapi(withMetadata),
   properties: z.record(z.string(), z.unknown()),
@@ -29,7 +31,10 @@ const DocumentSchema = z
   .object({
     object: z.literal('document'),
     title: z.string(),
-    workspace: z.object({ id: z.string().nullable(), name: z.string().nullable() }).optional().openapi({ description: 'Only of an export of a whole workspace.' }),
+    workspace: z
+      .object({ id: z.string().nullable(), name: z.string().nullable() })
+      .optional()
+      .openapi({ description: 'Only of an export of a whole workspace.' }),
     markdown: z.string().openapi({ description: 'The whole document.' }),
     pages: z.array(PageSchema),
     warnings: z.array(z.object({ code: z.string(), page: z.string(), detail: z.string() })),
@@ -39,7 +44,10 @@ const DocumentSchema = z
 /** How the document is described in /openapi.json. */
 export const documentAnswer = {
   description: 'The document',
-  content: { 'text/markdown': { schema: z.string() }, 'application/json': { schema: DocumentSchema } },
+  content: {
+    'text/markdown': { schema: z.string() },
+    'application/json': { schema: DocumentSchema },
+  },
 }
 
 /** How a part of the document is described. */
@@ -51,16 +59,26 @@ export const partAnswer = {
 /**
  * Answers with a whole document, compressed where the caller accepts that.
  *
- * @param tag the entity tag of its bytes as they are, without quotes; none where it cannot be asked for again
+ * @param tag the entity tag of its bytes as they are, without quotes; none where it cannot be asked
+ *   for again
  * @param idle milliseconds after which a caller that stops reading is left
  */
-export function answerWhole(c: ApiContext, info: DocumentInfo, { size, stream }: OpenedBlob, idle: number, tag?: string): Response {
+export function answerWhole(
+  c: ApiContext,
+  info: DocumentInfo,
+  { size, stream }: OpenedBlob,
+  idle: number,
+  tag?: string,
+): Response {
   const coding = acceptedCoding(c.req.header('accept-encoding'))
   const headers = {
     ...documentHeaders(info),
     ...(coding === null ? { 'content-length': String(size) } : { 'content-encoding': coding }),
     // Other bytes, another tag (RFC 9110, section 8.8.3.3).
-    ...(tag !== undefined && { etag: coding === null ? `"${tag}"` : `"${tag}-${coding}"`, 'accept-ranges': 'bytes' }),
+    ...(tag !== undefined && {
+      etag: coding === null ? `"${tag}"` : `"${tag}-${coding}"`,
+      'accept-ranges': 'bytes',
+    }),
   }
   const body = bodyOf(c, stream, coding === null ? stream : encoded(stream, coding), idle)
   return new Response(body, { headers })
@@ -74,12 +92,18 @@ export interface KeptDocument extends DocumentInfo {
 }
 
 /**
- * Answers a GET of a document: with the range that was asked for (RFC 9110, section 14), else with all of it. A range is one of
- * the bytes as they are, so it is never compressed; who resumes a compressed download names its tag in `If-Range`, and gets all of it.
+ * Answers a GET of a document: with the range that was asked for (RFC 9110, section 14), else with
+ * all of it. A range is one of the bytes as they are, so it is never compressed; who resumes a
+ * compressed download names its tag in `If-Range`, and gets all of it.
  *
  * @throws Problem `range_not_satisfiable`
  */
-export async function answerAsked(c: ApiContext, kept: KeptDocument, blobs: BlobStore, idle: number): Promise<Response> {
+export async function answerAsked(
+  c: ApiContext,
+  kept: KeptDocument,
+  blobs: BlobStore,
+  idle: number,
+): Promise<Response> {
   const condition = c.req.header('if-range')?.trim()
   const isSame = condition === undefined || condition === `"${kept.tag}"`
   const asked = c.req.method === 'GET' && isSame ? askedRange(c.req.header('range')) : null
@@ -88,7 +112,11 @@ export async function answerAsked(c: ApiContext, kept: KeptDocument, blobs: Blob
   const range = rangeWithin(asked, size)
   if (range === null) {
     const headers = { 'content-range': `bytes */${size}` }
-    throw new Problem('range_not_satisfiable', `The document has ${size} bytes, and none in the range that was asked for.`, { headers })
+    throw new Problem(
+      'range_not_satisfiable',
+      `The document has ${size} bytes, and none in the range that was asked for.`,
+      { headers },
+    )
   }
   const { stream, size: length } = await blobs.open(kept.blob, range)
   const headers = {
@@ -102,7 +130,12 @@ export async function answerAsked(c: ApiContext, kept: KeptDocument, blobs: Blob
 }
 
 /** What is sent of a stored file. @param sent `stored` itself, or what is made of it */
-function bodyOf(c: ApiContext, stored: OpenedBlob['stream'], sent: OpenedBlob['stream'], idle: number): ReadableStream {
+function bodyOf(
+  c: ApiContext,
+  stored: OpenedBlob['stream'],
+  sent: OpenedBlob['stream'],
+  idle: number,
+): ReadableStream {
   const { outgoing } = c.env
   outgoing.setTimeout(idle)
   // Not every answer is read to its end: of HEAD not even the beginning is.
@@ -120,14 +153,18 @@ function bodyOf(c: ApiContext, stored: OpenedBlob['stream'], sent: OpenedBlob['s
   return ReadableStream.from(pieces())
 }
 
-/** How often a caller that has closed its sending side is asked whether it still listens (milliseconds). */
+/**
+ * How often a caller that has closed its sending side is asked whether it still listens
+ * (milliseconds).
+ */
 const ASK_EVERY = 1000
 
 /**
  * Aborted when the caller has closed the connection before its answer was complete.
  *
- * A caller that only closes its sending side looks like one that has gone: what is sent to that one comes back as a reset. So it is sent an
- * interim answer now and then (RFC 9110, section 15.2.1), which every client reads over.
+ * A caller that only closes its sending side looks like one that has gone: what is sent to that one
+ * comes back as a reset. So it is sent an interim answer now and then (RFC 9110, section 15.2.1),
+ * which every client reads over.
  */
 export function whenGone(incoming: IncomingMessage, outgoing: ServerResponse): AbortSignal {
   const controller = new AbortController()
@@ -144,7 +181,10 @@ export function whenGone(incoming: IncomingMessage, outgoing: ServerResponse): A
   outgoing.once('close', () => {
     socket.off('end', ask)
     clearInterval(asking)
-    if (!outgoing.writableFinished) controller.abort(new Problem('invalid_file', 'The connection was closed before the answer was complete.'))
+    if (!outgoing.writableFinished)
+      controller.abort(
+        new Problem('invalid_file', 'The connection was closed before the answer was complete.'),
+      )
   })
   return controller.signal
 }

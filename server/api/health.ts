@@ -7,7 +7,10 @@ export interface Health {
   troubles(): Promise<string[]>
 }
 
-const StateSchema = z.object({ status: z.enum(['ok', 'unavailable']), troubles: z.array(z.string()) })
+const StateSchema = z.object({
+  status: z.enum(['ok', 'unavailable']),
+  troubles: z.array(z.string()),
+})
 
 type State = z.infer<typeof StateSchema>
 
@@ -32,7 +35,10 @@ export function healthRoutes(health: Health): Api {
     method: 'get',
     path: '/readyz',
     summary: 'Check that the server can take requests',
-    responses: { 200: json('The server can take requests', StateSchema), 503: json('It cannot; the body says why', StateSchema) },
+    responses: {
+      200: json('The server can take requests', StateSchema),
+      503: json('It cannot; the body says why', StateSchema),
+    },
   })
   api.openAPIRegistry.registerPath(ready)
   api.get(ready.path, noQuery, async (c) => {

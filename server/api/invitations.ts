@@ -1,6 +1,14 @@
-// /api/v1/invitations: links that make an account. Administrators make them; whoever holds one uses it.
+// /api/v1/invitations: links that make an account. Administrators make them; whoever holds one uses
+// it.
 import { z } from '@hono/zod-openapi'
-import { acceptInvitation, countInvitations, createInvitation, deleteInvitation, listInvitations, openInvitation } from '../accounts/invitations.ts'
+import {
+  acceptInvitation,
+  countInvitations,
+  createInvitation,
+  deleteInvitation,
+  listInvitations,
+  openInvitation,
+} from '../accounts/invitations.ts'
 import { FREE, type Plans } from '../accounts/plans.ts'
 import { PageQuery, countedListOf, page, type Api } from './api.ts'
 import { strictObject } from './request/strict.ts'
@@ -13,19 +21,34 @@ const InvitationSchema = z
   .object({
     id: z.string(),
     object: z.literal('invitation'),
-    email: z.string().nullable().openapi({ description: 'The person it is meant for; the form suggests this address.' }),
+    email: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The person it is meant for; the form suggests this address.' }),
     plan: z.string(),
     status: z.enum(['open', 'accepted', 'expired']),
     created_at: z.iso.datetime(),
     expires_at: z.iso.datetime(),
-    account_id: z.string().nullable().openapi({ description: 'The account that was made with it.' }),
+    account_id: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The account that was made with it.' }),
   })
   .openapi('Invitation')
 
-const NewInvitationSchema = InvitationSchema.extend({ link: z.url().openapi({ description: 'For the invited person to open. It is not shown again.' }) }).openapi('NewInvitation')
+const NewInvitationSchema = InvitationSchema.extend({
+  link: z.url().openapi({ description: 'For the invited person to open. It is not shown again.' }),
+}).openapi('NewInvitation')
 
-const OpenSchema = z.object({ object: z.literal('invitation'), email: z.string().nullable(), expires_at: z.iso.datetime() })
-const Wanted = strictObject({ email: email.nullable().default(null), plan: z.string().default(FREE) })
+const OpenSchema = z.object({
+  object: z.literal('invitation'),
+  email: z.string().nullable(),
+  expires_at: z.iso.datetime(),
+})
+const Wanted = strictObject({
+  email: email.nullable().default(null),
+  plan: z.string().default(FREE),
+})
 const Accepted = strictObject({ token: z.string().max(200), email, password: newPassword })
 
 /** The routes of invitations. */
@@ -39,7 +62,10 @@ export function invitationRoutes(store: Store, plans: Plans, clock: () => number
       query: PageQuery,
       answer: ok('A page of invitations', countedListOf(InvitationSchema)),
       act: async ({ query: { limit, cursor }, now }) => {
-        const [rows, total] = await Promise.all([listInvitations(store, limit + 1, cursor, now), countInvitations(store)])
+        const [rows, total] = await Promise.all([
+          listInvitations(store, limit + 1, cursor, now),
+          countInvitations(store),
+        ])
         return { ...page(rows, limit), total }
       },
     }),
@@ -79,7 +105,13 @@ export function invitationRoutes(store: Store, plans: Plans, clock: () => number
       problems: ['invitation_not_found'],
       act: async ({ body: { token, ...person }, now, context }) => {
         const who = { ...person, address: context.get('client').address }
-        return welcome(context, store, plans, await acceptInvitation(store, token, who, now), clock())
+        return welcome(
+          context,
+          store,
+          plans,
+          await acceptInvitation(store, token, who, now),
+          clock(),
+        )
       },
     }),
     route({

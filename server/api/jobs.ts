@@ -1,6 +1,22 @@
 // /api/v1/jobs: conversions in the background.
 import { z } from '@hono/zod-openapi'
-import { COMMON_PROBLEMS, IdParams, PageQuery, authorized, callerOf, createRoute, listOf, noQuery, page, placed, problems, queryOf, security, type Api, type ApiContext } from './api.ts'
+import {
+  COMMON_PROBLEMS,
+  IdParams,
+  PageQuery,
+  authorized,
+  callerOf,
+  createRoute,
+  listOf,
+  noQuery,
+  page,
+  placed,
+  problems,
+  queryOf,
+  security,
+  type Api,
+  type ApiContext,
+} from './api.ts'
 import { isoTime } from '../common/clock.ts'
 import { ERRORS, Problem, type ErrorCode } from '../common/errors.ts'
 import { FairShares } from '../fairness/shares.ts'
@@ -62,13 +78,18 @@ function showJob(row: JobRow, now: number): Job {
     finished_at: isoTime(row.finished_at),
     expires_at: isoTime(row.expires_at),
     result_url: status === 'succeeded' ? `${PATH}/${row.id}/result` : null,
-    error: row.error_code === null ? null : { code: row.error_code, detail: row.error_detail ?? '' },
+    error:
+      row.error_code === null ? null : { code: row.error_code, detail: row.error_detail ?? '' },
   }
 }
 
 /** The answer to an upload that has become a job. */
 export function acceptedAnswer(row: JobRow, now: number): Response {
-  const headers = { 'content-type': 'application/json', location: `${PATH}/${row.id}`, 'retry-after': RETRY_AFTER }
+  const headers = {
+    'content-type': 'application/json',
+    location: `${PATH}/${row.id}`,
+    'retry-after': RETRY_AFTER,
+  }
   return new Response(JSON.stringify(showJob(row, now)), { status: 202, headers })
 }
 
@@ -78,7 +99,10 @@ export interface JobParts {
   changes: JobChanges
   watch: JobWatch
   clock: () => number
-  /** Milliseconds without a byte after which a caller that reads nothing is left, and after which a silent stream of events says that it lives. */
+  /**
+   * Milliseconds without a byte after which a caller that reads nothing is left, and after which a
+   * silent stream of events says that it lives.
+   */
   limits: { readonly transferIdle: number; readonly eventsIdle: number }
 }
 
@@ -89,17 +113,30 @@ function notFound(): Problem {
 /** The problem in place of a result; undefined where there is one. */
 function whyNoResult({ status, error, expires_at }: Job): Problem | undefined {
   if (status === 'succeeded') return undefined
-  if (status === 'failed' && error) return new Problem(isCode(error.code) ? error.code : 'internal_error', error.detail)
-  if (status === 'canceled') return new Problem('result_expired', 'The job was canceled and has no result.')
-  if (status === 'expired') return new Problem('result_expired', `The result was kept until ${expires_at}. Upload the file again.`)
-  return new Problem('job_not_finished', `The job is ${status}. Its events, or asking again, tell when the result is there.`, { retryAfter: Number(RETRY_AFTER) })
+  if (status === 'failed' && error)
+    return new Problem(isCode(error.code) ? error.code : 'internal_error', error.detail)
+  if (status === 'canceled')
+    return new Problem('result_expired', 'The job was canceled and has no result.')
+  if (status === 'expired')
+    return new Problem(
+      'result_expired',
+      `The result was kept until ${expires_at}. Upload the file again.`,
+    )
+  return new Problem(
+    'job_not_finished',
+    `The job is ${status}. Its events, or asking again, tell when the result is there.`,
+    { retryAfter: Number(RETRY_AFTER) },
+  )
 }
 
 function isCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERRORS, code)
 }
 
-/** Streams of events of all accounts; each has a share, and the newest one of whoever has most ends for somebody who has none. */
+/**
+ * Streams of events of all accounts; each has a share, and the newest one of whoever has most ends
+ * for somebody who has none.
+ */
 const followers = new FairShares({ places: 512, share: 64, always: true })
 
 /** The routes of jobs. */
@@ -121,7 +158,10 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
       answer: ok('A page of jobs', listOf(JobSchema)),
       act: async ({ query: { limit, cursor, account }, caller, now }) => {
         const rows = await listJobs(store, whose(caller, account), limit + 1, cursor)
-        return page(rows.map((row) => showJob(row, now)), limit)
+        return page(
+          rows.map((row) => showJob(row, now)),
+          limit,
+        )
       },
     }),
     route({
@@ -165,7 +205,15 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     responses: {
       200: documentAnswer,
       206: partAnswer,
-      ...problems('invalid_field', 'invalid_file', 'job_not_found', 'job_not_finished', 'result_expired', 'range_not_satisfiable', ...COMMON_PROBLEMS),
+      ...problems(
+        'invalid_field',
+        'invalid_file',
+        'job_not_found',
+        'job_not_finished',
+        'result_expired',
+        'range_not_satisfiable',
+        ...COMMON_PROBLEMS,
+      ),
     },
   })
   api.openAPIRegistry.registerPath(result)
@@ -174,9 +222,18 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     const problem = whyNoResult(showJob(row, clock()))
     if (problem) throw problem
     if (row.result_blob === null) throw new Error(`the job ${row.id} has no result`)
-    const info = { contentType: CONTENT_TYPES[row.format], fileName: row.file_name, faults: faultsOf(row) }
+    const info = {
+      contentType: CONTENT_TYPES[row.format],
+      fileName: row.file_name,
+      faults: faultsOf(row),
+    }
     // A job has one result, whose bytes never change.
-    return answerAsked(c, { ...info, blob: row.result_blob, tag: row.id }, blobs, limits.transferIdle)
+    return answerAsked(
+      c,
+      { ...info, blob: row.result_blob, tag: row.id },
+      blobs,
+      limits.transferIdle,
+    )
   })
 
   const events = createRoute({
@@ -186,7 +243,10 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     security,
     request: { params: IdParams },
     responses: {
-      200: { description: 'Server-sent events', content: { 'text/event-stream': { schema: z.string() } } },
+      200: {
+        description: 'Server-sent events',
+        content: { 'text/event-stream': { schema: z.string() } },
+      },
       ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS),
     },
   })
@@ -197,7 +257,11 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     const dropped = new AbortController()
     const place = followers.enter(callerOf(c).account.id, () => dropped.abort())
     if (typeof place === 'string') {
-      throw new Problem('too_many_requests', 'Too many jobs of this account are followed. Follow fewer at once.', { retryAfter: 1, status: place === 'share' ? 429 : 503 })
+      throw new Problem(
+        'too_many_requests',
+        'Too many jobs of this account are followed. Follow fewer at once.',
+        { retryAfter: 1, status: place === 'share' ? 429 : 503 },
+      )
     }
     outgoing.once('close', () => place.leave())
     outgoing.setTimeout(limits.eventsIdle + limits.transferIdle)
@@ -209,15 +273,22 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     const gone = AbortSignal.any([whenGone(incoming, outgoing), dropped.signal])
     const body = ReadableStream.from(eventsOf(watch.follow(row, gone, limits.eventsIdle), clock))
     // The last header keeps nginx from holding events back.
-    return new Response(body, { headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' } })
+    return new Response(body, {
+      headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },
+    })
   })
 
   return api
 }
 
 /** Rows as server-sent events, silence as a comment (WHATWG HTML, section 9.2). */
-async function* eventsOf(rows: AsyncIterable<JobRow | undefined>, clock: () => number): AsyncGenerator<Uint8Array, void> {
+async function* eventsOf(
+  rows: AsyncIterable<JobRow | undefined>,
+  clock: () => number,
+): AsyncGenerator<Uint8Array, void> {
   for await (const row of rows) {
-    yield Buffer.from(row ? `event: job\ndata: ${JSON.stringify(showJob(row, clock()))}\n\n` : ': nothing new\n\n')
+    yield Buffer.from(
+      row ? `event: job\ndata: ${JSON.stringify(showJob(row, clock()))}\n\n` : ': nothing new\n\n',
+    )
   }
 }

@@ -19,9 +19,10 @@ import { Moment, Name, Purge, expiryError, momentOf, oneOrMore } from './schemas
 
 const Status = z.enum(['active', 'disabled', 'expired', 'revoked'])
 const count = z.number().int()
-const Objects = z
-  .enum(['own', 'upstream'])
-  .openapi({ description: '`own`: objects that the key made, or that were shared with it. `upstream`: all that the account with the provider holds; only administrators set it.' })
+const Objects = z.enum(['own', 'upstream']).openapi({
+  description:
+    '`own`: objects that the key made, or that were shared with it. `upstream`: all that the account with the provider holds; only administrators set it.',
+})
 
 const KeySchema = z
   .object({
@@ -29,18 +30,33 @@ const KeySchema = z
     object: z.literal('key'),
     account_id: z.string(),
     name: z.string(),
-    prefix: z.string().openapi({ description: 'The public head of the newest secret, for display.' }),
-    models: z.array(z.string()).nullable().openapi({ description: 'Exact names and `*` globs; null means every model.' }),
-    rpm: count.nullable().openapi({ description: 'Requests in any 60 seconds; null means no limit.' }),
+    prefix: z
+      .string()
+      .openapi({ description: 'The public head of the newest secret, for display.' }),
+    models: z
+      .array(z.string())
+      .nullable()
+      .openapi({ description: 'Exact names and `*` globs; null means every model.' }),
+    rpm: count
+      .nullable()
+      .openapi({ description: 'Requests in any 60 seconds; null means no limit.' }),
     allowed_origins: z.array(z.string()).nullable(),
     objects: Objects,
-    providers: z.array(z.string()).nullable().openapi({ description: 'Ids of providers; null means every provider.' }),
-    read_only: z.boolean().openapi({ description: 'Whether it may generate and read, and change nothing that a provider stores.' }),
+    providers: z
+      .array(z.string())
+      .nullable()
+      .openapi({ description: 'Ids of providers; null means every provider.' }),
+    read_only: z.boolean().openapi({
+      description: 'Whether it may generate and read, and change nothing that a provider stores.',
+    }),
     expires_at: z.iso.datetime().nullable(),
     status: Status,
     created_at: z.iso.datetime(),
     last_used_at: z.iso.datetime().nullable(),
-    previous_secret_expires_at: z.iso.datetime().nullable().openapi({ description: 'When the secret that was rotated away stops working; null where none does any more.' }),
+    previous_secret_expires_at: z.iso.datetime().nullable().openapi({
+      description:
+        'When the secret that was rotated away stops working; null where none does any more.',
+    }),
     usage: z.object({
       requests: count,
       errors: count,
@@ -52,16 +68,20 @@ const KeySchema = z
   })
   .openapi('Key')
 
-const NewKeySchema = KeySchema.extend({ secret: z.string().openapi({ description: 'The key itself. It is not shown again.' }) }).openapi('NewKey')
+const NewKeySchema = KeySchema.extend({
+  secret: z.string().openapi({ description: 'The key itself. It is not shown again.' }),
+}).openapi('NewKey')
 
 /** TABLE of what a person decides about a key. */
 const wishes = {
   name: Name,
   models: z
-    .array(z.string().superRefine((entry, issues) => {
-      const problem = scopeEntryProblem(entry)
-      if (problem !== null) issues.addIssue({ code: 'custom', message: problem })
-    }))
+    .array(
+      z.string().superRefine((entry, issues) => {
+        const problem = scopeEntryProblem(entry)
+        if (problem !== null) issues.addIssue({ code: 'custom', message: problem })
+      }),
+    )
     .min(1)
     .max(SCOPE_LIMITS.entries)
     .nullable(),
@@ -71,7 +91,10 @@ const wishes = {
       z.string().transform((text, issues) => {
         const origin = normalOrigin(text)
         if (origin !== null) return origin
-        issues.addIssue({ code: 'custom', message: 'Must be an origin such as https://app.example.com.' })
+        issues.addIssue({
+          code: 'custom',
+          message: 'Must be an origin such as https://app.example.com.',
+        })
         return z.NEVER
       }),
     )
@@ -93,40 +116,73 @@ const Wanted = strictObject({
   providers: wishes.providers.default(null),
   read_only: wishes.read_only.default(false),
   expires_at: wishes.expires_at.default(null),
-  account_id: z.string().optional().openapi({ description: 'Another account; administrators only.' }),
+  account_id: z
+    .string()
+    .optional()
+    .openapi({ description: 'Another account; administrators only.' }),
 })
 
 /** A record is sent back with the status that it has; only these two can be chosen. */
 const CHOSEN = ['active', 'disabled'] as const
 const Change = patchOf(
   KeySchema,
-  { ...wishes, status: Status.openapi({ description: 'Disables the key, or enables it again: `active` or `disabled`, or what it is.' }) },
+  {
+    ...wishes,
+    status: Status.openapi({
+      description: 'Disables the key, or enables it again: `active` or `disabled`, or what it is.',
+    }),
+  },
   ['last_used_at', 'previous_secret_expires_at', 'usage'],
 )
 
 /** The longest time for which a replaced secret goes on working: 30 days. */
 const LONGEST_GRACE = 30 * 86_400
 const Rotation = strictObject({
-  grace_seconds: count.min(0).max(LONGEST_GRACE).default(86_400).openapi({ description: 'How long the old secret goes on working.' }),
+  grace_seconds: count
+    .min(0)
+    .max(LONGEST_GRACE)
+    .default(86_400)
+    .openapi({ description: 'How long the old secret goes on working.' }),
 })
 
 const Ended = strictObject({
   status: z.array(z.enum(ENDED)).min(1).openapi({ description: 'How they have ended.' }),
 })
 
-const PurgeSchema = z.object({ object: z.literal('purge'), purged: count.openapi({ description: 'How many there were.' }) }).openapi('Purge')
+const PurgeSchema = z
+  .object({
+    object: z.literal('purge'),
+    purged: count.openapi({ description: 'How many there were.' }),
+  })
+  .openapi('Purge')
 
 const ListQuery = PageQuery.extend({
   ...Whose.shape,
-  status: oneOrMore(Status.options).optional().openapi({ type: 'string', description: 'One or more of active, disabled, expired, revoked, with commas between them.', example: 'active,disabled' }),
-  search: z.string().max(200).optional().openapi({ description: 'Part of the name, the beginning of the prefix (`tmk_…`), or the id.' }),
+  status: oneOrMore(Status.options).optional().openapi({
+    type: 'string',
+    description: 'One or more of active, disabled, expired, revoked, with commas between them.',
+    example: 'active,disabled',
+  }),
+  search: z.string().max(200).optional().openapi({
+    description: 'Part of the name, the beginning of the prefix (`tmk_…`), or the id.',
+  }),
   model: z.string().max(300).optional().openapi({ description: 'Keys that may reach this model.' }),
-  sort: z.enum(KEY_SORTS).default('-created_at').openapi({ description: 'A leading minus reverses the order.' }),
+  sort: z
+    .enum(KEY_SORTS)
+    .default('-created_at')
+    .openapi({ description: 'A leading minus reverses the order.' }),
 })
 
-/** @throws Problem `insufficient_scope`: what is nobody's, or another key's, is the operator's to open */
+/**
+ * @throws Problem `insufficient_scope`: what is nobody's, or another key's, is the operator's to
+ * open
+ */
 function mayOpenUpstream({ account }: Caller): void {
-  if (account.role !== 'admin') throw new Problem('insufficient_scope', 'Only an administrator may set "objects" to "upstream".')
+  if (account.role !== 'admin')
+    throw new Problem(
+      'insufficient_scope',
+      'Only an administrator may set "objects" to "upstream".',
+    )
 }
 
 /** The keys that are in use, and the providers. */
@@ -136,10 +192,23 @@ interface Proxied {
 }
 
 /** A misspelt provider would lock the key out of all of them. */
-function providerErrors({ table }: Proxied, ids: readonly string[] | null | undefined): FieldError[] {
-  const known = table().providers.map(({ id }) => id).toSorted()
+function providerErrors(
+  { table }: Proxied,
+  ids: readonly string[] | null | undefined,
+): FieldError[] {
+  const known = table()
+    .providers.map(({ id }) => id)
+    .toSorted()
   return (ids ?? []).flatMap((id, index) =>
-    known.includes(id) ? [] : [fieldError(`providers.${index}`, `There is no provider ${JSON.stringify(id)}. Choose from ${known.join(', ')}.`)])
+    known.includes(id)
+      ? []
+      : [
+          fieldError(
+            `providers.${index}`,
+            `There is no provider ${JSON.stringify(id)}. Choose from ${known.join(', ')}.`,
+          ),
+        ],
+  )
 }
 
 function statusError(status: string | undefined): FieldError | null {
@@ -152,7 +221,10 @@ const lookingUp = (store: Store, { account }: Caller): Store => store.lookingUpF
 
 /** The routes of keys. */
 export function keyRoutes(store: Store, proxied: Proxied, clock: () => number): Api {
-  return routes(store, clock, [...recordRoutes(store, proxied, clock), ...endRoutes(store, proxied)])
+  return routes(store, clock, [
+    ...recordRoutes(store, proxied, clock),
+    ...endRoutes(store, proxied),
+  ])
 }
 
 /** Making, listing, reading and changing keys. */
@@ -164,13 +236,21 @@ function recordRoutes(store: Store, proxied: Proxied, clock: () => number): Rout
       summary: 'Make a proxy key',
       access: 'manage',
       body: Wanted,
-      check: (_, { providers, expires_at }) => [...providerErrors(proxied, providers), expiryError(expires_at, clock())],
+      check: (_, { providers, expires_at }) => [
+        ...providerErrors(proxied, providers),
+        expiryError(expires_at, clock()),
+      ],
       answer: created('The key, with its secret', NewKeySchema),
       problems: ['account_not_found'],
       act: async ({ body: { account_id, expires_at, ...wanted }, caller, now }) => {
         const owner = await ownerOf(store, caller, account_id, 'keys')
         if (wanted.objects === 'upstream') mayOpenUpstream(caller)
-        const key = await createKey(lookingUp(store, caller), owner.id, { ...wanted, expires_at: momentOf(expires_at) }, now)
+        const key = await createKey(
+          lookingUp(store, caller),
+          owner.id,
+          { ...wanted, expires_at: momentOf(expires_at) },
+          now,
+        )
         await proxied.keys.refresh()
         return key
       },
@@ -184,8 +264,13 @@ function recordRoutes(store: Store, proxied: Proxied, clock: () => number): Rout
       answer: ok('A page of keys', countedListOf(KeySchema)),
       act: async ({ query: { limit, cursor, account, ...filter }, caller, now }) => {
         const wanted = { ...filter, account: whose(caller, account) }
-        const reading = looksAtAll(wanted) ? store.readingFor(caller.account.id) : lookingUp(store, caller)
-        const [found, total] = await Promise.all([listKeys(reading, wanted, limit, cursor, now), countKeys(reading, wanted, now)])
+        const reading = looksAtAll(wanted)
+          ? store.readingFor(caller.account.id)
+          : lookingUp(store, caller)
+        const [found, total] = await Promise.all([
+          listKeys(reading, wanted, limit, cursor, now),
+          countKeys(reading, wanted, now),
+        ])
         return { object: 'list' as const, data: found.keys, next_cursor: found.next, total }
       },
     }),
@@ -197,7 +282,8 @@ function recordRoutes(store: Store, proxied: Proxied, clock: () => number): Rout
       query: Whose,
       answer: ok('The key', KeySchema),
       problems: ['key_not_found'],
-      act: ({ params, query, caller, now }) => getKey(lookingUp(store, caller), params.id, whose(caller, query.account), now),
+      act: ({ params, query, caller, now }) =>
+        getKey(lookingUp(store, caller), params.id, whose(caller, query.account), now),
     }),
     route({
       method: 'patch',
@@ -211,12 +297,24 @@ function recordRoutes(store: Store, proxied: Proxied, clock: () => number): Rout
       act: async ({ params: { id }, query, body, caller, now }) => {
         const account = whose(caller, query.account)
         const reading = lookingUp(store, caller)
-        const { expires_at, status, ...plain } = Change.changes(body, await getKey(reading, id, account, now), (change) => [
-          statusError(change.status), expiryError(change.expires_at, now), ...providerErrors(proxied, change.providers),
-        ])
+        const { expires_at, status, ...plain } = Change.changes(
+          body,
+          await getKey(reading, id, account, now),
+          (change) => [
+            statusError(change.status),
+            expiryError(change.expires_at, now),
+            ...providerErrors(proxied, change.providers),
+          ],
+        )
         if (plain.objects === 'upstream') mayOpenUpstream(caller)
         const expires = expires_at === undefined ? undefined : momentOf(expires_at)
-        const key = await changeKey(reading, id, account, { ...plain, expires_at: expires, disabled: status && status === 'disabled' }, now)
+        const key = await changeKey(
+          reading,
+          id,
+          account,
+          { ...plain, expires_at: expires, disabled: status && status === 'disabled' },
+          now,
+        )
         await proxied.keys.refresh()
         return key
       },
@@ -266,7 +364,13 @@ function endRoutes(store: Store, { keys }: Proxied): Route[] {
       problems: ['key_not_found', 'key_revoked'],
       act: async ({ params, query, body, caller, now }) => {
         const account = whose(caller, query.account)
-        const key = await rotateKey(lookingUp(store, caller), params.id, account, body.grace_seconds * 1000, now)
+        const key = await rotateKey(
+          lookingUp(store, caller),
+          params.id,
+          account,
+          body.grace_seconds * 1000,
+          now,
+        )
         await keys.refresh()
         return key
       },
@@ -280,7 +384,12 @@ function endRoutes(store: Store, { keys }: Proxied): Route[] {
       answer: ok('The key', KeySchema),
       problems: ['key_not_found', 'key_revoked'],
       act: async ({ params, query, caller, now }) => {
-        const key = await endPreviousSecrets(lookingUp(store, caller), params.id, whose(caller, query.account), now)
+        const key = await endPreviousSecrets(
+          lookingUp(store, caller),
+          params.id,
+          whose(caller, query.account),
+          now,
+        )
         await keys.refresh()
         return key
       },

@@ -12,27 +12,48 @@ const LimitsSchema = z
     object: z.literal('limits'),
     html_bytes: count.openapi({ description: 'The largest HTML file that is converted.' }),
     zip_bytes: count.openapi({ description: 'The largest ZIP archive that is converted.' }),
-    archive_entries: count.openapi({ description: 'Files that an archive and its parts may hold together.' }),
+    archive_entries: count.openapi({
+      description: 'Files that an archive and its parts may hold together.',
+    }),
     page_bytes: count.openapi({ description: 'The largest page of an archive, inflated.' }),
     pages_bytes: count.openapi({ description: 'All pages of an archive together, inflated.' }),
-    parts_bytes: count.openapi({ description: 'The deflated parts of an export together, inflated.' }),
-    async_above_bytes: count.openapi({ description: 'A ZIP archive larger than this becomes a job.' }),
-    result_retention_seconds: count.openapi({ description: 'How long the result of a job is kept.' }),
+    parts_bytes: count.openapi({
+      description: 'The deflated parts of an export together, inflated.',
+    }),
+    async_above_bytes: count.openapi({
+      description: 'A ZIP archive larger than this becomes a job.',
+    }),
+    result_retention_seconds: count.openapi({
+      description: 'How long the result of a job is kept.',
+    }),
   })
   .openapi('Limits')
 
 type Limits = Pick<
   Config['conversion'],
-  'maxHtml' | 'maxZip' | 'maxEntries' | 'maxPage' | 'maxPages' | 'maxParts' | 'asyncAbove' | 'retention'
+  | 'maxHtml'
+  | 'maxZip'
+  | 'maxEntries'
+  | 'maxPage'
+  | 'maxPages'
+  | 'maxParts'
+  | 'asyncAbove'
+  | 'retention'
 >
 
 /** The route of the limits of conversions. */
 export function limitRoutes(store: Store, limits: Limits, clock: () => number): Api {
   const { maxHtml, maxZip, maxEntries, maxPage, maxPages, maxParts, asyncAbove, retention } = limits
   const shown = {
-    object: 'limits' as const, html_bytes: maxHtml, zip_bytes: maxZip,
-    archive_entries: maxEntries, page_bytes: maxPage, pages_bytes: maxPages, parts_bytes: maxParts,
-    async_above_bytes: asyncAbove, result_retention_seconds: Math.round(retention / 1000),
+    object: 'limits' as const,
+    html_bytes: maxHtml,
+    zip_bytes: maxZip,
+    archive_entries: maxEntries,
+    page_bytes: maxPage,
+    pages_bytes: maxPages,
+    parts_bytes: maxParts,
+    async_above_bytes: asyncAbove,
+    result_retention_seconds: Math.round(retention / 1000),
   }
   return routes(store, clock, [
     route({

@@ -5,19 +5,34 @@ import { Problem } from '../common/errors.ts'
 import { isSecret } from '../common/secrets.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
-/** @param token what a scraper must send as its bearer token; null lets everybody read, who can reach the server */
+/**
+ * @param token what a scraper must send as its bearer token; null lets everybody read, who can
+ * reach the server
+ */
 export function metricsRoutes(metrics: Metrics, token: string | null): Api {
   const api = newApi()
   const route = createRoute({
     method: 'get',
     path: '/metrics',
     summary: 'Read metrics, for Prometheus',
-    responses: { 200: { description: 'Metrics in the text format of Prometheus', content: { 'text/plain': { schema: z.string() } } }, ...problems('invalid_token') },
+    responses: {
+      200: {
+        description: 'Metrics in the text format of Prometheus',
+        content: { 'text/plain': { schema: z.string() } },
+      },
+      ...problems('invalid_token'),
+    },
   })
   api.openAPIRegistry.registerPath(route)
   api.get(route.path, noQuery, async (c) => {
-    if (token !== null && !isSecret(/^Bearer +(.*)$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '', token)) {
-      throw new Problem('invalid_token', 'Send the token of TOLLMARK_METRICS_TOKEN in the header "Authorization: Bearer <token>".')
+    if (
+      token !== null &&
+      !isSecret(/^Bearer +(.*)$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '', token)
+    ) {
+      throw new Problem(
+        'invalid_token',
+        'Send the token of TOLLMARK_METRICS_TOKEN in the header "Authorization: Bearer <token>".',
+      )
     }
     const { type, bytes } = await metrics.text()
     // As text it would be copied for each scrape, behind the head of its answer.

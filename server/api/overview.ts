@@ -1,4 +1,5 @@
-// /api/v1/overview and /api/v1/models: the first page of the dashboard in one answer, and the models to choose from.
+// /api/v1/overview and /api/v1/models: the first page of the dashboard in one answer, and the
+// models to choose from.
 import { z } from '@hono/zod-openapi'
 import { showAccount } from '../accounts/accounts.ts'
 import type { Plans } from '../accounts/plans.ts'
@@ -16,7 +17,10 @@ import { AccountSchema } from './accounts.ts'
 import { allCredentials } from './credentials.ts'
 
 const SOON = 7 * DAY
-/** A key is often at its limit where so many of its requests of a day were refused, and that is such a share of all. */
+/**
+ * A key is often at its limit where so many of its requests of a day were refused, and that is such
+ * a share of all.
+ */
 const OFTEN = { refused: 20, share: 0.05 }
 /** Answers by which a provider refuses a credential. */
 const REFUSED: ReadonlySet<number> = new Set([401, 403])
@@ -35,7 +39,9 @@ const measures = {
   first_byte_ms: count.nullable().openapi({ description: 'Mean over the answered requests.' }),
   total_ms: count.nullable(),
 }
-const refused = count.openapi({ description: 'Refused by the limit of a key, in whole hours; not among `requests`.' })
+const refused = count.openapi({
+  description: 'Refused by the limit of a key, in whole hours; not among `requests`.',
+})
 
 const AttentionSchema = z
   .object({
@@ -43,8 +49,14 @@ const AttentionSchema = z
     detail: z.string().openapi({ description: 'A sentence that a person can act on.' }),
     key_id: z.string().nullable(),
     credential_id: z.string().nullable(),
-    provider: z.string().nullable().openapi({ description: 'The id of the provider that cannot be reached.' }),
-    at: z.iso.datetime().nullable().openapi({ description: 'When the key expires; when the call last failed.' }),
+    provider: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The id of the provider that cannot be reached.' }),
+    at: z.iso
+      .datetime()
+      .nullable()
+      .openapi({ description: 'When the key expires; when the call last failed.' }),
   })
   .openapi('Attention')
 
@@ -56,20 +68,36 @@ const OverviewSchema = z
     to: z.iso.datetime(),
     step_seconds: count,
     totals: z.object({ ...measures, refused }),
-    series: z.array(z.object({ time: z.iso.datetime(), ...measures })).openapi({ description: 'Every step, including those without requests.' }),
-    keys: z.array(z.object({ key_id: z.string(), name: z.string().nullable(), ...measures, refused })).openapi({ description: 'The most used ones.' }),
-    models: z.array(z.object({ provider: z.string(), model: z.string().nullable(), ...measures })).openapi({ description: 'The most used ones.' }),
+    series: z
+      .array(z.object({ time: z.iso.datetime(), ...measures }))
+      .openapi({ description: 'Every step, including those without requests.' }),
+    keys: z
+      .array(z.object({ key_id: z.string(), name: z.string().nullable(), ...measures, refused }))
+      .openapi({ description: 'The most used ones.' }),
+    models: z
+      .array(z.object({ provider: z.string(), model: z.string().nullable(), ...measures }))
+      .openapi({ description: 'The most used ones.' }),
     attention: z.array(AttentionSchema),
     quota: AccountSchema.shape.quota,
   })
   .openapi('Overview')
 
 const ModelSchema = z
-  .object({ id: z.string(), object: z.literal('model'), provider: z.string(), requests: count, last_used_at: z.iso.datetime().openapi({ description: 'Exact to the hour within the last day, before that to the day.' }) })
+  .object({
+    id: z.string(),
+    object: z.literal('model'),
+    provider: z.string(),
+    requests: count,
+    last_used_at: z.iso
+      .datetime()
+      .openapi({ description: 'Exact to the hour within the last day, before that to the day.' }),
+  })
   .openapi('Model')
 
 const Query = Whose.extend({
-  range: OverviewSchema.shape.range.default('day').openapi({ description: 'The last hour by the minute, day by the hour, or 7 or 30 days by the day; UTC.' }),
+  range: OverviewSchema.shape.range.default('day').openapi({
+    description: 'The last hour by the minute, day by the hour, or 7 or 30 days by the day; UTC.',
+  }),
   key: z.string().max(100).optional(),
   model: z.string().max(300).optional(),
 })
@@ -77,7 +105,12 @@ const Query = Whose.extend({
 type Health = Pick<Proxy, 'credentials' | 'unreadable' | 'table'>
 
 /** The routes of the overview. */
-export function overviewRoutes(store: Store, plans: Plans, proxied: Health, clock: () => number): Api {
+export function overviewRoutes(
+  store: Store,
+  plans: Plans,
+  proxied: Health,
+  clock: () => number,
+): Api {
   return routes(store, clock, [
     route({
       method: 'get',
@@ -89,7 +122,11 @@ export function overviewRoutes(store: Store, plans: Plans, proxied: Health, cloc
       act: async ({ query: { range, key, model, account: named }, caller, now }) => {
         const account = whose(caller, named)
         const reading = store.readingFor(caller.account.id)
-        const { from, to, totals, series, keys, models } = await readOverview(reading, { account, range, key, model }, now)
+        const { from, to, totals, series, keys, models } = await readOverview(
+          reading,
+          { account, range, key, model },
+          now,
+        )
         const ids = keys.map(({ key_id }) => key_id)
         const [refused, refusals, lately] = await Promise.all([
           countRefusals(reading, { account, key, from }),
@@ -99,10 +136,19 @@ export function overviewRoutes(store: Store, plans: Plans, proxied: Health, cloc
         const names = await keyNames(store, ids)
         const isAdmin = caller.account.role === 'admin'
         return {
-          object: 'overview' as const, range, from: isoTime(from), to: isoTime(to), step_seconds: RANGES[range].step / 1000,
+          object: 'overview' as const,
+          range,
+          from: isoTime(from),
+          to: isoTime(to),
+          step_seconds: RANGES[range].step / 1000,
           totals: { ...totals, refused },
           series: series.map(({ at, ...rest }) => ({ time: isoTime(at), ...rest })),
-          keys: keys.map(({ key_id, ...rest }) => ({ key_id, name: names.get(key_id) ?? null, ...rest, refused: refusals.get(key_id) ?? 0 })),
+          keys: keys.map(({ key_id, ...rest }) => ({
+            key_id,
+            name: names.get(key_id) ?? null,
+            ...rest,
+            refused: refusals.get(key_id) ?? 0,
+          })),
           models,
           attention: [
             ...(await expiring(reading, account, now)),
@@ -122,10 +168,20 @@ export function overviewRoutes(store: Store, plans: Plans, proxied: Health, cloc
       answer: ok('Models of the last 90 days', countedListOf(ModelSchema)),
       act: async ({ query, caller, now }) => {
         const reading = store.readingFor(caller.account.id)
-        const seen = await modelsSeen(reading, whose(caller, query.account), now - MODELS.since, MODELS.most)
-        return whole(seen.map(({ last_used_at, requests, ...rest }) => ({
-          ...rest, object: 'model' as const, requests: Number(requests), last_used_at: isoTime(Number(last_used_at)),
-        })))
+        const seen = await modelsSeen(
+          reading,
+          whose(caller, query.account),
+          now - MODELS.since,
+          MODELS.most,
+        )
+        return whole(
+          seen.map(({ last_used_at, requests, ...rest }) => ({
+            ...rest,
+            object: 'model' as const,
+            requests: Number(requests),
+            last_used_at: isoTime(Number(last_used_at)),
+          })),
+        )
       },
     }),
   ])
@@ -138,42 +194,102 @@ const nothing = { key_id: null, credential_id: null, provider: null, at: null }
 async function expiring(reading: Store, account: string | null, now: number): Promise<Attention[]> {
   const keys = await expiringKeys(reading, account, now, now + SOON)
   return keys.map(({ id, name, expires_at }) => ({
-    ...nothing, kind: 'key_expires' as const, key_id: id, at: isoTime(expires_at), detail: `The key "${name}" expires on ${isoTime(expires_at).slice(0, 10)} (UTC). Set another date, or replace it.`,
+    ...nothing,
+    kind: 'key_expires' as const,
+    key_id: id,
+    at: isoTime(expires_at),
+    detail: `The key "${name}" expires on ${isoTime(expires_at).slice(0, 10)} (UTC). Set another date, or replace it.`,
   }))
 }
 
-/** Keys that are often at their limit. What was let through is only read where something was refused. */
-async function atLimit(store: Store, reading: Store, account: string | null, often: Map<string, number>, now: number): Promise<Attention[]> {
+/**
+ * Keys that are often at their limit. What was let through is only read where something was
+ * refused.
+ */
+async function atLimit(
+  store: Store,
+  reading: Store,
+  account: string | null,
+  often: Map<string, number>,
+  now: number,
+): Promise<Attention[]> {
   if (often.size === 0) return []
-  const lines = await readUsage(reading, { account, by: ['key'], keys: [...often.keys()], from: now - DAY, to: now + 1 })
+  const lines = await readUsage(reading, {
+    account,
+    by: ['key'],
+    keys: [...often.keys()],
+    from: now - DAY,
+    to: now + 1,
+  })
   const passed = new Map(lines.map((line) => [line.key_id, line.requests]))
-  const found = [...often].filter(([key, refused]) => refused >= OFTEN.share * (refused + (passed.get(key) ?? 0)))
-  const names = await keyNames(store, found.map(([key]) => key))
+  const found = [...often].filter(
+    ([key, refused]) => refused >= OFTEN.share * (refused + (passed.get(key) ?? 0)),
+  )
+  const names = await keyNames(
+    store,
+    found.map(([key]) => key),
+  )
   return found.flatMap(([key, refused]) => {
     const name = names.get(key)
     if (name === undefined) return []
-    return [{ ...nothing, kind: 'key_at_limit' as const, key_id: key, detail: `The limit of the key "${name}" refused ${refused} requests in the last 24 hours. Raise it, or slow its callers down.` }]
+    return [
+      {
+        ...nothing,
+        kind: 'key_at_limit' as const,
+        key_id: key,
+        detail: `The limit of the key "${name}" refused ${refused} requests in the last 24 hours. Raise it, or slow its callers down.`,
+      },
+    ]
   })
 }
 
 /** Credentials that are refused or unreadable, and providers that cannot be reached. */
 async function failing(store: Store, proxied: Health, now: number): Promise<Attention[]> {
   const credentials = await allCredentials(store, proxied, now)
-  return [...unreachable(proxied, credentials), ...credentials.flatMap(({ id, name, provider, status, readable, last_error }) => {
-    // Limits and troubles of a provider pass, and no other credential would help.
-    if (status === 'paused' || (readable && !REFUSED.has(last_error?.status ?? 0))) return []
-    const failure = last_error === null ? 'cannot be opened with the master key of this server' : `was last answered ${last_error.status}`
-    const detail = `The credential "${name}" of ${provider} ${failure}. Test it, or replace it.`
-    return [{ ...nothing, kind: 'credential_failing' as const, credential_id: id, at: last_error?.at ?? null, detail }]
-  })]
+  return [
+    ...unreachable(proxied, credentials),
+    ...credentials.flatMap(({ id, name, provider, status, readable, last_error }) => {
+      // Limits and troubles of a provider pass, and no other credential would help.
+      if (status === 'paused' || (readable && !REFUSED.has(last_error?.status ?? 0))) return []
+      const failure =
+        last_error === null
+          ? 'cannot be opened with the master key of this server'
+          : `was last answered ${last_error.status}`
+      const detail = `The credential "${name}" of ${provider} ${failure}. Test it, or replace it.`
+      return [
+        {
+          ...nothing,
+          kind: 'credential_failing' as const,
+          credential_id: id,
+          at: last_error?.at ?? null,
+          detail,
+        },
+      ]
+    }),
+  ]
 }
 
 /** One line for a provider, however many of its credentials have found that out. */
-function unreachable(proxied: Health, credentials: Awaited<ReturnType<typeof allCredentials>>): Attention[] {
-  const lost = credentials.filter(({ status, last_error }) => status === 'active' && last_error !== null && last_error.code !== null)
+function unreachable(
+  proxied: Health,
+  credentials: Awaited<ReturnType<typeof allCredentials>>,
+): Attention[] {
+  const lost = credentials.filter(
+    ({ status, last_error }) =>
+      status === 'active' && last_error !== null && last_error.code !== null,
+  )
   return [...Map.groupBy(lost, ({ provider }) => provider)].map(([provider, [first]]) => {
     const name = proxied.table().byId(provider)?.name ?? provider
-    const what = first!.last_error!.code === 'upstream_timeout' ? 'did not answer in time' : 'could not be reached, or broke off'
-    return { ...nothing, kind: 'provider_unreachable' as const, provider, at: first!.last_error!.at, detail: `${name} ${what} at the last call. Check its status, and the network of this server.` }
+    const what =
+      first!.last_error!.code === 'upstream_timeout'
+        ? 'did not answer in time'
+        : 'could not be reached, or broke off'
+    return {
+      ...nothing,
+      kind: 'provider_unreachable' as const,
+      provider,
+      at: first!.last_error!.at,
+      detail: `${name} ${what} at the last call. Check its status, and the network of this server.`,
+    }
   })
 }

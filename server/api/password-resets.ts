@@ -1,6 +1,12 @@
-// /api/v1/accounts/{id}/reset-password and /api/v1/password-resets: links by which a person sets a new password.
+// /api/v1/accounts/{id}/reset-password and /api/v1/password-resets: links by which a person sets a
+// new password.
 import { z } from '@hono/zod-openapi'
-import { acceptPasswordReset, createPasswordReset, openPasswordReset, passwordResetPath } from '../accounts/password-resets.ts'
+import {
+  acceptPasswordReset,
+  createPasswordReset,
+  openPasswordReset,
+  passwordResetPath,
+} from '../accounts/password-resets.ts'
 import type { Plans } from '../accounts/plans.ts'
 import type { Api } from './api.ts'
 import { isoTime } from '../common/clock.ts'
@@ -20,7 +26,9 @@ const ResetSchema = z
 
 const OpenSchema = z.object({
   object: z.literal('password_reset'),
-  email: z.string().nullable().openapi({ description: 'What the account signs in with; null where it has none, and is to be given one.' }),
+  email: z.string().nullable().openapi({
+    description: 'What the account signs in with; null where it has none, and is to be given one.',
+  }),
   name: z.string(),
   expires_at: z.iso.datetime(),
 })
@@ -38,14 +46,20 @@ export function passwordResetRoutes(store: Store, plans: Plans, clock: () => num
       method: 'post',
       path: '/api/v1/accounts/{id}/reset-password',
       summary: 'Make a link that sets a new password (administrators)',
-      description: 'It works once, for 24 hours. An older link of the account stops working; its password stays until the link is used.',
+      description:
+        'It works once, for 24 hours. An older link of the account stops working; its password stays until the link is used.',
       access: 'admin',
       answer: created('The link', ResetSchema),
       problems: ['account_not_found'],
       act: async ({ params, now, context }) => {
         const { account, token, expiresAt } = await createPasswordReset(store, params.id, now)
         const link = `${context.get('client').origin}${passwordResetPath(token)}`
-        return { object: 'password_reset' as const, account_id: account.id, link, expires_at: isoTime(expiresAt) }
+        return {
+          object: 'password_reset' as const,
+          account_id: account.id,
+          link,
+          expires_at: isoTime(expiresAt),
+        }
       },
     }),
     route({
@@ -58,7 +72,12 @@ export function passwordResetRoutes(store: Store, plans: Plans, clock: () => num
       problems: ['reset_not_found', 'account_not_found'],
       act: async ({ query, now }) => {
         const { account, expiresAt } = await openPasswordReset(store, query.token, now)
-        return { object: 'password_reset' as const, email: account.email, name: account.name, expires_at: isoTime(expiresAt) }
+        return {
+          object: 'password_reset' as const,
+          email: account.email,
+          name: account.name,
+          expires_at: isoTime(expiresAt),
+        }
       },
     }),
     route({
@@ -72,7 +91,13 @@ export function passwordResetRoutes(store: Store, plans: Plans, clock: () => num
       problems: ['reset_not_found', 'account_not_found'],
       act: async ({ body: { token, ...person }, now, context }) => {
         const who = { ...person, address: context.get('client').address }
-        return welcome(context, store, plans, await acceptPasswordReset(store, token, who, now), clock())
+        return welcome(
+          context,
+          store,
+          plans,
+          await acceptPasswordReset(store, token, who, now),
+          clock(),
+        )
       },
     }),
   ])

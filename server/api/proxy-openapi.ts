@@ -28,7 +28,7 @@ const FORMS = [
     path: '/proxy/{host}/{path}',
     summary: 'Call a provider by base URL',
     description: [
-      'The same for clients that take a base URL: `/proxy/<host>/<path>?<query>` stands for `https://<host>/<path>?<query>`. The key may also stand where the provider\'s own would: `x-api-key`, `x-goog-api-key`, `api-key`.',
+      "The same for clients that take a base URL: `/proxy/<host>/<path>?<query>` stands for `https://<host>/<path>?<query>`. The key may also stand where the provider's own would: `x-api-key`, `x-goog-api-key`, `api-key`.",
       DESCRIPTION,
     ].join('\n\n'),
     params: {
@@ -49,7 +49,11 @@ const FORMS = [
 /** A description of every method that passes, in both forms. */
 export function describeProxy(api: Api): void {
   const { openAPIRegistry: registry } = api
-  registry.registerComponent('securitySchemes', 'key', { type: 'http', scheme: 'bearer', description: 'A proxy key (tmk_…).' })
+  registry.registerComponent('securitySchemes', 'key', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A proxy key (tmk_…).',
+  })
   const answer = { 'application/json': { schema: z.unknown() } }
   for (const { path, summary, description, params } of FORMS) {
     for (const named of METHODS.map((method) => method.toLowerCase()).filter(isDescribed)) {
@@ -60,7 +64,10 @@ export function describeProxy(api: Api): void {
         description,
         security: [{ key: [] }],
         request: { ...params, ...(WITH_BODY.has(named) && { body: { content: answer } }) },
-        responses: { 200: { description: "The provider's answer, whatever its status", content: answer }, ...refusals() },
+        responses: {
+          200: { description: "The provider's answer, whatever its status", content: answer },
+          ...refusals(),
+        },
       })
     }
   }
@@ -78,5 +85,10 @@ function isDescribed(method: string): method is (typeof DESCRIBED)[number] {
 function refusals(): Record<string, { description: string }> {
   const codes = Object.keys(REFUSALS) as RefusalCode[]
   const byStatus = Map.groupBy(codes, (code) => REFUSALS[code].status)
-  return Object.fromEntries([...byStatus].map(([status, codes]) => [String(status), { description: `\`X-Proxy-Error\`: ${codes.join(', ')}` }]))
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      String(status),
+      { description: `\`X-Proxy-Error\`: ${codes.join(', ')}` },
+    ]),
+  )
 }

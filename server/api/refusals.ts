@@ -29,7 +29,10 @@ export const RefusalSchema = z
     status: count,
     code: z.string().openapi({ description: 'The X-Proxy-Error of the answer.' }),
     detail: z.string().openapi({ description: 'The sentence that the caller was told.' }),
-    count: count.openapi({ description: 'Refusals of this key and code that this one stands for: while many are refused, only some are kept.' }),
+    count: count.openapi({
+      description:
+        'Refusals of this key and code that this one stands for: while many are refused, only some are kept.',
+    }),
   })
   .openapi('Refusal')
 
@@ -37,8 +40,12 @@ const ListSchema = z.object({
   object: z.literal('list'),
   data: z.array(RefusalSchema),
   next_cursor: z.string().nullable(),
-  total: count.openapi({ description: 'All refusals that the filter finds, exactly; whole minutes count.' }),
-  by_code: z.array(z.object({ code: z.string(), count })).openapi({ description: 'The same by code, most first.' }),
+  total: count.openapi({
+    description: 'All refusals that the filter finds, exactly; whole minutes count.',
+  }),
+  by_code: z
+    .array(z.object({ code: z.string(), count }))
+    .openapi({ description: 'The same by code, most first.' }),
 })
 
 const Query = PageQuery.extend({
@@ -50,33 +57,54 @@ const Query = PageQuery.extend({
 })
 
 /** The route of refusals. */
-export function refusalRoutes(store: Store, log: Pick<RefusalLog, 'flush'>, clock: () => number): Api {
+export function refusalRoutes(
+  store: Store,
+  log: Pick<RefusalLog, 'flush'>,
+  clock: () => number,
+): Api {
   return routes(store, clock, [
     route({
       method: 'get',
       path: '/api/v1/refusals',
       summary: 'List requests that the proxy refused, newest first',
-      description: 'Requests without a known key are not among them. Refusals are kept for 30 days, or as long as the ledger keeps requests where that is shorter.',
+      description:
+        'Requests without a known key are not among them. Refusals are kept for 30 days, or as long as the ledger keeps requests where that is shorter.',
       access: 'manage',
       query: Query,
       answer: ok('A page of refusals', ListSchema),
       act: async ({ query: { limit, cursor, from, to, account, key, code }, caller }) => {
         const reading = store.readingFor(caller.account.id)
         const filter = {
-          account: whose(caller, account), key, code,
-          from: from === undefined ? 0 : Date.parse(from), to: to === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(to),
+          account: whose(caller, account),
+          key,
+          code,
+          from: from === undefined ? 0 : Date.parse(from),
+          to: to === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(to),
         }
         await flushed(log)
-        const [{ rows, next }, counts] = await Promise.all([listRefusals(reading, filter, limit, cursor), countRefused(reading, filter)])
-        const by_code = Object.entries(counts).map(([code, count]) => ({ code, count })).toSorted((a, b) => b.count - a.count)
+        const [{ rows, next }, counts] = await Promise.all([
+          listRefusals(reading, filter, limit, cursor),
+          countRefused(reading, filter),
+        ])
+        const by_code = Object.entries(counts)
+          .map(([code, count]) => ({ code, count }))
+          .toSorted((a, b) => b.count - a.count)
         const total = by_code.reduce((sum, { count }) => sum + count, 0)
-        return { object: 'list' as const, data: await withNames(store, rows), next_cursor: next, total, by_code }
+        return {
+          object: 'list' as const,
+          data: await withNames(store, rows),
+          next_cursor: next,
+          total,
+          by_code,
+        }
       },
     }),
   ])
 }
 
-/** How long a list waits for refusals to be written (milliseconds); then it shows what is stored. */
+/**
+ * How long a list waits for refusals to be written (milliseconds); then it shows what is stored.
+ */
 const FLUSHED_WITHIN = 500
 
 /** Writes the refusals that this process still has in memory, so that a list shows them. */
@@ -86,7 +114,13 @@ export async function flushed(log: Pick<RefusalLog, 'flush'>): Promise<void> {
 }
 
 /** Refusals with the names of their keys. */
-export async function withNames(store: Store, rows: readonly ShownRefusal[]): Promise<(ShownRefusal & { key_name: string | null })[]> {
-  const names = await keyNames(store, rows.map(({ key_id }) => key_id))
+export async function withNames(
+  store: Store,
+  rows: readonly ShownRefusal[],
+): Promise<(ShownRefusal & { key_name: string | null })[]> {
+  const names = await keyNames(
+    store,
+    rows.map(({ key_id }) => key_id),
+  )
   return rows.map((row) => ({ ...row, key_name: names.get(row.key_id) ?? null }))
 }

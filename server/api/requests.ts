@@ -3,7 +3,13 @@ import { z } from '@hono/zod-openapi'
 import { PageQuery, listOf, type Api } from './api.ts'
 import { Problem } from '../common/errors.ts'
 import { keyNames } from '../keys/key-list.ts'
-import { getRequest, listRequests, requestLines, type RequestFilter, type ShownRequest } from '../ledger/reports/requests.ts'
+import {
+  getRequest,
+  listRequests,
+  requestLines,
+  type RequestFilter,
+  type ShownRequest,
+} from '../ledger/reports/requests.ts'
 import { entered } from '../ledger/settlement/journal.ts'
 import { OUTCOMES } from '../ledger/outcome.ts'
 import { getRefusal } from '../ledger/refusals/refusal-list.ts'
@@ -17,9 +23,10 @@ import { RefusalSchema, flushed, withNames } from './refusals.ts'
 
 const count = z.number().int()
 const State = z.enum(['reserved', 'settled', 'aborted', 'unknown'])
-const Outcome = z
-  .enum(OUTCOMES)
-  .openapi({ description: '`failed`: answered 400 or above, or not to the end. `aborted`: the caller left. `unknown`: the process that served it died.' })
+const Outcome = z.enum(OUTCOMES).openapi({
+  description:
+    '`failed`: answered 400 or above, or not to the end. `aborted`: the caller left. `unknown`: the process that served it died.',
+})
 
 const RequestSchema = z
   .object({
@@ -35,8 +42,13 @@ const RequestSchema = z
     method: z.string(),
     state: State,
     outcome: Outcome,
-    status: count.nullable().openapi({ description: 'The status that the caller was answered; null while there is none.' }),
-    error: z.string().nullable().openapi({ description: 'Code of the error that the proxy answered in place of the provider, or by which the answer broke off.' }),
+    status: count.nullable().openapi({
+      description: 'The status that the caller was answered; null while there is none.',
+    }),
+    error: z.string().nullable().openapi({
+      description:
+        'Code of the error that the proxy answered in place of the provider, or by which the answer broke off.',
+    }),
     first_byte_ms: count.nullable(),
     total_ms: count.nullable(),
     bytes_in: count.nullable(),
@@ -51,8 +63,14 @@ const RequestSchema = z
   .openapi('Request')
 
 const RequestDetailSchema = RequestSchema.extend({
-  upstream_request_id: z.string().nullable().openapi({ description: 'The id by which the provider knows the request; of those that it answered with an error.' }),
-  upstream_error: z.string().nullable().openapi({ description: "The first 2 KB of the provider's error, without our credential." }),
+  upstream_request_id: z.string().nullable().openapi({
+    description:
+      'The id by which the provider knows the request; of those that it answered with an error.',
+  }),
+  upstream_error: z
+    .string()
+    .nullable()
+    .openapi({ description: "The first 2 KB of the provider's error, without our credential." }),
 }).openapi('RequestDetail')
 
 type NamedRequest = ShownRequest & { key_name: string | null }
@@ -70,10 +88,16 @@ const Query = PageQuery.extend({
   provider: z.string().max(100).optional(),
   state: State.optional(),
   outcome: Outcome.optional(),
-  status: z.string().regex(/^[1-5](?:\d\d|xx)$/, 'Must be a status such as 429, or a class such as 4xx.').optional(),
+  status: z
+    .string()
+    .regex(/^[1-5](?:\d\d|xx)$/, 'Must be a status such as 429, or a class such as 4xx.')
+    .optional(),
   from: Moment.optional(),
   to: Moment.optional().openapi({ description: 'Not included.' }),
-  format: z.enum(['json', 'csv']).default('json').openapi({ description: 'CSV gives every row that fits, and knows no `limit`.' }),
+  format: z
+    .enum(['json', 'csv'])
+    .default('json')
+    .openapi({ description: 'CSV gives every row that fits, and knows no `limit`.' }),
 })
 
 /** All reasons for which nothing is found: we cannot tell which it is. */
@@ -81,20 +105,30 @@ const NOT_FOUND =
   'No request of this account has this id. Use the X-Proxy-Request-Id of an answer. The ledger may have deleted the row; of many refused requests only samples are kept, and none without a known key.'
 
 /** The routes of the ledger. */
-export function requestRoutes(store: Store, refusals: Pick<RefusalLog, 'flush'>, clock: () => number): Api {
+export function requestRoutes(
+  store: Store,
+  refusals: Pick<RefusalLog, 'flush'>,
+  clock: () => number,
+): Api {
   return routes(store, clock, [
     route({
       method: 'get',
       path: '/api/v1/requests',
       summary: 'List proxied requests, newest first',
-      description: 'A page may hold fewer rows than `limit`, or none, where few fit: there are more as long as it has a `next_cursor`.',
+      description:
+        'A page may hold fewer rows than `limit`, or none, where few fit: there are more as long as it has a `next_cursor`.',
       access: 'manage',
       query: Query,
       answer: table('A page of requests', listOf(RequestSchema)),
-      act: async ({ query: { limit, cursor, from, to, format, account, ...filter }, caller, context: c }) => {
+      act: async ({
+        query: { limit, cursor, from, to, format, account, ...filter },
+        caller,
+        context: c,
+      }) => {
         const question = { ...filter, account: whose(caller, account), from: at(from), to: at(to) }
         const reading = store.readingFor(caller.account.id)
-        if (format === 'csv') return c.body(await csvOf(reading, question, cursor), 200, csvHeaders('requests.csv'))
+        if (format === 'csv')
+          return c.body(await csvOf(reading, question, cursor), 200, csvHeaders('requests.csv'))
         const { rows, next } = await listRequests(reading, question, limit, cursor)
         return { object: 'list' as const, data: await named(store, rows), next_cursor: next }
       },
@@ -111,7 +145,11 @@ export function requestRoutes(store: Store, refusals: Pick<RefusalLog, 'flush'>,
       act: async ({ params: { id }, query, caller }) => {
         const account = whose(caller, query.account)
         const found = await getRequest(store, id, account)
-        if (found) return { ...found, key_name: (await keyNames(store, [found.key_id])).get(found.key_id) ?? null }
+        if (found)
+          return {
+            ...found,
+            key_name: (await keyNames(store, [found.key_id])).get(found.key_id) ?? null,
+          }
         await flushed(refusals)
         const refused = await getRefusal(store, id, account)
         if (!refused) throw new Problem('request_not_found', NOT_FOUND)
@@ -121,10 +159,18 @@ export function requestRoutes(store: Store, refusals: Pick<RefusalLog, 'flush'>,
   ])
 }
 
-/** All rows from a cursor on; the first are there before anything is answered, so that what keeps them away can be said. */
-async function csvOf(store: Store, filter: RequestFilter, from: string | undefined): Promise<ReadableStream> {
+/**
+ * All rows from a cursor on; the first are there before anything is answered, so that what keeps
+ * them away can be said.
+ */
+async function csvOf(
+  store: Store,
+  filter: RequestFilter,
+  from: string | undefined,
+): Promise<ReadableStream> {
   await entered(store)
-  const page = (cursor: string | undefined) => store.read(requestLines, { filter, limit: LINES, cursor, columns: COLUMNS })
+  const page = (cursor: string | undefined) =>
+    store.read(requestLines, { filter, limit: LINES, cursor, columns: COLUMNS })
   let ready: Awaited<ReturnType<typeof page>> | null = await page(from)
   return textBody(csvHead(COLUMNS), async () => {
     if (ready === null) return null
@@ -135,7 +181,10 @@ async function csvOf(store: Store, filter: RequestFilter, from: string | undefin
 }
 
 async function named(store: Store, rows: readonly ShownRequest[]): Promise<NamedRequest[]> {
-  const names = await keyNames(store, rows.map(({ key_id }) => key_id))
+  const names = await keyNames(
+    store,
+    rows.map(({ key_id }) => key_id),
+  )
   return rows.map((row) => ({ ...row, key_name: names.get(row.key_id) ?? null }))
 }
 

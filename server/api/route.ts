@@ -1,10 +1,21 @@
-// A route of the management API as a row: how it is asked, what it answers, what it does. Parsing, refusals and
-// the description in /openapi.json follow from the row.
+// A route of the management API as a row: how it is asked, what it answers, what it does. Parsing,
+// refusals and the description in /openapi.json follow from the row.
 import { z, type RouteConfig } from '@hono/zod-openapi'
 import type { Caller } from '../accounts/tokens.ts'
 import {
-  callerOf, createRoute, guarded, jsonBody, jsonContent, newApi, problems, queryParameters, refuseOtherSites, security,
-  type Api, type ApiContext, type Middleware,
+  callerOf,
+  createRoute,
+  guarded,
+  jsonBody,
+  jsonContent,
+  newApi,
+  problems,
+  queryParameters,
+  refuseOtherSites,
+  security,
+  type Api,
+  type ApiContext,
+  type Middleware,
 } from './api.ts'
 import { invalidFields, type ErrorCode, type FieldError } from '../common/errors.ts'
 import { COMMON_PROBLEMS } from './request/described.ts'
@@ -21,8 +32,13 @@ const ACCESS = {
   /** A page of ours, or no page: routes that sign a browser in. */
   sign_in: {
     problems: [
-      'invalid_field', 'request_timeout', 'file_too_large', 'cross_site_request', 'too_many_attempts',
-      'internal_error', 'store_unavailable',
+      'invalid_field',
+      'request_timeout',
+      'file_too_large',
+      'cross_site_request',
+      'too_many_attempts',
+      'internal_error',
+      'store_unavailable',
     ],
   },
   /** A token with the scope `convert`, or a session. */
@@ -34,7 +50,9 @@ const ACCESS = {
 } as const satisfies Record<string, { problems: readonly ErrorCode[] }>
 
 /** The names in `{braces}` of a path. */
-type Params<P extends string> = P extends `${string}{${infer Name}}${infer Rest}` ? Record<Name, string> & Params<Rest> : unknown
+type Params<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`
+  ? Record<Name, string> & Params<Rest>
+  : unknown
 
 /** What a route answers where all is well. */
 export interface Answer<S extends z.ZodType> {
@@ -47,11 +65,24 @@ export interface Answer<S extends z.ZodType> {
 }
 
 /** 200 with this JSON. */
-export const ok = <S extends z.ZodType>(description: string, schema: S): Answer<S> => ({ status: 200, description, schema })
+export const ok = <S extends z.ZodType>(description: string, schema: S): Answer<S> => ({
+  status: 200,
+  description,
+  schema,
+})
 /** 201 with this JSON. */
-export const created = <S extends z.ZodType>(description: string, schema: S): Answer<S> => ({ status: 201, description, schema })
+export const created = <S extends z.ZodType>(description: string, schema: S): Answer<S> => ({
+  status: 201,
+  description,
+  schema,
+})
 /** 200 with this JSON, or a table as CSV. */
-export const table = <S extends z.ZodType>(description: string, schema: S): Answer<S> => ({ status: 200, description, schema, csv: true })
+export const table = <S extends z.ZodType>(description: string, schema: S): Answer<S> => ({
+  status: 200,
+  description,
+  schema,
+  csv: true,
+})
 /** 204. */
 export const done = (description: string): Answer<z.ZodVoid> => ({ status: 204, description })
 
@@ -80,10 +111,13 @@ interface Row<P extends string, Q extends z.ZodType, B extends z.ZodType, S exte
   /** A `strictObject`; without one no field may come. */
   readonly body?: B
   /**
-   * Faults that no schema knows, told together with those of the schemas. It gets the fields that are right by
-   * themselves, so any may be missing.
+   * Faults that no schema knows, told together with those of the schemas. It gets the fields that
+   * are right by themselves, so any may be missing.
    */
-  readonly check?: (query: Partial<z.output<Q>>, body: Partial<z.output<B>>) => readonly (FieldError | null)[]
+  readonly check?: (
+    query: Partial<z.output<Q>>,
+    body: Partial<z.output<B>>,
+  ) => readonly (FieldError | null)[]
   readonly answer: Answer<S>
   /** Codes besides those that its access brings along. */
   readonly problems?: readonly ErrorCode[]
@@ -103,14 +137,24 @@ type Nothing = typeof NOTHING
 
 /** One row of a table of routes. @throws Error where a schema takes unknown fields */
 export function route<
-  const P extends string, S extends z.ZodType, Q extends z.ZodType = Nothing, B extends z.ZodType = Nothing,
+  const P extends string,
+  S extends z.ZodType,
+  Q extends z.ZodType = Nothing,
+  B extends z.ZodType = Nothing,
 >(row: Row<P, Q, B, S>): Route {
   const { answer } = row
   return {
     access: row.access,
     config: describe(row),
     handle: async (c, clock) => {
-      const value = await row.act({ ...(await read(c, row)), now: clock(), context: c, get caller() { return callerOf(c) } })
+      const value = await row.act({
+        ...(await read(c, row)),
+        now: clock(),
+        context: c,
+        get caller() {
+          return callerOf(c)
+        },
+      })
       if (value instanceof Response) return value
       return answer.status === 204 ? c.body(null, 204) : c.json(value, answer.status)
     },
@@ -145,26 +189,48 @@ const signsIn: Middleware = async (c, next) => {
 }
 
 /** @throws Problem `invalid_field` with every fault of the query and of the body */
-async function read<P extends string, Q extends z.ZodType, B extends z.ZodType, S extends z.ZodType>(c: ApiContext, row: Row<P, Q, B, S>) {
+async function read<
+  P extends string,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  S extends z.ZodType,
+>(c: ApiContext, row: Row<P, Q, B, S>) {
   const query = readPart(row.query ?? (NOTHING as unknown as Q), queryParameters(c), 'query')
-  const body = readPart(row.body ?? (NOTHING as unknown as B), row.method === 'get' ? {} : await c.req.json(), 'body')
+  const body = readPart(
+    row.body ?? (NOTHING as unknown as B),
+    row.method === 'get' ? {} : await c.req.json(),
+    'body',
+  )
   const more = row.check?.(query.valid, body.valid) ?? []
   const errors = [...query.errors, ...body.errors, ...more.filter((error) => error !== null)]
   if (errors.length > 0) throw invalidFields(errors)
-  return { params: c.req.param() as Params<P>, query: query.value as z.output<Q>, body: body.value as z.output<B> }
+  return {
+    params: c.req.param() as Params<P>,
+    query: query.value as z.output<Q>,
+    body: body.value as z.output<B>,
+  }
 }
 
-function describe<P extends string, Q extends z.ZodType, B extends z.ZodType, S extends z.ZodType>(row: Row<P, Q, B, S>): RouteConfig {
+function describe<P extends string, Q extends z.ZodType, B extends z.ZodType, S extends z.ZodType>(
+  row: Row<P, Q, B, S>,
+): RouteConfig {
   const { method, path, summary, description, access, query, body, answer } = row
   const { status, schema = z.void(), csv } = answer
-  const content = { 'application/json': { schema }, ...(csv && { 'text/csv': { schema: z.string() } }) }
+  const content = {
+    'application/json': { schema },
+    ...(csv && { 'text/csv': { schema: z.string() } }),
+  }
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
   return createRoute({
-    method, path, summary,
+    method,
+    path,
+    summary,
     ...(description !== undefined && { description }),
     ...(ACCESS[access].problems === PROVEN && { security }),
     request: {
-      ...(names.length > 0 && { params: z.object(Object.fromEntries(names.map((name) => [name, z.string()]))) }),
+      ...(names.length > 0 && {
+        params: z.object(Object.fromEntries(names.map((name) => [name, z.string()]))),
+      }),
       ...(query && { query: query as unknown as z.ZodObject }),
       ...(body && { body: { ...jsonContent(body), required: !body.safeParse({}).success } }),
     },

@@ -22,30 +22,57 @@ export const email = z
   .openapi({ type: 'string', description: 'Upper and lower case are the same.' })
 const { least, most } = SIGN_IN.password
 /** A password that is being set. */
-export const newPassword = z.string().min(least, `Must have at least ${least} characters.`).max(most, `Must have at most ${most} characters.`)
+export const newPassword = z
+  .string()
+  .min(least, `Must have at least ${least} characters.`)
+  .max(most, `Must have at most ${most} characters.`)
 /** A password to compare. It has no rules, so that a bad one is answered like a wrong one. */
 const password = z.string().max(1024)
 
 /** The answer to a sign-in. */
-export const SignedInSchema = z.object({ object: z.literal('session'), account: AccountSchema }).openapi('SignedIn')
+export const SignedInSchema = z
+  .object({ object: z.literal('session'), account: AccountSchema })
+  .openapi('SignedIn')
 const SessionSchema = z
   .object({
     object: z.literal('session'),
-    setup_required: z.boolean().openapi({ description: 'The first account has no password yet: follow the link that the server printed.' }),
+    setup_required: z.boolean().openapi({
+      description:
+        'The first account has no password yet: follow the link that the server printed.',
+    }),
     // Not `.nullable()`, which would make every account in the description nullable.
-    account: z.union([AccountSchema, z.null()]).openapi({ description: 'Who is signed in; null means nobody.' }),
+    account: z
+      .union([AccountSchema, z.null()])
+      .openapi({ description: 'Who is signed in; null means nobody.' }),
   })
   .openapi('Session')
 
 /** Gives a browser the cookie of its new session. @returns what it is answered, a `SignedIn` */
-export async function welcome(c: ApiContext, store: Store, plans: Plans, { account, cookie }: SignedIn, now: number) {
-  setCookie(c, SESSION_COOKIE, cookie, { path: '/', httpOnly: true, sameSite: 'Strict', secure: c.get('client').secure, maxAge: SESSION_MS / 1000 })
+export async function welcome(
+  c: ApiContext,
+  store: Store,
+  plans: Plans,
+  { account, cookie }: SignedIn,
+  now: number,
+) {
+  setCookie(c, SESSION_COOKIE, cookie, {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'Strict',
+    secure: c.get('client').secure,
+    maxAge: SESSION_MS / 1000,
+  })
   return { object: 'session' as const, account: await showAccount(store, plans, account, now) }
 }
 
 const SetUp = strictObject({ token: z.string().max(200), email, password: newPassword })
 const SignIn = strictObject({
-  email: z.string().trim().max(1024).transform((text) => text.toLowerCase()).openapi({ type: 'string' }),
+  email: z
+    .string()
+    .trim()
+    .max(1024)
+    .transform((text) => text.toLowerCase())
+    .openapi({ type: 'string' }),
   password,
 })
 
@@ -78,7 +105,13 @@ export function sessionRoutes(store: Store, plans: Plans, clock: () => number, t
       problems: ['invalid_token', 'setup_closed'],
       act: async ({ body: { token: given, ...person }, now, context }) => {
         const who = { ...person, address: context.get('client').address }
-        return welcome(context, store, plans, await setUpByLink(store, token, given, who, now), clock())
+        return welcome(
+          context,
+          store,
+          plans,
+          await setUpByLink(store, token, given, who, now),
+          clock(),
+        )
       },
     }),
     route({
@@ -91,7 +124,13 @@ export function sessionRoutes(store: Store, plans: Plans, clock: () => number, t
       problems: ['invalid_credentials'],
       act: async ({ body, now, context }) => {
         const who = { ...body, address: context.get('client').address }
-        return welcome(context, store, plans, await signIn(store, who, getCookie(context, SESSION_COOKIE), now), clock())
+        return welcome(
+          context,
+          store,
+          plans,
+          await signIn(store, who, getCookie(context, SESSION_COOKIE), now),
+          clock(),
+        )
       },
     }),
     route({
@@ -115,7 +154,12 @@ export function sessionRoutes(store: Store, plans: Plans, clock: () => number, t
       problems: ['invalid_credentials', 'too_many_attempts'],
       act: async ({ body, caller: { account }, now, context }) => {
         const session = { account, sessionId: sessionOf(context) }
-        await changePassword(store, session, { ...body, address: context.get('client').address }, now)
+        await changePassword(
+          store,
+          session,
+          { ...body, address: context.get('client').address },
+          now,
+        )
       },
     }),
   ])
@@ -124,6 +168,10 @@ export function sessionRoutes(store: Store, plans: Plans, clock: () => number, t
 /** The session that a request comes with. @throws Problem where it is a token's */
 function sessionOf(c: ApiContext): string {
   const { sessionId } = callerOf(c)
-  if (sessionId === null) throw new Problem('insufficient_scope', 'This call is for signed-in browsers: an API token has no session and no password.')
+  if (sessionId === null)
+    throw new Problem(
+      'insufficient_scope',
+      'This call is for signed-in browsers: an API token has no session and no password.',
+    )
   return sessionId
 }

@@ -1,4 +1,5 @@
-// /api/v1/keys/{id}/objects: stored objects of providers that an administrator lets a key read and use.
+// /api/v1/keys/{id}/objects: stored objects of providers that an administrator lets a key read and
+// use.
 import { z } from '@hono/zod-openapi'
 import { countedListOf, whole, type Api } from './api.ts'
 import { fieldError, type FieldError } from '../common/errors.ts'
@@ -16,28 +17,56 @@ const SharedObjectSchema = z
     key_id: z.string(),
     provider: z.string(),
     kind: z.string(),
-    object_id: z.string().openapi({ description: "The provider's id, without what stands before it (`files/abc` is `abc`)." }),
+    object_id: z.string().openapi({
+      description: "The provider's id, without what stands before it (`files/abc` is `abc`).",
+    }),
     created_at: z.iso.datetime(),
   })
   .openapi('SharedObject')
 
 const Wanted = strictObject({
   provider: z.string().min(1).max(64).openapi({ example: 'openai' }),
-  kind: z.string().min(1).max(64).openapi({ description: 'What kind of object it is; a wrong one is answered with the kinds of the provider.', example: 'vector_store' }),
-  object_id: z.string().min(1).max(2_048).openapi({ description: 'As the provider spells it: an id, a name with slashes, or an address.', example: 'vs_abc123' }),
+  kind: z.string().min(1).max(64).openapi({
+    description:
+      'What kind of object it is; a wrong one is answered with the kinds of the provider.',
+    example: 'vector_store',
+  }),
+  object_id: z.string().min(1).max(2_048).openapi({
+    description: 'As the provider spells it: an id, a name with slashes, or an address.',
+    example: 'vs_abc123',
+  }),
 })
 
 /** The routes of objects that are shared with keys. */
-export function sharedObjectRoutes(store: Store, { keys, table }: Pick<Proxy, 'keys' | 'table'>, clock: () => number): Api {
-  const errorsOf = ({ provider, kind, object_id }: Partial<z.output<typeof Wanted>>): (FieldError | null)[] => {
+export function sharedObjectRoutes(
+  store: Store,
+  { keys, table }: Pick<Proxy, 'keys' | 'table'>,
+  clock: () => number,
+): Api {
+  const errorsOf = ({
+    provider,
+    kind,
+    object_id,
+  }: Partial<z.output<typeof Wanted>>): (FieldError | null)[] => {
     const kinds = provider === undefined ? [] : table().byId(provider)?.endpoints.kinds
     return [
-      kinds === undefined ? fieldError('provider', `Must be one of ${table().providers.map(({ id }) => id).toSorted().join(', ')}.`) : null,
+      kinds === undefined
+        ? fieldError(
+            'provider',
+            `Must be one of ${table()
+              .providers.map(({ id }) => id)
+              .toSorted()
+              .join(', ')}.`,
+          )
+        : null,
       kind !== undefined && kinds !== undefined && kinds.length > 0 && !kinds.includes(kind)
         ? fieldError('kind', `Must be one of ${kinds.toSorted().join(', ')}.`)
         : null,
       object_id !== undefined && objectRef('', object_id).id === ''
-        ? fieldError('object_id', 'Names no stored object. Send its id, or its name at the provider.')
+        ? fieldError(
+            'object_id',
+            'Names no stored object. Send its id, or its name at the provider.',
+          )
         : null,
     ]
   }
@@ -52,7 +81,12 @@ export function sharedObjectRoutes(store: Store, { keys, table }: Pick<Proxy, 'k
       answer: created('What is shared', SharedObjectSchema),
       problems: ['key_not_found'],
       act: async ({ params, body: { provider, kind, object_id }, now }) => {
-        const shared = await shareObject(store, params.id, { provider, kind, object_id: objectRef(kind, object_id).id }, now)
+        const shared = await shareObject(
+          store,
+          params.id,
+          { provider, kind, object_id: objectRef(kind, object_id).id },
+          now,
+        )
         await keys.refresh()
         return shared
       },

@@ -1,6 +1,15 @@
 // /api/v1/tokens: the account's API tokens.
 import { z } from '@hono/zod-openapi'
-import { SCOPES, countTokens, createToken, getToken, listTokens, purgeToken, revokeToken, type Scope } from '../accounts/tokens.ts'
+import {
+  SCOPES,
+  countTokens,
+  createToken,
+  getToken,
+  listTokens,
+  purgeToken,
+  revokeToken,
+  type Scope,
+} from '../accounts/tokens.ts'
 import { PageQuery, countedListOf, page, type Api } from './api.ts'
 import { strictObject } from './request/strict.ts'
 import { created, done, ok, route, routes } from './route.ts'
@@ -25,18 +34,27 @@ const TokenSchema = z
   })
   .openapi('Token')
 
-const NewTokenSchema = TokenSchema.extend({ secret: z.string().openapi({ description: 'The token itself. It is not shown again.' }) }).openapi('NewToken')
+const NewTokenSchema = TokenSchema.extend({
+  secret: z.string().openapi({ description: 'The token itself. It is not shown again.' }),
+}).openapi('NewToken')
 
 const Wanted = strictObject({
   name: Name,
   scopes: z.array(ScopeSchema).min(1).default(['convert']),
   expires_at: Moment.nullable().default(null),
-  account_id: z.string().optional().openapi({ description: 'Another account; administrators only.' }),
+  account_id: z
+    .string()
+    .optional()
+    .openapi({ description: 'Another account; administrators only.' }),
 })
 
 const ListQuery = PageQuery.extend({
   ...Whose.shape,
-  status: oneOrMore(TokenSchema.shape.status.options).optional().openapi({ type: 'string', description: 'One or more of active, expired, revoked, with commas between them.', example: 'active' }),
+  status: oneOrMore(TokenSchema.shape.status.options).optional().openapi({
+    type: 'string',
+    description: 'One or more of active, expired, revoked, with commas between them.',
+    example: 'active',
+  }),
   search: z.string().max(200).optional().openapi({ description: 'Part of the name.' }),
 })
 
@@ -54,7 +72,11 @@ export function tokenRoutes(store: Store, clock: () => number): Api {
       problems: ['account_not_found'],
       act: async ({ body, caller, now }) => {
         const owner = await ownerOf(store, caller, body.account_id, 'tokens')
-        const wanted = { ...body, scopes: [...new Set(body.scopes)], expiresAt: momentOf(body.expires_at) }
+        const wanted = {
+          ...body,
+          scopes: [...new Set(body.scopes)],
+          expiresAt: momentOf(body.expires_at),
+        }
         return (await createToken(store, { name: owner.name, plan: owner.plan }, wanted, now)).token
       },
     }),
@@ -82,7 +104,8 @@ export function tokenRoutes(store: Store, clock: () => number): Api {
       query: Whose,
       answer: ok('The token', TokenSchema),
       problems: ['token_not_found'],
-      act: ({ params, query, caller, now }) => getToken(store, params.id, whose(caller, query.account), now),
+      act: ({ params, query, caller, now }) =>
+        getToken(store, params.id, whose(caller, query.account), now),
     }),
     route({
       method: 'delete',

@@ -15,12 +15,22 @@ const count = z.number().int()
 
 const LineSchema = z
   .object({
-    time: z.iso.datetime().optional().openapi({ description: 'Start of the minute, hour or day, UTC; of the finest of them that is asked for.' }),
+    time: z.iso.datetime().optional().openapi({
+      description:
+        'Start of the minute, hour or day, UTC; of the finest of them that is asked for.',
+    }),
     key_id: z.string().optional(),
-    key_name: z.string().nullable().optional().openapi({ description: 'The current name of the key.' }),
+    key_name: z
+      .string()
+      .nullable()
+      .optional()
+      .openapi({ description: 'The current name of the key.' }),
     provider: z.string().optional(),
     model: z.string().nullable().optional(),
-    other: z.boolean().optional().openapi({ description: 'With `top`: whether the line sums up the rest. It has no key, model or provider then.' }),
+    other: z.boolean().optional().openapi({
+      description:
+        'With `top`: whether the line sums up the rest. It has no key, model or provider then.',
+    }),
     requests: count,
     errors: count,
     aborted: count,
@@ -41,26 +51,52 @@ const ListSchema = z.object({
   object: z.literal('list'),
   data: z.array(LineSchema),
   next_cursor: z.null(),
-  groups: count.optional().openapi({ description: 'With `top`: how many keys, models or providers there are in all.' }),
+  groups: count
+    .optional()
+    .openapi({ description: 'With `top`: how many keys, models or providers there are in all.' }),
 })
 
 /** Columns of a CSV behind those that say what is counted. */
-const MEASURES = LineSchema.keyof().exclude(['time', 'key_id', 'key_name', 'provider', 'model', 'other']).options
+const MEASURES = LineSchema.keyof().exclude([
+  'time',
+  'key_id',
+  'key_name',
+  'provider',
+  'model',
+  'other',
+]).options
 type NamedLine = UsageLine & { key_name?: string | null }
 /** TABLE of what the lines are counted by, and the columns that say so. */
-const NAMES: Record<Dimension, readonly (keyof NamedLine)[]> = { key: ['key_id', 'key_name'], model: ['model'], provider: ['provider'], minute: ['time'], hour: ['time'], day: ['time'] }
+const NAMES: Record<Dimension, readonly (keyof NamedLine)[]> = {
+  key: ['key_id', 'key_name'],
+  model: ['model'],
+  provider: ['provider'],
+  minute: ['time'],
+  hour: ['time'],
+  day: ['time'],
+}
 
 /** What `top` ranks. */
 const GROUPS: ReadonlySet<Dimension> = new Set(['key', 'model', 'provider'])
 
 const Query = Whose.extend({
-  by: z.string().default('day').openapi({ description: 'One or more of key, model, provider, minute, hour, day, with commas between them.', example: 'day,model' }),
-  from: Moment.optional().openapi({ description: 'Defaults to 30 days ago, or to 30 days before a `to` in the past; by the minute to one hour, and 24 at most. Whole hours count, or whole minutes, the first one too.' }),
+  by: z.string().default('day').openapi({
+    description:
+      'One or more of key, model, provider, minute, hour, day, with commas between them.',
+    example: 'day,model',
+  }),
+  from: Moment.optional().openapi({
+    description:
+      'Defaults to 30 days ago, or to 30 days before a `to` in the past; by the minute to one hour, and 24 at most. Whole hours count, or whole minutes, the first one too.',
+  }),
   to: Moment.optional().openapi({ description: 'Not included. Defaults to now.' }),
   key: z.string().max(100).optional(),
   model: z.string().max(300).optional(),
   provider: z.string().max(100).optional(),
-  top: z.coerce.number().int().min(1).max(50).optional().openapi({ description: 'Lines for so many keys, models or providers, those with the most requests, and one for all the rest. `by` names one of the three then, and a step of time or none.' }),
+  top: z.coerce.number().int().min(1).max(50).optional().openapi({
+    description:
+      'Lines for so many keys, models or providers, those with the most requests, and one for all the rest. `by` names one of the three then, and a step of time or none.',
+  }),
   format: z.enum(['json', 'csv']).default('json'),
 })
 
@@ -93,10 +129,24 @@ export function usageRoutes(store: Store, clock: () => number): Api {
         const { dimensions, since, until } = questionOf(query, now)
         const columns = columnsOf(dimensions, top !== undefined)
         const report = await store.readingFor(caller.account.id).read(usageText, {
-          account: whose(caller, query.account), by: [...dimensions], from: since, to: until, key, model, provider, top, format, columns,
+          account: whose(caller, query.account),
+          by: [...dimensions],
+          from: since,
+          to: until,
+          key,
+          model,
+          provider,
+          top,
+          format,
+          columns,
         })
-        if (report === null) throw invalidField('by', `The report has more than ${MOST_LINES} lines. Choose a shorter time, one key, model or provider, or fewer dimensions.`)
-        if (format === 'csv') return c.body(textBody(csvHead(columns), once(report.text)), 200, csvHeaders('usage.csv'))
+        if (report === null)
+          throw invalidField(
+            'by',
+            `The report has more than ${MOST_LINES} lines. Choose a shorter time, one key, model or provider, or fewer dimensions.`,
+          )
+        if (format === 'csv')
+          return c.body(textBody(csvHead(columns), once(report.text)), 200, csvHeaders('usage.csv'))
         return c.body(textBody('', once(report.text)), 200, { 'content-type': 'application/json' })
       },
     }),
@@ -105,7 +155,11 @@ export function usageRoutes(store: Store, clock: () => number): Api {
 
 /** The columns of a report as CSV. */
 function columnsOf(dimensions: readonly Dimension[], isRanked: boolean): string[] {
-  return [...new Set(dimensions.flatMap((name) => NAMES[name])), ...(isRanked ? ['other'] : []), ...MEASURES]
+  return [
+    ...new Set(dimensions.flatMap((name) => NAMES[name])),
+    ...(isRanked ? ['other'] : []),
+    ...MEASURES,
+  ]
 }
 
 type Asked = z.output<typeof Query>
@@ -120,16 +174,29 @@ function questionOf({ by, from, to }: Pick<Asked, 'by' | 'from' | 'to'>, now: nu
 }
 
 /** Faults that no single parameter shows. */
-function errorsOf({ by, from, to, top }: Partial<Asked>, now: number): readonly (FieldError | null)[] {
+function errorsOf(
+  { by, from, to, top }: Partial<Asked>,
+  now: number,
+): readonly (FieldError | null)[] {
   if (by === undefined) return []
   const wrong = wordsOf(by).find((word) => !isDimension(word))
-  if (wrong !== undefined) return [fieldError('by', `Cannot be ${JSON.stringify(wrong)}. Choose from ${DIMENSIONS.join(', ')}.`)]
+  if (wrong !== undefined)
+    return [
+      fieldError('by', `Cannot be ${JSON.stringify(wrong)}. Choose from ${DIMENSIONS.join(', ')}.`),
+    ]
   const { dimensions, since, until } = questionOf({ by, from, to }, now)
   const ranked = dimensions.filter((name) => GROUPS.has(name)).length
   const isTooLong = dimensions.includes('minute') && until - since > MOST_MINUTES
   return [
-    top !== undefined && ranked !== 1 ? fieldError('top', 'Needs a "by" that names one of key, model and provider.') : null,
-    isTooLong ? fieldError('from', 'A report by the minute covers 24 hours at most. Give a later "from", or an earlier "to".') : null,
+    top !== undefined && ranked !== 1
+      ? fieldError('top', 'Needs a "by" that names one of key, model and provider.')
+      : null,
+    isTooLong
+      ? fieldError(
+          'from',
+          'A report by the minute covers 24 hours at most. Give a later "from", or an earlier "to".',
+        )
+      : null,
   ]
 }
 

@@ -22,13 +22,19 @@ export interface Context {
 export interface Outcome {
   readonly record: object
   readonly lines: readonly string[]
-  /** Where the record holds a secret that is shown once: undoes its making, and says what became of it. */
+  /**
+   * Where the record holds a secret that is shown once: undoes its making, and says what became of
+   * it.
+   */
   readonly undo?: () => Promise<string>
 }
 
 interface ApiCommand extends Omit<Command, 'run' | 'options'> {
   readonly options?: readonly Option[]
-  /** It makes something, so there may be no store yet; with `plan`, the first account is made on that plan. */
+  /**
+   * It makes something, so there may be no store yet; with `plan`, the first account is made on
+   * that plan.
+   */
   readonly makes?: true
   /** Whether its outcome holds a secret that is shown once. */
   readonly secret?: true
@@ -50,9 +56,20 @@ export function apiCommand({ act, makes, secret, options = [], ...row }: ApiComm
     options: [...options, ...COMMON, ...(makes ? [INIT] : [])],
     run: async (values, args) => {
       if (secret) assertWritable()
-      const opening = { makes: makes ? { plan: values.text('plan') ?? 'free', account: nameOf(values.text('account')) } : null, init: values.flag('init') }
+      const opening = {
+        makes: makes
+          ? { plan: values.text('plan') ?? 'free', account: nameOf(values.text('account')) }
+          : null,
+        init: values.flag('init'),
+      }
       await using api = await openApi(values, opening)
-      const outcome = await act({ client: api.client, config: api.config, values, args, now: Date.now() })
+      const outcome = await act({
+        client: api.client,
+        config: api.config,
+        values,
+        args,
+        now: Date.now(),
+      })
       await print(outcome, values.flag('json'))
     },
   }
@@ -67,16 +84,25 @@ function nameOf(named: string | undefined): string | null {
 type Opening = Parameters<(typeof import('./local.ts'))['openLocal']>[2]
 
 /** The API that is meant. @throws Misuse, SetupError */
-export async function openApi(values: Values, opening: Opening): Promise<AsyncDisposable & { client: Client; config: Config }> {
+export async function openApi(
+  values: Values,
+  opening: Opening,
+): Promise<AsyncDisposable & { client: Client; config: Config }> {
   const env = environment(process.cwd())
   const config = readConfig({ ...env, ...flagged(values) })
   const { url, token } = config.commandLine
   if (url !== null) {
-    if (opening.init) throw new Misuse('--init makes a store here, and --url names a server. Give one of them.')
+    if (opening.init)
+      throw new Misuse('--init makes a store here, and --url names a server. Give one of them.')
     const { remoteClient } = await import('./remote.ts')
-    return { client: remoteClient(url, token), config, [Symbol.asyncDispose]: () => Promise.resolve() }
+    return {
+      client: remoteClient(url, token),
+      config,
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    }
   }
-  if (values.text('token') !== undefined) throw new Misuse('--token is for a running server. Give --url too.')
+  if (values.text('token') !== undefined)
+    throw new Misuse('--token is for a running server. Give --url too.')
   const { openLocal } = await import('./local.ts')
   const local = await openLocal(config, env, opening)
   return { client: local.client, config, [Symbol.asyncDispose]: () => local[Symbol.asyncDispose]() }
@@ -85,7 +111,10 @@ export async function openApi(values: Values, opening: Opening): Promise<AsyncDi
 /** What the options set that are settings too. */
 export function flagged(values: Values): Record<string, string> {
   const [url, token] = [values.text('url'), values.text('token')]
-  return { ...(url === undefined ? {} : { TOLLMARK_URL: url }), ...(token === undefined ? {} : { TOLLMARK_TOKEN: token }) }
+  return {
+    ...(url === undefined ? {} : { TOLLMARK_URL: url }),
+    ...(token === undefined ? {} : { TOLLMARK_TOKEN: token }),
+  }
 }
 
 async function print({ record, lines, undo }: Outcome, json: boolean): Promise<void> {
@@ -114,7 +143,10 @@ export function listed(noun: string, rows: readonly Row[], columns: readonly Col
 export function described(row: Row): Outcome {
   const fields = Object.entries(row.json).filter(([name]) => name !== 'object')
   const widest = Math.max(...fields.map(([name]) => name.length))
-  return { record: row.json, lines: fields.map(([name, value]) => `${name.padEnd(widest)}  ${cellOf(value)}`) }
+  return {
+    record: row.json,
+    lines: fields.map(([name, value]) => `${name.padEnd(widest)}  ${cellOf(value)}`),
+  }
 }
 
 function cellOf(value: unknown): string {
@@ -126,14 +158,21 @@ function cellOf(value: unknown): string {
  *
  * @param make gives what to make where there is no account of that name; null makes none
  */
-export async function accountId(client: Client, named: string | undefined, make: { plan: string } | null): Promise<string | undefined> {
+export async function accountId(
+  client: Client,
+  named: string | undefined,
+  make: { plan: string } | null,
+): Promise<string | undefined> {
   if (named === undefined) return undefined
   const name = named.trim()
   if (name === '') throw new Misuse('--account must not be empty.')
   if (name.length > 200) throw new Misuse('--account must not be longer than 200 characters.')
-  const found = (await client.list('accounts')).find((one) => [one.text('id'), one.text('name'), one.text('email')].includes(name))
+  const found = (await client.list('accounts')).find((one) =>
+    [one.text('id'), one.text('name'), one.text('email')].includes(name),
+  )
   if (found) return found.text('id')
-  if (make === null) throw new SetupError(`There is no account "${name}". "tollmark accounts list" shows them.`)
+  if (make === null)
+    throw new SetupError(`There is no account "${name}". "tollmark accounts list" shows them.`)
   return (await client.post('accounts', { name, ...make })).text('id')
 }
 
@@ -145,4 +184,7 @@ export async function listedAccount(client: Client, values: Values): Promise<str
 }
 
 /** Options that several commands have. */
-export const OF_ACCOUNT: Option = { flags: '--account <account>', summary: 'only those of this account, or of "all"' }
+export const OF_ACCOUNT: Option = {
+  flags: '--account <account>',
+  summary: 'only those of this account, or of "all"',
+}

@@ -23,17 +23,29 @@ export class Client {
   }
 
   /** The answer as it comes. */
-  async send(method: string, path: string, query: Query = {}, body?: RequestInit): Promise<Response> {
+  async send(
+    method: string,
+    path: string,
+    query: Query = {},
+    body?: RequestInit,
+  ): Promise<Response> {
     const given = new URLSearchParams()
-    for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value))
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) given.set(name, String(value))
     const search = given.toString()
-    const response = await this.#send(`/api/v1/${path}${search && `?${search}`}`, { method, ...body })
+    const response = await this.#send(`/api/v1/${path}${search && `?${search}`}`, {
+      method,
+      ...body,
+    })
     if (!response.ok) throw new Refusal(await problemOf(response))
     return response
   }
 
   async #call(method: string, path: string, query?: Query, body?: object): Promise<Row> {
-    const sent = body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+    const sent = body && {
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    }
     const response = await this.send(method, path, query, sent)
     return new Row(response.status === 204 ? {} : await response.json())
   }
@@ -59,7 +71,11 @@ export class Client {
     const rows: Row[] = []
     let cursor: string | undefined
     do {
-      const page = await this.get(path, { ...query, limit: Math.min(PAGE, most - rows.length), cursor })
+      const page = await this.get(path, {
+        ...query,
+        limit: Math.min(PAGE, most - rows.length),
+        cursor,
+      })
       rows.push(...page.rows('data'))
       cursor = page.optional('next_cursor') ?? undefined
     } while (cursor !== undefined && rows.length < most)
@@ -83,7 +99,9 @@ export class Client {
   }
 }
 
-/** What the server says is wrong; something else than a problem comes from what stands before it. */
+/**
+ * What the server says is wrong; something else than a problem comes from what stands before it.
+ */
 async function problemOf(response: Response): Promise<ProblemDetails> {
   const { status } = response
   const text = await response.text()

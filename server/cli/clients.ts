@@ -20,116 +20,192 @@ export const SDK_BASES = {
  * behind the proxy, and `{key}` for a proxy key.
  */
 export interface ClientSetup {
-  /** What it is called on the command line; a client has a row for each provider and language in which it differs. */
+  /**
+   * What it is called on the command line; a client has a row for each provider and language in
+   * which it differs.
+   */
   readonly id: string
   readonly name: string
   /** Id of the provider that is called. */
   readonly provider: keyof typeof SDK_BASES
-  /** Where the lines belong: the environment of the client, a file, a form, or code in a language. */
+  /**
+   * Where the lines belong: the environment of the client, a file, a form, or code in a language.
+   */
   readonly where: string
   readonly lines: readonly string[]
   /** Who says that these are its settings. */
   readonly source: string
 }
 
-const exported = (values: Readonly<Record<string, string>>): string[] => Object.entries(values).map(([name, value]) => `export ${name}=${value}`)
+const exported = (values: Readonly<Record<string, string>>): string[] =>
+  Object.entries(values).map(([name, value]) => `export ${name}=${value}`)
 
 export const CLIENTS: readonly ClientSetup[] = [
   {
-    id: 'claude-code', name: 'Claude Code', provider: 'anthropic', where: 'environment',
+    id: 'claude-code',
+    name: 'Claude Code',
+    provider: 'anthropic',
+    where: 'environment',
     lines: exported({ ANTHROPIC_BASE_URL: '{base}', ANTHROPIC_AUTH_TOKEN: '{key}' }),
     source: 'https://docs.anthropic.com/en/docs/claude-code/llm-gateway',
   },
   {
-    id: 'codex', name: 'Codex', provider: 'openai', where: '~/.codex/config.toml, with PROXY_KEY={key} in the environment',
+    id: 'codex',
+    name: 'Codex',
+    provider: 'openai',
+    where: '~/.codex/config.toml, with PROXY_KEY={key} in the environment',
     lines: [
-      'model_provider = "tollmark"', '', '[model_providers.tollmark]', 'name = "Tollmark"', 'base_url = "{base}"', 'env_key = "PROXY_KEY"',
+      'model_provider = "tollmark"',
+      '',
+      '[model_providers.tollmark]',
+      'name = "Tollmark"',
+      'base_url = "{base}"',
+      'env_key = "PROXY_KEY"',
       'wire_api = "responses"',
     ],
     source: 'https://developers.openai.com/codex/config-sample',
   },
   {
-    id: 'gemini-cli', name: 'Gemini CLI', provider: 'google', where: 'environment',
+    id: 'gemini-cli',
+    name: 'Gemini CLI',
+    provider: 'google',
+    where: 'environment',
     lines: exported({ GOOGLE_GEMINI_BASE_URL: '{base}', GEMINI_API_KEY: '{key}' }),
     source: 'https://github.com/google-gemini/gemini-cli/issues/6746',
   },
   {
-    id: 'opencode', name: 'OpenCode', provider: 'openai', where: 'opencode.json',
-    lines: ['{ "provider": { "openai": { "options": { "baseURL": "{base}", "apiKey": "{key}" } } } }'],
+    id: 'opencode',
+    name: 'OpenCode',
+    provider: 'openai',
+    where: 'opencode.json',
+    lines: [
+      '{ "provider": { "openai": { "options": { "baseURL": "{base}", "apiKey": "{key}" } } } }',
+    ],
     source: 'https://help.router-for.me/agent-client/opencode',
   },
   {
-    id: 'cline', name: 'Cline', provider: 'openai', where: 'its settings, as the API provider "OpenAI Compatible"',
+    id: 'cline',
+    name: 'Cline',
+    provider: 'openai',
+    where: 'its settings, as the API provider "OpenAI Compatible"',
     lines: ['Base URL: {base}', 'API Key:  {key}'],
     source: 'https://docs.cline.bot/provider-config/openai-compatible',
   },
   {
-    id: 'cline', name: 'Cline', provider: 'anthropic', where: 'its settings, as the API provider "Anthropic" with "Use custom base URL"',
+    id: 'cline',
+    name: 'Cline',
+    provider: 'anthropic',
+    where: 'its settings, as the API provider "Anthropic" with "Use custom base URL"',
     lines: ['Base URL: {base}', 'Anthropic API Key: {key}'],
     source: 'https://coder.com/docs/@v2.33.6/ai-coder/ai-gateway/clients/cline.md',
   },
   {
-    id: 'aider', name: 'aider', provider: 'openai', where: 'environment',
+    id: 'aider',
+    name: 'aider',
+    provider: 'openai',
+    where: 'environment',
     lines: exported({ OPENAI_API_BASE: '{base}', OPENAI_API_KEY: '{key}' }),
     source: 'https://aider.chat/docs/llms/openai-compat.html',
   },
   {
-    id: 'langchain', name: 'LangChain', provider: 'openai', where: 'Python',
+    id: 'langchain',
+    name: 'LangChain',
+    provider: 'openai',
+    where: 'Python',
     lines: ['ChatOpenAI(openai_api_base="{base}", openai_api_key="{key}")'],
     source: 'https://help.302.ai/en/docs/ji-cheng-dao-LangChain',
   },
   {
-    id: 'langchain', name: 'LangChain', provider: 'anthropic', where: 'Python',
+    id: 'langchain',
+    name: 'LangChain',
+    provider: 'anthropic',
+    where: 'Python',
     lines: ['ChatAnthropic(base_url="{base}", api_key="{key}")'],
     source: 'https://github.com/alikasif/agents, design_patterns/ReACT/check_antropic.py',
   },
   {
-    id: 'llamaindex', name: 'LlamaIndex', provider: 'openai', where: 'environment',
+    id: 'llamaindex',
+    name: 'LlamaIndex',
+    provider: 'openai',
+    where: 'environment',
     lines: exported({ OPENAI_API_BASE: '{base}', OPENAI_API_KEY: '{key}' }),
     source: 'https://github.com/run-llama/llama_index, llama_index/llms/openai/utils.py',
   },
   {
-    id: 'librechat', name: 'LibreChat', provider: 'openai', where: 'librechat.yaml, under endpoints.custom',
-    lines: ['- name: "Tollmark"', '  apiKey: "{key}"', '  baseURL: "{base}"', '  models: { default: ["gpt-5-mini"], fetch: true }'],
+    id: 'librechat',
+    name: 'LibreChat',
+    provider: 'openai',
+    where: 'librechat.yaml, under endpoints.custom',
+    lines: [
+      '- name: "Tollmark"',
+      '  apiKey: "{key}"',
+      '  baseURL: "{base}"',
+      '  models: { default: ["gpt-5-mini"], fetch: true }',
+    ],
     source: 'https://www.librechat.ai/docs/configuration/librechat_yaml/ai_endpoints/litellm',
   },
   {
-    id: 'open-webui', name: 'Open WebUI', provider: 'openai', where: 'environment',
+    id: 'open-webui',
+    name: 'Open WebUI',
+    provider: 'openai',
+    where: 'environment',
     lines: exported({ OPENAI_API_BASE_URL: '{base}', OPENAI_API_KEY: '{key}' }),
     source: 'https://docs.openwebui.com/getting-started/advanced-topics/env-configuration',
   },
   {
-    id: 'n8n', name: 'n8n', provider: 'openai', where: 'the credential "OpenAI"',
+    id: 'n8n',
+    name: 'n8n',
+    provider: 'openai',
+    where: 'the credential "OpenAI"',
     lines: ['API Key:  {key}', 'Base URL: {base}'],
-    source: 'https://github.com/n8n-io/n8n, packages/nodes-base/credentials/OpenAiApi.credentials.ts',
+    source:
+      'https://github.com/n8n-io/n8n, packages/nodes-base/credentials/OpenAiApi.credentials.ts',
   },
   {
-    id: 'openai', name: 'openai (JavaScript, Python, Go)', provider: 'openai', where: 'environment',
+    id: 'openai',
+    name: 'openai (JavaScript, Python, Go)',
+    provider: 'openai',
+    where: 'environment',
     lines: exported({ OPENAI_BASE_URL: '{base}', OPENAI_API_KEY: '{key}' }),
     source: 'https://github.com/openai/openai-go, client.go',
   },
   {
-    id: 'anthropic', name: 'anthropic (JavaScript, Python, Go)', provider: 'anthropic', where: 'environment',
+    id: 'anthropic',
+    name: 'anthropic (JavaScript, Python, Go)',
+    provider: 'anthropic',
+    where: 'environment',
     lines: exported({ ANTHROPIC_BASE_URL: '{base}', ANTHROPIC_API_KEY: '{key}' }),
     source: 'https://github.com/anthropics/anthropic-sdk-go, client.go',
   },
   {
-    id: 'google-genai', name: 'google-genai (JavaScript, Python, Go)', provider: 'google', where: 'environment',
+    id: 'google-genai',
+    name: 'google-genai (JavaScript, Python, Go)',
+    provider: 'google',
+    where: 'environment',
     lines: exported({ GOOGLE_GEMINI_BASE_URL: '{base}', GEMINI_API_KEY: '{key}' }),
     source: 'https://github.com/googleapis/go-genai, client.go',
   },
   {
-    id: 'groq', name: 'groq (JavaScript, Python)', provider: 'groq', where: 'environment',
+    id: 'groq',
+    name: 'groq (JavaScript, Python)',
+    provider: 'groq',
+    where: 'environment',
     lines: exported({ GROQ_BASE_URL: '{base}', GROQ_API_KEY: '{key}' }),
     source: 'https://github.com/groq/groq-python, src/groq/_client.py',
   },
   {
-    id: 'mistral', name: 'mistralai (Python)', provider: 'mistral', where: 'Python',
+    id: 'mistral',
+    name: 'mistralai (Python)',
+    provider: 'mistral',
+    where: 'Python',
     lines: ['Mistral(server_url="{base}", api_key="{key}")'],
     source: 'https://github.com/mistralai/client-python, README.md, "Server Selection"',
   },
   {
-    id: 'cohere', name: 'cohere (Python)', provider: 'cohere', where: 'environment',
+    id: 'cohere',
+    name: 'cohere (Python)',
+    provider: 'cohere',
+    where: 'environment',
     lines: exported({ CO_API_URL: '{base}', CO_API_KEY: '{key}' }),
     source: 'https://github.com/cohere-ai/cohere-python, src/cohere/client.py',
   },

@@ -9,7 +9,8 @@ interface Words {
 /** TABLE of shells, and what makes their script. */
 export const SHELLS: Readonly<Record<string, (commands: readonly Command[]) => string>> = {
   bash: (commands) => bash(wordsOf(commands)),
-  zsh: (commands) => `#compdef tollmark\nautoload -U +X bashcompinit && bashcompinit\n${bash(wordsOf(commands))}`,
+  zsh: (commands) =>
+    `#compdef tollmark\nautoload -U +X bashcompinit && bashcompinit\n${bash(wordsOf(commands))}`,
   fish: (commands) => fish(commands),
 }
 
@@ -45,7 +46,10 @@ function bash({ next }: Words): string {
 ${cases.join('\n')}
     *) path="\${path%% *}"
        case "$path" in
-${cases.filter((one) => !/^ +'[^']* /.test(one)).map((one) => `   ${one}`).join('\n')}
+${cases
+  .filter((one) => !/^ +'[^']* /.test(one))
+  .map((one) => `   ${one}`)
+  .join('\n')}
        esac ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
@@ -63,7 +67,9 @@ function fish(commands: readonly Command[]): string {
   })
   for (const { name, summary, options } of commands) {
     const [group = '', word] = name.split(' ')
-    const siblings = commands.flatMap((one) => (one.name.startsWith(`${group} `) ? [one.name.slice(group.length + 1)] : []))
+    const siblings = commands.flatMap((one) =>
+      one.name.startsWith(`${group} `) ? [one.name.slice(group.length + 1)] : [],
+    )
     if (word !== undefined) {
       const first = `__fish_seen_subcommand_from ${group}; and not __fish_seen_subcommand_from ${siblings.join(' ')}`
       lines.push(`complete -c tollmark -n ${quoted(first)} -f -a ${word} -d ${quoted(summary)}`)
@@ -71,7 +77,9 @@ function fish(commands: readonly Command[]): string {
     const here = `__fish_seen_subcommand_from ${group}${word === undefined ? '' : `; and __fish_seen_subcommand_from ${word}`}`
     for (const option of options) {
       const takes = /[<[]/.test(option.flags) ? ' -r' : ''
-      lines.push(`complete -c tollmark -n ${quoted(here)} -l ${longOf(option.flags).slice(2)}${takes} -d ${quoted(option.summary)}`)
+      lines.push(
+        `complete -c tollmark -n ${quoted(here)} -l ${longOf(option.flags).slice(2)}${takes} -d ${quoted(option.summary)}`,
+      )
     }
   }
   return `${lines.join('\n')}\n`

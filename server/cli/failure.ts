@@ -1,5 +1,10 @@
 // How a command fails: what is said, and the exit code.
-import { SetupError, type ErrorCode, type FieldError, type ProblemDetails } from '../common/errors.ts'
+import {
+  SetupError,
+  type ErrorCode,
+  type FieldError,
+  type ProblemDetails,
+} from '../common/errors.ts'
 import { passingTrouble } from '../store/transient-errors.ts'
 
 /** TABLE of exit codes, besides 128 + the number of a signal. */
@@ -50,10 +55,17 @@ export interface Failure {
 export function shown(error: unknown): Failure | undefined {
   if (error instanceof Refusal) {
     const { code, errors, request_id } = error.problem
-    return { object: 'error', code, detail: error.message, errors, request_id: request_id || undefined }
+    return {
+      object: 'error',
+      code,
+      detail: error.message,
+      errors,
+      request_id: request_id || undefined,
+    }
   }
   if (error instanceof Misuse) return { object: 'error', code: 'misuse', detail: error.message }
-  if (error instanceof OutputLost) return { object: 'error', code: 'output_lost', detail: error.message }
+  if (error instanceof OutputLost)
+    return { object: 'error', code: 'output_lost', detail: error.message }
   if (error instanceof SetupError) return { object: 'error', code: 'failed', detail: error.message }
   const trouble = passingTrouble(error)
   return trouble && { object: 'error', code: trouble.code, detail: trouble.detail }
@@ -61,13 +73,16 @@ export function shown(error: unknown): Failure | undefined {
 
 /** Fields of the API whose options have other names. */
 const OPTIONS: Readonly<Record<string, string>> = {
-  allowed_origins: 'origins', expires_at: 'expires', grace_seconds: 'grace',
+  allowed_origins: 'origins',
+  expires_at: 'expires',
+  grace_seconds: 'grace',
 }
 
 /** TABLE of codes whose sentence names routes of the API: the command line names its commands. */
 const SENTENCES: Partial<Record<ErrorCode, string>> = {
   account_not_found: 'No account has this id. "tollmark accounts list" lists them.',
-  credential_not_found: 'No stored credential has this id. "tollmark credentials list" lists them; those of the environment are changed there.',
+  credential_not_found:
+    'No stored credential has this id. "tollmark credentials list" lists them; those of the environment are changed there.',
   job_not_found: 'No job of this account has this id. "tollmark jobs list" lists them.',
   key_not_found: 'No key of this account has this id. "tollmark keys list" lists them.',
   token_not_found: 'No API token of this account has this id. "tollmark tokens list" lists them.',
@@ -76,7 +91,11 @@ const SENTENCES: Partial<Record<ErrorCode, string>> = {
 /** One line for each field that is at fault, by the name of its option; else one sentence. */
 function sentenceOf({ code, detail, errors = [] }: ProblemDetails): string {
   if (errors.length === 0) return SENTENCES[code] ?? detail
-  return errors.map((error) => (error.param === '' ? error.detail : `${optionOf(error.param)}: ${error.detail}`)).join('\n')
+  return errors
+    .map((error) =>
+      error.param === '' ? error.detail : `${optionOf(error.param)}: ${error.detail}`,
+    )
+    .join('\n')
 }
 
 function optionOf(param: string): string {

@@ -15,10 +15,14 @@ export class Interrupted extends Error {
   }
 }
 
-/** Runs work whose signal aborts with `Interrupted`; until it has ended, no signal ends the process. */
+/**
+ * Runs work whose signal aborts with `Interrupted`; until it has ended, no signal ends the process.
+ */
 export async function interruptible(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stopping = new AbortController()
-  const listeners = SIGNALS.map((name) => [name, () => stopping.abort(new Interrupted(name))] as const)
+  const listeners = SIGNALS.map(
+    (name) => [name, () => stopping.abort(new Interrupted(name))] as const,
+  )
   for (const [name, stop] of listeners) process.on(name, stop)
   try {
     await work(stopping.signal)

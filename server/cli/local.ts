@@ -1,4 +1,5 @@
-// The API on the store of this folder's settings, without a server: its routes answer in this process.
+// The API on the store of this folder's settings, without a server: its routes answer in this
+// process.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,7 +30,9 @@ const UNCACHED = { refresh: () => Promise.resolve() }
 /** Refusals that a running server has not written yet are its own to show. */
 const UNBUFFERED = { flush: () => Promise.resolve() }
 
-/** TABLE of the first words of the API's paths, and their routes; each is loaded when it is called. */
+/**
+ * TABLE of the first words of the API's paths, and their routes; each is loaded when it is called.
+ */
 const ROUTES: Readonly<Record<string, (parts: Parts) => Promise<Api>>> = {
   accounts: async ({ store, plans, clock }) => {
     const { accountRoutes } = await import('../api/accounts.ts')
@@ -69,7 +72,11 @@ async function providersOf({ store, config }: Parts) {
   const { masterKey } = await import('../config/master-key.ts')
   const { openProviders } = await import('../proxy/open-providers.ts')
   const master = masterKey(config.storage.masterKey, config.storage.data)
-  const surroundings = { clock: { mono: () => performance.now() }, log: { warn: () => {} }, tryOut: untried }
+  const surroundings = {
+    clock: { mono: () => performance.now() },
+    log: { warn: () => {} },
+    tryOut: untried,
+  }
   return { ...(await openProviders(config, store, master, surroundings)), probe: untried }
 }
 
@@ -83,7 +90,10 @@ async function jobRoutes({ store, config, clock, closing }: Parts): Promise<Api>
   let places = 0
   const place = () => {
     const path = join(folder, String(places++))
-    return { path, [Symbol.asyncDispose]: async () => rmSync(path, { recursive: true, force: true }) }
+    return {
+      path,
+      [Symbol.asyncDispose]: async () => rmSync(path, { recursive: true, force: true }),
+    }
   }
   const blobs = await openBlobs(config.storage, { place, [Symbol.dispose]: () => {} }, closing)
   const changes = jobChanges(store)
@@ -93,7 +103,10 @@ async function jobRoutes({ store, config, clock, closing }: Parts): Promise<Api>
 
 /** What a command does with a store that is not there. */
 export interface Opening {
-  /** It makes something: the first account too, on this plan, by this name (null: one that we choose). */
+  /**
+   * It makes something: the first account too, on this plan, by this name (null: one that we
+   * choose).
+   */
   makes: { plan: string; account: string | null } | null
   /** Whether a new store is wanted. */
   init: boolean
@@ -105,7 +118,11 @@ export interface Opening {
  * @param given the settings as they are written: whether somebody has said where the store is
  * @throws SetupError
  */
-export async function openLocal(config: Config, given: Readonly<Record<string, string | undefined>>, { makes, init }: Opening): Promise<AsyncDisposable & { client: Client; store: Store }> {
+export async function openLocal(
+  config: Config,
+  given: Readonly<Record<string, string | undefined>>,
+  { makes, init }: Opening,
+): Promise<AsyncDisposable & { client: Client; store: Store }> {
   const { storage } = config
   const path = sqlitePath(storage)
   const isNamed = Boolean(given['TOLLMARK_DATA'] || given['DATABASE_URL'])
@@ -113,12 +130,15 @@ export async function openLocal(config: Config, given: Readonly<Record<string, s
     const how = makes === null ? '' : ', or start a new store here with --init'
     throw new SetupError(
       `There is no store of Tollmark at ${path}. Run this in the server's folder, set TOLLMARK_DATA or ` +
-      `DATABASE_URL as the server has them, name a running server with --url${how}.`,
+        `DATABASE_URL as the server has them, name a running server with --url${how}.`,
     )
   }
   const closing = new AsyncDisposableStack()
   try {
-    return { ...(await opened(config, makes, closing)), [Symbol.asyncDispose]: () => closing.disposeAsync() }
+    return {
+      ...(await opened(config, makes, closing)),
+      [Symbol.asyncDispose]: () => closing.disposeAsync(),
+    }
   } catch (error) {
     await closing.disposeAsync()
     throw error
@@ -126,36 +146,81 @@ export async function openLocal(config: Config, given: Readonly<Record<string, s
 }
 
 /** @param closing gets what has to be closed, also by what is opened at the first call */
-async function opened(config: Config, makes: Opening['makes'], closing: AsyncDisposableStack): Promise<{ client: Client; store: Store }> {
+async function opened(
+  config: Config,
+  makes: Opening['makes'],
+  closing: AsyncDisposableStack,
+): Promise<{ client: Client; store: Store }> {
   const { storage } = config
   const clock = Date.now
   const store = closing.use(await openStore({ ...storage, now: clock(), existing: makes === null }))
   const parts = { store, config, plans: readPlans(config.accounts), clock, closing }
   const caller = await operatorOf(store, parts.plans, makes)
   const apis = new Map<string, Promise<Api>>()
-  const origin = config.server.publicUrl?.origin ?? `http://${config.server.host}:${config.server.port}`
+  const origin =
+    config.server.publicUrl?.origin ?? `http://${config.server.host}:${config.server.port}`
   const client = new Client(true, async (path, init) => {
     const [, , , word = ''] = path.split(/[/?]/)
     const load = ROUTES[word]
     if (!load) throw new Error(`no local routes for ${path}`)
-    if (!apis.has(word)) apis.set(word, load(parts).then((routes) => surface(routes, caller, origin)))
+    if (!apis.has(word))
+      apis.set(
+        word,
+        load(parts).then((routes) => surface(routes, caller, origin)),
+      )
     const incoming = new IncomingMessage(new Socket())
-    return (await apis.get(word)!).fetch(new Request(`${origin}${path}`, init), { incoming, outgoing: new ServerResponse(incoming) })
+    return (await apis.get(word)!).fetch(new Request(`${origin}${path}`, init), {
+      incoming,
+      outgoing: new ServerResponse(incoming),
+    })
   })
   return { client, store }
 }
 
-/** Whoever can read the store may do everything: an administrator, as which the first account is taken, or made by the name that is given. */
+/**
+ * Whoever can read the store may do everything: an administrator, as which the first account is
+ * taken, or made by the name that is given.
+ */
 async function operatorOf(store: Store, plans: Plans, makes: Opening['makes']): Promise<Caller> {
   const now = Date.now()
   if (makes !== null && !plans.has(makes.plan)) {
     const names = plans.all.map(({ name }) => name).join(', ')
-    throw new SetupError(`There is no plan "${makes.plan}". The plans are ${names}; TOLLMARK_PLANS adds others.`)
+    throw new SetupError(
+      `There is no plan "${makes.plan}". The plans are ${names}; TOLLMARK_PLANS adds others.`,
+    )
   }
-  const first = await store.db.selectFrom('accounts').selectAll().where('role', '=', 'admin').orderBy('id').limit(1).executeTakeFirst()
-  const account = first ?? (makes === null ? undefined : await store.run(provideAccount, { name: makes.account, plan: makes.plan, newId: newId('acc', now), now }))
-  const nobody: AccountRow = { id: '-', name: '', email: null, plan: FREE, role: 'admin', created_at: now, disabled: 0 }
-  return { account: account?.role === 'admin' ? account : nobody, tokenId: null, sessionId: null, scopes: ['convert', 'manage'] }
+  const first = await store.db
+    .selectFrom('accounts')
+    .selectAll()
+    .where('role', '=', 'admin')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+  const account =
+    first ??
+    (makes === null
+      ? undefined
+      : await store.run(provideAccount, {
+          name: makes.account,
+          plan: makes.plan,
+          newId: newId('acc', now),
+          now,
+        }))
+  const nobody: AccountRow = {
+    id: '-',
+    name: '',
+    email: null,
+    plan: FREE,
+    role: 'admin',
+    created_at: now,
+    disabled: 0,
+  }
+  return {
+    account: account?.role === 'admin' ? account : nobody,
+    tokenId: null,
+    sessionId: null,
+    scopes: ['convert', 'manage'],
+  }
 }
 
 /** Routes, called by the operator from this process. */
@@ -171,7 +236,10 @@ function surface(routes: Api, operator: Caller, origin: string): Api {
   })
   api.onError((error) => {
     if (!(error instanceof Problem)) throw error
-    return new Response(JSON.stringify(error.body('')), { status: error.status, headers: error.headers() })
+    return new Response(JSON.stringify(error.body('')), {
+      status: error.status,
+      headers: error.headers(),
+    })
   })
   api.route('/', routes)
   return api

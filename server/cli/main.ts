@@ -2,7 +2,8 @@
 import { EXIT } from './failure.ts'
 import { run } from './run.ts'
 
-// What a person is told is lost where standard error cannot be written; a server starts all the same.
+// What a person is told is lost where standard error cannot be written; a server starts all the
+// same.
 process.stderr.on('error', () => {})
 process.stdout.on('error', () => {})
 

@@ -19,7 +19,10 @@ export async function write(text: string | Uint8Array): Promise<void> {
   }
 }
 
-/** Learns whether anything can be written, before something is made that is said only once. @throws OutputLost */
+/**
+ * Learns whether anything can be written, before something is made that is said only once. @throws
+ * OutputLost
+ */
 export function assertWritable(): void {
   try {
     writeSync(1, '')
@@ -49,7 +52,10 @@ export function fail(failure: Failure, json: boolean): void {
   else say(failure.detail)
 }
 
-/** A line as a terminal may have it: names are other people's, and a control character could do anything. */
+/**
+ * A line as a terminal may have it: names are other people's, and a control character could do
+ * anything.
+ */
 function plain(line: string): string {
   return line.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '\ufffd')
 }
@@ -62,5 +68,10 @@ export function table(columns: readonly Column[], rows: readonly Row[]): string[
   const cells = rows.map((row) => columns.map(([, cell]) => plain(cell(row))))
   const lines = [columns.map(([header]) => header), ...cells]
   const widths = columns.map((_, at) => Math.max(...lines.map((line) => line[at]!.length)))
-  return lines.map((line) => line.map((cell, at) => cell.padEnd(widths[at]!)).join('  ').trimEnd())
+  return lines.map((line) =>
+    line
+      .map((cell, at) => cell.padEnd(widths[at]!))
+      .join('  ')
+      .trimEnd(),
+  )
 }

@@ -5,9 +5,15 @@ import type { Command } from './command.ts'
 import { COMMANDS, GROUPS } from './commands/table.ts'
 import { Values } from './values.ts'
 
-/** Builds the parser. It throws CommanderError for help, for the version, and for what it cannot parse. */
+/**
+ * Builds the parser. It throws CommanderError for help, for the version, and for what it cannot
+ * parse.
+ */
 export function createProgram(): Parser {
-  const program = parser('tollmark', 'One server for your own machine: Notion exports to Markdown, and a proxy to AI providers.')
+  const program = parser(
+    'tollmark',
+    'One server for your own machine: Notion exports to Markdown, and a proxy to AI providers.',
+  )
   program
     .version(`tollmark ${manifest.version}`, '-V, --version', 'print the version')
     .helpCommand('help [command]', 'explain a command')

@@ -7,7 +7,8 @@ export class Row {
 
   /** @throws Error where it is no object */
   constructor(value: unknown) {
-    if (typeof value !== 'object' || value === null) throw new Error('The server answered with something else than an object.')
+    if (typeof value !== 'object' || value === null)
+      throw new Error('The server answered with something else than an object.')
     this.json = value
   }
 
@@ -18,7 +19,9 @@ export class Row {
   /** A field as text; empty where there is none. */
   text(name: string): string {
     const value = this.#field(name)
-    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
+    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+      ? String(value)
+      : ''
   }
 
   /** A field that may be null, as text. */

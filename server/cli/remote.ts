@@ -8,7 +8,8 @@ import { Client } from './client.ts'
  */
 export function remoteClient(url: URL, token: string | null): Client {
   const base = url.href.replace(/\/$/, '')
-  const authorization: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` }
+  const authorization: Record<string, string> =
+    token === null ? {} : { authorization: `Bearer ${token}` }
   return new Client(false, async (path, init) => {
     try {
       const headers = { ...Object.fromEntries(new Headers(init.headers)), ...authorization }
@@ -17,7 +18,9 @@ export function remoteClient(url: URL, token: string | null): Client {
     } catch (error) {
       const cause = error instanceof Error ? error.cause : undefined
       const why = codeOf(cause) ?? codeOf(error) ?? 'no answer'
-      throw new SetupError(`The server at ${url.origin} cannot be reached (${why}).`, { cause: error })
+      throw new SetupError(`The server at ${url.origin} cannot be reached (${why}).`, {
+        cause: error,
+      })
     }
   })
 }

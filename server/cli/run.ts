@@ -40,13 +40,20 @@ function report(error: unknown, args: readonly string[]): number {
 }
 
 /** What the parser ended with, in our words; null where it has printed what was asked for. */
-function fromParser({ code, message, exitCode }: CommanderError, [group]: readonly string[]): Misuse | null {
+function fromParser(
+  { code, message, exitCode }: CommanderError,
+  [group]: readonly string[],
+): Misuse | null {
   if (exitCode === 0) return null
   if (code === 'commander.help') {
-    const words = COMMANDS.flatMap(({ name }) => (name.startsWith(`${group} `) ? [name.slice(name.indexOf(' ') + 1)] : []))
+    const words = COMMANDS.flatMap(({ name }) =>
+      name.startsWith(`${group} `) ? [name.slice(name.indexOf(' ') + 1)] : [],
+    )
     return new Misuse(`Say what to do with ${group}: ${words.join(', ')}.`)
   }
-  const text = message.replace(/^error: /, '').replace(/\s*\n\(Did you mean (.+)\?\)/, '. Did you mean $1?')
+  const text = message
+    .replace(/^error: /, '')
+    .replace(/\s*\n\(Did you mean (.+)\?\)/, '. Did you mean $1?')
   const sentence = `${text[0]?.toUpperCase()}${text.slice(1)}`
   return new Misuse(/[.?]$/.test(sentence) ? sentence : `${sentence}.`)
 }

@@ -27,7 +27,9 @@ export class Values {
 
   /** Entries with commas between them. */
   list(name: string): string[] | undefined {
-    return this.text(name)?.split(',').map((entry) => entry.trim())
+    return this.text(name)
+      ?.split(',')
+      .map((entry) => entry.trim())
   }
 
   /** @throws Misuse where it is not a whole number from `least` to `most` */
@@ -35,7 +37,8 @@ export class Values {
     const text = this.text(name)
     const kind = integer(least, most)
     const number = text === undefined ? undefined : kind.parse(text)
-    if (text !== undefined && number === undefined) throw new Misuse(`--${name} must be ${kind.what}.`)
+    if (text !== undefined && number === undefined)
+      throw new Misuse(`--${name} must be ${kind.what}.`)
     return number
   }
 
@@ -44,7 +47,8 @@ export class Values {
     const text = this.text(name)
     if (text === undefined) return undefined
     const milliseconds = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : duration.parse(text)
-    if (milliseconds === undefined) throw new Misuse(`--${name} must be seconds, or ${duration.what}.`)
+    if (milliseconds === undefined)
+      throw new Misuse(`--${name} must be seconds, or ${duration.what}.`)
     return Math.round(milliseconds / 1000)
   }
 
@@ -60,7 +64,9 @@ export class Values {
     const length = /[a-z]$/i.test(text) ? duration.parse(text) : undefined
     if (length !== undefined) return new Date(from + direction * length).toISOString()
     if (DATE.test(text) && !Number.isNaN(Date.parse(text))) return text
-    throw new Misuse(`--${name}: "${text}" is not a date. Write 2027-01-31, 2027-01-31T12:00:00Z or 30d.`)
+    throw new Misuse(
+      `--${name}: "${text}" is not a date. Write 2027-01-31, 2027-01-31T12:00:00Z or 30d.`,
+    )
   }
 }
 

@@ -1,5 +1,6 @@
-// The least rate of a body: a caller that sends a byte now and then holds what others need. Only the time counts in which we wait for the caller; our
-// own disk, and turns that others have, are not its fault.
+// The least rate of a body: a caller that sends a byte now and then holds what others need. Only
+// the time counts in which we wait for the caller; our own disk, and turns that others have, are
+// not its fault.
 
 /** Bytes a second that a body must have come at on average, once its grace is over. */
 export const LEAST_RATE = 16 * 1024
@@ -14,7 +15,10 @@ export interface Pace {
   end(): void
 }
 
-/** Calls `onSlow` once where a body is slower than the least rate after `grace` milliseconds of waiting for it. */
+/**
+ * Calls `onSlow` once where a body is slower than the least rate after `grace` milliseconds of
+ * waiting for it.
+ */
 export function watchPace(grace: number, onSlow: () => void): Pace {
   let received = 0
   let waited = 0

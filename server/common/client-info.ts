@@ -1,4 +1,5 @@
-// Who is at the other end of a request, as far as the connection tells: its address, and the origin under which it reached us.
+// Who is at the other end of a request, as far as the connection tells: its address, and the origin
+// under which it reached us.
 import type { IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
 
@@ -15,17 +16,30 @@ export interface Client {
 /**
  * Reads the other end of a request.
  *
- * @param trusted whether a reverse proxy stands in front, whose `X-Forwarded-…` headers tell the truth
+ * @param trusted whether a reverse proxy stands in front, whose `X-Forwarded-…` headers tell the
+ *   truth
  */
 export function clientOf({ headers, socket }: IncomingMessage, trusted: boolean): Client {
-  const forwarded = (name: string): string | undefined => (trusted ? lastOf(headers[name]) : undefined)
+  const forwarded = (name: string): string | undefined =>
+    trusted ? lastOf(headers[name]) : undefined
   const origin = originOf((name) => headers[name], trusted)
-  return { origin, secure: origin.startsWith('https:'), address: networkOf(forwarded('x-forwarded-for') ?? socket.remoteAddress ?? '') }
+  return {
+    origin,
+    secure: origin.startsWith('https:'),
+    address: networkOf(forwarded('x-forwarded-for') ?? socket.remoteAddress ?? ''),
+  }
 }
 
-/** Scheme and host under which a request reached us. @param value the value of a header, by its lower-case name */
-export function originOf(value: (name: string) => string | string[] | undefined, trusted: boolean): string {
-  const forwarded = (name: string): string | undefined => (trusted ? lastOf(value(name)) : undefined)
+/**
+ * Scheme and host under which a request reached us. @param value the value of a header, by its
+ * lower-case name
+ */
+export function originOf(
+  value: (name: string) => string | string[] | undefined,
+  trusted: boolean,
+): string {
+  const forwarded = (name: string): string | undefined =>
+    trusted ? lastOf(value(name)) : undefined
   const host = forwarded('x-forwarded-host') ?? value('host')?.toString() ?? ''
   return `${forwarded('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${host.toLowerCase()}`
 }
@@ -35,24 +49,39 @@ export function lastOf(value: string | string[] | undefined): string | undefined
   return [value ?? []].flat().join(',').split(',').at(-1)?.trim() || undefined
 }
 
-/** An IPv4 address as it is, an IPv6 one as its /64 network. @param written an address, which some proxies write with its port (`192.0.2.1:5678`, `[2001:db8::1]:5678`) */
+/**
+ * An IPv4 address as it is, an IPv6 one as its /64 network. @param written an address, which some
+ * proxies write with its port (`192.0.2.1:5678`, `[2001:db8::1]:5678`)
+ */
 export function networkOf(written: string): string {
-  const plain = written.replace(/^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/, '$1$2').replace(/^::ffff:(?=\d+\.)/i, '')
+  const plain = written
+    .replace(/^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/, '$1$2')
+    .replace(/^::ffff:(?=\d+\.)/i, '')
   if (!isIPv6(plain)) return plain
   const [head = '', tail = ''] = plain.toLowerCase().split('::')
   const groups = head.split(':').filter(Boolean)
-  const missing = plain.includes('::') ? 8 - groups.length - tail.split(':').filter(Boolean).length : 0
+  const missing = plain.includes('::')
+    ? 8 - groups.length - tail.split(':').filter(Boolean).length
+    : 0
   const whole = [...groups, ...Array<string>(missing).fill('0'), ...tail.split(':').filter(Boolean)]
-  return `${whole.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
+  return `${whole
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`
 }
 
 /**
- * Whether a browser sends this request for a page of our own. Undefined where no browser says anything about it.
+ * Whether a browser sends this request for a page of our own. Undefined where no browser says
+ * anything about it.
  *
- * `Sec-Fetch-Site` is the browser's own judgement and comes first (W3C Fetch Metadata); `Origin` is compared without its scheme, because a
- * reverse proxy with TLS that we were not told of changes that and nothing else.
+ * `Sec-Fetch-Site` is the browser's own judgement and comes first (W3C Fetch Metadata); `Origin` is
+ * compared without its scheme, because a reverse proxy with TLS that we were not told of changes
+ * that and nothing else.
  */
-export function fromOurselves({ origin }: Client, headers: { site: string | undefined; origin: string | undefined }): boolean | undefined {
+export function fromOurselves(
+  { origin }: Client,
+  headers: { site: string | undefined; origin: string | undefined },
+): boolean | undefined {
   if (headers.site !== undefined) return headers.site === 'same-origin'
   if (headers.origin === undefined) return undefined
   return headers.origin.toLowerCase().replace(/^https?:/, '') === origin.replace(/^https?:/, '')

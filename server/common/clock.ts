@@ -1,4 +1,5 @@
-// The two clocks, which everything else is given (tests bring their own), lengths of time, and how a moment is written.
+// The two clocks, which everything else is given (tests bring their own), lengths of time, and how
+// a moment is written.
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
@@ -12,7 +13,10 @@ export const DAY = 24 * HOUR
 export type Clock = {
   /** Milliseconds since 1970. May step either way at any moment: only for what people read. */
   now(): number
-  /** Milliseconds that only ever go forward, on one scale for all processes since the machine booted. */
+  /**
+   * Milliseconds that only ever go forward, on one scale for all processes since the machine
+   * booted.
+   */
   mono(): number
   /** A number for the boot that `mono` counts from: equal numbers, equal scale. */
   boot: number
@@ -20,7 +24,8 @@ export type Clock = {
 
 /** The machine's clocks. @param now milliseconds since 1970 */
 export function systemClock(now: () => number): Clock {
-  // process.hrtime counts from boot (CLOCK_MONOTONIC on Linux), performance.now the same clock from the start of the process, cheaper.
+  // process.hrtime counts from boot (CLOCK_MONOTONIC on Linux), performance.now the same clock from
+  // the start of the process, cheaper.
   const offset = Number(process.hrtime.bigint()) / 1e6 - performance.now()
   return { now, mono: () => performance.now() + offset, boot: crc32(bootName()) }
 }
@@ -32,7 +37,9 @@ export function isoTime(at: number | null): string | null {
   return at === null ? null : new Date(at).toISOString()
 }
 
-/** The kernel's name for this boot; where there is none, every process counts as a boot of its own. */
+/**
+ * The kernel's name for this boot; where there is none, every process counts as a boot of its own.
+ */
 export function bootName(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

@@ -1,6 +1,9 @@
 // TABLE of everything that can go wrong for a caller of the API, and the one class that carries it.
 
-/** TABLE of error codes → HTTP status and title. A code is part of the API: it may be added, never changed. */
+/**
+ * TABLE of error codes → HTTP status and title. A code is part of the API: it may be added, never
+ * changed.
+ */
 export const ERRORS = {
   missing_file: { status: 400, title: 'No file was sent' },
   invalid_file: { status: 400, title: 'The file cannot be read' },
@@ -46,14 +49,24 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS
 
 /** Kinds of faults of a field. Codes are part of the API: they may be added, never changed. */
-export const FIELD_ERRORS = ['unknown_field', 'unknown_parameter', 'missing', 'read_only', 'duplicate', 'invalid_value'] as const
+export const FIELD_ERRORS = [
+  'unknown_field',
+  'unknown_parameter',
+  'missing',
+  'read_only',
+  'duplicate',
+  'invalid_value',
+] as const
 
 /** What is wrong with one field or query parameter of a request. */
 export interface FieldError {
   /** Its path, steps joined by dots (`auth.header`, `models.0`); `""` is the body as a whole. */
   readonly param: string
   readonly code: (typeof FIELD_ERRORS)[number]
-  /** One sentence, to be shown beside the field: it does not repeat the name (`Must be at least 1.`). */
+  /**
+   * One sentence, to be shown beside the field: it does not repeat the name (`Must be at least
+   * 1.`).
+   */
   readonly detail: string
 }
 
@@ -68,7 +81,10 @@ export interface ProblemDetails {
   errors?: readonly FieldError[]
 }
 
-/** The one error that a caller is told about. Everything else that is thrown becomes `internal_error`. */
+/**
+ * The one error that a caller is told about. Everything else that is thrown becomes
+ * `internal_error`.
+ */
 export class Problem extends Error {
   override name = 'Problem'
   readonly code: ErrorCode
@@ -82,8 +98,10 @@ export class Problem extends Error {
 
   /**
    * @param code a row of `ERRORS`
-   * @param detail one sentence that a person can act on; it never holds a secret, a path of this machine or SQL
-   * @param more `retryAfter` in seconds; `status` in place of the row's; `errors` for faults of single fields;
+   * @param detail one sentence that a person can act on; it never holds a secret, a path of this
+   *   machine or SQL
+   * @param more `retryAfter` in seconds; `status` in place of the row's; `errors` for faults of
+   *   single fields;
    *   `headers` that the answer has besides; `cause` for the log, never for the caller
    */
   constructor(
@@ -109,7 +127,14 @@ export class Problem extends Error {
   /** The body of the answer, `application/problem+json` (RFC 9457). */
   body(requestId: string): ProblemDetails {
     const { title } = ERRORS[this.code]
-    const problem = { type: `urn:tollmark:error:${this.code}`, title, status: this.status, detail: this.detail, code: this.code, request_id: requestId }
+    const problem = {
+      type: `urn:tollmark:error:${this.code}`,
+      title,
+      status: this.status,
+      detail: this.detail,
+      code: this.code,
+      request_id: requestId,
+    }
     return this.errors.length === 0 ? problem : { ...problem, errors: this.errors }
   }
 
@@ -120,9 +145,12 @@ export class Problem extends Error {
       'cache-control': 'no-store',
       ...this.#headers,
       ...(this.retryAfter === undefined ? {} : { 'retry-after': String(this.retryAfter) }),
-      // RFC 6750, section 3: a challenge goes with every 401, the reason only where a token was sent and is not enough.
+      // RFC 6750, section 3: a challenge goes with every 401, the reason only where a token was
+      // sent and is not enough.
       ...(this.status === 401 ? { 'www-authenticate': 'Bearer realm="tollmark"' } : {}),
-      ...(this.code === 'insufficient_scope' ? { 'www-authenticate': 'Bearer realm="tollmark", error="insufficient_scope"' } : {}),
+      ...(this.code === 'insufficient_scope'
+        ? { 'www-authenticate': 'Bearer realm="tollmark", error="insufficient_scope"' }
+        : {}),
     }
   }
 }
@@ -132,7 +160,10 @@ const MAX_ERRORS = 50
 /** Faults that the `detail` of one problem repeats. */
 const MAX_SENTENCES = 5
 
-/** One `invalid_field` problem for all faults of a request. Its `detail` names each field before its sentence. */
+/**
+ * One `invalid_field` problem for all faults of a request. Its `detail` names each field before its
+ * sentence.
+ */
 export function invalidFields(errors: readonly FieldError[]): Problem {
   const listed = errors.slice(0, MAX_ERRORS)
   const told = listed.slice(0, MAX_SENTENCES)
@@ -152,12 +183,18 @@ export function invalidField(param: string, detail: string): Problem {
   return invalidFields([fieldError(param, detail)])
 }
 
-/** The code of a system's or a library's error (`ENOSPC`, `EADDRINUSE`), or undefined where the error has none. */
+/**
+ * The code of a system's or a library's error (`ENOSPC`, `EADDRINUSE`), or undefined where the
+ * error has none.
+ */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined
 }
 
-/** What keeps the server or a command from starting: its message is for the person at the terminal, who then reads exit code 1. */
+/**
+ * What keeps the server or a command from starting: its message is for the person at the terminal,
+ * who then reads exit code 1.
+ */
 export class SetupError extends Error {
   override name = 'SetupError'
 }

@@ -1,4 +1,5 @@
-// Ids of records: `acc_…`, `tok_…`, `job_…`, `key_…`. They begin with the time, so that rows made together lie together in an index.
+// Ids of records: `acc_…`, `tok_…`, `job_…`, `key_…`. They begin with the time, so that rows made
+// together lie together in an index.
 import { base62, randomText } from './secrets.ts'
 
 /**

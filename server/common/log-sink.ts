@@ -1,5 +1,6 @@
-// Lines on a file descriptor, for whoever collects them. Whoever writes never waits and never fails: while nothing can be written (the disk
-// is full, the reader stands still or is gone) lines are kept as far as there is room, and lost beyond it.
+// Lines on a file descriptor, for whoever collects them. Whoever writes never waits and never
+// fails: while nothing can be written (the disk is full, the reader stands still or is gone) lines
+// are kept as far as there is room, and lost beyond it.
 import { write, writeSync } from 'node:fs'
 import { codeOf } from './errors.ts'
 
@@ -19,7 +20,9 @@ const LAST_PAUSE = 20
 
 const NONE = Buffer.alloc(0)
 
-/** Opens what writes to a file descriptor, one piece after the other, and so no line into another. */
+/**
+ * Opens what writes to a file descriptor, one piece after the other, and so no line into another.
+ */
 export function openLines(fd: number): Lines {
   let waiting = ''
   let piece: Buffer = NONE
@@ -52,7 +55,7 @@ export function openLines(fd: number): Lines {
       // A piece that is being written is the system's already.
       let rest = Buffer.concat([state === 'writing' ? NONE : piece, Buffer.from(waiting)])
       waiting = ''
-      for (let pauses = 0; rest.length > 0 && pauses < LAST_PAUSES; ) {
+      for (let pauses = 0; rest.length > 0 && pauses < LAST_PAUSES;) {
         try {
           rest = rest.subarray(writeSync(fd, rest))
         } catch (error) {

@@ -1,12 +1,18 @@
-// The structured log: one JSON line each. Callers pass fields of a fixed list, so that no secret, no query
-// string and no body can reach it by accident.
+// The structured log: one JSON line each. Callers pass fields of a fixed list, so that no secret,
+// no query string and no body can reach it by accident.
 import { pino, type DestinationStream, type Logger } from 'pino'
 
-/** What the line of one request says. Everything is either ours or a number; nothing is copied from what a caller typed. */
+/**
+ * What the line of one request says. Everything is either ours or a number; nothing is copied from
+ * what a caller typed.
+ */
 export interface RequestLine {
   request_id: string
   method: string
-  /** The route's pattern (`/api/v1/tokens/:id`), never the path that was asked for; `/*` is the dashboard's, null where no route matched. */
+  /**
+   * The route's pattern (`/api/v1/tokens/:id`), never the path that was asked for; `/*` is the
+   * dashboard's, null where no route matched.
+   */
   route: string | null
   status: number
   duration_ms: number
@@ -69,7 +75,12 @@ const NOWHERE: DestinationStream = { write: () => {} }
  * @param destination where lines go; nowhere by default
  */
 export function openLog(level: string, destination: DestinationStream = NOWHERE): Log {
-  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label: string) => ({ level: label }) } }
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+  }
   const out: Logger = pino(options, destination)
   return {
     request: (line) => {
@@ -81,7 +92,8 @@ export function openLog(level: string, destination: DestinationStream = NOWHERE)
     },
     info: (sentence, fields = {}) => out.info(fields, sentence),
     warn: (sentence, fields = {}) => out.warn(fields, sentence),
-    error: (sentence, error, fields = {}) => out.error({ ...fields, err: describe(error) }, sentence),
+    error: (sentence, error, fields = {}) =>
+      out.error({ ...fields, err: describe(error) }, sentence),
   }
 }
 
@@ -96,7 +108,10 @@ export function observed(log: Log, observers: readonly ((line: RequestLine) => v
   }
 }
 
-/** An error and its causes as plain text: no enumerable property of it is printed, because those may hold anything. */
+/**
+ * An error and its causes as plain text: no enumerable property of it is printed, because those may
+ * hold anything.
+ */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return 'a value that is not an Error was thrown'
   const own = error.stack ?? `${error.name}: ${error.message}`

@@ -1,10 +1,11 @@
-// Secrets that we hand out have one form, made, read and compared here: API tokens (`tmt_…`), proxy keys (`tmk_…`), sessions (`tms_…`),
-// invitations (`tmi_…`), password resets (`tmr_…`).
+// Secrets that we hand out have one form, made, read and compared here: API tokens (`tmt_…`), proxy
+// keys (`tmk_…`), sessions (`tms_…`), invitations (`tmi_…`), password resets (`tmr_…`).
 //
 //   tmt_<public id>_<secret>_<checksum>
 //
-// The public id finds the record; the secret proves it; the checksum tells a typing error or garbage from a real secret without a
-// look-up. Stored is the SHA-256 of the whole text: it holds more than 192 random bits, so a slow hash would add nothing.
+// The public id finds the record; the secret proves it; the checksum tells a typing error or
+// garbage from a real secret without a look-up. Stored is the SHA-256 of the whole text: it holds
+// more than 192 random bits, so a slow hash would add nothing.
 import { createHash, randomFillSync, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
@@ -17,9 +18,13 @@ const SECRET_LENGTH = 36
 const CHECKSUM_LENGTH = 6
 
 /** Characters of every secret, with its prefix. */
-export const SECRET_TEXT_LENGTH = 'tmk__'.length + PUBLIC_LENGTH + SECRET_LENGTH + 1 + CHECKSUM_LENGTH
+export const SECRET_TEXT_LENGTH =
+  'tmk__'.length + PUBLIC_LENGTH + SECRET_LENGTH + 1 + CHECKSUM_LENGTH
 
-/** What a secret opens, by its prefix: the API (a token), the proxy (a key), the dashboard (a session), an account (an invitation, a password reset). */
+/**
+ * What a secret opens, by its prefix: the API (a token), the proxy (a key), the dashboard (a
+ * session), an account (an invitation, a password reset).
+ */
 export type SecretPrefix = 'tmt' | 'tmk' | 'tms' | 'tmi' | 'tmr'
 
 export interface NewSecret {
@@ -38,12 +43,19 @@ export function makeSecret(prefix: SecretPrefix): NewSecret {
   return { secret, publicId, hash: hashSecret(secret) }
 }
 
-const FORM = new RegExp(`^(tm[tksir])_([0-9A-Za-z]{${PUBLIC_LENGTH}})_[0-9A-Za-z]{${SECRET_LENGTH}}_([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`)
+const FORM = new RegExp(
+  `^(tm[tksir])_([0-9A-Za-z]{${PUBLIC_LENGTH}})_[0-9A-Za-z]{${SECRET_LENGTH}}_([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`,
+)
 
-/** The public id of a well-formed secret with this prefix and a right checksum, else undefined. Costs no look-up. */
+/**
+ * The public id of a well-formed secret with this prefix and a right checksum, else undefined.
+ * Costs no look-up.
+ */
 export function publicIdOf(prefix: SecretPrefix, secret: string): string | undefined {
   const [, found, publicId, sum] = FORM.exec(secret) ?? []
-  return found === prefix && checksum(secret.slice(0, -CHECKSUM_LENGTH - 1)) === sum ? publicId : undefined
+  return found === prefix && checksum(secret.slice(0, -CHECKSUM_LENGTH - 1)) === sum
+    ? publicId
+    : undefined
 }
 
 /** What is stored of a secret: SHA-256, 64 hexadecimal digits. */
@@ -56,7 +68,10 @@ export function matchesHash(secret: string, hash: string): boolean {
   return timingSafeEqual(Buffer.from(hashSecret(secret), 'hex'), Buffer.from(hash, 'hex'))
 }
 
-/** Whether a text is the secret that is known; takes the same time wherever they differ, and in length too. */
+/**
+ * Whether a text is the secret that is known; takes the same time wherever they differ, and in
+ * length too.
+ */
 export function isSecret(text: string, known: string): boolean {
   return matchesHash(text, hashSecret(known))
 }
@@ -95,9 +110,13 @@ function checksum(text: string): string {
   return base62(crc32(text), CHECKSUM_LENGTH)
 }
 
-/** A non-negative integer in base 62, with leading zeros; the order of the texts is the order of the numbers. */
+/**
+ * A non-negative integer in base 62, with leading zeros; the order of the texts is the order of the
+ * numbers.
+ */
 export function base62(number: number, length: number): string {
   let digits = ''
-  for (let rest = number; digits.length < length; rest = Math.floor(rest / 62)) digits = ALPHABET[rest % 62] + digits
+  for (let rest = number; digits.length < length; rest = Math.floor(rest / 62))
+    digits = ALPHABET[rest % 62] + digits
   return digits
 }

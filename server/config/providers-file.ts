@@ -19,23 +19,36 @@ const Entry = z.strictObject({
 /** A row of the file, and the credential that the environment holds for it. */
 export type ProviderEntry = Readonly<z.infer<typeof Entry>> & { readonly secret: string | null }
 
-/** @throws SetupError with a sentence that names the file, or the variable of a credential, and what is wrong in it */
-export function readProvidersFile(path: string, env: Readonly<Record<string, string | undefined>>): ProviderEntry[] {
+/**
+ * @throws SetupError with a sentence that names the file, or the variable of a credential, and what
+ * is wrong in it
+ */
+export function readProvidersFile(
+  path: string,
+  env: Readonly<Record<string, string | undefined>>,
+): ProviderEntry[] {
   const parsed = z.array(Entry).safeParse(readJson(path))
   if (!parsed.success) {
     const [issue] = parsed.error.issues
-    throw new SetupError(`${path} (TOLLMARK_PROVIDERS): ${issue?.path.join('.') || 'the whole'}: ${issue?.message ?? 'it is not valid'}.`)
+    throw new SetupError(
+      `${path} (TOLLMARK_PROVIDERS): ${issue?.path.join('.') || 'the whole'}: ${issue?.message ?? 'it is not valid'}.`,
+    )
   }
   const ids = parsed.data.map(({ id }) => id)
   const twice = ids.find((id, index) => ids.indexOf(id) !== index)
-  if (twice !== undefined) throw new SetupError(`${path} (TOLLMARK_PROVIDERS): "${twice}" stands there twice.`)
-  return parsed.data.map((entry) => ({ ...entry, secret: entry.credential ? secretOf(entry.credential.env, env) : null }))
+  if (twice !== undefined)
+    throw new SetupError(`${path} (TOLLMARK_PROVIDERS): "${twice}" stands there twice.`)
+  return parsed.data.map((entry) => ({
+    ...entry,
+    secret: entry.credential ? secretOf(entry.credential.env, env) : null,
+  }))
 }
 
 function secretOf(name: string, env: Readonly<Record<string, string | undefined>>): string | null {
   const secret = env[name]?.trim()
   if (!secret) return null
-  if (credential.parse(secret) === undefined) throw new SetupError(`${name} must be ${credential.what}.`)
+  if (credential.parse(secret) === undefined)
+    throw new SetupError(`${name} must be ${credential.what}.`)
   return secret
 }
 
@@ -44,6 +57,9 @@ function readJson(path: string): unknown {
     return JSON.parse(readFileSync(path, 'utf8')) as unknown
   } catch (error) {
     const reason = error instanceof SyntaxError ? 'it is not JSON' : 'it cannot be read'
-    throw new SetupError(`The file ${path}, which TOLLMARK_PROVIDERS names, is of no use: ${reason}.`, { cause: error })
+    throw new SetupError(
+      `The file ${path}, which TOLLMARK_PROVIDERS names, is of no use: ${reason}.`,
+      { cause: error },
+    )
   }
 }

@@ -1,4 +1,5 @@
-// The kinds of values that a setting can have. Each kind says in words what it takes, so that one sentence can be made for every wrong value.
+// The kinds of values that a setting can have. Each kind says in words what it takes, so that one
+// sentence can be made for every wrong value.
 
 /** How the text of an environment variable becomes a value. */
 export interface Kind<T> {
@@ -13,7 +14,10 @@ export interface Setting<T> {
   /** Name of the environment variable. */
   readonly name: string
   readonly kind: Kind<unknown>
-  /** Written as a person would write it in the environment; `null` where nothing stands in for a missing value. */
+  /**
+   * Written as a person would write it in the environment; `null` where nothing stands in for a
+   * missing value.
+   */
   readonly default: string | null
   /** One sentence for `.env.example` and the documentation. */
   readonly sentence: string
@@ -24,13 +28,33 @@ export interface Setting<T> {
 }
 
 /**
- * One row: the variable's name, its kind, its default in the words of the environment (or null), and a sentence.
+ * One row: the variable's name, its kind, its default in the words of the environment (or null),
+ * and a sentence.
  *
- * @example setting('PORT', integer(0, 65_535), '8484', 'The port to listen on; 0 takes any free one.')
+ * @example setting('PORT', integer(0, 65_535), '8484', 'The port to listen on; 0 takes any free
+ *   one.')
  */
-export function setting<T>(name: string, kind: Kind<T>, standard: string, sentence: string, options?: { secret?: true }): Setting<T>
-export function setting<T>(name: string, kind: Kind<T>, standard: null, sentence: string, options?: { secret?: true }): Setting<T | null>
-export function setting<T>(name: string, kind: Kind<T>, standard: string | null, sentence: string, options?: { secret?: true }): Setting<T | null> {
+export function setting<T>(
+  name: string,
+  kind: Kind<T>,
+  standard: string,
+  sentence: string,
+  options?: { secret?: true },
+): Setting<T>
+export function setting<T>(
+  name: string,
+  kind: Kind<T>,
+  standard: null,
+  sentence: string,
+  options?: { secret?: true },
+): Setting<T | null>
+export function setting<T>(
+  name: string,
+  kind: Kind<T>,
+  standard: string | null,
+  sentence: string,
+  options?: { secret?: true },
+): Setting<T | null> {
   return { name, kind, default: standard, sentence, secret: options?.secret ?? false }
 }
 
@@ -43,12 +67,18 @@ export const host: Kind<string> = { what: text.what, parse: (value) => value.toL
 /** What can stand in a header as a provider's credential. */
 export const CREDENTIAL = /^[!-~]{1,8192}$/
 
-export const credential: Kind<string> = { what: 'printable ASCII without spaces', parse: (value) => (CREDENTIAL.test(value) ? value : undefined) }
+export const credential: Kind<string> = {
+  what: 'printable ASCII without spaces',
+  parse: (value) => (CREDENTIAL.test(value) ? value : undefined),
+}
 
 /** What can stand between two dots of a host name. */
 export const HOST_PART = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
-export const hostPart: Kind<string> = { what: 'one part of a host name', parse: (value) => (HOST_PART.test(value.toLowerCase()) ? value : undefined) }
+export const hostPart: Kind<string> = {
+  what: 'one part of a host name',
+  parse: (value) => (HOST_PART.test(value.toLowerCase()) ? value : undefined),
+}
 
 /** A whole number in decimal digits, both ends included. */
 export function integer(least: number, most: number): Kind<number> {
@@ -64,10 +94,14 @@ export function integer(least: number, most: number): Kind<number> {
 /** A share of a whole. */
 export const share: Kind<number> = {
   what: 'a number from 0 to 1',
-  parse: (value) => (/^(?:0|1|[01]?\.\d{1,9})$/.test(value) && Number(value) <= 1 ? Number(value) : undefined),
+  parse: (value) =>
+    /^(?:0|1|[01]?\.\d{1,9})$/.test(value) && Number(value) <= 1 ? Number(value) : undefined,
 }
 
-/** A size in bytes: `1048576`, `512KB`, `10MB`, `1GB`, in powers of 1,024 (so that 1 MB is 1,048,576 bytes). */
+/**
+ * A size in bytes: `1048576`, `512KB`, `10MB`, `1GB`, in powers of 1,024 (so that 1 MB is 1,048,576
+ * bytes).
+ */
 export const bytes: Kind<number> = {
   what: 'a size such as 512KB, 10MB or 1GB (1 MB is 1,048,576 bytes)',
   parse: (value) => scaled(value, { '': 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 }),
@@ -75,7 +109,11 @@ export const bytes: Kind<number> = {
 
 /** A size of at least `least` megabytes. */
 export function bytesFrom(least: number): Kind<number> {
-  return atLeast(bytes, least * 1024 ** 2, `a size of ${least}MB or more, such as 512MB or 1GB (1 MB is 1,048,576 bytes)`)
+  return atLeast(
+    bytes,
+    least * 1024 ** 2,
+    `a size of ${least}MB or more, such as 512MB or 1GB (1 MB is 1,048,576 bytes)`,
+  )
 }
 
 const DAY_MS = 86_400_000
@@ -92,7 +130,11 @@ export const duration: Kind<number> = {
 }
 
 /** A length of time of a day at least. */
-export const days: Kind<number> = atLeast(duration, DAY_MS, 'a length of time of a day or more, such as 24h or 90d')
+export const days: Kind<number> = atLeast(
+  duration,
+  DAY_MS,
+  'a length of time of a day or more, such as 24h or 90d',
+)
 
 /** Numbers of a kind that are not below `least`; `what` says both. */
 function atLeast(kind: Kind<number>, least: number, what: string): Kind<number> {
@@ -118,7 +160,11 @@ export const wait: Kind<number> = {
 }
 
 /** A length of time after which something is given up; that cannot be at once. */
-export const timeout: Kind<number> = atLeast(wait, 1, 'a length of time above 0, such as 250ms, 30s or 15m')
+export const timeout: Kind<number> = atLeast(
+  wait,
+  1,
+  'a length of time above 0, such as 250ms, 30s or 15m',
+)
 
 function scaled(value: string, units: Record<string, number>): number | undefined {
   const [, digits, unit] = /^(\d{1,12})\s*([a-z]*)$/i.exec(value) ?? []
@@ -127,7 +173,12 @@ function scaled(value: string, units: Record<string, number>): number | undefine
   return Number.isSafeInteger(number) ? number : undefined
 }
 
-const FLAGS: ReadonlyMap<string, boolean> = new Map([['true', true], ['1', true], ['false', false], ['0', false]])
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
 
 /** `true` or `false`, `1` or `0`. */
 export const flag: Kind<boolean> = {
@@ -137,7 +188,10 @@ export const flag: Kind<boolean> = {
 
 /** One of some words. */
 export function choice<const W extends string>(...words: W[]): Kind<W> {
-  return { what: words.map((word) => `"${word}"`).join(' or '), parse: (value) => words.find((word) => word === value) }
+  return {
+    what: words.map((word) => `"${word}"`).join(' or '),
+    parse: (value) => words.find((word) => word === value),
+  }
 }
 
 /** An absolute URL of one of some schemes, as `https:`. */
@@ -163,7 +217,9 @@ export const origins: Kind<'*' | readonly string[]> = {
 
 function originOf(text: string): string | undefined {
   const address = url('http:', 'https:').parse(text)
-  return address !== undefined && `${address.origin}/` === address.href && /^[^*]+$/.test(text) ? address.origin : undefined
+  return address !== undefined && `${address.origin}/` === address.href && /^[^*]+$/.test(text)
+    ? address.origin
+    : undefined
 }
 
 /** Where a provider is dialled. */
@@ -171,11 +227,15 @@ export const dialled: Kind<URL> = {
   what: 'an address such as http://10.0.0.7:8000/base, without a query or a password',
   parse: (value) => {
     const address = url('http:', 'https:').parse(value)
-    return address && address.search + address.hash + address.username + address.password === '' ? address : undefined
+    return address && address.search + address.hash + address.username + address.password === ''
+      ? address
+      : undefined
   },
 }
 
-/** Header fields as OpenTelemetry writes them: `name=value,…`, each value encoded as in an address. */
+/**
+ * Header fields as OpenTelemetry writes them: `name=value,…`, each value encoded as in an address.
+ */
 export const headers: Kind<Readonly<Record<string, string>>> = {
   what: 'header fields such as authorization=Bearer%20abc,x-tenant=7',
   parse: (value) => {
@@ -183,7 +243,8 @@ export const headers: Kind<Readonly<Record<string, string>>> = {
     for (const field of value.split(',').filter((part) => part.trim() !== '')) {
       const [, name, coded = ''] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=(.*)$/.exec(field) ?? []
       const content = decoded(coded.trim())
-      if (name === undefined || content === undefined || !/^[\t -~\x80-\xff]*$/.test(content)) return undefined
+      if (name === undefined || content === undefined || !/^[\t -~\x80-\xff]*$/.test(content))
+        return undefined
       read[name] = content
     }
     return read

@@ -1,4 +1,5 @@
-// What is said of a document beside its bytes: the headers that it has, from a request and from a job.
+// What is said of a document beside its bytes: the headers that it has, from a request and from a
+// job.
 import type { Format } from './upload/receive-upload.ts'
 
 /** TABLE of the documents' content types. */
@@ -21,7 +22,13 @@ export interface Faults {
 }
 
 /** What a row says of them; null where nobody counted, as before there were such columns. */
-export function faultsOf({ warnings, failed_pages: failedPages }: { warnings: number | null; failed_pages: number | null }): Faults | null {
+export function faultsOf({
+  warnings,
+  failed_pages: failedPages,
+}: {
+  warnings: number | null
+  failed_pages: number | null
+}): Faults | null {
   return warnings === null || failedPages === null ? null : { warnings, failedPages }
 }
 
@@ -35,7 +42,11 @@ export interface DocumentInfo {
 }
 
 /** The headers of a document's answers, whatever part of it they carry. */
-export function documentHeaders({ contentType, fileName, faults }: DocumentInfo): Record<string, string> {
+export function documentHeaders({
+  contentType,
+  fileName,
+  faults,
+}: DocumentInfo): Record<string, string> {
   return {
     'content-type': contentType,
     'content-disposition': disposition(fileName, contentType),
@@ -50,7 +61,10 @@ export function documentHeaders({ contentType, fileName, faults }: DocumentInfo)
 /** Characters of a document's name. File systems take 255 bytes. */
 const MAX_NAME = 120
 
-/** The header that names a document (RFC 6266), with RFC 8187's form where a name is not plain ASCII. */
+/**
+ * The header that names a document (RFC 6266), with RFC 8187's form where a name is not plain
+ * ASCII.
+ */
 function disposition(fileName: string, contentType: string): string {
   const base = fileName
     .toWellFormed()
@@ -58,7 +72,8 @@ function disposition(fileName: string, contentType: string): string {
     .replace(/\.(?:zip|html?)$/i, '')
     .replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '')
     .trim()
-  const name = ([...base].slice(0, MAX_NAME).join('') || 'document') + (EXTENSIONS[contentType] ?? '')
+  const name =
+    ([...base].slice(0, MAX_NAME).join('') || 'document') + (EXTENSIONS[contentType] ?? '')
   const ascii = name.replaceAll(/[^\x20-\x7e]|["\\%]/gu, '_')
   const plain = `attachment; filename="${ascii}"`
   return ascii === name ? plain : `${plain}; filename*=UTF-8''${extended(name)}`
@@ -66,5 +81,8 @@ function disposition(fileName: string, contentType: string): string {
 
 /** Percent-encodes all but the `attr-char` of RFC 8187, section 3.2.1. */
 function extended(name: string): string {
-  return encodeURIComponent(name).replaceAll(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+  return encodeURIComponent(name).replaceAll(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
 }

@@ -1,4 +1,5 @@
-// Whose conversion runs next: at most two of one account at once, and the accounts take turns. Jobs have a queue of their own, in the store (jobs.ts).
+// Whose conversion runs next: at most two of one account at once, and the accounts take turns. Jobs
+// have a queue of their own, in the store (jobs.ts).
 import { Problem } from '../common/errors.ts'
 import { FairQueue } from '../fairness/queue.ts'
 import type { NoPlace } from '../fairness/shares.ts'
@@ -21,17 +22,26 @@ export interface ConversionQueue {
   /**
    * Waits for the turn of one conversion; disposing of what it gives ends the turn.
    *
-   * @throws Problem `too_many_uploads`: 429 where too many of this account wait, 503 where too many of all do; what `signal` was aborted with
+   * @throws Problem `too_many_uploads`: 429 where too many of this account wait, 503 where too many
+   *   of all do; what `signal` was aborted with
    */
   enter(account: string, signal: AbortSignal): Promise<Disposable>
-  /** Counts a job of an account as running until what it gives is disposed of; null where as many conversions of that account run as may. */
+  /**
+   * Counts a job of an account as running until what it gives is disposed of; null where as many
+   * conversions of that account run as may.
+   */
   beginJob(account: string): Disposable | null
   /** How many conversions of each account run in this process. */
   running(): [account: string, conversions: number][]
 }
 
 export function openConversionQueue({ atOnce, queue }: ConversionQueueLimits): ConversionQueue {
-  const turns = new FairQueue({ atOnce, each: MAX_RUNNING, waiting: { places: queue, always: true }, refusal })
+  const turns = new FairQueue({
+    atOnce,
+    each: MAX_RUNNING,
+    waiting: { places: queue, always: true },
+    refusal,
+  })
   return {
     get waiting() {
       return turns.waiting
@@ -43,10 +53,21 @@ export function openConversionQueue({ atOnce, queue }: ConversionQueueLimits): C
 }
 
 function refusal(why: NoPlace): Problem {
-  return tooMany(why === 'share' ? 'Too many of your conversions are waiting.' : 'Too many conversions are waiting.', why)
+  return tooMany(
+    why === 'share'
+      ? 'Too many of your conversions are waiting.'
+      : 'Too many conversions are waiting.',
+    why,
+  )
 }
 
-/** What is answered where there is no place: 429 where it is the caller's own that take it, 503 where it is everybody's. */
+/**
+ * What is answered where there is no place: 429 where it is the caller's own that take it, 503
+ * where it is everybody's.
+ */
 export function tooMany(sentence: string, why: NoPlace): Problem {
-  return new Problem('too_many_uploads', `${sentence} Try again in a moment.`, { retryAfter: RETRY_AFTER, ...(why === 'full' ? { status: 503 } : {}) })
+  return new Problem('too_many_uploads', `${sentence} Try again in a moment.`, {
+    retryAfter: RETRY_AFTER,
+    ...(why === 'full' ? { status: 503 } : {}),
+  })
 }

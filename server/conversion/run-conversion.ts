@@ -22,14 +22,18 @@ export interface ConversionParts {
   log: Log
 }
 
-/** From this size on an archive is worth more than one converter: opening it once more costs less than half of its pages. */
+/**
+ * From this size on an archive is worth more than one converter: opening it once more costs less
+ * than half of its pages.
+ */
 const DIVIDED = 512 * 1024
 
 /** From this size on an archive may have parts that are worth unpacking once for all converters. */
 const UNPACKED = 8 * 1024 * 1024
 
 /**
- * Converts one file. The parts, and then the pages, of a large archive are shared out to all converters.
+ * Converts one file. The parts, and then the pages, of a large archive are shared out to all
+ * converters.
  *
  * @param more `signal` ends it, also while it runs; it then rejects with the signal's reason
  * @throws Problem `invalid_file` where the file is at fault
@@ -60,13 +64,17 @@ export async function convert(
   if (isUnpacked) await onEach(() => converters.run(task, { unpack: true }, { signal }))
   const done = Array.from({ length: converters.size }, () => 0)
   await onEach((index) =>
-    converters.run(task, { share: { index, of: converters.size, isUnpacked } }, {
-      signal,
-      onProgress: ({ pagesDone, pagesTotal }) => {
-        done[index] = pagesDone
-        more.onProgress?.({ pagesDone: done.reduce((all, pages) => all + pages, 0), pagesTotal })
+    converters.run(
+      task,
+      { share: { index, of: converters.size, isUnpacked } },
+      {
+        signal,
+        onProgress: ({ pagesDone, pagesTotal }) => {
+          done[index] = pagesDone
+          more.onProgress?.({ pagesDone: done.reduce((all, pages) => all + pages, 0), pagesTotal })
+        },
       },
-    }),
+    ),
   )
   return converters.run(task, { join: converters.size }, { signal })
 }

@@ -1,7 +1,10 @@
 // Errors on their way from another process or thread.
 import { codeOf } from '../common/errors.ts'
 
-/** What is left of an error on its way: where it was thrown, and the system's code where it has one. Plain data. */
+/**
+ * What is left of an error on its way: where it was thrown, and the system's code where it has one.
+ * Plain data.
+ */
 export interface CarriedError {
   readonly stack: string
   readonly errno: string | undefined
@@ -9,10 +12,19 @@ export interface CarriedError {
 
 /** What is sent of an error, whatever was thrown. */
 export function carry(error: unknown): CarriedError {
-  return { stack: error instanceof Error ? (error.stack ?? error.message) : 'a value that is not an Error was thrown', errno: codeOf(error) }
+  return {
+    stack:
+      error instanceof Error
+        ? (error.stack ?? error.message)
+        : 'a value that is not an Error was thrown',
+    errno: codeOf(error),
+  }
 }
 
-/** @param what a sentence without a caller's data: the message of the error, whose stack is the one that was carried */
+/**
+ * @param what a sentence without a caller's data: the message of the error, whose stack is the one
+ * that was carried
+ */
 export function rebuilt(what: string, { stack, errno }: CarriedError): Error {
   return Object.assign(new Error(what), { stack, ...(errno === undefined ? {} : { code: errno }) })
 }

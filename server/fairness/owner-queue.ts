@@ -1,5 +1,5 @@
-// Requests that wait to be admitted, taken in turns: by account, and within an account by key. So a burst of one key is decided beside everybody
-// else's requests, not before them.
+// Requests that wait to be admitted, taken in turns: by account, and within an account by key. So a
+// burst of one key is decided beside everybody else's requests, not before them.
 
 /** First in, first out; each end costs the same however long it is. */
 class Deque<T> {
@@ -71,13 +71,15 @@ interface KeyLine<T> {
 }
 
 /**
- * A queue of at most `most` items that is fair to accounts and keys. Anybody may use what is free of it; then whatever comes takes the place of the newest
- * item of the account, and of its key, that hold most, unless it would be that item itself.
+ * A queue of at most `most` items that is fair to accounts and keys. Anybody may use what is free
+ * of it; then whatever comes takes the place of the newest item of the account, and of its key,
+ * that hold most, unless it would be that item itself.
  */
 export class FairQueue<T> {
   readonly #most: number
   readonly #ownerOf: (item: T) => Owner
-  // Kept while they are empty: a map that gains and loses an entry with every request costs more than the request's turn.
+  // Kept while they are empty: a map that gains and loses an entry with every request costs more
+  // than the request's turn.
   readonly #accounts = new Map<string, AccountLine<T>>()
   readonly #keys = new Map<string, KeyLine<T>>()
   /** Accounts that have something waiting, the next one first. */
@@ -100,7 +102,12 @@ export class FairQueue<T> {
     if (this.#size >= this.#most) {
       const largest = this.#largest()
       const alike = largest.account === line.account
-      if (alike ? largest.items.size <= line.items.size + 1 : largest.account.size <= line.account.size + 1) return item
+      if (
+        alike
+          ? largest.items.size <= line.items.size + 1
+          : largest.account.size <= line.account.size + 1
+      )
+        return item
       dropped = largest.items.pop()!
       this.#count(largest, -1)
     }
@@ -110,7 +117,10 @@ export class FairQueue<T> {
     return dropped
   }
 
-  /** Takes up to `most`, in turns. Where `fits` refuses the next item of a key, that key waits for the next time. */
+  /**
+   * Takes up to `most`, in turns. Where `fits` refuses the next item of a key, that key waits for
+   * the next time.
+   */
   take(most: number, fits: (item: T) => boolean = () => true): T[] {
     const taken: T[] = []
     const aside: KeyLine<T>[] = []
@@ -152,16 +162,19 @@ export class FairQueue<T> {
 
   /** Forgets keys and accounts that have nothing waiting. */
   tidy(): void {
-    for (const [key, { queued, items }] of this.#keys) if (!queued && items.size === 0) this.#keys.delete(key)
+    for (const [key, { queued, items }] of this.#keys)
+      if (!queued && items.size === 0) this.#keys.delete(key)
     const used = new Set([...this.#keys.values()].map(({ account }) => account))
-    for (const [id, account] of this.#accounts) if (!used.has(account) && !account.queued) this.#accounts.delete(id)
+    for (const [id, account] of this.#accounts)
+      if (!used.has(account) && !account.queued) this.#accounts.delete(id)
   }
 
   #lineOf({ account_id, key_id }: Owner): KeyLine<T> {
     let line = this.#keys.get(key_id)
     if (line !== undefined) return line
     let account = this.#accounts.get(account_id)
-    if (account === undefined) this.#accounts.set(account_id, (account = { size: 0, ready: new Deque(), queued: false }))
+    if (account === undefined)
+      this.#accounts.set(account_id, (account = { size: 0, ready: new Deque(), queued: false }))
     this.#keys.set(key_id, (line = { account, items: new Deque(), queued: false }))
     return line
   }
@@ -191,6 +204,7 @@ export class FairQueue<T> {
 
 function largestOf<T>(deque: Deque<T>, sizeOf: (item: T) => number): T | undefined {
   let largest: T | undefined
-  for (const item of deque) if (largest === undefined || sizeOf(item) > sizeOf(largest)) largest = item
+  for (const item of deque)
+    if (largest === undefined || sizeOf(item) > sizeOf(largest)) largest = item
   return largest
 }

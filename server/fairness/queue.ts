@@ -1,4 +1,5 @@
-// Work that waits for one of a few places, by owner: owners take turns, however much each of them has waiting.
+// Work that waits for one of a few places, by owner: owners take turns, however much each of them
+// has waiting.
 import { FairShares, type FairSharesLimits, type NoPlace, type Place } from './shares.ts'
 
 export interface FairQueueLimits {
@@ -24,8 +25,9 @@ interface Lane {
 const MAX_LANES = 1_024
 
 /**
- * The next piece of an owner's work has a turn one behind its last one, and not before the last one of all that was begun (start-time fair queuing:
- * Goyal, Vin and Cheng, 1996). So nobody gains by coming in small pieces, or again and again.
+ * The next piece of an owner's work has a turn one behind its last one, and not before the last one
+ * of all that was begun (start-time fair queuing: Goyal, Vin and Cheng, 1996). So nobody gains by
+ * coming in small pieces, or again and again.
  */
 export class FairQueue {
   readonly #limits: FairQueueLimits
@@ -54,7 +56,12 @@ export class FairQueue {
   async enter(owner: string, signal: AbortSignal, isDroppable: boolean): Promise<Disposable> {
     signal.throwIfAborted()
     const lane = this.#laneOf(owner)
-    if (this.#running < this.#limits.atOnce && lane.running < this.#limits.each && lane.waiting.size === 0) return this.#begin(lane)
+    if (
+      this.#running < this.#limits.atOnce &&
+      lane.running < this.#limits.each &&
+      lane.waiting.size === 0
+    )
+      return this.#begin(lane)
     const dropped = new AbortController()
     const drop = (): void => dropped.abort(this.#limits.refusal('full'))
     const place = this.#places.enter(owner, isDroppable ? drop : undefined)
@@ -62,7 +69,10 @@ export class FairQueue {
     return this.#wait(lane, place, AbortSignal.any([signal, dropped.signal]))
   }
 
-  /** Counts a piece of an owner's work that needs no place of this queue, until what it gives is disposed of; null where as many run as may. */
+  /**
+   * Counts a piece of an owner's work that needs no place of this queue, until what it gives is
+   * disposed of; null where as many run as may.
+   */
   occupy(owner: string): Disposable | null {
     const lane = this.#laneOf(owner)
     if (lane.running >= this.#limits.each) return null
@@ -80,7 +90,9 @@ export class FairQueue {
 
   /** How many pieces of each owner's work run, where any does. */
   running(): [owner: string, pieces: number][] {
-    return [...this.#lanes].flatMap(([owner, { running }]) => (running > 0 ? [[owner, running] as [string, number]] : []))
+    return [...this.#lanes].flatMap(([owner, { running }]) =>
+      running > 0 ? [[owner, running] as [string, number]] : [],
+    )
   }
 
   #wait(lane: Lane, place: Place, signal: AbortSignal): Promise<Disposable> {
@@ -123,7 +135,9 @@ export class FairQueue {
 
   #next(): void {
     while (this.#running < this.#limits.atOnce) {
-      const ready = [...this.#lanes.values()].filter((lane) => lane.waiting.size > 0 && lane.running < this.#limits.each)
+      const ready = [...this.#lanes.values()].filter(
+        (lane) => lane.waiting.size > 0 && lane.running < this.#limits.each,
+      )
       const [first] = ready.sort((a, b) => a.turn - b.turn)
       const [start] = first?.waiting ?? []
       if (!start) return
@@ -139,6 +153,7 @@ export class FairQueue {
   }
 
   #forget(): void {
-    for (const [owner, { running, waiting, turn }] of this.#lanes) if (running + waiting.size === 0 && turn <= this.#present) this.#lanes.delete(owner)
+    for (const [owner, { running, waiting, turn }] of this.#lanes)
+      if (running + waiting.size === 0 && turn <= this.#present) this.#lanes.delete(owner)
   }
 }

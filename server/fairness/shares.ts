@@ -1,14 +1,21 @@
-// Places of one kind (uploads, waiting conversions, API requests, sign-ins), given out so that the many of one owner never keep out the few of another.
+// Places of one kind (uploads, waiting conversions, API requests, sign-ins), given out so that the
+// many of one owner never keep out the few of another.
 //
-// What is free is for anybody. Where nothing is free, an owner within its share still gets a place: the newest unfinished one of whoever is furthest
-// over its share is dropped, or the limit is exceeded, up to twice as many places. An owner beyond its share is refused.
+// What is free is for anybody. Where nothing is free, an owner within its share still gets a place:
+// the newest unfinished one of whoever is furthest over its share is dropped, or the limit is
+// exceeded, up to twice as many places. An owner beyond its share is refused.
 
 export interface FairSharesLimits {
   /** Places that anybody may take. */
   readonly places: number
-  /** Places of one owner that nobody else's can keep it from; a quarter of all where it is left out. */
+  /**
+   * Places of one owner that nobody else's can keep it from; a quarter of all where it is left out.
+   */
   readonly share?: number
-  /** Whether an owner without a place always gets one: only where there are no more owners than somebody has let in. */
+  /**
+   * Whether an owner without a place always gets one: only where there are no more owners than
+   * somebody has let in.
+   */
   readonly always: boolean
 }
 
@@ -75,7 +82,10 @@ export class FairShares {
     return this.#owners.get(owner)?.size ?? 0
   }
 
-  /** Gives the owner a place, or says why not. @param drop ends the work where somebody else needs its place; it has been given back by then */
+  /**
+   * Gives the owner a place, or says why not. @param drop ends the work where somebody else needs
+   * its place; it has been given back by then
+   */
   enter(owner: string, drop?: () => void): Place | NoPlace {
     if (this.#used >= this.#places) {
       const mine = this.usedBy(owner)
@@ -107,7 +117,8 @@ export class FairShares {
     let found: Place | undefined
     let most = Math.max(this.#share, atLeast)
     for (const places of this.#owners.values()) {
-      const newest = places.size > most ? [...places].findLast((place) => place.isDroppable) : undefined
+      const newest =
+        places.size > most ? [...places].findLast((place) => place.isDroppable) : undefined
       if (newest) [found, most] = [newest, places.size]
     }
     return found

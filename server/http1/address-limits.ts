@@ -1,10 +1,14 @@
-// How many connections each client address may have at once: nobody without a key can take them all.
+// How many connections each client address may have at once: nobody without a key can take them
+// all.
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { lastOf, networkOf } from '../common/client-info.ts'
 import { valuesOf } from './header-fields.ts'
 
-/** Addresses with nothing open are forgotten when there are this many, and again when those that are left have doubled. */
+/**
+ * Addresses with nothing open are forgotten when there are this many, and again when those that are
+ * left have doubled.
+ */
 const MAX_IDLE = 1_024
 
 interface Count {
@@ -15,9 +19,11 @@ interface Count {
 export type Leave = () => void
 
 /**
- * Counts by IPv4 address, or by the /64 network of an IPv6 one, which is what one person has. All listening sockets of a process share one.
+ * Counts by IPv4 address, or by the /64 network of an IPv6 one, which is what one person has. All
+ * listening sockets of a process share one.
  *
- * Behind a trusted reverse proxy all connections come from that proxy: then requests are counted instead, by what it says in `X-Forwarded-For`.
+ * Behind a trusted reverse proxy all connections come from that proxy: then requests are counted
+ * instead, by what it says in `X-Forwarded-For`.
  */
 export class Addresses {
   /** Connections, or requests, that were turned away. */
@@ -41,7 +47,10 @@ export class Addresses {
     return leave !== null
   }
 
-  /** Takes a place for a request of our own reader. Null: it is one too many; undefined: it is not counted. @param headers name, value, … */
+  /**
+   * Takes a place for a request of our own reader. Null: it is one too many; undefined: it is not
+   * counted. @param headers name, value, …
+   */
   acceptRequest(headers: readonly string[]): Leave | null | undefined {
     if (!this.isBehindProxy || this.#most === Infinity) return undefined
     return this.#acceptForwarded(lastOf(valuesOf(headers, 'x-forwarded-for')))

@@ -1,4 +1,5 @@
-// Takes the transfer framing off a body (RFC 9112, sections 6 and 7), the same for requests and answers.
+// Takes the transfer framing off a body (RFC 9112, sections 6 and 7), the same for requests and
+// answers.
 import { HEAD_END, hasBareLineFeed, readFields, valueOf, type RawHeaders } from './header-fields.ts'
 
 /** The bytes are not framed as they must be: nothing behind them can be trusted. */
@@ -10,22 +11,34 @@ const MAX_TRAILER_BYTES = 16 * 1024
 const [CR, LF] = [13, 10]
 const FRAMING = ['content-length', 'transfer-encoding']
 
-/** How strict a chunk's size line is read. Callers get the grammar; providers may pad, as some old servers do. */
-export const CALLERS_SIZE = /^([0-9A-Fa-f]{1,13})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e]|\\[\t -\x7e])*"))?)*$/
+/**
+ * How strict a chunk's size line is read. Callers get the grammar; providers may pad, as some old
+ * servers do.
+ */
+export const CALLERS_SIZE =
+  /^([0-9A-Fa-f]{1,13})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e]|\\[\t -\x7e])*"))?)*$/
 export const PROVIDERS_SIZE = /^([0-9A-Fa-f]{1,13})[ \t]*(?:;|$)/
 
-/** Chunks up to this size are joined where they have come together; as in the patterns above, a size has so many digits at most. */
+/**
+ * Chunks up to this size are joined where they have come together; as in the patterns above, a size
+ * has so many digits at most.
+ */
 const MAX_SMALL_BYTES = 1024
 const MAX_DIGITS = 13
 
 /** The value of a hexadecimal digit; 255 for other bytes. */
 const HEX = new Uint8Array(256).fill(255)
-for (let digit = 0; digit < 16; digit++) for (const text of [digit.toString(16), digit.toString(16).toUpperCase()]) HEX[text.charCodeAt(0)] = digit
+for (let digit = 0; digit < 16; digit++)
+  for (const text of [digit.toString(16), digit.toString(16).toUpperCase()])
+    HEX[text.charCodeAt(0)] = digit
 
 /** Where the reader stands. */
 type Place = 'counted' | 'until-close' | 'size' | 'chunk' | 'chunk-end' | 'trailers' | 'ended'
 
-/** Reads one body after another. It keeps no bytes: what it does not use must be given again, with more behind it. */
+/**
+ * Reads one body after another. It keeps no bytes: what it does not use must be given again, with
+ * more behind it.
+ */
 export class BodyReader {
   /** Body bytes that the last `take` found: a part of its input, or null. */
   piece: Buffer | null = null
@@ -57,7 +70,14 @@ export class BodyReader {
     this.#extensions = 0
     this.#searched = 0
     this.#left = typeof framing === 'number' ? framing : 0
-    this.#place = framing === 'chunked' ? 'size' : framing === 'until-close' ? framing : framing === 0 ? 'ended' : 'counted'
+    this.#place =
+      framing === 'chunked'
+        ? 'size'
+        : framing === 'until-close'
+          ? framing
+          : framing === 0
+            ? 'ended'
+            : 'counted'
   }
 
   /** Nothing more is expected. */
@@ -66,7 +86,8 @@ export class BodyReader {
   }
 
   /**
-   * Uses up the next bytes, as far as one step goes, and says how many they were; 0: more are needed.
+   * Uses up the next bytes, as far as one step goes, and says how many they were; 0: more are
+   * needed.
    * @throws FramingError
    */
   take(input: Buffer): number {
@@ -86,7 +107,8 @@ export class BodyReader {
       case 'size':
         return this.#takeSize(input)
       case 'chunk-end':
-        if (input[0] !== CR || (input.length > 1 && input[1] !== LF)) throw new FramingError('a chunk does not end where it said')
+        if (input[0] !== CR || (input.length > 1 && input[1] !== LF))
+          throw new FramingError('a chunk does not end where it said')
         if (input.length === 1) return 0
         this.#place = 'size'
         return 2
@@ -98,8 +120,9 @@ export class BodyReader {
   }
 
   /**
-   * Uses up small chunks that have come together, at least two, and gives their bytes as one piece: a body in chunks of one byte must not cost more than
-   * one in large chunks for everybody who reads it. 0: there are none, or they need the strict look of `take`.
+   * Uses up small chunks that have come together, at least two, and gives their bytes as one piece:
+   * a body in chunks of one byte must not cost more than one in large chunks for everybody who
+   * reads it. 0: there are none, or they need the strict look of `take`.
    */
   takeSmall(input: Buffer): number {
     this.piece = null
@@ -108,9 +131,18 @@ export class BodyReader {
     let [at, length] = [0, 0]
     for (;;) {
       let [from, size] = [at, 0]
-      while (from < at + MAX_DIGITS && HEX[input[from]!]! < 16) size = size * 16 + HEX[input[from++]!]!
+      while (from < at + MAX_DIGITS && HEX[input[from]!]! < 16)
+        size = size * 16 + HEX[input[from++]!]!
       const to = from + 2 + size
-      if (size === 0 || size > MAX_SMALL_BYTES || input[from] !== CR || input[from + 1] !== LF || input[to] !== CR || input[to + 1] !== LF) break
+      if (
+        size === 0 ||
+        size > MAX_SMALL_BYTES ||
+        input[from] !== CR ||
+        input[from + 1] !== LF ||
+        input[to] !== CR ||
+        input[to + 1] !== LF
+      )
+        break
       parts.push(from + 2, to)
       length += size
       at = to + 2
@@ -120,7 +152,8 @@ export class BodyReader {
     let written = 0
     for (let i = 0; i < parts.length; i += 2) {
       // A call of `copy` costs more than a few bytes do.
-      if (parts[i + 1]! - parts[i]! > 32) written += input.copy(piece, written, parts[i], parts[i + 1])
+      if (parts[i + 1]! - parts[i]! > 32)
+        written += input.copy(piece, written, parts[i], parts[i + 1])
       else for (let from = parts[i]!; from < parts[i + 1]!; from++) piece[written++] = input[from]!
     }
     this.piece = piece
@@ -131,14 +164,16 @@ export class BodyReader {
 
   #takeSize(input: Buffer): number {
     const at = input.indexOf(LF, this.#searched)
-    if (at > MAX_LINE_BYTES || (at < 0 && input.length > MAX_LINE_BYTES)) throw new FramingError('the line of a chunk is too long')
+    if (at > MAX_LINE_BYTES || (at < 0 && input.length > MAX_LINE_BYTES))
+      throw new FramingError('the line of a chunk is too long')
     this.#searched = at < 0 ? input.length : 0
     if (at < 0) return 0
     const line = input[at - 1] === CR ? input.toString('latin1', 0, at - 1) : ''
     const size = this.#size.exec(line)
     if (!size) throw new FramingError('a chunk has no valid size')
     this.#extensions += line.length - size[1]!.length
-    if (this.#extensions > MAX_EXTENSION_BYTES) throw new FramingError('the chunks have too many extensions')
+    if (this.#extensions > MAX_EXTENSION_BYTES)
+      throw new FramingError('the chunks have too many extensions')
     this.#left = Number.parseInt(size[1]!, 16)
     this.#place = this.#left === 0 ? 'trailers' : 'chunk'
     return at + 1
@@ -151,16 +186,20 @@ export class BodyReader {
     }
     const from = Math.max(0, this.#searched - HEAD_END.length + 1)
     const at = input.indexOf(HEAD_END, from)
-    if (at > MAX_TRAILER_BYTES || (at < 0 && input.length > MAX_TRAILER_BYTES)) throw new FramingError('the trailers are too long')
+    if (at > MAX_TRAILER_BYTES || (at < 0 && input.length > MAX_TRAILER_BYTES))
+      throw new FramingError('the trailers are too long')
     if (at < 0) {
-      if (hasBareLineFeed(input, from)) throw new FramingError('a line of the trailers ends with a bare line feed')
+      if (hasBareLineFeed(input, from))
+        throw new FramingError('a line of the trailers ends with a bare line feed')
       this.#searched = input.length
       return 0
     }
     const trailers = readFields(input.toString('latin1', 0, at), 0)
     if (trailers === null) throw new FramingError('a trailer is malformed')
     // RFC 9110, section 6.5.1. Whoever reads one would take the next request for this one's body.
-    for (const name of FRAMING) if (valueOf(trailers, name) !== undefined) throw new FramingError('a trailer says how the body is framed')
+    for (const name of FRAMING)
+      if (valueOf(trailers, name) !== undefined)
+        throw new FramingError('a trailer says how the body is framed')
     this.trailers = trailers
     this.#place = 'ended'
     return at + HEAD_END.length

@@ -1,10 +1,14 @@
-// Where bytes are gathered that come in small pieces and are of use only together: heads, the lines of chunks, trailers.
+// Where bytes are gathered that come in small pieces and are of use only together: heads, the lines
+// of chunks, trailers.
 import { NO_BYTES } from './header-fields.ts'
 
 /** A piece is copied into a buffer of this size at least. */
 const LEAST_BYTES = 1024
 
-/** What is short is copied into a buffer with room for what follows, so that each byte is copied once or twice. Bytes that were given out are never written again. */
+/**
+ * What is short is copied into a buffer with room for what follows, so that each byte is copied
+ * once or twice. Bytes that were given out are never written again.
+ */
 export class Room {
   readonly #most: number
   #bytes: Buffer = NO_BYTES

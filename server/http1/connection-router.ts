@@ -1,4 +1,5 @@
-// Who serves a connection: our own reader as long as its requests are for the proxy, Node's server from the first other request on.
+// Who serves a connection: our own reader as long as its requests are for the proxy, Node's server
+// from the first other request on.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { networkOf } from '../common/client-info.ts'
@@ -9,20 +10,35 @@ import type { Log } from '../common/log.ts'
 import type { Caller } from './exchange.ts'
 import { Addresses } from './address-limits.ts'
 import { LoopTurns } from './loop-turns.ts'
-import { Connection, TOO_MANY, type CallerLimits, type House, type RefusalCode } from './server-connection.ts'
+import {
+  Connection,
+  TOO_MANY,
+  type CallerLimits,
+  type House,
+  type RefusalCode,
+} from './server-connection.ts'
 
 export interface Front {
   /** Closes connections that are not in use, now, and every other with its next answer. */
   retire(): void
-  /** Cuts off all connections that Node's server has not taken, and of those that it has the ones that are in the middle of an answer. */
+  /**
+   * Cuts off all connections that Node's server has not taken, and of those that it has the ones
+   * that are in the middle of an answer.
+   */
   cut(): void
 }
 
-/** Pieces of bodies, of 64 KB each, that are read in one turn of the event loop: to read one takes about 40 microseconds. */
+/**
+ * Pieces of bodies, of 64 KB each, that are read in one turn of the event loop: to read one takes
+ * about 40 microseconds.
+ */
 const READS_A_TURN = 8
 /** Connections that Node's server gets in one turn, and reads the first head of. */
 const HAND_OVERS_A_TURN = 4
-/** Connections that are turned away in one turn: to write why, and to log it, takes about 50 microseconds. */
+/**
+ * Connections that are turned away in one turn: to write why, and to log it, takes about 50
+ * microseconds.
+ */
 const TURNED_AWAY_A_TURN = 16
 /** How long a connection that was turned away may take to read why. */
 const TURN_AWAY_MS = 1_000
@@ -40,7 +56,11 @@ export interface FrontTurns {
 }
 
 export function frontTurns(): FrontTurns {
-  return { reads: new LoopTurns(READS_A_TURN), handOvers: new LoopTurns(HAND_OVERS_A_TURN), turnedAway: new LoopTurns(TURNED_AWAY_A_TURN) }
+  return {
+    reads: new LoopTurns(READS_A_TURN),
+    handOvers: new LoopTurns(HAND_OVERS_A_TURN),
+    turnedAway: new LoopTurns(TURNED_AWAY_A_TURN),
+  }
 }
 
 /**
@@ -51,7 +71,15 @@ export function frontTurns(): FrontTurns {
  * @param addresses counts connections by the address of their client
  * @param turns what all fronts of a process share
  */
-export function openFront(server: Server, handle: (caller: Caller) => void, limits: CallerLimits, log: Log, now: () => number, addresses = new Addresses(0, false), turns = frontTurns()): Front {
+export function openFront(
+  server: Server,
+  handle: (caller: Caller) => void,
+  limits: CallerLimits,
+  log: Log,
+  now: () => number,
+  addresses = new Addresses(0, false),
+  turns = frontTurns(),
+): Front {
   const connections = new Set<Connection>()
   const handedOver = new Set<Socket>()
   const serve = server.listeners('connection')
@@ -60,13 +88,35 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
   const refusal = (code: Refusal, message: string, ofProxy = false): Buffer => {
     const id = newId('req', now())
     // What we read ourselves is for the proxy, whose own answers all say so.
-    const more: Record<string, string> = ofProxy ? { 'x-proxy-error': code, 'x-proxy-request-id': id } : {}
-    const problem = new Problem(code, message, code === 'too_many_connections' ? { retryAfter: 1 } : {})
-    log.request({ request_id: id, method: '', route: null, status: problem.status, duration_ms: 0, code })
+    const more: Record<string, string> = ofProxy
+      ? { 'x-proxy-error': code, 'x-proxy-request-id': id }
+      : {}
+    const problem = new Problem(
+      code,
+      message,
+      code === 'too_many_connections' ? { retryAfter: 1 } : {},
+    )
+    log.request({
+      request_id: id,
+      method: '',
+      route: null,
+      status: problem.status,
+      duration_ms: 0,
+      code,
+    })
     const body = JSON.stringify(problem.body(id))
-    const head = { ...problem.headers(), ...more, 'content-length': String(Buffer.byteLength(body)), date: new Date(now()).toUTCString(), connection: 'close', 'x-request-id': id }
+    const head = {
+      ...problem.headers(),
+      ...more,
+      'content-length': String(Buffer.byteLength(body)),
+      date: new Date(now()).toUTCString(),
+      connection: 'close',
+      'x-request-id': id,
+    }
     const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
-    return Buffer.from(`HTTP/1.1 ${problem.status} ${ERRORS[code].title}\r\n${lines.join('')}\r\n${body}`)
+    return Buffer.from(
+      `HTTP/1.1 ${problem.status} ${ERRORS[code].title}\r\n${lines.join('')}\r\n${body}`,
+    )
   }
   const house: House = {
     handle,
@@ -103,7 +153,8 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
       turns.turnedAway.take(ownerOf(socket), () => turnAway(socket))
     }
   })
-  // The request is on its way already: closed at once, the connection would be reset, and the answer lost with it.
+  // The request is on its way already: closed at once, the connection would be reset, and the
+  // answer lost with it.
   const turnAway = (socket: Socket): void => {
     if (socket.destroyed) return
     throwAway(socket, socket.remoteAddress ?? '', Infinity, () => {})
@@ -111,8 +162,12 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
     setTimeout(() => socket.destroy(), TURN_AWAY_MS).unref()
   }
   const answering = new WeakMap<Socket, ServerResponse>()
-  const note = (incoming: IncomingMessage, outgoing: ServerResponse): void => void answering.set(incoming.socket, outgoing)
-  server.prependListener('request', note).prependListener('checkContinue', note).prependListener('checkExpectation', note)
+  const note = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
+    void answering.set(incoming.socket, outgoing)
+  server
+    .prependListener('request', note)
+    .prependListener('checkContinue', note)
+    .prependListener('checkExpectation', note)
   const isAnswered = (socket: Socket): boolean => {
     const answer = answering.get(socket)
     return answer?.headersSent === true && !answer.writableFinished
@@ -124,18 +179,23 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
   }
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
     const request = answering.get(socket)?.req
-    const isCutOff = error.code === 'HPE_INVALID_EOF_STATE' && request?.complete === false && isForm(request)
+    const isCutOff =
+      error.code === 'HPE_INVALID_EOF_STATE' && request?.complete === false && isForm(request)
     refuse(socket, ...(isCutOff ? CUT_OFF : (NODES_ERRORS[error.code ?? ''] ?? NO_REQUEST)))
   })
-  // Without a listener Node's server says nothing at all; with one it leaves the socket, and its errors, to us.
+  // Without a listener Node's server says nothing at all; with one it leaves the socket, and its
+  // errors, to us.
   server.on('connect', (_: IncomingMessage, socket: Socket) => {
     socket.on('error', () => {}).resume()
     refuse(socket, 'method_not_allowed', 'This server opens no tunnels.')
   })
-  const timer = setInterval(() => {
-    const at = performance.now()
-    for (const connection of connections) connection.check(at)
-  }, Math.min(LOOK_MS, limits.head / 2, limits.keepAlive / 2)).unref()
+  const timer = setInterval(
+    () => {
+      const at = performance.now()
+      for (const connection of connections) connection.check(at)
+    },
+    Math.min(LOOK_MS, limits.head / 2, limits.keepAlive / 2),
+  ).unref()
   server.on('close', () => clearInterval(timer))
 
   return {
@@ -150,7 +210,10 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
   }
 }
 
-/** Before its request is read, a connection is that of its address: one that opens many waits for itself. */
+/**
+ * Before its request is read, a connection is that of its address: one that opens many waits for
+ * itself.
+ */
 function ownerOf({ remoteAddress = '' }: Socket) {
   const address = networkOf(remoteAddress)
   return { account_id: address, key_id: address }

@@ -1,5 +1,6 @@
-// What a handler needs of who calls: one request, and the way its answer goes back. Two things are callers: a request that our own reader
-// has read (server-connection.ts), and one of Node's server (node-exchange.ts).
+// What a handler needs of who calls: one request, and the way its answer goes back. Two things are
+// callers: a request that our own reader has read (server-connection.ts), and one of Node's server
+// (node-exchange.ts).
 import type { RawHeaders } from './header-fields.ts'
 
 /** Who takes a body. */
@@ -16,7 +17,9 @@ export interface BodySink {
 export interface CallerBody {
   /** How many bytes were announced; null for a body in chunks. */
   readonly length: number | null
-  /** Gives what has come, at once, and everything that comes, to a sink; null: to nobody any more. */
+  /**
+   * Gives what has come, at once, and everything that comes, to a sink; null: to nobody any more.
+   */
   read(sink: BodySink | null): void
   pause(): void
   resume(): void
@@ -32,7 +35,10 @@ export interface AnswerWatcher {
   onGone(): void
 }
 
-/** One request. An answer is a head, any number of pieces and an end; they go out with the next `flush`, together. */
+/**
+ * One request. An answer is a head, any number of pieces and an end; they go out with the next
+ * `flush`, together.
+ */
 export interface Caller {
   readonly method: string
   /** As it was sent: path and query. */
@@ -49,7 +55,10 @@ export interface Caller {
   proceed(): void
   /** An interim answer (1xx); dropped where the caller could not read it. */
   interim(status: number, reason: string, headers: RawHeaders): void
-  /** The head of the answer. Framing is added: `Content-Length` where the headers have it, else chunks. */
+  /**
+   * The head of the answer. Framing is added: `Content-Length` where the headers have it, else
+   * chunks.
+   */
   head(status: number, reason: string, headers: RawHeaders): void
   /** Bytes of the answer's body; they are copied. */
   write(bytes: Buffer): void

@@ -1,8 +1,12 @@
-// A caller behind which another one stands: the base of what holds an answer back, or looks at it, before the caller sees it.
+// A caller behind which another one stands: the base of what holds an answer back, or looks at it,
+// before the caller sees it.
 import type { AnswerWatcher, Caller } from './exchange.ts'
 import type { RawHeaders } from './header-fields.ts'
 
-/** Hands everything on as it is; whoever extends it takes over what it needs. It lives as long as the request. */
+/**
+ * Hands everything on as it is; whoever extends it takes over what it needs. It lives as long as
+ * the request.
+ */
 export class ForwardingCaller implements Caller {
   protected readonly caller: Caller
 

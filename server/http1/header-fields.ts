@@ -1,6 +1,9 @@
 // Header fields as they stand on the wire (RFC 9112, section 5), the same for requests and answers.
 
-/** A raw header list as it stood on the wire: name, value, name, value, … (latin1, order and case kept). */
+/**
+ * A raw header list as it stood on the wire: name, value, name, value, … (latin1, order and case
+ * kept).
+ */
 export type RawHeaders = string[]
 
 /** What ends a head. */
@@ -19,8 +22,9 @@ for (let code = 0; code < 256; code++) {
 }
 
 /**
- * The fields of a head, from `at` to the end of the text: lines of `name: value` with CRLF between them. One pass over the characters,
- * because this runs twice for every request. Null where a line is none: folded lines, bare CR or LF and other control characters are no fields.
+ * The fields of a head, from `at` to the end of the text: lines of `name: value` with CRLF between
+ * them. One pass over the characters, because this runs twice for every request. Null where a line
+ * is none: folded lines, bare CR or LF and other control characters are no fields.
  */
 export function readFields(text: string, at: number): RawHeaders | null {
   const headers: RawHeaders = []
@@ -38,15 +42,24 @@ export function readFields(text: string, at: number): RawHeaders | null {
   return headers
 }
 
-/** Where the line that `at` lies in ends, which is at CRLF or the end of the text; -1 where another control character comes first. */
+/**
+ * Where the line that `at` lies in ends, which is at CRLF or the end of the text; -1 where another
+ * control character comes first.
+ */
 export function endOfLine(text: string, at: number): number {
   while (at < text.length && (CHARACTERS[text.charCodeAt(at)]! & 2) !== 0) at++
-  return at < text.length && (text.charCodeAt(at) !== CR || text.charCodeAt(at + 1) !== LF) ? -1 : at
+  return at < text.length && (text.charCodeAt(at) !== CR || text.charCodeAt(at + 1) !== LF)
+    ? -1
+    : at
 }
 
-/** Whether a line ends with LF alone: a head or trailers in which one does never end with an empty line as we read it. @param from what stands before has been looked at */
+/**
+ * Whether a line ends with LF alone: a head or trailers in which one does never end with an empty
+ * line as we read it. @param from what stands before has been looked at
+ */
 export function hasBareLineFeed(bytes: Buffer, from = 0): boolean {
-  for (let at = bytes.indexOf(LF, from); at >= 0; at = bytes.indexOf(LF, at + 1)) if (bytes[at - 1] !== CR) return true
+  for (let at = bytes.indexOf(LF, from); at >= 0; at = bytes.indexOf(LF, at + 1))
+    if (bytes[at - 1] !== CR) return true
   return false
 }
 
@@ -67,12 +80,16 @@ export function valueOf(headers: readonly string[], name: string): string | unde
   for (let i = 0; i < headers.length; i += 2) {
     const found = headers[i]!
     // Most names differ in length already.
-    if (found.length === name.length && (found === name || found.toLowerCase() === name)) return headers[i + 1]
+    if (found.length === name.length && (found === name || found.toLowerCase() === name))
+      return headers[i + 1]
   }
   return undefined
 }
 
-/** The value of a field that may stand once (name in lower case): undefined where it does not stand, null where it stands twice. */
+/**
+ * The value of a field that may stand once (name in lower case): undefined where it does not stand,
+ * null where it stands twice.
+ */
 export function onlyValueOf(headers: readonly string[], name: string): string | null | undefined {
   let value: string | undefined
   for (let i = 0; i < headers.length; i += 2) {
@@ -97,16 +114,20 @@ export function valuesOf(headers: readonly string[], name: string): string[] {
 /** The list without some fields (names in lower case). */
 export function without(headers: readonly string[], ...names: readonly string[]): RawHeaders {
   const kept: RawHeaders = []
-  for (let i = 0; i < headers.length; i += 2) if (!names.includes(headers[i]!.toLowerCase())) kept.push(headers[i]!, headers[i + 1]!)
+  for (let i = 0; i < headers.length; i += 2)
+    if (!names.includes(headers[i]!.toLowerCase())) kept.push(headers[i]!, headers[i + 1]!)
   return kept
 }
 
-/** The list as lines, each with its CRLF. @param left a field that is left out (name in lower case) */
+/**
+ * The list as lines, each with its CRLF. @param left a field that is left out (name in lower case)
+ */
 export function fieldLines(headers: readonly string[], left?: string): string {
   let lines = ''
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!
-    if (left === undefined || name.length !== left.length || name.toLowerCase() !== left) lines += `${name}: ${headers[i + 1]}\r\n`
+    if (left === undefined || name.length !== left.length || name.toLowerCase() !== left)
+      lines += `${name}: ${headers[i + 1]}\r\n`
   }
   return lines
 }

@@ -1,15 +1,21 @@
-// An answer that is given before the request's body has been read (401, 413, 429, …). Closing the connection at once would make the caller's
-// system throw the answer away together with what it is still sending (a reset), so we go on reading for a while, into nothing (slow-reads.ts).
+// An answer that is given before the request's body has been read (401, 413, 429, …). Closing the
+// connection at once would make the caller's system throw the answer away together with what it is
+// still sending (a reset), so we go on reading for a while, into nothing (slow-reads.ts).
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { throwAway } from './slow-reads.ts'
 
-/** More than the largest upload: a caller that sends everything before it reads the answer still gets to read it. */
+/**
+ * More than the largest upload: a caller that sends everything before it reads the answer still
+ * gets to read it.
+ */
 const MOST_BYTES = 64 * 1_048_576
 const MOST_TIME = 5000
 
 /**
- * Call it before the head of the answer is written: with that, Node decides whether it closes the connection behind the answer's last byte.
- * @returns to be called with the end of the answer: throws away what is left of the request's body, within bounds; then, or where the caller wants it, the connection is closed
+ * Call it before the head of the answer is written: with that, Node decides whether it closes the
+ * connection behind the answer's last byte.
+ * @returns to be called with the end of the answer: throws away what is left of the request's body,
+ *   within bounds; then, or where the caller wants it, the connection is closed
  */
 export function linger(incoming: IncomingMessage, outgoing: ServerResponse): () => void {
   if (incoming.complete || incoming.destroyed) return () => {}
@@ -31,6 +37,8 @@ export function linger(incoming: IncomingMessage, outgoing: ServerResponse): () 
       clearTimeout(timer)
       finish()
     })
-    throwAway(incoming, incoming.socket.remoteAddress ?? '', MOST_BYTES, () => incoming.socket.destroy())
+    throwAway(incoming, incoming.socket.remoteAddress ?? '', MOST_BYTES, () =>
+      incoming.socket.destroy(),
+    )
   }
 }

@@ -1,4 +1,5 @@
-// The HTTP server's sockets: opening them with a clear sentence when that fails, and closing them without cutting anyone off.
+// The HTTP server's sockets: opening them with a clear sentence when that fails, and closing them
+// without cutting anyone off.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { BlockList, isIP, isIPv6, type AddressInfo } from 'node:net'
 import { Problem, SetupError, codeOf } from '../common/errors.ts'
@@ -15,9 +16,15 @@ export type RawHandler = (incoming: IncomingMessage, outgoing: ServerResponse) =
 
 /** The two ways in. */
 export interface Doors {
-  /** Takes every request that is for the proxy and begins a connection, or follows another one that does; null where there is no proxy. */
+  /**
+   * Takes every request that is for the proxy and begins a connection, or follows another one that
+   * does; null where there is no proxy.
+   */
   readonly proxy: ((caller: Caller) => void) | null
-  /** Takes all others, and whatever follows one on its connection; also what has no Host, or expects what nobody knows, which Node itself would refuse without a word. */
+  /**
+   * Takes all others, and whatever follows one on its connection; also what has no Host, or expects
+   * what nobody knows, which Node itself would refuse without a word.
+   */
   readonly rest: RawHandler
 }
 
@@ -42,7 +49,10 @@ export interface Listening {
   readonly url: string
   /** Connections that were turned away because there were too many from one address. */
   turnedAway(): number
-  /** Stops accepting, waits for requests under way at most `bound` milliseconds, then cuts what is left. */
+  /**
+   * Stops accepting, waits for requests under way at most `bound` milliseconds, then cuts what is
+   * left.
+   */
   close(bound: number): Promise<void>
 }
 
@@ -54,29 +64,43 @@ ownAddresses.addAddress('::1', 'ipv6')
 
 /** Whether only this machine reaches what listens there. */
 export function isLoopback(host: string): boolean {
-  return host === 'localhost' || (isIP(host) !== 0 && ownAddresses.check(host, isIPv6(host) ? 'ipv6' : 'ipv4'))
+  return (
+    host === 'localhost' ||
+    (isIP(host) !== 0 && ownAddresses.check(host, isIPv6(host) ? 'ipv6' : 'ipv4'))
+  )
 }
 
-/** What listens on all addresses of the machine is no address to go to; from the machine itself this one is. */
+/**
+ * What listens on all addresses of the machine is no address to go to; from the machine itself this
+ * one is.
+ */
 const EVERY_ADDRESS = new Set(['0.0.0.0', '::'])
 
-/** How long a connection may wait for its next request: longer than the 60 s for which balancers keep theirs, so that they close first. */
+/**
+ * How long a connection may wait for its next request: longer than the 60 s for which balancers
+ * keep theirs, so that they close first.
+ */
 const KEEP_ALIVE_MS = 75_000
 
 /**
- * Connections that may wait to be accepted; the system may lower it (net.core.somaxconn). Of what comes beyond, callers hear nothing and try again
- * after a second: with Node's own 511, a burst of callers is neither answered nor refused for that long.
+ * Connections that may wait to be accepted; the system may lower it (net.core.somaxconn). Of what
+ * comes beyond, callers hear nothing and try again after a second: with Node's own 511, a burst of
+ * callers is neither answered nor refused for that long.
  */
 const BACKLOG = 4096
 
 /**
- * Sockets that listen on one port. Of each, Node takes in one connection in a turn of its loop (libuv 1.52), so with a single one a burst of callers
- * stands in front of a busy server for as many turns. Only Linux shares connections out to sockets of one port.
+ * Sockets that listen on one port. Of each, Node takes in one connection in a turn of its loop
+ * (libuv 1.52), so with a single one a burst of callers stands in front of a busy server for as
+ * many turns. Only Linux shares connections out to sockets of one port.
  */
 const SOCKETS = process.platform === 'linux' ? 8 : 1
 
 /** Listens. @throws SetupError where that is not possible */
-export async function listen({ proxy, rest }: Doors, { host, port, headersTimeout, maxConnections, trustProxy, log, clock }: ListenOptions): Promise<Listening> {
+export async function listen(
+  { proxy, rest }: Doors,
+  { host, port, headersTimeout, maxConnections, trustProxy, log, clock }: ListenOptions,
+): Promise<Listening> {
   const servers: Server[] = []
   const callers = new Addresses(maxConnections, trustProxy)
   const bounded: RawHandler = (incoming, outgoing) => {
@@ -90,12 +114,33 @@ export async function listen({ proxy, rest }: Doors, { host, port, headersTimeou
   const addresses = host === 'localhost' ? LOOPBACK : [host]
   let taken = port
   const open = async (address: string): Promise<void> => {
-    // A body may take longer than any fixed time (uploads, streams); each reader bounds its own silence.
-    const server = createServer({ headersTimeout, requestTimeout: 0, connectionsCheckingInterval: 1000, requireHostHeader: false }, bounded)
-    // A caller may close its sending side behind its request (RFC 9112, section 9.6), and wait for the answer.
+    // A body may take longer than any fixed time (uploads, streams); each reader bounds its own
+    // silence.
+    const server = createServer(
+      {
+        headersTimeout,
+        requestTimeout: 0,
+        connectionsCheckingInterval: 1000,
+        requireHostHeader: false,
+      },
+      bounded,
+    )
+    // A caller may close its sending side behind its request (RFC 9112, section 9.6), and wait for
+    // the answer.
     Object.assign(server, { httpAllowHalfOpen: true })
     server.on('checkContinue', bounded).on('checkExpectation', bounded)
-    if (proxy !== null) fronts.push(openFront(server, proxy, { head: headersTimeout, keepAlive: KEEP_ALIVE_MS }, log, clock, callers, turns))
+    if (proxy !== null)
+      fronts.push(
+        openFront(
+          server,
+          proxy,
+          { head: headersTimeout, keepAlive: KEEP_ALIVE_MS },
+          log,
+          clock,
+          callers,
+          turns,
+        ),
+      )
     await bind(server, address, taken, SOCKETS > 1)
     servers.push(server)
   }
@@ -136,11 +181,16 @@ function turnAway(incoming: IncomingMessage, outgoing: ServerResponse, now: numb
   const id = newId('req', now)
   const problem = new Problem(...TOO_MANY, { retryAfter: 1 })
   const finish = linger(incoming, outgoing)
-  outgoing.writeHead(problem.status, { ...problem.headers(), 'x-request-id': id }).end(JSON.stringify(problem.body(id)))
+  outgoing
+    .writeHead(problem.status, { ...problem.headers(), 'x-request-id': id })
+    .end(JSON.stringify(problem.body(id)))
   finish()
 }
 
-/** The port, or any where it is 0. A socket that shares its port would also share it with another server: so one that does not asks first. */
+/**
+ * The port, or any where it is 0. A socket that shares its port would also share it with another
+ * server: so one that does not asks first.
+ */
 async function freePort(address: string, port: number): Promise<number> {
   const server = createServer()
   await bind(server, address, port, false)
@@ -171,8 +221,11 @@ function closeNow(server: Server): Promise<void> {
 }
 
 function sentence(code: string | undefined, host: string, port: number): string {
-  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is in use. Stop what uses it, or set PORT to another one.`
-  if (code === 'EACCES') return `Port ${port} on ${host} may not be used by this user. Set PORT to one above 1023.`
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `HOST "${host}" is no address of this machine. Set HOST to localhost, 0.0.0.0 or one of its addresses.`
+  if (code === 'EADDRINUSE')
+    return `Port ${port} on ${host} is in use. Stop what uses it, or set PORT to another one.`
+  if (code === 'EACCES')
+    return `Port ${port} on ${host} may not be used by this user. Set PORT to one above 1023.`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `HOST "${host}" is no address of this machine. Set HOST to localhost, 0.0.0.0 or one of its addresses.`
   return `The server cannot listen on ${host}, port ${port} (${code ?? 'unknown reason'}).`
 }

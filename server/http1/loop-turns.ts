@@ -1,4 +1,5 @@
-// What costs time, done a little at a time: so much in one turn of the event loop, and of what waits, each owner's in its turn.
+// What costs time, done a little at a time: so much in one turn of the event loop, and of what
+// waits, each owner's in its turn.
 import { FairQueue, type Owner } from '../fairness/owner-queue.ts'
 
 interface Waiting {

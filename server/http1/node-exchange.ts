@@ -1,4 +1,5 @@
-// A request of Node's own server as a Caller: one that came on a connection which began with other requests.
+// A request of Node's own server as a Caller: one that came on a connection which began with other
+// requests.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { linger } from './lingering-close.ts'
 import type { AnswerWatcher, BodySink, Caller, CallerBody } from './exchange.ts'
@@ -26,7 +27,8 @@ export class NodeCaller implements Caller, CallerBody {
     this.headers = incoming.rawHeaders
     const length = incoming.headers['content-length']
     this.length = length === undefined ? null : Number(length)
-    this.body = length === undefined && incoming.headers['transfer-encoding'] === undefined ? null : this
+    this.body =
+      length === undefined && incoming.headers['transfer-encoding'] === undefined ? null : this
     this.#expecting = incoming.headers.expect !== undefined
   }
 
@@ -78,9 +80,13 @@ export class NodeCaller implements Caller, CallerBody {
   }
 
   interim(status: number, reason: string, headers: RawHeaders): void {
-    // Written past the response object, which knows no other interim answers than its own; only where it is this response's turn.
+    // Written past the response object, which knows no other interim answers than its own; only
+    // where it is this response's turn.
     if (!this.answered && this.#outgoing.socket !== null && this.#incoming.httpVersionMinor > 0) {
-      this.#outgoing.socket.write(`HTTP/1.1 ${status} ${reason}\r\n${fieldLines(headers)}\r\n`, 'latin1')
+      this.#outgoing.socket.write(
+        `HTTP/1.1 ${status} ${reason}\r\n${fieldLines(headers)}\r\n`,
+        'latin1',
+      )
     }
   }
 
@@ -111,16 +117,27 @@ export class NodeCaller implements Caller, CallerBody {
 
   breakOff(): void {
     const outgoing = this.#outgoing
-    // Nobody can take that for the end of the answer: without a length or chunks (HTTP/1.0), an ordinary close would be one.
+    // Nobody can take that for the end of the answer: without a length or chunks (HTTP/1.0), an
+    // ordinary close would be one.
     const reset = (): void => void outgoing.socket?.resetAndDestroy()
-    // What has arrived before the break still goes out; where it is not this answer's turn yet, when it is.
+    // What has arrived before the break still goes out; where it is not this answer's turn yet,
+    // when it is.
     if (outgoing.socket === null) outgoing.write(NO_BYTES, reset)
     else setImmediate(reset)
   }
 }
 
-/** What Node's server takes of a request though it must not be taken (RFC 9112, section 3.2; RFC 9110, section 10.1.1); null where there is nothing. */
-export function faultOf({ headersDistinct: { host = [], expect = [] }, httpVersionMinor }: IncomingMessage): string | null {
-  if (host.length > 1 || (host.length === 0 && httpVersionMinor > 0)) return 'The request must have one Host header.'
-  return expect.every((value) => /^100-continue$/i.test(value)) ? null : 'The request expects something other than 100-continue.'
+/**
+ * What Node's server takes of a request though it must not be taken (RFC 9112, section 3.2; RFC
+ * 9110, section 10.1.1); null where there is nothing.
+ */
+export function faultOf({
+  headersDistinct: { host = [], expect = [] },
+  httpVersionMinor,
+}: IncomingMessage): string | null {
+  if (host.length > 1 || (host.length === 0 && httpVersionMinor > 0))
+    return 'The request must have one Host header.'
+  return expect.every((value) => /^100-continue$/i.test(value))
+    ? null
+    : 'The request expects something other than 100-continue.'
 }

@@ -1,14 +1,19 @@
 // Frees the memory of what was read from sockets before V8 looks for it everywhere.
 //
-// Each piece that is read is memory outside of V8's heap. It dies young, but V8 counts it with what is old, and marks the whole heap after each 64 MB of
-// it: at 300 KB a body that was a quarter of the CPU of such a request. A collection of young objects alone frees the same memory within 1 to 2 ms.
+// Each piece that is read is memory outside of V8's heap. It dies young, but V8 counts it with what
+// is old, and marks the whole heap after each 64 MB of it: at 300 KB a body that was a quarter of
+// the CPU of such a request. A collection of young objects alone frees the same memory within 1 to
+// 2 ms.
 
 /** Bytes read between two collections, half of what V8 waits for: some pieces live through one. */
 const COLLECT_BYTES = 32 * 1024 * 1024
 
 let uncollected = 0
 
-/** Counts bytes that were read into memory of their own. Does nothing where Node runs without `--expose-gc`. */
+/**
+ * Counts bytes that were read into memory of their own. Does nothing where Node runs without
+ * `--expose-gc`.
+ */
 export function countRead(bytes: number): void {
   uncollected += bytes
   if (uncollected < COLLECT_BYTES) return

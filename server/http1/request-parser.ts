@@ -1,7 +1,14 @@
-// Reads the requests of one HTTP/1.1 connection (RFC 9112), strictly: wherever two servers could read different requests out of the same
-// bytes, there is none.
+// Reads the requests of one HTTP/1.1 connection (RFC 9112), strictly: wherever two servers could
+// read different requests out of the same bytes, there is none.
 import { BodyReader, CALLERS_SIZE, FramingError } from './body-decoder.ts'
-import { digits, endOfLine, HEAD_END, NO_BYTES, readFields, type RawHeaders } from './header-fields.ts'
+import {
+  digits,
+  endOfLine,
+  HEAD_END,
+  NO_BYTES,
+  readFields,
+  type RawHeaders,
+} from './header-fields.ts'
 import { Room } from './byte-buffer.ts'
 
 /** The head of a request. */
@@ -44,14 +51,20 @@ const LENGTH = /^(.*\r\ncontent-length:[ \t]*)(\d+)/is
 /** A head that has been read, to be known again. */
 interface Known {
   readonly head: RequestHead
-  /** Its bytes up to the digits of its length, and those behind them; where it has no length, all of them, and none. */
+  /**
+   * Its bytes up to the digits of its length, and those behind them; where it has no length, all of
+   * them, and none.
+   */
   readonly before: Buffer
   readonly after: Buffer
   /** Where the length stands in its headers; -1: nowhere. */
   readonly length: number
 }
 
-/** Give it bytes with `push`, then take what they make: heads with `head`, and behind each its body with `piece` until `ended`. */
+/**
+ * Give it bytes with `push`, then take what they make: heads with `head`, and behind each its body
+ * with `piece` until `ended`.
+ */
 export class RequestReader {
   #unread: Buffer = NO_BYTES
   readonly #room = new Room(MAX_HEAD_BYTES)
@@ -86,7 +99,10 @@ export class RequestReader {
     return head
   }
 
-  /** The next head where it is the last one again, save for the length of its body: that is what callers send on one connection. */
+  /**
+   * The next head where it is the last one again, save for the length of its body: that is what
+   * callers send on one connection.
+   */
   #headAgain(): RequestHead | null {
     const bytes = this.#unread
     if (this.#known === null || !standsAt(bytes, 0, this.#known.before)) return null
@@ -102,13 +118,19 @@ export class RequestReader {
     const framing = digits(value)
     if (framing === null) return null
     this.#skip(end + after.length)
-    return value === head.headers[length] ? head : { ...head, framing, headers: head.headers.with(length, value) }
+    return value === head.headers[length]
+      ? head
+      : { ...head, framing, headers: head.headers.with(length, value) }
   }
 
   #newHead(): RequestHead | null {
     const from = Math.max(0, this.#searched - HEAD_END.length + 1)
     const at = this.#unread.indexOf(HEAD_END, from)
-    if (at > MAX_HEAD_BYTES || (at < 0 && this.#unread.length > MAX_HEAD_BYTES)) throw new RequestError('headers_too_large', `The head of a request may have ${MAX_HEAD_BYTES} bytes.`)
+    if (at > MAX_HEAD_BYTES || (at < 0 && this.#unread.length > MAX_HEAD_BYTES))
+      throw new RequestError(
+        'headers_too_large',
+        `The head of a request may have ${MAX_HEAD_BYTES} bytes.`,
+      )
     if (at < 0) {
       // A head with other line ends would never end.
       if (hasBareLine(this.#unread, from)) throw malformed('The lines of a request end with CRLF.')
@@ -133,7 +155,12 @@ export class RequestReader {
       }
       return null
     } catch (error) {
-      throw error instanceof FramingError ? new RequestError('malformed_request', `The body of the request cannot be read: ${error.message}.`) : error
+      throw error instanceof FramingError
+        ? new RequestError(
+            'malformed_request',
+            `The body of the request cannot be read: ${error.message}.`,
+          )
+        : error
     }
   }
 
@@ -152,35 +179,58 @@ function known(text: string, head: RequestHead): Known {
   bytes.write(text, 'latin1')
   bytes.set(HEAD_END, text.length)
   const [line, before] = LENGTH.exec(text) ?? []
-  if (line === undefined || before === undefined) return { head, before: bytes, after: NO_BYTES, length: -1 }
-  const name = head.headers.findIndex((field, i) => i % 2 === 0 && field.toLowerCase() === 'content-length')
-  return { head, before: bytes.subarray(0, before.length), after: bytes.subarray(line.length), length: name + 1 }
+  if (line === undefined || before === undefined)
+    return { head, before: bytes, after: NO_BYTES, length: -1 }
+  const name = head.headers.findIndex(
+    (field, i) => i % 2 === 0 && field.toLowerCase() === 'content-length',
+  )
+  return {
+    head,
+    before: bytes.subarray(0, before.length),
+    after: bytes.subarray(line.length),
+    length: name + 1,
+  }
 }
 
 function standsAt(bytes: Buffer, at: number, part: Buffer): boolean {
-  return at + part.length <= bytes.length && bytes.compare(part, 0, part.length, at, at + part.length) === 0
+  return (
+    at + part.length <= bytes.length &&
+    bytes.compare(part, 0, part.length, at, at + part.length) === 0
+  )
 }
 
 /** @param from what stands before has been looked at */
 function hasBareLine(bytes: Buffer, from: number): boolean {
   const first = bytes.indexOf(LF)
-  return (first >= 0 && bytes[first - 1] !== CR) || bytes.indexOf('\n\n', Math.max(0, from - 1)) >= 0
+  return (
+    (first >= 0 && bytes[first - 1] !== CR) || bytes.indexOf('\n\n', Math.max(0, from - 1)) >= 0
+  )
 }
 
 /** @param text a head without the blank line that ends it */
 function readHead(text: string): RequestHead {
   const end = endOfLine(text, 0)
   const line = end < 0 ? null : REQUEST_LINE.exec(text.slice(0, end))
-  if (line === null) throw malformed('The first line of the request is not that of an HTTP/1.1 request: METHOD /path?query HTTP/1.1, with everything beyond ASCII percent-encoded.')
+  if (line === null)
+    throw malformed(
+      'The first line of the request is not that of an HTTP/1.1 request: METHOD /path?query HTTP/1.1, with everything beyond ASCII percent-encoded.',
+    )
   const headers = readFields(text, end + 2)
   if (headers === null) throw malformed('A header of the request is malformed.')
-  if (headers.length > 2 * MAX_FIELDS) throw new RequestError('headers_too_large', `A request may have ${MAX_FIELDS} headers.`)
+  if (headers.length > 2 * MAX_FIELDS)
+    throw new RequestError('headers_too_large', `A request may have ${MAX_FIELDS} headers.`)
   const { http10, framing, keepAlive, expects } = meaningOf(headers, line[3] === '0')
   return { method: line[1]!, target: line[2]!, headers, http10, framing, keepAlive, expects }
 }
 
-/** What the fields say about the connection and about where the body ends (RFC 9112, sections 6.3 and 9.3). */
-function meaningOf(headers: RawHeaders, http10: boolean): Pick<RequestHead, 'http10' | 'framing' | 'keepAlive' | 'expects'> {
+/**
+ * What the fields say about the connection and about where the body ends (RFC 9112, sections 6.3
+ * and 9.3).
+ */
+function meaningOf(
+  headers: RawHeaders,
+  http10: boolean,
+): Pick<RequestHead, 'http10' | 'framing' | 'keepAlive' | 'expects'> {
   let hosts = 0
   let length: string | null = null
   let coding: string | null = null
@@ -196,7 +246,8 @@ function meaningOf(headers: RawHeaders, http10: boolean): Pick<RequestHead, 'htt
         break
       case 6:
         if (name.toLowerCase() !== 'expect') break
-        if (value.toLowerCase() !== '100-continue') throw malformed('The request expects something other than 100-continue.')
+        if (value.toLowerCase() !== '100-continue')
+          throw malformed('The request expects something other than 100-continue.')
         expects = true
         break
       case 10:
@@ -214,14 +265,25 @@ function meaningOf(headers: RawHeaders, http10: boolean): Pick<RequestHead, 'htt
         break
     }
   }
-  if (hosts > 1 || (hosts === 0 && !http10)) throw malformed('The request must have one Host header.')
-  if (coding !== null && (length !== null || http10)) throw malformed('The request says in two ways where its body ends.')
-  if (coding !== null && coding !== 'chunked') throw malformed('The request has a transfer coding other than chunked.')
+  if (hosts > 1 || (hosts === 0 && !http10))
+    throw malformed('The request must have one Host header.')
+  if (coding !== null && (length !== null || http10))
+    throw malformed('The request says in two ways where its body ends.')
+  if (coding !== null && coding !== 'chunked')
+    throw malformed('The request has a transfer coding other than chunked.')
   const counted = length === null ? null : digits(length)
-  if (length !== null && counted === null) throw malformed('The Content-Length of the request is not a number.')
+  if (length !== null && counted === null)
+    throw malformed('The Content-Length of the request is not a number.')
   const options = connection === '' ? null : connection.split(',').map((option) => option.trim())
-  const keepAlive = options?.includes('close') ? false : !http10 || (options?.includes('keep-alive') ?? false)
-  return { http10, framing: coding === null ? counted : 'chunked', keepAlive, expects: expects && !http10 }
+  const keepAlive = options?.includes('close')
+    ? false
+    : !http10 || (options?.includes('keep-alive') ?? false)
+  return {
+    http10,
+    framing: coding === null ? counted : 'chunked',
+    keepAlive,
+    expects: expects && !http10,
+  }
 }
 
 function malformed(message: string): RequestError {

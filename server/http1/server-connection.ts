@@ -1,5 +1,5 @@
-// A caller's connection: one request after another until the caller or we have enough. Each is a Call, and is over when its answer has been
-// taken and its body has been read.
+// A caller's connection: one request after another until the caller or we have enough. Each is a
+// Call, and is over when its answer has been taken and its body has been read.
 import type { Socket } from 'node:net'
 import { AT_ONCE_BYTES, drain, throwAway, type Drained } from './slow-reads.ts'
 import { Call, type Line } from './server-exchange.ts'
@@ -40,22 +40,32 @@ export interface CallerLimits {
 /** What is refused on a connection before it is a request for anybody. */
 export type RefusalCode = RequestError['code'] | 'request_timeout' | 'too_many_connections'
 
-export const TOO_MANY = ['too_many_connections', 'Too many requests from this address are under way. Try again in a moment.'] as const
+export const TOO_MANY = [
+  'too_many_connections',
+  'Too many requests from this address are under way. Try again in a moment.',
+] as const
 
 /** How long the last bytes of an answer may wait for a caller that does not read. */
 const LAST_BYTES_MS = 300_000
 /**
- * After an early answer (401, 413, 429, …) the rest of the request is read into nothing, slowly, so that the caller gets to read the answer: closing at
- * once would make its system throw the answer away. More than the largest body, but not for ever.
+ * After an early answer (401, 413, 429, …) the rest of the request is read into nothing, slowly, so
+ * that the caller gets to read the answer: closing at once would make its system throw the answer
+ * away. More than the largest body, but not for ever.
  */
 const LINGER_MS = 5_000
 const LINGER_BYTES = 64 * 1_048_576
-/** A head that comes in more pieces is read slowly: each costs about as much as a whole request, and thousands of callers can send theirs byte by byte. */
+/**
+ * A head that comes in more pieces is read slowly: each costs about as much as a whole request, and
+ * thousands of callers can send theirs byte by byte.
+ */
 const HEAD_PIECES = 4
 /** Bytes that may wait for somebody to take them before the socket is paused. */
 const MOST_WAITING = 64 * 1024
 
-/** Where so many bytes have come at once, more wait in the system: of a fast upload Node reads up to two megabytes in a turn of the loop. */
+/**
+ * Where so many bytes have come at once, more wait in the system: of a fast upload Node reads up to
+ * two megabytes in a turn of the loop.
+ */
 const LARGE_BYTES = 32 * 1024
 /** Whose turn it is to be read: bodies take theirs one after the other. */
 const BODIES = { account_id: '', key_id: '' }
@@ -91,7 +101,12 @@ export class Connection implements Line, Drained {
     this.address = socket.remoteAddress ?? ''
     this.#house = house
     this.#limit = house.limits.head
-    socket.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onClose).on('drain', this.#onDrain).on('error', ignore)
+    socket
+      .on('data', this.#onData)
+      .on('end', this.#onEnd)
+      .on('close', this.#onClose)
+      .on('drain', this.#onDrain)
+      .on('error', ignore)
   }
 
   get keep(): string {
@@ -106,7 +121,8 @@ export class Connection implements Line, Drained {
   check(now: number): void {
     if (this.#deadline === 0) this.#deadline = now + this.#limit
     else if (now >= this.#deadline) {
-      if (this.#wait === 'head' && this.reader.unread.length > 0) this.#refuse('request_timeout', 'The head of the request took too long.')
+      if (this.#wait === 'head' && this.reader.unread.length > 0)
+        this.#refuse('request_timeout', 'The head of the request took too long.')
       else this.socket.destroy()
     }
   }
@@ -116,7 +132,10 @@ export class Connection implements Line, Drained {
     if (this.#call === null) this.#close()
   }
 
-  /** Ends it now. An answer that has not been said to its end is reset: to a caller of HTTP/1.0 an ordinary close would be its end. */
+  /**
+   * Ends it now. An answer that has not been said to its end is reset: to a caller of HTTP/1.0 an
+   * ordinary close would be its end.
+   */
   cut(): void {
     if (this.#call === null) this.socket.destroy()
     else this.socket.resetAndDestroy()
@@ -161,7 +180,8 @@ export class Connection implements Line, Drained {
     this.reader.push(bytes)
     if (this.#call === null) this.#advance()
     else this.#call.more()
-    if (this.#wait === 'linger' && this.#lingered >= AT_ONCE_BYTES && --this.#pieces <= 0) this.#slow()
+    if (this.#wait === 'linger' && this.#lingered >= AT_ONCE_BYTES && --this.#pieces <= 0)
+      this.#slow()
     else if (bytes.length >= LARGE_BYTES && this.#call !== null && !this.#resting) this.#rest()
     // Nobody takes them at the moment: the caller's system keeps the rest.
     if (this.#paused || this.reader.unread.length < MOST_WAITING) return
@@ -198,7 +218,10 @@ export class Connection implements Line, Drained {
     if (this.#resting) this.socket.pause()
   }
 
-  /** The caller sends no more. That is how a caller leaves: one that only closes its sending side cannot be told from it. */
+  /**
+   * The caller sends no more. That is how a caller leaves: one that only closes its sending side
+   * cannot be told from it.
+   */
   readonly #onEnd = (): void => {
     if (this.#call?.ended === false) return void this.socket.destroy()
     this.#call?.writeNow()
@@ -253,7 +276,12 @@ export class Connection implements Line, Drained {
   #handOver(): void {
     const { socket } = this
     this.#handedOver = true
-    socket.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose).off('drain', this.#onDrain).off('error', ignore)
+    socket
+      .off('data', this.#onData)
+      .off('end', this.#onEnd)
+      .off('close', this.#onClose)
+      .off('drain', this.#onDrain)
+      .off('error', ignore)
     this.#house.left(this)
     this.#house.handOver(socket, this.reader.unread)
   }
@@ -268,7 +296,10 @@ export class Connection implements Line, Drained {
     this.#close()
   }
 
-  /** Closes our side, and waits a moment for the other to do likewise; what still comes is thrown away. */
+  /**
+   * Closes our side, and waits a moment for the other to do likewise; what still comes is thrown
+   * away.
+   */
   #close(): void {
     if (this.#wait === 'close') return
     this.#waitFor('close', LINGER_MS)

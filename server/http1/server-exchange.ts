@@ -29,7 +29,10 @@ const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 const CLOSE = 'Connection: close\r\n\r\n'
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 
-/** So many bytes of an answer do not wait for the burst: a caller that does not read must be noticed before there are more. */
+/**
+ * So many bytes of an answer do not wait for the burst: a caller that does not read must be noticed
+ * before there are more.
+ */
 const MOST_WAITING = 64 * 1024
 
 export class Call implements Caller, CallerBody, Writer {
@@ -61,7 +64,10 @@ export class Call implements Caller, CallerBody, Writer {
   #taken = false
   #over = false
 
-  constructor(line: Line, { method, target, headers, http10, framing, keepAlive, expects }: RequestHead) {
+  constructor(
+    line: Line,
+    { method, target, headers, http10, framing, keepAlive, expects }: RequestHead,
+  ) {
     this.#line = line
     this.method = method
     this.target = target
@@ -95,7 +101,9 @@ export class Call implements Caller, CallerBody, Writer {
     this.more()
   }
 
-  /** Gives the sink what has come of the body; once the answer has been said the rest goes nowhere. */
+  /**
+   * Gives the sink what has come of the body; once the answer has been said the rest goes nowhere.
+   */
   more(): void {
     const { reader } = this.#line
     try {
@@ -126,15 +134,24 @@ export class Call implements Caller, CallerBody, Writer {
   }
 
   interim(status: number, reason: string, headers: RawHeaders): void {
-    if (!this.#http10 && !this.answered) this.#head += `HTTP/1.1 ${status} ${reason}\r\n${fieldLines(headers)}\r\n`
+    if (!this.#http10 && !this.answered)
+      this.#head += `HTTP/1.1 ${status} ${reason}\r\n${fieldLines(headers)}\r\n`
   }
 
   head(status: number, reason: string, headers: RawHeaders): void {
     this.answered = true
     const bodiless = this.method === 'HEAD' || status === 204 || status === 304
-    this.#framing = bodiless ? 'none' : valueOf(headers, 'content-length') !== undefined ? 'counted' : this.#http10 ? 'until-close' : 'chunked'
-    // Whoever was never asked for its body may or may not send it: what comes next on this connection would be anybody's guess.
-    if (this.#framing === 'until-close' || this.#expecting || this.#line.retiring) this.#keepAlive = false
+    this.#framing = bodiless
+      ? 'none'
+      : valueOf(headers, 'content-length') !== undefined
+        ? 'counted'
+        : this.#http10
+          ? 'until-close'
+          : 'chunked'
+    // Whoever was never asked for its body may or may not send it: what comes next on this
+    // connection would be anybody's guess.
+    if (this.#framing === 'until-close' || this.#expecting || this.#line.retiring)
+      this.#keepAlive = false
     this.#head += `HTTP/1.1 ${status} ${reason}\r\n${fieldLines(headers)}`
     if (this.#framing === 'chunked') this.#head += 'Transfer-Encoding: chunked\r\n'
     this.#head += this.#keepAlive ? this.#line.keep : CLOSE
@@ -142,7 +159,8 @@ export class Call implements Caller, CallerBody, Writer {
 
   write(bytes: Buffer): void {
     if (this.#framing === 'none' || bytes.length === 0) return
-    const open = this.#framing === 'chunked' ? `${this.#head}${bytes.length.toString(16)}\r\n` : this.#head
+    const open =
+      this.#framing === 'chunked' ? `${this.#head}${bytes.length.toString(16)}\r\n` : this.#head
     const close = this.#framing === 'chunked' ? '\r\n' : ''
     const piece = Buffer.allocUnsafe(open.length + bytes.length + close.length)
     if (open !== '') piece.write(open, 0, 'latin1')
@@ -156,7 +174,11 @@ export class Call implements Caller, CallerBody, Writer {
   end(trailers: RawHeaders = []): void {
     if (this.#framing === 'chunked') {
       this.#putHead()
-      this.#pieces.push(trailers.length === 0 ? LAST_CHUNK : Buffer.from(`0\r\n${fieldLines(trailers)}\r\n`, 'latin1'))
+      this.#pieces.push(
+        trailers.length === 0
+          ? LAST_CHUNK
+          : Buffer.from(`0\r\n${fieldLines(trailers)}\r\n`, 'latin1'),
+      )
     }
     this.#ended = true
     this.#sink = null
@@ -183,7 +205,10 @@ export class Call implements Caller, CallerBody, Writer {
     }
   }
 
-  /** Everything that has been said of the answer, and no more: what becomes of the request is somebody else's. */
+  /**
+   * Everything that has been said of the answer, and no more: what becomes of the request is
+   * somebody else's.
+   */
   handToSocket(): void {
     const { socket } = this.#line
     this.#putHead()
@@ -203,7 +228,8 @@ export class Call implements Caller, CallerBody, Writer {
     if (this.gone) return
     this.handToSocket()
     const { socket } = this.#line
-    // Nobody can take that for the end of the answer: without a length or chunks (HTTP/1.0), an ordinary close would be one.
+    // Nobody can take that for the end of the answer: without a length or chunks (HTTP/1.0), an
+    // ordinary close would be one.
     socket.resetAndDestroy()
   }
 

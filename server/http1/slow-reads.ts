@@ -1,9 +1,17 @@
-// What is read slowly: heads in many pieces, and what nobody wants, the rest of a request that has been answered before it was read. It is taken off the connection, so that the caller gets to read
-// its answer, but slowly: read at full speed, bodies that are refused would cost everybody else more than those that are served.
+// What is read slowly: heads in many pieces, and what nobody wants, the rest of a request that has
+// been answered before it was read. It is taken off the connection, so that the caller gets to read
+// its answer, but slowly: read at full speed, bodies that are refused would cost everybody else
+// more than those that are served.
 
-/** Of each rest so many bytes are read at once. That is all of most; what is longer waits for its turns. */
+/**
+ * Of each rest so many bytes are read at once. That is all of most; what is longer waits for its
+ * turns.
+ */
 export const AT_ONCE_BYTES = 128 * 1024
-/** Pieces of up to 64 KB that are read in a tick, of all rests together: 50 MB a second, for about 3 % of a processor. */
+/**
+ * Pieces of up to 64 KB that are read in a tick, of all rests together: 50 MB a second, for about 3
+ * % of a processor.
+ */
 const PIECES_A_TICK = 16
 const TICK_MS = 20
 
@@ -40,7 +48,8 @@ class Drain {
       this.#isTickPlanned = false
       let waiting = 0
       for (const those of this.#waiting.values()) waiting += those.size
-      // One alone gets all of it: a caller that sends everything before it reads is through in time.
+      // One alone gets all of it: a caller that sends everything before it reads is through in
+      // time.
       const turns = Math.min(waiting, PIECES_A_TICK)
       const share = Math.floor(PIECES_A_TICK / turns)
       for (let i = 0; i < turns; i++) this.#takeNext()?.readOn(share)
@@ -72,8 +81,16 @@ interface Source {
   resume(): unknown
 }
 
-/** Reads a source into nothing, slowly, until it is closed. @param onTooMuch called when more than `most` bytes have come */
-export function throwAway(source: Source, address: string, most: number, onTooMuch: () => void): void {
+/**
+ * Reads a source into nothing, slowly, until it is closed. @param onTooMuch called when more than
+ * `most` bytes have come
+ */
+export function throwAway(
+  source: Source,
+  address: string,
+  most: number,
+  onTooMuch: () => void,
+): void {
   let read = 0
   let pieces = 0
   const readOn = (more: number): void => {

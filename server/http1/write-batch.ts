@@ -1,12 +1,16 @@
-// Writes of one turn of the event loop go out in one burst. A write that wakes a sleeping reader costs the system about twice what it costs
-// while the reader is awake: answers that leave one by one wake whoever reads them one by one, answers that leave together wake it once.
+// Writes of one turn of the event loop go out in one burst. A write that wakes a sleeping reader
+// costs the system about twice what it costs while the reader is awake: answers that leave one by
+// one wake whoever reads them one by one, answers that leave together wake it once.
 
 /** Who has something to write. Whoever joins twice is asked twice. */
 export interface Writer {
   writeNow(): void
 }
 
-/** Writers of one callback. A thousand streams with an event at the same time take more than 10 ms: other callbacks run between the groups. */
+/**
+ * Writers of one callback. A thousand streams with an event at the same time take more than 10 ms:
+ * other callbacks run between the groups.
+ */
 const GROUP = 16
 
 let group: Writer[] = []

@@ -7,7 +7,11 @@ import type { CachedKey, CachedSecret, KeyCache } from './cache.ts'
 /** An authenticated key, or the refusal of the caller. */
 export type Authenticated =
   | { ok: true; key: CachedKey }
-  | { ok: false; code: 'invalid_api_key' | 'api_key_expired' | 'api_key_disabled' | 'origin_not_allowed'; message: string }
+  | {
+      ok: false
+      code: 'invalid_api_key' | 'api_key_expired' | 'api_key_disabled' | 'origin_not_allowed'
+      message: string
+    }
 
 /** A hash to compare with if there is no such key, so that it takes the same time. */
 const NOBODY = Buffer.alloc(32)
@@ -26,8 +30,9 @@ const MOST_PROVEN = 2_000
 const provenBy = new WeakMap<KeyCache, Map<string, Proven>>()
 
 /**
- * Verifies a credential by its hash. Returns its secret, or a sentence that says what is wrong. A verified credential is not hashed again while the cache
- * holds the same record; any change of a key creates a new one.
+ * Verifies a credential by its hash. Returns its secret, or a sentence that says what is wrong. A
+ * verified credential is not hashed again while the cache holds the same record; any change of a
+ * key creates a new one.
  */
 function prove(keys: KeyCache, credential: string): CachedSecret | string {
   let proven = provenBy.get(keys)
@@ -36,38 +41,64 @@ function prove(keys: KeyCache, credential: string): CachedSecret | string {
   if (known !== undefined && keys.find(known.publicId) === known.found) return known.found
   const secret = CREDENTIAL.exec(credential)?.[1]
   const publicId = secret === undefined ? undefined : publicIdOf('tmk', secret)
-  if (secret === undefined || publicId === undefined) return 'The API key is not valid. A proxy key begins with tmk_; check that it was copied completely.'
+  if (secret === undefined || publicId === undefined)
+    return 'The API key is not valid. A proxy key begins with tmk_; check that it was copied completely.'
   const found = keys.find(publicId)
   const matches = timingSafeEqual(digest('sha256', secret, 'buffer'), found?.hash ?? NOBODY)
-  if (!matches || found === undefined || found.key.revoked) return 'The API key is not valid. It may have been revoked.'
+  if (!matches || found === undefined || found.key.revoked)
+    return 'The API key is not valid. It may have been revoked.'
   if (proven.size >= MOST_PROVEN) proven.clear()
   proven.set(ownText(credential), { publicId, found })
   return found
 }
 
 /**
- * Authenticates a caller by its key. Malformed keys (form, checksum) cost no query. Unknown, expired, disabled and revoked keys take the same time, and
- * only a caller with the whole secret learns which it is.
+ * Authenticates a caller by its key. Malformed keys (form, checksum) cost no query. Unknown,
+ * expired, disabled and revoked keys take the same time, and only a caller with the whole secret
+ * learns which it is.
  *
  * @param credential as presented: the key, or `Bearer` and the key
  * @param origin the `Origin` header, which a key with allowed origins requires
  * @param now milliseconds since 1970
  */
-export function authenticate(keys: KeyCache, credential: string | undefined, origin: string | undefined, now: number): Authenticated {
-  if (credential === undefined) return invalid('Send a proxy key in the header "Authorization: Bearer <API_KEY>".')
+export function authenticate(
+  keys: KeyCache,
+  credential: string | undefined,
+  origin: string | undefined,
+  now: number,
+): Authenticated {
+  if (credential === undefined)
+    return invalid('Send a proxy key in the header "Authorization: Bearer <API_KEY>".')
   const found = prove(keys, credential)
   if (typeof found === 'string') return invalid(found)
   const { key } = found
-  if (key.disabled || keys.isDisabled(key.accountId)) return { ok: false, code: 'api_key_disabled', message: 'The API key is disabled.' }
-  if (key.expiresAt !== null && key.expiresAt <= now) return { ok: false, code: 'api_key_expired', message: 'The API key has expired.' }
-  if (found.expiresAt !== null && found.expiresAt <= now) return { ok: false, code: 'api_key_expired', message: 'This secret of the API key was replaced by a newer one.' }
-  if (key.allowedOrigins !== null && (origin === undefined || !key.allowedOrigins.has(origin.toLowerCase()))) {
-    return { ok: false, code: 'origin_not_allowed', message: 'The API key may not be used from this origin.' }
+  if (key.disabled || keys.isDisabled(key.accountId))
+    return { ok: false, code: 'api_key_disabled', message: 'The API key is disabled.' }
+  if (key.expiresAt !== null && key.expiresAt <= now)
+    return { ok: false, code: 'api_key_expired', message: 'The API key has expired.' }
+  if (found.expiresAt !== null && found.expiresAt <= now)
+    return {
+      ok: false,
+      code: 'api_key_expired',
+      message: 'This secret of the API key was replaced by a newer one.',
+    }
+  if (
+    key.allowedOrigins !== null &&
+    (origin === undefined || !key.allowedOrigins.has(origin.toLowerCase()))
+  ) {
+    return {
+      ok: false,
+      code: 'origin_not_allowed',
+      message: 'The API key may not be used from this origin.',
+    }
   }
   return { ok: true, key }
 }
 
-/** The key of a complete credential, whatever its state; null if there is none. For records about the key only: it does not authenticate. */
+/**
+ * The key of a complete credential, whatever its state; null if there is none. For records about
+ * the key only: it does not authenticate.
+ */
 export function keyOfCredential(keys: KeyCache, credential: string | undefined): CachedKey | null {
   const secret = CREDENTIAL.exec(credential ?? '')?.[1]
   const publicId = secret === undefined ? undefined : publicIdOf('tmk', secret)
@@ -86,10 +117,13 @@ const BARE_HOST = /^(?:[^\s:/?#@]+\.[^\s:/?#@]+|localhost|[^\s:/?#@.]+(?=:\d))(?
 const LOOPBACK = /^(?:localhost|127\.[\d.]+)(?::|\/|$)/i
 
 /**
- * Normalizes an origin (`https://example.com`, `http://localhost:3000`); null if it is none. The default scheme is https, and http for this machine.
+ * Normalizes an origin (`https://example.com`, `http://localhost:3000`); null if it is none. The
+ * default scheme is https, and http for this machine.
  */
 export function normalOrigin(written: string): string | null {
-  const text = BARE_HOST.test(written) ? `${LOOPBACK.test(written) ? 'http' : 'https'}://${written}` : written
+  const text = BARE_HOST.test(written)
+    ? `${LOOPBACK.test(written) ? 'http' : 'https'}://${written}`
+    : written
   if (!URL.canParse(text)) return null
   const { origin, protocol, pathname, search, hash } = new URL(text)
   const bare = pathname === '/' && search === '' && hash === '' && !origin.includes('*')

@@ -1,4 +1,5 @@
-// All keys in memory, so that no request waits for the database. Changes by any process arrive within a second.
+// All keys in memory, so that no request waits for the database. Changes by any process arrive
+// within a second.
 import { compileScope, type Scope } from './scope.ts'
 import { listOf } from './key-record.ts'
 import type { Store } from '../store/open.ts'
@@ -23,7 +24,8 @@ export interface CachedKey {
 }
 
 /** Name of a provider's object in `Set`s. */
-export const sharedName = (provider: string, kind: string, id: string): string => `${provider} ${kind} ${id}`
+export const sharedName = (provider: string, kind: string, id: string): string =>
+  `${provider} ${kind} ${id}`
 
 /** One secret of a key. */
 export interface CachedSecret {
@@ -38,7 +40,10 @@ export interface KeyCache extends Disposable {
   find(publicId: string): CachedSecret | undefined
   /** Whether the account of a key has been disabled. */
   isDisabled(accountId: string): boolean
-  /** Looks for changes now. Code that changes a key awaits it, so that the change takes effect at once. Never rejects. */
+  /**
+   * Looks for changes now. Code that changes a key awaits it, so that the change takes effect at
+   * once. Never rejects.
+   */
   refresh(): Promise<void>
   /** Whether the last look could read the keys. */
   readonly fresh: boolean
@@ -48,11 +53,15 @@ export interface KeyCache extends Disposable {
 const LOOK_MS = 500
 
 /**
- * Reads all keys and follows their changes. If the database cannot be read, known keys keep working.
+ * Reads all keys and follows their changes. If the database cannot be read, known keys keep
+ * working.
  *
  * @param onError called once when looks begin to fail
  */
-export async function openKeyCache(store: Store, onError: (error: unknown) => void): Promise<KeyCache> {
+export async function openKeyCache(
+  store: Store,
+  onError: (error: unknown) => void,
+): Promise<KeyCache> {
   const secrets = new Map<string, CachedSecret>()
   const publicIds = new Map<string, string[]>()
   let revision = 0
@@ -62,21 +71,40 @@ export async function openKeyCache(store: Store, onError: (error: unknown) => vo
   let behind: Promise<void> | null = null
 
   async function look(): Promise<void> {
-    const changed = await store.db.selectFrom('keys').selectAll().where('revision', '>', revision).orderBy('revision').execute()
-    const disabled = await store.db.selectFrom('accounts').select('id').where('disabled', '=', 1).execute()
+    const changed = await store.db
+      .selectFrom('keys')
+      .selectAll()
+      .where('revision', '>', revision)
+      .orderBy('revision')
+      .execute()
+    const disabled = await store.db
+      .selectFrom('accounts')
+      .select('id')
+      .where('disabled', '=', 1)
+      .execute()
     disabledAccounts = new Set(disabled.map(({ id }) => id))
     if (changed.length === 0) return
     // Not by a list of ids, whose length is limited: the first look reads all keys.
     const rows = await store.db
       .selectFrom('key_secrets')
       .innerJoin('keys', 'keys.id', 'key_secrets.key_id')
-      .select(['key_secrets.public_id', 'key_secrets.key_id', 'key_secrets.hash', 'key_secrets.expires_at'])
+      .select([
+        'key_secrets.public_id',
+        'key_secrets.key_id',
+        'key_secrets.hash',
+        'key_secrets.expires_at',
+      ])
       .where('keys.revision', '>', revision)
       .execute()
     const shared = await store.db
       .selectFrom('shared_objects')
       .innerJoin('keys', 'keys.id', 'shared_objects.key_id')
-      .select(['shared_objects.key_id', 'shared_objects.provider', 'shared_objects.kind', 'shared_objects.object_id'])
+      .select([
+        'shared_objects.key_id',
+        'shared_objects.provider',
+        'shared_objects.kind',
+        'shared_objects.object_id',
+      ])
       .where('keys.revision', '>', revision)
       .execute()
     const byKey = Map.groupBy(rows, ({ key_id }) => key_id)
@@ -85,8 +113,12 @@ export async function openKeyCache(store: Store, onError: (error: unknown) => vo
       const key = cached(row, sharedWith.get(row.id) ?? [])
       for (const old of publicIds.get(row.id) ?? []) secrets.delete(old)
       const mine = byKey.get(row.id) ?? []
-      publicIds.set(row.id, mine.map(({ public_id }) => public_id))
-      for (const { public_id, hash, expires_at } of mine) secrets.set(public_id, { hash: Buffer.from(hash, 'hex'), expiresAt: expires_at, key })
+      publicIds.set(
+        row.id,
+        mine.map(({ public_id }) => public_id),
+      )
+      for (const { public_id, hash, expires_at } of mine)
+        secrets.set(public_id, { hash: Buffer.from(hash, 'hex'), expiresAt: expires_at, key })
       revision = row.revision
     }
   }
@@ -131,7 +163,10 @@ export async function openKeyCache(store: Store, onError: (error: unknown) => vo
 
 const NONE_SHARED: ReadonlySet<string> = new Set()
 
-function cached(row: KeyRow, shared: readonly Pick<SharedObjectRow, 'provider' | 'kind' | 'object_id'>[]): CachedKey {
+function cached(
+  row: KeyRow,
+  shared: readonly Pick<SharedObjectRow, 'provider' | 'kind' | 'object_id'>[],
+): CachedKey {
   const origins = listOf(row.allowed_origins)
   const providers = listOf(row.providers)
   return {
@@ -143,7 +178,12 @@ function cached(row: KeyRow, shared: readonly Pick<SharedObjectRow, 'provider' |
     objects: row.objects,
     providers: providers === null ? null : new Set(providers),
     readOnly: row.read_only === 1,
-    shared: shared.length === 0 ? NONE_SHARED : new Set(shared.map(({ provider, kind, object_id }) => sharedName(provider, kind, object_id))),
+    shared:
+      shared.length === 0
+        ? NONE_SHARED
+        : new Set(
+            shared.map(({ provider, kind, object_id }) => sharedName(provider, kind, object_id)),
+          ),
     expiresAt: row.expires_at,
     disabled: row.disabled === 1,
     revoked: row.revoked_at !== null,

@@ -13,11 +13,16 @@ const BY = {
   created: sql<number | string>`keys.created_at`,
   name: sql<number | string>`lower(keys.name)`,
   end: sql<number | string>`coalesce(keys.expires_at, 9007199254740991)`,
-  lastUse: sql<number | string>`coalesce((select requests.created_at from requests where requests.key_id = keys.id order by requests.seq desc limit 1), 0)`,
+  lastUse: sql<
+    number | string
+  >`coalesce((select requests.created_at from requests where requests.key_id = keys.id order by requests.seq desc limit 1), 0)`,
   requests: sql<number | string>`${requestsOfKey(sql.ref('keys.id'))}`,
 }
 
-/** TABLE of orders: expression and direction; ties are broken by id in the same direction. `moves`: the value changes as the key is used. */
+/**
+ * TABLE of orders: expression and direction; ties are broken by id in the same direction. `moves`:
+ * the value changes as the key is used.
+ */
 const SORTS = {
   '-created_at': { by: BY.created, direction: 'desc', moves: false },
   created_at: { by: BY.created, direction: 'asc', moves: false },
@@ -50,15 +55,28 @@ export interface KeyFilter {
 }
 
 /** Whether a page needs a scan of all keys. */
-export function looksAtAll({ sort = '-created_at', search = '', model }: Pick<KeyFilter, 'sort' | 'search' | 'model'>): boolean {
+export function looksAtAll({
+  sort = '-created_at',
+  search = '',
+  model,
+}: Pick<KeyFilter, 'sort' | 'search' | 'model'>): boolean {
   return SORTS[sort].moves || search !== '' || model !== undefined
 }
 
 /** Rows read at once if part of the filter cannot be expressed in SQL. */
 const BATCH = 500
 
-/** At most `limit` keys after `cursor`, the `next` of the page before; `next` is null after the last page. */
-export async function listKeys(store: Store, filter: KeyFilter, limit: number, cursor: string | undefined, now: number): Promise<{ keys: Key[]; next: string | null }> {
+/**
+ * At most `limit` keys after `cursor`, the `next` of the page before; `next` is null after the last
+ * page.
+ */
+export async function listKeys(
+  store: Store,
+  filter: KeyFilter,
+  limit: number,
+  cursor: string | undefined,
+  now: number,
+): Promise<{ keys: Key[]; next: string | null }> {
   const { model, search = '', sort = '-created_at' } = filter
   const fits = fitting(filter)
   if (SORTS[sort].moves) await entered(store)
@@ -73,17 +91,27 @@ export async function listKeys(store: Store, filter: KeyFilter, limit: number, c
     last = cursorAfter(rows.at(-1)!, sort)
   }
   const rows = found.slice(0, limit)
-  return { keys: await showKeys(store, rows, now), next: found.length > limit ? cursorAfter(rows.at(-1)!, sort) : null }
+  return {
+    keys: await showKeys(store, rows, now),
+    next: found.length > limit ? cursorAfter(rows.at(-1)!, sort) : null,
+  }
 }
 
 /** The part of a filter that SQL cannot express: case beyond ASCII, and globs. */
-function fitting({ model, search = '' }: KeyFilter): (row: Pick<KeyRow, 'id' | 'name' | 'public_id' | 'models'>) => boolean {
+function fitting({
+  model,
+  search = '',
+}: KeyFilter): (row: Pick<KeyRow, 'id' | 'name' | 'public_id' | 'models'>) => boolean {
   const lower = search.toLowerCase()
   return ({ id, name, public_id, models }) =>
-    (name.toLowerCase().includes(lower) || id === search || isPrefixOf(search, public_id)) && (model === undefined || compileScope(listOf(models)).allows([model]))
+    (name.toLowerCase().includes(lower) || id === search || isPrefixOf(search, public_id)) &&
+    (model === undefined || compileScope(listOf(models)).allows([model]))
 }
 
-/** Whether a search is the beginning of the displayed prefix, with at least one character after `tmk_`. */
+/**
+ * Whether a search is the beginning of the displayed prefix, with at least one character after
+ * `tmk_`.
+ */
 function isPrefixOf(search: string, publicId: string): boolean {
   return search.length > 'tmk_'.length && displayPrefix('tmk', publicId).startsWith(search)
 }
@@ -92,7 +120,11 @@ function isPrefixOf(search: string, publicId: string): boolean {
 export async function countKeys(store: Store, filter: KeyFilter, now: number): Promise<number> {
   const { model, search = '' } = filter
   const query = matching(store.reports.selectFrom('keys'), filter, now)
-  if (model === undefined && search === '') return Number((await query.select((e) => e.fn.countAll<number>().as('count')).executeTakeFirst())?.count ?? 0)
+  if (model === undefined && search === '')
+    return Number(
+      (await query.select((e) => e.fn.countAll<number>().as('count')).executeTakeFirst())?.count ??
+        0,
+    )
   const rows = await query.select(['id', 'name', 'public_id', 'models']).execute()
   return rows.filter(fitting(filter)).length
 }
@@ -100,38 +132,78 @@ export async function countKeys(store: Store, filter: KeyFilter, now: number): P
 /** A row with the value it is sorted by. */
 type PlacedRow = KeyRow & { place: number | string }
 
-/** The cursor after a row. If the sort value changes with use, it is part of the cursor; otherwise the next page could skip or repeat keys. */
+/**
+ * The cursor after a row. If the sort value changes with use, it is part of the cursor; otherwise
+ * the next page could skip or repeat keys.
+ */
 function cursorAfter({ id, place }: PlacedRow, sort: KeySort): string {
   return SORTS[sort].moves ? `${id}:${place}` : id
 }
 
-async function keyRows(store: Store, filter: KeyFilter, limit: number, cursor: string | undefined, now: number): Promise<PlacedRow[]> {
+async function keyRows(
+  store: Store,
+  filter: KeyFilter,
+  limit: number,
+  cursor: string | undefined,
+  now: number,
+): Promise<PlacedRow[]> {
   const { by, direction, moves } = SORTS[filter.sort ?? '-created_at']
   // Not on the main thread: a search, or an order by use, scans all keys.
   const db = store.reports
-  let query = matching(db.selectFrom('keys'), filter, now).selectAll().select(by.as('place')).orderBy(by, direction).orderBy('keys.id', direction).limit(limit)
+  let query = matching(db.selectFrom('keys'), filter, now)
+    .selectAll()
+    .select(by.as('place'))
+    .orderBy(by, direction)
+    .orderBy('keys.id', direction)
+    .limit(limit)
   if (cursor !== undefined) {
     const after = direction === 'asc' ? '>' : '<'
     const [id = '', kept] = cursor.split(':')
-    const place = moves && kept !== undefined ? Number(kept) : (await db.selectFrom('keys').select(by.as('place')).where('keys.id', '=', id).executeTakeFirst())?.place
+    const place =
+      moves && kept !== undefined
+        ? Number(kept)
+        : (
+            await db
+              .selectFrom('keys')
+              .select(by.as('place'))
+              .where('keys.id', '=', id)
+              .executeTakeFirst()
+          )?.place
     if (place === undefined || (moves && !Number.isSafeInteger(place))) return []
-    query = query.where((e) => e.or([e(by, after, place), e.and([e(by, '=', place), e('keys.id', after, id)])]))
+    query = query.where((e) =>
+      e.or([e(by, after, place), e.and([e(by, '=', place), e('keys.id', after, id)])]),
+    )
   }
   return query.execute()
 }
 
 /** Keys that may match a filter; `fitting` makes the final decision about searches and models. */
-export function matching(keys: SelectQueryBuilder<Database, 'keys', object>, { account, status, search }: KeyFilter, now: number): SelectQueryBuilder<Database, 'keys', object> {
+export function matching(
+  keys: SelectQueryBuilder<Database, 'keys', object>,
+  { account, status, search }: KeyFilter,
+  now: number,
+): SelectQueryBuilder<Database, 'keys', object> {
   let query = keys.where('purged_at', 'is', null)
   if (account !== null) query = query.where('account_id', '=', account)
   if (search) {
     // Databases fold the case of ASCII only, so anything else matches any text here.
-    const pattern = `%${search.replaceAll(/[\\%_]/g, '\\$&').replaceAll(/\P{ASCII}+/gu, '%').toLowerCase()}%`
+    const pattern = `%${search
+      .replaceAll(/[\\%_]/g, '\\$&')
+      .replaceAll(/\P{ASCII}+/gu, '%')
+      .toLowerCase()}%`
     const head = search.startsWith('tmk_') ? search.slice('tmk_'.length) : null
     const isNamed = sql<boolean>`lower(name) like ${pattern} escape '\\'`
-    query = query.where((e) => e.or([isNamed, e('id', '=', search), ...(head === null ? [] : [sql<boolean>`substr(public_id, 1, ${head.length}) = ${head}`])]))
+    query = query.where((e) =>
+      e.or([
+        isNamed,
+        e('id', '=', search),
+        ...(head === null ? [] : [sql<boolean>`substr(public_id, 1, ${head.length}) = ${head}`]),
+      ]),
+    )
   }
-  return status === undefined ? query : query.where((e) => e.or(status.map((one) => hasStatus(e, one, now))))
+  return status === undefined
+    ? query
+    : query.where((e) => e.or(status.map((one) => hasStatus(e, one, now))))
 }
 
 /** `statusOf` as an SQL condition. */
@@ -149,16 +221,34 @@ export async function keyNames(store: Store, ids: string[]): Promise<Map<string,
   const names = new Map<string, string>()
   const asked = [...new Set(ids)]
   for (let from = 0; from < asked.length; from += IDS_AT_ONCE) {
-    const rows = await store.db.selectFrom('keys').select(['id', 'name']).where('id', 'in', asked.slice(from, from + IDS_AT_ONCE)).execute()
+    const rows = await store.db
+      .selectFrom('keys')
+      .select(['id', 'name'])
+      .where('id', 'in', asked.slice(from, from + IDS_AT_ONCE))
+      .execute()
     for (const { id, name } of rows) names.set(id, name)
   }
   return names
 }
 
 /** Active keys that expire between two times, soonest first. `account` null: of all accounts. */
-export async function expiringKeys(store: Store, account: string | null, from: number, to: number): Promise<{ id: string; name: string; expires_at: number }[]> {
-  let query = store.reports.selectFrom('keys').select(['id', 'name', 'expires_at']).where('expires_at', '>', from).where('expires_at', '<=', to)
+export async function expiringKeys(
+  store: Store,
+  account: string | null,
+  from: number,
+  to: number,
+): Promise<{ id: string; name: string; expires_at: number }[]> {
+  let query = store.reports
+    .selectFrom('keys')
+    .select(['id', 'name', 'expires_at'])
+    .where('expires_at', '>', from)
+    .where('expires_at', '<=', to)
   if (account !== null) query = query.where('account_id', '=', account)
-  const rows = await query.where('revoked_at', 'is', null).where('disabled', '=', 0).orderBy('expires_at').limit(100).execute()
+  const rows = await query
+    .where('revoked_at', 'is', null)
+    .where('disabled', '=', 0)
+    .orderBy('expires_at')
+    .limit(100)
+    .execute()
   return rows.map(({ id, name, expires_at }) => ({ id, name, expires_at: expires_at! }))
 }

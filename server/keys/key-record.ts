@@ -21,7 +21,10 @@ export interface Key {
   models: string[] | null
   rpm: number | null
   allowed_origins: string[] | null
-  /** `own`: stored objects that this key created or that were shared with it. `upstream`: all objects of the provider account. */
+  /**
+   * `own`: stored objects that this key created or that were shared with it. `upstream`: all
+   * objects of the provider account.
+   */
   objects: 'own' | 'upstream'
   /** Ids of providers; null means every provider. */
   providers: string[] | null
@@ -39,17 +42,31 @@ export interface Key {
 /** A new key with its secret, which is shown once. */
 export type NewKey = Key & { secret: string }
 
-/** The row of a key. @throws Problem `key_not_found` where there is none, it was purged, or (with `account`) it is another account's */
+/**
+ * The row of a key. @throws Problem `key_not_found` where there is none, it was purged, or (with
+ * `account`) it is another account's
+ */
 export async function findRow(store: Store, id: string, account: string | null): Promise<KeyRow> {
-  const row = await store.db.selectFrom('keys').selectAll().where('id', '=', id).where('purged_at', 'is', null).executeTakeFirst()
+  const row = await store.db
+    .selectFrom('keys')
+    .selectAll()
+    .where('id', '=', id)
+    .where('purged_at', 'is', null)
+    .executeTakeFirst()
   if (!row || (account !== null && row.account_id !== account)) {
-    throw new Problem('key_not_found', 'No key of this account has this id. GET /api/v1/keys lists them.')
+    throw new Problem(
+      'key_not_found',
+      'No key of this account has this id. GET /api/v1/keys lists them.',
+    )
   }
   return row
 }
 
 /** The state of a key at a time. Revoked wins over disabled, and disabled over expired. */
-export function statusOf(row: Pick<KeyRow, 'revoked_at' | 'disabled' | 'expires_at'>, now: number): KeyStatus {
+export function statusOf(
+  row: Pick<KeyRow, 'revoked_at' | 'disabled' | 'expires_at'>,
+  now: number,
+): KeyStatus {
   if (row.revoked_at !== null) return 'revoked'
   if (row.disabled === 1) return 'disabled'
   return row.expires_at !== null && row.expires_at <= now ? 'expired' : 'active'
@@ -57,14 +74,36 @@ export function statusOf(row: Pick<KeyRow, 'revoked_at' | 'disabled' | 'expires_
 
 /** Keys as the API shows them, from their rows. */
 export async function showKeys(store: Store, rows: KeyRow[], now: number): Promise<Key[]> {
-  const usage = await usageOfKeys(store, rows.map(({ id }) => id))
-  const ends = await previousEnds(store, rows.map(({ id }) => id), now)
+  const usage = await usageOfKeys(
+    store,
+    rows.map(({ id }) => id),
+  )
+  const ends = await previousEnds(
+    store,
+    rows.map(({ id }) => id),
+    now,
+  )
   return rows.map((row) => {
     const { totals, lastUsedAt } = usage.get(row.id)!
     return {
-      id: row.id, object: 'key', account_id: row.account_id, name: row.name, prefix: displayPrefix('tmk', row.public_id), models: listOf(row.models), rpm: row.rpm,
-      allowed_origins: listOf(row.allowed_origins), objects: row.objects, providers: listOf(row.providers), read_only: row.read_only === 1, expires_at: isoTime(row.expires_at), status: statusOf(row, now), created_at: isoTime(row.created_at),
-      last_used_at: isoTime(lastUsedAt), previous_secret_expires_at: row.revoked_at === null ? isoTime(ends.get(row.id) ?? null) : null, usage: totals,
+      id: row.id,
+      object: 'key',
+      account_id: row.account_id,
+      name: row.name,
+      prefix: displayPrefix('tmk', row.public_id),
+      models: listOf(row.models),
+      rpm: row.rpm,
+      allowed_origins: listOf(row.allowed_origins),
+      objects: row.objects,
+      providers: listOf(row.providers),
+      read_only: row.read_only === 1,
+      expires_at: isoTime(row.expires_at),
+      status: statusOf(row, now),
+      created_at: isoTime(row.created_at),
+      last_used_at: isoTime(lastUsedAt),
+      previous_secret_expires_at:
+        row.revoked_at === null ? isoTime(ends.get(row.id) ?? null) : null,
+      usage: totals,
     }
   })
 }
@@ -73,12 +112,22 @@ export async function showKeys(store: Store, rows: KeyRow[], now: number): Promi
 export const IDS_AT_ONCE = 1000
 
 /** When the last previous secret of each key stops working. */
-async function previousEnds(store: Store, ids: string[], now: number): Promise<Map<string, number>> {
+async function previousEnds(
+  store: Store,
+  ids: string[],
+  now: number,
+): Promise<Map<string, number>> {
   const ends = new Map<string, number>()
   for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
     const some = ids.slice(from, from + IDS_AT_ONCE)
-    const rows = await store.db.selectFrom('key_secrets').select(['key_id', 'expires_at']).where('key_id', 'in', some).where('expires_at', '>', now).execute()
-    for (const { key_id, expires_at } of rows) ends.set(key_id, Math.max(ends.get(key_id) ?? 0, expires_at!))
+    const rows = await store.db
+      .selectFrom('key_secrets')
+      .select(['key_id', 'expires_at'])
+      .where('key_id', 'in', some)
+      .where('expires_at', '>', now)
+      .execute()
+    for (const { key_id, expires_at } of rows)
+      ends.set(key_id, Math.max(ends.get(key_id) ?? 0, expires_at!))
   }
   return ends
 }

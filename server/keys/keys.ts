@@ -1,5 +1,5 @@
-// Creates, reads, changes and revokes proxy keys. Lists are in key-list.ts, new secrets in rotation.ts, purging in purge.ts, authentication in
-// authenticate.ts and cache.ts.
+// Creates, reads, changes and revokes proxy keys. Lists are in key-list.ts, new secrets in
+// rotation.ts, purging in purge.ts, authentication in authenticate.ts and cache.ts.
 import { Problem } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
 import { makeSecret, type NewSecret } from '../common/secrets.ts'
@@ -21,7 +21,9 @@ export interface KeyWishes {
   expires_at: number | null
 }
 
-/** Fields of a new key. Missing ones are unrestricted, except `objects`, which defaults to `own`. */
+/**
+ * Fields of a new key. Missing ones are unrestricted, except `objects`, which defaults to `own`.
+ */
 export type NewKeyWishes = Pick<KeyWishes, 'name'> & Partial<KeyWishes>
 
 /** Changes of a key; undefined keeps a field. */
@@ -31,32 +33,80 @@ type KeyChange = Partly<KeyWishes & { disabled: boolean }>
 export const MOST_RPM = 1_000_000
 
 /** Creates a key for an account. */
-export async function createKey(store: Store, account: string, wishes: NewKeyWishes, now: number): Promise<NewKey> {
+export async function createKey(
+  store: Store,
+  account: string,
+  wishes: NewKeyWishes,
+  now: number,
+): Promise<NewKey> {
   const made = makeSecret('tmk')
-  const { name, models = null, rpm = null, allowed_origins = null, objects = 'own', providers = null, read_only = false, expires_at = null } = wishes
+  const {
+    name,
+    models = null,
+    rpm = null,
+    allowed_origins = null,
+    objects = 'own',
+    providers = null,
+    read_only = false,
+    expires_at = null,
+  } = wishes
   const row = await store.run(insertKey, {
     key: {
-      id: newId('key', now), account_id: account, name, public_id: made.publicId, models: textOf(models), rpm, allowed_origins: textOf(allowed_origins),
-      objects, providers: textOf(providers), read_only: Number(read_only), expires_at, disabled: 0, revoked_at: null, purged_at: null, created_at: now,
+      id: newId('key', now),
+      account_id: account,
+      name,
+      public_id: made.publicId,
+      models: textOf(models),
+      rpm,
+      allowed_origins: textOf(allowed_origins),
+      objects,
+      providers: textOf(providers),
+      read_only: Number(read_only),
+      expires_at,
+      disabled: 0,
+      revoked_at: null,
+      purged_at: null,
+      created_at: now,
     },
     hash: made.hash,
   })
   return { ...(await showKeys(store, [row], now))[0]!, secret: made.secret }
 }
 
-/** @throws Problem `key_not_found` where there is no such key, or (with `account`) it is another account's */
-export async function getKey(store: Store, id: string, account: string | null, now: number): Promise<Key> {
+/**
+ * @throws Problem `key_not_found` where there is no such key, or (with `account`) it is another
+ * account's
+ */
+export async function getKey(
+  store: Store,
+  id: string,
+  account: string | null,
+  now: number,
+): Promise<Key> {
   return (await showKeys(store, [await findRow(store, id, account)], now))[0]!
 }
 
 /** Changes a key. @throws Problem `key_not_found`, `key_revoked` */
-export async function changeKey(store: Store, id: string, account: string | null, change: KeyChange, now: number): Promise<Key> {
+export async function changeKey(
+  store: Store,
+  id: string,
+  account: string | null,
+  change: KeyChange,
+  now: number,
+): Promise<Key> {
   await findRow(store, id, account)
   if (!(await store.run(updateKey, { id, change: columnsOf(change) }))) throw revoked()
   return getKey(store, id, account, now)
 }
 
-function columnsOf({ models, allowed_origins, providers, read_only, disabled, ...plain }: KeyChange): Partly<KeyRow> {
+function columnsOf({
+  models,
+  allowed_origins,
+  providers,
+  read_only,
+  disabled,
+  ...plain
+}: KeyChange): Partly<KeyRow> {
   return {
     ...plain,
     models: models && textOf(models),
@@ -68,7 +118,12 @@ function columnsOf({ models, allowed_origins, providers, read_only, disabled, ..
 }
 
 /** Revokes a key permanently. Revoking it again changes nothing. @throws Problem `key_not_found` */
-export async function revokeKey(store: Store, id: string, account: string | null, now: number): Promise<Key> {
+export async function revokeKey(
+  store: Store,
+  id: string,
+  account: string | null,
+  now: number,
+): Promise<Key> {
   await findRow(store, id, account)
   await store.run(updateKey, { id, change: { revoked_at: now } })
   return getKey(store, id, account, now)
@@ -83,29 +138,70 @@ export async function revokeKeysOf(store: Store, account: string, now: number): 
 }
 
 /** Stores a new key with its first secret. Returns its row. */
-export const insertKey = procedure(import.meta.url, 'insertKey', function* (db, { key, hash }: { key: Omit<KeyRow, 'revision'>; hash: NewSecret['hash'] }): Steps<KeyRow> {
-  const row = { ...key, revision: yield* nextRevision(db) }
-  yield* run(db.insertInto('keys').values(row))
-  yield* run(db.insertInto('key_secrets').values({ public_id: key.public_id, key_id: key.id, hash, expires_at: null }))
-  return row
-}, oneAfterTheOther)
+export const insertKey = procedure(
+  import.meta.url,
+  'insertKey',
+  function* (
+    db,
+    { key, hash }: { key: Omit<KeyRow, 'revision'>; hash: NewSecret['hash'] },
+  ): Steps<KeyRow> {
+    const row = { ...key, revision: yield* nextRevision(db) }
+    yield* run(db.insertInto('keys').values(row))
+    yield* run(
+      db
+        .insertInto('key_secrets')
+        .values({ public_id: key.public_id, key_id: key.id, hash, expires_at: null }),
+    )
+    return row
+  },
+  oneAfterTheOther,
+)
 
 /** Changes a key unless it is revoked; undefined keeps a field. Returns whether it changed one. */
-export const updateKey = procedure(import.meta.url, 'updateKey', function* (db, { id, change }: { id: string; change: Partly<KeyRow> }): Steps<boolean> {
-  const revision = yield* nextRevision(db)
-  return (yield* run(db.updateTable('keys').set({ ...change, revision }).where('id', '=', id).where('revoked_at', 'is', null))) > 0
-}, oneAfterTheOther)
+export const updateKey = procedure(
+  import.meta.url,
+  'updateKey',
+  function* (db, { id, change }: { id: string; change: Partly<KeyRow> }): Steps<boolean> {
+    const revision = yield* nextRevision(db)
+    return (
+      (yield* run(
+        db
+          .updateTable('keys')
+          .set({ ...change, revision })
+          .where('id', '=', id)
+          .where('revoked_at', 'is', null),
+      )) > 0
+    )
+  },
+  oneAfterTheOther,
+)
 
 /** Revokes some keys of an account. Returns whether there are more. */
-export const revokeSome = procedure(import.meta.url, 'revokeSome', function* (db, { account, now }: { account: string; now: number }): Steps<boolean> {
-  const keys = yield* all(db.selectFrom('keys').select('id').where('account_id', '=', account).where('revoked_at', 'is', null).limit(ENDED_AT_ONCE))
-  let revision = yield* nextRevision(db)
-  for (const { id } of keys) yield* run(db.updateTable('keys').set({ revoked_at: now, revision: revision++ }).where('id', '=', id))
-  return keys.length === ENDED_AT_ONCE
-}, oneAfterTheOther)
+export const revokeSome = procedure(
+  import.meta.url,
+  'revokeSome',
+  function* (db, { account, now }: { account: string; now: number }): Steps<boolean> {
+    const keys = yield* all(
+      db
+        .selectFrom('keys')
+        .select('id')
+        .where('account_id', '=', account)
+        .where('revoked_at', 'is', null)
+        .limit(ENDED_AT_ONCE),
+    )
+    let revision = yield* nextRevision(db)
+    for (const { id } of keys)
+      yield* run(
+        db.updateTable('keys').set({ revoked_at: now, revision: revision++ }).where('id', '=', id),
+      )
+    return keys.length === ENDED_AT_ONCE
+  },
+  oneAfterTheOther,
+)
 
 /**
- * The lock of all changes of keys. Held until the commit, it makes revisions visible in order, so a cache that has seen one has missed none below it.
+ * The lock of all changes of keys. Held until the commit, it makes revisions visible in order, so a
+ * cache that has seen one has missed none below it.
  */
 export function oneAfterTheOther(): string {
   return 'keys'
@@ -113,7 +209,9 @@ export function oneAfterTheOther(): string {
 
 /** The number of the next change of a key, higher than all before. */
 export function* nextRevision(db: QueryBuilder): Steps<number> {
-  const last = yield* first(db.selectFrom('keys').select('revision').orderBy('revision', 'desc').limit(1))
+  const last = yield* first(
+    db.selectFrom('keys').select('revision').orderBy('revision', 'desc').limit(1),
+  )
   return (last?.revision ?? 0) + 1
 }
 

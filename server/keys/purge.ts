@@ -7,11 +7,17 @@ import { findRow, type KeyStatus } from './key-record.ts'
 import { ENDED_AT_ONCE, nextRevision, oneAfterTheOther } from './keys.ts'
 
 /**
- * Removes a key from every list permanently, and revokes it if needed. Its name stays for reports, its secrets are deleted.
+ * Removes a key from every list permanently, and revokes it if needed. Its name stays for reports,
+ * its secrets are deleted.
  *
  * @throws Problem `key_not_found`
  */
-export async function purgeKey(store: Store, id: string, account: string | null, now: number): Promise<void> {
+export async function purgeKey(
+  store: Store,
+  id: string,
+  account: string | null,
+  now: number,
+): Promise<void> {
   await findRow(store, id, account)
   await store.run(hideKey, { id, now })
 }
@@ -19,22 +25,39 @@ export async function purgeKey(store: Store, id: string, account: string | null,
 /** States in which a key has ended. */
 export const ENDED = ['expired', 'revoked'] as const satisfies readonly KeyStatus[]
 
-/** Purges all keys in one of these states. `account` null: of all accounts. @returns how many there were */
-export async function purgeKeys(store: Store, account: string | null, status: readonly (typeof ENDED)[number][], now: number): Promise<number> {
+/**
+ * Purges all keys in one of these states. `account` null: of all accounts. @returns how many there
+ * were
+ */
+export async function purgeKeys(
+  store: Store,
+  account: string | null,
+  status: readonly (typeof ENDED)[number][],
+  now: number,
+): Promise<number> {
   let purged = 0
-  for (let some = ENDED_AT_ONCE; some === ENDED_AT_ONCE; purged += some) some = await store.run(hideSome, { account, status, now })
+  for (let some = ENDED_AT_ONCE; some === ENDED_AT_ONCE; purged += some)
+    some = await store.run(hideSome, { account, status, now })
   return purged
 }
 
-/** Revokes and hides a key. Its row stays, for reports and because revisions count up from the highest one. */
+/**
+ * Revokes and hides a key. Its row stays, for reports and because revisions count up from the
+ * highest one.
+ */
 export const hideKey = procedure(import.meta.url, 'hideKey', hide, oneAfterTheOther)
 
 /** Hides some of the keys that have ended. Returns how many. */
 export const hideSome = procedure(
   import.meta.url,
   'hideSome',
-  function* (db, { account, status, now }: { account: string | null; status: readonly KeyStatus[]; now: number }): Steps<number> {
-    const ended = yield* all(matching(db.selectFrom('keys'), { account, status }, now).select('id').limit(ENDED_AT_ONCE))
+  function* (
+    db,
+    { account, status, now }: { account: string | null; status: readonly KeyStatus[]; now: number },
+  ): Steps<number> {
+    const ended = yield* all(
+      matching(db.selectFrom('keys'), { account, status }, now).select('id').limit(ENDED_AT_ONCE),
+    )
     for (const { id } of ended) yield* hide(db, { id, now })
     return ended.length
   },
@@ -43,7 +66,16 @@ export const hideSome = procedure(
 
 function* hide(db: QueryBuilder, { id, now }: { id: string; now: number }): Steps<void> {
   const revision = yield* nextRevision(db)
-  yield* run(db.updateTable('keys').set((e) => ({ revoked_at: e.fn.coalesce('revoked_at', e.val(now)), purged_at: now, revision })).where('id', '=', id))
+  yield* run(
+    db
+      .updateTable('keys')
+      .set((e) => ({
+        revoked_at: e.fn.coalesce('revoked_at', e.val(now)),
+        purged_at: now,
+        revision,
+      }))
+      .where('id', '=', id),
+  )
   yield* run(db.deleteFrom('key_secrets').where('key_id', '=', id))
   yield* run(db.deleteFrom('shared_objects').where('key_id', '=', id))
 }

@@ -10,7 +10,12 @@ import { getKey, nextRevision, oneAfterTheOther, revoked } from './keys.ts'
  *
  * @throws Problem `key_not_found`, `key_revoked`
  */
-export async function endPreviousSecrets(store: Store, id: string, account: string | null, now: number): Promise<Key> {
+export async function endPreviousSecrets(
+  store: Store,
+  id: string,
+  account: string | null,
+  now: number,
+): Promise<Key> {
   await findRow(store, id, account)
   if (!(await store.run(endSecrets, { id, now }))) throw revoked()
   return getKey(store, id, account, now)
@@ -21,20 +26,48 @@ export async function endPreviousSecrets(store: Store, id: string, account: stri
  *
  * @throws Problem `key_not_found`, `key_revoked`
  */
-export async function rotateKey(store: Store, id: string, account: string | null, grace: number, now: number): Promise<NewKey> {
+export async function rotateKey(
+  store: Store,
+  id: string,
+  account: string | null,
+  grace: number,
+  now: number,
+): Promise<NewKey> {
   await findRow(store, id, account)
   const { secret, publicId, hash } = makeSecret('tmk')
-  if (!(await store.run(replaceSecret, { id, publicId, hash, until: now + grace, now }))) throw revoked()
+  if (!(await store.run(replaceSecret, { id, publicId, hash, until: now + grace, now })))
+    throw revoked()
   return { ...(await getKey(store, id, account, now)), secret }
 }
 
-/** Adds a secret to a key; its others end at `until` at the latest. Returns false if the key is revoked. */
+/**
+ * Adds a secret to a key; its others end at `until` at the latest. Returns false if the key is
+ * revoked.
+ */
 export const replaceSecret = procedure(
   import.meta.url,
   'replaceSecret',
-  function* (db, { id, publicId, hash, until, now }: { id: string; publicId: string; hash: string; until: number; now: number }): Steps<boolean> {
+  function* (
+    db,
+    {
+      id,
+      publicId,
+      hash,
+      until,
+      now,
+    }: { id: string; publicId: string; hash: string; until: number; now: number },
+  ): Steps<boolean> {
     const revision = yield* nextRevision(db)
-    if ((yield* run(db.updateTable('keys').set({ public_id: publicId, revision }).where('id', '=', id).where('revoked_at', 'is', null))) === 0) return false
+    if (
+      (yield* run(
+        db
+          .updateTable('keys')
+          .set({ public_id: publicId, revision })
+          .where('id', '=', id)
+          .where('revoked_at', 'is', null),
+      )) === 0
+    )
+      return false
     yield* run(db.deleteFrom('key_secrets').where('key_id', '=', id).where('expires_at', '<=', now))
     // A secret that ends earlier keeps its end.
     yield* run(
@@ -44,16 +77,40 @@ export const replaceSecret = procedure(
         .where('key_id', '=', id)
         .where((e) => e.or([e('expires_at', 'is', null), e('expires_at', '>', until)])),
     )
-    yield* run(db.insertInto('key_secrets').values({ public_id: publicId, key_id: id, hash, expires_at: null }))
+    yield* run(
+      db
+        .insertInto('key_secrets')
+        .values({ public_id: publicId, key_id: id, hash, expires_at: null }),
+    )
     return true
   },
   oneAfterTheOther,
 )
 
 /** Ends all secrets of a key except the newest. Returns false if the key is revoked. */
-export const endSecrets = procedure(import.meta.url, 'endSecrets', function* (db, { id, now }: { id: string; now: number }): Steps<boolean> {
-  const revision = yield* nextRevision(db)
-  if ((yield* run(db.updateTable('keys').set({ revision }).where('id', '=', id).where('revoked_at', 'is', null))) === 0) return false
-  yield* run(db.updateTable('key_secrets').set({ expires_at: now }).where('key_id', '=', id).where('expires_at', '>', now))
-  return true
-}, oneAfterTheOther)
+export const endSecrets = procedure(
+  import.meta.url,
+  'endSecrets',
+  function* (db, { id, now }: { id: string; now: number }): Steps<boolean> {
+    const revision = yield* nextRevision(db)
+    if (
+      (yield* run(
+        db
+          .updateTable('keys')
+          .set({ revision })
+          .where('id', '=', id)
+          .where('revoked_at', 'is', null),
+      )) === 0
+    )
+      return false
+    yield* run(
+      db
+        .updateTable('key_secrets')
+        .set({ expires_at: now })
+        .where('key_id', '=', id)
+        .where('expires_at', '>', now),
+    )
+    return true
+  },
+  oneAfterTheOther,
+)

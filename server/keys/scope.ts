@@ -1,16 +1,22 @@
 // Which models a key may use.
 //
-// What an entry means: an entry of a key's `models` is either a model's exact name, or a pattern in which `*` stands for any
-// run of characters, including none and including `/` and `:`, but not `#`, behind which Fireworks names a deployment. Case counts. There are no other special characters.
-// A model has one or more spellings (`gemini-x` and `models/gemini-x`; a Bedrock ARN and the id at its end); each provider's
-// row lists them in `modelNames`, and an entry that matches any one of them allows the model:
+// What an entry means: an entry of a key's `models` is either a model's exact name, or a pattern in
+// which `*` stands for any run of characters, including none and including `/` and `:`, but not
+// `#`, behind which Fireworks names a deployment. Case counts. There are no other special
+// characters. A model has one or more spellings (`gemini-x` and `models/gemini-x`; a Bedrock ARN
+// and the id at its end); each provider's row lists them in `modelNames`, and an entry that matches
+// any one of them allows the model:
 //
 //   Gemini API        gemini-x = models/gemini-x;  a tuned model only as tunedModels/x
-//   Vertex            gemini-x = google/gemini-x = publishers/google/models/gemini-x;  other publishers keep theirs: anthropic/claude-x
+//   Vertex            gemini-x = google/gemini-x = publishers/google/models/gemini-x;  other
+//   publishers keep theirs: anthropic/claude-x
 //   Azure             the name of the deployment
-//   Bedrock           the id, also where it stands at the end of a foundation-model or inference-profile ARN; the region prefix of a
-//                     cross-region profile is part of the name (us.anthropic.claude-x: write *anthropic.claude-x for all)
-//   everybody else    the name exactly as the request's body spells it (accounts/fireworks/models/x, openai/gpt-x:free)
+//   Bedrock           the id, also where it stands at the end of a foundation-model or
+//   inference-profile ARN; the region prefix of a
+//                     cross-region profile is part of the name (us.anthropic.claude-x: write
+//                     *anthropic.claude-x for all)
+//   everybody else    the name exactly as the request's body spells it
+//   (accounts/fireworks/models/x, openai/gpt-x:free)
 //
 // `null` is all models. An empty list allows none.
 
@@ -28,8 +34,8 @@ export const SCOPE_LIMITS = { entryLength: 256, entries: 500 }
 const ALL: Scope = { all: true, allows: () => true }
 
 /**
- * A model's name that is safe to compare with a pattern: printable ASCII without anything that a server might decode, split or resolve.
- * Exact entries are compared as they are.
+ * A model's name that is safe to compare with a pattern: printable ASCII without anything that a
+ * server might decode, split or resolve. Exact entries are compared as they are.
  */
 const PLAIN = /^(?!.*(?:\.\.|\/\/|@preset))[A-Za-z0-9._:/@#+~,=()-]+$/
 
@@ -50,7 +56,8 @@ export function compileScope(models: readonly string[] | null): Scope {
   return {
     all: false,
     allows: (spellings) =>
-      spellings.some((name) => exact.has(name)) || (patterns.length > 0 && spellings.some(allowsOne)),
+      spellings.some((name) => exact.has(name)) ||
+      (patterns.length > 0 && spellings.some(allowsOne)),
   }
 }
 
@@ -66,11 +73,15 @@ function hashesIn(text: string): number {
   return count
 }
 
-/** Whether `name`, which has as many `#` as a pattern, has its literal pieces in order, the first and last at its ends. */
+/**
+ * Whether `name`, which has as many `#` as a pattern, has its literal pieces in order, the first
+ * and last at its ends.
+ */
 function fits(pieces: readonly string[], name: string): boolean {
   const first = pieces[0] ?? ''
   const last = pieces.at(-1) ?? ''
-  if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false
+  if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last))
+    return false
   const end = name.length - last.length
   let at = first.length
   for (const piece of pieces.slice(1, -1)) {
@@ -84,7 +95,8 @@ function fits(pieces: readonly string[], name: string): boolean {
 /** Why an entry cannot be in a key's `models`, as `FieldError` says it, or null. */
 export function scopeEntryProblem(entry: string): string | null {
   if (entry === '') return 'Must not be empty.'
-  if (entry.length > SCOPE_LIMITS.entryLength) return `Must have at most ${SCOPE_LIMITS.entryLength} characters.`
+  if (entry.length > SCOPE_LIMITS.entryLength)
+    return `Must have at most ${SCOPE_LIMITS.entryLength} characters.`
   if (/[^\u0020-\u007e]/.test(entry)) return 'Must be printable ASCII.'
   if (entry !== entry.trim()) return 'Must not begin or end with a space.'
   return null

@@ -28,40 +28,84 @@ export const MAX_SHARED_OBJECTS = 1_000
  * @param object its id as the proxy compares it (`objectRef`)
  * @throws Problem `key_not_found`; `invalid_field` where as many are shared as can be
  */
-export async function shareObject(store: Store, keyId: string, object: Pick<SharedObjectRow, 'provider' | 'kind' | 'object_id'>, now: number): Promise<SharedObject> {
+export async function shareObject(
+  store: Store,
+  keyId: string,
+  object: Pick<SharedObjectRow, 'provider' | 'kind' | 'object_id'>,
+  now: number,
+): Promise<SharedObject> {
   await findRow(store, keyId, null)
-  const row = await store.run(insertSharedObject, { ...object, id: newId('share', now), key_id: keyId, created_at: now })
-  if (row === null) throw new Problem('invalid_field', `A key can share at most ${MAX_SHARED_OBJECTS} objects. End the sharing of one first: DELETE /api/v1/keys/{id}/objects/{object}.`)
+  const row = await store.run(insertSharedObject, {
+    ...object,
+    id: newId('share', now),
+    key_id: keyId,
+    created_at: now,
+  })
+  if (row === null)
+    throw new Problem(
+      'invalid_field',
+      `A key can share at most ${MAX_SHARED_OBJECTS} objects. End the sharing of one first: DELETE /api/v1/keys/{id}/objects/{object}.`,
+    )
   return shown(row)
 }
 
 /** What is shared with a key, oldest first. @throws Problem `key_not_found` */
 export async function listSharedObjects(store: Store, keyId: string): Promise<SharedObject[]> {
   await findRow(store, keyId, null)
-  const rows = await store.db.selectFrom('shared_objects').selectAll().where('key_id', '=', keyId).orderBy('created_at').orderBy('id').execute()
+  const rows = await store.db
+    .selectFrom('shared_objects')
+    .selectAll()
+    .where('key_id', '=', keyId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
   return rows.map(shown)
 }
 
 /** Ends the sharing of an object. @throws Problem `key_not_found`, `object_not_found` */
 export async function unshareObject(store: Store, keyId: string, id: string): Promise<void> {
   await findRow(store, keyId, null)
-  if (!(await store.run(deleteSharedObject, { keyId, id }))) throw new Problem('object_not_found', 'No object with this id is shared with the key. GET /api/v1/keys/{id}/objects lists them.')
+  if (!(await store.run(deleteSharedObject, { keyId, id })))
+    throw new Problem(
+      'object_not_found',
+      'No object with this id is shared with the key. GET /api/v1/keys/{id}/objects lists them.',
+    )
 }
 
-/** Stores or finds a shared object; null if the key has the maximum. Gives the key a new revision, so that every process reads it again. */
+/**
+ * Stores or finds a shared object; null if the key has the maximum. Gives the key a new revision,
+ * so that every process reads it again.
+ */
 export const insertSharedObject = procedure(
   import.meta.url,
   'insertSharedObject',
   function* (db, row: SharedObjectRow): Steps<SharedObjectRow | null> {
     const { key_id, provider, kind, object_id } = row
     const known = yield* first(
-      db.selectFrom('shared_objects').selectAll().where('key_id', '=', key_id).where('provider', '=', provider).where('kind', '=', kind).where('object_id', '=', object_id),
+      db
+        .selectFrom('shared_objects')
+        .selectAll()
+        .where('key_id', '=', key_id)
+        .where('provider', '=', provider)
+        .where('kind', '=', kind)
+        .where('object_id', '=', object_id),
     )
     if (known !== undefined) return known
-    const others = yield* all(db.selectFrom('shared_objects').select('id').where('key_id', '=', key_id).limit(MAX_SHARED_OBJECTS))
+    const others = yield* all(
+      db
+        .selectFrom('shared_objects')
+        .select('id')
+        .where('key_id', '=', key_id)
+        .limit(MAX_SHARED_OBJECTS),
+    )
     if (others.length === MAX_SHARED_OBJECTS) return null
     yield* run(db.insertInto('shared_objects').values(row))
-    yield* run(db.updateTable('keys').set({ revision: yield* nextRevision(db) }).where('id', '=', key_id))
+    yield* run(
+      db
+        .updateTable('keys')
+        .set({ revision: yield* nextRevision(db) })
+        .where('id', '=', key_id),
+    )
     return row
   },
   oneAfterTheOther,
@@ -72,13 +116,38 @@ export const deleteSharedObject = procedure(
   import.meta.url,
   'deleteSharedObject',
   function* (db, { keyId, id }: { keyId: string; id: string }): Steps<boolean> {
-    if ((yield* run(db.deleteFrom('shared_objects').where('key_id', '=', keyId).where('id', '=', id))) === 0) return false
-    yield* run(db.updateTable('keys').set({ revision: yield* nextRevision(db) }).where('id', '=', keyId))
+    if (
+      (yield* run(
+        db.deleteFrom('shared_objects').where('key_id', '=', keyId).where('id', '=', id),
+      )) === 0
+    )
+      return false
+    yield* run(
+      db
+        .updateTable('keys')
+        .set({ revision: yield* nextRevision(db) })
+        .where('id', '=', keyId),
+    )
     return true
   },
   oneAfterTheOther,
 )
 
-function shown({ id, key_id, provider, kind, object_id, created_at }: SharedObjectRow): SharedObject {
-  return { id, object: 'shared_object', key_id, provider, kind, object_id, created_at: isoTime(created_at) }
+function shown({
+  id,
+  key_id,
+  provider,
+  kind,
+  object_id,
+  created_at,
+}: SharedObjectRow): SharedObject {
+  return {
+    id,
+    object: 'shared_object',
+    key_id,
+    provider,
+    kind,
+    object_id,
+    created_at: isoTime(created_at),
+  }
 }

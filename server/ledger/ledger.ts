@@ -1,4 +1,5 @@
-// The ledger of a process: lets requests through, which are in it, durably, before anybody hears of that, and completes them when they are over.
+// The ledger of a process: lets requests through, which are in it, durably, before anybody hears of
+// that, and completes them when they are over.
 import type { Clock } from '../common/clock.ts'
 import type { Log } from '../common/log.ts'
 import type { Store } from '../store/open.ts'
@@ -29,26 +30,36 @@ export interface Leaving {
 }
 
 export type Admission =
-  /** `seq` is its place in the ledger, or below 0 and only for its settlement as long as it has none, `created_at` the ledger's time of it. */
+  /**
+   * `seq` is its place in the ledger, or below 0 and only for its settlement as long as it has
+   * none, `created_at` the ledger's time of it.
+   */
   | { admitted: true; seq: number; created_at: number }
   /** `wait`: whole milliseconds until the next one can pass. */
   | { admitted: false; wait: number }
 
 export interface Ledger extends AsyncDisposable {
   /**
-   * Resolves when the reservation is durable, or the request is refused; while the store fails, see `openLedger`.
+   * Resolves when the reservation is durable, or the request is refused; while the store fails, see
+   * `openLedger`.
    *
-   * @param caller where it has left before the row is on its way to the store, there is no row, and the key's window is as before
-   * @param patience milliseconds between the beginnings of two units of admissions, where this one waits for the second: 0 for a caller alone
+   * @param caller where it has left before the row is on its way to the store, there is no row, and
+   *   the key's window is as before
+   * @param patience milliseconds between the beginnings of two units of admissions, where this one
+   *   waits for the second: 0 for a caller alone
    * @throws StoreError
    */
   admit(asking: Asking, caller?: Leaving, patience?: number): Promise<Admission>
   /**
-   * Whole milliseconds for which a key's window is known to stay full, so that `admit` would refuse; null where there may be room. Synchronous: it
-   * reads memory only, reserves nothing and counts nothing. Whoever refuses a request for it calls `countRefusal`.
+   * Whole milliseconds for which a key's window is known to stay full, so that `admit` would
+   * refuse; null where there may be room. Synchronous: it reads memory only, reserves nothing and
+   * counts nothing. Whoever refuses a request for it calls `countRefusal`.
    */
   fullFor(key: string, rpm: number | null): number | null
-  /** What is left of a key's limit now, as far as this process knows; synchronous, from memory. It may not have seen what other processes admitted. */
+  /**
+   * What is left of a key's limit now, as far as this process knows; synchronous, from memory. It
+   * may not have seen what other processes admitted.
+   */
   leftFor(key: string, rpm: number): Left
   /** Counts a request that was refused for `fullFor`, as `admit` counts those that it refuses. */
   countRefusal(key: { key_id: string; account_id: string }): void
@@ -62,15 +73,22 @@ export interface Ledger extends AsyncDisposable {
 
 /** How often it is looked for requests that dead processes left under way. */
 const ABANDON_MS = 10_000
-/** Settlements wait so long for company: many rows of one moment share pages, and one row of the roll-ups. */
+/**
+ * Settlements wait so long for company: many rows of one moment share pages, and one row of the
+ * roll-ups.
+ */
 const SETTLE_MS = 50
 /**
- * Where there was more to do the last time than with `BUSY` rows, they wait longer: a unit of few rows costs 0.5 ms of CPU, and most rows of a longer
- * moment have ended by then, so that they are written once.
+ * Where there was more to do the last time than with `BUSY` rows, they wait longer: a unit of few
+ * rows costs 0.5 ms of CPU, and most rows of a longer moment have ended by then, so that they are
+ * written once.
  */
 const SETTLE_BUSY_MS = 200
 const BUSY = 8
-/** So many, or twice as many rows that were let through, do not wait for more: whoever asks to be let through meanwhile waits behind all of them. */
+/**
+ * So many, or twice as many rows that were let through, do not wait for more: whoever asks to be
+ * let through meanwhile waits behind all of them.
+ */
 const ENOUGH = 256
 /** When settlements that could not be written are tried again. */
 const RETRY_MS = 1_000
@@ -86,9 +104,15 @@ export interface Asked {
   readonly asking: Asking
   /** See `Ledger`. */
   readonly patience: number
-  /** Decided elsewhere meanwhile: where its row is not on its way to the store yet, it is rejected with `goneError`, and no row is written. */
+  /**
+   * Decided elsewhere meanwhile: where its row is not on its way to the store yet, it is rejected
+   * with `goneError`, and no row is written.
+   */
   readonly gone: boolean
-  /** Its caller has left: where its row is not on its way to the store yet, it is rejected with `leftError`, and no row is written. */
+  /**
+   * Its caller has left: where its row is not on its way to the store yet, it is rejected with
+   * `leftError`, and no row is written.
+   */
   readonly left: boolean
   resolve(admission: Admission): void
   reject(error: unknown): void
@@ -104,11 +128,15 @@ export interface Admissions {
   /** Completes rows, in one unit with whatever else waits to enter the ledger. */
   complete(rows: readonly Settlement[]): Promise<void>
   /**
-   * Writes rows that were let through without the store, once each, in the order of the times (`mono`) that they have by this process's clock.
-   * Gives their places. Meanwhile nothing is asked.
+   * Writes rows that were let through without the store, once each, in the order of the times
+   * (`mono`) that they have by this process's clock. Gives their places. Meanwhile nothing is
+   * asked.
    */
   record(rows: Reservation[]): Promise<number[]>
-  /** The admissions of the last minute, with their times by this process's clock. Those from before the machine was started are left out. */
+  /**
+   * The admissions of the last minute, with their times by this process's clock. Those from before
+   * the machine was started are left out.
+   */
   recall(): Promise<[key: string, times: Float64Array][]>
   /** Ends when everything that was asked has its answer. */
   close(): Promise<void>
@@ -117,15 +145,24 @@ export interface Admissions {
 /**
  * Opens the ledger of this process, and writes off what dead processes left under way.
  *
- * While the store does not answer, requests are let through by this process's own memory for the time of `grace` (milliseconds), and refused after it.
- * What they leave is written when the store is back: a process that is killed before loses those rows, up to 10,000. See outage-fallback.ts.
+ * While the store does not answer, requests are let through by this process's own memory for the
+ * time of `grace` (milliseconds), and refused after it. What they leave is written when the store
+ * is back: a process that is killed before loses those rows, up to 10,000. See outage-fallback.ts.
  *
  * @param instance id of this process among the instances of the store
  */
-export async function openLedger(store: Store, instance: string, clock: Clock, log: Log, grace = 0): Promise<Ledger> {
+export async function openLedger(
+  store: Store,
+  instance: string,
+  clock: Clock,
+  log: Log,
+  grace = 0,
+): Promise<Ledger> {
   let unsettled: Settlement[] = []
   let settleTimer: NodeJS.Timeout | null = null
-  /** Rows that were let through, and those that were settled, since the last flush, and before it. */
+  /**
+   * Rows that were let through, and those that were settled, since the last flush, and before it.
+   */
   let done = 0
   let doneBefore = 0
   let flushing = Promise.resolve()
@@ -149,7 +186,10 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
   async function writeOff(): Promise<void> {
     let count = 0
     for (let some = 1; some > 0; count += some) some = await store.run(abandon, null)
-    if (count > 0) log.warn('A process ended with requests under way; how they ended is unknown.', { requests: count })
+    if (count > 0)
+      log.warn('A process ended with requests under way; how they ended is unknown.', {
+        requests: count,
+      })
   }
 
   function take(settlement: Settlement): void {
@@ -196,7 +236,10 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
   async function giveUp({ seq, key_id }: Settlement, error: unknown): Promise<void> {
     // What enters together with it may be what is refused.
     await inner.complete([])
-    log.error(`The store will never take how request ${seq} of the ledger, with ${key_id}, ended: that stays unknown.`, error)
+    log.error(
+      `The store will never take how request ${seq} of the ledger, with ${key_id}, ended: that stays unknown.`,
+      error,
+    )
   }
 
   const close = async (): Promise<void> => {
@@ -209,7 +252,11 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
       return unsettled.length === 0
     })
     await refusals.flush()
-    if (!(await settled)) log.error('How requests ended is not in the ledger.', new Error(`the ends of ${unsettled.length} requests are lost`))
+    if (!(await settled))
+      log.error(
+        'How requests ended is not in the ledger.',
+        new Error(`the ends of ${unsettled.length} requests are lost`),
+      )
   }
 
   return {
@@ -219,7 +266,13 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
           if (!admission.admitted) refusals.note(asking)
           resolve(admission)
         }
-        admissions.ask({ asking, caller, patience, resolve: asking.rpm === null ? resolve : answer, reject })
+        admissions.ask({
+          asking,
+          caller,
+          patience,
+          resolve: asking.rpm === null ? resolve : answer,
+          reject,
+        })
       }),
     fullFor: (key, rpm) => (rpm === null ? null : admissions.fullFor(key, rpm)),
     leftFor: admissions.leftFor,

@@ -3,23 +3,36 @@ import { sql, type RawBuilder } from 'kysely'
 import type { RequestRow } from '../store/schema.ts'
 
 /**
- * `failed`: answered 400 or above, or not to its end. `aborted`: the caller left. `unknown`: the process that served it died. The roll-ups count
- * `failed` as errors (hourly.ts).
+ * `failed`: answered 400 or above, or not to its end. `aborted`: the caller left. `unknown`: the
+ * process that served it died. The roll-ups count `failed` as errors (hourly.ts).
  */
 export const OUTCOMES = ['in_progress', 'succeeded', 'failed', 'aborted', 'unknown'] as const
 
 export type Outcome = (typeof OUTCOMES)[number]
 
 /** TABLE of the state that an outcome implies. */
-export const STATE_OF: Readonly<Record<Outcome, RequestRow['state']>> = { in_progress: 'reserved', succeeded: 'settled', failed: 'settled', aborted: 'aborted', unknown: 'unknown' }
+export const STATE_OF: Readonly<Record<Outcome, RequestRow['state']>> = {
+  in_progress: 'reserved',
+  succeeded: 'settled',
+  failed: 'settled',
+  aborted: 'aborted',
+  unknown: 'unknown',
+}
 
-export function outcomeOf({ state, status, error }: Pick<RequestRow, 'state' | 'status' | 'error'>): Outcome {
+export function outcomeOf({
+  state,
+  status,
+  error,
+}: Pick<RequestRow, 'state' | 'status' | 'error'>): Outcome {
   if (state === 'reserved') return 'in_progress'
   if (state !== 'settled') return state
   return status === null || status >= 400 || error !== null ? 'failed' : 'succeeded'
 }
 
-/** The condition of the index `requests_odd`, in its very words: a query that holds it is served by that index. */
+/**
+ * The condition of the index `requests_odd`, in its very words: a query that holds it is served by
+ * that index.
+ */
 export const isOdd: RawBuilder<boolean> = sql<boolean>`(status >= 300 or error is not null or state = 'aborted' or state = 'unknown')`
 
 /** The condition, beside the state, of a settled row. */

@@ -1,8 +1,11 @@
-// The proxy's own errors, written as the provider writes its errors, so that every SDK shows our sentence.
+// The proxy's own errors, written as the provider writes its errors, so that every SDK shows our
+// sentence.
 import { METHODS } from './forward/cors.ts'
 import type { ErrorShape, Provider } from './providers/provider.ts'
 
-/** TABLE of refusals: status, and the field's nearest words of Google, OpenAI and Anthropic for it. */
+/**
+ * TABLE of refusals: status, and the field's nearest words of Google, OpenAI and Anthropic for it.
+ */
 export const REFUSALS = {
   invalid_upstream_url: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
   upgrade_not_supported: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
@@ -39,7 +42,18 @@ interface Words {
 /** TABLE of error bodies: what each provider's AI SDK package parses. */
 const SHAPES: Readonly<Record<ErrorShape, (words: Words) => unknown>> = {
   google: ({ status, code, message, google }) => ({
-    error: { code: status, message, status: google, details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code.toUpperCase(), domain: 'tollmark' }] },
+    error: {
+      code: status,
+      message,
+      status: google,
+      details: [
+        {
+          '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+          reason: code.toUpperCase(),
+          domain: 'tollmark',
+        },
+      ],
+    },
   }),
   openai: ({ code, message, type }) => ({ error: { message, type, param: null, code } }),
   anthropic: ({ message, type }) => ({ type: 'error', error: { type, message } }),
@@ -52,16 +66,35 @@ const SHAPES: Readonly<Record<ErrorShape, (words: Words) => unknown>> = {
   bedrock: ({ code, message }) => ({ message, type: code }),
 }
 
-/** Bedrock names the exception in a header: https://docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html */
+/**
+ * Bedrock names the exception in a header:
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html
+ */
 const BEDROCK_EXCEPTIONS: Readonly<Record<number, string>> = {
-  400: 'ValidationException', 401: 'UnrecognizedClientException', 403: 'AccessDeniedException', 405: 'ValidationException', 408: 'ModelTimeoutException',
-  413: 'ValidationException', 429: 'ThrottlingException', 503: 'ServiceUnavailableException', 504: 'ModelTimeoutException',
+  400: 'ValidationException',
+  401: 'UnrecognizedClientException',
+  403: 'AccessDeniedException',
+  405: 'ValidationException',
+  408: 'ModelTimeoutException',
+  413: 'ValidationException',
+  429: 'ThrottlingException',
+  503: 'ServiceUnavailableException',
+  504: 'ModelTimeoutException',
 }
 
 /** TABLE of reason phrases (RFC 9110, section 15). */
 const REASONS: Readonly<Record<(typeof REFUSALS)[RefusalCode]['status'], string>> = {
-  400: 'Bad Request', 401: 'Unauthorized', 403: 'Forbidden', 405: 'Method Not Allowed', 408: 'Request Timeout', 413: 'Content Too Large',
-  429: 'Too Many Requests', 500: 'Internal Server Error', 502: 'Bad Gateway', 503: 'Service Unavailable', 504: 'Gateway Timeout',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  413: 'Content Too Large',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
 }
 
 export interface Refusal {
@@ -75,17 +108,28 @@ export interface Refusal {
 
 /**
  * One refusal, ready to be sent.
- * @param provider whose shape to use; null (no provider was found, or not yet looked for) for OpenAI's, which most clients read
+ * @param provider whose shape to use; null (no provider was found, or not yet looked for) for
+ *   OpenAI's, which most clients read
  * @param message one sentence for the caller; never holds a key or a credential
  */
 export function refusal(code: RefusalCode, message: string, provider: Provider | null): Refusal {
   const { status, google, type } = REFUSALS[code]
   const shape = provider?.errors ?? 'openai'
   const body = Buffer.from(JSON.stringify(SHAPES[shape]({ status, code, message, google, type })))
-  const headers = ['Content-Type', 'application/json', 'Content-Length', String(body.length), 'Cache-Control', 'no-store', 'X-Proxy-Error', code]
+  const headers = [
+    'Content-Type',
+    'application/json',
+    'Content-Length',
+    String(body.length),
+    'Cache-Control',
+    'no-store',
+    'X-Proxy-Error',
+    code,
+  ]
   // RFC 9110 §15.5.2 and §15.5.6 want these.
   if (status === 401) headers.push('WWW-Authenticate', 'Bearer')
   if (status === 405) headers.push('Allow', [...METHODS, 'OPTIONS'].join(', '))
-  if (shape === 'bedrock') headers.push('x-amzn-ErrorType', BEDROCK_EXCEPTIONS[status] ?? 'InternalServerException')
+  if (shape === 'bedrock')
+    headers.push('x-amzn-ErrorType', BEDROCK_EXCEPTIONS[status] ?? 'InternalServerException')
   return { status, reason: REASONS[status], headers, body }
 }

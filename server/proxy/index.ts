@@ -39,9 +39,15 @@ export interface Proxy extends AsyncDisposable {
   readonly master: Buffer
   /** Looks for changed credentials and providers now; `keys.refresh` does the same for keys. */
   refresh(): Promise<void>
-  /** Why the table could not hold such a stored provider beside (or in place of) those that there are; null where it could. */
+  /**
+   * Why the table could not hold such a stored provider beside (or in place of) those that there
+   * are; null where it could.
+   */
   complaint(provider: CustomProvider): Promise<InvalidProvider | null>
-  /** Tries a credential, which may be one of the environment; undefined where there is none of that id. */
+  /**
+   * Tries a credential, which may be one of the environment; undefined where there is none of that
+   * id.
+   */
   probe(credentialId: string): Promise<Probe | undefined>
 }
 
@@ -55,39 +61,117 @@ const LOOK_MS = 500
  * @param instance id of this process among the instances of the store
  * @throws SetupError with a sentence for the person at the terminal
  */
-export async function openProxy(config: Config, store: Store, master: Buffer, instance: string, clock: Clock, log: Log): Promise<Proxy> {
+export async function openProxy(
+  config: Config,
+  store: Store,
+  master: Buffer,
+  instance: string,
+  clock: Clock,
+  log: Log,
+): Promise<Proxy> {
   const { proxy: settings } = config
   const stopping = new AbortController()
-  const tryOut = (credential: Credential): Promise<Probe> => probe({ table: providers.table(), ways, sender, credentials: providers.credentials, stopped: stopping.signal }, credential)
+  const tryOut = (credential: Credential): Promise<Probe> =>
+    probe(
+      {
+        table: providers.table(),
+        ways,
+        sender,
+        credentials: providers.credentials,
+        stopped: stopping.signal,
+      },
+      credential,
+    )
   const providers = await openProviders(config, store, master, { clock, log, tryOut })
   const { table, credentials, refresh } = providers
 
   await using opening = new AsyncDisposableStack()
-  const lookAgain = () => void refresh().catch((error: unknown) => log.error('Stored credentials and providers cannot be read.', error))
+  const lookAgain = () =>
+    void refresh().catch((error: unknown) =>
+      log.error('Stored credentials and providers cannot be read.', error),
+    )
   const timer = setInterval(lookAgain, LOOK_MS).unref()
   opening.defer(() => clearInterval(timer))
   opening.defer(store.onChange(lookAgain))
-  const keys = opening.use(await openKeyCache(store, (error) => log.error('Keys cannot be read; those that are known go on working.', error)))
+  const keys = opening.use(
+    await openKeyCache(store, (error) =>
+      log.error('Keys cannot be read; those that are known go on working.', error),
+    ),
+  )
   const sender = createSender(
-    { connect: settings.connectTimeout, firstByte: settings.firstByteTimeout, idle: settings.idleTimeout, keepAlive: settings.keepAlive, idlePerDial: 256 },
+    {
+      connect: settings.connectTimeout,
+      firstByte: settings.firstByteTimeout,
+      idle: settings.idleTimeout,
+      keepAlive: settings.keepAlive,
+      idlePerDial: 256,
+    },
     () => clock.mono(),
   )
   opening.defer(() => sender.close())
   opening.defer(() => stopping.abort())
   const ledger = opening.use(await openLedger(store, instance, clock, log, settings.storeGrace))
-  opening.use(keepUp(store, () => clock.now(), settings.ledgerRetention, (error) => log.error('Hours cannot be added to the roll-ups by day, or old requests not deleted.', error)))
-  const refusals = opening.use(openRefusalLog(store, (error) => log.error('Refused requests cannot be written.', error)))
-  const objects = openObjects(store, (error) => log.error('An object that a provider made for a key could not be noted.', error))
+  opening.use(
+    keepUp(
+      store,
+      () => clock.now(),
+      settings.ledgerRetention,
+      (error) =>
+        log.error(
+          'Hours cannot be added to the roll-ups by day, or old requests not deleted.',
+          error,
+        ),
+    ),
+  )
+  const refusals = opening.use(
+    openRefusalLog(store, (error) => log.error('Refused requests cannot be written.', error)),
+  )
+  const objects = openObjects(store, (error) =>
+    log.error('An object that a provider made for a key could not be noted.', error),
+  )
   const ways = createWays(table)
-  const limits = { body: Math.min(settings.maxBody, settings.maxHeld), still: settings.firstByteTimeout, grace: settings.bodyGrace, open: settings.maxOpen, held: settings.maxHeld }
+  const limits = {
+    body: Math.min(settings.maxBody, settings.maxHeld),
+    still: settings.firstByteTimeout,
+    grace: settings.bodyGrace,
+    open: settings.maxOpen,
+    held: settings.maxHeld,
+  }
   const { trustProxy, publicUrl } = config.server
-  const originAt = (headers: readonly string[]): string => publicOrigin(originOf((name) => valueOf(headers, name), trustProxy), publicUrl)
-  const proxy = createProxy({ originOf: originAt, keys, ways, ledger, credentials, objects, sender, inspections: new InspectionQueue(() => clock.mono()), refusals, clock, log, limits })
+  const originAt = (headers: readonly string[]): string =>
+    publicOrigin(
+      originOf((name) => valueOf(headers, name), trustProxy),
+      publicUrl,
+    )
+  const proxy = createProxy({
+    originOf: originAt,
+    keys,
+    ways,
+    ledger,
+    credentials,
+    objects,
+    sender,
+    inspections: new InspectionQueue(() => clock.mono()),
+    refusals,
+    clock,
+    log,
+    limits,
+  })
   const opened = opening.move()
   return {
-    ...proxy, ...providers, failing: ledger.failing, refusals, keys,
+    ...proxy,
+    ...providers,
+    failing: ledger.failing,
+    refusals,
+    keys,
     probe: async (id) => {
-      if (providers.unreadable().has(id)) return { ok: false, status: null, detail: 'The master key of this server does not open this credential. Bring back the key that it was stored with, or store the credential anew.' }
+      if (providers.unreadable().has(id))
+        return {
+          ok: false,
+          status: null,
+          detail:
+            'The master key of this server does not open this credential. Bring back the key that it was stored with, or store the credential anew.',
+        }
       const credential = credentials.all.find((one) => one.id === id)
       return credential && tryOut(credential)
     },
@@ -95,7 +179,10 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
   }
 }
 
-/** The origin under which a caller reached us: a TLS proxy in front that we were not told of changes the scheme, and the public address has the right one. */
+/**
+ * The origin under which a caller reached us: a TLS proxy in front that we were not told of changes
+ * the scheme, and the public address has the right one.
+ */
 function publicOrigin(origin: string, publicUrl: URL | null): string {
   return publicUrl !== null && origin.endsWith(`//${publicUrl.host}`) ? publicUrl.origin : origin
 }

@@ -1,4 +1,5 @@
-// The providers and their credentials, as the settings and the store have them: what the proxy and the management API share.
+// The providers and their credentials, as the settings and the store have them: what the proxy and
+// the management API share.
 import type { Clock } from '../common/clock.ts'
 import type { Config } from '../config/settings.ts'
 import { SetupError } from '../common/errors.ts'
@@ -8,10 +9,18 @@ import { createPool, type Credential } from './credentials/pool.ts'
 import { credentialsVersion, openCredentials } from './credentials/stored.ts'
 import type { Proxy } from './index.ts'
 import { storedProviders } from './providers/stored.ts'
-import { InvalidProvider, createProviderTable, type ProviderTable, type TableSettings } from './providers/table.ts'
+import {
+  InvalidProvider,
+  createProviderTable,
+  type ProviderTable,
+  type TableSettings,
+} from './providers/table.ts'
 
 /** What a proxy knows of providers, and what it presents to them. */
-type Providers = Pick<Proxy, 'credentials' | 'unreadable' | 'table' | 'configured' | 'master' | 'refresh' | 'complaint'>
+type Providers = Pick<
+  Proxy,
+  'credentials' | 'unreadable' | 'table' | 'configured' | 'master' | 'refresh' | 'complaint'
+>
 
 interface Surroundings {
   clock: Pick<Clock, 'mono'>
@@ -20,8 +29,16 @@ interface Surroundings {
   tryOut: (credential: Credential) => Promise<unknown>
 }
 
-/** Reads the providers and their credentials from the settings and the store; `refresh` reads them again. */
-export async function openProviders(config: Config, store: Store, master: Buffer, { clock, log, tryOut }: Surroundings): Promise<Providers> {
+/**
+ * Reads the providers and their credentials from the settings and the store; `refresh` reads them
+ * again.
+ */
+export async function openProviders(
+  config: Config,
+  store: Store,
+  master: Buffer,
+  { clock, log, tryOut }: Surroundings,
+): Promise<Providers> {
   const pool = createPool(() => clock.mono(), tryOut)
   const fixed = credentialsOf(config)
   const given = settingsOf(config)
@@ -35,16 +52,22 @@ export async function openProviders(config: Config, store: Store, master: Buffer
     if (now === version) return
     const { usable, ...rest } = await openCredentials(store, master)
     unreadable = new Set(rest.unreadable)
-    for (const id of unreadable) log.warn('A stored credential cannot be opened with this master key.', { credential: id })
+    for (const id of unreadable)
+      log.warn('A stored credential cannot be opened with this master key.', { credential: id })
     const all = [...fixed, ...usable]
     pool.use(all)
-    // A stored provider that the settings of this process leave no room for is left out; everybody else is served.
+    // A stored provider that the settings of this process leave no room for is left out; everybody
+    // else is served.
     let fitting = given
     for (const provider of added) {
       const more = { ...fitting, custom: [...fitting.custom, provider] }
       const wrong = complaintOf(more, all)
       if (wrong === null) fitting = more
-      else log.warn('A stored provider cannot be used.', { provider: provider.id, reason: wrong.message })
+      else
+        log.warn('A stored provider cannot be used.', {
+          provider: provider.id,
+          reason: wrong.message,
+        })
     }
     table = buildTable(fitting, all)
     version = now
@@ -54,7 +77,12 @@ export async function openProviders(config: Config, store: Store, master: Buffer
   const refresh = (): Promise<void> => (looks = looks.catch(() => {}).then(look))
   await looks
   return {
-    credentials: pool, unreadable: () => unreadable, table: () => table, configured: new Set(config.customProviders.map(({ id }) => id)), master, refresh,
+    credentials: pool,
+    unreadable: () => unreadable,
+    table: () => table,
+    configured: new Set(config.customProviders.map(({ id }) => id)),
+    master,
+    refresh,
     complaint: async (provider) => {
       const others = (await storedProviders(store)).filter(({ id }) => id !== provider.id)
       return complaintOf({ ...given, custom: [...given.custom, ...others, provider] }, pool.all)
@@ -65,7 +93,9 @@ export async function openProviders(config: Config, store: Store, master: Buffer
 type Given = Required<Pick<TableSettings, 'overrides' | 'custom'>>
 
 function settingsOf({ upstreams, customProviders }: Config): Given {
-  const overrides = Object.fromEntries(Object.entries(upstreams).flatMap(([id, url]) => (url === null ? [] : [[id, url.href]])))
+  const overrides = Object.fromEntries(
+    Object.entries(upstreams).flatMap(([id, url]) => (url === null ? [] : [[id, url.href]])),
+  )
   return { overrides, custom: customProviders }
 }
 
@@ -82,9 +112,15 @@ function complaintOf(given: Given, credentials: readonly Credential[]): InvalidP
 
 function buildTable(given: Given, credentials: readonly Credential[]): ProviderTable {
   try {
-    return createProviderTable({ ...given, instances: credentials.filter(({ values }) => Object.keys(values).length > 0) })
+    return createProviderTable({
+      ...given,
+      instances: credentials.filter(({ values }) => Object.keys(values).length > 0),
+    })
   } catch (error) {
-    throw new SetupError(error instanceof Error ? error.message : 'The providers cannot be set up.', { cause: error })
+    throw new SetupError(
+      error instanceof Error ? error.message : 'The providers cannot be set up.',
+      { cause: error },
+    )
   }
 }
 
@@ -97,5 +133,11 @@ function credentialsOf({ credentials, proxy, customProviders }: Config): Credent
   const found = new Map<string, string>()
   for (const [id, secret] of Object.entries(credentials)) if (secret !== null) found.set(id, secret)
   for (const { id, secret } of customProviders) if (secret !== null) found.set(id, secret)
-  return [...found].map(([provider, secret]) => ({ id: `env_${provider}`, provider, secret, values: values[provider] ?? {}, weight: 1 }))
+  return [...found].map(([provider, secret]) => ({
+    id: `env_${provider}`,
+    provider,
+    secret,
+    values: values[provider] ?? {},
+    weight: 1,
+  }))
 }

@@ -14,7 +14,13 @@ import { authOf, requestHeaders, withCredential } from './forward/headers.ts'
 import { inspectRequest, type Limits } from './inspect/inspect-request.ts'
 import { written } from './inspect/places.ts'
 import type { InspectionQueue } from './inspect/scheduler.ts'
-import { askingForAll, isLimitedList, ModelList, relayMorePages, unreadList } from './forward/model-list.ts'
+import {
+  askingForAll,
+  isLimitedList,
+  ModelList,
+  relayMorePages,
+  unreadList,
+} from './forward/model-list.ts'
 import { asPlain, checkOwnership, listChecked, mayStart } from './objects/ownership.ts'
 import { Passage, type PassageParts } from './forward/response-recorder.ts'
 import { presentedKey } from './target/presented-key.ts'
@@ -51,7 +57,20 @@ const METHOD_SET: ReadonlySet<string> = new Set(METHODS)
 export function createProxy(parts: ProxyParts): ProxyHandler {
   const shares = new Shares(parts.limits)
   const handle = (caller: Caller): void => {
-    const trip: Trip = { caller, id: newId('req', parts.clock.now()), started: parts.clock.mono(), provider: null, near: null, key: null, keyInQuery: false, place: null, model: null, kept: false, admitted: false, refusedAs: null }
+    const trip: Trip = {
+      caller,
+      id: newId('req', parts.clock.now()),
+      started: parts.clock.mono(),
+      provider: null,
+      near: null,
+      key: null,
+      keyInQuery: false,
+      place: null,
+      model: null,
+      kept: false,
+      admitted: false,
+      refusedAs: null,
+    }
     if (caller.method === 'OPTIONS') return answerPreflight(parts, trip)
     pass(parts, trip, shares).then(
       () => trip.place?.leave(),
@@ -68,13 +87,18 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   const { caller } = trip
   const { method, headers } = caller
   const { keys, ways, ledger, clock } = parts
-  if (!isForPrograms(headers)) throw new Refused('origin_not_allowed', 'The answers of the proxy are read by programs. A browser may not open them as a page, a frame or a script.')
+  if (!isForPrograms(headers))
+    throw new Refused(
+      'origin_not_allowed',
+      'The answers of the proxy are read by programs. A browser may not open them as a page, a frame or a script.',
+    )
 
   // 1. The target.
   const route = ways.routeOf(method, namedTarget(caller.target, headers))
   const { target, named } = route
   trip.near = route.near
-  if (!METHOD_SET.has(method)) throw new Refused('method_not_allowed', `The proxy passes on ${METHODS.join(', ')}.`)
+  if (!METHOD_SET.has(method))
+    throw new Refused('method_not_allowed', `The proxy passes on ${METHODS.join(', ')}.`)
   if (!target.ok) throw new Refused('invalid_upstream_url', target.message)
   const { hostname, pathAndQuery } = target.upstream
   trip.provider = named?.provider ?? null
@@ -82,9 +106,14 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   // 2. The key, and its share of what all requests use together.
   const authorization = onlyValueOf(headers, 'authorization')
   const origin = onlyValueOf(headers, 'origin')
-  if (authorization === null || origin === null) throw new Refused('malformed_request', `The request has two ${origin === null ? 'Origin' : 'Authorization'} headers. Send one.`)
+  if (authorization === null || origin === null)
+    throw new Refused(
+      'malformed_request',
+      `The request has two ${origin === null ? 'Origin' : 'Authorization'} headers. Send one.`,
+    )
   const presented = presentedKey(headers, authorization, trip.provider, target.upstream.queryKeys)
-  if (presented === null) throw new Refused('malformed_request', 'The request holds two different proxy keys. Send one.')
+  if (presented === null)
+    throw new Refused('malformed_request', 'The request holds two different proxy keys. Send one.')
   trip.keyInQuery = presented.fromQuery
   const prove = (): CachedKey => {
     const proof = authenticate(keys, presented.credential, origin, clock.now())
@@ -92,9 +121,13 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
     return (trip.key = proof.key)
   }
   const { id, accountId, rpm, scope, objects: holdings } = prove()
-  // Only a caller with a key is told about WebSockets. Other upgrades are offers, which a server may ignore (RFC 9110, section 7.8).
+  // Only a caller with a key is told about WebSockets. Other upgrades are offers, which a server
+  // may ignore (RFC 9110, section 7.8).
   if (/^websocket$/i.test(valueOf(headers, 'upgrade') ?? '')) {
-    throw new Refused('upgrade_not_supported', 'The proxy carries no WebSockets. Use an endpoint of the provider that answers over HTTP.')
+    throw new Refused(
+      'upgrade_not_supported',
+      'The proxy carries no WebSockets. Use an endpoint of the provider that answers over HTTP.',
+    )
   }
   const wait = ledger.fullFor(id, rpm)
   if (wait !== null) {
@@ -102,10 +135,15 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
     throw limited(rpm!, { wait })
   }
   trip.place = shares.enter(id, accountId)
-  if (trip.place === null) throw busy('The proxy is busy, and this key has its share of the requests under way.')
+  if (trip.place === null)
+    throw busy('The proxy is busy, and this key has its share of the requests under way.')
 
   // 3. The provider.
-  if (named === null) throw new Refused('upstream_not_allowed', `The host ${hostname} is not one of a provider that this proxy knows.`)
+  if (named === null)
+    throw new Refused(
+      'upstream_not_allowed',
+      `The host ${hostname} is not one of a provider that this proxy knows.`,
+    )
   const { provider } = named
   checkProvider(trip.key!, provider)
 
@@ -129,14 +167,28 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   const checking = checkOwnership(parts.objects, about, inspected.objects, inspected.besideProse)
   const maker = checking instanceof Promise ? await checking : checking
 
-  // 6. The limit and the ledger; only for what has a credential to go out with, so that nobody is charged for what the operator lacks.
+  // 6. The limit and the ledger; only for what has a credential to go out with, so that nobody is
+  //   charged for what the operator lacks.
   const context = contextOf(caller)
   const { credentials } = parts
   const lane = { model: trip.model, key: key.id }
-  const credential = credentials.pick(named, context, maker, lane) ?? (maker === null ? null : credentials.pick(named, context, null, lane))
-  if (credential === null) throw new Refused('upstream_credential_missing', `The operator of this proxy has set no credential for ${provider.name}.`)
+  const credential =
+    credentials.pick(named, context, maker, lane) ??
+    (maker === null ? null : credentials.pick(named, context, null, lane))
+  if (credential === null)
+    throw new Refused(
+      'upstream_credential_missing',
+      `The operator of this proxy has set no credential for ${provider.name}.`,
+    )
   const asking = {
-    id: trip.id, account_id: key.accountId, key_id: key.id, rpm: key.rpm, provider: provider.id, model: trip.model, endpoint: match.pattern, method,
+    id: trip.id,
+    account_id: key.accountId,
+    key_id: key.id,
+    rpm: key.rpm,
+    provider: provider.id,
+    model: trip.model,
+    endpoint: match.pattern,
+    method,
     context: context === null ? null : hash('sha256', context).slice(0, 32),
   }
   let admission: Admission
@@ -150,29 +202,58 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
 
   // 7. The credential goes on the request.
   const models = isLimitedList({ key, match, method, pathAndQuery })
-    ? new ModelList(caller, { ...about, pathAndQuery, place: trip.place, refuse: (reason) => refuse(parts, trip, unreadList(reason)) })
+    ? new ModelList(caller, {
+        ...about,
+        pathAndQuery,
+        place: trip.place,
+        refuse: (reason) => refuse(parts, trip, unreadList(reason)),
+      })
     : null
-  const list = listChecked(parts.objects, about, { caller: models ?? caller, place: trip.place }, (refusal) => refuse(parts, trip, refusal))
+  const list = listChecked(
+    parts.objects,
+    about,
+    { caller: models ?? caller, place: trip.place },
+    (refusal) => refuse(parts, trip, refusal),
+  )
   const passing = requestHeaders(headers, provider, match.endpoint)
   const up = models === null ? passing : askingForAll(passing)
   const outgoing: Outgoing = {
     dial: (route.dial ??= ways.dialFor(named)),
     method,
     path: pathAndQuery,
-    headers: withCredential(list instanceof CheckedList ? asPlain(up) : up, authOf(provider, match.endpoint), credential.secret),
+    headers: withCredential(
+      list instanceof CheckedList ? asPlain(up) : up,
+      authOf(provider, match.endpoint),
+      credential.secret,
+    ),
     body: inspected.body,
     owner: asking,
-    letGo: inspected.body !== null && inspected.body.held.length > 0 ? () => trip.place!.release() : null,
+    letGo:
+      inspected.body !== null && inspected.body.held.length > 0
+        ? () => trip.place!.release()
+        : null,
   }
 
   // 8. The stream, both ways.
   const passage = new Passage(parts, trip, {
-    route, named, match, pathAndQuery, credential, lane, admission, objects: inspected.objects, isUnread: inspected.isUnread ?? false,
-    isOthers: match.objects.length > 0 && !parts.objects.isOwn(provider.id, key.id, match.objects[0]!),
+    route,
+    named,
+    match,
+    pathAndQuery,
+    credential,
+    lane,
+    admission,
+    objects: inspected.objects,
+    isUnread: inspected.isUnread ?? false,
+    isOthers:
+      match.objects.length > 0 && !parts.objects.isOwn(provider.id, key.id, match.objects[0]!),
     linesRead: inspected.lines ? () => mayStart(parts.objects, about, inspected.lines!) : null,
   })
   let relayed = await relay(parts.sender, outgoing, list ?? models ?? caller, passage)
-  if (models !== null) relayed = await relayMorePages(models, relayed, (path) => relay(parts.sender, { ...outgoing, path }, list ?? models, passage))
+  if (models !== null)
+    relayed = await relayMorePages(models, relayed, (path) =>
+      relay(parts.sender, { ...outgoing, path }, list ?? models, passage),
+    )
   if (inspected.observer !== null) trip.model = written(inspected.observer.end())
 
   // 9. The ledger.
@@ -181,21 +262,34 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   const saying = passage.failure()
   const failure = saying instanceof Promise ? await saying : saying
   const code = passage.settle(relayed, usage, failure)
-  if (relayed.outcome === 'failed') throw new Refused(code!, `${provider.name} ${code === 'upstream_timeout' ? 'did not answer in time' : 'could not be reached, or did not answer'}.`)
-  if (list?.refused !== true && models?.refused !== true) logLine(parts, trip, relayed.status ?? 0, code ?? undefined, passage.passed(relayed, usage))
+  if (relayed.outcome === 'failed')
+    throw new Refused(
+      code!,
+      `${provider.name} ${code === 'upstream_timeout' ? 'did not answer in time' : 'could not be reached, or did not answer'}.`,
+    )
+  if (list?.refused !== true && models?.refused !== true)
+    logLine(parts, trip, relayed.status ?? 0, code ?? undefined, passage.passed(relayed, usage))
 }
 
 /** @throws Refused where the key is for other providers */
 function checkProvider({ providers }: CachedKey, { id, name }: Provider): void {
-  if (providers !== null && !providers.has(id)) throw new Refused('upstream_not_allowed', `This key may not call ${name}.`)
+  if (providers !== null && !providers.has(id))
+    throw new Refused('upstream_not_allowed', `This key may not call ${name}.`)
 }
 
 /** @throws Refused where the key may not do this to what the provider stores */
 function checkReadOnly({ readOnly }: CachedKey, match: Match, method: string): void {
-  if (readOnly && changesStored(match, method)) throw new Refused('endpoint_not_allowed', 'This key may generate and read, but not change what the provider stores.')
+  if (readOnly && changesStored(match, method))
+    throw new Refused(
+      'endpoint_not_allowed',
+      'This key may generate and read, but not change what the provider stores.',
+    )
 }
 
-/** What a browser may do with an answer besides reading it in a script: https://www.w3.org/TR/fetch-metadata/ */
+/**
+ * What a browser may do with an answer besides reading it in a script:
+ * https://www.w3.org/TR/fetch-metadata/
+ */
 const DESTINATIONS: ReadonlySet<string> = new Set(['empty', 'audio', 'video', 'image'])
 const FETCH_METADATA = 'sec-fetch-mode'
 
@@ -205,26 +299,44 @@ function isForPrograms(headers: readonly string[]): boolean {
     const name = headers[i]!
     if (name.length !== FETCH_METADATA.length) continue
     const lower = name.toLowerCase()
-    if (lower === FETCH_METADATA ? headers[i + 1] === 'navigate' : lower === 'sec-fetch-dest' && !DESTINATIONS.has(headers[i + 1]!)) return false
+    if (
+      lower === FETCH_METADATA
+        ? headers[i + 1] === 'navigate'
+        : lower === 'sec-fetch-dest' && !DESTINATIONS.has(headers[i + 1]!)
+    )
+      return false
   }
   return true
 }
 
-/** A long body took a while to come, and its answer takes a while to begin: a millisecond more for each so many bytes, and so many at most. */
+/**
+ * A long body took a while to come, and its answer takes a while to begin: a millisecond more for
+ * each so many bytes, and so many at most.
+ */
 const PATIENT_BYTES = 16 * 1024
 const MAX_PATIENCE_MS = 24
 
 /** How long a request may wait for company on its way to the ledger. */
 function patienceOf(body: Outgoing['body'], { open }: Shares): number {
-  return open === 1 ? 0 : Math.min(PATIENCE_MS + (body?.length ?? 0) / PATIENT_BYTES, MAX_PATIENCE_MS)
+  return open === 1
+    ? 0
+    : Math.min(PATIENCE_MS + (body?.length ?? 0) / PATIENT_BYTES, MAX_PATIENCE_MS)
 }
 
 /** AI SDKs read `Retry-After-Ms` first. */
 function limited(rpm: number, { wait }: { wait: number }): Refused {
   const seconds = String(Math.ceil(wait / 1000))
-  return new Refused('rate_limit_exceeded', `The API key allows ${rpm} requests a minute. The next one can pass in ${wait} ms.`, [
-    'Retry-After', seconds, 'Retry-After-Ms', String(wait), ...rateLimitHeaders(rpm, { requests: 0, reset: wait }),
-  ])
+  return new Refused(
+    'rate_limit_exceeded',
+    `The API key allows ${rpm} requests a minute. The next one can pass in ${wait} ms.`,
+    [
+      'Retry-After',
+      seconds,
+      'Retry-After-Ms',
+      String(wait),
+      ...rateLimitHeaders(rpm, { requests: 0, reset: wait }),
+    ],
+  )
 }
 
 function contextOf(caller: Caller): string | null {

@@ -1,4 +1,5 @@
-// One proxied request on its way, and how it ends: an answer of ours where it is refused, and a line in the log.
+// One proxied request on its way, and how it ends: an answer of ours where it is refused, and a
+// line in the log.
 import type { Clock } from '../common/clock.ts'
 import type { Caller } from '../http1/exchange.ts'
 import { onlyValueOf, valueOf } from '../http1/header-fields.ts'
@@ -37,7 +38,10 @@ export interface Trip {
   kept: boolean
   /** Whether it has a row in the ledger. */
   admitted: boolean
-  /** What the caller was answered in place of the provider's answer, where that was our own decision. */
+  /**
+   * What the caller was answered in place of the provider's answer, where that was our own
+   * decision.
+   */
   refusedAs: RefusalCode | null
 }
 
@@ -73,8 +77,16 @@ interface Parts {
 /** The headers of an answer of our own that name its request. */
 const requestIds = (id: string): string[] => ['X-Request-Id', id, 'X-Proxy-Request-Id', id]
 
-/** On answers that a browser could be led to show: what it shows of one has no origin of ours, and no type but its own. */
-export const SANDBOX: readonly string[] = ['Content-Security-Policy', 'sandbox', 'X-Content-Type-Options', 'nosniff']
+/**
+ * On answers that a browser could be led to show: what it shows of one has no origin of ours, and
+ * no type but its own.
+ */
+export const SANDBOX: readonly string[] = [
+  'Content-Security-Policy',
+  'sandbox',
+  'X-Content-Type-Options',
+  'nosniff',
+]
 
 /** Ends a request that was refused, or that failed on our side. Never throws. */
 export function refuse(parts: Parts, trip: Trip, thrown: unknown): void {
@@ -88,7 +100,8 @@ export function refuse(parts: Parts, trip: Trip, thrown: unknown): void {
 
 function answerRefusal(parts: Parts, trip: Trip, thrown: unknown): void {
   const { caller } = trip
-  if (!(thrown instanceof Refused)) parts.log.error('A proxied request failed.', thrown, { request_id: trip.id })
+  if (!(thrown instanceof Refused))
+    parts.log.error('A proxied request failed.', thrown, { request_id: trip.id })
   const { code, message, headers } = thrown instanceof Refused ? thrown : refusalOf(thrown)
   if (caller.gone) return logLine(parts, trip, 0, code)
   if (caller.answered) return caller.breakOff()
@@ -96,8 +109,20 @@ function answerRefusal(parts: Parts, trip: Trip, thrown: unknown): void {
   if (trip.admitted) trip.refusedAs = code
   const left = code === 'rate_limit_exceeded' ? [] : limitLeft(parts, trip)
   const sandbox = trip.keyInQuery ? SANDBOX : []
-  const all = [...answer.headers, ...headers, ...left, ...sandbox, 'Date', new Date(parts.clock.now()).toUTCString(), ...requestIds(trip.id)]
-  caller.head(answer.status, answer.reason, valueOf(caller.headers, 'origin') === undefined ? all : all.concat(corsHeaders(all)))
+  const all = [
+    ...answer.headers,
+    ...headers,
+    ...left,
+    ...sandbox,
+    'Date',
+    new Date(parts.clock.now()).toUTCString(),
+    ...requestIds(trip.id),
+  ]
+  caller.head(
+    answer.status,
+    answer.reason,
+    valueOf(caller.headers, 'origin') === undefined ? all : all.concat(corsHeaders(all)),
+  )
   caller.write(answer.body)
   caller.end()
   caller.flush()
@@ -111,22 +136,55 @@ export function limitLeft({ ledger }: Pick<Parts, 'ledger'>, { key }: Trip): str
   return rateLimitHeaders(key.rpm, ledger.leftFor(key.id, key.rpm))
 }
 
-/** Takes note of a refusal of a known key, behind its answer. Some are decided before the key is looked at. */
-function noteRefusal({ keys, refusals, clock }: Parts, { id, caller, key: proven, near, provider, model }: Trip, answered: { status: number; code: string; detail: string }): void {
-  const key = proven ?? keyOfCredential(keys, presentedKey(caller.headers, onlyValueOf(caller.headers, 'authorization') ?? undefined, near, [])?.credential)
+/**
+ * Takes note of a refusal of a known key, behind its answer. Some are decided before the key is
+ * looked at.
+ */
+function noteRefusal(
+  { keys, refusals, clock }: Parts,
+  { id, caller, key: proven, near, provider, model }: Trip,
+  answered: { status: number; code: string; detail: string },
+): void {
+  const key =
+    proven ??
+    keyOfCredential(
+      keys,
+      presentedKey(
+        caller.headers,
+        onlyValueOf(caller.headers, 'authorization') ?? undefined,
+        near,
+        [],
+      )?.credential,
+    )
   if (key === null) return
-  refusals.note({ id, created_at: clock.now(), account_id: key.accountId, key_id: key.id, provider: provider?.id ?? null, model, method: caller.method, ...answered })
+  refusals.note({
+    id,
+    created_at: clock.now(),
+    account_id: key.accountId,
+    key_id: key.id,
+    provider: provider?.id ?? null,
+    model,
+    method: caller.method,
+    ...answered,
+  })
 }
 
 /** What the caller is told of an error that is no refusal. */
 function refusalOf(error: unknown): Refused {
-  return passingTrouble(error) === undefined ? new Refused('internal_error', 'The proxy failed. Nothing more is known to the caller.') : busy('The store of the proxy does not answer at the moment.')
+  return passingTrouble(error) === undefined
+    ? new Refused('internal_error', 'The proxy failed. Nothing more is known to the caller.')
+    : busy('The store of the proxy does not answer at the moment.')
 }
 
 /** Preflights need no key: a browser sends none. */
 export function answerPreflight(parts: Pick<Parts, 'clock'>, { caller, id }: Trip): void {
   const headers = preflightHeaders(valueOf(caller.headers, 'access-control-request-headers'))
-  caller.head(204, 'No Content', [...headers, 'Date', new Date(parts.clock.now()).toUTCString(), ...requestIds(id)])
+  caller.head(204, 'No Content', [
+    ...headers,
+    'Date',
+    new Date(parts.clock.now()).toUTCString(),
+    ...requestIds(id),
+  ])
   caller.end()
   caller.flush()
 }
@@ -139,7 +197,13 @@ export interface Passed extends Pick<Relayed, 'bytesIn' | 'bytesOut' | 'outcome'
 }
 
 /** Logs a request that is over. @param status 0 where the caller has had none */
-export function logLine({ log, clock }: Pick<Parts, 'log' | 'clock'>, trip: Trip, status: number, code: string | undefined, passed?: Passed): void {
+export function logLine(
+  { log, clock }: Pick<Parts, 'log' | 'clock'>,
+  trip: Trip,
+  status: number,
+  code: string | undefined,
+  passed?: Passed,
+): void {
   log.request({
     request_id: trip.id,
     method: trip.caller.method,

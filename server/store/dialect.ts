@@ -1,8 +1,25 @@
-// Kysely on our store: it compiles SQL for the database, and hands each query to whoever executes it. What SQLite and PostgreSQL do not have
-// in common stands here, in two compilers; every query, procedure and migration is written once.
+// Kysely on our store: it compiles SQL for the database, and hands each query to whoever executes
+// it. What SQLite and PostgreSQL do not have in common stands here, in two compilers; every query,
+// procedure and migration is written once.
 import {
-  DataTypeNode, DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, RawNode, SelectQueryNode, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler,
-  type ColumnDefinitionNode, type CompiledQuery, type DatabaseConnection, type Dialect, type Driver, type QueryResult, type SelectModifierNode,
+  DataTypeNode,
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  RawNode,
+  SelectQueryNode,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type ColumnDefinitionNode,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  type SelectModifierNode,
 } from 'kysely'
 import type { Database } from './schema.ts'
 import type { QueryBuilder, Statement, StatementResult } from './statement.ts'
@@ -16,12 +33,17 @@ export interface Executor {
   write(statement: Statement): Promise<StatementResult>
 }
 
-/** A Kysely that executes through `executor`: selects are reads, everything else is a write of its own. */
+/**
+ * A Kysely that executes through `executor`: selects are reads, everything else is a write of its
+ * own.
+ */
 export function kyselyOn(executor: Executor, dialect: DialectName): Kysely<Database> {
   const connection: DatabaseConnection = {
     executeQuery: async <R>({ query, sql, parameters }: CompiledQuery): Promise<QueryResult<R>> => {
       const statement = { sql, parameters: parameters as Statement['parameters'] }
-      const { rows, affected } = await (SelectQueryNode.is(query) ? executor.read(statement) : executor.write(statement))
+      const { rows, affected } = await (SelectQueryNode.is(query)
+        ? executor.read(statement)
+        : executor.write(statement))
       return { rows: rows as R[], numAffectedRows: BigInt(affected) } // the query's own type says what its rows are
     },
     // oxlint-disable-next-line require-yield -- Kysely wants a generator; this one only throws
@@ -54,17 +76,27 @@ const DIALECTS: Readonly<Record<DialectName, (driver: Driver) => Dialect>> = {
 }
 
 class SqliteCompiler extends SqliteQueryCompiler {
-  /** SQLite has one writer at a time, so there is nobody to lock a row against: `.forUpdate().skipLocked()` is for PostgreSQL. */
+  /**
+   * SQLite has one writer at a time, so there is nobody to lock a row against:
+   * `.forUpdate().skipLocked()` is for PostgreSQL.
+   */
   protected override visitSelectModifier(node: SelectModifierNode): void {
     if (node.modifier === 'Distinct') super.visitSelectModifier(node)
   }
 }
 
 class PostgresCompiler extends PostgresQueryCompiler {
-  /** Text is compared byte by byte, as SQLite does, whatever language the database was made for: ids that sort by time depend on it. */
+  /**
+   * Text is compared byte by byte, as SQLite does, whatever language the database was made for: ids
+   * that sort by time depend on it.
+   */
   protected override visitColumnDefinition(node: ColumnDefinitionNode): void {
     const isText = DataTypeNode.is(node.dataType) && node.dataType.dataType === 'text'
-    const dataType = isText ? RawNode.createWithSql('text collate "C"') : node.autoIncrement ? DataTypeNode.create('bigint') : node.dataType
+    const dataType = isText
+      ? RawNode.createWithSql('text collate "C"')
+      : node.autoIncrement
+        ? DataTypeNode.create('bigint')
+        : node.dataType
     super.visitColumnDefinition({ ...node, dataType })
   }
 
@@ -95,6 +127,8 @@ class StoreDriver extends DummyDriver {
 
   /** A transaction held open by a caller would hold up every other write of the server. */
   override async beginTransaction(): Promise<void> {
-    throw new Error('Write several statements with store.write(), or check and write with a procedure: there are no open transactions.')
+    throw new Error(
+      'Write several statements with store.write(), or check and write with a procedure: there are no open transactions.',
+    )
   }
 }

@@ -11,7 +11,9 @@ export function findProcedure(address: string): Procedure<unknown, unknown> {
   let found = procedures.get(address)
   if (!found) {
     const [module = '', name = ''] = address.split('#')
-    found = (load(fileURLToPath(module)) as Record<string, Procedure<unknown, unknown> | undefined>)[name]
+    found = (
+      load(fileURLToPath(module)) as Record<string, Procedure<unknown, unknown> | undefined>
+    )[name]
     if (found?.address !== address) throw new Error(`${module} exports no procedure ${name}`)
     procedures.set(address, found)
   }

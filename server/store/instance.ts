@@ -1,5 +1,6 @@
-// One row for each running process. What a process holds for its requests (quota, idempotency keys) refers to its row and is deleted with it. So a killed
-// process leaves nothing held, and a living one never loses anything.
+// One row for each running process. What a process holds for its requests (quota, idempotency keys)
+// refers to its row and is deleted with it. So a killed process leaves nothing held, and a living
+// one never loses anything.
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { bootName } from '../common/clock.ts'
@@ -8,16 +9,28 @@ import { newId } from '../common/ids.ts'
 import type { Store } from './open.ts'
 import { first, procedure, run } from './procedure.ts'
 
-/** Interval of heartbeats, and so the longest time until what a killed process of this machine held is released. */
+/**
+ * Interval of heartbeats, and so the longest time until what a killed process of this machine held
+ * is released.
+ */
 const BEAT = 5000
-/** A process on another machine is considered dead after this time without a heartbeat. On this machine we check whether it runs. */
+/**
+ * A process on another machine is considered dead after this time without a heartbeat. On this
+ * machine we check whether it runs.
+ */
 const LEASE = 30_000
-/** If our own last heartbeat is older, we or the store were suspended, or its clock was set. Then do not expire others. */
+/**
+ * If our own last heartbeat is older, we or the store were suspended, or its clock was set. Then do
+ * not expire others.
+ */
 const LATE = 15_000
 /** Heartbeats in time before others may be expired again, so that they have sent theirs. */
 const STEADY = 2
 
-/** Instances of this process. A row with our process id and another instance id is from before a restart. */
+/**
+ * Instances of this process. A row with our process id and another instance id is from before a
+ * restart.
+ */
 const ours = new Set<string>()
 
 export interface Instance extends AsyncDisposable {
@@ -33,46 +46,69 @@ interface Self {
 }
 
 /**
- * Says that an instance lives, and deletes those that do not: `dead`, and where it is `steady` those not seen for long. Tells whether it was in
- * time itself.
+ * Says that an instance lives, and deletes those that do not: `dead`, and where it is `steady`
+ * those not seen for long. Tells whether it was in time itself.
  */
-export const beat = procedure(import.meta.url, 'beat', function* (db, { id, host, pid, now, dead, steady }: Self & { now: number; dead: string[]; steady: boolean }) {
-  const mine = yield* first(db.selectFrom('instances').select('seen_at').where('id', '=', id))
-  const inTime = mine === undefined || Math.abs(now - mine.seen_at) <= LATE
-  yield* run(
-    db
-      .insertInto('instances')
-      .values({ id, host, pid, seen_at: now })
-      .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: now })),
-  )
-  const others = db.deleteFrom('instances').where('id', '!=', id)
-  if (steady && inTime) yield* run(others.where((e) => e.or([e('seen_at', '<', now - LEASE), e('seen_at', '>', now + LEASE)])))
-  for (const gone of dead) yield* run(others.where('id', '=', gone))
-  return inTime
-})
+export const beat = procedure(
+  import.meta.url,
+  'beat',
+  function* (
+    db,
+    { id, host, pid, now, dead, steady }: Self & { now: number; dead: string[]; steady: boolean },
+  ) {
+    const mine = yield* first(db.selectFrom('instances').select('seen_at').where('id', '=', id))
+    const inTime = mine === undefined || Math.abs(now - mine.seen_at) <= LATE
+    yield* run(
+      db
+        .insertInto('instances')
+        .values({ id, host, pid, seen_at: now })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: now })),
+    )
+    const others = db.deleteFrom('instances').where('id', '!=', id)
+    if (steady && inTime)
+      yield* run(
+        others.where((e) => e.or([e('seen_at', '<', now - LEASE), e('seen_at', '>', now + LEASE)])),
+      )
+    for (const gone of dead) yield* run(others.where('id', '=', gone))
+    return inTime
+  },
+)
 
 /** Sends the heartbeats of one instance, one after the other. */
 export function signer(self: Self): (store: Store, now: number, dead: string[]) => Promise<void> {
   // Who comes to a store on which all have died clears it at once.
   let inTime = STEADY
   return async (store, now, dead) => {
-    inTime = (await store.run(beat, { ...self, now, dead, steady: inTime >= STEADY })) ? inTime + 1 : 0
+    inTime = (await store.run(beat, { ...self, now, dead, steady: inTime >= STEADY }))
+      ? inTime + 1
+      : 0
   }
 }
 
 /**
  * Registers this process as an instance, deletes dead ones, and keeps doing both.
  *
- * @param onError told when the store does not take a sign of life, of which the next one follows, or the last word
+ * @param onError told when the store does not take a sign of life, of which the next one follows,
+ *   or the last word
  */
-export async function enterInstance(store: Store, clock: () => number, onError: (error: unknown) => void): Promise<Instance> {
+export async function enterInstance(
+  store: Store,
+  clock: () => number,
+  onError: (error: unknown) => void,
+): Promise<Instance> {
   const id = newId('ins', clock())
   const host = processSpace()
   ours.add(id)
   const tell = signer({ id, host, pid: process.pid })
   const sign = async (): Promise<void> => {
-    const neighbours = await store.db.selectFrom('instances').select(['id', 'pid']).where('host', '=', host).execute()
-    const dead = neighbours.filter((row) => !ours.has(row.id) && (row.pid === process.pid || !isRunning(row.pid))).map((row) => row.id)
+    const neighbours = await store.db
+      .selectFrom('instances')
+      .select(['id', 'pid'])
+      .where('host', '=', host)
+      .execute()
+    const dead = neighbours
+      .filter((row) => !ours.has(row.id) && (row.pid === process.pid || !isRunning(row.pid)))
+      .map((row) => row.id)
     await tell(store, await store.time(clock()), dead)
   }
   await sign()
@@ -104,8 +140,9 @@ export async function enterInstance(store: Store, clock: () => number, onError: 
 }
 
 /**
- * A name for where process ids mean what they mean here: this host, since it was started, within this container. Another machine may have
- * the same name, and two containers may share one; looking there for a process of here would take a living one for dead.
+ * A name for where process ids mean what they mean here: this host, since it was started, within
+ * this container. Another machine may have the same name, and two containers may share one; looking
+ * there for a process of here would take a living one for dead.
  */
 export function processSpace(): string {
   let space = ''
@@ -117,7 +154,10 @@ export function processSpace(): string {
   return [hostname(), bootName(), space].join(' ').trim()
 }
 
-/** Whether a process of this machine runs. One that has ended and that its parent has not asked about (a zombie) has a process id, and does not. */
+/**
+ * Whether a process of this machine runs. One that has ended and that its parent has not asked
+ * about (a zombie) has a process id, and does not.
+ */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -128,7 +168,10 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** On Linux; elsewhere nobody says. Field 3 of proc_pid_stat(5), counted from behind the command's name, which may hold anything. */
+/**
+ * On Linux; elsewhere nobody says. Field 3 of proc_pid_stat(5), counted from behind the command's
+ * name, which may hold anything.
+ */
 function isZombie(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -1,4 +1,5 @@
-// Opens the store: the data folder, the SQLite file in it, its writer, and this thread's own view for reading.
+// Opens the store: the data folder, the SQLite file in it, its writer, and this thread's own view
+// for reading.
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Kysely } from 'kysely'
@@ -18,37 +19,52 @@ export interface Store extends AsyncDisposable {
   /** SQLite is for the processes of one machine, PostgreSQL for those of many. */
   readonly dialect: DialectName
   /**
-   * Kysely. A select sees what is committed; on SQLite it is answered at once on this thread: keep it small. Any other query is a durable
-   * write of its own. There are no open transactions: see `write` and `run`.
+   * Kysely. A select sees what is committed; on SQLite it is answered at once on this thread: keep
+   * it small. Any other query is a durable write of its own. There are no open transactions: see
+   * `write` and `run`.
    */
   readonly db: Kysely<Database>
-  /** Kysely whose selects run in a thread of their own, for reports that read many rows. It writes as `db` does. @throws StoreError also `slow`, `crowded` */
+  /**
+   * Kysely whose selects run in a thread of their own, for reports that read many rows. It writes
+   * as `db` does. @throws StoreError also `slow`, `crowded`
+   */
   readonly reports: Kysely<Database>
   /**
-   * Runs a procedure that only reads in the thread of `reports`, each statement on its own. Typed arrays in what it returns are moved, not
-   * copied. @throws StoreError also `slow`, `crowded`
+   * Runs a procedure that only reads in the thread of `reports`, each statement on its own. Typed
+   * arrays in what it returns are moved, not copied. @throws StoreError also `slow`, `crowded`
    */
   read<A, R>(procedure: Procedure<A, R>, args: A): Promise<R>
   /** The same where a request waits for it: it takes no turns with reports. */
   readNow<A, R>(procedure: Procedure<A, R>, args: A): Promise<R>
   /** The same store, whose reports take their turns among all reports as those of `owner`. */
   readingFor(owner: string): Store
-  /** The same with a reader of its own that no report holds up, for what is found by its key, or is a page of a list. */
+  /**
+   * The same with a reader of its own that no report holds up, for what is found by its key, or is
+   * a page of a list.
+   */
   lookingUpFor(owner: string): Store
-  /** Runs queries atomically, in order; resolves when they are durable. @throws StoreError, and then nothing of them is stored */
+  /**
+   * Runs queries atomically, in order; resolves when they are durable. @throws StoreError, and then
+   * nothing of them is stored
+   */
   write(...queries: Query<unknown>[]): Promise<StatementResult[]>
-  /** Runs a procedure atomically; resolves to its result when what it wrote is durable. @throws StoreError, and then nothing of it is stored */
+  /**
+   * Runs a procedure atomically; resolves to its result when what it wrote is durable. @throws
+   * StoreError, and then nothing of it is stored
+   */
   run<A, R>(procedure: Procedure<A, R>, args: A): Promise<R>
   /**
-   * The time that all processes on this store agree on, in milliseconds since 1970: the database's, where it may be on another machine.
+   * The time that all processes on this store agree on, in milliseconds since 1970: the database's,
+   * where it may be on another machine.
    *
    * @param here this machine's clock, which is good enough on SQLite
    */
   time(here: number): Promise<number>
   /**
-   * Calls back at most 200 ms after another process has written; not for this process's own writes. On PostgreSQL it tells of the tables
-   * that migrations `announce`, and while the connection is lost it tells nothing: who must not miss anything looks now and then besides.
-   * Gives the function that ends it.
+   * Calls back at most 200 ms after another process has written; not for this process's own writes.
+   * On PostgreSQL it tells of the tables that migrations `announce`, and while the connection is
+   * lost it tells nothing: who must not miss anything looks now and then besides. Gives the
+   * function that ends it.
    */
   onChange(listener: () => void): () => void
   /** Ends when all that was asked for is durable. */
@@ -62,13 +78,19 @@ export interface StoreOptions {
   /** `sqlite:PATH`, `postgres://…`, or null for `tollmark.db` in the data folder. */
   databaseUrl: URL | null
   now: number
-  /** Whether the folder of a SQLite file must be there: who only reads makes none where it is mistyped. */
+  /**
+   * Whether the folder of a SQLite file must be there: who only reads makes none where it is
+   * mistyped.
+   */
   existing?: boolean
   onFailure?: (error: Error) => void
 }
 
 /** The file of a SQLite store; null for PostgreSQL. */
-export function sqlitePath({ data, databaseUrl }: Pick<StoreOptions, 'data' | 'databaseUrl'>): string | null {
+export function sqlitePath({
+  data,
+  databaseUrl,
+}: Pick<StoreOptions, 'data' | 'databaseUrl'>): string | null {
   if (databaseUrl === null) return join(data, 'tollmark.db')
   return databaseUrl.protocol === 'sqlite:' ? decodeURIComponent(databaseUrl.pathname) : null
 }
@@ -78,9 +100,18 @@ export function sqlitePath({ data, databaseUrl }: Pick<StoreOptions, 'data' | 'd
  *
  * @throws SetupError with a sentence for the person at the terminal
  */
-export async function openStore({ data, databaseUrl, now, existing = false, onFailure = () => {} }: StoreOptions): Promise<Store> {
+export async function openStore({
+  data,
+  databaseUrl,
+  now,
+  existing = false,
+  onFailure = () => {},
+}: StoreOptions): Promise<Store> {
   const path = sqlitePath({ data, databaseUrl })
-  if (existing && path !== null && !existsSync(dirname(path))) throw new SetupError(`There is no folder ${dirname(path)}. Set TOLLMARK_DATA or DATABASE_URL as the server has them.`)
+  if (existing && path !== null && !existsSync(dirname(path)))
+    throw new SetupError(
+      `There is no folder ${dirname(path)}. Set TOLLMARK_DATA or DATABASE_URL as the server has them.`,
+    )
   makeFolder(data)
   // Loaded only where it is used: the driver takes longer to load than SQLite to open.
   if (path === null) return (await import('./postgres/open.ts')).openPostgres(databaseUrl!, now)
@@ -88,7 +119,12 @@ export async function openStore({ data, databaseUrl, now, existing = false, onFa
 
   const listeners = new Set<() => void>()
   const changed = (): void => listeners.forEach((listener) => listener())
-  const writer = await startThread(new URL('sqlite/writer-thread.ts', import.meta.url), { path }, changed, onFailure)
+  const writer = await startThread(
+    new URL('sqlite/writer-thread.ts', import.meta.url),
+    { path },
+    changed,
+    onFailure,
+  )
   const here = new Connection(path, 'read')
   const patient = openReadingThread({ path, patient: true })
   const reading = openReading(patient, SHARES.reports)
@@ -97,7 +133,8 @@ export async function openStore({ data, databaseUrl, now, existing = false, onFa
   const lookups = openReading(prompt, SHARES.lookups)
   const urgent = openReading(prompt, SHARES.urgent)
 
-  const write = async (...statements: Statement[]): Promise<StatementResult[]> => (await writer.send({ statements })) as StatementResult[]
+  const write = async (...statements: Statement[]): Promise<StatementResult[]> =>
+    (await writer.send({ statements })) as StatementResult[]
   const writeOne = async (one: Statement): Promise<StatementResult> => (await write(one))[0]!
   let closing: Promise<void> | undefined
   const closeAll = async (): Promise<void> => {
@@ -113,12 +150,14 @@ export async function openStore({ data, databaseUrl, now, existing = false, onFa
     dialect: 'sqlite',
     db: kyselyOn({ read: (one) => readHere(here, one), write: writeOne }, 'sqlite'),
     ...reportsOf(reading, NOBODY, writeOne, 'sqlite'),
-    readNow: async <A, R>({ address }: Procedure<A, R>, args: A) => (await urgent.send(NOBODY, { procedure: address, args })) as R,
+    readNow: async <A, R>({ address }: Procedure<A, R>, args: A) =>
+      (await urgent.send(NOBODY, { procedure: address, args })) as R,
     readingFor: (owner) => ({ ...store, ...reportsOf(reading, owner, writeOne, 'sqlite') }),
     lookingUpFor: (owner) => ({ ...store, ...reportsOf(lookups, owner, writeOne, 'sqlite') }),
     write: (...queries) => write(...queries.map(statement)),
     // What crosses back is what the procedure returned: plain data, as its declaration asks for.
-    run: async <A, R>({ address }: Procedure<A, R>, args: A) => (await writer.send({ procedure: address, args })) as R,
+    run: async <A, R>({ address }: Procedure<A, R>, args: A) =>
+      (await writer.send({ procedure: address, args })) as R,
     time: (now) => Promise.resolve(now),
     onChange: (listener) => {
       listeners.add(listener)
@@ -143,19 +182,25 @@ function readHere(reader: Connection, one: Statement): StatementResult {
 function prepare(path: string, now: number): void {
   let connection: Connection | undefined
   try {
-    // For its owner only, also where the folder lets others in; what SQLite puts beside it takes the same mode.
+    // For its owner only, also where the folder lets others in; what SQLite puts beside it takes
+    // the same mode.
     closeSync(openSync(path, 'a', 0o600))
     connection = new Connection(path, 'write')
     migrate(connection, queryBuilder('sqlite'), now)
   } catch (thrown) {
     if (thrown instanceof SetupError) throw thrown
-    throw new SetupError(`The database ${path} cannot be opened: ${readError(thrown).message}.`, { cause: thrown })
+    throw new SetupError(`The database ${path} cannot be opened: ${readError(thrown).message}.`, {
+      cause: thrown,
+    })
   } finally {
     connection?.close()
   }
 }
 
-/** Makes a folder and those above it. Node's own `recursive` never returns where a folder refuses to hold others, as /proc does. */
+/**
+ * Makes a folder and those above it. Node's own `recursive` never returns where a folder refuses to
+ * hold others, as /proc does.
+ */
 function makeAll(path: string): void {
   if (existsSync(path)) return
   if (!existsSync(dirname(path))) makeAll(dirname(path))
@@ -169,6 +214,9 @@ function makeFolder(data: string): void {
     // The slash at its end makes a file that stands there an error.
     accessSync(join(data, '/'), constants.W_OK)
   } catch (error) {
-    throw new SetupError(`The data folder ${data} cannot be written (${codeOf(error) ?? 'unknown reason'}). Set TOLLMARK_DATA to a folder that can.`, { cause: error })
+    throw new SetupError(
+      `The data folder ${data} cannot be written (${codeOf(error) ?? 'unknown reason'}). Set TOLLMARK_DATA to a folder that can.`,
+      { cause: error },
+    )
   }
 }

@@ -1,41 +1,60 @@
-// A procedure checks and writes as one atomic unit, inside the writer, together with its neighbours in one group commit. It is a
-// generator: it yields statements and receives their results. So the same procedure runs without a pause on SQLite, in the writer's
-// thread, and with a round trip a statement on PostgreSQL.
-import { statement, type Query, type QueryBuilder, type Statement, type StatementResult } from './statement.ts'
+// A procedure checks and writes as one atomic unit, inside the writer, together with its neighbours
+// in one group commit. It is a generator: it yields statements and receives their results. So the
+// same procedure runs without a pause on SQLite, in the writer's thread, and with a round trip a
+// statement on PostgreSQL.
+import {
+  statement,
+  type Query,
+  type QueryBuilder,
+  type Statement,
+  type StatementResult,
+} from './statement.ts'
 
 /** The body of a procedure, or a part of one. */
 export type Steps<R> = Generator<Statement, R, StatementResult>
 
 /** A named procedure. `args` and the result are copied between threads: plain data only. */
 export interface Procedure<A, R> {
-  /** Where the writer's thread finds it: `import.meta.url` of the file that exports it, `#`, and its name there. */
+  /**
+   * Where the writer's thread finds it: `import.meta.url` of the file that exports it, `#`, and its
+   * name there.
+   */
   readonly address: string
   readonly body: (db: QueryBuilder, args: A) => Steps<R>
   readonly lock?: Lock<A> | undefined
 }
 
 /**
- * What keeps the calls of a procedure apart on PostgreSQL; SQLite runs one procedure at a time anyway.
+ * What keeps the calls of a procedure apart on PostgreSQL; SQLite runs one procedure at a time
+ * anyway.
  *
- * Left out, the transaction is serializable: right whatever the body does, and run again where it collides with another. That costs where many
- * calls meet on the same rows: a function gives the name of a lock under which the call runs, and then all procedures that decide on those rows
- * must take it. `rows` is for a body that locks what it decides on by itself: `.forUpdate()`, `.skipLocked()`.
+ * Left out, the transaction is serializable: right whatever the body does, and run again where it
+ * collides with another. That costs where many calls meet on the same rows: a function gives the
+ * name of a lock under which the call runs, and then all procedures that decide on those rows must
+ * take it. `rows` is for a body that locks what it decides on by itself: `.forUpdate()`,
+ * `.skipLocked()`.
  */
 export type Lock<A> = 'rows' | ((args: A) => string)
 
 /**
- * Declares a procedure. Export it under the very name that it is given. The body must not use the clock, randomness or anything else from
- * outside: pass such values in `args`. What it throws undoes all that it wrote and reaches its own caller only, as a `StoreError`.
+ * Declares a procedure. Export it under the very name that it is given. The body must not use the
+ * clock, randomness or anything else from outside: pass such values in `args`. What it throws
+ * undoes all that it wrote and reaches its own caller only, as a `StoreError`.
  *
- * @example
- * export const take = procedure(import.meta.url, 'take', function* (db, { id, most }: { id: string; most: number }) {
+ * @example export const take = procedure(import.meta.url, 'take', function* (db, { id, most }: {
+ *   id: string; most: number }) {
  *   const row = yield* first(db.selectFrom('counters').select('used').where('id', '=', id))
  *   if ((row?.used ?? 0) >= most) return false
- *   yield* run(db.updateTable('counters').set((e) => ({ used: e('used', '+', 1) })).where('id', '=', id))
- *   return true
- * })
+ *   yield* run(db.updateTable('counters').set((e) => ({ used: e('used', '+', 1) })).where('id',
+ *   '=', id))
+ *   return true })
  */
-export function procedure<A, R>(module: string, name: string, body: (db: QueryBuilder, args: A) => Steps<R>, lock?: Lock<A>): Procedure<A, R> {
+export function procedure<A, R>(
+  module: string,
+  name: string,
+  body: (db: QueryBuilder, args: A) => Steps<R>,
+  lock?: Lock<A>,
+): Procedure<A, R> {
   return { address: `${module}#${name}`, body, lock }
 }
 

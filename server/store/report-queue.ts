@@ -1,5 +1,6 @@
-// Reports in turns. What reads many rows runs on a thread of its own; each owner (an account) has a share of it, and whoever waits is taken in turns by
-// owner. So one that asks for a hundred long reports waits for itself.
+// Reports in turns. What reads many rows runs on a thread of its own; each owner (an account) has a
+// share of it, and whoever waits is taken in turns by owner. So one that asks for a hundred long
+// reports waits for itself.
 import { kyselyOn, type DialectName } from './dialect.ts'
 import { StoreError } from './store-error.ts'
 import type { Store } from './open.ts'
@@ -11,16 +12,25 @@ import type { Work } from './sqlite/messages.ts'
 /** Reports of one owner that may wait. */
 const WAITING_OF_OWNER = 100
 
-/** What a kind of reading may take: units that run at once, those of one owner, and how long each may wait, and then run (milliseconds). */
+/**
+ * What a kind of reading may take: units that run at once, those of one owner, and how long each
+ * may wait, and then run (milliseconds).
+ */
 interface Shares {
   all: number
   ofOwner: number
   longest: number
-  /** What is said of one that took longer: that it was too much, or, where it never is, that the store does not answer. */
+  /**
+   * What is said of one that took longer: that it was too much, or, where it never is, that the
+   * store does not answer.
+   */
   late: 'slow' | 'unavailable'
 }
 
-/** TABLE of kinds: reports; what is found by its key, or is a page, so that no report holds it up; and what the proxy waits for, which is short unless a window is. */
+/**
+ * TABLE of kinds: reports; what is found by its key, or is a page, so that no report holds it up;
+ * and what the proxy waits for, which is short unless a window is.
+ */
 export const SHARES = {
   reports: { all: 8, ofOwner: 1, longest: 10_000, late: 'slow' },
   lookups: { all: 32, ofOwner: 1, longest: 10_000, late: 'unavailable' },
@@ -72,7 +82,9 @@ export function openReading(thread: Pick<ReadingThread, 'send'>, shares: Shares)
     try {
       return await thread.send(work, shares.longest)
     } catch (error) {
-      throw error instanceof StoreError && error.code === 'slow' ? new StoreError(shares.late, error.message) : error
+      throw error instanceof StoreError && error.code === 'slow'
+        ? new StoreError(shares.late, error.message)
+        : error
     } finally {
       count(owner, -1)
       next()
@@ -82,7 +94,8 @@ export function openReading(thread: Pick<ReadingThread, 'send'>, shares: Shares)
   function send(owner: string, work: Work): Promise<unknown> {
     if (closed) return Promise.reject(new StoreError('closed', 'the store is closed'))
     const line = waiting.get(owner) ?? []
-    if (line.length >= WAITING_OF_OWNER) return Promise.reject(new StoreError('crowded', `${owner} has too many reports waiting`))
+    if (line.length >= WAITING_OF_OWNER)
+      return Promise.reject(new StoreError('crowded', `${owner} has too many reports waiting`))
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const late = setTimeout(() => {
       const at = line.indexOf(one)
@@ -111,7 +124,8 @@ export function openReading(thread: Pick<ReadingThread, 'send'>, shares: Shares)
     send,
     close: () => {
       closed = true
-      for (const { refuse } of [...waiting.values()].flat()) refuse(new StoreError('closed', 'the store is closed'))
+      for (const { refuse } of [...waiting.values()].flat())
+        refuse(new StoreError('closed', 'the store is closed'))
       waiting.clear()
     },
   }
@@ -121,10 +135,17 @@ export function openReading(thread: Pick<ReadingThread, 'send'>, shares: Shares)
 export const NOBODY = ''
 
 /** The reports of one owner. */
-export function reportsOf(reading: Reading, owner: string, write: (one: Statement) => Promise<StatementResult>, dialect: DialectName): Pick<Store, 'reports' | 'read'> {
-  const read = async (one: Statement): Promise<StatementResult> => ((await reading.send(owner, { statements: [one] })) as StatementResult[])[0]!
+export function reportsOf(
+  reading: Reading,
+  owner: string,
+  write: (one: Statement) => Promise<StatementResult>,
+  dialect: DialectName,
+): Pick<Store, 'reports' | 'read'> {
+  const read = async (one: Statement): Promise<StatementResult> =>
+    ((await reading.send(owner, { statements: [one] })) as StatementResult[])[0]!
   return {
     reports: kyselyOn({ read, write }, dialect),
-    read: async <A, R>({ address }: Procedure<A, R>, args: A) => (await reading.send(owner, { procedure: address, args })) as R,
+    read: async <A, R>({ address }: Procedure<A, R>, args: A) =>
+      (await reading.send(owner, { procedure: address, args })) as R,
   }
 }

@@ -1,10 +1,45 @@
-// Every table, as Kysely sees it: one schema for SQLite and PostgreSQL. Times are integers (milliseconds since 1970, UTC), ids are
-// text, yes and no are 1 and 0, JSON is text. `migrations/` makes what is described here.
-import type { AccountRow, AttemptRow, InvitationRow, PasswordResetRow, PasswordRow, SessionRow, TokenRow } from './schema/accounts.ts'
-import type { BlobRow, IdempotencyRow, InstanceRow, JobRow, QuotaDayRow, ReservationRow } from './schema/conversions.ts'
+// Every table, as Kysely sees it: one schema for SQLite and PostgreSQL. Times are integers
+// (milliseconds since 1970, UTC), ids are text, yes and no are 1 and 0, JSON is text. `migrations/`
+// makes what is described here.
+import type {
+  AccountRow,
+  AttemptRow,
+  InvitationRow,
+  PasswordResetRow,
+  PasswordRow,
+  SessionRow,
+  TokenRow,
+} from './schema/accounts.ts'
+import type {
+  BlobRow,
+  IdempotencyRow,
+  InstanceRow,
+  JobRow,
+  QuotaDayRow,
+  ReservationRow,
+} from './schema/conversions.ts'
 import type { KeyRow, KeySecretRow, SharedObjectRow } from './schema/keys.ts'
-import type { JournalRow, RefusalMinuteRow, RefusalRow, RefusedHourRow, RequestRow, UpstreamErrorRow, UsageAccountDayRow, UsageAccountHourRow, UsageAddedRow, UsageDayRow, UsageHourRow, UsageKeyDayRow, UsageKeyRow } from './schema/ledger.ts'
-import type { CredentialRow, CredentialTestRow, ObjectRow, ProviderRow } from './schema/providers.ts'
+import type {
+  JournalRow,
+  RefusalMinuteRow,
+  RefusalRow,
+  RefusedHourRow,
+  RequestRow,
+  UpstreamErrorRow,
+  UsageAccountDayRow,
+  UsageAccountHourRow,
+  UsageAddedRow,
+  UsageDayRow,
+  UsageHourRow,
+  UsageKeyDayRow,
+  UsageKeyRow,
+} from './schema/ledger.ts'
+import type {
+  CredentialRow,
+  CredentialTestRow,
+  ObjectRow,
+  ProviderRow,
+} from './schema/providers.ts'
 
 export type * from './schema/accounts.ts'
 export type * from './schema/conversions.ts'

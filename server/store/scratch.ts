@@ -1,5 +1,5 @@
-// Files that live no longer than a request: a folder for each instance, on the same file system as the blobs. What a killed process
-// left there is cleared away at the next start.
+// Files that live no longer than a request: a folder for each instance, on the same file system as
+// the blobs. What a killed process left there is cleared away at the next start.
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,25 +12,37 @@ export interface Scratch extends Disposable {
   place(): AsyncDisposable & { readonly path: string }
 }
 
-/** A converter outlives its server by a moment, and writes: a folder that is not empty after all is tried again, for 5.5 s in all. */
+/**
+ * A converter outlives its server by a moment, and writes: a folder that is not empty after all is
+ * tried again, for 5.5 s in all.
+ */
 const WHOLE = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 } as const
 
 /**
  * Makes the scratch folder of this instance.
  *
  * @param folder the folder of all scratch folders
- * @param living ids of all living instances, this one's included; every other one's folder is deleted
+ * @param living ids of all living instances, this one's included; every other one's folder is
+ *   deleted
  * @throws SetupError where the folder cannot be written
  */
-export async function openScratch(folder: string, id: string, living: () => Promise<readonly string[]>): Promise<Scratch> {
+export async function openScratch(
+  folder: string,
+  id: string,
+  living: () => Promise<readonly string[]>,
+): Promise<Scratch> {
   const own = join(folder, id)
   try {
     mkdirSync(own, { recursive: true, mode: 0o700 })
   } catch (error) {
     if (isNoRoom(error)) throw error
-    throw new SetupError(`The folder ${folder} cannot be written (${codeOf(error) ?? 'unknown reason'}). Make it writable for the user that runs the server.`, { cause: error })
+    throw new SetupError(
+      `The folder ${folder} cannot be written (${codeOf(error) ?? 'unknown reason'}). Make it writable for the user that runs the server.`,
+      { cause: error },
+    )
   }
-  // In this order: an instance is entered before its folder is made, so whose folder is seen here is seen there too, if it lives.
+  // In this order: an instance is entered before its folder is made, so whose folder is seen here
+  // is seen there too, if it lives.
   const names = readdirSync(folder)
   const known = await living()
   for (const name of names) if (!known.includes(name)) await rm(join(folder, name), WHOLE)

@@ -1,6 +1,9 @@
 // What can go wrong in the store, in words that do not depend on the database behind it.
 
-/** TABLE of SQLite's result codes (sqlite.org/rescode.html) that mean something to a caller; the rest is `failed`. */
+/**
+ * TABLE of SQLite's result codes (sqlite.org/rescode.html) that mean something to a caller; the
+ * rest is `failed`.
+ */
 const BY_RESULT_CODE: Readonly<Record<number, StoreErrorCode>> = {
   5: 'busy', // SQLITE_BUSY: another process has held the write lock for longer than we wait
   6: 'busy', // SQLITE_LOCKED
@@ -8,19 +11,33 @@ const BY_RESULT_CODE: Readonly<Record<number, StoreErrorCode>> = {
   10: 'unavailable', // SQLITE_IOERR
   13: 'full', // SQLITE_FULL
   14: 'unavailable', // SQLITE_CANTOPEN
-  787: 'busy', // SQLITE_CONSTRAINT_FOREIGNKEY: this process was taken for dead, until its next sign of life
+  // SQLITE_CONSTRAINT_FOREIGNKEY: this process was taken for dead, until its next sign of life
+  787: 'busy',
   1555: 'unique', // SQLITE_CONSTRAINT_PRIMARYKEY
   2067: 'unique', // SQLITE_CONSTRAINT_UNIQUE
 }
 
 /**
- * `unique`: such a row is there already. `busy`: try again. `full`: the disk has no room. `unavailable`: the files cannot be read or written.
- * `closed`: the store is closing.
- * `slow`: a report took too long. `crowded`: its owner has too many of them. `blobs`: stored files cannot be read or written. `failed`: anything else, usually a bug.
+ * `unique`: such a row is there already. `busy`: try again. `full`: the disk has no room.
+ * `unavailable`: the files cannot be read or written. `closed`: the store is closing. `slow`: a
+ * report took too long. `crowded`: its owner has too many of them. `blobs`: stored files cannot be
+ * read or written. `failed`: anything else, usually a bug.
  */
-export type StoreErrorCode = 'unique' | 'busy' | 'full' | 'unavailable' | 'closed' | 'blobs' | 'slow' | 'crowded' | 'failed'
+export type StoreErrorCode =
+  | 'unique'
+  | 'busy'
+  | 'full'
+  | 'unavailable'
+  | 'closed'
+  | 'blobs'
+  | 'slow'
+  | 'crowded'
+  | 'failed'
 
-/** The one error that the store's functions reject with. Its message may hold SQL: it is for the log, never for a caller. */
+/**
+ * The one error that the store's functions reject with. Its message may hold SQL: it is for the
+ * log, never for a caller.
+ */
 export class StoreError extends Error {
   override name = 'StoreError'
   readonly code: StoreErrorCode
@@ -31,10 +48,15 @@ export class StoreError extends Error {
   }
 }
 
-/** What node:sqlite (or a procedure) threw, as a code and a message that can cross between threads. */
+/**
+ * What node:sqlite (or a procedure) threw, as a code and a message that can cross between threads.
+ */
 export function readError(thrown: unknown): { code: StoreErrorCode; message: string } {
   const message = thrown instanceof Error ? thrown.message : String(thrown)
   if (thrown instanceof StoreError) return { code: thrown.code, message }
-  const result = typeof thrown === 'object' && thrown !== null && 'errcode' in thrown ? Number(thrown.errcode) : Number.NaN
+  const result =
+    typeof thrown === 'object' && thrown !== null && 'errcode' in thrown
+      ? Number(thrown.errcode)
+      : Number.NaN
   return { code: BY_RESULT_CODE[result] ?? BY_RESULT_CODE[result & 0xff] ?? 'failed', message }
 }

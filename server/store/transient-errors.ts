@@ -1,4 +1,5 @@
-// What a caller is told where the store, the blobs or the disk are at fault, and not what was asked for.
+// What a caller is told where the store, the blobs or the disk are at fault, and not what was asked
+// for.
 import { Problem, codeOf } from '../common/errors.ts'
 import { StoreError, type StoreErrorCode } from './store-error.ts'
 
@@ -19,13 +20,25 @@ const SENTENCES: Readonly<Partial<Record<StoreErrorCode, string>>> = {
   blobs: 'The store for files does not answer at the moment.',
 }
 
-/** The problem `store_unavailable` for an error that passes by itself; undefined for every other error. */
+/**
+ * The problem `store_unavailable` for an error that passes by itself; undefined for every other
+ * error.
+ */
 export function passingTrouble(error: unknown): Problem | undefined {
-  const sentence = error instanceof StoreError ? SENTENCES[error.code] : isNoRoom(error) ? NO_ROOM : undefined
-  return sentence === undefined ? undefined : new Problem('store_unavailable', `${sentence} Try again in a moment.`, { retryAfter: RETRY_AFTER, cause: error })
+  const sentence =
+    error instanceof StoreError ? SENTENCES[error.code] : isNoRoom(error) ? NO_ROOM : undefined
+  return sentence === undefined
+    ? undefined
+    : new Problem('store_unavailable', `${sentence} Try again in a moment.`, {
+        retryAfter: RETRY_AFTER,
+        cause: error,
+      })
 }
 
-/** Whether the system says that the disk, or our share of it, is full; that may be the size of a file, which `ulimit` or the file system limits. */
+/**
+ * Whether the system says that the disk, or our share of it, is full; that may be the size of a
+ * file, which `ulimit` or the file system limits.
+ */
 export function isNoRoom(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(codeOf(error) ?? '')
 }

@@ -1,5 +1,6 @@
-// What Prometheus reads at /metrics. Requests are counted from the same lines that are logged, so the two cannot disagree; everything else
-// is read when somebody asks. That costs the same however many connections, keys and rows there are; what takes longest is made once a second at most.
+// What Prometheus reads at /metrics. Requests are counted from the same lines that are logged, so
+// the two cannot disagree; everything else is read when somebody asks. That costs the same however
+// many connections, keys and rows there are; what takes longest is made once a second at most.
 import { stat } from 'node:fs/promises'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { RequestLine } from '../common/log.ts'
@@ -18,7 +19,10 @@ export interface Metrics {
   add(readings: Readonly<Record<string, Reading>>): void
   /** Counts a request that is over. */
   request(line: RequestLine): void
-  /** Everything in the text format of Prometheus, as text and as bytes that all scrapes share, and the content type that says so. */
+  /**
+   * Everything in the text format of Prometheus, as text and as bytes that all scrapes share, and
+   * the content type that says so.
+   */
   text(): Promise<{ type: string; body: string; bytes: Uint8Array<ArrayBuffer> }>
 }
 
@@ -26,28 +30,81 @@ export interface Metrics {
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
 /** TABLE of the library's metrics that list every connection, or every open file, to count them. */
-const TOO_DEAR = ['nodejs_active_handles', 'nodejs_active_handles_total', 'nodejs_active_requests', 'nodejs_active_requests_total', 'nodejs_active_resources', 'nodejs_active_resources_total', 'process_open_fds']
+const TOO_DEAR = [
+  'nodejs_active_handles',
+  'nodejs_active_handles_total',
+  'nodejs_active_requests',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources',
+  'nodejs_active_resources_total',
+  'process_open_fds',
+]
 
-/** For how long the text of everything but the readings is good (milliseconds): whoever scrapes meanwhile gets the same. */
+/**
+ * For how long the text of everything but the readings is good (milliseconds): whoever scrapes
+ * meanwhile gets the same.
+ */
 const GOOD_MS = 1_000
 
-/** No label holds what a caller made up (a model's name, a path), or the series would never end; keys and models are in the ledger. */
+/**
+ * No label holds what a caller made up (a model's name, a path), or the series would never end;
+ * keys and models are in the ledger.
+ */
 export function openMetrics(): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   for (const name of TOO_DEAR) registry.removeSingleMetric(name)
-  const files = new Gauge({ name: 'process_open_fds', help: 'Number of open file descriptors.', registers })
-  const api = new Histogram({
-    name: 'tollmark_http_request_duration_seconds', help: 'Duration of API and dashboard requests, in seconds.',
-    labelNames: ['route', 'method', 'status'], buckets: SECONDS, registers,
+  const files = new Gauge({
+    name: 'process_open_fds',
+    help: 'Number of open file descriptors.',
+    registers,
   })
-  const proxied = new Durations({ name: 'tollmark_proxy_request_duration_seconds', help: 'Duration of proxied requests, in seconds.', labels: ['provider', 'status'] }, SECONDS)
-  const firstByte = new Durations({ name: 'tollmark_proxy_first_byte_seconds', help: 'Time to the first byte of proxied answers, in seconds.', labels: ['provider'] }, SECONDS)
-  const tokens = new Sums({ name: 'tollmark_proxy_tokens_total', help: 'Tokens used, as reported by providers.', labels: ['provider', 'kind'] })
-  const bytes = new Sums({ name: 'tollmark_proxy_bytes_total', help: 'Bytes of bodies sent to and received from providers.', labels: ['provider', 'direction'] })
-  const refused = new Counter({ name: 'tollmark_proxy_refused_total', help: 'Requests refused by the proxy, by code.', labelNames: ['code'], registers })
-  const aborted = new Counter({ name: 'tollmark_proxy_aborted_total', help: 'Proxied requests whose client disconnected.', labelNames: ['provider'], registers })
+  const api = new Histogram({
+    name: 'tollmark_http_request_duration_seconds',
+    help: 'Duration of API and dashboard requests, in seconds.',
+    labelNames: ['route', 'method', 'status'],
+    buckets: SECONDS,
+    registers,
+  })
+  const proxied = new Durations(
+    {
+      name: 'tollmark_proxy_request_duration_seconds',
+      help: 'Duration of proxied requests, in seconds.',
+      labels: ['provider', 'status'],
+    },
+    SECONDS,
+  )
+  const firstByte = new Durations(
+    {
+      name: 'tollmark_proxy_first_byte_seconds',
+      help: 'Time to the first byte of proxied answers, in seconds.',
+      labels: ['provider'],
+    },
+    SECONDS,
+  )
+  const tokens = new Sums({
+    name: 'tollmark_proxy_tokens_total',
+    help: 'Tokens used, as reported by providers.',
+    labels: ['provider', 'kind'],
+  })
+  const bytes = new Sums({
+    name: 'tollmark_proxy_bytes_total',
+    help: 'Bytes of bodies sent to and received from providers.',
+    labels: ['provider', 'direction'],
+  })
+  const refused = new Counter({
+    name: 'tollmark_proxy_refused_total',
+    help: 'Requests refused by the proxy, by code.',
+    labelNames: ['code'],
+    registers,
+  })
+  const aborted = new Counter({
+    name: 'tollmark_proxy_aborted_total',
+    help: 'Proxied requests whose client disconnected.',
+    labelNames: ['provider'],
+    registers,
+  })
 
   const readings: [name: string, reading: Reading][] = []
   let last: { at: number; text: Promise<string> } | null = null
@@ -88,14 +145,20 @@ export function openMetrics(): Metrics {
 
   return {
     add(more) {
-      for (const [name, reading] of Object.entries(more)) readings.push([`tollmark_${name}`, reading])
+      for (const [name, reading] of Object.entries(more))
+        readings.push([`tollmark_${name}`, reading])
     },
     request(line) {
       if (line.route === '/proxy') countProxied(line)
-      else api.observe({ route: line.route ?? 'none', method: methodOf(line), status: String(line.status) }, line.duration_ms / 1000)
+      else
+        api.observe(
+          { route: line.route ?? 'none', method: methodOf(line), status: String(line.status) },
+          line.duration_ms / 1000,
+        )
     },
     text: async () => {
-      // One in a turn of the event loop: two hundred at once would hold up everything else for as long as all of them take.
+      // One in a turn of the event loop: two hundred at once would hold up everything else for as
+      // long as all of them take.
       await (line = line.then(() => new Promise(setImmediate)))
       const now = performance.now()
       if (last === null || now - last.at > GOOD_MS) last = { at: now, text: render() }
@@ -110,11 +173,17 @@ export function openMetrics(): Metrics {
   }
 }
 
-function textOf([name, { help, read, counts = false }]: readonly [name: string, reading: Reading]): string {
+function textOf([name, { help, read, counts = false }]: readonly [
+  name: string,
+  reading: Reading,
+]): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${counts ? 'counter' : 'gauge'}\n${name} ${read()}\n`
 }
 
-/** How many files are open, as Linux says since 6.2 without listing them (proc_pid_fd(5)); null where it does not. */
+/**
+ * How many files are open, as Linux says since 6.2 without listing them (proc_pid_fd(5)); null
+ * where it does not.
+ */
 async function openFiles(): Promise<number | null> {
   const { size } = await stat('/proc/self/fd').catch(() => ({ size: 0 }))
   return size > 0 ? size : null

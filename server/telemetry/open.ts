@@ -3,14 +3,26 @@ import type { Config } from '../config/settings.ts'
 import { observed, type Log } from '../common/log.ts'
 import { openMetrics, type Metrics } from './metrics.ts'
 
-/** Opens what counts and traces requests. `log` tells them of every request, and logs it as before. */
-export async function openWatching({ watch }: Config, log: Log, clock: () => number, starting: AsyncDisposableStack): Promise<{ log: Log; metrics: Metrics }> {
+/**
+ * Opens what counts and traces requests. `log` tells them of every request, and logs it as before.
+ */
+export async function openWatching(
+  { watch }: Config,
+  log: Log,
+  clock: () => number,
+  starting: AsyncDisposableStack,
+): Promise<{ log: Log; metrics: Metrics }> {
   const metrics = openMetrics()
   const observers = [metrics.request]
   if (watch.otlpEndpoint !== null) {
     // Loaded only where it is used: it takes a fifth of a second.
     const { openTraces } = await import('./traces.ts')
-    const options = { endpoint: watch.otlpEndpoint.href, headers: watch.otlpHeaders, serviceName: watch.serviceName, ratio: watch.traceRatio }
+    const options = {
+      endpoint: watch.otlpEndpoint.href,
+      headers: watch.otlpHeaders,
+      serviceName: watch.serviceName,
+      ratio: watch.traceRatio,
+    }
     observers.push(starting.use(openTraces(options, clock, log)).request)
   }
   return { log: observed(log, observers), metrics }

@@ -1,8 +1,12 @@
-// Metrics that every proxied request changes, kept in plain numbers and written in the text format of Prometheus
-// (https://prometheus.io/docs/instrumenting/exposition_formats/). The library looks a series up by all its labels for whatever is added to it:
-// for the eight of a request, that was 5 % of its whole cost.
+// Metrics that every proxied request changes, kept in plain numbers and written in the text format
+// of Prometheus (https://prometheus.io/docs/instrumenting/exposition_formats/). The library looks a
+// series up by all its labels for whatever is added to it: for the eight of a request, that was 5 %
+// of its whole cost.
 
-/** What a metric says of itself. Its labels are ours (a provider's id, a kind, a status): no value needs an escape. */
+/**
+ * What a metric says of itself. Its labels are ours (a provider's id, a kind, a status): no value
+ * needs an escape.
+ */
 export interface About {
   readonly name: string
   readonly help: string
@@ -29,12 +33,14 @@ class Series {
   /** Each with its labels, as they stand between the braces. */
   *all([first, second]: About['labels']): Generator<[labels: string, numbers: number[]]> {
     for (const [one, inner] of this.#series) {
-      for (const [other, numbers] of inner) yield [`${first}="${one}"${second === undefined ? '' : `,${second}="${other}"`}`, numbers]
+      for (const [other, numbers] of inner)
+        yield [`${first}="${one}"${second === undefined ? '' : `,${second}="${other}"`}`, numbers]
     }
   }
 }
 
-const head = ({ name, help }: About, type: string): string => `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
+const head = ({ name, help }: About, type: string): string =>
+  `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
 
 /** A counter with two labels. */
 export class Sums {
@@ -50,7 +56,12 @@ export class Sums {
   }
 
   text(): string {
-    return head(this.#about, 'counter') + [...this.#series.all(this.#about.labels)].map(([labels, [sum]]) => `${this.#about.name}{${labels}} ${sum}\n`).join('')
+    return (
+      head(this.#about, 'counter') +
+      [...this.#series.all(this.#about.labels)]
+        .map(([labels, [sum]]) => `${this.#about.name}{${labels}} ${sum}\n`)
+        .join('')
+    )
   }
 }
 
@@ -83,7 +94,8 @@ export class Durations {
     let text = head(this.#about, 'histogram')
     for (const [own, numbers] of this.#series.all(labels)) {
       let count = 0
-      for (const [i, bound] of [...this.#bounds, '+Inf'].entries()) text += `${name}_bucket{le="${bound}",${own}} ${(count += numbers[i]!)}\n`
+      for (const [i, bound] of [...this.#bounds, '+Inf'].entries())
+        text += `${name}_bucket{le="${bound}",${own}} ${(count += numbers[i]!)}\n`
       text += `${name}_sum{${own}} ${numbers.at(-1)}\n${name}_count{${own}} ${count}\n`
     }
     return text

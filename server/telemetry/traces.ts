@@ -1,10 +1,26 @@
 // OpenTelemetry: one span for each request, proxied ones with the conventions for generative AI
-// (opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans). Spans are made from the lines that are logged, when a request is over:
-// nothing on a request's way waits for a collector, and no prompt and no answer is ever part of a span.
-import { SpanKind, SpanStatusCode, TraceFlags, ROOT_CONTEXT, trace, type Attributes, type Context, type Tracer } from '@opentelemetry/api'
+// (opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans). Spans are made from the lines that are
+// logged, when a request is over: nothing on a request's way waits for a collector, and no prompt
+// and no answer is ever part of a span.
+import {
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  ROOT_CONTEXT,
+  trace,
+  type Attributes,
+  type Context,
+  type Tracer,
+} from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
-import { BatchSpanProcessor, NodeTracerProvider, ParentBasedSampler, TraceIdRatioBasedSampler, type SpanExporter } from '@opentelemetry/sdk-trace-node'
+import {
+  BatchSpanProcessor,
+  NodeTracerProvider,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  type SpanExporter,
+} from '@opentelemetry/sdk-trace-node'
 import type { Log, RequestLine } from '../common/log.ts'
 
 export interface TracesOptions {
@@ -24,7 +40,12 @@ export interface Traces extends AsyncDisposable {
 
 /** TABLE: our providers whose name in the conventions is another. */
 const PROVIDER_NAMES: Readonly<Record<string, string>> = {
-  google: 'gcp.gemini', vertex: 'gcp.vertex_ai', azure: 'azure.ai.openai', bedrock: 'aws.bedrock', mistral: 'mistral_ai', xai: 'x_ai',
+  google: 'gcp.gemini',
+  vertex: 'gcp.vertex_ai',
+  azure: 'azure.ai.openai',
+  bedrock: 'aws.bedrock',
+  mistral: 'mistral_ai',
+  xai: 'x_ai',
 }
 
 /** TABLE: how an endpoint's pattern tells the conventions' operation; the first that fits. */
@@ -35,7 +56,10 @@ const OPERATIONS: readonly [RegExp, string][] = [
   [/completions/i, 'text_completion'],
 ]
 
-/** How long a collector may take for a post, with all retries (milliseconds): the end of the server waits that long for one that is gone. */
+/**
+ * How long a collector may take for a post, with all retries (milliseconds): the end of the server
+ * waits that long for one that is gone.
+ */
 const PATIENCE = 3_000
 
 /**
@@ -44,12 +68,22 @@ const PATIENCE = 3_000
  * @param clock milliseconds since 1970
  * @param log told when traces begin to get lost, and when that ends
  */
-export function openTraces({ endpoint, headers, serviceName, ratio }: TracesOptions, clock: () => number, log: Pick<Log, 'info' | 'warn'>): Traces {
-  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces`, headers: { ...headers }, timeoutMillis: PATIENCE })
+export function openTraces(
+  { endpoint, headers, serviceName, ratio }: TracesOptions,
+  clock: () => number,
+  log: Pick<Log, 'info' | 'warn'>,
+): Traces {
+  const exporter = new OTLPTraceExporter({
+    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
+    headers: { ...headers },
+    timeoutMillis: PATIENCE,
+  })
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
-    spanProcessors: [new BatchSpanProcessor(telling(exporter, log), { scheduledDelayMillis: 1000 })],
+    spanProcessors: [
+      new BatchSpanProcessor(telling(exporter, log), { scheduledDelayMillis: 1000 }),
+    ],
   })
   const tracer = provider.getTracer('tollmark')
   return {
@@ -78,8 +112,14 @@ function telling(exporter: SpanExporter, log: Pick<Log, 'info' | 'warn'>): SpanE
 function record(tracer: Tracer, line: RequestLine, end: number): void {
   const proxied = line.route === '/proxy' && line.provider !== undefined
   const span = tracer.startSpan(
-    proxied ? `${operationOf(line)} ${line.model ?? ''}`.trim() : `${line.method} ${line.route ?? ''}`.trim(),
-    { kind: proxied ? SpanKind.CLIENT : SpanKind.SERVER, startTime: end - line.duration_ms, attributes: proxied ? proxyAttributes(line) : httpAttributes(line) },
+    proxied
+      ? `${operationOf(line)} ${line.model ?? ''}`.trim()
+      : `${line.method} ${line.route ?? ''}`.trim(),
+    {
+      kind: proxied ? SpanKind.CLIENT : SpanKind.SERVER,
+      startTime: end - line.duration_ms,
+      attributes: proxied ? proxyAttributes(line) : httpAttributes(line),
+    },
     parentOf(line.traceparent),
   )
   if (line.status >= 500 || line.status === 0) span.setStatus({ code: SpanStatusCode.ERROR })
@@ -88,14 +128,24 @@ function record(tracer: Tracer, line: RequestLine, end: number): void {
 
 function httpAttributes({ method, route, status, request_id, code }: RequestLine): Attributes {
   return {
-    'http.request.method': method, 'http.response.status_code': status, 'tollmark.request_id': request_id,
+    'http.request.method': method,
+    'http.response.status_code': status,
+    'tollmark.request_id': request_id,
     ...(route === null ? {} : { 'http.route': route }),
     ...(code === undefined ? {} : { 'error.type': code }),
   }
 }
 
 function proxyAttributes(line: RequestLine): Attributes {
-  const { provider = '', model, token_id, tokens_in, tokens_out, tokens_cached, first_byte_ms } = line
+  const {
+    provider = '',
+    model,
+    token_id,
+    tokens_in,
+    tokens_out,
+    tokens_cached,
+    first_byte_ms,
+  } = line
   return {
     ...httpAttributes(line),
     'gen_ai.operation.name': operationOf(line),
@@ -114,9 +164,19 @@ function operationOf({ endpoint = '' }: RequestLine): string {
   return OPERATIONS.find(([pattern]) => pattern.test(endpoint))?.[1] ?? 'request'
 }
 
-/** The caller's span, as W3C Trace Context writes it (www.w3.org/TR/trace-context): `00-<trace>-<span>-<flags>`. */
+/**
+ * The caller's span, as W3C Trace Context writes it (www.w3.org/TR/trace-context):
+ * `00-<trace>-<span>-<flags>`.
+ */
 function parentOf(traceparent: string | undefined): Context {
-  const [, traceId, spanId, flags] = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(traceparent ?? '') ?? []
-  if (!traceId || !spanId || !flags || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return ROOT_CONTEXT
-  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED, isRemote: true })
+  const [, traceId, spanId, flags] =
+    /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(traceparent ?? '') ?? []
+  if (!traceId || !spanId || !flags || /^0+$/.test(traceId) || /^0+$/.test(spanId))
+    return ROOT_CONTEXT
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED,
+    isRemote: true,
+  })
 }

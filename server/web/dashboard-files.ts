@@ -1,4 +1,5 @@
-// The dashboard's files. They are read once, at the first request for one, and served from memory: there are few, and they are small.
+// The dashboard's files. They are read once, at the first request for one, and served from memory:
+// there are few, and they are small.
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -7,15 +8,24 @@ import { extname, join } from 'node:path'
 /** Answers a request if it is for the dashboard; otherwise leaves it alone and says false. */
 export type Dashboard = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
 
-/** TABLE of the addresses that are pages: all of them are one document, which shows what belongs there. */
+/**
+ * TABLE of the addresses that are pages: all of them are one document, which shows what belongs
+ * there.
+ */
 const PAGES = [
-  /^\/$/, /^\/(?:setup|sign-in|invite|reset-password|keys|providers|requests|convert|tokens|accounts|account|docs)$/, /^\/keys\/[^/]+$/,
+  /^\/$/,
+  /^\/(?:setup|sign-in|invite|reset-password|keys|providers|requests|convert|tokens|accounts|account|docs)$/,
+  /^\/keys\/[^/]+$/,
 ]
 
 const isPage = (path: string): boolean => PAGES.some((form) => form.test(path))
 
-/** An address that ends in a slash, or whose page is in capitals, as that page is really written; ids stay as they are. */
-const ownAddress = (path: string): string => path.replace(/\/$/, '').replace(/^\/[^/]*/, (first) => first.toLowerCase())
+/**
+ * An address that ends in a slash, or whose page is in capitals, as that page is really written;
+ * ids stay as they are.
+ */
+const ownAddress = (path: string): string =>
+  path.replace(/\/$/, '').replace(/^\/[^/]*/, (first) => first.toLowerCase())
 
 /** Addresses of programs, where nobody expects a page. */
 const NOT_PAGES = /^\/(?:api|proxy|livez|readyz|metrics|openapi\.json|assets)(?:[/?]|$)/
@@ -28,11 +38,22 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** Scripts, styles and answers come from this server, and nothing else is loaded, run or framed. No text is ever taken for markup or code. */
+/**
+ * Scripts, styles and answers come from this server, and nothing else is loaded, run or framed. No
+ * text is ever taken for markup or code.
+ */
 const HEADERS = {
   'content-security-policy': [
-    "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'", "form-action 'self'", "base-uri 'none'",
-    "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
   ].join('; '),
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -58,25 +79,44 @@ export function openDashboard(dist: string): Dashboard {
   return (incoming, outgoing) => {
     const path = (incoming.url ?? '').split('?')[0] ?? ''
     const page = isPage(path)
-    const lost = !page && !NOT_PAGES.test(path) && (incoming.headers.accept ?? '').includes('text/html')
+    const lost =
+      !page && !NOT_PAGES.test(path) && (incoming.headers.accept ?? '').includes('text/html')
     if (!page && !lost && !/^\/(?:assets\/|[\w-]+\.\w+$)/.test(path)) return false
     // Built while the server runs: seen at the next request.
     files ??= readFiles(dist)
     const own = ownAddress(path)
     if (lost && isPage(own)) {
-      outgoing.writeHead(308, { ...HEADERS, location: own + (incoming.url ?? '').slice(path.length), 'content-length': 0 }).end()
+      outgoing
+        .writeHead(308, {
+          ...HEADERS,
+          location: own + (incoming.url ?? '').slice(path.length),
+          'content-length': 0,
+        })
+        .end()
       return true
     }
     const file = page || lost ? files?.get('/index.html') : files?.get(path)
     if (!file && !page) return false
-    if (incoming.method !== 'GET' && incoming.method !== 'HEAD') answer(outgoing, 405, { allow: 'GET, HEAD' }, 'This is a page; it answers to GET and HEAD only.\n')
-    else if (!file) answer(outgoing, 503, {}, 'The dashboard has not been built. `npm start` builds it.\n')
+    if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
+      answer(
+        outgoing,
+        405,
+        { allow: 'GET, HEAD' },
+        'This is a page; it answers to GET and HEAD only.\n',
+      )
+    else if (!file)
+      answer(outgoing, 503, {}, 'The dashboard has not been built. `npm start` builds it.\n')
     else serve(incoming, outgoing, file, lost ? 404 : 200)
     return true
   }
 }
 
-function serve(incoming: IncomingMessage, outgoing: ServerResponse, file: File, status: number): void {
+function serve(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  file: File,
+  status: number,
+): void {
   const accepted = String(incoming.headers['accept-encoding'] ?? '')
   const [encoding, bytes] = chosen(file, accepted)
   const head: Record<string, string | number> = {
@@ -86,7 +126,8 @@ function serve(incoming: IncomingMessage, outgoing: ServerResponse, file: File, 
     etag: file.etag,
     vary: 'Accept-Encoding',
   }
-  if (status === 200 && (incoming.headers['if-none-match'] ?? '').split(/,\s*/).includes(file.etag)) return void outgoing.writeHead(304, head).end()
+  if (status === 200 && (incoming.headers['if-none-match'] ?? '').split(/,\s*/).includes(file.etag))
+    return void outgoing.writeHead(304, head).end()
   if (encoding !== null) head['content-encoding'] = encoding
   outgoing.writeHead(status, { ...head, 'content-length': bytes.length })
   outgoing.end(incoming.method === 'HEAD' ? undefined : bytes)
@@ -94,14 +135,30 @@ function serve(incoming: IncomingMessage, outgoing: ServerResponse, file: File, 
 
 /** The smallest form that the caller takes. A weight of 0 is a no (RFC 9110, section 12.5.3). */
 function chosen({ plain, br, gzip }: File, accepted: string): [string | null, Buffer] {
-  const takes = (coding: string): boolean => new RegExp(String.raw`(?:^|,)\s*${coding}\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[\d.]+)?\s*(?:,|$)`, 'i').test(accepted)
+  const takes = (coding: string): boolean =>
+    new RegExp(
+      String.raw`(?:^|,)\s*${coding}\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[\d.]+)?\s*(?:,|$)`,
+      'i',
+    ).test(accepted)
   if (br && takes('br')) return ['br', br]
   if (gzip && takes('gzip')) return ['gzip', gzip]
   return [null, plain]
 }
 
-function answer(outgoing: ServerResponse, status: number, headers: Record<string, string>, text: string): void {
-  outgoing.writeHead(status, { ...HEADERS, 'content-type': 'text/plain; charset=utf-8', 'content-length': Buffer.byteLength(text), ...headers }).end(text)
+function answer(
+  outgoing: ServerResponse,
+  status: number,
+  headers: Record<string, string>,
+  text: string,
+): void {
+  outgoing
+    .writeHead(status, {
+      ...HEADERS,
+      'content-type': 'text/plain; charset=utf-8',
+      'content-length': Buffer.byteLength(text),
+      ...headers,
+    })
+    .end(text)
 }
 
 function readFiles(dist: string): ReadonlyMap<string, File> | undefined {
@@ -109,13 +166,24 @@ function readFiles(dist: string): ReadonlyMap<string, File> | undefined {
   if (!existsSync(current)) return undefined
   const folder = join(dist, readFileSync(current, 'utf8'))
   const names = globSync('**/*.*', { cwd: folder }).map((name) => name.replaceAll('\\', '/'))
-  const read = (name: string): Buffer | undefined => (names.includes(name) ? readFileSync(join(folder, name)) : undefined)
+  const read = (name: string): Buffer | undefined =>
+    names.includes(name) ? readFileSync(join(folder, name)) : undefined
   const served = names.filter((name) => Object.hasOwn(TYPES, extname(name)))
   return new Map(
     served.map((name) => {
       const plain = readFileSync(join(folder, name))
       const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`
-      return [`/${name}`, { type: TYPES[extname(name)] ?? '', etag, forever: name.startsWith('assets/'), plain, br: read(`${name}.br`), gzip: read(`${name}.gz`) }]
+      return [
+        `/${name}`,
+        {
+          type: TYPES[extname(name)] ?? '',
+          etag,
+          forever: name.startsWith('assets/'),
+          plain,
+          br: read(`${name}.br`),
+          gzip: read(`${name}.gz`),
+        },
+      ]
     }),
   )
 }

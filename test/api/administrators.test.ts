@@ -1,4 +1,5 @@
-// More than one administrator, and never none; accounts that are renamed and deleted; passwords that were lost.
+// More than one administrator, and never none; accounts that are renamed and deleted; passwords
+// that were lost.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Account } from '../../server/accounts/accounts.ts'
@@ -14,9 +15,11 @@ test('accounts get roles and names, and are deleted; there is always an administ
   const server = await startServer(t)
   const ada = await setUp(server)
   const bea = await invite(server.url, ada, BEA)
-  const accounts = async (query = '') => (await ada.send('GET', `accounts?${query}`)).json<{ data: Account[]; total: number }>()
+  const accounts = async (query = '') =>
+    (await ada.send('GET', `accounts?${query}`)).json<{ data: Account[]; total: number }>()
   const [first, second] = (await accounts()).data
-  const change = (who: typeof ada, id: string, wanted: object) => who.send('PATCH', `accounts/${id}`, wanted)
+  const change = (who: typeof ada, id: string, wanted: object) =>
+    who.send('PATCH', `accounts/${id}`, wanted)
 
   assertProblem(await change(bea, second!.id, { role: 'admin' }), 403, 'insufficient_scope')
   assertProblem(await change(ada, first!.id, { role: 'member' }), 409, 'last_administrator')
@@ -26,19 +29,38 @@ test('accounts get roles and names, and are deleted; there is always an administ
   assert.equal((await change(ada, made.id, { role: 'admin' })).json<Account>().role, 'admin')
   assertProblem(await change(ada, first!.id, { role: 'member' }), 409, 'last_administrator')
 
-  assert.equal((await change(ada, second!.id, { role: 'admin', name: 'Bea' })).json<Account>().name, 'Bea')
+  assert.equal(
+    (await change(ada, second!.id, { role: 'admin', name: 'Bea' })).json<Account>().name,
+    'Bea',
+  )
   assertProblem(await change(ada, second!.id, { name: 'admin' }), 400, 'invalid_field')
   assert.equal((await change(bea, first!.id, { role: 'member' })).json<Account>().role, 'member')
   assertProblem(await ada.send('GET', 'accounts?search=x&limit=0'), 400, 'invalid_field')
-  assert.deepEqual((await accounts()).data.map(({ id }) => id), [first!.id], 'she is an administrator no more, at once')
+  assert.deepEqual(
+    (await accounts()).data.map(({ id }) => id),
+    [first!.id],
+    'she is an administrator no more, at once',
+  )
   assert.equal((await change(bea, first!.id, { role: 'admin' })).status, 200)
-  assert.deepEqual([(await accounts('search=BEA@')).data.map(({ name }) => name), (await accounts('limit=1')).total], [['Bea'], 3])
+  assert.deepEqual(
+    [
+      (await accounts('search=BEA@')).data.map(({ name }) => name),
+      (await accounts('limit=1')).total,
+    ],
+    [['Bea'], 3],
+  )
 
   // Two who demote each other at the same moment do not both succeed.
   await change(ada, made.id, { role: 'member' })
-  const both = await Promise.all([change(ada, second!.id, { role: 'member' }), change(bea, first!.id, { role: 'member' })])
+  const both = await Promise.all([
+    change(ada, second!.id, { role: 'member' }),
+    change(bea, first!.id, { role: 'member' }),
+  ])
   assert.equal(both.filter(({ status }) => status === 200).length, 1)
-  const left = both[0].status === 200 ? { by: ada, id: second!.id, who: bea } : { by: bea, id: first!.id, who: ada }
+  const left =
+    both[0].status === 200
+      ? { by: ada, id: second!.id, who: bea }
+      : { by: bea, id: first!.id, who: ada }
 
   const key = (await left.who.send('POST', 'keys', { name: 'theirs' })).json<NewKey>()
   const row = await requestNow(server, { account: left.id, key: key.id, model: 'gpt-5' })
@@ -49,11 +71,26 @@ test('accounts get roles and names, and are deleted; there is always an administ
   assertProblem(await left.by.send('GET', `accounts/${left.id}`), 404, 'account_not_found')
   assertProblem(await change(left.by, left.id, { disabled: false }), 404, 'account_not_found')
   const keys = (await left.by.send('GET', 'keys?account=all')).json<{ data: Key[] }>().data
-  assert.deepEqual(keys.map(({ id, status }) => [id, status]), [[key.id, 'revoked']])
-  assert.equal((await left.by.send('GET', `requests/${row}?account=all`)).status, 200, 'the ledger keeps what it has used')
+  assert.deepEqual(
+    keys.map(({ id, status }) => [id, status]),
+    [[key.id, 'revoked']],
+  )
+  assert.equal(
+    (await left.by.send('GET', `requests/${row}?account=all`)).status,
+    200,
+    'the ledger keeps what it has used',
+  )
   const lost = left.id === first!.id ? ADMIN : BEA
-  assertProblem(await openBrowser(server.url).send('POST', 'session', lost), 401, 'invalid_credentials')
-  assert.equal((await (await invite(server.url, left.by, lost)).send('GET', 'keys')).status, 200, 'the e-mail is free again')
+  assertProblem(
+    await openBrowser(server.url).send('POST', 'session', lost),
+    401,
+    'invalid_credentials',
+  )
+  assert.equal(
+    (await (await invite(server.url, left.by, lost)).send('GET', 'keys')).status,
+    200,
+    'the e-mail is free again',
+  )
 })
 
 test('a link sets a lost password, once, and ends the sessions of the account', async (t) => {
@@ -63,8 +100,13 @@ test('a link sets a lost password, once, and ends the sessions of the account', 
   const { data } = (await ada.send('GET', 'accounts')).json<{ data: Account[] }>()
   const id = data[1]!.id
   assertProblem(await bea.send('POST', `accounts/${id}/reset-password`), 403, 'insufficient_scope')
-  assertProblem(await ada.send('POST', 'accounts/acc_nobody/reset-password'), 404, 'account_not_found')
-  const link = async () => tokenOf((await ada.send('POST', `accounts/${id}/reset-password`)).json<{ link: string }>().link)
+  assertProblem(
+    await ada.send('POST', 'accounts/acc_nobody/reset-password'),
+    404,
+    'account_not_found',
+  )
+  const link = async () =>
+    tokenOf((await ada.send('POST', `accounts/${id}/reset-password`)).json<{ link: string }>().link)
   const old = await link()
   const token = await link()
   const visitor = openBrowser(server.url)
@@ -73,19 +115,46 @@ test('a link sets a lost password, once, and ends the sessions of the account', 
   const opened = await open(token)
   assert.equal(opened.json<{ email: string }>().email, BEA.email, opened.text)
   assert.equal((await bea.send('GET', 'keys')).status, 200, 'nothing has changed yet')
-  const accept = (given: string, more: object = {}) => visitor.send('POST', 'password-resets/accept', { token: given, password: 'another long password', ...more })
+  const accept = (given: string, more: object = {}) =>
+    visitor.send('POST', 'password-resets/accept', {
+      token: given,
+      password: 'another long password',
+      ...more,
+    })
   assertProblem(await accept(token, { password: 'short' }), 400, 'invalid_field')
-  assertProblem(await accept(token.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'))), 404, 'reset_not_found')
+  assertProblem(
+    await accept(token.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'))),
+    404,
+    'reset_not_found',
+  )
   // Used twice at once, it works once.
-  const twice = await Promise.all([accept(token), openBrowser(server.url).send('POST', 'password-resets/accept', { token, password: 'a third long password' })])
+  const twice = await Promise.all([
+    accept(token),
+    openBrowser(server.url).send('POST', 'password-resets/accept', {
+      token,
+      password: 'a third long password',
+    }),
+  ])
   assert.deepEqual(twice.map(({ status }) => status).toSorted(), [201, 404])
   const again = await link()
   assert.equal((await accept(again)).json<{ account: Account }>().account.id, id)
   assert.equal((await visitor.send('GET', 'keys')).status, 200)
   assertProblem(await bea.send('GET', 'keys'), 401, 'invalid_token')
   for (const used of [token, again]) assertProblem(await accept(used), 404, 'reset_not_found')
-  assertProblem(await openBrowser(server.url).send('POST', 'session', BEA), 401, 'invalid_credentials')
-  assert.equal((await openBrowser(server.url).send('POST', 'session', { ...BEA, password: 'another long password' })).status, 201)
+  assertProblem(
+    await openBrowser(server.url).send('POST', 'session', BEA),
+    401,
+    'invalid_credentials',
+  )
+  assert.equal(
+    (
+      await openBrowser(server.url).send('POST', 'session', {
+        ...BEA,
+        password: 'another long password',
+      })
+    ).status,
+    201,
+  )
   const late = await link()
   server.step(25 * 3_600_000)
   assertProblem(await open(late), 404, 'reset_not_found')
@@ -96,8 +165,15 @@ test('a link sets a lost password, once, and ends the sessions of the account', 
   assert.equal(passwordResetPath(reset.token), `/reset-password?token=${reset.token}`)
   assertProblem(await accept(reset.token), 400, 'invalid_field')
   assertProblem(await accept(reset.token, { email: BEA.email }), 400, 'invalid_field')
-  assert.equal((await accept(reset.token, { email: 'made@example.com' })).json<{ account: Account }>().account.email, 'made@example.com')
+  assert.equal(
+    (await accept(reset.token, { email: 'made@example.com' })).json<{ account: Account }>().account
+      .email,
+    'made@example.com',
+  )
   assert.equal((await ada.send('PATCH', `accounts/${made.id}`, { disabled: true })).status, 200)
   assertProblem(await ada.send('POST', `accounts/${made.id}/reset-password`), 400, 'invalid_field')
-  assert.match((await fetch(`${server.url}/reset-password?token=x`)).headers.get('content-type') ?? '', /text\/html|text\/plain/)
+  assert.match(
+    (await fetch(`${server.url}/reset-password?token=x`)).headers.get('content-type') ?? '',
+    /text\/html|text\/plain/,
+  )
 })

@@ -18,9 +18,17 @@ test('without a valid token there is no conversion', async (t) => {
   const server = await startServer(t)
   const good = await server.token()
   const revoked = await server.newToken()
-  await server.store.db.updateTable('tokens').set({ revoked_at: 1 }).where('id', '=', revoked.id).execute()
+  await server.store.db
+    .updateTable('tokens')
+    .set({ revoked_at: 1 })
+    .where('id', '=', revoked.id)
+    .execute()
   const disabled = await server.token({ account: 'disabled' })
-  await server.store.db.updateTable('accounts').set({ disabled: 1 }).where('name', '=', 'disabled').execute()
+  await server.store.db
+    .updateTable('accounts')
+    .set({ disabled: 1 })
+    .where('name', '=', 'disabled')
+    .execute()
 
   const how = /^Send an API token in the header "Authorization: Bearer <API_TOKEN>"\.$/
   const wrong = /^The API token is not valid\./
@@ -35,34 +43,61 @@ test('without a valid token there is no conversion', async (t) => {
     ['a made-up token', `Bearer ${makeSecret('tmt').secret}`, wrong],
     ['the head of a token, and another secret', `Bearer ${forged(good)}`, wrong],
     ['the head of a revoked token, and another secret', `Bearer ${forged(revoked.secret)}`, wrong],
-    ['a token with one wrong letter', `Bearer ${good.slice(0, -1)}${good.endsWith('A') ? 'B' : 'A'}`, wrong],
+    [
+      'a token with one wrong letter',
+      `Bearer ${good.slice(0, -1)}${good.endsWith('A') ? 'B' : 'A'}`,
+      wrong,
+    ],
     ['a proxy key', `Bearer ${makeSecret('tmk').secret}`, /^This is a proxy key/],
     ['garbage', `Bearer ${'x'.repeat(5000)}`, wrong],
     ['a revoked token', `Bearer ${revoked.secret}`, /revoked/],
-    ['an expired token', `Bearer ${await server.token({ expiresAt: server.clock() - 1 })}`, /expired/],
+    [
+      'an expired token',
+      `Bearer ${await server.token({ expiresAt: server.clock() - 1 })}`,
+      /expired/,
+    ],
     ['a token of a disabled account', `Bearer ${disabled}`, /disabled/],
   ]
   for (const [what, authorization, detail] of headers) {
     await t.test(what, async () => {
-      const answer = await convert(server.url, undefined, FORM, authorization === undefined ? {} : { authorization })
+      const answer = await convert(
+        server.url,
+        undefined,
+        FORM,
+        authorization === undefined ? {} : { authorization },
+      )
       assertProblem(answer, 401, 'invalid_token')
       assert.match(String(answer.json()['detail']), detail)
       assert.match(String(answer.headers['www-authenticate']), /^Bearer\b/)
       for (const secret of [good, revoked.secret]) assert.ok(!answer.text.includes(secret))
     })
   }
-  assert.equal((await convert(server.url, undefined, FORM, { authorization: `bearer ${good}` })).status, 200, 'the scheme has no case')
+  assert.equal(
+    (await convert(server.url, undefined, FORM, { authorization: `bearer ${good}` })).status,
+    200,
+    'the scheme has no case',
+  )
 })
 
 test('a token without the scope "convert" is told so', async (t) => {
   const server = await startServer(t)
-  assertProblem(await convert(server.url, await server.token({ scopes: ['manage'] }), FORM), 403, 'insufficient_scope')
-  assertProblem(await call(server.url, '/api/v1/tokens', { token: await server.token() }), 403, 'insufficient_scope')
+  assertProblem(
+    await convert(server.url, await server.token({ scopes: ['manage'] }), FORM),
+    403,
+    'insufficient_scope',
+  )
+  assertProblem(
+    await call(server.url, '/api/v1/tokens', { token: await server.token() }),
+    403,
+    'insufficient_scope',
+  )
 })
 
 test('401 is answered before the body is sent', async (t) => {
   const server = await startServer(t)
-  const outgoing = start(server.url, '/api/v1/convert', { headers: { 'content-type': FORM.contentType, 'content-length': '40000000' } })
+  const outgoing = start(server.url, '/api/v1/convert', {
+    headers: { 'content-type': FORM.contentType, 'content-length': '40000000' },
+  })
   t.after(() => outgoing.destroy())
   outgoing.flushHeaders()
   assertProblem(await answerOf(outgoing), 401, 'invalid_token')
@@ -70,7 +105,13 @@ test('401 is answered before the body is sent', async (t) => {
 
 test('a caller that asks first is answered 401 instead of "100 Continue"', async (t) => {
   const server = await startServer(t)
-  const outgoing = start(server.url, '/api/v1/convert', { headers: { 'content-type': FORM.contentType, 'content-length': '40000000', expect: '100-continue' } })
+  const outgoing = start(server.url, '/api/v1/convert', {
+    headers: {
+      'content-type': FORM.contentType,
+      'content-length': '40000000',
+      expect: '100-continue',
+    },
+  })
   t.after(() => outgoing.destroy())
   let asked = false
   outgoing.on('continue', () => (asked = true))
@@ -81,7 +122,11 @@ test('a caller that asks first is answered 401 instead of "100 Continue"', async
 
 test('a caller that asks first is asked for the body once it is let in', async (t) => {
   const server = await startServer(t)
-  const headers = { 'content-type': FORM.contentType, 'content-length': String(FORM.body.length), expect: '100-continue' }
+  const headers = {
+    'content-type': FORM.contentType,
+    'content-length': String(FORM.body.length),
+    expect: '100-continue',
+  }
   const outgoing = start(server.url, '/api/v1/convert', { token: await server.token(), headers })
   outgoing.flushHeaders()
   outgoing.on('continue', () => outgoing.end(FORM.body))
@@ -91,7 +136,10 @@ test('a caller that asks first is asked for the body once it is let in', async (
 /** TABLE of what takes away what a token opens. */
 const MEANWHILE: [what: string, deed: (store: Store, token: NewToken) => Promise<unknown>][] = [
   ['the token is revoked', (store, { id }) => revokeToken(store, id, null, 1)],
-  ['the account is disabled', (store, { account_id: id }) => changeAccount(store, id, { disabled: true })],
+  [
+    'the account is disabled',
+    (store, { account_id: id }) => changeAccount(store, id, { disabled: true }),
+  ],
 ]
 /** TABLE of requests with a body. */
 const BODIES: [path: string, contentType: string, body: Buffer][] = [
@@ -99,9 +147,23 @@ const BODIES: [path: string, contentType: string, body: Buffer][] = [
   ['/api/v1/keys', 'application/json', Buffer.from('{"name":"k"}')],
 ]
 
-/** Starts a request; resolves when its body has been asked for, which is when its caller has been proven. */
-async function begin(url: string, path: string, contentType: string, body: Buffer, more: { token?: string; headers?: Record<string, string> }) {
-  const headers = { ...more.headers, 'content-type': contentType, 'content-length': String(body.length), expect: '100-continue' }
+/**
+ * Starts a request; resolves when its body has been asked for, which is when its caller has been
+ * proven.
+ */
+async function begin(
+  url: string,
+  path: string,
+  contentType: string,
+  body: Buffer,
+  more: { token?: string; headers?: Record<string, string> },
+) {
+  const headers = {
+    ...more.headers,
+    'content-type': contentType,
+    'content-length': String(body.length),
+    expect: '100-continue',
+  }
   const outgoing = start(url, path, { ...more, headers })
   outgoing.flushHeaders()
   await once(outgoing, 'continue')
@@ -112,22 +174,31 @@ test('nothing comes of a request whose caller is shut out while its body is on t
   const server = await startServer(t)
   const { url, store } = server
   const { cookie, session } = makeSession(server.clock())
-  await store.db.insertInto('sessions').values({ ...session, account_id: (await server.newToken()).account_id }).execute()
+  await store.db
+    .insertInto('sessions')
+    .values({ ...session, account_id: (await server.newToken()).account_id })
+    .execute()
   const [path, contentType, body] = BODIES[1]!
-  const ofBrowser = await begin(url, path, contentType, body, { headers: { cookie: `tollmark_session=${cookie}`, origin: url } })
+  const ofBrowser = await begin(url, path, contentType, body, {
+    headers: { cookie: `tollmark_session=${cookie}`, origin: url },
+  })
   await signOut(store, session.public_id)
   ofBrowser.end(body)
   assertProblem(await answerOf(ofBrowser), 401, 'invalid_token')
   for (const [what, deed] of MEANWHILE) {
     for (const [path, contentType, body] of BODIES) {
-      const token = await server.newToken({ account: `${what} ${path}`, scopes: ['convert', 'manage'] })
+      const token = await server.newToken({
+        account: `${what} ${path}`,
+        scopes: ['convert', 'manage'],
+      })
       const outgoing = await begin(url, path, contentType, body, { token: token.secret })
       await deed(store, token)
       outgoing.end(body)
       assertProblem(await answerOf(outgoing), 401, 'invalid_token')
     }
   }
-  for (const table of ['quota_days', 'reservations', 'keys'] as const) assert.deepEqual(await store.db.selectFrom(table).selectAll().execute(), [])
+  for (const table of ['quota_days', 'reservations', 'keys'] as const)
+    assert.deepEqual(await store.db.selectFrom(table).selectAll().execute(), [])
 })
 
 test('a caller that sends everything before it reads still reads the 401', async (t) => {
@@ -154,7 +225,9 @@ test('a caller that goes on sending for ever is cut off', async (t) => {
   const { port } = new URL(server.url)
   const socket = connect(Number(port), '127.0.0.1')
   socket.on('error', () => {})
-  socket.write(`POST /api/v1/convert HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n`)
+  socket.write(
+    `POST /api/v1/convert HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n`,
+  )
   socket.resume()
   const piece = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536), Buffer.from('\r\n')])
   let sent = 0

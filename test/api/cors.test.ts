@@ -1,4 +1,5 @@
-// Pages of other origins may call the conversion API where the operator allows it (https://fetch.spec.whatwg.org/#http-cors-protocol).
+// Pages of other origins may call the conversion API where the operator allows it
+// (https://fetch.spec.whatwg.org/#http-cors-protocol).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PAGE, file, form } from '../support/form.ts'
@@ -10,7 +11,11 @@ const PATHS = ['/api/v1/convert', '/api/v1/jobs', '/api/v1/jobs/job_x', '/api/v1
 const preflight = (url: string, path: string, origin = APP): Promise<Response> =>
   fetch(url + path, {
     method: 'OPTIONS',
-    headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization, idempotency-key' },
+    headers: {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization, idempotency-key',
+    },
   })
 
 test('without the setting no page of another origin may call', async (t) => {
@@ -19,7 +24,9 @@ test('without the setting no page of another origin may call', async (t) => {
     const { status, headers } = await preflight(server.url, path)
     assert.deepEqual([status, headers.get('access-control-allow-origin')], [405, null])
   }
-  const answer = await convert(server.url, await server.token(), form(file('Page.html', PAGE)), { origin: APP })
+  const answer = await convert(server.url, await server.token(), form(file('Page.html', PAGE)), {
+    origin: APP,
+  })
   assert.deepEqual([answer.status, answer.headers['access-control-allow-origin']], [200, undefined])
 })
 
@@ -28,17 +35,37 @@ test('pages of the allowed origins may call with a token, others may not, and co
   const token = await server.token()
   for (const path of PATHS) {
     const { status, headers } = await preflight(server.url, path)
-    assert.deepEqual([status, headers.get('access-control-allow-origin'), headers.get('access-control-allow-credentials')], [204, APP, null], path)
+    assert.deepEqual(
+      [
+        status,
+        headers.get('access-control-allow-origin'),
+        headers.get('access-control-allow-credentials'),
+      ],
+      [204, APP, null],
+      path,
+    )
     assert.match(headers.get('access-control-allow-headers')!, /authorization/)
     assert.match(headers.get('access-control-allow-methods')!, /POST.*DELETE/)
     assert.match(headers.get('vary')!, /Origin/)
     assert.match(headers.get('x-request-id')!, /^req_/)
-    assert.equal((await preflight(server.url, path, 'https://evil.example')).headers.get('access-control-allow-origin'), null)
+    assert.equal(
+      (await preflight(server.url, path, 'https://evil.example')).headers.get(
+        'access-control-allow-origin',
+      ),
+      null,
+    )
   }
   const good = form(file('Page.html', PAGE))
   for (const origin of [APP, 'http://localhost:3000']) {
-    const answers = [await convert(server.url, token, good, { origin }), await convert(server.url, undefined, good, { origin }), await call(server.url, '/api/v1/jobs/none', { token, headers: { origin } })]
-    assert.deepEqual(answers.map(({ status }) => status), [200, 401, 404])
+    const answers = [
+      await convert(server.url, token, good, { origin }),
+      await convert(server.url, undefined, good, { origin }),
+      await call(server.url, '/api/v1/jobs/none', { token, headers: { origin } }),
+    ]
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 401, 404],
+    )
     for (const { headers } of answers) {
       assert.equal(headers['access-control-allow-origin'], origin)
       assert.match(String(headers['access-control-expose-headers']), /X-Tollmark-Warnings/)
@@ -49,10 +76,17 @@ test('pages of the allowed origins may call with a token, others may not, and co
   const other = await convert(server.url, token, good, { origin: 'https://evil.example' })
   assert.deepEqual([other.status, other.headers['access-control-allow-origin']], [200, undefined])
   assert.match(String(other.headers['vary']), /Origin/)
-  assert.equal((await preflight(server.url, '/api/v1/keys')).status, 405, 'the setting is for conversions alone')
+  assert.equal(
+    (await preflight(server.url, '/api/v1/keys')).status,
+    405,
+    'the setting is for conversions alone',
+  )
 })
 
 test('any origin may be allowed', async (t) => {
   const server = await startServer(t, { TOLLMARK_ALLOWED_ORIGINS: '*' })
-  assert.equal((await preflight(server.url, PATHS[0]!)).headers.get('access-control-allow-origin'), '*')
+  assert.equal(
+    (await preflight(server.url, PATHS[0]!)).headers.get('access-control-allow-origin'),
+    '*',
+  )
 })

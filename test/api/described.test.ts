@@ -22,15 +22,30 @@ const DOCUMENT = {
   },
   components: {
     schemas: {
-      Thing: { type: 'object', properties: { id: text, at: { type: ['string', 'null'], format: 'date-time' }, of: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } }, required: ['id', 'at', 'of'] },
-      NewThing: { allOf: [{ $ref: '#/components/schemas/Thing' }, { type: 'object', properties: { secret: text }, required: ['secret'] }] },
+      Thing: {
+        type: 'object',
+        properties: {
+          id: text,
+          at: { type: ['string', 'null'], format: 'date-time' },
+          of: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] },
+        },
+        required: ['id', 'at', 'of'],
+      },
+      NewThing: {
+        allOf: [
+          { $ref: '#/components/schemas/Thing' },
+          { type: 'object', properties: { secret: text }, required: ['secret'] },
+        ],
+      },
     },
   },
 }
 
 const GOOD = { id: 'x', at: null, of: { n: 1 }, secret: 's' }
 
-/** TABLE: what, how the answer differs from a good one, and what is said of it (null: it passes). */
+/**
+ * TABLE: what, how the answer differs from a good one, and what is said of it (null: it passes).
+ */
 const CASES: [what: string, change: object, status: number, says: RegExp | null][] = [
   ['as described', {}, 200, null],
   ['a time', { at: '2026-11-03T12:00:00.000Z' }, 200, null],
@@ -44,17 +59,28 @@ const CASES: [what: string, change: object, status: number, says: RegExp | null]
 ]
 
 test('an answer that differs from its description is told', async (t) => {
-  const server = createServer((_, response) => response.end(JSON.stringify(DOCUMENT))).listen(0, '127.0.0.1')
+  const server = createServer((_, response) => response.end(JSON.stringify(DOCUMENT))).listen(
+    0,
+    '127.0.0.1',
+  )
   await once(server, 'listening')
   t.after(() => server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const headers = { 'content-type': 'application/json', 'x-request-id': 'r' }
   for (const [what, change, status, says] of CASES) {
-    const check = checkDescribed(url, 'GET', '/things/1', { status, headers, text: JSON.stringify({ ...GOOD, ...change }) })
+    const check = checkDescribed(url, 'GET', '/things/1', {
+      status,
+      headers,
+      text: JSON.stringify({ ...GOOD, ...change }),
+    })
     if (says === null) await check
     else await assert.rejects(check, says, what)
   }
-  const bare = { status: 200, headers: { 'content-type': 'application/json' }, text: JSON.stringify(GOOD) }
+  const bare = {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    text: JSON.stringify(GOOD),
+  }
   await assert.rejects(checkDescribed(url, 'GET', '/things/1', bare), /X-Request-Id/)
   await assert.rejects(checkDescribed(url, 'GET', '/nowhere', bare), /is not described/)
   await assert.rejects(checkDescribed(url, 'POST', '/things/1', bare), /is not described/)

@@ -25,16 +25,24 @@ const BODY = JSON.stringify({ model: 'gpt-5', messages: [] })
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 test('a request that failed is found as one, and its provider is not healthy until a call works again', async (t) => {
-  const served = await startServed(t, ({ reset }) => reset(), { TOLLMARK_FIRST_BYTE_TIMEOUT: '300ms' })
+  const served = await startServed(t, ({ reset }) => reset(), {
+    TOLLMARK_FIRST_BYTE_TIMEOUT: '300ms',
+  })
   const { api } = await manager(served)
   const key = await served.key()
   const send = async (script: Script) => {
     served.fake.play(script)
-    const sent = await served.send(key.secret, CHAT, { method: 'POST', headers: JSON_TYPE, body: BODY }).catch(() => null)
+    const sent = await served
+      .send(key.secret, CHAT, { method: 'POST', headers: JSON_TYPE, body: BODY })
+      .catch(() => null)
     return sent?.status
   }
-  const list = async (query: string) => (await api('GET', `requests?${query}`)).json<{ data: Row[] }>().data
-  const openai = async () => (await api('GET', 'providers')).json<{ data: Health[] }>().data.find(({ id }) => id === 'openai')!
+  const list = async (query: string) =>
+    (await api('GET', `requests?${query}`)).json<{ data: Row[] }>().data
+  const openai = async () =>
+    (await api('GET', 'providers'))
+      .json<{ data: Health[] }>()
+      .data.find(({ id }) => id === 'openai')!
   const health = async () => {
     const { health, last_error, credentials } = await openai()
     assert.deepEqual(credentials[0]?.last_error, last_error)
@@ -42,17 +50,47 @@ test('a request that failed is found as one, and its provider is not healthy unt
   }
 
   assert.deepEqual(await health(), ['healthy', undefined, undefined])
-  /** TABLE: what the provider does, what its caller is answered, the row, and the provider's health afterwards. */
+  /**
+   * TABLE: what the provider does, what its caller is answered, the row, and the provider's health
+   * afterwards.
+   */
   const cases: [script: Script, status: number, row: Omit<Row, 'id'>, health: unknown[]][] = [
-    [({ reset }) => reset(), 502, { outcome: 'failed', status: 502, error: 'upstream_unreachable' }, ['failing', null, 'upstream_unreachable']],
-    [({ gone }) => gone(), 504, { outcome: 'failed', status: 504, error: 'upstream_timeout' }, ['failing', null, 'upstream_timeout']],
-    [answer(500, JSON_TYPE, '{}'), 500, { outcome: 'failed', status: 500, error: null }, ['degraded', 500, null]],
-    [answer(404, JSON_TYPE, '{}'), 404, { outcome: 'failed', status: 404, error: null }, ['degraded', 500, null]],
-    [answer(200, JSON_TYPE, '{}'), 200, { outcome: 'succeeded', status: 200, error: null }, ['healthy', undefined, undefined]],
+    [
+      ({ reset }) => reset(),
+      502,
+      { outcome: 'failed', status: 502, error: 'upstream_unreachable' },
+      ['failing', null, 'upstream_unreachable'],
+    ],
+    [
+      ({ gone }) => gone(),
+      504,
+      { outcome: 'failed', status: 504, error: 'upstream_timeout' },
+      ['failing', null, 'upstream_timeout'],
+    ],
+    [
+      answer(500, JSON_TYPE, '{}'),
+      500,
+      { outcome: 'failed', status: 500, error: null },
+      ['degraded', 500, null],
+    ],
+    [
+      answer(404, JSON_TYPE, '{}'),
+      404,
+      { outcome: 'failed', status: 404, error: null },
+      ['degraded', 500, null],
+    ],
+    [
+      answer(200, JSON_TYPE, '{}'),
+      200,
+      { outcome: 'succeeded', status: 200, error: null },
+      ['healthy', undefined, undefined],
+    ],
   ]
   for (const [at, [script, status, row, expected]] of cases.entries()) {
     assert.equal(await send(script), status)
-    await until(async () => (await list('')).filter(({ outcome }) => outcome !== 'in_progress').length > at)
+    await until(
+      async () => (await list('')).filter(({ outcome }) => outcome !== 'in_progress').length > at,
+    )
     const [newest] = await list('limit=1')
     assert.deepEqual({ ...newest, ...row }, newest)
     assert.deepEqual(await health(), expected)
@@ -71,7 +109,12 @@ test('a request that failed is found as one, and its provider is not healthy unt
     ['status=502', [4]],
     ['outcome=failed&limit=2', [1, 2]],
   ]
-  for (const [query, found] of filters) assert.deepEqual((await list(query)).map(({ id }) => rows.indexOf(id)), found, query)
+  for (const [query, found] of filters)
+    assert.deepEqual(
+      (await list(query)).map(({ id }) => rows.indexOf(id)),
+      found,
+      query,
+    )
   assert.equal((await api('GET', 'requests?outcome=broken')).status, 400)
 })
 
@@ -81,7 +124,9 @@ test('a provider without a credential is not healthy', async (t) => {
   const { data } = (await api('GET', 'providers')).json<{ data: Health[] }>()
   assert.deepEqual(data.find(({ id }) => id === 'mistral')?.health, 'no_credential')
   const member = await manager(served, 'member')
-  const shown = (await member.api('GET', 'providers')).json<{ data: Health[] }>().data.find(({ id }) => id === 'openai')
+  const shown = (await member.api('GET', 'providers'))
+    .json<{ data: Health[] }>()
+    .data.find(({ id }) => id === 'openai')
   assert.deepEqual([shown?.health, shown?.last_error], ['healthy', null])
 })
 
@@ -90,13 +135,20 @@ test('what cannot be reached needs attention', async (t) => {
   const { api } = await manager(served)
   const key = await served.key()
   await served.send(key.secret, CHAT, { method: 'POST', headers: JSON_TYPE, body: BODY })
-  const { attention } = (await api('GET', 'overview')).json<{ attention: { kind: string; provider: string; detail: string }[] }>()
-  assert.deepEqual(attention.map(({ kind, provider }) => [kind, provider]), [['provider_unreachable', 'openai']])
+  const { attention } = (await api('GET', 'overview')).json<{
+    attention: { kind: string; provider: string; detail: string }[]
+  }>()
+  assert.deepEqual(
+    attention.map(({ kind, provider }) => [kind, provider]),
+    [['provider_unreachable', 'openai']],
+  )
   assert.match(attention[0]!.detail, /^OpenAI could not be reached/)
 })
 
 test('what a provider says of a failed request is kept, without our credential', async (t) => {
-  const served = await startServed(t, answer(200, {}), { OPENAI_API_KEY: 'sk-openai-upstream-secret' })
+  const served = await startServed(t, answer(200, {}), {
+    OPENAI_API_KEY: 'sk-openai-upstream-secret',
+  })
   const { api } = await manager(served)
   const key = await served.key()
   const secret = 'sk-openai-upstream-secret'
@@ -107,7 +159,11 @@ test('what a provider says of a failed request is kept, without our credential',
   /** TABLE: what the provider answers, and what is kept of it. */
   const cases: [script: Script, id: string | null, said: string | null][] = [
     [answer(400, { ...JSON_TYPE, 'x-request-id': 'req-of-theirs' }, text), 'req-of-theirs', masked],
-    [answer(429, { ...JSON_TYPE, 'request-id': `r-${secret}` }, '{"a":1}'), `r-${stars}`, '{"a":1}'],
+    [
+      answer(429, { ...JSON_TYPE, 'request-id': `r-${secret}` }, '{"a":1}'),
+      `r-${stars}`,
+      '{"a":1}',
+    ],
     [answer(400, { ...JSON_TYPE, 'content-encoding': 'gzip' }, gzipSync(text)), null, masked],
     [answer(404, {}, 'é'.repeat(1_500)), null, 'é'.repeat(1_024)],
     [answer(404, {}, cut), null, `${'x'.repeat(2_040)}********`],
@@ -119,15 +175,25 @@ test('what a provider says of a failed request is kept, without our credential',
   for (const [at, [script, id, said]] of cases.entries()) {
     served.fake.play(script)
     await served.send(key.secret, CHAT, { method: 'POST', headers: JSON_TYPE, body: BODY })
-    const settled = async () => (await api('GET', 'requests')).json<{ data: Row[] }>().data.filter(({ outcome }) => outcome !== 'in_progress')
+    const settled = async () =>
+      (await api('GET', 'requests'))
+        .json<{ data: Row[] }>()
+        .data.filter(({ outcome }) => outcome !== 'in_progress')
     await until(async () => (await settled()).length === at + 1)
     const answered = await api('GET', `requests/${(await settled())[0]!.id}`)
-    const { upstream_request_id, upstream_error } = answered.json<{ upstream_request_id: string | null; upstream_error: string | null }>()
+    const { upstream_request_id, upstream_error } = answered.json<{
+      upstream_request_id: string | null
+      upstream_error: string | null
+    }>()
     assert.deepEqual([upstream_request_id, upstream_error], [id, said])
     assert.doesNotMatch(answered.text, new RegExp(secret))
   }
   const found = (await api('GET', 'requests/req-of-theirs')).json<Row>()
-  assert.deepEqual([found.outcome, found.status], ['failed', 400], 'some callers are told that id only')
+  assert.deepEqual(
+    [found.outcome, found.status],
+    ['failed', 400],
+    'some callers are told that id only',
+  )
   const member = await manager(served, 'member')
   assert.equal((await member.api('GET', 'requests/req-of-theirs')).status, 404)
 })

@@ -1,4 +1,5 @@
-// Nobody has to be known to send a JSON body: one that stands still is given up, and one that breaks off is no fault of the server's.
+// Nobody has to be known to send a JSON body: one that stands still is given up, and one that
+// breaks off is no fault of the server's.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -31,5 +32,8 @@ test('who leaves in the middle of a body is no failure of the server', async (t)
   await new Promise((resolve) => leaving.write(BODY.slice(0, 10), resolve))
   leaving.destroy()
   await until(() => lines.some((line) => line.includes('"route":"/api/v1/session"')))
-  assert.deepEqual(lines.filter((line) => line.includes('"level":"error"')), [])
+  assert.deepEqual(
+    lines.filter((line) => line.includes('"level":"error"')),
+    [],
+  )
 })

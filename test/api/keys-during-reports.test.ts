@@ -9,14 +9,40 @@ const [MODELS, REPORTS] = [12_000, 6]
 
 test('keys are made, listed, read and changed while another account has its reports made', async (t) => {
   const server = await startServer(t)
-  const [busy, other] = await Promise.all(['busy', 'other'].map((account) => server.newToken({ account, scopes: ['manage'] })))
+  const [busy, other] = await Promise.all(
+    ['busy', 'other'].map((account) => server.newToken({ account, scopes: ['manage'] })),
+  )
   const send = (token: string, method: string, path: string, body?: object) =>
-    call(server.url, `/api/v1/${path}`, { method, token, headers: { 'content-type': 'application/json' }, ...(body && { body: JSON.stringify(body) }) })
+    call(server.url, `/api/v1/${path}`, {
+      method,
+      token,
+      headers: { 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    })
   const { id } = (await send(other!.secret, 'POST', 'keys', { name: 'one' })).json<NewKey>()
   const hour = Math.floor(server.clock() / HOUR) * HOUR
-  const line = { hour, key_id: 'key_1', provider: 'openai', account_id: busy!.account_id, requests: 1, errors: 0, aborted: 0, unknown: 0, unmetered: 1, bytes_in: 0, bytes_out: 0, answered: 0, first_byte_ms: 0, total_ms: 0 }
+  const line = {
+    hour,
+    key_id: 'key_1',
+    provider: 'openai',
+    account_id: busy!.account_id,
+    requests: 1,
+    errors: 0,
+    aborted: 0,
+    unknown: 0,
+    unmetered: 1,
+    bytes_in: 0,
+    bytes_out: 0,
+    answered: 0,
+    first_byte_ms: 0,
+    total_ms: 0,
+  }
   const lines = Array.from({ length: MODELS }, (_, i) => ({ ...line, model: `m${i}` }))
-  for (let at = 0; at < MODELS; at += 1_000) await server.store.db.insertInto('usage_hours').values(lines.slice(at, at + 1_000)).execute()
+  for (let at = 0; at < MODELS; at += 1_000)
+    await server.store.db
+      .insertInto('usage_hours')
+      .values(lines.slice(at, at + 1_000))
+      .execute()
 
   let done = 0
   const reports = Array.from({ length: REPORTS }, async (_, i) => {
@@ -25,10 +51,18 @@ test('keys are made, listed, read and changed while another account has its repo
     return status
   })
   const mine: [method: string, path: string, status: number, body?: object][] = [
-    ['PATCH', `keys/${id}`, 200, { name: 'two' }], ['GET', `keys/${id}`, 200], ['GET', 'keys', 200], ['POST', 'keys', 201, { name: 'three' }], ['GET', 'models', 200],
+    ['PATCH', `keys/${id}`, 200, { name: 'two' }],
+    ['GET', `keys/${id}`, 200],
+    ['GET', 'keys', 200],
+    ['POST', 'keys', 201, { name: 'three' }],
+    ['GET', 'models', 200],
   ]
   for (const [method, path, status, body] of mine) {
-    assert.equal((await send(other!.secret, method, path, body)).status, status, `${method} ${path}`)
+    assert.equal(
+      (await send(other!.secret, method, path, body)).status,
+      status,
+      `${method} ${path}`,
+    )
     assert.ok(done < REPORTS, `${method} ${path}: all reports of the other account came first`)
   }
   assert.deepEqual(new Set(await Promise.all(reports)), new Set([200]))

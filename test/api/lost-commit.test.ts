@@ -1,4 +1,5 @@
-// PostgreSQL commits, and the connection is lost before it says so: a conversion is counted once, and nothing stays held.
+// PostgreSQL commits, and the connection is lost before it says so: a conversion is counted once,
+// and nothing stays held.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
@@ -12,7 +13,10 @@ import { assertProblem, convert, startServer } from '../support/harness.ts'
 import type { Answer } from '../support/harness.ts'
 import { freshDatabase } from '../support/postgres.ts'
 
-/** Where a way to PostgreSQL ends, which carries one commit there and its answer not back: the first of a transaction that holds `statement`. */
+/**
+ * Where a way to PostgreSQL ends, which carries one commit there and its answer not back: the first
+ * of a transaction that holds `statement`.
+ */
 async function deafWay(t: TestContext, to: URL, statement: string): Promise<URL> {
   let cut = false
   const server = createServer((near) => {
@@ -24,7 +28,11 @@ async function deafWay(t: TestContext, to: URL, statement: string): Promise<URL>
       far.write(bytes)
     })
     far.on('data', (bytes) => void (deaf ? near.destroy() : near.write(bytes)))
-    for (const [one, other] of [[near, far], [far, near]] as const) one.on('error', () => {}).on('close', () => other.destroy())
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const)
+      one.on('error', () => {}).on('close', () => other.destroy())
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())
@@ -35,22 +43,57 @@ async function deafWay(t: TestContext, to: URL, statement: string): Promise<URL>
 }
 
 /** TABLE of commits that are not heard of, and what the caller is told. */
-const COMMITS: [what: string, statement: string, key: string | undefined, told: (answer: Answer) => void][] = [
-  ['the count of a conversion', 'insert into "quota_days"', undefined, (answer) => assert.equal(answer.status, 200, answer.text)],
-  ['the count of a conversion with a key', 'insert into "quota_days"', 'a', (answer) => assert.equal(answer.status, 200, answer.text)],
-  ['the reservation', 'insert into "reservations"', 'a', (answer) => assertProblem(answer, 503, 'store_unavailable')],
+const COMMITS: [
+  what: string,
+  statement: string,
+  key: string | undefined,
+  told: (answer: Answer) => void,
+][] = [
+  [
+    'the count of a conversion',
+    'insert into "quota_days"',
+    undefined,
+    (answer) => assert.equal(answer.status, 200, answer.text),
+  ],
+  [
+    'the count of a conversion with a key',
+    'insert into "quota_days"',
+    'a',
+    (answer) => assert.equal(answer.status, 200, answer.text),
+  ],
+  [
+    'the reservation',
+    'insert into "reservations"',
+    'a',
+    (answer) => assertProblem(answer, 503, 'store_unavailable'),
+  ],
 ]
 
 for (const [what, statement, key, told] of COMMITS) {
   test(`${what} is committed, and the answer of the database lost`, async (t) => {
-    const server = await startServer(t, { DATABASE_URL: (await deafWay(t, await freshDatabase(), statement)).href, TOLLMARK_FREE_CONVERSIONS: '2' })
+    const server = await startServer(t, {
+      DATABASE_URL: (await deafWay(t, await freshDatabase(), statement)).href,
+      TOLLMARK_FREE_CONVERSIONS: '2',
+    })
     const made = await server.newToken()
-    const send = () => convert(server.url, made.secret, form(file('Page.html', PAGE)), key === undefined ? {} : { 'idempotency-key': key })
+    const send = () =>
+      convert(
+        server.url,
+        made.secret,
+        form(file('Page.html', PAGE)),
+        key === undefined ? {} : { 'idempotency-key': key },
+      )
     const first = await send()
     told(first)
     const second = await Promise.race([send(), sleep(10_000, undefined, { ref: false })])
     assert.equal(second?.status, 200, second?.text ?? 'the key is still under way')
-    const { account_id } = await server.store.db.selectFrom('tokens').select('account_id').executeTakeFirstOrThrow()
-    assert.equal(await usedToday(server.store, account_id, server.clock()), key === undefined ? 2 : 1)
+    const { account_id } = await server.store.db
+      .selectFrom('tokens')
+      .select('account_id')
+      .executeTakeFirstOrThrow()
+    assert.equal(
+      await usedToday(server.store, account_id, server.clock()),
+      key === undefined ? 2 : 1,
+    )
   })
 }

@@ -6,7 +6,16 @@ import { call, startServer } from '../support/harness.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 
 interface Described {
-  paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema: { required?: string[] } }> }; responses: Record<string, { headers: object }> }>>
+  paths: Record<
+    string,
+    Record<
+      string,
+      {
+        requestBody?: { content: Record<string, { schema: { required?: string[] } }> }
+        responses: Record<string, { headers: object }>
+      }
+    >
+  >
   components: { schemas: Record<string, { required?: string[] }> }
 }
 
@@ -16,17 +25,30 @@ test('the description names the file as required, every header, and the shape of
   const { requestBody, responses } = paths['/api/v1/convert']!['post']!
   assert.deepEqual(requestBody?.content['multipart/form-data']?.schema.required, ['file'])
   const always = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit']
-  const ofDocuments = ['Content-Disposition', 'Vary', 'Content-Encoding', 'X-Tollmark-Warnings', 'X-Tollmark-Failed-Pages']
+  const ofDocuments = [
+    'Content-Disposition',
+    'Vary',
+    'Content-Encoding',
+    'X-Tollmark-Warnings',
+    'X-Tollmark-Failed-Pages',
+  ]
   assert.deepEqual(Object.keys(responses['200']!.headers), [...always, ...ofDocuments])
   assert.deepEqual(Object.keys(responses['202']!.headers), [...always, 'Location', 'Retry-After'])
   assert.deepEqual(Object.keys(responses['429']!.headers), [...always, 'Retry-After'])
   assert.deepEqual(Object.keys(responses['401']!.headers), [...always, 'WWW-Authenticate'])
-  assert.deepEqual(components.schemas['Document']?.required, ['object', 'title', 'markdown', 'pages', 'warnings'])
+  assert.deepEqual(components.schemas['Document']?.required, [
+    'object',
+    'title',
+    'markdown',
+    'pages',
+    'warnings',
+  ])
 })
 
 test('how a process is, is never kept by anything between', async (t) => {
   const server = await startServer(t)
-  for (const path of ['/livez', '/readyz']) assert.equal((await call(server.url, path)).headers['cache-control'], 'no-store')
+  for (const path of ['/livez', '/readyz'])
+    assert.equal((await call(server.url, path)).headers['cache-control'], 'no-store')
 })
 
 test('the database is for its owner only, also in a folder that others can read', async (t) => {
@@ -34,5 +56,6 @@ test('the database is for its owner only, also in a folder that others can read'
   mkdirSync(data)
   chmodSync(data, 0o755)
   await startServer(t, { TOLLMARK_DATA: data })
-  for (const name of ['tollmark.db', 'tollmark.db-wal', 'master.key']) assert.equal(statSync(join(data, name)).mode & 0o777, 0o600, name)
+  for (const name of ['tollmark.db', 'tollmark.db-wal', 'master.key'])
+    assert.equal(statSync(join(data, name)).mode & 0o777, 0o600, name)
 })

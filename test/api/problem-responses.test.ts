@@ -7,7 +7,14 @@ import { until } from '../support/until.ts'
 
 test('an address where nothing is, and a method that an address does not know', async (t) => {
   const server = await startServer(t)
-  for (const path of ['/nothing', '/api', '/api/v1', '/api/v1/converts', '/api/v1/tokens/a/b', '/%2e%2e/etc/passwd']) {
+  for (const path of [
+    '/nothing',
+    '/api',
+    '/api/v1',
+    '/api/v1/converts',
+    '/api/v1/tokens/a/b',
+    '/%2e%2e/etc/passwd',
+  ]) {
     assertProblem(await call(server.url, path), 404, 'not_found')
   }
   for (const [method, path, allow] of [
@@ -32,7 +39,11 @@ test('a server that lives says so', async (t) => {
 
 test('the description is OpenAPI 3.1, and names every route', async (t) => {
   const server = await startServer(t)
-  const document = (await call(server.url, '/openapi.json')).json<{ openapi: string; paths: Record<string, object>; components: { securitySchemes: object } }>()
+  const document = (await call(server.url, '/openapi.json')).json<{
+    openapi: string
+    paths: Record<string, object>
+    components: { securitySchemes: object }
+  }>()
   assert.equal(document.openapi, '3.1.0')
   assert.deepEqual(Object.keys(document.paths).sort(), [
     '/api/v1/accounts',
@@ -84,25 +95,76 @@ test('the description is OpenAPI 3.1, and names every route', async (t) => {
   assert.deepEqual(Object.keys(document.components.securitySchemes), ['key', 'token', 'session'])
 })
 
-/** TABLE of bytes that are no request, or a strange one: what, the bytes, the status line that answers. */
+/**
+ * TABLE of bytes that are no request, or a strange one: what, the bytes, the status line that
+ * answers.
+ */
 const STRANGE: [what: string, bytes: string, answer: RegExp][] = [
   ['no HTTP', 'hello\r\n\r\n', /^HTTP\/1\.1 400 /],
   ['no Host', 'GET /livez HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 /],
-  ['no Host in HTTP/1.0, as balancers ask how a server is', 'GET /livez HTTP/1.0\r\n\r\n', /^HTTP\/1\.1 200 /],
-  ['two Hosts', 'GET /livez HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 400 [^]*"code":"malformed_request"/],
+  [
+    'no Host in HTTP/1.0, as balancers ask how a server is',
+    'GET /livez HTTP/1.0\r\n\r\n',
+    /^HTTP\/1\.1 200 /,
+  ],
+  [
+    'two Hosts',
+    'GET /livez HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n',
+    /^HTTP\/1\.1 400 [^]*"code":"malformed_request"/,
+  ],
   ['a bad Host', 'GET /livez HTTP/1.1\r\nHost: a b\r\n\r\n', /^HTTP\/1\.1 400 /],
   ['a Host with a user', 'GET /livez HTTP/1.1\r\nHost: a@b\r\n\r\n', /^HTTP\/1\.1 400 /],
   ['a backslash', 'GET /..\\livez HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 400 /],
-  ['an absolute address', 'GET http://other.test/livez HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 200 /],
-  ['an absolute address of the proxy', 'GET http://other.test/proxy?url=https%3A%2F%2Fapi.openai.com%2Fv1%2Fmodels HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 401 [^]*\nX-Proxy-Error: invalid_api_key/i],
-  ['two lengths', 'POST /api/v1/convert HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello', /^HTTP\/1\.1 400 /],
-  ['length and chunks', 'POST /api/v1/convert HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', /^HTTP\/1\.1 400 /],
-  ['heads without end', `GET / HTTP/1.1\r\nHost: localhost\r\n${'X: y\r\n'.repeat(20_000)}\r\n`, /^HTTP\/1\.1 431 /],
-  ['no Host for the API', 'GET /api/v1/jobs HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 [^]*\nx-request-id: req_[^]*"code":"malformed_request"/i],
-  ['no Host for a page', 'GET / HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 [^]*\nx-request-id: req_[^]*"code":"malformed_request"/i],
-  ['a bad Host for the API', 'GET /api/v1/jobs HTTP/1.1\r\nHost: a b\r\n\r\n', /^HTTP\/1\.1 400 [^]*\nx-request-id: req_/i],
-  ['an expectation that nobody knows', 'POST /api/v1/convert HTTP/1.1\r\nHost: localhost\r\nExpect: gold\r\nContent-Length: 0\r\n\r\n', /^HTTP\/1\.1 400 [^]*\nx-request-id: req_[^]*"code":"malformed_request"/i],
-  ['the same for the proxy, behind another request', 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\nGET /proxy?url=x HTTP/1.1\r\nHost: localhost\r\nExpect: gold\r\n\r\n', /^HTTP\/1\.1 200 [^]*HTTP\/1\.1 400 [^]*"code":"malformed_request"/i],
+  [
+    'an absolute address',
+    'GET http://other.test/livez HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    /^HTTP\/1\.1 200 /,
+  ],
+  [
+    'an absolute address of the proxy',
+    'GET http://other.test/proxy?url=https%3A%2F%2Fapi.openai.com%2Fv1%2Fmodels HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    /^HTTP\/1\.1 401 [^]*\nX-Proxy-Error: invalid_api_key/i,
+  ],
+  [
+    'two lengths',
+    'POST /api/v1/convert HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello',
+    /^HTTP\/1\.1 400 /,
+  ],
+  [
+    'length and chunks',
+    'POST /api/v1/convert HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    /^HTTP\/1\.1 400 /,
+  ],
+  [
+    'heads without end',
+    `GET / HTTP/1.1\r\nHost: localhost\r\n${'X: y\r\n'.repeat(20_000)}\r\n`,
+    /^HTTP\/1\.1 431 /,
+  ],
+  [
+    'no Host for the API',
+    'GET /api/v1/jobs HTTP/1.1\r\n\r\n',
+    /^HTTP\/1\.1 400 [^]*\nx-request-id: req_[^]*"code":"malformed_request"/i,
+  ],
+  [
+    'no Host for a page',
+    'GET / HTTP/1.1\r\n\r\n',
+    /^HTTP\/1\.1 400 [^]*\nx-request-id: req_[^]*"code":"malformed_request"/i,
+  ],
+  [
+    'a bad Host for the API',
+    'GET /api/v1/jobs HTTP/1.1\r\nHost: a b\r\n\r\n',
+    /^HTTP\/1\.1 400 [^]*\nx-request-id: req_/i,
+  ],
+  [
+    'an expectation that nobody knows',
+    'POST /api/v1/convert HTTP/1.1\r\nHost: localhost\r\nExpect: gold\r\nContent-Length: 0\r\n\r\n',
+    /^HTTP\/1\.1 400 [^]*\nx-request-id: req_[^]*"code":"malformed_request"/i,
+  ],
+  [
+    'the same for the proxy, behind another request',
+    'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\nGET /proxy?url=x HTTP/1.1\r\nHost: localhost\r\nExpect: gold\r\n\r\n',
+    /^HTTP\/1\.1 200 [^]*HTTP\/1\.1 400 [^]*"code":"malformed_request"/i,
+  ],
   ['an unknown method', 'BREW /livez HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 400 /],
 ]
 
@@ -127,9 +189,14 @@ test('an upload whose sender ends in the middle is no file', async (t) => {
   const token = await server.token()
   const { contentType, body } = form(file('Page.html', PAGE))
   const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
-  socket.write(`POST /api/v1/convert HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n\r\n`)
+  socket.write(
+    `POST /api/v1/convert HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n\r\n`,
+  )
   socket.end(body.subarray(0, -40))
-  assert.match(String(Buffer.concat((await socket.toArray()) as Buffer[])), /^HTTP\/1\.1 400 [^]*"code":"invalid_file"/)
+  assert.match(
+    String(Buffer.concat((await socket.toArray()) as Buffer[])),
+    /^HTTP\/1\.1 400 [^]*"code":"invalid_file"/,
+  )
 })
 
 test('a caller that never finishes its head is cut off', async (t) => {
@@ -155,8 +222,16 @@ test('the log tells every request, and no secret, query or path of a caller', as
   await call(server.url, '/api/v1/tokens?cursor=tok_private', { token: secret })
   await call(server.url, '/api/v1/tokens/private', { token: secret })
   await call(server.url, '/private', { token: secret })
-  await call(server.url, '/api/v1/tokens', { method: 'POST', token: secret, headers: { 'content-type': 'application/json' }, body: '{"name":"private","scopes":["private"]}' })
-  const requests = () => server.lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ msg, route }) => msg === 'request' && route !== '/openapi.json')
+  await call(server.url, '/api/v1/tokens', {
+    method: 'POST',
+    token: secret,
+    headers: { 'content-type': 'application/json' },
+    body: '{"name":"private","scopes":["private"]}',
+  })
+  const requests = () =>
+    server.lines
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ msg, route }) => msg === 'request' && route !== '/openapi.json')
   await until(() => requests().length >= 4)
   assert.deepEqual(
     requests().map(({ method, route, status, code }) => [method, route, status, code]),

@@ -45,27 +45,50 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 test('everybody sees which providers are ready; where they are dialled, and credentials, administrators only', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const [admin, member] = [(await manager(served)).api, (await manager(served, 'member')).api]
-  const read = async (ask: typeof admin) => new Map((await ask('GET', 'providers')).json<{ data: Provider[] }>().data.map((one) => [one.id, one]))
+  const read = async (ask: typeof admin) =>
+    new Map(
+      (await ask('GET', 'providers')).json<{ data: Provider[] }>().data.map((one) => [one.id, one]),
+    )
   const [all, some] = [await read(admin), await read(member)]
-  assert.deepEqual([...some.keys()], PROVIDERS.map(({ id }) => id))
+  assert.deepEqual(
+    [...some.keys()],
+    PROVIDERS.map(({ id }) => id),
+  )
   const openai = all.get('openai')!
-  assert.deepEqual([openai.ready, openai.source, openai.hosts, openai.dial, openai.credentials?.length], [true, 'built_in', ['api.openai.com'], served.fake.origin, 1])
-  assert.deepEqual([some.get('openai')?.ready, some.get('openai')?.dial, some.get('openai')?.credentials], [true, null, null])
-  assert.deepEqual([all.get('mistral')?.ready, all.get('azure')?.hosts[0]], [false, '{resource}.openai.azure.com'])
+  assert.deepEqual(
+    [openai.ready, openai.source, openai.hosts, openai.dial, openai.credentials?.length],
+    [true, 'built_in', ['api.openai.com'], served.fake.origin, 1],
+  )
+  assert.deepEqual(
+    [some.get('openai')?.ready, some.get('openai')?.dial, some.get('openai')?.credentials],
+    [true, null, null],
+  )
+  assert.deepEqual(
+    [all.get('mistral')?.ready, all.get('azure')?.hosts[0]],
+    [false, '{resource}.openai.azure.com'],
+  )
 })
 
 test('a refused credential rests and says why; one that works again does not', async (t) => {
   const served = await startServed(t, answer(401, JSON_TYPE, '{}'))
   const admin = (await manager(served)).api
   const key = await served.key()
-  const credential = async () => (await admin('GET', 'credentials')).json<{ data: Credential[] }>().data.find(({ id }) => id === 'env_openai')!
+  const credential = async () =>
+    (await admin('GET', 'credentials'))
+      .json<{ data: Credential[] }>()
+      .data.find(({ id }) => id === 'env_openai')!
   assert.deepEqual([(await credential()).resting_ms, (await credential()).last_error], [0, null])
   await served.send(key.secret, 'https://api.openai.com/v1/models', { method: 'GET' })
   // The proxy has tried it itself, too.
   await until(async () => (await credential()).resting_ms > 50_000)
   assert.equal((await credential()).last_error?.status, 401)
-  const overview = (await admin('GET', 'overview')).json<{ attention: { kind: string; credential_id: string; detail: string }[] }>()
-  assert.deepEqual(overview.attention.map(({ kind, credential_id }) => [kind, credential_id]), [['credential_failing', 'env_openai']])
+  const overview = (await admin('GET', 'overview')).json<{
+    attention: { kind: string; credential_id: string; detail: string }[]
+  }>()
+  assert.deepEqual(
+    overview.attention.map(({ kind, credential_id }) => [kind, credential_id]),
+    [['credential_failing', 'env_openai']],
+  )
   served.fake.play(answer(200, JSON_TYPE, '{"data":[]}'))
   await served.send(key.secret, 'https://api.openai.com/v1/models', { method: 'GET' })
   const { last_error, resting_ms } = await credential()
@@ -75,15 +98,40 @@ test('a refused credential rests and says why; one that works again does not', a
 test('a test call says what a person can do', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{"data":[]}'))
   const admin = (await manager(served)).api
-  const { id } = (await admin('POST', 'credentials', { provider: 'anthropic', name: 'spare', secret: 'sk-spare', weight: 0 })).json<Credential>()
-  const attempt = async (which = id) => (await admin('POST', `credentials/${which}/test`)).json<Outcome>()
+  const { id } = (
+    await admin('POST', 'credentials', {
+      provider: 'anthropic',
+      name: 'spare',
+      secret: 'sk-spare',
+      weight: 0,
+    })
+  ).json<Credential>()
+  const attempt = async (which = id) =>
+    (await admin('POST', `credentials/${which}/test`)).json<Outcome>()
   const { at, ...good } = await attempt()
   assert.ok(Math.abs(Date.parse(at) - Date.now()) < 60_000)
-  assert.deepEqual(good, { object: 'credential_test', ok: true, status: 200, detail: 'Anthropic accepts this credential.' })
+  assert.deepEqual(good, {
+    object: 'credential_test',
+    ok: true,
+    status: 200,
+    detail: 'Anthropic accepts this credential.',
+  })
   const [request] = served.fake.requests
-  assert.deepEqual([request!.method, request!.target, headerOf(request!.rawHeaders, 'x-api-key'), headerOf(request!.rawHeaders, 'anthropic-version')], ['GET', '/v1/models?limit=1', 'sk-spare', '2023-06-01'])
+  assert.deepEqual(
+    [
+      request!.method,
+      request!.target,
+      headerOf(request!.rawHeaders, 'x-api-key'),
+      headerOf(request!.rawHeaders, 'anthropic-version'),
+    ],
+    ['GET', '/v1/models?limit=1', 'sk-spare', '2023-06-01'],
+  )
   await served.running.store.run(enter, null)
-  assert.equal((await served.running.store.db.selectFrom('requests').selectAll().execute()).length, 0, 'nobody has asked for it by a key')
+  assert.equal(
+    (await served.running.store.db.selectFrom('requests').selectAll().execute()).length,
+    0,
+    'nobody has asked for it by a key',
+  )
 
   /** TABLE: what the provider does, and what is said. */
   const cases: [script: Script, status: number | null, says: RegExp][] = [
@@ -109,18 +157,36 @@ test('a credential that the master key does not open says so wherever it is show
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { store } = served.running
   const admin = (await manager(served)).api
-  const { id, readable } = (await admin('POST', 'credentials', { provider: 'mistral', name: 'old', secret: 'm-1' })).json<Credential>()
-  const mistral = async () => (await admin('GET', 'providers')).json<{ data: Provider[] }>().data.find((one) => one.id === 'mistral')
+  const { id, readable } = (
+    await admin('POST', 'credentials', { provider: 'mistral', name: 'old', secret: 'm-1' })
+  ).json<Credential>()
+  const mistral = async () =>
+    (await admin('GET', 'providers'))
+      .json<{ data: Provider[] }>()
+      .data.find((one) => one.id === 'mistral')
   assert.deepEqual([readable, (await mistral())?.ready], [true, true])
-  await store.db.updateTable('credentials').set({ sealed: Buffer.alloc(40).toString('base64'), revision: 9 }).where('id', '=', id).execute()
+  await store.db
+    .updateTable('credentials')
+    .set({ sealed: Buffer.alloc(40).toString('base64'), revision: 9 })
+    .where('id', '=', id)
+    .execute()
   const read = async () => (await admin('GET', `credentials/${id}`)).json<Credential>()
   await until(async () => !(await read()).readable)
-  assert.deepEqual([(await mistral())?.ready, (await mistral())?.credentials?.[0]?.readable], [false, false])
+  assert.deepEqual(
+    [(await mistral())?.ready, (await mistral())?.credentials?.[0]?.readable],
+    [false, false],
+  )
   const { ok, status, detail } = (await admin('POST', `credentials/${id}/test`)).json<Outcome>()
   assert.deepEqual([ok, status], [false, null])
   assert.match(detail, /master key/)
-  const attention = async () => (await admin('GET', 'overview')).json<{ attention: { kind: string; credential_id: string; detail: string }[] }>().attention
-  assert.deepEqual((await attention()).map(({ kind, credential_id }) => [kind, credential_id]), [['credential_failing', id]])
+  const attention = async () =>
+    (await admin('GET', 'overview')).json<{
+      attention: { kind: string; credential_id: string; detail: string }[]
+    }>().attention
+  assert.deepEqual(
+    (await attention()).map(({ kind, credential_id }) => [kind, credential_id]),
+    [['credential_failing', id]],
+  )
   assert.match((await attention())[0]!.detail, /cannot be opened/)
   await admin('PATCH', `credentials/${id}`, { status: 'paused' })
   assert.deepEqual(await attention(), [])
@@ -130,9 +196,18 @@ test('a credential of the environment is read as the list shows it, and changed 
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const admin = (await manager(served)).api
   const { data } = (await admin('GET', 'credentials')).json<{ data: { id: string }[] }>()
-  assert.deepEqual(data.map(({ id }) => id), ['env_google', 'env_openai', 'env_anthropic'])
-  for (const shown of data) assert.deepEqual((await admin('GET', `credentials/${shown.id}`)).json(), shown)
-  for (const method of ['PATCH', 'DELETE']) assertProblem(await admin(method, 'credentials/env_openai', method === 'PATCH' ? { weight: 2 } : undefined), 404, 'credential_not_found')
+  assert.deepEqual(
+    data.map(({ id }) => id),
+    ['env_google', 'env_openai', 'env_anthropic'],
+  )
+  for (const shown of data)
+    assert.deepEqual((await admin('GET', `credentials/${shown.id}`)).json(), shown)
+  for (const method of ['PATCH', 'DELETE'])
+    assertProblem(
+      await admin(method, 'credentials/env_openai', method === 'PATCH' ? { weight: 2 } : undefined),
+      404,
+      'credential_not_found',
+    )
 })
 
 test('a test call goes out on a connection that is there', async (t) => {
@@ -141,41 +216,91 @@ test('a test call goes out on a connection that is there', async (t) => {
   const key = await served.key()
   await served.send(key.secret, 'https://api.openai.com/v1/models', { method: 'GET' })
   assert.equal((await admin('POST', 'credentials/env_openai/test')).json<Outcome>().ok, true)
-  assert.deepEqual(served.fake.requests.map(({ connection, turn }) => [connection, turn]), [[1, 1], [1, 2]])
+  assert.deepEqual(
+    served.fake.requests.map(({ connection, turn }) => [connection, turn]),
+    [
+      [1, 1],
+      [1, 2],
+    ],
+  )
 })
 
 test('every built-in provider has a test call that its own table does not forbid', async (t) => {
   const fake = await startFake(answer(200, JSON_TYPE, '{}'))
   t.after(() => fake.close())
-  const upstreams = Object.fromEntries(PROVIDERS.map(({ id }) => [`TOLLMARK_UPSTREAM_${id.toUpperCase()}`, fake.origin]))
-  const running = await serve(readConfig({ PORT: '0', TOLLMARK_DATA: temporaryFolder(t), ...upstreams }), openLog('silent'))
+  const upstreams = Object.fromEntries(
+    PROVIDERS.map(({ id }) => [`TOLLMARK_UPSTREAM_${id.toUpperCase()}`, fake.origin]),
+  )
+  const running = await serve(
+    readConfig({ PORT: '0', TOLLMARK_DATA: temporaryFolder(t), ...upstreams }),
+    openLog('silent'),
+  )
   t.after(() => running[Symbol.asyncDispose]())
   const admin = (await manager({ running })).api
   for (const { id, auth, hosts } of PROVIDERS) {
     const values = Object.fromEntries(hostValues({ hosts }).map((name) => [name, 'x1']))
-    const credential = (await admin('POST', 'credentials', { provider: id, secret: `secret-of-${id}`, values })).json<Credential>()
-    assert.equal((await admin('POST', `credentials/${credential.id}/test`)).json<Outcome>().ok, true, id)
-    assert.ok(headerOf(fake.requests.at(-1)!.rawHeaders, auth.header.toLowerCase())?.endsWith(`secret-of-${id}`), id)
+    const credential = (
+      await admin('POST', 'credentials', { provider: id, secret: `secret-of-${id}`, values })
+    ).json<Credential>()
+    assert.equal(
+      (await admin('POST', `credentials/${credential.id}/test`)).json<Outcome>().ok,
+      true,
+      id,
+    )
+    assert.ok(
+      headerOf(fake.requests.at(-1)!.rawHeaders, auth.header.toLowerCase())?.endsWith(
+        `secret-of-${id}`,
+      ),
+      id,
+    )
   }
 })
 
 test('a provider that an administrator adds is called at once, changed, and gone with its credentials', async (t) => {
-  const served = await startServed(t, answer(200, JSON_TYPE, '{"usage":{"prompt_tokens":3,"completion_tokens":4}}'))
+  const served = await startServed(
+    t,
+    answer(200, JSON_TYPE, '{"usage":{"prompt_tokens":3,"completion_tokens":4}}'),
+  )
   const admin = (await manager(served)).api
   const key = await served.key()
-  const chat = () => served.send(key.secret, 'https://llm.example.com/v1/chat/completions', { headers: JSON_TYPE, body: '{"model":"x"}' })
+  const chat = () =>
+    served.send(key.secret, 'https://llm.example.com/v1/chat/completions', {
+      headers: JSON_TYPE,
+      body: '{"model":"x"}',
+    })
   assert.equal((await chat()).status, 403)
-  const made = await admin('POST', 'providers', { id: 'acme', origin: 'https://llm.example.com', dial: `${served.fake.origin}/base`, auth: { header: 'X-Key', scheme: null } })
+  const made = await admin('POST', 'providers', {
+    id: 'acme',
+    origin: 'https://llm.example.com',
+    dial: `${served.fake.origin}/base`,
+    auth: { header: 'X-Key', scheme: null },
+  })
   assert.equal(made.status, 201, made.text)
-  assert.deepEqual([made.json<Provider>().source, made.json<Provider>().ready, made.json<Provider>().hosts, made.json<Provider>().dial], ['stored', false, ['llm.example.com'], `${served.fake.origin}/base`])
+  assert.deepEqual(
+    [
+      made.json<Provider>().source,
+      made.json<Provider>().ready,
+      made.json<Provider>().hosts,
+      made.json<Provider>().dial,
+    ],
+    ['stored', false, ['llm.example.com'], `${served.fake.origin}/base`],
+  )
   assert.equal((await chat()).status, 502, 'it has no credential yet')
-  const { id } = (await admin('POST', 'credentials', { provider: 'acme', secret: 'own-secret' })).json<Credential>()
+  const { id } = (
+    await admin('POST', 'credentials', { provider: 'acme', secret: 'own-secret' })
+  ).json<Credential>()
   assert.equal((await chat()).status, 200)
   const sent = served.fake.requests.at(-1)!
-  assert.deepEqual([sent.target, headerOf(sent.rawHeaders, 'x-key')], ['/base/v1/chat/completions', 'own-secret'])
+  assert.deepEqual(
+    [sent.target, headerOf(sent.rawHeaders, 'x-key')],
+    ['/base/v1/chat/completions', 'own-secret'],
+  )
   assert.equal((await admin('PATCH', 'providers/acme', { auth: null })).status, 200)
   assert.equal((await chat()).status, 200)
-  assert.equal(headerOf(served.fake.requests.at(-1)!.rawHeaders, 'authorization'), 'Bearer own-secret')
+  assert.equal(
+    headerOf(served.fake.requests.at(-1)!.rawHeaders, 'authorization'),
+    'Bearer own-secret',
+  )
   assert.equal((await admin('POST', `credentials/${id}/test`)).json<Outcome>().ok, true)
   assert.equal((await admin('DELETE', 'providers/acme')).status, 204)
   assert.equal((await chat()).status, 403)
@@ -186,19 +311,37 @@ test('a provider that an administrator adds is called at once, changed, and gone
 test('another region of a built-in provider is that provider under another name', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const admin = (await manager(served)).api
-  const made = (await admin('POST', 'providers', { id: 'anthropic-2', origin: 'https://api.anthropic.com', dial: served.fake.origin })).json<Provider & { base: string }>()
+  const made = (
+    await admin('POST', 'providers', {
+      id: 'anthropic-2',
+      origin: 'https://api.anthropic.com',
+      dial: served.fake.origin,
+    })
+  ).json<Provider & { base: string }>()
   assert.equal(made.base, 'https://api.anthropic.com/v1')
-  const { id } = (await admin('POST', 'credentials', { provider: 'anthropic-2', secret: 'second' })).json<Credential>()
+  const { id } = (
+    await admin('POST', 'credentials', { provider: 'anthropic-2', secret: 'second' })
+  ).json<Credential>()
   assert.equal((await admin('POST', `credentials/${id}/test`)).json<Outcome>().ok, true)
   const { target, rawHeaders } = served.fake.requests.at(-1)!
   assert.deepEqual([target, headerOf(rawHeaders, 'x-api-key')], ['/v1/models?limit=1', 'second'])
 
   // Its host is written out, so a credential need not bring a part of it.
-  const eu = await admin('POST', 'providers', { id: 'bedrock-eu', origin: 'https://bedrock-runtime.eu-central-1.amazonaws.com', dial: served.fake.origin })
-  assert.equal(eu.json<{ base: string }>().base, 'https://bedrock-runtime.eu-central-1.amazonaws.com')
+  const eu = await admin('POST', 'providers', {
+    id: 'bedrock-eu',
+    origin: 'https://bedrock-runtime.eu-central-1.amazonaws.com',
+    dial: served.fake.origin,
+  })
+  assert.equal(
+    eu.json<{ base: string }>().base,
+    'https://bedrock-runtime.eu-central-1.amazonaws.com',
+  )
   const stored = await admin('POST', 'credentials', { provider: 'bedrock-eu', secret: 'third' })
   assert.equal(stored.status, 201, stored.text)
-  assert.equal((await admin('POST', `credentials/${stored.json<Credential>().id}/test`)).json<Outcome>().ok, true)
+  assert.equal(
+    (await admin('POST', `credentials/${stored.json<Credential>().id}/test`)).json<Outcome>().ok,
+    true,
+  )
 })
 
 test('a provider that is added here is known to every other process, and to the next start', async (t: TestContext) => {
@@ -206,10 +349,15 @@ test('a provider that is added here is known to every other process, and to the 
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'), {}, data)
   const other = await startServed(t, answer(200, {}), {}, data)
   const admin = (await manager(served)).api
-  await admin('POST', 'providers', { id: 'acme', origin: 'https://llm.example.com', dial: served.fake.origin })
+  await admin('POST', 'providers', {
+    id: 'acme',
+    origin: 'https://llm.example.com',
+    dial: served.fake.origin,
+  })
   await admin('POST', 'credentials', { provider: 'acme', secret: 'own-secret' })
   const key = await other.key()
-  const get = async (at: Served) => (await at.send(key.secret, 'https://llm.example.com/v1/models', { method: 'GET' })).status
+  const get = async (at: Served) =>
+    (await at.send(key.secret, 'https://llm.example.com/v1/models', { method: 'GET' })).status
   await until(async () => (await get(other)) === 200)
   await admin('DELETE', 'providers/acme')
   await until(async () => (await get(other)) === 403)
@@ -218,11 +366,31 @@ test('a provider that is added here is known to every other process, and to the 
 test('administrators who change different things of a provider at once change all of them', async (t) => {
   const { running } = await startServed(t, answer(200, {}))
   const admin = (await manager({ running })).api
-  await admin('POST', 'providers', { id: 'acme', origin: 'https://llm.example.com', dial: 'http://10.0.0.1' })
-  const changes = [{ origin: 'https://ai.example.com' }, { dial: 'http://10.0.0.2' }, { auth: { header: 'X-Key', scheme: 'Key' } }]
-  for (const { status } of await Promise.all(changes.map((change) => admin('PATCH', 'providers/acme', change)))) assert.equal(status, 200)
-  const { hosts, dial, auth } = (await admin('PATCH', 'providers/acme', {})).json<Provider & { auth: object }>()
-  assert.deepEqual({ hosts, dial, auth }, { hosts: ['ai.example.com'], dial: 'http://10.0.0.2', auth: { header: 'X-Key', scheme: 'Key' } })
+  await admin('POST', 'providers', {
+    id: 'acme',
+    origin: 'https://llm.example.com',
+    dial: 'http://10.0.0.1',
+  })
+  const changes = [
+    { origin: 'https://ai.example.com' },
+    { dial: 'http://10.0.0.2' },
+    { auth: { header: 'X-Key', scheme: 'Key' } },
+  ]
+  for (const { status } of await Promise.all(
+    changes.map((change) => admin('PATCH', 'providers/acme', change)),
+  ))
+    assert.equal(status, 200)
+  const { hosts, dial, auth } = (await admin('PATCH', 'providers/acme', {})).json<
+    Provider & { auth: object }
+  >()
+  assert.deepEqual(
+    { hosts, dial, auth },
+    {
+      hosts: ['ai.example.com'],
+      dial: 'http://10.0.0.2',
+      auth: { header: 'X-Key', scheme: 'Key' },
+    },
+  )
 })
 
 test('no credential is stored for a provider that another process has just deleted', async (t) => {
@@ -230,8 +398,15 @@ test('no credential is stored for a provider that another process has just delet
   const admin = (await manager({ running })).api
   await admin('POST', 'providers', { id: 'acme', origin: 'https://llm.example.com' })
   await deleteProvider(running.store, 'acme')
-  assertProblem(await admin('POST', 'credentials', { provider: 'acme', secret: 'own-secret' }), 400, 'invalid_field')
-  assert.deepEqual(await running.store.db.selectFrom('credentials').select('provider').execute(), [])
+  assertProblem(
+    await admin('POST', 'credentials', { provider: 'acme', secret: 'own-secret' }),
+    400,
+    'invalid_field',
+  )
+  assert.deepEqual(
+    await running.store.db.selectFrom('credentials').select('provider').execute(),
+    [],
+  )
 })
 
 /** TABLE of providers that cannot be: body, and what is said. */
@@ -242,76 +417,161 @@ const BAD: [body: object, says: RegExp][] = [
   [{ id: 'acme', origin: 'https://user@llm.example.com' }, /^origin: Must be what callers name/],
   [{ id: 'acme', origin: 'llm' }, /^origin: Must be what callers name/],
   [{ id: 'acme', origin: 'https://llm.example.com', dial: 'ftp://x' }, /^dial: Must be an address/],
-  [{ id: 'acme', origin: 'https://llm.example.com', dial: 'http://u:p@10.0.0.1' }, /^dial: Must be an address/],
-  [{ id: 'acme', origin: 'https://llm.example.com', auth: { header: 'a b' } }, /^auth.header: Must be the name of a header/],
-  [{ id: 'acme', origin: 'https://llm.example.com', auth: { header: 'A', scheme: 'x\r\ny' } }, /^auth.scheme: Must be one word/],
-  ...['Host', 'content-length', 'Transfer-Encoding', 'Connection'].map((header): (typeof BAD)[number] => [{ id: 'acme', origin: 'https://llm.example.com', auth: { header } }, /^auth.header: Cannot be .*how the request is sent/]),
+  [
+    { id: 'acme', origin: 'https://llm.example.com', dial: 'http://u:p@10.0.0.1' },
+    /^dial: Must be an address/,
+  ],
+  [
+    { id: 'acme', origin: 'https://llm.example.com', auth: { header: 'a b' } },
+    /^auth.header: Must be the name of a header/,
+  ],
+  [
+    { id: 'acme', origin: 'https://llm.example.com', auth: { header: 'A', scheme: 'x\r\ny' } },
+    /^auth.scheme: Must be one word/,
+  ],
+  ...['Host', 'content-length', 'Transfer-Encoding', 'Connection'].map(
+    (header): (typeof BAD)[number] => [
+      { id: 'acme', origin: 'https://llm.example.com', auth: { header } },
+      /^auth.header: Cannot be .*how the request is sent/,
+    ],
+  ),
   [{ id: 'A c', origin: 'https://llm.example.com' }, /^id: Must be 1 to 64 lower-case/],
   [{ id: 'taken', origin: 'https://other.example.com' }, /already/],
-  [{ id: 'second', origin: 'https://taken.example.com' }, /^origin: Names the host taken.example.com, and so does "taken"/],
+  [
+    { id: 'second', origin: 'https://taken.example.com' },
+    /^origin: Names the host taken.example.com, and so does "taken"/,
+  ],
 ]
 
 test('a provider that cannot be is refused with a sentence, and nothing is stored', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const admin = (await manager(served)).api
-  assert.equal((await admin('POST', 'providers', { id: 'taken', origin: 'https://taken.example.com' })).status, 201)
+  assert.equal(
+    (await admin('POST', 'providers', { id: 'taken', origin: 'https://taken.example.com' })).status,
+    201,
+  )
   for (const [body, says] of BAD) {
     const refused = await admin('POST', 'providers', body)
     assertProblem(refused, 400, 'invalid_field')
     assert.match(String(refused.json()['detail']), says)
   }
   for (const id of ['openai', 'nobody']) {
-    assertProblem(await admin('PATCH', `providers/${id}`, { dial: null }), 404, 'provider_not_found')
+    assertProblem(
+      await admin('PATCH', `providers/${id}`, { dial: null }),
+      404,
+      'provider_not_found',
+    )
     assertProblem(await admin('DELETE', `providers/${id}`), 404, 'provider_not_found')
   }
-  assertProblem(await admin('PATCH', 'providers/taken', { origin: 'https://taken.example.com/v1' }), 400, 'invalid_field')
-  assert.deepEqual((await served.running.store.db.selectFrom('providers').select(['id', 'origin']).execute()).map((row) => ({ ...row })), [{ id: 'taken', origin: 'https://taken.example.com' }])
+  assertProblem(
+    await admin('PATCH', 'providers/taken', { origin: 'https://taken.example.com/v1' }),
+    400,
+    'invalid_field',
+  )
+  assert.deepEqual(
+    (await served.running.store.db.selectFrom('providers').select(['id', 'origin']).execute()).map(
+      (row) => ({ ...row }),
+    ),
+    [{ id: 'taken', origin: 'https://taken.example.com' }],
+  )
 })
 
 test('a stored provider that the settings leave no room for is left out, and the others work', async (t) => {
   const data = temporaryFolder(t)
   {
     const first = await startServed(t, answer(200, {}), {}, data)
-    await first.running.store.db.insertInto('providers').values({ id: 'clash', origin: 'https://llm.example.com', dial: null, auth_header: null, auth_scheme: null, created_at: 1 }).execute()
+    await first.running.store.db
+      .insertInto('providers')
+      .values({
+        id: 'clash',
+        origin: 'https://llm.example.com',
+        dial: null,
+        auth_header: null,
+        auth_scheme: null,
+        created_at: 1,
+      })
+      .execute()
     await first.running[Symbol.asyncDispose]()
   }
   const file = join(data, 'providers.json')
   writeFileSync(file, JSON.stringify([{ id: 'filed', origin: 'https://llm.example.com' }]))
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'), { TOLLMARK_PROVIDERS: file }, data)
+  const served = await startServed(
+    t,
+    answer(200, JSON_TYPE, '{}'),
+    { TOLLMARK_PROVIDERS: file },
+    data,
+  )
   const admin = (await manager(served)).api
-  const ids = (await admin('GET', 'providers')).json<{ data: Provider[] }>().data.map(({ id }) => id)
+  const ids = (await admin('GET', 'providers'))
+    .json<{ data: Provider[] }>()
+    .data.map(({ id }) => id)
   assert.deepEqual(ids, [...PROVIDERS.map(({ id }) => id), 'filed'])
   assertProblem(await admin('DELETE', 'providers/filed'), 404, 'provider_not_found')
   const key = await served.key()
-  assert.equal((await served.send(key.secret, 'https://api.openai.com/v1/models', { method: 'GET' })).status, 200)
+  assert.equal(
+    (await served.send(key.secret, 'https://api.openai.com/v1/models', { method: 'GET' })).status,
+    200,
+  )
 })
 
 test('a credential is tried when it is stored, on its own or with its provider, and what came of that is kept', async (t) => {
   const served = await startServed(t, answer(401, JSON_TYPE, '{}'))
   const { api } = await manager(served)
   type Tested = Credential & { last_test: Omit<Outcome, 'object'> | null }
-  const stored = (await api('POST', 'credentials?test=true', { provider: 'anthropic', name: 'wrong', secret: 'sk-wrong' })).json<Tested>()
+  const stored = (
+    await api('POST', 'credentials?test=true', {
+      provider: 'anthropic',
+      name: 'wrong',
+      secret: 'sk-wrong',
+    })
+  ).json<Tested>()
   assert.deepEqual([stored.last_test?.ok, stored.last_test?.status], [false, 401])
-  const untried = (await api('POST', 'credentials', { provider: 'anthropic', name: 'untried', secret: 'sk-untried' })).json<Tested>()
+  const untried = (
+    await api('POST', 'credentials', {
+      provider: 'anthropic',
+      name: 'untried',
+      secret: 'sk-untried',
+    })
+  ).json<Tested>()
   assert.equal(untried.last_test, null)
   served.fake.play(answer(200, JSON_TYPE, '{"data":[]}'))
   await api('POST', 'credentials/env_openai/test')
-  const { data, total } = (await api('GET', 'credentials')).json<{ data: Tested[]; total: number }>()
+  const { data, total } = (await api('GET', 'credentials')).json<{
+    data: Tested[]
+    total: number
+  }>()
   assert.equal(total, data.length)
   const test = (id: string) => data.find((one) => one.id === id)?.last_test?.ok
-  assert.deepEqual([test(stored.id), test('env_openai'), test('env_anthropic')], [false, true, undefined])
+  assert.deepEqual(
+    [test(stored.id), test('env_openai'), test('env_anthropic')],
+    [false, true, undefined],
+  )
   assert.equal((await api('DELETE', `credentials/${stored.id}`)).status, 204)
-  const kept = async () => (await served.running.store.db.selectFrom('credential_tests').select('credential_id').execute()).map(({ credential_id }) => credential_id)
+  const kept = async () =>
+    (
+      await served.running.store.db.selectFrom('credential_tests').select('credential_id').execute()
+    ).map(({ credential_id }) => credential_id)
   assert.deepEqual(await kept(), ['env_openai'])
 
-  const wanted = { id: 'local', origin: 'https://llm.example.com', dial: served.fake.origin, credential: { secret: 'sk-local' } }
+  const wanted = {
+    id: 'local',
+    origin: 'https://llm.example.com',
+    dial: served.fake.origin,
+    credential: { secret: 'sk-local' },
+  }
   const provider = await api('POST', 'providers?test=true', wanted)
   assert.equal(provider.status, 201, provider.text)
-  const { ready, credentials } = provider.json<Omit<Provider, 'credentials'> & { credentials: Tested[] }>()
+  const { ready, credentials } = provider.json<
+    Omit<Provider, 'credentials'> & { credentials: Tested[] }
+  >()
   assert.deepEqual([ready, credentials.map(({ last_test }) => last_test?.ok)], [true, [true]])
   assert.doesNotMatch(provider.text, /sk-local/)
   assert.equal((await api('DELETE', 'providers/local')).status, 204)
   assert.deepEqual(await kept(), ['env_openai'])
-  assertProblem(await api('POST', 'providers', { ...wanted, credential: { secret: 'with spaces' } }), 400, 'invalid_field')
+  assertProblem(
+    await api('POST', 'providers', { ...wanted, credential: { secret: 'with spaces' } }),
+    400,
+    'invalid_field',
+  )
   assertProblem(await api('GET', 'providers/local'), 405, 'method_not_allowed')
 })

@@ -12,8 +12,16 @@ async function fill(server: TestServer): Promise<string> {
   const account = (await server.newToken()).account_id
   await ledgerRow(server.store, { account, key: 'key_1', model: 'gpt-5', at: server.clock() })
   const row = await server.store.db.selectFrom('requests').selectAll().executeTakeFirstOrThrow()
-  const copies = Array.from({ length: ROWS - 1 }, (_, i) => ({ ...row, seq: row.seq + 1 + i, id: `req_copy${i}`, model: i === 0 ? 'rare' : 'gpt-5' }))
-  for (let at = 0; at < copies.length; at += 500) await server.store.write(server.store.db.insertInto('requests').values(copies.slice(at, at + 500)))
+  const copies = Array.from({ length: ROWS - 1 }, (_, i) => ({
+    ...row,
+    seq: row.seq + 1 + i,
+    id: `req_copy${i}`,
+    model: i === 0 ? 'rare' : 'gpt-5',
+  }))
+  for (let at = 0; at < copies.length; at += 500)
+    await server.store.write(
+      server.store.db.insertInto('requests').values(copies.slice(at, at + 500)),
+    )
   return account
 }
 
@@ -31,7 +39,16 @@ test('a CSV of requests holds every row once, newest first', async (t) => {
   assert.match(lines.at(-2)!, /^req_copy0,.*,rare,/)
 
   // From a cursor on, and of what fits.
-  const rest = (await admin.send('GET', `requests?format=csv&account=${account}&cursor=req_copy9`)).text.trimEnd().split('\r\n')
+  const rest = (
+    await admin.send('GET', `requests?format=csv&account=${account}&cursor=req_copy9`)
+  ).text
+    .trimEnd()
+    .split('\r\n')
   assert.equal(rest.length, 11)
-  assert.equal((await admin.send('GET', `requests?format=csv&account=${account}&provider=nobody`)).text.trimEnd().split('\r\n').length, 1)
+  assert.equal(
+    (await admin.send('GET', `requests?format=csv&account=${account}&provider=nobody`)).text
+      .trimEnd()
+      .split('\r\n').length,
+    1,
+  )
 })

@@ -1,4 +1,5 @@
-// A flood of sign-ins: who else signs in waits for a turn, not for the flood, and nobody is locked out of an account by the wrong guesses of others.
+// A flood of sign-ins: who else signs in waits for a turn, not for the flood, and nobody is locked
+// out of an account by the wrong guesses of others.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asAttempt, refuseBlocked } from '../../server/accounts/attempts.ts'
@@ -16,7 +17,10 @@ function hashing() {
     inTurn({ address, subject }, () => {
       order.push(address)
       return new Promise<void>((resolve) => ends.push(resolve))
-    }).then(() => 200, (refused: Problem) => refused.status)
+    }).then(
+      () => 200,
+      (refused: Problem) => refused.status,
+    )
   const end = async (): Promise<void> => {
     for (const resolve of ends.splice(0)) resolve()
     await settled()
@@ -41,7 +45,10 @@ test('addresses take turns at hashing, one at a time, and the newest of who floo
   for (let round = 0; round < 110; round++) await end()
   const outcomes = await Promise.all(flood)
   assert.ok(outcomes.filter((status) => status === 503).length >= 3)
-  assert.deepEqual(outcomes.slice(0, 90).filter((status) => status !== 200), [])
+  assert.deepEqual(
+    outcomes.slice(0, 90).filter((status) => status !== 200),
+    [],
+  )
 })
 
 test('a flood about one account from many addresses leaves room for the sign-ins of others', async () => {
@@ -49,37 +56,44 @@ test('a flood about one account from many addresses leaves room for the sign-ins
   const flood = Array.from({ length: 130 }, (_, index) => hash(`address ${index}`, 'victim'))
   const others = Array.from({ length: 20 }, (_, index) => hash(`other ${index}`, `person ${index}`))
   for (let round = 0; round < 160; round++) await end()
-  assert.deepEqual((await Promise.all(others)).filter((status) => status !== 200), [])
+  assert.deepEqual(
+    (await Promise.all(others)).filter((status) => status !== 200),
+    [],
+  )
   assert.ok((await Promise.all(flood)).some((status) => status !== 200))
 })
 
-onEveryStore('wrong guesses from many addresses are slowed down together, and the owner still gets in', async (t, place) => {
-  const store = await openAt(t, place)
-  let now = 1_000
-  const attempt = async (address: string, right: boolean): Promise<boolean | string> => {
-    const who = { email: 'ada@example.com', address }
-    try {
-      await refuseBlocked(store, who, now)
-      return await asAttempt(store, who, now, () => Promise.resolve(right))
-    } catch (error) {
-      return (error as Problem).code
+onEveryStore(
+  'wrong guesses from many addresses are slowed down together, and the owner still gets in',
+  async (t, place) => {
+    const store = await openAt(t, place)
+    let now = 1_000
+    const attempt = async (address: string, right: boolean): Promise<boolean | string> => {
+      const who = { email: 'ada@example.com', address }
+      try {
+        await refuseBlocked(store, who, now)
+        return await asAttempt(store, who, now, () => Promise.resolve(right))
+      } catch (error) {
+        return (error as Problem).code
+      }
     }
-  }
-  assert.equal(await attempt('home', true), true)
-  let guesses = 0
-  for (let round = 0; round < 10; round++) {
-    for (let index = 0; index < 5; index++) if ((await attempt(`attacker ${index}`, false)) === false) guesses++
-  }
-  // Each address has one, and they share what the e-mail has.
-  assert.ok(guesses <= 10, `${guesses}`)
-  assert.equal(await attempt('attacker 0', true), 'too_many_attempts')
-  assert.equal(await attempt('home', true), true, 'from where it was before')
-  for (let index = 0; index < 9; index++) await attempt(`another ${index}`, false)
-  assert.equal(await attempt('a hotel', true), true, 'from where it never was')
-  for (let round = 0; round < 100; round++) {
-    now += 61_000
-    await attempt('attacker 1', false)
-    await attempt('attacker 2', false)
-  }
-  assert.equal(await attempt('home', true), true)
-})
+    assert.equal(await attempt('home', true), true)
+    let guesses = 0
+    for (let round = 0; round < 10; round++) {
+      for (let index = 0; index < 5; index++)
+        if ((await attempt(`attacker ${index}`, false)) === false) guesses++
+    }
+    // Each address has one, and they share what the e-mail has.
+    assert.ok(guesses <= 10, `${guesses}`)
+    assert.equal(await attempt('attacker 0', true), 'too_many_attempts')
+    assert.equal(await attempt('home', true), true, 'from where it was before')
+    for (let index = 0; index < 9; index++) await attempt(`another ${index}`, false)
+    assert.equal(await attempt('a hotel', true), true, 'from where it never was')
+    for (let round = 0; round < 100; round++) {
+      now += 61_000
+      await attempt('attacker 1', false)
+      await attempt('attacker 2', false)
+    }
+    assert.equal(await attempt('home', true), true)
+  },
+)

@@ -6,13 +6,30 @@ import { written } from '../../server/ledger/reports/report-text.ts'
 
 /** TABLE of values, and the cells that they become. */
 const CELLS: [value: string | number | null, cell: string][] = [
-  ['plain', 'plain'], [null, ''], [-3, '-3'], ['a=b', 'a=b'], ['a,b', '"a,b"'], ['a "b"', '"a ""b"""'], ['a\nb', '"a\nb"'],
-  ['=1+1', "'=1+1"], ['+1', "'+1"], ['-1', "'-1"], ['@SUM(A1)', "'@SUM(A1)"], ['\t=1', "'\t=1"], ['\r=1', '"\'\r=1"'], ['\n=1', '"\'\n=1"'],
-  ['＝1+1', "'＝1+1"], ['＋1', "'＋1"], ['－1', "'－1"], ['＠SUM(A1)', "'＠SUM(A1)"], ['=1,"2"', '"\'=1,""2"""'],
+  ['plain', 'plain'],
+  [null, ''],
+  [-3, '-3'],
+  ['a=b', 'a=b'],
+  ['a,b', '"a,b"'],
+  ['a "b"', '"a ""b"""'],
+  ['a\nb', '"a\nb"'],
+  ['=1+1', "'=1+1"],
+  ['+1', "'+1"],
+  ['-1', "'-1"],
+  ['@SUM(A1)', "'@SUM(A1)"],
+  ['\t=1', "'\t=1"],
+  ['\r=1', '"\'\r=1"'],
+  ['\n=1', '"\'\n=1"'],
+  ['＝1+1', "'＝1+1"],
+  ['＋1', "'＋1"],
+  ['－1', "'－1"],
+  ['＠SUM(A1)', "'＠SUM(A1)"],
+  ['=1,"2"', '"\'=1,""2"""'],
 ]
 
 test('a value is one cell, and never a formula', () => {
-  for (const [value, cell] of CELLS) assert.equal(written('csv', ['name'], [{ name: value }]), `${cell}\r\n`)
+  for (const [value, cell] of CELLS)
+    assert.equal(written('csv', ['name'], [{ name: value }]), `${cell}\r\n`)
 })
 
 test('a long body is made as it is read, in pieces, and ends with an error where it cannot be made on', async () => {

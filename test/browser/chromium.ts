@@ -7,21 +7,39 @@ import chromium from '@sparticuz/chromium'
 import { chromium as playwright } from 'playwright-core'
 import type { Browser } from 'playwright-core'
 
-/** What that build is started with by default and a person's browser is not: it would let a page do what no browser lets it, or take the browser along when a page crashes. */
+/**
+ * What that build is started with by default and a person's browser is not: it would let a page do
+ * what no browser lets it, or take the browser along when a page crashes.
+ */
 const NOT_TAKEN = new Set([
-  '--disable-web-security', '--allow-running-insecure-content', '--disable-site-isolation-trials', '--disable-features=AudioServiceOutOfProcess,IsolateOrigins,site-per-process',
-  '--single-process', '--no-zygote',
-  '--ignore-gpu-blocklist', '--in-process-gpu', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader',
+  '--disable-web-security',
+  '--allow-running-insecure-content',
+  '--disable-site-isolation-trials',
+  '--disable-features=AudioServiceOutOfProcess,IsolateOrigins,site-per-process',
+  '--single-process',
+  '--no-zygote',
+  '--ignore-gpu-blocklist',
+  '--in-process-gpu',
+  '--use-gl=angle',
+  '--use-angle=swiftshader',
+  '--enable-unsafe-swiftshader',
 ])
 const LOCK = join(tmpdir(), 'tollmark-chromium.lock')
 /** Unpacking takes seconds; a lock older than this is left over from a process that was killed. */
 const STALE_MS = 60_000
 
-/** Starts a browser of its own; whoever starts it closes it. The first start on a machine unpacks it into the folder for temporary files. */
+/**
+ * Starts a browser of its own; whoever starts it closes it. The first start on a machine unpacks it
+ * into the folder for temporary files.
+ */
 export async function launchChromium(): Promise<Browser> {
   const executablePath = await unpacked()
   const args = chromium.args.filter((arg) => !NOT_TAKEN.has(arg))
-  return playwright.launch({ executablePath, headless: true, args: [...args, '--no-sandbox', '--disable-gpu'] })
+  return playwright.launch({
+    executablePath,
+    headless: true,
+    args: [...args, '--no-sandbox', '--disable-gpu'],
+  })
 }
 
 /** One process at a time unpacks: another one would start half a program. */
@@ -32,7 +50,8 @@ async function unpacked(): Promise<string> {
       break
     } catch {
       const since = statSync(LOCK, { throwIfNoEntry: false })?.mtimeMs
-      if (since !== undefined && Date.now() - since > STALE_MS) rmSync(LOCK, { recursive: true, force: true })
+      if (since !== undefined && Date.now() - since > STALE_MS)
+        rmSync(LOCK, { recursive: true, force: true })
       else await sleep(50)
     }
   }

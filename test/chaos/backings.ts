@@ -1,4 +1,5 @@
-// TABLE of what can stand behind the processes: a folder, or PostgreSQL and S3. Each with the troubles that can be made for it.
+// TABLE of what can stand behind the processes: a folder, or PostgreSQL and S3. Each with the
+// troubles that can be made for it.
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -21,7 +22,10 @@ const [AWAY, FULL] = [3_000, 2_000]
 const BUCKET = 'tollmark'
 
 /** TABLE of the backings. */
-export const BACKINGS: Readonly<Record<'embedded' | 'distributed', () => Promise<Backing>>> = { embedded, distributed }
+export const BACKINGS: Readonly<Record<'embedded' | 'distributed', () => Promise<Backing>>> = {
+  embedded,
+  distributed,
+}
 
 /** Two processes over one data folder, with SQLite. */
 async function embedded(): Promise<Backing> {
@@ -36,7 +40,10 @@ async function embedded(): Promise<Backing> {
       ...(disk === undefined ? {} : { 'disk full for 2 s': disk.fill }),
     },
     leftOut: disk === undefined ? ['disk full (only root can mount a small disk here)'] : [],
-    blobs: async () => readdirSync(join(data, 'blobs'), { recursive: true, withFileTypes: true }).filter((file) => file.isFile()).map(({ name }) => basename(name)),
+    blobs: async () =>
+      readdirSync(join(data, 'blobs'), { recursive: true, withFileTypes: true })
+        .filter((file) => file.isFile())
+        .map(({ name }) => basename(name)),
     [Symbol.asyncDispose]: async () => {
       await disk?.unmount()
       rmSync(data, { recursive: true, force: true })
@@ -44,18 +51,27 @@ async function embedded(): Promise<Backing> {
   }
 }
 
-/** Two processes that answer and two that work, over a PostgreSQL that keeps what it says (fsync) and an S3 server. */
+/**
+ * Two processes that answer and two that work, over a PostgreSQL that keeps what it says (fsync)
+ * and an S3 server.
+ */
 async function distributed(): Promise<Backing> {
   await using starting = new AsyncDisposableStack()
   const [data, objects] = [temporary(), temporary()]
-  starting.defer(() => [data, objects].forEach((folder) => rmSync(folder, { recursive: true, force: true })))
+  starting.defer(() =>
+    [data, objects].forEach((folder) => rmSync(folder, { recursive: true, force: true })),
+  )
   const postgres = starting.use(await startPostgres({}))
   const s3 = starting.use(await startS3(objects))
   const running = starting.move()
   return {
     env: {
-      TOLLMARK_DATA: data, DATABASE_URL: postgres.url.href, S3_ENDPOINT: s3.endpoint, S3_BUCKET: BUCKET,
-      S3_ACCESS_KEY_ID: S3_CREDENTIALS.accessKeyId, S3_SECRET_ACCESS_KEY: S3_CREDENTIALS.secretAccessKey,
+      TOLLMARK_DATA: data,
+      DATABASE_URL: postgres.url.href,
+      S3_ENDPOINT: s3.endpoint,
+      S3_BUCKET: BUCKET,
+      S3_ACCESS_KEY_ID: S3_CREDENTIALS.accessKeyId,
+      S3_SECRET_ACCESS_KEY: S3_CREDENTIALS.secretAccessKey,
     },
     roles: ['web', 'web', 'worker', 'worker'],
     troubles: {
@@ -95,9 +111,20 @@ interface Disk {
 /** Makes `folder` a disk of its own, in memory; undefined where this user may not. */
 async function mountDisk(folder: string): Promise<Disk | undefined> {
   const size = '1g'
-  const mounted = await run('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=700`, 'tollmark', folder]).then(() => true, () => false)
+  const mounted = await run('mount', [
+    '-t',
+    'tmpfs',
+    '-o',
+    `size=${size},mode=700`,
+    'tollmark',
+    folder,
+  ]).then(
+    () => true,
+    () => false,
+  )
   if (!mounted) return undefined
-  const resize = (to: string): Promise<unknown> => run('mount', ['-o', `remount,size=${to}`, folder])
+  const resize = (to: string): Promise<unknown> =>
+    run('mount', ['-o', `remount,size=${to}`, folder])
   const shrink = async (): Promise<void> => {
     const { blocks, bfree, bsize } = await statfs(folder)
     await resize(String((blocks - bfree) * bsize))
@@ -105,7 +132,15 @@ async function mountDisk(folder: string): Promise<Disk | undefined> {
   return {
     async fill() {
       // It cannot be made smaller than what is on it, which changes while we ask.
-      for (let tries = 0; tries < 50 && !(await shrink().then(() => true, () => false)); tries++);
+      for (
+        let tries = 0;
+        tries < 50 &&
+        !(await shrink().then(
+          () => true,
+          () => false,
+        ));
+        tries++
+      );
       await sleep(FULL)
       await resize(size)
     },
@@ -117,7 +152,7 @@ async function mountDisk(folder: string): Promise<Disk | undefined> {
 async function lock(path: string): Promise<void> {
   const database = new DatabaseSync(path, { timeout: 5 })
   try {
-    for (let held = false; !held; ) {
+    for (let held = false; !held;) {
       try {
         database.exec('BEGIN IMMEDIATE')
         held = true
@@ -132,9 +167,15 @@ async function lock(path: string): Promise<void> {
   }
 }
 
-/** Kills one process of PostgreSQL that serves a client: it then ends all others, and recovers from its log. */
+/**
+ * Kills one process of PostgreSQL that serves a client: it then ends all others, and recovers from
+ * its log.
+ */
 async function killBackend(url: URL): Promise<void> {
-  const [row] = (await query(url, `select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid() order by random() limit 1`)) as { pid: number }[]
+  const [row] = (await query(
+    url,
+    `select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid() order by random() limit 1`,
+  )) as { pid: number }[]
   if (row) process.kill(row.pid, 'SIGKILL')
 }
 
@@ -149,7 +190,11 @@ async function startS3(folder: string): Promise<KillableS3> {
   const port = await freePort()
   let child: ChildProcess
   const start = async (): Promise<void> => {
-    child = spawn(process.execPath, [...NODE_FLAGS, join(import.meta.dirname, 's3-process.ts'), folder, String(port)], { stdio: ['pipe', 'pipe', 'ignore'] })
+    child = spawn(
+      process.execPath,
+      [...NODE_FLAGS, join(import.meta.dirname, 's3-process.ts'), folder, String(port)],
+      { stdio: ['pipe', 'pipe', 'ignore'] },
+    )
     await once(child.stdout!, 'data')
   }
   const kill = async (): Promise<void> => {
@@ -160,8 +205,13 @@ async function startS3(folder: string): Promise<KillableS3> {
   return { endpoint: `http://127.0.0.1:${port}`, start, kill, [Symbol.asyncDispose]: kill }
 }
 
-/** The names of all objects in the bucket, as they lie on the disk: s3rver's own list fails over an object whose writing a kill has cut off. */
+/**
+ * The names of all objects in the bucket, as they lie on the disk: s3rver's own list fails over an
+ * object whose writing a kill has cut off.
+ */
 function list(folder: string): string[] {
   const end = '._S3rver_object'
-  return readdirSync(join(folder, BUCKET)).filter((name) => name.endsWith(end)).map((name) => name.slice(0, -end.length))
+  return readdirSync(join(folder, BUCKET))
+    .filter((name) => name.endsWith(end))
+    .map((name) => name.slice(0, -end.length))
 }

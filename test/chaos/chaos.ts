@@ -1,4 +1,5 @@
-// The chaos test: load on several processes while they, the database and the blob store are killed and started again; then the audit.
+// The chaos test: load on several processes while they, the database and the blob store are killed
+// and started again; then the audit.
 import { hash } from 'node:crypto'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +15,10 @@ import { startUpstream } from './upstream.ts'
 export interface Backing extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>
   readonly roles: readonly Role[]
-  /** TABLE of troubles besides the killing of processes: each makes one, and resolves when it is over. */
+  /**
+   * TABLE of troubles besides the killing of processes: each makes one, and resolves when it is
+   * over.
+   */
   readonly troubles: Readonly<Record<string, () => Promise<void>>>
   /** Troubles that cannot be made on this machine, in words. */
   readonly leftOut: readonly string[]
@@ -43,15 +47,23 @@ export interface Report {
 }
 
 /**
- * A small archive is a job here, so that many jobs fit into a minute. Without grace: what a process lets through while the store is away it can
- * lose when it is killed, as the setting says, and here nothing may be lost.
+ * A small archive is a job here, so that many jobs fit into a minute. Without grace: what a process
+ * lets through while the store is away it can lose when it is killed, as the setting says, and here
+ * nothing may be lost.
  */
 const ENV = {
-  TOLLMARK_ASYNC_ABOVE: '200KB', TOLLMARK_PLANS: '{"chaos":{"conversions_per_day":null}}', TOLLMARK_SHUTDOWN_TIMEOUT: '5s', TOLLMARK_STORE_GRACE: '0s', OPENAI_API_KEY: 'sk-upstream',
+  TOLLMARK_ASYNC_ABOVE: '200KB',
+  TOLLMARK_PLANS: '{"chaos":{"conversions_per_day":null}}',
+  TOLLMARK_SHUTDOWN_TIMEOUT: '5s',
+  TOLLMARK_STORE_GRACE: '0s',
+  OPENAI_API_KEY: 'sk-upstream',
 }
 
 /** Drives load for `seconds`, makes trouble all the while, and audits. */
-export async function chaos(backing: Backing, { seconds, pause, ease = 1, seed, onEvent = () => {} }: ChaosOptions): Promise<Report> {
+export async function chaos(
+  backing: Backing,
+  { seconds, pause, ease = 1, seed, onEvent = () => {} }: ChaosOptions,
+): Promise<Report> {
   await using upstream = await startUpstream()
   const env = { ...ENV, TOLLMARK_UPSTREAM_OPENAI: upstream.origin, ...backing.env }
   const { secrets, limited } = await prepare(env)
@@ -67,8 +79,10 @@ export async function chaos(backing: Backing, { seconds, pause, ease = 1, seed, 
   const troubles = new Map<string, number>()
   let kills = 0
   const end = Date.now() + seconds * 1000
-  // On a busy machine little happens in some seconds: then it goes on until there is something to tell.
-  const tells = (): boolean => kills > 0 && told.answered.size >= TELLING.answers && told.jobs.size >= TELLING.jobs
+  // On a busy machine little happens in some seconds: then it goes on until there is something to
+  // tell.
+  const tells = (): boolean =>
+    kills > 0 && told.answered.size >= TELLING.answers && told.jobs.size >= TELLING.jobs
   while (Date.now() < end || (!tells() && Date.now() < end + LONGER_MS)) {
     await sleep(pause * (0.5 + random()))
     const name = await trouble(fleet, backing, random)
@@ -84,26 +98,49 @@ export async function chaos(backing: Backing, { seconds, pause, ease = 1, seed, 
   wrong.push(...(await auditHeld(store)))
   await fleet.stop()
 
-  const audit = async (): Promise<string[]> => [...(await auditStore(store, told, upstream, { limited })), ...(await auditBlobs(store, await backing.blobs()))]
+  const audit = async (): Promise<string[]> => [
+    ...(await auditStore(store, told, upstream, { limited })),
+    ...(await auditBlobs(store, await backing.blobs())),
+  ]
   await clearUp(store, env, audit)
   wrong.push(...fleet.badEnds, ...(await audit()))
-  return { wrong, kills, troubles, told, received: upstream.asked.size, complaints: fleet.complaints }
+  return {
+    wrong,
+    kills,
+    troubles,
+    told,
+    received: upstream.asked.size,
+    complaints: fleet.complaints,
+  }
 }
 
-/** Runs a last process, which clears up what killed ones have left, as the next start of any does. */
-async function clearUp(store: Store, env: Record<string, string>, audit: () => Promise<string[]>): Promise<void> {
+/**
+ * Runs a last process, which clears up what killed ones have left, as the next start of any does.
+ */
+async function clearUp(
+  store: Store,
+  env: Record<string, string>,
+  audit: () => Promise<string[]>,
+): Promise<void> {
   const left = await store.reports.selectFrom('instances').select('pid').execute()
-  // The system may have given its process id to somebody else: then an instance counts as dead when it has not been seen for a while.
+  // The system may have given its process id to somebody else: then an instance counts as dead when
+  // it has not been seen for a while.
   if (left.some(({ pid }) => existsSync(`/proc/${pid}`))) await sleep(LEASE)
   await using last = await startFleet(['all'], env)
-  for (const end = Date.now() + CLEARED_MS; Date.now() < end && (await audit()).length > 0; ) await sleep(200)
+  for (const end = Date.now() + CLEARED_MS; Date.now() < end && (await audit()).length > 0;)
+    await sleep(200)
   await last.stop()
 }
 
-/** Milliseconds after which an instance is taken for dead that nobody has seen (server/store/instance.ts). */
+/**
+ * Milliseconds after which an instance is taken for dead that nobody has seen
+ * (server/store/instance.ts).
+ */
 const LEASE = 31_000
 
-/** What callers must have been told at the least; for how long it may go on for that (milliseconds). */
+/**
+ * What callers must have been told at the least; for how long it may go on for that (milliseconds).
+ */
 const TELLING = { answers: 100, jobs: 3 }
 const LONGER_MS = 45_000
 
@@ -114,22 +151,73 @@ async function trouble(fleet: Fleet, backing: Backing, random: () => number): Pr
   const others = Object.entries(backing.troubles)
   const draw = random()
   if (draw < 0.6) return fleet.restartOne('SIGKILL', Math.floor(random() * 1000))
-  if (draw < 0.75 || others.length === 0) return fleet.restartOne('SIGTERM', Math.floor(random() * 1000))
+  if (draw < 0.75 || others.length === 0)
+    return fleet.restartOne('SIGTERM', Math.floor(random() * 1000))
   const [name, make] = others[Math.floor(random() * others.length)]!
   await make()
   return name
 }
 
 /** Makes the keys and tokens by the command line. */
-async function prepare(env: Record<string, string>): Promise<{ secrets: Secrets; limited: string }> {
+async function prepare(
+  env: Record<string, string>,
+): Promise<{ secrets: Secrets; limited: string }> {
   const make = async (...args: string[]): Promise<{ id: string; secret: string }> => {
     return JSON.parse(await command([...args, '--json'], env)) as { id: string; secret: string }
   }
-  const token = await make('tokens', 'create', '--name', 'chaos', '--account', 'chaos', '--plan', 'chaos', '--scopes', 'convert,manage')
-  const freeToken = await make('tokens', 'create', '--name', 'free', '--account', 'free', '--plan', 'free')
-  const openKey = await make('keys', 'create', '--name', 'open', '--account', 'chaos', '--models', 'chaos-*')
-  const limitedKey = await make('keys', 'create', '--name', 'limited', '--account', 'chaos', '--models', 'chaos-*', '--rpm', String(RPM))
-  return { secrets: { token: token.secret, freeToken: freeToken.secret, openKey: openKey.secret, limitedKey: limitedKey.secret }, limited: limitedKey.id }
+  const token = await make(
+    'tokens',
+    'create',
+    '--name',
+    'chaos',
+    '--account',
+    'chaos',
+    '--plan',
+    'chaos',
+    '--scopes',
+    'convert,manage',
+  )
+  const freeToken = await make(
+    'tokens',
+    'create',
+    '--name',
+    'free',
+    '--account',
+    'free',
+    '--plan',
+    'free',
+  )
+  const openKey = await make(
+    'keys',
+    'create',
+    '--name',
+    'open',
+    '--account',
+    'chaos',
+    '--models',
+    'chaos-*',
+  )
+  const limitedKey = await make(
+    'keys',
+    'create',
+    '--name',
+    'limited',
+    '--account',
+    'chaos',
+    '--models',
+    'chaos-*',
+    '--rpm',
+    String(RPM),
+  )
+  return {
+    secrets: {
+      token: token.secret,
+      freeToken: freeToken.secret,
+      openKey: openKey.secret,
+      limitedKey: limitedKey.secret,
+    },
+    limited: limitedKey.id,
+  }
 }
 
 /** SHA-256 of what the archive of the jobs becomes, by the command line. */
@@ -145,7 +233,11 @@ async function expectedDocument(): Promise<string> {
 }
 
 function open(env: Record<string, string>): Promise<Store> {
-  return openStore({ data: env['TOLLMARK_DATA']!, databaseUrl: env['DATABASE_URL'] === undefined ? null : new URL(env['DATABASE_URL']), now: Date.now() })
+  return openStore({
+    data: env['TOLLMARK_DATA']!,
+    databaseUrl: env['DATABASE_URL'] === undefined ? null : new URL(env['DATABASE_URL']),
+    now: Date.now(),
+  })
 }
 
 /** Numbers from 0 to 1 that a seed determines (mulberry32). */

@@ -1,13 +1,23 @@
-// Server processes that are killed and started again, and the one address at which callers find whichever of them lives.
+// Server processes that are killed and started again, and the one address at which callers find
+// whichever of them lives.
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { MAIN, NODE_FLAGS, TEST_FLAGS } from '../support/node.ts'
 
-/** Runs one command of the command line; what it prints. Rejects with what it says where it fails. */
-export async function command(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [...NODE_FLAGS, ...TEST_FLAGS, MAIN, ...args], { env: { ...process.env, ...env }, maxBuffer: 2 ** 26 })
+/**
+ * Runs one command of the command line; what it prints. Rejects with what it says where it fails.
+ */
+export async function command(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<string> {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [...NODE_FLAGS, ...TEST_FLAGS, MAIN, ...args],
+    { env: { ...process.env, ...env }, maxBuffer: 2 ** 26 },
+  )
   return stdout
 }
 
@@ -23,9 +33,14 @@ interface Member {
 }
 
 export interface Fleet extends AsyncDisposable {
-  /** The port of some process that takes requests, another one each time; null while there is none. */
+  /**
+   * The port of some process that takes requests, another one each time; null while there is none.
+   */
   port(): number | null
-  /** Sends a signal to one process, waits until it has ended, and starts it again. Resolves to what happened, in words. */
+  /**
+   * Sends a signal to one process, waits until it has ended, and starts it again. Resolves to what
+   * happened, in words.
+   */
   restartOne(signal: 'SIGKILL' | 'SIGTERM', pick: number): Promise<string>
   /** Resolves when every process takes requests again. */
   whole(): Promise<void>
@@ -33,17 +48,25 @@ export interface Fleet extends AsyncDisposable {
   stop(): Promise<void>
   /** Processes that did not end well when they were asked to, in words. */
   readonly badEnds: readonly string[]
-  /** What they have complained of on standard error and as log lines of level error: how often each kind. */
+  /**
+   * What they have complained of on standard error and as log lines of level error: how often each
+   * kind.
+   */
   readonly complaints: ReadonlyMap<string, number>
 }
 
-/** Milliseconds after which a process that ended by itself is started again, as a supervisor does. */
+/**
+ * Milliseconds after which a process that ended by itself is started again, as a supervisor does.
+ */
 const RESTART = 500
 /** Milliseconds that a process may take to end after SIGTERM, and all of them to start. */
 const [END, START] = [30_000, 60_000]
 
 /** Starts the processes, all with the same environment. */
-export async function startFleet(roles: readonly Role[], env: Record<string, string>): Promise<Fleet> {
+export async function startFleet(
+  roles: readonly Role[],
+  env: Record<string, string>,
+): Promise<Fleet> {
   const complaints = new Map<string, number>()
   const badEnds: string[] = []
   let turn = 0
@@ -56,7 +79,14 @@ export async function startFleet(roles: readonly Role[], env: Record<string, str
 
   function start(role: Role): Member {
     const child = spawn(process.execPath, [...NODE_FLAGS, ...TEST_FLAGS, MAIN, 'serve'], {
-      env: { ...process.env, PORT: '0', HOST: '127.0.0.1', TOLLMARK_ROLE: role, LOG_LEVEL: 'error', ...env },
+      env: {
+        ...process.env,
+        PORT: '0',
+        HOST: '127.0.0.1',
+        TOLLMARK_ROLE: role,
+        LOG_LEVEL: 'error',
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const member: Member = { role, child, port: null, ending: false }
@@ -66,7 +96,8 @@ export async function startFleet(roles: readonly Role[], env: Record<string, str
       else complain(said)
     })
     child.stdout.setEncoding('utf8').on('data', (lines: string) => {
-      for (const line of lines.split('\n')) if (line.includes('"level":"error"')) complain(messageOf(line))
+      for (const line of lines.split('\n'))
+        if (line.includes('"level":"error"')) complain(messageOf(line))
     })
     child.once('exit', (code) => {
       member.port = null
@@ -92,11 +123,13 @@ export async function startFleet(roles: readonly Role[], env: Record<string, str
     const [code, by] = (await once(child, 'exit')) as [number | null, string | null]
     clearTimeout(last)
     // One that has not begun yet has nothing to bring to an end.
-    if (signal === 'SIGTERM' && began && code !== 0) badEnds.push(`a process (${role}) ended with ${code ?? by} after SIGTERM`)
+    if (signal === 'SIGTERM' && began && code !== 0)
+      badEnds.push(`a process (${role}) ended with ${code ?? by} after SIGTERM`)
   }
 
   async function whole(): Promise<void> {
-    for (const until = Date.now() + START; Date.now() < until; await sleep(50)) if (members.every(({ port }) => port !== null)) return
+    for (const until = Date.now() + START; Date.now() < until; await sleep(50))
+      if (members.every(({ port }) => port !== null)) return
     throw new Error(`the processes did not start: ${[...complaints.keys()].join('\n')}`)
   }
 
@@ -136,7 +169,12 @@ export async function startFleet(roles: readonly Role[], env: Record<string, str
 
 function messageOf(line: string): string {
   try {
-    const { msg, err, route, code } = JSON.parse(line) as { msg?: string; err?: string; route?: string; code?: string }
+    const { msg, err, route, code } = JSON.parse(line) as {
+      msg?: string
+      err?: string
+      route?: string
+      code?: string
+    }
     return [msg, err?.split('\n')[0], route, code].filter((word) => word !== undefined).join(' ')
   } catch {
     return line

@@ -28,7 +28,10 @@ export interface Told {
   /** Models of requests that were refused, so that no provider may have seen them. */
   readonly refused: Set<string>
   readonly statuses: Map<string, number>
-  /** Uploads by their idempotency key: acknowledged with a document, or by a job; `null` while nobody knows. */
+  /**
+   * Uploads by their idempotency key: acknowledged with a document, or by a job; `null` while
+   * nobody knows.
+   */
   readonly uploads: Map<string, 'done' | null>
   /** Jobs: idempotency key → id. */
   readonly jobs: Map<string, string>
@@ -45,21 +48,41 @@ interface Answer {
 
 /** The archive that jobs are made of: 40 pages and 300 KB of attachment. */
 export function jobArchive(): Buffer {
-  const pages = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`Page ${i}.html`, pageOf(4000).replace('Team handbook', `Page ${i}`)]))
+  const pages = Object.fromEntries(
+    Array.from({ length: 40 }, (_, i) => [
+      `Page ${i}.html`,
+      pageOf(4000).replace('Team handbook', `Page ${i}`),
+    ]),
+  )
   return zip({ ...pages, 'fill.bin': Buffer.alloc(300_000) })
 }
 
 /** What callers know before they have asked for anything. */
 export function nothingTold(): Told {
-  return { answered: new Set(), refused: new Set(), statuses: new Map(), uploads: new Map(), jobs: new Map(), unknownJobs: new Set(), free: { done: 0, unknown: 0 } }
+  return {
+    answered: new Set(),
+    refused: new Set(),
+    statuses: new Map(),
+    uploads: new Map(),
+    jobs: new Map(),
+    unknownJobs: new Set(),
+    free: { done: 0, unknown: 0 },
+  }
 }
 
 /**
- * Drives load until `signal`, and notes in `told` what callers are told; resolves when the last one has its answer.
+ * Drives load until `signal`, and notes in `told` what callers are told; resolves when the last one
+ * has its answer.
  *
  * @param ease how many times longer than usual each caller of the proxy rests between two requests
  */
-export async function drive(fleet: Fleet, secrets: Secrets, told: Told, ease: number, signal: AbortSignal): Promise<void> {
+export async function drive(
+  fleet: Fleet,
+  secrets: Secrets,
+  told: Told,
+  ease: number,
+  signal: AbortSignal,
+): Promise<void> {
   const archive = jobArchive()
 
   async function again(pause: number, once: () => Promise<void>): Promise<void> {
@@ -76,9 +99,20 @@ export async function drive(fleet: Fleet, secrets: Secrets, told: Told, ease: nu
 
   async function proxied(secret: string, what: string, stream: boolean): Promise<void> {
     const model = `chaos-${randomUUID()}`
-    const body = JSON.stringify({ model, stream, messages: [{ role: 'user', content: 'x'.repeat(500) }] })
+    const body = JSON.stringify({
+      model,
+      stream,
+      messages: [{ role: 'user', content: 'x'.repeat(500) }],
+    })
     const target = `/proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')}`
-    const answer = await send(fleet, 'POST', target, secret, { 'content-type': 'application/json' }, Buffer.from(body))
+    const answer = await send(
+      fleet,
+      'POST',
+      target,
+      secret,
+      { 'content-type': 'application/json' },
+      Buffer.from(body),
+    )
     count(what, answer?.status ?? null)
     if (answer?.status === 200) told.answered.add(model)
     else if (answer !== null && answer.status < 500) told.refused.add(model)
@@ -86,17 +120,36 @@ export async function drive(fleet: Fleet, secrets: Secrets, told: Told, ease: nu
 
   async function freeUpload(): Promise<void> {
     const { contentType, body } = form(file('Page.html', pageOf(2000)))
-    const answer = await send(fleet, 'POST', '/api/v1/convert', secrets.freeToken, { 'content-type': contentType }, body)
+    const answer = await send(
+      fleet,
+      'POST',
+      '/api/v1/convert',
+      secrets.freeToken,
+      { 'content-type': contentType },
+      body,
+    )
     count('free upload', answer?.status ?? null)
     if (answer === null) told.free.unknown++
     else if (answer.status === 200) told.free.done++
   }
 
   /** Sends an upload until somebody has answered it, as a careful caller does. */
-  async function careful(what: string, name: string, key: string, content: Buffer | string): Promise<Answer | null> {
+  async function careful(
+    what: string,
+    name: string,
+    key: string,
+    content: Buffer | string,
+  ): Promise<Answer | null> {
     const { contentType, body } = form(file(name, content))
     for (let tries = 0; tries < 200; tries++) {
-      const answer = await send(fleet, 'POST', '/api/v1/convert', secrets.token, { 'content-type': contentType, 'idempotency-key': key }, body)
+      const answer = await send(
+        fleet,
+        'POST',
+        '/api/v1/convert',
+        secrets.token,
+        { 'content-type': contentType, 'idempotency-key': key },
+        body,
+      )
       count(what, answer?.status ?? null)
       if (answer !== null && answer.status < 400) return answer
       if (signal.aborted) return null
@@ -108,7 +161,8 @@ export async function drive(fleet: Fleet, secrets: Secrets, told: Told, ease: nu
   async function upload(): Promise<void> {
     const key = randomUUID()
     told.uploads.set(key, null)
-    if ((await careful('upload', 'Page.html', key, pageOf(3000))) !== null) told.uploads.set(key, 'done')
+    if ((await careful('upload', 'Page.html', key, pageOf(3000))) !== null)
+      told.uploads.set(key, 'done')
   }
 
   async function job(): Promise<void> {
@@ -121,9 +175,15 @@ export async function drive(fleet: Fleet, secrets: Secrets, told: Told, ease: nu
   }
 
   await Promise.all([
-    ...Array.from({ length: 6 }, () => again(20 * ease, () => proxied(secrets.openKey, 'proxied', false))),
-    ...Array.from({ length: 4 }, () => again(20 * ease, () => proxied(secrets.openKey, 'stream', true))),
-    ...Array.from({ length: 3 }, () => again(50 * ease, () => proxied(secrets.limitedKey, 'limited', false))),
+    ...Array.from({ length: 6 }, () =>
+      again(20 * ease, () => proxied(secrets.openKey, 'proxied', false)),
+    ),
+    ...Array.from({ length: 4 }, () =>
+      again(20 * ease, () => proxied(secrets.openKey, 'stream', true)),
+    ),
+    ...Array.from({ length: 3 }, () =>
+      again(50 * ease, () => proxied(secrets.limitedKey, 'limited', false)),
+    ),
     ...Array.from({ length: 2 }, () => again(300, freeUpload)),
     ...Array.from({ length: 2 }, () => again(100, upload)),
     ...Array.from({ length: 2 }, () => again(1500, job)),
@@ -131,7 +191,14 @@ export async function drive(fleet: Fleet, secrets: Secrets, told: Told, ease: nu
 }
 
 /** One request on a connection of its own; null where it broke or nobody was there. */
-export async function send(fleet: Pick<Fleet, 'port'>, method: string, path: string, secret: string, headers: Record<string, string> = {}, body?: Buffer): Promise<Answer | null> {
+export async function send(
+  fleet: Pick<Fleet, 'port'>,
+  method: string,
+  path: string,
+  secret: string,
+  headers: Record<string, string> = {},
+  body?: Buffer,
+): Promise<Answer | null> {
   const port = fleet.port()
   if (port === null) {
     await sleep(50)
@@ -139,8 +206,17 @@ export async function send(fleet: Pick<Fleet, 'port'>, method: string, path: str
   }
   return new Promise((resolve) => {
     const outgoing = request({
-      port, host: '127.0.0.1', method, path, agent: false, timeout: 20_000,
-      headers: { authorization: `Bearer ${secret}`, ...headers, ...(body === undefined ? {} : { 'content-length': body.length }) },
+      port,
+      host: '127.0.0.1',
+      method,
+      path,
+      agent: false,
+      timeout: 20_000,
+      headers: {
+        authorization: `Bearer ${secret}`,
+        ...headers,
+        ...(body === undefined ? {} : { 'content-length': body.length }),
+      },
     })
     const broken = () => resolve(null)
     outgoing.on('error', broken)
@@ -150,7 +226,9 @@ export async function send(fleet: Pick<Fleet, 'port'>, method: string, path: str
       incoming.on('data', (piece: Buffer) => pieces.push(piece))
       incoming.on('error', broken)
       incoming.on('aborted', broken)
-      incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, text: Buffer.concat(pieces).toString() }))
+      incoming.on('end', () =>
+        resolve({ status: incoming.statusCode ?? 0, text: Buffer.concat(pieces).toString() }),
+      )
     })
     outgoing.end(body)
   })

@@ -5,10 +5,22 @@ import { BACKINGS } from './backings.ts'
 import { chaos } from './chaos.ts'
 
 for (const [name, begin] of Object.entries(BACKINGS)) {
-  test(`${name}: nothing is lost, doubled or wrong while everything is killed and started again`, { timeout: 240_000 }, async () => {
-    await using backing = await begin()
-    const { wrong, kills, received, told } = await chaos(backing, { seconds: 10, pause: 1_000, ease: 5, seed: 5 })
-    assert.deepEqual(wrong, [])
-    assert.ok(kills > 0 && received > 0 && told.jobs.size > 0, `${kills} kills, ${received} requests, ${told.jobs.size} jobs: too little to tell anything`)
-  })
+  test(
+    `${name}: nothing is lost, doubled or wrong while everything is killed and started again`,
+    { timeout: 240_000 },
+    async () => {
+      await using backing = await begin()
+      const { wrong, kills, received, told } = await chaos(backing, {
+        seconds: 10,
+        pause: 1_000,
+        ease: 5,
+        seed: 5,
+      })
+      assert.deepEqual(wrong, [])
+      assert.ok(
+        kills > 0 && received > 0 && told.jobs.size > 0,
+        `${kills} kills, ${received} requests, ${told.jobs.size} jobs: too little to tell anything`,
+      )
+    },
+  )
 }

@@ -1,4 +1,5 @@
-// Every command that a server's API can serve, against one: by an administrator's token in the environment, from a folder that has no store.
+// Every command that a server's API can serve, against one: by an administrator's token in the
+// environment, from a folder that has no store.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,7 +39,11 @@ async function open(t: TestContext): Promise<Bench> {
   const server = await startServer(t, { ...ASYNC, TOLLMARK_UPSTREAM_OPENAI: fake.origin })
   const { secret, account_id: account } = await server.newToken({ scopes: ['convert', 'manage'] })
   const folder = temporaryFolder(t)
-  const command = openCommands(t, { TOLLMARK_URL: server.url, TOLLMARK_TOKEN: secret, TOLLMARK_DATA: join(folder, 'none') }, folder)
+  const command = openCommands(
+    t,
+    { TOLLMARK_URL: server.url, TOLLMARK_TOKEN: secret, TOLLMARK_DATA: join(folder, 'none') },
+    folder,
+  )
   const run = async (line: string, ...more: string[]): Promise<Said> => {
     const { name } = COMMANDS.find(({ name }) => `${line} `.startsWith(`${name} `))!
     const said = await command(...line.split(' '), ...more)
@@ -67,7 +72,10 @@ test('the command line works on a running server', async (t) => {
   const bench = await open(t)
   for (const [name, body] of Object.entries(GROUPS)) await t.test(name, () => body(bench))
   await t.test('no command is left out, and none has made a store here', () => {
-    assert.deepEqual(COMMANDS.map(({ name }) => name).filter((name) => !seen.has(name) && !LOCAL.has(name)), [])
+    assert.deepEqual(
+      COMMANDS.map(({ name }) => name).filter((name) => !seen.has(name) && !LOCAL.has(name)),
+      [],
+    )
     assert.equal(existsSync(join(bench.folder, 'none')), false)
   })
 })
@@ -75,30 +83,53 @@ test('the command line works on a running server', async (t) => {
 /** TABLE of groups of commands, and what must be true of them. */
 const GROUPS: Record<string, (bench: Bench) => Promise<void>> = {
   async keys({ account, run, json, refused }) {
-    const made = await json('keys create --name app --models gpt-*,o3 --rpm 60 --expires 30d --origins https://app.example.com --providers openai --read-only')
+    const made = await json(
+      'keys create --name app --models gpt-*,o3 --rpm 60 --expires 30d --origins https://app.example.com --providers openai --read-only',
+    )
     const { id, secret, account_id, models, rpm, status } = made
     assert.match(String(secret), /^tmk_/)
-    assert.deepEqual([account_id, models, rpm, status, made['read_only']], [account, ['gpt-*', 'o3'], 60, 'active', true])
+    assert.deepEqual(
+      [account_id, models, rpm, status, made['read_only']],
+      [account, ['gpt-*', 'o3'], 60, 'active', true],
+    )
     const { out } = await run('keys create --name plain')
     assert.match(out, /^tmk_\S+\n\nkey_\S+: all models, no limit\. The key is not shown again\.\n$/)
     assert.equal(idsOf(await json('keys list')).length, 2)
     assert.deepEqual(idsOf(await json('keys list --search app --status active')), [id])
     assert.match((await run('keys list')).out, /^ID +STATUS +PREFIX +MODELS +LIMIT /)
     assert.equal((await json(`keys show ${String(id)}`))['name'], 'app')
-    const changed = await json(`keys change ${String(id)} --rpm any --name web --read-only no --expires never`)
-    assert.deepEqual([changed['rpm'], changed['name'], changed['read_only'], changed['expires_at']], [null, 'web', false, null])
-    assert.equal((await json(`keys disable ${String(secret)}`))['status'], 'disabled', 'by the key itself')
+    const changed = await json(
+      `keys change ${String(id)} --rpm any --name web --read-only no --expires never`,
+    )
+    assert.deepEqual(
+      [changed['rpm'], changed['name'], changed['read_only'], changed['expires_at']],
+      [null, 'web', false, null],
+    )
+    assert.equal(
+      (await json(`keys disable ${String(secret)}`))['status'],
+      'disabled',
+      'by the key itself',
+    )
     const unknown = await run('keys revoke tmk_000000000000secret')
-    assert.deepEqual([unknown.code, unknown.err], [1, 'tollmark: No key begins with tmk_000000000000. "tollmark keys list" shows them.\n'])
+    assert.deepEqual(
+      [unknown.code, unknown.err],
+      [1, 'tollmark: No key begins with tmk_000000000000. "tollmark keys list" shows them.\n'],
+    )
     assert.equal((await run(`keys enable ${String(id)}`)).out, `${String(id)} is active.\n`)
     const rotated = await json(`keys rotate ${String(id)} --grace 0`)
     assert.match(String(rotated['secret']), /^tmk_/)
     assert.notEqual(rotated['secret'], secret)
     assert.equal((await json(`keys revoke ${String(id)}`))['status'], 'revoked')
-    assert.match(String((await refused('keys show key_x', 'key_not_found'))['detail']), /"tollmark keys list" lists them/)
+    assert.match(
+      String((await refused('keys show key_x', 'key_not_found'))['detail']),
+      /"tollmark keys list" lists them/,
+    )
     await refused('keys rotate', 'key_revoked', String(id))
     const { errors } = await refused('keys create --name x --origins nowhere', 'invalid_field')
-    assert.deepEqual((errors as Json[]).map(({ param }) => param), ['allowed_origins.0'])
+    assert.deepEqual(
+      (errors as Json[]).map(({ param }) => param),
+      ['allowed_origins.0'],
+    )
     assert.equal((await run('keys create --json')).code, 2)
   },
 
@@ -121,7 +152,10 @@ const GROUPS: Record<string, (bench: Bench) => Promise<void>> = {
     assert.equal((await json('accounts change acme --plan free'))['plan'], 'free')
     assert.equal((await json('accounts role acme admin'))['role'], 'admin')
     assert.equal((await run('accounts role acme member')).out, `${String(id)} is member.\n`)
-    assert.match((await run('accounts reset-password acme')).out, /^http:\S+\/reset-password\?token=tmr_\S+\n$/)
+    assert.match(
+      (await run('accounts reset-password acme')).out,
+      /^http:\S+\/reset-password\?token=tmr_\S+\n$/,
+    )
     // Its keys are made for it, and are shown to administrators who ask.
     const { id: key } = await json('keys create --name theirs --account acme')
     assert.ok(!idsOf(await json('keys list')).includes(key))
@@ -133,19 +167,42 @@ const GROUPS: Record<string, (bench: Bench) => Promise<void>> = {
     assert.match((await run('accounts list')).out, /^ID +ROLE +PLAN +STATUS +E-MAIL +NAME\n/)
     await refused('accounts create --name acme', 'invalid_field')
     const member = await json('tokens create --name member --account acme --scopes manage')
-    await refused('accounts create --name x', 'insufficient_scope', '--token', String(member['secret']))
+    await refused(
+      'accounts create --name x',
+      'insufficient_scope',
+      '--token',
+      String(member['secret']),
+    )
     assert.deepEqual(idsOf(await json('keys list', '--token', String(member['secret']))), [key])
     const both = await json('tokens create --name member --account acme --scopes manage,convert')
-    await refused('jobs list --account all', 'insufficient_scope', '--token', String(both['secret']))
+    await refused(
+      'jobs list --account all',
+      'insufficient_scope',
+      '--token',
+      String(both['secret']),
+    )
   },
 
   async 'usage and requests'({ server, account, run, json, refused }) {
     const { id: key } = await json('keys create --name used')
     const sent: string[] = []
-    for (const status of [200, 429, 200]) sent.push(await requestNow(server, { account, key: String(key), model: 'gpt-5', status }))
+    for (const status of [200, 429, 200])
+      sent.push(await requestNow(server, { account, key: String(key), model: 'gpt-5', status }))
     const [line] = (await json('usage --by key,model --from 2026-11-01'))['data'] as Json[]
-    assert.deepEqual([line?.['key_name'], line?.['model'], line?.['requests'], line?.['errors'], line?.['tokens_in']], ['used', 'gpt-5', 3, 1, 21])
-    assert.match((await run('usage --by day --account all')).out, /^DAY +REQUESTS +ERRORS .*\n2026-11-03 +3 +1 /)
+    assert.deepEqual(
+      [
+        line?.['key_name'],
+        line?.['model'],
+        line?.['requests'],
+        line?.['errors'],
+        line?.['tokens_in'],
+      ],
+      ['used', 'gpt-5', 3, 1, 21],
+    )
+    assert.match(
+      (await run('usage --by day --account all')).out,
+      /^DAY +REQUESTS +ERRORS .*\n2026-11-03 +3 +1 /,
+    )
     assert.deepEqual(idsOf(await json(`requests list --key ${String(key)}`)), sent.toReversed())
     assert.deepEqual(idsOf(await json('requests list --status 4xx --limit 1')), [sent[1]])
     assert.match((await run('requests list')).out, /^ID +TIME \(UTC\) +STATE +STATUS +ERROR /)
@@ -160,7 +217,12 @@ const GROUPS: Record<string, (bench: Bench) => Promise<void>> = {
   async 'providers and credentials'({ server, run, json, refused, folder }) {
     // What is read from standard input, which the other commands have none of.
     const token = await server.token({ scopes: ['manage'] })
-    const stored = await tollmark(['credentials', 'add', 'openai', '--name', 'team', '--json'], { TOLLMARK_URL: server.url, TOLLMARK_TOKEN: token }, folder, 'sk-secret\n')
+    const stored = await tollmark(
+      ['credentials', 'add', 'openai', '--name', 'team', '--json'],
+      { TOLLMARK_URL: server.url, TOLLMARK_TOKEN: token },
+      folder,
+      'sk-secret\n',
+    )
     assert.deepEqual([stored.code, stored.err], [0, ''])
     seen.add('credentials add')
     const { id } = JSON.parse(stored.out) as { id: string }
@@ -169,7 +231,10 @@ const GROUPS: Record<string, (bench: Bench) => Promise<void>> = {
     assert.equal((await json(`credentials pause ${id}`))['status'], 'paused')
     assert.equal((await json(`credentials resume ${id}`))['status'], 'active')
     assert.equal((await json(`credentials test ${id}`))['ok'], true)
-    assert.match((await run('providers list')).out, /^ID +READY +NAME\n(?:.*\n)*openai +yes +OpenAI\n/)
+    assert.match(
+      (await run('providers list')).out,
+      /^ID +READY +NAME\n(?:.*\n)*openai +yes +OpenAI\n/,
+    )
     assert.deepEqual(await json(`credentials remove ${id}`), { id, deleted: true })
     await refused(`credentials pause ${id}`, 'credential_not_found')
   },
@@ -181,11 +246,17 @@ const GROUPS: Record<string, (bench: Bench) => Promise<void>> = {
     writeFileSync(join(folder, 'Export.zip'), pagesOf(2))
     const { code, err } = await run('convert Export.zip -o out/ --metadata')
     assert.deepEqual([code, err], [0, ''])
-    assert.match(readFileSync(join(folder, 'out', readdirSync(join(folder, 'out'))[0]!), 'utf8'), /Kind words 1/)
+    assert.match(
+      readFileSync(join(folder, 'out', readdirSync(join(folder, 'out'))[0]!), 'utf8'),
+      /Kind words 1/,
+    )
     const { data } = (await json('jobs list')) as { data: Job[] }
     const [job] = data
     assert.deepEqual([job?.status, job?.file.name], ['succeeded', 'Export.zip'])
-    assert.match((await run('jobs list')).out, /^ID +STATUS +CREATED \(UTC\) +PAGES +BYTES +FILE\n\S+ +succeeded +\S+ \S+ +2\/2 /)
+    assert.match(
+      (await run('jobs list')).out,
+      /^ID +STATUS +CREATED \(UTC\) +PAGES +BYTES +FILE\n\S+ +succeeded +\S+ \S+ +2\/2 /,
+    )
     assert.equal((await json(`jobs show ${job?.id}`))['status'], 'succeeded')
     assert.match((await run(`jobs result ${job?.id}`)).out, /Kind words 0/)
     assert.equal((await run(`jobs result ${job?.id} -o result.md`)).code, 0)
@@ -205,22 +276,50 @@ const GROUPS: Record<string, (bench: Bench) => Promise<void>> = {
   async 'what cannot be'({ run }) {
     const gone = await run('keys list --url http://127.0.0.1:1 --json')
     assert.deepEqual([gone.code, gone.out], [1, ''])
-    assert.match(String((JSON.parse(gone.err) as Json)['detail']), /^The server at http:\/\/127\.0\.0\.1:1 cannot be reached \(/)
+    assert.match(
+      String((JSON.parse(gone.err) as Json)['detail']),
+      /^The server at http:\/\/127\.0\.0\.1:1 cannot be reached \(/,
+    )
     const wrong = await run('keys list --colour --json')
     assert.deepEqual([wrong.code, (JSON.parse(wrong.err) as Json)['code']], [2, 'misuse'])
   },
 }
 
 /** A job of another account whose turn is far away. */
-async function waitingJob({ store, clock, newToken }: TestServer, account: string): Promise<string> {
+async function waitingJob(
+  { store, clock, newToken }: TestServer,
+  account: string,
+): Promise<string> {
   const { account_id } = await newToken({ account })
   const id = newId('job', clock())
   await store.db
     .insertInto('jobs')
     .values({
-      id, account_id, status: 'queued', format: 'markdown', include_metadata: 0, file_name: 'x.zip', file_size: 1, upload_blob: null, result_blob: null, pages_done: 0,
-      pages_total: null, created_at: clock(), started_at: null, finished_at: null, expires_at: null, error_code: null, error_detail: null, claimable_at: clock() + 1e9,
-      instance_id: null, claim: null, claims: 0, failures: 0, turn: 0, counted_day: null, quota_limit: null,
+      id,
+      account_id,
+      status: 'queued',
+      format: 'markdown',
+      include_metadata: 0,
+      file_name: 'x.zip',
+      file_size: 1,
+      upload_blob: null,
+      result_blob: null,
+      pages_done: 0,
+      pages_total: null,
+      created_at: clock(),
+      started_at: null,
+      finished_at: null,
+      expires_at: null,
+      error_code: null,
+      error_detail: null,
+      claimable_at: clock() + 1e9,
+      instance_id: null,
+      claim: null,
+      claims: 0,
+      failures: 0,
+      turn: 0,
+      counted_day: null,
+      quota_limit: null,
     })
     .execute()
   return id

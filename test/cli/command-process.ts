@@ -1,4 +1,5 @@
-// Runs command lines one after the other, as its parent sends them; a process for each would take half a second.
+// Runs command lines one after the other, as its parent sends them; a process for each would take
+// half a second.
 import { writeSync } from 'node:fs'
 import { run } from '../../server/cli/run.ts'
 

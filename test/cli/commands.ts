@@ -12,9 +12,21 @@ export interface Said {
   err: string
 }
 
-/** Starts the process; gives what runs a command line in it, in this folder, with nothing on standard input. */
-export function openCommands(t: TestContext, env: Record<string, string>, cwd: string): (...args: string[]) => Promise<Said> {
-  const child = fork(join(import.meta.dirname, 'command-process.ts'), [], { execArgv: [...NODE_FLAGS], env: { ...process.env, ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+/**
+ * Starts the process; gives what runs a command line in it, in this folder, with nothing on
+ * standard input.
+ */
+export function openCommands(
+  t: TestContext,
+  env: Record<string, string>,
+  cwd: string,
+): (...args: string[]) => Promise<Said> {
+  const child = fork(join(import.meta.dirname, 'command-process.ts'), [], {
+    execArgv: [...NODE_FLAGS],
+    env: { ...process.env, ...env },
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
   t.after(() => child.kill('SIGKILL'))
   const [out, err] = [untilEnd(child.stdout!), untilEnd(child.stderr!)]
   return async (...args) => {

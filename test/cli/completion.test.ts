@@ -18,12 +18,21 @@ test('bash completes commands and their options', { skip: process.platform === '
   for (const [typed, offered] of TYPED) {
     const words = ['tollmark', ...typed.split(' ')]
     const ask = `\nCOMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tollmark; echo "\${COMPREPLY[*]}"`
-    const { stdout } = spawnSync('bash', ['-c', SHELLS['bash']!(COMMANDS) + ask, 'bash', ...words], { encoding: 'utf8' })
+    const { stdout } = spawnSync(
+      'bash',
+      ['-c', SHELLS['bash']!(COMMANDS) + ask, 'bash', ...words],
+      { encoding: 'utf8' },
+    )
     assert.equal(stdout, `${offered}\n`, typed)
   }
 })
 
 test('every command has an example of itself', () => {
-  const without = COMMANDS.filter(({ name, examples }) => !examples.some((example) => example.includes(`tollmark ${name}`)))
-  assert.deepEqual(without.map(({ name }) => name), [])
+  const without = COMMANDS.filter(
+    ({ name, examples }) => !examples.some((example) => example.includes(`tollmark ${name}`)),
+  )
+  assert.deepEqual(
+    without.map(({ name }) => name),
+    [],
+  )
 })

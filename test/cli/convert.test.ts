@@ -19,9 +19,16 @@ test('a file is converted to standard output, to a file, and into a folder', asy
   assert.equal((await tollmark(['convert', 'Page.html', '-o', 'out.md'], {}, cwd)).code, 0)
   assert.equal(readFileSync(join(cwd, 'out.md'), 'utf8'), printed.out)
 
-  const json = await tollmark(['convert', 'Page.html', '--format', 'json', '--metadata', '--output', 'new/'], {}, cwd)
+  const json = await tollmark(
+    ['convert', 'Page.html', '--format', 'json', '--metadata', '--output', 'new/'],
+    {},
+    cwd,
+  )
   assert.equal(json.code, 0, json.err)
-  assert.equal((JSON.parse(readFileSync(join(cwd, 'new', 'Page.json'), 'utf8')) as { object: string }).object, 'document')
+  assert.equal(
+    (JSON.parse(readFileSync(join(cwd, 'new', 'Page.json'), 'utf8')) as { object: string }).object,
+    'document',
+  )
 
   const short = await tollmark(['convert', 'Page.html', '--json'], {}, cwd)
   const long = await tollmark(['convert', 'Page.html', '--format', 'json', '--json'], {}, cwd)
@@ -30,7 +37,15 @@ test('a file is converted to standard output, to a file, and into a folder', asy
   assert.equal(long.out, short.out)
 
   mkdirSync(join(cwd, 'there'))
-  assert.equal((await tollmark(['convert', 'Page.html', 'Export.zip', '-o', 'there'], {}, cwd)).code, 0)
-  assert.deepEqual(readdirSync(join(cwd, 'there')).filter((name) => name.endsWith('.md')).sort(), ['Export.md', 'Page.md'])
+  assert.equal(
+    (await tollmark(['convert', 'Page.html', 'Export.zip', '-o', 'there'], {}, cwd)).code,
+    0,
+  )
+  assert.deepEqual(
+    readdirSync(join(cwd, 'there'))
+      .filter((name) => name.endsWith('.md'))
+      .sort(),
+    ['Export.md', 'Page.md'],
+  )
   assert.equal(existsSync(join(cwd, 'data')), false, 'no store is needed')
 })

@@ -1,4 +1,5 @@
-// What to set for a program or SDK: the table, the command, and the page of the documentation are the same.
+// What to set for a program or SDK: the table, the command, and the page of the documentation are
+// the same.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -24,9 +25,15 @@ test('every row names an address of its provider, the key, and where it was look
   for (const client of CLIENTS) {
     const { where, lines } = filled(client, 'http://localhost:8484', 'tmk_x')
     const text = [where, ...lines].join('\n')
-    const target = readTarget(`${/http:\/\/localhost:8484(\/proxy\/[^"\s]+)/.exec(text)?.[1] ?? ''}/x`)
+    const target = readTarget(
+      `${/http:\/\/localhost:8484(\/proxy\/[^"\s]+)/.exec(text)?.[1] ?? ''}/x`,
+    )
     assert.ok(target.ok, client.name)
-    assert.equal(table.find(target.upstream.hostname, target.upstream.port)?.provider.id, client.provider, client.name)
+    assert.equal(
+      table.find(target.upstream.hostname, target.upstream.port)?.provider.id,
+      client.provider,
+      client.name,
+    )
     assert.ok(text.includes('tmk_x') && !/\{(?:base|key)\}/.test(text), client.name)
     assert.match(client.source, /^https:\/\//)
   }
@@ -34,7 +41,15 @@ test('every row names an address of its provider, the key, and where it was look
 
 test('tollmark env prints what a shell can take', async () => {
   const args = ['env', 'claude-code', '--key', 'tmk_x', '--url', 'https://ai.example.com/']
-  const { stdout } = spawnSync(process.execPath, [...NODE_FLAGS, MAIN, ...args], { encoding: 'utf8' })
-  assert.equal(stdout, '# Claude Code → anthropic: environment\nexport ANTHROPIC_BASE_URL=https://ai.example.com/proxy/api.anthropic.com\nexport ANTHROPIC_AUTH_TOKEN=tmk_x\n')
-  assert.match((await refusalOf(['env', 'nobody'])).detail, /There is no client "nobody"\. There is claude-code, /)
+  const { stdout } = spawnSync(process.execPath, [...NODE_FLAGS, MAIN, ...args], {
+    encoding: 'utf8',
+  })
+  assert.equal(
+    stdout,
+    '# Claude Code → anthropic: environment\nexport ANTHROPIC_BASE_URL=https://ai.example.com/proxy/api.anthropic.com\nexport ANTHROPIC_AUTH_TOKEN=tmk_x\n',
+  )
+  assert.match(
+    (await refusalOf(['env', 'nobody'])).detail,
+    /There is no client "nobody"\. There is claude-code, /,
+  )
 })

@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { temporaryFolder } from '../support/temporary.ts'
@@ -23,28 +31,46 @@ const { 'node_modules/oxlint': _dev, 'node_modules/node-win32-x64': _other, ...R
 const ALL: Lock = { ...RUNNING, 'node_modules/oxlint': { version: '1.0.0', dev: true } }
 
 /** A clone with these packages installed, and an npm that only notes how it is called. */
-function clone(t: TestContext, installed: Lock | null): { run: (...args: string[]) => ReturnType<typeof launch>; npm: () => string } {
+function clone(
+  t: TestContext,
+  installed: Lock | null,
+): { run: (...args: string[]) => ReturnType<typeof launch>; npm: () => string } {
   const folder = temporaryFolder(t)
-  const [bin, modules, calls] = [join(folder, 'bin'), join(folder, 'node_modules'), join(folder, 'calls')]
-  for (const one of [bin, modules, join(folder, 'packages', 'cli')]) mkdirSync(one, { recursive: true })
-  for (const file of ['scripts/launch.mjs', 'scripts/hand-over.mjs']) cpSync(join(root, file), join(folder, file))
+  const [bin, modules, calls] = [
+    join(folder, 'bin'),
+    join(folder, 'node_modules'),
+    join(folder, 'calls'),
+  ]
+  for (const one of [bin, modules, join(folder, 'packages', 'cli')])
+    mkdirSync(one, { recursive: true })
+  for (const file of ['scripts/launch.mjs', 'scripts/hand-over.mjs'])
+    cpSync(join(root, file), join(folder, file))
   writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ packages: WANTED }))
-  if (installed) writeFileSync(join(modules, '.package-lock.json'), JSON.stringify({ packages: installed }))
+  if (installed)
+    writeFileSync(join(modules, '.package-lock.json'), JSON.stringify({ packages: installed }))
   writeFileSync(join(bin, 'npm'), `#!/bin/sh\necho "$@" >> '${calls}'\n`)
   chmodSync(join(bin, 'npm'), 0o755)
   symlinkSync(process.execPath, join(bin, 'node'))
-  writeFileSync(join(folder, 'program.mjs'), 'const [how] = process.argv.slice(2)\nif (how === "wait") { console.log("ready"); setInterval(() => {}, 1000) } else process.exit(Number(how))\n')
+  writeFileSync(
+    join(folder, 'program.mjs'),
+    'const [how] = process.argv.slice(2)\nif (how === "wait") { console.log("ready"); setInterval(() => {}, 1000) } else process.exit(Number(how))\n',
+  )
   return {
     run: (...args) => launch([join(folder, 'scripts', 'launch.mjs'), ...args], bin),
-    npm: () => (existsSync(calls) ? readFileSync(calls, 'utf8').split(' --no-audit')[0] ?? '' : ''),
+    npm: () =>
+      existsSync(calls) ? (readFileSync(calls, 'utf8').split(' --no-audit')[0] ?? '') : '',
   }
 }
 
 async function launch(args: string[], bin: string): Promise<{ code: number | null; err: string }> {
-  const child = spawn(process.execPath, args, { env: { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH']}` }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH']}` },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let err = ''
   child.stderr.setEncoding('utf8').on('data', (piece: string) => (err += piece))
-  if (args.includes('wait')) child.stdout.once('data', () => child.kill(args.at(-1) as NodeJS.Signals))
+  if (args.includes('wait'))
+    child.stdout.once('data', () => child.kill(args.at(-1) as NodeJS.Signals))
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, err }
 }
@@ -71,8 +97,12 @@ test('only what the lockfile names and is missing is installed, and packages for
   }
 })
 
-test('a program that a signal ends is ended as shells have it', { skip: process.platform === 'win32' }, async (t) => {
-  const here = clone(t, ALL)
-  assert.equal((await here.run('program.mjs', 'wait', 'SIGINT')).code, 130)
-  assert.equal((await here.run('program.mjs', 'wait', 'SIGTERM')).code, 143)
-})
+test(
+  'a program that a signal ends is ended as shells have it',
+  { skip: process.platform === 'win32' },
+  async (t) => {
+    const here = clone(t, ALL)
+    assert.equal((await here.run('program.mjs', 'wait', 'SIGINT')).code, 130)
+    assert.equal((await here.run('program.mjs', 'wait', 'SIGTERM')).code, 143)
+  },
+)

@@ -28,24 +28,45 @@ const MISUSES: [args: string[], line: RegExp][] = [
   [token('--account', 'x'.repeat(201)), /^--account must not be longer than 200 characters\.$/],
   [key('--account', ''), /^--account must not be empty\.$/],
   [token('more'), /^Too many arguments for 'create'\. Expected 0 arguments but got 1: more\.$/],
-  [['keys', 'revoke', 'key_1', 'key_2'], /^Too many arguments for 'revoke'\. Expected 1 argument but got 2: .*$/],
+  [
+    ['keys', 'revoke', 'key_1', 'key_2'],
+    /^Too many arguments for 'revoke'\. Expected 1 argument but got 2: .*$/,
+  ],
   [key('--rpm', '-1'), /^--rpm must be a whole number from 1 to 1000000\.$/],
-  [key('--objects', 'all'), /^Option '--objects <whose>' argument 'all' is invalid\. Allowed choices are own, upstream\.$/],
+  [
+    key('--objects', 'all'),
+    /^Option '--objects <whose>' argument 'all' is invalid\. Allowed choices are own, upstream\.$/,
+  ],
   [key('--read-only=yes'), /^.+$/],
   [token('--colour', 'red'), /^Unknown option '--colour'\.$/],
   [token('--acount', 'x'), /^Unknown option '--acount'\. Did you mean --account\?$/],
   [['keys', 'list', '--grace', '1'], /^Unknown option '--grace'\.$/],
   [['keys', 'change', 'key_1'], /^Say what to change: --name, --models, --rpm, …$/],
   [['keys', 'rotate', 'key_1', '--grace', '31d'], /^--grace must be at most 30d\.$/],
-  [['keys', 'rotate', 'key_1', '--grace', 'x'], /^--grace must be seconds, or a length of time such as .*\.$/],
+  [
+    ['keys', 'rotate', 'key_1', '--grace', 'x'],
+    /^--grace must be seconds, or a length of time such as .*\.$/,
+  ],
   [['keys', 'list', '--token', 'tmt_x'], /^--token is for a running server\. Give --url too\.$/],
-  [key('--url', 'http://localhost:1', '--init'), /^--init makes a store here, and --url names a server\. Give one of them\.$/],
+  [
+    key('--url', 'http://localhost:1', '--init'),
+    /^--init makes a store here, and --url names a server\. Give one of them\.$/,
+  ],
   [['credentials', 'test', 'cred_1'], /^A running server makes the call: give --url\.$/],
   [['completion', 'cmd'], /^There is no completion for "cmd"\. There is for bash, zsh, fish\.$/],
   [['convert'], /^Missing required argument 'files'\.$/],
-  [['convert', 'Page.html', '--format', 'docx'], /^Option '--format <format>' argument 'docx' is invalid\. Allowed choices are markdown, json\.$/],
-  [['convert', 'Page.html', '--json', '--format', 'markdown'], /^--json and --format markdown ask for two different documents\. Give one of them\.$/],
-  [['convert', 'Page.html', 'Page.html'], /^Several exports need a folder for their documents: -o FOLDER\/\.$/],
+  [
+    ['convert', 'Page.html', '--format', 'docx'],
+    /^Option '--format <format>' argument 'docx' is invalid\. Allowed choices are markdown, json\.$/,
+  ],
+  [
+    ['convert', 'Page.html', '--json', '--format', 'markdown'],
+    /^--json and --format markdown ask for two different documents\. Give one of them\.$/,
+  ],
+  [
+    ['convert', 'Page.html', 'Page.html'],
+    /^Several exports need a folder for their documents: -o FOLDER\/\.$/,
+  ],
   [['convert', '-', '-', '-o', 'out/'], /^Standard input \(-\) can be read once\.$/],
   [['convert', 'Page.html', '--pdf'], /^Unknown option '--pdf'\.$/],
 ]
@@ -57,17 +78,29 @@ const FAILURES: [args: string[], line: RegExp][] = [
   [token('--expires', '2001-01-01'), /^--expires: This date is in the past\. /],
   [token('--expires', '2099-02-30'), /^--expires: .*2027-01-31.*\.$/],
   [['tokens', 'create', '--name', 'x'.repeat(201)], /^--name: Must have at most 200 characters\.$/],
-  [key('--providers', 'openai,opnai'), /^--providers: There is no provider "opnai"\. Choose from anthropic, .*, openai, .*\.$/],
+  [
+    key('--providers', 'openai,opnai'),
+    /^--providers: There is no provider "opnai"\. Choose from anthropic, .*, openai, .*\.$/,
+  ],
   [key('--origins', 'app'), /^--origins: Must be an origin such as https:\/\/app\.example\.com\.$/],
   [['tokens', 'revoke', 'tok_x'], /^No API token .* "tollmark tokens list" lists them\.$/],
   [['keys', 'show', '../accounts'], /^No key .*$/],
-  [['keys', 'list', '--url', 'http://127.0.0.1:49999'], /^The server at http:\/\/127\.0\.0\.1:49999 cannot be reached \(ECONNREFUSED\)\.$/],
-  [['keys', 'list', '--account', 'nobody'], /^There is no account "nobody"\. "tollmark accounts list" shows them\.$/],
+  [
+    ['keys', 'list', '--url', 'http://127.0.0.1:49999'],
+    /^The server at http:\/\/127\.0\.0\.1:49999 cannot be reached \(ECONNREFUSED\)\.$/,
+  ],
+  [
+    ['keys', 'list', '--account', 'nobody'],
+    /^There is no account "nobody"\. "tollmark accounts list" shows them\.$/,
+  ],
 ]
 
 test('a command line that is wrong, or cannot be done, is one sentence', async (t) => {
   process.env['TOLLMARK_DATA'] = temporaryFolder(t)
-  for (const [kind, table] of [['Misuse', MISUSES], ['failure', FAILURES]] as const) {
+  for (const [kind, table] of [
+    ['Misuse', MISUSES],
+    ['failure', FAILURES],
+  ] as const) {
     for (const [args, line] of table) {
       const refusal = await refusalOf(args)
       assert.match(refusal.detail, line, args.join(' '))
@@ -92,7 +125,10 @@ const BAD_FILES: [args: string[], line: RegExp][] = [
   [['missing.html'], /^tollmark: missing\.html: there is no such file or folder\.\n$/],
   [['notes.txt'], /^tollmark: notes\.txt: The file is a text file\..*\n$/],
   [['Empty.zip'], /^tollmark: Empty\.zip: .+\n$/],
-  [['Page.html', '-o', 'no/such/folder/out.md'], /^tollmark: no\/such\/folder\/out\.md cannot be written: there is no such file or folder\.\n$/],
+  [
+    ['Page.html', '-o', 'no/such/folder/out.md'],
+    /^tollmark: no\/such\/folder\/out\.md cannot be written: there is no such file or folder\.\n$/,
+  ],
 ]
 
 test('a file that cannot be converted is refused with one line and exit 1', async (t) => {

@@ -13,18 +13,35 @@ process.env['TEST_STORE'] = 'postgres'
 test('a key made by the command line opens a running server within a second, and one revoked no longer does; the ledger proves itself', async (t) => {
   const fake = await startFake(answer(200, { 'Content-Type': 'application/json' }, '{}'))
   t.after(() => fake.close())
-  const env = { TOLLMARK_DATA: temporaryFolder(t), OPENAI_API_KEY: 'sk', TOLLMARK_UPSTREAM_OPENAI: fake.origin }
+  const env = {
+    TOLLMARK_DATA: temporaryFolder(t),
+    OPENAI_API_KEY: 'sk',
+    TOLLMARK_UPSTREAM_OPENAI: fake.origin,
+  }
   const server = await spawnServer(t, env)
   const command = async (...args: string[]) => {
     const { code, out, err } = await tollmark([...args, '--json'], env)
     assert.equal(code, 0, err)
     return JSON.parse(out) as Record<string, unknown>
   }
-  const { id, secret, allowed_origins } = await command('keys', 'create', '--name', 'k', '--rpm', '100', '--origins', 'https://App.test/')
+  const { id, secret, allowed_origins } = await command(
+    'keys',
+    'create',
+    '--name',
+    'k',
+    '--rpm',
+    '100',
+    '--origins',
+    'https://App.test/',
+  )
   assert.deepEqual(allowed_origins, ['https://app.test'], 'as browsers write it')
   const use = async () => {
     const url = `${server.url}/proxy?url=${encodeURIComponent('https://api.openai.com/v1/models')}`
-    return (await fetch(url, { headers: { authorization: `Bearer ${String(secret)}`, origin: 'https://app.test' } })).status
+    return (
+      await fetch(url, {
+        headers: { authorization: `Bearer ${String(secret)}`, origin: 'https://app.test' },
+      })
+    ).status
   }
   await until(async () => (await use()) === 200)
   await command('keys', 'revoke', String(id))
@@ -43,5 +60,8 @@ test('a database that answers no longer is one sentence and exit 1', async (t) =
   t.after(() => holder.end())
   await holder.query('begin; lock table keys')
   const { code, out, err } = await tollmark(['keys', 'list'], env)
-  assert.deepEqual([code, out, err], [1, '', 'tollmark: The store does not answer at the moment. Try again in a moment.\n'])
+  assert.deepEqual(
+    [code, out, err],
+    [1, '', 'tollmark: The store does not answer at the moment. Try again in a moment.\n'],
+  )
 })

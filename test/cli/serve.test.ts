@@ -23,9 +23,15 @@ test('a port that is in use is one sentence and exit 1', async (t) => {
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
   t.after(() => taken.close())
   const { port } = taken.address() as AddressInfo
-  const { code, err } = await tollmark(['serve'], { PORT: String(port), TOLLMARK_DATA: temporaryFolder(t) })
+  const { code, err } = await tollmark(['serve'], {
+    PORT: String(port),
+    TOLLMARK_DATA: temporaryFolder(t),
+  })
   assert.equal(code, 1)
-  assert.equal(err, `tollmark: Port ${port} on localhost is in use. Stop what uses it, or set PORT to another one.\n`)
+  assert.equal(
+    err,
+    `tollmark: Port ${port} on localhost is in use. Stop what uses it, or set PORT to another one.\n`,
+  )
 })
 
 test('a data folder that cannot be written is one sentence and exit 1', async (t) => {
@@ -33,8 +39,14 @@ test('a data folder that cannot be written is one sentence and exit 1', async (t
   writeFileSync(file, '')
   const { code, err } = await tollmark(['serve'], { PORT: '0', TOLLMARK_DATA: join(file, 'data') })
   assert.equal(code, 1)
-  assert.match(err, /^tollmark: The data folder .* cannot be written \(ENOTDIR\)\. Set TOLLMARK_DATA to a folder that can\.\n$/)
-  await assert.rejects(openStore({ data: file, databaseUrl: null, now: 0 }), { name: 'SetupError', message: /^The data folder .*file cannot be written \(ENOTDIR\)\./ })
+  assert.match(
+    err,
+    /^tollmark: The data folder .* cannot be written \(ENOTDIR\)\. Set TOLLMARK_DATA to a folder that can\.\n$/,
+  )
+  await assert.rejects(openStore({ data: file, databaseUrl: null, now: 0 }), {
+    name: 'SetupError',
+    message: /^The data folder .*file cannot be written \(ENOTDIR\)\./,
+  })
 })
 
 test('a folder for scratch files that cannot be written is one sentence and exit 1', async (t) => {
@@ -42,19 +54,28 @@ test('a folder for scratch files that cannot be written is one sentence and exit
   writeFileSync(join(data, 'scratch'), '')
   const { code, err } = await tollmark(['serve'], { PORT: '0', TOLLMARK_DATA: data })
   assert.equal(code, 1)
-  assert.match(err, /^tollmark: The folder .*scratch cannot be written \(ENOTDIR\)\. Make it writable for the user that runs the server\.\n$/)
+  assert.match(
+    err,
+    /^tollmark: The folder .*scratch cannot be written \(ENOTDIR\)\. Make it writable for the user that runs the server\.\n$/,
+  )
 })
 
 test('a file .env that cannot be read is one sentence and exit 1', async (t) => {
   const cwd = temporaryFolder(t)
   mkdirSync(join(cwd, '.env'))
   const { code, err } = await tollmark(['tokens', 'list'], {}, cwd)
-  assert.deepEqual([code, /^tollmark: The settings in .*\.env cannot be read \(EISDIR\)\.\n$/.test(err)], [1, true])
+  assert.deepEqual(
+    [code, /^tollmark: The settings in .*\.env cannot be read \(EISDIR\)\.\n$/.test(err)],
+    [1, true],
+  )
 })
 
 test('a database that is none is one sentence and exit 1', async (t) => {
   const data = temporaryFolder(t)
-  writeFileSync(join(data, 'tollmark.db'), 'this is no database, but it is long enough to look like one'.repeat(100))
+  writeFileSync(
+    join(data, 'tollmark.db'),
+    'this is no database, but it is long enough to look like one'.repeat(100),
+  )
   const { code, err } = await tollmark(['serve'], { PORT: '0', TOLLMARK_DATA: data })
   assert.equal(code, 1)
   assert.match(err, /^tollmark: The database .*tollmark\.db cannot be opened: .*\n$/)
@@ -64,16 +85,31 @@ test('a store of a newer version is one sentence and exit 1', async (t) => {
   const data = temporaryFolder(t)
   {
     await using store = await openStore({ data, databaseUrl: null, now: 0 })
-    const migrations = store.db as unknown as { insertInto: (table: string) => { values: (row: object) => { execute: () => Promise<unknown> } } }
-    await migrations.insertInto('migrations').values({ name: '9999-future', applied_at: 0 }).execute()
+    const migrations = store.db as unknown as {
+      insertInto: (table: string) => {
+        values: (row: object) => { execute: () => Promise<unknown> }
+      }
+    }
+    await migrations
+      .insertInto('migrations')
+      .values({ name: '9999-future', applied_at: 0 })
+      .execute()
   }
   const { code, err } = await tollmark(['serve'], { PORT: '0', TOLLMARK_DATA: data })
   assert.equal(code, 1)
-  assert.match(err, /^tollmark: The store was written by a newer version of Tollmark \(it has 9999-future\)\..*\n$/)
+  assert.match(
+    err,
+    /^tollmark: The store was written by a newer version of Tollmark \(it has 9999-future\)\..*\n$/,
+  )
 })
 
 test('every bad setting is one sentence, and exit 1', async (t) => {
-  const env = { PORT: 'http', TOLLMARK_ROLE: 'boss', DATABASE_URL: 'mysql://u:hunter2@h/d', TOLLMARK_DATA: temporaryFolder(t) }
+  const env = {
+    PORT: 'http',
+    TOLLMARK_ROLE: 'boss',
+    DATABASE_URL: 'mysql://u:hunter2@h/d',
+    TOLLMARK_DATA: temporaryFolder(t),
+  }
   const { code, err } = await tollmark(['serve'], env)
   assert.equal(code, 1)
   assert.equal(err.trim().split('\n').length, 3)
@@ -82,17 +118,30 @@ test('every bad setting is one sentence, and exit 1', async (t) => {
 
 test('a PostgreSQL that cannot be opened is one sentence and exit 1, without the password', async (t) => {
   const started = async (url: string) => {
-    const { code, err } = await tollmark(['serve'], { PORT: '0', DATABASE_URL: url, TOLLMARK_DATA: temporaryFolder(t) })
+    const { code, err } = await tollmark(['serve'], {
+      PORT: '0',
+      DATABASE_URL: url,
+      TOLLMARK_DATA: temporaryFolder(t),
+    })
     assert.equal(code, 1)
     assert.doesNotMatch(err, /hunter2/)
     return err
   }
-  assert.match(await started('postgres://u:hunter2@127.0.0.1:1/d'), /^tollmark: The database d on 127\.0\.0\.1:1 cannot be opened: .*ECONNREFUSED.* Check DATABASE_URL, .*\n$/)
-  assert.match(await started('postgres://u:hunter2@127.0.0.1:1/d?sslrootcert=/not/there'), /^tollmark: The database d on 127\.0\.0\.1:1 cannot be opened: ENOENT.*\/not\/there.* Check DATABASE_URL, .*\n$/)
+  assert.match(
+    await started('postgres://u:hunter2@127.0.0.1:1/d'),
+    /^tollmark: The database d on 127\.0\.0\.1:1 cannot be opened: .*ECONNREFUSED.* Check DATABASE_URL, .*\n$/,
+  )
+  assert.match(
+    await started('postgres://u:hunter2@127.0.0.1:1/d?sslrootcert=/not/there'),
+    /^tollmark: The database d on 127\.0\.0\.1:1 cannot be opened: ENOENT.*\/not\/there.* Check DATABASE_URL, .*\n$/,
+  )
   const missing = await freshDatabase()
   missing.pathname = '/not_there'
   missing.password = 'hunter2'
-  assert.match(await started(missing.href), /^tollmark: The database not_there on .* cannot be opened: the server has no such database\. Create it first\.\n$/)
+  assert.match(
+    await started(missing.href),
+    /^tollmark: The database not_there on .* cannot be opened: the server has no such database\. Create it first\.\n$/,
+  )
 })
 
 test('settings come from .env in the folder, and the environment wins', async (t) => {
@@ -108,8 +157,16 @@ test('settings come from .env in the folder, and the environment wins', async (t
 test('with --json the server says where it is in one JSON line each', async (t) => {
   const server = await spawnServer(t, { TOLLMARK_DATA: temporaryFolder(t) }, '--json')
   await server.link()
-  const said = server.said().trimEnd().split('\n').filter((line) => !line.startsWith('tollmark: ')).map((line) => JSON.parse(line) as Record<string, string>)
-  assert.deepEqual(said.map((line) => Object.keys(line)), [['url'], ['setup_url']])
+  const said = server
+    .said()
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !line.startsWith('tollmark: '))
+    .map((line) => JSON.parse(line) as Record<string, string>)
+  assert.deepEqual(
+    said.map((line) => Object.keys(line)),
+    [['url'], ['setup_url']],
+  )
   assert.equal((await fetch(`${said[0]?.['url']}/readyz`)).status, 200)
   assert.equal((await fetch(said[1]?.['setup_url'] ?? '')).status, 200)
 })
@@ -128,12 +185,18 @@ const HOSTS: readonly [host: string, reached: boolean][] = [
 ]
 
 test('whoever listens where other machines come is warned, and nobody else', () => {
-  assert.deepEqual(HOSTS.map(([host]) => [host, !isLoopback(readConfig({ HOST: host }).server.host)]), HOSTS)
+  assert.deepEqual(
+    HOSTS.map(([host]) => [host, !isLoopback(readConfig({ HOST: host }).server.host)]),
+    HOSTS,
+  )
 })
 
 test('a host is found however it is written', async (t) => {
   const log = join(temporaryFolder(t), 'log')
-  const server = await spawnLogging(t, openSync(log, 'w'), { HOST: 'LocalHost', TOLLMARK_DATA: temporaryFolder(t) })
+  const server = await spawnLogging(t, openSync(log, 'w'), {
+    HOST: 'LocalHost',
+    TOLLMARK_DATA: temporaryFolder(t),
+  })
   assert.match(server.url, /^http:\/\/localhost:\d+$/)
   server.kill('SIGTERM')
   assert.equal(await server.exited, 0)
@@ -146,21 +209,50 @@ test('the server says where it is', async (t) => {
   assert.equal((await fetch(`${server.url}/readyz`)).status, 200)
 })
 
-test('a log that cannot be written keeps the server neither from answering nor from ending', { skip: process.platform !== 'linux' }, async (t) => {
-  const server = await spawnLogging(t, openSync('/dev/full', 'w'), { TOLLMARK_DATA: temporaryFolder(t) })
-  for (let i = 0; i < 3; i++) assert.equal((await fetch(`${server.url}/livez`, { signal: AbortSignal.timeout(5000) })).status, 200)
-  server.kill('SIGTERM')
-  assert.equal(await server.exited, 0)
-})
+test(
+  'a log that cannot be written keeps the server neither from answering nor from ending',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    const server = await spawnLogging(t, openSync('/dev/full', 'w'), {
+      TOLLMARK_DATA: temporaryFolder(t),
+    })
+    for (let i = 0; i < 3; i++)
+      assert.equal(
+        (await fetch(`${server.url}/livez`, { signal: AbortSignal.timeout(5000) })).status,
+        200,
+      )
+    server.kill('SIGTERM')
+    assert.equal(await server.exited, 0)
+  },
+)
 
-test('a server starts, and ends when it is told to, where it can tell nobody', { skip: process.platform !== 'linux' }, async (t) => {
-  const port = await freePort()
-  const env = { ...process.env, PORT: String(port), TOLLMARK_DATA: temporaryFolder(t), DATABASE_URL: '' }
-  const full = openSync('/dev/full', 'w')
-  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, 'serve'], { env, stdio: ['ignore', full, full] })
-  const exited = once(child, 'exit').then(([code]) => code as number | null)
-  t.after(() => child.kill('SIGKILL'))
-  await until(() => child.exitCode !== null || call(`http://localhost:${port}`, '/livez').then(({ status }) => status === 200, () => false))
-  child.kill('SIGTERM')
-  assert.equal(await exited, 0)
-})
+test(
+  'a server starts, and ends when it is told to, where it can tell nobody',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    const port = await freePort()
+    const env = {
+      ...process.env,
+      PORT: String(port),
+      TOLLMARK_DATA: temporaryFolder(t),
+      DATABASE_URL: '',
+    }
+    const full = openSync('/dev/full', 'w')
+    const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, 'serve'], {
+      env,
+      stdio: ['ignore', full, full],
+    })
+    const exited = once(child, 'exit').then(([code]) => code as number | null)
+    t.after(() => child.kill('SIGKILL'))
+    await until(
+      () =>
+        child.exitCode !== null ||
+        call(`http://localhost:${port}`, '/livez').then(
+          ({ status }) => status === 200,
+          () => false,
+        ),
+    )
+    child.kill('SIGTERM')
+    assert.equal(await exited, 0)
+  },
+)

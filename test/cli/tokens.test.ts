@@ -24,7 +24,10 @@ interface Token {
 const create = (...args: string[]): string[] => ['tokens', 'create', '--name', 'test', ...args]
 
 test('tokens are made for the first account, or for a named one that is made on its plan', async (t) => {
-  const env = { TOLLMARK_DATA: temporaryFolder(t), TOLLMARK_PLANS: '{"team":{"conversions_per_day":5}}' }
+  const env = {
+    TOLLMARK_DATA: temporaryFolder(t),
+    TOLLMARK_PLANS: '{"team":{"conversions_per_day":5}}',
+  }
   const made = async (...args: string[]): Promise<Token> => {
     const { code, out, err } = await tollmark(create('--json', ...args), env)
     assert.equal(code, 0, err)
@@ -32,14 +35,32 @@ test('tokens are made for the first account, or for a named one that is made on 
   }
   const first = await made()
   assert.match(first.secret, /^tmt_/)
-  assert.deepEqual([first.scopes, first.status, first.name, first.expires_at], [['convert'], 'active', 'test', null])
-  const acme = await made('--account', 'Acme', '--plan', 'team', '--scopes', 'convert,manage', '--expires', '2099-01-31')
+  assert.deepEqual(
+    [first.scopes, first.status, first.name, first.expires_at],
+    [['convert'], 'active', 'test', null],
+  )
+  const acme = await made(
+    '--account',
+    'Acme',
+    '--plan',
+    'team',
+    '--scopes',
+    'convert,manage',
+    '--expires',
+    '2099-01-31',
+  )
   assert.notEqual(acme.account_id, first.account_id)
-  assert.deepEqual([acme.scopes, acme.expires_at], [['convert', 'manage'], '2099-01-31T00:00:00.000Z'])
+  assert.deepEqual(
+    [acme.scopes, acme.expires_at],
+    [['convert', 'manage'], '2099-01-31T00:00:00.000Z'],
+  )
   assert.equal((await made('--account', ' Acme')).account_id, acme.account_id)
   assert.equal((await made()).account_id, first.account_id)
 
-  const list = JSON.parse((await tollmark(['tokens', 'list', '--json'], env)).out) as { object: string; data: Token[] }
+  const list = JSON.parse((await tollmark(['tokens', 'list', '--json'], env)).out) as {
+    object: string
+    data: Token[]
+  }
   assert.equal(list.object, 'list')
   assert.equal(list.data.length, 4)
   assert.ok(list.data.every((token) => !('secret' in token)))
@@ -48,7 +69,9 @@ test('tokens are made for the first account, or for a named one that is made on 
   assert.match(shown.out, /^ID +STATUS +PREFIX +SCOPES +EXPIRES +LAST USED +NAME\n/)
 
   const server = await startServer(t, env)
-  const account = await call(server.url, `/api/v1/accounts/${acme.account_id}`, { token: acme.secret })
+  const account = await call(server.url, `/api/v1/accounts/${acme.account_id}`, {
+    token: acme.secret,
+  })
   assert.equal(account.json()['plan'], 'team')
 })
 
@@ -59,7 +82,11 @@ test('a name that holds control characters is listed in one line, and does nothi
     assert.equal((await tollmark([nouns, 'create', '--name', name], env)).code, 0)
     const { out } = await tollmark([nouns, 'list'], env)
     assert.match(out, /^ID [^\n]+ NAME\n[^\n]+  a\ufffd\[2Jb\ufffdc\ufffdd\n$/)
-    assert.equal((JSON.parse((await tollmark([nouns, 'list', '--json'], env)).out) as { data: Token[] }).data[0]?.name, name)
+    assert.equal(
+      (JSON.parse((await tollmark([nouns, 'list', '--json'], env)).out) as { data: Token[] })
+        .data[0]?.name,
+      name,
+    )
   }
 })
 
@@ -77,17 +104,29 @@ test('a running server sees what the command line does at once', async (t) => {
 test('a key is made for some providers, for the objects of the account, and to read only', async (t) => {
   const env = { TOLLMARK_DATA: temporaryFolder(t) }
   const made = async (...args: string[]) => {
-    const { code, out, err } = await tollmark(['keys', 'create', '--name', 'k', '--json', ...args], env)
+    const { code, out, err } = await tollmark(
+      ['keys', 'create', '--name', 'k', '--json', ...args],
+      env,
+    )
     assert.equal(code, 0, err)
     const { objects, providers, read_only } = JSON.parse(out) as Key
     return [objects, providers, read_only]
   }
   assert.deepEqual(await made(), ['own', null, false])
-  assert.deepEqual(await made('--providers', 'openai, google', '--objects', 'upstream', '--read-only'), ['upstream', ['openai', 'google'], true])
+  assert.deepEqual(
+    await made('--providers', 'openai, google', '--objects', 'upstream', '--read-only'),
+    ['upstream', ['openai', 'google'], true],
+  )
 })
 
 /** TABLE of calls that look for something in a store, or change what is there. */
-const ON_WHAT_IS_THERE = [['verify'], ['keys', 'list'], ['keys', 'disable', 'key_x'], ['tokens', 'list'], ['tokens', 'revoke', 'tok_x']]
+const ON_WHAT_IS_THERE = [
+  ['verify'],
+  ['keys', 'list'],
+  ['keys', 'disable', 'key_x'],
+  ['tokens', 'list'],
+  ['tokens', 'revoke', 'tok_x'],
+]
 
 test('where no database is, only what creates something makes one', async (t) => {
   const data = join(temporaryFolder(t), 'mistyped')
@@ -109,38 +148,82 @@ test('where no database is, only what creates something makes one', async (t) =>
 
 test('in a folder without a store nothing is made unless that is asked for', async (t) => {
   const cwd = temporaryFolder(t)
-  for (const args of [['keys', 'list'], ['keys', 'create', '--name', 'x'], ['tokens', 'create', '--name', 'x']]) {
+  for (const args of [
+    ['keys', 'list'],
+    ['keys', 'create', '--name', 'x'],
+    ['tokens', 'create', '--name', 'x'],
+  ]) {
     const { code, out, err } = await tollmark(args, {}, cwd)
     assert.deepEqual([code, out], [1, ''], args.join(' '))
-    assert.match(err, /^tollmark: There is no store of Tollmark at .*tollmark\.db\. Run this in the server's folder, .*\n$/)
+    assert.match(
+      err,
+      /^tollmark: There is no store of Tollmark at .*tollmark\.db\. Run this in the server's folder, .*\n$/,
+    )
   }
   assert.deepEqual(readdirSync(cwd), [])
   const made = await tollmark(['tokens', 'create', '--name', 'x', '--init'], {}, cwd)
   assert.equal(made.code, 0, made.err)
-  assert.equal((await tollmark(['keys', 'create', '--name', 'x'], {}, cwd)).code, 0, 'now there is one')
+  assert.equal(
+    (await tollmark(['keys', 'create', '--name', 'x'], {}, cwd)).code,
+    0,
+    'now there is one',
+  )
 })
 
-test('what cannot be printed is not made, or is revoked again', { skip: process.platform !== 'linux' }, async (t) => {
-  const env = { TOLLMARK_DATA: temporaryFolder(t) }
-  const into = (args: string[], stdout: number) => spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args], { env: { ...process.env, ...env }, stdio: ['ignore', stdout, 'pipe'] })
-  const ended = async (child: ChildProcess) => {
-    let err = ''
-    child.stderr?.setEncoding('utf8').on('data', (piece: string) => (err += piece))
-    const [code] = (await once(child, 'close')) as [number | null]
-    return { code, err }
-  }
-  const full = openSync('/dev/full', 'w')
-  for (const nouns of ['keys', 'tokens']) {
-    for (const args of [['create', '--name', 'full'], ['list']]) {
-      const { code, err } = await ended(into([nouns, ...args], full))
-      assert.equal(code, 1)
-      assert.equal(err, 'tollmark: Standard output cannot be written (ENOSPC).\n')
+test(
+  'what cannot be printed is not made, or is revoked again',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    const env = { TOLLMARK_DATA: temporaryFolder(t) }
+    const into = (args: string[], stdout: number) =>
+      spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args], {
+        env: { ...process.env, ...env },
+        stdio: ['ignore', stdout, 'pipe'],
+      })
+    const ended = async (child: ChildProcess) => {
+      let err = ''
+      child.stderr?.setEncoding('utf8').on('data', (piece: string) => (err += piece))
+      const [code] = (await once(child, 'close')) as [number | null]
+      return { code, err }
     }
-    // The reader is gone by the time that there is something to print.
-    const { code, err } = await ended(spawn('sh', ['-c', '("$@"; echo $? >&2) | true', 'sh', process.execPath, ...NODE_FLAGS, MAIN, nouns, 'create', '--name', 'left'], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] }))
-    assert.equal(code, 0)
-    assert.match(err, /^tollmark: Standard output cannot be written \(EPIPE\)\. The (?:key|token) \w+ was made and is revoked again\.\n1\n$/)
-    const { data } = JSON.parse((await tollmark([nouns, 'list', '--json'], env)).out) as { data: Token[] }
-    assert.deepEqual(data.map(({ name, status }) => [name, status]), [['left', 'revoked']])
-  }
-})
+    const full = openSync('/dev/full', 'w')
+    for (const nouns of ['keys', 'tokens']) {
+      for (const args of [['create', '--name', 'full'], ['list']]) {
+        const { code, err } = await ended(into([nouns, ...args], full))
+        assert.equal(code, 1)
+        assert.equal(err, 'tollmark: Standard output cannot be written (ENOSPC).\n')
+      }
+      // The reader is gone by the time that there is something to print.
+      const { code, err } = await ended(
+        spawn(
+          'sh',
+          [
+            '-c',
+            '("$@"; echo $? >&2) | true',
+            'sh',
+            process.execPath,
+            ...NODE_FLAGS,
+            MAIN,
+            nouns,
+            'create',
+            '--name',
+            'left',
+          ],
+          { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] },
+        ),
+      )
+      assert.equal(code, 0)
+      assert.match(
+        err,
+        /^tollmark: Standard output cannot be written \(EPIPE\)\. The (?:key|token) \w+ was made and is revoked again\.\n1\n$/,
+      )
+      const { data } = JSON.parse((await tollmark([nouns, 'list', '--json'], env)).out) as {
+        data: Token[]
+      }
+      assert.deepEqual(
+        data.map(({ name, status }) => [name, status]),
+        [['left', 'revoked']],
+      )
+    }
+  },
+)

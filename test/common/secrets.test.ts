@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { displayPrefix, hashSecret, makeSecret, matchesHash, publicIdOf, randomText } from '../../server/common/secrets.ts'
+import {
+  displayPrefix,
+  hashSecret,
+  makeSecret,
+  matchesHash,
+  publicIdOf,
+  randomText,
+} from '../../server/common/secrets.ts'
 import { forged } from '../support/forged.ts'
 
 test('a secret has the promised form and finds its own record', () => {
@@ -17,7 +24,8 @@ test('a secret has the promised form and finds its own record', () => {
 })
 
 test('no letter or digit of a secret is likelier than others', () => {
-  // Bytes that are simply folded would bring the first of them more often. Six standard deviations are 473.
+  // Bytes that are simply folded would bring the first of them more often. Six standard deviations
+  // are 473.
   const found = randomText(62_000).replaceAll(/[^0-6]/g, '').length
   assert.ok(Math.abs(found - 7_000) < 500, `${found} of 7,000`)
 })
@@ -40,5 +48,11 @@ test('one wrong character is noticed without a look-up', () => {
 
 test('garbage of any kind is no secret', () => {
   fc.assert(fc.property(fc.string(), (garbage) => publicIdOf('tmt', garbage) === undefined))
-  for (const garbage of ['', 'tmt_', 'tmt___', `tmt_${'a'.repeat(12)}_${'b'.repeat(36)}_${'c'.repeat(6)}`]) assert.equal(publicIdOf('tmt', garbage), undefined)
+  for (const garbage of [
+    '',
+    'tmt_',
+    'tmt___',
+    `tmt_${'a'.repeat(12)}_${'b'.repeat(36)}_${'c'.repeat(6)}`,
+  ])
+    assert.equal(publicIdOf('tmt', garbage), undefined)
 })

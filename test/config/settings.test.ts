@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
-import { envExample, environment, readConfig, unknownSettings } from '../../server/config/settings.ts'
+import {
+  envExample,
+  environment,
+  readConfig,
+  unknownSettings,
+} from '../../server/config/settings.ts'
 import { SetupError } from '../../server/common/errors.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 
@@ -30,51 +35,103 @@ const BAD: [name: string, value: string, says: RegExp][] = [
   ['PORT', 'http', /^PORT must be a whole number from 0 to 65535, but is "http"\.$/],
   ['PORT', '65536', /^PORT must/],
   ['PORT', '-1', /^PORT must/],
-  ['TOLLMARK_TRUST_PROXY', 'constructor', /^TOLLMARK_TRUST_PROXY must be true or false, but is "constructor"\.$/],
+  [
+    'TOLLMARK_TRUST_PROXY',
+    'constructor',
+    /^TOLLMARK_TRUST_PROXY must be true or false, but is "constructor"\.$/,
+  ],
   ['TOLLMARK_ROLE', 'boss', /^TOLLMARK_ROLE must be "all" or "web" or "worker", but is "boss"\.$/],
   ['TOLLMARK_MAX_ZIP', 'huge', /^TOLLMARK_MAX_ZIP must be a size such as 512KB/],
   ['TOLLMARK_CONVERSION_HEAP', '1MB', /^TOLLMARK_CONVERSION_HEAP must be a size of 32MB or more/],
-  ['TOLLMARK_CONVERSION_DEADLINE', '3 weeks', /^TOLLMARK_CONVERSION_DEADLINE must be a length of time/],
+  [
+    'TOLLMARK_CONVERSION_DEADLINE',
+    '3 weeks',
+    /^TOLLMARK_CONVERSION_DEADLINE must be a length of time/,
+  ],
   ['TOLLMARK_IDLE_TIMEOUT', '0s', /^TOLLMARK_IDLE_TIMEOUT must be a length of time above 0/],
-  ['TOLLMARK_LEDGER_RETENTION', '23h', /^TOLLMARK_LEDGER_RETENTION must be a length of time of a day or more/],
+  [
+    'TOLLMARK_LEDGER_RETENTION',
+    '23h',
+    /^TOLLMARK_LEDGER_RETENTION must be a length of time of a day or more/,
+  ],
   ['TOLLMARK_PLANS', '{"team":5}', /^TOLLMARK_PLANS must be JSON such as/],
   ['TOLLMARK_PLANS', '{"team":{"conversions_per_day":-1}}', /^TOLLMARK_PLANS must be JSON such as/],
   ['TOLLMARK_PLANS', 'team=5', /^TOLLMARK_PLANS must be JSON such as/],
-  ['DATABASE_URL', 'mysql://user:hunter2@db', /^DATABASE_URL must be an address that begins with sqlite:/],
-  ['DATABASE_URL', 'sqlite://hunter2.db', /^DATABASE_URL must be an address that begins with sqlite:\/\/\/, /],
+  [
+    'DATABASE_URL',
+    'mysql://user:hunter2@db',
+    /^DATABASE_URL must be an address that begins with sqlite:/,
+  ],
+  [
+    'DATABASE_URL',
+    'sqlite://hunter2.db',
+    /^DATABASE_URL must be an address that begins with sqlite:\/\/\/, /,
+  ],
   ['DATABASE_URL', 'postgres://user:hunter2@db/100%', /^DATABASE_URL must be an address/],
   ['S3_REGION', 'us east', /^S3_REGION must be one part of a host name, but is "us east"\.$/],
-  ['OTEL_EXPORTER_OTLP_HEADERS', 'authorization=hunter2%', /^OTEL_EXPORTER_OTLP_HEADERS must be header fields such as/],
+  [
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'authorization=hunter2%',
+    /^OTEL_EXPORTER_OTLP_HEADERS must be header fields such as/,
+  ],
   ['OTEL_EXPORTER_OTLP_HEADERS', 'x-tenant=7,hunter2', /^OTEL_EXPORTER_OTLP_HEADERS must/],
   ['OTEL_EXPORTER_OTLP_HEADERS', 'x tenant=hunter2', /^OTEL_EXPORTER_OTLP_HEADERS must/],
   ['OTEL_EXPORTER_OTLP_HEADERS', 'x-tenant=hunter2%0A', /^OTEL_EXPORTER_OTLP_HEADERS must/],
-  ['OPENAI_API_KEY', 'sk-hunter2\nX: y', /^OPENAI_API_KEY must be printable ASCII without spaces\.$/],
-  ['TOLLMARK_UPSTREAM_OPENAI', 'http://gateway:hunter2@10.0.0.1', /^TOLLMARK_UPSTREAM_OPENAI must be an address .* without a query or a password\.$/],
+  [
+    'OPENAI_API_KEY',
+    'sk-hunter2\nX: y',
+    /^OPENAI_API_KEY must be printable ASCII without spaces\.$/,
+  ],
+  [
+    'TOLLMARK_UPSTREAM_OPENAI',
+    'http://gateway:hunter2@10.0.0.1',
+    /^TOLLMARK_UPSTREAM_OPENAI must be an address .* without a query or a password\.$/,
+  ],
   ['TOLLMARK_UPSTREAM_OPENAI', 'http://10.0.0.1/?key=hunter2', /^TOLLMARK_UPSTREAM_OPENAI must/],
-  ['AZURE_RESOURCE_NAME', 'acme.example.com', /^AZURE_RESOURCE_NAME must be one part of a host name, but is "acme\.example\.com"\.$/],
+  [
+    'AZURE_RESOURCE_NAME',
+    'acme.example.com',
+    /^AZURE_RESOURCE_NAME must be one part of a host name, but is "acme\.example\.com"\.$/,
+  ],
   ['TOLLMARK_MASTER_KEY', 'hunter2', /^TOLLMARK_MASTER_KEY must be 32 bytes/],
 ]
 
 for (const [name, value, says] of BAD) {
   test(`${name}=${value} is refused with one sentence`, () => {
-    assert.throws(() => readConfig({ [name]: value }), (error) => error instanceof SetupError && says.test(error.message) && !/hunter2/.test(error.message))
+    assert.throws(
+      () => readConfig({ [name]: value }),
+      (error) =>
+        error instanceof SetupError && says.test(error.message) && !/hunter2/.test(error.message),
+    )
   })
 }
 
 test('the credential of an added provider is refused as any other', (t) => {
   const file = join(temporaryFolder(t), 'providers.json')
-  writeFileSync(file, '[{"id":"own","origin":"https://ai.example.com","credential":{"env":"OWN_KEY"}}]')
-  const secretOf = (value?: string) => readConfig({ TOLLMARK_PROVIDERS: file, OWN_KEY: value }).customProviders.map(({ secret }) => secret)
+  writeFileSync(
+    file,
+    '[{"id":"own","origin":"https://ai.example.com","credential":{"env":"OWN_KEY"}}]',
+  )
+  const secretOf = (value?: string) =>
+    readConfig({ TOLLMARK_PROVIDERS: file, OWN_KEY: value }).customProviders.map(
+      ({ secret }) => secret,
+    )
   assert.deepEqual([secretOf(), secretOf(' '), secretOf('sk-own\n')], [[null], [null], ['sk-own']])
-  assert.throws(() => secretOf('sk-hunter2\r\nX: y'), { name: 'SetupError', message: 'OWN_KEY must be printable ASCII without spaces.' })
+  assert.throws(() => secretOf('sk-hunter2\r\nX: y'), {
+    name: 'SetupError',
+    message: 'OWN_KEY must be printable ASCII without spaces.',
+  })
 })
 
 test('every bad setting is reported at once', () => {
-  assert.throws(() => readConfig(Object.fromEntries(BAD.map(([name, value]) => [name, value]))), (error) => {
-    assert.ok(error instanceof SetupError)
-    assert.equal(error.message.split('\n').length, new Set(BAD.map(([name]) => name)).size)
-    return true
-  })
+  assert.throws(
+    () => readConfig(Object.fromEntries(BAD.map(([name, value]) => [name, value]))),
+    (error) => {
+      assert.ok(error instanceof SetupError)
+      assert.equal(error.message.split('\n').length, new Set(BAD.map(([name]) => name)).size)
+      return true
+    },
+  )
 })
 
 test('the first line of a .env with a byte order mark is a setting as any other', (t) => {
@@ -85,7 +142,10 @@ test('the first line of a .env with a byte order mark is a setting as any other'
 })
 
 test('a time to wait is never longer than timers are, because longer ones would be over at once', () => {
-  const { server, conversion } = readConfig({ TOLLMARK_SHUTDOWN_TIMEOUT: '30d', TOLLMARK_RESULT_RETENTION: '30d' })
+  const { server, conversion } = readConfig({
+    TOLLMARK_SHUTDOWN_TIMEOUT: '30d',
+    TOLLMARK_RESULT_RETENTION: '30d',
+  })
   assert.deepEqual([server.shutdownTimeout, conversion.retention], [2 ** 31 - 1, 30 * 86_400_000])
 })
 
@@ -102,19 +162,37 @@ test('a master key is read from base64 and from hexadecimal', () => {
 })
 
 test('headers for a collector are read, with what is encoded in them', () => {
-  const { otlpHeaders } = readConfig({ OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20a=b, x-tenant = 7,' }).watch
+  const { otlpHeaders } = readConfig({
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20a=b, x-tenant = 7,',
+  }).watch
   assert.deepEqual(otlpHeaders, { authorization: 'Bearer a=b', 'x-tenant': '7' })
 })
 
 test('plans are read, with null for no limit', () => {
-  const { plans } = readConfig({ TOLLMARK_PLANS: '{"team":{"conversions_per_day":1000},"all":{"conversions_per_day":null}}' }).accounts
-  assert.deepEqual(plans, { team: { conversions_per_day: 1000 }, all: { conversions_per_day: null } })
+  const { plans } = readConfig({
+    TOLLMARK_PLANS: '{"team":{"conversions_per_day":1000},"all":{"conversions_per_day":null}}',
+  }).accounts
+  assert.deepEqual(plans, {
+    team: { conversions_per_day: 1000 },
+    all: { conversions_per_day: null },
+  })
 })
 
 test('a variable that looks like ours and is none is told', () => {
-  assert.deepEqual(unknownSettings({ TOLLMARK_DTAA: 'x', TOLLMARK_DATA: 'x', HOME: 'x' }), ['TOLLMARK_DTAA'])
-  const added = [{ id: 'own', origin: 'https://ai.example.com', credential: { env: 'TOLLMARK_OWN_KEY' }, secret: 'x' }]
-  assert.deepEqual(unknownSettings({ TOLLMARK_DTAA: 'x', TOLLMARK_OWN_KEY: 'x' }, added), ['TOLLMARK_DTAA'])
+  assert.deepEqual(unknownSettings({ TOLLMARK_DTAA: 'x', TOLLMARK_DATA: 'x', HOME: 'x' }), [
+    'TOLLMARK_DTAA',
+  ])
+  const added = [
+    {
+      id: 'own',
+      origin: 'https://ai.example.com',
+      credential: { env: 'TOLLMARK_OWN_KEY' },
+      secret: 'x',
+    },
+  ]
+  assert.deepEqual(unknownSettings({ TOLLMARK_DTAA: 'x', TOLLMARK_OWN_KEY: 'x' }, added), [
+    'TOLLMARK_DTAA',
+  ])
 })
 
 test('.env.example is in step with the table (UPDATE=1 writes it)', () => {

@@ -23,30 +23,86 @@ const REFUSED: [what: string, form: Form, code: string][] = [
   ['an unknown format in front', form({ name: 'format', content: 'docx' }, page), 'invalid_field'],
   ['an empty format', form(page, { name: 'format', content: '' }), 'invalid_field'],
   ['a format of another case', form(page, { name: 'format', content: 'JSON' }), 'invalid_field'],
-  ['a format twice', form(page, { name: 'format', content: 'json' }, { name: 'format', content: 'json' }), 'invalid_field'],
-  ['a format that never ends', form(page, { name: 'format', content: 'markdown'.repeat(10_000) }), 'invalid_field'],
+  [
+    'a format twice',
+    form(page, { name: 'format', content: 'json' }, { name: 'format', content: 'json' }),
+    'invalid_field',
+  ],
+  [
+    'a format that never ends',
+    form(page, { name: 'format', content: 'markdown'.repeat(10_000) }),
+    'invalid_field',
+  ],
   ['an unknown format as a file', form(page, file('blob', 'docx', 'format')), 'invalid_field'],
-  ['a format as a file that never ends', form(page, file('blob', 'markdown'.repeat(10_000), 'format')), 'invalid_field'],
-  ['include_metadata=maybe as a file', form(file('blob', 'maybe', 'include_metadata'), page), 'invalid_field'],
-  ['include_metadata=yes', form(page, { name: 'include_metadata', content: 'yes' }), 'invalid_field'],
-  ['include_metadata=constructor', form(page, { name: 'include_metadata', content: 'constructor' }), 'invalid_field'],
+  [
+    'a format as a file that never ends',
+    form(page, file('blob', 'markdown'.repeat(10_000), 'format')),
+    'invalid_field',
+  ],
+  [
+    'include_metadata=maybe as a file',
+    form(file('blob', 'maybe', 'include_metadata'), page),
+    'invalid_field',
+  ],
+  [
+    'include_metadata=yes',
+    form(page, { name: 'include_metadata', content: 'yes' }),
+    'invalid_field',
+  ],
+  [
+    'include_metadata=constructor',
+    form(page, { name: 'include_metadata', content: 'constructor' }),
+    'invalid_field',
+  ],
   ['include_metadata=', form({ name: 'include_metadata', content: '' }, page), 'invalid_field'],
   ['plain text', form(file('notes.txt', 'just some words')), 'unsupported_file_type'],
   ['a picture', form(file('picture.png', PNG)), 'unsupported_file_type'],
   ['a picture that is named as a page', form(file('Page.html', PNG)), 'unsupported_file_type'],
-  ['a long picture', form(file('picture.png', Buffer.concat([PNG, Buffer.alloc(200_000)]))), 'unsupported_file_type'],
+  [
+    'a long picture',
+    form(file('picture.png', Buffer.concat([PNG, Buffer.alloc(200_000)]))),
+    'unsupported_file_type',
+  ],
   ['an archive without entries', form(file('Export.zip', zip({}))), 'invalid_file'],
-  ['an archive without entries, in ZIP64', form(file('Export.bin', archive([], { zip64: {} }))), 'invalid_file'],
-  ['more fields than any form has', form(...Array.from({ length: 150 }, (_, index) => ({ name: `f${index}`, content: 'x' })), page), 'invalid_field'],
+  [
+    'an archive without entries, in ZIP64',
+    form(file('Export.bin', archive([], { zip64: {} }))),
+    'invalid_file',
+  ],
+  [
+    'more fields than any form has',
+    form(...Array.from({ length: 150 }, (_, index) => ({ name: `f${index}`, content: 'x' })), page),
+    'invalid_field',
+  ],
   ['no boundary', { contentType: 'multipart/form-data', body: whole.body }, 'missing_file'],
-  ['an empty boundary', { contentType: 'multipart/form-data; boundary=', body: whole.body }, 'missing_file'],
-  ['another boundary', { contentType: 'multipart/form-data; boundary=other', body: whole.body }, 'invalid_file'],
+  [
+    'an empty boundary',
+    { contentType: 'multipart/form-data; boundary=', body: whole.body },
+    'missing_file',
+  ],
+  [
+    'another boundary',
+    { contentType: 'multipart/form-data; boundary=other', body: whole.body },
+    'invalid_file',
+  ],
   ['a form that is cut off', { ...whole, body: whole.body.subarray(0, -40) }, 'invalid_file'],
-  ['a form that is cut off in a head', { ...whole, body: whole.body.subarray(0, 60) }, 'invalid_file'],
+  [
+    'a form that is cut off in a head',
+    { ...whole, body: whole.body.subarray(0, 60) },
+    'invalid_file',
+  ],
   ['an empty body', { ...whole, body: Buffer.alloc(0) }, 'missing_file'],
-  ['a JSON body', { contentType: 'application/json', body: Buffer.from('{"file":"x"}') }, 'missing_file'],
+  [
+    'a JSON body',
+    { contentType: 'application/json', body: Buffer.from('{"file":"x"}') },
+    'missing_file',
+  ],
   ['the bare file', { contentType: 'text/html', body: Buffer.from(PAGE) }, 'missing_file'],
-  ['a form of the other kind', { contentType: 'application/x-www-form-urlencoded', body: Buffer.from('file=x') }, 'missing_file'],
+  [
+    'a form of the other kind',
+    { contentType: 'application/x-www-form-urlencoded', body: Buffer.from('file=x') },
+    'missing_file',
+  ],
 ]
 
 test('forms that are wrong are refused with their code, and cost nothing', async (t) => {
@@ -63,14 +119,26 @@ test('forms that are wrong are refused with their code, and cost nothing', async
 
 test('a request without a body and a type is refused', async (t) => {
   const server = await startServer(t)
-  assertProblem(await call(server.url, '/api/v1/convert', { method: 'POST', token: await server.token() }), 400, 'missing_file')
+  assertProblem(
+    await call(server.url, '/api/v1/convert', { method: 'POST', token: await server.token() }),
+    400,
+    'missing_file',
+  )
 })
 
 test('a form whose type says no boundary is told that, not that it is none', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
-  for (const contentType of ['multipart/form-data', 'multipart/form-data;', 'multipart/form-data; charset=utf-8']) {
+  for (const contentType of [
+    'multipart/form-data',
+    'multipart/form-data;',
+    'multipart/form-data; charset=utf-8',
+  ]) {
     const answer = await convert(server.url, token, { contentType, body: whole.body })
-    assert.match(String(answer.json()['detail']), /^The form has no boundary in its Content-Type\./, contentType)
+    assert.match(
+      String(answer.json()['detail']),
+      /^The form has no boundary in its Content-Type\./,
+      contentType,
+    )
   }
 })

@@ -15,11 +15,19 @@ test('what the first converter has compiled the next ones find, although convert
   mkdirSync(cache)
   const path = join(folder, 'Page.html')
   writeFileSync(path, PAGE)
-  const compiled = () => readdirSync(cache, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length
-  // A process of its own: the folder for compiled code is set once for each. It keeps its own code there only when it ends.
-  const server = spawn(process.execPath, [...NODE_FLAGS, join(import.meta.dirname, 'converting-process.ts'), path, folder], {
-    env: { ...process.env, NODE_COMPILE_CACHE: cache }, stdio: ['pipe', 'pipe', 'inherit'],
-  })
+  const compiled = () =>
+    readdirSync(cache, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+      .length
+  // A process of its own: the folder for compiled code is set once for each. It keeps its own code
+  // there only when it ends.
+  const server = spawn(
+    process.execPath,
+    [...NODE_FLAGS, join(import.meta.dirname, 'converting-process.ts'), path, folder],
+    {
+      env: { ...process.env, NODE_COMPILE_CACHE: cache },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  )
   t.after(() => server.kill('SIGKILL'))
   assert.equal(compiled(), 0)
   const [said] = (await once(server.stdout, 'data')) as [Buffer]

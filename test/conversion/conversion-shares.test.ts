@@ -1,19 +1,34 @@
-// Two accounts at the conversion door: what one of them sends, however much and however slowly, keeps nothing from the other.
+// Two accounts at the conversion door: what one of them sends, however much and however slowly,
+// keeps nothing from the other.
 import assert from 'node:assert/strict'
 import type { ClientRequest } from 'node:http'
 import { test } from 'node:test'
 import { PAGE, file, form } from '../support/form.ts'
-import { answerOf, assertProblem, call, convert, start, startServer, type TestServer } from '../support/harness.ts'
+import {
+  answerOf,
+  assertProblem,
+  call,
+  convert,
+  start,
+  startServer,
+  type TestServer,
+} from '../support/harness.ts'
 import { ASYNC, finished, pagesOf, upload, type Job } from '../support/jobs.ts'
 import { scratchFiles, until } from '../support/until.ts'
 
 const GOOD = form(file('Page.html', PAGE))
 const PLANS = { TOLLMARK_PLANS: '{"all":{"conversions_per_day":null}}' }
-const tokens = async (server: TestServer) => ({ many: await server.token({ account: 'many', plan: 'all' }), few: await server.token({ account: 'few', plan: 'all' }) })
+const tokens = async (server: TestServer) => ({
+  many: await server.token({ account: 'many', plan: 'all' }),
+  few: await server.token({ account: 'few', plan: 'all' }),
+})
 
 /** Begins an upload and sends a part of it. */
 function begin(server: TestServer, token: string): ClientRequest {
-  const outgoing = start(server.url, '/api/v1/convert', { token, headers: { 'content-type': GOOD.contentType, 'content-length': GOOD.body.length } })
+  const outgoing = start(server.url, '/api/v1/convert', {
+    token,
+    headers: { 'content-type': GOOD.contentType, 'content-length': GOOD.body.length },
+  })
   outgoing.on('error', () => {})
   outgoing.write(GOOD.body.subarray(0, 400))
   return outgoing
@@ -45,7 +60,11 @@ test('unfinished uploads of one account give way to those of another: the newest
 })
 
 test('uploads that trickle are given up with 408, and their places are free', async (t) => {
-  const server = await startServer(t, { ...PLANS, TOLLMARK_UPLOADS: '2', TOLLMARK_UPLOAD_GRACE: '300ms' })
+  const server = await startServer(t, {
+    ...PLANS,
+    TOLLMARK_UPLOADS: '2',
+    TOLLMARK_UPLOAD_GRACE: '300ms',
+  })
   const { many } = await tokens(server)
   const slow = [begin(server, many), begin(server, many)]
   const timer = setInterval(() => slow.forEach((outgoing) => outgoing.write('x')), 20)
@@ -53,7 +72,8 @@ test('uploads that trickle are given up with 408, and their places are free', as
     clearInterval(timer)
     for (const outgoing of slow) outgoing.destroy()
   })
-  for (const answer of await Promise.all(slow.map(answerOf))) assertProblem(answer, 408, 'request_timeout')
+  for (const answer of await Promise.all(slow.map(answerOf)))
+    assertProblem(answer, 408, 'request_timeout')
   assert.equal((await convert(server.url, many, GOOD)).status, 200)
 })
 
@@ -62,7 +82,9 @@ test("one conversion of an account stands before another account's tenth", async
   const { many, few } = await tokens(server)
   const order: string[] = []
   const large = upload(pagesOf(300, 300))
-  const theirs = Array.from({ length: 8 }, () => convert(server.url, many, large).then(({ status }) => order.push(`many ${status}`)))
+  const theirs = Array.from({ length: 8 }, () =>
+    convert(server.url, many, large).then(({ status }) => order.push(`many ${status}`)),
+  )
   await until(() => order.length === 1)
   await convert(server.url, few, large).then(({ status }) => order.push(`few ${status}`))
   await Promise.all(theirs)
@@ -71,10 +93,16 @@ test("one conversion of an account stands before another account's tenth", async
 })
 
 test('an account has 20 jobs waiting at most, and they do not stand before the first one of another', async (t) => {
-  const server = await startServer(t, { ...ASYNC, ...PLANS, TOLLMARK_ROLE: 'web', TOLLMARK_JOB_QUEUE: '20' })
+  const server = await startServer(t, {
+    ...ASYNC,
+    ...PLANS,
+    TOLLMARK_ROLE: 'web',
+    TOLLMARK_JOB_QUEUE: '20',
+  })
   const { many, few } = await tokens(server)
   const small = upload(pagesOf(1))
-  for (let nth = 0; nth < 20; nth++) assert.equal((await convert(server.url, many, small)).status, 202)
+  for (let nth = 0; nth < 20; nth++)
+    assert.equal((await convert(server.url, many, small)).status, 202)
   assertProblem(await convert(server.url, many, small), 429, 'too_many_uploads')
   const accepted = await convert(server.url, few, small)
   assert.equal(accepted.status, 202)
@@ -83,6 +111,11 @@ test('an account has 20 jobs waiting at most, and they do not stand before the f
   const worker = await startServer(t, { ...ASYNC, ...PLANS, TOLLMARK_DATA: server.data })
   const { id } = accepted.json<Job>()
   assert.equal((await finished(worker.url, few, id)).status, 'succeeded')
-  const { data } = (await call(worker.url, '/api/v1/jobs?limit=100', { token: many })).json<{ data: Job[] }>()
-  assert.ok(data.filter(({ status }) => status === 'queued').length >= 15, data.map(({ status }) => status).join())
+  const { data } = (await call(worker.url, '/api/v1/jobs?limit=100', { token: many })).json<{
+    data: Job[]
+  }>()
+  assert.ok(
+    data.filter(({ status }) => status === 'queued').length >= 15,
+    data.map(({ status }) => status).join(),
+  )
 })

@@ -6,7 +6,11 @@ import { zip } from '../support/zip.ts'
 
 test('an HTML page is answered as Markdown', async (t) => {
   const server = await startServer(t)
-  const answer = await convert(server.url, await server.token(), form(file('Team handbook.html', PAGE)))
+  const answer = await convert(
+    server.url,
+    await server.token(),
+    form(file('Team handbook.html', PAGE)),
+  )
   assert.equal(answer.status, 200, answer.text)
   assert.equal(answer.headers['content-type'], 'text/markdown; charset=utf-8')
   assert.equal(answer.headers['content-length'], String(answer.bytes.length))
@@ -16,7 +20,11 @@ test('an HTML page is answered as Markdown', async (t) => {
 
 test('format=json is answered as JSON', async (t) => {
   const server = await startServer(t)
-  const answer = await convert(server.url, await server.token(), form({ name: 'format', content: 'json' }, file('Team handbook.html', PAGE)))
+  const answer = await convert(
+    server.url,
+    await server.token(),
+    form({ name: 'format', content: 'json' }, file('Team handbook.html', PAGE)),
+  )
   assert.equal(answer.status, 200, answer.text)
   assert.equal(answer.headers['content-type'], 'application/json')
   assert.equal(answer.json()['object'], 'document')
@@ -26,7 +34,11 @@ test('a ZIP archive is converted, whatever its name says', async (t) => {
   const server = await startServer(t)
   const archive = zip({ 'Team handbook 0123456789abcdef0123456789abcdef.html': PAGE })
   for (const name of ['Export.zip', 'Export.html', 'Export']) {
-    const answer = await convert(server.url, await server.token({ account: name }), form(file(name, archive)))
+    const answer = await convert(
+      server.url,
+      await server.token({ account: name }),
+      form(file(name, archive)),
+    )
     assert.equal(answer.status, 200, answer.text)
   }
 })
@@ -56,7 +68,10 @@ test('every answer of the endpoint tells quota and request id', async (t) => {
     await convert(server.url, token, form()),
     await convert(server.url, undefined, form(file('Page.html', PAGE))),
   ]
-  assert.deepEqual(answers.map(({ status }) => status), [200, 400, 401])
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 400, 401],
+  )
   for (const { headers, status } of answers) {
     // Nobody is told another one's quota.
     assert.equal(headers['ratelimit-policy'], status === 401 ? undefined : '"free";q=10;w=86400')
@@ -74,8 +89,13 @@ test('a plan without a limit has no quota to tell, and a compressed form is told
   const server = await startServer(t, { TOLLMARK_PLANS: '{"free":{"conversions_per_day":null}}' })
   const token = await server.token()
   const { status, headers } = await convert(server.url, token, form(file('Page.html', PAGE)))
-  assert.deepEqual([status, headers['ratelimit'], headers['ratelimit-policy']], [200, undefined, undefined])
-  const answer = await convert(server.url, token, form(file('Page.html', PAGE)), { 'content-encoding': 'gzip' })
+  assert.deepEqual(
+    [status, headers['ratelimit'], headers['ratelimit-policy']],
+    [200, undefined, undefined],
+  )
+  const answer = await convert(server.url, token, form(file('Page.html', PAGE)), {
+    'content-encoding': 'gzip',
+  })
   assertProblem(answer, 415, 'unsupported_file_type')
   assert.match(answer.text, /compressed \(Content-Encoding: gzip\)/)
 })

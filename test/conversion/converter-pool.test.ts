@@ -27,7 +27,8 @@ const task = (fileName: string): Task => ({
 /** The step of every conversion here: its program looks at the file's name only. */
 const whole = { whole: true } as const
 
-const isProblem = (code: string, detail: RegExp) => (error: unknown) => error instanceof Problem && error.code === code && detail.test(error.detail)
+const isProblem = (code: string, detail: RegExp) => (error: unknown) =>
+  error instanceof Problem && error.code === code && detail.test(error.detail)
 
 test('a conversion is done, and tells its progress on the way', async (t) => {
   const converters = open(t)
@@ -38,13 +39,19 @@ test('a conversion is done, and tells its progress on the way', async (t) => {
 
 test('what is wrong with the file is told in its own words; what is wrong with us keeps its code', async (t) => {
   const converters = open(t)
-  await assert.rejects(converters.run(task('refuse'), whole), isProblem('invalid_file', /^The archive is broken\.$/))
+  await assert.rejects(
+    converters.run(task('refuse'), whole),
+    isProblem('invalid_file', /^The archive is broken\.$/),
+  )
   await assert.rejects(converters.run(task('fail'), whole), { stack: /on purpose/, code: 'ENOSPC' })
   await converters.run(task('convert'), whole)
 })
 
 test('a converter knows nothing of the environment of the server', async (t) => {
-  await assert.rejects(open(t).run(task('environment'), whole), isProblem('invalid_file', /^(?!.*PATH|.*HOME)/))
+  await assert.rejects(
+    open(t).run(task('environment'), whole),
+    isProblem('invalid_file', /^(?!.*PATH|.*HOME)/),
+  )
 })
 
 /** TABLE of conversions that end with their process: what it does, and what its caller is told. */
@@ -63,7 +70,9 @@ for (const [deed, told] of FATAL) {
     const others = Array.from({ length: 4 }, () => converters.run(task('convert'), whole))
     await assert.rejects(converters.run(task(deed), whole), told)
     assert.equal((await Promise.all(others)).length, 4)
-    const after = await Promise.all(Array.from({ length: 4 }, () => converters.run(task('convert'), whole)))
+    const after = await Promise.all(
+      Array.from({ length: 4 }, () => converters.run(task('convert'), whole)),
+    )
     assert.equal(after.length, 4)
   })
 }
@@ -79,14 +88,26 @@ test('a caller that leaves ends its conversion, waiting or running', async (t) =
   running.abort(new Error('left while running'))
   await assert.rejects(first, /left while running/)
   await third
-  await assert.rejects(async () => converters.run(task('convert'), whole, { signal: running.signal }), /left while running/)
+  await assert.rejects(
+    async () => converters.run(task('convert'), whole, { signal: running.signal }),
+    /left while running/,
+  )
 })
 
 test('closing ends what runs and what waits', async () => {
-  const converters = openConverters({ atOnce: 1, deadline: 30_000, heap: 64 * 1_048_576 }, new URL('program.ts', import.meta.url))
-  const outcomes = Promise.allSettled([converters.run(task('run for ever'), whole), converters.run(task('convert'), whole)])
+  const converters = openConverters(
+    { atOnce: 1, deadline: 30_000, heap: 64 * 1_048_576 },
+    new URL('program.ts', import.meta.url),
+  )
+  const outcomes = Promise.allSettled([
+    converters.run(task('run for ever'), whole),
+    converters.run(task('convert'), whole),
+  ])
   await converters[Symbol.asyncDispose]()
-  assert.deepEqual((await outcomes).map(({ status }) => status), ['rejected', 'rejected'])
+  assert.deepEqual(
+    (await outcomes).map(({ status }) => status),
+    ['rejected', 'rejected'],
+  )
 })
 
 /** TABLE of reasons why no process can be started: Node tells of one later, of another at once. */
@@ -102,8 +123,13 @@ for (const [why, program, told] of NO_PROCESS) {
     t.after(() => (process.execPath = node))
     const running = converters.run(task('exit'), whole)
     process.execPath = program
-    const outcomes = await Promise.allSettled([running, ...Array.from({ length: 3 }, () => converters.run(task('convert'), whole))])
-    const reasons = outcomes.map((outcome) => (outcome.status === 'rejected' ? String(outcome.reason) : ''))
+    const outcomes = await Promise.allSettled([
+      running,
+      ...Array.from({ length: 3 }, () => converters.run(task('convert'), whole)),
+    ])
+    const reasons = outcomes.map((outcome) =>
+      outcome.status === 'rejected' ? String(outcome.reason) : '',
+    )
     assert.match(reasons[0]!, /ended with 3/)
     for (const reason of reasons.slice(1)) assert.match(reason, told)
     assert.deepEqual(converters.load(), { running: 0, waiting: 0 })
@@ -115,7 +141,15 @@ for (const [why, program, told] of NO_PROCESS) {
 test('a converter that is retired gets no other conversion, and not all are', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const converters = open(t)
-  const processes = () => Promise.all([1, 2].map(() => converters.run(task('tell its process'), whole).then(() => '', (error: Problem) => error.detail)))
+  const processes = () =>
+    Promise.all(
+      [1, 2].map(() =>
+        converters.run(task('tell its process'), whole).then(
+          () => '',
+          (error: Problem) => error.detail,
+        ),
+      ),
+    )
   const before = await processes()
   t.mock.timers.tick(60_000)
   const after = await processes()

@@ -1,10 +1,20 @@
-// Converts the page at the first argument into the second one's folder on a converter of its own, says so, and stays until it is killed.
+// Converts the page at the first argument into the second one's folder on a converter of its own,
+// says so, and stays until it is killed.
 import { join } from 'node:path'
 import { openConverters } from '../../server/conversion/pool/converter-pool.ts'
 
 const [path = '', folder = ''] = process.argv.slice(2)
 const converters = openConverters({ atOnce: 1, deadline: 30_000, heap: 64 * 1_048_576 })
-const task = { path, kind: 'html', fileName: 'Page.html', uploadedAt: 0, format: 'markdown', includeMetadata: false, scratch: join(folder, 'scratch'), output: join(folder, 'out') } as const
+const task = {
+  path,
+  kind: 'html',
+  fileName: 'Page.html',
+  uploadedAt: 0,
+  format: 'markdown',
+  includeMetadata: false,
+  scratch: join(folder, 'scratch'),
+  output: join(folder, 'out'),
+} as const
 await converters.run(task, { whole: true })
 process.stdout.write('converted\n')
 process.stdin.resume()

@@ -1,4 +1,5 @@
-// What is said of a document beside its bytes, and the forms in which it is sent: named, counted, compressed, in ranges.
+// What is said of a document beside its bytes, and the forms in which it is sent: named, counted,
+// compressed, in ranges.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
@@ -11,13 +12,16 @@ const PLANS = { TOLLMARK_PLANS: '{"all":{"conversions_per_day":null}}' }
 const PLAIN = '<html><body><p>shop</p></body></html>'
 const dense = `<html><body>${'<p>'.repeat(1_550_000)}</body></html>`
 
-/** TABLE: the file's name, the document's as plain ASCII, and in RFC 8187's form where that is not all. */
+/**
+ * TABLE: the file's name, the document's as plain ASCII, and in RFC 8187's form where that is not
+ * all.
+ */
 const NAMES: [fileName: string, ascii: string, extended: string | null][] = [
   ['Team handbook.html', 'Team handbook.md', null],
   ['Export.ZIP.htm', 'Export.ZIP.md', null],
-  ['Größe 1.html', 'Gr__e 1.md', "Gr%C3%B6%C3%9Fe%201.md"],
+  ['Größe 1.html', 'Gr__e 1.md', 'Gr%C3%B6%C3%9Fe%201.md'],
   ['日本語.html', '___.md', '%E6%97%A5%E6%9C%AC%E8%AA%9E.md'],
-  ['100% (it\'s).html', "100_ (it's).md", '100%25%20%28it%27s%29.md'],
+  ["100% (it's).html", "100_ (it's).md", '100%25%20%28it%27s%29.md'],
   ['a%22b.html', 'a_b.md', 'a%22b.md'],
   ['folder/..\\evil.html', 'evil.md', null],
   [`${'😀'.repeat(300)}.html`, `${'_'.repeat(120)}.md`, `${'%F0%9F%98%80'.repeat(120)}.md`],
@@ -49,31 +53,51 @@ test('documents', async (t) => {
   const server = await startServer(t, { ...PLANS, TOLLMARK_ASYNC_ABOVE: '1000' })
   const token = await server.token({ account: 'all', plan: 'all' })
 
-  const send = (name: string, content: string, headers = {}, ...fields: Parameters<typeof form>): Promise<Answer> =>
-    convert(server.url, token, form(file(name, content), ...fields), headers)
+  const send = (
+    name: string,
+    content: string,
+    headers = {},
+    ...fields: Parameters<typeof form>
+  ): Promise<Answer> => convert(server.url, token, form(file(name, content), ...fields), headers)
   const JSON_FORMAT = { name: 'format', content: 'json' }
 
   await t.test('a document has the name of its file', async () => {
     for (const [fileName, ascii, extended] of NAMES) {
       const { status, headers } = await send(fileName, PAGE)
       const encoded = extended === null ? '' : `; filename*=UTF-8''${extended}`
-      assert.deepEqual([status, headers['content-disposition']], [200, `attachment; filename="${ascii}"${encoded}`])
+      assert.deepEqual(
+        [status, headers['content-disposition']],
+        [200, `attachment; filename="${ascii}"${encoded}`],
+      )
     }
-    assert.equal((await send('shop.html', PLAIN, {}, JSON_FORMAT)).headers['content-disposition'], 'attachment; filename="shop.json"')
+    assert.equal(
+      (await send('shop.html', PLAIN, {}, JSON_FORMAT)).headers['content-disposition'],
+      'attachment; filename="shop.json"',
+    )
   })
 
-  await t.test('a document says how many warnings it has, also one that is kept for a key', async () => {
-    const counted = ({ headers }: Answer): unknown[] => [headers['x-tollmark-warnings'], headers['x-tollmark-failed-pages']]
-    assert.deepEqual(counted(await send('Page.html', PAGE)), ['0', '0'])
-    const keyed = { 'idempotency-key': 'k' }
-    const first = await send('shop.html', PLAIN, keyed, JSON_FORMAT)
-    assert.equal(first.json<{ warnings: unknown[] }>().warnings.length, 1)
-    for (const answer of [first, await send('shop.html', PLAIN, keyed, JSON_FORMAT)]) assert.deepEqual(counted(answer), ['1', '0'])
-  })
+  await t.test(
+    'a document says how many warnings it has, also one that is kept for a key',
+    async () => {
+      const counted = ({ headers }: Answer): unknown[] => [
+        headers['x-tollmark-warnings'],
+        headers['x-tollmark-failed-pages'],
+      ]
+      assert.deepEqual(counted(await send('Page.html', PAGE)), ['0', '0'])
+      const keyed = { 'idempotency-key': 'k' }
+      const first = await send('shop.html', PLAIN, keyed, JSON_FORMAT)
+      assert.equal(first.json<{ warnings: unknown[] }>().warnings.length, 1)
+      for (const answer of [first, await send('shop.html', PLAIN, keyed, JSON_FORMAT)])
+        assert.deepEqual(counted(answer), ['1', '0'])
+    },
+  )
 
   /** A job that has succeeded, with a page that could not be converted. */
   const job = async (): Promise<Job> => {
-    const archive = zip({ 'Übersicht.html': PAGE.replace('Be kind.', 'Be kind. '.repeat(200)), 'dense.html': dense })
+    const archive = zip({
+      'Übersicht.html': PAGE.replace('Be kind.', 'Be kind. '.repeat(200)),
+      'dense.html': dense,
+    })
     const accepted = await convert(server.url, token, form(file('Übersicht.zip', archive)))
     assert.equal(accepted.status, 202, accepted.text)
     const done = await finished(server.url, token, accepted.json<Job>().id)
@@ -87,23 +111,44 @@ test('documents', async (t) => {
   await t.test("a job's document has its name, its counts and a tag", async () => {
     const { status, headers } = await result()
     assert.equal(status, 200)
-    assert.equal(headers['content-disposition'], "attachment; filename=\"_bersicht.md\"; filename*=UTF-8''%C3%9Cbersicht.md")
-    assert.deepEqual([headers['x-tollmark-warnings'], headers['x-tollmark-failed-pages']], ['1', '1'])
-    assert.deepEqual([headers['accept-ranges'], headers['etag']], ['bytes', `"${(await jobOnce!).id}"`])
+    assert.equal(
+      headers['content-disposition'],
+      'attachment; filename="_bersicht.md"; filename*=UTF-8\'\'%C3%9Cbersicht.md',
+    )
+    assert.deepEqual(
+      [headers['x-tollmark-warnings'], headers['x-tollmark-failed-pages']],
+      ['1', '1'],
+    )
+    assert.deepEqual(
+      [headers['accept-ranges'], headers['etag']],
+      ['bytes', `"${(await jobOnce!).id}"`],
+    )
   })
 
   await t.test('documents are compressed as their callers accept it', async () => {
     const [plain, whole] = [await send('Page.html', PAGE), await result()]
     for (const [accepts, coding] of CODINGS) {
-      const headers: Record<string, string> = accepts === undefined ? {} : { 'accept-encoding': accepts }
-      for (const [coded, clear] of [[await send('Page.html', PAGE, headers), plain], [await result(headers), whole]] as const) {
+      const headers: Record<string, string> =
+        accepts === undefined ? {} : { 'accept-encoding': accepts }
+      for (const [coded, clear] of [
+        [await send('Page.html', PAGE, headers), plain],
+        [await result(headers), whole],
+      ] as const) {
         assert.equal(coded.headers['content-encoding'], coding, accepts)
         assert.equal(coded.headers['vary'], 'Accept-Encoding')
-        assert.deepEqual(coding === undefined ? coded.bytes : decode[coding](coded.bytes), clear.bytes)
-        if (coding === undefined) assert.equal(coded.headers['content-length'], String(clear.bytes.length))
+        assert.deepEqual(
+          coding === undefined ? coded.bytes : decode[coding](coded.bytes),
+          clear.bytes,
+        )
+        if (coding === undefined)
+          assert.equal(coded.headers['content-length'], String(clear.bytes.length))
       }
     }
-    const tags = await Promise.all(['identity', 'br', 'gzip'].map(async (coding) => (await result({ 'accept-encoding': coding })).headers['etag']))
+    const tags = await Promise.all(
+      ['identity', 'br', 'gzip'].map(
+        async (coding) => (await result({ 'accept-encoding': coding })).headers['etag'],
+      ),
+    )
     assert.equal(new Set(tags).size, 3, 'other bytes have another tag')
   })
 
@@ -128,7 +173,11 @@ test('documents', async (t) => {
     for (const [range, part] of ranges) {
       const answer = await result({ range, ...(part !== null && { 'accept-encoding': 'gzip' }) })
       if (part === null) {
-        assert.deepEqual([answer.status, answer.bytes.length, answer.headers['content-range']], [200, size, undefined], range)
+        assert.deepEqual(
+          [answer.status, answer.bytes.length, answer.headers['content-range']],
+          [200, size, undefined],
+          range,
+        )
         continue
       }
       const [first, last] = part
@@ -136,7 +185,8 @@ test('documents', async (t) => {
       assert.deepEqual(answer.bytes, whole.bytes.subarray(first, last + 1), range)
       assert.equal(answer.headers['content-range'], `bytes ${first}-${last}/${size}`)
       assert.equal(answer.headers['content-length'], String(last - first + 1))
-      for (const name of ['etag', 'content-type', 'content-disposition', 'x-tollmark-warnings']) assert.equal(answer.headers[name], whole.headers[name], name)
+      for (const name of ['etag', 'content-type', 'content-disposition', 'x-tollmark-warnings'])
+        assert.equal(answer.headers[name], whole.headers[name], name)
       assert.equal(answer.headers['content-encoding'], undefined)
     }
     for (const range of [`bytes=${size}-`, 'bytes=-0', 'bytes=999999999999999-']) {
@@ -150,9 +200,16 @@ test('documents', async (t) => {
 
   await t.test('a range of what has changed, or was compressed, is the whole', async () => {
     const { bytes, headers } = await result()
-    const part = async (condition: string) => (await result({ range: 'bytes=0-9', 'if-range': condition })).bytes.length
+    const part = async (condition: string) =>
+      (await result({ range: 'bytes=0-9', 'if-range': condition })).bytes.length
     assert.equal(await part(headers['etag']!), 10)
     const zipped = (await result({ 'accept-encoding': 'gzip' })).headers['etag']!
-    for (const other of [zipped, '"other"', `W/${headers['etag']}`, 'Wed, 21 Oct 2015 07:28:00 GMT']) assert.equal(await part(other), bytes.length, other)
+    for (const other of [
+      zipped,
+      '"other"',
+      `W/${headers['etag']}`,
+      'Wed, 21 Oct 2015 07:28:00 GMT',
+    ])
+      assert.equal(await part(other), bytes.length, other)
   })
 })

@@ -1,6 +1,16 @@
-// Jobs of several accounts: they take turns, over several workers, and no account has more than two running or twenty waiting.
+// Jobs of several accounts: they take turns, over several workers, and no account has more than two
+// running or twenty waiting.
 import assert from 'node:assert/strict'
-import { cancelJob, claimJob, handBack, jobPlace, jobWaits, newJob, type Claimant, type ClaimedJob } from '../../server/conversion/jobs/jobs.ts'
+import {
+  cancelJob,
+  claimJob,
+  handBack,
+  jobPlace,
+  jobWaits,
+  newJob,
+  type Claimant,
+  type ClaimedJob,
+} from '../../server/conversion/jobs/jobs.ts'
 import { newId } from '../../server/common/ids.ts'
 import { enterInstance } from '../../server/store/instance.ts'
 import type { Store } from '../../server/store/open.ts'
@@ -13,9 +23,25 @@ const NOW = 1_000_000
 
 async function opened(t: TestContext, place: Place, accounts: readonly string[]) {
   const store = await openAt(t, place, NOW)
-  for (const id of accounts) await store.db.insertInto('accounts').values({ id, name: id, email: null, plan: 'free', role: 'member', created_at: 0, disabled: 0 }).execute()
+  for (const id of accounts)
+    await store.db
+      .insertInto('accounts')
+      .values({
+        id,
+        name: id,
+        email: null,
+        plan: 'free',
+        role: 'member',
+        created_at: 0,
+        disabled: 0,
+      })
+      .execute()
   const instance = async (): Promise<string> => {
-    const entered = await enterInstance(store, () => NOW, () => {})
+    const entered = await enterInstance(
+      store,
+      () => NOW,
+      () => {},
+    )
     t.after(() => entered[Symbol.asyncDispose]())
     return entered.id
   }
@@ -23,48 +49,82 @@ async function opened(t: TestContext, place: Place, accounts: readonly string[])
   let made = NOW
   const add = async (account_id: string): Promise<string> => {
     const upload_blob = newId('blob', NOW)
-    await store.db.insertInto('blobs').values({ id: upload_blob, instance_id: own, expires_at: NOW * 2 }).execute()
-    const given = { id: newId('job', made++), account_id, format: 'markdown', include_metadata: 0, file_name: 'x', file_size: 1, upload_blob } as const
+    await store.db
+      .insertInto('blobs')
+      .values({ id: upload_blob, instance_id: own, expires_at: NOW * 2 })
+      .execute()
+    const given = {
+      id: newId('job', made++),
+      account_id,
+      format: 'markdown',
+      include_metadata: 0,
+      file_name: 'x',
+      file_size: 1,
+      upload_blob,
+    } as const
     await store.run(enterJobAlone, { job: newJob(given, NOW), instance: own })
     return given.id
   }
-  const end = (job: ClaimedJob): Promise<unknown> => store.run(cancelJob, { id: job.id, account: job.account_id, now: NOW })
+  const end = (job: ClaimedJob): Promise<unknown> =>
+    store.run(cancelJob, { id: job.id, account: job.account_id, now: NOW })
   return { store, instance, add, end }
 }
 
-async function claim(store: Store, instance: string, running: Claimant['running'] = []): Promise<ClaimedJob | undefined> {
+async function claim(
+  store: Store,
+  instance: string,
+  running: Claimant['running'] = [],
+): Promise<ClaimedJob | undefined> {
   const name = newId('clm', NOW)
   const job = await store.run(claimJob, { claim: name, instance, now: NOW, running })
   return job && { ...job, claim: name, upload_blob: job.upload_blob ?? '' }
 }
 
-onEveryStore('accounts take turns, whoever came first and however many jobs it has', async (t, place) => {
-  const { store, instance, add, end } = await opened(t, place, ['a', 'b', 'c'])
-  for (const account of 'aaaaaaabbc') await add(account)
-  const worker = await instance()
-  const order: string[] = []
-  for (let nth = 0; nth < 10; nth++) {
-    const job = await claim(store, worker)
-    order.push(job?.account_id ?? 'none')
-    if (job) await end(job)
-    // One that comes while others wait stands beside the next one, not behind all.
-    if (nth === 4) await add('c')
-  }
-  assert.equal(order.join(''), 'abcabcaaaa')
-})
+onEveryStore(
+  'accounts take turns, whoever came first and however many jobs it has',
+  async (t, place) => {
+    const { store, instance, add, end } = await opened(t, place, ['a', 'b', 'c'])
+    for (const account of 'aaaaaaabbc') await add(account)
+    const worker = await instance()
+    const order: string[] = []
+    for (let nth = 0; nth < 10; nth++) {
+      const job = await claim(store, worker)
+      order.push(job?.account_id ?? 'none')
+      if (job) await end(job)
+      // One that comes while others wait stands beside the next one, not behind all.
+      if (nth === 4) await add('c')
+    }
+    assert.equal(order.join(''), 'abcabcaaaa')
+  },
+)
 
-onEveryStore('over many workers an account has two running, and the others have theirs', async (t, place) => {
-  const { store, instance, add, end } = await opened(t, place, ['a', 'b'])
-  for (const account of 'aaaaab') await add(account)
-  const workers = await Promise.all(Array.from({ length: 6 }, instance))
-  const jobs = (await Promise.all(workers.map((worker) => claim(store, worker)))).filter((job) => job !== undefined)
-  assert.equal(jobs.map(({ account_id }) => account_id).sort().join(''), 'aab')
-  const idle = await instance()
-  assert.equal(await jobWaits(store, { instance: idle, now: NOW, running: [] }), false, 'what may not begin wakes no worker')
-  await end(jobs.find(({ account_id }) => account_id === 'a')!)
-  assert.equal(await jobWaits(store, { instance: idle, now: NOW, running: [] }), true)
-  assert.equal((await claim(store, idle))?.account_id, 'a')
-})
+onEveryStore(
+  'over many workers an account has two running, and the others have theirs',
+  async (t, place) => {
+    const { store, instance, add, end } = await opened(t, place, ['a', 'b'])
+    for (const account of 'aaaaab') await add(account)
+    const workers = await Promise.all(Array.from({ length: 6 }, instance))
+    const jobs = (await Promise.all(workers.map((worker) => claim(store, worker)))).filter(
+      (job) => job !== undefined,
+    )
+    assert.equal(
+      jobs
+        .map(({ account_id }) => account_id)
+        .sort()
+        .join(''),
+      'aab',
+    )
+    const idle = await instance()
+    assert.equal(
+      await jobWaits(store, { instance: idle, now: NOW, running: [] }),
+      false,
+      'what may not begin wakes no worker',
+    )
+    await end(jobs.find(({ account_id }) => account_id === 'a')!)
+    assert.equal(await jobWaits(store, { instance: idle, now: NOW, running: [] }), true)
+    assert.equal((await claim(store, idle))?.account_id, 'a')
+  },
+)
 
 onEveryStore('a job that was handed back keeps its turn', async (t, place) => {
   const { store, instance, add } = await opened(t, place, ['a', 'b'])
@@ -75,18 +135,21 @@ onEveryStore('a job that was handed back keeps its turn', async (t, place) => {
   assert.equal((await claim(store, await instance()))?.id, first.id)
 })
 
-onEveryStore('the 21st waiting job of an account has no place, and a full queue takes the first of another', async (t, place) => {
-  const { store, add } = await opened(t, place, ['a', 'b', 'c'])
-  for (let nth = 0; nth < 19; nth++) await add('a')
-  assert.equal(await jobPlace(store, 'a', 1000), null)
-  await add('a')
-  assert.equal(await jobPlace(store, 'a', 1000), 'share')
-  assert.equal(await jobPlace(store, 'b', 20), null)
-  await add('b')
-  assert.equal(await jobPlace(store, 'b', 20), 'full')
-  assert.equal(await jobPlace(store, 'c', 20), null)
-  assert.equal(await jobPlace(store, 'c', 10), 'full')
-})
+onEveryStore(
+  'the 21st waiting job of an account has no place, and a full queue takes the first of another',
+  async (t, place) => {
+    const { store, add } = await opened(t, place, ['a', 'b', 'c'])
+    for (let nth = 0; nth < 19; nth++) await add('a')
+    assert.equal(await jobPlace(store, 'a', 1000), null)
+    await add('a')
+    assert.equal(await jobPlace(store, 'a', 1000), 'share')
+    assert.equal(await jobPlace(store, 'b', 20), null)
+    await add('b')
+    assert.equal(await jobPlace(store, 'b', 20), 'full')
+    assert.equal(await jobPlace(store, 'c', 20), null)
+    assert.equal(await jobPlace(store, 'c', 10), 'full')
+  },
+)
 
 onEveryStore('conversions that are no jobs count among the two of an account', async (t, place) => {
   const { store, instance, add } = await opened(t, place, ['a', 'b', 'c'])
@@ -94,8 +157,26 @@ onEveryStore('conversions that are no jobs count among the two of an account', a
   const workers = await Promise.all(Array.from({ length: 6 }, instance))
   // Two of a run beside the jobs, one of b, none of c.
   const claimed: string[] = []
-  for (const worker of workers) claimed.push((await claim(store, worker, [['a', 2], ['b', 1]]))?.account_id ?? 'none')
+  for (const worker of workers)
+    claimed.push(
+      (
+        await claim(store, worker, [
+          ['a', 2],
+          ['b', 1],
+        ])
+      )?.account_id ?? 'none',
+    )
   assert.deepEqual(claimed.toSorted(), ['b', 'c', 'none', 'none', 'none', 'none'])
-  assert.equal(await jobWaits(store, { instance: workers[5]!, now: NOW, running: [['a', 2], ['b', 1]] }), false)
+  assert.equal(
+    await jobWaits(store, {
+      instance: workers[5]!,
+      now: NOW,
+      running: [
+        ['a', 2],
+        ['b', 1],
+      ],
+    }),
+    false,
+  )
   assert.equal((await claim(store, workers[5]!))?.account_id, 'a')
 })

@@ -6,7 +6,10 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { whenGone } from '../../server/api/document-response.ts'
 
-/** A server that does not answer by itself; `send` sends a request, and gives its answer and whether its caller is gone. */
+/**
+ * A server that does not answer by itself; `send` sends a request, and gives its answer and whether
+ * its caller is gone.
+ */
 async function open(t: TestContext) {
   const server = Object.assign(createServer(), { httpAllowHalfOpen: true }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -15,7 +18,11 @@ async function open(t: TestContext) {
     await new Promise((resolve) => server.close(resolve))
   })
   const send = async (leave: (socket: Socket) => void, version = '1.1') => {
-    const socket = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {})
+    const socket = connect({
+      port: (server.address() as AddressInfo).port,
+      host: '127.0.0.1',
+      allowHalfOpen: true,
+    }).on('error', () => {})
     socket.write(`POST / HTTP/${version}\r\nHost: x\r\nContent-Length: 0\r\n\r\n`)
     const [incoming, outgoing] = (await once(server, 'request')) as Parameters<typeof whenGone>
     const gone = whenGone(incoming, outgoing)
@@ -38,7 +45,8 @@ test('a caller that has closed its sending side gets its answer, however long th
     const { socket, gone, outgoing } = await send((socket) => socket.end(), version)
     // It is asked a second time only where it has heard the first: then it is there.
     let asked = ''
-    if (version === '1.1') while (asked.length < 50) asked += String(((await once(socket, 'data')) as [Buffer])[0])
+    if (version === '1.1')
+      while (asked.length < 50) asked += String(((await once(socket, 'data')) as [Buffer])[0])
     assert.equal(asked, version === '1.1' ? 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(2) : '')
     assert.equal(gone.aborted, false)
     outgoing.end('done')

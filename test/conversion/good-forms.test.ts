@@ -11,24 +11,60 @@ const metadata = (content: string) => form({ name: 'include_metadata', content }
 const TAKEN: [what: string, form: Form, type: RegExp][] = [
   ['the file before the fields', form(page, { name: 'format', content: 'json' }), /json/],
   ['the file after the fields', form({ name: 'format', content: 'json' }, page), /json/],
-  ['the file between the fields', form({ name: 'format', content: 'json' }, page, { name: 'include_metadata', content: 'true' }), /json/],
+  [
+    'the file between the fields',
+    form({ name: 'format', content: 'json' }, page, { name: 'include_metadata', content: 'true' }),
+    /json/,
+  ],
   ['a format as a program sends a Blob', form(file('blob', 'json', 'format'), page), /json/],
-  ['a format as bytes without a name', form({ name: 'format', content: 'json', type: 'application/octet-stream' }, page), /json/],
+  [
+    'a format as bytes without a name',
+    form({ name: 'format', content: 'json', type: 'application/octet-stream' }, page),
+    /json/,
+  ],
   ['format=markdown', form({ name: 'format', content: 'markdown' }, page), /markdown/],
-  ['unknown fields', form({ name: 'colour', content: 'red' }, { name: '__proto__', content: 'x' }, { name: 'toString', content: 'x' }, page), /markdown/],
-  ['an unknown file', form(file('other.bin', Buffer.alloc(100_000), 'other'), page, file('other.bin', '', 'other')), /markdown/],
+  [
+    'unknown fields',
+    form(
+      { name: 'colour', content: 'red' },
+      { name: '__proto__', content: 'x' },
+      { name: 'toString', content: 'x' },
+      page,
+    ),
+    /markdown/,
+  ],
+  [
+    'an unknown file',
+    form(file('other.bin', Buffer.alloc(100_000), 'other'), page, file('other.bin', '', 'other')),
+    /markdown/,
+  ],
   ['include_metadata=true', metadata('true'), /markdown/],
   ['include_metadata=FALSE', metadata('FALSE'), /markdown/],
   ['include_metadata=1', metadata('1'), /markdown/],
   ['include_metadata=0', metadata('0'), /markdown/],
   ['a name in another script', form(file('Überblick – 手引き 📘.html', PAGE)), /markdown/],
   ['a name with folders', form(file('../../etc/Page.html', PAGE)), /markdown/],
-  ['no name, as a program streams it', form({ name: 'file', content: PAGE, type: 'application/octet-stream' }), /markdown/],
-  ['text after the form', { ...form(page), body: Buffer.concat([form(page).body, Buffer.from('\r\nbye')]) }, /markdown/],
-  ['text before the form', { ...form(page), body: Buffer.concat([Buffer.from('hello\r\n'), form(page).body]) }, /markdown/],
+  [
+    'no name, as a program streams it',
+    form({ name: 'file', content: PAGE, type: 'application/octet-stream' }),
+    /markdown/,
+  ],
+  [
+    'text after the form',
+    { ...form(page), body: Buffer.concat([form(page).body, Buffer.from('\r\nbye')]) },
+    /markdown/,
+  ],
+  [
+    'text before the form',
+    { ...form(page), body: Buffer.concat([Buffer.from('hello\r\n'), form(page).body]) },
+    /markdown/,
+  ],
 ]
 
-/** TABLE of names as the head of a part writes them (HTML standard, "multipart/form-data"; RFC 7578; RFC 5987), and what they are. */
+/**
+ * TABLE of names as the head of a part writes them (HTML standard, "multipart/form-data"; RFC 7578;
+ * RFC 5987), and what they are.
+ */
 const NAMES: [written: string, name: string][] = [
   ['filename="Page.html"', 'Page.html'],
   ['filename="a %22quoted%22 100%.html"', 'a "quoted" 100%.html'],
@@ -42,7 +78,10 @@ test('a file is called what its owner calls it, however the form writes that', a
   const token = await server.token()
   for (const [written, name] of NAMES) {
     const { contentType, body } = form(file('Page.html', PAGE), { name: 'format', content: 'json' })
-    const answer = await convert(server.url, token, { contentType, body: Buffer.from(body.toString().replace('filename="Page.html"', () => written)) })
+    const answer = await convert(server.url, token, {
+      contentType,
+      body: Buffer.from(body.toString().replace('filename="Page.html"', () => written)),
+    })
     assert.equal(answer.json<{ pages: [{ path: string }] }>().pages[0].path, name)
   }
 })
@@ -62,7 +101,10 @@ test('forms that are right are taken, however they are put together', async (t) 
 test('a form that arrives byte by byte is the same form', async (t) => {
   const server = await startServer(t)
   const { contentType, body } = form({ name: 'format', content: 'json' }, file('Page.html', PAGE))
-  const outgoing = start(server.url, '/api/v1/convert', { token: await server.token(), headers: { 'content-type': contentType } })
+  const outgoing = start(server.url, '/api/v1/convert', {
+    token: await server.token(),
+    headers: { 'content-type': contentType },
+  })
   outgoing.setNoDelay(true)
   for (const byte of body) {
     outgoing.write(Buffer.of(byte))

@@ -37,7 +37,16 @@ test('the same key with other content or other options is 422', async (t) => {
   const token = await server.token()
   assert.equal((await convert(server.url, token, GOOD, keyed('a'))).status, 200)
   assertProblem(await convert(server.url, token, OTHER, keyed('a')), 422, 'idempotency_conflict')
-  assertProblem(await convert(server.url, token, form(file('Page.html', PAGE), { name: 'format', content: 'json' }), keyed('a')), 422, 'idempotency_conflict')
+  assertProblem(
+    await convert(
+      server.url,
+      token,
+      form(file('Page.html', PAGE), { name: 'format', content: 'json' }),
+      keyed('a'),
+    ),
+    422,
+    'idempotency_conflict',
+  )
   const third = await convert(server.url, token, GOOD, keyed('a'))
   assert.equal(third.status, 200)
   assert.match(String(third.headers['ratelimit']), /r=9;/)
@@ -47,49 +56,102 @@ test('the order of the fields is not content, the name of the file is', async (t
   const server = await startServer(t)
   const token = await server.token()
   const format = { name: 'format', content: 'markdown' }
-  assert.equal((await convert(server.url, token, form(format, file('Page.html', PAGE)), keyed('a'))).status, 200)
-  assert.equal((await convert(server.url, token, form(file('Page.html', PAGE), format), keyed('a'))).status, 200)
-  assertProblem(await convert(server.url, token, form(file('Copy.html', PAGE), format), keyed('a')), 422, 'idempotency_conflict')
+  assert.equal(
+    (await convert(server.url, token, form(format, file('Page.html', PAGE)), keyed('a'))).status,
+    200,
+  )
+  assert.equal(
+    (await convert(server.url, token, form(file('Page.html', PAGE), format), keyed('a'))).status,
+    200,
+  )
+  assertProblem(
+    await convert(server.url, token, form(file('Copy.html', PAGE), format), keyed('a')),
+    422,
+    'idempotency_conflict',
+  )
 })
 
 test('an answer of 4xx frees its key', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
-  assert.equal((await convert(server.url, token, form(file('x.png', 'no page')), keyed('a'))).status, 400)
+  assert.equal(
+    (await convert(server.url, token, form(file('x.png', 'no page')), keyed('a'))).status,
+    400,
+  )
   assert.equal((await convert(server.url, token, GOOD, keyed('a'))).status, 200)
 })
 
 test('each account has its own keys', async (t) => {
   const server = await startServer(t)
-  assert.equal((await convert(server.url, await server.token({ account: 'a' }), GOOD, keyed('a'))).status, 200)
-  assert.equal((await convert(server.url, await server.token({ account: 'b' }), OTHER, keyed('a'))).status, 200)
+  assert.equal(
+    (await convert(server.url, await server.token({ account: 'a' }), GOOD, keyed('a'))).status,
+    200,
+  )
+  assert.equal(
+    (await convert(server.url, await server.token({ account: 'b' }), OTHER, keyed('a'))).status,
+    200,
+  )
 })
 
 test('many requests at once with one key are one conversion', async (t) => {
   const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '1' })
   const token = await server.token()
-  const answers = await Promise.all(Array.from({ length: 20 }, () => convert(server.url, token, GOOD, keyed('a'))))
-  assert.deepEqual([...new Set(answers.map(({ status, text }) => `${status} ${text}`))], [`200 ${answers[0]?.text}`])
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => convert(server.url, token, GOOD, keyed('a'))),
+  )
+  assert.deepEqual(
+    [...new Set(answers.map(({ status, text }) => `${status} ${text}`))],
+    [`200 ${answers[0]?.text}`],
+  )
 })
 
-/** Lets a request of another server in, with this key and the content of GOOD; it stays under way. */
+/**
+ * Lets a request of another server in, with this key and the content of GOOD; it stays under way.
+ */
 async function underWay(server: TestServer, account: string): Promise<Admission> {
   const instance = 'ins_other'
-  await server.store.db.insertInto('instances').values({ id: instance, host: 'elsewhere', pid: 1, seen_at: server.clock() }).execute()
-  const upload = { fileName: 'Page.html', sha256: createHash('sha256').update(PAGE).digest('hex'), format: 'markdown', includeMetadata: false } as const
+  await server.store.db
+    .insertInto('instances')
+    .values({ id: instance, host: 'elsewhere', pid: 1, seen_at: server.clock() })
+    .execute()
+  const upload = {
+    fileName: 'Page.html',
+    sha256: createHash('sha256').update(PAGE).digest('hex'),
+    format: 'markdown',
+    includeMetadata: false,
+  } as const
   const plan = { name: 'free', conversionsPerDay: 1 }
   const request = { account, plan, key: 'a', fingerprint: fingerprint(upload), instance }
-  const admission = await admit(server.store, request, server.clock, new AbortController().signal, jobChanges(server.store), openLog('silent'))
+  const admission = await admit(
+    server.store,
+    request,
+    server.clock,
+    new AbortController().signal,
+    jobChanges(server.store),
+    openLog('silent'),
+  )
   assert.ok('reservation' in admission)
   return admission
 }
 
-/** TABLE of what becomes of a request whose key and content others send meanwhile, and what they are answered. */
-const ENDS: [what: string, end: (server: TestServer, admission: Admission) => Promise<void>, answered: string][] = [
-  ['fails', (server, admission) => abandon(server.store, admission, false, openLog('silent')), '# Team handbook\n\nBe kind.\n'],
+/**
+ * TABLE of what becomes of a request whose key and content others send meanwhile, and what they are
+ * answered.
+ */
+const ENDS: [
+  what: string,
+  end: (server: TestServer, admission: Admission) => Promise<void>,
+  answered: string,
+][] = [
+  [
+    'fails',
+    (server, admission) => abandon(server.store, admission, false, openLog('silent')),
+    '# Team handbook\n\nBe kind.\n',
+  ],
   [
     'dies with its server',
-    async (server) => void (await server.store.db.deleteFrom('instances').where('id', '=', 'ins_other').execute()),
+    async (server) =>
+      void (await server.store.db.deleteFrom('instances').where('id', '=', 'ins_other').execute()),
     '# Team handbook\n\nBe kind.\n',
   ],
   [
@@ -97,8 +159,20 @@ const ENDS: [what: string, end: (server: TestServer, admission: Admission) => Pr
     async (server, admission) => {
       const path = join(server.data, 'answer')
       writeFileSync(path, 'the first answer')
-      const blobId = await keepBlob(server.store, folderBlobs(join(server.data, 'blobs')), path, 'ins_other', server.clock())
-      await countConversion(server.store, admission, { contentType: 'text/markdown; charset=utf-8', blobId, faults: null }, HOUR, server.clock())
+      const blobId = await keepBlob(
+        server.store,
+        folderBlobs(join(server.data, 'blobs')),
+        path,
+        'ins_other',
+        server.clock(),
+      )
+      await countConversion(
+        server.store,
+        admission,
+        { contentType: 'text/markdown; charset=utf-8', blobId, faults: null },
+        HOUR,
+        server.clock(),
+      )
     },
     'the first answer',
   ],
@@ -139,6 +213,10 @@ test('a key is free again after 24 hours, and its answer is deleted', async (t) 
 for (const key of ['', ' ', 'x'.repeat(256), 'é']) {
   test(`the key ${JSON.stringify(key.slice(0, 5))} (${key.length}) is refused`, async (t) => {
     const server = await startServer(t)
-    assertProblem(await convert(server.url, await server.token(), GOOD, { 'idempotency-key': key }), 400, 'invalid_field')
+    assertProblem(
+      await convert(server.url, await server.token(), GOOD, { 'idempotency-key': key }),
+      400,
+      'invalid_field',
+    )
   })
 }

@@ -13,7 +13,11 @@ test('a large archive is answered 202 with its job, which ends with the document
   for (const [archive, ...fields] of [
     [pagesOf(5)],
     [pagesOf(5), { name: 'format', content: 'json' }],
-    [pagesOf(40, 1000), { name: 'format', content: 'json' }, { name: 'include_metadata', content: 'true' }],
+    [
+      pagesOf(40, 1000),
+      { name: 'format', content: 'json' },
+      { name: 'include_metadata', content: 'true' },
+    ],
   ] as const) {
     const form = upload(archive, ...fields)
     const accepted = await convert(jobs.url, token, form)
@@ -35,11 +39,22 @@ test('a large archive is answered 202 with its job, which ends with the document
       error: null,
     }
     const times = { started_at: null, finished_at: null, expires_at: null }
-    assert.deepEqual(rest, { ...shown, ...times, progress: { pages_done: 0, pages_total: null }, result_url: null })
+    assert.deepEqual(rest, {
+      ...shown,
+      ...times,
+      progress: { pages_done: 0, pages_total: null },
+      result_url: null,
+    })
 
     const { started_at, finished_at, expires_at, ...done } = await finished(jobs.url, token, job.id)
     const result_url = `/api/v1/jobs/${job.id}/result`
-    assert.deepEqual(done, { ...shown, created_at, status: 'succeeded', progress: { pages_done: pages, pages_total: pages }, result_url })
+    assert.deepEqual(done, {
+      ...shown,
+      created_at,
+      status: 'succeeded',
+      progress: { pages_done: pages, pages_total: pages },
+      result_url,
+    })
     assert.ok(created_at <= started_at! && started_at! <= finished_at!)
     assert.equal(Date.parse(expires_at!) - Date.parse(finished_at!), 86_400_000)
     assert.equal((await getJob(jobs.url, token, job.id)).headers['retry-after'], undefined)
@@ -62,18 +77,26 @@ test('the uploads of finished jobs are deleted, their results are kept', async (
     assert.equal((await finished(server.url, token, id)).status, 'succeeded')
   }
   const rows = await server.store.db.selectFrom('jobs').select('result_blob').execute()
-  await until(() => isDeepStrictEqual(storedFiles(server.data).sort(), rows.map(({ result_blob }) => result_blob).sort()))
+  await until(() =>
+    isDeepStrictEqual(
+      storedFiles(server.data).sort(),
+      rows.map(({ result_blob }) => result_blob).sort(),
+    ),
+  )
 })
 
 test('jobs are listed newest first, a page at a time', async (t) => {
   const server = await startServer(t, { ...ASYNC, TOLLMARK_ROLE: 'web' })
   const token = await server.token()
   const ids: string[] = []
-  for (let round = 0; round < 5; round++) ids.push((await convert(server.url, token, upload(pagesOf(1)))).json<Job>().id)
+  for (let round = 0; round < 5; round++)
+    ids.push((await convert(server.url, token, upload(pagesOf(1)))).json<Job>().id)
   const seen: string[] = []
   let cursor: string | null = ''
   while (cursor !== null) {
-    const answer = await call(server.url, `/api/v1/jobs?limit=2${cursor && `&cursor=${cursor}`}`, { token })
+    const answer = await call(server.url, `/api/v1/jobs?limit=2${cursor && `&cursor=${cursor}`}`, {
+      token,
+    })
     const list: { object: string; data: Job[]; next_cursor: string | null } = answer.json()
     assert.equal(list.object, 'list')
     seen.push(...list.data.map(({ id }) => id))
@@ -85,7 +108,9 @@ test('jobs are listed newest first, a page at a time', async (t) => {
 test('more jobs than may wait are answered 503 with Retry-After, and cost nothing', async (t) => {
   const server = await startServer(t, { ...ASYNC, TOLLMARK_ROLE: 'web', TOLLMARK_JOB_QUEUE: '2' })
   const token = await server.token()
-  const answers = await Promise.all(Array.from({ length: 4 }, () => convert(server.url, token, upload(pagesOf(1)))))
+  const answers = await Promise.all(
+    Array.from({ length: 4 }, () => convert(server.url, token, upload(pagesOf(1)))),
+  )
   assert.deepEqual(answers.map(({ status }) => status).toSorted(), [202, 202, 503, 503])
   const last = await convert(server.url, token, upload(pagesOf(1)))
   assert.match(String(last.headers['retry-after']), /^[1-9]\d*$/)

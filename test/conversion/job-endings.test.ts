@@ -8,19 +8,35 @@ import { sweepBlobs } from '../../server/store/blobs/blobs.ts'
 import { folderBlobs } from '../../server/store/blobs/folder.ts'
 import { assertProblem, call, convert, startServer } from '../support/harness.ts'
 import type { Answer, TestServer } from '../support/harness.ts'
-import { ASYNC, SLOW, damaged, finished, getJob, jobWhen, pagesOf, slow, upload } from '../support/jobs.ts'
+import {
+  ASYNC,
+  SLOW,
+  damaged,
+  finished,
+  getJob,
+  jobWhen,
+  pagesOf,
+  slow,
+  upload,
+} from '../support/jobs.ts'
 import type { Job } from '../support/jobs.ts'
 import { scratchFiles, storedFiles, until } from '../support/until.ts'
 import { zip } from '../support/zip.ts'
 
 const HOUR = 3_600_000
 
-async function newJob(server: TestServer, token: string, form = upload(pagesOf(1))): Promise<string> {
+async function newJob(
+  server: TestServer,
+  token: string,
+  form = upload(pagesOf(1)),
+): Promise<string> {
   return (await convert(server.url, token, form)).json<Job>().id
 }
 
-const cancel = (server: TestServer, token: string, id: string): Promise<Answer> => call(server.url, `/api/v1/jobs/${id}`, { method: 'DELETE', token })
-const resultOf = (server: TestServer, token: string, id: string): Promise<Answer> => call(server.url, `/api/v1/jobs/${id}/result`, { token })
+const cancel = (server: TestServer, token: string, id: string): Promise<Answer> =>
+  call(server.url, `/api/v1/jobs/${id}`, { method: 'DELETE', token })
+const resultOf = (server: TestServer, token: string, id: string): Promise<Answer> =>
+  call(server.url, `/api/v1/jobs/${id}/result`, { token })
 
 test('a job that waits is canceled: nothing of it is stored, nobody runs it, and it stays canceled', async (t) => {
   const server = await startServer(t, { ...ASYNC, TOLLMARK_ROLE: 'web' })
@@ -40,7 +56,11 @@ test('a job that waits is canceled: nothing of it is stored, nobody runs it, and
   const worker = await startServer(t, { TOLLMARK_DATA: server.data, TOLLMARK_ROLE: 'worker' })
   const next = await newJob(server, token)
   assert.equal((await finished(server.url, token, next)).status, 'succeeded')
-  const { status: now, claims } = await worker.store.db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+  const { status: now, claims } = await worker.store.db
+    .selectFrom('jobs')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
   assert.deepEqual([now, claims], ['canceled', 0])
 })
 
@@ -84,7 +104,11 @@ test('a result that cannot be read to its end breaks the connection off, and no 
   mkdirSync(path)
   const written = t.mock.method(console, 'error', () => {})
   await assert.rejects(resultOf(server, token, id))
-  await until(() => server.lines.some((line) => line.includes('/result"') && line.includes('"code":"store_unavailable"')))
+  await until(() =>
+    server.lines.some(
+      (line) => line.includes('/result"') && line.includes('"code":"store_unavailable"'),
+    ),
+  )
   assert.equal(written.mock.callCount(), 0)
 })
 
@@ -109,13 +133,19 @@ test('a result expires after 24 hours and is deleted', async (t) => {
 test('a job that fails says why in the words of a request', async (t) => {
   const [jobs, requests] = [await startServer(t, ASYNC), await startServer(t)]
   const [token, other] = [await jobs.token(), await requests.token()]
-  for (const archive of [damaged(pagesOf(2)), zip({ 'Page.html': `<html><body>${'<p>'.repeat(1_550_000)}</body></html>` })]) {
+  for (const archive of [
+    damaged(pagesOf(2)),
+    zip({ 'Page.html': `<html><body>${'<p>'.repeat(1_550_000)}</body></html>` }),
+  ]) {
     const direct = await convert(requests.url, other, upload(archive))
     assertProblem(direct, 400, 'invalid_file')
     const id = await newJob(jobs, token, upload(archive))
     const { status, error, result_url, expires_at } = await finished(jobs.url, token, id)
     const { code, detail } = direct.json<{ code: string; detail: string }>()
-    assert.deepEqual({ status, error, result_url, expires_at }, { status: 'failed', error: { code, detail }, result_url: null, expires_at: null })
+    assert.deepEqual(
+      { status, error, result_url, expires_at },
+      { status: 'failed', error: { code, detail }, result_url: null, expires_at: null },
+    )
     assertProblem(await resultOf(jobs, token, id), 400, 'invalid_file')
     await until(() => storedFiles(jobs.data).length === 0)
   }
@@ -123,7 +153,10 @@ test('a job that fails says why in the words of a request', async (t) => {
 
 test('to other accounts a job is not there', async (t) => {
   const server = await startServer(t, { ...ASYNC, TOLLMARK_ROLE: 'web' })
-  const [token, other] = [await server.token({ account: 'a' }), await server.token({ account: 'b' })]
+  const [token, other] = [
+    await server.token({ account: 'a' }),
+    await server.token({ account: 'b' }),
+  ]
   const id = await newJob(server, token)
   for (const [method, path] of [
     ['GET', `/api/v1/jobs/${id}`],
@@ -132,11 +165,26 @@ test('to other accounts a job is not there', async (t) => {
     ['DELETE', `/api/v1/jobs/${id}`],
   ] as const) {
     assertProblem(await call(server.url, path, { method, token: other }), 404, 'job_not_found')
-    for (const none of ['job_none', 'x'.repeat(101)]) assertProblem(await call(server.url, path.replace(id, none), { method, token }), 404, 'job_not_found')
+    for (const none of ['job_none', 'x'.repeat(101)])
+      assertProblem(
+        await call(server.url, path.replace(id, none), { method, token }),
+        404,
+        'job_not_found',
+      )
     assertProblem(await call(server.url, path, { method }), 401, 'invalid_token')
-    assertProblem(await call(server.url, path, { method, token: await server.token({ account: 'a', scopes: ['manage'] }) }), 403, 'insufficient_scope')
+    assertProblem(
+      await call(server.url, path, {
+        method,
+        token: await server.token({ account: 'a', scopes: ['manage'] }),
+      }),
+      403,
+      'insufficient_scope',
+    )
   }
   assert.deepEqual((await call(server.url, '/api/v1/jobs', { token: other })).json()['data'], [])
   // Another token of the same account sees it, unharmed.
-  assert.equal((await getJob(server.url, await server.token({ account: 'a' }), id)).json<Job>().status, 'queued')
+  assert.equal(
+    (await getJob(server.url, await server.token({ account: 'a' }), id)).json<Job>().status,
+    'queued',
+  )
 })

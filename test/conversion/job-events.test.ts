@@ -23,8 +23,14 @@ test('the events of a job tell each change as it comes, and end with it', async 
   const token = await server.token()
   const { id } = (await convert(server.url, token, slow())).json<Job>()
   const events = follow(t, server.port, token, id)
-  await until(() => events.jobs().some(({ status, progress }) => status === 'running' && progress.pages_done > 0))
-  assert.equal((await jobWhen(server.url, token, id, () => true)).status, 'running', 'the events come while it runs')
+  await until(() =>
+    events.jobs().some(({ status, progress }) => status === 'running' && progress.pages_done > 0),
+  )
+  assert.equal(
+    (await jobWhen(server.url, token, id, () => true)).status,
+    'running',
+    'the events come while it runs',
+  )
   await events.ended
   assert.match(events.text(), /^HTTP\/1\.1 200 /)
   assert.match(events.text(), /\r\ncontent-type: text\/event-stream\r\n/i)
@@ -50,8 +56,12 @@ test('many can follow, whoever leaves; what another process changes is seen too'
   const web = await startServer(t, { ...ASYNC, TOLLMARK_ROLE: 'web' })
   const token = await web.token()
   const ids: string[] = []
-  for (let round = 0; round < 3; round++) ids.push((await convert(web.url, token, upload(pagesOf(20)))).json<Job>().id)
-  const all = Array.from({ length: 200 }, (_, index) => ({ id: ids[index % 3]!, events: follow(t, web.port, token, ids[index % 3]!) }))
+  for (let round = 0; round < 3; round++)
+    ids.push((await convert(web.url, token, upload(pagesOf(20)))).json<Job>().id)
+  const all = Array.from({ length: 200 }, (_, index) => ({
+    id: ids[index % 3]!,
+    events: follow(t, web.port, token, ids[index % 3]!),
+  }))
   await until(() => all.every(({ events }) => events.jobs().length === 1))
   for (const { events } of all.slice(0, 50)) events.close()
   await startServer(t, { TOLLMARK_DATA: web.data, TOLLMARK_ROLE: 'worker' })
@@ -64,14 +74,23 @@ test('many can follow, whoever leaves; what another process changes is seen too'
 })
 
 test('who follows too many jobs is refused, and gives way to another account', async (t) => {
-  const web = await startServer(t, { ...ASYNC, TOLLMARK_ROLE: 'web', TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '0' })
+  const web = await startServer(t, {
+    ...ASYNC,
+    TOLLMARK_ROLE: 'web',
+    TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '0',
+  })
   const [token, other] = [await web.token(), await web.token({ account: 'other' })]
-  const jobOf = async (token: string): Promise<string> => (await convert(web.url, token, upload(pagesOf(2)))).json<Job>().id
+  const jobOf = async (token: string): Promise<string> =>
+    (await convert(web.url, token, upload(pagesOf(2)))).json<Job>().id
   const [id, others] = [await jobOf(token), await jobOf(other)]
   // As many as there are places: what is free is for anybody.
   const all = Array.from({ length: 512 }, () => follow(t, web.port, token, id))
   await until(() => all.every((events) => events.jobs().length === 1))
-  assertProblem(await call(web.url, `/api/v1/jobs/${id}/events`, { token }), 429, 'too_many_requests')
+  assertProblem(
+    await call(web.url, `/api/v1/jobs/${id}/events`, { token }),
+    429,
+    'too_many_requests',
+  )
   const events = follow(t, web.port, other, others)
   await until(() => events.jobs().length === 1)
   await Promise.race(all.map(({ ended }) => ended))
@@ -86,11 +105,18 @@ test('a stream of events says that it lives while nothing happens', async (t) =>
   assert.equal(events.jobs().length, 1)
   await call(web.url, `/api/v1/jobs/${id}`, { method: 'DELETE', token })
   await events.ended
-  assert.deepEqual(events.jobs().map(({ status }) => status), ['queued', 'canceled'])
+  assert.deepEqual(
+    events.jobs().map(({ status }) => status),
+    ['queued', 'canceled'],
+  )
 })
 
 test('a server that shuts down ends the streams of events at once', async (t) => {
-  const web = await startServer(t, { ...ASYNC, TOLLMARK_ROLE: 'web', TOLLMARK_SHUTDOWN_TIMEOUT: '1h' })
+  const web = await startServer(t, {
+    ...ASYNC,
+    TOLLMARK_ROLE: 'web',
+    TOLLMARK_SHUTDOWN_TIMEOUT: '1h',
+  })
   const token = await web.token()
   const { id } = (await convert(web.url, token, upload(pagesOf(1)))).json<Job>()
   const events = follow(t, web.port, token, id)

@@ -18,23 +18,35 @@ test(`${KILLS} times kill -9: every accepted job is done once and counted once, 
   const env = { ...ASYNC, TOLLMARK_DATA: data, TOLLMARK_FREE_CONVERSIONS: '1000' }
   const token = await getToken(env)
   const random = seeded(1)
-  const archives = [pagesOf(3), pagesOf(30, 400), pagesOf(100, 400)].map((archive) => upload(archive))
+  const archives = [pagesOf(3), pagesOf(30, 400), pagesOf(100, 400)].map((archive) =>
+    upload(archive),
+  )
   const reference = await startServer(t, { TOLLMARK_DATA: temporaryFolder(t) })
   const documents: Buffer[] = []
-  for (const archive of archives) documents.push((await convert(reference.url, await reference.token(), archive)).bytes)
+  for (const archive of archives)
+    documents.push((await convert(reference.url, await reference.token(), archive)).bytes)
 
   // One does everything, one only works; either is killed at any moment, and started again.
-  const processes: Process[] = [await spawnServer(t, env), await spawnServer(t, env, '--role', 'worker')]
+  const processes: Process[] = [
+    await spawnServer(t, env),
+    await spawnServer(t, env, '--role', 'worker'),
+  ]
   const over = new AbortController()
   const lost = new AbortController()
   const jobs = new Map<string, Set<string>>()
   const uploading = Promise.all(
     [0, 1].map(async (lane) => {
       for (let index = 0; !over.signal.aborted; index++) {
-        // A caller whose server is killed does not know whether its job was accepted: it asks again with its key.
+        // A caller whose server is killed does not know whether its job was accepted: it asks again
+        // with its key.
         const key = `${lane}-${index}-${index % archives.length}`
-        for (let accepted = false; !accepted && !lost.signal.aborted; ) {
-          const answer = await convert(processes[0]!.url, token, archives[index % archives.length]!, { 'idempotency-key': key }).catch(() => undefined)
+        for (let accepted = false; !accepted && !lost.signal.aborted;) {
+          const answer = await convert(
+            processes[0]!.url,
+            token,
+            archives[index % archives.length]!,
+            { 'idempotency-key': key },
+          ).catch(() => undefined)
           if (answer) assert.equal(answer.status, 202, answer.text)
           else await new Promise((resolve) => setTimeout(resolve, 50))
           accepted = answer !== undefined
@@ -75,10 +87,17 @@ test(`${KILLS} times kill -9: every accepted job is done once and counted once, 
 
   await startServer(t, { TOLLMARK_DATA: data })
   await using store = await openStore({ ...(await placeOf(data)), now: 0 })
-  const { used } = await store.db.selectFrom('quota_days').select((e) => e.fn.sum<number>('used').as('used')).executeTakeFirstOrThrow()
+  const { used } = await store.db
+    .selectFrom('quota_days')
+    .select((e) => e.fn.sum<number>('used').as('used'))
+    .executeTakeFirstOrThrow()
   const rows = await store.db.selectFrom('jobs').select(['id', 'result_blob', 'claims']).execute()
   assert.deepEqual([used, rows.length], [jobs.size, jobs.size])
-  await until(() => isDeepStrictEqual(storedFiles(data).sort(), rows.map(({ result_blob }) => result_blob).sort()))
+  await until(() =>
+    isDeepStrictEqual(storedFiles(data).sort(), rows.map(({ result_blob }) => result_blob).sort()),
+  )
   assert.deepEqual(scratchFiles(data), [])
-  t.diagnostic(`${jobs.size} jobs, claimed ${rows.reduce((sum, { claims }) => sum + claims, 0)} times`)
+  t.diagnostic(
+    `${jobs.size} jobs, claimed ${rows.reduce((sum, { claims }) => sum + claims, 0)} times`,
+  )
 })

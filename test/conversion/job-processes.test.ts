@@ -1,4 +1,5 @@
-// Processes with roles over one data folder: who answers, who works, and how jobs pass from one to the other.
+// Processes with roles over one data folder: who answers, who works, and how jobs pass from one to
+// the other.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { openStore } from '../../server/store/open.ts'
@@ -12,9 +13,17 @@ test('a worker serves its health only', async (t) => {
   const worker = await spawnServer(t, { TOLLMARK_DATA: temporaryFolder(t) }, '--role', 'worker')
   for (const path of ['/livez', '/readyz']) {
     const answer = await fetch(worker.url + path)
-    assert.deepEqual([answer.status, await answer.json(), answer.headers.get('cache-control')], [200, { status: 'ok', troubles: [] }, 'no-store'])
+    assert.deepEqual(
+      [answer.status, await answer.json(), answer.headers.get('cache-control')],
+      [200, { status: 'ok', troubles: [] }, 'no-store'],
+    )
   }
-  for (const path of ['/api/v1/jobs', '/api/v1/convert', '/openapi.json', '/proxy?url=https://api.openai.com/v1/models']) {
+  for (const path of [
+    '/api/v1/jobs',
+    '/api/v1/convert',
+    '/openapi.json',
+    '/proxy?url=https://api.openai.com/v1/models',
+  ]) {
     assert.equal((await fetch(worker.url + path)).status, 404)
   }
   worker.kill('SIGTERM')
@@ -25,7 +34,10 @@ test('a worker serves its health only', async (t) => {
 async function atWork(t: TestContext) {
   const env = { ...SLOW, TOLLMARK_DATA: temporaryFolder(t) }
   const token = await getToken(env)
-  const [web, first] = [await spawnServer(t, env, '--role', 'web'), await spawnServer(t, env, '--role', 'worker')]
+  const [web, first] = [
+    await spawnServer(t, env, '--role', 'web'),
+    await spawnServer(t, env, '--role', 'worker'),
+  ]
   const { id } = (await convert(web.url, token, slow())).json<Job>()
   await jobWhen(web.url, token, id, ({ progress }) => progress.pages_done > 0)
   return { env, token, web, first, id }
@@ -55,13 +67,23 @@ test('two processes that do everything share the jobs of one folder', async (t) 
   const token = await getToken(env)
   const [one, other] = [await spawnServer(t, env), await spawnServer(t, env)]
   const form = upload(pagesOf(5, 100))
-  const accepted = await Promise.all(Array.from({ length: 12 }, (_, index) => convert((index % 2 === 0 ? one : other).url, token, form)))
+  const accepted = await Promise.all(
+    Array.from({ length: 12 }, (_, index) =>
+      convert((index % 2 === 0 ? one : other).url, token, form),
+    ),
+  )
   for (const { text, status } of accepted) {
     assert.equal(status, 202, text)
     // Whoever is asked knows it.
-    assert.equal((await finished(other.url, token, (JSON.parse(text) as Job).id)).status, 'succeeded')
+    assert.equal(
+      (await finished(other.url, token, (JSON.parse(text) as Job).id)).status,
+      'succeeded',
+    )
   }
   await using store = await openStore({ ...(await placeOf(env.TOLLMARK_DATA)), now: 0 })
   const rows = await store.db.selectFrom('jobs').select(['claims']).execute()
-  assert.deepEqual(rows.map(({ claims }) => claims), Array.from({ length: 12 }, () => 1))
+  assert.deepEqual(
+    rows.map(({ claims }) => claims),
+    Array.from({ length: 12 }, () => 1),
+  )
 })

@@ -21,9 +21,13 @@ import type { JobRow } from '../../server/store/schema.ts'
 import { openScratch } from '../../server/store/scratch.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 
-export const enterJobAlone = procedure(import.meta.url, 'enterJobAlone', function* (db, { job, instance }: { job: Parameters<typeof enterJob>[1]; instance: string }) {
-  yield* enterJob(db, job, instance)
-})
+export const enterJobAlone = procedure(
+  import.meta.url,
+  'enterJobAlone',
+  function* (db, { job, instance }: { job: Parameters<typeof enterJob>[1]; instance: string }) {
+    yield* enterJob(db, job, instance)
+  },
+)
 
 export interface Queue {
   store: Store
@@ -38,7 +42,15 @@ export interface Queue {
   worker(change?: (blobs: BlobStore) => BlobStore): Promise<AsyncDisposable>
 }
 
-const accountOf = (id: string) => ({ id, name: id, email: null, plan: 'free', role: 'member' as const, created_at: 0, disabled: 0 })
+const accountOf = (id: string) => ({
+  id,
+  name: id,
+  email: null,
+  plan: 'free',
+  role: 'member' as const,
+  created_at: 0,
+  disabled: 0,
+})
 
 export async function openQueue(t: TestContext): Promise<Queue> {
   const data = temporaryFolder(t)
@@ -50,7 +62,8 @@ export async function openQueue(t: TestContext): Promise<Queue> {
   const lines: string[] = []
   const log = openLog('info', { write: (line) => void lines.push(line) })
   const changes = jobChanges(store)
-  const instance = async (): Promise<Instance> => ending.use(await enterInstance(store, Date.now, () => {}))
+  const instance = async (): Promise<Instance> =>
+    ending.use(await enterInstance(store, Date.now, () => {}))
   const own = await instance()
   return {
     store,
@@ -58,23 +71,54 @@ export async function openQueue(t: TestContext): Promise<Queue> {
     lines,
     instance,
     add: async (fileName, account = 'acc') => {
-      await store.db.insertInto('accounts').values(accountOf(account)).onConflict((conflict) => conflict.column('id').doNothing()).execute()
+      await store.db
+        .insertInto('accounts')
+        .values(accountOf(account))
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .execute()
       const path = join(data, newId('file', Date.now()))
       writeFileSync(path, 'an archive')
       const now = Date.now()
       const upload_blob = await keepBlob(store, blobs, path, own.id, now)
-      const job = newJob({ id: newId('job', now), account_id: account, format: 'markdown', include_metadata: 0, file_name: fileName, file_size: 10, upload_blob }, now)
+      const job = newJob(
+        {
+          id: newId('job', now),
+          account_id: account,
+          format: 'markdown',
+          include_metadata: 0,
+          file_name: fileName,
+          file_size: 10,
+          upload_blob,
+        },
+        now,
+      )
       await store.run(enterJobAlone, { job, instance: own.id })
       changes.tell()
       return job.id
     },
-    job: (id) => store.db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirstOrThrow(),
+    job: (id) =>
+      store.db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirstOrThrow(),
     worker: async (change = (same) => same) => {
       const mine = await instance()
-      const scratch = await openScratch(join(data, 'scratch'), mine.id, async () => (await store.db.selectFrom('instances').select('id').execute()).map(({ id }) => id))
+      const scratch = await openScratch(join(data, 'scratch'), mine.id, async () =>
+        (await store.db.selectFrom('instances').select('id').execute()).map(({ id }) => id),
+      )
       const limits = { atOnce: 1, deadline: 30_000, heap: 64 * 1_048_576 }
       const converters = ending.use(openConverters(limits, new URL('program.ts', import.meta.url)))
-      return ending.use(openWorker({ store, blobs: change(blobs), scratch, converters, changes, queue: openConversionQueue({ atOnce: 1, queue: 1 }), instance: mine, clock: Date.now, log, retention: 60_000 }))
+      return ending.use(
+        openWorker({
+          store,
+          blobs: change(blobs),
+          scratch,
+          converters,
+          changes,
+          queue: openConversionQueue({ atOnce: 1, queue: 1 }),
+          instance: mine,
+          clock: Date.now,
+          log,
+          retention: 60_000,
+        }),
+      )
     },
   }
 }

@@ -10,16 +10,28 @@ const keyed = { 'idempotency-key': 'a' }
 test('50 archives at once on a fresh free account are exactly 10 jobs, and all of them are done', async (t) => {
   const server = await startServer(t, ASYNC)
   const token = await server.token()
-  const answers = await Promise.all(Array.from({ length: 50 }, () => convert(server.url, token, upload(pagesOf(2)))))
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => convert(server.url, token, upload(pagesOf(2)))),
+  )
   const accepted = answers.filter(({ status }) => status === 202)
   assert.equal(accepted.length, 10)
-  for (const answer of answers) if (answer.status !== 202) assertProblem(answer, 429, 'quota_exceeded')
-  for (const answer of accepted) assert.equal((await finished(server.url, token, answer.json<Job>().id)).status, 'succeeded')
-  assert.equal((await server.store.db.selectFrom('quota_days').select('used').executeTakeFirstOrThrow()).used, 10)
-  assert.equal((await call(server.url, '/api/v1/jobs?limit=100', { token })).json<{ data: Job[] }>().data.length, 10)
+  for (const answer of answers)
+    if (answer.status !== 202) assertProblem(answer, 429, 'quota_exceeded')
+  for (const answer of accepted)
+    assert.equal((await finished(server.url, token, answer.json<Job>().id)).status, 'succeeded')
+  assert.equal(
+    (await server.store.db.selectFrom('quota_days').select('used').executeTakeFirstOrThrow()).used,
+    10,
+  )
+  assert.equal(
+    (await call(server.url, '/api/v1/jobs?limit=100', { token })).json<{ data: Job[] }>().data
+      .length,
+    10,
+  )
 })
 
-const used = async (server: TestServer): Promise<number> => (await server.store.db.selectFrom('quota_days').select('used').executeTakeFirstOrThrow()).used
+const used = async (server: TestServer): Promise<number> =>
+  (await server.store.db.selectFrom('quota_days').select('used').executeTakeFirstOrThrow()).used
 
 test('a job that fails gives its conversion back, as often a day as the plan has conversions', async (t) => {
   const server = await startServer(t, { ...ASYNC, TOLLMARK_FREE_CONVERSIONS: '2' })
@@ -35,12 +47,19 @@ test('a job that fails gives its conversion back, as often a day as the plan has
 })
 
 test('a job that is canceled before it ran gives its conversion back, as often; a canceled one that ran does not', async (t) => {
-  const server = await startServer(t, { ...ASYNC, TOLLMARK_ROLE: 'web', TOLLMARK_FREE_CONVERSIONS: '2' })
+  const server = await startServer(t, {
+    ...ASYNC,
+    TOLLMARK_ROLE: 'web',
+    TOLLMARK_FREE_CONVERSIONS: '2',
+  })
   const token = await server.token()
   const cancel = async (status: 'queued' | 'running'): Promise<number> => {
     const { id } = (await convert(server.url, token, upload(pagesOf(2)))).json<Job>()
     await server.store.db.updateTable('jobs').set({ status }).where('id', '=', id).execute()
-    assert.equal((await call(server.url, `/api/v1/jobs/${id}`, { method: 'DELETE', token })).status, 204)
+    assert.equal(
+      (await call(server.url, `/api/v1/jobs/${id}`, { method: 'DELETE', token })).status,
+      204,
+    )
     return used(server)
   }
   assert.equal(await cancel('queued'), 0)
@@ -53,17 +72,25 @@ test('a job that is canceled before it ran gives its conversion back, as often; 
 test('a conversion that fails in the request is given back as often, and a refused upload always', async (t) => {
   const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '2' })
   const token = await server.token()
-  for (let round = 0; round < 5; round++) assertProblem(await convert(server.url, token, form(file('Page.txt', 'no page'))), 400, 'unsupported_file_type')
+  for (let round = 0; round < 5; round++)
+    assertProblem(
+      await convert(server.url, token, form(file('Page.txt', 'no page'))),
+      400,
+      'unsupported_file_type',
+    )
   const broken = upload(pagesOf(2).subarray(0, -30))
   const statuses = []
-  for (let round = 0; round < 5; round++) statuses.push((await convert(server.url, token, broken)).status)
+  for (let round = 0; round < 5; round++)
+    statuses.push((await convert(server.url, token, broken)).status)
   assert.deepEqual(statuses, [400, 400, 400, 400, 429])
 })
 
 test('the same Idempotency-Key gives the same job, also when it is done, and costs nothing', async (t) => {
   const server = await startServer(t, { ...ASYNC, TOLLMARK_FREE_CONVERSIONS: '1' })
   const token = await server.token()
-  const answers = await Promise.all(Array.from({ length: 10 }, () => convert(server.url, token, upload(pagesOf(2)), keyed)))
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => convert(server.url, token, upload(pagesOf(2)), keyed)),
+  )
   const first = answers[0]!
   const { id } = first.json<Job>()
   await finished(server.url, token, id)
@@ -71,6 +98,10 @@ test('the same Idempotency-Key gives the same job, also when it is done, and cos
   for (const { status, text, headers } of answers) {
     assert.deepEqual([status, text, headers['location']], [202, first.text, `/api/v1/jobs/${id}`])
   }
-  assertProblem(await convert(server.url, token, upload(pagesOf(3)), keyed), 422, 'idempotency_conflict')
+  assertProblem(
+    await convert(server.url, token, upload(pagesOf(3)), keyed),
+    422,
+    'idempotency_conflict',
+  )
   assertProblem(await convert(server.url, token, upload(pagesOf(2))), 429, 'quota_exceeded')
 })

@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { TRANSITIONS, cancelJob, claimJob, failJob, handBack, isHeld, jobWaits, reportProgress, succeedJob, sweepJobs } from '../../server/conversion/jobs/jobs.ts'
+import {
+  TRANSITIONS,
+  cancelJob,
+  claimJob,
+  failJob,
+  handBack,
+  isHeld,
+  jobWaits,
+  reportProgress,
+  succeedJob,
+  sweepJobs,
+} from '../../server/conversion/jobs/jobs.ts'
 import type { ClaimedJob, JobStatus } from '../../server/conversion/jobs/jobs.ts'
 import { keepBlob } from '../../server/store/blobs/blobs.ts'
 import { writeFileSync } from 'node:fs'
@@ -10,21 +21,47 @@ import { until } from '../support/until.ts'
 import { openQueue } from './job-queue.ts'
 import type { Queue } from './job-queue.ts'
 
-async function claim({ store }: Queue, instance: string, name: string, now = Date.now()): Promise<ClaimedJob | undefined> {
+async function claim(
+  { store }: Queue,
+  instance: string,
+  name: string,
+  now = Date.now(),
+): Promise<ClaimedJob | undefined> {
   const job = await store.run(claimJob, { claim: name, instance, now, running: [] })
   return job && { ...job, claim: name, upload_blob: job.upload_blob! }
 }
 
-const STATES = ['queued', 'running', 'succeeded', 'failed', 'canceled', 'expired'] as const satisfies JobStatus[]
+const STATES = [
+  'queued',
+  'running',
+  'succeeded',
+  'failed',
+  'canceled',
+  'expired',
+] as const satisfies JobStatus[]
 
 test('no transition leads out of a state that is an end, but that results expire', () => {
   for (const [name, { from, to }] of Object.entries(TRANSITIONS)) {
-    for (const state of from) assert.ok(['queued', 'running'].includes(state) || (state === 'succeeded' && to === 'expired'), `${name} leads from ${state} to ${to}`)
+    for (const state of from)
+      assert.ok(
+        ['queued', 'running'].includes(state) || (state === 'succeeded' && to === 'expired'),
+        `${name} leads from ${state} to ${to}`,
+      )
   }
 })
 
-/** TABLE of what can be done to a job: in every state, only what TRANSITIONS allows has an effect. */
-const DEEDS: { name: keyof typeof TRANSITIONS; deed: (queue: Queue, job: ClaimedJob, instance: string, t: Parameters<typeof temporaryFolder>[0]) => Promise<unknown> }[] = [
+/**
+ * TABLE of what can be done to a job: in every state, only what TRANSITIONS allows has an effect.
+ */
+const DEEDS: {
+  name: keyof typeof TRANSITIONS
+  deed: (
+    queue: Queue,
+    job: ClaimedJob,
+    instance: string,
+    t: Parameters<typeof temporaryFolder>[0],
+  ) => Promise<unknown>
+}[] = [
   { name: 'claim', deed: (queue, _, instance) => claim(queue, instance, 'again') },
   {
     name: 'succeed',
@@ -32,11 +69,25 @@ const DEEDS: { name: keyof typeof TRANSITIONS; deed: (queue: Queue, job: Claimed
       const path = join(temporaryFolder(t), 'document')
       writeFileSync(path, 'document')
       const result = await keepBlob(store, blobs, path, instance, Date.now())
-      await store.run(succeedJob, { job, result, faults: { warnings: 0, failedPages: 0 }, instance, expiresAt: 1, now: 0 })
+      await store.run(succeedJob, {
+        job,
+        result,
+        faults: { warnings: 0, failedPages: 0 },
+        instance,
+        expiresAt: 1,
+        now: 0,
+      })
     },
   },
-  { name: 'fail', deed: ({ store }, job) => store.run(failJob, { job, code: 'internal_error', detail: 'x', now: 0 }) },
-  { name: 'cancel', deed: ({ store }, job) => store.run(cancelJob, { id: job.id, account: 'acc', now: 0 }) },
+  {
+    name: 'fail',
+    deed: ({ store }, job) =>
+      store.run(failJob, { job, code: 'internal_error', detail: 'x', now: 0 }),
+  },
+  {
+    name: 'cancel',
+    deed: ({ store }, job) => store.run(cancelJob, { id: job.id, account: 'acc', now: 0 }),
+  },
   { name: 'expire', deed: ({ store }) => store.run(sweepJobs, { now: 2 }) },
 ]
 
@@ -47,13 +98,28 @@ test('in every state, only what the table allows has an effect', async (t) => {
   const fresh = await queue.job(id)
   for (const state of STATES) {
     for (const { name, deed } of DEEDS) {
-      const row = { ...fresh, status: state, claim: 'held', instance_id: null, finished_at: null, expires_at: state === 'succeeded' ? 1 : null }
+      const row = {
+        ...fresh,
+        status: state,
+        claim: 'held',
+        instance_id: null,
+        finished_at: null,
+        expires_at: state === 'succeeded' ? 1 : null,
+      }
       await queue.store.db.updateTable('jobs').set(row).where('id', '=', id).execute()
-      await queue.store.db.updateTable('blobs').set({ instance_id: null, expires_at: 1e15 }).where('id', '=', fresh.upload_blob!).execute()
+      await queue.store.db
+        .updateTable('blobs')
+        .set({ instance_id: null, expires_at: 1e15 })
+        .where('id', '=', fresh.upload_blob!)
+        .execute()
       await deed(queue, { ...row, claim: 'held', upload_blob: fresh.upload_blob! }, instance, t)
       const { from, to } = TRANSITIONS[name]
       // Deleting a job lets its result expire.
-      const after = (from as readonly JobStatus[]).includes(state) ? to : name === 'cancel' && state === 'succeeded' ? 'expired' : state
+      const after = (from as readonly JobStatus[]).includes(state)
+        ? to
+        : name === 'cancel' && state === 'succeeded'
+          ? 'expired'
+          : state
       assert.equal((await queue.job(id)).status, after, `${name} in ${state}`)
     }
   }
@@ -67,15 +133,32 @@ test('who has lost a job can neither report nor end nor hand it back', async (t)
   assert.ok(lost)
   assert.equal(await claim(queue, quick, 'too early'), undefined, 'it is held')
   // What happens to the row of a process that is taken for dead, and comes back when it wakes.
-  const row = await queue.store.db.selectFrom('instances').selectAll().where('id', '=', slow).executeTakeFirstOrThrow()
+  const row = await queue.store.db
+    .selectFrom('instances')
+    .selectAll()
+    .where('id', '=', slow)
+    .executeTakeFirstOrThrow()
   await queue.store.db.deleteFrom('instances').where('id', '=', slow).execute()
   await queue.store.db.insertInto('instances').values(row).execute()
   const held = await claim(queue, quick, 'held')
   assert.equal(held?.id, id)
   assert.equal(await isHeld(queue.store, lost), false)
   assert.equal(await reportProgress(queue.store, lost, 7, 8), false)
-  assert.equal(await queue.store.run(failJob, { job: lost, code: 'internal_error', detail: 'x', now: 0 }), false)
-  assert.equal(await queue.store.run(succeedJob, { job: lost, result: 'blob_x', faults: { warnings: 0, failedPages: 0 }, instance: slow, expiresAt: 0, now: 0 }), false)
+  assert.equal(
+    await queue.store.run(failJob, { job: lost, code: 'internal_error', detail: 'x', now: 0 }),
+    false,
+  )
+  assert.equal(
+    await queue.store.run(succeedJob, {
+      job: lost,
+      result: 'blob_x',
+      faults: { warnings: 0, failedPages: 0 },
+      instance: slow,
+      expiresAt: 0,
+      now: 0,
+    }),
+    false,
+  )
   await handBack(queue.store, lost, 0, {})
   const { status, claim: by, pages_done, instance_id } = await queue.job(id)
   assert.deepEqual([status, by, pages_done, instance_id], ['running', 'held', 0, quick])
@@ -92,7 +175,10 @@ test('the job that has waited longest is claimed first; one that was handed back
     await until(() => Date.now() > before)
   }
   const now = Date.now()
-  const [first, second] = [await claim(queue, instance, 'one', now), await claim(queue, (await queue.instance()).id, 'two', now)]
+  const [first, second] = [
+    await claim(queue, instance, 'one', now),
+    await claim(queue, (await queue.instance()).id, 'two', now),
+  ]
   assert.deepEqual([first?.id, second?.id], ids.slice(0, 2))
   await handBack(queue.store, first!, now + 1000, { failures: 1 })
   await handBack(queue.store, second!, second!.created_at, { claims: 0 })
@@ -118,7 +204,11 @@ test('a job is claimed also by who has an earlier time than who accepted it, or 
 test('a job that was begun 100 times fails', async (t) => {
   const queue = await openQueue(t)
   const id = await queue.add('x')
-  await queue.store.db.updateTable('jobs').set({ status: 'running', claims: 100 }).where('id', '=', id).execute()
+  await queue.store.db
+    .updateTable('jobs')
+    .set({ status: 'running', claims: 100 })
+    .where('id', '=', id)
+    .execute()
   assert.equal(await claim(queue, (await queue.instance()).id, 'x'), undefined)
   const { status, error_code, error_detail, upload_blob } = await queue.job(id)
   assert.deepEqual([status, error_code, upload_blob], ['failed', 'internal_error', null])
@@ -129,7 +219,9 @@ test('many claim at once, and each job goes to one of them', async (t) => {
   const queue = await openQueue(t)
   for (let index = 0; index < 20; index++) await queue.add('x', `account ${index % 10}`)
   const instances = await Promise.all(Array.from({ length: 40 }, () => queue.instance()))
-  const claimed = await Promise.all(instances.map(({ id }, index) => claim(queue, id, `claim ${index}`)))
+  const claimed = await Promise.all(
+    instances.map(({ id }, index) => claim(queue, id, `claim ${index}`)),
+  )
   const ids = claimed.flatMap((job) => (job ? [job.id] : []))
   assert.deepEqual([ids.length, new Set(ids).size], [20, 20])
 })

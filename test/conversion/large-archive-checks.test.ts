@@ -9,7 +9,10 @@ import { zip } from '../support/zip.ts'
 const TEXT = 'no page, but long enough '.repeat(10)
 const encrypted = (archive: Buffer): Buffer => {
   const copy = Buffer.from(archive)
-  for (const [signature, at] of [['PK\u0003\u0004', 6], ['PK\u0001\u0002', 8]] as const) {
+  for (const [signature, at] of [
+    ['PK\u0003\u0004', 6],
+    ['PK\u0001\u0002', 8],
+  ] as const) {
     const start = copy.indexOf(signature, 0, 'latin1')
     copy.writeUInt16LE(copy.readUInt16LE(start + at) | 1, start + at)
   }
@@ -26,7 +29,11 @@ const WRONG: [what: string, archive: () => Buffer, detail: RegExp][] = [
 ]
 
 test('a large archive that is plainly wrong is answered 400 at once, costs nothing and leaves nothing', async (t) => {
-  const server = await startServer(t, { ...ASYNC, TOLLMARK_ROLE: 'web', TOLLMARK_MAX_ENTRIES: '10' })
+  const server = await startServer(t, {
+    ...ASYNC,
+    TOLLMARK_ROLE: 'web',
+    TOLLMARK_MAX_ENTRIES: '10',
+  })
   const direct = await startServer(t, { TOLLMARK_MAX_ENTRIES: '10' })
   const [token, other] = [await server.token(), await direct.token()]
   for (const [what, archive, detail] of WRONG) {
@@ -36,11 +43,18 @@ test('a large archive that is plainly wrong is answered 400 at once, costs nothi
       assert.match(String(answer.json()['detail']), detail)
       assert.match(String(answer.headers['ratelimit']), /r=10;/)
       // In the words of a request.
-      assert.equal((await convert(direct.url, other, form(file('Export.zip', archive())))).json()['detail'], answer.json()['detail'])
+      assert.equal(
+        (await convert(direct.url, other, form(file('Export.zip', archive())))).json()['detail'],
+        answer.json()['detail'],
+      )
     })
   }
-  for (const table of ['blobs', 'jobs', 'reservations'] as const) assert.deepEqual(await server.store.db.selectFrom(table).selectAll().execute(), [])
-  assert.equal((await convert(server.url, token, form(file('Export.zip', pagesOf(10))))).status, 202)
+  for (const table of ['blobs', 'jobs', 'reservations'] as const)
+    assert.deepEqual(await server.store.db.selectFrom(table).selectAll().execute(), [])
+  assert.equal(
+    (await convert(server.url, token, form(file('Export.zip', pagesOf(10))))).status,
+    202,
+  )
 })
 
 test('limits on what an archive holds are settings', async (t) => {
@@ -53,7 +67,11 @@ test('limits on what an archive holds are settings', async (t) => {
   for (const [setting, above, below] of limits) {
     const server = await startServer(t, setting)
     const token = await server.token()
-    assertProblem(await convert(server.url, token, form(file('Export.zip', above))), 400, 'invalid_file')
+    assertProblem(
+      await convert(server.url, token, form(file('Export.zip', above))),
+      400,
+      'invalid_file',
+    )
     assert.equal((await convert(server.url, token, form(file('Export.zip', below)))).status, 200)
   }
 })

@@ -1,4 +1,5 @@
-// The parts of a large export are inflated once for all converters, and its pages are divided among them.
+// The parts of a large export are inflated once for all converters, and its pages are divided among
+// them.
 import assert from 'node:assert/strict'
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,8 +17,18 @@ const pages = [1, 2, 3, 4, 5, 6]
 
 /** A part with two pages, and a picture that makes it too large for memory. */
 function part(number: number): EntrySpec {
-  const own = pages.slice((number - 1) * 2, number * 2).map((n): EntrySpec => ({ name: `Page ${n}.html`, data: pageHtml(`Page ${n}`), descriptor: 'signed' }))
-  return { name: `ExportBlock-0123-Part-${number}.zip`, data: archive([{ name: `${number}.png`, data: noise(9_000_000), stored: true, descriptor: 'signed' }, ...own]) }
+  const own = pages.slice((number - 1) * 2, number * 2).map((n): EntrySpec => ({
+    name: `Page ${n}.html`,
+    data: pageHtml(`Page ${n}`),
+    descriptor: 'signed',
+  }))
+  return {
+    name: `ExportBlock-0123-Part-${number}.zip`,
+    data: archive([
+      { name: `${number}.png`, data: noise(9_000_000), stored: true, descriptor: 'signed' },
+      ...own,
+    ]),
+  }
 }
 
 test('an export in large deflated parts is converted by all converters together', async (t) => {
@@ -26,17 +37,37 @@ test('an export in large deflated parts is converted by all converters together'
   writeFileSync(path, archive(Array.from({ length: PARTS }, (_, index) => part(index + 1))))
   await using converters = openConverters({ atOnce: 2, deadline: 60_000, heap: 256 * 1_048_576 })
   const steps: string[] = []
-  const watched = { ...converters, run: (...args: Parameters<typeof converters.run>) => {
-    steps.push(nameOf(args[1]))
-    return converters.run(...args)
-  } }
+  const watched = {
+    ...converters,
+    run: (...args: Parameters<typeof converters.run>) => {
+      steps.push(nameOf(args[1]))
+      return converters.run(...args)
+    },
+  }
   const scratch = join(folder, 'scratch')
-  const task = { path, kind: 'zip', fileName: 'Export.zip', uploadedAt: 0, format: 'markdown', includeMetadata: false, scratch, output: join(folder, 'document') } as const
+  const task = {
+    path,
+    kind: 'zip',
+    fileName: 'Export.zip',
+    uploadedAt: 0,
+    format: 'markdown',
+    includeMetadata: false,
+    scratch,
+    output: join(folder, 'document'),
+  } as const
   const converted = await convert(task, watched)
   assert.deepEqual(converted, { pages: 6, failed: 0, warnings: 0 })
   assert.deepEqual(steps, ['unpack', 'unpack', 'share', 'share', 'join'])
-  assert.deepEqual(readFileSync(task.output, 'utf8').match(/^# .*/gm), pages.map((n) => `# Page ${n}`))
-  assert.deepEqual(readdirSync(scratch).filter((name) => name.startsWith('part-')).sort(), ['part-0', 'part-1', 'part-2'])
+  assert.deepEqual(
+    readFileSync(task.output, 'utf8').match(/^# .*/gm),
+    pages.map((n) => `# Page ${n}`),
+  )
+  assert.deepEqual(
+    readdirSync(scratch)
+      .filter((name) => name.startsWith('part-'))
+      .sort(),
+    ['part-0', 'part-1', 'part-2'],
+  )
 })
 
 function nameOf(step: Step): string {

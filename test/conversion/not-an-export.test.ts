@@ -8,12 +8,24 @@ const bytes = (latin1: string): Buffer => Buffer.from(latin1, 'latin1')
 
 /** TABLE of files: the name, how they begin, what they are told. */
 const FILES: [name: string, head: Buffer, told: RegExp][] = [
-  ['page.pdf', bytes('%PDF-1.7\n%\xe2\xe3'), /^The file is a PDF document\. In Notion choose Export with the format HTML/],
-  ['export.rar', bytes('Rar!\x1a\x07\x01\0'), /^The file is a RAR archive\. Use the ZIP archive that Notion made/],
+  [
+    'page.pdf',
+    bytes('%PDF-1.7\n%\xe2\xe3'),
+    /^The file is a PDF document\. In Notion choose Export with the format HTML/,
+  ],
+  [
+    'export.rar',
+    bytes('Rar!\x1a\x07\x01\0'),
+    /^The file is a RAR archive\. Use the ZIP archive that Notion made/,
+  ],
   ['export.7z', bytes("7z\xbc\xaf'\x1c\0\x04"), /^The file is a 7z archive\. Use the ZIP/],
   ['export.tar.gz', gzipSync('x'), /^The file is a gzip archive\. Use the ZIP/],
   ['export.tar.xz', bytes('\xfd7zXZ\0'), /^The file is an xz archive\. Use the ZIP/],
-  ['export.tar', Buffer.concat([Buffer.alloc(257, 'a'), bytes('ustar\x0000')]), /^The file is a tar archive\. Use the ZIP/],
+  [
+    'export.tar',
+    Buffer.concat([Buffer.alloc(257, 'a'), bytes('ustar\x0000')]),
+    /^The file is a tar archive\. Use the ZIP/,
+  ],
   ['Export.zip', bytes('%PDF-1.4'), /^The file is a PDF document\./],
   ['picture.png', bytes('\x89PNG\r\n\x1a\n'), /^The file is a picture\./],
   ['photo.jpg', bytes('\xff\xd8\xff\xe0'), /^The file is a picture\./],
@@ -21,7 +33,11 @@ const FILES: [name: string, head: Buffer, told: RegExp][] = [
   ['Page.md', bytes('# Page\n'), /^The file is a Markdown file\. In Notion choose Export/],
   ['Table.csv', bytes('Name,Status\n'), /^The file is a CSV file\./],
   ['page.json', bytes('{"object":"page"}'), /^The file is a JSON file\./],
-  ['notes', bytes('some words'), /^The file is neither an HTML page nor a ZIP archive\. In Notion choose Export/],
+  [
+    'notes',
+    bytes('some words'),
+    /^The file is neither an HTML page nor a ZIP archive\. In Notion choose Export/,
+  ],
 ]
 
 test('what is no export is told what it is', () => {

@@ -1,4 +1,13 @@
-// TABLE of files of tests that run once more on PostgreSQL: what a caller meets must not depend on the store.
+// TABLE of files of tests that run once more on PostgreSQL: what a caller meets must not depend on
+// the store.
 process.env['TEST_STORE'] = 'postgres'
 
-for (const file of ['convert', 'document-response', 'idempotency-key', 'job-processes', 'quota', 'quota-kills']) await import(`./${file}.test.ts`)
+for (const file of [
+  'convert',
+  'document-response',
+  'idempotency-key',
+  'job-processes',
+  'quota',
+  'quota-kills',
+])
+  await import(`./${file}.test.ts`)

@@ -11,7 +11,8 @@ const linux = { skip: process.platform !== 'linux' && 'only Linux has idle tasks
 const [OTHER, IDLE] = ['0', '5']
 
 /** A field of proc_pid_stat(5), from the third on. */
-const fieldOf = ({ pid }: ChildProcess, number: number): string | undefined => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[number - 3]
+const fieldOf = ({ pid }: ChildProcess, number: number): string | undefined =>
+  readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[number - 3]
 const policyOf = (child: ChildProcess): string | undefined => fieldOf(child, 41)
 
 async function becomes(child: ChildProcess, policy: string): Promise<void> {
@@ -21,18 +22,22 @@ async function becomes(child: ChildProcess, policy: string): Promise<void> {
   }
 }
 
-test('a process that gives way is an idle task, but not while it gets nothing of the processors', linux, async (t) => {
-  // It wants nothing, which looks the same from outside.
-  const child = spawn('sleep', ['60'])
-  t.after(() => child.kill())
-  giveWay(child.pid!)
-  await becomes(child, IDLE)
-  assert.equal(getPriority(child.pid), 10)
-  const going = getOn(child.pid!)
-  await becomes(child, OTHER)
-  going[Symbol.dispose]()
-  await becomes(child, IDLE)
-})
+test(
+  'a process that gives way is an idle task, but not while it gets nothing of the processors',
+  linux,
+  async (t) => {
+    // It wants nothing, which looks the same from outside.
+    const child = spawn('sleep', ['60'])
+    t.after(() => child.kill())
+    giveWay(child.pid!)
+    await becomes(child, IDLE)
+    assert.equal(getPriority(child.pid), 10)
+    const going = getOn(child.pid!)
+    await becomes(child, OTHER)
+    going[Symbol.dispose]()
+    await becomes(child, IDLE)
+  },
+)
 
 test('a process that has given way gets on', linux, async (t) => {
   const child = spawn(process.execPath, ['-e', 'for (;;);'])

@@ -32,7 +32,8 @@ const DEEDS: Record<string, (task: Task) => unknown> = {
   'run for ever': () => {
     for (;;);
   },
-  'eat memory in small objects': () => eat(() => Array.from({ length: 10_000 }, (_, index) => ({ index }))),
+  'eat memory in small objects': () =>
+    eat(() => Array.from({ length: 10_000 }, (_, index) => ({ index }))),
   'eat memory in one array': () => eat(() => Array.from({ length: 60_000_000 }).fill(1.5)),
   'eat memory in strings': () => eat(() => 'a b '.repeat(5_000_000).split(' ')),
   throw: () => {

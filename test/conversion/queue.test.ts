@@ -41,10 +41,17 @@ test('at most two of one account run, also where converters are idle', async () 
 
 test('who fills the queue is refused with 429, and others wait all the same', async () => {
   const { queue, enter } = started({ atOnce: 1, queue: 8 })
-  const outcomes = Array.from({ length: 11 }, () => enter('a').then(() => 'ran', (error: Problem) => error.status))
+  const outcomes = Array.from({ length: 11 }, () =>
+    enter('a').then(
+      () => 'ran',
+      (error: Problem) => error.status,
+    ),
+  )
   assert.equal(queue.waiting, 8)
   assert.deepEqual(await Promise.all([outcomes[0], ...outcomes.slice(9)]), ['ran', 429, 429])
-  const others = ['b', 'c'].map((account) => enter(account).catch(() => assert.fail(`${account} is refused`)))
+  const others = ['b', 'c'].map((account) =>
+    enter(account).catch(() => assert.fail(`${account} is refused`)),
+  )
   assert.equal(queue.waiting, 10)
   assert.ok(others)
 })

@@ -10,12 +10,29 @@ const GOOD = form(file('Page.html', PAGE))
 test('kill -9 keeps tokens and the quota, gives back what was under way, and leaves no file', async (t) => {
   const data = temporaryFolder(t)
   const env = { TOLLMARK_DATA: data, TOLLMARK_FREE_CONVERSIONS: '4' }
-  const token = (JSON.parse((await tollmark(['tokens', 'create', '--name', 'test', '--json'], env)).out) as { secret: string }).secret
+  const token = (
+    JSON.parse((await tollmark(['tokens', 'create', '--name', 'test', '--json'], env)).out) as {
+      secret: string
+    }
+  ).secret
 
   const before = await spawnServer(t, env)
-  for (let round = 0; round < 2; round++) assert.equal((await convert(before.url, token, GOOD, { 'idempotency-key': `key ${round}` })).status, 200)
-  const headers = { 'content-type': GOOD.contentType, 'content-length': '100000', 'idempotency-key': 'under way' }
-  const cut = [0, 1].map((index) => start(before.url, '/api/v1/convert', { token, headers: { ...headers, 'idempotency-key': `under way ${index}` } }))
+  for (let round = 0; round < 2; round++)
+    assert.equal(
+      (await convert(before.url, token, GOOD, { 'idempotency-key': `key ${round}` })).status,
+      200,
+    )
+  const headers = {
+    'content-type': GOOD.contentType,
+    'content-length': '100000',
+    'idempotency-key': 'under way',
+  }
+  const cut = [0, 1].map((index) =>
+    start(before.url, '/api/v1/convert', {
+      token,
+      headers: { ...headers, 'idempotency-key': `under way ${index}` },
+    }),
+  )
   for (const outgoing of cut) {
     outgoing.on('error', () => {})
     outgoing.write(GOOD.body)
@@ -29,7 +46,10 @@ test('kill -9 keeps tokens and the quota, gives back what was under way, and lea
   assert.equal((await convert(after.url, token, GOOD, { 'idempotency-key': 'key 1' })).status, 200)
   // Exactly the two that were cut are there again, under their keys.
   const statuses = []
-  for (let round = 0; round < 3; round++) statuses.push((await convert(after.url, token, GOOD, { 'idempotency-key': `under way ${round}` })).status)
+  for (let round = 0; round < 3; round++)
+    statuses.push(
+      (await convert(after.url, token, GOOD, { 'idempotency-key': `under way ${round}` })).status,
+    )
   assert.deepEqual(statuses, [200, 200, 429])
   assert.deepEqual(scratchFiles(data), [])
 })

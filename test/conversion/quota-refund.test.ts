@@ -1,4 +1,5 @@
-// What a request holds (its share of the quota, its key) is given back when it fails, also where the store is away at that moment.
+// What a request holds (its share of the quota, its key) is given back when it fails, also where
+// the store is away at that moment.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,13 +11,19 @@ import { until } from '../support/until.ts'
 test('a conversion that the store cannot count is answered 503, and its key and quota are free as soon as the store is back', async (t) => {
   const postgres = await startPostgres()
   t.after(() => postgres[Symbol.asyncDispose]())
-  const server = await startServer(t, { DATABASE_URL: postgres.url.href, TOLLMARK_FREE_CONVERSIONS: '1' })
+  const server = await startServer(t, {
+    DATABASE_URL: postgres.url.href,
+    TOLLMARK_FREE_CONVERSIONS: '1',
+  })
   const token = await server.token()
   const archive = upload(pagesOf(300, 300))
   const send = () => convert(server.url, token, archive, { 'idempotency-key': 'a' })
 
   const failing = send()
-  await until(async () => (await server.store.db.selectFrom('idempotency').select('key').execute()).length === 1)
+  await until(
+    async () =>
+      (await server.store.db.selectFrom('idempotency').select('key').execute()).length === 1,
+  )
   await postgres.stop()
   assertProblem(await failing, 503, 'store_unavailable')
 

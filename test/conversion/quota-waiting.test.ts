@@ -1,4 +1,5 @@
-// A request that finds the rest of the quota reserved waits, and is told when that is decided: it does not ask the store again and again.
+// A request that finds the rest of the quota reserved waits, and is told when that is decided: it
+// does not ask the store again and again.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { abandon, admit } from '../../server/conversion/admission.ts'
@@ -14,17 +15,44 @@ const NOW = Date.UTC(2026, 10, 3, 12)
 /** Changes of which nobody tells but the test. */
 function changesOfTest(): JobChanges {
   const listeners = new Set<() => void>()
-  return { tell: () => listeners.forEach((listener) => listener()), on: (listener) => (listeners.add(listener), () => listeners.delete(listener)) }
+  return {
+    tell: () => listeners.forEach((listener) => listener()),
+    on: (listener) => (listeners.add(listener), () => listeners.delete(listener)),
+  }
 }
 
 test('the one that waits is woken by what it waits for', async (t) => {
   await using store = await openStore({ data: temporaryFolder(t), databaseUrl: null, now: NOW })
-  await store.db.insertInto('accounts').values({ id: 'acc', name: 'a', email: null, plan: 'free', role: 'member', created_at: 0, disabled: 0 }).execute()
-  await using instance = await enterInstance(store, () => NOW, (error) => assert.fail(String(error)))
+  await store.db
+    .insertInto('accounts')
+    .values({
+      id: 'acc',
+      name: 'a',
+      email: null,
+      plan: 'free',
+      role: 'member',
+      created_at: 0,
+      disabled: 0,
+    })
+    .execute()
+  await using instance = await enterInstance(
+    store,
+    () => NOW,
+    (error) => assert.fail(String(error)),
+  )
   const [log, decided, { signal }] = [openLog('silent'), changesOfTest(), new AbortController()]
   let asked = 0
-  const counted: Store = { ...store, run: (...given: Parameters<Store['run']>) => (asked++, store.run(...given)) } as Store
-  const request = { account: 'acc', plan: { name: 'free', conversionsPerDay: 1 }, key: undefined, fingerprint: '', instance: instance.id }
+  const counted: Store = {
+    ...store,
+    run: (...given: Parameters<Store['run']>) => (asked++, store.run(...given)),
+  } as Store
+  const request = {
+    account: 'acc',
+    plan: { name: 'free', conversionsPerDay: 1 },
+    key: undefined,
+    fingerprint: '',
+    instance: instance.id,
+  }
   const first = await admit(store, request, () => NOW, signal, decided, log)
   assert.ok('reservation' in first)
   const second = admit(counted, request, () => NOW, signal, decided, log)

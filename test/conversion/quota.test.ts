@@ -18,12 +18,17 @@ function tally(answers: Answer[]): Record<number, number> {
 test('50 uploads at once on a fresh free account give exactly 10 successes', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
-  const answers = await Promise.all(Array.from({ length: 50 }, () => convert(server.url, token, GOOD)))
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => convert(server.url, token, GOOD)),
+  )
   assert.deepEqual(tally(answers), { 200: 10, 429: 40 })
   for (const answer of answers.filter(({ status }) => status === 429)) {
     assertProblem(answer, 429, 'quota_exceeded')
     const seconds = Number(answer.headers['retry-after'])
-    assert.ok(seconds > 43_000 && seconds <= 43_200, `it is noon, and the quota comes back in ${seconds} s`)
+    assert.ok(
+      seconds > 43_000 && seconds <= 43_200,
+      `it is noon, and the quota comes back in ${seconds} s`,
+    )
   }
 })
 
@@ -44,16 +49,20 @@ test('bad uploads at the same time never take the place of a good one', async (t
   const token = await server.token()
   // A ZIP by its signature, so that only its conversion tells that it is broken.
   const broken = form(file('Export.zip', zip({ 'Page.html': PAGE }).subarray(0, -30)))
-  const bad = [broken, BAD, broken, broken, broken, BAD, broken].map((upload) => convert(server.url, token, upload))
+  const bad = [broken, BAD, broken, broken, broken, BAD, broken].map((upload) =>
+    convert(server.url, token, upload),
+  )
   assert.equal((await convert(server.url, token, GOOD)).status, 200)
-  for (const { status } of await Promise.all(bad)) assert.ok(status === 400 || status === 429, `${status}`)
+  for (const { status } of await Promise.all(bad))
+    assert.ok(status === 400 || status === 429, `${status}`)
 })
 
 test('the quota is one for all tokens of an account, and each account has its own', async (t) => {
   const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '2' })
   const [one, other] = [await server.token({ account: 'a' }), await server.token({ account: 'a' })]
   const statuses = []
-  for (const token of [one, other, one, other]) statuses.push((await convert(server.url, token, GOOD)).status)
+  for (const token of [one, other, one, other])
+    statuses.push((await convert(server.url, token, GOOD)).status)
   assert.deepEqual(statuses, [200, 200, 429, 429])
   assert.equal((await convert(server.url, await server.token({ account: 'b' }), GOOD)).status, 200)
 })
@@ -62,7 +71,10 @@ test('a plan without conversions promises none', async (t) => {
   const server = await startServer(t, { TOLLMARK_PLANS: '{"viewer":{"conversions_per_day":0}}' })
   const answer = await convert(server.url, await server.token({ plan: 'viewer' }), GOOD)
   assertProblem(answer, 429, 'quota_exceeded')
-  assert.equal(answer.json()['detail'], 'The plan "viewer" has no conversions. The operator can give the account another one.')
+  assert.equal(
+    answer.json()['detail'],
+    'The plan "viewer" has no conversions. The operator can give the account another one.',
+  )
   assert.ok(Number(answer.headers['retry-after']) > 0)
 })
 
@@ -77,33 +89,49 @@ test('the quota comes back at midnight UTC', async (t) => {
 })
 
 test('plans are what the operator says', async (t) => {
-  const server = await startServer(t, { TOLLMARK_PLANS: '{"team":{"conversions_per_day":3},"all":{"conversions_per_day":null}}' })
+  const server = await startServer(t, {
+    TOLLMARK_PLANS: '{"team":{"conversions_per_day":3},"all":{"conversions_per_day":null}}',
+  })
   const team = await server.token({ account: 'team', plan: 'team' })
-  const answers = await Promise.all(Array.from({ length: 6 }, () => convert(server.url, team, GOOD)))
+  const answers = await Promise.all(
+    Array.from({ length: 6 }, () => convert(server.url, team, GOOD)),
+  )
   assert.deepEqual(tally(answers), { 200: 3, 429: 3 })
   assert.equal(answers[0]?.headers['ratelimit-policy'], '"team";q=3;w=86400')
   const all = await server.token({ account: 'all', plan: 'all' })
-  assert.deepEqual(tally(await Promise.all(Array.from({ length: 15 }, () => convert(server.url, all, GOOD)))), { 200: 15 })
+  assert.deepEqual(
+    tally(await Promise.all(Array.from({ length: 15 }, () => convert(server.url, all, GOOD)))),
+    { 200: 15 },
+  )
 })
 
 test('a caller that leaves in the middle of its upload gets its share back, and leaves no file', async (t) => {
   const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '1' })
   const token = await server.token()
   for (const sent of [GOOD.body, GOOD.body.subarray(0, -300), GOOD.body.subarray(0, -100)]) {
-    const outgoing = start(server.url, '/api/v1/convert', { token, headers: { 'content-type': GOOD.contentType, 'content-length': '1000000' } })
+    const outgoing = start(server.url, '/api/v1/convert', {
+      token,
+      headers: { 'content-type': GOOD.contentType, 'content-length': '1000000' },
+    })
     outgoing.on('error', () => {})
     outgoing.write(sent)
     await until(() => scratchFiles(server.data).length === 1)
     outgoing.destroy()
     await until(() => scratchFiles(server.data).length === 0)
   }
-  await until(async () => (await server.store.db.selectFrom('reservations').selectAll().execute()).length === 0)
+  await until(
+    async () =>
+      (await server.store.db.selectFrom('reservations').selectAll().execute()).length === 0,
+  )
   assert.equal((await convert(server.url, token, GOOD)).status, 200)
 })
 
 test('an upload that stops in the middle is given up', async (t) => {
   const server = await startServer(t, { TOLLMARK_TRANSFER_IDLE: '200ms' })
-  const outgoing = start(server.url, '/api/v1/convert', { token: await server.token(), headers: { 'content-type': GOOD.contentType, 'content-length': '1000000' } })
+  const outgoing = start(server.url, '/api/v1/convert', {
+    token: await server.token(),
+    headers: { 'content-type': GOOD.contentType, 'content-length': '1000000' },
+  })
   t.after(() => outgoing.destroy())
   outgoing.write(GOOD.body)
   assertProblem(await answerOf(outgoing), 408, 'request_timeout')

@@ -15,8 +15,18 @@ const keyed = (key: string) => ({ 'idempotency-key': key })
 
 test('with S3 nothing but scratch is on the disk, and while it is away only what needs it fails', async (t) => {
   const s3 = await startS3(t)
-  const settings = { S3_ENDPOINT: s3.endpoint, S3_BUCKET: 'tollmark', S3_ACCESS_KEY_ID: S3_CREDENTIALS.accessKeyId, S3_SECRET_ACCESS_KEY: S3_CREDENTIALS.secretAccessKey }
-  const server = await startServer(t, { ...ASYNC, ...settings, TOLLMARK_ROLE: 'web', TOLLMARK_FREE_CONVERSIONS: '100' })
+  const settings = {
+    S3_ENDPOINT: s3.endpoint,
+    S3_BUCKET: 'tollmark',
+    S3_ACCESS_KEY_ID: S3_CREDENTIALS.accessKeyId,
+    S3_SECRET_ACCESS_KEY: S3_CREDENTIALS.secretAccessKey,
+  }
+  const server = await startServer(t, {
+    ...ASYNC,
+    ...settings,
+    TOLLMARK_ROLE: 'web',
+    TOLLMARK_FREE_CONVERSIONS: '100',
+  })
   const token = await server.token()
   const archive = upload(pagesOf(30, 300))
   const first = await convert(server.url, token, GOOD, keyed('a'))
@@ -26,8 +36,15 @@ test('with S3 nothing but scratch is on the disk, and while it is away only what
   assert.deepEqual((await call(server.url, '/readyz')).json(), { status: 'ok', troubles: [] })
 
   await s3.stop()
-  assert.deepEqual((await call(server.url, '/readyz')).json(), { status: 'unavailable', troubles: ['files cannot be stored'] })
-  for (const answer of [await convert(server.url, token, archive), await convert(server.url, token, GOOD, keyed('b')), await convert(server.url, token, GOOD, keyed('a'))]) {
+  assert.deepEqual((await call(server.url, '/readyz')).json(), {
+    status: 'unavailable',
+    troubles: ['files cannot be stored'],
+  })
+  for (const answer of [
+    await convert(server.url, token, archive),
+    await convert(server.url, token, GOOD, keyed('b')),
+    await convert(server.url, token, GOOD, keyed('a')),
+  ]) {
     assertProblem(answer, 503, 'store_unavailable')
     assert.match(answer.json<{ detail: string }>().detail, /files/)
     assert.ok(answer.headers['retry-after'])
@@ -35,7 +52,10 @@ test('with S3 nothing but scratch is on the disk, and while it is away only what
   assert.equal((await convert(server.url, token, GOOD)).status, 200)
   // The job waits for it, at a worker that was started meanwhile.
   await startServer(t, { ...settings, TOLLMARK_DATA: server.data, TOLLMARK_ROLE: 'worker' })
-  await until(async () => (await server.store.db.selectFrom('jobs').select('claims').executeTakeFirst())?.claims === 2)
+  await until(
+    async () =>
+      (await server.store.db.selectFrom('jobs').select('claims').executeTakeFirst())?.claims === 2,
+  )
   assert.equal((await jobWhen(server.url, token, waiting.id, () => true)).status, 'running')
 
   await s3.start()
@@ -43,7 +63,9 @@ test('with S3 nothing but scratch is on the disk, and while it is away only what
   assert.equal((await finished(server.url, token, waiting.id)).status, 'succeeded')
   const direct = await startServer(t)
   const document = (await convert(direct.url, await direct.token(), archive)).bytes
-  assert.ok((await call(server.url, `/api/v1/jobs/${waiting.id}/result`, { token })).bytes.equals(document))
+  assert.ok(
+    (await call(server.url, `/api/v1/jobs/${waiting.id}/result`, { token })).bytes.equals(document),
+  )
   assert.deepEqual((await convert(server.url, token, GOOD, keyed('a'))).bytes, first.bytes)
   // What failed has cost nothing: two pages and the job.
   assert.match(String((await getJob(server.url, token, waiting.id)).headers['ratelimit']), /r=97;/)
@@ -54,7 +76,11 @@ test('settings of S3 that make no whole are one sentence and exit 1', async (t) 
     [{ S3_ENDPOINT: 'http://localhost:9' }, /S3_BUCKET is not/],
     [{ S3_BUCKET: 'b', S3_ACCESS_KEY_ID: 'x' }, /go together/],
   ] as const) {
-    const { code, err } = await tollmark(['serve'], { PORT: '0', TOLLMARK_DATA: temporaryFolder(t), ...env })
+    const { code, err } = await tollmark(['serve'], {
+      PORT: '0',
+      TOLLMARK_DATA: temporaryFolder(t),
+      ...env,
+    })
     assert.deepEqual([code, err.trim().split('\n').length], [1, 1])
     assert.match(err, sentence)
   }

@@ -16,15 +16,31 @@ function pageOfLines(bytes: number): string {
 /** TABLE of sizes around the limits: what, the form, the status. */
 const SIZES: [what: string, form: () => Form, status: number][] = [
   ['a page of 10 MB', () => form(file('Page.html', pageOf(10 * MB))), 200],
-  ['a page of 10 MB of short paragraphs, each on its line', () => form(file('Page.html', pageOfLines(10 * MB))), 200],
+  [
+    'a page of 10 MB of short paragraphs, each on its line',
+    () => form(file('Page.html', pageOfLines(10 * MB))),
+    200,
+  ],
   ['a page of 10 MB and a byte', () => form(file('Page.html', pageOf(10 * MB + 1))), 413],
   ['an archive of 5 MB', () => form(file('Export.zip', zipOf(5 * MB, PAGE))), 200],
   ['an archive of 5 MB and a byte', () => form(file('Export.zip', zipOf(5 * MB + 1, PAGE))), 202],
   ['an archive of 50 MB', () => form(file('Export.zip', zipOf(50 * MB, PAGE))), 202],
   ['an archive of 50 MB and a byte', () => form(file('Export.zip', zipOf(50 * MB + 1, PAGE))), 413],
-  ['a page of 10 MB and a byte that is named as an archive', () => form(file('Export.zip', pageOf(10 * MB + 1))), 413],
-  ['an archive of 11 MB that is named as a page', () => form(file('Page.html', zipOf(11 * MB, PAGE))), 202],
-  ['a page in front of 52 MB of something else', () => form(file('Page.html', PAGE), file('x', Buffer.alloc(52 * MB), 'other')), 413],
+  [
+    'a page of 10 MB and a byte that is named as an archive',
+    () => form(file('Export.zip', pageOf(10 * MB + 1))),
+    413,
+  ],
+  [
+    'an archive of 11 MB that is named as a page',
+    () => form(file('Page.html', zipOf(11 * MB, PAGE))),
+    202,
+  ],
+  [
+    'a page in front of 52 MB of something else',
+    () => form(file('Page.html', PAGE), file('x', Buffer.alloc(52 * MB), 'other')),
+    413,
+  ],
 ]
 
 for (const [what, make, status] of SIZES) {
@@ -40,17 +56,27 @@ for (const [what, make, status] of SIZES) {
 test('what is too large is told the limit of its kind, and both limits where nothing of the file was read', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
-  const detailOf = async (wrong: Form): Promise<string> => String((await convert(server.url, token, wrong)).json()['detail'])
+  const detailOf = async (wrong: Form): Promise<string> =>
+    String((await convert(server.url, token, wrong)).json()['detail'])
   const page = /^The file is larger than 10 MB, the most that is taken of an HTML file\.$/
   assert.match(await detailOf(form(file('Page.html', pageOf(11 * MB)))), page)
-  assert.match(await detailOf(form(file('Export.zip', zipOf(50 * MB + 1, PAGE)))), /^The file is larger than 50 MB, the most that is taken of a ZIP archive\.$/)
+  assert.match(
+    await detailOf(form(file('Export.zip', zipOf(50 * MB + 1, PAGE)))),
+    /^The file is larger than 50 MB, the most that is taken of a ZIP archive\.$/,
+  )
   const both = /^The upload is too large\. An HTML file may have 10 MB, a ZIP archive 50 MB\.$/
   assert.match(await detailOf(form(file('Page.html', pageOf(55 * MB)))), both)
-  assert.match(await detailOf(form(file('Page.html', PAGE), file('x', Buffer.alloc(52 * MB), 'other'))), both)
+  assert.match(
+    await detailOf(form(file('Page.html', PAGE), file('x', Buffer.alloc(52 * MB), 'other'))),
+    both,
+  )
 
   // Without an announced length, the file's first bytes tell which it is.
   const { contentType, body } = form(file('Page.html', pageOf(55 * MB)))
-  const outgoing = start(server.url, '/api/v1/convert', { token, headers: { 'content-type': contentType, 'transfer-encoding': 'chunked' } })
+  const outgoing = start(server.url, '/api/v1/convert', {
+    token,
+    headers: { 'content-type': contentType, 'transfer-encoding': 'chunked' },
+  })
   t.after(() => outgoing.destroy())
   outgoing.write(body.subarray(0, 11 * MB))
   assert.match(String((await answerOf(outgoing)).json()['detail']), page)
@@ -79,12 +105,43 @@ test('a form that announces more than any upload may have is refused by its anno
   assertProblem(await answerOf(outgoing), 413, 'file_too_large')
 })
 
-/** TABLE of heads that are refused before a body is asked for: what, the path, the type, the length, the answer. */
-const REFUSED_HEADS: [what: string, path: string, type: string, length: number, status: number, code: string][] = [
-  ['more than any upload may have', '/api/v1/convert', form().contentType, 60 * MB, 413, 'file_too_large'],
+/**
+ * TABLE of heads that are refused before a body is asked for: what, the path, the type, the length,
+ * the answer.
+ */
+const REFUSED_HEADS: [
+  what: string,
+  path: string,
+  type: string,
+  length: number,
+  status: number,
+  code: string,
+][] = [
+  [
+    'more than any upload may have',
+    '/api/v1/convert',
+    form().contentType,
+    60 * MB,
+    413,
+    'file_too_large',
+  ],
   ['no form', '/api/v1/convert', 'application/json', 10, 400, 'missing_file'],
-  ['a form without a boundary', '/api/v1/convert', 'multipart/form-data; a=b', 10, 400, 'missing_file'],
-  ['a JSON body that is too large', '/api/v1/tokens', 'application/json', MB, 413, 'file_too_large'],
+  [
+    'a form without a boundary',
+    '/api/v1/convert',
+    'multipart/form-data; a=b',
+    10,
+    400,
+    'missing_file',
+  ],
+  [
+    'a JSON body that is too large',
+    '/api/v1/tokens',
+    'application/json',
+    MB,
+    413,
+    'file_too_large',
+  ],
 ]
 
 test('a caller that asks first is refused by what its head announces, and asked for nothing', async (t) => {
@@ -92,7 +149,10 @@ test('a caller that asks first is refused by what its head announces, and asked 
   const token = await server.token({ scopes: ['convert', 'manage'] })
   for (const [what, path, type, length, status, code] of REFUSED_HEADS) {
     await t.test(what, async () => {
-      const outgoing = start(server.url, path, { token, headers: { 'content-type': type, 'content-length': String(length), expect: '100-continue' } })
+      const outgoing = start(server.url, path, {
+        token,
+        headers: { 'content-type': type, 'content-length': String(length), expect: '100-continue' },
+      })
       let asked = false
       outgoing.on('continue', () => (asked = true))
       outgoing.flushHeaders()
@@ -105,15 +165,30 @@ test('a caller that asks first is refused by what its head announces, and asked 
 
 test('a limit for pages above that for archives holds too', async (t) => {
   const server = await startServer(t, { TOLLMARK_MAX_HTML: '3MB', TOLLMARK_MAX_ZIP: '1MB' })
-  assert.equal((await convert(server.url, await server.token(), form(file('Page.html', pageOf(3 * MB))))).status, 200)
+  assert.equal(
+    (await convert(server.url, await server.token(), form(file('Page.html', pageOf(3 * MB)))))
+      .status,
+    200,
+  )
 })
 
 test('one byte below, at, and above a limit, also one that is passed before the file’s kind is known', async (t) => {
-  for (const [maxHtml, maxZip] of [[5000, 6000], [1000, 2000]] as const) {
-    const server = await startServer(t, { TOLLMARK_MAX_HTML: String(maxHtml), TOLLMARK_MAX_ZIP: String(maxZip) })
+  for (const [maxHtml, maxZip] of [
+    [5000, 6000],
+    [1000, 2000],
+  ] as const) {
+    const server = await startServer(t, {
+      TOLLMARK_MAX_HTML: String(maxHtml),
+      TOLLMARK_MAX_ZIP: String(maxZip),
+    })
     const token = await server.token()
-    const statusOf = async (name: string, content: string | Buffer): Promise<number> => (await convert(server.url, token, form(file(name, content)))).status
-    for (const [below, status] of [[1, 200], [0, 200], [-1, 413]] as const) {
+    const statusOf = async (name: string, content: string | Buffer): Promise<number> =>
+      (await convert(server.url, token, form(file(name, content)))).status
+    for (const [below, status] of [
+      [1, 200],
+      [0, 200],
+      [-1, 413],
+    ] as const) {
       assert.equal(await statusOf('Page.html', pageOf(maxHtml - below)), status)
       assert.equal(await statusOf('Export.zip', zipOf(maxZip - below, PAGE)), status)
     }

@@ -26,20 +26,35 @@ test('more uploads of an account at once than there are places are answered 429 
 })
 
 test('more conversions of an account than may wait are answered 429, the others are done', async (t) => {
-  const server = await startServer(t, { TOLLMARK_CONVERSIONS: '1', TOLLMARK_CONVERSION_QUEUE: '2', TOLLMARK_FREE_CONVERSIONS: '1000' })
+  const server = await startServer(t, {
+    TOLLMARK_CONVERSIONS: '1',
+    TOLLMARK_CONVERSION_QUEUE: '2',
+    TOLLMARK_FREE_CONVERSIONS: '1000',
+  })
   const token = await server.token()
-  const answers = await Promise.all(Array.from({ length: 30 }, () => convert(server.url, token, GOOD)))
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, () => convert(server.url, token, GOOD)),
+  )
   const done = answers.filter(({ status }) => status === 200)
   assert.ok(done.length >= 1)
-  for (const answer of answers) if (answer.status !== 200) assertProblem(answer, 429, 'too_many_uploads')
-  assert.equal((await server.store.db.selectFrom('quota_days').select('used').executeTakeFirstOrThrow()).used, done.length)
+  for (const answer of answers)
+    if (answer.status !== 200) assertProblem(answer, 429, 'too_many_uploads')
+  assert.equal(
+    (await server.store.db.selectFrom('quota_days').select('used').executeTakeFirstOrThrow()).used,
+    done.length,
+  )
 })
 
 test('20 uploads of 5 MB at once are all done', async (t) => {
   const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '20' })
   const token = await server.token()
   const large = form(file('Page.html', PAGE.replace('Be kind.', 'kind '.repeat(1_000_000))))
-  const answers = await Promise.all(Array.from({ length: 20 }, () => convert(server.url, token, large)))
-  assert.deepEqual(answers.map(({ status }) => status), Array.from({ length: 20 }, () => 200))
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => convert(server.url, token, large)),
+  )
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    Array.from({ length: 20 }, () => 200),
+  )
   assert.deepEqual(scratchFiles(server.data), [])
 })

@@ -16,9 +16,13 @@ import { temporaryFolder } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 
 const LIMITS = { maxHtml: 8_000_000, maxZip: 50_000_000, transferIdle: 60_000, uploadGrace: 60_000 }
-const page = (bytes: number): Buffer => Buffer.from(`<!DOCTYPE html><html><body>${randomBytes(bytes / 2).toString('hex')}</body></html>`)
+const page = (bytes: number): Buffer =>
+  Buffer.from(`<!DOCTYPE html><html><body>${randomBytes(bytes / 2).toString('hex')}</body></html>`)
 
-/** A receiver behind a server; `send` writes the head of a request and gives its socket, `arrived` the requests in their order. */
+/**
+ * A receiver behind a server; `send` writes the head of a request and gives its socket, `arrived`
+ * the requests in their order.
+ */
 async function open(t: TestContext, limits: Partial<typeof LIMITS> = {}) {
   const receiver = openReceiver(takeTurns(() => true))
   const arrived: IncomingMessage[] = []
@@ -32,13 +36,20 @@ async function open(t: TestContext, limits: Partial<typeof LIMITS> = {}) {
   })
   const send = async (contentType: string, length: number): Promise<Socket> => {
     const before = arrived.length
-    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
-    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${contentType}\r\nContent-Length: ${length}\r\n\r\n`)
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on(
+      'error',
+      () => {},
+    )
+    socket.write(
+      `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${contentType}\r\nContent-Length: ${length}\r\n\r\n`,
+    )
     while (arrived.length === before) await once(server, 'request')
     return socket
   }
-  const receive = (nth: number, { path = join(folder, String(nth)), signal = new AbortController().signal } = {}): Promise<Upload> =>
-    receiver.receive(arrived[nth]!, path, { ...LIMITS, ...limits }, signal)
+  const receive = (
+    nth: number,
+    { path = join(folder, String(nth)), signal = new AbortController().signal } = {},
+  ): Promise<Upload> => receiver.receive(arrived[nth]!, path, { ...LIMITS, ...limits }, signal)
   return { receiver, arrived, folder, send, receive }
 }
 
@@ -53,7 +64,10 @@ test('several uploads at once arrive whole, each in its own file', async (t) => 
   const received = await Promise.all(pages.map((_, i) => receive(i)))
   for (const [i, { fileName, size, sha256, kind }] of received.entries()) {
     const data = pages[i]!
-    assert.deepEqual([fileName, kind, size, sha256], [`Page ${i}.html`, 'html', data.length, createHash('sha256').update(data).digest('hex')])
+    assert.deepEqual(
+      [fileName, kind, size, sha256],
+      [`Page ${i}.html`, 'html', data.length, createHash('sha256').update(data).digest('hex')],
+    )
     assert.ok(readFileSync(join(folder, String(i))).equals(data))
   }
 })
@@ -63,7 +77,10 @@ test('a caller that is gone before it is asked for a byte is refused, and not wa
   const socket = await send('multipart/form-data; boundary=x', 100)
   socket.destroy()
   await until(() => arrived[0]!.destroyed)
-  await assert.rejects(receive(0), { code: 'invalid_file', message: 'The connection was closed before the upload was complete.' })
+  await assert.rejects(receive(0), {
+    code: 'invalid_file',
+    message: 'The connection was closed before the upload was complete.',
+  })
 })
 
 test('a caller that leaves in the middle is refused', async (t) => {
@@ -72,8 +89,14 @@ test('a caller that leaves in the middle is refused', async (t) => {
   const socket = await send(contentType, body.length)
   const receiving = receive(0)
   socket.write(body.subarray(0, 1_000_000), () => setTimeout(() => socket.destroy(), 50))
-  await assert.rejects(receiving, { code: 'invalid_file', message: 'The connection was closed before the upload was complete.' })
-  assert.ok(existsSync(join(folder, '0')), 'what came lies where the caller of the receiver cleans up')
+  await assert.rejects(receiving, {
+    code: 'invalid_file',
+    message: 'The connection was closed before the upload was complete.',
+  })
+  assert.ok(
+    existsSync(join(folder, '0')),
+    'what came lies where the caller of the receiver cleans up',
+  )
 })
 
 test('an upload that stops is given up after its time, and a slow one is not', async (t) => {
@@ -83,7 +106,10 @@ test('an upload that stops is given up after its time, and a slow one is not', a
   const stopped = await send(contentType, body.length)
   const first = receive(0)
   stopped.write(body.subarray(0, 200))
-  await assert.rejects(first, { code: 'request_timeout', message: 'The upload stopped in the middle. Send it again.' })
+  await assert.rejects(first, {
+    code: 'request_timeout',
+    message: 'The upload stopped in the middle. Send it again.',
+  })
   const slow = await send(contentType, body.length)
   const second = receive(1)
   for (let at = 0; at < body.length; at += 150) {
@@ -102,7 +128,8 @@ test('an upload below the least rate is given up after its grace, and one that o
   const timer = setInterval(() => trickling.write(body.subarray(0, 1)), 20)
   t.after(() => clearInterval(timer))
   await assert.rejects(first, { code: 'request_timeout', message: /less than 16 KB a second/ })
-  // Its pieces wait for their turns for longer than the grace, with the caller's bytes in our hands.
+  // Its pieces wait for their turns for longer than the grace, with the caller's bytes in our
+  // hands.
   const quick = await send(contentType, body.length)
   const second = receive(1)
   quick.write(body)
@@ -125,7 +152,10 @@ test('a file that cannot be written is an error of ours, with the code of the sy
   const { contentType, body } = form(file('Page.html', page(400)))
   const socket = await send(contentType, body.length)
   socket.write(body)
-  await assert.rejects(receive(0, { path: join(folder, 'not there', 'file') }), (error: Error & { code?: string }) => error.name === 'Error' && error.code === 'ENOENT')
+  await assert.rejects(
+    receive(0, { path: join(folder, 'not there', 'file') }),
+    (error: Error & { code?: string }) => error.name === 'Error' && error.code === 'ENOENT',
+  )
 })
 
 test('uploads that are under way when the receiver ends are refused', async (t) => {
@@ -134,5 +164,8 @@ test('uploads that are under way when the receiver ends are refused', async (t) 
   const socket = await send(contentType, body.length)
   const receiving = receive(0)
   socket.write(body.subarray(0, 100_000))
-  await Promise.all([assert.rejects(receiving, /thread that receives uploads has ended/), sleep(100).then(() => receiver[Symbol.asyncDispose]())])
+  await Promise.all([
+    assert.rejects(receiving, /thread that receives uploads has ended/),
+    sleep(100).then(() => receiver[Symbol.asyncDispose]()),
+  ])
 })

@@ -25,6 +25,9 @@ test('everybody has a turn, in the order in which they asked, one in each turn o
     count()
     for (let n = 0; n < 10; n++) ask(n)
   })
-  assert.deepEqual(taken, Array.from({ length: 40 }, (_, n) => n))
+  assert.deepEqual(
+    taken,
+    Array.from({ length: 40 }, (_, n) => n),
+  )
   assert.equal(loops.size, 40)
 })

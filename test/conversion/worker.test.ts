@@ -6,7 +6,8 @@ import { until } from '../support/until.ts'
 import { openQueue } from './job-queue.ts'
 import type { Queue } from './job-queue.ts'
 
-const isDone = async (queue: Queue, id: string): Promise<boolean> => !['queued', 'running'].includes((await queue.job(id)).status)
+const isDone = async (queue: Queue, id: string): Promise<boolean> =>
+  !['queued', 'running'].includes((await queue.job(id)).status)
 
 test('a job whose converter dies each time fails in the end, and the next ones are done', async (t) => {
   const queue = await openQueue(t)
@@ -14,11 +15,15 @@ test('a job whose converter dies each time fails in the end, and the next ones a
   await queue.worker()
   await until(() => isDone(queue, bad))
   const { status, error_code, error_detail, failures, upload_blob } = await queue.job(bad)
-  assert.deepEqual([status, error_code, failures, upload_blob], ['failed', 'internal_error', 2, null])
+  assert.deepEqual(
+    [status, error_code, failures, upload_blob],
+    ['failed', 'internal_error', 2, null],
+  )
   assert.match(error_detail!, /3 times/)
   assert.equal((await queue.job(good)).status, 'succeeded')
   assert.equal(queue.lines.filter((line) => line.includes('the converter ended with 3')).length, 3)
-  const stored = async (): Promise<unknown[]> => (await queue.store.db.selectFrom('blobs').select('id').execute()).map(({ id }) => id)
+  const stored = async (): Promise<unknown[]> =>
+    (await queue.store.db.selectFrom('blobs').select('id').execute()).map(({ id }) => id)
   const { result_blob } = await queue.job(good)
   await until(async () => isDeepStrictEqual(await stored(), [result_blob]))
 })
@@ -27,7 +32,11 @@ test('while files cannot be stored or read, a job is tried again, and is done wh
   const queue = await openQueue(t)
   let isDown = true
   const down = () => Promise.reject(new StoreError('blobs', 'connection refused'))
-  await queue.worker((blobs) => ({ ...blobs, put: (id, path) => (isDown ? down() : blobs.put(id, path)), remove: (id) => (isDown ? down() : blobs.remove(id)) }))
+  await queue.worker((blobs) => ({
+    ...blobs,
+    put: (id, path) => (isDown ? down() : blobs.put(id, path)),
+    remove: (id) => (isDown ? down() : blobs.remove(id)),
+  }))
   const id = await queue.add('write a document')
   await until(async () => (await queue.job(id)).claims >= 2)
   assert.equal((await queue.job(id)).failures, 0)
@@ -44,7 +53,11 @@ test('a worker that stops hands its job back, and another one has it at once', a
   await first[Symbol.asyncDispose]()
   const { status, claim, claims, instance_id } = await queue.job(id)
   assert.deepEqual([status, claim, claims, instance_id], ['running', null, 0, null])
-  await queue.store.db.updateTable('jobs').set({ file_name: 'write a document' }).where('id', '=', id).execute()
+  await queue.store.db
+    .updateTable('jobs')
+    .set({ file_name: 'write a document' })
+    .where('id', '=', id)
+    .execute()
   await queue.worker()
   await until(() => isDone(queue, id))
   assert.equal((await queue.job(id)).status, 'succeeded')
@@ -56,7 +69,11 @@ test('a worker that has lost its job ends the conversion and goes on with the ne
   const [lost, next] = [await queue.add('run for ever'), await queue.add('write a document')]
   await until(async () => (await queue.job(lost)).claim !== null)
   const other = await queue.instance()
-  await queue.store.db.updateTable('jobs').set({ claim: 'of another', instance_id: other.id }).where('id', '=', lost).execute()
+  await queue.store.db
+    .updateTable('jobs')
+    .set({ claim: 'of another', instance_id: other.id })
+    .where('id', '=', lost)
+    .execute()
   await until(() => isDone(queue, next))
   const { status, claim } = await queue.job(lost)
   assert.deepEqual([status, claim], ['running', 'of another'])
@@ -67,8 +84,13 @@ test('a worker whose job could not be ended takes it up again', async (t) => {
   const worker = await queue.worker()
   const id = await queue.add('run for ever')
   await until(async () => (await queue.job(id)).claim !== null)
-  // The worker is told that it has lost the job; the store goes on saying that it is the one who holds it.
-  await queue.store.db.updateTable('jobs').set({ claim: 'an older one', file_name: 'write a document' }).where('id', '=', id).execute()
+  // The worker is told that it has lost the job; the store goes on saying that it is the one who
+  // holds it.
+  await queue.store.db
+    .updateTable('jobs')
+    .set({ claim: 'an older one', file_name: 'write a document' })
+    .where('id', '=', id)
+    .execute()
   await until(() => isDone(queue, id))
   assert.equal((await queue.job(id)).status, 'succeeded')
   await worker[Symbol.asyncDispose]()

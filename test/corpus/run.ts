@@ -1,6 +1,8 @@
-// `npm run test:corpus -- FOLDER`: converts every page below a folder of Notion exports and judges each by the independent
-// reading in ../fidelity. Prints every difference, a summary by kind, and the count; fails if any page differs.
-//   --limit N   differences printed a page (default 12)      --only TEXT   pages whose path contains TEXT
+// `npm run test:corpus -- FOLDER`: converts every page below a folder of Notion exports and judges
+// each by the independent reading in ../fidelity. Prints every difference, a summary by kind, and
+// the count; fails if any page differs.
+//   --limit N   differences printed a page (default 12)      --only TEXT   pages whose path
+//   contains TEXT
 //   --write DIR keeps the Markdown of every page that differs
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -9,7 +11,9 @@ import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
 import { judge, type Difference } from '../fidelity/compare.ts'
 import { pagesOf } from './pages.ts'
 
-/** A difference that a broken page explains: every difference of this kind on this page, and why. */
+/**
+ * A difference that a broken page explains: every difference of this kind on this page, and why.
+ */
 interface Known {
   page: string
   kind: string
@@ -18,7 +22,11 @@ interface Known {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { limit: { type: 'string', default: '12' }, only: { type: 'string', default: '' }, write: { type: 'string' } },
+  options: {
+    limit: { type: 'string', default: '12' },
+    only: { type: 'string', default: '' },
+    write: { type: 'string' },
+  },
 })
 const [folder] = positionals
 if (!folder) {
@@ -53,7 +61,9 @@ for (const { path, html } of pagesOf(folder)) {
   failed++
   console.log(`\n${path}  (${open.length})`)
   for (const { kind, where, expected, actual } of open.slice(0, limit)) {
-    console.log(`  ${kind}${where ? ` · ${where}` : ''}\n    expected: ${clip(expected)}\n    actual:   ${clip(actual)}`)
+    console.log(
+      `  ${kind}${where ? ` · ${where}` : ''}\n    expected: ${clip(expected)}\n    actual:   ${clip(actual)}`,
+    )
   }
   if (open.length > limit) console.log(`  … and ${open.length - limit} more`)
   for (const kind of new Set(open.map((difference) => difference.kind))) {
@@ -69,12 +79,16 @@ for (const { path, html } of pagesOf(folder)) {
 }
 
 console.log('')
-for (const [kind, { differences, pages }] of [...kinds].sort((a, b) => b[1].differences - a[1].differences)) {
+for (const [kind, { differences, pages }] of [...kinds].sort(
+  (a, b) => b[1].differences - a[1].differences,
+)) {
   console.log(`${kind.padEnd(10)} ${String(differences).padStart(6)} differences on ${pages} pages`)
 }
 for (const row of used) console.log(`explained: ${row.page} (${row.kind}): ${row.reason}`)
 if (explained > 0) console.log(`${explained} differences explained by broken pages`)
-console.log(`converted ${(bytes / 1e6).toFixed(1)} million characters in ${(milliseconds / 1000).toFixed(2)} s`)
+console.log(
+  `converted ${(bytes / 1e6).toFixed(1)} million characters in ${(milliseconds / 1000).toFixed(2)} s`,
+)
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0
 
@@ -86,7 +100,17 @@ function check(html: string, path: string): { markdown: string; differences: Dif
     milliseconds += performance.now() - started
     return { markdown, differences: judge(html, markdown, fileName) }
   } catch (error) {
-    return { markdown: '', differences: [{ kind: 'crash', where: '', expected: 'Markdown', actual: error instanceof Error ? String(error.stack) : String(error) }] }
+    return {
+      markdown: '',
+      differences: [
+        {
+          kind: 'crash',
+          where: '',
+          expected: 'Markdown',
+          actual: error instanceof Error ? String(error.stack) : String(error),
+        },
+      ],
+    }
   }
 }
 

@@ -4,7 +4,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
-import { convertFile, convertShare, joinShares, InvalidArchive } from '@tollmark/notion-markdown/archive'
+import {
+  convertFile,
+  convertShare,
+  joinShares,
+  InvalidArchive,
+} from '@tollmark/notion-markdown/archive'
 import type { ConvertOptions } from '@tollmark/notion-markdown/archive'
 import { fromMarkdown } from 'mdast-util-from-markdown'
 import { parse } from 'yaml'
@@ -15,41 +20,90 @@ const id = (n: number) => n.toString(16).padStart(32, '0')
 const page = (n: number, title: string, body: string, head = '') =>
   `<html><head><title>${title}</title></head><body><article id="${id(n)}" class="page sans"><header>${head}<h1 class="page-title">${title}</h1></header><div class="page-body">${body}</div></article></body></html>`
 const heading = (h: string, text: string) => `<h1 id="${h}">${text}</h1>`
-const entry = (h: string, text: string) => `<div class="table_of_contents-item table_of_contents-indent-0"><a class="table_of_contents-link" href="#${h}">${text}</a></div>`
-const link = (href: string, text: string) => `<figure class="link-to-page"><a href="${href}">${text}</a></figure>`
+const entry = (h: string, text: string) =>
+  `<div class="table_of_contents-item table_of_contents-indent-0"><a class="table_of_contents-link" href="#${h}">${text}</a></div>`
+const link = (href: string, text: string) =>
+  `<figure class="link-to-page"><a href="${href}">${text}</a></figure>`
 
 interface Document {
   object: string
   title: string
   markdown: string
-  pages: { id: string | null; parent_id: string | null; path: string; title: string; icon: string | null; anchor: string; source_url?: string; properties: Record<string, string>; markdown: string; assets: unknown[] }[]
+  pages: {
+    id: string | null
+    parent_id: string | null
+    path: string
+    title: string
+    icon: string | null
+    anchor: string
+    source_url?: string
+    properties: Record<string, string>
+    markdown: string
+    assets: unknown[]
+  }[]
   warnings: unknown[]
 }
 
 /** Converts an archive of these entries. */
-async function convert(t: TestContext, entries: Record<string, string | Buffer>, more: Partial<ConvertOptions> = {}): Promise<string> {
+async function convert(
+  t: TestContext,
+  entries: Record<string, string | Buffer>,
+  more: Partial<ConvertOptions> = {},
+): Promise<string> {
   const folder = temporaryFolder(t)
   const path = join(folder, 'export.zip')
   writeFileSync(path, zip(entries))
   let text = ''
-  const options: ConvertOptions = { path, kind: 'zip', fileName: 'export.zip', uploadedAt: new Date(0), format: 'markdown', includeMetadata: false, scratch: folder, ...more }
+  const options: ConvertOptions = {
+    path,
+    kind: 'zip',
+    fileName: 'export.zip',
+    uploadedAt: new Date(0),
+    format: 'markdown',
+    includeMetadata: false,
+    scratch: folder,
+    ...more,
+  }
   await convertFile(options, (piece) => void (text += piece))
   return text
 }
 
 const HANDBOOK = {
   [`Zebra ${id(9)}.html`]: page(9, 'Zebra', '<p>unlinked</p>'),
-  [`Home ${id(1)}/Beta ${id(3)}.html`]: page(3, 'Beta', `<p>See <a href="Beta%20${id(3)}/Deep%20${id(4)}.html">deep</a> and <a href="../Home%20${id(1)}.html">home</a></p>`),
-  [`Home ${id(1)}/Alpha ${id(2)}.html`]: page(2, 'Alpha', `<h1 id="h">Notes</h1><p>After <a href="Beta%20${id(3)}.html">beta</a></p><figure class="image"><a href="Alpha%20${id(2)}/a%20b.png"><img src="Alpha%20${id(2)}/a%20b.png"/></a></figure>`),
+  [`Home ${id(1)}/Beta ${id(3)}.html`]: page(
+    3,
+    'Beta',
+    `<p>See <a href="Beta%20${id(3)}/Deep%20${id(4)}.html">deep</a> and <a href="../Home%20${id(1)}.html">home</a></p>`,
+  ),
+  [`Home ${id(1)}/Alpha ${id(2)}.html`]: page(
+    2,
+    'Alpha',
+    `<h1 id="h">Notes</h1><p>After <a href="Beta%20${id(3)}.html">beta</a></p><figure class="image"><a href="Alpha%20${id(2)}/a%20b.png"><img src="Alpha%20${id(2)}/a%20b.png"/></a></figure>`,
+  ),
   [`Home ${id(1)}/Alpha ${id(2)}/a b.png`]: 'png',
-  [`Home ${id(1)}/Beta ${id(3)}/Deep ${id(4)}.html`]: page(4, 'Deep', '<h2 id="n">Notes</h2><figure class="image"><img src="gone.png"/></figure>'),
+  [`Home ${id(1)}/Beta ${id(3)}/Deep ${id(4)}.html`]: page(
+    4,
+    'Deep',
+    '<h2 id="n">Notes</h2><figure class="image"><img src="gone.png"/></figure>',
+  ),
   [`Home ${id(1)}/Orphan ${id(5)}.html`]: page(5, 'Orphan', ''),
-  [`Home ${id(1)}.html`]: page(1, 'Home', link(`Home%20${id(1)}/Beta%20${id(3)}.html`, 'Beta') + '<hr/>' + link(`Home%20${id(1)}/Alpha%20${id(2)}.html`, 'Alpha') + `<p><a href="https://www.notion.so/Zebra-${id(9)}?pvs=21">z</a></p>`, '<div class="page-header-icon undefined"><span class="icon">📘</span></div>'),
+  [`Home ${id(1)}.html`]: page(
+    1,
+    'Home',
+    link(`Home%20${id(1)}/Beta%20${id(3)}.html`, 'Beta') +
+      '<hr/>' +
+      link(`Home%20${id(1)}/Alpha%20${id(2)}.html`, 'Alpha') +
+      `<p><a href="https://www.notion.so/Zebra-${id(9)}?pvs=21">z</a></p>`,
+    '<div class="page-header-icon undefined"><span class="icon">📘</span></div>',
+  ),
 }
 
 test('pages stand in the reader’s order, parted by rules that no divider is', async (t) => {
   const text = await convert(t, HANDBOOK)
-  assert.deepEqual(text.split('\n\n---\n\n').map((part) => part.trim().split('\n')[0]), ['# 📘 Home', '# Beta', '# Deep', '# Alpha', '# Orphan', '# Zebra'])
+  assert.deepEqual(
+    text.split('\n\n---\n\n').map((part) => part.trim().split('\n')[0]),
+    ['# 📘 Home', '# Beta', '# Deep', '# Alpha', '# Orphan', '# Zebra'],
+  )
   assert.match(text, /\n\*\*\*\n/)
   assert.ok(text.endsWith('# Zebra\n\nunlinked\n'))
 })
@@ -60,11 +114,18 @@ test('links between pages lead to headings that are there, whatever else has the
   assert.match(text, /\[home\]\(#-home\)/)
   assert.match(text, /\[z\]\(#zebra\)/)
   assert.match(text, /!\[\]\(Home%200{31}1\/Alpha%200{31}2\/a%20b\.png\)/)
-  const slugs = new Set((JSON.parse(await convert(t, HANDBOOK, { format: 'json' })) as Document).pages.map((one) => one.anchor))
+  const slugs = new Set(
+    (JSON.parse(await convert(t, HANDBOOK, { format: 'json' })) as Document).pages.map(
+      (one) => one.anchor,
+    ),
+  )
   for (const [, target] of text.matchAll(/\]\(#([^)]*)\)/g)) assert.ok(slugs.has(target!), target)
 })
 
-/** TABLE of Notion's addresses of the page with id 2, however they are written, and of what is not that page. */
+/**
+ * TABLE of Notion's addresses of the page with id 2, however they are written, and of what is not
+ * that page.
+ */
 const ADDRESSES: [address: string, isPage: boolean][] = [
   [`https://www.notion.so/${id(2)}`, true],
   [`https://www.notion.so/team/Deadbeef-${id(2)}?pvs=4#${id(7)}`, true],
@@ -79,28 +140,48 @@ const ADDRESSES: [address: string, isPage: boolean][] = [
 
 test('an address of Notion leads to the page of the archive that it means', async (t) => {
   const text = await convert(t, {
-    [`A ${id(1)}.html`]: page(1, 'A', ADDRESSES.map(([address]) => `<p><a href="${address}">x</a></p>`).join('')),
+    [`A ${id(1)}.html`]: page(
+      1,
+      'A',
+      ADDRESSES.map(([address]) => `<p><a href="${address}">x</a></p>`).join(''),
+    ),
     [`B ${id(2)}.html`]: page(2, 'B', ''),
   })
-  assert.deepEqual([...text.matchAll(/\[x\]\(([^)]*)\)/g)].map((match) => match[1]), ADDRESSES.map(([address, isPage]) => (isPage ? '#b' : address)))
+  assert.deepEqual(
+    [...text.matchAll(/\[x\]\(([^)]*)\)/g)].map((match) => match[1]),
+    ADDRESSES.map(([address, isPage]) => (isPage ? '#b' : address)),
+  )
 })
 
 test('an address of Notion leads to a page whose file was renamed, by the id inside', async (t) => {
   const dashed = '0000000a-0000-4000-8000-00000000000b'
   const text = await convert(t, {
-    'Home.html': page(1, 'Home', `<p><a href="https://www.notion.so/Plan-${id(2)}?pvs=21">x</a> <a href="https://app.notion.com/p/${dashed}">y</a> <a href="https://www.notion.so/${id(3)}">z</a></p>`),
+    'Home.html': page(
+      1,
+      'Home',
+      `<p><a href="https://www.notion.so/Plan-${id(2)}?pvs=21">x</a> <a href="https://app.notion.com/p/${dashed}">y</a> <a href="https://www.notion.so/${id(3)}">z</a></p>`,
+    ),
     'Archive.html': page(9, 'Archive', ''),
     'Ideas.html': page(5, 'Ideas', '').replace(id(5), dashed),
     'Plan.html': page(2, 'Plan', ''),
   })
-  assert.match(text, new RegExp(`\\[x\\]\\(#plan\\) \\[y\\]\\(#ideas\\) \\[z\\]\\(https://www\\.notion\\.so/${id(3)}\\)`))
+  assert.match(
+    text,
+    new RegExp(
+      `\\[x\\]\\(#plan\\) \\[y\\]\\(#ideas\\) \\[z\\]\\(https://www\\.notion\\.so/${id(3)}\\)`,
+    ),
+  )
   assert.deepEqual(text.match(/^# .*/gm), ['# Archive', '# Home', '# Ideas', '# Plan'])
 })
 
 test('headings of the same name get slugs of their own over the whole document', async (t) => {
-  const toc = '<nav class="table_of_contents"><div class="table_of_contents-item table_of_contents-indent-0"><a class="table_of_contents-link" href="#x">Same</a></div></nav><h1 id="x">Same</h1>'
+  const toc =
+    '<nav class="table_of_contents"><div class="table_of_contents-item table_of_contents-indent-0"><a class="table_of_contents-link" href="#x">Same</a></div></nav><h1 id="x">Same</h1>'
   const text = await convert(t, { 'a.html': page(1, 'Same', toc), 'b.html': page(2, 'Same', toc) })
-  assert.deepEqual([...text.matchAll(/\]\(#([^)]*)\)/g)].map((match) => match[1]), ['same-1', 'same-3'])
+  assert.deepEqual(
+    [...text.matchAll(/\]\(#([^)]*)\)/g)].map((match) => match[1]),
+    ['same-1', 'same-3'],
+  )
 })
 
 test('slugs are GitHub’s: of the text that shows, without marks', async (t) => {
@@ -112,17 +193,27 @@ test('slugs are GitHub’s: of the text that shows, without marks', async (t) =>
   ] as const
   const body = `<nav class="table_of_contents">${rows.map(([h, text]) => entry(h, text)).join('')}</nav>${rows.map(([h, text]) => heading(h, text)).join('')}`
   const text = await convert(t, { 'a.html': page(1, 'T', body) })
-  assert.deepEqual([...text.matchAll(/\]\(#([^)]*)\)/g)].map((match) => match[1]), rows.map(([, , slug]) => slug))
+  assert.deepEqual(
+    [...text.matchAll(/\]\(#([^)]*)\)/g)].map((match) => match[1]),
+    rows.map(([, , slug]) => slug),
+  )
 })
 
 test('the front matter says of each page where it comes from', async (t) => {
   const text = await convert(t, HANDBOOK, { includeMetadata: true })
-  const yaml = parse(text.slice(4, text.indexOf('\n---\n'))) as Record<string, unknown> & { pages: unknown[] }
+  const yaml = parse(text.slice(4, text.indexOf('\n---\n'))) as Record<string, unknown> & {
+    pages: unknown[]
+  }
   assert.equal(yaml['title'], 'Home')
   assert.equal(yaml['exported_at'], '2026-11-03T09:12:44Z')
   assert.equal(yaml['source_url'], `https://www.notion.so/${id(1)}`)
   assert.equal(yaml.pages.length, 6)
-  assert.deepEqual(yaml.pages[0], { title: 'Home', exported_at: '2026-11-03T09:12:44Z', source_url: `https://www.notion.so/${id(1)}`, anchor: '-home' })
+  assert.deepEqual(yaml.pages[0], {
+    title: 'Home',
+    exported_at: '2026-11-03T09:12:44Z',
+    source_url: `https://www.notion.so/${id(1)}`,
+    anchor: '-home',
+  })
   assert.match(text, /^---\n[^]*?\n---\n\n# 📘 Home\n/)
 })
 
@@ -130,18 +221,54 @@ test('a single page has the time of its upload, and no list of pages', async (t)
   const path = join(temporaryFolder(t), 'page.html')
   writeFileSync(path, '<html><body><p>x</p></body></html>')
   let text = ''
-  await convertFile({ path, kind: 'html', fileName: 'My: page.html', uploadedAt: new Date(86_400_000), format: 'markdown', includeMetadata: true }, (piece) => void (text += piece))
-  assert.equal(text, '---\ntitle: "My: page"\nexported_at: 1970-01-02T00:00:00Z\nsource_url: null\n---\n\n# My: page\n\nx\n')
+  await convertFile(
+    {
+      path,
+      kind: 'html',
+      fileName: 'My: page.html',
+      uploadedAt: new Date(86_400_000),
+      format: 'markdown',
+      includeMetadata: true,
+    },
+    (piece) => void (text += piece),
+  )
+  assert.equal(
+    text,
+    '---\ntitle: "My: page"\nexported_at: 1970-01-02T00:00:00Z\nsource_url: null\n---\n\n# My: page\n\nx\n',
+  )
 })
 
-/** TABLE of what a page's head says of its date, and what that is; null where it says nothing that is one. */
+/**
+ * TABLE of what a page's head says of its date, and what that is; null where it says nothing that
+ * is one.
+ */
 const OWN_DATES: [what: string, head: string, date: string | null][] = [
   ['a day', '<meta name="date" content="2024-05-06">', '2024-05-06T00:00:00Z'],
-  ['a moment with a zone', "<META NAME='DCTERMS.date' CONTENT=' 2024-05-06T07:08:09.123+02:00 '>", '2024-05-06T05:08:09Z'],
-  ['a moment without one is UTC', '<meta property="article:modified_time" content="2024-05-06T07:08"/>', '2024-05-06T07:08:00Z'],
-  ['as HTTP writes it', '<meta http-equiv="Last-Modified" content="Mon, 06 May 2024 07:08:09 GMT">', '2024-05-06T07:08:09Z'],
-  ['the first row of the table wins', '<meta property="article:published_time" content="2020-01-01"><meta name="date" content="2024-05-06">', '2024-05-06T00:00:00Z'],
-  ['one that is none is passed over', '<meta name="date" content="yesterday"><meta name="dc.date" content="2024-05-06">', '2024-05-06T00:00:00Z'],
+  [
+    'a moment with a zone',
+    "<META NAME='DCTERMS.date' CONTENT=' 2024-05-06T07:08:09.123+02:00 '>",
+    '2024-05-06T05:08:09Z',
+  ],
+  [
+    'a moment without one is UTC',
+    '<meta property="article:modified_time" content="2024-05-06T07:08"/>',
+    '2024-05-06T07:08:00Z',
+  ],
+  [
+    'as HTTP writes it',
+    '<meta http-equiv="Last-Modified" content="Mon, 06 May 2024 07:08:09 GMT">',
+    '2024-05-06T07:08:09Z',
+  ],
+  [
+    'the first row of the table wins',
+    '<meta property="article:published_time" content="2020-01-01"><meta name="date" content="2024-05-06">',
+    '2024-05-06T00:00:00Z',
+  ],
+  [
+    'one that is none is passed over',
+    '<meta name="date" content="yesterday"><meta name="dc.date" content="2024-05-06">',
+    '2024-05-06T00:00:00Z',
+  ],
   ['a day that no month has', '<meta name="date" content="2024-13-01">', null],
   ['a date of something else', '<meta name="birthday" content="2024-05-06">', null],
 ]
@@ -151,30 +278,88 @@ test('a page without a time in an archive has the date that its own head gives, 
     const path = join(temporaryFolder(t), 'page.html')
     writeFileSync(path, `<html><head>${head}<title>T</title></head><body><p>x</p></body></html>`)
     let text = ''
-    await convertFile({ path, kind: 'html', fileName: 'page.html', uploadedAt: new Date(86_400_000), format: 'markdown', includeMetadata: true }, (piece) => void (text += piece))
+    await convertFile(
+      {
+        path,
+        kind: 'html',
+        fileName: 'page.html',
+        uploadedAt: new Date(86_400_000),
+        format: 'markdown',
+        includeMetadata: true,
+      },
+      (piece) => void (text += piece),
+    )
     assert.equal(/^exported_at: (.*)$/m.exec(text)?.[1], date ?? '1970-01-02T00:00:00Z', what)
   }
-  const dated = await convert(t, { 'page.html': page(1, 'T', 'x').replace('<head>', '<head><meta name="date" content="2024-05-06">') }, { includeMetadata: true })
+  const dated = await convert(
+    t,
+    {
+      'page.html': page(1, 'T', 'x').replace(
+        '<head>',
+        '<head><meta name="date" content="2024-05-06">',
+      ),
+    },
+    { includeMetadata: true },
+  )
   assert.match(dated, /^exported_at: 2026-11-03T09:12:44Z$/m)
 })
 
 test('titles and anchors that are text to YAML 1.2 only are quoted', async (t) => {
-  const titles = ['2024-01-05', '2001-12-14 21:59:43.10 -5', 'On', 'yes', 'N', '12:30', '=', '<<', '1_000', '1,000', '0x1F', '0b1_0', '~', 'null', 'a\tb', '.5', '-1', '1e3']
-  const text = await convert(t, Object.fromEntries(titles.map((title, i) => [`${i}.html`, page(i + 1, title, '')])), { includeMetadata: true })
-  for (const title of titles) assert.ok(text.includes(`\n  - title: ${JSON.stringify(title)}\n`), title)
+  const titles = [
+    '2024-01-05',
+    '2001-12-14 21:59:43.10 -5',
+    'On',
+    'yes',
+    'N',
+    '12:30',
+    '=',
+    '<<',
+    '1_000',
+    '1,000',
+    '0x1F',
+    '0b1_0',
+    '~',
+    'null',
+    'a\tb',
+    '.5',
+    '-1',
+    '1e3',
+  ]
+  const text = await convert(
+    t,
+    Object.fromEntries(titles.map((title, i) => [`${i}.html`, page(i + 1, title, '')])),
+    { includeMetadata: true },
+  )
+  for (const title of titles)
+    assert.ok(text.includes(`\n  - title: ${JSON.stringify(title)}\n`), title)
   assert.match(text, /\n    anchor: "2024-01-05"\n/)
   const plain = ['Yesterday', '10 things', 'v1.2', 'On and off', 'A = B', '-- so --']
-  const bare = await convert(t, Object.fromEntries(plain.map((title, i) => [`${i}.html`, page(i + 1, title, '')])), { includeMetadata: true })
+  const bare = await convert(
+    t,
+    Object.fromEntries(plain.map((title, i) => [`${i}.html`, page(i + 1, title, '')])),
+    { includeMetadata: true },
+  )
   for (const title of plain) assert.ok(bare.includes(`\n  - title: ${title}\n`), title)
 })
 
 test('what readers of YAML 1.1 take for the end of a line, or refuse, is escaped in titles', async (t) => {
   const codes = [0x7f, 0x80, 0x85, 0x9f, 0x2028, 0x2029, 0xfffe, 0xffff]
   const title = (code: number) => `a${String.fromCharCode(code)}b`
-  const text = await convert(t, Object.fromEntries(codes.map((code, i) => [`${i}.html`, page(i + 1, title(code), '')])), { includeMetadata: true })
-  for (const code of codes) assert.ok(text.includes(`\n  - title: "a\\u${code.toString(16).padStart(4, '0')}b"\n`), code.toString(16))
+  const text = await convert(
+    t,
+    Object.fromEntries(codes.map((code, i) => [`${i}.html`, page(i + 1, title(code), '')])),
+    { includeMetadata: true },
+  )
+  for (const code of codes)
+    assert.ok(
+      text.includes(`\n  - title: "a\\u${code.toString(16).padStart(4, '0')}b"\n`),
+      code.toString(16),
+    )
   const yaml = parse(text.slice(4, text.indexOf('\n---\n'))) as { pages: { title: string }[] }
-  assert.deepEqual(yaml.pages.map((page) => page.title), codes.map(title))
+  assert.deepEqual(
+    yaml.pages.map((page) => page.title),
+    codes.map(title),
+  )
 })
 
 test('JSON holds the same document, its pages, and what could not be carried over', async (t) => {
@@ -183,35 +368,89 @@ test('JSON holds the same document, its pages, and what could not be carried ove
   assert.equal(document.title, 'Home')
   assert.equal(document.markdown, await convert(t, HANDBOOK))
   assert.equal(document.markdown, document.pages.map((one) => one.markdown).join('\n---\n\n'))
-  assert.deepEqual(document.pages.map((one) => one.parent_id), [null, id(1), id(3), id(1), id(1), null])
-  assert.deepEqual(Object.keys(document.pages[0]!), ['id', 'parent_id', 'path', 'title', 'icon', 'anchor', 'properties', 'markdown', 'assets'])
-  assert.deepEqual(document.pages[3]!.assets, [{ path: `Home ${id(1)}/Alpha ${id(2)}/a b.png`, kind: 'image', in_archive: true }])
-  assert.deepEqual(document.warnings, [{ code: 'asset_missing', page: `Home ${id(1)}/Beta ${id(3)}/Deep ${id(4)}.html`, detail: `"Home ${id(1)}/Beta ${id(3)}/gone.png" is not in the archive.` }])
-  const metadata = JSON.parse(await convert(t, HANDBOOK, { format: 'json', includeMetadata: true })) as Document
+  assert.deepEqual(
+    document.pages.map((one) => one.parent_id),
+    [null, id(1), id(3), id(1), id(1), null],
+  )
+  assert.deepEqual(Object.keys(document.pages[0]!), [
+    'id',
+    'parent_id',
+    'path',
+    'title',
+    'icon',
+    'anchor',
+    'properties',
+    'markdown',
+    'assets',
+  ])
+  assert.deepEqual(document.pages[3]!.assets, [
+    { path: `Home ${id(1)}/Alpha ${id(2)}/a b.png`, kind: 'image', in_archive: true },
+  ])
+  assert.deepEqual(document.warnings, [
+    {
+      code: 'asset_missing',
+      page: `Home ${id(1)}/Beta ${id(3)}/Deep ${id(4)}.html`,
+      detail: `"Home ${id(1)}/Beta ${id(3)}/gone.png" is not in the archive.`,
+    },
+  ])
+  const metadata = JSON.parse(
+    await convert(t, HANDBOOK, { format: 'json', includeMetadata: true }),
+  ) as Document
   assert.equal(metadata.pages[0]!.source_url, `https://www.notion.so/${id(1)}`)
   assert.equal(metadata.markdown, document.markdown)
 })
 
 test('JSON names every file of a property, pictures as well', async (t) => {
-  const file = (path: string, inner: string) => `<span style="margin-right:6px"><a href="${path}">${inner}</a></span>`
+  const file = (path: string, inner: string) =>
+    `<span style="margin-right:6px"><a href="${path}">${inner}</a></span>`
   const picture = '<img style="width:20px;max-height:24px" src="D/p.png" alt="p.png"/>'
   const head = `<table class="properties"><tbody><tr class="property-row property-row-file"><th>Files</th><td>${file('D/p.png', picture)}${file('D/q%20r.png', '<img src="D/q%20r.png"/>')}${file('D/a.pdf', 'a.pdf')}</td></tr></tbody></table>`
-  const document = JSON.parse(await convert(t, { 'a.html': page(1, 'A', '', head), 'D/p.png': 'png' }, { format: 'json' })) as Document
+  const document = JSON.parse(
+    await convert(t, { 'a.html': page(1, 'A', '', head), 'D/p.png': 'png' }, { format: 'json' }),
+  ) as Document
   assert.deepEqual(document.pages[0]!.properties, { Files: 'p.png, D/q%20r.png, a.pdf' })
-  assert.deepEqual(document.pages[0]!.assets, [{ path: 'D/p.png', kind: 'image', in_archive: true }, { path: 'D/q r.png', kind: 'image', in_archive: false }, { path: 'D/a.pdf', kind: 'file', in_archive: false }])
-  assert.match(document.markdown, /\| Files \| !\[p\.png\]\(D\/p\.png\), !\[\]\(D\/q%20r\.png\), \[a\.pdf\]\(D\/a\.pdf\) \|/)
+  assert.deepEqual(document.pages[0]!.assets, [
+    { path: 'D/p.png', kind: 'image', in_archive: true },
+    { path: 'D/q r.png', kind: 'image', in_archive: false },
+    { path: 'D/a.pdf', kind: 'file', in_archive: false },
+  ])
+  assert.match(
+    document.markdown,
+    /\| Files \| !\[p\.png\]\(D\/p\.png\), !\[\]\(D\/q%20r\.png\), \[a\.pdf\]\(D\/a\.pdf\) \|/,
+  )
 })
 
 test('JSON keeps both of two properties of one name', async (t) => {
-  const row = (value: string) => `<tr class="property-row property-row-text"><th>Tag</th><td>${value}</td></tr>`
-  const document = JSON.parse(await convert(t, { 'a.html': page(1, 'A', '', `<table class="properties"><tbody>${row('one')}${row('two')}${row('three')}</tbody></table>`) }, { format: 'json' })) as Document
-  assert.deepEqual(document.pages[0]!.properties, { Tag: 'one', 'Tag (2)': 'two', 'Tag (3)': 'three' })
+  const row = (value: string) =>
+    `<tr class="property-row property-row-text"><th>Tag</th><td>${value}</td></tr>`
+  const document = JSON.parse(
+    await convert(
+      t,
+      {
+        'a.html': page(
+          1,
+          'A',
+          '',
+          `<table class="properties"><tbody>${row('one')}${row('two')}${row('three')}</tbody></table>`,
+        ),
+      },
+      { format: 'json' },
+    ),
+  ) as Document
+  assert.deepEqual(document.pages[0]!.properties, {
+    Tag: 'one',
+    'Tag (2)': 'two',
+    'Tag (3)': 'three',
+  })
 })
 
 const WORKSPACE = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee'
-const details = (name: string) => `<li><h3>Workspace details:</h3><p>Workspace identifier: ${WORKSPACE}</p>${name}</li>`
-const listed = (n: number, href: string, below = '') => `<li><ul id="id::${id(n)}"><a href="${href}">${href.replace(/^.*\//, '')}</a>${below}</ul></li>`
-const sitemapOf = (name: string, entries: string) => `<!DOCTYPE html><html><head><title>Export-x</title></head><body><ul id="id::${WORKSPACE}">${details(name)}${entries}</ul></body></html>`
+const details = (name: string) =>
+  `<li><h3>Workspace details:</h3><p>Workspace identifier: ${WORKSPACE}</p>${name}</li>`
+const listed = (n: number, href: string, below = '') =>
+  `<li><ul id="id::${id(n)}"><a href="${href}">${href.replace(/^.*\//, '')}</a>${below}</ul></li>`
+const sitemapOf = (name: string, entries: string) =>
+  `<!DOCTYPE html><html><head><title>Export-x</title></head><body><ul id="id::${WORKSPACE}">${details(name)}${entries}</ul></body></html>`
 
 test('the sitemap is a table of contents under the workspace’s name, and gives the order of what pages do not link to', async (t) => {
   const icon = '<div class="page-header-icon undefined"><span class="icon">📘</span></div>'
@@ -219,38 +458,103 @@ test('the sitemap is a table of contents under the workspace’s name, and gives
     [`A ${id(1)}.html`]: page(1, 'A', '', icon),
     [`B ${id(2)}.html`]: page(2, 'B: long', ''),
     [`B ${id(2)}/C ${id(3)}.html`]: page(3, 'C', ''),
-    'index.html': sitemapOf('<p>Workspace name: My notes: all</p>', listed(2, `B ${id(2)}.html`, listed(3, `B ${id(2)}/C ${id(3)}.html`)) + listed(8, `https://www.notion.so/${id(8)}`) + listed(1, `A ${id(1)}.html`)),
+    'index.html': sitemapOf(
+      '<p>Workspace name: My notes: all</p>',
+      listed(2, `B ${id(2)}.html`, listed(3, `B ${id(2)}/C ${id(3)}.html`)) +
+        listed(8, `https://www.notion.so/${id(8)}`) +
+        listed(1, `A ${id(1)}.html`),
+    ),
   }
   const text = await convert(t, entries)
-  assert.equal(text, `# My notes: all\n\n- [B: long](#b-long)\n  - [C](#c)\n- [Untitled](https://www.notion.so/${id(8)})\n- [📘 A](#-a)\n\n---\n\n# B: long\n\n---\n\n# C\n\n---\n\n# 📘 A\n`)
-  const document = JSON.parse(await convert(t, entries, { format: 'json', includeMetadata: true })) as Document & { workspace: unknown }
+  assert.equal(
+    text,
+    `# My notes: all\n\n- [B: long](#b-long)\n  - [C](#c)\n- [Untitled](https://www.notion.so/${id(8)})\n- [📘 A](#-a)\n\n---\n\n# B: long\n\n---\n\n# C\n\n---\n\n# 📘 A\n`,
+  )
+  const document = JSON.parse(
+    await convert(t, entries, { format: 'json', includeMetadata: true }),
+  ) as Document & { workspace: unknown }
   assert.equal(document.title, 'My notes: all')
   assert.deepEqual(document.workspace, { id: WORKSPACE.replaceAll('-', ''), name: 'My notes: all' })
-  assert.match(await convert(t, entries, { includeMetadata: true }), /^---\ntitle: "My notes: all"\nexported_at: \S+\nsource_url: null\npages:\n/)
+  assert.match(
+    await convert(t, entries, { includeMetadata: true }),
+    /^---\ntitle: "My notes: all"\nexported_at: \S+\nsource_url: null\npages:\n/,
+  )
 })
 
 test('the sitemap of a workspace without a name is called Contents', async (t) => {
-  const text = await convert(t, { [`A ${id(1)}.html`]: page(1, 'A', ''), 'index.html': sitemapOf('', listed(1, `A ${id(1)}.html`)) })
+  const text = await convert(t, {
+    [`A ${id(1)}.html`]: page(1, 'A', ''),
+    'index.html': sitemapOf('', listed(1, `A ${id(1)}.html`)),
+  })
   assert.equal(text, '# Contents\n\n- [A](#a)\n\n---\n\n# A\n')
 })
 
-/** TABLE of archives without a sitemap: page → sub-pages that it shows; the order that a reader expects. */
+/**
+ * TABLE of archives without a sitemap: page → sub-pages that it shows; the order that a reader
+ * expects.
+ */
 const ORDERS: [what: string, pages: Record<string, string[]>, order: string[]][] = [
-  ['a block that leads back leads no further than the way there', { 'Aardvark.html': [], 'Home.html': ['Home/B.html', 'Home/A.html'], 'Home/A.html': [], 'Home/B.html': ['Home.html'], 'Zed.html': [] }, ['Home', 'B', 'A', 'Aardvark', 'Zed']],
-  ['pages in one folder', { 'Home.html': ['z.html', 'y.html'], 'Orphan.html': [], 'y.html': [], 'z.html': [] }, ['Home', 'z', 'y', 'Orphan']],
-  ['pages in one folder that lead back', { 'Home.html': ['z.html', 'y.html'], 'Orphan.html': [], 'y.html': ['Home.html'], 'z.html': ['Home.html'] }, ['Home', 'z', 'y', 'Orphan']],
-  ['a sub-page stands under its own page, whoever shows it first', { 'A.html': ['B/C.html', 'B.html'], 'B.html': ['B/C.html'], 'B/C.html': [] }, ['B', 'C', 'A']],
-  ['folders without ids', { [`Home ${id(1)}.html`]: ['Home/B.html'], 'Home/A.html': [], 'Home/B.html': [], [`Abc ${id(2)}.html`]: [] }, ['Home', 'B', 'A', 'Abc']],
+  [
+    'a block that leads back leads no further than the way there',
+    {
+      'Aardvark.html': [],
+      'Home.html': ['Home/B.html', 'Home/A.html'],
+      'Home/A.html': [],
+      'Home/B.html': ['Home.html'],
+      'Zed.html': [],
+    },
+    ['Home', 'B', 'A', 'Aardvark', 'Zed'],
+  ],
+  [
+    'pages in one folder',
+    { 'Home.html': ['z.html', 'y.html'], 'Orphan.html': [], 'y.html': [], 'z.html': [] },
+    ['Home', 'z', 'y', 'Orphan'],
+  ],
+  [
+    'pages in one folder that lead back',
+    {
+      'Home.html': ['z.html', 'y.html'],
+      'Orphan.html': [],
+      'y.html': ['Home.html'],
+      'z.html': ['Home.html'],
+    },
+    ['Home', 'z', 'y', 'Orphan'],
+  ],
+  [
+    'a sub-page stands under its own page, whoever shows it first',
+    { 'A.html': ['B/C.html', 'B.html'], 'B.html': ['B/C.html'], 'B/C.html': [] },
+    ['B', 'C', 'A'],
+  ],
+  [
+    'folders without ids',
+    {
+      [`Home ${id(1)}.html`]: ['Home/B.html'],
+      'Home/A.html': [],
+      'Home/B.html': [],
+      [`Abc ${id(2)}.html`]: [],
+    },
+    ['Home', 'B', 'A', 'Abc'],
+  ],
 ]
 
 for (const [what, pages, order] of ORDERS) {
   test(`order: ${what}`, async (t) => {
     const entries = Object.entries(pages).map(([path, links], i) => {
       const up = '../'.repeat(path.split('/').length - 1)
-      return [path, page(i + 1, path.replace(/^.*\/|(?: [0-9a-f]{32})?\.html$/g, ''), links.map((to) => link(up + to, 'x')).join(''))]
+      return [
+        path,
+        page(
+          i + 1,
+          path.replace(/^.*\/|(?: [0-9a-f]{32})?\.html$/g, ''),
+          links.map((to) => link(up + to, 'x')).join(''),
+        ),
+      ]
     })
     const text = await convert(t, Object.fromEntries(entries))
-    assert.deepEqual([...text.matchAll(/^# (.*)$/gm)].map((match) => match[1]), order)
+    assert.deepEqual(
+      [...text.matchAll(/^# (.*)$/gm)].map((match) => match[1]),
+      order,
+    )
   })
 }
 
@@ -258,16 +562,32 @@ test('a link in a sentence makes no parent and no order', async (t) => {
   const mention = (to: number, title: string) => `<p><a href="${title}%20${id(to)}.html">x</a></p>`
   const entries = {
     [`A ${id(1)}.html`]: page(1, 'A', mention(4, 'D')),
-    [`B ${id(2)}.html`]: page(2, 'B', mention(1, 'A') + mention(4, 'D') + link(`C%20${id(3)}.html`, 'C') + link(`D%20${id(4)}.html`, 'D')),
+    [`B ${id(2)}.html`]: page(
+      2,
+      'B',
+      mention(1, 'A') +
+        mention(4, 'D') +
+        link(`C%20${id(3)}.html`, 'C') +
+        link(`D%20${id(4)}.html`, 'D'),
+    ),
     [`C ${id(3)}.html`]: page(3, 'C', mention(2, 'B') + mention(4, 'D')),
     [`D ${id(4)}.html`]: page(4, 'D', ''),
   }
   const document = JSON.parse(await convert(t, entries, { format: 'json' })) as Document
-  assert.deepEqual(document.pages.map(({ title, parent_id }) => [title, parent_id]), [['B', null], ['C', id(2)], ['D', id(2)], ['A', null]])
+  assert.deepEqual(
+    document.pages.map(({ title, parent_id }) => [title, parent_id]),
+    [
+      ['B', null],
+      ['C', id(2)],
+      ['D', id(2)],
+      ['A', null],
+    ],
+  )
 })
 
 const csvOf = (rows: string) => `\ufeffName,Status,"Two\nlines"\n${rows}`
-const placeholder = (title: string, href: string) => `<div class="collection-content"><h4 class="collection-title">${title}</h4><a href="${href}">${title}</a></div>`
+const placeholder = (title: string, href: string) =>
+  `<div class="collection-content"><h4 class="collection-title">${title}</h4><a href="${href}">${title}</a></div>`
 
 test('an inline database that the export holds only as CSV is read from there, with all its rows', async (t) => {
   const entries = {
@@ -277,26 +597,48 @@ test('an inline database that the export holds only as CSV is read from there, w
     [`Home/Tasks/Write it ${id(2)}.html`]: page(2, 'Write: it', ''),
   }
   const document = JSON.parse(await convert(t, entries, { format: 'json' })) as Document
-  assert.equal(document.markdown, '# Home\n\n## Tasks\n\n| Name | Status | Two<br>lines |\n| --- | --- | --- |\n| [Write: it](#write-it) | Done | a "b"<br>c |\n| Read, slowly |  | * |\n\n---\n\n# Write: it\n')
-  assert.deepEqual(document.pages.map((one) => one.parent_id), [null, id(1)])
+  assert.equal(
+    document.markdown,
+    '# Home\n\n## Tasks\n\n| Name | Status | Two<br>lines |\n| --- | --- | --- |\n| [Write: it](#write-it) | Done | a "b"<br>c |\n| Read, slowly |  | * |\n\n---\n\n# Write: it\n',
+  )
+  assert.deepEqual(
+    document.pages.map((one) => one.parent_id),
+    [null, id(1)],
+  )
   assert.deepEqual(document.warnings, [])
 })
 
 test('a database that nothing but a CSV holds is a page, and the parent of its rows', async (t) => {
   const entries = {
-    [`Home ${id(1)}.html`]: page(1, 'Home', `<p><a href="https://www.notion.so/${id(9)}">all</a></p>`),
+    [`Home ${id(1)}.html`]: page(
+      1,
+      'Home',
+      `<p><a href="https://www.notion.so/${id(9)}">all</a></p>`,
+    ),
     [`Home/Tasks ${id(9)}_all.csv`]: csvOf('Write,Done,\n'),
     [`Home/Tasks/Write ${id(2)}.html`]: page(2, 'Write', ''),
     'Home/mine.csv': 'a,b\n',
   }
   const document = JSON.parse(await convert(t, entries, { format: 'json' })) as Document
-  assert.equal(document.markdown, '# Home\n\n[all](#tasks)\n\n---\n\n# Tasks\n\n| Name | Status | Two<br>lines |\n| --- | --- | --- |\n| [Write](#write) | Done |  |\n\n---\n\n# Write\n')
-  assert.deepEqual(document.pages.map((one) => [one.path, one.parent_id]), [[`Home ${id(1)}.html`, null], [`Home/Tasks ${id(9)}.csv`, id(1)], [`Home/Tasks/Write ${id(2)}.html`, id(9)]])
+  assert.equal(
+    document.markdown,
+    '# Home\n\n[all](#tasks)\n\n---\n\n# Tasks\n\n| Name | Status | Two<br>lines |\n| --- | --- | --- |\n| [Write](#write) | Done |  |\n\n---\n\n# Write\n',
+  )
+  assert.deepEqual(
+    document.pages.map((one) => [one.path, one.parent_id]),
+    [
+      [`Home ${id(1)}.html`, null],
+      [`Home/Tasks ${id(9)}.csv`, id(1)],
+      [`Home/Tasks/Write ${id(2)}.html`, id(9)],
+    ],
+  )
 })
 
 test('rows that a view’s table leaves out stand below it', async (t) => {
-  const table = (rows: string) => `<table class="collection-content"><thead><tr><th>Name</th><th>Status</th><th>Paid</th></tr></thead><tbody>${rows}</tbody></table>`
-  const row = (n: number, title: string) => `<tr id="${n}"><td class="cell-title"><a href="Tasks%20${id(9)}/${title}%20${id(n)}.html"><span class="icon">🎨</span>${title}</a></td><td>Done</td><td><div class="checkbox checkbox-on"></div></td></tr>`
+  const table = (rows: string) =>
+    `<table class="collection-content"><thead><tr><th>Name</th><th>Status</th><th>Paid</th></tr></thead><tbody>${rows}</tbody></table>`
+  const row = (n: number, title: string) =>
+    `<tr id="${n}"><td class="cell-title"><a href="Tasks%20${id(9)}/${title}%20${id(n)}.html"><span class="icon">🎨</span>${title}</a></td><td>Done</td><td><div class="checkbox checkbox-on"></div></td></tr>`
   const csv = '\ufeffName,Status,Paid\nRead,Open,Yes\nWrite,Done,Yes\nRead,Late,No\n'
   const text = await convert(t, {
     [`Tasks ${id(9)}.html`]: page(9, 'Tasks', table(row(2, 'Write'))),
@@ -304,16 +646,30 @@ test('rows that a view’s table leaves out stand below it', async (t) => {
     [`Tasks ${id(9)}/Write ${id(2)}.html`]: page(2, 'Write', ''),
     [`Tasks ${id(9)}/Read ${id(3)}.html`]: page(3, 'Read', ''),
   })
-  assert.match(text, /^# Tasks\n\n\| Name \| Status \| Paid \|\n\| --- \| --- \| --- \|\n\| \[🎨 Write\]\(#write\) \| Done \| ☑ \|\n\| \[Read\]\(#read\) \| Open \| ☑ \|\n\| Read \| Late \| ☐ \|\n/)
+  assert.match(
+    text,
+    /^# Tasks\n\n\| Name \| Status \| Paid \|\n\| --- \| --- \| --- \|\n\| \[🎨 Write\]\(#write\) \| Done \| ☑ \|\n\| \[Read\]\(#read\) \| Open \| ☑ \|\n\| Read \| Late \| ☐ \|\n/,
+  )
 })
 
 test('a link within Notion that has no host leads to its page', async (t) => {
   const links = `<p><a href="/Sub-${id(2)}?pvs=4">a</a> <a href="/${id(2)}#x">b</a> <a href="/${id(3)}">c</a></p>`
-  const text = await convert(t, { [`Home ${id(1)}.html`]: page(1, 'Home', links), [`Home ${id(1)}/Sub ${id(2)}.html`]: page(2, 'Sub', '') })
-  assert.match(text, new RegExp(`\\[a\\]\\(#sub\\) \\[b\\]\\(#sub\\) \\[c\\]\\(https://www\\.notion\\.so/${id(3)}\\)`))
+  const text = await convert(t, {
+    [`Home ${id(1)}.html`]: page(1, 'Home', links),
+    [`Home ${id(1)}/Sub ${id(2)}.html`]: page(2, 'Sub', ''),
+  })
+  assert.match(
+    text,
+    new RegExp(
+      `\\[a\\]\\(#sub\\) \\[b\\]\\(#sub\\) \\[c\\]\\(https://www\\.notion\\.so/${id(3)}\\)`,
+    ),
+  )
 })
 
-/** TABLE of addresses that climb out of the archive, in a page two folders deep, and the path that each means. */
+/**
+ * TABLE of addresses that climb out of the archive, in a page two folders deep, and the path that
+ * each means.
+ */
 const CLIMBING: [href: string, path: string][] = [
   ['../../../../../etc/passwd', 'etc/passwd'],
   ['../../../x/../y.pdf', 'y.pdf'],
@@ -326,18 +682,26 @@ const CLIMBING: [href: string, path: string][] = [
 
 test('a link that climbs out of the archive stops at its root', async (t) => {
   for (const [href, path] of CLIMBING) {
-    const entries = { 'Home.html': page(1, 'Home', ''), 'a/b/Deep.html': page(2, 'Deep', `<p><a href="${href}">x</a></p>`) }
+    const entries = {
+      'Home.html': page(1, 'Home', ''),
+      'a/b/Deep.html': page(2, 'Deep', `<p><a href="${href}">x</a></p>`),
+    }
     const document = JSON.parse(await convert(t, entries, { format: 'json' })) as Document
     const [, target] = /\[x\]\((.*)\)/.exec(document.markdown) ?? []
     const assets = document.pages.flatMap((one) => one.assets)
     if (path === '') assert.deepEqual([target, assets], ['#home', []], href)
-    else assert.deepEqual([target, assets], [path, [{ path, kind: 'file', in_archive: false }]], href)
+    else
+      assert.deepEqual([target, assets], [path, [{ path, kind: 'file', in_archive: false }]], href)
   }
 })
 
 test('names that macOS repacked, or that the exporter encoded twice, are found', async (t) => {
   const text = await convert(t, {
-    'a.html': page(1, 'A', '<p><a href="Einf%C3%BChrung.html">e</a></p><figure class="image"><img src="%25D0%25BA.jpg"/></figure>'),
+    'a.html': page(
+      1,
+      'A',
+      '<p><a href="Einf%C3%BChrung.html">e</a></p><figure class="image"><img src="%25D0%25BA.jpg"/></figure>',
+    ),
     ['Einf\u0075\u0308hrung.html']: page(2, 'Einführung', ''),
     '%D0%BA.jpg': 'x',
   })
@@ -346,7 +710,12 @@ test('names that macOS repacked, or that the exporter encoded twice, are found',
 })
 
 test('a thousand pages in a chain are no deep recursion', async (t) => {
-  const chain = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`p${i}.html`, page(i + 1, `P${i}`, link(`p${i + 1}.html`, 'next'))]))
+  const chain = Object.fromEntries(
+    Array.from({ length: 3000 }, (_, i) => [
+      `p${i}.html`,
+      page(i + 1, `P${i}`, link(`p${i + 1}.html`, 'next')),
+    ]),
+  )
   const text = await convert(t, chain)
   assert.equal(text.split('\n---\n').length, 3000)
   assert.ok(text.indexOf('# P2999\n') > text.indexOf('# P2998\n'))
@@ -357,7 +726,15 @@ test('pages converted in shares make the same document', async (t) => {
   const folder = temporaryFolder(t)
   const path = join(folder, 'export.zip')
   writeFileSync(path, zip(HANDBOOK))
-  const options = { path, kind: 'zip', fileName: 'export.zip', uploadedAt: new Date(0), format: 'markdown', includeMetadata: false, scratch: folder } as const
+  const options = {
+    path,
+    kind: 'zip',
+    fileName: 'export.zip',
+    uploadedAt: new Date(0),
+    format: 'markdown',
+    includeMetadata: false,
+    scratch: folder,
+  } as const
   for (let index = 0; index < 3; index++) await convertShare(options, { index, of: 3 })
   let text = ''
   await joinShares(options, 3, (piece) => void (text += piece))
@@ -365,7 +742,11 @@ test('pages converted in shares make the same document', async (t) => {
 })
 
 test('a page whose tree would not fit into memory is refused', async (t) => {
-  await assert.rejects(convert(t, { 'a.html': '<p>x'.repeat(1_600_000) }), (error) => error instanceof InvalidArchive && /more than 1,500,000 tags and lines/.test(error.detail))
+  await assert.rejects(
+    convert(t, { 'a.html': '<p>x'.repeat(1_600_000) }),
+    (error) =>
+      error instanceof InvalidArchive && /more than 1,500,000 tags and lines/.test(error.detail),
+  )
 })
 
 test('a document is one outline: one title a page, nothing of the same rank below it', async (t) => {

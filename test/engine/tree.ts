@@ -16,10 +16,23 @@ export async function treeOf(archive: Buffer, folder: string): Promise<Placed[]>
   mkdirSync(scratch)
   let text = ''
   try {
-    await convertFile({ path, kind: 'zip', fileName: 'export.zip', format: 'json', includeMetadata: false, uploadedAt: new Date(0), scratch }, (piece) => void (text += piece))
+    await convertFile(
+      {
+        path,
+        kind: 'zip',
+        fileName: 'export.zip',
+        format: 'json',
+        includeMetadata: false,
+        uploadedAt: new Date(0),
+        scratch,
+      },
+      (piece) => void (text += piece),
+    )
   } finally {
     rmSync(scratch, { recursive: true })
   }
   const { pages } = JSON.parse(text) as { pages: (Placed & { path: string })[] }
-  return pages.filter((page) => !page.path.endsWith('index.html')).map(({ id, parent_id }) => ({ id, parent_id }))
+  return pages
+    .filter((page) => !page.path.endsWith('index.html'))
+    .map(({ id, parent_id }) => ({ id, parent_id }))
 }

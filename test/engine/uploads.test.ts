@@ -4,13 +4,20 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
-import { InvalidArchive, OWN_LIMITS, convertFile, extractAssets, type Converted } from '@tollmark/notion-markdown/archive'
+import {
+  InvalidArchive,
+  OWN_LIMITS,
+  convertFile,
+  extractAssets,
+  type Converted,
+} from '@tollmark/notion-markdown/archive'
 import { archive } from '../support/archives/writer.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { zip } from '../support/zip.ts'
 
 const id = (n: number): string => n.toString(16).padStart(32, '0')
-const page = (title: string): string => `<html><body><article class="page sans"><header><h1 class="page-title">${title}</h1></header><div class="page-body"><p>words</p></div></article></body></html>`
+const page = (title: string): string =>
+  `<html><body><article class="page sans"><header><h1 class="page-title">${title}</h1></header><div class="page-body"><p>words</p></div></article></body></html>`
 const sitemap = '<html><body><ul id="id::w"><li><h3>Workspace details:</h3></li></ul></body></html>'
 
 interface Document {
@@ -19,11 +26,25 @@ interface Document {
   warnings: { code: string; page: string; detail: string }[]
 }
 
-async function convert(t: TestContext, bytes: Buffer, fileName = 'Export.zip'): Promise<{ document: Document; converted: Converted }> {
+async function convert(
+  t: TestContext,
+  bytes: Buffer,
+  fileName = 'Export.zip',
+): Promise<{ document: Document; converted: Converted }> {
   const path = join(temporaryFolder(t), 'upload')
   writeFileSync(path, bytes)
   let text = ''
-  const converted = await convertFile({ path, kind: fileName.endsWith('.zip') ? 'zip' : 'html', fileName, format: 'json', includeMetadata: false, uploadedAt: new Date(0) }, (piece) => void (text += piece))
+  const converted = await convertFile(
+    {
+      path,
+      kind: fileName.endsWith('.zip') ? 'zip' : 'html',
+      fileName,
+      format: 'json',
+      includeMetadata: false,
+      uploadedAt: new Date(0),
+    },
+    (piece) => void (text += piece),
+  )
   return { document: JSON.parse(text) as Document, converted }
 }
 
@@ -31,75 +52,186 @@ const part = (n: number): string => `ExportBlock-00000000-0000-4000-8000-0000000
 
 /** TABLE of wrong uploads and what each is told. */
 const WRONG: [what: string, bytes: Buffer, told: RegExp, fileName?: string][] = [
-  ['an export as Markdown & CSV with a sitemap', zip({ 'index.html': sitemap, [`A ${id(1)}.md`]: '# A', [`B ${id(2)}_all.csv`]: 'a' }), /an export as Markdown & CSV/],
-  ['the same in a part', zip({ [part(1)]: zip({ 'Export-x/index.html': sitemap, [`Export-x/A ${id(1)}.md`]: '# A' }) }), /an export as Markdown & CSV/],
+  [
+    'an export as Markdown & CSV with a sitemap',
+    zip({ 'index.html': sitemap, [`A ${id(1)}.md`]: '# A', [`B ${id(2)}_all.csv`]: 'a' }),
+    /an export as Markdown & CSV/,
+  ],
+  [
+    'the same in a part',
+    zip({ [part(1)]: zip({ 'Export-x/index.html': sitemap, [`Export-x/A ${id(1)}.md`]: '# A' }) }),
+    /an export as Markdown & CSV/,
+  ],
   ['an export of CSV alone', zip({ [`B ${id(2)}_all.csv`]: 'a' }), /an export as Markdown & CSV/],
-  ['a sitemap alone', zip({ 'index.html': sitemap, 'x.png': 'x' }), /only the table of contents of an export/],
-  ['a ZIP of ZIPs', zip({ '0a_ExportBlock-1.zip': zip({ 'a.html': page('A') }), 'b.zip': zip({ 'b.html': page('B') }) }), /other archives \(such as "0a_ExportBlock-1\.zip"\)/],
-  ['parts in a folder', zip({ [`Export/${part(1)}`]: zip({ 'a.html': page('A') }) }), /parts of the export lie in a folder/],
-  ['an export as PDF', zip({ [`A ${id(1)}.pdf`]: '%PDF-1.7', [`A ${id(1)}/B ${id(2)}.pdf`]: '%PDF-1.7' }), /an export as PDF/],
-  ['a Word document', zip({ '[Content_Types].xml': '<x/>', 'word/document.xml': '<x/>' }), /^The file is a Word document, not a Notion export\./],
-  ['an e-book', zip({ mimetype: 'application/epub+zip', 'META-INF/container.xml': '<x/>', 'OEBPS/1.xhtml': '<html/>' }), /^The file is an e-book/],
-  ['nothing but what macOS adds', zip({ '__MACOSX/._A.html': 'x', '.DS_Store': 'x' }), /nothing but files that an operating system added \("__MACOSX\/\._A\.html"\)/],
-  ['Part-2 without a page', zip({ [part(2)]: zip({ 'x.png': 'x' }) }), /part 2 of an export, and it contains no page/],
+  [
+    'a sitemap alone',
+    zip({ 'index.html': sitemap, 'x.png': 'x' }),
+    /only the table of contents of an export/,
+  ],
+  [
+    'a ZIP of ZIPs',
+    zip({
+      '0a_ExportBlock-1.zip': zip({ 'a.html': page('A') }),
+      'b.zip': zip({ 'b.html': page('B') }),
+    }),
+    /other archives \(such as "0a_ExportBlock-1\.zip"\)/,
+  ],
+  [
+    'parts in a folder',
+    zip({ [`Export/${part(1)}`]: zip({ 'a.html': page('A') }) }),
+    /parts of the export lie in a folder/,
+  ],
+  [
+    'an export as PDF',
+    zip({ [`A ${id(1)}.pdf`]: '%PDF-1.7', [`A ${id(1)}/B ${id(2)}.pdf`]: '%PDF-1.7' }),
+    /an export as PDF/,
+  ],
+  [
+    'a Word document',
+    zip({ '[Content_Types].xml': '<x/>', 'word/document.xml': '<x/>' }),
+    /^The file is a Word document, not a Notion export\./,
+  ],
+  [
+    'an e-book',
+    zip({
+      mimetype: 'application/epub+zip',
+      'META-INF/container.xml': '<x/>',
+      'OEBPS/1.xhtml': '<html/>',
+    }),
+    /^The file is an e-book/,
+  ],
+  [
+    'nothing but what macOS adds',
+    zip({ '__MACOSX/._A.html': 'x', '.DS_Store': 'x' }),
+    /nothing but files that an operating system added \("__MACOSX\/\._A\.html"\)/,
+  ],
+  [
+    'Part-2 without a page',
+    zip({ [part(2)]: zip({ 'x.png': 'x' }) }),
+    /part 2 of an export, and it contains no page/,
+  ],
   ['the inside of Part-3 without a page', zip({ 'x.png': 'x' }), /part 3 of an export/, part(3)],
 ]
 
 for (const [what, bytes, told, fileName] of WRONG) {
   test(`told what it is: ${what}`, async (t) => {
-    await assert.rejects(convert(t, bytes, fileName), (error) => error instanceof InvalidArchive && told.test(error.detail))
+    await assert.rejects(
+      convert(t, bytes, fileName),
+      (error) => error instanceof InvalidArchive && told.test(error.detail),
+    )
   })
 }
 
 test('a part whose siblings are missing is converted, and warns', async (t) => {
-  for (const [bytes, fileName] of [[zip({ [part(2)]: zip({ 'a.html': page('A') }), [part(4)]: zip({ 'b.html': page('B') }) }), 'Export.zip'], [zip({ 'a.html': page('A') }), part(4)]] as const) {
+  for (const [bytes, fileName] of [
+    [
+      zip({ [part(2)]: zip({ 'a.html': page('A') }), [part(4)]: zip({ 'b.html': page('B') }) }),
+      'Export.zip',
+    ],
+    [zip({ 'a.html': page('A') }), part(4)],
+  ] as const) {
     const { document, converted } = await convert(t, bytes, fileName)
     const missing = fileName === 'Export.zip' ? 'Part-1, Part-3' : 'Part-1, Part-2, Part-3'
-    assert.deepEqual(document.warnings.map(({ code, page: about }) => [code, about]), [['part_missing', missing]])
+    assert.deepEqual(
+      document.warnings.map(({ code, page: about }) => [code, about]),
+      [['part_missing', missing]],
+    )
     assert.equal(converted.warnings, 1)
   }
 })
 
 test('HTML that Notion did not export is converted, and warns', async (t) => {
-  const { document } = await convert(t, Buffer.from('<!doctype html><html><head><title>Shop</title></head><body><h1>Shop</h1></body></html>'), 'shop.html')
-  assert.deepEqual(document.warnings.map(({ code }) => code), ['not_notion'])
+  const { document } = await convert(
+    t,
+    Buffer.from(
+      '<!doctype html><html><head><title>Shop</title></head><body><h1>Shop</h1></body></html>',
+    ),
+    'shop.html',
+  )
+  assert.deepEqual(
+    document.warnings.map(({ code }) => code),
+    ['not_notion'],
+  )
   assert.deepEqual((await convert(t, Buffer.from(page('A')), 'a.html')).document.warnings, [])
 })
 
 const dense = '<p>x'.repeat(1_600_000)
 
 test('a page that cannot be converted keeps its place, with the reason', async (t) => {
-  const damaged = { bytes: Buffer.from(deflateRawSync(Buffer.from(page('B')))).fill(0xff, 20), size: page('B').length, crc: 1 }
+  const damaged = {
+    bytes: Buffer.from(deflateRawSync(Buffer.from(page('B')))).fill(0xff, 20),
+    size: page('B').length,
+    crc: 1,
+  }
   const bytes = archive([
     { name: `A ${id(1)}.html`, data: page('A') },
     { name: `B ${id(2)}.html`, packed: damaged },
     { name: `C ${id(3)}.html`, data: dense },
   ])
   const { document, converted } = await convert(t, bytes)
-  assert.deepEqual(document.pages.map(({ title }) => title), ['A', 'B', 'C'])
-  assert.deepEqual(document.warnings.map(({ code, page: path }) => [code, path]), [['page_failed', `B ${id(2)}.html`], ['page_failed', `C ${id(3)}.html`]])
-  assert.match(document.markdown, /# B\n\n\*This page could not be converted: .* damaged.*\*\n\n---\n\n# C\n\n\*This page could not be converted: .*more than 1,500,000 tags and lines.*\*\n$/)
+  assert.deepEqual(
+    document.pages.map(({ title }) => title),
+    ['A', 'B', 'C'],
+  )
+  assert.deepEqual(
+    document.warnings.map(({ code, page: path }) => [code, path]),
+    [
+      ['page_failed', `B ${id(2)}.html`],
+      ['page_failed', `C ${id(3)}.html`],
+    ],
+  )
+  assert.match(
+    document.markdown,
+    /# B\n\n\*This page could not be converted: .* damaged.*\*\n\n---\n\n# C\n\n\*This page could not be converted: .*more than 1,500,000 tags and lines.*\*\n$/,
+  )
   assert.deepEqual(converted, { pages: 3, failed: 2, warnings: 2 })
 })
 
 test('an archive whose pages all fail is refused', async (t) => {
-  await assert.rejects(convert(t, zip({ 'index.html': sitemap, 'a.html': dense })), (error) => error instanceof InvalidArchive && error.fault === 'page_too_dense')
+  await assert.rejects(
+    convert(t, zip({ 'index.html': sitemap, 'a.html': dense })),
+    (error) => error instanceof InvalidArchive && error.fault === 'page_too_dense',
+  )
 })
 
 test('a large deflated part is converted as it is inflated, and leaves nothing behind', async (t) => {
   const noise = Buffer.alloc(11 * 1024 * 1024, 'noise ')
   for (let at = 0; at < noise.length; at += 16) noise.writeUInt32LE((at * 2_654_435_761) >>> 0, at)
-  const entries = { [`A ${id(1)}.html`]: page('A'), 'one.bin': noise, [`A ${id(1)}/B ${id(2)}.html`]: page('B'), 'two.bin': noise, 'x.png': 'x', [`C ${id(3)}.html`]: page('C') }
-  const bytes = archive([{ name: part(1), data: zip(entries) }, { name: part(2), data: zip({ [`D ${id(4)}.html`]: page('D') }) }])
+  const entries = {
+    [`A ${id(1)}.html`]: page('A'),
+    'one.bin': noise,
+    [`A ${id(1)}/B ${id(2)}.html`]: page('B'),
+    'two.bin': noise,
+    'x.png': 'x',
+    [`C ${id(3)}.html`]: page('C'),
+  }
+  const bytes = archive([
+    { name: part(1), data: zip(entries) },
+    { name: part(2), data: zip({ [`D ${id(4)}.html`]: page('D') }) },
+  ])
   const folder = temporaryFolder(t)
   const path = join(folder, 'Export.zip')
   const scratch = join(folder, 'scratch')
   mkdirSync(scratch)
   writeFileSync(path, bytes)
   let text = ''
-  await convertFile({ path, kind: 'zip', fileName: 'Export.zip', format: 'markdown', includeMetadata: false, uploadedAt: new Date(0), scratch }, (piece) => void (text += piece))
+  await convertFile(
+    {
+      path,
+      kind: 'zip',
+      fileName: 'Export.zip',
+      format: 'markdown',
+      includeMetadata: false,
+      uploadedAt: new Date(0),
+      scratch,
+    },
+    (piece) => void (text += piece),
+  )
   assert.deepEqual(text.match(/^# .*/gm), ['# A', '# B', '# C', '# D'])
-  assert.ok(readdirSync(scratch).every((name) => name.startsWith('shelf-')), 'only the converted pages are left')
+  assert.ok(
+    readdirSync(scratch).every((name) => name.startsWith('shelf-')),
+    'only the converted pages are left',
+  )
   const assets = join(folder, 'assets')
   assert.equal(await extractAssets(path, assets), 3)
   assert.deepEqual(readFileSync(join(assets, 'two.bin')), noise)
@@ -108,7 +240,17 @@ test('a large deflated part is converted as it is inflated, and leaves nothing b
 test('how large deflated parts may be is a limit of the caller’s', async (t) => {
   const path = join(temporaryFolder(t), 'Export.zip')
   writeFileSync(path, archive([{ name: part(1), data: zip({ 'a.html': page('A') }) }]))
-  const options = { path, kind: 'zip', fileName: 'Export.zip', format: 'markdown', includeMetadata: false, uploadedAt: new Date(0) } as const
-  await assert.rejects(convertFile({ ...options, limits: { partBytes: 100 } }, () => {}), (error) => error instanceof InvalidArchive && error.fault === 'parts_too_large')
+  const options = {
+    path,
+    kind: 'zip',
+    fileName: 'Export.zip',
+    format: 'markdown',
+    includeMetadata: false,
+    uploadedAt: new Date(0),
+  } as const
+  await assert.rejects(
+    convertFile({ ...options, limits: { partBytes: 100 } }, () => {}),
+    (error) => error instanceof InvalidArchive && error.fault === 'parts_too_large',
+  )
   await convertFile({ ...options, limits: OWN_LIMITS }, () => {})
 })

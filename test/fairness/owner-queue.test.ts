@@ -5,7 +5,11 @@ import { FairQueue } from '../../server/fairness/owner-queue.ts'
 
 type Item = { account_id: string; key_id: string; n: number }
 const queueOf = (most: number): FairQueue<Item> => new FairQueue(most, (item) => item)
-const item = (key_id: string, n: number, account_id = key_id[0]!): Item => ({ account_id, key_id, n })
+const item = (key_id: string, n: number, account_id = key_id[0]!): Item => ({
+  account_id,
+  key_id,
+  n,
+})
 const names = (items: readonly Item[]): string[] => items.map(({ key_id, n }) => `${key_id}${n}`)
 
 test('a burst of one key is taken beside the requests of others, not before them', () => {
@@ -19,8 +23,16 @@ test('a burst of one key is taken beside the requests of others, not before them
 
 test('each key is first in, first out, and nothing is lost or doubled', () => {
   const step = fc.oneof(
-    fc.record({ key: fc.constantFrom('a1', 'a2', 'b1', 'c1', 'c2', 'c3'), take: fc.constant(0), whole: fc.constant('') }),
-    fc.record({ key: fc.constant(''), take: fc.integer({ min: 1, max: 5 }), whole: fc.constant('') }),
+    fc.record({
+      key: fc.constantFrom('a1', 'a2', 'b1', 'c1', 'c2', 'c3'),
+      take: fc.constant(0),
+      whole: fc.constant(''),
+    }),
+    fc.record({
+      key: fc.constant(''),
+      take: fc.integer({ min: 1, max: 5 }),
+      whole: fc.constant(''),
+    }),
     fc.record({ key: fc.constant(''), take: fc.constant(0), whole: fc.constantFrom('a1', 'b1') }),
   )
   fc.assert(
@@ -62,8 +74,13 @@ test('a key whose next request does not fit waits, and holds up nobody', () => {
 test('what is free is for anybody; where it is full, who holds most makes room', () => {
   const queue = queueOf(10)
   for (let n = 0; n < 10; n++) assert.equal(queue.push(item('a1', n)), null)
-  assert.deepEqual(queue.push(item('a1', 10)), item('a1', 10), 'nobody is pushed out by its own kind')
-  for (let n = 0; n < 5; n++) assert.deepEqual(queue.push(item('b1', n)), item('a1', 9 - n), 'the newest goes')
+  assert.deepEqual(
+    queue.push(item('a1', 10)),
+    item('a1', 10),
+    'nobody is pushed out by its own kind',
+  )
+  for (let n = 0; n < 5; n++)
+    assert.deepEqual(queue.push(item('b1', n)), item('a1', 9 - n), 'the newest goes')
   assert.deepEqual(queue.push(item('b1', 5)), item('b1', 5), 'its share is used up')
   // Within an account its keys have shares too.
   assert.deepEqual(queue.push(item('a2', 0)), item('a1', 4))

@@ -28,7 +28,8 @@ test('what cannot be dropped stays, and others get places beside it', () => {
     assert.ok(place instanceof Place)
     place.keep()
   }
-  for (const owner of ['b', 'c', 'd', 'e']) for (let nth = 0; nth < 2; nth++) assert.ok(enter(owner) instanceof Place)
+  for (const owner of ['b', 'c', 'd', 'e'])
+    for (let nth = 0; nth < 2; nth++) assert.ok(enter(owner) instanceof Place)
   assert.deepEqual([shares.used, dropped], [16, []])
   assert.ok(enter('f') instanceof Place, 'an owner without a place always gets one')
   assert.equal(enter('f'), 'full')
@@ -51,5 +52,8 @@ test('nobody within its share gives way, and a place is given back once', () => 
 test('where owners cannot be counted even the first place of one is refused in the end', () => {
   const shares = new FairShares({ places: 2, always: false })
   const given = Array.from({ length: 6 }, (_, index) => shares.enter(`owner ${index}`))
-  assert.deepEqual(given.map((place) => (typeof place === 'string' ? place : 'given')), ['given', 'given', 'given', 'given', 'full', 'full'])
+  assert.deepEqual(
+    given.map((place) => (typeof place === 'string' ? place : 'given')),
+    ['given', 'given', 'given', 'given', 'full', 'full'],
+  )
 })

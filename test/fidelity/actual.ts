@@ -1,4 +1,5 @@
-// What a Markdown document renders to: read with an independent CommonMark + GFM + math parser, and raw HTML with parse5.
+// What a Markdown document renders to: read with an independent CommonMark + GFM + math parser, and
+// raw HTML with parse5.
 import Slugger from 'github-slugger'
 import type { Break, Link, Nodes, PhrasingContent, RootContent, Table } from 'mdast'
 import { fromMarkdown } from 'mdast-util-from-markdown'
@@ -7,11 +8,24 @@ import { mathFromMarkdown } from 'mdast-util-math'
 import { gfm } from 'micromark-extension-gfm'
 import { math } from 'micromark-extension-math'
 import { linkRuns, parsePart, readRuns, find } from './dom.ts'
-import { IMAGE, cellTex, isBlank, plainAddress, plainText, wordsOfBlocks, type Block, type Outline, type Run } from './outline.ts'
+import {
+  IMAGE,
+  cellTex,
+  isBlank,
+  plainAddress,
+  plainText,
+  wordsOfBlocks,
+  type Block,
+  type Outline,
+  type Run,
+} from './outline.ts'
 
 /** Reads a Markdown document as its readers will see it. */
 export function readMarkdown(markdown: string): Outline {
-  const tree = fromMarkdown(markdown, { extensions: [gfm(), math()], mdastExtensions: [gfmFromMarkdown(), mathFromMarkdown()] })
+  const tree = fromMarkdown(markdown, {
+    extensions: [gfm(), math()],
+    mdastExtensions: [gfmFromMarkdown(), mathFromMarkdown()],
+  })
   const reader = new Reader(markdown)
   reader.flow(tree.children, 0)
   const blocks = resolveAnchors(reader.blocks)
@@ -19,10 +33,20 @@ export function readMarkdown(markdown: string): Outline {
 }
 
 /** TABLE: raw HTML that a document may hold among words → the mark that it stands for. */
-const INLINE_HTML: Record<string, string> = { u: 'u', strong: 'strong', em: 'em', del: 'del', code: 'code' }
+const INLINE_HTML: Record<string, string> = {
+  u: 'u',
+  strong: 'strong',
+  em: 'em',
+  del: 'del',
+  code: 'code',
+}
 
-/** GFM takes the backslash from an escaped pipe of a cell before it looks for inline content; this parser does so for code only. */
-export const unescapePipes = (text: string): string => text.replace(/\\([\\|])/g, (pair, unit: string) => (unit === '|' ? unit : pair))
+/**
+ * GFM takes the backslash from an escaped pipe of a cell before it looks for inline content; this
+ * parser does so for code only.
+ */
+export const unescapePipes = (text: string): string =>
+  text.replace(/\\([\\|])/g, (pair, unit: string) => (unit === '|' ? unit : pair))
 
 class Reader {
   blocks: Block[] = []
@@ -42,7 +66,9 @@ class Reader {
     for (const node of nodes) {
       if (node.type === 'html') {
         // A raw block may hold several tags: <details>, <summary> with its text, </details>.
-        for (const [, text = '', tag = ''] of node.value.matchAll(/((?:(?!<\/?(?:details|summary)\b)[\s\S])*)(<\/?(?:details|summary)\b[^>]*>|$)/gi)) {
+        for (const [, text = '', tag = ''] of node.value.matchAll(
+          /((?:(?!<\/?(?:details|summary)\b)[\s\S])*)(<\/?(?:details|summary)\b[^>]*>|$)/gi,
+        )) {
           if (text.trim() !== '') {
             if (summary) this.#summaryHtml(summary, text)
             else this.#fault('raw HTML', text)
@@ -65,7 +91,8 @@ class Reader {
         }
       } else if (summary) {
         if (node.type === 'heading') summary.level = node.depth
-        if (node.type === 'heading' || node.type === 'paragraph') summary.runs.push(...this.#phrasing(node.children, []))
+        if (node.type === 'heading' || node.type === 'paragraph')
+          summary.runs.push(...this.#phrasing(node.children, []))
         else this.#fault('a block in <summary>', node.type)
       } else this.#block(node, depth)
     }
@@ -80,7 +107,10 @@ class Reader {
     const nodes = parsePart(html)
     const [heading] = find(nodes, (element) => /^h[1-6]$/.test(element.tagName))
     if (heading) toggle.level = Number(heading.tagName[1])
-    const foreign = find(nodes, (element) => !/^(?:h[1-6]|strong|em|del|u|code|a|br)$/.test(element.tagName))
+    const foreign = find(
+      nodes,
+      (element) => !/^(?:h[1-6]|strong|em|del|u|code|a|br)$/.test(element.tagName),
+    )
     if (foreign.length > 0) this.#fault('raw HTML in <summary>', html)
     toggle.runs.push(...readRuns(nodes))
   }
@@ -88,7 +118,12 @@ class Reader {
   #block(node: RootContent, depth: number): void {
     switch (node.type) {
       case 'heading':
-        return void this.blocks.push({ kind: 'heading', depth, level: node.depth, runs: this.#phrasing(node.children, []) })
+        return void this.blocks.push({
+          kind: 'heading',
+          depth,
+          level: node.depth,
+          runs: this.#phrasing(node.children, []),
+        })
       case 'paragraph':
         return this.#paragraph(node.children, depth)
       case 'blockquote':
@@ -99,16 +134,25 @@ class Reader {
           const todo = typeof item.checked === 'boolean'
           const at = this.blocks.length
           this.blocks.push({
-            kind: 'item', depth, opens: index === 0, list: todo ? 'todo' : node.ordered ? 'number' : 'bullet',
+            kind: 'item',
+            depth,
+            opens: index === 0,
+            list: todo ? 'todo' : node.ordered ? 'number' : 'bullet',
             ...(todo ? { checked: item.checked === true } : {}),
             ...(node.ordered ? { number: (node.start ?? 1) + index } : {}),
           })
           this.flow(item.children, depth + 1)
-          if (!todo && /^\[[ x]\]/.test(item.children[0] ? this.#slice(item.children[0]) : '')) this.#emptyTask(at)
+          if (!todo && /^\[[ x]\]/.test(item.children[0] ? this.#slice(item.children[0]) : ''))
+            this.#emptyTask(at)
         }
         return
       case 'code':
-        return void this.blocks.push({ kind: 'code', depth, lang: [node.lang, node.meta].filter((part) => part).join(' '), text: node.value })
+        return void this.blocks.push({
+          kind: 'code',
+          depth,
+          lang: [node.lang, node.meta].filter((part) => part).join(' '),
+          text: node.value,
+        })
       case 'math':
         if (node.meta) this.#fault('words after $$', node.meta)
         return void this.blocks.push({ kind: 'math', depth, tex: node.value })
@@ -125,7 +169,12 @@ class Reader {
   /** GFM knows no empty task: its brackets stay text. */
   #emptyTask(at: number): void {
     const [item, text, ...more] = this.blocks.slice(at)
-    if (item?.kind !== 'item' || text?.kind !== 'paragraph' || more.some((block) => block.depth === text.depth && block.kind === 'paragraph')) return
+    if (
+      item?.kind !== 'item' ||
+      text?.kind !== 'paragraph' ||
+      more.some((block) => block.depth === text.depth && block.kind === 'paragraph')
+    )
+      return
     const box = /^\[([ x])\]$/.exec(plainText(text.runs))
     if (!box) return
     this.blocks[at] = { ...item, list: 'todo', checked: box[1] === 'x' }
@@ -140,17 +189,26 @@ class Reader {
   }
 
   #cell(nodes: readonly PhrasingContent[]): Run[] {
-    return this.#phrasing(nodes, []).map((run) => (run.math ? { ...run, text: cellTex(unescapePipes(run.text)) } : run))
+    return this.#phrasing(nodes, []).map((run) =>
+      run.math ? { ...run, text: cellTex(unescapePipes(run.text)) } : run,
+    )
   }
 
   /** A paragraph; one that holds nothing but images is so many images. */
   #paragraph(nodes: readonly PhrasingContent[], depth: number): void {
     const runs = this.#phrasing(nodes, [])
     const pictures = runs.filter((run) => run.text.startsWith(IMAGE))
-    if (pictures.length === 0 || !isBlank(runs.filter((run) => !run.text.startsWith(IMAGE)))) return void this.blocks.push({ kind: 'paragraph', depth, runs })
+    if (pictures.length === 0 || !isBlank(runs.filter((run) => !run.text.startsWith(IMAGE))))
+      return void this.blocks.push({ kind: 'paragraph', depth, runs })
     for (const picture of pictures) {
-      const src = picture.marks.find((mark) => mark.startsWith('image '))?.slice('image '.length) ?? ''
-      this.blocks.push({ kind: 'image', depth, src, runs: [{ text: picture.text.slice(IMAGE.length), marks: [] }] })
+      const src =
+        picture.marks.find((mark) => mark.startsWith('image '))?.slice('image '.length) ?? ''
+      this.blocks.push({
+        kind: 'image',
+        depth,
+        src,
+        runs: [{ text: picture.text.slice(IMAGE.length), marks: [] }],
+      })
     }
   }
 
@@ -166,11 +224,13 @@ class Reader {
           runs.push({ text: '\n', marks })
         } else if (!mark) this.#fault('raw HTML', node.value)
         else if (!end) marks = [...marks, mark]
-        else if (marks.includes(mark) && !outer.includes(mark)) marks = marks.filter((inner) => inner !== mark)
+        else if (marks.includes(mark) && !outer.includes(mark))
+          marks = marks.filter((inner) => inner !== mark)
         else this.#fault('an end tag without a beginning', node.value)
       } else runs.push(...this.#inline(node, marks))
     }
-    if (marks.length > outer.length) this.#fault('a tag without an end', marks.slice(outer.length).join(' '))
+    if (marks.length > outer.length)
+      this.#fault('a tag without an end', marks.slice(outer.length).join(' '))
     return runs
   }
 
@@ -195,7 +255,9 @@ class Reader {
       case 'link':
         return this.#link(node, marks)
       case 'image':
-        return [{ text: IMAGE + (node.alt ?? ''), marks: [...marks, `image ${plainAddress(node.url)}`] }]
+        return [
+          { text: IMAGE + (node.alt ?? ''), marks: [...marks, `image ${plainAddress(node.url)}`] },
+        ]
       default:
         this.#fault('inline content that no export holds', node.type)
         return 'children' in node ? this.#phrasing(node.children, marks) : []
@@ -209,12 +271,16 @@ class Reader {
     return linkRuns(runs, node.url, marks)
   }
 
-  /** A line ends in a backslash. In a link's text, where some readers take that for the link's end, it ends in spaces, unless it is empty. */
+  /**
+   * A line ends in a backslash. In a link's text, where some readers take that for the link's end,
+   * it ends in spaces, unless it is empty.
+   */
   #checkBreak(node: Break): void {
     const hasSpaces = this.#slice(node)[0] !== '\\'
     const isEmpty = this.#source[(node.position?.start.offset ?? 0) - 1] === '\n'
     if (hasSpaces && !this.#inLink) this.#fault('a line break of spaces', this.#slice(node))
-    if (!hasSpaces && this.#inLink && !isEmpty) this.#fault('a backslash that ends a line of a link', this.#slice(node))
+    if (!hasSpaces && this.#inLink && !isEmpty)
+      this.#fault('a backslash that ends a line of a link', this.#slice(node))
   }
 
   #slice(node: Nodes): string {
@@ -228,13 +294,22 @@ function resolveAnchors(blocks: Block[]): Block[] {
   const numbers = new Map<string, number>()
   for (const block of blocks) {
     if (block.kind !== 'heading' && !(block.kind === 'toggle' && block.level > 0)) continue
-    numbers.set(slugger.slug(plainText(block.runs.map((run) => ({ text: run.text, marks: [] })))), numbers.size)
+    numbers.set(
+      slugger.slug(plainText(block.runs.map((run) => ({ text: run.text, marks: [] })))),
+      numbers.size,
+    )
   }
   const resolve = (runs: Run[]): Run[] =>
-    runs.map((run) => ({ ...run, marks: run.marks.map((mark) => (mark.startsWith('link #') ? `link #${numbers.get(mark.slice(6)) ?? `dead ${mark.slice(6)}`}` : mark)) }))
+    runs.map((run) => ({
+      ...run,
+      marks: run.marks.map((mark) =>
+        mark.startsWith('link #')
+          ? `link #${numbers.get(mark.slice(6)) ?? `dead ${mark.slice(6)}`}`
+          : mark,
+      ),
+    }))
   return blocks.map((block) => {
     if (block.kind === 'table') return { ...block, rows: block.rows.map((row) => row.map(resolve)) }
     return 'runs' in block ? { ...block, runs: resolve(block.runs) } : block
   })
 }
-

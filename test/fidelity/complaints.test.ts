@@ -1,4 +1,5 @@
-// What users of other converters complain about, each as a case: what the exporter wrote, and what must come of it.
+// What users of other converters complain about, each as a case: what the exporter wrote, and what
+// must come of it.
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,7 +22,8 @@ const complaints: { title: string; body: string; markdown: string }[] = [
   {
     title: 'toggles are flattened',
     body: '<ul id="a" class="toggle"><li><details open=""><summary>Outer <strong>one</strong></summary><p id="b" class="">inside</p><ul id="c" class="toggle"><li><details open=""><summary>Inner</summary><p id="d" class="">deeper</p></details></li></ul></details></li></ul><p id="e" class="">outside</p>',
-    markdown: '<details>\n<summary>Outer <strong>one</strong></summary>\n\ninside\n\n<details>\n<summary>Inner</summary>\n\ndeeper\n\n</details>\n\n</details>\n\noutside\n',
+    markdown:
+      '<details>\n<summary>Outer <strong>one</strong></summary>\n\ninside\n\n<details>\n<summary>Inner</summary>\n\ndeeper\n\n</details>\n\n</details>\n\noutside\n',
   },
   {
     title: 'toggle headings lose their level',
@@ -58,11 +60,16 @@ const complaints: { title: string; body: string; markdown: string }[] = [
     body: '<p id="a" class="">from $5 to $10, not $20</p>',
     markdown: 'from \\$5 to \\$10, not \\$20\n',
   },
-  { title: 'style sheets are printed as text', body: '<p id="a" class="">words</p>', markdown: 'words\n' },
+  {
+    title: 'style sheets are printed as text',
+    body: '<p id="a" class="">words</p>',
+    markdown: 'words\n',
+  },
   {
     title: 'values run together, check boxes and links of a database are lost',
     body: '<div id="a" class="collection-content"><h4 class="collection-title">Tasks</h4><table class="collection-content"><thead><tr><th><span class="icon property-icon"><svg class="typesTitle"><path d="M0 0"></path></svg></span>Name</th><th><span class="icon property-icon"><svg class="typesCheckbox"><path d="M0 0"></path></svg></span>Done</th><th><span class="icon property-icon"><svg class="typesMultipleSelect"><path d="M0 0"></path></svg></span>Tags</th></tr></thead><tbody><tr id="b"><td class="cell-title"><a href="Tasks/Write%20it%200123456789abcdef0123456789abcdef.html">Write it</a></td><td class="cell-x"><div class="checkbox checkbox-on"></div></td><td class="cell-y"><span class="selected-value select-value-color-red">home</span><span class="selected-value select-value-color-blue">work</span></td></tr><tr id="c"><td class="cell-title"><a href="https://www.notion.so/Other-0123456789abcdef0123456789abcdef?pvs=21">Other</a></td><td class="cell-x"><div class="checkbox checkbox-off"></div></td><td class="cell-y"></td></tr></tbody></table></div>',
-    markdown: '## Tasks\n\n| Name | Done | Tags |\n| --- | --- | --- |\n| [Write it](Tasks/Write%20it%200123456789abcdef0123456789abcdef.html) | ☑ | home, work |\n| [Other](https://www.notion.so/Other-0123456789abcdef0123456789abcdef?pvs=21) | ☐ |  |\n',
+    markdown:
+      '## Tasks\n\n| Name | Done | Tags |\n| --- | --- | --- |\n| [Write it](Tasks/Write%20it%200123456789abcdef0123456789abcdef.html) | ☑ | home, work |\n| [Other](https://www.notion.so/Other-0123456789abcdef0123456789abcdef?pvs=21) | ☐ |  |\n',
   },
   {
     title: 'soft line breaks are lost (old exports)',
@@ -97,7 +104,8 @@ const complaints: { title: string; body: string; markdown: string }[] = [
   {
     title: 'images break by encoded names',
     body: '<figure id="a" class="image"><a href="Page%200a/Bild%20(1)%20%C3%BC.png"><img style="width:240px" src="Page%200a/Bild%20(1)%20%C3%BC.png"/></a><figcaption>An image</figcaption></figure><figure id="b" class="image"><a href="Page%200a/%25D0%25BA.jpg"><img src="Page%200a/%25D0%25BA.jpg"/></a></figure>',
-    markdown: '![An image](Page%200a/Bild%20%281%29%20%C3%BC.png)\n\nAn image\n\n![](Page%200a/%25D0%25BA.jpg)\n',
+    markdown:
+      '![An image](Page%200a/Bild%20%281%29%20%C3%BC.png)\n\nAn image\n\n![](Page%200a/%25D0%25BA.jpg)\n',
   },
   {
     title: 'one bad % fails a whole import',
@@ -137,36 +145,69 @@ test('answered: the stack overflows on deep nesting', () => {
     ['<table><tbody><tr><td>', '</td></tr></tbody></table>'],
   ]
   for (const [open, close] of nests) {
-    const markdown = convertHtml(page(`<p id="a" class="">before</p>${open.repeat(20_000)}needle${close.repeat(20_000)}<p id="b" class="">after</p>`))
-    for (const word of ['before', 'needle', 'after']) assert.ok(markdown.includes(word), `${word} within ${open}`)
+    const markdown = convertHtml(
+      page(
+        `<p id="a" class="">before</p>${open.repeat(20_000)}needle${close.repeat(20_000)}<p id="b" class="">after</p>`,
+      ),
+    )
+    for (const word of ['before', 'needle', 'after'])
+      assert.ok(markdown.includes(word), `${word} within ${open}`)
   }
 })
 
 test('answered: the stack overflows on a table of contents that only goes deeper', () => {
-  const entries = Array.from({ length: 20_000 }, (_, i) => `<div class="table_of_contents-item table_of_contents-indent-${i}"><a class="table_of_contents-link" href="#h">entry</a></div>`)
-  const markdown = convertHtml(page(`<nav id="a" class="table_of_contents">${entries.join('')}</nav>`))
+  const entries = Array.from(
+    { length: 20_000 },
+    (_, i) =>
+      `<div class="table_of_contents-item table_of_contents-indent-${i}"><a class="table_of_contents-link" href="#h">entry</a></div>`,
+  )
+  const markdown = convertHtml(
+    page(`<nav id="a" class="table_of_contents">${entries.join('')}</nav>`),
+  )
   assert.equal(markdown.match(/\[entry\]/g)?.length, 20_000)
 })
 
 test('answered: one large page never ends', () => {
-  const body = '<p id="a" class="">A <strong>bold</strong> word, <a href="https://example.com/">a link</a> and * _ [ ` $ &lt; &amp; in plenty.</p>'.repeat(30_000)
+  const body =
+    '<p id="a" class="">A <strong>bold</strong> word, <a href="https://example.com/">a link</a> and * _ [ ` $ &lt; &amp; in plenty.</p>'.repeat(
+      30_000,
+    )
   const markdown = convertHtml(page(body))
   assert.equal(markdown.match(/in plenty\./g)?.length, 30_000)
 })
 
 /** The document of an archive with these entries. */
-async function convertEntries(t: TestContext, entries: Record<string, string | Buffer>): Promise<string> {
+async function convertEntries(
+  t: TestContext,
+  entries: Record<string, string | Buffer>,
+): Promise<string> {
   const path = join(temporaryFolder(t), 'Export.zip')
   await writeFile(path, zip(entries))
   let document = ''
-  await convertFile({ path, kind: 'zip', fileName: 'Export.zip', format: 'markdown', includeMetadata: false, uploadedAt: new Date(0) }, (piece) => {
-    document += piece
-  })
+  await convertFile(
+    {
+      path,
+      kind: 'zip',
+      fileName: 'Export.zip',
+      format: 'markdown',
+      includeMetadata: false,
+      uploadedAt: new Date(0),
+    },
+    (piece) => {
+      document += piece
+    },
+  )
   return document
 }
 
-const home = page('<p id="a" class="">See <a href="Home%200a/My%20notes%200b.html">My notes</a> and <a href="https://www.notion.so/Elsewhere-0123456789abcdef0123456789abcdef">elsewhere</a>.</p>', 'Home')
-const notes = page('<p id="a" class="">Back <a href="../Home%200a.html">home</a>, <a href="100%.html">on</a></p><figure id="b" class="image"><a href="My%20notes%200b/x%20y.png"><img src="My%20notes%200b/x%20y.png"/></a></figure>', 'My notes')
+const home = page(
+  '<p id="a" class="">See <a href="Home%200a/My%20notes%200b.html">My notes</a> and <a href="https://www.notion.so/Elsewhere-0123456789abcdef0123456789abcdef">elsewhere</a>.</p>',
+  'Home',
+)
+const notes = page(
+  '<p id="a" class="">Back <a href="../Home%200a.html">home</a>, <a href="100%.html">on</a></p><figure id="b" class="image"><a href="My%20notes%200b/x%20y.png"><img src="My%20notes%200b/x%20y.png"/></a></figure>',
+  'My notes',
+)
 
 const joined = `# Home
 
@@ -182,10 +223,18 @@ Back [home](#home), [on](Home%200a/100%25.html)
 `
 
 test('answered: links between pages are dead', async (t) => {
-  assert.equal(await convertEntries(t, { 'Home 0a.html': home, 'Home 0a/My notes 0b.html': notes }), joined)
+  assert.equal(
+    await convertEntries(t, { 'Home 0a.html': home, 'Home 0a/My notes 0b.html': notes }),
+    joined,
+  )
 })
 
 test('answered: part archives are not opened', async (t) => {
   const part = zip({ 'Home 0a.html': home, 'Home 0a/My notes 0b.html': notes })
-  assert.equal(await convertEntries(t, { 'ExportBlock-00000000-0000-4000-8000-000000000000-Part-1.zip': part }), joined)
+  assert.equal(
+    await convertEntries(t, {
+      'ExportBlock-00000000-0000-4000-8000-000000000000-Part-1.zip': part,
+    }),
+    joined,
+  )
 })

@@ -73,7 +73,10 @@ test('a right document has no differences', () => {
   assert.deepEqual(judge(page, markdown), [])
 })
 
-/** TABLE: a fault put into the document (what is replaced, by what) → the kinds of difference that it must cause. */
+/**
+ * TABLE: a fault put into the document (what is replaced, by what) → the kinds of difference that
+ * it must cause.
+ */
 const faults: [string, string, string, string[]][] = [
   ['a lost word', 'a child', 'child', ['text', 'words', 'rendered']],
   ['a word too many', 'a child', 'a grand child', ['text', 'words', 'rendered']],
@@ -106,7 +109,12 @@ const faults: [string, string, string, string[]][] = [
   ['values run together', 'one, two', 'onetwo', ['table', 'words', 'rendered']],
   ['a cell split', 'a\\|b', 'a|b', ['table', 'words', 'rendered']],
   ['foreign raw HTML', 'a child', '<span>a child</span>', ['raw']],
-  ['style sheets as text', '***\n', '***\n\nbody { white-space: pre-wrap }\n', ['block', 'words', 'rendered']],
+  [
+    'style sheets as text',
+    '***\n',
+    '***\n\nbody { white-space: pre-wrap }\n',
+    ['block', 'words', 'rendered'],
+  ],
   ['two blank lines', '***\n', '***\n\n', ['form']],
   ['no final newline', '`c` |\n', '`c` |', ['form']],
 ]
@@ -114,7 +122,10 @@ const faults: [string, string, string, string[]][] = [
 for (const [name, from, to, kinds] of faults) {
   test(`seen: ${name}`, () => {
     assert.ok(markdown.includes(from), 'the fault has a place')
-    const seen = judge(page, markdown.replace(from, () => to)).map((difference) => difference.kind)
+    const seen = judge(
+      page,
+      markdown.replace(from, () => to),
+    ).map((difference) => difference.kind)
     assert.deepEqual([...new Set(seen)].sort(), [...new Set(kinds)].sort())
   })
 }
@@ -131,22 +142,49 @@ const equals: [string, string, string][] = [
 for (const [name, from, to] of equals) {
   test(`as good: ${name}`, () => {
     assert.ok(markdown.includes(from), 'the form has a place')
-    assert.deepEqual(judge(page, markdown.replace(from, () => to)), [])
+    assert.deepEqual(
+      judge(
+        page,
+        markdown.replace(from, () => to),
+      ),
+      [],
+    )
   })
 }
 
 test('children of a paragraph follow it, and nothing is made of the rest of the torn paragraph', () => {
-  const html = '<article><header><h1 class="page-title">T</h1></header><div class="page-body"><p id="a" class="">one<div class="indented"><p id="b" class="">two<div class="indented"><p id="c" class="">three</p></div></p></div></p></div></article>'
-  assert.deepEqual(compareOutlines(readExport(html), readMarkdown('# T\n\none\n\ntwo\n\nthree\n')), [])
+  const html =
+    '<article><header><h1 class="page-title">T</h1></header><div class="page-body"><p id="a" class="">one<div class="indented"><p id="b" class="">two<div class="indented"><p id="c" class="">three</p></div></p></div></p></div></article>'
+  assert.deepEqual(
+    compareOutlines(readExport(html), readMarkdown('# T\n\none\n\ntwo\n\nthree\n')),
+    [],
+  )
 })
 
 test('a page without a title takes its name from the file', () => {
-  assert.deepEqual(judge('<article><h1 class="page-title"></h1></article>', '# My notes\n', 'My notes 0123456789abcdef0123456789abcdef.html'), [])
+  assert.deepEqual(
+    judge(
+      '<article><h1 class="page-title"></h1></article>',
+      '# My notes\n',
+      'My notes 0123456789abcdef0123456789abcdef.html',
+    ),
+    [],
+  )
 })
 
 test('the shortest edit is found', () => {
   assert.deepEqual(diff([...'abcdef'], [...'abxdef'], Object.is), [{ a: [2, 3], b: [2, 3] }])
   assert.deepEqual(diff([...'abc'], [], Object.is), [{ a: [0, 3], b: [0, 0] }])
-  assert.deepEqual(diff([...'bcd'], [...'abcde'], Object.is), [{ a: [0, 0], b: [0, 1] }, { a: [3, 3], b: [4, 5] }])
-  assert.deepEqual(diff([...'xaxbxc'], [...'abc'], Object.is).map((hunk) => hunk.a), [[0, 1], [2, 3], [4, 5]])
+  assert.deepEqual(diff([...'bcd'], [...'abcde'], Object.is), [
+    { a: [0, 0], b: [0, 1] },
+    { a: [3, 3], b: [4, 5] },
+  ])
+  assert.deepEqual(
+    diff([...'xaxbxc'], [...'abc'], Object.is).map((hunk) => hunk.a),
+    [
+      [0, 1],
+      [2, 3],
+      [4, 5],
+    ],
+  )
 })

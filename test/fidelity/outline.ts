@@ -1,7 +1,11 @@
-// The neutral shape into which both sides are read: what a page of the export holds, and what its Markdown renders to.
-// Blocks come in document order with their depth, containers before their content, so that the list is the whole tree.
+// The neutral shape into which both sides are read: what a page of the export holds, and what its
+// Markdown renders to. Blocks come in document order with their depth, containers before their
+// content, so that the list is the whole tree.
 
-/** A stretch of text under the same marks. `math` text is TeX; an image is `IMAGE` followed by its alternative text. */
+/**
+ * A stretch of text under the same marks. `math` text is TeX; an image is `IMAGE` followed by its
+ * alternative text.
+ */
 export interface Run {
   text: string
   /** `strong`, `em`, `del`, `code`, `u`, `link ADDRESS`, `image ADDRESS` */
@@ -13,11 +17,29 @@ export interface Run {
 export type ListKind = 'bullet' | 'number' | 'todo'
 
 export type Block = { depth: number } & (
-  | { kind: 'heading'; /** 1 to 6; 0 where any level will do */ level: number; id?: string; runs: Run[] }
+  | {
+      kind: 'heading'
+      /** 1 to 6; 0 where any level will do */ level: number
+      id?: string
+      runs: Run[]
+    }
   | { kind: 'paragraph'; runs: Run[] }
-  | { kind: 'item'; list: ListKind; number?: number; checked?: boolean; /** whether a list begins here; undefined where that is all the same */ opens: boolean | undefined }
+  | {
+      kind: 'item'
+      list: ListKind
+      number?: number
+      checked?: boolean
+      /** whether a list begins here; undefined where that is all the same */ opens:
+        | boolean
+        | undefined
+    }
   | { kind: 'quote' }
-  | { kind: 'toggle'; /** 0 without a heading in the summary */ level: number; id?: string; runs: Run[] }
+  | {
+      kind: 'toggle'
+      /** 0 without a heading in the summary */ level: number
+      id?: string
+      runs: Run[]
+    }
   | { kind: 'code'; lang: string; text: string }
   | { kind: 'math'; tex: string }
   | { kind: 'table'; /** the first row is a header row */ header: boolean; rows: Run[][][] }
@@ -37,10 +59,16 @@ export interface Outline {
 /** Stands in a run's text for an image that is set among words. */
 export const IMAGE = '\u{FFFC}'
 
-/** Stands for whitespace that may be a line break or a mere space: a newline that an editor indented. */
+/**
+ * Stands for whitespace that may be a line break or a mere space: a newline that an editor
+ * indented.
+ */
 export const LOOSE_BREAK = '\u{E001}'
 
-/** A line break written as an element. The exporter doubles these where the formatting changes, so of several any number may stay. */
+/**
+ * A line break written as an element. The exporter doubles these where the formatting changes, so
+ * of several any number may stay.
+ */
 export const ELEMENT_BREAK = '\u{E002}'
 
 /** Among atoms: one or more line breaks. */
@@ -52,14 +80,21 @@ export interface Atom {
   marks: string[]
 }
 
-/** TeX without the whitespace that Markdown cannot keep inside `$…$`, nor the comments, which would not end on one line. */
+/**
+ * TeX without the whitespace that Markdown cannot keep inside `$…$`, nor the comments, which would
+ * not end on one line.
+ */
 export function plainTex(tex: string): string {
-  return tex.replaceAll('\u{FEFF}', '').replace(/(?<!\\)((?:\\\\)*)%.*\n/g, '$1\n').replace(/\s+/g, ' ').trim()
+  return tex
+    .replaceAll('\u{FEFF}', '')
+    .replace(/(?<!\\)((?:\\\\)*)%.*\n/g, '$1\n')
+    .replace(/\s+/g, ' ')
+    .trim()
 }
 
 /**
- * Puts one space between equations that touch, or that only spaces part: `$a$$b$` would be one equation with another meaning,
- * so a space there may be the page's or the Markdown's own.
+ * Puts one space between equations that touch, or that only spaces part: `$a$$b$` would be one
+ * equation with another meaning, so a space there may be the page's or the Markdown's own.
  */
 function partEquations(runs: readonly Run[]): Run[] {
   const out: Run[] = []
@@ -71,7 +106,10 @@ function partEquations(runs: readonly Run[]): Run[] {
   return out
 }
 
-/** TeX in a cell, where a bar is the cell's end: `|` may be written `\\vert` there, `\\|` must be written `\\Vert`; TeX drops spaces behind either. */
+/**
+ * TeX in a cell, where a bar is the cell's end: `|` may be written `\\vert` there, `\\|` must be
+ * written `\\Vert`; TeX drops spaces behind either.
+ */
 export function cellTex(tex: string): string {
   return plainTex(tex)
     .replace(/\\[lr]?Vert(?![a-zA-Z]) ?/g, '\\|')
@@ -79,11 +117,19 @@ export function cellTex(tex: string): string {
     .replace(/\\\| /g, '\\|')
 }
 
-const isSpace = (text: string) => text === ' ' || text === '\t' || text === '\n' || text === '\r' || text === '\f' || text === LOOSE_BREAK || text === ELEMENT_BREAK
+const isSpace = (text: string) =>
+  text === ' ' ||
+  text === '\t' ||
+  text === '\n' ||
+  text === '\r' ||
+  text === '\f' ||
+  text === LOOSE_BREAK ||
+  text === ELEMENT_BREAK
 
 /**
- * Splits runs into atoms, with whitespace as Markdown can keep it: a run of spaces is one space, none beside a line break,
- * none at the edges; other spaces of Unicode stay, but for the invisible ones at the end. Whitespace carries no marks.
+ * Splits runs into atoms, with whitespace as Markdown can keep it: a run of spaces is one space,
+ * none beside a line break, none at the edges; other spaces of Unicode stay, but for the invisible
+ * ones at the end. Whitespace carries no marks.
  *
  * @param flat where a line break cannot be written (headings, alternative texts): breaks are spaces
  */
@@ -97,9 +143,13 @@ export function atoms(runs: readonly Run[], flat = false): Atom[] {
         space += unit
         continue
       }
-      if (space !== '' && out.length > 0) out.push(...gap(space, flat).map((text) => ({ text, marks: [] })))
+      if (space !== '' && out.length > 0)
+        out.push(...gap(space, flat).map((text) => ({ text, marks: [] })))
       space = ''
-      out.push({ text: unit, marks: run.math ? run.marks.filter((mark) => mark.startsWith('link ')) : [...run.marks] })
+      out.push({
+        text: unit,
+        marks: run.math ? run.marks.filter((mark) => mark.startsWith('link ')) : [...run.marks],
+      })
     }
   }
   while (out.length > 0 && isInvisible(out.at(-1)!)) out.pop()
@@ -122,7 +172,10 @@ function gap(space: string, flat: boolean): string[] {
 
 /** Text without the plain white space around it; wider and no-break spaces stay. */
 export function trimPlain(text: string): string {
-  return text.replace(/^[ \t\n\r\f\u{E001}\u{E002}\u{FEFF}]+|[ \t\n\r\f\u{E001}\u{E002}\u{FEFF}]+$/gu, '')
+  return text.replace(
+    /^[ \t\n\r\f\u{E001}\u{E002}\u{FEFF}]+|[ \t\n\r\f\u{E001}\u{E002}\u{FEFF}]+$/gu,
+    '',
+  )
 }
 
 /** The text of runs as `atoms` sees it. */
@@ -169,10 +222,15 @@ function textOfBlock(block: Block): string {
 }
 
 function joinRuns(runs: readonly Run[]): string {
-  return partEquations(runs).map((run) => (run.math ? plainTex(run.text) : run.text.startsWith(IMAGE) ? '' : run.text)).join('')
+  return partEquations(runs)
+    .map((run) => (run.math ? plainTex(run.text) : run.text.startsWith(IMAGE) ? '' : run.text))
+    .join('')
 }
 
-/** An address in the one form in which both sides are compared: every percent-encoded UTF-8 sequence decoded once. */
+/**
+ * An address in the one form in which both sides are compared: every percent-encoded UTF-8 sequence
+ * decoded once.
+ */
 export function plainAddress(address: string): string {
   return address.trim().replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => {
     try {
@@ -183,7 +241,10 @@ export function plainAddress(address: string): string {
   })
 }
 
-/** Whether a link's text is its address: then nothing tells a link from an address that renderers link by themselves. */
+/**
+ * Whether a link's text is its address: then nothing tells a link from an address that renderers
+ * link by themselves.
+ */
 export function isOwnAddress(text: string, address: string): boolean {
   const plain = plainAddress(text)
   const target = plainAddress(address)

@@ -1,5 +1,6 @@
-// Whatever a person may have typed in Notion, in whatever block, printed by whatever version of the exporter, is in the Markdown.
-// The usual run is the same every time; FIDELITY_RUNS=20000 makes a long one with cases of its own, FIDELITY_SEED=N repeats that.
+// Whatever a person may have typed in Notion, in whatever block, printed by whatever version of the
+// exporter, is in the Markdown. The usual run is the same every time; FIDELITY_RUNS=20000 makes a
+// long one with cases of its own, FIDELITY_SEED=N repeats that.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
@@ -8,10 +9,20 @@ import { blockArbitrary, inlinesArbitrary, pageArbitrary } from './arbitrary.ts'
 import { judge } from './compare.ts'
 import { ERAS, printPage, type Block, type Era, type Inline, type Page } from './exporter.ts'
 
-const { FIDELITY_RUNS: long, FIDELITY_SEED: seed = long === undefined ? '1' : undefined } = process.env
-const runs = (usual: number) => ({ numRuns: Number(long ?? usual), ...(seed === undefined ? {} : { seed: Number(seed) }) })
+const { FIDELITY_RUNS: long, FIDELITY_SEED: seed = long === undefined ? '1' : undefined } =
+  process.env
+const runs = (usual: number) => ({
+  numRuns: Number(long ?? usual),
+  ...(seed === undefined ? {} : { seed: Number(seed) }),
+})
 
-const pageOf = (blocks: readonly Block[]): Page => ({ title: [{ kind: 'text', text: 'Page' }], icon: '', description: '', properties: [], blocks })
+const pageOf = (blocks: readonly Block[]): Page => ({
+  title: [{ kind: 'text', text: 'Page' }],
+  icon: '',
+  description: '',
+  properties: [],
+  blocks,
+})
 
 /** Fails with the exporter's HTML, the Markdown and each difference. */
 function holds(page: Page, era: Era): void {
@@ -31,23 +42,51 @@ const eraArbitrary = fc.constantFrom(...ERAS)
 const places: Record<string, (text: Inline[]) => Block[]> = {
   paragraph: (text) => [{ kind: 'paragraph', text, children: [] }],
   heading: (text) => [{ kind: 'heading', level: 2, text }],
-  item: (text) => [{ kind: 'bullet', text, children: [] }, { kind: 'number', text, children: [] }],
+  item: (text) => [
+    { kind: 'bullet', text, children: [] },
+    { kind: 'number', text, children: [] },
+  ],
   todo: (text) => [{ kind: 'todo', text, checked: true, children: [] }],
   quote: (text) => [{ kind: 'quote', text, children: [] }],
-  callout: (text) => [{ kind: 'callout', icon: '', text, children: [] }, { kind: 'callout', icon: '💡', text, children: [] }],
-  toggle: (text) => [{ kind: 'toggle', text, children: [] }, { kind: 'toggleHeading', level: 1, text, children: [] }],
-  cell: (text) => [{ kind: 'table', header: true, rows: [[text, text], [text, []]] }],
+  callout: (text) => [
+    { kind: 'callout', icon: '', text, children: [] },
+    { kind: 'callout', icon: '💡', text, children: [] },
+  ],
+  toggle: (text) => [
+    { kind: 'toggle', text, children: [] },
+    { kind: 'toggleHeading', level: 1, text, children: [] },
+  ],
+  cell: (text) => [
+    {
+      kind: 'table',
+      header: true,
+      rows: [
+        [text, text],
+        [text, []],
+      ],
+    },
+  ],
   caption: (text) => [{ kind: 'image', src: 'x.png', caption: text }],
 }
 
 for (const [place, around] of Object.entries(places)) {
   test(`any inline content in a ${place}`, () => {
-    fc.assert(fc.property(inlinesArbitrary, eraArbitrary, (text, era) => holds(pageOf(around(text)), era)), runs(250))
+    fc.assert(
+      fc.property(inlinesArbitrary, eraArbitrary, (text, era) => holds(pageOf(around(text)), era)),
+      runs(250),
+    )
   })
 }
 
 test('any block beside any other', () => {
-  fc.assert(fc.property(fc.array(blockArbitrary, { minLength: 2, maxLength: 4 }), eraArbitrary, (blocks, era) => holds(pageOf(blocks), era)), runs(500))
+  fc.assert(
+    fc.property(
+      fc.array(blockArbitrary, { minLength: 2, maxLength: 4 }),
+      eraArbitrary,
+      (blocks, era) => holds(pageOf(blocks), era),
+    ),
+    runs(500),
+  )
 })
 
 test('any page', () => {
@@ -57,10 +96,23 @@ test('any page', () => {
 test('the same page from any era is the same document', () => {
   fc.assert(
     fc.property(pageArbitrary, (page) => {
-      // What differs by design: descriptions (from the third era), code languages and doubled breaks (from the fourth), levels of headings (since the sixth).
-      const bare = { ...page, description: '', blocks: page.blocks.filter((block) => block.kind === 'bullet' || block.kind === 'quote' || block.kind === 'divider') }
+      // What differs by design: descriptions (from the third era), code languages and doubled
+      // breaks (from the fourth), levels of headings (since the sixth).
+      const bare = {
+        ...page,
+        description: '',
+        blocks: page.blocks.filter(
+          (block) => block.kind === 'bullet' || block.kind === 'quote' || block.kind === 'divider',
+        ),
+      }
       const text = JSON.stringify(bare)
-      fc.pre(!text.includes('\\n') && !text.includes('"break"') && !text.includes('"code"') && !text.includes('callout') && !text.includes('eading'))
+      fc.pre(
+        !text.includes('\\n') &&
+          !text.includes('"break"') &&
+          !text.includes('"code"') &&
+          !text.includes('callout') &&
+          !text.includes('eading'),
+      )
       const [first, ...rest] = ERAS.map((era) => convertHtml(printPage(bare, era)))
       for (const markdown of rest) assert.equal(markdown, first)
     }),

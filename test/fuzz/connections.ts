@@ -1,4 +1,5 @@
-// Connections over real sockets, both ways: whatever comes, each request has one answer, and nobody gets what was meant for another.
+// Connections over real sockets, both ways: whatever comes, each request has one answer, and nobody
+// gets what was meant for another.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer as createHttpServer, METHODS } from 'node:http'
@@ -7,7 +8,14 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Caller } from '../../server/http1/exchange.ts'
 import { openFront } from '../../server/http1/connection-router.ts'
 import { openLog } from '../../server/common/log.ts'
-import { createSender, dialOf, type Dial, type Incoming, type Outgoing, type Sender } from '../../server/http1/client/client.ts'
+import {
+  createSender,
+  dialOf,
+  type Dial,
+  type Incoming,
+  type Outgoing,
+  type Sender,
+} from '../../server/http1/client/client.ts'
 import type { Chance } from './chance.ts'
 import { answers, requests } from './http.ts'
 import { nodesRequests } from './oracle.ts'
@@ -49,14 +57,18 @@ function received(socket: Socket): Promise<string> {
 /** The statuses of answers that stand behind each other, each with a length. */
 function statusesOf(text: string): number[] {
   const statuses: number[] = []
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const end = text.indexOf('\r\n\r\n', at)
     if (end < 0) break
     const head = text.slice(at, end)
     const status = /^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]
-    assert.ok(status !== undefined, `an answer begins with a status line: ${JSON.stringify(text.slice(at, at + 80))}`)
+    assert.ok(
+      status !== undefined,
+      `an answer begins with a status line: ${JSON.stringify(text.slice(at, at + 80))}`,
+    )
     statuses.push(Number(status))
-    at = end + 4 + (status === '100' ? 0 : Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0))
+    at =
+      end + 4 + (status === '100' ? 0 : Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0))
   }
   return statuses
 }
@@ -87,10 +99,21 @@ function answer(caller: Caller): void {
   })
 }
 
-/** Of callers' connections: no more answers than Node takes requests, each of them whole, and nothing thrown. */
+/**
+ * Of callers' connections: no more answers than Node takes requests, each of them whole, and
+ * nothing thrown.
+ */
 export async function callers(): Promise<Target> {
-  const server = createHttpServer((incoming, outgoing) => void incoming.resume().on('end', () => outgoing.end()))
-  const front = openFront(server, answer, { head: 1_000, keepAlive: 1_000 }, openLog('silent'), Date.now)
+  const server = createHttpServer(
+    (incoming, outgoing) => void incoming.resume().on('end', () => outgoing.end()),
+  )
+  const front = openFront(
+    server,
+    answer,
+    { head: 1_000, keepAlive: 1_000 },
+    openLog('silent'),
+    Date.now,
+  )
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const make = (chance: Chance) => {
@@ -110,10 +133,14 @@ export async function callers(): Promise<Target> {
     // Those to early answers, whose bodies never came, are no whole requests to Node.
     if (bytes.includes('early')) return
     const theirs = await nodesRequests(bytes)
-    assert.ok(taken <= theirs.length, `${taken} answers, where Node takes ${theirs.length} requests: ${JSON.stringify(bytes.toString('latin1'))}`)
+    assert.ok(
+      taken <= theirs.length,
+      `${taken} answers, where Node takes ${theirs.length} requests: ${JSON.stringify(bytes.toString('latin1'))}`,
+    )
   }
   return {
-    run: async (chance) => void (await Promise.all(Array.from({ length: AT_ONCE }, () => make(chance)).map(one))),
+    run: async (chance) =>
+      void (await Promise.all(Array.from({ length: AT_ONCE }, () => make(chance)).map(one))),
     async [Symbol.asyncDispose]() {
       front.cut()
       server.closeAllConnections()
@@ -134,7 +161,8 @@ function ask(sender: Sender, dial: Dial, path: string): Promise<string | null> {
       else setImmediate(() => resolve(found))
     }
     const incoming: Incoming = {
-      onInterim() {}, onPause() {},
+      onInterim() {},
+      onPause() {},
       onHead: () => void heads++,
       onBody: (chunk) => void (body += chunk.toString('latin1')),
       onEnd: () => end(body),
@@ -145,17 +173,25 @@ function ask(sender: Sender, dial: Dial, path: string): Promise<string | null> {
   })
 }
 
-/** Of connections to providers: one end for each request, and never a byte of one answer in another. */
+/**
+ * Of connections to providers: one end for each request, and never a byte of one answer in another.
+ */
 export async function providers(): Promise<Target> {
   const plays = new Map<string, { pieces: Buffer[]; ends: boolean }>()
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
-    socket.setNoDelay(true).on('error', () => {}).on('close', () => sockets.delete(socket))
+    socket
+      .setNoDelay(true)
+      .on('error', () => {})
+      .on('close', () => sockets.delete(socket))
     socket.on('data', (bytes: Buffer) => {
       const path = /^GET (\S+)/.exec(bytes.toString('latin1'))?.[1] ?? ''
       const play = plays.get(path)
-      if (play === undefined) return void socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${MARKER.length}\r\n\r\n${MARKER}`)
+      if (play === undefined)
+        return void socket.write(
+          `HTTP/1.1 200 OK\r\nContent-Length: ${MARKER.length}\r\n\r\n${MARKER}`,
+        )
       void send(socket, play.pieces).then(() => (play.ends ? socket.end() : undefined))
     })
   }).listen(0, '127.0.0.1')
@@ -173,11 +209,16 @@ export async function providers(): Promise<Target> {
     await ask(sender, dial, path)
     plays.delete(path)
     const second = await ask(sender, dial, '/second')
-    // A connection may be spoilt by what came behind the first answer: then there is none, but never another one.
-    assert.ok(second === null || second === MARKER, `the second request got ${JSON.stringify(second)}`)
+    // A connection may be spoilt by what came behind the first answer: then there is none, but
+    // never another one.
+    assert.ok(
+      second === null || second === MARKER,
+      `the second request got ${JSON.stringify(second)}`,
+    )
   }
   return {
-    run: async (chance) => void (await Promise.all(Array.from({ length: AT_ONCE }, () => make(chance)).map(one))),
+    run: async (chance) =>
+      void (await Promise.all(Array.from({ length: AT_ONCE }, () => make(chance)).map(one))),
     async [Symbol.asyncDispose]() {
       sender.close()
       for (const socket of sockets) socket.destroy()

@@ -1,4 +1,5 @@
-// Some seconds of the fuzzer, from the same seed at each run: a change fails for what it changed. New seeds, for hours: `npm run bench -- fuzz --minutes N`.
+// Some seconds of the fuzzer, from the same seed at each run: a change fails for what it changed.
+// New seeds, for hours: `npm run bench -- fuzz --minutes N`.
 import { test } from 'node:test'
 import { fuzz } from './run.ts'
 import { FUZZED } from './targets.ts'

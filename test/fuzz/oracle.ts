@@ -11,7 +11,10 @@ export async function nodesRequests(bytes: Buffer): Promise<{ head: string; body
     incoming.on('data', (piece: Buffer) => (body += piece.toString('latin1')))
     incoming.on('error', () => {})
     incoming.on('end', () => {
-      found.push({ head: JSON.stringify([incoming.method, incoming.url, incoming.rawHeaders]), body })
+      found.push({
+        head: JSON.stringify([incoming.method, incoming.url, incoming.rawHeaders]),
+        body,
+      })
       outgoing.end()
     })
   })

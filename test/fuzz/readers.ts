@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict'
 import { METHODS, request as httpRequest, type IncomingMessage } from 'node:http'
 import { duplexPair } from 'node:stream'
-import { beginsProxied, RequestError, RequestReader, type RequestHead } from '../../server/http1/request-parser.ts'
+import {
+  beginsProxied,
+  RequestError,
+  RequestReader,
+  type RequestHead,
+} from '../../server/http1/request-parser.ts'
 import { without } from '../../server/http1/header-fields.ts'
 import { wantPaths } from '../../server/proxy/json/paths.ts'
 import { JsonScanner } from '../../server/proxy/json/scanner.ts'
@@ -38,15 +43,24 @@ function readRequests(pieces: readonly Buffer[]): { seen: Seen[]; refused: boole
           last ||= ours === false
           const head: RequestHead | null = last || ours === null ? null : reader.head()
           if (head === null) break
-          seen.push({ method: head.method, head: JSON.stringify([head.method, head.target, head.headers]), body: '' })
+          seen.push({
+            method: head.method,
+            head: JSON.stringify([head.method, head.target, head.headers]),
+            body: '',
+          })
           last = !head.keepAlive
           inBody = true
         }
-        for (let part = reader.piece(); part !== null; part = reader.piece()) seen.at(-1)!.body += part.toString('latin1')
+        for (let part = reader.piece(); part !== null; part = reader.piece())
+          seen.at(-1)!.body += part.toString('latin1')
         if (!reader.ended) break
         inBody = false
       }
-      if (!last && !inBody) assert.ok(reader.unread.length <= MAX_UNDECIDED_BYTES + piece.length, 'a head is decided on in time')
+      if (!last && !inBody)
+        assert.ok(
+          reader.unread.length <= MAX_UNDECIDED_BYTES + piece.length,
+          'a head is decided on in time',
+        )
     }
     // A body that has not ended is nobody's request.
     return { seen: inBody ? seen.slice(0, -1) : seen, refused: false }
@@ -66,7 +80,10 @@ export const requestReader = plain(async (chance) => {
   // Its own server for each case makes Node's the slow half.
   if (seen.length === 0 || !chance.happens(0.3)) return
   const theirs = await nodesRequests(bytes)
-  assert.ok(seen.length <= theirs.length, `${seen.length} requests, where Node takes ${theirs.length}`)
+  assert.ok(
+    seen.length <= theirs.length,
+    `${seen.length} requests, where Node takes ${theirs.length}`,
+  )
   assert.deepEqual(seen, theirs.slice(0, seen.length))
 })
 
@@ -112,12 +129,19 @@ export const responseReader = plain(async (chance) => {
   const theirs = await nodesAnswer(method, bytes)
   if (theirs === null) return
   // A length that frames nothing may be left out (RFC 9110, section 8.6).
-  const kept = ({ status, headers, body }: Pick<Answer, 'status' | 'headers' | 'body'>) => ({ status, headers: status === 204 ? without(headers, 'content-length') : headers, body })
+  const kept = ({ status, headers, body }: Pick<Answer, 'status' | 'headers' | 'body'>) => ({
+    status,
+    headers: status === 204 ? without(headers, 'content-length') : headers,
+    body,
+  })
   assert.deepEqual(kept(ours), kept(theirs))
 })
 
 /** What Node's own client makes of an answer; null where it is none to it. */
-function nodesAnswer(method: string, bytes: Buffer): Promise<Pick<Answer, 'status' | 'headers' | 'body'> | null> {
+function nodesAnswer(
+  method: string,
+  bytes: Buffer,
+): Promise<Pick<Answer, 'status' | 'headers' | 'body'> | null> {
   const [near, far] = duplexPair()
   return new Promise((resolve) => {
     const outgoing = httpRequest({ createConnection: () => near, method })
@@ -127,7 +151,9 @@ function nodesAnswer(method: string, bytes: Buffer): Promise<Pick<Answer, 'statu
       let body = ''
       incoming.on('data', (piece: Buffer) => (body += piece.toString('latin1')))
       incoming.on('error', () => resolve(null))
-      incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, headers: incoming.rawHeaders, body }))
+      incoming.on('end', () =>
+        resolve({ status: incoming.statusCode ?? 0, headers: incoming.rawHeaders, body }),
+      )
     })
     outgoing.end()
     far.on('error', () => {}).resume()
@@ -141,9 +167,24 @@ function value(chance: Chance, depth = 0): unknown {
   if (kind === 0) return null
   if (kind === 1) return chance.happens(0.5)
   if (kind === 2) return chance.pick([0, -1, 1.5, 1e300, -0.0001, 2 ** 60])
-  if (kind <= 4) return chance.pick(['', 'gpt-5', 'a"b\\c', '\u{1F680}', '\u0000\u001f', 'model', '\ud800', 'x'.repeat(chance.below(100))])
+  if (kind <= 4)
+    return chance.pick([
+      '',
+      'gpt-5',
+      'a"b\\c',
+      '\u{1F680}',
+      '\u0000\u001f',
+      'model',
+      '\ud800',
+      'x'.repeat(chance.below(100)),
+    ])
   if (kind === 5) return chance.list(4, () => value(chance, depth + 1))
-  return Object.fromEntries(chance.list(4, () => [chance.pick(['model', 'a', 'b', '', 'messages', 'Model', 'x y', 'é']), value(chance, depth + 1)]))
+  return Object.fromEntries(
+    chance.list(4, () => [
+      chance.pick(['model', 'a', 'b', '', 'messages', 'Model', 'x y', 'é']),
+      value(chance, depth + 1),
+    ]),
+  )
 }
 
 /** The same value, written with blanks and escapes as a person or a program might. */
@@ -152,7 +193,29 @@ function written(chance: Chance, value: unknown): string {
   return chance.happens(0.8) ? text : text.replaceAll(/m(?=odel)/g, '\\u006d')
 }
 
-const JSON_PIECES = ['"', '\\', '{', '}', '[', ']', ',', ':', 'null', '1', '-', '1e', '\\u006d', '"model":"x",', '//', "'", ' ', '\0', 'NaN', '\ufeff', '[['.repeat(300)]
+const JSON_PIECES = [
+  '"',
+  '\\',
+  '{',
+  '}',
+  '[',
+  ']',
+  ',',
+  ':',
+  'null',
+  '1',
+  '-',
+  '1e',
+  '\\u006d',
+  '"model":"x",',
+  '//',
+  "'",
+  ' ',
+  '\0',
+  'NaN',
+  '\ufeff',
+  '[['.repeat(300),
+]
 const WANTED = wantPaths(['model', 'messages[].model', 'a.model'])
 
 function scan(strict: boolean, pieces: readonly Buffer[]) {
@@ -160,7 +223,10 @@ function scan(strict: boolean, pieces: readonly Buffer[]) {
   const oddities: string[] = []
   const scanner = new JsonScanner(
     WANTED,
-    { value: (path, raw) => void values.push(`${path}=${raw?.toString('utf8')}`), oddity: (kind, path) => void oddities.push(`${kind} ${path}`) },
+    {
+      value: (path, raw) => void values.push(`${path}=${raw?.toString('utf8')}`),
+      oddity: (kind, path) => void oddities.push(`${kind} ${path}`),
+    },
     { strict },
   )
   for (const piece of pieces) scanner.write(piece)
@@ -168,7 +234,10 @@ function scan(strict: boolean, pieces: readonly Buffer[]) {
   return { ok: scanner.ok && scanner.complete, values, oddities }
 }
 
-/** Of JSON: whatever JSON.parse reads is read, and the model that it names is found or said to be in doubt. */
+/**
+ * Of JSON: whatever JSON.parse reads is read, and the model that it names is found or said to be in
+ * doubt.
+ */
 export const json = plain((chance) => {
   const text = written(chance, { model: 'gpt-5', ...Object(value(chance)) })
   const bytes = Buffer.from(chance.happens(0.4) ? text : chance.mutated(text, JSON_PIECES), 'utf8')
@@ -184,23 +253,56 @@ export const json = plain((chance) => {
   if (/(?:\[\s*){500}/.test(bytes.toString('latin1'))) return
   assert.ok(strict.ok, 'RFC 8259 is read')
   assert.ok(lenient.ok, 'and so it is by the lenient reader')
-  const model: unknown = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) && 'model' in parsed ? parsed.model : undefined
+  const model: unknown =
+    typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) && 'model' in parsed
+      ? parsed.model
+      : undefined
   if (typeof model !== 'string') return
-  const found = strict.values.filter((one) => one.startsWith('model=')).map((one): unknown => JSON.parse(one.slice('model='.length)))
-  assert.ok(found.includes(model) || strict.oddities.length > 0, `the model ${JSON.stringify(model)} is found, or in doubt`)
+  const found = strict.values
+    .filter((one) => one.startsWith('model='))
+    .map((one): unknown => JSON.parse(one.slice('model='.length)))
+  assert.ok(
+    found.includes(model) || strict.oddities.length > 0,
+    `the model ${JSON.stringify(model)} is found, or in doubt`,
+  )
 })
 
-const EVENT_PIECES = ['\n', '\r', '\r\n', '\n\n', 'data:', 'data: ', '"usage":', '"usage":null', '\\"usage', ': x\n', 'event: y\n', '\0', '{"id":"resp_2","usage":{"total_tokens":3}}', '\ufeff', 'x'.repeat(3_000)]
+const EVENT_PIECES = [
+  '\n',
+  '\r',
+  '\r\n',
+  '\n\n',
+  'data:',
+  'data: ',
+  '"usage":',
+  '"usage":null',
+  '\\"usage',
+  ': x\n',
+  'event: y\n',
+  '\0',
+  '{"id":"resp_2","usage":{"total_tokens":3}}',
+  '\ufeff',
+  'x'.repeat(3_000),
+]
 
 /** TABLE of readers of usage. */
 const READERS: readonly ((created: Created) => Reader)[] = [
-  (created) => new SseReader(created), (created) => new JsonReader(created), (created) => new AwsReader(created),
+  (created) => new SseReader(created),
+  (created) => new JsonReader(created),
+  (created) => new AwsReader(created),
 ]
 
 /** Of usage: never an error, and of events that are whole the same for all splits. */
 export const meter = plain((chance) => {
-  const event = (): string => JSON.stringify({ id: 'resp_1', usage: { input_tokens: chance.below(100), output_tokens: 2 }, more: value(chance) })
-  const events = chance.list(6, () => `data: ${event()}${chance.pick(['\n\n', '\r\n\r\n', '\r\r'])}`).join('')
+  const event = (): string =>
+    JSON.stringify({
+      id: 'resp_1',
+      usage: { input_tokens: chance.below(100), output_tokens: 2 },
+      more: value(chance),
+    })
+  const events = chance
+    .list(6, () => `data: ${event()}${chance.pick(['\n\n', '\r\n\r\n', '\r\r'])}`)
+    .join('')
   const make = chance.pick(READERS)
   const read = (pieces: readonly Buffer[]) => {
     const created = new Created({ id: 'response', 'more[].id': 'item' })
@@ -217,12 +319,48 @@ export const meter = plain((chance) => {
 })
 
 const TARGETS = [
-  ...['https%3A%2F%2Fapi.openai.com%2Fv1%2Fchat%2Fcompletions', 'https://generativelanguage.googleapis.com/v1beta/models/gemini:streamGenerateContent?alt=sse', 'https%3A%2F%2Fx.com%3A8443%2F%3Fa%3Db%26key%3Dc'].map((address) => `/proxy?url=${address}`),
-  '/proxy/generativelanguage.googleapis.com/v1beta/models/gemini:streamGenerateContent?alt=sse&key=c', '/proxy/x.com:8443/a/b?c=d',
+  ...[
+    'https%3A%2F%2Fapi.openai.com%2Fv1%2Fchat%2Fcompletions',
+    'https://generativelanguage.googleapis.com/v1beta/models/gemini:streamGenerateContent?alt=sse',
+    'https%3A%2F%2Fx.com%3A8443%2F%3Fa%3Db%26key%3Dc',
+  ].map((address) => `/proxy?url=${address}`),
+  '/proxy/generativelanguage.googleapis.com/v1beta/models/gemini:streamGenerateContent?alt=sse&key=c',
+  '/proxy/x.com:8443/a/b?c=d',
 ]
-const TARGET_PIECES = ['%2e', '..', '%2f', '//', '\\', '%5c', '@', ':', '#', '%23', '?', '&', '%00', '%0d%0a', '%25', '%252e', ';', '[::1]', 'xn--', '\u00e9', '%c3%a9', '%ff', '+', 'url=', 'https://', '127.0.0.1', '.']
+const TARGET_PIECES = [
+  '%2e',
+  '..',
+  '%2f',
+  '//',
+  '\\',
+  '%5c',
+  '@',
+  ':',
+  '#',
+  '%23',
+  '?',
+  '&',
+  '%00',
+  '%0d%0a',
+  '%25',
+  '%252e',
+  ';',
+  '[::1]',
+  'xn--',
+  '\u00e9',
+  '%c3%a9',
+  '%ff',
+  '+',
+  'url=',
+  'https://',
+  '127.0.0.1',
+  '.',
+]
 
-/** Of targets: what is taken means the same to every URL parser, and nothing that is sent could end a line. */
+/**
+ * Of targets: what is taken means the same to every URL parser, and nothing that is sent could end
+ * a line.
+ */
 export const target = plain((chance) => {
   const found = readTarget(chance.mutated(chance.pick(TARGETS), TARGET_PIECES, 5))
   if (!found.ok) return
@@ -234,5 +372,8 @@ export const target = plain((chance) => {
   // Segments of dots are the endpoint's to refuse.
   if (/\/\.{1,2}(?:[/?]|$)/.test(pathAndQuery)) return
   const url = new URL(`https://${hostname}:${port}${pathAndQuery}`)
-  assert.deepEqual([url.hostname, url.pathname, url.hash, url.username], [hostname, pathAndQuery.split('?')[0], '', ''])
+  assert.deepEqual(
+    [url.hostname, url.pathname, url.hash, url.username],
+    [hostname, pathAndQuery.split('?')[0], '', ''],
+  )
 })

@@ -12,7 +12,13 @@ const CASE_MS = 20_000
  * @returns how many there were
  * @throws Error that names the seed of the case that went wrong
  */
-export async function fuzz(name: string, open: () => Promise<Target>, first: number, milliseconds: number, least = 1): Promise<number> {
+export async function fuzz(
+  name: string,
+  open: () => Promise<Target>,
+  first: number,
+  milliseconds: number,
+  least = 1,
+): Promise<number> {
   await using target = await open()
   const until = performance.now() + milliseconds
   let seed = first
@@ -21,11 +27,16 @@ export async function fuzz(name: string, open: () => Promise<Target>, first: num
     try {
       const result = target.run(new Chance(seed))
       if (result instanceof Promise) {
-        const hangs = new Promise<never>((_, reject) => (timer = setTimeout(reject, CASE_MS, new Error('the case does not end'))))
+        const hangs = new Promise<never>(
+          (_, reject) => (timer = setTimeout(reject, CASE_MS, new Error('the case does not end'))),
+        )
         await Promise.race([result, hangs])
       }
     } catch (error) {
-      throw new Error(`${name} fails at seed ${seed}: npm run bench -- fuzz --target ${name} --seed ${seed} --minutes 0`, { cause: error })
+      throw new Error(
+        `${name} fails at seed ${seed}: npm run bench -- fuzz --target ${name} --seed ${seed} --minutes 0`,
+        { cause: error },
+      )
     } finally {
       clearTimeout(timer)
     }

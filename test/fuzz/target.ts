@@ -10,11 +10,17 @@ export interface Target extends AsyncDisposable {
 }
 
 /** A target that needs nothing. */
-export const plain = (run: Case) => (): Promise<Target> => Promise.resolve({ run, [Symbol.asyncDispose]: () => Promise.resolve() })
+export const plain = (run: Case) => (): Promise<Target> =>
+  Promise.resolve({ run, [Symbol.asyncDispose]: () => Promise.resolve() })
 
 /** The same result however the bytes are split. */
-export function sameForAllSplits<T>(chance: Chance, bytes: Buffer, read: (pieces: readonly Buffer[]) => T): T {
+export function sameForAllSplits<T>(
+  chance: Chance,
+  bytes: Buffer,
+  read: (pieces: readonly Buffer[]) => T,
+): T {
   const whole = read([bytes])
-  for (let i = 0; i < 3; i++) assert.deepEqual(read(chance.split(bytes)), whole, 'the split changes nothing')
+  for (let i = 0; i < 3; i++)
+    assert.deepEqual(read(chance.split(bytes)), whole, 'the split changes nothing')
   return whole
 }

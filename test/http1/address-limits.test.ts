@@ -30,7 +30,10 @@ const LIVE = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'
 const TURNED_AWAY = /^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*"code":"too_many_connections"/i
 
 test('so many connections of one address, whatever is sent on them', async (t) => {
-  const server = await startServer(t, { HOST: '127.0.0.1', TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '5' })
+  const server = await startServer(t, {
+    HOST: '127.0.0.1',
+    TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '5',
+  })
   // Those that Node's server has taken over count too.
   const served = [0, 1].map(() => dial(t, server.port, LIVE))
   await until(() => served.every((caller) => caller.text().includes(' 200 ')))
@@ -72,7 +75,15 @@ test('a connection is served before the many that another address opened', async
       outgoing.end()
     },
   }
-  const listening = await listen(doors, { host: '127.0.0.1', port: 0, headersTimeout: 10_000, maxConnections: 0, trustProxy: false, log: openLog('silent'), clock: Date.now })
+  const listening = await listen(doors, {
+    host: '127.0.0.1',
+    port: 0,
+    headersTimeout: 10_000,
+    maxConnections: 0,
+    trustProxy: false,
+    log: openLog('silent'),
+    clock: Date.now,
+  })
   t.after(() => listening.close(0))
   const { port } = listening
   // All of them have been sent before the first is accepted.
@@ -86,8 +97,13 @@ test('a connection is served before the many that another address opened', async
 })
 
 test('behind a trusted proxy requests are counted, by X-Forwarded-For', async (t) => {
-  const server = await startServer(t, { HOST: '127.0.0.1', TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '2', TOLLMARK_TRUST_PROXY: 'true' })
-  const upload = (path: string, from: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 10.0.0.1, ${from}\r\nContent-Length: 10\r\n\r\n{`
+  const server = await startServer(t, {
+    HOST: '127.0.0.1',
+    TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '2',
+    TOLLMARK_TRUST_PROXY: 'true',
+  })
+  const upload = (path: string, from: string) =>
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 10.0.0.1, ${from}\r\nContent-Length: 10\r\n\r\n{`
   // Connections do not count: all of them are the proxy's.
   const idle = Array.from({ length: 10 }, () => dial(t, server.port, LIVE))
   await until(() => idle.every((caller) => caller.text().includes(' 200 ')))
@@ -98,7 +114,11 @@ test('behind a trusted proxy requests are counted, by X-Forwarded-For', async (t
     await until(() => third.text() !== '')
     return TURNED_AWAY.test(third.text())
   })
-  const proxied = dial(t, server.port, upload('/proxy?url=https://api.openai.com/v1/models', '192.0.2.7'))
+  const proxied = dial(
+    t,
+    server.port,
+    upload('/proxy?url=https://api.openai.com/v1/models', '192.0.2.7'),
+  )
   await until(() => proxied.text() !== '')
   assert.match(proxied.text(), TURNED_AWAY)
   const other = dial(t, server.port, `${LIVE.slice(0, -2)}X-Forwarded-For: 192.0.2.8\r\n\r\n`)
@@ -113,11 +133,17 @@ test('behind a trusted proxy requests are counted, by X-Forwarded-For', async (t
 })
 
 test('a request that is over leaves its place to the next one on the same connection', async (t) => {
-  const server = await startServer(t, { HOST: '127.0.0.1', TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '1', TOLLMARK_TRUST_PROXY: 'true' })
-  const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.7\r\n\r\n`
+  const server = await startServer(t, {
+    HOST: '127.0.0.1',
+    TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '1',
+    TOLLMARK_TRUST_PROXY: 'true',
+  })
+  const request = (path: string) =>
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.7\r\n\r\n`
   const proxied = request('/proxy?url=https://api.openai.com/v1/models')
   const caller = dial(t, server.port)
-  const statuses = () => [...caller.text().matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status))
+  const statuses = () =>
+    [...caller.text().matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status))
   const all = [proxied, proxied, request('/livez'), proxied, request('/livez')]
   for (const [i, bytes] of all.entries()) {
     caller.socket.write(bytes)
@@ -128,9 +154,29 @@ test('a request that is over leaves its place to the next one on the same connec
 
 test('without a trusted proxy nobody chooses an address, and behind one only its own word counts', () => {
   const client = (trusted: boolean, forwarded: string) =>
-    clientOf({ headers: { host: 'a.test', 'x-forwarded-for': forwarded, 'x-forwarded-proto': 'https', 'x-forwarded-host': 'b.test' }, socket: { remoteAddress: '192.0.2.1' } } as unknown as IncomingMessage, trusted)
-  for (const forwarded of ['', '127.0.0.1', '203.0.113.9, 198.51.100.7', '[2001:db8::1]:5']) assert.deepEqual(client(false, forwarded), { origin: 'http://a.test', secure: false, address: '192.0.2.1' }, forwarded)
-  assert.deepEqual(client(true, '127.0.0.1, 198.51.100.7'), { origin: 'https://b.test', secure: true, address: '198.51.100.7' })
+    clientOf(
+      {
+        headers: {
+          host: 'a.test',
+          'x-forwarded-for': forwarded,
+          'x-forwarded-proto': 'https',
+          'x-forwarded-host': 'b.test',
+        },
+        socket: { remoteAddress: '192.0.2.1' },
+      } as unknown as IncomingMessage,
+      trusted,
+    )
+  for (const forwarded of ['', '127.0.0.1', '203.0.113.9, 198.51.100.7', '[2001:db8::1]:5'])
+    assert.deepEqual(
+      client(false, forwarded),
+      { origin: 'http://a.test', secure: false, address: '192.0.2.1' },
+      forwarded,
+    )
+  assert.deepEqual(client(true, '127.0.0.1, 198.51.100.7'), {
+    origin: 'https://b.test',
+    secure: true,
+    address: '198.51.100.7',
+  })
   assert.equal(client(true, '').address, '192.0.2.1')
   assert.equal(new Addresses(1, false).acceptRequest(['X-Forwarded-For', '203.0.113.9']), undefined)
 })

@@ -33,7 +33,8 @@ test('bytes that were given out are never written again', () => {
 })
 
 test('an answer says the same in pieces of any size', () => {
-  const answer = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\nhello\r\nA\r\n, everyone\r\n0\r\nA: b\r\nC: d\r\n\r\n'
+  const answer =
+    'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\nhello\r\nA\r\n, everyone\r\n0\r\nA: b\r\nC: d\r\n\r\n'
   const read = (size: number): string[] => {
     const said: string[] = []
     let body = ''
@@ -45,7 +46,8 @@ test('an answer says the same in pieces of any size', () => {
       onPause() {},
     })
     reader.begin('GET')
-    for (let at = 0; at < answer.length; at += size) reader.push(Buffer.from(answer.slice(at, at + size)))
+    for (let at = 0; at < answer.length; at += size)
+      reader.push(Buffer.from(answer.slice(at, at + size)))
     return said
   }
   const whole = read(answer.length)

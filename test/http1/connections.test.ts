@@ -1,4 +1,5 @@
-// Callers' connections over real sockets: what our own reader must do as Node's server does it, and how the two share a connection.
+// Callers' connections over real sockets: what our own reader must do as Node's server does it, and
+// how the two share a connection.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -26,13 +27,21 @@ interface Rig {
   close(): void
 }
 
-async function start(t: TestContext, handle: Handle, limits = { head: 10_000, keepAlive: 10_000 }): Promise<Rig> {
+async function start(
+  t: TestContext,
+  handle: Handle,
+  limits = { head: 10_000, keepAlive: 10_000 },
+): Promise<Rig> {
   const seen: Seen[] = []
   const rest: string[] = []
   const take = (caller: Caller): void => {
     const one: Seen = { caller, body: '', ended: false, gone: false, taken: false }
     seen.push(one)
-    caller.watch({ onDrain() {}, onGone: () => (one.gone = true), onTaken: () => (one.taken = true) })
+    caller.watch({
+      onDrain() {},
+      onGone: () => (one.gone = true),
+      onTaken: () => (one.taken = true),
+    })
     handle(caller, one)
   }
   const server = createServer((incoming, outgoing) => {
@@ -53,7 +62,14 @@ async function start(t: TestContext, handle: Handle, limits = { head: 10_000, ke
     server.closeAllConnections()
     server.close()
   })
-  return { port: (server.address() as AddressInfo).port, front, seen, rest, closed, close: () => void server.close() }
+  return {
+    port: (server.address() as AddressInfo).port,
+    front,
+    seen,
+    rest,
+    closed,
+    close: () => void server.close(),
+  }
 }
 
 /** Reads the whole body, then answers with it. */
@@ -74,7 +90,12 @@ function read(caller: Caller, seen: Seen, end: () => void = () => {}): void {
   })
 }
 
-function answer(caller: Caller, body: string, headers: RawHeaders = ['Content-Length', String(body.length)], status = 200): void {
+function answer(
+  caller: Caller,
+  body: string,
+  headers: RawHeaders = ['Content-Length', String(body.length)],
+  status = 200,
+): void {
   caller.head(status, 'OK', headers)
   caller.write(Buffer.from(body))
   caller.end()
@@ -83,21 +104,29 @@ function answer(caller: Caller, body: string, headers: RawHeaders = ['Content-Le
 
 /** A bare client that keeps all it receives. */
 function dial(t: TestContext, port: number): Socket & { text: string } {
-  const socket = Object.assign(connect({ port, host: '127.0.0.1', allowHalfOpen: true }), { text: '' })
+  const socket = Object.assign(connect({ port, host: '127.0.0.1', allowHalfOpen: true }), {
+    text: '',
+  })
   socket.on('error', () => {})
   socket.on('data', (bytes) => (socket.text += bytes.toString('latin1')))
   t.after(() => socket.destroy())
   return socket
 }
 
-const get = (target: string, headers = ''): string => `GET ${target} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`
-const post = (target: string, body: string, headers = `Content-Length: ${body.length}\r\n`): string => `POST ${target} HTTP/1.1\r\nHost: x\r\n${headers}\r\n${body}`
+const get = (target: string, headers = ''): string =>
+  `GET ${target} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`
+const post = (
+  target: string,
+  body: string,
+  headers = `Content-Length: ${body.length}\r\n`,
+): string => `POST ${target} HTTP/1.1\r\nHost: x\r\n${headers}\r\n${body}`
 
 /** The answers in a text, all with a length. */
 function answers(text: string): string[] {
   const found: string[] = []
-  for (let rest = text; rest !== ''; ) {
-    const [, head = '', length = ''] = /^([^]*?Content-Length: (\d+)[^]*?\r\n\r\n)/i.exec(rest) ?? []
+  for (let rest = text; rest !== '';) {
+    const [, head = '', length = ''] =
+      /^([^]*?Content-Length: (\d+)[^]*?\r\n\r\n)/i.exec(rest) ?? []
     if (head === '' || rest.length < head.length + Number(length)) break
     found.push(rest.slice(head.length, head.length + Number(length)))
     rest = rest.slice(head.length + Number(length))
@@ -106,7 +135,11 @@ function answers(text: string): string[] {
 }
 
 test('requests in a row are answered in their order, however late each answer is', async (t) => {
-  const { port, seen } = await start(t, (caller) => void setTimeout(() => answer(caller, caller.target), caller.target.endsWith('0') ? 30 : 1))
+  const { port, seen } = await start(
+    t,
+    (caller) =>
+      void setTimeout(() => answer(caller, caller.target), caller.target.endsWith('0') ? 30 : 1),
+  )
   const socket = dial(t, port)
   socket.write([0, 1, 2, 3].map((i) => get(`/proxy?${i}`)).join(''))
   await until(() => answers(socket.text).length === 4)
@@ -119,7 +152,10 @@ test('a thousand requests in one piece are all answered', async (t) => {
   const socket = dial(t, port)
   socket.write(Array.from({ length: 1_000 }, (_, i) => post('/proxy', `<${i}>`)).join(''))
   await until(() => answers(socket.text).length === 1_000)
-  assert.deepEqual(answers(socket.text), Array.from({ length: 1_000 }, (_, i) => `<${i}>`))
+  assert.deepEqual(
+    answers(socket.text),
+    Array.from({ length: 1_000 }, (_, i) => `<${i}>`),
+  )
 })
 
 test('of large bodies that come at once a few pieces are read in each turn of the event loop, of all in turns', async (t) => {
@@ -127,7 +163,8 @@ test('of large bodies that come at once a few pieces are read in each turn of th
   const inTurns: Map<Caller, number>[] = [new Map()]
   const { port, seen } = await start(t, (caller, one) => {
     caller.body?.read({
-      onData: (bytes) => void inTurns.at(-1)!.set(caller, (inTurns.at(-1)!.get(caller) ?? 0) + bytes.length),
+      onData: (bytes) =>
+        void inTurns.at(-1)!.set(caller, (inTurns.at(-1)!.get(caller) ?? 0) + bytes.length),
       onEnd() {
         one.ended = true
         answer(caller, 'read')
@@ -148,14 +185,17 @@ test('of large bodies that come at once a few pieces are read in each turn of th
   await until(() => sockets.every(({ text }) => answers(text)[0] === 'read'))
   counting = false
   const sums = inTurns.map((turn) => [...turn.values()].reduce((sum, bytes) => sum + bytes, 0))
-  assert.equal(sums.reduce((sum, bytes) => sum + bytes, 0), callers * size)
+  assert.equal(
+    sums.reduce((sum, bytes) => sum + bytes, 0),
+    callers * size,
+  )
   // Each reads one piece before it waits, and what it had read when it was paused once it goes on.
   const most = Math.max(...sums) / piece
   assert.ok(most <= 2 * (callers + 8), `${most} pieces in one turn`)
   assert.ok(Math.max(...inTurns.flatMap((turn) => [...turn.values()])) <= 10 * piece, 'of one body')
 })
 
-test('Node\'s server gets a few of many connections in each turn of the event loop, and none that is gone', async (t) => {
+test("Node's server gets a few of many connections in each turn of the event loop, and none that is gone", async (t) => {
   const { port, rest } = await start(t, echo)
   const sockets = Array.from({ length: 60 }, () => dial(t, port))
   for (const socket of sockets) socket.write(get('/proxy'))
@@ -175,9 +215,15 @@ test('Node\'s server gets a few of many connections in each turn of the event lo
   assert.ok(Math.max(...inTurns) <= 8, `${Math.max(...inTurns)} in one turn`)
 })
 
-test('a connection goes from our reader to Node\'s server and works on, wherever the bytes are cut', async (t) => {
+test("a connection goes from our reader to Node's server and works on, wherever the bytes are cut", async (t) => {
   const { port, rest, seen } = await start(t, echo)
-  const text = post('/proxy?1', 'abc') + get('/proxy?2') + post('/other', 'defg') + post('/proxy?3', 'hi') + get('/last') + get('/proxy?4', 'Connection: close\r\n')
+  const text =
+    post('/proxy?1', 'abc') +
+    get('/proxy?2') +
+    post('/other', 'defg') +
+    post('/proxy?3', 'hi') +
+    get('/last') +
+    get('/proxy?4', 'Connection: close\r\n')
   const expected = ['abc', 'GET /proxy?2', 'node POST defg', 'hi', 'node GET ', 'GET /proxy?4']
   for (const size of [text.length, 1, 7, 50, 91]) {
     const socket = dial(t, port)
@@ -193,7 +239,7 @@ test('a connection goes from our reader to Node\'s server and works on, wherever
   assert.deepEqual([rest.length, seen.length], [10, 20])
 })
 
-test('a long body follows a connection to Node\'s server', async (t) => {
+test("a long body follows a connection to Node's server", async (t) => {
   const { port } = await start(t, echo)
   const socket = dial(t, port)
   const body = 'x'.repeat(3_000_000)
@@ -202,19 +248,67 @@ test('a long body follows a connection to Node\'s server', async (t) => {
   assert.ok(answers(socket.text)[1] === `node POST ${body}`)
 })
 
-/** TABLE of bytes that end a connection: what comes first, the bytes, the status and the code, and whether they were for the proxy. */
+/**
+ * TABLE of bytes that end a connection: what comes first, the bytes, the status and the code, and
+ * whether they were for the proxy.
+ */
 const BAD: [name: string, bytes: string, status: number, code: string, proxied?: true][] = [
-  ['two lengths', 'POST /proxy HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 400, 'malformed_request', true],
+  [
+    'two lengths',
+    'POST /proxy HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+    400,
+    'malformed_request',
+    true,
+  ],
   ['a bare line feed', 'GET /proxy HTTP/1.1\nHost: x\n\n', 400, 'malformed_request', true],
-  ['a head without end', `GET /proxy HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(4_000)}`, 431, 'headers_too_large', true],
-  ['an address that is too long', get(`/proxy?url=https://api.openai.com/v1/files?after=${'x'.repeat(20_000)}`), 431, 'headers_too_large', true],
-  ['an address with a raw letter beyond ASCII', get('/proxy?url=https://api.openai.com/v1/files?after=\u00e9'), 400, 'malformed_request', true],
-  ['a bad chunk', post('/proxy', '5\r\nhello\r\nzz\r\n', 'Transfer-Encoding: chunked\r\n'), 400, 'malformed_request', true],
+  [
+    'a head without end',
+    `GET /proxy HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(4_000)}`,
+    431,
+    'headers_too_large',
+    true,
+  ],
+  [
+    'an address that is too long',
+    get(`/proxy?url=https://api.openai.com/v1/files?after=${'x'.repeat(20_000)}`),
+    431,
+    'headers_too_large',
+    true,
+  ],
+  [
+    'an address with a raw letter beyond ASCII',
+    get('/proxy?url=https://api.openai.com/v1/files?after=\u00e9'),
+    400,
+    'malformed_request',
+    true,
+  ],
+  [
+    'a bad chunk',
+    post('/proxy', '5\r\nhello\r\nzz\r\n', 'Transfer-Encoding: chunked\r\n'),
+    400,
+    'malformed_request',
+    true,
+  ],
   ['no HTTP', 'hello\r\n\r\n', 400, 'malformed_request'],
   ['no HTTP, behind a request', `${get('/proxy')}hello\r\n\r\n`, 400, 'malformed_request'],
-  ['a bad request behind one of Node\'s', `${get('/other')}GET /proxy HTTP/1.1\r\nHost : x\r\n\r\n`, 400, 'malformed_request'],
-  ['a tunnel', 'CONNECT api.openai.com:443 HTTP/1.1\r\nHost: api.openai.com:443\r\n\r\n', 405, 'method_not_allowed'],
-  ['a head without end for Node', `GET /other HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(4_000)}`, 431, 'headers_too_large'],
+  [
+    "a bad request behind one of Node's",
+    `${get('/other')}GET /proxy HTTP/1.1\r\nHost : x\r\n\r\n`,
+    400,
+    'malformed_request',
+  ],
+  [
+    'a tunnel',
+    'CONNECT api.openai.com:443 HTTP/1.1\r\nHost: api.openai.com:443\r\n\r\n',
+    405,
+    'method_not_allowed',
+  ],
+  [
+    'a head without end for Node',
+    `GET /other HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(4_000)}`,
+    431,
+    'headers_too_large',
+  ],
 ]
 
 test('what is no request is answered with a problem, and the connection is closed', async (t) => {
@@ -240,7 +334,10 @@ test('a caller that asks for a tunnel and leaves at once harms nobody', async (t
   const { port } = await start(t, echo)
   const leavers = Array.from({ length: 50 }, () => dial(t, port).on('error', () => {}))
   await Promise.all(leavers.map((socket) => once(socket, 'connect')))
-  for (const socket of leavers) socket.write('CONNECT api.openai.com:443 HTTP/1.1\r\nHost: api.openai.com:443\r\n\r\n', () => socket.resetAndDestroy())
+  for (const socket of leavers)
+    socket.write('CONNECT api.openai.com:443 HTTP/1.1\r\nHost: api.openai.com:443\r\n\r\n', () =>
+      socket.resetAndDestroy(),
+    )
   await until(() => leavers.every((socket) => socket.closed))
   const socket = dial(t, port)
   socket.write(get('/proxy', 'Connection: close\r\n'))
@@ -286,24 +383,107 @@ test('a connection that is not used again is closed, and says so beforehand', as
 })
 
 test('a request under way is not bound by the limits of heads and of rest', async (t) => {
-  const { port } = await start(t, (caller) => void setTimeout(() => answer(caller, 'late'), 500), { head: 100, keepAlive: 100 })
+  const { port } = await start(t, (caller) => void setTimeout(() => answer(caller, 'late'), 500), {
+    head: 100,
+    keepAlive: 100,
+  })
   const socket = dial(t, port)
   socket.write(get('/proxy'))
   await until(() => socket.text.endsWith('late'))
 })
 
-/** TABLE of how an answer is framed: request, status, headers of the answer, what arrives, and whether the connection lives on. */
-const FRAMED: [name: string, request: string, status: number, headers: RawHeaders, arrives: RegExp, lives: boolean][] = [
-  ['a length', get('/proxy'), 200, ['Content-Length', '4'], /\r\nContent-Length: 4\r\nConnection: keep-alive\r\nKeep-Alive: timeout=10\r\n\r\nbody$/, true],
-  ['chunks', get('/proxy'), 200, [], /\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n[^]*\r\n\r\n4\r\nbody\r\n0\r\n\r\n$/, true],
-  ['HEAD', 'HEAD /proxy HTTP/1.1\r\nHost: x\r\n\r\n', 200, ['Content-Length', '4'], /\r\nContent-Length: 4\r\nConnection: keep-alive\r\n[^]*\r\n\r\n$/, true],
-  ['HEAD without a length', 'HEAD /proxy HTTP/1.1\r\nHost: x\r\n\r\n', 200, [], /^HTTP\/1\.1 200 OK\r\nConnection: keep-alive\r\n[^]*\r\n\r\n$/, true],
-  ['204', get('/proxy'), 204, [], /^HTTP\/1\.1 204 OK\r\nConnection: keep-alive\r\n[^]*\r\n\r\n$/, true],
-  ['304', get('/proxy'), 304, ['Content-Length', '4'], /\r\nContent-Length: 4\r\nConnection: keep-alive\r\n[^]*\r\n\r\n$/, true],
-  ['Connection: close', get('/proxy', 'Connection: Close\r\n'), 200, ['Content-Length', '4'], /\r\nConnection: close\r\n\r\nbody$/, false],
-  ['HTTP/1.0', 'GET /proxy HTTP/1.0\r\n\r\n', 200, ['Content-Length', '4'], /\r\nConnection: close\r\n\r\nbody$/, false],
-  ['HTTP/1.0 without a length', 'GET /proxy HTTP/1.0\r\nConnection: keep-alive\r\n\r\n', 200, [], /^HTTP\/1\.1 200 OK\r\nConnection: close\r\n\r\nbody$/, false],
-  ['HTTP/1.0 that lives on', 'GET /proxy HTTP/1.0\r\nConnection: keep-alive\r\n\r\n', 200, ['Content-Length', '4'], /\r\nConnection: keep-alive\r\n[^]*\r\n\r\nbody$/, true],
+/**
+ * TABLE of how an answer is framed: request, status, headers of the answer, what arrives, and
+ * whether the connection lives on.
+ */
+const FRAMED: [
+  name: string,
+  request: string,
+  status: number,
+  headers: RawHeaders,
+  arrives: RegExp,
+  lives: boolean,
+][] = [
+  [
+    'a length',
+    get('/proxy'),
+    200,
+    ['Content-Length', '4'],
+    /\r\nContent-Length: 4\r\nConnection: keep-alive\r\nKeep-Alive: timeout=10\r\n\r\nbody$/,
+    true,
+  ],
+  [
+    'chunks',
+    get('/proxy'),
+    200,
+    [],
+    /\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n[^]*\r\n\r\n4\r\nbody\r\n0\r\n\r\n$/,
+    true,
+  ],
+  [
+    'HEAD',
+    'HEAD /proxy HTTP/1.1\r\nHost: x\r\n\r\n',
+    200,
+    ['Content-Length', '4'],
+    /\r\nContent-Length: 4\r\nConnection: keep-alive\r\n[^]*\r\n\r\n$/,
+    true,
+  ],
+  [
+    'HEAD without a length',
+    'HEAD /proxy HTTP/1.1\r\nHost: x\r\n\r\n',
+    200,
+    [],
+    /^HTTP\/1\.1 200 OK\r\nConnection: keep-alive\r\n[^]*\r\n\r\n$/,
+    true,
+  ],
+  [
+    '204',
+    get('/proxy'),
+    204,
+    [],
+    /^HTTP\/1\.1 204 OK\r\nConnection: keep-alive\r\n[^]*\r\n\r\n$/,
+    true,
+  ],
+  [
+    '304',
+    get('/proxy'),
+    304,
+    ['Content-Length', '4'],
+    /\r\nContent-Length: 4\r\nConnection: keep-alive\r\n[^]*\r\n\r\n$/,
+    true,
+  ],
+  [
+    'Connection: close',
+    get('/proxy', 'Connection: Close\r\n'),
+    200,
+    ['Content-Length', '4'],
+    /\r\nConnection: close\r\n\r\nbody$/,
+    false,
+  ],
+  [
+    'HTTP/1.0',
+    'GET /proxy HTTP/1.0\r\n\r\n',
+    200,
+    ['Content-Length', '4'],
+    /\r\nConnection: close\r\n\r\nbody$/,
+    false,
+  ],
+  [
+    'HTTP/1.0 without a length',
+    'GET /proxy HTTP/1.0\r\nConnection: keep-alive\r\n\r\n',
+    200,
+    [],
+    /^HTTP\/1\.1 200 OK\r\nConnection: close\r\n\r\nbody$/,
+    false,
+  ],
+  [
+    'HTTP/1.0 that lives on',
+    'GET /proxy HTTP/1.0\r\nConnection: keep-alive\r\n\r\n',
+    200,
+    ['Content-Length', '4'],
+    /\r\nConnection: keep-alive\r\n[^]*\r\n\r\nbody$/,
+    true,
+  ],
 ]
 
 test('an answer is framed as its caller can read it', async (t) => {
@@ -347,9 +527,13 @@ test('answers of one turn of the event loop are written when it is over, in thei
   for (const { caller } of seen) answer(caller, caller.target)
   assert.ok(seen.every(({ taken }) => !taken))
   const order: string[] = []
-  for (const { caller } of seen) caller.watch({ onDrain() {}, onGone() {}, onTaken: () => order.push(caller.target) })
+  for (const { caller } of seen)
+    caller.watch({ onDrain() {}, onGone() {}, onTaken: () => order.push(caller.target) })
   await new Promise(setImmediate)
-  assert.deepEqual(order, seen.map(({ caller }) => caller.target))
+  assert.deepEqual(
+    order,
+    seen.map(({ caller }) => caller.target),
+  )
   await until(() => sockets.every(({ text }, i) => text.endsWith(`/proxy?${i}`)))
 })
 
@@ -357,7 +541,13 @@ test('an answer that has been said arrives, although its request breaks in the s
   const { port } = await start(t, (caller) => answer(caller, 'early'))
   const socket = dial(t, port)
   // More than one read of the socket, and what is wrong stands in the last.
-  socket.write(post('/proxy', `${(150_000).toString(16)}\r\n${'x'.repeat(150_000)}\r\nnonsense\r\n`, 'Transfer-Encoding: chunked\r\n'))
+  socket.write(
+    post(
+      '/proxy',
+      `${(150_000).toString(16)}\r\n${'x'.repeat(150_000)}\r\nnonsense\r\n`,
+      'Transfer-Encoding: chunked\r\n',
+    ),
+  )
   await until(() => socket.readableEnded || socket.destroyed)
   assert.match(socket.text, /early$/)
 })
@@ -394,7 +584,9 @@ test('a caller that does not read is noticed within a turn', async (t) => {
 })
 
 test('Expect: 100-continue is answered when the body is wanted; an answer without it closes', async (t) => {
-  const { port } = await start(t, (caller, seen) => (caller.target.endsWith('no') ? answer(caller, 'no') : echo(caller, seen)))
+  const { port } = await start(t, (caller, seen) =>
+    caller.target.endsWith('no') ? answer(caller, 'no') : echo(caller, seen),
+  )
   const wanted = dial(t, port)
   wanted.write(post('/proxy', '', 'Expect: 100-continue\r\nContent-Length: 2\r\n'))
   await until(() => wanted.text === 'HTTP/1.1 100 Continue\r\n\r\n')
@@ -403,11 +595,16 @@ test('Expect: 100-continue is answered when the body is wanted; an answer withou
   const refused = dial(t, port)
   refused.write(post('/proxy?no', '', 'Expect: 100-continue\r\nContent-Length: 2\r\n'))
   await once(refused, 'end')
-  assert.match(refused.text, /^HTTP\/1\.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno$/)
+  assert.match(
+    refused.text,
+    /^HTTP\/1\.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno$/,
+  )
 })
 
 test('an early answer arrives while the body is still going up, and the connection lives on behind it', async (t) => {
-  const { port } = await start(t, (caller, seen) => (caller.target.endsWith('early') ? answer(caller, 'early') : echo(caller, seen)))
+  const { port } = await start(t, (caller, seen) =>
+    caller.target.endsWith('early') ? answer(caller, 'early') : echo(caller, seen),
+  )
   const socket = dial(t, port)
   socket.write(post('/proxy?early', 'x', 'Content-Length: 3000000\r\n'))
   await until(() => socket.text.endsWith('early'))
@@ -451,7 +648,11 @@ test('a caller that leaves is noticed: while it waits, in its body, in its answe
     caller.flush()
   })
   for (const [name, leave] of LEAVES) {
-    for (const request of [get('/proxy?wait'), post('/proxy?body', 'x', 'Content-Length: 5\r\n'), get('/proxy?answer')]) {
+    for (const request of [
+      get('/proxy?wait'),
+      post('/proxy?body', 'x', 'Content-Length: 5\r\n'),
+      get('/proxy?answer'),
+    ]) {
       const before = seen.length
       const socket = dial(t, port)
       socket.write(request)
@@ -479,7 +680,9 @@ test('an answer that is broken off arrives as far as it came, and ends in a rese
 
 test('when the server closes, unused connections end now and all others with their answers', async (t) => {
   const callers: Caller[] = []
-  const { port, front, closed, close } = await start(t, (caller, seen) => (caller.target.endsWith('slow') ? void callers.push(caller) : echo(caller, seen)))
+  const { port, front, closed, close } = await start(t, (caller, seen) =>
+    caller.target.endsWith('slow') ? void callers.push(caller) : echo(caller, seen),
+  )
   const idle = dial(t, port)
   const busy = dial(t, port)
   const silent = dial(t, port)

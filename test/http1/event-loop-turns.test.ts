@@ -1,4 +1,5 @@
-// Many requests of the API at once are begun one after the other, so that streams go on between them.
+// Many requests of the API at once are begun one after the other, so that streams go on between
+// them.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -13,8 +14,20 @@ const MOST_A_TURN = 4
 const HEAD = 'Host: localhost\r\nContent-Type: application/json\r\n'
 /** TABLE of what all callers send: first, what they are told then, and at the same moment. */
 const FLOODS: [name: string, first: string, told: string, then: string, status: number][] = [
-  ['requests', 'GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n', 'HTTP/1.1 404', 'GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n', 404],
-  ['bodies', `POST /api/v1/session HTTP/1.1\r\n${HEAD}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`, 'HTTP/1.1 100', '{}', 422],
+  [
+    'requests',
+    'GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    'HTTP/1.1 404',
+    'GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    404,
+  ],
+  [
+    'bodies',
+    `POST /api/v1/session HTTP/1.1\r\n${HEAD}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
+    'HTTP/1.1 100',
+    '{}',
+    422,
+  ],
 ]
 
 async function open(port: number): Promise<{ socket: Socket; text: () => string }> {
@@ -32,7 +45,8 @@ for (const [name, first, told, then, status] of FLOODS) {
     t.after(() => callers.forEach(({ socket }) => socket.destroy()))
     for (const { socket } of callers) socket.write(first)
     await until(() => callers.every(({ text }) => text().includes(told)))
-    const answered = (): number => server.lines.filter((line) => line.includes(`"status":${status}`)).length
+    const answered = (): number =>
+      server.lines.filter((line) => line.includes(`"status":${status}`)).length
     await until(() => answered() === (status === 404 ? CALLERS : 0))
 
     const before = server.lines.length
@@ -49,7 +63,10 @@ for (const [name, first, told, then, status] of FLOODS) {
     for (const { socket } of callers) socket.write(then)
     await until(() => server.lines.length === before + CALLERS)
     await until(() => counted === before + CALLERS)
-    assert.equal(inTurns.reduce((sum, some) => sum + some, 0), CALLERS)
+    assert.equal(
+      inTurns.reduce((sum, some) => sum + some, 0),
+      CALLERS,
+    )
     assert.ok(Math.max(...inTurns) <= MOST_A_TURN, `${Math.max(...inTurns)} in one turn`)
   })
 }

@@ -1,4 +1,5 @@
-// A caller may close its sending side behind its request, and wait for the answer (RFC 9112, section 9.6).
+// A caller may close its sending side behind its request, and wait for the answer (RFC 9112,
+// section 9.6).
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -7,7 +8,13 @@ import { PAGE, file, form, type Form } from '../support/form.ts'
 import { startServer, type TestServer } from '../support/harness.ts'
 
 function requestOf(token: string, { contentType, body }: Form): Buffer {
-  const head = ['POST /api/v1/convert HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${token}`, `Content-Type: ${contentType}`, `Content-Length: ${body.length}`]
+  const head = [
+    'POST /api/v1/convert HTTP/1.1',
+    'Host: localhost',
+    `Authorization: Bearer ${token}`,
+    `Content-Type: ${contentType}`,
+    `Content-Length: ${body.length}`,
+  ]
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body])
 }
 
@@ -16,15 +23,27 @@ async function answerTo(server: TestServer, bytes: Buffer | string): Promise<str
   const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
   socket.end(bytes)
   // A slow machine asks meanwhile whether somebody still listens.
-  return String(Buffer.concat((await socket.toArray()) as Buffer[])).replace(/^(?:HTTP\/1\.1 100 Continue\r\n\r\n)+/, '')
+  return String(Buffer.concat((await socket.toArray()) as Buffer[])).replace(
+    /^(?:HTTP\/1\.1 100 Continue\r\n\r\n)+/,
+    '',
+  )
 }
 
 test('a caller that closes its sending side gets its answer, and the end of the connection', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
-  assert.match(await answerTo(server, requestOf(token, form(file('Page.html', PAGE)))), /^HTTP\/1\.1 200 [^]*\nBe kind\.\n$/)
-  assert.match(await answerTo(server, 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n'), /^HTTP\/1\.1 200 /)
-  assert.match(await answerTo(server, 'GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n'), /^HTTP\/1\.1 404 /)
+  assert.match(
+    await answerTo(server, requestOf(token, form(file('Page.html', PAGE)))),
+    /^HTTP\/1\.1 200 [^]*\nBe kind\.\n$/,
+  )
+  assert.match(
+    await answerTo(server, 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n'),
+    /^HTTP\/1\.1 200 /,
+  )
+  assert.match(
+    await answerTo(server, 'GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n'),
+    /^HTTP\/1\.1 404 /,
+  )
 })
 
 test('an upload that stands still is answered 408, wherever it stops', async (t) => {
@@ -35,7 +54,11 @@ test('an upload that stands still is answered 408, wherever it stops', async (t)
     const socket = connect({ port: server.port, host: '127.0.0.1' })
     socket.write(whole.subarray(0, end))
     const [answer] = (await once(socket, 'data')) as [Buffer]
-    assert.match(String(answer), /^HTTP\/1\.1 408 [^]*"code":"request_timeout"/, `${end - head} bytes of the body`)
+    assert.match(
+      String(answer),
+      /^HTTP\/1\.1 408 [^]*"code":"request_timeout"/,
+      `${end - head} bytes of the body`,
+    )
     socket.destroy()
   }
 })

@@ -1,4 +1,5 @@
-// A head that comes byte by byte is read slowly: whoever opens many connections cannot make each byte cost as much as a request.
+// A head that comes byte by byte is read slowly: whoever opens many connections cannot make each
+// byte cost as much as a request.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -13,13 +14,21 @@ const ROUNDS = 60
 test('many callers with a byte now and then are read in turns, and answered in the end', async (t) => {
   const server = createServer()
   t.after(() => server.close())
-  openFront(server, (caller) => (caller.head(204, 'No Content', []), caller.end(), caller.flush()), { head: 60_000, keepAlive: 60_000 }, openLog('silent'), Date.now)
+  openFront(
+    server,
+    (caller) => (caller.head(204, 'No Content', []), caller.end(), caller.flush()),
+    { head: 60_000, keepAlive: 60_000 },
+    openLog('silent'),
+    Date.now,
+  )
   let reads = 0
   server.on('connection', (socket: Socket) => socket.on('data', () => reads++))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const sockets = Array.from({ length: CONNECTIONS }, () => connect({ port, host: '127.0.0.1', noDelay: true }))
+  const sockets = Array.from({ length: CONNECTIONS }, () =>
+    connect({ port, host: '127.0.0.1', noDelay: true }),
+  )
   t.after(() => sockets.forEach((socket) => socket.destroy()))
   for (const socket of sockets) socket.write('GET /proxy HTTP/1.1\r\nHost: x\r\nX-Long: ')
   let ticks = 0

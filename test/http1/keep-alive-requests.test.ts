@@ -9,11 +9,18 @@ import { until } from '../support/until.ts'
 test('a burst of callers is taken in while the server does something else', async (t) => {
   const server = await spawnServer(t, { TOLLMARK_DATA: temporaryFolder(t) })
   // What the system lets wait at most; 0 where it does not say.
-  const most = process.platform === 'linux' ? Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8')) : 0
+  const most =
+    process.platform === 'linux' ? Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8')) : 0
   const callers = Math.min(1_500, most)
   server.kill('SIGSTOP')
   let connected = 0
-  const sockets = Array.from({ length: callers }, () => createConnection(Number(new URL(server.url).port), new URL(server.url).hostname, () => connected++).on('error', () => {}))
+  const sockets = Array.from({ length: callers }, () =>
+    createConnection(
+      Number(new URL(server.url).port),
+      new URL(server.url).hostname,
+      () => connected++,
+    ).on('error', () => {}),
+  )
   await until(() => connected === callers)
   server.kill('SIGCONT')
   for (const socket of sockets) socket.destroy()

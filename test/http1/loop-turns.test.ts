@@ -12,7 +12,8 @@ test('work is done a few in each turn of the event loop, by account and key in t
     turn++
     if (dialled.length < 303) setImmediate(count)
   }
-  const dial = (account_id: string, key_id: string) => turns.take({ account_id, key_id }, () => void dialled.push({ key: key_id, turn }))
+  const dial = (account_id: string, key_id: string) =>
+    turns.take({ account_id, key_id }, () => void dialled.push({ key: key_id, turn }))
   setImmediate(count)
   dial('a', 'a1')
   assert.equal(dialled.length, 1, 'one alone does not wait')
@@ -21,6 +22,13 @@ test('work is done a few in each turn of the event loop, by account and key in t
   dial('b', 'b1')
   await until(() => dialled.length === 303)
   const inTurn = Map.groupBy(dialled, (one) => one.turn)
-  assert.ok([...inTurn.values()].every((all) => all.length <= 8), 'at most 8 in a turn')
-  for (const key of ['a2', 'b1']) assert.ok(dialled.findIndex((one) => one.key === key) < 16, `${key} is among the first that waited`)
+  assert.ok(
+    [...inTurn.values()].every((all) => all.length <= 8),
+    'at most 8 in a turn',
+  )
+  for (const key of ['a2', 'b1'])
+    assert.ok(
+      dialled.findIndex((one) => one.key === key) < 16,
+      `${key} is among the first that waited`,
+    )
 })

@@ -28,6 +28,9 @@ test('young objects are collected once for so many bytes that were read, and old
   observer.observe({ entryTypes: ['gc'] })
   for (let i = 0; i < 9 * 16; i++) countRead(4 * MB)
   await until(() => kinds.length >= 18)
-  assert.deepEqual(kinds, Array.from({ length: 18 }, () => NODE_PERFORMANCE_GC_MINOR))
+  assert.deepEqual(
+    kinds,
+    Array.from({ length: 18 }, () => NODE_PERFORMANCE_GC_MINOR),
+  )
   observer.disconnect()
 })

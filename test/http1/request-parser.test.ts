@@ -1,12 +1,17 @@
-// The reader of callers' requests, by itself: what it takes, what it refuses, and that Node's own parser never sees another request in the
-// same bytes.
+// The reader of callers' requests, by itself: what it takes, what it refuses, and that Node's own
+// parser never sees another request in the same bytes.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, METHODS, type IncomingMessage } from 'node:http'
 import { duplexPair } from 'node:stream'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { beginsProxied, RequestError, RequestReader, type RequestHead } from '../../server/http1/request-parser.ts'
+import {
+  beginsProxied,
+  RequestError,
+  RequestReader,
+  type RequestHead,
+} from '../../server/http1/request-parser.ts'
 
 interface Read {
   method: string
@@ -29,10 +34,17 @@ function read(pieces: Iterable<Buffer>): { requests: Read[]; code: string | null
         if (open === null) {
           const head: RequestHead | null = last ? null : reader.head()
           if (head === null) break
-          open = { method: head.method, target: head.target, headers: head.headers, body: '', trailers: [] }
+          open = {
+            method: head.method,
+            target: head.target,
+            headers: head.headers,
+            body: '',
+            trailers: [],
+          }
           last = !head.keepAlive
         }
-        for (let piece = reader.piece(); piece !== null; piece = reader.piece()) open.body += piece.toString('latin1')
+        for (let piece = reader.piece(); piece !== null; piece = reader.piece())
+          open.body += piece.toString('latin1')
         if (!reader.ended) break
         open.trailers = reader.trailers
         requests.push(open)
@@ -47,23 +59,64 @@ function read(pieces: Iterable<Buffer>): { requests: Read[]; code: string | null
 }
 
 const whole = (text: string): Buffer[] => [Buffer.from(text, 'latin1')]
-const bytewise = (text: string): Buffer[] => [...Buffer.from(text, 'latin1')].map((byte) => Buffer.from([byte]))
+const bytewise = (text: string): Buffer[] =>
+  [...Buffer.from(text, 'latin1')].map((byte) => Buffer.from([byte]))
 const HOST = 'Host: x\r\n'
 
 /** TABLE of requests that are taken: name, bytes, and what they are. */
 const TAKEN: [name: string, bytes: string, requests: Partial<Read>[]][] = [
-  ['no body', `GET /proxy?url=a HTTP/1.1\r\n${HOST}\r\n`, [{ method: 'GET', target: '/proxy?url=a', headers: ['Host', 'x'], body: '' }]],
-  ['a length', `POST /proxy HTTP/1.1\r\n${HOST}Content-Length: 5\r\n\r\nhello`, [{ body: 'hello' }]],
+  [
+    'no body',
+    `GET /proxy?url=a HTTP/1.1\r\n${HOST}\r\n`,
+    [{ method: 'GET', target: '/proxy?url=a', headers: ['Host', 'x'], body: '' }],
+  ],
+  [
+    'a length',
+    `POST /proxy HTTP/1.1\r\n${HOST}Content-Length: 5\r\n\r\nhello`,
+    [{ body: 'hello' }],
+  ],
   ['a length of 0', `POST /proxy HTTP/1.1\r\n${HOST}Content-Length: 0\r\n\r\n`, [{ body: '' }]],
-  ['chunks', `POST /proxy HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n1;a=b;c="d;e"\r\n!\r\n0\r\n\r\n`, [{ body: 'hello!' }]],
-  ['chunks, other case', `POST /proxy HTTP/1.1\r\n${HOST}transfer-encoding: Chunked\r\n\r\nA\r\n0123456789\r\n0\r\n\r\n`, [{ body: '0123456789' }]],
-  ['trailers', `POST /proxy HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nX-Sum: 1\r\nX-Sum: 2\r\n\r\n`, [{ body: 'x', trailers: ['X-Sum', '1', 'X-Sum', '2'] }]],
-  ['names as long as those that matter', `GET /proxy?1 HTTP/1.1\r\n${HOST}From: x\r\nExtras: y\r\nUser-Agent: close\r\nX-Stainless-OS: 5\r\nX-Not-An-Encoding: chunked\r\n\r\nGET /proxy?2 HTTP/1.1\r\n${HOST}\r\n`, [{ target: '/proxy?1', body: '' }, { target: '/proxy?2' }]],
-  ['an expectation', `POST /proxy HTTP/1.1\r\n${HOST}Expect: 100-Continue\r\nContent-Length: 1\r\n\r\nx`, [{ body: 'x' }]],
-  ['two in a row', `POST /proxy?1 HTTP/1.1\r\n${HOST}Content-Length: 2\r\n\r\nabGET /proxy?2 HTTP/1.1\r\n${HOST}\r\n`, [{ target: '/proxy?1', body: 'ab' }, { target: '/proxy?2' }]],
+  [
+    'chunks',
+    `POST /proxy HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n1;a=b;c="d;e"\r\n!\r\n0\r\n\r\n`,
+    [{ body: 'hello!' }],
+  ],
+  [
+    'chunks, other case',
+    `POST /proxy HTTP/1.1\r\n${HOST}transfer-encoding: Chunked\r\n\r\nA\r\n0123456789\r\n0\r\n\r\n`,
+    [{ body: '0123456789' }],
+  ],
+  [
+    'trailers',
+    `POST /proxy HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nX-Sum: 1\r\nX-Sum: 2\r\n\r\n`,
+    [{ body: 'x', trailers: ['X-Sum', '1', 'X-Sum', '2'] }],
+  ],
+  [
+    'names as long as those that matter',
+    `GET /proxy?1 HTTP/1.1\r\n${HOST}From: x\r\nExtras: y\r\nUser-Agent: close\r\nX-Stainless-OS: 5\r\nX-Not-An-Encoding: chunked\r\n\r\nGET /proxy?2 HTTP/1.1\r\n${HOST}\r\n`,
+    [{ target: '/proxy?1', body: '' }, { target: '/proxy?2' }],
+  ],
+  [
+    'an expectation',
+    `POST /proxy HTTP/1.1\r\n${HOST}Expect: 100-Continue\r\nContent-Length: 1\r\n\r\nx`,
+    [{ body: 'x' }],
+  ],
+  [
+    'two in a row',
+    `POST /proxy?1 HTTP/1.1\r\n${HOST}Content-Length: 2\r\n\r\nabGET /proxy?2 HTTP/1.1\r\n${HOST}\r\n`,
+    [{ target: '/proxy?1', body: 'ab' }, { target: '/proxy?2' }],
+  ],
   ['HTTP/1.0 without Host', 'GET /proxy HTTP/1.0\r\n\r\n', [{ method: 'GET' }]],
-  ['blanks around values', `GET /proxy HTTP/1.1\r\nHost: \t x \t\r\nA:\r\nB:c  d\r\n\r\n`, [{ headers: ['Host', 'x', 'A', '', 'B', 'c  d'] }]],
-  ['a value beyond ASCII', `GET /proxy HTTP/1.1\r\n${HOST}A: \xe4\r\n\r\n`, [{ headers: ['Host', 'x', 'A', '\xe4'] }]],
+  [
+    'blanks around values',
+    `GET /proxy HTTP/1.1\r\nHost: \t x \t\r\nA:\r\nB:c  d\r\n\r\n`,
+    [{ headers: ['Host', 'x', 'A', '', 'B', 'c  d'] }],
+  ],
+  [
+    'a value beyond ASCII',
+    `GET /proxy HTTP/1.1\r\n${HOST}A: \xe4\r\n\r\n`,
+    [{ headers: ['Host', 'x', 'A', '\xe4'] }],
+  ],
 ]
 
 for (const [name, bytes, expected] of TAKEN) {
@@ -71,12 +124,14 @@ for (const [name, bytes, expected] of TAKEN) {
     for (const pieces of [whole(bytes), bytewise(bytes)]) {
       const { requests, code, unread } = read(pieces)
       assert.deepEqual([code, unread, requests.length], [null, '', expected.length])
-      for (const [i, want] of expected.entries()) assert.deepEqual({ ...requests[i], ...want }, requests[i])
+      for (const [i, want] of expected.entries())
+        assert.deepEqual({ ...requests[i], ...want }, requests[i])
     }
   })
 }
 
-const post = (headers: string, body = ''): string => `POST /proxy HTTP/1.1\r\n${HOST}${headers}\r\n${body}`
+const post = (headers: string, body = ''): string =>
+  `POST /proxy HTTP/1.1\r\n${HOST}${headers}\r\n${body}`
 const CHUNKED = 'Transfer-Encoding: chunked\r\n'
 
 /** TABLE of bytes that are no request, or could be read as two different ones. */
@@ -91,7 +146,10 @@ const REFUSED: [name: string, bytes: string, code?: 'headers_too_large'][] = [
   ['chunked, then identity', post('Transfer-Encoding: chunked, identity\r\n', '0\r\n\r\n')],
   ['a coding that is almost chunked', post('Transfer-Encoding: xchunked\r\n', '0\r\n\r\n')],
   ['an empty coding', post('Transfer-Encoding:\r\n')],
-  ['a name for chunked with a control character', post('Transfer-Encoding: \x0bchunked\r\n', '0\r\n\r\n')],
+  [
+    'a name for chunked with a control character',
+    post('Transfer-Encoding: \x0bchunked\r\n', '0\r\n\r\n'),
+  ],
   ['chunks in HTTP/1.0', `POST /proxy HTTP/1.0\r\n${CHUNKED}\r\n0\r\n\r\n`],
   ['a negative length', post('Content-Length: -1\r\n')],
   ['a length with a sign', post('Content-Length: +1\r\n', 'a')],
@@ -141,7 +199,10 @@ const REFUSED: [name: string, bytes: string, code?: 'headers_too_large'][] = [
   ['a chunk that ends with a bare LF', post(CHUNKED, '1\r\na\n0\r\n\r\n')],
   ['a malformed trailer', post(CHUNKED, '0\r\nA b\r\n\r\n')],
   ['a length among the trailers', post(CHUNKED, '1\r\nx\r\n0\r\nContent-Length: 1\r\n\r\n')],
-  ['an encoding among the trailers', post(CHUNKED, '1\r\nx\r\n0\r\ntransfer-encoding: chunked\r\n\r\n')],
+  [
+    'an encoding among the trailers',
+    post(CHUNKED, '1\r\nx\r\n0\r\ntransfer-encoding: chunked\r\n\r\n'),
+  ],
   ['a folded trailer', post(CHUNKED, '0\r\nA: b\r\n c\r\n\r\n')],
   ['a chunk line without end', post(CHUNKED, `1;${'a'.repeat(5_000)}`)],
   ['many extensions', post(CHUNKED, `1;${'a'.repeat(4_000)}\r\na\r\n`.repeat(6))],
@@ -153,16 +214,31 @@ const REFUSED: [name: string, bytes: string, code?: 'headers_too_large'][] = [
 
 for (const [name, bytes, code = 'malformed_request'] of REFUSED) {
   test(`refused: ${name}`, () => {
-    for (const pieces of [whole(bytes), bytewise(bytes)]) assert.deepEqual({ ...read(pieces), unread: '' }, { requests: [], code, unread: '' })
+    for (const pieces of [whole(bytes), bytewise(bytes)])
+      assert.deepEqual({ ...read(pieces), unread: '' }, { requests: [], code, unread: '' })
   })
 }
 
 test('whether a connection begins with a request for the proxy is known as early as it can be', () => {
   for (const [bytes, ours] of [
-    ['POST /proxy?url=a HTTP/1.1', true], ['GET /proxy HTTP/1.1', true], ['DELETE /proxy/x HTTP/1.1', true], ['BREW /proxy?', true],
-    ['GET /proxyx HTTP/1.1', false], ['GET /prox HTTP/1.1', false], ['GET / HTTP/1.1', false], ['get /proxy?', false], ['\r\nGET /proxy?', false],
-    ['GET http://x/proxy?', false], ['\x16\x03\x01', false], ['ABCDEFGHIJKLMNOPQRSTUVWXYZ', false], ['GET  /proxy?', false], [' /proxy?', false],
-    ['ABCDEFGHIJKLMNOP /proxy?', true], ['ABCDEFGHIJKLMNOPQ /proxy?', false], ['G\u0000T /proxy?', false], ['PO5T /proxy?', false],
+    ['POST /proxy?url=a HTTP/1.1', true],
+    ['GET /proxy HTTP/1.1', true],
+    ['DELETE /proxy/x HTTP/1.1', true],
+    ['BREW /proxy?', true],
+    ['GET /proxyx HTTP/1.1', false],
+    ['GET /prox HTTP/1.1', false],
+    ['GET / HTTP/1.1', false],
+    ['get /proxy?', false],
+    ['\r\nGET /proxy?', false],
+    ['GET http://x/proxy?', false],
+    ['\x16\x03\x01', false],
+    ['ABCDEFGHIJKLMNOPQRSTUVWXYZ', false],
+    ['GET  /proxy?', false],
+    [' /proxy?', false],
+    ['ABCDEFGHIJKLMNOP /proxy?', true],
+    ['ABCDEFGHIJKLMNOPQ /proxy?', false],
+    ['G\u0000T /proxy?', false],
+    ['PO5T /proxy?', false],
   ] as const) {
     assert.equal(beginsProxied(Buffer.from(bytes, 'latin1')), ours, bytes)
     let decided: boolean | null = null
@@ -182,7 +258,13 @@ async function nodes(bytes: Buffer): Promise<Read[]> {
     incoming.on('data', (piece: Buffer) => (body += piece.toString('latin1')))
     incoming.on('error', () => {})
     incoming.on('end', () => {
-      requests.push({ method: incoming.method!, target: incoming.url!, headers: incoming.rawHeaders, body, trailers: incoming.rawTrailers })
+      requests.push({
+        method: incoming.method!,
+        target: incoming.url!,
+        headers: incoming.rawHeaders,
+        body,
+        trailers: incoming.rawTrailers,
+      })
       outgoing.end()
     })
   })
@@ -198,49 +280,204 @@ async function nodes(bytes: Buffer): Promise<Read[]> {
   return requests
 }
 
-const name = fc.constantFrom('A', 'X-Long-Name', 'Content-Length', 'content-length', 'Transfer-Encoding', 'TRANSFER-ENCODING', 'Connection', 'Host', 'Trailer', 'Expect', 'Content-Length ', ' A', 'A\t', '')
-const value = fc.constantFrom('', 'b', '0', '1', '5', '05', '+5', '5, 5', '5 5', 'chunked', 'Chunked', 'gzip, chunked', 'chunked, chunked', 'identity', 'keep-alive', 'close', 'x', '"q"', 'b\tc', 'b\x00', 'b\x0b', '\xe4', 'b\r\n c', '100-continue')
-const line = fc.tuple(name, fc.constantFrom(': ', ':', ' : ', ':\t', ''), value, fc.constantFrom('\r\n', '\r\n', '\r\n', '\r\n', '\n', '\r', '\r\r\n')).map((parts) => parts.join(''))
-const goodLine = fc.constantFrom('Host: x\r\n', 'A: b\r\n', 'Content-Length: 5\r\n', 'Transfer-Encoding: chunked\r\n', 'Connection: keep-alive\r\n', 'B:\t c \r\n')
-const chunk = fc.constantFrom('5\r\nhello\r\n', '1\r\nx\r\n', '0a\r\n0123456789\r\n', '1;e\r\nx\r\n', '1;e=v\r\nx\r\n', '1;e="v"\r\nx\r\n', '1 \r\nx\r\n', '1;\r\nx\r\n', '1\nx\r\n', '1\r\nx\n', '1\r\nxy\r\n', '-1\r\n', '0x1\r\nx\r\n', '1;e\nf\r\nx\r\n', '1; e\r\nx\r\n')
-const chunks = fc.tuple(fc.array(chunk, { maxLength: 3 }), fc.constantFrom('0\r\n\r\n', '0\r\n\r\n', '0\r\nT: v\r\n\r\n', '00\r\n\r\n', '0\n\n', '0\r\n', '', '0\r\nT : v\r\n\r\n', '0;e\r\n\r\n')).map(([list, end]) => list.join('') + end)
-const start = fc.tuple(fc.constantFrom('GET', 'POST', 'PUT', 'HEAD', 'DELETE', 'PATCH', 'OPTIONS'), fc.constantFrom(' ', ' ', ' ', ' ', '  ', '\t'), fc.constantFrom('/proxy', '/proxy?url=a', '/proxy?\xe4', '/proxy?a#b', '/proxy?"<>'), fc.constantFrom(' HTTP/1.1', ' HTTP/1.1', ' HTTP/1.1', ' HTTP/1.0', ' HTTP/1.2', ' HTTP/1.1 ', ''), fc.constantFrom('\r\n', '\r\n', '\r\n', '\n')).map((parts) => parts.join(''))
-const goodStart = fc.constantFrom('POST /proxy?url=a HTTP/1.1\r\nHost: x\r\n', 'GET /proxy HTTP/1.1\r\nHost: x\r\n', 'POST /proxy HTTP/1.0\r\n')
+const name = fc.constantFrom(
+  'A',
+  'X-Long-Name',
+  'Content-Length',
+  'content-length',
+  'Transfer-Encoding',
+  'TRANSFER-ENCODING',
+  'Connection',
+  'Host',
+  'Trailer',
+  'Expect',
+  'Content-Length ',
+  ' A',
+  'A\t',
+  '',
+)
+const value = fc.constantFrom(
+  '',
+  'b',
+  '0',
+  '1',
+  '5',
+  '05',
+  '+5',
+  '5, 5',
+  '5 5',
+  'chunked',
+  'Chunked',
+  'gzip, chunked',
+  'chunked, chunked',
+  'identity',
+  'keep-alive',
+  'close',
+  'x',
+  '"q"',
+  'b\tc',
+  'b\x00',
+  'b\x0b',
+  '\xe4',
+  'b\r\n c',
+  '100-continue',
+)
+const line = fc
+  .tuple(
+    name,
+    fc.constantFrom(': ', ':', ' : ', ':\t', ''),
+    value,
+    fc.constantFrom('\r\n', '\r\n', '\r\n', '\r\n', '\n', '\r', '\r\r\n'),
+  )
+  .map((parts) => parts.join(''))
+const goodLine = fc.constantFrom(
+  'Host: x\r\n',
+  'A: b\r\n',
+  'Content-Length: 5\r\n',
+  'Transfer-Encoding: chunked\r\n',
+  'Connection: keep-alive\r\n',
+  'B:\t c \r\n',
+)
+const chunk = fc.constantFrom(
+  '5\r\nhello\r\n',
+  '1\r\nx\r\n',
+  '0a\r\n0123456789\r\n',
+  '1;e\r\nx\r\n',
+  '1;e=v\r\nx\r\n',
+  '1;e="v"\r\nx\r\n',
+  '1 \r\nx\r\n',
+  '1;\r\nx\r\n',
+  '1\nx\r\n',
+  '1\r\nx\n',
+  '1\r\nxy\r\n',
+  '-1\r\n',
+  '0x1\r\nx\r\n',
+  '1;e\nf\r\nx\r\n',
+  '1; e\r\nx\r\n',
+)
+const chunks = fc
+  .tuple(
+    fc.array(chunk, { maxLength: 3 }),
+    fc.constantFrom(
+      '0\r\n\r\n',
+      '0\r\n\r\n',
+      '0\r\nT: v\r\n\r\n',
+      '00\r\n\r\n',
+      '0\n\n',
+      '0\r\n',
+      '',
+      '0\r\nT : v\r\n\r\n',
+      '0;e\r\n\r\n',
+    ),
+  )
+  .map(([list, end]) => list.join('') + end)
+const start = fc
+  .tuple(
+    fc.constantFrom('GET', 'POST', 'PUT', 'HEAD', 'DELETE', 'PATCH', 'OPTIONS'),
+    fc.constantFrom(' ', ' ', ' ', ' ', '  ', '\t'),
+    fc.constantFrom('/proxy', '/proxy?url=a', '/proxy?\xe4', '/proxy?a#b', '/proxy?"<>'),
+    fc.constantFrom(
+      ' HTTP/1.1',
+      ' HTTP/1.1',
+      ' HTTP/1.1',
+      ' HTTP/1.0',
+      ' HTTP/1.2',
+      ' HTTP/1.1 ',
+      '',
+    ),
+    fc.constantFrom('\r\n', '\r\n', '\r\n', '\n'),
+  )
+  .map((parts) => parts.join(''))
+const goodStart = fc.constantFrom(
+  'POST /proxy?url=a HTTP/1.1\r\nHost: x\r\n',
+  'GET /proxy HTTP/1.1\r\nHost: x\r\n',
+  'POST /proxy HTTP/1.0\r\n',
+)
 const request = fc
   .tuple(
     fc.oneof({ weight: 3, arbitrary: goodStart }, { weight: 1, arbitrary: start }),
-    fc.array(fc.oneof({ weight: 3, arbitrary: goodLine }, { weight: 1, arbitrary: line }), { maxLength: 4 }),
+    fc.array(fc.oneof({ weight: 3, arbitrary: goodLine }, { weight: 1, arbitrary: line }), {
+      maxLength: 4,
+    }),
     fc.oneof(fc.constant('hello'), fc.constant(''), chunks),
   )
   .map(([first, lines, body]) => `${first}${lines.join('')}\r\n${body}`)
 
-/** One request as a reader reads it: its head and body, and whether it can be followed by another one. */
-function one(reader: RequestReader, text: string): { head: RequestHead | null; body: string; whole: boolean; code: string | null } {
+/**
+ * One request as a reader reads it: its head and body, and whether it can be followed by another
+ * one.
+ */
+function one(
+  reader: RequestReader,
+  text: string,
+): { head: RequestHead | null; body: string; whole: boolean; code: string | null } {
   reader.push(Buffer.from(text, 'latin1'))
   let head: RequestHead | null = null
   let body = ''
   try {
     head = reader.head()
-    if (head !== null) for (let piece = reader.piece(); piece !== null; piece = reader.piece()) body += piece.toString('latin1')
-    return { head, body, whole: head !== null && reader.ended && reader.unread.length === 0, code: null }
+    if (head !== null)
+      for (let piece = reader.piece(); piece !== null; piece = reader.piece())
+        body += piece.toString('latin1')
+    return {
+      head,
+      body,
+      whole: head !== null && reader.ended && reader.unread.length === 0,
+      code: null,
+    }
   } catch (error) {
     if (!(error instanceof RequestError)) throw error
     return { head, body, whole: false, code: error.code }
   }
 }
 
-/** What becomes of a request until it is sent again: nothing, another length (of its body, or not), a character more, less, or another one. */
+/**
+ * What becomes of a request until it is sent again: nothing, another length (of its body, or not),
+ * a character more, less, or another one.
+ */
 const change = fc.oneof(
   fc.constant((text: string) => text),
-  fc.tuple(fc.constantFrom('0', '5', '05', '11', '123456789012345', '1234567890123456', '', ' 5', '5 ', '-5', '5,5', '\xb5'), fc.boolean()).map(([digits, fill]) => (text: string) => {
-    const [head = '', body = ''] = text.split('\r\n\r\n', 2)
-    const long = Number(digits)
-    return `${head.replace(/(content-length[ \t]*:[ \t]*)\d+/i, `$1${digits}`)}\r\n\r\n${fill && long >= 0 && long < 100 ? 'x'.repeat(long) : body}`
-  }),
-  fc.tuple(fc.nat(150), fc.nat(1), fc.constantFrom('', 'a', 'X', '5', ' ', '\t', '\r', '\n', '\r\n', ':', '\0', '\xe4')).map(([at, cut, more]) => (text: string) => text.slice(0, at) + more + text.slice(at + cut)),
+  fc
+    .tuple(
+      fc.constantFrom(
+        '0',
+        '5',
+        '05',
+        '11',
+        '123456789012345',
+        '1234567890123456',
+        '',
+        ' 5',
+        '5 ',
+        '-5',
+        '5,5',
+        '\xb5',
+      ),
+      fc.boolean(),
+    )
+    .map(([digits, fill]) => (text: string) => {
+      const [head = '', body = ''] = text.split('\r\n\r\n', 2)
+      const long = Number(digits)
+      return `${head.replace(/(content-length[ \t]*:[ \t]*)\d+/i, `$1${digits}`)}\r\n\r\n${fill && long >= 0 && long < 100 ? 'x'.repeat(long) : body}`
+    }),
+  fc
+    .tuple(
+      fc.nat(150),
+      fc.nat(1),
+      fc.constantFrom('', 'a', 'X', '5', ' ', '\t', '\r', '\n', '\r\n', ':', '\0', '\xe4'),
+    )
+    .map(
+      ([at, cut, more]) =>
+        (text: string) =>
+          text.slice(0, at) + more + text.slice(at + cut),
+    ),
 )
 const well = fc
-  .tuple(goodStart, fc.array(goodLine, { maxLength: 4 }), fc.constantFrom('', 'hello', '5\r\nhello\r\n0\r\n\r\n'))
+  .tuple(
+    goodStart,
+    fc.array(goodLine, { maxLength: 4 }),
+    fc.constantFrom('', 'hello', '5\r\nhello\r\n0\r\n\r\n'),
+  )
   .map(([first, lines, body]) => `${first}${lines.join('')}\r\n${body}`)
 
 test('a head that comes again on its connection, as it was or changed, is read as if it were the first', () => {
@@ -265,10 +502,18 @@ test('a head that comes again on its connection, as it was or changed, is read a
 
 test('a head whose length alone is another one need not be read again, and a very long one is', () => {
   const reader = new RequestReader()
-  const sent = (length: number, more = '') => one(reader, `POST /proxy HTTP/1.1\r\n${HOST}Content-Length: ${length}\r\nA: b\r\n${more}\r\n${'x'.repeat(length)}`).head!
+  const sent = (length: number, more = '') =>
+    one(
+      reader,
+      `POST /proxy HTTP/1.1\r\n${HOST}Content-Length: ${length}\r\nA: b\r\n${more}\r\n${'x'.repeat(length)}`,
+    ).head!
   const first = sent(5)
   assert.equal(sent(5), first)
-  assert.deepEqual(sent(12), { ...first, framing: 12, headers: ['Host', 'x', 'Content-Length', '12', 'A', 'b'] })
+  assert.deepEqual(sent(12), {
+    ...first,
+    framing: 12,
+    headers: ['Host', 'x', 'Content-Length', '12', 'A', 'b'],
+  })
   assert.equal(sent(5), first, 'the one that was read is the one that is kept')
   const long = sent(5, `B: ${'c'.repeat(5_000)}\r\n`)
   assert.notEqual(sent(5, `B: ${'c'.repeat(5_000)}\r\n`), long)
@@ -277,19 +522,31 @@ test('a head whose length alone is another one need not be read again, and a ver
 test('whatever Node refuses we refuse, and what both take is the same to both', async () => {
   let taken = 0
   await fc.assert(
-    fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 2 }), fc.array(fc.nat(400), { maxLength: 4 }), async (requests, cuts) => {
-      const text = requests.join('')
-      const bytes = Buffer.from(text, 'latin1')
-      const ours = read([bytes])
-      const at = [0, ...cuts.map((cut) => Math.min(cut, bytes.length)).sort((a, b) => a - b), bytes.length]
-      assert.deepEqual(read(at.slice(1).map((end, i) => bytes.subarray(at[i], end))), ours, 'the split changes nothing')
-      // A method that nobody knows is refused by the handler, not here.
-      const strange = ours.requests.findIndex(({ method }) => !METHODS.includes(method))
-      const known = strange < 0 ? ours.requests : ours.requests.slice(0, strange)
-      if (known.length === 0) return
-      assert.deepEqual(known, (await nodes(bytes)).slice(0, known.length))
-      taken++
-    }),
+    fc.asyncProperty(
+      fc.array(request, { minLength: 1, maxLength: 2 }),
+      fc.array(fc.nat(400), { maxLength: 4 }),
+      async (requests, cuts) => {
+        const text = requests.join('')
+        const bytes = Buffer.from(text, 'latin1')
+        const ours = read([bytes])
+        const at = [
+          0,
+          ...cuts.map((cut) => Math.min(cut, bytes.length)).sort((a, b) => a - b),
+          bytes.length,
+        ]
+        assert.deepEqual(
+          read(at.slice(1).map((end, i) => bytes.subarray(at[i], end))),
+          ours,
+          'the split changes nothing',
+        )
+        // A method that nobody knows is refused by the handler, not here.
+        const strange = ours.requests.findIndex(({ method }) => !METHODS.includes(method))
+        const known = strange < 0 ? ours.requests : ours.requests.slice(0, strange)
+        if (known.length === 0) return
+        assert.deepEqual(known, (await nodes(bytes)).slice(0, known.length))
+        taken++
+      },
+    ),
     { numRuns: 2_000 },
   )
   assert.ok(taken > 300, `${taken} generated requests were taken: too few to mean anything`)
@@ -297,7 +554,11 @@ test('whatever Node refuses we refuse, and what both take is the same to both', 
 
 test('a long size that comes in two parts is followed by small chunks', () => {
   const reader = new RequestReader()
-  reader.push(Buffer.from('POST /proxy HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n000000000001'))
+  reader.push(
+    Buffer.from(
+      'POST /proxy HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n000000000001',
+    ),
+  )
   reader.head()
   assert.equal(reader.piece(), null)
   reader.push(Buffer.from('\r\nx\r\n1\r\ny\r\n0\r\n\r\n'))
@@ -305,13 +566,19 @@ test('a long size that comes in two parts is followed by small chunks', () => {
 })
 
 test('small chunks that have come together are one piece, whatever stands among them', () => {
-  const small = Array.from({ length: 5_000 }, (_, i) => `${(1 + (i % 40)).toString(16)}\r\n${String.fromCharCode(97 + (i % 26)).repeat(1 + (i % 40))}\r\n`)
+  const small = Array.from(
+    { length: 5_000 },
+    (_, i) =>
+      `${(1 + (i % 40)).toString(16)}\r\n${String.fromCharCode(97 + (i % 26)).repeat(1 + (i % 40))}\r\n`,
+  )
   // Upper case, leading zeros, a large chunk and an extension.
   small.splice(1_000, 0, `2B\r\n${'A'.repeat(43)}\r\n`, `0001\r\nB\r\n`)
   small.splice(2_000, 0, `4000\r\n${'C'.repeat(16_384)}\r\n`)
   small.splice(3_000, 0, `3;e=v\r\nDDD\r\n`)
   const expected = small.map((text) => text.slice(text.indexOf('\r\n') + 2, -2)).join('')
-  const bytes = Buffer.from(`POST /proxy HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${small.join('')}0\r\nT: v\r\n\r\nGET`)
+  const bytes = Buffer.from(
+    `POST /proxy HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${small.join('')}0\r\nT: v\r\n\r\nGET`,
+  )
   for (const size of [bytes.length, 65_536, 1_000, 1]) {
     const reader = new RequestReader()
     let head = null
@@ -323,7 +590,10 @@ test('small chunks that have come together are one piece, whatever stands among 
       for (let piece = reader.piece(); piece !== null; piece = reader.piece()) pieces.push(piece)
     }
     assert.equal(Buffer.concat(pieces).toString(), expected)
-    assert.deepEqual([reader.ended, reader.trailers, reader.unread.toString()], [true, ['T', 'v'], 'GET'])
+    assert.deepEqual(
+      [reader.ended, reader.trailers, reader.unread.toString()],
+      [true, ['T', 'v'], 'GET'],
+    )
     if (size === bytes.length) assert.ok(pieces.length < 10, `${pieces.length} pieces`)
   }
 })

@@ -11,14 +11,23 @@ const GOOD = form(file('Page.html', PAGE))
 test('SIGTERM lets an upload under way end, takes no new one, and exits 0', async (t) => {
   const data = temporaryFolder(t)
   const env = { TOLLMARK_DATA: data }
-  const token = (JSON.parse((await tollmark(['tokens', 'create', '--name', 'test', '--json'], env)).out) as { secret: string }).secret
+  const token = (
+    JSON.parse((await tollmark(['tokens', 'create', '--name', 'test', '--json'], env)).out) as {
+      secret: string
+    }
+  ).secret
   const server = await spawnServer(t, env)
   const headers = { 'content-type': GOOD.contentType, 'content-length': String(GOOD.body.length) }
   const outgoing = start(server.url, '/api/v1/convert', { token, headers })
   outgoing.write(GOOD.body.subarray(0, 400))
   await until(() => scratchFiles(data).length === 1)
   server.kill('SIGTERM')
-  await until(() => call(server.url, '/livez').then(() => false, () => true))
+  await until(() =>
+    call(server.url, '/livez').then(
+      () => false,
+      () => true,
+    ),
+  )
   outgoing.end(GOOD.body.subarray(400))
   assert.equal((await answerOf(outgoing)).status, 200)
   assert.equal(await server.exited, 0)
@@ -28,9 +37,16 @@ test('SIGTERM lets an upload under way end, takes no new one, and exits 0', asyn
 test('SIGTERM does not wait for ever', async (t) => {
   const data = temporaryFolder(t)
   const env = { TOLLMARK_DATA: data, TOLLMARK_SHUTDOWN_TIMEOUT: '300ms' }
-  const token = (JSON.parse((await tollmark(['tokens', 'create', '--name', 'test', '--json'], env)).out) as { secret: string }).secret
+  const token = (
+    JSON.parse((await tollmark(['tokens', 'create', '--name', 'test', '--json'], env)).out) as {
+      secret: string
+    }
+  ).secret
   const server = await spawnServer(t, env)
-  const outgoing = start(server.url, '/api/v1/convert', { token, headers: { 'content-type': GOOD.contentType, 'content-length': '100000' } })
+  const outgoing = start(server.url, '/api/v1/convert', {
+    token,
+    headers: { 'content-type': GOOD.contentType, 'content-length': '100000' },
+  })
   outgoing.on('error', () => {})
   outgoing.write(GOOD.body)
   await until(() => scratchFiles(data).length === 1)

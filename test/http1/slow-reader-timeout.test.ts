@@ -11,7 +11,10 @@ import { until } from '../support/until.ts'
 /** More than the system's buffers take on their own. */
 const LARGE = form(file('Page.html', pageOf(10_000_000)))
 
-/** Longer than this program stands still on a busy machine while it sends: it would be told that its upload stopped. */
+/**
+ * Longer than this program stands still on a busy machine while it sends: it would be told that its
+ * upload stopped.
+ */
 const IDLE = '2s'
 
 /** Uploads the page on a bare socket, which does not read by itself. */

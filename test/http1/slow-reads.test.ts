@@ -1,4 +1,5 @@
-// The rest of a request that has been answered early: it is read slowly, and all such rests together have one small share of the loop.
+// The rest of a request that has been answered early: it is read slowly, and all such rests
+// together have one small share of the loop.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -26,7 +27,10 @@ const DOORS = [
   { name: "Node's server, in chunks", target: '/other', framing: 'chunks' },
 ] as const
 
-/** Answers every request at once. @returns the sockets of the server's side, which count what they have read */
+/**
+ * Answers every request at once. @returns the sockets of the server's side, which count what they
+ * have read
+ */
 async function start(t: TestContext): Promise<{ port: number; sockets: Socket[] }> {
   const refuse = (caller: Caller): void => {
     caller.head(401, 'Unauthorized', ['Content-Length', '2'])
@@ -36,7 +40,13 @@ async function start(t: TestContext): Promise<{ port: number; sockets: Socket[] 
   }
   const sockets: Socket[] = []
   const server = createServer((incoming, outgoing) => refuse(new NodeCaller(incoming, outgoing)))
-  const front = openFront(server, refuse, { head: 10_000, keepAlive: 10_000 }, openLog('silent'), Date.now)
+  const front = openFront(
+    server,
+    refuse,
+    { head: 10_000, keepAlive: 10_000 },
+    openLog('silent'),
+    Date.now,
+  )
   server.on('connection', (socket: Socket) => void sockets.push(socket))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -49,7 +59,13 @@ async function start(t: TestContext): Promise<{ port: number; sockets: Socket[] 
 }
 
 /** A client that sends a large body, whatever it hears. */
-function upload(t: TestContext, port: number, target: string, framing: 'length' | 'chunks', size: number): Socket & { text: string } {
+function upload(
+  t: TestContext,
+  port: number,
+  target: string,
+  framing: 'length' | 'chunks',
+  size: number,
+): Socket & { text: string } {
   const socket = Object.assign(connect(port, '127.0.0.1'), { text: '' })
   t.after(() => socket.destroy())
   socket.on('error', () => {}).on('data', (bytes) => (socket.text += bytes.toString('latin1')))
@@ -66,17 +82,22 @@ async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await new Promise(setImmediate)
 }
 
-const sum = (sockets: readonly Socket[]): number => sockets.reduce((all, { bytesRead }) => all + bytesRead, 0)
-const isAnswered = ({ text }: { text: string }): boolean => text.includes(' 401 ') && text.endsWith('no')
+const sum = (sockets: readonly Socket[]): number =>
+  sockets.reduce((all, { bytesRead }) => all + bytesRead, 0)
+const isAnswered = ({ text }: { text: string }): boolean =>
+  text.includes(' 401 ') && text.endsWith('no')
 
 for (const { name, target, framing } of DOORS) {
   test(`of bodies that were refused a little is read at once, and a share of all in each tick: ${name}`, async (t) => {
     const { port, sockets } = await start(t)
-    const clients = Array.from({ length: CALLERS }, () => upload(t, port, target, framing, 60 * 1024 * 1024))
+    const clients = Array.from({ length: CALLERS }, () =>
+      upload(t, port, target, framing, 60 * 1024 * 1024),
+    )
     while (!clients.every(isAnswered)) await turns(1)
     await turns(200)
     assert.equal(sockets.length, CALLERS)
-    for (const { bytesRead } of sockets) assert.ok(bytesRead <= AT_ONCE, `${bytesRead} bytes at once`)
+    for (const { bytesRead } of sockets)
+      assert.ok(bytesRead <= AT_ONCE, `${bytesRead} bytes at once`)
     const before = sum(sockets)
     for (let i = 0; i < 10; i++) {
       mock.timers.tick(TICK_MS)

@@ -25,7 +25,10 @@ function recorder() {
     process.nextTick(() => (open = false))
     written.push({ i, turn, callback })
   }
-  return { written, writer: (i: number, more?: () => void) => ({ writeNow: () => (write(i), more?.()) }) }
+  return {
+    written,
+    writer: (i: number, more?: () => void) => ({ writeNow: () => (write(i), more?.()) }),
+  }
 }
 
 test('a long burst is written in one turn, in its order, by callbacks of at most 16 writers', async () => {
@@ -34,13 +37,26 @@ test('a long burst is written in one turn, in its order, by callbacks of at most
   joinBurst(writer(0, () => joinBurst(writer(40))))
   for (let i = 1; i < 40; i++) joinBurst(writer(i))
   await until(() => written.length === 41)
-  assert.deepEqual(written.map(({ i }) => i), Array.from({ length: 41 }, (_, i) => i))
-  assert.deepEqual([...Map.groupBy(written, ({ turn }) => turn).values()].map((all) => all.length), [40, 1])
-  assert.deepEqual([...Map.groupBy(written, ({ callback }) => callback).values()].map((all) => all.length), [16, 16, 8, 1])
+  assert.deepEqual(
+    written.map(({ i }) => i),
+    Array.from({ length: 41 }, (_, i) => i),
+  )
+  assert.deepEqual(
+    [...Map.groupBy(written, ({ turn }) => turn).values()].map((all) => all.length),
+    [40, 1],
+  )
+  assert.deepEqual(
+    [...Map.groupBy(written, ({ callback }) => callback).values()].map((all) => all.length),
+    [16, 16, 8, 1],
+  )
 })
 
 test('a writer is written in the turn that it joined in, however many join in each', async () => {
-  const slow = { writeNow: () => { for (const end = performance.now() + 0.1; performance.now() < end; ); } }
+  const slow = {
+    writeNow: () => {
+      for (const end = performance.now() + 0.1; performance.now() < end;);
+    },
+  }
   let turn = 0
   let joined = 0
   let writtenIn = 0

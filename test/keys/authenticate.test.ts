@@ -7,20 +7,44 @@ import { compileScope } from '../../server/keys/scope.ts'
 import { makeSecret } from '../../server/common/secrets.ts'
 
 const NOW = 1_000_000
-const KEY: CachedKey = { id: 'key_1', accountId: 'acc_1', scope: compileScope(null), rpm: null, allowedOrigins: null, objects: 'own', providers: null, readOnly: false, shared: new Set<string>(), expiresAt: null, disabled: false, revoked: false }
+const KEY: CachedKey = {
+  id: 'key_1',
+  accountId: 'acc_1',
+  scope: compileScope(null),
+  rpm: null,
+  allowedOrigins: null,
+  objects: 'own',
+  providers: null,
+  readOnly: false,
+  shared: new Set<string>(),
+  expiresAt: null,
+  disabled: false,
+  revoked: false,
+}
 
 /** A cache of one key, with its secret, and how many look-ups it has seen. */
 function holding(more: Partial<CachedKey> = {}, expiresAt: number | null = null) {
   const { secret, publicId, hash } = makeSecret('tmk')
   const secrets = new Map<string, CachedSecret>()
-  const hold = (changed: Partial<CachedKey>) => void secrets.set(publicId, { hash: Buffer.from(hash, 'hex'), expiresAt, key: { ...KEY, ...more, ...changed } })
+  const hold = (changed: Partial<CachedKey>) =>
+    void secrets.set(publicId, {
+      hash: Buffer.from(hash, 'hex'),
+      expiresAt,
+      key: { ...KEY, ...more, ...changed },
+    })
   hold({})
   let looks = 0
   const find = (id: string) => {
     looks++
     return secrets.get(id)
   }
-  const keys: KeyCache = { find, isDisabled: (id) => id === 'acc_off', refresh: () => Promise.resolve(), fresh: true, [Symbol.dispose]: () => {} }
+  const keys: KeyCache = {
+    find,
+    isDisabled: (id) => id === 'acc_off',
+    refresh: () => Promise.resolve(),
+    fresh: true,
+    [Symbol.dispose]: () => {},
+  }
   return { keys, secret, hold, gone: () => secrets.clear(), looks: () => looks }
 }
 
@@ -32,25 +56,60 @@ const codeOf = (...call: Parameters<typeof authenticate>) => {
 test('a key is presented alone or behind a scheme', () => {
   const { keys, secret } = holding()
   const cases: [header: string | undefined, opens: boolean][] = [
-    [`Bearer ${secret}`, true], [`bearer ${secret}`, true], [`BEARER   ${secret}  `, true], [`Key ${secret}`, true], [`Token ${secret}`, true], [secret, true],
-    [undefined, false], ['', false], [` ${secret}`, false], [`Bearer${secret}`, false], [` Bearer ${secret}`, false], [`Token Bearer ${secret}`, false], [`Bearer ${secret} x`, false], [`Bearer ${secret}, Bearer ${secret}`, false],
-    [`Basic ${secret}`, false], ['Bearer', false], [`Bearer ${secret.toLowerCase()}`, false], [`Bearer ${secret.slice(0, -1)}`, false], [`Bearer ${makeSecret('tmt').secret}`, false], [`Bearer ${makeSecret('tmk').secret}`, false],
+    [`Bearer ${secret}`, true],
+    [`bearer ${secret}`, true],
+    [`BEARER   ${secret}  `, true],
+    [`Key ${secret}`, true],
+    [`Token ${secret}`, true],
+    [secret, true],
+    [undefined, false],
+    ['', false],
+    [` ${secret}`, false],
+    [`Bearer${secret}`, false],
+    [` Bearer ${secret}`, false],
+    [`Token Bearer ${secret}`, false],
+    [`Bearer ${secret} x`, false],
+    [`Bearer ${secret}, Bearer ${secret}`, false],
+    [`Basic ${secret}`, false],
+    ['Bearer', false],
+    [`Bearer ${secret.toLowerCase()}`, false],
+    [`Bearer ${secret.slice(0, -1)}`, false],
+    [`Bearer ${makeSecret('tmt').secret}`, false],
+    [`Bearer ${makeSecret('tmk').secret}`, false],
   ]
-  for (const [header, opens] of cases) assert.equal(codeOf(keys, header, undefined, NOW), opens ? 'key_1' : 'invalid_api_key', header)
+  for (const [header, opens] of cases)
+    assert.equal(codeOf(keys, header, undefined, NOW), opens ? 'key_1' : 'invalid_api_key', header)
 })
 
 test('the text of a key costs a look-up only where it can be one, and who holds half of it learns nothing', () => {
   const { keys, looks } = holding({ disabled: true })
-  for (const text of ['tmk_x', 'x'.repeat(60), makeSecret('tms').secret]) assert.equal(codeOf(keys, `Bearer ${text}`, undefined, NOW), 'invalid_api_key')
+  for (const text of ['tmk_x', 'x'.repeat(60), makeSecret('tms').secret])
+    assert.equal(codeOf(keys, `Bearer ${text}`, undefined, NOW), 'invalid_api_key')
   assert.equal(looks(), 0)
   const { keys: known } = holding({ disabled: true })
   const other = makeSecret('tmk')
   // The public id of a key, with another secret behind it.
-  assert.equal(codeOf({ ...known, find: () => ({ hash: Buffer.alloc(32), expiresAt: null, key: { ...KEY, disabled: true } }) }, `Bearer ${other.secret}`, undefined, NOW), 'invalid_api_key')
+  assert.equal(
+    codeOf(
+      {
+        ...known,
+        find: () => ({ hash: Buffer.alloc(32), expiresAt: null, key: { ...KEY, disabled: true } }),
+      },
+      `Bearer ${other.secret}`,
+      undefined,
+      NOW,
+    ),
+    'invalid_api_key',
+  )
 })
 
 test('what a key is decides, to the millisecond', () => {
-  const cases: [more: Partial<CachedKey>, secretEnds: number | null, origin: string | undefined, expected: string][] = [
+  const cases: [
+    more: Partial<CachedKey>,
+    secretEnds: number | null,
+    origin: string | undefined,
+    expected: string,
+  ][] = [
     [{}, null, 'https://any.test', 'key_1'],
     [{ revoked: true }, null, undefined, 'invalid_api_key'],
     [{ revoked: true, disabled: true, expiresAt: 1 }, 1, undefined, 'invalid_api_key'],
@@ -63,14 +122,24 @@ test('what a key is decides, to the millisecond', () => {
     [{}, NOW + 1, undefined, 'key_1'],
     [{ allowedOrigins: new Set(['https://app.test']) }, null, 'https://app.test', 'key_1'],
     [{ allowedOrigins: new Set(['https://app.test']) }, null, 'HTTPS://App.test', 'key_1'],
-    [{ allowedOrigins: new Set(['https://app.test']) }, null, 'https://app.test.evil.test', 'origin_not_allowed'],
+    [
+      { allowedOrigins: new Set(['https://app.test']) },
+      null,
+      'https://app.test.evil.test',
+      'origin_not_allowed',
+    ],
     [{ allowedOrigins: new Set(['https://app.test']) }, null, undefined, 'origin_not_allowed'],
     [{ allowedOrigins: new Set() }, null, 'https://app.test', 'origin_not_allowed'],
   ]
   for (const [more, secretEnds, origin, expected] of cases) {
     const { keys, secret } = holding(more, secretEnds)
     // The second time it has been proven.
-    for (const time of [1, 2]) assert.equal(codeOf(keys, `Bearer ${secret}`, origin, NOW), expected, `${JSON.stringify(more)} ${time}`)
+    for (const time of [1, 2])
+      assert.equal(
+        codeOf(keys, `Bearer ${secret}`, origin, NOW),
+        expected,
+        `${JSON.stringify(more)} ${time}`,
+      )
   }
 })
 
@@ -91,10 +160,28 @@ test('a key that was proven is judged anew when it has changed, also by a cache 
 
 test('origins as they are compared', () => {
   const cases: [text: string, origin: string | null][] = [
-    ['app.example.com', 'https://app.example.com'], ['App.Example.com:8443/', 'https://app.example.com:8443'], ['localhost:3000', 'http://localhost:3000'], ['127.0.0.1:5173', 'http://127.0.0.1:5173'],
-    ['intranet:8080', 'https://intranet:8080'], ['nowhere', null], ['app.example.com/path', null], ['*.example.com', null], ['user@app.example.com', null], ['javascript:1', 'https://javascript:1'],
-    ['https://app.test', 'https://app.test'], ['HTTPS://APP.test:443/', 'https://app.test'], ['http://localhost:3000', 'http://localhost:3000'], ['http://bücher.test', 'http://xn--bcher-kva.test'],
-    ['', null], ['app.test', 'https://app.test'], ['https://app.test/x', null], ['https://app.test?x', null], ['https://app.test/#x', null], ['https://*.app.test', null], ['ftp://app.test', null], ['null', null],
+    ['app.example.com', 'https://app.example.com'],
+    ['App.Example.com:8443/', 'https://app.example.com:8443'],
+    ['localhost:3000', 'http://localhost:3000'],
+    ['127.0.0.1:5173', 'http://127.0.0.1:5173'],
+    ['intranet:8080', 'https://intranet:8080'],
+    ['nowhere', null],
+    ['app.example.com/path', null],
+    ['*.example.com', null],
+    ['user@app.example.com', null],
+    ['javascript:1', 'https://javascript:1'],
+    ['https://app.test', 'https://app.test'],
+    ['HTTPS://APP.test:443/', 'https://app.test'],
+    ['http://localhost:3000', 'http://localhost:3000'],
+    ['http://bücher.test', 'http://xn--bcher-kva.test'],
+    ['', null],
+    ['app.test', 'https://app.test'],
+    ['https://app.test/x', null],
+    ['https://app.test?x', null],
+    ['https://app.test/#x', null],
+    ['https://*.app.test', null],
+    ['ftp://app.test', null],
+    ['null', null],
   ]
   for (const [text, origin] of cases) assert.equal(normalOrigin(text), origin, text)
 })

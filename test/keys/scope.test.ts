@@ -49,7 +49,8 @@ const cases: [entries: string[] | null, name: string, allowed: boolean][] = [
 ]
 
 for (const [entries, name, allowed] of cases) {
-  test(`${JSON.stringify(entries)} ${allowed ? 'allows' : 'refuses'} ${JSON.stringify(name)}`, () => assert.equal(compileScope(entries).allows([name]), allowed))
+  test(`${JSON.stringify(entries)} ${allowed ? 'allows' : 'refuses'} ${JSON.stringify(name)}`, () =>
+    assert.equal(compileScope(entries).allows([name]), allowed))
 }
 
 test('the spellings of a model, by provider', () => {
@@ -64,7 +65,12 @@ test('the spellings of a model, by provider', () => {
     ['vertex', 'publishers/anthropic/models/claude-x', 'anthropic/claude-x', true],
     ['vertex', 'publishers/anthropic/models/claude-x', 'claude-x', false],
     ['bedrock', 'arn:aws:bedrock:us-east-1::foundation-model/amazon.nova', 'amazon.nova', true],
-    ['bedrock', 'arn:aws:bedrock:us-east-1:123:inference-profile/us.amazon.nova', 'us.amazon.nova', true],
+    [
+      'bedrock',
+      'arn:aws:bedrock:us-east-1:123:inference-profile/us.amazon.nova',
+      'us.amazon.nova',
+      true,
+    ],
     ['bedrock', 'arn:aws:bedrock:us-east-1:123:application-inference-profile/abc', 'abc', false],
     ['bedrock', 'us.amazon.nova', 'amazon.nova', false],
     ['bedrock', 'us.amazon.nova', '*amazon.nova', true],
@@ -74,7 +80,11 @@ test('the spellings of a model, by provider', () => {
   for (const [id, name, entry, allowed] of same) {
     const provider = table.byId(id)
     assert.ok(provider)
-    assert.equal(compileScope([entry]).allows(provider.modelNames(name)), allowed, `${id} ${name} ${entry}`)
+    assert.equal(
+      compileScope([entry]).allows(provider.modelNames(name)),
+      allowed,
+      `${id} ${name} ${entry}`,
+    )
   }
 })
 
@@ -83,7 +93,10 @@ test('a pattern allows what the same regular expression allows', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[ab*-]{1,6}$/), text, (entry, name) => {
       const expected = name !== '' && new RegExp(`^${entry.replaceAll('*', '.*')}$`).test(name)
-      assert.equal(compileScope([entry]).allows([name]), expected || (name === entry && name !== ''))
+      assert.equal(
+        compileScope([entry]).allows([name]),
+        expected || (name === entry && name !== ''),
+      )
     }),
     { numRuns: 5_000 },
   )
@@ -94,6 +107,8 @@ test('an entry that would make a naive matcher backtrack without end is answered
 })
 
 test('entries that cannot stand', () => {
-  for (const entry of ['', ' a', 'a ', 'a\n', 'é', 'a'.repeat(257)]) assert.notEqual(scopeEntryProblem(entry), null, entry)
-  for (const entry of ['a'.repeat(256), 'a', 'a b', '*', 'openai/*', 'arn:aws:bedrock:*']) assert.equal(scopeEntryProblem(entry), null, entry)
+  for (const entry of ['', ' a', 'a ', 'a\n', 'é', 'a'.repeat(257)])
+    assert.notEqual(scopeEntryProblem(entry), null, entry)
+  for (const entry of ['a'.repeat(256), 'a', 'a b', '*', 'openai/*', 'arn:aws:bedrock:*'])
+    assert.equal(scopeEntryProblem(entry), null, entry)
 })

@@ -1,5 +1,6 @@
-// A project as a user of the client packages has one: their built files as npm would install them, beside the AI SDK of one major version.
-// The project lies in the repository's ignored `dist/`, so that bundlers find everything else where npm has put it for the repository.
+// A project as a user of the client packages has one: their built files as npm would install them,
+// beside the AI SDK of one major version. The project lies in the repository's ignored `dist/`, so
+// that bundlers find everything else where npm has put it for the repository.
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -9,10 +10,25 @@ import { buildPackages, CLIENT_PACKAGES } from '../../scripts/build-packages.ts'
 
 export const ROOT = join(import.meta.dirname, '..', '..')
 
-/** TABLE of what a project finds under a name, by the major version of the AI SDK, and the folder in the repository's node_modules. */
+/**
+ * TABLE of what a project finds under a name, by the major version of the AI SDK, and the folder in
+ * the repository's node_modules.
+ */
 const INSTALLED = {
-  7: { ai: 'ai', '@ai-sdk/google': '@ai-sdk/google', '@ai-sdk/google-vertex': '@ai-sdk/google-vertex', '@ai-sdk/openai': '@ai-sdk/openai', '@ai-sdk/anthropic': '@ai-sdk/anthropic' },
-  6: { ai: 'ai-6', '@ai-sdk/google': 'ai-sdk-google-3', '@ai-sdk/google-vertex': 'ai-sdk-google-vertex-4', '@ai-sdk/openai': 'ai-sdk-openai-3', '@ai-sdk/anthropic': 'ai-sdk-anthropic-3' },
+  7: {
+    ai: 'ai',
+    '@ai-sdk/google': '@ai-sdk/google',
+    '@ai-sdk/google-vertex': '@ai-sdk/google-vertex',
+    '@ai-sdk/openai': '@ai-sdk/openai',
+    '@ai-sdk/anthropic': '@ai-sdk/anthropic',
+  },
+  6: {
+    ai: 'ai-6',
+    '@ai-sdk/google': 'ai-sdk-google-3',
+    '@ai-sdk/google-vertex': 'ai-sdk-google-vertex-4',
+    '@ai-sdk/openai': 'ai-sdk-openai-3',
+    '@ai-sdk/anthropic': 'ai-sdk-anthropic-3',
+  },
 } as const
 
 export type Major = keyof typeof INSTALLED
@@ -69,13 +85,23 @@ export interface Loaded {
 
 /** TABLE of what is loaded. */
 const MODULES: { [Name in keyof Loaded]: string } = {
-  ai: 'ai', core: '@proxy-sdk/core', genai: '@proxy-sdk/genai', express: '@proxy-sdk/genai-express', openai: '@ai-sdk/openai', anthropic: '@ai-sdk/anthropic',
+  ai: 'ai',
+  core: '@proxy-sdk/core',
+  genai: '@proxy-sdk/genai',
+  express: '@proxy-sdk/genai-express',
+  openai: '@ai-sdk/openai',
+  anthropic: '@ai-sdk/anthropic',
 }
 
 /** Writes a file of the project that has all of them, and gives its path. */
 export function entryOf(folder: string): string {
   const entry = join(folder, 'all.mjs')
-  writeFileSync(entry, Object.entries(MODULES).map(([name, from]) => `export * as ${name} from '${from}'\n`).join(''))
+  writeFileSync(
+    entry,
+    Object.entries(MODULES)
+      .map(([name, from]) => `export * as ${name} from '${from}'\n`)
+      .join(''),
+  )
   return entry
 }
 

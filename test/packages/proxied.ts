@@ -1,4 +1,5 @@
-// The real server before one fake that plays every provider, with a wiretap on the caller's side: what the client packages are tested against.
+// The real server before one fake that plays every provider, with a wiretap on the caller's side:
+// what the client packages are tested against.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import type { KeyWishes } from '../../server/keys/keys.ts'
@@ -8,8 +9,12 @@ import type { Ends } from '../support/temporary.ts'
 
 /** TABLE of providers that the fake plays: the setting of the upstream, and of its credential. */
 const PROVIDERS = [
-  ['GOOGLE', 'GOOGLE_GENERATIVE_AI_API_KEY'], ['VERTEX', 'GOOGLE_VERTEX_API_KEY'],
-  ...['OPENAI', 'ANTHROPIC', 'MISTRAL', 'GROQ', 'XAI', 'DEEPSEEK', 'COHERE'].map((id) => [id, `${id}_API_KEY`]),
+  ['GOOGLE', 'GOOGLE_GENERATIVE_AI_API_KEY'],
+  ['VERTEX', 'GOOGLE_VERTEX_API_KEY'],
+  ...['OPENAI', 'ANTHROPIC', 'MISTRAL', 'GROQ', 'XAI', 'DEEPSEEK', 'COHERE'].map((id) => [
+    id,
+    `${id}_API_KEY`,
+  ]),
 ] as const
 
 /** What the server presents to providers. It must never be seen on the caller's side. */
@@ -26,16 +31,34 @@ export interface Proxied {
 }
 
 /** Starts all of it; it ends with the test. */
-export async function startProxied(t: Ends, script: Script = answer(200, {}, 'ok'), env: Record<string, string> = {}): Promise<Proxied> {
-  const settingsFor = (origin: string) => PROVIDERS.flatMap(([id, credential]) => [[`TOLLMARK_UPSTREAM_${id}`, origin], [credential, UPSTREAM_SECRET]])
-  const { fake, port, key } = await startServed(t, script, (origin) => ({ ...Object.fromEntries(settingsFor(origin)), ...env }))
+export async function startProxied(
+  t: Ends,
+  script: Script = answer(200, {}, 'ok'),
+  env: Record<string, string> = {},
+): Promise<Proxied> {
+  const settingsFor = (origin: string) =>
+    PROVIDERS.flatMap(([id, credential]) => [
+      [`TOLLMARK_UPSTREAM_${id}`, origin],
+      [credential, UPSTREAM_SECRET],
+    ])
+  const { fake, port, key } = await startServed(t, script, (origin) => ({
+    ...Object.fromEntries(settingsFor(origin)),
+    ...env,
+  }))
   const tap = await startTap(port)
   t.after(tap.close)
-  return { fake, proxyUrl: tap.origin, wire: tap.text, key: async (wishes) => (await key(wishes)).secret }
+  return {
+    fake,
+    proxyUrl: tap.origin,
+    wire: tap.text,
+    key: async (wishes) => (await key(wishes)).secret,
+  }
 }
 
 /** A TCP relay that keeps what callers send. */
-async function startTap(port: number): Promise<{ origin: string; text(): string; close(): Promise<void> }> {
+async function startTap(
+  port: number,
+): Promise<{ origin: string; text(): string; close(): Promise<void> }> {
   const sockets = new Set<Socket>()
   const sent: Buffer[] = []
   const server = createServer((caller) => {

@@ -1,4 +1,5 @@
-// TABLE of files of tests that run once more on PostgreSQL: what a caller meets must not depend on the store.
+// TABLE of files of tests that run once more on PostgreSQL: what a caller meets must not depend on
+// the store.
 process.env['TEST_STORE'] = 'postgres'
 
 for (const file of ['pipeline']) await import(`./${file}.test.ts`)

@@ -12,10 +12,22 @@ import { OPENAI, startServed, type Served } from './support/served.ts'
 
 const CHAT = `${OPENAI}/v1/chat/completions`
 
-async function startOnFile(t: TestContext, grace: string): Promise<Served & { stop(): void; goOn(): void; ready(): Promise<number> }> {
+async function startOnFile(
+  t: TestContext,
+  grace: string,
+): Promise<Served & { stop(): void; goOn(): void; ready(): Promise<number> }> {
   const data = temporaryFolder(t)
   const path = join(data, 'tollmark.db')
-  const served = await startServed(t, answer(200, { 'Content-Type': 'application/json' }, '{"usage":{"prompt_tokens":1,"completion_tokens":2}}'), { DATABASE_URL: `sqlite:${path}`, TOLLMARK_STORE_GRACE: grace }, data)
+  const served = await startServed(
+    t,
+    answer(
+      200,
+      { 'Content-Type': 'application/json' },
+      '{"usage":{"prompt_tokens":1,"completion_tokens":2}}',
+    ),
+    { DATABASE_URL: `sqlite:${path}`, TOLLMARK_STORE_GRACE: grace },
+    data,
+  )
   const other = new DatabaseSync(path, { timeout: 5_000 })
   t.after(() => other.close())
   return {
@@ -42,7 +54,8 @@ test('while the database cannot be written, calls pass within their limits, and 
   goOn()
   await until(async () => (await ready()) === 200)
   assert.equal((await call()).status, 429)
-  const rows = () => running.store.db.selectFrom('requests').select(['id', 'state', 'tokens_out']).execute()
+  const rows = () =>
+    running.store.db.selectFrom('requests').select(['id', 'state', 'tokens_out']).execute()
   await until(async () => (await rows()).filter(({ state }) => state === 'settled').length === 5)
   assert.equal((await rows()).length, 5)
   assert.ok((await rows()).every(({ tokens_out }) => tokens_out === 2))
@@ -68,19 +81,43 @@ test('after the time of grace calls are answered 503 and when to come again, and
 test("what a provider makes while the database is away is its maker's, then and afterwards", async (t) => {
   const database = await startPostgres()
   t.after(() => database[Symbol.asyncDispose]())
-  const { running, key, send } = await startServed(t, answer(200, { 'Content-Type': 'application/json' }, '{"id":"file-1"}'), { DATABASE_URL: database.url.href, TOLLMARK_STORE_GRACE: '1m' })
+  const { running, key, send } = await startServed(
+    t,
+    answer(200, { 'Content-Type': 'application/json' }, '{"id":"file-1"}'),
+    { DATABASE_URL: database.url.href, TOLLMARK_STORE_GRACE: '1m' },
+  )
   const ready = async () => (await fetch(`${running.url}/readyz`)).status
   const [maker, other] = [await key({ objects: 'upstream' }), await key()]
-  const read = async (secret: string, id: string) => (await send(secret, `${OPENAI}/v1/files/${id}`, { method: 'GET' })).status
+  const read = async (secret: string, id: string) =>
+    (await send(secret, `${OPENAI}/v1/files/${id}`, { method: 'GET' })).status
   await database.stop()
   await until(async () => (await ready()) === 503)
   assert.equal((await send(maker.secret, `${OPENAI}/v1/files`, { body: '{}' })).status, 200)
-  assert.deepEqual([await read(maker.secret, 'file-1'), await read(other.secret, 'file-1')], [200, 403])
+  assert.deepEqual(
+    [await read(maker.secret, 'file-1'), await read(other.secret, 'file-1')],
+    [200, 403],
+  )
   // Of this one it cannot be known whose it is.
   const unknown = await send(maker.secret, `${OPENAI}/v1/files/file-2`, { method: 'GET' })
-  assert.deepEqual([unknown.status, headerOf(unknown.rawHeaders, 'x-proxy-error'), headerOf(unknown.rawHeaders, 'retry-after')], [503, 'service_unavailable', '5'])
+  assert.deepEqual(
+    [
+      unknown.status,
+      headerOf(unknown.rawHeaders, 'x-proxy-error'),
+      headerOf(unknown.rawHeaders, 'retry-after'),
+    ],
+    [503, 'service_unavailable', '5'],
+  )
   await database.start()
   await until(async () => (await ready()) === 200)
-  await until(async () => (await running.store.db.selectFrom('objects').select('key_id').where('object_id', '=', 'file-1').executeTakeFirst())?.key_id === maker.id)
+  await until(
+    async () =>
+      (
+        await running.store.db
+          .selectFrom('objects')
+          .select('key_id')
+          .where('object_id', '=', 'file-1')
+          .executeTakeFirst()
+      )?.key_id === maker.id,
+  )
   assert.equal(await read(maker.secret, 'file-2'), 200)
 })

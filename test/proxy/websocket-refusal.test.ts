@@ -17,16 +17,32 @@ const NEXT = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
 test('a WebSocket is refused with a sentence, and the connection goes on', async (t) => {
   const served = await startServed(t, answer(200, {}, 'ok'))
   const { secret } = await served.key()
-  const openai = await raw(served.port, handshake(`${OPENAI}/v1/realtime?model=gpt-realtime`, secret, 'websocket') + NEXT)
+  const openai = await raw(
+    served.port,
+    handshake(`${OPENAI}/v1/realtime?model=gpt-realtime`, secret, 'websocket') + NEXT,
+  )
   assert.match(openai, /^HTTP\/1\.1 400 /)
   assert.match(openai, /X-Proxy-Error: upgrade_not_supported\r\n/i)
-  assert.match(openai, /\{"error":\{"message":"The proxy carries no WebSockets[^"]+","type":"invalid_request_error","param":null,"code":"upgrade_not_supported"\}\}/)
+  assert.match(
+    openai,
+    /\{"error":\{"message":"The proxy carries no WebSockets[^"]+","type":"invalid_request_error","param":null,"code":"upgrade_not_supported"\}\}/,
+  )
   assert.match(openai, /HTTP\/1\.1 200 /)
-  const google = await raw(served.port, handshake(`${GOOGLE}/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent`, secret, 'WebSocket') + NEXT)
+  const google = await raw(
+    served.port,
+    handshake(
+      `${GOOGLE}/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent`,
+      secret,
+      'WebSocket',
+    ) + NEXT,
+  )
   assert.match(google, /"status":"INVALID_ARGUMENT"/)
   assert.equal(served.fake.requests.length, 0)
   await served.running.store.run(enter, null)
-  assert.equal((await served.running.store.db.selectFrom('requests').select('id').execute()).length, 0)
+  assert.equal(
+    (await served.running.store.db.selectFrom('requests').select('id').execute()).length,
+    0,
+  )
 })
 
 test('a WebSocket without a valid key learns nothing but that', async (t) => {
@@ -34,9 +50,19 @@ test('a WebSocket without a valid key learns nothing but that', async (t) => {
   const { secret } = await served.key()
   const [letter] = secret.slice(-1)
   const wrong = `${secret.slice(0, -1)}${letter === 'a' ? 'b' : 'a'}`
-  for (const [key, status, code] of [['nothing', 401, 'invalid_api_key'], [wrong, 401, 'invalid_api_key'], [secret, 400, 'upgrade_not_supported']] as const) {
-    const got = await raw(served.port, handshake(`${OPENAI}/v1/realtime?model=gpt-realtime`, key, 'websocket') + NEXT)
-    assert.match(got, new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*X-Proxy-Error: ${code}\\r\\n`, 'i'))
+  for (const [key, status, code] of [
+    ['nothing', 401, 'invalid_api_key'],
+    [wrong, 401, 'invalid_api_key'],
+    [secret, 400, 'upgrade_not_supported'],
+  ] as const) {
+    const got = await raw(
+      served.port,
+      handshake(`${OPENAI}/v1/realtime?model=gpt-realtime`, key, 'websocket') + NEXT,
+    )
+    assert.match(
+      got,
+      new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*X-Proxy-Error: ${code}\\r\\n`, 'i'),
+    )
   }
   assert.equal(served.fake.requests.length, 0)
 })

@@ -8,16 +8,25 @@ import { NODE_FLAGS } from '../support/node.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
-const bench = (...args: string[]) => spawnSync(process.execPath, [...NODE_FLAGS, join(root, 'bench/run.ts'), ...args], { encoding: 'utf8' })
+const bench = (...args: string[]) =>
+  spawnSync(process.execPath, [...NODE_FLAGS, join(root, 'bench/run.ts'), ...args], {
+    encoding: 'utf8',
+  })
 
 test('without a name it lists the benches: all are programs, and all that a page names are among them', () => {
   const { status, stdout } = bench()
   assert.equal(status, 0)
   const names = [...stdout.matchAll(/^  (\S+)$/gm)].map(([, name = '']) => name)
   assert.ok(names.includes('proxy'), stdout)
-  for (const name of names) assert.doesNotMatch(read(`bench/${name}.ts`), /^export /m, `${name} gives others what they import, and does nothing by itself`)
+  for (const name of names)
+    assert.doesNotMatch(
+      read(`bench/${name}.ts`),
+      /^export /m,
+      `${name} gives others what they import, and does nothing by itself`,
+    )
   for (const page of globSync(['*.md', 'docs/*.md'], { cwd: root })) {
-    for (const [, name = ''] of read(page).matchAll(/npm run bench -- ([\w-]+)/g)) assert.ok(names.includes(name), `${page}: ${name}`)
+    for (const [, name = ''] of read(page).matchAll(/npm run bench -- ([\w-]+)/g))
+      assert.ok(names.includes(name), `${page}: ${name}`)
   }
 })
 
@@ -28,7 +37,10 @@ test('a name that no bench has is told, with those that there are', () => {
   assert.match(stderr, /^  proxy$/m)
 })
 
-/** All that a file imports at run time, and what that imports in turn. What is no source of ours stands in a program that a bench writes. */
+/**
+ * All that a file imports at run time, and what that imports in turn. What is no source of ours
+ * stands in a program that a bench writes.
+ */
 function importedBy(file: string, found = new Set<string>()): Set<string> {
   for (const [, target = ''] of read(file).matchAll(/^import (?!type\b)[^']*'([^']+)'/gm)) {
     const path = target.startsWith('.') ? join(dirname(file), target) : target
@@ -40,5 +52,8 @@ function importedBy(file: string, found = new Set<string>()): Set<string> {
 }
 
 test('no bench brings the runner of tests along, which says at the end that there were none', () => {
-  assert.deepEqual(globSync('bench/*.ts', { cwd: root }).filter((file) => importedBy(file).has('node:test')), [])
+  assert.deepEqual(
+    globSync('bench/*.ts', { cwd: root }).filter((file) => importedBy(file).has('node:test')),
+    [],
+  )
 })

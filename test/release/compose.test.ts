@@ -1,5 +1,5 @@
-// What is deployed without us watching: compose.yaml, the Dockerfile and the balancers' files are held against the sources, because
-// nobody has a container engine where the tests run.
+// What is deployed without us watching: compose.yaml, the Dockerfile and the balancers' files are
+// held against the sources, because nobody has a container engine where the tests run.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +29,10 @@ const Compose = z.object({
 const compose = Compose.parse(parse(read('compose.yaml'), { merge: true }))
 const services = Object.entries(compose.services)
 
-/** TABLE of other people's images: the variables that are theirs, or that a file of ours for them reads. */
+/**
+ * TABLE of other people's images: the variables that are theirs, or that a file of ours for them
+ * reads.
+ */
 const THEIRS: readonly [image: RegExp, variables: string[]][] = [
   [/^caddy:/, ['SITE_ADDRESS']],
   [/^postgres:/, ['POSTGRES_USER', 'POSTGRES_DB', 'POSTGRES_PASSWORD']],
@@ -37,70 +40,125 @@ const THEIRS: readonly [image: RegExp, variables: string[]][] = [
 ]
 const ours = services.filter(([, { image }]) => image === 'tollmark')
 
-/** What a variable becomes where everything that compose.yaml asks for is given, and nothing else. */
+/**
+ * What a variable becomes where everything that compose.yaml asks for is given, and nothing else.
+ */
 function filled(value: string): string {
-  return value.replaceAll(/\$\{(\w+)(?::(?:-([^}]*)|\?[^}]*))?\}/g, (_, name: string, standard: string | undefined) =>
-    standard ?? (name === 'TOLLMARK_MASTER_KEY' ? Buffer.alloc(32, 1).toString('base64') : 'secret'))
+  return value.replaceAll(
+    /\$\{(\w+)(?::(?:-([^}]*)|\?[^}]*))?\}/g,
+    (_, name: string, standard: string | undefined) =>
+      standard ??
+      (name === 'TOLLMARK_MASTER_KEY' ? Buffer.alloc(32, 1).toString('base64') : 'secret'),
+  )
 }
 
 test('two processes answer, two work, all from one image that is built here', () => {
   const roles = ours.map(([, { environment }]) => environment['TOLLMARK_ROLE']).sort()
   assert.deepEqual(roles, ['web', 'web', 'worker', 'worker'])
-  for (const [name, { build, read_only }] of ours) assert.deepEqual([build, read_only], ['.', true], name)
+  for (const [name, { build, read_only }] of ours)
+    assert.deepEqual([build, read_only], ['.', true], name)
 })
 
 test('every variable is a setting of ours, with a value that is taken, or one of the image', () => {
   const known = new Set(settingNames)
   for (const [name, { image, environment }] of services) {
     const theirs = THEIRS.find(([form]) => form.test(image))?.[1]
-    assert.ok(theirs !== undefined || image === 'tollmark', `${name}: the variables of ${image} are not known`)
-    for (const variable of Object.keys(environment)) assert.ok(theirs?.includes(variable) ?? known.has(variable), `${name}: ${variable}`)
-    if (theirs === undefined) readConfig(Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, filled(value)])))
+    assert.ok(
+      theirs !== undefined || image === 'tollmark',
+      `${name}: the variables of ${image} are not known`,
+    )
+    for (const variable of Object.keys(environment))
+      assert.ok(theirs?.includes(variable) ?? known.has(variable), `${name}: ${variable}`)
+    if (theirs === undefined)
+      readConfig(
+        Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, filled(value)])),
+      )
   }
 })
 
-/** TABLE of the settings that a worker reads, besides those that compose.yaml gives a value of its own. */
+/**
+ * TABLE of the settings that a worker reads, besides those that compose.yaml gives a value of its
+ * own.
+ */
 const OF_WORKERS = [
-  'LOG_LEVEL', 'TOLLMARK_SHUTDOWN_TIMEOUT', 'S3_REGION', 'TOLLMARK_CONVERSIONS', 'TOLLMARK_CONVERSION_DEADLINE', 'TOLLMARK_CONVERSION_HEAP', 'TOLLMARK_RESULT_RETENTION',
+  'LOG_LEVEL',
+  'TOLLMARK_SHUTDOWN_TIMEOUT',
+  'S3_REGION',
+  'TOLLMARK_CONVERSIONS',
+  'TOLLMARK_CONVERSION_DEADLINE',
+  'TOLLMARK_CONVERSION_HEAP',
+  'TOLLMARK_RESULT_RETENTION',
   ...settings().flatMap(([area, rows]) => (area === 'watch' ? rows.map(({ name }) => name) : [])),
 ]
 
 test('what the file .env says reaches the workers where they read it, and no key of a provider does', () => {
   const workers = ours.filter(([, { environment }]) => environment['TOLLMARK_ROLE'] === 'worker')
   for (const [name, { environment }] of workers) {
-    for (const setting of OF_WORKERS) assert.equal(environment[setting], `\${${setting}:-}`, `${name}: ${setting}`)
-    assert.deepEqual(Object.keys(environment).filter((variable) => Object.values(PROVIDER_CREDENTIALS).includes(variable)), [])
+    for (const setting of OF_WORKERS)
+      assert.equal(environment[setting], `\${${setting}:-}`, `${name}: ${setting}`)
+    assert.deepEqual(
+      Object.keys(environment).filter((variable) =>
+        Object.values(PROVIDER_CREDENTIALS).includes(variable),
+      ),
+      [],
+    )
   }
 })
 
 test('secrets are asked for, and stand nowhere', () => {
   for (const [name, { environment }] of services) {
     for (const [variable, value] of Object.entries(environment)) {
-      if (/PASSWORD|SECRET|MASTER_KEY|DATABASE_URL/.test(variable)) assert.match(value, /\$\{\w+(:\?[^}]+)?\}/, `${name}: ${variable}`)
+      if (/PASSWORD|SECRET|MASTER_KEY|DATABASE_URL/.test(variable))
+        assert.match(value, /\$\{\w+(:\?[^}]+)?\}/, `${name}: ${variable}`)
     }
   }
 })
 
 test('every file, volume and service that is named exists', () => {
-  const named = services.flatMap(([, { volumes }]) => volumes.map((volume) => volume.split(':')[0] ?? ''))
-  for (const source of named) assert.ok(source.startsWith('./') ? existsSync(join(root, source)) : source in compose.volumes, source)
-  assert.deepEqual(Object.keys(compose.volumes).filter((volume) => !named.includes(volume)), [])
-  for (const [, { depends_on }] of services) for (const name of Object.keys(depends_on)) assert.ok(name in compose.services, name)
+  const named = services.flatMap(([, { volumes }]) =>
+    volumes.map((volume) => volume.split(':')[0] ?? ''),
+  )
+  for (const source of named)
+    assert.ok(
+      source.startsWith('./') ? existsSync(join(root, source)) : source in compose.volumes,
+      source,
+    )
+  assert.deepEqual(
+    Object.keys(compose.volumes).filter((volume) => !named.includes(volume)),
+    [],
+  )
+  for (const [, { depends_on }] of services)
+    for (const name of Object.keys(depends_on)) assert.ok(name in compose.services, name)
 })
 
 test('the balancer knows every process that answers, and no other', () => {
   const targets = /reverse_proxy ([^{]+)\{/.exec(read('deploy/Caddyfile'))?.[1]?.trim().split(/\s+/)
-  const web = ours.filter(([, { environment }]) => environment['TOLLMARK_ROLE'] === 'web').map(([name, { environment }]) => `${name}:${environment['PORT']}`)
+  const web = ours
+    .filter(([, { environment }]) => environment['TOLLMARK_ROLE'] === 'web')
+    .map(([name, { environment }]) => `${name}:${environment['PORT']}`)
   assert.deepEqual(targets, web)
 })
 
 /** The instructions of the Dockerfile, one a line. */
-const instructions = read('Dockerfile').replaceAll(/\\\n/g, ' ').split('\n').filter((line) => /^[A-Z]+ /.test(line))
-const argsOf = (instruction: string): string[] => instructions.filter((line) => line.startsWith(`${instruction} `)).map((line) => line.slice(instruction.length + 1).trim())
+const instructions = read('Dockerfile')
+  .replaceAll(/\\\n/g, ' ')
+  .split('\n')
+  .filter((line) => /^[A-Z]+ /.test(line))
+const argsOf = (instruction: string): string[] =>
+  instructions
+    .filter((line) => line.startsWith(`${instruction} `))
+    .map((line) => line.slice(instruction.length + 1).trim())
 
 test('what the image copies exists, and .dockerignore lets it in', () => {
-  const allowed = new Set(read('.dockerignore').split('\n').filter((line) => line.startsWith('!')).map((line) => line.slice(1)))
-  const sources = argsOf('COPY').filter((args) => !args.startsWith('--from=')).flatMap((args) => args.split(/\s+/).slice(0, -1))
+  const allowed = new Set(
+    read('.dockerignore')
+      .split('\n')
+      .filter((line) => line.startsWith('!'))
+      .map((line) => line.slice(1)),
+  )
+  const sources = argsOf('COPY')
+    .filter((args) => !args.startsWith('--from='))
+    .flatMap((args) => args.split(/\s+/).slice(0, -1))
   assert.ok(sources.length > 8)
   for (const source of sources) {
     assert.ok(existsSync(join(root, source)), source)
@@ -109,15 +167,30 @@ test('what the image copies exists, and .dockerignore lets it in', () => {
 })
 
 test('the image has every workspace that the lockfile names', () => {
-  const workspaces = Object.keys(z.object({ packages: z.record(z.string(), z.unknown()) }).parse(JSON.parse(read('package-lock.json'))).packages).filter((path) => /^packages\/[^/]+$/.test(path))
-  for (const path of workspaces) assert.ok(argsOf('COPY').includes(`${path}/package.json ${path}/`), path)
+  const workspaces = Object.keys(
+    z
+      .object({ packages: z.record(z.string(), z.unknown()) })
+      .parse(JSON.parse(read('package-lock.json'))).packages,
+  ).filter((path) => /^packages\/[^/]+$/.test(path))
+  for (const path of workspaces)
+    assert.ok(argsOf('COPY').includes(`${path}/package.json ${path}/`), path)
 })
 
 test('the image has every package, also those that npm puts into the folder of one workspace', () => {
-  const lock = z.object({ packages: z.record(z.string(), z.object({ dev: z.boolean().default(false) })) }).parse(JSON.parse(read('package-lock.json')))
-  const installed = Object.entries(lock.packages).filter(([path, { dev }]) => !dev && path.includes('node_modules/')).map(([path]) => path)
-  const copied = argsOf('COPY').filter((args) => args.startsWith('--from=packages ')).map((args) => args.split(/\s+/)[1] ?? '')
-  for (const path of installed) assert.ok(copied.some((source) => `/app/${path}`.startsWith(`${source}/`)), path)
+  const lock = z
+    .object({ packages: z.record(z.string(), z.object({ dev: z.boolean().default(false) })) })
+    .parse(JSON.parse(read('package-lock.json')))
+  const installed = Object.entries(lock.packages)
+    .filter(([path, { dev }]) => !dev && path.includes('node_modules/'))
+    .map(([path]) => path)
+  const copied = argsOf('COPY')
+    .filter((args) => args.startsWith('--from=packages '))
+    .map((args) => args.split(/\s+/)[1] ?? '')
+  for (const path of installed)
+    assert.ok(
+      copied.some((source) => `/app/${path}`.startsWith(`${source}/`)),
+      path,
+    )
 })
 
 test("the image runs with the launcher's flags", () => {
@@ -128,7 +201,12 @@ test("the image runs with the launcher's flags", () => {
 
 test('the image runs without rights, and its settings are known', () => {
   assert.equal(argsOf('USER').at(-1), 'node')
-  const variables = argsOf('ENV').flatMap((line) => [...line.matchAll(/(\w+)=/g)].map(([, name = '']) => name))
+  const variables = argsOf('ENV').flatMap((line) =>
+    [...line.matchAll(/(\w+)=/g)].map(([, name = '']) => name),
+  )
   const known = new Set([...settingNames, 'NODE_ENV', 'NODE_COMPILE_CACHE'])
-  assert.deepEqual(variables.filter((name) => !known.has(name)), [])
+  assert.deepEqual(
+    variables.filter((name) => !known.has(name)),
+    [],
+  )
 })

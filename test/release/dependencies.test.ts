@@ -5,7 +5,8 @@ import { test } from 'node:test'
 import { complaintsOf, readLock, sbomOf } from '../../scripts/dependencies.ts'
 
 /** A lockfile with one package. */
-const lock = (entry: object, path = 'node_modules/thing'): string => JSON.stringify({ packages: { '': {}, [path]: { version: '1.0.0', ...entry } } })
+const lock = (entry: object, path = 'node_modules/thing'): string =>
+  JSON.stringify({ packages: { '': {}, [path]: { version: '1.0.0', ...entry } } })
 
 /** TABLE: what the lockfile says of a package, and what is said to that. */
 const CASES: [entry: object, says: RegExp | null][] = [
@@ -38,11 +39,16 @@ test('an alias counts under its own name, a package in two places once, with its
     'node_modules/ours': { link: true },
     'packages/ours': { version: '1.0.0' },
   }
-  assert.deepEqual(readLock(JSON.stringify({ packages })).map(({ name, scope }) => [name, scope]), [['ai', 'required']])
+  assert.deepEqual(
+    readLock(JSON.stringify({ packages })).map(({ name, scope }) => [name, scope]),
+    [['ai', 'required']],
+  )
 })
 
 test('our dependencies are allowed, and the SBOM has each with its address, licence and hash', () => {
-  const dependencies = readLock(readFileSync(join(import.meta.dirname, '..', '..', 'package-lock.json'), 'utf8'))
+  const dependencies = readLock(
+    readFileSync(join(import.meta.dirname, '..', '..', 'package-lock.json'), 'utf8'),
+  )
   assert.deepEqual(complaintsOf(dependencies), [])
   const { specVersion, components } = JSON.parse(sbomOf(dependencies, '1.0.0'))
   assert.equal(specVersion, '1.5')

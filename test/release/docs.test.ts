@@ -1,4 +1,5 @@
-// Documentation that can be wrong without anybody noticing: what is generated, and what is pointed at.
+// Documentation that can be wrong without anybody noticing: what is generated, and what is pointed
+// at.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
@@ -15,7 +16,9 @@ import { folderInDist } from '../packages/project.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
-const pages = globSync(['*.md', 'docs/*.md', 'packages/*/README.md', 'examples/README.md'], { cwd: root }).sort()
+const pages = globSync(['*.md', 'docs/*.md', 'packages/*/README.md', 'examples/README.md'], {
+  cwd: root,
+}).sort()
 
 test('docs/settings.md is in step with the table (UPDATE=1 writes it)', () => {
   const file = join(root, 'docs', 'settings.md')
@@ -24,13 +27,18 @@ test('docs/settings.md is in step with the table (UPDATE=1 writes it)', () => {
 })
 
 /** A page without its code. */
-const prose = (text: string): string => text.replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]+`/g, '')
+const prose = (text: string): string =>
+  text.replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]+`/g, '')
 
 /** The anchors of a page's headings, as GitHub makes them. */
 function anchorsOf(file: string): Set<string> {
   const slugger = new GithubSlugger()
   const text = read(file).replaceAll(/^```[\s\S]*?^```/gm, '')
-  return new Set([...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => slugger.slug(heading.replaceAll(/[`*]|\]\([^)]*\)|\[/g, ''))))
+  return new Set(
+    [...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) =>
+      slugger.slug(heading.replaceAll(/[`*]|\]\([^)]*\)|\[/g, '')),
+    ),
+  )
 }
 
 /** Pages with examples of what does not exist yet. */
@@ -38,64 +46,128 @@ const guides = globSync('contributing/*.md', { cwd: root }).sort()
 
 for (const page of [...pages, ...guides]) {
   test(`${page}: every link within the repository leads somewhere`, () => {
-    const links = [...prose(read(page)).matchAll(/\]\(([^)\s]+)\)|<img src="([^"]+)"/g)].map(([, link, image]) => link ?? image ?? '').filter((link) => !/^[a-z]+:/i.test(link))
+    const links = [...prose(read(page)).matchAll(/\]\(([^)\s]+)\)|<img src="([^"]+)"/g)]
+      .map(([, link, image]) => link ?? image ?? '')
+      .filter((link) => !/^[a-z]+:/i.test(link))
     for (const link of links) {
       const [path = '', anchor] = link.split('#')
       const target = path === '' ? page : join(dirname(page), path)
       assert.ok(existsSync(join(root, target)), `${link} leads nowhere`)
-      if (anchor !== undefined) assert.ok(anchorsOf(target).has(anchor), `${link}: ${target} has no such heading`)
+      if (anchor !== undefined)
+        assert.ok(anchorsOf(target).has(anchor), `${link}: ${target} has no such heading`)
     }
   })
 }
 
 /** Words in capitals that look like settings and are others'. */
-const OTHERS = new Set(['TEST_DATABASE_URL', 'TEST_STORE', 'POSTGRES_PASSWORD', 'SITE_ADDRESS', 'NEXT_PUBLIC_AI_PROXY_KEY', 'NEXT_PUBLIC_AI_PROXY_URL', 'AI_PROXY_KEY', 'AI_PROXY_URL'])
+const OTHERS = new Set([
+  'TEST_DATABASE_URL',
+  'TEST_STORE',
+  'POSTGRES_PASSWORD',
+  'SITE_ADDRESS',
+  'NEXT_PUBLIC_AI_PROXY_KEY',
+  'NEXT_PUBLIC_AI_PROXY_URL',
+  'AI_PROXY_KEY',
+  'AI_PROXY_URL',
+])
 
 test('every setting that a page names exists', () => {
   const known = new Set(settings().flatMap(([, rows]) => rows.map(({ name }) => name)))
   for (const page of pages) {
-    for (const [name] of read(page).matchAll(/\b(?:TOLLMARK|S3|OTEL|POSTGRES|AI_PROXY|NEXT_PUBLIC)_[A-Z][A-Z_]*[A-Z]\b/g)) {
-      assert.ok(known.has(name) || OTHERS.has(name) || [...known].some((one) => one.startsWith(`${name}_`)), `${page}: ${name}`)
+    for (const [name] of read(page).matchAll(
+      /\b(?:TOLLMARK|S3|OTEL|POSTGRES|AI_PROXY|NEXT_PUBLIC)_[A-Z][A-Z_]*[A-Z]\b/g,
+    )) {
+      assert.ok(
+        known.has(name) || OTHERS.has(name) || [...known].some((one) => one.startsWith(`${name}_`)),
+        `${page}: ${name}`,
+      )
     }
   }
 })
 
 test('every npm script that a page calls exists', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
-  for (const page of [...pages, ...guides].filter((page) => !page.startsWith('packages/') && !page.startsWith('examples/'))) {
-    for (const [, name = ''] of read(page).matchAll(/npm run ([\w:]+)/g)) assert.ok(name in scripts, `${page}: npm run ${name}`)
+  for (const page of [...pages, ...guides].filter(
+    (page) => !page.startsWith('packages/') && !page.startsWith('examples/'),
+  )) {
+    for (const [, name = ''] of read(page).matchAll(/npm run ([\w:]+)/g))
+      assert.ok(name in scripts, `${page}: npm run ${name}`)
   }
 })
 
 test('docs/proxy.md has every code with which the proxy answers itself, in the row of its status', () => {
   const [, table = ''] = read('docs/proxy.md').split('## What it answers itself')
-  const rows = new Map([...table.matchAll(/^\| (\d{3}) \| (.*?) \|/gm)].flatMap(([, status, codes = '']) => codes.split(', ').map((code) => [code.replaceAll('`', ''), Number(status)])))
-  assert.deepEqual(Object.fromEntries([...rows].sort()), Object.fromEntries(Object.entries(REFUSALS).map(([code, { status }]) => [code, status] as const).sort()))
+  const rows = new Map(
+    [...table.matchAll(/^\| (\d{3}) \| (.*?) \|/gm)].flatMap(([, status, codes = '']) =>
+      codes.split(', ').map((code) => [code.replaceAll('`', ''), Number(status)]),
+    ),
+  )
+  assert.deepEqual(
+    Object.fromEntries([...rows].sort()),
+    Object.fromEntries(
+      Object.entries(REFUSALS)
+        .map(([code, { status }]) => [code, status] as const)
+        .sort(),
+    ),
+  )
 })
 
 test('docs/proxy.md has a row for every provider, with its id and the variable of its credential', () => {
-  for (const { id } of PROVIDERS) assert.match(read('docs/proxy.md'), new RegExp(`^\\| [^|]+ \\| \`${id}\` \\| \`${PROVIDER_CREDENTIALS[id]}\``, 'm'), id)
+  for (const { id } of PROVIDERS)
+    assert.match(
+      read('docs/proxy.md'),
+      new RegExp(`^\\| [^|]+ \\| \`${id}\` \\| \`${PROVIDER_CREDENTIALS[id]}\``, 'm'),
+      id,
+    )
 })
 
 test('the TypeScript that a page shows compiles', async (t) => {
   const folder = folderInDist(t)
   for (const page of pages) {
-    for (const [n, [, code = '']] of [...read(page).matchAll(/^```ts\n([\s\S]*?)^```/gm)].entries()) writeFileSync(join(folder, `${page.replaceAll('/', '-')}-${n}.ts`), code)
+    for (const [n, [, code = '']] of [...read(page).matchAll(/^```ts\n([\s\S]*?)^```/gm)].entries())
+      writeFileSync(join(folder, `${page.replaceAll('/', '-')}-${n}.ts`), code)
   }
   writeFileSync(join(folder, 'given.d.ts'), 'declare const html: string\n')
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions: { noUnusedLocals: false }, include: ['*.ts'] }))
-  const tsc = promisify(execFile)(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder])
-  assert.equal(await tsc.then(() => '', (error: { stdout: string }) => error.stdout), '')
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({
+      extends: join(root, 'tsconfig.json'),
+      compilerOptions: { noUnusedLocals: false },
+      include: ['*.ts'],
+    }),
+  )
+  const tsc = promisify(execFile)(process.execPath, [
+    join(root, 'node_modules/typescript/bin/tsc'),
+    '-p',
+    folder,
+  ])
+  assert.equal(
+    await tsc.then(
+      () => '',
+      (error: { stdout: string }) => error.stdout,
+    ),
+    '',
+  )
 })
 
 test('the page that the README shows becomes what the README says', () => {
-  const [, html = '', markdown = ''] = /^```html\n([\s\S]*?)^```[\s\S]*?^```markdown\n([\s\S]*?)^```/m.exec(read('README.md')) ?? []
+  const [, html = '', markdown = ''] =
+    /^```html\n([\s\S]*?)^```[\s\S]*?^```markdown\n([\s\S]*?)^```/m.exec(read('README.md')) ?? []
   const page = `<article><header><h1 class="page-title">Sample</h1></header><div class="page-body">${html}</div></article>`
   assert.equal(convertHtml(page), `# Sample\n\n${markdown}`)
 })
 
-// Where a clone has no packages yet, npx would look for a package "tollmark" in the registry, which is not ours.
+// Where a clone has no packages yet, npx would look for a package "tollmark" in the registry, which
+// is not ours.
 test('npx tollmark runs the clone, whether or not its packages are installed', () => {
   const { bin } = JSON.parse(read('package.json')) as { bin?: Record<string, string> }
-  assert.equal(bin?.['tollmark'], join('server/cli', (JSON.parse(read('server/cli/package.json')) as { bin: Record<string, string> }).bin['tollmark'] ?? ''))
+  assert.equal(
+    bin?.['tollmark'],
+    join(
+      'server/cli',
+      (JSON.parse(read('server/cli/package.json')) as { bin: Record<string, string> }).bin[
+        'tollmark'
+      ] ?? '',
+    ),
+  )
 })

@@ -1,4 +1,5 @@
-// Whatever reads what callers send is in a table of `npm run bench -- linear`, or has a reason to be in none.
+// Whatever reads what callers send is in a table of `npm run bench -- linear`, or has a reason to
+// be in none.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
@@ -8,9 +9,21 @@ const root = join(import.meta.dirname, '..', '..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 
 /** Folders whose modules read what callers and providers send. */
-const FOLDERS = ['server/http1', 'server/http1/client', 'server/keys', 'server/proxy/forward', 'server/proxy/inspect', 'server/proxy/json', 'server/proxy/masking', 'server/proxy/objects', 'server/proxy/target', 'server/proxy/usage']
+const FOLDERS = [
+  'server/http1',
+  'server/http1/client',
+  'server/keys',
+  'server/proxy/forward',
+  'server/proxy/inspect',
+  'server/proxy/json',
+  'server/proxy/masking',
+  'server/proxy/objects',
+  'server/proxy/target',
+  'server/proxy/usage',
+]
 /** Names of what reads. */
-const READS = /^export (?:async )?(?:function\*?|class|const) ((?:read|parse|decode|scan|compile)[A-Z]\w*|classify|\w+(?:Reader|Scanner|Window|Observer|Meter|Inspection))\b/gm
+const READS =
+  /^export (?:async )?(?:function\*?|class|const) ((?:read|parse|decode|scan|compile)[A-Z]\w*|classify|\w+(?:Reader|Scanner|Window|Observer|Meter|Inspection))\b/gm
 
 /** TABLE of readers without a row of their own, and why. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
@@ -29,11 +42,29 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 
 test('every reader has a row, or a reason to have none', () => {
   const rows = globSync('bench/linear/*.ts', { cwd: root }).map(read).join('\n')
-  const measured = new Set([...rows.matchAll(/^import \{([^}]+)\} from '\.\.\/\.\.\/(?:server|packages)\//gm)].flatMap(([, names = '']) => names.split(',').map((name) => name.replace(/^\s*type\s|\sas\s.*$/g, '').trim())))
-  const files = FOLDERS.flatMap((folder) => globSync(`${folder}/*.ts`, { cwd: root })).map((file) => file.split('\\').join(posix.sep))
-  const readers = files.flatMap((file) => [...read(file).matchAll(READS)].map(([, name = '']) => ({ file, name })))
+  const measured = new Set(
+    [...rows.matchAll(/^import \{([^}]+)\} from '\.\.\/\.\.\/(?:server|packages)\//gm)].flatMap(
+      ([, names = '']) =>
+        names.split(',').map((name) => name.replace(/^\s*type\s|\sas\s.*$/g, '').trim()),
+    ),
+  )
+  const files = FOLDERS.flatMap((folder) => globSync(`${folder}/*.ts`, { cwd: root })).map((file) =>
+    file.split('\\').join(posix.sep),
+  )
+  const readers = files.flatMap((file) =>
+    [...read(file).matchAll(READS)].map(([, name = '']) => ({ file, name })),
+  )
   assert.ok(readers.length > 10, `${readers.length} readers`)
-  assert.deepEqual(readers.filter(({ name }) => !measured.has(name) && !(name in ELSEWHERE)).map(({ file, name }) => `${file}: ${name}`), [])
+  assert.deepEqual(
+    readers
+      .filter(({ name }) => !measured.has(name) && !(name in ELSEWHERE))
+      .map(({ file, name }) => `${file}: ${name}`),
+    [],
+  )
   const names = new Set(readers.map(({ name }) => name))
-  assert.deepEqual(Object.keys(ELSEWHERE).filter((name) => !names.has(name)), [], 'a reader that is not there')
+  assert.deepEqual(
+    Object.keys(ELSEWHERE).filter((name) => !names.has(name)),
+    [],
+    'a reader that is not there',
+  )
 })

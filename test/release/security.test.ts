@@ -1,4 +1,5 @@
-// SECURITY.md names the test that holds each wall between keys: every one of them is there, and is a test that `npm test` runs.
+// SECURITY.md names the test that holds each wall between keys: every one of them is there, and is
+// a test that `npm test` runs.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +9,10 @@ const root = join(import.meta.dirname, '..', '..')
 const page = readFileSync(join(root, 'SECURITY.md'), 'utf8')
 
 test('every wall names a test that is there', () => {
-  const rows = (page.split('## The walls between keys')[1] ?? '').split('\n## ')[0]!.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| wall'))
+  const rows = (page.split('## The walls between keys')[1] ?? '')
+    .split('\n## ')[0]!
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| wall'))
   assert.ok(rows.length > 20, `${rows.length} walls`)
   for (const row of rows) {
     const named = /`([^`]+)` \|$/.exec(row)?.[1] ?? ''

@@ -8,5 +8,8 @@ import { temporaryFolder } from '../support/temporary.ts'
 test('the committed module is what its source compiles to', async (t) => {
   const compiled = join(temporaryFolder(t), 'scanner.wasm')
   await compileScanner(compiled)
-  assert.ok(readFileSync(compiled).equals(readFileSync(SCANNER)), 'npm run build:wasm has not been run since the source was changed')
+  assert.ok(
+    readFileSync(compiled).equals(readFileSync(SCANNER)),
+    'npm run build:wasm has not been run since the source was changed',
+  )
 })

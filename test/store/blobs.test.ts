@@ -29,7 +29,10 @@ const KINDS: { kind: string; open: (t: TestContext) => Promise<Opened> }[] = [
     kind: 'a folder',
     open: async (t) => {
       const folder = join(temporaryFolder(t), 'blobs')
-      return { blobs: folderBlobs(folder), breakIt: async () => writeFileSync(folder, 'a file in place of the folder') }
+      return {
+        blobs: folderBlobs(folder),
+        breakIt: async () => writeFileSync(folder, 'a file in place of the folder'),
+      }
     },
   },
   {
@@ -37,7 +40,15 @@ const KINDS: { kind: string; open: (t: TestContext) => Promise<Opened> }[] = [
     open: async (t) => {
       const server = await startS3(t)
       const scratch = await openScratch(temporaryFolder(t), 'ins', async () => ['ins'])
-      const blobs = await s3Blobs({ endpoint: new URL(server.endpoint), bucket: 'tollmark', region: 'us-east-1', credentials: S3_CREDENTIALS }, scratch)
+      const blobs = await s3Blobs(
+        {
+          endpoint: new URL(server.endpoint),
+          bucket: 'tollmark',
+          region: 'us-east-1',
+          credentials: S3_CREDENTIALS,
+        },
+        scratch,
+      )
       t.after(() => blobs[Symbol.dispose]())
       await blobs.check()
       return { blobs, breakIt: server.stop }
@@ -51,7 +62,11 @@ const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).dig
 async function openRows(t: TestContext): Promise<Store> {
   const store = await openStore({ data: temporaryFolder(t), databaseUrl: null, now: 0 })
   t.after(() => store.close())
-  for (const id of ['ins_a', 'ins_b']) await store.db.insertInto('instances').values({ id, host: 'here', pid: 1, seen_at: 0 }).execute()
+  for (const id of ['ins_a', 'ins_b'])
+    await store.db
+      .insertInto('instances')
+      .values({ id, host: 'here', pid: 1, seen_at: 0 })
+      .execute()
   return store
 }
 
@@ -68,7 +83,13 @@ for (const { kind, open } of KINDS) {
       assert.equal(hashOf(await buffer(opened.stream)), hashOf(bytes))
       assert.equal(await blobs.size(id), size)
       // The S3 server of these tests answers a range of the first byte alone with everything.
-      for (const [start, end] of size < 2 ? [] : ([[0, 1], [size - 1, size - 1], [size >> 1, size - 1]] as const)) {
+      for (const [start, end] of size < 2
+        ? []
+        : ([
+            [0, 1],
+            [size - 1, size - 1],
+            [size >> 1, size - 1],
+          ] as const)) {
         const part = await blobs.open(id, { start, end })
         assert.equal(part.size, end - start + 1)
         assert.equal(hashOf(await buffer(part.stream)), hashOf(bytes.subarray(start, end + 1)))
@@ -100,7 +121,11 @@ for (const { kind, open } of KINDS) {
     const { blobs, breakIt } = await open(t)
     const path = join(temporaryFolder(t), 'file')
     await breakIt()
-    for (const deed of [() => blobs.put('blob_x', path), () => blobs.open('blob_x'), () => blobs.check()]) {
+    for (const deed of [
+      () => blobs.put('blob_x', path),
+      () => blobs.open('blob_x'),
+      () => blobs.check(),
+    ]) {
       writeFileSync(path, 'x')
       await assert.rejects(deed, { name: 'StoreError', code: 'blobs' })
     }
@@ -115,7 +140,13 @@ for (const { kind, open } of KINDS) {
       writeFileSync(path, 'x')
       return keepBlob(store, blobs, path, instance, 0)
     }
-    const [underWay, ofDead, taken, expired, released] = [await keep('ins_a'), await keep('ins_b'), await keep('ins_b'), await keep('ins_b'), await keep('ins_b')]
+    const [underWay, ofDead, taken, expired, released] = [
+      await keep('ins_a'),
+      await keep('ins_b'),
+      await keep('ins_b'),
+      await keep('ins_b'),
+      await keep('ins_b'),
+    ]
     await store.run(take, { id: taken, instance: 'ins_b', until: 1000 })
     await store.run(take, { id: expired, instance: 'ins_b', until: 10 })
     await store.run(take, { id: released, instance: 'ins_b', until: 1000 })
@@ -123,13 +154,22 @@ for (const { kind, open } of KINDS) {
     await store.db.deleteFrom('instances').where('id', '=', 'ins_b').execute()
     assert.equal(await sweepBlobs(store, blobs, 100), 3)
     assert.equal(await sweepBlobs(store, blobs, 100), 0)
-    for (const id of [underWay, taken]) assert.equal((await buffer((await blobs.open(id)).stream)).length, 1)
-    for (const id of [ofDead, expired, released]) await assert.rejects(blobs.open(id), { code: 'blobs' })
+    for (const id of [underWay, taken])
+      assert.equal((await buffer((await blobs.open(id)).stream)).length, 1)
+    for (const id of [ofDead, expired, released])
+      await assert.rejects(blobs.open(id), { code: 'blobs' })
     // What was swept away cannot be taken, what is under way can.
     await assert.rejects(store.run(take, { id: ofDead, instance: 'ins_b', until: 1000 }))
     await store.run(take, { id: underWay, instance: 'ins_a', until: 1000 })
     await dropBlobs(store, blobs, [taken])
-    assert.deepEqual(await store.db.selectFrom('blobs').select('id').execute().then((rows) => rows.map(({ id }) => id)), [underWay])
+    assert.deepEqual(
+      await store.db
+        .selectFrom('blobs')
+        .select('id')
+        .execute()
+        .then((rows) => rows.map(({ id }) => id)),
+      [underWay],
+    )
   })
 
   test(`${kind}: a blob that was swept away while it was stored is not left over`, async (t) => {

@@ -23,13 +23,28 @@ async function migrations({ data, databaseUrl }: Place): Promise<unknown[]> {
 }
 
 onEveryStore('ten processes that start together migrate once', async (_, place) => {
-  const args = [...NODE_FLAGS, join(import.meta.dirname, 'opener-process.ts'), ...argumentsOf(place)]
+  const args = [
+    ...NODE_FLAGS,
+    join(import.meta.dirname, 'opener-process.ts'),
+    ...argumentsOf(place),
+  ]
   await Promise.all(Array.from({ length: 10 }, () => promisify(execFile)(process.execPath, args)))
-  assert.deepEqual(await migrations(place), MIGRATIONS.map(({ name }) => ({ name })))
+  assert.deepEqual(
+    await migrations(place),
+    MIGRATIONS.map(({ name }) => ({ name })),
+  )
 })
 
 onEveryStore('a store of a newer version is refused with a sentence', async (t, place) => {
   const store = await openAt(t, place)
-  await store.write({ compile: () => ({ ...store.db.selectNoFrom([]).compile(), sql: `INSERT INTO migrations (name, applied_at) VALUES ('9999-later', 0)` }) })
-  await assert.rejects(openStore({ ...place, now: 0 }), { name: 'SetupError', message: /newer version of Tollmark \(it has 9999-later\)/ })
+  await store.write({
+    compile: () => ({
+      ...store.db.selectNoFrom([]).compile(),
+      sql: `INSERT INTO migrations (name, applied_at) VALUES ('9999-later', 0)`,
+    }),
+  })
+  await assert.rejects(openStore({ ...place, now: 0 }), {
+    name: 'SetupError',
+    message: /newer version of Tollmark \(it has 9999-later\)/,
+  })
 })

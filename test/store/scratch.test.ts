@@ -35,11 +35,22 @@ test('what a killed server left is cleared away also while one of its converters
   }
 })
 
-/** TABLE of what the system says where a file cannot grow, and of what it says otherwise; and whether a caller is told to come again. */
-const SAID: [code: string, passes: boolean][] = [['ENOSPC', true], ['EDQUOT', true], ['EFBIG', true], ['EACCES', false]]
+/**
+ * TABLE of what the system says where a file cannot grow, and of what it says otherwise; and
+ * whether a caller is told to come again.
+ */
+const SAID: [code: string, passes: boolean][] = [
+  ['ENOSPC', true],
+  ['EDQUOT', true],
+  ['EFBIG', true],
+  ['EACCES', false],
+]
 
 for (const [code, passes] of SAID) {
   test(`${code} is ${passes ? 'no room for a file, which passes' : 'a fault of ours'}`, () => {
-    assert.equal(passingTrouble(Object.assign(new Error('write'), { code }))?.code, passes ? 'store_unavailable' : undefined)
+    assert.equal(
+      passingTrouble(Object.assign(new Error('write'), { code }))?.code,
+      passes ? 'store_unavailable' : undefined,
+    )
   })
 }

@@ -1,4 +1,5 @@
-// PostgreSQL goes away and comes back: callers hear of it soon, and nothing has to be done for the recovery.
+// PostgreSQL goes away and comes back: callers hear of it soon, and nothing has to be done for the
+// recovery.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
@@ -25,7 +26,10 @@ async function opened(t: TestContext): Promise<{ server: Server; store: Store }>
 }
 
 const insert = (store: Store, id: string) =>
-  store.db.insertInto('accounts').values({ id, name: id, email: null, plan: 'free', role: 'member', created_at: 1, disabled: 0 }).execute()
+  store.db
+    .insertInto('accounts')
+    .values({ id, name: id, email: null, plan: 'free', role: 'member', created_at: 1, disabled: 0 })
+    .execute()
 
 /** TABLE of what can be asked of a store. */
 const ASKED: ((store: Store, id: string) => Promise<unknown>)[] = [
@@ -37,7 +41,9 @@ const ASKED: ((store: Store, id: string) => Promise<unknown>)[] = [
 
 async function assertUnavailable(store: Store, times: number): Promise<void> {
   const started = performance.now()
-  const outcomes = await Promise.allSettled(Array.from({ length: times }, (_, i) => ASKED[i % ASKED.length]!(store, `lost ${i}`)))
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: times }, (_, i) => ASKED[i % ASKED.length]!(store, `lost ${i}`)),
+  )
   assert.ok(performance.now() - started < SOON, `it took ${performance.now() - started} ms`)
   for (const outcome of outcomes) {
     assert.equal(outcome.status, 'rejected')
@@ -57,7 +63,12 @@ test('a server that stands still is unavailable soon, and is there again when it
   await assertUnavailable(store, 40)
   await assert.rejects(ledger.admit(asking('k', 2)), { name: 'StoreError' })
   server.signal('SIGCONT')
-  await until(() => insert(store, 'b').then(() => true, () => false))
+  await until(() =>
+    insert(store, 'b').then(
+      () => true,
+      () => false,
+    ),
+  )
   // The ledger asks once a second whether the store is back.
   await until(() => !ledger.failing())
   // What failed may have been written all the same, and then it counts.
@@ -70,8 +81,28 @@ test('a server that stands still is unavailable soon, and is there again when it
 test('a server that has ended is unavailable at once; the known keys stay, and it is there again when it is', async (t) => {
   const { server, store } = await opened(t)
   await insert(store, 'a')
-  await store.write(store.db.insertInto('keys').values({ id: 'key', account_id: 'a', name: 'k', public_id: 'p', models: null, rpm: null, allowed_origins: null, objects: 'own', providers: null, read_only: 0, expires_at: null, disabled: 0, revoked_at: null, created_at: 0, revision: 1 }),
-    store.db.insertInto('key_secrets').values({ public_id: 'p', key_id: 'key', hash: 'ab', expires_at: null }))
+  await store.write(
+    store.db.insertInto('keys').values({
+      id: 'key',
+      account_id: 'a',
+      name: 'k',
+      public_id: 'p',
+      models: null,
+      rpm: null,
+      allowed_origins: null,
+      objects: 'own',
+      providers: null,
+      read_only: 0,
+      expires_at: null,
+      disabled: 0,
+      revoked_at: null,
+      created_at: 0,
+      revision: 1,
+    }),
+    store.db
+      .insertInto('key_secrets')
+      .values({ public_id: 'p', key_id: 'key', hash: 'ab', expires_at: null }),
+  )
   using keys = await openKeyCache(store, () => {})
   await server.stop()
   const started = performance.now()
@@ -80,7 +111,12 @@ test('a server that has ended is unavailable at once; the known keys stay, and i
   await keys.refresh()
   assert.deepEqual([keys.fresh, keys.find('p')?.key.id], [false, 'key'])
   await server.start()
-  await until(() => insert(store, 'b').then(() => true, () => false))
+  await until(() =>
+    insert(store, 'b').then(
+      () => true,
+      () => false,
+    ),
+  )
   await until(() => keys.fresh)
   await store.close()
 })
@@ -91,8 +127,15 @@ test('a connection that is cut costs its own unit at most, and a change meanwhil
   t.after(store.onChange(() => heard++))
   for (let round = 0; round < 5; round++) {
     await insert(store, `row ${round}`)
-    await query(server.url, `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'tollmark-%'`)
-    await store.db.selectFrom('accounts').select('id').execute().catch((error: { code: string }) => assert.equal(error.code, 'unavailable'))
+    await query(
+      server.url,
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'tollmark-%'`,
+    )
+    await store.db
+      .selectFrom('accounts')
+      .select('id')
+      .execute()
+      .catch((error: { code: string }) => assert.equal(error.code, 'unavailable'))
     assert.equal((await store.db.selectFrom('accounts').select('id').execute()).length, round + 1)
     const before = heard
     await query(server.url, `update accounts set plan = 'round ${round}'`)

@@ -19,8 +19,10 @@ const UP_TO = '0060-fair-jobs'
 
 /** The hours of which it has roll-ups; of the first two it has added them to their day. */
 const HOURS = [10, 11, 50].map((hour) => hour * 3_600_000)
-const rollUp = (time: number, requests: number): string => `(${time}, 'key', 'openai', 'gpt-5', 'acc', ${requests}, 0, 0, 0, 0, 0, 0, 0, 0, 0, ${requests})`
-const ROLL_UP = 'key_id, provider, model, account_id, requests, errors, aborted, unknown, unmetered, bytes_in, bytes_out, answered, first_byte_ms, total_ms, tokens_in'
+const rollUp = (time: number, requests: number): string =>
+  `(${time}, 'key', 'openai', 'gpt-5', 'acc', ${requests}, 0, 0, 0, 0, 0, 0, 0, 0, 0, ${requests})`
+const ROLL_UP =
+  'key_id, provider, model, account_id, requests, errors, aborted, unknown, unmetered, bytes_in, bytes_out, answered, first_byte_ms, total_ms, tokens_in'
 
 /** TABLE of what it has written. */
 const ROWS = [
@@ -31,10 +33,16 @@ const ROWS = [
   `insert into usage_days (day, ${ROLL_UP}) values ${rollUp(0, 4)}`,
   `insert into usage_added (name, before) values ('days', ${12 * 3_600_000})`,
   ...[
-    [1, 'settled', 200, null], [2, 'settled', null, `'upstream_unreachable'`], [3, 'settled', null, `'upstream_timeout'`], [4, 'settled', 200, `'upstream_unreachable'`], [5, 'aborted', null, null],
-  ].map(([seq, state, status, error]) =>
-    `insert into requests (seq, id, account_id, key_id, provider, endpoint, method, state, created_at, instance, mono, boot, status, error) ` +
-    `overriding values (${seq}, 'req_${seq}', 'acc', 'key', 'openai', '/x', 'POST', '${state}', ${seq}, 'i', ${seq}, 0, ${status}, ${error})`),
+    [1, 'settled', 200, null],
+    [2, 'settled', null, `'upstream_unreachable'`],
+    [3, 'settled', null, `'upstream_timeout'`],
+    [4, 'settled', 200, `'upstream_unreachable'`],
+    [5, 'aborted', null, null],
+  ].map(
+    ([seq, state, status, error]) =>
+      `insert into requests (seq, id, account_id, key_id, provider, endpoint, method, state, created_at, instance, mono, boot, status, error) ` +
+      `overriding values (${seq}, 'req_${seq}', 'acc', 'key', 'openai', '/x', 'POST', '${state}', ${seq}, 'i', ${seq}, 0, ${status}, ${error})`,
+  ),
 ]
 
 async function fillOld({ data, databaseUrl }: Place): Promise<void> {
@@ -42,9 +50,15 @@ async function fillOld({ data, databaseUrl }: Place): Promise<void> {
   const db = queryBuilder(databaseUrl ? 'postgres' : 'sqlite')
   const texts = [CREATE_MIGRATIONS]
   for (const { name, up, postgres = [] } of older) {
-    texts.push(...up(db.schema).map((one) => statement(one).sql), ...(databaseUrl ? postgres : []), `insert into migrations (name, applied_at) values ('${name}', 0)`)
+    texts.push(
+      ...up(db.schema).map((one) => statement(one).sql),
+      ...(databaseUrl ? postgres : []),
+      `insert into migrations (name, applied_at) values ('${name}', 0)`,
+    )
   }
-  texts.push(...ROWS.map((row) => row.replace('overriding', databaseUrl ? 'overriding system value' : '')))
+  texts.push(
+    ...ROWS.map((row) => row.replace('overriding', databaseUrl ? 'overriding system value' : '')),
+  )
   if (databaseUrl) {
     for (const text of texts) await query(databaseUrl, text)
     return
@@ -54,31 +68,68 @@ async function fillOld({ data, databaseUrl }: Place): Promise<void> {
   connection.close()
 }
 
-onEveryStore('what an older version has written is there, and failed requests have the status of their answer', async (t, place) => {
-  await fillOld(place)
-  const store = await openAt(t, place)
-  const { rows } = await listRequests(store, { account: 'acc' }, 10, undefined)
-  assert.deepEqual(rows.map(({ id, status, outcome }) => [id, status, outcome]), [
-    ['req_5', null, 'aborted'], ['req_4', 200, 'failed'], ['req_3', 504, 'failed'], ['req_2', 502, 'failed'], ['req_1', 200, 'succeeded'],
-  ])
-  const failed = await listRequests(store, { account: 'acc', outcome: 'failed' }, 10, undefined)
-  assert.deepEqual(failed.rows.map(({ id }) => id), ['req_4', 'req_3', 'req_2'])
-  const detail = await getRequest(store, 'req_2', 'acc')
-  assert.deepEqual([detail?.upstream_error, detail?.upstream_request_id], [null, null])
-  assert.deepEqual((await listKeys(store, { account: 'acc', status: ['active'] }, 10, undefined, 9)).keys.map(({ id }) => id), ['key'])
-  assert.equal((await getKey(store, 'key', 'acc', 9)).previous_secret_expires_at, null)
+onEveryStore(
+  'what an older version has written is there, and failed requests have the status of their answer',
+  async (t, place) => {
+    await fillOld(place)
+    const store = await openAt(t, place)
+    const { rows } = await listRequests(store, { account: 'acc' }, 10, undefined)
+    assert.deepEqual(
+      rows.map(({ id, status, outcome }) => [id, status, outcome]),
+      [
+        ['req_5', null, 'aborted'],
+        ['req_4', 200, 'failed'],
+        ['req_3', 504, 'failed'],
+        ['req_2', 502, 'failed'],
+        ['req_1', 200, 'succeeded'],
+      ],
+    )
+    const failed = await listRequests(store, { account: 'acc', outcome: 'failed' }, 10, undefined)
+    assert.deepEqual(
+      failed.rows.map(({ id }) => id),
+      ['req_4', 'req_3', 'req_2'],
+    )
+    const detail = await getRequest(store, 'req_2', 'acc')
+    assert.deepEqual([detail?.upstream_error, detail?.upstream_request_id], [null, null])
+    assert.deepEqual(
+      (await listKeys(store, { account: 'acc', status: ['active'] }, 10, undefined, 9)).keys.map(
+        ({ id }) => id,
+      ),
+      ['key'],
+    )
+    assert.equal((await getKey(store, 'key', 'acc', 9)).previous_secret_expires_at, null)
 
-  // Its roll-ups are the same before and after upkeep has filled those that it did not have.
-  const used = async () => [
-    (await getKey(store, 'key', 'acc', 9)).usage,
-    await readUsage(store, { account: 'acc', by: ['day', 'model'], from: 0, to: 1e9 }),
-    await readUsage(store, { account: 'acc', by: ['day', 'key'], from: 0, to: 1e9, top: 1 }),
-    (await listKeys(store, { account: 'acc', sort: '-requests' }, 1, undefined, 9)).keys.map(({ id }) => id),
-  ]
-  const before = await used()
-  assert.deepEqual(before[0], { requests: 6, errors: 0, tokens_in: 6, tokens_out: null, tokens_cached: null, tokens_reasoning: null })
-  await addHours(store, 1e9)
-  const keyDays = await store.db.selectFrom('usage_key_days').select(['day', 'requests']).orderBy('day').execute()
-  assert.deepEqual(keyDays.map(({ day, requests }) => [day / 86_400_000, requests]), [[0, 4], [2, 6]])
-  assert.deepEqual(await used(), before)
-})
+    // Its roll-ups are the same before and after upkeep has filled those that it did not have.
+    const used = async () => [
+      (await getKey(store, 'key', 'acc', 9)).usage,
+      await readUsage(store, { account: 'acc', by: ['day', 'model'], from: 0, to: 1e9 }),
+      await readUsage(store, { account: 'acc', by: ['day', 'key'], from: 0, to: 1e9, top: 1 }),
+      (await listKeys(store, { account: 'acc', sort: '-requests' }, 1, undefined, 9)).keys.map(
+        ({ id }) => id,
+      ),
+    ]
+    const before = await used()
+    assert.deepEqual(before[0], {
+      requests: 6,
+      errors: 0,
+      tokens_in: 6,
+      tokens_out: null,
+      tokens_cached: null,
+      tokens_reasoning: null,
+    })
+    await addHours(store, 1e9)
+    const keyDays = await store.db
+      .selectFrom('usage_key_days')
+      .select(['day', 'requests'])
+      .orderBy('day')
+      .execute()
+    assert.deepEqual(
+      keyDays.map(({ day, requests }) => [day / 86_400_000, requests]),
+      [
+        [0, 4],
+        [2, 6],
+      ],
+    )
+    assert.deepEqual(await used(), before)
+  },
+)

@@ -1,4 +1,5 @@
-// A browser as far as sign-in is concerned: it keeps its cookie, and says of every request which page sends it.
+// A browser as far as sign-in is concerned: it keeps its cookie, and says of every request which
+// page sends it.
 import assert from 'node:assert/strict'
 import { call } from './harness.ts'
 import type { Answer } from './harness.ts'
@@ -6,7 +7,12 @@ import type { Answer } from './harness.ts'
 export interface Browser {
   /** The cookie's value; set it to present another one. */
   cookie: string | undefined
-  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>
 }
 
 /** @param url the server, whose page sends the requests */
@@ -18,13 +24,16 @@ export function openBrowser(url: string): Browser {
         method,
         headers: {
           origin: url,
-          ...(browser.cookie === undefined ? {} : { cookie: `other=1; tollmark_session=${browser.cookie}` }),
+          ...(browser.cookie === undefined
+            ? {}
+            : { cookie: `other=1; tollmark_session=${browser.cookie}` }),
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...headers,
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
-      for (const line of answer.headers['set-cookie'] ?? []) browser.cookie = /^tollmark_session=([^;]*)/.exec(line)?.[1] || undefined
+      for (const line of answer.headers['set-cookie'] ?? [])
+        browser.cookie = /^tollmark_session=([^;]*)/.exec(line)?.[1] || undefined
       return answer
     },
   }
@@ -34,7 +43,10 @@ export function openBrowser(url: string): Browser {
 export const ADMIN = { email: 'ada@example.com', password: 'correct horse battery' }
 
 /** A browser that has followed the link of the first run. */
-export async function setUp(server: { url: string; setupLink: string | null }, who = ADMIN): Promise<Browser> {
+export async function setUp(
+  server: { url: string; setupLink: string | null },
+  who = ADMIN,
+): Promise<Browser> {
   const browser = openBrowser(server.url)
   const answer = await browser.send('POST', 'setup', { token: tokenOf(server.setupLink!), ...who })
   assert.equal(answer.status, 201, answer.text)
@@ -42,10 +54,17 @@ export async function setUp(server: { url: string; setupLink: string | null }, w
 }
 
 /** A browser of a new member, whom `admin` has invited. */
-export async function invite(url: string, admin: Browser, who: { email: string; password: string }): Promise<Browser> {
+export async function invite(
+  url: string,
+  admin: Browser,
+  who: { email: string; password: string },
+): Promise<Browser> {
   const invitation = (await admin.send('POST', 'invitations', {})).json<{ link: string }>()
   const browser = openBrowser(url)
-  const answer = await browser.send('POST', 'invitations/accept', { token: tokenOf(invitation.link), ...who })
+  const answer = await browser.send('POST', 'invitations/accept', {
+    token: tokenOf(invitation.link),
+    ...who,
+  })
   assert.equal(answer.status, 201, answer.text)
   return browser
 }

@@ -1,4 +1,5 @@
-// Holds the server to its own description: every answer that a test receives must be in /openapi.json, down to the last field.
+// Holds the server to its own description: every answer that a test receives must be in
+// /openapi.json, down to the last field.
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
@@ -13,10 +14,16 @@ interface Described {
   components: { schemas: Record<string, Schema> }
 }
 
-/** The description of the first server of this process: to make it takes a server longer than to start. All are made of the same routes. */
+/**
+ * The description of the first server of this process: to make it takes a server longer than to
+ * start. All are made of the same routes.
+ */
 let first: Promise<Described> | undefined
 const documents = new Map<string, Promise<Described>>()
-/** By their text: the servers of a file of tests describe themselves alike, and each schema is compiled once. */
+/**
+ * By their text: the servers of a file of tests describe themselves alike, and each schema is
+ * compiled once.
+ */
 const parsed = new Map<string, Described>()
 
 function parse(text: string): Described {
@@ -27,8 +34,19 @@ function parse(text: string): Described {
 
 /** TABLE of headers that are described wherever they are sent. */
 const HEADERS = [
-  'x-request-id', 'ratelimit', 'ratelimit-policy', 'retry-after', 'location', 'www-authenticate', 'set-cookie', 'content-disposition',
-  'content-range', 'accept-ranges', 'etag', 'x-tollmark-warnings', 'x-tollmark-failed-pages',
+  'x-request-id',
+  'ratelimit',
+  'ratelimit-policy',
+  'retry-after',
+  'location',
+  'www-authenticate',
+  'set-cookie',
+  'content-disposition',
+  'content-range',
+  'accept-ranges',
+  'etag',
+  'x-tollmark-warnings',
+  'x-tollmark-failed-pages',
 ]
 
 interface Received {
@@ -47,10 +65,16 @@ function descriptionOf(url: string): Promise<Described> {
 }
 
 /**
- * Checks method, path, status, headers, content type and JSON against the description of the first server that was asked, and, where that does
- * not have it, of this one. Addresses that are not described must be 404 or 405.
+ * Checks method, path, status, headers, content type and JSON against the description of the first
+ * server that was asked, and, where that does not have it, of this one. Addresses that are not
+ * described must be 404 or 405.
  */
-export async function checkDescribed(url: string, method: string, path: string, answer: Received): Promise<void> {
+export async function checkDescribed(
+  url: string,
+  method: string,
+  path: string,
+  answer: Received,
+): Promise<void> {
   first ??= descriptionOf(url)
   // One that cannot be asked describes nothing for those that come after it.
   first.catch(() => (first = undefined))
@@ -67,51 +91,106 @@ export async function checkDescribed(url: string, method: string, path: string, 
 function check(described: Described, method: string, path: string, answer: Received): void {
   const pathname = path.split('?')[0] ?? ''
   // An address that is written out counts before one with a place in it.
-  const patterns = Object.keys(described.paths).sort((a, b) => a.split('{').length - b.split('{').length)
-  const pattern = patterns.find((one) => new RegExp(`^${one.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname))
-  const operation = pattern === undefined ? undefined : described.paths[pattern]![method === 'HEAD' ? 'get' : method.toLowerCase()]
+  const patterns = Object.keys(described.paths).sort(
+    (a, b) => a.split('{').length - b.split('{').length,
+  )
+  const pattern = patterns.find((one) =>
+    new RegExp(`^${one.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
+  )
+  const operation =
+    pattern === undefined
+      ? undefined
+      : described.paths[pattern]![method === 'HEAD' ? 'get' : method.toLowerCase()]
   const what = `${method} ${path} answered ${answer.status}`
-  if (!operation) return assert.equal(answer.status, pattern === undefined ? 404 : 405, `${what}, and is not described`)
+  if (!operation)
+    return assert.equal(
+      answer.status,
+      pattern === undefined ? 404 : 405,
+      `${what}, and is not described`,
+    )
   const response = operation.responses[String(answer.status)]
   assert.ok(response, `${what}, which is not described`)
   for (const [name, { required }] of Object.entries(response.headers ?? {})) {
-    if (required) assert.ok(answer.headers[name.toLowerCase()] !== undefined, `${what} without the header ${name}`)
+    if (required)
+      assert.ok(
+        answer.headers[name.toLowerCase()] !== undefined,
+        `${what} without the header ${name}`,
+      )
   }
   const known = new Set(Object.keys(response.headers ?? {}).map((name) => name.toLowerCase()))
-  for (const name of HEADERS) assert.ok(answer.headers[name] === undefined || known.has(name), `${what} with ${name}, which is not described`)
+  for (const name of HEADERS)
+    assert.ok(
+      answer.headers[name] === undefined || known.has(name),
+      `${what} with ${name}, which is not described`,
+    )
   const type = answer.headers['content-type']?.split(';')[0]
   if (type === undefined) return
   const content = response.content?.[type]
   assert.ok(content, `${what} with ${type}, which is not described`)
   // A part of a document is no JSON, nor are its compressed bytes.
-  if (!/\bjson$/.test(type) || method === 'HEAD' || answer.status === 206 || answer.headers['content-encoding'] !== undefined) return
+  if (
+    !/\bjson$/.test(type) ||
+    method === 'HEAD' ||
+    answer.status === 206 ||
+    answer.headers['content-encoding'] !== undefined
+  )
+    return
   assert.ok(content.schema, `${what} with JSON whose shape is not described`)
   const { success, error } = shapeOf(described, content.schema).safeParse(JSON.parse(answer.text))
-  assert.ok(success, `${what} with another shape than is described: ${error && z.prettifyError(error)}\n${answer.text}`)
+  assert.ok(
+    success,
+    `${what} with another shape than is described: ${error && z.prettifyError(error)}\n${answer.text}`,
+  )
 }
 
 const shapes = new WeakMap<Schema, z.ZodType>()
 
 function shapeOf(document: Described, schema: Schema): z.ZodType {
   let shape = shapes.get(schema)
-  if (!shape) shapes.set(schema, (shape = z.fromJSONSchema(closed(document, schema) as Parameters<typeof z.fromJSONSchema>[0])))
+  if (!shape)
+    shapes.set(
+      schema,
+      (shape = z.fromJSONSchema(
+        closed(document, schema) as Parameters<typeof z.fromJSONSchema>[0],
+      )),
+    )
   return shape
 }
 
-/** The schema with its references filled in, and closed: an object has no field that is not described. */
+/**
+ * The schema with its references filled in, and closed: an object has no field that is not
+ * described.
+ */
 function closed(document: Described, schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map((one) => closed(document, one))
   if (typeof schema !== 'object' || schema === null) return schema
   const { $ref, allOf, ...rest } = schema as { $ref?: string; allOf?: Schema[] } & Schema
-  if ($ref !== undefined) return closed(document, document.components.schemas[$ref.split('/').at(-1)!]!)
+  if ($ref !== undefined)
+    return closed(document, document.components.schemas[$ref.split('/').at(-1)!]!)
   if (allOf !== undefined) {
-    const parts = allOf.map((one) => closed(document, one) as { properties: object; required: string[] })
-    return { type: 'object', properties: Object.assign({}, ...parts.map(({ properties }) => properties)) as object, required: parts.flatMap(({ required }) => required), additionalProperties: false }
+    const parts = allOf.map(
+      (one) => closed(document, one) as { properties: object; required: string[] },
+    )
+    return {
+      type: 'object',
+      properties: Object.assign({}, ...parts.map(({ properties }) => properties)) as object,
+      required: parts.flatMap(({ required }) => required),
+      additionalProperties: false,
+    }
   }
-  const whole = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, name === 'properties' ? eachOf(document, value as object) : closed(document, value)]))
-  return 'properties' in whole && !('additionalProperties' in whole) ? { ...whole, additionalProperties: false } : whole
+  const whole = Object.fromEntries(
+    Object.entries(rest).map(([name, value]) => [
+      name,
+      name === 'properties' ? eachOf(document, value as object) : closed(document, value),
+    ]),
+  )
+  return 'properties' in whole && !('additionalProperties' in whole)
+    ? { ...whole, additionalProperties: false }
+    : whole
 }
 
 function eachOf(document: Described, properties: object): object {
-  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, closed(document, schema)]))
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, closed(document, schema)]),
+  )
 }

@@ -19,11 +19,16 @@ const BOUNDARY = '----tollmark-test-boundary'
 export function form(...parts: Part[]): Form {
   const pieces = parts.flatMap(({ name, content, fileName, type }) => [
     `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"${fileName === undefined ? '' : `; filename="${fileName}"`}\r\n`,
-    type === undefined && fileName === undefined ? '\r\n' : `Content-Type: ${type ?? 'application/octet-stream'}\r\n\r\n`,
+    type === undefined && fileName === undefined
+      ? '\r\n'
+      : `Content-Type: ${type ?? 'application/octet-stream'}\r\n\r\n`,
     content,
     '\r\n',
   ])
-  return { contentType: `multipart/form-data; boundary=${BOUNDARY}`, body: Buffer.concat([...pieces, `--${BOUNDARY}--\r\n`].map((piece) => Buffer.from(piece))) }
+  return {
+    contentType: `multipart/form-data; boundary=${BOUNDARY}`,
+    body: Buffer.concat([...pieces, `--${BOUNDARY}--\r\n`].map((piece) => Buffer.from(piece))),
+  }
 }
 
 /** A file part; `file` unless another name is given. */
@@ -40,5 +45,9 @@ export const PAGE =
 /** A page of exactly so many bytes. */
 export function pageOf(bytes: number): string {
   const [head, tail] = PAGE.split('Be kind.') as [string, string]
-  return head + 'kind words '.repeat(Math.ceil(bytes / 11)).slice(0, bytes - head.length - tail.length) + tail
+  return (
+    head +
+    'kind words '.repeat(Math.ceil(bytes / 11)).slice(0, bytes - head.length - tail.length) +
+    tail
+  )
 }

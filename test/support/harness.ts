@@ -1,5 +1,6 @@
-// A real server for a test, in this process or in one of its own, and what a test needs to talk to it. Every answer that is received through
-// `call` must be described in the server's own /openapi.json.
+// A real server for a test, in this process or in one of its own, and what a test needs to talk to
+// it. Every answer that is received through `call` must be described in the server's own
+// /openapi.json.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,9 +22,25 @@ import { temporaryFolder } from './temporary.ts'
 
 export { answerOf, start, type Answer } from './request.ts'
 
-/** Sends one request on a connection of its own, and reads the answer, which /openapi.json must describe. */
-export async function call(url: string, path: string, { method = 'GET', token, headers = {}, body }: Call = {}): Promise<Answer> {
-  const outgoing = start(url, path, { method, token, headers: { ...headers, ...(body === undefined || 'transfer-encoding' in headers ? {} : { 'content-length': Buffer.byteLength(body) }) } })
+/**
+ * Sends one request on a connection of its own, and reads the answer, which /openapi.json must
+ * describe.
+ */
+export async function call(
+  url: string,
+  path: string,
+  { method = 'GET', token, headers = {}, body }: Call = {},
+): Promise<Answer> {
+  const outgoing = start(url, path, {
+    method,
+    token,
+    headers: {
+      ...headers,
+      ...(body === undefined || 'transfer-encoding' in headers
+        ? {}
+        : { 'content-length': Buffer.byteLength(body) }),
+    },
+  })
   // A server may answer before it has read everything, and then close: the answer counts.
   outgoing.on('error', () => {})
   outgoing.end(body)
@@ -33,8 +50,18 @@ export async function call(url: string, path: string, { method = 'GET', token, h
 }
 
 /** Uploads a form to POST /api/v1/convert. */
-export function convert(url: string, token: string | undefined, { contentType, body }: Form, headers: OutgoingHttpHeaders = {}): Promise<Answer> {
-  return call(url, '/api/v1/convert', { method: 'POST', token, headers: { 'content-type': contentType, ...headers }, body })
+export function convert(
+  url: string,
+  token: string | undefined,
+  { contentType, body }: Form,
+  headers: OutgoingHttpHeaders = {},
+): Promise<Answer> {
+  return call(url, '/api/v1/convert', {
+    method: 'POST',
+    token,
+    headers: { 'content-type': contentType, ...headers },
+    body,
+  })
 }
 
 /** Asserts that an answer is this problem, complete as RFC 9457 and our contract want it. */
@@ -45,8 +72,13 @@ export function assertProblem(answer: Answer, status: number, code: string): voi
   assert.equal(problem['code'], code, answer.text)
   assert.equal(problem['status'], status)
   assert.equal(problem['request_id'], answer.headers['x-request-id'])
-  for (const field of ['type', 'title', 'detail']) assert.ok(typeof problem[field] === 'string' && problem[field].length > 5, field)
-  assert.doesNotMatch(answer.text, /\bat .*:\d+:\d+|node_modules|SELECT|INSERT|\/tmp\//, 'a stack, a path or SQL reaches the caller')
+  for (const field of ['type', 'title', 'detail'])
+    assert.ok(typeof problem[field] === 'string' && problem[field].length > 5, field)
+  assert.doesNotMatch(
+    answer.text,
+    /\bat .*:\d+:\d+|node_modules|SELECT|INSERT|\/tmp\//,
+    'a stack, a path or SQL reaches the caller',
+  )
 }
 
 interface Wanted {
@@ -69,29 +101,62 @@ export interface TestServer extends Running {
   clock(): number
   /** Lets the server's clock jump by some milliseconds. */
   step(milliseconds: number): void
-  /** From now on the server's clock stands still but for `step`: for what must not depend on how busy the machine is. */
+  /**
+   * From now on the server's clock stands still but for `step`: for what must not depend on how
+   * busy the machine is.
+   */
   hold(): void
 }
 
 const NOON = Date.UTC(2026, 10, 3, 12)
 
-/** Starts a server in this process, on a free port and an empty data folder unless `env` says otherwise; it is closed when the test ends. */
-export async function startServer(t: TestContext, env: Record<string, string> = {}): Promise<TestServer> {
+/**
+ * Starts a server in this process, on a free port and an empty data folder unless `env` says
+ * otherwise; it is closed when the test ends.
+ */
+export async function startServer(
+  t: TestContext,
+  env: Record<string, string> = {},
+): Promise<TestServer> {
   const data = env['TOLLMARK_DATA'] ?? temporaryFolder(t)
   const lines: string[] = []
   const log = openLog('info', { write: (line) => void lines.push(line) })
   let offset = NOON - performance.now()
   let held: number | undefined
   const clock = (): number => Math.round((held ?? performance.now()) + offset)
-  const config = readConfig({ PORT: '0', ...(await storeSettings(data)), TOLLMARK_SHUTDOWN_TIMEOUT: '2s', ...env })
+  const config = readConfig({
+    PORT: '0',
+    ...(await storeSettings(data)),
+    TOLLMARK_SHUTDOWN_TIMEOUT: '2s',
+    ...env,
+  })
   const running = await serve(config, log, { clock, warm: false })
   t.after(() => running[Symbol.asyncDispose]())
-  const newToken = async ({ account, plan = 'free', scopes = ['convert'], expiresAt }: Wanted = {}): Promise<NewToken> => {
-    const made = await createToken(running.store, { name: account ?? null, plan }, { name: 'test', scopes, expiresAt: expiresAt ?? null }, clock())
+  const newToken = async ({
+    account,
+    plan = 'free',
+    scopes = ['convert'],
+    expiresAt,
+  }: Wanted = {}): Promise<NewToken> => {
+    const made = await createToken(
+      running.store,
+      { name: account ?? null, plan },
+      { name: 'test', scopes, expiresAt: expiresAt ?? null },
+      clock(),
+    )
     return made.token
   }
   const token = async (wanted?: Wanted): Promise<string> => (await newToken(wanted)).secret
-  return { ...running, data, lines, newToken, token, clock, step: (milliseconds) => void (offset += milliseconds), hold: () => void (held ??= performance.now()) }
+  return {
+    ...running,
+    data,
+    lines,
+    newToken,
+    token,
+    clock,
+    step: (milliseconds) => void (offset += milliseconds),
+    hold: () => void (held ??= performance.now()),
+  }
 }
 
 export interface Process {
@@ -106,13 +171,25 @@ export interface Process {
 }
 
 /** Starts a server in a process of its own. */
-export function spawnServer(t: TestContext, env: Record<string, string>, ...args: string[]): Promise<Process> {
+export function spawnServer(
+  t: TestContext,
+  env: Record<string, string>,
+  ...args: string[]
+): Promise<Process> {
   return spawnLogging(t, 'ignore', env, ...args)
 }
 
 /** A server whose log goes to a file descriptor. */
-export async function spawnLogging(t: TestContext, log: number | 'ignore', env: Record<string, string>, ...args: string[]): Promise<Process> {
-  const child = spawn(process.execPath, [...NODE_FLAGS, ...TEST_FLAGS, MAIN, 'serve', ...args], { env: { ...process.env, PORT: '0', ...env, ...(await storeOf(env)) }, stdio: ['ignore', log, 'pipe'] })
+export async function spawnLogging(
+  t: TestContext,
+  log: number | 'ignore',
+  env: Record<string, string>,
+  ...args: string[]
+): Promise<Process> {
+  const child = spawn(process.execPath, [...NODE_FLAGS, ...TEST_FLAGS, MAIN, 'serve', ...args], {
+    env: { ...process.env, PORT: '0', ...env, ...(await storeOf(env)) },
+    stdio: ['ignore', log, 'pipe'],
+  })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   t.after(async () => {
     child.kill('SIGKILL')
@@ -125,23 +202,48 @@ export async function spawnLogging(t: TestContext, log: number | 'ignore', env: 
     for (;;) {
       const found = what.exec(said)?.[0]
       if (found !== undefined) return found
-      const ended = await Promise.race([once(stderr, 'data').then(() => false), exited.then(() => true)])
+      const ended = await Promise.race([
+        once(stderr, 'data').then(() => false),
+        exited.then(() => true),
+      ])
       if (ended) throw new Error(`the server ended: ${said}`)
     }
   }
   const url = await find(/http:\/\/\S+(?=\n)/)
-  return { url, exited, kill: (signal) => void child.kill(signal), said: () => said, link: () => find(/http:\/\/\S+\/setup\S+(?=\n)/) }
+  return {
+    url,
+    exited,
+    kill: (signal) => void child.kill(signal),
+    said: () => said,
+    link: () => find(/http:\/\/\S+\/setup\S+(?=\n)/),
+  }
 }
 
-async function storeOf({ TOLLMARK_DATA: data, DATABASE_URL: url }: Record<string, string>): Promise<Record<string, string>> {
+async function storeOf({
+  TOLLMARK_DATA: data,
+  DATABASE_URL: url,
+}: Record<string, string>): Promise<Record<string, string>> {
   return data === undefined || url !== undefined ? {} : { ...(await storeSettings(data)) }
 }
 
-/** Runs one command of the command line to its end. @param input what stands on standard input; nothing where it is left out */
-export async function tollmark(args: string[], env: Record<string, string> = {}, cwd = process.cwd(), input?: string): Promise<{ code: number | null; out: string; err: string }> {
-  // In a fresh clone the first server builds the dashboard, and says so where only what is wrong is expected.
+/**
+ * Runs one command of the command line to its end. @param input what stands on standard input;
+ * nothing where it is left out
+ */
+export async function tollmark(
+  args: string[],
+  env: Record<string, string> = {},
+  cwd = process.cwd(),
+  input?: string,
+): Promise<{ code: number | null; out: string; err: string }> {
+  // In a fresh clone the first server builds the dashboard, and says so where only what is wrong is
+  // expected.
   if (args[0] === 'serve') buildWhereChanged()
-  const child = spawn(process.execPath, [...NODE_FLAGS, ...TEST_FLAGS, MAIN, ...args], { env: { ...process.env, ...env, ...(await storeOf(env)) }, cwd, stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...NODE_FLAGS, ...TEST_FLAGS, MAIN, ...args], {
+    env: { ...process.env, ...env, ...(await storeOf(env)) },
+    cwd,
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+  })
   child.stdin?.end(input)
   let [out, err] = ['', '']
   child.stdout!.setEncoding('utf8').on('data', (piece: string) => (out += piece))

@@ -1,4 +1,5 @@
-// What tests of jobs need: archives that become jobs, waiting for their end, and their events as they come from a bare socket.
+// What tests of jobs need: archives that become jobs, waiting for their end, and their events as
+// they come from a bare socket.
 import { connect } from 'node:net'
 import type { TestContext } from 'node:test'
 import { PAGE, file, form } from './form.ts'
@@ -30,11 +31,22 @@ export const ASYNC = { TOLLMARK_ASYNC_ABOVE: '100' }
 
 /** An export of so many pages. */
 export function pagesOf(count: number, words = 1): Buffer {
-  const page = (index: number): string => PAGE.replaceAll('Team handbook', `Page ${index}`).replace('Be kind.', `Kind words ${index}. `.repeat(words))
-  return zip(Object.fromEntries(Array.from({ length: count }, (_, index) => [`Page ${index}.html`, page(index)])))
+  const page = (index: number): string =>
+    PAGE.replaceAll('Team handbook', `Page ${index}`).replace(
+      'Be kind.',
+      `Kind words ${index}. `.repeat(words),
+    )
+  return zip(
+    Object.fromEntries(
+      Array.from({ length: count }, (_, index) => [`Page ${index}.html`, page(index)]),
+    ),
+  )
 }
 
-/** The same archive, of which only the conversion finds that it is broken: a page is not what its checksum says. */
+/**
+ * The same archive, of which only the conversion finds that it is broken: a page is not what its
+ * checksum says.
+ */
 export function damaged(archive: Buffer): Buffer {
   const copy = Buffer.from(archive)
   copy.write('Mean', copy.indexOf('Kind'), 'latin1')
@@ -64,7 +76,12 @@ export async function finished(url: string, token: string, id: string): Promise<
 }
 
 /** The job as soon as `holds` is true of it. */
-export async function jobWhen(url: string, token: string, id: string, holds: (job: Job) => boolean): Promise<Job> {
+export async function jobWhen(
+  url: string,
+  token: string,
+  id: string,
+  holds: (job: Job) => boolean,
+): Promise<Job> {
   let job: Job | undefined
   await until(async () => {
     const answer = await getJob(url, token, id)
@@ -94,8 +111,11 @@ export function follow(t: TestContext, port: number, token: string, id: string, 
     socket.once('close', () => resolve())
   })
   socket.on('error', () => {})
-  socket.write(`GET /api/v1/jobs/${id}/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\n${head}\r\n`)
+  socket.write(
+    `GET /api/v1/jobs/${id}/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\n${head}\r\n`,
+  )
   const text = (): string => raw.replaceAll(/(?:\r\n|^)[0-9a-f]+\r\n/g, '')
-  const jobs = (): Job[] => [...text().matchAll(/event: job\ndata: (.*)\n\n/g)].map(([, data]) => JSON.parse(data!) as Job)
+  const jobs = (): Job[] =>
+    [...text().matchAll(/event: job\ndata: (.*)\n\n/g)].map(([, data]) => JSON.parse(data!) as Job)
   return { text, jobs, ended, close: () => socket.destroy() }
 }

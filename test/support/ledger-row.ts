@@ -16,16 +16,47 @@ export interface Row {
 }
 
 /** Writes a row and its roll-up; gives its id. */
-export async function ledgerRow(store: Store, { account, key, model, at, status = 200, error }: Row & { at: number }): Promise<string> {
+export async function ledgerRow(
+  store: Store,
+  { account, key, model, at, status = 200, error }: Row & { at: number },
+): Promise<string> {
   const id = newId('req', at)
-  const { id: instance } = await store.db.selectFrom('instances').select('id').executeTakeFirstOrThrow()
-  await using ledger = await openLedger(store, instance, { ...systemClock(() => at), now: () => at }, openLog('silent'))
+  const { id: instance } = await store.db
+    .selectFrom('instances')
+    .select('id')
+    .executeTakeFirstOrThrow()
+  await using ledger = await openLedger(
+    store,
+    instance,
+    { ...systemClock(() => at), now: () => at },
+    openLog('silent'),
+  )
   const whose = { account_id: account, key_id: key, provider: 'openai', model }
-  const admission = await ledger.admit({ id, ...whose, rpm: null, endpoint: '/v1/chat/completions', method: 'POST', context: null })
+  const admission = await ledger.admit({
+    id,
+    ...whose,
+    rpm: null,
+    endpoint: '/v1/chat/completions',
+    method: 'POST',
+    context: null,
+  })
   assert.ok(admission.admitted)
   ledger.settle({
-    ...whose, seq: admission.seq, created_at: at, state: 'settled', status, error: error ?? null, credential_id: null, first_byte_ms: 100, total_ms: 300,
-    bytes_in: 10, bytes_out: 20, tokens_in: 7, tokens_out: 5, tokens_cached: 2, tokens_reasoning: null,
+    ...whose,
+    seq: admission.seq,
+    created_at: at,
+    state: 'settled',
+    status,
+    error: error ?? null,
+    credential_id: null,
+    first_byte_ms: 100,
+    total_ms: 300,
+    bytes_in: 10,
+    bytes_out: 20,
+    tokens_in: 7,
+    tokens_out: 5,
+    tokens_cached: 2,
+    tokens_reasoning: null,
   })
   return id
 }

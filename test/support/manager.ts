@@ -8,12 +8,29 @@ export interface Manager {
   api(method: string, path: string, body?: unknown): Promise<Answer>
 }
 
-/** The API with a token of the first account, which is an administrator's, or of the account that is named. */
-export async function manager({ running: { url, store } }: { running: Pick<Running, 'url' | 'store'> }, account: string | null = null): Promise<Manager> {
-  const { token } = await createToken(store, { name: account, plan: 'free' }, { name: 'test', scopes: ['manage'], expiresAt: null }, Date.now())
+/**
+ * The API with a token of the first account, which is an administrator's, or of the account that is
+ * named.
+ */
+export async function manager(
+  { running: { url, store } }: { running: Pick<Running, 'url' | 'store'> },
+  account: string | null = null,
+): Promise<Manager> {
+  const { token } = await createToken(
+    store,
+    { name: account, plan: 'free' },
+    { name: 'test', scopes: ['manage'], expiresAt: null },
+    Date.now(),
+  )
   return {
     token,
     api: (method, path, body) =>
-      call(url, `/api/v1/${path}`, { method, token: token.secret, ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }) }),
+      call(url, `/api/v1/${path}`, {
+        method,
+        token: token.secret,
+        ...(body === undefined
+          ? {}
+          : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      }),
   }
 }

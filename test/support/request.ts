@@ -1,5 +1,10 @@
 // A request to a server, and its answer, on a connection of its own.
-import { request, type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
+import {
+  request,
+  type ClientRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+} from 'node:http'
 
 export interface Answer {
   status: number
@@ -18,8 +23,16 @@ export interface Call {
 }
 
 /** Starts a request whose body the test sends by itself. */
-export function start(url: string, path: string, { method = 'POST', token, headers = {} }: Call = {}): ClientRequest {
-  return request(url + path, { method, agent: false, headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers } })
+export function start(
+  url: string,
+  path: string,
+  { method = 'POST', token, headers = {} }: Call = {},
+): ClientRequest {
+  return request(url + path, {
+    method,
+    agent: false,
+    headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers },
+  })
 }
 
 /** The answer to a request; rejects where the connection ends without one. */
@@ -33,5 +46,11 @@ export async function answerOf(outgoing: ClientRequest): Promise<Answer> {
   for await (const piece of incoming) pieces.push(piece as Buffer)
   const bytes = Buffer.concat(pieces)
   const text = bytes.toString('utf8')
-  return { status: incoming.statusCode ?? 0, headers: incoming.headers, text, bytes, json: <T>() => JSON.parse(text) as T }
+  return {
+    status: incoming.statusCode ?? 0,
+    headers: incoming.headers,
+    text,
+    bytes,
+    json: <T>() => JSON.parse(text) as T,
+  }
 }

@@ -1,5 +1,6 @@
-// On which store a test of the server runs. A file of tests says nothing about it, and runs on SQLite; where TEST_STORE is `postgres`, everything
-// that is started on a data folder works on a database of that folder's.
+// On which store a test of the server runs. A file of tests says nothing about it, and runs on
+// SQLite; where TEST_STORE is `postgres`, everything that is started on a data folder works on a
+// database of that folder's.
 import { after } from 'node:test'
 import type { Place } from './place.ts'
 import { closeDatabases, freshDatabase } from './postgres.ts'
@@ -8,7 +9,9 @@ const databases = new Map<string, Promise<URL>>()
 after(closeDatabases)
 
 /** The settings that say where the store of a data folder is. */
-export async function storeSettings(data: string): Promise<{ TOLLMARK_DATA: string; DATABASE_URL?: string }> {
+export async function storeSettings(
+  data: string,
+): Promise<{ TOLLMARK_DATA: string; DATABASE_URL?: string }> {
   if (process.env['TEST_STORE'] !== 'postgres') return { TOLLMARK_DATA: data }
   let database = databases.get(data)
   if (!database) databases.set(data, (database = freshDatabase()))

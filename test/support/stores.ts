@@ -16,8 +16,12 @@ export const placeOn: Record<Store['dialect'], (t: TestContext) => Promise<Place
 after(closeDatabases)
 
 /** Declares a test for every store; each gets an empty one. */
-export function onEveryStore(name: string, body: (t: TestContext, place: Place) => Promise<void>): void {
-  for (const [store, place] of Object.entries(placeOn)) test(`${store}: ${name}`, async (t) => body(t, await place(t)))
+export function onEveryStore(
+  name: string,
+  body: (t: TestContext, place: Place) => Promise<void>,
+): void {
+  for (const [store, place] of Object.entries(placeOn))
+    test(`${store}: ${name}`, async (t) => body(t, await place(t)))
 }
 
 /** Opens a store until the test ends. */

@@ -2,8 +2,14 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Resolves as soon as `holds`; rejects where that has not come true after some time (in milliseconds). */
-export async function until(holds: () => boolean | Promise<boolean>, within = 30_000): Promise<void> {
+/**
+ * Resolves as soon as `holds`; rejects where that has not come true after some time (in
+ * milliseconds).
+ */
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  within = 30_000,
+): Promise<void> {
   const end = performance.now() + within
   while (!(await holds())) {
     if (performance.now() > end) throw new Error(`it never came true: ${holds}`)
@@ -19,5 +25,7 @@ export function scratchFiles(data: string): string[] {
 
 /** Ids of the blobs that lie in a data folder at this moment. */
 export function storedFiles(data: string): string[] {
-  return readdirSync(join(data, 'blobs'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map(({ name }) => name)
+  return readdirSync(join(data, 'blobs'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
 }

@@ -7,29 +7,86 @@ import { Account, Invitation, NewInvitation, PasswordReset, Plan, listOf } from 
 const ACCOUNTS = ['accounts'] as const
 const INVITATIONS = ['invitations'] as const
 
-export const useAccounts = (search: string) => usePages({ key: [...ACCOUNTS, search], item: Account, path: '/api/v1/accounts', query: { limit: 25, search } })
+export const useAccounts = (search: string) =>
+  usePages({
+    key: [...ACCOUNTS, search],
+    item: Account,
+    path: '/api/v1/accounts',
+    query: { limit: 25, search },
+  })
 
 /** One account by its id. */
 export function useAccountOf(id: string, enabled: boolean) {
-  return useQuery({ queryKey: [...ACCOUNTS, 'one', id], queryFn: ({ signal }) => call(Account, `/api/v1/accounts/${encodeURIComponent(id)}`, { signal }), enabled })
+  return useQuery({
+    queryKey: [...ACCOUNTS, 'one', id],
+    queryFn: ({ signal }) =>
+      call(Account, `/api/v1/accounts/${encodeURIComponent(id)}`, { signal }),
+    enabled,
+  })
 }
 
-export const useInvitations = () => usePages({ key: INVITATIONS, item: Invitation, path: '/api/v1/invitations', query: { limit: 25 } })
+export const useInvitations = () =>
+  usePages({
+    key: INVITATIONS,
+    item: Invitation,
+    path: '/api/v1/invitations',
+    query: { limit: 25 },
+  })
 
 export function usePlans() {
-  return useQuery({ queryKey: ['plans'], queryFn: ({ signal }) => call(listOf(Plan), '/api/v1/plans', { signal }), select: ({ data }) => data, staleTime: Infinity })
+  return useQuery({
+    queryKey: ['plans'],
+    queryFn: ({ signal }) => call(listOf(Plan), '/api/v1/plans', { signal }),
+    select: ({ data }) => data,
+    staleTime: Infinity,
+  })
 }
 
 export const useChangeAccount = () =>
-  useChange(ACCOUNTS, ({ id, ...body }: { id: string; name?: string; role?: Account['role']; plan?: string; disabled?: boolean }) => call(Account, `/api/v1/accounts/${encodeURIComponent(id)}`, { method: 'PATCH', body }))
+  useChange(
+    ACCOUNTS,
+    ({
+      id,
+      ...body
+    }: {
+      id: string
+      name?: string
+      role?: Account['role']
+      plan?: string
+      disabled?: boolean
+    }) => call(Account, `/api/v1/accounts/${encodeURIComponent(id)}`, { method: 'PATCH', body }),
+  )
 
-export const useDeleteAccount = () => useChange(ACCOUNTS, (id: string) => send(`/api/v1/accounts/${encodeURIComponent(id)}`, { method: 'DELETE' }))
+export const useDeleteAccount = () =>
+  useChange(ACCOUNTS, (id: string) =>
+    send(`/api/v1/accounts/${encodeURIComponent(id)}`, { method: 'DELETE' }),
+  )
 
 /** A link by which the person sets a new password. */
 export const useResetPassword = (then: (made: PasswordReset) => void) =>
-  useOnce(useChange(ACCOUNTS, (id: string) => call(PasswordReset, `/api/v1/accounts/${encodeURIComponent(id)}/reset-password`, { method: 'POST', body: {} }), then))
+  useOnce(
+    useChange(
+      ACCOUNTS,
+      (id: string) =>
+        call(PasswordReset, `/api/v1/accounts/${encodeURIComponent(id)}/reset-password`, {
+          method: 'POST',
+          body: {},
+        }),
+      then,
+    ),
+  )
 
 export const useInvite = (then: (made: NewInvitation) => void) =>
-  useOnce(useChange(INVITATIONS, (body: { email: string | null; plan: string }) => call(NewInvitation, '/api/v1/invitations', { method: 'POST', body }), then))
+  useOnce(
+    useChange(
+      INVITATIONS,
+      (body: { email: string | null; plan: string }) =>
+        call(NewInvitation, '/api/v1/invitations', { method: 'POST', body }),
+      then,
+    ),
+  )
 
-export const useDeleteInvitation = () => useChange(INVITATIONS, (id: string) => send(`/api/v1/invitations/${encodeURIComponent(id)}`, { method: 'DELETE' }))
+export const useDeleteInvitation = () =>
+  useChange(INVITATIONS, (id: string) =>
+    send(`/api/v1/invitations/${encodeURIComponent(id)}`, { method: 'DELETE' }),
+  )

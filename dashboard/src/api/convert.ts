@@ -11,7 +11,9 @@ export interface ConvertWishes {
   include_metadata: boolean
 }
 
-export type Converted = { kind: 'document'; name: string; format: ConvertWishes['format']; text: string } | { kind: 'job'; job: Job }
+export type Converted =
+  | { kind: 'document'; name: string; format: ConvertWishes['format']; text: string }
+  | { kind: 'job'; job: Job }
 
 /**
  * Uploads a file. `fetch` cannot tell how far an upload is, so this is the older interface.
@@ -19,7 +21,13 @@ export type Converted = { kind: 'document'; name: string; format: ConvertWishes[
  * @param progress told how much of the file has been sent, from 0 to 1
  * @throws Refused
  */
-function convert(file: File, { format, include_metadata }: ConvertWishes, idempotencyKey: string, progress: (part: number) => void, signal: AbortSignal): Promise<Converted> {
+function convert(
+  file: File,
+  { format, include_metadata }: ConvertWishes,
+  idempotencyKey: string,
+  progress: (part: number) => void,
+  signal: AbortSignal,
+): Promise<Converted> {
   const form = new FormData()
   form.set('format', format)
   form.set('include_metadata', String(include_metadata))
@@ -29,7 +37,9 @@ function convert(file: File, { format, include_metadata }: ConvertWishes, idempo
     request.open('POST', '/api/v1/convert')
     request.setRequestHeader('idempotency-key', idempotencyKey)
     request.responseType = 'text'
-    request.upload.addEventListener('progress', ({ loaded, total }) => progress(total === 0 ? 0 : loaded / total))
+    request.upload.addEventListener('progress', ({ loaded, total }) =>
+      progress(total === 0 ? 0 : loaded / total),
+    )
     request.addEventListener('error', () => reject(unreachable()))
     request.addEventListener('abort', () => reject(new DOMException('canceled', 'AbortError')))
     request.addEventListener('load', () => {
@@ -45,25 +55,40 @@ function convert(file: File, { format, include_metadata }: ConvertWishes, idempo
 }
 
 function read(request: XMLHttpRequest, name: string, format: ConvertWishes['format']): Converted {
-  if (request.status === 202) return { kind: 'job', job: parse(Job, JSON.parse(request.responseText)) }
+  if (request.status === 202)
+    return { kind: 'job', job: parse(Job, JSON.parse(request.responseText)) }
   if (request.status === 200) return { kind: 'document', name, format, text: request.responseText }
   throw refusal(request.status, request.responseText, request.getResponseHeader('retry-after'))
 }
 
 const Limits = z.object({
-  html_bytes: z.number(), zip_bytes: z.number(), archive_entries: z.number(),
-  page_bytes: z.number(), pages_bytes: z.number(), parts_bytes: z.number(),
-  async_above_bytes: z.number(), result_retention_seconds: z.number(),
+  html_bytes: z.number(),
+  zip_bytes: z.number(),
+  archive_entries: z.number(),
+  page_bytes: z.number(),
+  pages_bytes: z.number(),
+  parts_bytes: z.number(),
+  async_above_bytes: z.number(),
+  result_retention_seconds: z.number(),
 })
 
 /** What this server takes, as its settings say. */
 export function useLimits() {
-  return useQuery({ queryKey: ['limits'], queryFn: ({ signal }) => call(Limits, '/api/v1/limits', { signal }), staleTime: Infinity })
+  return useQuery({
+    queryKey: ['limits'],
+    queryFn: ({ signal }) => call(Limits, '/api/v1/limits', { signal }),
+    staleTime: Infinity,
+  })
 }
 
-/** What stands for one upload, also where it has to be sent again. Works without TLS too, where `crypto.randomUUID` does not exist. */
+/**
+ * What stands for one upload, also where it has to be sent again. Works without TLS too, where
+ * `crypto.randomUUID` does not exist.
+ */
 export function newIdempotencyKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('')
 }
 
 const JOBS = ['jobs'] as const
@@ -71,7 +96,13 @@ const JOBS = ['jobs'] as const
 const ASK_EVERY = 4000
 
 export const useJobs = () =>
-  usePages({ key: [...JOBS, 'list'], item: Job, path: '/api/v1/jobs', query: { limit: 20 }, every: (jobs) => jobs.some(isUnderWay) && ASK_EVERY })
+  usePages({
+    key: [...JOBS, 'list'],
+    item: Job,
+    path: '/api/v1/jobs',
+    query: { limit: 20 },
+    every: (jobs) => jobs.some(isUnderWay) && ASK_EVERY,
+  })
 
 export const isUnderWay = ({ status }: Job): boolean => status === 'queued' || status === 'running'
 
@@ -83,14 +114,18 @@ export function useJob(id: string) {
   const job = useQuery({
     queryKey: key,
     queryFn: ({ signal }) => call(Job, `/api/v1/jobs/${encodeURIComponent(id)}`, { signal }),
-    refetchInterval: ({ state }) => !told && state.data !== undefined && isUnderWay(state.data) && ASK_EVERY,
+    refetchInterval: ({ state }) =>
+      !told && state.data !== undefined && isUnderWay(state.data) && ASK_EVERY,
   })
   const live = job.data !== undefined && isUnderWay(job.data)
   useEffect(() => {
     if (!live) return
     const events = new EventSource(`/api/v1/jobs/${encodeURIComponent(id)}/events`)
     // A stream that breaks is opened again by the browser; one that is refused is not.
-    events.addEventListener('error', () => events.readyState === EventSource.CLOSED && setTold(false))
+    events.addEventListener(
+      'error',
+      () => events.readyState === EventSource.CLOSED && setTold(false),
+    )
     events.addEventListener('job', ({ data }: MessageEvent<string>) => {
       const next = Job.safeParse(JSON.parse(data))
       if (!next.success) return
@@ -105,18 +140,23 @@ export function useJob(id: string) {
   return job
 }
 
-export const useDeleteJob = () => useChange(JOBS, (id: string) => send(`/api/v1/jobs/${encodeURIComponent(id)}`, { method: 'DELETE' }))
+export const useDeleteJob = () =>
+  useChange(JOBS, (id: string) =>
+    send(`/api/v1/jobs/${encodeURIComponent(id)}`, { method: 'DELETE' }),
+  )
 
 /** Bytes of a result that the page reads; a larger one is only downloaded. */
 const MOST_SHOWN = 8 * 1024 * 1024
 
 export const resultUrl = (id: string): string => `/api/v1/jobs/${encodeURIComponent(id)}/result`
 
-/** The text of a body, or null where it has more bytes: a compressed answer does not say how many. */
+/**
+ * The text of a body, or null where it has more bytes: a compressed answer does not say how many.
+ */
 async function textUpTo(body: ReadableStream<Uint8Array>, most: number): Promise<string | null> {
   const decoder = new TextDecoder()
   let [text, bytes] = ['', 0]
-  for (const reader = body.getReader(); ; ) {
+  for (const reader = body.getReader(); ;) {
     const { done, value } = await reader.read()
     if (done) return text + decoder.decode()
     bytes += value.length
@@ -154,9 +194,15 @@ export function useConversion() {
       setPart(0)
       return convert(file, wishes, key, setPart, control.signal)
     },
-    // A connection that breaks gives the same answer at the next try, and costs no second conversion.
-    retry: (failures, error) => failures < 2 && error instanceof Refused && error.code === 'unreachable',
-    onSuccess: () => Promise.all([client.invalidateQueries({ queryKey: JOBS }), client.invalidateQueries({ queryKey: ['session'] })]),
+    // A connection that breaks gives the same answer at the next try, and costs no second
+    // conversion.
+    retry: (failures, error) =>
+      failures < 2 && error instanceof Refused && error.code === 'unreachable',
+    onSuccess: () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: JOBS }),
+        client.invalidateQueries({ queryKey: ['session'] }),
+      ]),
   })
   return { ...mutation, part, cancel: () => control?.abort() }
 }

@@ -26,23 +26,50 @@ export function useProviders() {
 }
 
 /** What people call a credential: those of the settings have no name of their own. */
-export const nameOfCredential = ({ source, name }: Credential): string => (source === 'stored' ? name : 'From the settings')
+export const nameOfCredential = ({ source, name }: Credential): string =>
+  source === 'stored' ? name : 'From the settings'
 
 /** It is tried at once, and stored whatever comes of that. */
-const tested = (body: CredentialWishes) => ({ method: 'POST', query: { test: 'true' }, body }) as const
+const tested = (body: CredentialWishes) =>
+  ({ method: 'POST', query: { test: 'true' }, body }) as const
 
-export const useCreateCredential = () => useOnce(useChange(PROVIDERS, (body: CredentialWishes) => call(Credential, '/api/v1/credentials', tested(body))))
-
-export const useChangeCredential = () =>
-  useChange(PROVIDERS, ({ id, ...body }: { id: string; name?: string; weight?: number; status?: 'active' | 'paused' }) =>
-    call(Credential, `/api/v1/credentials/${encodeURIComponent(id)}`, { method: 'PATCH', body }),
+export const useCreateCredential = () =>
+  useOnce(
+    useChange(PROVIDERS, (body: CredentialWishes) =>
+      call(Credential, '/api/v1/credentials', tested(body)),
+    ),
   )
 
-export const useDeleteCredential = () => useChange(PROVIDERS, (id: string) => send(`/api/v1/credentials/${encodeURIComponent(id)}`, { method: 'DELETE' }))
+export const useChangeCredential = () =>
+  useChange(
+    PROVIDERS,
+    ({
+      id,
+      ...body
+    }: {
+      id: string
+      name?: string
+      weight?: number
+      status?: 'active' | 'paused'
+    }) =>
+      call(Credential, `/api/v1/credentials/${encodeURIComponent(id)}`, { method: 'PATCH', body }),
+  )
+
+export const useDeleteCredential = () =>
+  useChange(PROVIDERS, (id: string) =>
+    send(`/api/v1/credentials/${encodeURIComponent(id)}`, { method: 'DELETE' }),
+  )
 
 /** One cheap call with a credential: whether its provider takes it. */
 export const useTestCredential = () =>
-  useOnce(useChange(PROVIDERS, (id: string) => call(CredentialTest, `/api/v1/credentials/${encodeURIComponent(id)}/test`, { method: 'POST', body: {} })))
+  useOnce(
+    useChange(PROVIDERS, (id: string) =>
+      call(CredentialTest, `/api/v1/credentials/${encodeURIComponent(id)}/test`, {
+        method: 'POST',
+        body: {},
+      }),
+    ),
+  )
 
 export interface ProviderWishes {
   id: string
@@ -65,10 +92,19 @@ async function createProvider({ provider, secret, made, onMade }: NewProvider): 
   if (!made) await call(Provider, '/api/v1/providers', { method: 'POST', body: provider })
   onMade()
   if (secret === '') return
-  const body: CredentialWishes = { provider: provider.id, name: 'default', secret, values: {}, weight: 1 }
+  const body: CredentialWishes = {
+    provider: provider.id,
+    name: 'default',
+    secret,
+    values: {},
+    weight: 1,
+  }
   await call(Credential, '/api/v1/credentials', tested(body))
 }
 
 export const useCreateProvider = () => useOnce(useChange(PROVIDERS, createProvider))
 
-export const useDeleteProvider = () => useChange(PROVIDERS, (id: string) => send(`/api/v1/providers/${encodeURIComponent(id)}`, { method: 'DELETE' }))
+export const useDeleteProvider = () =>
+  useChange(PROVIDERS, (id: string) =>
+    send(`/api/v1/providers/${encodeURIComponent(id)}`, { method: 'DELETE' }),
+  )

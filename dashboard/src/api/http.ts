@@ -1,4 +1,5 @@
-// The one way from the browser to the server: a call, its answer parsed once, its refusals as one class.
+// The one way from the browser to the server: a call, its answer parsed once, its refusals as one
+// class.
 import * as z from 'zod/mini'
 import { withWhose } from './whose.ts'
 
@@ -6,11 +7,17 @@ import { withWhose } from './whose.ts'
 z.config({ jitless: true })
 
 const Problem = z.object({
-  status: z.number(), title: z.string(), detail: z.string(), code: z.string(), request_id: z.string(),
+  status: z.number(),
+  title: z.string(),
+  detail: z.string(),
+  code: z.string(),
+  request_id: z.string(),
   errors: z.optional(z.array(z.object({ param: z.string(), detail: z.string() }))),
 })
 
-/** One field that is at fault: its path in the body, and a sentence that does not repeat its name. */
+/**
+ * One field that is at fault: its path in the body, and a sentence that does not repeat its name.
+ */
 export interface FieldFault {
   param: string
   detail: string
@@ -26,7 +33,14 @@ export class Refused extends Error {
   /** The fields that are at fault. */
   readonly faults: readonly FieldFault[]
 
-  constructor(status: number, code: string, detail: string, requestId: string | null = null, retryAfter: number | null = null, faults: readonly FieldFault[] = []) {
+  constructor(
+    status: number,
+    code: string,
+    detail: string,
+    requestId: string | null = null,
+    retryAfter: number | null = null,
+    faults: readonly FieldFault[] = [],
+  ) {
     super(detail)
     this.name = 'Refused'
     this.status = status
@@ -41,7 +55,9 @@ export type Query = Readonly<Record<string, string | number | null | undefined>>
 
 /** An address with the parameters that have a value. */
 export function address(path: string, query: Query = {}): string {
-  const pairs = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== '')
+  const pairs = Object.entries(query).filter(
+    ([, value]) => value !== null && value !== undefined && value !== '',
+  )
   const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString()
   return text === '' ? path : `${path}?${text}`
 }
@@ -53,12 +69,24 @@ export interface Call {
   signal?: AbortSignal
 }
 
-/** Calls the server. @throws Refused for every answer that is not the expected one, and where there is none */
-export async function send(path: string, { method = 'GET', query = {}, body, signal }: Call = {}): Promise<Response> {
-  const headers: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
+/**
+ * Calls the server. @throws Refused for every answer that is not the expected one, and where there
+ * is none
+ */
+export async function send(
+  path: string,
+  { method = 'GET', query = {}, body, signal }: Call = {},
+): Promise<Response> {
+  const headers: Record<string, string> =
+    body === undefined ? {} : { 'content-type': 'application/json' }
   let response: Response
   try {
-    response = await fetch(address(path, withWhose(method, path, query)), { method, headers, body: body === undefined ? null : JSON.stringify(body), signal: signal ?? null })
+    response = await fetch(address(path, withWhose(method, path, query)), {
+      method,
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: signal ?? null,
+    })
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     throw unreachable()
@@ -68,7 +96,11 @@ export async function send(path: string, { method = 'GET', query = {}, body, sig
 }
 
 /** Calls the server and parses the JSON that it answers. @throws Refused */
-export async function call<S extends z.ZodMiniType>(shape: S, path: string, options: Call = {}): Promise<z.output<S>> {
+export async function call<S extends z.ZodMiniType>(
+  shape: S,
+  path: string,
+  options: Call = {},
+): Promise<z.output<S>> {
   const response = await send(path, options)
   return parse(shape, await response.json().catch(() => null))
 }
@@ -78,18 +110,33 @@ export function parse<S extends z.ZodMiniType>(shape: S, value: unknown): z.outp
   const read = shape.safeParse(value)
   if (read.success) return read.data
   const place = read.error.issues[0]?.path.join('.') ?? ''
-  throw new Refused(0, 'unexpected_answer', `The server sent an unexpected response (${place}). Reload the page: it may be older than the server.`)
+  throw new Refused(
+    0,
+    'unexpected_answer',
+    `The server sent an unexpected response (${place}). Reload the page: it may be older than the server.`,
+  )
 }
 
 export function unreachable(): Refused {
-  return new Refused(0, 'unreachable', 'The server is not responding. Check that it is running and that you are connected.')
+  return new Refused(
+    0,
+    'unreachable',
+    'The server is not responding. Check that it is running and that you are connected.',
+  )
 }
 
 /** A refusal from an answer's parts; a body that is no problem still gives a sentence. */
 export function refusal(status: number, text: string, retryAfter: string | null): Refused {
   const problem = Problem.safeParse(jsonOf(text))
   const seconds = retryAfter !== null && /^\d+$/.test(retryAfter) ? Number(retryAfter) : null
-  if (!problem.success) return new Refused(status, 'unexpected_answer', `The server answered ${status} without a reason.`, null, seconds)
+  if (!problem.success)
+    return new Refused(
+      status,
+      'unexpected_answer',
+      `The server answered ${status} without a reason.`,
+      null,
+      seconds,
+    )
   const { code, detail, request_id, errors } = problem.data
   return new Refused(status, code, detail, request_id, seconds, errors)
 }

@@ -1,5 +1,5 @@
-// Documents that this browser has converted, kept in it: the server does not keep what it answers at
-// once. They outlive a reload, are the account's alone, and go when somebody signs out.
+// Documents that this browser has converted, kept in it: the server does not keep what it answers
+// at once. They outlive a reload, are the account's alone, and go when somebody signs out.
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import * as z from 'zod/mini'
 
@@ -25,14 +25,22 @@ const KEPT = ['kept'] as const
 function open(): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const opening = indexedDB.open('tollmark', 1)
-    opening.addEventListener('upgradeneeded', () => opening.result.createObjectStore(STORE, { keyPath: 'id' }))
+    opening.addEventListener('upgradeneeded', () =>
+      opening.result.createObjectStore(STORE, { keyPath: 'id' }),
+    )
     opening.addEventListener('success', () => resolve(opening.result))
     opening.addEventListener('error', () => reject(opening.error ?? new Error('no database')))
   })
 }
 
-/** Does something with the documents. A browser that keeps nothing (a private window may) gives null. */
-async function inStore<T>(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T>): Promise<T | null> {
+/**
+ * Does something with the documents. A browser that keeps nothing (a private window may) gives
+ * null.
+ */
+async function inStore<T>(
+  mode: IDBTransactionMode,
+  work: (store: IDBObjectStore) => IDBRequest<T>,
+): Promise<T | null> {
   try {
     const database = await open()
     return await new Promise((resolve, reject) => {
@@ -49,8 +57,13 @@ async function inStore<T>(mode: IDBTransactionMode, work: (store: IDBObjectStore
 
 /** The documents of an account, the newest first. */
 async function listKept(account: string): Promise<Kept[]> {
-  const all = z.safeParse(z.array(Kept), (await inStore('readonly', (store) => store.getAll())) ?? [])
-  return all.success ? all.data.filter((one) => one.account === account).sort((a, b) => (a.at < b.at ? 1 : -1)) : []
+  const all = z.safeParse(
+    z.array(Kept),
+    (await inStore('readonly', (store) => store.getAll())) ?? [],
+  )
+  return all.success
+    ? all.data.filter((one) => one.account === account).sort((a, b) => (a.at < b.at ? 1 : -1))
+    : []
 }
 
 export const forgetKept = (): Promise<unknown> => inStore('readwrite', (store) => store.clear())
@@ -66,7 +79,8 @@ export function useKept(account: string) {
       await inStore('readwrite', (store) => store.put(made))
       const kept = await listKept(account)
       for (const { id } of kept.slice(MOST)) await inStore('readwrite', (store) => store.delete(id))
-      for (const one of kept.filter(({ archive }) => archive !== null).slice(MOST_ARCHIVES)) await inStore('readwrite', (store) => store.put({ ...one, archive: null }))
+      for (const one of kept.filter(({ archive }) => archive !== null).slice(MOST_ARCHIVES))
+        await inStore('readwrite', (store) => store.put({ ...one, archive: null }))
       await changed()
     },
     drop: async (id: string): Promise<void> => {

@@ -24,20 +24,37 @@ export interface KeyWishes {
 }
 
 const KEYS = ['keys'] as const
-/** Milliseconds after which keys are asked for again, while somebody looks: what they have used moves on. */
+/**
+ * Milliseconds after which keys are asked for again, while somebody looks: what they have used
+ * moves on.
+ */
 const LIVE = 10_000
 
 /** What has been revoked is over: it is shown where somebody asks for it. */
-const statusesOf = (status: string): string => (status === '' ? 'active,disabled,expired' : status === 'all' ? '' : status)
+const statusesOf = (status: string): string =>
+  status === '' ? 'active,disabled,expired' : status === 'all' ? '' : status
 
 /** Keys page by page, newest first unless `sort` says otherwise. */
-export const useKeys = (filter: KeyFilter) => usePages({ key: [...KEYS, 'list', filter], item: Key, path: '/api/v1/keys', query: { ...filter, status: statusesOf(filter.status), limit: 25 }, every: LIVE })
+export const useKeys = (filter: KeyFilter) =>
+  usePages({
+    key: [...KEYS, 'list', filter],
+    item: Key,
+    path: '/api/v1/keys',
+    query: { ...filter, status: statusesOf(filter.status), limit: 25 },
+    every: LIVE,
+  })
 
-/** A key; until it has come, as it stood in a list: so what else is asked about it does not wait for it. */
+/**
+ * A key; until it has come, as it stood in a list: so what else is asked about it does not wait for
+ * it.
+ */
 export function useKey(id: string, enabled = true) {
   const client = useQueryClient()
   const listed = (): Key | undefined =>
-    client.getQueriesData<PageOf<Key>>({ queryKey: [...KEYS, 'list'] }).flatMap(([, page]) => page?.rows ?? []).find((key) => key.id === id)
+    client
+      .getQueriesData<PageOf<Key>>({ queryKey: [...KEYS, 'list'] })
+      .flatMap(([, page]) => page?.rows ?? [])
+      .find((key) => key.id === id)
   return useQuery({
     queryKey: [...KEYS, id],
     queryFn: ({ signal }) => call(Key, `/api/v1/keys/${encodeURIComponent(id)}`, { signal }),
@@ -51,7 +68,8 @@ export function useKey(id: string, enabled = true) {
 export function useKeySearch(search: string, enabled: boolean) {
   return useQuery({
     queryKey: [...KEYS, 'search', search],
-    queryFn: ({ signal }) => call(listOf(Key), '/api/v1/keys', { query: { limit: 8, search }, signal }),
+    queryFn: ({ signal }) =>
+      call(listOf(Key), '/api/v1/keys', { query: { limit: 8, search }, signal }),
     select: ({ data }) => data,
     placeholderData: keepPreviousData,
     enabled,
@@ -60,36 +78,82 @@ export function useKeySearch(search: string, enabled: boolean) {
 
 /** Whether there is any key, of whatever status. */
 export function useHasKeys(): boolean | undefined {
-  return useQuery({ queryKey: [...KEYS, 'any'], queryFn: ({ signal }) => call(listOf(Key), '/api/v1/keys', { query: { limit: 1 }, signal }), select: ({ data }) => data.length > 0 }).data
+  return useQuery({
+    queryKey: [...KEYS, 'any'],
+    queryFn: ({ signal }) => call(listOf(Key), '/api/v1/keys', { query: { limit: 1 }, signal }),
+    select: ({ data }) => data.length > 0,
+  }).data
 }
 
-export const useCreateKey = (then: (made: NewKey) => void) => useOnce(useChange(KEYS, (body: KeyWishes) => call(NewKey, '/api/v1/keys', { method: 'POST', body }), then))
+export const useCreateKey = (then: (made: NewKey) => void) =>
+  useOnce(
+    useChange(
+      KEYS,
+      (body: KeyWishes) => call(NewKey, '/api/v1/keys', { method: 'POST', body }),
+      then,
+    ),
+  )
 
 export const useChangeKey = (id: string) =>
-  useChange(KEYS, (body: Partial<KeyWishes> & { status?: 'active' | 'disabled' }) => call(Key, `/api/v1/keys/${encodeURIComponent(id)}`, { method: 'PATCH', body }))
+  useChange(KEYS, (body: Partial<KeyWishes> & { status?: 'active' | 'disabled' }) =>
+    call(Key, `/api/v1/keys/${encodeURIComponent(id)}`, { method: 'PATCH', body }),
+  )
 
-export const useRevokeKey = (id: string) => useChange(KEYS, () => send(`/api/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE' }))
+export const useRevokeKey = (id: string) =>
+  useChange(KEYS, () => send(`/api/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE' }))
 
 /** Ends the secret that was rotated away, at once. */
-export const useEndRotation = (id: string) => useChange(KEYS, () => call(Key, `/api/v1/keys/${encodeURIComponent(id)}/rotate/end`, { method: 'POST', body: {} }))
+export const useEndRotation = (id: string) =>
+  useChange(KEYS, () =>
+    call(Key, `/api/v1/keys/${encodeURIComponent(id)}/rotate/end`, { method: 'POST', body: {} }),
+  )
 
 /** Takes a revoked or expired key out of every list. */
-export const usePurgeKey = (id: string) => useChange(KEYS, () => send(`/api/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE', query: { purge: 'true' } }))
+export const usePurgeKey = (id: string) =>
+  useChange(KEYS, () =>
+    send(`/api/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE', query: { purge: 'true' } }),
+  )
 
 /** Takes all keys out of every list that have ended in this way. */
-export const usePurgeKeys = () => useChange(KEYS, (status: 'expired' | 'revoked') => send('/api/v1/keys/purge', { method: 'POST', body: { status: [status] } }))
+export const usePurgeKeys = () =>
+  useChange(KEYS, (status: 'expired' | 'revoked') =>
+    send('/api/v1/keys/purge', { method: 'POST', body: { status: [status] } }),
+  )
 
 export const useRotateKey = (id: string, then: (made: NewKey) => void) =>
-  useOnce(useChange(KEYS, (grace_seconds: number) => call(NewKey, `/api/v1/keys/${encodeURIComponent(id)}/rotate`, { method: 'POST', body: { grace_seconds } }), then))
+  useOnce(
+    useChange(
+      KEYS,
+      (grace_seconds: number) =>
+        call(NewKey, `/api/v1/keys/${encodeURIComponent(id)}/rotate`, {
+          method: 'POST',
+          body: { grace_seconds },
+        }),
+      then,
+    ),
+  )
 
 const objectsOf = (id: string): string => `/api/v1/keys/${encodeURIComponent(id)}/objects`
 
 /** What an administrator shares with a key. */
 export function useSharedObjects(id: string) {
-  return useQuery({ queryKey: [...KEYS, id, 'objects'], queryFn: ({ signal }) => call(listOf(SharedObject), objectsOf(id), { signal }), select: ({ data }) => data })
+  return useQuery({
+    queryKey: [...KEYS, id, 'objects'],
+    queryFn: ({ signal }) => call(listOf(SharedObject), objectsOf(id), { signal }),
+    select: ({ data }) => data,
+  })
 }
 
 export const useShareObject = (id: string) =>
-  useOnce(useChange([...KEYS, id, 'objects'], (body: Pick<SharedObject, 'provider' | 'kind' | 'object_id'>) => call(SharedObject, objectsOf(id), { method: 'POST', body })))
+  useOnce(
+    useChange(
+      [...KEYS, id, 'objects'],
+      (body: Pick<SharedObject, 'provider' | 'kind' | 'object_id'>) =>
+        call(SharedObject, objectsOf(id), { method: 'POST', body }),
+    ),
+  )
 
-export const useUnshareObject = (id: string) => useChange([...KEYS, id, 'objects'], (object: string) => send(`${objectsOf(id)}/${encodeURIComponent(object)}`, { method: 'DELETE' }))
+export const useUnshareObject = (id: string) =>
+  useChange([...KEYS, id, 'objects'], (object: string) =>
+    send(`${objectsOf(id)}/${encodeURIComponent(object)}`, { method: 'DELETE' }),
+  )

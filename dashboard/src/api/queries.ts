@@ -1,5 +1,13 @@
-// What the calls of several records share: lists that come page by page, and changes after which something is asked anew.
-import { useMutation, useQuery, useQueryClient, type MutateOptions, type QueryKey, type UseMutationResult } from '@tanstack/react-query'
+// What the calls of several records share: lists that come page by page, and changes after which
+// something is asked anew.
+import {
+  useMutation,
+  useQuery,
+  useQueryClient,
+  type MutateOptions,
+  type QueryKey,
+  type UseMutationResult,
+} from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import type * as z from 'zod/mini'
 import { call, type Query } from './http.ts'
@@ -11,7 +19,10 @@ interface PagesOptions<S extends z.ZodMiniType> {
   path: string
   /** Filters, and the length of a page. */
   query: Query & { limit: number }
-  /** How often the first page is asked anew while it is looked at, in milliseconds; never where it is left out. */
+  /**
+   * How often the first page is asked anew while it is looked at, in milliseconds; never where it
+   * is left out.
+   */
   every?: number | ((rows: readonly z.output<S>[]) => number | false)
 }
 
@@ -36,11 +47,23 @@ interface Good<T> {
   before: number
 }
 
-/** The server may answer a page with fewer rows than asked for where few fit; it is asked at most so often for one page. */
+/**
+ * The server may answer a page with fewer rows than asked for where few fit; it is asked at most so
+ * often for one page.
+ */
 const MOST_CALLS = 5
 
-/** A list page by page, of which one is held. While another page or filter loads, the rows of the one before stay. */
-export function usePages<S extends z.ZodMiniType>({ key, item, path, query, every }: PagesOptions<S>) {
+/**
+ * A list page by page, of which one is held. While another page or filter loads, the rows of the
+ * one before stay.
+ */
+export function usePages<S extends z.ZodMiniType>({
+  key,
+  item,
+  path,
+  query,
+  every,
+}: PagesOptions<S>) {
   const of = JSON.stringify(key)
   const [place, setPlace] = useState<Place>({ of, pages: [] })
   const pages = place.of === of ? place.pages : []
@@ -51,8 +74,15 @@ export function usePages<S extends z.ZodMiniType>({ key, item, path, query, ever
       const rows: z.output<S>[] = []
       let next: string | null = cursor
       let total: number | undefined
-      for (let calls = 0; calls < MOST_CALLS && next !== null && rows.length < query.limit; calls++) {
-        const answer: z.output<ReturnType<typeof listOf<S>>> = await call(listOf(item), path, { query: { ...query, limit: query.limit - rows.length, cursor: next }, signal })
+      for (
+        let calls = 0;
+        calls < MOST_CALLS && next !== null && rows.length < query.limit;
+        calls++
+      ) {
+        const answer: z.output<ReturnType<typeof listOf<S>>> = await call(listOf(item), path, {
+          query: { ...query, limit: query.limit - rows.length, cursor: next },
+          signal,
+        })
         rows.push(...answer.data)
         next = answer.next_cursor
         total ??= answer.total
@@ -60,11 +90,17 @@ export function usePages<S extends z.ZodMiniType>({ key, item, path, query, ever
       return { rows, next, total }
     },
     placeholderData: (before) => before,
-    refetchInterval: ({ state }) => (cursor !== '' || every === undefined ? false : typeof every === 'number' ? every : every(state.data?.rows ?? [])),
+    refetchInterval: ({ state }) =>
+      cursor !== '' || every === undefined
+        ? false
+        : typeof every === 'number'
+          ? every
+          : every(state.data?.rows ?? []),
   })
   const { data } = page
   const [good, setGood] = useState<Good<z.output<S>> | null>(null)
-  if (data !== undefined && !page.isPlaceholderData && good?.data !== data) setGood({ of, data, before })
+  if (data !== undefined && !page.isPlaceholderData && good?.data !== data)
+    setGood({ of, data, before })
   // A page that could not be loaded leaves the one before it where it is.
   const stays = data === undefined && page.error !== null && good?.of === of ? good : null
   return {
@@ -75,18 +111,27 @@ export function usePages<S extends z.ZodMiniType>({ key, item, path, query, ever
     before: stays === null ? before : stays.before,
     toNext: (): void => {
       if (stays !== null) void page.refetch()
-      else if (data?.next && !page.isPlaceholderData) setPlace({ of, pages: [...pages, { cursor: data.next, before: before + data.rows.length }] })
+      else if (data?.next && !page.isPlaceholderData)
+        setPlace({
+          of,
+          pages: [...pages, { cursor: data.next, before: before + data.rows.length }],
+        })
     },
     toPrevious: (): void => setPlace({ of, pages: pages.slice(0, -1) }),
   }
 }
 
 /**
- * A change, after which everything under `key` is asked anew. Changes under one key go one after the other: the last one stays.
+ * A change, after which everything under `key` is asked anew. Changes under one key go one after
+ * the other: the last one stays.
  *
  * @param then told what came of it, also where the page that asked for it is gone
  */
-export function useChange<Input, Output>(key: QueryKey, mutationFn: (input: Input) => Promise<Output>, then?: (output: Output) => void) {
+export function useChange<Input, Output>(
+  key: QueryKey,
+  mutationFn: (input: Input) => Promise<Output>,
+  then?: (output: Output) => void,
+) {
   const client = useQueryClient()
   const onSuccess = async (output: Output): Promise<void> => {
     await client.invalidateQueries({ queryKey: key })
@@ -95,13 +140,19 @@ export function useChange<Input, Output>(key: QueryKey, mutationFn: (input: Inpu
   return useMutation({ mutationFn, scope: { id: JSON.stringify(key) }, onSuccess })
 }
 
-/** A mutation that must not happen twice: whoever presses again before the page can show that it is under way has pressed once. */
+/**
+ * A mutation that must not happen twice: whoever presses again before the page can show that it is
+ * under way has pressed once.
+ */
 export function useOnce<Input, Output>(mutation: UseMutationResult<Output, Error, Input>) {
   const started = useRef(false)
   const mutate = (input: Input, then: MutateOptions<Output, Error, Input> = {}): void => {
     if (started.current || mutation.isPending) return
     started.current = true
-    void mutation.mutateAsync(input, then).catch(() => {}).finally(() => (started.current = false))
+    void mutation
+      .mutateAsync(input, then)
+      .catch(() => {})
+      .finally(() => (started.current = false))
   }
   return { ...mutation, mutate }
 }

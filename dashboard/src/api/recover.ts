@@ -8,7 +8,8 @@ const LOOK_EVERY = 2000
 
 /** Whether an error says that the server, or what stands before it, does not answer now. */
 export const isAway = (error: unknown): boolean =>
-  error instanceof Refused && (error.code === 'unreachable' || [502, 503, 504].includes(error.status))
+  error instanceof Refused &&
+  (error.code === 'unreachable' || [502, 503, 504].includes(error.status))
 
 /** Gives what is told of every query's error. */
 export function recoverBy(client: () => QueryClient): (error: unknown) => void {

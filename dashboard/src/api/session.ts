@@ -1,6 +1,12 @@
 // Who is signed in, and the calls that change that.
 import { createContext, use } from 'react'
-import { skipToken, useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query'
+import {
+  skipToken,
+  useMutation,
+  useQuery,
+  useQueryClient,
+  type QueryClient,
+} from '@tanstack/react-query'
 import { Refused, call, send } from './http.ts'
 import { forgetKept } from './kept.ts'
 import { useOnce } from './queries.ts'
@@ -33,10 +39,15 @@ export function useSession() {
 
 /** Nothing that the one before has seen stays in this page's memory. */
 function forget(client: QueryClient): void {
-  client.removeQueries({ predicate: ({ queryKey: [name] }) => name !== SESSION[0] && name !== ENDED[0] })
+  client.removeQueries({
+    predicate: ({ queryKey: [name] }) => name !== SESSION[0] && name !== ENDED[0],
+  })
 }
 
-/** A session that ended elsewhere shows when something is refused: we ask who we are, and the sign-in appears. */
+/**
+ * A session that ended elsewhere shows when something is refused: we ask who we are, and the
+ * sign-in appears.
+ */
 export function checkSession(client: QueryClient, error: Error): void {
   if (!(error instanceof Refused) || error.code !== 'invalid_token') return
   if (client.getQueryData<Session>(SESSION)?.account) client.setQueryData(ENDED, true)
@@ -48,10 +59,16 @@ export function useSessionEnded(): boolean {
   return useQuery<boolean>({ queryKey: ENDED, queryFn: skipToken }).data ?? false
 }
 
-/** Whose pages these are. A page keeps its account until it is taken away, also where it is drawn once more after the session has ended. */
+/**
+ * Whose pages these are. A page keeps its account until it is taken away, also where it is drawn
+ * once more after the session has ended.
+ */
 export const AccountContext = createContext<Account | null>(null)
 
-/** The account that is signed in, asked anew by a page that opens after a while. Only pages behind the sign-in may ask. */
+/**
+ * The account that is signed in, asked anew by a page that opens after a while. Only pages behind
+ * the sign-in may ask.
+ */
 export function useAccount(): Account {
   const account = use(AccountContext)
   useSession()
@@ -82,9 +99,11 @@ function useEntrance<Body>(path: string) {
   return useOnce(entrance)
 }
 
-export const useSetup = () => useEntrance<{ token: string; email: string; password: string }>('/api/v1/setup')
+export const useSetup = () =>
+  useEntrance<{ token: string; email: string; password: string }>('/api/v1/setup')
 export const useSignIn = () => useEntrance<{ email: string; password: string }>('/api/v1/session')
-export const useAcceptInvitation = () => useEntrance<{ token: string; email: string; password: string }>('/api/v1/invitations/accept')
+export const useAcceptInvitation = () =>
+  useEntrance<{ token: string; email: string; password: string }>('/api/v1/invitations/accept')
 
 export function useSignOut() {
   const client = useQueryClient()
@@ -97,25 +116,35 @@ export function useSignOut() {
 }
 
 export function useChangePassword() {
-  return useOnce(useMutation({ mutationFn: (body: { current: string; password: string }) => send('/api/v1/session/password', { method: 'POST', body }) }))
+  return useOnce(
+    useMutation({
+      mutationFn: (body: { current: string; password: string }) =>
+        send('/api/v1/session/password', { method: 'POST', body }),
+    }),
+  )
 }
 
 /** A link that sets a new password, as whoever holds it may see it. */
 export function useOpenReset(token: string) {
   return useQuery({
     queryKey: ['password-reset', token],
-    queryFn: ({ signal }) => call(OpenReset, '/api/v1/password-resets/open', { query: { token }, signal }),
+    queryFn: ({ signal }) =>
+      call(OpenReset, '/api/v1/password-resets/open', { query: { token }, signal }),
     retry: false,
   })
 }
 
-export const useAcceptReset = () => useEntrance<{ token: string; email: string | null; password: string }>('/api/v1/password-resets/accept')
+export const useAcceptReset = () =>
+  useEntrance<{ token: string; email: string | null; password: string }>(
+    '/api/v1/password-resets/accept',
+  )
 
 /** An invitation as whoever holds its link may see it. */
 export function useOpenInvitation(token: string) {
   return useQuery({
     queryKey: ['invitation', token],
-    queryFn: ({ signal }) => call(OpenInvitation, '/api/v1/invitations/open', { query: { token }, signal }),
+    queryFn: ({ signal }) =>
+      call(OpenInvitation, '/api/v1/invitations/open', { query: { token }, signal }),
     retry: false,
   })
 }

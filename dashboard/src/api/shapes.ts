@@ -1,4 +1,5 @@
-// TABLE of what the server answers, as far as the dashboard reads it. Parsed where it enters; unknown fields are let be.
+// TABLE of what the server answers, as far as the dashboard reads it. Parsed where it enters;
+// unknown fields are let be.
 import * as z from 'zod/mini'
 
 const maybe = z.nullable(z.number())
@@ -6,7 +7,8 @@ const text = z.string()
 const maybeText = z.nullable(z.string())
 
 /** A page of a list. */
-export const listOf = <S extends z.ZodMiniType>(item: S) => z.object({ data: z.array(item), next_cursor: maybeText, total: z.optional(z.number()) })
+export const listOf = <S extends z.ZodMiniType>(item: S) =>
+  z.object({ data: z.array(item), next_cursor: maybeText, total: z.optional(z.number()) })
 
 export const Account = z.object({
   id: text,
@@ -18,7 +20,10 @@ export const Account = z.object({
   quota: z.object({ conversions_per_day: maybe, used_today: z.number(), resets_at: text }),
   created_at: text,
 })
-export const Session = z.object({ setup_required: z._default(z.boolean(), false), account: z.nullable(Account) })
+export const Session = z.object({
+  setup_required: z._default(z.boolean(), false),
+  account: z.nullable(Account),
+})
 export const SignedIn = z.object({ account: Account })
 export const Plan = z.object({ name: text, conversions_per_day: maybe })
 
@@ -35,7 +40,12 @@ export const PasswordReset = z.object({ link: text, expires_at: text })
 export const OpenReset = z.object({ email: maybeText, name: text, expires_at: text })
 export const OpenInvitation = z.object({ email: maybeText, expires_at: text })
 
-const tokens = { tokens_in: maybe, tokens_out: maybe, tokens_cached: maybe, tokens_reasoning: maybe }
+const tokens = {
+  tokens_in: maybe,
+  tokens_out: maybe,
+  tokens_cached: maybe,
+  tokens_reasoning: maybe,
+}
 
 export const Key = z.object({
   id: text,
@@ -56,11 +66,23 @@ export const Key = z.object({
   previous_secret_expires_at: z.optional(maybeText),
   usage: z.object({ requests: z.number(), errors: z.number(), ...tokens }),
 })
-export const SharedObject = z.object({ id: text, provider: text, kind: text, object_id: text, created_at: text })
+export const SharedObject = z.object({
+  id: text,
+  provider: text,
+  kind: text,
+  object_id: text,
+  created_at: text,
+})
 export const NewKey = z.extend(Key, { secret: text })
 
 /** Sums over requests; times are means. */
-const Sums = z.object({ requests: z.number(), errors: z.number(), ...tokens, first_byte_ms: maybe, total_ms: maybe })
+const Sums = z.object({
+  requests: z.number(),
+  errors: z.number(),
+  ...tokens,
+  first_byte_ms: maybe,
+  total_ms: maybe,
+})
 
 export const Overview = z.object({
   from: text,
@@ -69,7 +91,15 @@ export const Overview = z.object({
   series: z.array(z.extend(Sums, { time: text })),
   keys: z.array(z.extend(Sums, { key_id: text, name: maybeText })),
   models: z.array(z.extend(Sums, { model: maybeText, provider: text })),
-  attention: z.array(z.object({ kind: text, detail: text, key_id: maybeText, credential_id: maybeText, provider: maybeText })),
+  attention: z.array(
+    z.object({
+      kind: text,
+      detail: text,
+      key_id: maybeText,
+      credential_id: maybeText,
+      provider: maybeText,
+    }),
+  ),
 })
 export const Model = z.object({ id: text, provider: text })
 
@@ -124,7 +154,10 @@ export const Refusal = z.object({
   /** Refusals that this one stands for. */
   count: z.number(),
 })
-export const RefusalCounts = z.object({ total: z.number(), by_code: z.array(z.object({ code: text, count: z.number() })) })
+export const RefusalCounts = z.object({
+  total: z.number(),
+  by_code: z.array(z.object({ code: text, count: z.number() })),
+})
 
 const LastError = z.nullable(z.object({ status: maybe, code: maybeText, at: text }))
 

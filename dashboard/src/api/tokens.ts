@@ -11,11 +11,33 @@ export interface TokenWishes {
   expires_at: string | null
 }
 
-export const useTokens = (filter: { search: string; status: string }) => usePages({ key: [...TOKENS, filter], item: Token, path: '/api/v1/tokens', query: { ...filter, limit: 25 } })
+export const useTokens = (filter: { search: string; status: string }) =>
+  usePages({
+    key: [...TOKENS, filter],
+    item: Token,
+    path: '/api/v1/tokens',
+    query: { ...filter, limit: 25 },
+  })
 
-export const useCreateToken = (then: (made: NewToken) => void) => useOnce(useChange(TOKENS, (body: TokenWishes) => call(NewToken, '/api/v1/tokens', { method: 'POST', body }), then))
+export const useCreateToken = (then: (made: NewToken) => void) =>
+  useOnce(
+    useChange(
+      TOKENS,
+      (body: TokenWishes) => call(NewToken, '/api/v1/tokens', { method: 'POST', body }),
+      then,
+    ),
+  )
 
 /** Takes a token that has ended out of the list. */
-export const usePurgeToken = () => useChange(TOKENS, (id: string) => send(`/api/v1/tokens/${encodeURIComponent(id)}`, { method: 'DELETE', query: { purge: 'true' } }))
+export const usePurgeToken = () =>
+  useChange(TOKENS, (id: string) =>
+    send(`/api/v1/tokens/${encodeURIComponent(id)}`, {
+      method: 'DELETE',
+      query: { purge: 'true' },
+    }),
+  )
 
-export const useRevokeToken = () => useChange(TOKENS, (id: string) => send(`/api/v1/tokens/${encodeURIComponent(id)}`, { method: 'DELETE' }))
+export const useRevokeToken = () =>
+  useChange(TOKENS, (id: string) =>
+    send(`/api/v1/tokens/${encodeURIComponent(id)}`, { method: 'DELETE' }),
+  )

@@ -13,8 +13,10 @@ export function useOverview(range: Range, key?: string) {
   return useQuery({
     queryKey: ['overview', range, key ?? null],
     // With its range: while another one loads, this one is still shown.
-    queryFn: async ({ signal }) =>
-      ({ range, ...(await call(Overview, '/api/v1/overview', { query: { range, key }, signal })) }),
+    queryFn: async ({ signal }) => ({
+      range,
+      ...(await call(Overview, '/api/v1/overview', { query: { range, key }, signal })),
+    }),
     placeholderData: keepPreviousData,
     // The last minutes move on while somebody looks.
     refetchInterval: range === 'hour' ? LIVE : 30_000,
@@ -24,11 +26,18 @@ export function useOverview(range: Range, key?: string) {
 /** Keys or models that a chart can tell apart; the server sums up the rest. */
 const TOP = 5
 
-/** The same by key or model and step of time, between two moments: the most used, and all others as one. */
-export function useUsage({ by, from, to, key }: { by: string; from: string; to: string; key?: string | undefined }, enabled: boolean) {
+/**
+ * The same by key or model and step of time, between two moments: the most used, and all others as
+ * one.
+ */
+export function useUsage(
+  { by, from, to, key }: { by: string; from: string; to: string; key?: string | undefined },
+  enabled: boolean,
+) {
   return useQuery({
     queryKey: ['usage', by, from, to, key ?? null],
-    queryFn: ({ signal }) => call(listOf(UsageLine), '/api/v1/usage', { query: { by, from, to, key, top: TOP }, signal }),
+    queryFn: ({ signal }) =>
+      call(listOf(UsageLine), '/api/v1/usage', { query: { by, from, to, key, top: TOP }, signal }),
     select: ({ data }) => data,
     enabled,
     // What was counted by something else would be shown under wrong names.
@@ -36,24 +45,39 @@ export function useUsage({ by, from, to, key }: { by: string; from: string; to: 
   })
 }
 
-export type RequestFilter = Readonly<Record<'key' | 'model' | 'provider' | 'outcome' | 'status' | 'from' | 'to', string>>
+export type RequestFilter = Readonly<
+  Record<'key' | 'model' | 'provider' | 'outcome' | 'status' | 'from' | 'to', string>
+>
 
 /** Milliseconds after which what is used now is asked for again, while somebody looks. */
 const LIVE = 5000
 
 export const useRequests = (filter: Partial<RequestFilter>, limit = 50) =>
-  usePages({ key: ['requests', filter, limit], item: Request, path: '/api/v1/requests', query: { ...filter, limit }, every: LIVE })
+  usePages({
+    key: ['requests', filter, limit],
+    item: Request,
+    path: '/api/v1/requests',
+    query: { ...filter, limit },
+    every: LIVE,
+  })
 
 export type RefusalFilter = Readonly<Record<'key' | 'code' | 'from' | 'to', string>>
 
 export const useRefusals = (filter: Partial<RefusalFilter>, limit = 50) =>
-  usePages({ key: ['refusals', filter, limit], item: Refusal, path: '/api/v1/refusals', query: { ...filter, limit }, every: LIVE })
+  usePages({
+    key: ['refusals', filter, limit],
+    item: Refusal,
+    path: '/api/v1/refusals',
+    query: { ...filter, limit },
+    every: LIVE,
+  })
 
 /** How many were refused, by the reason, whatever reason is chosen. */
 export function useRefusalCounts({ key, from, to }: Partial<RefusalFilter>) {
   return useQuery({
     queryKey: ['refusals', 'counts', key ?? '', from ?? '', to ?? ''],
-    queryFn: ({ signal }) => call(RefusalCounts, '/api/v1/refusals', { query: { key, from, to, limit: 1 }, signal }),
+    queryFn: ({ signal }) =>
+      call(RefusalCounts, '/api/v1/refusals', { query: { key, from, to, limit: 1 }, signal }),
     refetchInterval: 15_000,
   })
 }
@@ -62,10 +86,14 @@ export function useRefusalCounts({ key, from, to }: Partial<RefusalFilter>) {
 export function useRequest(id: string | null) {
   return useQuery({
     queryKey: ['request', id],
-    queryFn: ({ signal }) => call(z.union([Request, Refusal]), `/api/v1/requests/${encodeURIComponent(id ?? '')}`, { signal }),
+    queryFn: ({ signal }) =>
+      call(z.union([Request, Refusal]), `/api/v1/requests/${encodeURIComponent(id ?? '')}`, {
+        signal,
+      }),
     enabled: id !== null,
     // One that is under way has an end to be seen.
-    refetchInterval: ({ state }) => state.data?.object === 'request' && state.data.outcome === 'in_progress' && 2000,
+    refetchInterval: ({ state }) =>
+      state.data?.object === 'request' && state.data.outcome === 'in_progress' && 2000,
   })
 }
 
@@ -75,7 +103,8 @@ export function requestsCsv(filter: Partial<RequestFilter>): string {
   return address(path, withWhose('GET', path, { ...filter, format: 'csv' }))
 }
 
-const askModels = ({ signal }: { signal: AbortSignal }) => call(listOf(Model), '/api/v1/models', { signal })
+const askModels = ({ signal }: { signal: AbortSignal }) =>
+  call(listOf(Model), '/api/v1/models', { signal })
 
 /** Models that requests have named, with their providers, most used first. */
 export function useModels(): Model[] {

@@ -1,5 +1,5 @@
-// Whose records an administrator looks at: their own, those of another account, or of all. Kept while
-// the tab is open.
+// Whose records an administrator looks at: their own, those of another account, or of all. Kept
+// while the tab is open.
 import { useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import type { Query } from './http.ts'
@@ -26,7 +26,10 @@ const TAKE_ACCOUNT = [
 
 /** The parameters of a call, with the account where one is chosen. */
 export function withWhose(method: string, path: string, query: Query): Query {
-  const takes = whose !== '' && !path.endsWith('/objects') && TAKE_ACCOUNT.some((form) => form.test(`${method} ${path}`))
+  const takes =
+    whose !== '' &&
+    !path.endsWith('/objects') &&
+    TAKE_ACCOUNT.some((form) => form.test(`${method} ${path}`))
   return takes ? { ...query, account: whose } : query
 }
 
@@ -35,10 +38,19 @@ function subscribe(tell: () => void): () => void {
   return () => void told.delete(tell)
 }
 
-const RECORDS: ReadonlySet<unknown> = new Set(['overview', 'usage', 'models', 'requests', 'request', 'refusals', 'keys'])
+const RECORDS: ReadonlySet<unknown> = new Set([
+  'overview',
+  'usage',
+  'models',
+  'requests',
+  'request',
+  'refusals',
+  'keys',
+])
 
 /** Asks for everything anew that belongs to somebody. */
-const anew = (client: QueryClient): Promise<void> => client.resetQueries({ predicate: ({ queryKey }) => RECORDS.has(queryKey[0]) })
+const anew = (client: QueryClient): Promise<void> =>
+  client.resetQueries({ predicate: ({ queryKey }) => RECORDS.has(queryKey[0]) })
 
 export function useWhose(): [string, (wanted: string) => void] {
   const client = useQueryClient()

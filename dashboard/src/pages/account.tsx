@@ -32,7 +32,10 @@ function Password() {
   const [current, setCurrent] = useState('')
   const [password, setPassword] = useState('')
   const [checked, setChecked] = useState(false)
-  const wrong = change.error instanceof Refused && change.error.code === 'invalid_credentials' ? change.error.message : null
+  const wrong =
+    change.error instanceof Refused && change.error.code === 'invalid_credentials'
+      ? change.error.message
+      : null
   const send = (): void => {
     setChecked(true)
     if (current === '' || passwordProblem(password) !== null) return
@@ -51,8 +54,21 @@ function Password() {
     <Card title="Change password" note="This signs you out everywhere else.">
       <div style={{ maxWidth: 400 }}>
         <Form busy={change.isPending} onSubmit={send}>
-          <PasswordField label="Current password" autoComplete="current-password" value={current} onChange={(event) => setCurrent(event.currentTarget.value)} error={checked && current === '' ? 'Enter your current password.' : wrong} />
-          <PasswordField label="New password" description="10 characters or more." autoComplete="new-password" value={password} onChange={(event) => setPassword(event.currentTarget.value)} error={checked ? passwordProblem(password) : null} />
+          <PasswordField
+            label="Current password"
+            autoComplete="current-password"
+            value={current}
+            onChange={(event) => setCurrent(event.currentTarget.value)}
+            error={checked && current === '' ? 'Enter your current password.' : wrong}
+          />
+          <PasswordField
+            label="New password"
+            description="10 characters or more."
+            autoComplete="new-password"
+            value={password}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+            error={checked ? passwordProblem(password) : null}
+          />
           <ProblemNote error={wrong === null ? change.error : null} />
           <Buttons>
             {change.isSuccess && (

@@ -3,7 +3,16 @@ import { useDebouncedValue, useMediaQuery } from '@mantine/hooks'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { useFilters } from '../address.ts'
-import { useAccounts, useChangeAccount, useDeleteAccount, useDeleteInvitation, useInvitations, useInvite, usePlans, useResetPassword } from '../api/accounts.ts'
+import {
+  useAccounts,
+  useChangeAccount,
+  useDeleteAccount,
+  useDeleteInvitation,
+  useInvitations,
+  useInvite,
+  usePlans,
+  useResetPassword,
+} from '../api/accounts.ts'
 import { Refused } from '../api/http.ts'
 import { useAccount } from '../api/session.ts'
 import type { Account, Invitation, NewInvitation, PasswordReset } from '../api/shapes.ts'
@@ -27,7 +36,11 @@ export default function AccountsPage() {
     </Button>
   )
   return (
-    <Page title="Accounts" lead="People who can use this server. Each account sees only its own keys, jobs and usage." actions={inviteButton}>
+    <Page
+      title="Accounts"
+      lead="People who can use this server. Each account sees only its own keys, jobs and usage."
+      actions={inviteButton}
+    >
       <Accounts />
       <Invitations />
       <Invite opened={filters.invite !== ''} onClose={() => change({ invite: '' })} />
@@ -75,10 +88,31 @@ function Accounts() {
         )
       },
     },
-    { title: 'Status', cell: ({ disabled, role }) => (disabled ? <Badge label="Disabled" tone="warn" /> : <Badge label={role === 'admin' ? 'Admin' : 'Member'} tone="good" />) },
-    { title: 'Plan', from: 'middle', cell: (account) => !narrow && <Box miw={110}><PlanOf account={account} /></Box> },
+    {
+      title: 'Status',
+      cell: ({ disabled, role }) =>
+        disabled ? (
+          <Badge label="Disabled" tone="warn" />
+        ) : (
+          <Badge label={role === 'admin' ? 'Admin' : 'Member'} tone="good" />
+        ),
+    },
+    {
+      title: 'Plan',
+      from: 'middle',
+      cell: (account) =>
+        !narrow && (
+          <Box miw={110}>
+            <PlanOf account={account} />
+          </Box>
+        ),
+    },
     { title: 'Conversions today', from: 'wide', right: true, cell: ({ quota }) => usedOf(quota) },
-    { title: 'Created', from: 'wide', cell: ({ created_at }) => <span className={nowrap}>{date(created_at)}</span> },
+    {
+      title: 'Created',
+      from: 'wide',
+      cell: ({ created_at }) => <span className={nowrap}>{date(created_at)}</span>,
+    },
     {
       title: 'Actions',
       quiet: true,
@@ -86,7 +120,13 @@ function Accounts() {
       cell: (account) => (
         <span className={css.actions}>
           {account.id === me.id ? <span className="dimmed">You</span> : <View account={account} />}
-          <Button variant="subtle" color="gray" size="compact-sm" onClick={() => act('change', account)} aria-label={`Edit ${nameOf(account)}`}>
+          <Button
+            variant="subtle"
+            color="gray"
+            size="compact-sm"
+            onClick={() => act('change', account)}
+            aria-label={`Edit ${nameOf(account)}`}
+          >
             Edit
           </Button>
           {account.id !== me.id && (
@@ -94,7 +134,11 @@ function Accounts() {
               variant="subtle"
               color={account.disabled ? 'pine' : 'red'}
               size="compact-sm"
-              onClick={() => (account.disabled ? change.mutate({ id: account.id, disabled: false }) : act('disable', account))}
+              onClick={() =>
+                account.disabled
+                  ? change.mutate({ id: account.id, disabled: false })
+                  : act('disable', account)
+              }
               aria-label={`${account.disabled ? 'Enable' : 'Disable'} ${nameOf(account)}`}
             >
               {account.disabled ? 'Enable' : 'Disable'}
@@ -109,12 +153,29 @@ function Accounts() {
     <Card flush>
       {doing === null && <ProblemNote error={change.error} />}
       <div className={css.search}>
-        <TextInput size="xs" aria-label="Search accounts" placeholder="Search by name or e-mail" leftSection={<Icon name="search" size={14} />} value={search} onChange={(event) => filter({ search: event.currentTarget.value })} />
+        <TextInput
+          size="xs"
+          aria-label="Search accounts"
+          placeholder="Search by name or e-mail"
+          leftSection={<Icon name="search" size={14} />}
+          value={search}
+          onChange={(event) => filter({ search: event.currentTarget.value })}
+        />
       </div>
-      <PagedTable label="Accounts" query={accounts} columns={columns} empty={<NoMatch what="account" onClear={() => filter({ search: '' })} />} />
+      <PagedTable
+        label="Accounts"
+        query={accounts}
+        columns={columns}
+        empty={<NoMatch what="account" onClear={() => filter({ search: '' })} />}
+      />
       {chosen !== undefined && (
         <Dialog title={`Edit ${nameOf(chosen)}`} opened={doing?.what === 'change'} onClose={close}>
-          <EditAccount account={chosen} own={chosen.id === me.id} onClose={close} onDelete={() => act('delete', chosen)} />
+          <EditAccount
+            account={chosen}
+            own={chosen.id === me.id}
+            onClose={close}
+            onDelete={() => act('delete', chosen)}
+          />
         </Dialog>
       )}
       <Confirm
@@ -124,7 +185,9 @@ function Accounts() {
         submit="Disable"
         busy={change.isPending}
         error={change.error}
-        onConfirm={() => chosen && change.mutate({ id: chosen.id, disabled: true }, { onSuccess: close })}
+        onConfirm={() =>
+          chosen && change.mutate({ id: chosen.id, disabled: true }, { onSuccess: close })
+        }
       >
         Its keys and tokens stop working and nobody can sign in to it until you enable it again.
       </Confirm>
@@ -137,7 +200,8 @@ function Accounts() {
         error={remove.error}
         onConfirm={() => chosen && remove.mutate(chosen.id, { onSuccess: close })}
       >
-        Its keys are revoked and its tokens and sessions end. Its usage stays in reports. You can't undo this.
+        Its keys are revoked and its tokens and sessions end. Its usage stays in reports. You can't
+        undo this.
       </Confirm>
     </Card>
   )
@@ -152,7 +216,13 @@ function View({ account }: { account: Account }) {
     go('/')
   }
   return (
-    <Button variant="subtle" color="gray" size="compact-sm" onClick={view} aria-label={`View ${account.email ?? account.name}`}>
+    <Button
+      variant="subtle"
+      color="gray"
+      size="compact-sm"
+      onClick={view}
+      aria-label={`View ${account.email ?? account.name}`}
+    >
       View
     </Button>
   )
@@ -177,7 +247,11 @@ function EditAccount({ account, own, onClose, onDelete }: EditAccountProps) {
   // Told here: what the dialog holds is gone when the link is shown above it.
   const reset = useResetPassword((made) => {
     onClose()
-    show({ title: 'Password reset link', secret: made.link, body: <ResetLink made={made} account={account} /> })
+    show({
+      title: 'Password reset link',
+      secret: made.link,
+      body: <ResetLink made={made} account={account} />,
+    })
   })
   const [name, setName] = useState(account.name)
   const [role, setRole] = useState<Account['role']>(account.role)
@@ -187,12 +261,32 @@ function EditAccount({ account, own, onClose, onDelete }: EditAccountProps) {
       busy={change.isPending}
       error={besides(['name'], change.error) ?? reset.error}
       onCancel={onClose}
-      onSubmit={() => name.trim() !== '' && change.mutate({ id: account.id, name: name.trim(), role }, { onSuccess: onClose })}
+      onSubmit={() =>
+        name.trim() !== '' &&
+        change.mutate({ id: account.id, name: name.trim(), role }, { onSuccess: onClose })
+      }
     >
-      <TextInput label="Name" value={name} maxLength={200} onChange={(event) => setName(event.currentTarget.value)} error={name.trim() === '' ? 'Enter a name.' : refusalOf(change.error, 'name')} data-autofocus />
-      <NativeSelect label="Role" data={ROLES} value={role} onChange={(event) => setRole(event.currentTarget.value === 'admin' ? 'admin' : 'member')} />
+      <TextInput
+        label="Name"
+        value={name}
+        maxLength={200}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={name.trim() === '' ? 'Enter a name.' : refusalOf(change.error, 'name')}
+        data-autofocus
+      />
+      <NativeSelect
+        label="Role"
+        data={ROLES}
+        value={role}
+        onChange={(event) => setRole(event.currentTarget.value === 'admin' ? 'admin' : 'member')}
+      />
       <div className={css.more}>
-        <Button variant="default" size="xs" loading={reset.isPending} onClick={() => reset.mutate(account.id)}>
+        <Button
+          variant="default"
+          size="xs"
+          loading={reset.isPending}
+          onClick={() => reset.mutate(account.id)}
+        >
           Create password reset link
         </Button>
         {!own && (
@@ -205,15 +299,25 @@ function EditAccount({ account, own, onClose, onDelete }: EditAccountProps) {
   )
 }
 
-function ResetLink({ made: { link, expires_at }, account: { email, name } }: { made: PasswordReset; account: Account }) {
+function ResetLink({
+  made: { link, expires_at },
+  account: { email, name },
+}: {
+  made: PasswordReset
+  account: Account
+}) {
   return (
     <NewSecret text={link} what="the link">
-      Send this link to {email ?? name}. It lets them set a new password. It works once and expires {dateTime(expires_at)}. Their old password keeps working until they use it.
+      Send this link to {email ?? name}. It lets them set a new password. It works once and expires{' '}
+      {dateTime(expires_at)}. Their old password keeps working until they use it.
     </NewSecret>
   )
 }
 
-/** The plan as it was chosen last, also while it is being saved: whoever goes through the list by arrow keys chooses each on the way. */
+/**
+ * The plan as it was chosen last, also while it is being saved: whoever goes through the list by
+ * arrow keys chooses each on the way.
+ */
 function PlanOf({ account }: { account: Account }) {
   const plans = usePlans()
   const change = useChangeAccount()
@@ -251,18 +355,39 @@ function Invitations() {
     remove.reset()
   }
   const columns: readonly Column<Invitation>[] = [
-    { title: 'For', cell: ({ email }) => <span className={main}>{email === null ? 'Anyone with the link' : <Parts name={email} />}</span> },
+    {
+      title: 'For',
+      cell: ({ email }) => (
+        <span className={main}>
+          {email === null ? 'Anyone with the link' : <Parts name={email} />}
+        </span>
+      ),
+    },
     { title: 'Status', cell: ({ status }) => <Badge {...STATUS[status]} /> },
     { title: 'Plan', from: 'middle', cell: ({ plan }) => plan ?? UNKNOWN },
-    { title: 'Created', from: 'wide', cell: ({ created_at }) => <span className={nowrap}>{ago(created_at)}</span> },
-    { title: 'Expires', from: 'middle', cell: ({ expires_at }) => <span className={nowrap}>{date(expires_at)}</span> },
+    {
+      title: 'Created',
+      from: 'wide',
+      cell: ({ created_at }) => <span className={nowrap}>{ago(created_at)}</span>,
+    },
+    {
+      title: 'Expires',
+      from: 'middle',
+      cell: ({ expires_at }) => <span className={nowrap}>{date(expires_at)}</span>,
+    },
     {
       title: 'Actions',
       quiet: true,
       right: true,
       cell: (invitation) =>
         invitation.status === 'open' && (
-          <Button variant="subtle" color="red" size="compact-sm" onClick={() => setWithdrawing(invitation)} aria-label={`Withdraw the invitation${invitation.email === null ? '' : ` for ${invitation.email}`}`}>
+          <Button
+            variant="subtle"
+            color="red"
+            size="compact-sm"
+            onClick={() => setWithdrawing(invitation)}
+            aria-label={`Withdraw the invitation${invitation.email === null ? '' : ` for ${invitation.email}`}`}
+          >
             Withdraw
           </Button>
         ),
@@ -270,7 +395,15 @@ function Invitations() {
   ]
   return (
     <Card title="Invitations" flush>
-      <Confirm title="Withdraw invitation?" opened={withdrawing !== null} onClose={close} submit="Withdraw" busy={remove.isPending} error={remove.error} onConfirm={() => withdrawing && remove.mutate(withdrawing.id, { onSuccess: close })}>
+      <Confirm
+        title="Withdraw invitation?"
+        opened={withdrawing !== null}
+        onClose={close}
+        submit="Withdraw"
+        busy={remove.isPending}
+        error={remove.error}
+        onConfirm={() => withdrawing && remove.mutate(withdrawing.id, { onSuccess: close })}
+      >
         The link stops working. You can create a new one at any time.
       </Confirm>
       <PagedTable
@@ -290,7 +423,9 @@ function Invitations() {
 
 function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const show = useShowOnce()
-  const invite = useInvite((made) => show({ title: 'Invitation link', secret: made.link, body: <NewLink made={made} /> }))
+  const invite = useInvite((made) =>
+    show({ title: 'Invitation link', secret: made.link, body: <NewLink made={made} /> }),
+  )
   const plans = usePlans()
   const [email, setEmail] = useState('')
   const [plan, setPlan] = useState('free')
@@ -306,7 +441,12 @@ function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
         busy={invite.isPending}
         error={besides(['email'], invite.error)}
         onCancel={close}
-        onSubmit={() => invite.mutate({ email: email.trim() === '' ? null : email.trim(), plan }, { onSuccess: close })}
+        onSubmit={() =>
+          invite.mutate(
+            { email: email.trim() === '' ? null : email.trim(), plan },
+            { onSuccess: close },
+          )
+        }
       >
         <TextInput
           label="E-mail"
@@ -318,7 +458,12 @@ function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
           error={refusalOf(invite.error, 'email')}
           data-autofocus
         />
-        <NativeSelect label="Plan" value={plan} onChange={(event) => setPlan(event.currentTarget.value)} data={(plans.data ?? []).map(({ name }) => name)} />
+        <NativeSelect
+          label="Plan"
+          value={plan}
+          onChange={(event) => setPlan(event.currentTarget.value)}
+          data={(plans.data ?? []).map(({ name }) => name)}
+        />
       </DialogForm>
     </Dialog>
   )
@@ -327,7 +472,8 @@ function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
 function NewLink({ made: { email, link, expires_at } }: { made: NewInvitation }) {
   return (
     <NewSecret text={link} what="the link">
-      Send this link to {email ?? 'the person you invite'}. You won't see it again. It works once and expires {date(expires_at)}.
+      Send this link to {email ?? 'the person you invite'}. You won't see it again. It works once
+      and expires {date(expires_at)}.
     </NewSecret>
   )
 }

@@ -13,7 +13,10 @@ import css from './convert.module.css'
 
 const Preview = lazily(() => import('../preview/preview.tsx'))
 
-/** Characters that are drawn. A whole book would keep the browser busy for minutes; copying and downloading have all of it. */
+/**
+ * Characters that are drawn. A whole book would keep the browser busy for minutes; copying and
+ * downloading have all of it.
+ */
 const MOST_DRAWN = 200_000
 
 interface DocumentProps {
@@ -29,7 +32,10 @@ interface DocumentProps {
 
 export function ConvertedDocument({ name, format, text, href, archive = null }: DocumentProps) {
   const [shown, setShown] = useState<'preview' | 'source'>('preview')
-  const markdown = useMemo(() => (format === 'json' ? markdownOf(text) : withoutFrontMatter(text)), [format, text])
+  const markdown = useMemo(
+    () => (format === 'json' ? markdownOf(text) : withoutFrontMatter(text)),
+    [format, text],
+  )
   // Without the ending, and without the id that Notion puts behind a title.
   const file = `${name.replace(/(?: [0-9a-f]{32})?\.(?:zip|html?)$/i, '')}.${format === 'json' ? 'json' : 'md'}`
   const source = format === 'json' ? 'JSON' : 'Markdown'
@@ -50,32 +56,60 @@ export function ConvertedDocument({ name, format, text, href, archive = null }: 
         </div>
         <Copy text={text} what={`the ${source}`} />
         {archive !== null && <WithAssets archive={archive} file={file} text={text} />}
-        <Button leftSection={<Icon name="download" size={16} />} onClick={() => download(file, text, href)}>
+        <Button
+          leftSection={<Icon name="download" size={16} />}
+          onClick={() => download(file, text, href)}
+        >
           Download
         </Button>
       </div>
       <div className={css.panes}>
-        <div className={css.pane} data-hidden={shown === 'source' ? undefined : ''} tabIndex={0} role="region" aria-label={source}>
+        <div
+          className={css.pane}
+          data-hidden={shown === 'source' ? undefined : ''}
+          tabIndex={0}
+          role="region"
+          aria-label={source}
+        >
           <pre className={css.source}>{text.slice(0, MOST_DRAWN)}</pre>
         </div>
-        <div className={css.pane} data-hidden={shown === 'preview' ? undefined : ''} tabIndex={0} role="region" aria-label="Preview">
+        <div
+          className={css.pane}
+          data-hidden={shown === 'preview' ? undefined : ''}
+          tabIndex={0}
+          role="region"
+          aria-label="Preview"
+        >
           <Code at={file} fallback={<Bars rows={8} />} again={false}>
             <Preview markdown={firstPart(markdown)} />
           </Code>
         </div>
       </div>
-      {text.length > MOST_DRAWN && <p className={css.note}>Only the beginning is shown. Copy and Download give you the whole document.</p>}
+      {text.length > MOST_DRAWN && (
+        <p className={css.note}>
+          Only the beginning is shown. Copy and Download give you the whole document.
+        </p>
+      )}
     </section>
   )
 }
 
 /** A download that has the pictures, where there are any. */
 function WithAssets({ archive, file, text }: { archive: Blob; file: string; text: string }) {
-  const assets = useQuery({ queryKey: ['assets', file, archive.size], queryFn: () => countAssets(archive).catch(() => 0), staleTime: Infinity })
+  const assets = useQuery({
+    queryKey: ['assets', file, archive.size],
+    queryFn: () => countAssets(archive).catch(() => 0),
+    staleTime: Infinity,
+  })
   if (!assets.data) return null
-  const save = async (): Promise<void> => downloadBlob(file.replace(/\.\w+$/, '.zip'), await withAssets(archive, file, text))
+  const save = async (): Promise<void> =>
+    downloadBlob(file.replace(/\.\w+$/, '.zip'), await withAssets(archive, file, text))
   return (
-    <Button variant="default" leftSection={<Icon name="download" size={16} />} onClick={() => void save()}>
+    <Button
+      variant="default"
+      leftSection={<Icon name="download" size={16} />}
+      onClick={() => void save()}
+    >
       With {counted(assets.data, 'file')}
     </Button>
   )
@@ -95,7 +129,12 @@ function withoutFrontMatter(text: string): string {
 /** The `markdown` of a JSON document. */
 function markdownOf(text: string): string {
   const value: unknown = JSON.parse(text)
-  return typeof value === 'object' && value !== null && 'markdown' in value && typeof value.markdown === 'string' ? value.markdown : ''
+  return typeof value === 'object' &&
+    value !== null &&
+    'markdown' in value &&
+    typeof value.markdown === 'string'
+    ? value.markdown
+    : ''
 }
 
 function download(file: string, text: string, href: string | undefined): void {

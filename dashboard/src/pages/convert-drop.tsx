@@ -23,7 +23,12 @@ export function useFilesStay(): void {
 
 /** TABLE of what can be dropped, until the server has told its limits. */
 const LIMITS = {
-  html_bytes: null, zip_bytes: null, archive_entries: null, page_bytes: null, pages_bytes: null, parts_bytes: null,
+  html_bytes: null,
+  zip_bytes: null,
+  archive_entries: null,
+  page_bytes: null,
+  pages_bytes: null,
+  parts_bytes: null,
 } as const
 
 export function Drop({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
@@ -51,10 +56,16 @@ export function Drop({ onFiles }: { onFiles: (files: readonly File[]) => void })
         .html up to {bytes(limits.html_bytes)}, .zip up to {bytes(limits.zip_bytes)}
       </p>
       <p className="dimmed">
-        A .zip may hold {fullCount(limits.archive_entries)} files. Unpacked: up to {bytes(limits.page_bytes)} a page,{' '}
-        {bytes(limits.pages_bytes)} of pages in all, {bytes(limits.parts_bytes)} of -Part- archives
+        A .zip may hold {fullCount(limits.archive_entries)} files. Unpacked: up to{' '}
+        {bytes(limits.page_bytes)} a page, {bytes(limits.pages_bytes)} of pages in all,{' '}
+        {bytes(limits.parts_bytes)} of -Part- archives
       </p>
-      <FileButton multiple accept=".html,.htm,.zip" inputProps={{ 'aria-label': 'Files to convert' }} onChange={(files) => files.length > 0 && onFiles(files)}>
+      <FileButton
+        multiple
+        accept=".html,.htm,.zip"
+        inputProps={{ 'aria-label': 'Files to convert' }}
+        onChange={(files) => files.length > 0 && onFiles(files)}
+      >
         {(props) => (
           <Button {...props} leftSection={<Icon name="upload" size={16} />}>
             Choose files
@@ -65,7 +76,17 @@ export function Drop({ onFiles }: { onFiles: (files: readonly File[]) => void })
   )
 }
 
-export function Sending({ name, size, part, onCancel }: { name: string; size: number; part: number; onCancel: () => void }) {
+export function Sending({
+  name,
+  size,
+  part,
+  onCancel,
+}: {
+  name: string
+  size: number
+  part: number
+  onCancel: () => void
+}) {
   const sent = part >= 1
   return (
     <Card>
@@ -77,7 +98,9 @@ export function Sending({ name, size, part, onCancel }: { name: string; size: nu
           </Button>
         </div>
         <Progress value={Math.round(part * 100)} animated={sent} aria-label={`Upload of ${name}`} />
-        <span className="dimmed num">{sent ? 'Converting …' : `${bytes(part * size)} of ${bytes(size)} uploaded`}</span>
+        <span className="dimmed num">
+          {sent ? 'Converting …' : `${bytes(part * size)} of ${bytes(size)} uploaded`}
+        </span>
       </div>
     </Card>
   )

@@ -1,4 +1,5 @@
-// Lists of the convert page: the files that were dropped together, and the documents that this browser keeps.
+// Lists of the convert page: the files that were dropped together, and the documents that this
+// browser keeps.
 import { Button } from '@mantine/core'
 import { Refused } from '../api/http.ts'
 import type { Kept } from '../api/kept.ts'
@@ -27,7 +28,9 @@ interface FilesProps {
 
 /** Several files, which are converted one after the other. */
 export function Files({ tasks, part, onCancel, onShow }: FilesProps) {
-  const over = tasks.filter(({ state }) => state === 'done' || state === 'failed' || state === 'canceled').length
+  const over = tasks.filter(
+    ({ state }) => state === 'done' || state === 'failed' || state === 'canceled',
+  ).length
   return (
     <Card title="Files" note={`${over} of ${counted(tasks.length, 'file')} finished`} flush>
       <ul className={css.files}>
@@ -35,15 +38,35 @@ export function Files({ tasks, part, onCancel, onShow }: FilesProps) {
           <li key={id}>
             <span className={main}>{file.name}</span>
             <span className="dimmed num">{bytes(file.size)}</span>
-            <Badge {...TASK[state]} label={state === 'sending' && part < 1 ? `Uploading, ${share(part)}` : TASK[state].label} />
-            {error !== null && <span className={css.why}>{error instanceof Refused ? error.message : null}</span>}
+            <Badge
+              {...TASK[state]}
+              label={
+                state === 'sending' && part < 1 ? `Uploading, ${share(part)}` : TASK[state].label
+              }
+            />
+            {error !== null && (
+              <span className={css.why}>{error instanceof Refused ? error.message : null}</span>
+            )}
             {made !== null && (
-              <Button variant="subtle" size="compact-sm" onClick={() => (made.kind === 'job' ? onShow('', made.job.id) : onShow(made.id, ''))} aria-label={`Show ${file.name}`}>
+              <Button
+                variant="subtle"
+                size="compact-sm"
+                onClick={() =>
+                  made.kind === 'job' ? onShow('', made.job.id) : onShow(made.id, '')
+                }
+                aria-label={`Show ${file.name}`}
+              >
                 Show
               </Button>
             )}
             {(state === 'waiting' || state === 'sending') && (
-              <Button variant="subtle" color="gray" size="compact-sm" onClick={() => onCancel(id)} aria-label={`Cancel ${file.name}`}>
+              <Button
+                variant="subtle"
+                color="gray"
+                size="compact-sm"
+                onClick={() => onCancel(id)}
+                aria-label={`Cancel ${file.name}`}
+              >
                 Cancel
               </Button>
             )}
@@ -70,10 +93,22 @@ export function KeptDocuments({ documents, shown, onShow, onDrop }: KeptProps) {
             <span className={main}>{name}</span>
             <span className="dimmed num">{counted(text.length, 'character')}</span>
             <span className="dimmed">{ago(at)}</span>
-            <Button variant="subtle" size="compact-sm" disabled={id === shown} onClick={() => onShow(id)} aria-label={`Show ${name}`}>
+            <Button
+              variant="subtle"
+              size="compact-sm"
+              disabled={id === shown}
+              onClick={() => onShow(id)}
+              aria-label={`Show ${name}`}
+            >
               Show
             </Button>
-            <Button variant="subtle" color="gray" size="compact-sm" onClick={() => onDrop(id)} aria-label={`Remove ${name}`}>
+            <Button
+              variant="subtle"
+              color="gray"
+              size="compact-sm"
+              onClick={() => onDrop(id)}
+              aria-label={`Remove ${name}`}
+            >
               Remove
             </Button>
           </li>

@@ -2,7 +2,15 @@
 import { Button, Progress } from '@mantine/core'
 import { useState } from 'react'
 import { Link, useSearchParams } from 'wouter'
-import { isUnderWay, resultUrl, useDeleteJob, useJob, useJobs, useLimits, useResult } from '../api/convert.ts'
+import {
+  isUnderWay,
+  resultUrl,
+  useDeleteJob,
+  useJob,
+  useJobs,
+  useLimits,
+  useResult,
+} from '../api/convert.ts'
 import { address } from '../api/http.ts'
 import type { Job } from '../api/shapes.ts'
 import { UNKNOWN, ago, bytes, count, dateTime, span } from '../format.ts'
@@ -29,7 +37,9 @@ export function JobView({ id }: { id: string }) {
   const job = useJob(id)
   return (
     <Card flush>
-      <Loaded query={job}>{(job) => (isUnderWay(job) ? <Running job={job} /> : <Finished job={job} />)}</Loaded>
+      <Loaded query={job}>
+        {(job) => (isUnderWay(job) ? <Running job={job} /> : <Finished job={job} />)}
+      </Loaded>
     </Card>
   )
 }
@@ -41,12 +51,29 @@ function Running({ job }: { job: Job }) {
     <div className={css.progress} style={{ padding: 20 }} role="status">
       <div className={css.row}>
         <strong className={main}>{job.file.name}</strong>
-        <Button variant="default" size="xs" loading={remove.isPending} onClick={() => remove.mutate(job.id)}>
+        <Button
+          variant="default"
+          size="xs"
+          loading={remove.isPending}
+          onClick={() => remove.mutate(job.id)}
+        >
           Cancel
         </Button>
       </div>
-      <Progress value={pages_total === null || pages_total === 0 ? 100 : Math.round((pages_done / pages_total) * 100)} animated={pages_total === null} aria-label={`Conversion of ${job.file.name}`} />
-      <span className="dimmed num">{pages_total === null ? `${STATUS[job.status].label} …` : `${count(pages_done)} of ${count(pages_total)} pages`}</span>
+      <Progress
+        value={
+          pages_total === null || pages_total === 0
+            ? 100
+            : Math.round((pages_done / pages_total) * 100)
+        }
+        animated={pages_total === null}
+        aria-label={`Conversion of ${job.file.name}`}
+      />
+      <span className="dimmed num">
+        {pages_total === null
+          ? `${STATUS[job.status].label} …`
+          : `${count(pages_done)} of ${count(pages_total)} pages`}
+      </span>
       <ProblemNote error={remove.error} />
     </div>
   )
@@ -57,11 +84,15 @@ function Finished({ job }: { job: Job }) {
   if (job.status !== 'succeeded') {
     return (
       <Empty icon="alert" title={`${job.file.name}: ${STATUS[job.status].label.toLowerCase()}`}>
-        {job.error?.detail ?? (job.status === 'expired' ? 'The result has expired. Upload the file again.' : 'There is no result.')}
+        {job.error?.detail ??
+          (job.status === 'expired'
+            ? 'The result has expired. Upload the file again.'
+            : 'There is no result.')}
       </Empty>
     )
   }
-  if (result.error !== null) return <Failed error={result.error} retry={() => void result.refetch()} />
+  if (result.error !== null)
+    return <Failed error={result.error} retry={() => void result.refetch()} />
   if (result.data === undefined) return <Bars rows={8} />
   if (result.data === null) {
     return (
@@ -69,7 +100,12 @@ function Finished({ job }: { job: Job }) {
         icon="convert"
         title={`${job.file.name} is converted`}
         action={
-          <Button component="a" href={resultUrl(job.id)} download={`${job.file.name.replace(/\.\w+$/, '')}.${job.format === 'json' ? 'json' : 'md'}`} leftSection={<Icon name="download" size={16} />}>
+          <Button
+            component="a"
+            href={resultUrl(job.id)}
+            download={`${job.file.name.replace(/\.\w+$/, '')}.${job.format === 'json' ? 'json' : 'md'}`}
+            leftSection={<Icon name="download" size={16} />}
+          >
             Download
           </Button>
         }
@@ -78,7 +114,15 @@ function Finished({ job }: { job: Job }) {
       </Empty>
     )
   }
-  return <ConvertedDocument name={job.file.name} format={job.format} text={result.data} href={resultUrl(job.id)} archive={archiveOf(job.id)} />
+  return (
+    <ConvertedDocument
+      name={job.file.name}
+      format={job.format}
+      text={result.data}
+      href={resultUrl(job.id)}
+      archive={archiveOf(job.id)}
+    />
+  )
 }
 
 export function Jobs() {
@@ -96,7 +140,10 @@ export function Jobs() {
       title: 'File',
       cell: ({ id, file }) => (
         <>
-          <Link href={address('/convert', { ...Object.fromEntries(params), job: id })} className={main}>
+          <Link
+            href={address('/convert', { ...Object.fromEntries(params), job: id })}
+            className={main}
+          >
             {file.name}
           </Link>
           <span className={sub}>{bytes(file.size)}</span>
@@ -104,8 +151,17 @@ export function Jobs() {
       ),
     },
     { title: 'Status', cell: ({ status }) => <Badge {...STATUS[status]} /> },
-    { title: 'Pages', from: 'middle', right: true, cell: ({ progress }) => count(progress.pages_total ?? progress.pages_done) },
-    { title: 'Kept until', from: 'wide', cell: ({ expires_at, status }) => (status === 'succeeded' ? dateTime(expires_at) : UNKNOWN) },
+    {
+      title: 'Pages',
+      from: 'middle',
+      right: true,
+      cell: ({ progress }) => count(progress.pages_total ?? progress.pages_done),
+    },
+    {
+      title: 'Kept until',
+      from: 'wide',
+      cell: ({ expires_at, status }) => (status === 'succeeded' ? dateTime(expires_at) : UNKNOWN),
+    },
     { title: 'Uploaded', from: 'middle', cell: ({ created_at }) => ago(created_at) },
     {
       title: 'Actions',
@@ -113,16 +169,38 @@ export function Jobs() {
       right: true,
       cell: (job) =>
         (isUnderWay(job) || job.status === 'succeeded') && (
-          <Button variant="subtle" color="gray" size="compact-sm" onClick={() => (isUnderWay(job) ? remove.mutate(job.id) : setDeleting(job))} aria-label={`${isUnderWay(job) ? 'Cancel' : 'Delete'} ${job.file.name}`}>
+          <Button
+            variant="subtle"
+            color="gray"
+            size="compact-sm"
+            onClick={() => (isUnderWay(job) ? remove.mutate(job.id) : setDeleting(job))}
+            aria-label={`${isUnderWay(job) ? 'Cancel' : 'Delete'} ${job.file.name}`}
+          >
             {isUnderWay(job) ? 'Cancel' : 'Delete'}
           </Button>
         ),
     },
   ]
   return (
-    <Card title="Jobs" note={limits === undefined ? undefined : `ZIP files over ${bytes(limits.async_above_bytes)} convert in the background. Results are kept for ${span(limits.result_retention_seconds)}.`} flush>
+    <Card
+      title="Jobs"
+      note={
+        limits === undefined
+          ? undefined
+          : `ZIP files over ${bytes(limits.async_above_bytes)} convert in the background. Results are kept for ${span(limits.result_retention_seconds)}.`
+      }
+      flush
+    >
       {deleting === null && <ProblemNote error={remove.error} />}
-      <Confirm title={`Delete “${deleting?.file.name ?? ''}”?`} opened={deleting !== null} onClose={close} submit="Delete" busy={remove.isPending} error={remove.error} onConfirm={() => deleting && remove.mutate(deleting.id, { onSuccess: close })}>
+      <Confirm
+        title={`Delete “${deleting?.file.name ?? ''}”?`}
+        opened={deleting !== null}
+        onClose={close}
+        submit="Delete"
+        busy={remove.isPending}
+        error={remove.error}
+        onConfirm={() => deleting && remove.mutate(deleting.id, { onSuccess: close })}
+      >
         This deletes the document from the server. To get it back, convert the export again.
       </Confirm>
       <PagedTable

@@ -32,13 +32,20 @@ export default function ConvertPage() {
   const [shownFor, setShownFor] = useState(made)
   if (made !== shownFor) {
     setShownFor(made)
-    if (made !== null && (filters.job !== '' || made.kind === 'job')) change({ job: made.kind === 'job' ? made.job.id : '', doc: '' })
+    if (made !== null && (filters.job !== '' || made.kind === 'job'))
+      change({ job: made.kind === 'job' ? made.job.id : '', doc: '' })
   }
-  const wanted = filters.doc === '' ? (made?.kind === 'document' ? made.id : undefined) : filters.doc
-  const shown = kept.documents?.find(({ id }) => id === wanted) ?? (wanted === undefined ? kept.documents?.[0] : undefined)
+  const wanted =
+    filters.doc === '' ? (made?.kind === 'document' ? made.id : undefined) : filters.doc
+  const shown =
+    kept.documents?.find(({ id }) => id === wanted) ??
+    (wanted === undefined ? kept.documents?.[0] : undefined)
   const [only] = tasks
   return (
-    <Page title="Convert" lead="In Notion, choose ⋯ → Export → HTML, then drop the file here to get one Markdown document.">
+    <Page
+      title="Convert"
+      lead="In Notion, choose ⋯ → Export → HTML, then drop the file here to get one Markdown document."
+    >
       <div className={css.options}>
         <Segments
           label="Format"
@@ -49,22 +56,51 @@ export default function ConvertPage() {
           ]}
           onChange={(format) => change({ format })}
         />
-        <Switch label="Include metadata" checked={wishes.include_metadata} onChange={(event) => change({ metadata: event.currentTarget.checked ? '1' : '' })} />
+        <Switch
+          label="Include metadata"
+          checked={wishes.include_metadata}
+          onChange={(event) => change({ metadata: event.currentTarget.checked ? '1' : '' })}
+        />
         <Quota />
       </div>
       {/* One place, which stays while what is in it changes. */}
       <section aria-label="Upload">
-        {tasks.length === 1 && only?.state === 'sending' ? <Sending name={only.file.name} size={only.file.size} part={part} onCancel={() => cancel(only.id)} /> : <Drop onFiles={take} />}
+        {tasks.length === 1 && only?.state === 'sending' ? (
+          <Sending
+            name={only.file.name}
+            size={only.file.size}
+            part={part}
+            onCancel={() => cancel(only.id)}
+          />
+        ) : (
+          <Drop onFiles={take} />
+        )}
       </section>
-      {tasks.length === 1 && only && <Refusal error={only.state === 'failed' ? only.error : null} />}
-      {tasks.length > 1 && <Files tasks={tasks} part={part} onCancel={cancel} onShow={(doc, job) => change({ doc, job })} />}
+      {tasks.length === 1 && only && (
+        <Refusal error={only.state === 'failed' ? only.error : null} />
+      )}
+      {tasks.length > 1 && (
+        <Files
+          tasks={tasks}
+          part={part}
+          onCancel={cancel}
+          onShow={(doc, job) => change({ doc, job })}
+        />
+      )}
       {filters.job === '' && shown !== undefined && (
         <Card flush>
           <ConvertedDocument key={shown.id} {...shown} />
         </Card>
       )}
       {filters.job !== '' && <JobView key={filters.job} id={filters.job} />}
-      {(kept.documents?.length ?? 0) > 1 && <KeptDocuments documents={kept.documents ?? []} shown={filters.job === '' ? shown?.id : undefined} onShow={(doc) => change({ doc, job: '' })} onDrop={(id) => void kept.drop(id)} />}
+      {(kept.documents?.length ?? 0) > 1 && (
+        <KeptDocuments
+          documents={kept.documents ?? []}
+          shown={filters.job === '' ? shown?.id : undefined}
+          onShow={(doc) => change({ doc, job: '' })}
+          onDrop={(id) => void kept.drop(id)}
+        />
+      )}
       <Jobs />
     </Page>
   )
@@ -79,8 +115,9 @@ function Refusal({ error }: { error: unknown }) {
       <ProblemNote error={error} />
       {limited && (
         <p className="dimmed">
-          You're an administrator. Define a larger plan with the setting <code>TOLLMARK_PLANS</code>, for example <code>{'{"unlimited":{"conversions_per_day":null}}'}</code>, then assign it to your account under{' '}
-          <Link href="/accounts">Accounts</Link>.
+          You're an administrator. Define a larger plan with the setting <code>TOLLMARK_PLANS</code>
+          , for example <code>{'{"unlimited":{"conversions_per_day":null}}'}</code>, then assign it
+          to your account under <Link href="/accounts">Accounts</Link>.
         </p>
       )}
     </>

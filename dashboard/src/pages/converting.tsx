@@ -1,5 +1,14 @@
-// The files that are being converted, one after the other. They stand above the pages: whoever looks at another one meanwhile finds them again.
-import { createContext, use, useCallback, useEffect, useMemo, useState, type ReactNode } from 'react'
+// The files that are being converted, one after the other. They stand above the pages: whoever
+// looks at another one meanwhile finds them again.
+import {
+  createContext,
+  use,
+  useCallback,
+  useEffect,
+  useMemo,
+  useState,
+  type ReactNode,
+} from 'react'
 import { now } from '../format.ts'
 import { newIdempotencyKey, useConversion, type ConvertWishes } from '../api/convert.ts'
 import { useKept } from '../api/kept.ts'
@@ -35,15 +44,22 @@ const archives = new Map<string, Blob>()
 export const archiveOf = (job: string): Blob | null => archives.get(job) ?? null
 
 const isOver = ({ state }: Task): boolean => state !== 'waiting' && state !== 'sending'
-const isCanceled = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError'
+const isCanceled = (error: unknown): boolean =>
+  error instanceof DOMException && error.name === 'AbortError'
 
 export function Converting({ children }: { children: ReactNode }) {
   const account = useAccount().id
   const { mutate, cancel: abort, part, isPending } = useConversion()
   const { keep } = useKept(account)
   const [tasks, setTasks] = useState<readonly Task[]>([])
-  const change = useCallback((id: string, to: Partial<Task>): void => setTasks((tasks) => tasks.map((task) => (task.id === id ? { ...task, ...to } : task))), [])
-  const next = tasks.some(({ state }) => state === 'sending') ? undefined : tasks.find(({ state }) => state === 'waiting')
+  const change = useCallback(
+    (id: string, to: Partial<Task>): void =>
+      setTasks((tasks) => tasks.map((task) => (task.id === id ? { ...task, ...to } : task))),
+    [],
+  )
+  const next = tasks.some(({ state }) => state === 'sending')
+    ? undefined
+    : tasks.find(({ state }) => state === 'waiting')
   useEffect(() => {
     if (!next || isPending) return
     const { id, file, wishes } = next
@@ -58,8 +74,18 @@ export function Converting({ children }: { children: ReactNode }) {
             return
           }
           const archive = /\.zip$/i.test(file.name) ? file : null
-          const document = { id, account, name: made.name, format: made.format, text: made.text, at: now(), archive }
-          void keep(document).then(() => change(id, { state: 'done', made: { kind: 'document', id } }))
+          const document = {
+            id,
+            account,
+            name: made.name,
+            format: made.format,
+            text: made.text,
+            at: now(),
+            archive,
+          }
+          void keep(document).then(() =>
+            change(id, { state: 'done', made: { kind: 'document', id } }),
+          )
         },
         onError: (error) => change(id, { state: isCanceled(error) ? 'canceled' : 'failed', error }),
       },
@@ -71,7 +97,14 @@ export function Converting({ children }: { children: ReactNode }) {
       tasks,
       part,
       start: (files, wishes) => {
-        const added = files.map((file): Task => ({ id: newIdempotencyKey(), file, wishes, state: 'waiting', error: null, made: null }))
+        const added = files.map((file): Task => ({
+          id: newIdempotencyKey(),
+          file,
+          wishes,
+          state: 'waiting',
+          error: null,
+          made: null,
+        }))
         setTasks((tasks) => [...tasks.filter((task) => !isOver(task)), ...added])
       },
       cancel: (id) => {

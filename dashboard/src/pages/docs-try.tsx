@@ -1,4 +1,5 @@
-// An operation that can be run from its description: the same as curl, and with the session that is signed in.
+// An operation that can be run from its description: the same as curl, and with the session that is
+// signed in.
 import { Button, TextInput, Textarea } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -15,20 +16,37 @@ export function TryIt({ operation }: { operation: Operation }) {
   const [body, setBody] = useState(example ?? '')
   const client = useQueryClient()
   const proxied = path.startsWith('/proxy')
-  const asked = proxied ? [] : parameters.filter(({ place }) => place === 'path' || place === 'query')
-  const filled = path.replaceAll(/\{(\w+)\}/g, (whole, name: string) => (values[name] ? encodeURIComponent(values[name]) : whole))
-  const query = Object.fromEntries(asked.flatMap(({ name, place }) => (place === 'query' && values[name] ? [[name, values[name]]] : [])))
+  const asked = proxied
+    ? []
+    : parameters.filter(({ place }) => place === 'path' || place === 'query')
+  const filled = path.replaceAll(/\{(\w+)\}/g, (whole, name: string) =>
+    values[name] ? encodeURIComponent(values[name]) : whole,
+  )
+  const query = Object.fromEntries(
+    asked.flatMap(({ name, place }) =>
+      place === 'query' && values[name] ? [[name, values[name]]] : [],
+    ),
+  )
   const target = address(filled, query)
   const running = useMutation({
     mutationFn: async () => {
-      const response = await fetch(target, { method, headers: example === null ? {} : { 'content-type': 'application/json' }, body: example === null ? null : body })
+      const response = await fetch(target, {
+        method,
+        headers: example === null ? {} : { 'content-type': 'application/json' },
+        body: example === null ? null : body,
+      })
       return { status: response.status, text: pretty(await response.text()) }
     },
-    onSuccess: () => method !== 'GET' && client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' && queryKey[0] !== 'openapi' }),
+    onSuccess: () =>
+      method !== 'GET' &&
+      client.invalidateQueries({
+        predicate: ({ queryKey }) => queryKey[0] !== 'session' && queryKey[0] !== 'openapi',
+      }),
   })
   const run = useOnce(running)
   // Streams never end, and files are chosen elsewhere.
-  const runnable = !proxied && (bodyType === null || bodyType === 'application/json') && !path.endsWith('/events')
+  const runnable =
+    !proxied && (bodyType === null || bodyType === 'application/json') && !path.endsWith('/events')
   return (
     <div>
       <h3>Example</h3>
@@ -36,15 +54,44 @@ export function TryIt({ operation }: { operation: Operation }) {
         {runnable && asked.length > 0 && (
           <div className={css.inputs}>
             {asked.map(({ name, required }) => (
-              <TextInput key={name} size="xs" label={name} required={required} value={values[name] ?? ''} onChange={(event) => setValues({ ...values, [name]: event.currentTarget.value })} />
+              <TextInput
+                key={name}
+                size="xs"
+                label={name}
+                required={required}
+                value={values[name] ?? ''}
+                onChange={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
+              />
             ))}
           </div>
         )}
-        {example !== null && !proxied && <Textarea label="Body" classNames={{ input: css.json ?? '' }} rows={Math.min(12, body.split('\n').length + 1)} spellCheck={false} value={body} onChange={(event) => setBody(event.currentTarget.value)} />}
-        <CodeBlock label="curl" code={proxied ? proxiedCurl(path, method) : curl({ method, target, guarded, bodyType, body: example === null ? null : body })} />
+        {example !== null && !proxied && (
+          <Textarea
+            label="Body"
+            classNames={{ input: css.json ?? '' }}
+            rows={Math.min(12, body.split('\n').length + 1)}
+            spellCheck={false}
+            value={body}
+            onChange={(event) => setBody(event.currentTarget.value)}
+          />
+        )}
+        <CodeBlock
+          label="curl"
+          code={
+            proxied
+              ? proxiedCurl(path, method)
+              : curl({ method, target, guarded, bodyType, body: example === null ? null : body })
+          }
+        />
         {runnable && (
           <div>
-            <Button size="xs" variant={method === 'GET' ? 'filled' : 'default'} loading={run.isPending} disabled={filled.includes('{')} onClick={() => run.mutate()}>
+            <Button
+              size="xs"
+              variant={method === 'GET' ? 'filled' : 'default'}
+              loading={run.isPending}
+              disabled={filled.includes('{')}
+              onClick={() => run.mutate()}
+            >
               {method === 'GET' ? 'Run' : 'Run (changes data)'}
             </Button>
           </div>
@@ -54,7 +101,10 @@ export function TryIt({ operation }: { operation: Operation }) {
           {run.data && (
             <>
               <p style={{ margin: '0 0 8px' }}>
-                <Badge label={String(run.data.status)} tone={run.data.status < 400 ? 'good' : 'bad'} />
+                <Badge
+                  label={String(run.data.status)}
+                  tone={run.data.status < 400 ? 'good' : 'bad'}
+                />
               </p>
               {run.data.text !== '' && <CodeBlock label="Response" code={run.data.text} />}
             </>
@@ -74,7 +124,10 @@ function proxiedCurl(path: string, method: string): string {
     '-H "Authorization: Bearer $TOLLMARK_KEY"',
   ]
   if (method !== 'GET' && method !== 'DELETE') {
-    lines.push("-H 'Content-Type: application/json'", `-d ${quoted('{"model":"gpt-5-mini","input":"Say hello."}')}`)
+    lines.push(
+      "-H 'Content-Type: application/json'",
+      `-d ${quoted('{"model":"gpt-5-mini","input":"Say hello."}')}`,
+    )
   }
   return lines.join(' \\\n  ')
 }
@@ -89,10 +142,28 @@ function pretty(text: string): string {
   }
 }
 
-function curl({ method, target, guarded, bodyType, body }: { method: string; target: string; guarded: boolean; bodyType: string | null; body: string | null }): string {
-  const lines = [`curl${method === 'GET' ? '' : ` -X ${method}`} ${quoted(location.origin + target)}`]
+function curl({
+  method,
+  target,
+  guarded,
+  bodyType,
+  body,
+}: {
+  method: string
+  target: string
+  guarded: boolean
+  bodyType: string | null
+  body: string | null
+}): string {
+  const lines = [
+    `curl${method === 'GET' ? '' : ` -X ${method}`} ${quoted(location.origin + target)}`,
+  ]
   if (guarded) lines.push('-H "Authorization: Bearer $TOLLMARK_TOKEN"')
   if (bodyType === 'multipart/form-data') lines.push('-F file=@Export.zip')
-  if (body !== null) lines.push("-H 'Content-Type: application/json'", `-d ${quoted(body.replaceAll('\n', ' ').replaceAll(/ {2,}/g, ' '))}`)
+  if (body !== null)
+    lines.push(
+      "-H 'Content-Type: application/json'",
+      `-d ${quoted(body.replaceAll('\n', ' ').replaceAll(/ {2,}/g, ' '))}`,
+    )
   return lines.join(' \\\n  ')
 }

@@ -8,7 +8,12 @@ import { TryIt } from './docs-try.tsx'
 import css from './docs.module.css'
 
 export default function DocsPage() {
-  const document = useQuery({ queryKey: ['openapi'], queryFn: ({ signal }) => call(OpenApi, '/openapi.json', { signal }), select: groupsOf, staleTime: Infinity })
+  const document = useQuery({
+    queryKey: ['openapi'],
+    queryFn: ({ signal }) => call(OpenApi, '/openapi.json', { signal }),
+    select: groupsOf,
+    staleTime: Infinity,
+  })
   const here = document.data !== undefined
   // The browser looked for the part that stands in the address before it was here.
   useEffect(() => {
@@ -21,7 +26,8 @@ export default function DocsPage() {
       title="API reference"
       lead={
         <>
-          Everything this dashboard does is also available with an API token. Machine-readable: <a href="/openapi.json">openapi.json</a>
+          Everything this dashboard does is also available with an API token. Machine-readable:{' '}
+          <a href="/openapi.json">openapi.json</a>
         </>
       }
     >
@@ -118,8 +124,12 @@ function Fields({ title, fields }: { title: string; fields: readonly Field[] }) 
           <div key={`${place ?? ''} ${name}`}>
             <dt>
               <code>{name}</code>
-              <span className={css.type}>{place === undefined ? type : `${type}, in the ${place}`}</span>
-              {required && (place !== undefined || title.startsWith('Body')) && <span className={css.required}>required</span>}
+              <span className={css.type}>
+                {place === undefined ? type : `${type}, in the ${place}`}
+              </span>
+              {required && (place !== undefined || title.startsWith('Body')) && (
+                <span className={css.required}>required</span>
+              )}
             </dt>
             {description !== '' && (
               <dd>

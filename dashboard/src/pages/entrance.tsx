@@ -1,4 +1,5 @@
-// What the pages before the sign-in share: one narrow form in the middle, and the rules for passwords.
+// What the pages before the sign-in share: one narrow form in the middle, and the rules for
+// passwords.
 import { Button, TextInput } from '@mantine/core'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { Form, PasswordField, refusalOf } from '../ui/form.tsx'
@@ -6,7 +7,17 @@ import { Mark } from '../ui/icons.tsx'
 import { ProblemNote, setOut } from '../ui/page.tsx'
 import css from './entrance.module.css'
 
-export function Entrance({ title, lead, foot, children }: { title: string; lead: ReactNode; foot?: ReactNode; children: ReactNode }) {
+export function Entrance({
+  title,
+  lead,
+  foot,
+  children,
+}: {
+  title: string
+  lead: ReactNode
+  foot?: ReactNode
+  children: ReactNode
+}) {
   useEffect(() => {
     document.title = `${title} · Tollmark`
   }, [title])
@@ -42,7 +53,10 @@ export const passwordProblem = (password: string): string | null => {
 
 interface FormProps {
   email?: string
-  /** A new password is checked and may be suggested by the browser; an existing one is only asked for. */
+  /**
+   * A new password is checked and may be suggested by the browser; an existing one is only asked
+   * for.
+   */
   password: 'new' | 'existing'
   submit: string
   busy: boolean
@@ -54,23 +68,46 @@ interface FormProps {
 }
 
 /** E-mail and password, and what is wrong with them beside them. */
-export function EntranceForm({ email: known = '', password: kind, submit, busy, waiting = false, error, before, onSubmit }: FormProps) {
+export function EntranceForm({
+  email: known = '',
+  password: kind,
+  submit,
+  busy,
+  waiting = false,
+  error,
+  before,
+  onSubmit,
+}: FormProps) {
   const [email, setEmail] = useState(known)
   const [password, setPassword] = useState('')
   const [checked, setChecked] = useState(false)
   const wrong = {
-    email: checked && !email.includes('@') ? 'Enter an e-mail address, such as you@example.com.' : refusalOf(error, 'email'),
+    email:
+      checked && !email.includes('@')
+        ? 'Enter an e-mail address, such as you@example.com.'
+        : refusalOf(error, 'email'),
     password: checked && kind === 'new' ? passwordProblem(password) : refusalOf(error, 'password'),
   }
   const send = (): void => {
     setChecked(true)
-    const complete = email.includes('@') && (kind === 'existing' ? password !== '' : passwordProblem(password) === null)
+    const complete =
+      email.includes('@') &&
+      (kind === 'existing' ? password !== '' : passwordProblem(password) === null)
     if (complete && !waiting) onSubmit({ email: email.trim(), password })
   }
   return (
     <Form busy={busy} onSubmit={send}>
       {before}
-      <TextInput label="E-mail" type="email" autoComplete="username" value={email} onChange={(event) => setEmail(event.currentTarget.value)} error={wrong.email} required withAsterisk={false} />
+      <TextInput
+        label="E-mail"
+        type="email"
+        autoComplete="username"
+        value={email}
+        onChange={(event) => setEmail(event.currentTarget.value)}
+        error={wrong.email}
+        required
+        withAsterisk={false}
+      />
       <PasswordField
         label="Password"
         description={kind === 'new' ? `${PASSWORD.least} characters or more.` : undefined}
@@ -82,7 +119,14 @@ export function EntranceForm({ email: known = '', password: kind, submit, busy, 
         withAsterisk={false}
       />
       {wrong.email === null && wrong.password === null && <ProblemNote error={error} />}
-      <Button type="submit" fullWidth size="md" loading={busy} aria-disabled={waiting} style={waiting ? { opacity: 0.6 } : undefined}>
+      <Button
+        type="submit"
+        fullWidth
+        size="md"
+        loading={busy}
+        aria-disabled={waiting}
+        style={waiting ? { opacity: 0.6 } : undefined}
+      >
         {submit}
       </Button>
     </Form>

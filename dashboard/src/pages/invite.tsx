@@ -13,9 +13,18 @@ export default function InvitePage() {
   const accept = useAcceptInvitation()
   if (accept.isSuccess) return <Redirect to="/" replace />
   if (invitation.error !== null) {
-    const gone = invitation.error instanceof Refused && ['invitation_not_found', 'invalid_field'].includes(invitation.error.code)
+    const gone =
+      invitation.error instanceof Refused &&
+      ['invitation_not_found', 'invalid_field'].includes(invitation.error.code)
     return (
-      <Entrance title="Invitation not valid" lead={gone ? 'It was already used, has expired or never existed. Ask the person who sent it for a new one.' : invitation.error.message}>
+      <Entrance
+        title="Invitation not valid"
+        lead={
+          gone
+            ? 'It was already used, has expired or never existed. Ask the person who sent it for a new one.'
+            : invitation.error.message
+        }
+      >
         <Link className="textlink" href="/">
           Go to sign-in
         </Link>
@@ -24,7 +33,10 @@ export default function InvitePage() {
   }
   if (invitation.data === undefined) return <Bars />
   return (
-    <Entrance title="You're invited" lead={`Choose a password to create your account. This invitation expires ${dateTime(invitation.data.expires_at)}.`}>
+    <Entrance
+      title="You're invited"
+      lead={`Choose a password to create your account. This invitation expires ${dateTime(invitation.data.expires_at)}.`}
+    >
       <EntranceForm
         email={invitation.data.email ?? ''}
         password="new"

@@ -20,7 +20,16 @@ interface KeyFormProps {
   onSubmit: (wishes: KeyWishes) => void
 }
 
-const EMPTY: KeyWishes = { name: '', models: null, rpm: null, allowed_origins: null, objects: 'own', providers: null, read_only: false, expires_at: null }
+const EMPTY: KeyWishes = {
+  name: '',
+  models: null,
+  rpm: null,
+  allowed_origins: null,
+  objects: 'own',
+  providers: null,
+  read_only: false,
+  expires_at: null,
+}
 const FIELDS = Object.keys(EMPTY)
 
 /** TABLE of the stored objects that a key may name. */
@@ -33,7 +42,14 @@ const isObjects = (value: string): value is Key['objects'] => Object.hasOwn(OBJE
 
 const RPM = /^(?:[1-9]\d{0,6})?$/
 
-export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubmit }: KeyFormProps) {
+export function KeyForm({
+  initial = EMPTY,
+  submit,
+  busy,
+  error,
+  onCancel,
+  onSubmit,
+}: KeyFormProps) {
   const [name, setName] = useState(initial.name)
   const [models, setModels] = useState<List>({ values: initial.models ?? [], text: '' })
   const [rpm, setRpm] = useState(initial.rpm === null ? '' : String(initial.rpm))
@@ -49,12 +65,23 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
   const seen = useSeenModels()
   const wrong = {
     name: checked && name.trim() === '' ? 'Enter a name.' : refusalOf(error, 'name'),
-    expires: checked && expires !== day && expiryProblem(expires) !== null ? `${expiryProblem(expires)} To stop the key now, disable or revoke it.` : refusalOf(error, 'expires_at'),
-    rpm: checked && !RPM.test(rpm) ? 'Enter a whole number from 1 to 1,000,000, or leave this blank.' : refusalOf(error, 'rpm'),
+    expires:
+      checked && expires !== day && expiryProblem(expires) !== null
+        ? `${expiryProblem(expires)} To stop the key now, disable or revoke it.`
+        : refusalOf(error, 'expires_at'),
+    rpm:
+      checked && !RPM.test(rpm)
+        ? 'Enter a whole number from 1 to 1,000,000, or leave this blank.'
+        : refusalOf(error, 'rpm'),
   }
   const send = (): void => {
     setChecked(true)
-    if (name.trim() === '' || !RPM.test(rpm) || (expires !== day && expiryProblem(expires) !== null)) return
+    if (
+      name.trim() === '' ||
+      !RPM.test(rpm) ||
+      (expires !== day && expiryProblem(expires) !== null)
+    )
+      return
     onSubmit({
       name: name.trim(),
       models: orNull(valuesOf(models)),
@@ -67,8 +94,24 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
     })
   }
   return (
-    <DialogForm submit={submit} busy={busy} error={besides(FIELDS, error)} onCancel={onCancel} onSubmit={send}>
-      <TextInput label="Name" placeholder="Website chat" value={name} onChange={(event) => setName(event.currentTarget.value)} error={wrong.name} required withAsterisk={false} data-autofocus maxLength={200} />
+    <DialogForm
+      submit={submit}
+      busy={busy}
+      error={besides(FIELDS, error)}
+      onCancel={onCancel}
+      onSubmit={send}
+    >
+      <TextInput
+        label="Name"
+        placeholder="Website chat"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={wrong.name}
+        required
+        withAsterisk={false}
+        data-autofocus
+        maxLength={200}
+      />
       <ListInput
         label="Models"
         what="model"
@@ -88,7 +131,13 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
         onChange={(event) => setRpm(event.currentTarget.value.replace(/[\s,]/g, ''))}
         error={wrong.rpm}
       />
-      <DayField label="Expires" description={expiryHint()} value={expires} onChange={setExpires} error={wrong.expires} />
+      <DayField
+        label="Expires"
+        description={expiryHint()}
+        value={expires}
+        onChange={setExpires}
+        error={wrong.expires}
+      />
       <ListInput
         label="Allowed origins"
         what="origin"
@@ -119,15 +168,27 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
           error={refusalOf(error, 'objects')}
         />
       )}
-      <Checkbox label="Read-only" description="The key can generate and read, but not change anything a provider stores." checked={readOnly} onChange={(event) => setReadOnly(event.currentTarget.checked)} />
+      <Checkbox
+        label="Read-only"
+        description="The key can generate and read, but not change anything a provider stores."
+        checked={readOnly}
+        onChange={(event) => setReadOnly(event.currentTarget.checked)}
+      />
     </DialogForm>
   )
 }
 
-/** An origin from the name of a host: a browser's own machine is reached without TLS, everything else with it. */
+/**
+ * An origin from the name of a host: a browser's own machine is reached without TLS, everything
+ * else with it.
+ */
 function originOf(typed: string): string {
   const value = typed.replace(/\/+$/, '')
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value) || !/^[\w-]+(?:\.[\w-]+)+(?::\d+)?$|^localhost(?::\d+)?$/i.test(value)) return value
+  if (
+    /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ||
+    !/^[\w-]+(?:\.[\w-]+)+(?::\d+)?$|^localhost(?::\d+)?$/i.test(value)
+  )
+    return value
   const own = /^(?:localhost|127\.)/i.test(value)
   return `${own ? 'http' : 'https'}://${value.toLowerCase()}`
 }

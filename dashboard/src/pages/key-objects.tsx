@@ -47,7 +47,13 @@ export function SharedObjects({ id }: { id: string }) {
                   <span className="dimmed">
                     {one.provider}, {one.kind.replaceAll('_', ' ')}, since {date(one.created_at)}
                   </span>
-                  <Button variant="subtle" color="red" size="compact-sm" onClick={() => setEnding(one)} aria-label={`Stop sharing ${one.object_id}`}>
+                  <Button
+                    variant="subtle"
+                    color="red"
+                    size="compact-sm"
+                    onClick={() => setEnding(one)}
+                    aria-label={`Stop sharing ${one.object_id}`}
+                  >
                     Stop sharing
                   </Button>
                 </li>
@@ -85,19 +91,44 @@ function ShareForm({ id, onClose }: { id: string; onClose: () => void }) {
   const send = (): void => {
     setChecked(true)
     if (object.trim() === '' || kind.trim() === '') return
-    share.mutate({ provider: chosen, kind: kind.trim(), object_id: object.trim() }, { onSuccess: onClose })
+    share.mutate(
+      { provider: chosen, kind: kind.trim(), object_id: object.trim() },
+      { onSuccess: onClose },
+    )
   }
   return (
-    <DialogForm submit="Share" busy={share.isPending} error={besides(['provider', 'kind', 'object_id'], share.error)} onCancel={onClose} onSubmit={send}>
-      <NativeSelect label="Provider" value={chosen} onChange={(event) => setProvider(event.currentTarget.value)} data={ready.map(({ id, name }) => ({ value: id, label: name }))} error={refusalOf(share.error, 'provider')} />
-      <TextInput label="Kind" description="For example file, vector_store, response or batch." value={kind} onChange={(event) => setKind(event.currentTarget.value)} error={checked && kind.trim() === '' ? 'Enter a kind.' : refusalOf(share.error, 'kind')} />
+    <DialogForm
+      submit="Share"
+      busy={share.isPending}
+      error={besides(['provider', 'kind', 'object_id'], share.error)}
+      onCancel={onClose}
+      onSubmit={send}
+    >
+      <NativeSelect
+        label="Provider"
+        value={chosen}
+        onChange={(event) => setProvider(event.currentTarget.value)}
+        data={ready.map(({ id, name }) => ({ value: id, label: name }))}
+        error={refusalOf(share.error, 'provider')}
+      />
+      <TextInput
+        label="Kind"
+        description="For example file, vector_store, response or batch."
+        value={kind}
+        onChange={(event) => setKind(event.currentTarget.value)}
+        error={checked && kind.trim() === '' ? 'Enter a kind.' : refusalOf(share.error, 'kind')}
+      />
       <TextInput
         label="ID"
         description="The provider's ID, exactly as written."
         placeholder="vs_abc123"
         value={object}
         onChange={(event) => setObject(event.currentTarget.value)}
-        error={checked && object.trim() === '' ? "Enter the object's ID." : refusalOf(share.error, 'object_id')}
+        error={
+          checked && object.trim() === ''
+            ? "Enter the object's ID."
+            : refusalOf(share.error, 'object_id')
+        }
         data-autofocus
       />
     </DialogForm>

@@ -2,7 +2,14 @@ import { Button, NativeSelect } from '@mantine/core'
 import { useState } from 'react'
 import { Link, useLocation, useParams } from 'wouter'
 import { Refused } from '../api/http.ts'
-import { useChangeKey, useEndRotation, useKey, usePurgeKey, useRevokeKey, useRotateKey } from '../api/keys.ts'
+import {
+  useChangeKey,
+  useEndRotation,
+  useKey,
+  usePurgeKey,
+  useRevokeKey,
+  useRotateKey,
+} from '../api/keys.ts'
 import { useAccount } from '../api/session.ts'
 import type { Key } from '../api/shapes.ts'
 import { useRefusals, useRequests } from '../api/usage.ts'
@@ -38,7 +45,9 @@ export default function KeyPage() {
             It was deleted, or it belongs to another account.
           </Empty>
         )}
-        {key.error !== null && !gone && <Failed error={key.error} retry={() => void key.refetch()} />}
+        {key.error !== null && !gone && (
+          <Failed error={key.error} retry={() => void key.refetch()} />
+        )}
       </Card>
     </Page>
   )
@@ -81,7 +90,15 @@ function KeyView({ found }: { found: Key }) {
             <Button variant="default" onClick={() => setOpened('rotate')}>
               Rotate
             </Button>
-            <Button variant="default" loading={change.isPending && opened === null} onClick={() => (found.status === 'disabled' ? change.mutate({ status: 'active' }) : setOpened('disable'))}>
+            <Button
+              variant="default"
+              loading={change.isPending && opened === null}
+              onClick={() =>
+                found.status === 'disabled'
+                  ? change.mutate({ status: 'active' })
+                  : setOpened('disable')
+              }
+            >
               {found.status === 'disabled' ? 'Enable' : 'Disable'}
             </Button>
             <Button variant="light" color="red" onClick={() => setOpened('revoke')}>
@@ -100,7 +117,9 @@ function KeyView({ found }: { found: Key }) {
       {found.previous_secret_expires_at && (
         <div className={css.note} role="note">
           <span>
-            The old key still works until <strong>{dateTime(found.previous_secret_expires_at)}</strong> ({ago(found.previous_secret_expires_at)}).
+            The old key still works until{' '}
+            <strong>{dateTime(found.previous_secret_expires_at)}</strong> (
+            {ago(found.previous_secret_expires_at)}).
           </span>
           <Button size="xs" color="red.9" onClick={() => setOpened('end')}>
             End now
@@ -110,11 +129,26 @@ function KeyView({ found }: { found: Key }) {
       <Card>
         <Facts
           items={[
-            ['Key', <span key="prefix" className="mono">{found.prefix}…</span>],
+            [
+              'Key',
+              <span key="prefix" className="mono">
+                {found.prefix}…
+              </span>,
+            ],
             ['Models', <Models key="models" models={found.models} />],
             ['Requests per minute', found.rpm === null ? 'No limit' : fullCount(found.rpm)],
-            ['Allowed origins', found.allowed_origins === null ? 'Any origin' : <Pills key="origins" items={found.allowed_origins} />],
-            ['Providers', found.providers === null ? 'All' : <Pills key="providers" items={found.providers} />],
+            [
+              'Allowed origins',
+              found.allowed_origins === null ? (
+                'Any origin'
+              ) : (
+                <Pills key="origins" items={found.allowed_origins} />
+              ),
+            ],
+            [
+              'Providers',
+              found.providers === null ? 'All' : <Pills key="providers" items={found.providers} />,
+            ],
             ['Stored objects', OBJECTS[found.objects]],
             ['Access', found.read_only ? 'Read-only' : 'Read and write'],
             ['Expires', found.expires_at === null ? 'Never' : dateTime(found.expires_at)],
@@ -132,34 +166,82 @@ function KeyView({ found }: { found: Key }) {
       <RefusedOf id={found.id} />
       {!revoked && admin && <SharedObjects id={found.id} />}
       {!revoked && (
-        <Card title="Use this key" note="Replace the dots with the rest of your key. Tollmark stores only its hash.">
+        <Card
+          title="Use this key"
+          note="Replace the dots with the rest of your key. Tollmark stores only its hash."
+        >
           <UseKey scope={found} secret={`${found.prefix}…`} />
         </Card>
       )}
 
       <Dialog title="Edit key" opened={opened === 'edit'} onClose={close}>
-        <KeyForm initial={found} submit="Save" busy={change.isPending} error={change.error} onCancel={close} onSubmit={(wishes) => change.mutate(onlyChanged(found, wishes), { onSuccess: close })} />
+        <KeyForm
+          initial={found}
+          submit="Save"
+          busy={change.isPending}
+          error={change.error}
+          onCancel={close}
+          onSubmit={(wishes) => change.mutate(onlyChanged(found, wishes), { onSuccess: close })}
+        />
       </Dialog>
       <Rotate found={found} opened={opened === 'rotate'} onClose={close} />
-      <Confirm title="Revoke the old key now?" opened={opened === 'end'} onClose={close} submit="End now" busy={end.isPending} error={end.error} onConfirm={() => end.mutate(undefined, { onSuccess: close })}>
+      <Confirm
+        title="Revoke the old key now?"
+        opened={opened === 'end'}
+        onClose={close}
+        submit="End now"
+        busy={end.isPending}
+        error={end.error}
+        onConfirm={() => end.mutate(undefined, { onSuccess: close })}
+      >
         Apps still using it are refused within a second. The new key keeps working.
       </Confirm>
-      <Confirm title={`Delete “${found.name}”?`} opened={opened === 'purge'} onClose={close} submit="Delete" busy={purge.isPending} error={purge.error} onConfirm={() => purge.mutate(undefined, { onSuccess: () => go('/keys') })}>
+      <Confirm
+        title={`Delete “${found.name}”?`}
+        opened={opened === 'purge'}
+        onClose={close}
+        submit="Delete"
+        busy={purge.isPending}
+        error={purge.error}
+        onConfirm={() => purge.mutate(undefined, { onSuccess: () => go('/keys') })}
+      >
         The key disappears from every list. Its usage stays in reports.
       </Confirm>
-      <Confirm title={`Disable “${found.name}”?`} opened={opened === 'disable'} onClose={close} submit="Disable" busy={change.isPending} error={change.error} onConfirm={() => change.mutate({ status: 'disabled' }, { onSuccess: close })}>
+      <Confirm
+        title={`Disable “${found.name}”?`}
+        opened={opened === 'disable'}
+        onClose={close}
+        submit="Disable"
+        busy={change.isPending}
+        error={change.error}
+        onConfirm={() => change.mutate({ status: 'disabled' }, { onSuccess: close })}
+      >
         Apps using this key are refused within a second, until you enable it again.
       </Confirm>
-      <Confirm title={`Revoke “${found.name}”?`} opened={opened === 'revoke'} onClose={close} submit="Revoke key" busy={revoke.isPending} error={revoke.error} onConfirm={() => revoke.mutate(undefined, { onSuccess: close })}>
-        Apps using this key are refused within a second. You can't undo this. Its usage stays in reports.
+      <Confirm
+        title={`Revoke “${found.name}”?`}
+        opened={opened === 'revoke'}
+        onClose={close}
+        submit="Revoke key"
+        busy={revoke.isPending}
+        error={revoke.error}
+        onConfirm={() => revoke.mutate(undefined, { onSuccess: close })}
+      >
+        Apps using this key are refused within a second. You can't undo this. Its usage stays in
+        reports.
       </Confirm>
     </Page>
   )
 }
 
-/** Fields that stay as they are need not be sent: an expiry that has passed would be refused, for example. */
+/**
+ * Fields that stay as they are need not be sent: an expiry that has passed would be refused, for
+ * example.
+ */
 function onlyChanged<W extends Partial<Key>>(before: Key, wishes: W): Partial<W> {
-  const changed = Object.entries(wishes).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof Key]))
+  const changed = Object.entries(wishes).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof Key]),
+  )
   return Object.fromEntries(changed) as Partial<W>
 }
 
@@ -174,7 +256,9 @@ const GRACE = [
 
 function Rotate({ found, opened, onClose }: { found: Key; opened: boolean; onClose: () => void }) {
   const show = useShowOnce()
-  const rotate = useRotateKey(found.id, (made) => show({ title: 'Your new key', secret: made.secret, body: <NewKeySecret made={made} /> }))
+  const rotate = useRotateKey(found.id, (made) =>
+    show({ title: 'Your new key', secret: made.secret, body: <NewKeySecret made={made} /> }),
+  )
   const [grace, setGrace] = useState('86400')
   const close = (): void => {
     onClose()
@@ -182,8 +266,21 @@ function Rotate({ found, opened, onClose }: { found: Key; opened: boolean; onClo
   }
   return (
     <Dialog title={`Rotate “${found.name}”`} opened={opened} onClose={close}>
-      <DialogForm submit="Rotate key" busy={rotate.isPending} error={rotate.error} onCancel={close} onSubmit={() => rotate.mutate(Number(grace), { onSuccess: close })}>
-        <NativeSelect label="Keep the old key valid for" description="Time to switch every app to the new key. If the key leaked, revoke it immediately." data={GRACE} value={grace} onChange={(event) => setGrace(event.currentTarget.value)} data-autofocus />
+      <DialogForm
+        submit="Rotate key"
+        busy={rotate.isPending}
+        error={rotate.error}
+        onCancel={close}
+        onSubmit={() => rotate.mutate(Number(grace), { onSuccess: close })}
+      >
+        <NativeSelect
+          label="Keep the old key valid for"
+          description="Time to switch every app to the new key. If the key leaked, revoke it immediately."
+          data={GRACE}
+          value={grace}
+          onChange={(event) => setGrace(event.currentTarget.value)}
+          data-autofocus
+        />
       </DialogForm>
     </Dialog>
   )
@@ -205,7 +302,13 @@ function RefusedOf({ id }: { id: string }) {
         </Link>
       }
     >
-      <PagedTable label="Refusals" query={refusals} columns={refusalColumns('one key', setOpened)} more={false} compact />
+      <PagedTable
+        label="Refusals"
+        query={refusals}
+        columns={refusalColumns('one key', setOpened)}
+        more={false}
+        compact
+      />
       <RequestDetails id={opened} onClose={() => setOpened(null)} />
     </Card>
   )

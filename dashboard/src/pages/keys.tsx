@@ -33,14 +33,41 @@ const COLUMNS: readonly Column<Key>[] = [
   },
   { title: 'Status', cell: ({ status }) => <KeyStatus status={status} /> },
   { title: 'Models', from: 'middle', cell: ({ models }) => <Models models={models} most={2} /> },
-  { title: 'RPM', from: 'wide', right: true, cell: ({ rpm }) => (rpm === null ? <span className="dimmed">No limit</span> : fullCount(rpm)) },
-  { title: 'Requests', from: 'middle', right: true, sort: 'requests', cell: ({ usage }) => count(usage.requests) },
-  { title: 'Last used', from: 'middle', sort: 'last_used_at', cell: ({ last_used_at }) => <span className={nowrap}>{last_used_at === null ? <Never /> : ago(last_used_at)}</span> },
-  { title: 'Expires', from: 'wide', sort: 'expires_at', cell: ({ expires_at }) => <span className={nowrap}>{expires_at === null ? <Never /> : dateTime(expires_at)}</span> },
+  {
+    title: 'RPM',
+    from: 'wide',
+    right: true,
+    cell: ({ rpm }) => (rpm === null ? <span className="dimmed">No limit</span> : fullCount(rpm)),
+  },
+  {
+    title: 'Requests',
+    from: 'middle',
+    right: true,
+    sort: 'requests',
+    cell: ({ usage }) => count(usage.requests),
+  },
+  {
+    title: 'Last used',
+    from: 'middle',
+    sort: 'last_used_at',
+    cell: ({ last_used_at }) => (
+      <span className={nowrap}>{last_used_at === null ? <Never /> : ago(last_used_at)}</span>
+    ),
+  },
+  {
+    title: 'Expires',
+    from: 'wide',
+    sort: 'expires_at',
+    cell: ({ expires_at }) => (
+      <span className={nowrap}>{expires_at === null ? <Never /> : dateTime(expires_at)}</span>
+    ),
+  },
 ]
 
 /** The orders that the headers ask for. */
-const ORDERS: ReadonlySet<string> = new Set(COLUMNS.flatMap(({ sort }) => (sort === undefined ? [] : [sort, `-${sort}`])))
+const ORDERS: ReadonlySet<string> = new Set(
+  COLUMNS.flatMap(({ sort }) => (sort === undefined ? [] : [sort, `-${sort}`])),
+)
 
 const NONE = { search: '', status: '', model: '', sort: '', new: '' }
 
@@ -49,7 +76,8 @@ export default function KeysPage() {
   // The box shows what stands in the address; the server is asked when nobody types any more.
   const [search] = useDebouncedValue(filters.search, 250)
   const { model } = filters
-  const status = filters.status === 'all' || Object.hasOwn(STATUS, filters.status) ? filters.status : ''
+  const status =
+    filters.status === 'all' || Object.hasOwn(STATUS, filters.status) ? filters.status : ''
   const sort = ORDERS.has(filters.sort) ? filters.sort : ''
   const models = useModelChoices(model)
   const keys = useKeys({ search, status, model, sort })
@@ -74,10 +102,21 @@ export default function KeysPage() {
           aria-label="Status"
           value={status}
           onChange={(event) => change({ status: event.currentTarget.value })}
-          data={[{ value: '', label: 'Not revoked' }, { value: 'all', label: 'Any status' }, ...Object.entries(STATUS).map(([value, { label }]) => ({ value, label }))]}
+          data={[
+            { value: '', label: 'Not revoked' },
+            { value: 'all', label: 'Any status' },
+            ...Object.entries(STATUS).map(([value, { label }]) => ({ value, label })),
+          ]}
         />
-        <NativeSelect aria-label="Model" value={model} onChange={(event) => change({ model: event.currentTarget.value })} data={models} />
-        {(status === 'expired' || status === 'revoked') && search === '' && model === '' && <PurgeAll status={status} total={keys.data?.total ?? 0} />}
+        <NativeSelect
+          aria-label="Model"
+          value={model}
+          onChange={(event) => change({ model: event.currentTarget.value })}
+          data={models}
+        />
+        {(status === 'expired' || status === 'revoked') && search === '' && model === '' && (
+          <PurgeAll status={status} total={keys.data?.total ?? 0} />
+        )}
       </Filters>
       <Card flush>
         <PagedTable
@@ -118,7 +157,15 @@ function PurgeAll({ status, total }: { status: 'expired' | 'revoked'; total: num
           Delete all
         </Button>
       )}
-      <Confirm title={`Delete ${what}?`} opened={opened} onClose={close} submit="Delete all" busy={purge.isPending} error={purge.error} onConfirm={() => purge.mutate(status, { onSuccess: close })}>
+      <Confirm
+        title={`Delete ${what}?`}
+        opened={opened}
+        onClose={close}
+        submit="Delete all"
+        busy={purge.isPending}
+        error={purge.error}
+        onConfirm={() => purge.mutate(status, { onSuccess: close })}
+      >
         They disappear from every list for good. Their usage stays in reports.
       </Confirm>
     </>
@@ -127,14 +174,26 @@ function PurgeAll({ status, total }: { status: 'expired' | 'revoked'; total: num
 
 function CreateKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const show = useShowOnce()
-  const create = useCreateKey((made) => show({ title: `“${made.name}” is ready`, secret: made.secret, body: <NewKeySecret made={made} /> }))
+  const create = useCreateKey((made) =>
+    show({
+      title: `“${made.name}” is ready`,
+      secret: made.secret,
+      body: <NewKeySecret made={made} />,
+    }),
+  )
   const close = (): void => {
     onClose()
     create.reset()
   }
   return (
     <Dialog title="Create a key" opened={opened} onClose={close}>
-      <KeyForm submit="Create key" busy={create.isPending} error={create.error} onCancel={close} onSubmit={(wishes) => create.mutate(wishes, { onSuccess: close })} />
+      <KeyForm
+        submit="Create key"
+        busy={create.isPending}
+        error={create.error}
+        onCancel={close}
+        onSubmit={(wishes) => create.mutate(wishes, { onSuccess: close })}
+      />
     </Dialog>
   )
 }

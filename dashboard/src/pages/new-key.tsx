@@ -5,7 +5,11 @@ import { UseKey } from './use-key.tsx'
 /** A key's secret, when the key was made or rotated. */
 export function NewKeySecret({ made }: { made: NewKey }) {
   return (
-    <NewSecret text={made.secret} what="the key" code={<UseKey scope={made} secret={made.secret} />}>
+    <NewSecret
+      text={made.secret}
+      what="the key"
+      code={<UseKey scope={made} secret={made.secret} />}
+    >
       Copy your key now and store it somewhere safe. You won't be able to see it again.
     </NewSecret>
   )

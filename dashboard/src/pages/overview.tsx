@@ -19,12 +19,21 @@ export default function OverviewPage() {
   const hasKeys = useHasKeys()
   return (
     <Page title="Overview" actions={<PeriodChoice />}>
-      {hasKeys !== undefined && overview.data && <FirstSteps hasKeys={hasKeys} requests={overview.data.totals.requests} />}
+      {hasKeys !== undefined && overview.data && (
+        <FirstSteps hasKeys={hasKeys} requests={overview.data.totals.requests} />
+      )}
       {overview.data && <Attention items={overview.data.attention} />}
       <UsagePanel />
       {overview.data && (
         <div className={css.two}>
-          <Ranking title="Busiest keys" items={overview.data.keys.map(({ key_id, name, requests }) => ({ name: name ?? key_id, value: requests, href: `/keys/${key_id}` }))} />
+          <Ranking
+            title="Busiest keys"
+            items={overview.data.keys.map(({ key_id, name, requests }) => ({
+              name: name ?? key_id,
+              value: requests,
+              href: `/keys/${key_id}`,
+            }))}
+          />
           <Ranking title="Busiest models" items={modelsOf(overview.data.models)} />
         </div>
       )}
@@ -37,7 +46,10 @@ function modelsOf(models: Overview['models']): Ranked[] {
   const times = Map.groupBy(models, ({ model }) => model)
   return models.map(({ model, provider, requests }) => {
     const name = model ?? 'No model named'
-    return { name: (times.get(model)?.length ?? 0) > 1 ? `${name} (${provider})` : name, value: requests }
+    return {
+      name: (times.get(model)?.length ?? 0) > 1 ? `${name} (${provider})` : name,
+      value: requests,
+    }
   })
 }
 
@@ -78,10 +90,38 @@ function Ranking({ title, items }: { title: string; items: readonly Ranked[] }) 
 
 /** TABLE of what somebody does first. */
 const STEPS = [
-  { name: 'provider', title: 'Connect a provider', says: 'Add the API key that the proxy uses.', href: '/providers', button: 'Providers', admin: true },
-  { name: 'key', title: 'Create a key', says: 'Choose its models and rate limit.', href: '/keys?new=1', button: 'Create a key', admin: false },
-  { name: 'request', title: 'Send a request', says: 'Copy a snippet for your key and run it.', href: '/keys', button: 'Keys', admin: false },
-  { name: 'convert', title: 'Convert an export', says: 'Drop a Notion export and get Markdown.', href: '/convert', button: 'Convert', admin: false },
+  {
+    name: 'provider',
+    title: 'Connect a provider',
+    says: 'Add the API key that the proxy uses.',
+    href: '/providers',
+    button: 'Providers',
+    admin: true,
+  },
+  {
+    name: 'key',
+    title: 'Create a key',
+    says: 'Choose its models and rate limit.',
+    href: '/keys?new=1',
+    button: 'Create a key',
+    admin: false,
+  },
+  {
+    name: 'request',
+    title: 'Send a request',
+    says: 'Copy a snippet for your key and run it.',
+    href: '/keys',
+    button: 'Keys',
+    admin: false,
+  },
+  {
+    name: 'convert',
+    title: 'Convert an export',
+    says: 'Drop a Notion export and get Markdown.',
+    href: '/convert',
+    button: 'Convert',
+    admin: false,
+  },
 ] as const
 
 type Step = (typeof STEPS)[number]['name']
@@ -92,7 +132,11 @@ function FirstSteps({ hasKeys, requests }: { hasKeys: boolean; requests: number 
   const providers = useProviders().data
   const seen = useModels()
   const jobs = useJobs().data
-  const [hidden, setHidden] = useLocalStorage({ key: 'first-steps-hidden', defaultValue: false, getInitialValueInEffect: false })
+  const [hidden, setHidden] = useLocalStorage({
+    key: 'first-steps-hidden',
+    defaultValue: false,
+    getInitialValueInEffect: false,
+  })
   if (providers === undefined || jobs === undefined || hidden) return null
   const done: Record<Step, boolean> = {
     provider: providers.some(({ ready }) => ready),
@@ -127,7 +171,12 @@ function FirstSteps({ hasKeys, requests }: { hasKeys: boolean; requests: number 
             </h3>
             <p>{says}</p>
             {!done[name] && (
-              <Button component={Link} href={href} variant={name === next?.name ? 'filled' : 'default'} size="xs">
+              <Button
+                component={Link}
+                href={href}
+                variant={name === next?.name ? 'filled' : 'default'}
+                size="xs"
+              >
                 {button}
               </Button>
             )}

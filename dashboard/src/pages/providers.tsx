@@ -1,6 +1,13 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import { nameOfCredential, useChangeCredential, useDeleteCredential, useDeleteProvider, useProviders, useTestCredential } from '../api/credentials.ts'
+import {
+  nameOfCredential,
+  useChangeCredential,
+  useDeleteCredential,
+  useDeleteProvider,
+  useProviders,
+  useTestCredential,
+} from '../api/credentials.ts'
 import { useAccount } from '../api/session.ts'
 import type { Credential, Provider } from '../api/shapes.ts'
 import { ago, count, duration } from '../format.ts'
@@ -23,7 +30,11 @@ export default function ProvidersPage() {
       lead="The providers your apps can reach, and the credentials the proxy uses for them."
       actions={
         admin && (
-          <Button variant="default" leftSection={<Icon name="plus" size={16} />} onClick={() => setExtending(true)}>
+          <Button
+            variant="default"
+            leftSection={<Icon name="plus" size={16} />}
+            onClick={() => setExtending(true)}
+          >
             Add a provider
           </Button>
         )
@@ -34,10 +45,19 @@ export default function ProvidersPage() {
           {(found) =>
             set(found).length === 0 ? (
               <Empty icon="plug" title="No providers yet">
-                {admin ? 'Add a credential to one below. It is encrypted and never shown again.' : 'Ask an administrator to add a provider credential.'}
+                {admin
+                  ? 'Add a credential to one below. It is encrypted and never shown again.'
+                  : 'Ask an administrator to add a provider credential.'}
               </Empty>
             ) : (
-              set(found).map((provider) => <ProviderRow key={provider.id} provider={provider} admin={admin} onAdd={() => setAdding(provider)} />)
+              set(found).map((provider) => (
+                <ProviderRow
+                  key={provider.id}
+                  provider={provider}
+                  admin={admin}
+                  onAdd={() => setAdding(provider)}
+                />
+              ))
             )
           }
         </Loaded>
@@ -51,7 +71,12 @@ export default function ProvidersPage() {
                 <li key={provider.id} className={css.other}>
                   <span>{provider.name}</span>
                   {admin && (
-                    <Button variant="subtle" size="compact-sm" onClick={() => setAdding(provider)} aria-label={`Add credential for ${provider.name}`}>
+                    <Button
+                      variant="subtle"
+                      size="compact-sm"
+                      onClick={() => setAdding(provider)}
+                      aria-label={`Add credential for ${provider.name}`}
+                    >
                       Add
                     </Button>
                   )}
@@ -66,7 +91,8 @@ export default function ProvidersPage() {
   )
 }
 
-const isSet = ({ ready, credentials, source }: Provider): boolean => ready || source !== 'built_in' || (credentials ?? []).length > 0
+const isSet = ({ ready, credentials, source }: Provider): boolean =>
+  ready || source !== 'built_in' || (credentials ?? []).length > 0
 const set = (providers: readonly Provider[]): Provider[] => providers.filter(isSet)
 
 /** TABLE of how a provider can do. */
@@ -79,10 +105,20 @@ const HEALTH: Readonly<Record<Provider['health'], State>> = {
 
 type LastError = NonNullable<Provider['last_error']>
 
-const failureOf = ({ status, code }: LastError): string => (status === null ? wordsOf(code ?? 'no_answer') : String(status))
-const lastFailure = (error: LastError): string => `last failure ${ago(error.at)}: ${failureOf(error)}`
+const failureOf = ({ status, code }: LastError): string =>
+  status === null ? wordsOf(code ?? 'no_answer') : String(status)
+const lastFailure = (error: LastError): string =>
+  `last failure ${ago(error.at)}: ${failureOf(error)}`
 
-function ProviderRow({ provider, admin, onAdd }: { provider: Provider; admin: boolean; onAdd: () => void }) {
+function ProviderRow({
+  provider,
+  admin,
+  onAdd,
+}: {
+  provider: Provider
+  admin: boolean
+  onAdd: () => void
+}) {
   const { id, name, base, health, last_error, credentials, source, dial } = provider
   const [removing, setRemoving] = useState(false)
   const remove = useDeleteProvider()
@@ -101,12 +137,23 @@ function ProviderRow({ provider, admin, onAdd }: { provider: Provider; admin: bo
           {dial !== null && ` → ${dial}`}
         </span>
         {admin && source === 'stored' && (
-          <Button variant="subtle" color="red" size="compact-sm" onClick={() => setRemoving(true)} aria-label={`Remove ${name}`}>
+          <Button
+            variant="subtle"
+            color="red"
+            size="compact-sm"
+            onClick={() => setRemoving(true)}
+            aria-label={`Remove ${name}`}
+          >
             Remove
           </Button>
         )}
         {admin && (
-          <Button variant="default" size="xs" onClick={onAdd} aria-label={`Add credential for ${name}`}>
+          <Button
+            variant="default"
+            size="xs"
+            onClick={onAdd}
+            aria-label={`Add credential for ${name}`}
+          >
             Add credential
           </Button>
         )}
@@ -118,7 +165,15 @@ function ProviderRow({ provider, admin, onAdd }: { provider: Provider; admin: bo
           ))}
         </ul>
       )}
-      <Confirm title={`Remove ${name}?`} opened={removing} onClose={close} submit="Remove" busy={remove.isPending} error={remove.error} onConfirm={() => remove.mutate(id, { onSuccess: close })}>
+      <Confirm
+        title={`Remove ${name}?`}
+        opened={removing}
+        onClose={close}
+        submit="Remove"
+        busy={remove.isPending}
+        error={remove.error}
+        onConfirm={() => remove.mutate(id, { onSuccess: close })}
+      >
         This also deletes its credentials. Requests to it are refused from then on.
       </Confirm>
     </section>
@@ -126,9 +181,16 @@ function ProviderRow({ provider, admin, onAdd }: { provider: Provider; admin: bo
 }
 
 /** Whether requests go out with it now. */
-const isUsed = ({ status, readable, resting_ms }: Credential): boolean => status === 'active' && readable && resting_ms === 0
+const isUsed = ({ status, readable, resting_ms }: Credential): boolean =>
+  status === 'active' && readable && resting_ms === 0
 
-function CredentialRow({ credential, all }: { credential: Credential; all: readonly Credential[] }) {
+function CredentialRow({
+  credential,
+  all,
+}: {
+  credential: Credential
+  all: readonly Credential[]
+}) {
   const { id, name, source, weight, status, values, last_test } = credential
   const test = useTestCredential()
   const change = useChangeCredential()
@@ -139,28 +201,57 @@ function CredentialRow({ credential, all }: { credential: Credential; all: reado
     remove.reset()
   }
   const sum = all.reduce((sum, one) => sum + (isUsed(one) ? one.weight : 0), 0)
-  const part = isUsed(credential) && sum > 0 ? `${Math.round((weight / sum) * 100)}% of requests` : 'not used'
+  const part =
+    isUsed(credential) && sum > 0 ? `${Math.round((weight / sum) * 100)}% of requests` : 'not used'
   const stored = source === 'stored'
   return (
     <li className={css.credential}>
       <div className={css.credentialName}>
         <span className={css.strong}>{nameOfCredential(credential)}</span>
-        <span className={css.small}>{[...Object.values(values), `weight ${count(weight)}`, part].join(' · ')}</span>
+        <span className={css.small}>
+          {[...Object.values(values), `weight ${count(weight)}`, part].join(' · ')}
+        </span>
       </div>
       <Health credential={credential} />
       <div className={css.actions}>
-        <Button variant="subtle" size="compact-sm" loading={test.isPending} onClick={() => test.mutate(id)} aria-label={`Test ${name}`}>
+        <Button
+          variant="subtle"
+          size="compact-sm"
+          loading={test.isPending}
+          onClick={() => test.mutate(id)}
+          aria-label={`Test ${name}`}
+        >
           Test
         </Button>
         {stored && (
           <>
-            <Button variant="subtle" color="gray" size="compact-sm" onClick={() => setOpened('edit')} aria-label={`Edit ${name}`}>
+            <Button
+              variant="subtle"
+              color="gray"
+              size="compact-sm"
+              onClick={() => setOpened('edit')}
+              aria-label={`Edit ${name}`}
+            >
               Edit
             </Button>
-            <Button variant="subtle" color="gray" size="compact-sm" onClick={() => change.mutate({ id, status: status === 'active' ? 'paused' : 'active' })} aria-label={`${status === 'active' ? 'Pause' : 'Resume'} ${name}`}>
+            <Button
+              variant="subtle"
+              color="gray"
+              size="compact-sm"
+              onClick={() =>
+                change.mutate({ id, status: status === 'active' ? 'paused' : 'active' })
+              }
+              aria-label={`${status === 'active' ? 'Pause' : 'Resume'} ${name}`}
+            >
               {status === 'active' ? 'Pause' : 'Resume'}
             </Button>
-            <Button variant="subtle" color="red" size="compact-sm" onClick={() => setOpened('remove')} aria-label={`Remove ${name}`}>
+            <Button
+              variant="subtle"
+              color="red"
+              size="compact-sm"
+              onClick={() => setOpened('remove')}
+              aria-label={`Remove ${name}`}
+            >
               Remove
             </Button>
           </>
@@ -170,24 +261,52 @@ function CredentialRow({ credential, all }: { credential: Credential; all: reado
         <div className={css.outcome} role="status">
           {last_test !== null && (
             <>
-              <Badge label={last_test.ok ? 'Works' : 'Failed'} tone={last_test.ok ? 'good' : 'bad'} /> {last_test.detail} <span className="dimmed">Tested {ago(last_test.at)}.</span>
+              <Badge
+                label={last_test.ok ? 'Works' : 'Failed'}
+                tone={last_test.ok ? 'good' : 'bad'}
+              />{' '}
+              {last_test.detail} <span className="dimmed">Tested {ago(last_test.at)}.</span>
             </>
           )}
           <ProblemNote error={test.error ?? change.error} />
         </div>
       )}
       <EditCredential credential={credential} opened={opened === 'edit'} onClose={close} />
-      <Confirm title={`Remove “${name}”?`} opened={opened === 'remove'} onClose={close} submit="Remove" busy={remove.isPending} error={remove.error} onConfirm={() => remove.mutate(id, { onSuccess: close })}>
+      <Confirm
+        title={`Remove “${name}”?`}
+        opened={opened === 'remove'}
+        onClose={close}
+        submit="Remove"
+        busy={remove.isPending}
+        error={remove.error}
+        onConfirm={() => remove.mutate(id, { onSuccess: close })}
+      >
         The proxy stops using it within a second. You can't undo this.
       </Confirm>
     </li>
   )
 }
 
-function Health({ credential: { status, readable, resting_ms, last_error } }: { credential: Credential }) {
+function Health({
+  credential: { status, readable, resting_ms, last_error },
+}: {
+  credential: Credential
+}) {
   if (!readable) return <Badge label="Cannot be decrypted" tone="bad" />
   if (status === 'paused') return <Badge label="Paused" tone="calm" />
-  if (resting_ms > 0) return <Badge label={`Cooling down${last_error ? ` (${failureOf(last_error)})` : ''}, ${duration(resting_ms)} left`} tone="bad" />
-  if (last_error) return <Badge label={`Last call failed: ${failureOf(last_error)}, ${ago(last_error.at)}`} tone="warn" />
+  if (resting_ms > 0)
+    return (
+      <Badge
+        label={`Cooling down${last_error ? ` (${failureOf(last_error)})` : ''}, ${duration(resting_ms)} left`}
+        tone="bad"
+      />
+    )
+  if (last_error)
+    return (
+      <Badge
+        label={`Last call failed: ${failureOf(last_error)}, ${ago(last_error.at)}`}
+        tone="warn"
+      />
+    )
   return <Badge label="Healthy" tone="good" />
 }

@@ -38,9 +38,20 @@ export const wordsOf = (code: string): string => WORDS[code] ?? code.replaceAll(
 
 export function Outcome({ request: { outcome, status, error } }: { request: Request }) {
   if (outcome !== 'failed' && outcome !== 'succeeded') return <Badge {...OUTCOMES[outcome]} />
-  if (status === null) return <Badge {...OUTCOMES[outcome]} label={error === null ? OUTCOMES[outcome].label : `Failed: ${wordsOf(error)}`} />
+  if (status === null)
+    return (
+      <Badge
+        {...OUTCOMES[outcome]}
+        label={error === null ? OUTCOMES[outcome].label : `Failed: ${wordsOf(error)}`}
+      />
+    )
   const label = error === null ? String(status) : `${status} ${wordsOf(error)}`
-  return <Badge label={label} tone={outcome === 'succeeded' ? 'good' : status === 429 ? 'warn' : 'bad'} />
+  return (
+    <Badge
+      label={label}
+      tone={outcome === 'succeeded' ? 'good' : status === 429 ? 'warn' : 'bad'}
+    />
+  )
 }
 
 export function RefusedBecause({ refusal: { status, code } }: { refusal: Refusal }) {
@@ -58,19 +69,43 @@ function When({ at }: { at: string }) {
 type Whose = 'any key' | 'one key'
 type Row = Pick<Request, 'id' | 'created_at' | 'model' | 'key_id' | 'key_name'>
 
-function opener({ id, model, created_at }: Row, open: (id: string) => void, what: string): ReactNode {
+function opener(
+  { id, model, created_at }: Row,
+  open: (id: string) => void,
+  what: string,
+): ReactNode {
   return (
-    <button type="button" className="linklike" onClick={() => open(id)} aria-label={`${model ?? 'No model named'}: details of the ${what} of ${exactTime(created_at)}`}>
+    <button
+      type="button"
+      className="linklike"
+      onClick={() => open(id)}
+      aria-label={`${model ?? 'No model named'}: details of the ${what} of ${exactTime(created_at)}`}
+    >
       {model === null ? 'No model named' : <Parts name={model} />}
     </button>
   )
 }
 
 const keyColumn = (whose: Whose): readonly Column<Row>[] =>
-  whose === 'one key' ? [] : [{ title: 'Key', from: 'middle', cell: ({ key_id, key_name }) => <span className={text} title={key_name ?? key_id}>{key_name ?? key_id}</span> }]
+  whose === 'one key'
+    ? []
+    : [
+        {
+          title: 'Key',
+          from: 'middle',
+          cell: ({ key_id, key_name }) => (
+            <span className={text} title={key_name ?? key_id}>
+              {key_name ?? key_id}
+            </span>
+          ),
+        },
+      ]
 
 /** TABLE of columns: what, how it ended, what it took, when. */
-export function requestColumns(whose: Whose, open: (id: string) => void): readonly Column<Request>[] {
+export function requestColumns(
+  whose: Whose,
+  open: (id: string) => void,
+): readonly Column<Request>[] {
   return [
     {
       title: 'Request',
@@ -83,15 +118,39 @@ export function requestColumns(whose: Whose, open: (id: string) => void): readon
     },
     ...keyColumn(whose),
     { title: 'Outcome', cell: (request) => <Outcome request={request} /> },
-    { title: 'Tokens', from: 'middle', right: true, cell: ({ tokens_in, tokens_out }) => <span className={nowrap}>{tokens_in === null && tokens_out === null ? UNKNOWN : `${count(tokens_in)} → ${count(tokens_out)}`}</span> },
-    { title: 'First byte', from: 'wide', right: true, cell: ({ first_byte_ms }) => <span className={nowrap}>{duration(first_byte_ms)}</span> },
-    { title: 'Total', from: 'wide', right: true, cell: ({ total_ms }) => <span className={nowrap}>{duration(total_ms)}</span> },
+    {
+      title: 'Tokens',
+      from: 'middle',
+      right: true,
+      cell: ({ tokens_in, tokens_out }) => (
+        <span className={nowrap}>
+          {tokens_in === null && tokens_out === null
+            ? UNKNOWN
+            : `${count(tokens_in)} → ${count(tokens_out)}`}
+        </span>
+      ),
+    },
+    {
+      title: 'First byte',
+      from: 'wide',
+      right: true,
+      cell: ({ first_byte_ms }) => <span className={nowrap}>{duration(first_byte_ms)}</span>,
+    },
+    {
+      title: 'Total',
+      from: 'wide',
+      right: true,
+      cell: ({ total_ms }) => <span className={nowrap}>{duration(total_ms)}</span>,
+    },
     { title: 'When', right: true, cell: ({ created_at }) => <When at={created_at} /> },
   ]
 }
 
 /** TABLE of columns of what was refused: what, why, how often, when. */
-export function refusalColumns(whose: Whose, open: (id: string) => void): readonly Column<Refusal>[] {
+export function refusalColumns(
+  whose: Whose,
+  open: (id: string) => void,
+): readonly Column<Refusal>[] {
   return [
     {
       title: 'Request',
@@ -104,8 +163,17 @@ export function refusalColumns(whose: Whose, open: (id: string) => void): readon
     },
     ...keyColumn(whose),
     { title: 'Reason', cell: (refusal) => <RefusedBecause refusal={refusal} /> },
-    { title: 'Message', from: 'wide', cell: ({ detail }) => <span className={words}>{detail}</span> },
-    { title: 'Count', from: 'middle', right: true, cell: ({ count }) => <span className={main}>{fullCount(count)}</span> },
+    {
+      title: 'Message',
+      from: 'wide',
+      cell: ({ detail }) => <span className={words}>{detail}</span>,
+    },
+    {
+      title: 'Count',
+      from: 'middle',
+      right: true,
+      cell: ({ count }) => <span className={main}>{fullCount(count)}</span>,
+    },
     { title: 'When', right: true, cell: ({ created_at }) => <When at={created_at} /> },
   ]
 }

@@ -16,14 +16,49 @@ export function RequestDetails({ id, onClose }: { id: string | null; onClose: ()
   const { present, opened } = useOpening(id !== null)
   if (!present) return null
   return (
-    <Drawer opened={opened} onClose={onClose} position="right" size={520} title="Request" closeButtonProps={{ 'aria-label': 'Close' }}>
-      {id !== null && <Loaded query={request}>{(found) => (found.object === 'request' ? <Details request={found} /> : <RefusalDetails refusal={found} />)}</Loaded>}
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      position="right"
+      size={520}
+      title="Request"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {id !== null && (
+        <Loaded query={request}>
+          {(found) =>
+            found.object === 'request' ? (
+              <Details request={found} />
+            ) : (
+              <RefusalDetails refusal={found} />
+            )
+          }
+        </Loaded>
+      )}
     </Drawer>
   )
 }
 
 function Details({ request }: { request: Request }) {
-  const { id, key_id, key_name, model, provider, endpoint, method, created_at, error, bytes_in, bytes_out, tokens_in, tokens_out, tokens_cached, tokens_reasoning, credential_id, context } = request
+  const {
+    id,
+    key_id,
+    key_name,
+    model,
+    provider,
+    endpoint,
+    method,
+    created_at,
+    error,
+    bytes_in,
+    bytes_out,
+    tokens_in,
+    tokens_out,
+    tokens_cached,
+    tokens_reasoning,
+    credential_id,
+    context,
+  } = request
   const known = useProviders().data?.find(({ id }) => id === provider)
   // One that was removed, or that only administrators see, has its id and no name.
   const credential = known?.credentials?.find(({ id }) => id === credential_id)
@@ -31,10 +66,19 @@ function Details({ request }: { request: Request }) {
     <Fields>
       <div className={css.top}>
         <Outcome request={request} />
-        <span className={`${css.model} mono`}>{model === null ? 'No model named' : <Parts name={model} />}</span>
+        <span className={`${css.model} mono`}>
+          {model === null ? 'No model named' : <Parts name={model} />}
+        </span>
       </div>
-      {error !== null && <p className={css.error}>The proxy answered instead of the provider: {wordsOf(error)}.</p>}
-      {typeof request.upstream_error === 'string' && <CodeBlock label={`Response from ${known?.name ?? provider}`} code={prettyOf(request.upstream_error)} />}
+      {error !== null && (
+        <p className={css.error}>The proxy answered instead of the provider: {wordsOf(error)}.</p>
+      )}
+      {typeof request.upstream_error === 'string' && (
+        <CodeBlock
+          label={`Response from ${known?.name ?? provider}`}
+          code={prettyOf(request.upstream_error)}
+        />
+      )}
       <Timeline request={request} />
       <Facts
         items={[
@@ -48,12 +92,27 @@ function Details({ request }: { request: Request }) {
       />
       <Facts
         items={[
-          ['Key', <Link key="key" className="textlink" href={`/keys/${key_id}`}>{key_name ?? key_id}</Link>],
+          [
+            'Key',
+            <Link key="key" className="textlink" href={`/keys/${key_id}`}>
+              {key_name ?? key_id}
+            </Link>,
+          ],
           ['Provider', known?.name ?? provider],
           ['Endpoint', <Parts key="endpoint" name={`${method} ${endpoint}`} />],
           ['Received', exactTime(created_at)],
-          ['Credential', credential === undefined ? (credential_id ?? 'None') : nameOfCredential(credential)],
-          ...(request.upstream_request_id ? [['Provider request ID', <Parts key="upstream" name={request.upstream_request_id} />] as const] : []),
+          [
+            'Credential',
+            credential === undefined ? (credential_id ?? 'None') : nameOfCredential(credential),
+          ],
+          ...(request.upstream_request_id
+            ? [
+                [
+                  'Provider request ID',
+                  <Parts key="upstream" name={request.upstream_request_id} />,
+                ] as const,
+              ]
+            : []),
           ['Context key', context === null ? 'None' : `${context.slice(0, 12)}… (hash)`],
         ]}
       />
@@ -81,12 +140,19 @@ function RefusalDetails({ refusal }: { refusal: Refusal }) {
     <Fields>
       <div className={css.top}>
         <RefusedBecause refusal={refusal} />
-        <span className={`${css.model} mono`}>{model === null ? 'No model named' : <Parts name={model} />}</span>
+        <span className={`${css.model} mono`}>
+          {model === null ? 'No model named' : <Parts name={model} />}
+        </span>
       </div>
       <p className={css.error}>{detail}</p>
       <Facts
         items={[
-          ['Key', <Link key="key" className="textlink" href={`/keys/${key_id}`}>{key_name ?? key_id}</Link>],
+          [
+            'Key',
+            <Link key="key" className="textlink" href={`/keys/${key_id}`}>
+              {key_name ?? key_id}
+            </Link>,
+          ],
           ['Provider', provider ?? 'None'],
           ['Method', method],
           ['Code', <Parts key="code" name={code} />],
@@ -110,7 +176,12 @@ function Timeline({ request: { first_byte_ms, total_ms } }: { request: Request }
   const part = total_ms === 0 ? 100 : (first / total_ms) * 100
   return (
     <div>
-      <svg className={css.timeline} viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+      <svg
+        className={css.timeline}
+        viewBox="0 0 100 10"
+        preserveAspectRatio="none"
+        aria-hidden="true"
+      >
         <rect width={part} height="10" className={css.waiting} />
         <rect x={part} width={100 - part} height="10" className={css.receiving} />
       </svg>

@@ -2,7 +2,13 @@ import { Button, NativeSelect, Switch, TextInput } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { useState, type FormEvent } from 'react'
 import { useFilters } from '../address.ts'
-import { requestsCsv, useModelChoices, useRefusalCounts, useRefusals, useRequests } from '../api/usage.ts'
+import {
+  requestsCsv,
+  useModelChoices,
+  useRefusalCounts,
+  useRefusals,
+  useRequests,
+} from '../api/usage.ts'
 import { dayOf, fullCount, startOfDay, zoneName } from '../format.ts'
 import { DayField } from '../ui/form.tsx'
 import { Icon } from '../ui/icons.tsx'
@@ -42,22 +48,50 @@ const LISTS = [
 export default function RequestsPage() {
   const [{ list, ...wanted }, change] = useFilters({ ...NONE, list: 'sent' })
   const shown = list === 'refused' ? 'refused' : 'sent'
-  const [compact, setCompact] = useLocalStorage({ key: 'compact-rows', defaultValue: true, getInitialValueInEffect: false })
+  const [compact, setCompact] = useLocalStorage({
+    key: 'compact-rows',
+    defaultValue: true,
+    getInitialValueInEffect: false,
+  })
   const filters = { key: wanted.key, from: dayOf(wanted.from), to: dayOf(wanted.to) }
   const zone = zoneName()
-  const question = { key: filters.key, from: startOfDay(filters.from), to: startOfDay(filters.to, 1) }
+  const question = {
+    key: filters.key,
+    from: startOfDay(filters.from),
+    to: startOfDay(filters.to, 1),
+  }
   const status = isOutcome(wanted.status) ? wanted.status : ''
   const byStatus = /^\d/.test(status)
-  const sent = { ...question, model: wanted.model, status: byStatus ? status : '', outcome: byStatus ? '' : status }
+  const sent = {
+    ...question,
+    model: wanted.model,
+    status: byStatus ? status : '',
+    outcome: byStatus ? '' : status,
+  }
   const open = (request: string): void => change({ request })
-  const lists = { compact, open, onClear: () => change(NONE), filtered: Object.values(filters).some((value) => value !== '') }
+  const lists = {
+    compact,
+    open,
+    onClear: () => change(NONE),
+    filtered: Object.values(filters).some((value) => value !== ''),
+  }
   return (
     <Page
       title="Requests"
-      lead={shown === 'sent' ? 'Requests sent to providers, newest first.' : 'Requests the proxy refused, newest first. They never reached a provider.'}
+      lead={
+        shown === 'sent'
+          ? 'Requests sent to providers, newest first.'
+          : 'Requests the proxy refused, newest first. They never reached a provider.'
+      }
       actions={
         shown === 'sent' && (
-          <Button component="a" href={requestsCsv(sent)} download="requests.csv" variant="default" leftSection={<Icon name="download" size={16} />}>
+          <Button
+            component="a"
+            href={requestsCsv(sent)}
+            download="requests.csv"
+            variant="default"
+            leftSection={<Icon name="download" size={16} />}
+          >
             Export CSV
           </Button>
         )
@@ -66,32 +100,70 @@ export default function RequestsPage() {
       <div className={css.lists}>
         <Segments label="List" value={shown} items={LISTS} onChange={(list) => change({ list })} />
         <FindById onFind={open} />
-        <Switch className={css.compact} size="xs" label="Compact rows" checked={compact} onChange={(event) => setCompact(event.currentTarget.checked)} />
+        <Switch
+          className={css.compact}
+          size="xs"
+          label="Compact rows"
+          checked={compact}
+          onChange={(event) => setCompact(event.currentTarget.checked)}
+        />
       </div>
       <Filters>
         <KeyPicker value={filters.key} onChange={(key) => change({ key })} />
         {shown === 'sent' ? (
           <SentFilters model={wanted.model} status={status} change={change} />
         ) : (
-          <CodeFilter code={wanted.code} question={question} onChange={(code) => change({ code })} />
+          <CodeFilter
+            code={wanted.code}
+            question={question}
+            onChange={(code) => change({ code })}
+          />
         )}
-        <DayField leftSection={<small>From</small>} leftSectionWidth={52} aria-label={`From day (${zone})`} value={filters.from} onChange={(from) => change({ from })} />
-        <DayField leftSection={<small>To</small>} leftSectionWidth={36} aria-label={`To day (${zone})`} value={filters.to} onChange={(to) => change({ to })} />
+        <DayField
+          leftSection={<small>From</small>}
+          leftSectionWidth={52}
+          aria-label={`From day (${zone})`}
+          value={filters.from}
+          onChange={(from) => change({ from })}
+        />
+        <DayField
+          leftSection={<small>To</small>}
+          leftSectionWidth={36}
+          aria-label={`To day (${zone})`}
+          value={filters.to}
+          onChange={(to) => change({ to })}
+        />
         <span className={css.zone}>Days in {zone}</span>
       </Filters>
       <Card flush>
         {shown === 'sent' ? (
-          <Sent key="sent" filter={sent} {...lists} filtered={lists.filtered || status !== '' || wanted.model !== ''} />
+          <Sent
+            key="sent"
+            filter={sent}
+            {...lists}
+            filtered={lists.filtered || status !== '' || wanted.model !== ''}
+          />
         ) : (
-          <Refused key="refused" filter={{ ...question, code: wanted.code }} {...lists} filtered={lists.filtered || wanted.code !== ''} />
+          <Refused
+            key="refused"
+            filter={{ ...question, code: wanted.code }}
+            {...lists}
+            filtered={lists.filtered || wanted.code !== ''}
+          />
         )}
       </Card>
-      <RequestDetails id={wanted.request === '' ? null : wanted.request} onClose={() => change({ request: '' })} />
+      <RequestDetails
+        id={wanted.request === '' ? null : wanted.request}
+        onClose={() => change({ request: '' })}
+      />
     </Page>
   )
 }
 
-/** Brings somebody who has the id of an answer to what came of it, whether it was sent on or refused. */
+/**
+ * Brings somebody who has the id of an answer to what came of it, whether it was sent on or
+ * refused.
+ */
 function FindById({ onFind }: { onFind: (id: string) => void }) {
   const [id, setId] = useState('')
   const find = (event: FormEvent): void => {
@@ -100,7 +172,15 @@ function FindById({ onFind }: { onFind: (id: string) => void }) {
   }
   return (
     <form className={css.find} onSubmit={find} role="search" aria-label="Find by ID">
-      <TextInput size="xs" aria-label="Request ID" placeholder="Find by X-Proxy-Request-Id" value={id} spellCheck={false} autoComplete="off" onChange={(event) => setId(event.currentTarget.value)} />
+      <TextInput
+        size="xs"
+        aria-label="Request ID"
+        placeholder="Find by X-Proxy-Request-Id"
+        value={id}
+        spellCheck={false}
+        autoComplete="off"
+        onChange={(event) => setId(event.currentTarget.value)}
+      />
       <Button type="submit" size="xs" variant="default" disabled={id.trim() === ''}>
         Find
       </Button>
@@ -116,11 +196,24 @@ interface SentFiltersProps {
 
 function SentFilters({ model, status, change }: SentFiltersProps) {
   const models = useModelChoices(model)
-  const outcomes = [...OUTCOMES, ...(isListed(status) ? [] : [{ value: status, label: `Status ${status}` }])]
+  const outcomes = [
+    ...OUTCOMES,
+    ...(isListed(status) ? [] : [{ value: status, label: `Status ${status}` }]),
+  ]
   return (
     <>
-      <NativeSelect aria-label="Model" value={model} onChange={(event) => change({ model: event.currentTarget.value })} data={models} />
-      <NativeSelect aria-label="Outcome" value={status} onChange={(event) => change({ status: event.currentTarget.value })} data={outcomes} />
+      <NativeSelect
+        aria-label="Model"
+        value={model}
+        onChange={(event) => change({ model: event.currentTarget.value })}
+        data={models}
+      />
+      <NativeSelect
+        aria-label="Outcome"
+        value={status}
+        onChange={(event) => change({ status: event.currentTarget.value })}
+        data={outcomes}
+      />
     </>
   )
 }
@@ -133,10 +226,26 @@ interface CodeFilterProps {
 
 function CodeFilter({ code, question, onChange }: CodeFilterProps) {
   const counts = useRefusalCounts(question).data
-  const choices = (counts?.by_code ?? []).map(({ code, count }) => ({ value: code, label: `${wordsOf(code)} (${fullCount(count)})` }))
-  const own = code === '' || choices.some(({ value }) => value === code) ? [] : [{ value: code, label: wordsOf(code) }]
-  const any = { value: '', label: counts === undefined ? 'Any reason' : `Any reason (${fullCount(counts.total)})` }
-  return <NativeSelect aria-label="Reason" value={code} onChange={(event) => onChange(event.currentTarget.value)} data={[any, ...choices, ...own]} />
+  const choices = (counts?.by_code ?? []).map(({ code, count }) => ({
+    value: code,
+    label: `${wordsOf(code)} (${fullCount(count)})`,
+  }))
+  const own =
+    code === '' || choices.some(({ value }) => value === code)
+      ? []
+      : [{ value: code, label: wordsOf(code) }]
+  const any = {
+    value: '',
+    label: counts === undefined ? 'Any reason' : `Any reason (${fullCount(counts.total)})`,
+  }
+  return (
+    <NativeSelect
+      aria-label="Reason"
+      value={code}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      data={[any, ...choices, ...own]}
+    />
+  )
 }
 
 interface ListProps<F> {
@@ -147,7 +256,13 @@ interface ListProps<F> {
   onClear: () => void
 }
 
-function Sent({ filter, filtered, compact, open, onClear }: ListProps<Parameters<typeof useRequests>[0]>) {
+function Sent({
+  filter,
+  filtered,
+  compact,
+  open,
+  onClear,
+}: ListProps<Parameters<typeof useRequests>[0]>) {
   const requests = useRequests(filter)
   return (
     <PagedTable
@@ -169,7 +284,13 @@ function Sent({ filter, filtered, compact, open, onClear }: ListProps<Parameters
   )
 }
 
-function Refused({ filter, filtered, compact, open, onClear }: ListProps<Parameters<typeof useRefusals>[0]>) {
+function Refused({
+  filter,
+  filtered,
+  compact,
+  open,
+  onClear,
+}: ListProps<Parameters<typeof useRefusals>[0]>) {
   const refusals = useRefusals(filter)
   return (
     <PagedTable
@@ -183,7 +304,8 @@ function Refused({ filter, filtered, compact, open, onClear }: ListProps<Paramet
           <NoMatch what="refusal" onClear={onClear} />
         ) : (
           <Empty icon="list" title="No refused requests">
-            Requests stopped by a rate limit, a model restriction or an unknown address are kept here for 30 days.
+            Requests stopped by a rate limit, a model restriction or an unknown address are kept
+            here for 30 days.
           </Empty>
         )
       }

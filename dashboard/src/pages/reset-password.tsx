@@ -13,9 +13,17 @@ export default function ResetPasswordPage() {
   const accept = useAcceptReset()
   if (accept.isSuccess) return <Redirect to="/" replace />
   if (reset.error !== null) {
-    const gone = reset.error instanceof Refused && reset.error.status < 500 && reset.error.status > 0
+    const gone =
+      reset.error instanceof Refused && reset.error.status < 500 && reset.error.status > 0
     return (
-      <Entrance title="Link not valid" lead={gone ? 'It was already used, has expired or was replaced by a newer one. Ask an administrator for a new link.' : reset.error.message}>
+      <Entrance
+        title="Link not valid"
+        lead={
+          gone
+            ? 'It was already used, has expired or was replaced by a newer one. Ask an administrator for a new link.'
+            : reset.error.message
+        }
+      >
         <Link className="textlink" href="/">
           Go to sign-in
         </Link>
@@ -25,14 +33,19 @@ export default function ResetPasswordPage() {
   if (reset.data === undefined) return <Bars />
   const { email, name, expires_at } = reset.data
   return (
-    <Entrance title="Set a new password" lead={`For ${email ?? name}. This link expires ${dateTime(expires_at)}. You will be signed out everywhere else.`}>
+    <Entrance
+      title="Set a new password"
+      lead={`For ${email ?? name}. This link expires ${dateTime(expires_at)}. You will be signed out everywhere else.`}
+    >
       <EntranceForm
         email={email ?? ''}
         password="new"
         submit="Set password"
         busy={accept.isPending}
         error={accept.error}
-        onSubmit={({ email: typed, password }) => accept.mutate({ token, email: email === null ? typed : null, password })}
+        onSubmit={({ email: typed, password }) =>
+          accept.mutate({ token, email: email === null ? typed : null, password })
+        }
       />
     </Entrance>
   )

@@ -4,7 +4,10 @@ import { useSearchParams } from 'wouter'
 import { useSetup } from '../api/session.ts'
 import { Entrance, EntranceForm } from './entrance.tsx'
 
-/** The first run: makes the administrator's account. The token is in the link that the server printed. */
+/**
+ * The first run: makes the administrator's account. The token is in the link that the server
+ * printed.
+ */
 export default function SetupPage() {
   const [params] = useSearchParams()
   const given = params.get('token') ?? ''

@@ -12,13 +12,29 @@ export default function SignInPage() {
   const left = useCountdown(error instanceof Refused ? error.retryAfter : null, signIn.submittedAt)
   const waiting = left > 0
   return (
-    <Entrance title="Sign in" lead={ended ? 'Your session has ended. Sign in again to continue.' : 'Use your account on this Tollmark server.'} foot="No account? Ask an administrator for an invitation. Forgot your password? They can send you a reset link.">
+    <Entrance
+      title="Sign in"
+      lead={
+        ended
+          ? 'Your session has ended. Sign in again to continue.'
+          : 'Use your account on this Tollmark server.'
+      }
+      foot="No account? Ask an administrator for an invitation. Forgot your password? They can send you a reset link."
+    >
       <EntranceForm
         password="existing"
-        submit={waiting ? `Try again in ${left < 60 ? `${left} s` : duration(left * 1000)}` : 'Sign in'}
+        submit={
+          waiting ? `Try again in ${left < 60 ? `${left} s` : duration(left * 1000)}` : 'Sign in'
+        }
         busy={signIn.isPending}
         waiting={waiting}
-        error={waiting ? new Refused(429, 'too_many_attempts', 'Too many failed attempts.') : left === 0 && isLimit(error) ? null : error}
+        error={
+          waiting
+            ? new Refused(429, 'too_many_attempts', 'Too many failed attempts.')
+            : left === 0 && isLimit(error)
+              ? null
+              : error
+        }
         onSubmit={(values) => signIn.mutate(values)}
       />
     </Entrance>

@@ -24,7 +24,11 @@ const STATUS: Readonly<Record<Token['status'], State>> = {
 /** TABLE of what a token can open. */
 const SCOPES = [
   { value: 'convert', label: 'Convert', description: 'Convert exports and follow jobs.' },
-  { value: 'manage', label: 'Manage', description: 'Everything this dashboard can do, except signing in.' },
+  {
+    value: 'manage',
+    label: 'Manage',
+    description: 'Everything this dashboard can do, except signing in.',
+  },
 ] as const
 
 export default function TokensPage() {
@@ -52,19 +56,43 @@ export default function TokensPage() {
     },
     { title: 'Status', cell: ({ status }) => <Badge {...STATUS[status]} /> },
     { title: 'Scopes', from: 'middle', cell: ({ scopes }) => <Pills items={scopes} /> },
-    { title: 'Last used', from: 'middle', cell: ({ last_used_at }) => <span className={nowrap}>{last_used_at === null ? <Never /> : ago(last_used_at)}</span> },
-    { title: 'Expires', from: 'wide', cell: ({ expires_at }) => <span className={nowrap}>{expires_at === null ? <Never /> : dateTime(expires_at)}</span> },
+    {
+      title: 'Last used',
+      from: 'middle',
+      cell: ({ last_used_at }) => (
+        <span className={nowrap}>{last_used_at === null ? <Never /> : ago(last_used_at)}</span>
+      ),
+    },
+    {
+      title: 'Expires',
+      from: 'wide',
+      cell: ({ expires_at }) => (
+        <span className={nowrap}>{expires_at === null ? <Never /> : dateTime(expires_at)}</span>
+      ),
+    },
     {
       title: 'Actions',
       quiet: true,
       right: true,
       cell: (token) =>
         token.status !== 'active' ? (
-          <Button variant="subtle" color="gray" size="compact-sm" onClick={() => setPurging(token)} aria-label={`Delete ${token.name}`}>
+          <Button
+            variant="subtle"
+            color="gray"
+            size="compact-sm"
+            onClick={() => setPurging(token)}
+            aria-label={`Delete ${token.name}`}
+          >
             Delete
           </Button>
         ) : (
-          <Button variant="subtle" color="red" size="compact-sm" onClick={() => setRevoking(token)} aria-label={`Revoke ${token.name}`}>
+          <Button
+            variant="subtle"
+            color="red"
+            size="compact-sm"
+            onClick={() => setRevoking(token)}
+            aria-label={`Revoke ${token.name}`}
+          >
             Revoke
           </Button>
         ),
@@ -76,7 +104,11 @@ export default function TokensPage() {
     </Button>
   )
   return (
-    <Page title="Tokens" lead="Tokens let programs convert exports and do everything this dashboard does." actions={createButton}>
+    <Page
+      title="Tokens"
+      lead="Tokens let programs convert exports and do everything this dashboard does."
+      actions={createButton}
+    >
       <Card>
         <Facts
           items={[
@@ -86,12 +118,22 @@ export default function TokensPage() {
         />
       </Card>
       <Filters>
-        <TextInput className={filterGrow} aria-label="Search by name" placeholder="Search by name" leftSection={<Icon name="search" size={16} />} value={filters.search} onChange={(event) => change({ search: event.currentTarget.value })} />
+        <TextInput
+          className={filterGrow}
+          aria-label="Search by name"
+          placeholder="Search by name"
+          leftSection={<Icon name="search" size={16} />}
+          value={filters.search}
+          onChange={(event) => change({ search: event.currentTarget.value })}
+        />
         <NativeSelect
           aria-label="Status"
           value={status}
           onChange={(event) => change({ status: event.currentTarget.value })}
-          data={[{ value: '', label: 'Any status' }, ...Object.entries(STATUS).map(([value, { label }]) => ({ value, label }))]}
+          data={[
+            { value: '', label: 'Any status' },
+            ...Object.entries(STATUS).map(([value, { label }]) => ({ value, label })),
+          ]}
         />
       </Filters>
       <Card flush>
@@ -100,14 +142,26 @@ export default function TokensPage() {
           query={tokens}
           columns={columns}
           empty={
-            search !== '' || status !== '' ? <NoMatch what="token" onClear={() => change({ search: '', status: '' })} /> : <Empty icon="token" title="No tokens yet" action={createButton}>
-              A token lets a program convert exports or manage this server on your behalf.
-            </Empty>
+            search !== '' || status !== '' ? (
+              <NoMatch what="token" onClear={() => change({ search: '', status: '' })} />
+            ) : (
+              <Empty icon="token" title="No tokens yet" action={createButton}>
+                A token lets a program convert exports or manage this server on your behalf.
+              </Empty>
+            )
           }
         />
       </Card>
       <CreateToken opened={filters.new !== ''} onClose={() => change({ new: '' })} />
-      <Confirm title={`Delete “${purging?.name ?? ''}”?`} opened={purging !== null} onClose={close} submit="Delete" busy={purge.isPending} error={purge.error} onConfirm={() => purging && purge.mutate(purging.id, { onSuccess: close })}>
+      <Confirm
+        title={`Delete “${purging?.name ?? ''}”?`}
+        opened={purging !== null}
+        onClose={close}
+        submit="Delete"
+        busy={purge.isPending}
+        error={purge.error}
+        onConfirm={() => purging && purge.mutate(purging.id, { onSuccess: close })}
+      >
         It no longer works. Deleting it removes it from this list.
       </Confirm>
       <RevokeToken token={revoking} onClose={() => setRevoking(null)} />
@@ -122,7 +176,15 @@ function RevokeToken({ token, onClose }: { token: Token | null; onClose: () => v
     revoke.reset()
   }
   return (
-    <Confirm title={`Revoke “${token?.name ?? ''}”?`} opened={token !== null} onClose={close} submit="Revoke token" busy={revoke.isPending} error={revoke.error} onConfirm={() => token && revoke.mutate(token.id, { onSuccess: close })}>
+    <Confirm
+      title={`Revoke “${token?.name ?? ''}”?`}
+      opened={token !== null}
+      onClose={close}
+      submit="Revoke token"
+      busy={revoke.isPending}
+      error={revoke.error}
+      onConfirm={() => token && revoke.mutate(token.id, { onSuccess: close })}
+    >
       Programs using it are refused immediately. You can't undo this.
     </Confirm>
   )
@@ -130,21 +192,36 @@ function RevokeToken({ token, onClose }: { token: Token | null; onClose: () => v
 
 function CreateToken({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const show = useShowOnce()
-  const create = useCreateToken((made) => show({ title: `“${made.name}” is ready`, secret: made.secret, body: <NewTokenSecret made={made} /> }))
+  const create = useCreateToken((made) =>
+    show({
+      title: `“${made.name}” is ready`,
+      secret: made.secret,
+      body: <NewTokenSecret made={made} />,
+    }),
+  )
   const close = (): void => {
     onClose()
     create.reset()
   }
   return (
     <Dialog title="Create a token" opened={opened} onClose={close}>
-      <TokenForm busy={create.isPending} error={create.error} onCancel={close} onSubmit={(wishes) => create.mutate(wishes, { onSuccess: close })} />
+      <TokenForm
+        busy={create.isPending}
+        error={create.error}
+        onCancel={close}
+        onSubmit={(wishes) => create.mutate(wishes, { onSuccess: close })}
+      />
     </Dialog>
   )
 }
 
 function NewTokenSecret({ made }: { made: NewToken }) {
   return (
-    <NewSecret text={made.secret} what="the token" code={<Snippets label="Use it" items={snippetsOf(made)} />}>
+    <NewSecret
+      text={made.secret}
+      what="the token"
+      code={<Snippets label="Use it" items={snippetsOf(made)} />}
+    >
       Copy your token now and store it somewhere safe. You won't be able to see it again.
     </NewSecret>
   )
@@ -173,7 +250,13 @@ function TokenForm({ busy, error, onCancel, onSubmit }: TokenFormProps) {
     })
   }
   return (
-    <DialogForm submit="Create token" busy={busy} error={refused === null ? error : null} onCancel={onCancel} onSubmit={send}>
+    <DialogForm
+      submit="Create token"
+      busy={busy}
+      error={refused === null ? error : null}
+      onCancel={onCancel}
+      onSubmit={send}
+    >
       <TextInput
         label="Name"
         placeholder="Docs pipeline"
@@ -185,14 +268,25 @@ function TokenForm({ busy, error, onCancel, onSubmit }: TokenFormProps) {
         maxLength={200}
         data-autofocus
       />
-      <Checkbox.Group label="Permissions" value={scopes} onChange={setScopes} error={checked && scopes.length === 0 ? 'Choose at least one.' : null}>
+      <Checkbox.Group
+        label="Permissions"
+        value={scopes}
+        onChange={setScopes}
+        error={checked && scopes.length === 0 ? 'Choose at least one.' : null}
+      >
         <div style={{ display: 'grid', gap: 10, marginTop: 8 }}>
           {SCOPES.map(({ value, label, description }) => (
             <Checkbox key={value} value={value} label={label} description={description} />
           ))}
         </div>
       </Checkbox.Group>
-      <DayField label="Expires" description={expiryHint()} value={expires} onChange={setExpires} error={checked ? (expiryProblem(expires) ?? refused) : refused} />
+      <DayField
+        label="Expires"
+        description={expiryHint()}
+        value={expires}
+        onChange={setExpires}
+        error={checked ? (expiryProblem(expires) ?? refused) : refused}
+      />
     </DialogForm>
   )
 }
@@ -204,6 +298,12 @@ function snippetsOf({ secret, scopes }: NewToken) {
   -H 'Authorization: Bearer ${secret}' \\
   -F file=@Export.zip -F include_metadata=true`,
   }
-  const manage = { title: 'Manage', code: `curl '${location.origin}/api/v1/keys' \\\n  -H 'Authorization: Bearer ${secret}'` }
-  return [...(scopes.includes('convert') ? [convert] : []), ...(scopes.includes('manage') ? [manage] : [])]
+  const manage = {
+    title: 'Manage',
+    code: `curl '${location.origin}/api/v1/keys' \\\n  -H 'Authorization: Bearer ${secret}'`,
+  }
+  return [
+    ...(scopes.includes('convert') ? [convert] : []),
+    ...(scopes.includes('manage') ? [manage] : []),
+  ]
 }

@@ -60,7 +60,8 @@ export function UseKey({ scope, secret }: UseKeyProps) {
       </div>
       {!ready && (
         <p className={css.useNote} role="note">
-          {name} has no credential yet. This call fails until an administrator adds one on the Providers page.
+          {name} has no credential yet. This call fails until an administrator adds one on the
+          Providers page.
         </p>
       )}
       {setup ? (

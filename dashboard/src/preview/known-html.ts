@@ -1,13 +1,27 @@
-// The few HTML tags that our Markdown has, as nodes of its tree. Nothing is handed to a parser of HTML: a tag that no row names stays text.
+// The few HTML tags that our Markdown has, as nodes of its tree. Nothing is handed to a parser of
+// HTML: a tag that no row names stays text.
 import type { Nodes, Parents, PhrasingContent, Root, RootContent } from 'mdast'
 
 /** TABLE of tags with content that may stand in a line. */
 const INLINE = new Set(['strong', 'em', 'del', 'u', 'code', 'a', 'h2', 'h3', 'h4', 'h5', 'h6'])
-const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' }
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+}
 
 /** A node that becomes this element; react-markdown reads `hName`, and cleans every `href`. */
-function element(name: string, children: Nodes[], properties: Record<string, string> = {}): RootContent {
-  return { type: 'emphasis', data: { hName: name, hProperties: properties }, children: children as PhrasingContent[] }
+function element(
+  name: string,
+  children: Nodes[],
+  properties: Record<string, string> = {},
+): RootContent {
+  return {
+    type: 'emphasis',
+    data: { hName: name, hProperties: properties },
+    children: children as PhrasingContent[],
+  }
 }
 
 const DETAILS = /^<details>\n<summary>(.*)<\/summary>$/
@@ -27,7 +41,12 @@ function fold(parent: Parents): void {
     const value = child.type === 'html' ? child.value : ''
     const summary = DETAILS.exec(value)?.[1]
     const [, closing, tag = ''] = /^<(\/?)([a-z]\w*)>$/.exec(value) ?? []
-    if (summary !== undefined) open.push({ tag: 'details', source: child, children: [element('summary', readInline(summary))] })
+    if (summary !== undefined)
+      open.push({
+        tag: 'details',
+        source: child,
+        children: [element('summary', readInline(summary))],
+      })
     else if (/^<br ?\/?>$/.test(value)) last().children.push({ type: 'break' })
     else if (closing === '/' && tag === last().tag) {
       const { children } = open.pop() ?? top
@@ -38,7 +57,10 @@ function fold(parent: Parents): void {
   // What nobody closed was a person's text.
   while (open.length > 1) {
     const { source, children } = open.pop() ?? top
-    last().children.push(...(source?.type === 'html' ? [{ type: 'text' as const, value: source.value }] : []), ...children)
+    last().children.push(
+      ...(source?.type === 'html' ? [{ type: 'text' as const, value: source.value }] : []),
+      ...children,
+    )
   }
   parent.children = top.children as typeof parent.children
 }
@@ -49,7 +71,10 @@ interface Frame {
   children: Nodes[]
 }
 
-/** The content of a `<summary>`, where Markdown is not read: the same tags, links, and four entities. */
+/**
+ * The content of a `<summary>`, where Markdown is not read: the same tags, links, and four
+ * entities.
+ */
 function readInline(html: string): Nodes[] {
   const top: { tag: string; href?: string; children: Nodes[] } = { tag: '', children: [] }
   const open = [top]
@@ -60,7 +85,8 @@ function readInline(html: string): Nodes[] {
     else if (closing === '/' && open.length > 1 && tag === last().tag) {
       const { href, children } = open.pop() ?? top
       last().children.push(element(tag, children, href === undefined ? {} : { href }))
-    } else if (closing === '' && INLINE.has(tag)) open.push({ tag, ...(href === undefined ? {} : { href: decode(href) }), children: [] })
+    } else if (closing === '' && INLINE.has(tag))
+      open.push({ tag, ...(href === undefined ? {} : { href: decode(href) }), children: [] })
     else last().children.push(text(token))
   }
   while (open.length > 1) {
@@ -70,5 +96,6 @@ function readInline(html: string): Nodes[] {
   return top.children
 }
 
-const decode = (html: string): string => html.replaceAll(/&(?:amp|lt|gt|quot);/g, (entity) => ENTITIES[entity] ?? entity)
+const decode = (html: string): string =>
+  html.replaceAll(/&(?:amp|lt|gt|quot);/g, (entity) => ENTITIES[entity] ?? entity)
 const text = (html: string): Nodes => ({ type: 'text', value: decode(html) })

@@ -1,4 +1,5 @@
-// Markdown as a person will read it. Nothing in it is ever HTML to the browser: the text becomes a tree, and the tree becomes elements.
+// Markdown as a person will read it. Nothing in it is ever HTML to the browser: the text becomes a
+// tree, and the tree becomes elements.
 import { createElement, isValidElement, useState, type ComponentProps, type ReactNode } from 'react'
 import Slugger from 'github-slugger'
 import Markdown, { type Components } from 'react-markdown'
@@ -26,7 +27,10 @@ export default function Preview({ markdown }: { markdown: string }) {
 function Drawn({ markdown }: { markdown: string }) {
   const [components] = useState(() => componentsOf(new Slugger()))
   return (
-    <Markdown remarkPlugins={[remarkGfm, [remarkMath, { singleDollarTextMath: true }], knownHtml]} components={components}>
+    <Markdown
+      remarkPlugins={[remarkGfm, [remarkMath, { singleDollarTextMath: true }], knownHtml]}
+      components={components}
+    >
       {markdown}
     </Markdown>
   )
@@ -36,7 +40,13 @@ function componentsOf(slugger: Slugger): Components {
   // A heading is drawn twice in strict development, and must keep its name.
   const known = new Map<number, string>()
   const heading = (level: 1 | 2 | 3 | 4 | 5 | 6) =>
-    function Heading({ node, children, ...rest }: ComponentProps<'h1'> & { node?: { position?: { start: { offset?: number | undefined } } | undefined } | undefined }) {
+    function Heading({
+      node,
+      children,
+      ...rest
+    }: ComponentProps<'h1'> & {
+      node?: { position?: { start: { offset?: number | undefined } } | undefined } | undefined
+    }) {
       const at = node?.position?.start.offset ?? -1
       const slug = known.get(at) ?? slugger.slug(textOf(children))
       if (at >= 0) known.set(at, slug)
@@ -44,7 +54,12 @@ function componentsOf(slugger: Slugger): Components {
       return createElement(`h${level}`, { ...rest, id: PREFIX + slug, tabIndex: -1 }, children)
     }
   return {
-    h1: heading(1), h2: heading(2), h3: heading(3), h4: heading(4), h5: heading(5), h6: heading(6),
+    h1: heading(1),
+    h2: heading(2),
+    h3: heading(3),
+    h4: heading(4),
+    h5: heading(5),
+    h6: heading(6),
     a: ({ href = '', children }) =>
       href.startsWith('#') ? (
         <a href={`#${PREFIX}${href.slice(1)}`}>{children}</a>
@@ -56,7 +71,8 @@ function componentsOf(slugger: Slugger): Components {
         // A file of the archive, which is not here.
         <span>{children}</span>
       ),
-    // A picture is never fetched: one of the archive is not here, and one elsewhere would learn who reads this.
+    // A picture is never fetched: one of the archive is not here, and one elsewhere would learn who
+    // reads this.
     img: ({ alt, src }) => (
       <span className={css.picture}>
         <Icon name="convert" size={14} />
@@ -69,9 +85,12 @@ function componentsOf(slugger: Slugger): Components {
       </div>
     ),
     // A table of Notion may have no headings; GFM wants a row for them.
-    th: ({ node, children, ...rest }) => (textOf(children) === '' ? <td {...rest}>{children}</td> : <th {...rest}>{children}</th>),
+    th: ({ node, children, ...rest }) =>
+      textOf(children) === '' ? <td {...rest}>{children}</td> : <th {...rest}>{children}</th>,
     pre: ({ node, children, ...rest }) => {
-      const math = isValidElement<{ className?: string }>(children) && (children.props.className ?? '').includes('math-display')
+      const math =
+        isValidElement<{ className?: string }>(children) &&
+        (children.props.className ?? '').includes('math-display')
       return math ? (
         <>{children}</>
       ) : (

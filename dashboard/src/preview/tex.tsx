@@ -1,4 +1,5 @@
-// An equation, drawn by the browser itself as MathML. KaTeX builds nodes, not HTML, so that nothing is parsed.
+// An equation, drawn by the browser itself as MathML. KaTeX builds nodes, not HTML, so that nothing
+// is parsed.
 import { render } from 'katex'
 import { useEffect, useRef } from 'react'
 
@@ -7,7 +8,15 @@ export default function Tex({ tex, display }: { tex: string; display: boolean })
   useEffect(() => {
     if (!place.current) return
     try {
-      render(tex, place.current, { output: 'mathml', displayMode: display, throwOnError: true, strict: 'ignore', trust: false, maxSize: 20, maxExpand: 500 })
+      render(tex, place.current, {
+        output: 'mathml',
+        displayMode: display,
+        throwOnError: true,
+        strict: 'ignore',
+        trust: false,
+        maxSize: 20,
+        maxExpand: 500,
+      })
     } catch {
       // What KaTeX cannot read is shown as it was written.
       place.current.textContent = display ? `$$${tex}$$` : `$${tex}$`

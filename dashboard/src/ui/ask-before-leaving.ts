@@ -1,6 +1,9 @@
 import { useEffect } from 'react'
 
-/** While this holds, the browser asks before it reloads or closes the page: what is under way, or shown once, would be lost. */
+/**
+ * While this holds, the browser asks before it reloads or closes the page: what is under way, or
+ * shown once, would be lost.
+ */
 export function useAskBeforeLeaving(holds: boolean): void {
   useEffect(() => {
     if (!holds) return

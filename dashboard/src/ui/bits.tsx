@@ -1,6 +1,14 @@
 // Small parts: states as badges, names as pills, secrets and code with a button to copy them.
 import { Button } from '@mantine/core'
-import { Fragment, useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import {
+  Fragment,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type ReactNode,
+} from 'react'
 import type { Snippet } from '../snippet-code.ts'
 import css from './bits.module.css'
 import { Icon } from './icons.tsx'
@@ -15,7 +23,13 @@ export function Badge({ label, tone }: State) {
   return <span className={`${css.badge} ${tone === 'calm' ? '' : css[tone]}`}>{label}</span>
 }
 
-export function Pills({ items, most = 50 }: { items: readonly string[]; most?: number | undefined }) {
+export function Pills({
+  items,
+  most = 50,
+}: {
+  items: readonly string[]
+  most?: number | undefined
+}) {
   return (
     <span className={css.pills}>
       {items.slice(0, most).map((item) => (
@@ -29,7 +43,17 @@ export function Pills({ items, most = 50 }: { items: readonly string[]; most?: n
 }
 
 /** Copies a text; says so for a moment. */
-export function Copy({ text, what, compact = false, onCopied }: { text: string; what: string; compact?: boolean; onCopied?: () => void }) {
+export function Copy({
+  text,
+  what,
+  compact = false,
+  onCopied,
+}: {
+  text: string
+  what: string
+  compact?: boolean
+  onCopied?: () => void
+}) {
   const [said, setSaid] = useState<'copied' | 'failed' | null>(null)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
@@ -55,7 +79,9 @@ export function Copy({ text, what, compact = false, onCopied }: { text: string; 
   )
 }
 
-/** A page on plain HTTP beyond localhost has no clipboard of its own: there the old way is tried. */
+/**
+ * A page on plain HTTP beyond localhost has no clipboard of its own: there the old way is tried.
+ */
 export async function copyText(text: string): Promise<'copied' | 'failed'> {
   try {
     await navigator.clipboard.writeText(text)
@@ -142,7 +168,12 @@ export function Snippets({ label, items }: { label: string; items: readonly Snip
     <div className={css.code}>
       <div className={css.codeHead}>
         {tabs}
-        <Copy text={item.code} compact what={`${label}: ${item.title}`} onCopied={() => document.dispatchEvent(new Event(COPIED))} />
+        <Copy
+          text={item.code}
+          compact
+          what={`${label}: ${item.title}`}
+          onCopied={() => document.dispatchEvent(new Event(COPIED))}
+        />
       </div>
       <div id={`${id}-panel`} role="tabpanel" aria-labelledby={`${id}-${chosen}`}>
         <pre tabIndex={0} aria-label={`${label}: ${item.title}`}>
@@ -153,7 +184,9 @@ export function Snippets({ label, items }: { label: string; items: readonly Snip
   )
 }
 
-/** A name made of parts (an address, a model, a path), which breaks between them where it has to. */
+/**
+ * A name made of parts (an address, a model, a path), which breaks between them where it has to.
+ */
 export function Parts({ name }: { name: string }) {
   return name.split(/(?<=[@/:-])/).map((part, index) => (
     <Fragment key={index}>
@@ -165,7 +198,9 @@ export function Parts({ name }: { name: string }) {
 
 /** A sentence in which names of fields and values stand between backticks. */
 export function Prose({ text }: { text: string }) {
-  return text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))
+  return text
+    .split('`')
+    .map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))
 }
 
 /** Where a moment is missing because there was none, or will be none. */

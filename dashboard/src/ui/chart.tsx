@@ -1,4 +1,5 @@
-// Charts over time, drawn as SVG: a chart library would be larger than the whole rest of the page. Stacked bars for what adds up, lines for what does not.
+// Charts over time, drawn as SVG: a chart library would be larger than the whole rest of the page.
+// Stacked bars for what adds up, lines for what does not.
 import { useElementSize } from '@mantine/hooks'
 import { useMemo, useState, type KeyboardEvent, type PointerEvent } from 'react'
 import { Link } from 'wouter'
@@ -33,9 +34,22 @@ const TOP = 8
 const COLORS = [1, 2, 3, 4, 5, 6].map((n) => `var(--series-${n})`)
 const colorOf = (index: number): string => COLORS[index % COLORS.length] ?? ''
 
-/** A chart that is read by pointer, by touch, and by the arrow keys; the values under the cursor stand in its legend. */
-export function TimeChart({ label, buckets: names, ticks, series, kind, format, unfinished }: ChartProps) {
-  const buckets = unfinished ? names.map((name, index) => (index === names.length - 1 ? `${name}, so far` : name)) : names
+/**
+ * A chart that is read by pointer, by touch, and by the arrow keys; the values under the cursor
+ * stand in its legend.
+ */
+export function TimeChart({
+  label,
+  buckets: names,
+  ticks,
+  series,
+  kind,
+  format,
+  unfinished,
+}: ChartProps) {
+  const buckets = unfinished
+    ? names.map((name, index) => (index === names.length - 1 ? `${name}, so far` : name))
+    : names
   const open = unfinished ? buckets.length - 1 : null
   const { ref, width } = useElementSize()
   const [at, setAt] = useState<number | null>(null)
@@ -46,13 +60,17 @@ export function TimeChart({ label, buckets: names, ticks, series, kind, format, 
   const x = (index: number): number => LEFT + step * index
 
   const point = (event: PointerEvent<SVGSVGElement>): void => {
-    const index = Math.floor((event.clientX - event.currentTarget.getBoundingClientRect().left - LEFT) / step)
+    const index = Math.floor(
+      (event.clientX - event.currentTarget.getBoundingClientRect().left - LEFT) / step,
+    )
     setAt(index >= 0 && index < buckets.length ? index : null)
   }
   const move = (event: KeyboardEvent): void => {
     const last = buckets.length - 1
     const now = at ?? last
-    const to = { ArrowLeft: now - 1, ArrowRight: now + 1, Home: 0, End: last, Escape: -2 }[event.key]
+    const to = { ArrowLeft: now - 1, ArrowRight: now + 1, Home: 0, End: last, Escape: -2 }[
+      event.key
+    ]
     if (to === undefined) return
     event.preventDefault()
     setAt(to === -2 ? null : Math.min(last, Math.max(0, to)))
@@ -81,7 +99,13 @@ export function TimeChart({ label, buckets: names, ticks, series, kind, format, 
         >
           {(isWritten(top / 2, format) ? [0, 0.5, 1] : [0, 1]).map((part) => (
             <g key={part}>
-              <line className={css.grid} x1={LEFT} x2={width} y1={y(top * part)} y2={y(top * part)} />
+              <line
+                className={css.grid}
+                x1={LEFT}
+                x2={width}
+                y1={y(top * part)}
+                y2={y(top * part)}
+              />
               <text x={LEFT - 8} y={y(top * part) + 4} textAnchor="end">
                 {format(top * part)}
               </text>
@@ -94,16 +118,29 @@ export function TimeChart({ label, buckets: names, ticks, series, kind, format, 
               </text>
             ) : null,
           )}
-          {at !== null && <rect className={css.cursor} x={x(at)} y={TOP} width={step} height={inner.height} />}
-          {width > 0 && (kind === 'bars' ? <Bars series={series} x={x} y={y} step={step} open={open} /> : <Lines series={series} x={x} y={y} step={step} open={open} />)}
+          {at !== null && (
+            <rect className={css.cursor} x={x(at)} y={TOP} width={step} height={inner.height} />
+          )}
+          {width > 0 &&
+            (kind === 'bars' ? (
+              <Bars series={series} x={x} y={y} step={step} open={open} />
+            ) : (
+              <Lines series={series} x={x} y={y} step={step} open={open} />
+            ))}
         </svg>
       </div>
       <ul className={css.legend}>
-        {told && <li className={css.when}>{at === null ? (kind === 'bars' ? 'In total' : 'On average') : buckets[at]}</li>}
+        {told && (
+          <li className={css.when}>
+            {at === null ? (kind === 'bars' ? 'In total' : 'On average') : buckets[at]}
+          </li>
+        )}
         {told && at !== null && kind === 'bars' && series.length > 1 && (
           <li>
             <span className={css.name}>Sum</span>
-            <span className={css.value}>{format(total(series.map(({ values }) => values[at] ?? null)))}</span>
+            <span className={css.value}>
+              {format(total(series.map(({ values }) => values[at] ?? null)))}
+            </span>
           </li>
         )}
         {told &&
@@ -113,7 +150,9 @@ export function TimeChart({ label, buckets: names, ticks, series, kind, format, 
                 <rect width="10" height="10" rx="3" fill={colorOf(index)} />
               </svg>
               <span className={css.name}>{name}</span>
-              <span className={css.value}>{format(at === null ? whole : (values[at] ?? null))}</span>
+              <span className={css.value}>
+                {format(at === null ? whole : (values[at] ?? null))}
+              </span>
             </li>
           ))}
       </ul>
@@ -142,7 +181,17 @@ function Bars({ series, x, y, step, open }: Marks) {
         const high = y(floor) - y(floor + value)
         // A bar that is there is seen.
         const shown = Math.max(1.5, high)
-        return <rect key={index} className={index === open ? css.open : undefined} x={x(index) + gap / 2} y={y(floor) - shown} width={Math.max(1, step - gap)} height={shown} rx={Math.min(2, step / 6)} />
+        return (
+          <rect
+            key={index}
+            className={index === open ? css.open : undefined}
+            x={x(index) + gap / 2}
+            y={y(floor) - shown}
+            width={Math.max(1, step - gap)}
+            height={shown}
+            rx={Math.min(2, step / 6)}
+          />
+        )
       })}
     </g>
   ))
@@ -151,18 +200,39 @@ function Bars({ series, x, y, step, open }: Marks) {
 function Lines({ series, x, y, step, open }: Marks) {
   return series.map(({ values }, row) => (
     <g key={row} stroke={colorOf(row)} fill={colorOf(row)}>
-      <path className={css.line} d={pathOf(open === null ? values : values.slice(0, open), (index) => x(index) + step / 2, y)} />
-      {open !== null && open > 0 && <path className={`${css.line} ${css.dashed}`} d={pathOf(values.slice(open - 1), (index) => x(open - 1 + index) + step / 2, y)} />}
+      <path
+        className={css.line}
+        d={pathOf(
+          open === null ? values : values.slice(0, open),
+          (index) => x(index) + step / 2,
+          y,
+        )}
+      />
+      {open !== null && open > 0 && (
+        <path
+          className={`${css.line} ${css.dashed}`}
+          d={pathOf(values.slice(open - 1), (index) => x(open - 1 + index) + step / 2, y)}
+        />
+      )}
       {values.map((value, index) => {
-        const alone = value !== null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null
-        return alone ? <circle key={index} cx={x(index) + step / 2} cy={y(value)} r="3" stroke="none" /> : null
+        const alone =
+          value !== null &&
+          (values[index - 1] ?? null) === null &&
+          (values[index + 1] ?? null) === null
+        return alone ? (
+          <circle key={index} cx={x(index) + step / 2} cy={y(value)} r="3" stroke="none" />
+        ) : null
       })}
     </g>
   ))
 }
 
 /** A line that has gaps where nothing is known. */
-function pathOf(values: readonly (number | null)[], x: (index: number) => number, y: (value: number) => number): string {
+function pathOf(
+  values: readonly (number | null)[],
+  x: (index: number) => number,
+  y: (value: number) => number,
+): string {
   let path = ''
   let drawing = false
   for (const [index, value] of values.entries()) {
@@ -192,7 +262,10 @@ function ceiling(series: readonly Series[], kind: 'bars' | 'line'): number {
   let most = 0
   for (let index = 0; index < length; index++) {
     const values = series.map(({ values }) => values[index] ?? 0)
-    most = Math.max(most, kind === 'bars' ? values.reduce((sum, value) => sum + value, 0) : Math.max(...values))
+    most = Math.max(
+      most,
+      kind === 'bars' ? values.reduce((sum, value) => sum + value, 0) : Math.max(...values),
+    )
   }
   if (most === 0) return 1
   const magnitude = 10 ** Math.floor(Math.log10(most))
@@ -200,7 +273,12 @@ function ceiling(series: readonly Series[], kind: 'bars' | 'line'): number {
   return round * magnitude
 }
 
-function spoken(buckets: readonly string[], series: readonly Series[], format: (value: number | null) => string, at: number): string {
+function spoken(
+  buckets: readonly string[],
+  series: readonly Series[],
+  format: (value: number | null) => string,
+  at: number,
+): string {
   return `${buckets[at] ?? 'no data'}: ${series.map(({ name, values }) => `${name} ${format(values[at] ?? null)}`).join(', ')}`
 }
 

@@ -1,5 +1,15 @@
-// Code that is loaded when it is needed, with everything that it can be meanwhile: on its way, or not to be had.
-import { Component, createContext, createElement, use, useEffect, useState, type ComponentType, type ReactNode } from 'react'
+// Code that is loaded when it is needed, with everything that it can be meanwhile: on its way, or
+// not to be had.
+import {
+  Component,
+  createContext,
+  createElement,
+  use,
+  useEffect,
+  useState,
+  type ComponentType,
+  type ReactNode,
+} from 'react'
 import { send } from '../api/http.ts'
 import { Failed } from './page.tsx'
 
@@ -7,12 +17,15 @@ import { Failed } from './page.tsx'
 export const Fallback = createContext<ReactNode>(null)
 
 /**
- * A component whose code is loaded when it is drawn first. Where that fails because the server does not answer, the failure says so.
+ * A component whose code is loaded when it is drawn first. Where that fails because the server does
+ * not answer, the failure says so.
  *
- * Not React's `lazy`: behind a fallback that has been shown it keeps back everything else for 300 ms, so that pages do not flicker. Each way
- * to another page would take so long.
+ * Not React's `lazy`: behind a fallback that has been shown it keeps back everything else for 300
+ * ms, so that pages do not flicker. Each way to another page would take so long.
  */
-export function lazily<P extends object>(load: () => Promise<{ default: ComponentType<P> }>): ComponentType<P> {
+export function lazily<P extends object>(
+  load: () => Promise<{ default: ComponentType<P> }>,
+): ComponentType<P> {
   let loaded: ComponentType<P> | null = null
   const fetchCode = async (): Promise<void> => {
     try {
@@ -27,7 +40,10 @@ export function lazily<P extends object>(load: () => Promise<{ default: Componen
     const [ended, setEnded] = useState<{ error?: unknown } | null>(null)
     useEffect(() => {
       if (loaded !== null) return
-      fetchCode().then(() => setEnded({}), (error: unknown) => setEnded({ error }))
+      fetchCode().then(
+        () => setEnded({}),
+        (error: unknown) => setEnded({ error }),
+      )
     }, [])
     if (loaded !== null) return createElement(loaded, props)
     if (ended !== null && 'error' in ended) throw ended.error
@@ -64,7 +80,10 @@ class Boundary extends Component<{ again: boolean; children: ReactNode }, { erro
     return { error }
   }
 
-  /** React and browsers remember a failed import: only a page that is loaded anew tries it again. Without the server there would be nothing to load. */
+  /**
+   * React and browsers remember a failed import: only a page that is loaded anew tries it again.
+   * Without the server there would be nothing to load.
+   */
   private readonly retry = async (): Promise<void> => {
     try {
       await askServer()
@@ -76,6 +95,11 @@ class Boundary extends Component<{ again: boolean; children: ReactNode }, { erro
 
   override render(): ReactNode {
     if (this.state.error === null) return this.props.children
-    return <Failed error={this.state.error} retry={this.props.again ? () => void this.retry() : undefined} />
+    return (
+      <Failed
+        error={this.state.error}
+        retry={this.props.again ? () => void this.retry() : undefined}
+      />
+    )
   }
 }

@@ -20,8 +20,9 @@ const Around = createContext<Around>({ hold: () => {}, begin: () => {} })
 export const Above = createContext(false)
 
 /**
- * Whether something that opens is in the page, and whether it is open. Before it opens first it costs nothing: pages have several of them. It
- * comes closed, and opens behind that, because what has the focus then gets it back.
+ * Whether something that opens is in the page, and whether it is open. Before it opens first it
+ * costs nothing: pages have several of them. It comes closed, and opens behind that, because what
+ * has the focus then gets it back.
  */
 export function useOpening(wanted: boolean): { present: boolean; opened: boolean } {
   const [present, setPresent] = useState(false)
@@ -40,7 +41,10 @@ interface DialogProps {
   children: ReactNode
 }
 
-/** It stays while its form is under way, and the browser asks before it leaves: what comes of that may be shown only once. */
+/**
+ * It stays while its form is under way, and the browser asks before it leaves: what comes of that
+ * may be shown only once.
+ */
 export function Dialog({ title, opened, onClose, firm = false, children }: DialogProps) {
   const phone = useMediaQuery('(max-width: 36em)', false, { getInitialValueInEffect: false })
   const above = use(Above)
@@ -78,7 +82,12 @@ export function Dialog({ title, opened, onClose, firm = false, children }: Dialo
       {asking && (
         <div className={css.ask} role="alertdialog" aria-label="Discard what you entered?">
           <span>Discard what you entered?</span>
-          <Button size="xs" variant="default" ref={(button) => button?.focus()} onClick={() => setAsking(false)}>
+          <Button
+            size="xs"
+            variant="default"
+            ref={(button) => button?.focus()}
+            onClick={() => setAsking(false)}
+          >
             Keep editing
           </Button>
           <Button size="xs" color="red.9" onClick={onClose}>
@@ -101,7 +110,15 @@ interface FormProps {
   children: ReactNode
 }
 
-export function DialogForm({ submit, danger = false, busy, error, onCancel, onSubmit, children }: FormProps) {
+export function DialogForm({
+  submit,
+  danger = false,
+  busy,
+  error,
+  onCancel,
+  onSubmit,
+  children,
+}: FormProps) {
   const { hold, begin } = use(Around)
   useEffect(() => {
     hold(busy)

@@ -1,15 +1,22 @@
 // A form whose fields say themselves what is wrong with them.
-import { PasswordInput, TextInput, type PasswordInputProps, type TextInputProps } from '@mantine/core'
+import {
+  PasswordInput,
+  TextInput,
+  type PasswordInputProps,
+  type TextInputProps,
+} from '@mantine/core'
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react'
 import { Refused, type FieldFault } from '../api/http.ts'
 import { isPast, startOfDay, zoneName } from '../format.ts'
 import { Fields } from './page.tsx'
 
 /** What a field for the day of an end says of it. */
-export const expiryHint = (): string => `Expires at 00:00 ${zoneName()} on this date. Leave blank for no expiry.`
+export const expiryHint = (): string =>
+  `Expires at 00:00 ${zoneName()} on this date. Leave blank for no expiry.`
 
 /** What is wrong with an end that has passed already. */
-export const expiryProblem = (day: string): string | null => (day !== '' && isPast(startOfDay(day)) ? 'This date has passed. Choose a later one.' : null)
+export const expiryProblem = (day: string): string | null =>
+  day !== '' && isPast(startOfDay(day)) ? 'This date has passed. Choose a later one.' : null
 
 interface FormProps {
   busy: boolean
@@ -19,7 +26,10 @@ interface FormProps {
   children: ReactNode
 }
 
-/** Sends, and brings whoever works by keyboard or by ear to what has to be put right: checked here at once, by the server after its answer. */
+/**
+ * Sends, and brings whoever works by keyboard or by ear to what has to be put right: checked here
+ * at once, by the server after its answer.
+ */
 export function Form({ busy, onBegin, onSubmit, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null)
   const [sent, setSent] = useState(0)
@@ -27,12 +37,15 @@ export function Form({ busy, onBegin, onSubmit, children }: FormProps) {
     event.preventDefault()
     setSent(sent + 1)
     // A day that is half typed has no value, and would be sent as none.
-    const half = [...(form.current?.querySelectorAll('input') ?? [])].filter(({ validity }) => validity.badInput)
+    const half = [...(form.current?.querySelectorAll('input') ?? [])].filter(
+      ({ validity }) => validity.badInput,
+    )
     if (half.length === 0) onSubmit()
     else for (const field of half) field.checkValidity()
   }
   useEffect(() => {
-    if (sent > 0 && !busy) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+    if (sent > 0 && !busy)
+      form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
   }, [sent, busy])
   return (
     <form ref={form} onSubmit={send} onInput={onBegin} noValidate>
@@ -43,14 +56,20 @@ export function Form({ busy, onBegin, onSubmit, children }: FormProps) {
 
 /** The faults of a field, and of what is in it. */
 const faultsOf = (error: unknown, field: string): readonly FieldFault[] =>
-  error instanceof Refused ? error.faults.filter(({ param }) => `${param}.`.startsWith(`${field}.`)) : []
+  error instanceof Refused
+    ? error.faults.filter(({ param }) => `${param}.`.startsWith(`${field}.`))
+    : []
 
 /**
  * What the server's refusal says of a field, or of something in it, or null.
  *
  * @param values the entries of a list, so that the one at fault can be named
  */
-export function refusalOf(error: unknown, field: string, values: readonly string[] = []): string | null {
+export function refusalOf(
+  error: unknown,
+  field: string,
+  values: readonly string[] = [],
+): string | null {
   const sentences = faultsOf(error, field).map(({ param, detail }) => {
     const value = values[Number(/\.(\d+)$/.exec(param)?.[1])]
     return value === undefined ? detail : `“${value}”: ${detail}`
@@ -59,18 +78,35 @@ export function refusalOf(error: unknown, field: string, values: readonly string
 }
 
 /** The error, unless it is a refusal that stands beside one of these fields. */
-export const besides = (fields: readonly string[], error: unknown): unknown => (fields.some((field) => faultsOf(error, field).length > 0) ? null : error)
+export const besides = (fields: readonly string[], error: unknown): unknown =>
+  fields.some((field) => faultsOf(error, field).length > 0) ? null : error
 
-/** A field for what nobody else is to read. Mantine says of all other fields that they are invalid, of this one only what is wrong. */
-export function PasswordField({ what = 'password', ...props }: PasswordInputProps & { what?: string }) {
-  return <PasswordInput {...props} aria-invalid={Boolean(props.error)} visibilityToggleButtonProps={{ 'aria-label': `Show the ${what}`, tabIndex: 0 }} />
+/**
+ * A field for what nobody else is to read. Mantine says of all other fields that they are invalid,
+ * of this one only what is wrong.
+ */
+export function PasswordField({
+  what = 'password',
+  ...props
+}: PasswordInputProps & { what?: string }) {
+  return (
+    <PasswordInput
+      {...props}
+      aria-invalid={Boolean(props.error)}
+      visibilityToggleButtonProps={{ 'aria-label': `Show the ${what}`, tabIndex: 0 }}
+    />
+  )
 }
 
 /** Keeps the years that are typed within what the server knows. */
 const LAST_DAY = '9999-12-31'
 
 /** A field for a day, `YYYY-MM-DD`, or none. */
-export function DayField({ error, onChange, ...props }: Omit<TextInputProps, 'onChange'> & { onChange: (day: string) => void }) {
+export function DayField({
+  error,
+  onChange,
+  ...props
+}: Omit<TextInputProps, 'onChange'> & { onChange: (day: string) => void }) {
   const [half, setHalf] = useState(false)
   return (
     <TextInput

@@ -19,9 +19,12 @@ export function KeyPicker({ value, onChange }: KeyPickerProps) {
   const [search] = useDebouncedValue(typed ?? '', 200)
   const chosen = useKey(value, value !== '')
   const found = useKeySearch(search.trim(), combobox.dropdownOpened)
-  // Whoever types and presses Enter at once means what they typed, not what was found for less of it.
+  // Whoever types and presses Enter at once means what they typed, not what was found for less of
+  // it.
   const sought = (typed ?? '').trim().toLowerCase()
-  const fitting = (found.data ?? []).filter(({ id, name, prefix }) => [id, name, prefix].some((text) => text.toLowerCase().includes(sought)))
+  const fitting = (found.data ?? []).filter(({ id, name, prefix }) =>
+    [id, name, prefix].some((text) => text.toLowerCase().includes(sought)),
+  )
   const name = value === '' ? '' : (chosen.data?.name ?? value)
   const end = (): void => {
     setTyped(null)
@@ -51,7 +54,11 @@ export function KeyPicker({ value, onChange }: KeyPickerProps) {
           }}
           onClick={() => combobox.openDropdown()}
           onBlur={end}
-          rightSection={value !== '' && <CloseButton size="sm" aria-label="Any key" onClick={() => onChange('')} />}
+          rightSection={
+            value !== '' && (
+              <CloseButton size="sm" aria-label="Any key" onClick={() => onChange('')} />
+            )
+          }
         />
       </Combobox.Target>
       <Combobox.Dropdown>
@@ -64,8 +71,12 @@ export function KeyPicker({ value, onChange }: KeyPickerProps) {
               </span>
             </Combobox.Option>
           ))}
-          {found.data !== undefined && fitting.length === 0 && <Combobox.Empty>No matching keys</Combobox.Empty>}
-          {found.data?.length === 8 && <Combobox.Footer className={css.sub}>Type to find more</Combobox.Footer>}
+          {found.data !== undefined && fitting.length === 0 && (
+            <Combobox.Empty>No matching keys</Combobox.Empty>
+          )}
+          {found.data?.length === 8 && (
+            <Combobox.Footer className={css.sub}>Type to find more</Combobox.Footer>
+          )}
         </Combobox.Options>
       </Combobox.Dropdown>
     </Combobox>

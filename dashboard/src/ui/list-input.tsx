@@ -11,8 +11,19 @@ export interface List {
 }
 
 /** All values that are meant. @param complete what a value that was typed means in full */
-export function valuesOf({ values, text }: List, complete: (value: string) => string = (value) => value): string[] {
-  return [...new Set([...values, ...text.split(/[\s,]+/).filter((value) => value !== '').map(complete)])]
+export function valuesOf(
+  { values, text }: List,
+  complete: (value: string) => string = (value) => value,
+): string[] {
+  return [
+    ...new Set([
+      ...values,
+      ...text
+        .split(/[\s,]+/)
+        .filter((value) => value !== '')
+        .map(complete),
+    ]),
+  ]
 }
 
 interface ListInputProps {
@@ -32,7 +43,17 @@ interface ListInputProps {
 const MOST_SUGGESTIONS = 8
 const NONE: readonly string[] = []
 
-export function ListInput({ label, description, placeholder, what, list, suggestions = NONE, error = null, complete, onChange }: ListInputProps) {
+export function ListInput({
+  label,
+  description,
+  placeholder,
+  what,
+  list,
+  suggestions = NONE,
+  error = null,
+  complete,
+  onChange,
+}: ListInputProps) {
   const { values, text } = list
   const field = useRef<HTMLInputElement>(null)
   // What was pressed goes away with it.
@@ -40,15 +61,19 @@ export function ListInput({ label, description, placeholder, what, list, suggest
     onChange(list)
     field.current?.focus()
   }
-  const add = (typed: string): void => change({ values: valuesOf({ values, text: typed }, complete), text: '' })
+  const add = (typed: string): void =>
+    change({ values: valuesOf({ values, text: typed }, complete), text: '' })
   const press = (event: KeyboardEvent): void => {
     if (event.key === 'Enter' || event.key === ',') {
       if (text.trim() === '') return
       event.preventDefault()
       add(text)
-    } else if (event.key === 'Backspace' && text === '') onChange({ values: values.slice(0, -1), text })
+    } else if (event.key === 'Backspace' && text === '')
+      onChange({ values: values.slice(0, -1), text })
   }
-  const proposed = suggestions.filter((value) => !values.includes(value) && value.includes(text.trim())).slice(0, MOST_SUGGESTIONS)
+  const proposed = suggestions
+    .filter((value) => !values.includes(value) && value.includes(text.trim()))
+    .slice(0, MOST_SUGGESTIONS)
   return (
     <div>
       <div className={css.row}>
@@ -79,7 +104,12 @@ export function ListInput({ label, description, placeholder, what, list, suggest
           {values.map((value) => (
             <li key={value} className={css.pill}>
               {value}
-              <button type="button" className={css.remove} aria-label={`Remove ${what} ${value}`} onClick={() => change({ values: values.filter((other) => other !== value), text })}>
+              <button
+                type="button"
+                className={css.remove}
+                aria-label={`Remove ${what} ${value}`}
+                onClick={() => change({ values: values.filter((other) => other !== value), text })}
+              >
                 <Icon name="close" size={13} />
               </button>
             </li>
@@ -90,7 +120,13 @@ export function ListInput({ label, description, placeholder, what, list, suggest
         <div className={css.suggestions}>
           Suggestions:
           {proposed.map((value) => (
-            <button key={value} type="button" className={css.suggestion} aria-label={`Add ${what} ${value}`} onClick={() => add(value)}>
+            <button
+              key={value}
+              type="button"
+              className={css.suggestion}
+              aria-label={`Add ${what} ${value}`}
+              onClick={() => add(value)}
+            >
               {value}
             </button>
           ))}

@@ -15,14 +15,18 @@ interface PageProps {
   children: ReactNode
 }
 
-/** A page with its heading, which names the document too and takes the focus when somebody comes here by a link. */
+/**
+ * A page with its heading, which names the document too and takes the focus when somebody comes
+ * here by a link.
+ */
 export function Page({ title, lead, actions, back, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = `${title} · Tollmark`
   }, [title])
   useEffect(() => {
-    // A reader of the screen hears where they are; on the first load the browser does that by itself.
+    // A reader of the screen hears where they are; on the first load the browser does that by
+    // itself.
     elsewhere ||= location.pathname !== opened
     if (elsewhere) heading.current?.focus({ preventScroll: true })
     window.scrollTo(0, 0)
@@ -50,7 +54,10 @@ export function Page({ title, lead, actions, back, children }: PageProps) {
 }
 
 const opened = location.pathname
-/** Whether what stands on the screen is no longer what the browser was opened for, but where somebody went from there. */
+/**
+ * Whether what stands on the screen is no longer what the browser was opened for, but where
+ * somebody went from there.
+ */
 let elsewhere = false
 
 /** What comes after this is somewhere else, even under the same address. */
@@ -80,13 +87,27 @@ export function Card({ title, note, actions, flush = false, children }: CardProp
           {actions}
         </div>
       )}
-      {flush ? <div className={bare ? undefined : css.cardFlush}>{children}</div> : <div className={css.cardBody}>{children}</div>}
+      {flush ? (
+        <div className={bare ? undefined : css.cardFlush}>{children}</div>
+      ) : (
+        <div className={css.cardBody}>{children}</div>
+      )}
     </section>
   )
 }
 
 /** What stands where nothing is yet: what it is, and what to do next. */
-export function Empty({ icon, title, children, action }: { icon: IconName; title: string; children: ReactNode; action?: ReactNode }) {
+export function Empty({
+  icon,
+  title,
+  children,
+  action,
+}: {
+  icon: IconName
+  title: string
+  children: ReactNode
+  action?: ReactNode
+}) {
   return (
     <div className={css.state}>
       <span className={css.stateIcon}>
@@ -149,7 +170,9 @@ export function ProblemNote({ error }: { error: unknown }) {
 }
 
 function sentence(error: unknown): string {
-  return error instanceof Refused ? error.message : 'Something went wrong on this page. Reload it to try again.'
+  return error instanceof Refused
+    ? error.message
+    : 'Something went wrong on this page. Reload it to try again.'
 }
 
 function requestIdOf(error: unknown) {
@@ -163,8 +186,19 @@ export interface Loading<T> {
   refetch: () => unknown
 }
 
-/** A query's states in one place: bars while it loads, the failure with another try, else what it found, and below it why there is nothing newer, or no more. */
-export function Loaded<T>({ query, rows = 4, children }: { query: Loading<T>; rows?: number; children: (data: T) => ReactNode }) {
+/**
+ * A query's states in one place: bars while it loads, the failure with another try, else what it
+ * found, and below it why there is nothing newer, or no more.
+ */
+export function Loaded<T>({
+  query,
+  rows = 4,
+  children,
+}: {
+  query: Loading<T>
+  rows?: number
+  children: (data: T) => ReactNode
+}) {
   if (query.data !== undefined) {
     return (
       <>
@@ -187,8 +221,12 @@ export function Bars({ rows = 4 }: { rows?: number }) {
   )
 }
 
-export const Fields = ({ children }: { children: ReactNode }) => <div className={css.fields}>{children}</div>
-export const Buttons = ({ children }: { children: ReactNode }) => <div className={css.buttons}>{children}</div>
+export const Fields = ({ children }: { children: ReactNode }) => (
+  <div className={css.fields}>{children}</div>
+)
+export const Buttons = ({ children }: { children: ReactNode }) => (
+  <div className={css.buttons}>{children}</div>
+)
 export const Filters = ({ children }: { children: ReactNode }) => (
   <div className={css.filters} role="search">
     {children}

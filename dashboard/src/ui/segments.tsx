@@ -15,7 +15,13 @@ export function Segments<V extends string>({ label, value, items, onChange }: Se
     <div className={css.segments} role="radiogroup" aria-label={label}>
       {items.map((item) => (
         <label key={item.value} className={css.segment}>
-          <input type="radio" name={name} value={item.value} checked={item.value === value} onChange={() => onChange(item.value)} />
+          <input
+            type="radio"
+            name={name}
+            value={item.value}
+            checked={item.value === value}
+            onChange={() => onChange(item.value)}
+          />
           <span>{item.label}</span>
         </label>
       ))}

@@ -1,5 +1,6 @@
-// What is shown once and never again: a key, a token, a link. It stands above the pages, so whoever goes back or elsewhere while it is being made, or
-// before it is copied, has it before them all the same.
+// What is shown once and never again: a key, a token, a link. It stands above the pages, so whoever
+// goes back or elsewhere while it is being made, or before it is copied, has it before them all the
+// same.
 import { Button } from '@mantine/core'
 import { createContext, use, useEffect, useState, type ReactNode } from 'react'
 import { flushSync } from 'react-dom'
@@ -40,14 +41,22 @@ export function ShownOnce({ children }: { children: ReactNode }) {
         {/* Nothing of the one before stays: not that it was copied, and not where the focus is, or nobody would hear of the next. */}
         <Fields key={shown?.key}>
           {shown?.body}
-          {shown && <Leave secret={shown.secret} onLeave={() => setWaiting((waiting) => waiting.slice(1))} />}
+          {shown && (
+            <Leave
+              secret={shown.secret}
+              onLeave={() => setWaiting((waiting) => waiting.slice(1))}
+            />
+          )}
         </Fields>
       </Dialog>
     </>
   )
 }
 
-/** The way on: nobody leaves without a copy, made by this button, by the one beside the secret, or by the browser. */
+/**
+ * The way on: nobody leaves without a copy, made by this button, by the one beside the secret, or
+ * by the browser.
+ */
 function Leave({ secret, onLeave }: { secret: string; onLeave: () => void }) {
   const [state, setState] = useState<'not copied' | 'copied' | 'failed'>('not copied')
   useEffect(() => {
@@ -65,8 +74,18 @@ function Leave({ secret, onLeave }: { secret: string; onLeave: () => void }) {
   }
   return (
     <>
-      {state === 'failed' && <p role="alert">Your browser blocked copying. Select the text above, copy it, then close.</p>}
-      <Buttons>{state === 'not copied' ? <Button onClick={() => void copy()}>Copy and close</Button> : <Button onClick={onLeave}>I have copied it</Button>}</Buttons>
+      {state === 'failed' && (
+        <p role="alert">
+          Your browser blocked copying. Select the text above, copy it, then close.
+        </p>
+      )}
+      <Buttons>
+        {state === 'not copied' ? (
+          <Button onClick={() => void copy()}>Copy and close</Button>
+        ) : (
+          <Button onClick={onLeave}>I have copied it</Button>
+        )}
+      </Buttons>
     </>
   )
 }

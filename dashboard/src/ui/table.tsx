@@ -1,4 +1,6 @@
-// A table from a table of columns, and the same for a list that comes page by page, with everything that it can be meanwhile. On narrow screens columns leave by their rank, so that nothing has to be scrolled sideways.
+// A table from a table of columns, and the same for a list that comes page by page, with everything
+// that it can be meanwhile. On narrow screens columns leave by their rank, so that nothing has to
+// be scrolled sideways.
 import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { PageOf } from '../api/queries.ts'
@@ -48,8 +50,17 @@ interface PagedTableProps<T> extends Omit<TableProps<T>, 'rows' | 'stale'> {
   more?: boolean
 }
 
-/** The rows of a query by the page: while they load, where that failed, where there are none, and those that there are. */
-export function PagedTable<T extends { id: string }>({ query, empty = null, bars = 4, more = true, ...table }: PagedTableProps<T>) {
+/**
+ * The rows of a query by the page: while they load, where that failed, where there are none, and
+ * those that there are.
+ */
+export function PagedTable<T extends { id: string }>({
+  query,
+  empty = null,
+  bars = 4,
+  more = true,
+  ...table
+}: PagedTableProps<T>) {
   return (
     <Loaded query={query} rows={bars}>
       {(page) => {
@@ -71,7 +82,15 @@ export function PagedTable<T extends { id: string }>({ query, empty = null, bars
 const FEW = 10
 
 /** The foot of a paged table: which rows these are, and the way to the others. */
-function Foot<T>({ query, page: { rows, next, total }, what }: { query: Pages<T>; page: PageOf<T>; what: string }) {
+function Foot<T>({
+  query,
+  page: { rows, next, total },
+  what,
+}: {
+  query: Pages<T>
+  page: PageOf<T>
+  what: string
+}) {
   const { before, toNext, toPrevious } = query
   const alone = before === 0 && next === null
   if (alone && rows.length < FEW) return null
@@ -80,7 +99,9 @@ function Foot<T>({ query, page: { rows, next, total }, what }: { query: Pages<T>
   return (
     <nav className={css.more} data-home aria-label={`Pages of ${what}`}>
       <span role="status">
-        {alone ? `All ${count(rows.length)} ${what}` : `${fullCount(Math.min(before + 1, last))}–${fullCount(last)}${of === undefined ? '' : ` of ${fullCount(of)}`} ${what}`}
+        {alone
+          ? `All ${count(rows.length)} ${what}`
+          : `${fullCount(Math.min(before + 1, last))}–${fullCount(last)}${of === undefined ? '' : ` of ${fullCount(of)}`} ${what}`}
       </span>
       {!alone && (
         <>
@@ -93,22 +114,49 @@ function Foot<T>({ query, page: { rows, next, total }, what }: { query: Pages<T>
 }
 
 /** It stays a stop of the Tab key at the end of the list, or the focus would be lost there. */
-function Turn({ label, possible, onTurn }: { label: string; possible: boolean; onTurn: () => void }) {
+function Turn({
+  label,
+  possible,
+  onTurn,
+}: {
+  label: string
+  possible: boolean
+  onTurn: () => void
+}) {
   return (
-    <Button variant="default" size="xs" aria-disabled={!possible} data-off={possible ? undefined : ''} className={css.turn} onClick={() => possible && onTurn()}>
+    <Button
+      variant="default"
+      size="xs"
+      aria-disabled={!possible}
+      data-off={possible ? undefined : ''}
+      className={css.turn}
+      onClick={() => possible && onTurn()}
+    >
       {label}
     </Button>
   )
 }
 
-function DataTable<T extends { id: string }>({ label, columns, rows, sorted, stale, compact = false }: TableProps<T>) {
+function DataTable<T extends { id: string }>({
+  label,
+  columns,
+  rows,
+  sorted,
+  stale,
+  compact = false,
+}: TableProps<T>) {
   return (
     <div className={`${css.scroll} ${stale ? css.stale : ''}`}>
       <table className={`${css.table} ${compact ? css.compact : ''}`} aria-label={label}>
         <thead>
           <tr>
             {columns.map((column) => (
-              <th key={column.title} scope="col" className={classOf(column)} aria-sort={directionOf(column, sorted?.by)}>
+              <th
+                key={column.title}
+                scope="col"
+                className={classOf(column)}
+                aria-sort={directionOf(column, sorted?.by)}
+              >
                 <Heading column={column} sorted={sorted} />
               </th>
             ))}
@@ -130,7 +178,13 @@ function DataTable<T extends { id: string }>({ label, columns, rows, sorted, sta
   )
 }
 
-function Heading<T>({ column: { title, sort, quiet = false }, sorted }: { column: Column<T>; sorted: TableProps<T>['sorted'] }) {
+function Heading<T>({
+  column: { title, sort, quiet = false },
+  sorted,
+}: {
+  column: Column<T>
+  sorted: TableProps<T>['sorted']
+}) {
   if (quiet) return <span className="hidden">{title}</span>
   if (sort === undefined || !sorted) return title
   const next = sorted.by === `-${sort}` ? sort : `-${sort}`
@@ -147,7 +201,10 @@ function classOf<T>({ right = false, from }: Column<T>): string {
   return [right ? css.right : '', from === undefined ? '' : css[from]].join(' ').trim()
 }
 
-function directionOf<T>({ sort }: Column<T>, by: string | undefined): 'ascending' | 'descending' | undefined {
+function directionOf<T>(
+  { sort }: Column<T>,
+  by: string | undefined,
+): 'ascending' | 'descending' | undefined {
   if (sort === undefined || by === undefined) return undefined
   if (by === sort) return 'ascending'
   return by === `-${sort}` ? 'descending' : undefined

@@ -1,11 +1,21 @@
-// Numbers of a period, each of which can be looked at over time: on the overview for everything, on a key's page for that key.
+// Numbers of a period, each of which can be looked at over time: on the overview for everything, on
+// a key's page for that key.
 import type { ReactNode } from 'react'
 import { useFilters } from '../address.ts'
 import type { Overview, UsageLine } from '../api/shapes.ts'
 import { useOverview, useUsage, type Range } from '../api/usage.ts'
 import { count } from '../format.ts'
 import css from './usage-panel.module.css'
-import { MEASURES, PERIODS, bucketName, measureNamed, periodNamed, seriesOf, tickOf, type MeasureName } from '../usage-series.ts'
+import {
+  MEASURES,
+  PERIODS,
+  bucketName,
+  measureNamed,
+  periodNamed,
+  seriesOf,
+  tickOf,
+  type MeasureName,
+} from '../usage-series.ts'
 import { TimeChart } from './chart.tsx'
 import { Card, Loaded } from './page.tsx'
 import { Segments } from './segments.tsx'
@@ -25,7 +35,17 @@ export function usePeriod(): [Range, (period: Range) => void] {
 
 export function PeriodChoice() {
   const [period, change] = usePeriod()
-  return <Segments label="Period" value={period} items={Object.entries(PERIODS).map(([value, { label }]) => ({ value: periodNamed(value), label }))} onChange={change} />
+  return (
+    <Segments
+      label="Period"
+      value={period}
+      items={Object.entries(PERIODS).map(([value, { label }]) => ({
+        value: periodNamed(value),
+        label,
+      }))}
+      onChange={change}
+    />
+  )
 }
 
 export function UsagePanel({ keyId }: { keyId?: string }) {
@@ -40,7 +60,15 @@ export function UsagePanel({ keyId }: { keyId?: string }) {
   )
 }
 
-function Panel({ overview, period, keyId }: { overview: Overview; period: Range; keyId: string | undefined }) {
+function Panel({
+  overview,
+  period,
+  keyId,
+}: {
+  overview: Overview
+  period: Range
+  keyId: string | undefined
+}) {
   const [filters, change] = useFilters({ show: 'requests', split: 'none' })
   const show = measureNamed(filters.show)
   const { label, kind, format } = MEASURES[show]
@@ -48,7 +76,10 @@ function Panel({ overview, period, keyId }: { overview: Overview; period: Range;
   const splits = SPLITS.filter(({ value }) => value !== 'key' || keyId === undefined)
   const split = splits.find(({ value }) => value === filters.split)?.value ?? 'none'
   const { from, to, series } = overview
-  const usage = useUsage({ by: `${PERIODS[period].step},${split}`, from, to, key: keyId }, split !== 'none')
+  const usage = useUsage(
+    { by: `${PERIODS[period].step},${split}`, from, to, key: keyId },
+    split !== 'none',
+  )
   const nameOf = ({ key_id, key_name, model }: UsageLine): string => {
     if (split === 'key') return key_name ?? key_id ?? 'Unknown'
     return split === 'model' ? (model ?? 'No model named') : label
@@ -70,24 +101,57 @@ function Panel({ overview, period, keyId }: { overview: Overview; period: Range;
       <Tiles totals={overview.totals} show={show} onShow={(show) => change({ show })} />
       <div className={css.chart}>
         <div className={css.chartHead}>
-          <Segments label="Split" value={split} items={splits} onChange={(split) => change({ split })} />
+          <Segments
+            label="Split"
+            value={split}
+            items={splits}
+            onChange={(split) => change({ split })}
+          />
         </div>
-        {split === 'none' ? chartOf(series) : <Loaded query={usage} rows={8}>{chartOf}</Loaded>}
+        {split === 'none' ? (
+          chartOf(series)
+        ) : (
+          <Loaded query={usage} rows={8}>
+            {chartOf}
+          </Loaded>
+        )}
       </div>
     </>
   )
 }
 
-function Tiles({ totals, show, onShow }: { totals: Overview['totals']; show: MeasureName; onShow: (name: MeasureName) => void }) {
+function Tiles({
+  totals,
+  show,
+  onShow,
+}: {
+  totals: Overview['totals']
+  show: MeasureName
+  onShow: (name: MeasureName) => void
+}) {
   return (
     <div className={css.tiles} role="group" aria-label="What the chart shows">
       {(Object.keys(MEASURES) as MeasureName[]).map((name) => {
         const { label, of, format, note } = MEASURES[name]
         return (
-          <button key={name} type="button" className={css.tile} aria-pressed={name === show} onClick={() => onShow(name)}>
+          <button
+            key={name}
+            type="button"
+            className={css.tile}
+            aria-pressed={name === show}
+            onClick={() => onShow(name)}
+          >
             <span className={css.label}>{label}</span>
             <span className={css.number}>{format(of(totals))}</span>
-            <span className={css.note}>{name === 'requests' ? refusedNote(totals.refused) : totals.requests === 0 ? 'none in this period' : of(totals) === null ? 'unknown' : note(totals)}</span>
+            <span className={css.note}>
+              {name === 'requests'
+                ? refusedNote(totals.refused)
+                : totals.requests === 0
+                  ? 'none in this period'
+                  : of(totals) === null
+                    ? 'unknown'
+                    : note(totals)}
+            </span>
           </button>
         )
       })}

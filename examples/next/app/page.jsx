@@ -12,7 +12,10 @@ export default function Page() {
 
   async function ask() {
     setAnswer('')
-    const { textStream } = streamText({ model: google('gemini-2.5-flash'), prompt: 'Why is the sky blue?' })
+    const { textStream } = streamText({
+      model: google('gemini-2.5-flash'),
+      prompt: 'Why is the sky blue?',
+    })
     for await (const piece of textStream) setAnswer((before) => before + piece)
   }
 

@@ -1,12 +1,28 @@
-// What never leaves for the proxy: it has the providers' credentials, and callers must not send theirs.
+// What never leaves for the proxy: it has the providers' credentials, and callers must not send
+// theirs.
 
-/** What to give a provider as its `apiKey`: it has to be given one, and the proxy sets the real one. */
+/**
+ * What to give a provider as its `apiKey`: it has to be given one, and the proxy sets the real one.
+ */
 export const PROXY_MANAGED = 'proxy-managed'
 
 /** TABLE of headers in which providers are told a credential, in lower case. */
 const HEADERS = new Set([
-  'authorization', 'proxy-authorization', 'x-api-key', 'api-key', 'x-goog-api-key', 'x-goog-iam-authorization-token', 'x-serverless-authorization',
-  'ocp-apim-subscription-key', 'x-amz-security-token', 'x-amz-date', 'x-amz-content-sha256', 'xi-api-key', 'x-key', 'x-gladia-key', 'x-hume-api-key',
+  'authorization',
+  'proxy-authorization',
+  'x-api-key',
+  'api-key',
+  'x-goog-api-key',
+  'x-goog-iam-authorization-token',
+  'x-serverless-authorization',
+  'ocp-apim-subscription-key',
+  'x-amz-security-token',
+  'x-amz-date',
+  'x-amz-content-sha256',
+  'xi-api-key',
+  'x-key',
+  'x-gladia-key',
+  'x-hume-api-key',
 ])
 
 /** The query parameters in which they are. */
@@ -14,16 +30,25 @@ const PARAMETER = /^(?:key|access_token|oauth_token|api[_-]key|subscription-key)
 
 /** The headers without credentials; everything else, and the order, stays. */
 export function cleanHeaders(init: ConstructorParameters<typeof Headers>[0]): Headers {
-  return new Headers([...new Headers(init)].filter(([name, value]) => !HEADERS.has(name) && !value.includes(PROXY_MANAGED)))
+  return new Headers(
+    [...new Headers(init)].filter(
+      ([name, value]) => !HEADERS.has(name) && !value.includes(PROXY_MANAGED),
+    ),
+  )
 }
 
-/** The address without credentials in its query, and without its fragment, which no server receives. Every other byte stays. */
+/**
+ * The address without credentials in its query, and without its fragment, which no server receives.
+ * Every other byte stays.
+ */
 export function cleanAddress(href: string): string {
   const [whole = ''] = href.split('#')
   const question = whole.indexOf('?')
   if (question < 0) return whole
   const parameters = whole.slice(question + 1).split('&')
-  const kept = parameters.filter((parameter) => !PARAMETER.test(parameter) && !parameter.includes(PROXY_MANAGED))
+  const kept = parameters.filter(
+    (parameter) => !PARAMETER.test(parameter) && !parameter.includes(PROXY_MANAGED),
+  )
   if (kept.length === parameters.length) return whole
   return whole.slice(0, question) + (kept.length === 0 ? '' : `?${kept.join('&')}`)
 }

@@ -5,54 +5,88 @@ import type { ApiKey, ProxyFetchConfig } from './proxy-fetch.ts'
 export interface ProxyHandlerConfig {
   /** Where the proxy is: `https://ai.example.com`, with a path if it is mounted below one. */
   proxyUrl: string
-  /** The proxy's key, `tmk_…`, or a function that gives it for each request. No caller ever sees it. */
+  /**
+   * The proxy's key, `tmk_…`, or a function that gives it for each request. No caller ever sees it.
+   */
   apiKey: ApiKey
   /**
-   * Who may pass. Called with each request, before anything is sent: `true` lets it pass, `false` answers 401, and a Response is the answer
-   * itself. An object lets it pass with a key or a context key of its own, so that each of your users can have one.
+   * Who may pass. Called with each request, before anything is sent: `true` lets it pass, `false`
+   * answers 401, and a Response is the answer itself. An object lets it pass with a key or a
+   * context key of its own, so that each of your users can have one.
    */
   authorize: (request: Request) => Authorization | Promise<Authorization>
-  /** What sends the requests: any function that is called as `fetch` is. The platform's `fetch` by default. */
+  /**
+   * What sends the requests: any function that is called as `fetch` is. The platform's `fetch` by
+   * default.
+   */
   fetch?: ProxyFetchConfig['fetch']
 }
 
 /** What becomes of a request. */
-export type Authorization = boolean | Response | { apiKey?: string | undefined; contextKey?: string | undefined }
+export type Authorization =
+  | boolean
+  | Response
+  | { apiKey?: string | undefined; contextKey?: string | undefined }
 
 /**
- * A route that adds the proxy's key to the requests of people whom it knows: for Next.js, Hono, Workers, Bun, Deno, and whatever else serves
- * with `Request` and `Response`. Mount it where it gets `…/proxy` and everything below: `createProxyFetch({ proxyUrl: '/api/ai', apiKey: PROXY_MANAGED })`
- * asks `/api/ai/proxy?url=…`, and an SDK with a base URL `/api/ai/proxy/<host>/…`.
+ * A route that adds the proxy's key to the requests of people whom it knows: for Next.js, Hono,
+ * Workers, Bun, Deno, and whatever else serves with `Request` and `Response`. Mount it where it
+ * gets `…/proxy` and everything below: `createProxyFetch({ proxyUrl: '/api/ai', apiKey:
+ * PROXY_MANAGED })` asks `/api/ai/proxy?url=…`, and an SDK with a base URL
+ * `/api/ai/proxy/<host>/…`.
  *
- * Credentials and cookies of the request stay here. The answer passes as it comes, streams included; when the caller leaves, the request to
- * the proxy ends. A redirect leads through the route again. Answers of its own, in a shape that every AI SDK shows: 401 where `authorize`
+ * Credentials and cookies of the request stay here. The answer passes as it comes, streams
+ * included; when the caller leaves, the request to the proxy ends. A redirect leads through the
+ * route again. Answers of its own, in a shape that every AI SDK shows: 401 where `authorize`
  * refuses, 404 for another path, 502 where the proxy does not answer.
  *
  * It rejects with an Error where there is no key, and as `authorize` and `apiKey` do.
  *
  * @throws TypeError where `authorize` is missing: without it anybody could spend the key
  */
-export function createProxyHandler({ proxyUrl, apiKey, authorize, fetch }: ProxyHandlerConfig): (request: Request) => Promise<Response> {
-  if (typeof authorize !== 'function') throw new TypeError('`authorize` must be a function. It decides whose requests may use the key.')
+export function createProxyHandler({
+  proxyUrl,
+  apiKey,
+  authorize,
+  fetch,
+}: ProxyHandlerConfig): (request: Request) => Promise<Response> {
+  if (typeof authorize !== 'function')
+    throw new TypeError(
+      '`authorize` must be a function. It decides whose requests may use the key.',
+    )
   return async (request) => {
     const { pathname, search } = new URL(request.url)
     const [, mount, below] = ROUTE.exec(pathname) ?? []
-    if (mount === undefined || below === undefined) return refusal(404, 'NOT_FOUND', 'This route takes /proxy?url=… and /proxy/<host>/<path>.')
+    if (mount === undefined || below === undefined)
+      return refusal(404, 'NOT_FOUND', 'This route takes /proxy?url=… and /proxy/<host>/<path>.')
     const allowed = await authorize(request)
     if (isResponse(allowed)) return allowed
-    if (allowed === false) return refusal(401, 'UNAUTHENTICATED', 'You are not signed in, or may not use this route.')
+    if (allowed === false)
+      return refusal(401, 'UNAUTHENTICATED', 'You are not signed in, or may not use this route.')
     const own = allowed === true ? {} : allowed
 
     const headers = forwarded(request.headers)
     const key = own.apiKey ?? (typeof apiKey === 'string' ? apiKey : await apiKey())
     if (key === '') throw new Error('There is no key for the proxy. Pass `apiKey` (tmk_…).')
     headers.set('Authorization', `Bearer ${key}`)
-    if (own.contextKey !== undefined) headers.set('X-Proxy-Context-Key', encodeURIComponent(own.contextKey))
+    if (own.contextKey !== undefined)
+      headers.set('X-Proxy-Context-Key', encodeURIComponent(own.contextKey))
     const proxy = endpointOf(proxyUrl)
     const { method, body, signal } = request
-    const options: RequestInit & { duplex: 'half' } = { method, headers, body, signal, redirect: 'manual', duplex: 'half' }
+    const options: RequestInit & { duplex: 'half' } = {
+      method,
+      headers,
+      body,
+      signal,
+      redirect: 'manual',
+      duplex: 'half',
+    }
     try {
-      return answer(await (fetch ?? globalThis.fetch)(`${proxy.origin}${proxy.path}${below}${search}`, options), proxy, mount)
+      return answer(
+        await (fetch ?? globalThis.fetch)(`${proxy.origin}${proxy.path}${below}${search}`, options),
+        proxy,
+        mount,
+      )
     } catch (error) {
       if (signal.aborted) throw error
       return refusal(502, 'UNAVAILABLE', 'The proxy does not answer. Try again in a moment.')
@@ -68,25 +102,47 @@ function isResponse(allowed: Authorization): allowed is Response {
 /** Where the route is mounted, and what stands behind `/proxy`. */
 const ROUTE = /^(.*?)\/proxy(\/.*|)$/
 
-/** TABLE of headers that are about the connection to the route (RFC 9110, section 7.6.1), or about who is at its other end. */
-const OWN = new Set(['host', 'connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect', 'cookie', 'forwarded'])
+/**
+ * TABLE of headers that are about the connection to the route (RFC 9110, section 7.6.1), or about
+ * who is at its other end.
+ */
+const OWN = new Set([
+  'host',
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'cookie',
+  'forwarded',
+])
 
 function forwarded(from: Headers): Headers {
   const headers = cleanHeaders(from)
   const named = (from.get('Connection') ?? '').toLowerCase().split(/\s*,\s*/)
-  for (const name of from.keys()) if (OWN.has(name) || named.includes(name) || name.startsWith('x-forwarded-')) headers.delete(name)
+  for (const name of from.keys())
+    if (OWN.has(name) || named.includes(name) || name.startsWith('x-forwarded-'))
+      headers.delete(name)
   // `fetch` would decode a compressed answer and still call it compressed.
   headers.set('Accept-Encoding', 'identity')
   return headers
 }
 
 /** The proxy's answer as the route's. */
-function answer({ status, statusText, headers: from, body }: Response, proxy: { origin: string; path: string }, mount: string): Response {
+function answer(
+  { status, statusText, headers: from, body }: Response,
+  proxy: { origin: string; path: string },
+  mount: string,
+): Response {
   const headers = new Headers(from)
   for (const name of ['connection', 'keep-alive', 'transfer-encoding']) headers.delete(name)
-  if (headers.has('Content-Encoding')) for (const name of ['content-encoding', 'content-length']) headers.delete(name)
+  if (headers.has('Content-Encoding'))
+    for (const name of ['content-encoding', 'content-length']) headers.delete(name)
   const location = headers.get('Location')
-  if (location !== null) headers.set('Location', throughRoute(location, `${proxy.origin}${proxy.path}`, mount))
+  if (location !== null)
+    headers.set('Location', throughRoute(location, `${proxy.origin}${proxy.path}`, mount))
   return new Response(body, { status, statusText, headers })
 }
 
@@ -98,5 +154,8 @@ function throughRoute(location: string, proxy: string, mount: string): string {
 
 /** An error that the SDKs of OpenAI, Anthropic and Google read alike. */
 function refusal(code: number, status: string, message: string): Response {
-  return Response.json({ type: 'error', error: { code, status, type: status.toLowerCase(), message } }, { status: code })
+  return Response.json(
+    { type: 'error', error: { code, status, type: status.toLowerCase(), message } },
+    { status: code },
+  )
 }

@@ -5,15 +5,23 @@ import type { Fetch, ProxyFetchConfig } from './proxy-fetch.ts'
 export const DEFAULT_PROXY_URL = 'http://localhost:8484'
 
 /** As for `createProxyFetch`, with what may come from the environment left to it. */
-export type ManagedFetchConfig = { [Name in keyof ProxyFetchConfig]?: ProxyFetchConfig[Name] | undefined }
-
-/** The two variables. Not every runtime has `process`, and bundlers put a text in the place of the whole expression. */
-declare const process: { env: { NEXT_PUBLIC_AI_PROXY_KEY?: string; NEXT_PUBLIC_AI_PROXY_URL?: string } }
+export type ManagedFetchConfig = {
+  [Name in keyof ProxyFetchConfig]?: ProxyFetchConfig[Name] | undefined
+}
 
 /**
- * `createProxyFetch` with fallbacks: `apiKey` → NEXT_PUBLIC_AI_PROXY_KEY; `proxyUrl` → NEXT_PUBLIC_AI_PROXY_URL → `DEFAULT_PROXY_URL`.
- * They are read when a call is made, not before; it rejects with an Error when there is no key. When nothing answers at the default
- * address, the error's `cause` says that the address was the default.
+ * The two variables. Not every runtime has `process`, and bundlers put a text in the place of the
+ * whole expression.
+ */
+declare const process: {
+  env: { NEXT_PUBLIC_AI_PROXY_KEY?: string; NEXT_PUBLIC_AI_PROXY_URL?: string }
+}
+
+/**
+ * `createProxyFetch` with fallbacks: `apiKey` → NEXT_PUBLIC_AI_PROXY_KEY; `proxyUrl` →
+ * NEXT_PUBLIC_AI_PROXY_URL → `DEFAULT_PROXY_URL`. They are read when a call is made, not before; it
+ * rejects with an Error when there is no key. When nothing answers at the default address, the
+ * error's `cause` says that the address was the default.
  */
 export function createManagedFetch(config: ManagedFetchConfig = {}): Fetch {
   return async (input, init) => {
@@ -27,7 +35,10 @@ export function createManagedFetch(config: ManagedFetchConfig = {}): Fetch {
   }
 }
 
-/** How platforms say that there was no connection: Node, Chromium, Safari, Firefox and React Native, Bun. */
+/**
+ * How platforms say that there was no connection: Node, Chromium, Safari, Firefox and React Native,
+ * Bun.
+ */
 const UNREACHABLE = /fetch failed|failed to fetch|load failed|network|unable to connect/i
 
 function isUnreachable(error: unknown): error is Error {
@@ -42,7 +53,8 @@ function unreachableDefault(error: Error): TypeError {
   return new TypeError(error.message, { cause: new Error(message, { cause: cause ?? error }) })
 }
 
-// Bundlers replace the literal texts `process.env.NEXT_PUBLIC_…` and no other spelling. Where they do not, `process` may be missing.
+// Bundlers replace the literal texts `process.env.NEXT_PUBLIC_…` and no other spelling. Where they
+// do not, `process` may be missing.
 
 function keyFromEnvironment(): string {
   try {

@@ -1,4 +1,5 @@
-// What a caller reads off an answer that came through the proxy: the upstream's addresses instead of the proxy's.
+// What a caller reads off an answer that came through the proxy: the upstream's addresses instead
+// of the proxy's.
 
 /** An address that leads through a proxy, and the upstream address within it. */
 const THROUGH_PROXY = /^[^?#]*\/proxy\?url=([^&#]*)/
@@ -14,12 +15,14 @@ export function upstreamAddress(address: string): string {
 }
 
 /**
- * The same response with the upstream's `url`, and its `Location` where that is a redirect which the platform has not followed: whoever
- * follows redirects by hand resolves them against the address that was asked for. Everything else stays as the platform gave it, and so do
- * these where a runtime allows no other value.
+ * The same response with the upstream's `url`, and its `Location` where that is a redirect which
+ * the platform has not followed: whoever follows redirects by hand resolves them against the
+ * address that was asked for. Everything else stays as the platform gave it, and so do these where
+ * a runtime allows no other value.
  */
 export function asFromUpstream(response: Response): Response {
-  const define = (name: 'url' | 'headers' | 'clone', value: unknown): void => void Reflect.defineProperty(response, name, { value, configurable: true })
+  const define = (name: 'url' | 'headers' | 'clone', value: unknown): void =>
+    void Reflect.defineProperty(response, name, { value, configurable: true })
   const clone = response.clone.bind(response)
   define('url', upstreamAddress(response.url))
   define('clone', () => asFromUpstream(clone()))

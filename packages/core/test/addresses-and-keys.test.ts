@@ -1,7 +1,16 @@
-// Where createProxyFetch sends, and what of the caller's it takes along. The inner fetch only writes down what it is given.
+// Where createProxyFetch sends, and what of the caller's it takes along. The inner fetch only
+// writes down what it is given.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createManagedFetch, createProxyFetch, DEFAULT_PROXY_URL, PROXY_MANAGED, type Fetch, type ManagedFetchConfig, type ProxyFetchConfig } from '@proxy-sdk/core'
+import {
+  createManagedFetch,
+  createProxyFetch,
+  DEFAULT_PROXY_URL,
+  PROXY_MANAGED,
+  type Fetch,
+  type ManagedFetchConfig,
+  type ProxyFetchConfig,
+} from '@proxy-sdk/core'
 import { answer, startFake } from '../../../test/support/providers/fake.ts'
 import { startProxied } from '../../../test/packages/proxied.ts'
 
@@ -16,16 +25,28 @@ interface Sent {
 }
 
 /** A proxy fetch, and what it has sent. */
-function recording(config: Partial<ProxyFetchConfig> = {}, create: (config: ProxyFetchConfig) => Fetch = createProxyFetch): { fetch: Fetch; sent: Sent[] } {
+function recording(
+  config: Partial<ProxyFetchConfig> = {},
+  create: (config: ProxyFetchConfig) => Fetch = createProxyFetch,
+): { fetch: Fetch; sent: Sent[] } {
   const sent: Sent[] = []
   const inner: Fetch = async (input, init) => {
-    sent.push({ address: String(input), headers: Object.fromEntries(new Headers(init?.headers)), input, init })
+    sent.push({
+      address: String(input),
+      headers: Object.fromEntries(new Headers(init?.headers)),
+      input,
+      init,
+    })
     return new Response('ok')
   }
-  return { fetch: create({ proxyUrl: 'https://proxy.test', apiKey: KEY, fetch: inner, ...config }), sent }
+  return {
+    fetch: create({ proxyUrl: 'https://proxy.test', apiKey: KEY, fetch: inner, ...config }),
+    sent,
+  }
 }
 
-const through = (address: string, base = 'https://proxy.test'): string => `${base}/proxy?url=${encodeURIComponent(address)}`
+const through = (address: string, base = 'https://proxy.test'): string =>
+  `${base}/proxy?url=${encodeURIComponent(address)}`
 
 describe('proxyUrl', () => {
   /** TABLE: as it is given, and where it leads. */
@@ -49,10 +70,24 @@ describe('proxyUrl', () => {
       assert.equal(sent[0]?.address, through(UPSTREAM, base))
     })
   }
-  for (const given of ['', '/api/ai', 'proxy.test', 'localhost:8484', 'ftp://proxy.test', 'https://', 'https://user:secret@proxy.test']) {
+  for (const given of [
+    '',
+    '/api/ai',
+    'proxy.test',
+    'localhost:8484',
+    'ftp://proxy.test',
+    'https://',
+    'https://user:secret@proxy.test',
+  ]) {
     test(`${JSON.stringify(given)} is none outside a browser`, async () => {
       const { fetch, sent } = recording({ proxyUrl: given })
-      await assert.rejects(fetch(UPSTREAM), (error: Error) => error instanceof TypeError && error.message.startsWith('`proxyUrl` must be') && !error.message.includes('secret'))
+      await assert.rejects(
+        fetch(UPSTREAM),
+        (error: Error) =>
+          error instanceof TypeError &&
+          error.message.startsWith('`proxyUrl` must be') &&
+          !error.message.includes('secret'),
+      )
       assert.deepEqual(sent, [])
     })
   }
@@ -61,15 +96,26 @@ describe('proxyUrl', () => {
 describe('what is not proxied', () => {
   test('an address of the proxy is not wrapped again, and gets the key', async () => {
     const { fetch, sent } = recording({ proxyUrl: 'https://proxy.test/api' })
-    for (const address of [through(UPSTREAM, 'https://proxy.test/api'), 'https://proxy.test/api/proxy?url=x&y']) {
+    for (const address of [
+      through(UPSTREAM, 'https://proxy.test/api'),
+      'https://proxy.test/api/proxy?url=x&y',
+    ]) {
       await fetch(address, { headers: { Authorization: 'Bearer theirs' } })
-      assert.deepEqual([sent.at(-1)?.address, sent.at(-1)?.headers], [address, { authorization: `Bearer ${KEY}` }])
+      assert.deepEqual(
+        [sent.at(-1)?.address, sent.at(-1)?.headers],
+        [address, { authorization: `Bearer ${KEY}` }],
+      )
     }
   })
-  test('anything else of the proxy\'s origin passes untouched, without the key', async () => {
+  test("anything else of the proxy's origin passes untouched, without the key", async () => {
     const { fetch, sent } = recording()
     const init = { headers: { Authorization: 'Bearer tmt_token' } }
-    for (const address of ['https://proxy.test/api/v1/usage', 'https://proxy.test/proxy/x', 'https://proxy.test:443/']) await fetch(address, init)
+    for (const address of [
+      'https://proxy.test/api/v1/usage',
+      'https://proxy.test/proxy/x',
+      'https://proxy.test:443/',
+    ])
+      await fetch(address, init)
     assert.ok(sent.every((one) => one.init === init))
     await fetch('https://proxy.test:8443/', init)
     assert.equal(sent.at(-1)?.address, through('https://proxy.test:8443/'))
@@ -92,15 +138,34 @@ describe('what is not proxied', () => {
 })
 
 describe('credentials', () => {
-  test('the provider\'s are dropped, wherever they stand', async () => {
+  test("the provider's are dropped, wherever they stand", async () => {
     const { fetch, sent } = recording()
     const headers = {
-      Authorization: 'Bearer sk-theirs', 'X-API-Key': 'sk-theirs', 'api-key': 'sk-theirs', 'x-goog-api-key': 'sk-theirs', 'x-amz-security-token': 'sk-theirs',
-      'proxy-authorization': 'sk-theirs', 'xi-api-key': 'sk-theirs', 'x-key': 'sk-theirs', 'X-Gladia-Key': 'sk-theirs', 'x-hume-api-key': 'sk-theirs', 'x-any': `Key ${PROXY_MANAGED}`, 'anthropic-version': '2023-06-01',
+      Authorization: 'Bearer sk-theirs',
+      'X-API-Key': 'sk-theirs',
+      'api-key': 'sk-theirs',
+      'x-goog-api-key': 'sk-theirs',
+      'x-amz-security-token': 'sk-theirs',
+      'proxy-authorization': 'sk-theirs',
+      'xi-api-key': 'sk-theirs',
+      'x-key': 'sk-theirs',
+      'X-Gladia-Key': 'sk-theirs',
+      'x-hume-api-key': 'sk-theirs',
+      'x-any': `Key ${PROXY_MANAGED}`,
+      'anthropic-version': '2023-06-01',
     }
-    await fetch(`https://generativelanguage.googleapis.com/v1/a?key=sk-theirs&alt=sse&Access_Token=sk-theirs&k=${PROXY_MANAGED}&api-key=sk-theirs`, { headers })
-    assert.deepEqual(sent[0]?.headers, { 'anthropic-version': '2023-06-01', authorization: `Bearer ${KEY}` })
-    assert.equal(sent[0]?.address, through('https://generativelanguage.googleapis.com/v1/a?alt=sse'))
+    await fetch(
+      `https://generativelanguage.googleapis.com/v1/a?key=sk-theirs&alt=sse&Access_Token=sk-theirs&k=${PROXY_MANAGED}&api-key=sk-theirs`,
+      { headers },
+    )
+    assert.deepEqual(sent[0]?.headers, {
+      'anthropic-version': '2023-06-01',
+      authorization: `Bearer ${KEY}`,
+    })
+    assert.equal(
+      sent[0]?.address,
+      through('https://generativelanguage.googleapis.com/v1/a?alt=sse'),
+    )
     await fetch('https://generativelanguage.googleapis.com/v1/a?key=sk-theirs')
     assert.equal(sent[1]?.address, through('https://generativelanguage.googleapis.com/v1/a'))
   })
@@ -133,25 +198,43 @@ test('a redirect to another origin gets no key', async (t) => {
   const elsewhere = await startFake(answer(200, {}, 'stored elsewhere'))
   t.after(() => elsewhere.close())
   proxied.fake.play(answer(302, { Location: `${elsewhere.origin}/blob` }))
-  const response = await createProxyFetch({ proxyUrl: proxied.proxyUrl, apiKey: await proxied.key() })(UPSTREAM)
+  const response = await createProxyFetch({
+    proxyUrl: proxied.proxyUrl,
+    apiKey: await proxied.key(),
+  })(UPSTREAM)
   assert.equal(await response.text(), 'stored elsewhere')
-  assert.doesNotMatch(JSON.stringify(elsewhere.requests.map(({ rawHeaders }) => rawHeaders)), /tmk_|authorization/i)
+  assert.doesNotMatch(
+    JSON.stringify(elsewhere.requests.map(({ rawHeaders }) => rawHeaders)),
+    /tmk_|authorization/i,
+  )
 })
 
 test('the context key goes along; one of the request itself comes first', async () => {
   const { fetch, sent } = recording({ contextKey: 'chat 42 – Grüße 🙂\n' })
   await fetch(UPSTREAM)
   await fetch(UPSTREAM, { headers: { 'x-proxy-context-key': 'mine' } })
-  assert.deepEqual(sent.map(({ headers }) => headers['x-proxy-context-key']), ['chat 42 %E2%80%93 Gr%C3%BC%C3%9Fe %F0%9F%99%82%0A', 'mine'])
+  assert.deepEqual(
+    sent.map(({ headers }) => headers['x-proxy-context-key']),
+    ['chat 42 %E2%80%93 Gr%C3%BC%C3%9Fe %F0%9F%99%82%0A', 'mine'],
+  )
 })
 
 test('what a runtime adds to init passes', async () => {
   const { fetch, sent } = recording()
-  await fetch(UPSTREAM, { cf: { cacheTtl: 1 }, next: { revalidate: 1 }, priority: 'high' } as RequestInit)
-  assert.deepEqual(sent[0]?.init, { cf: { cacheTtl: 1 }, next: { revalidate: 1 }, priority: 'high', headers: sent[0]?.init?.headers })
+  await fetch(UPSTREAM, {
+    cf: { cacheTtl: 1 },
+    next: { revalidate: 1 },
+    priority: 'high',
+  } as RequestInit)
+  assert.deepEqual(sent[0]?.init, {
+    cf: { cacheTtl: 1 },
+    next: { revalidate: 1 },
+    priority: 'high',
+    headers: sent[0]?.init?.headers,
+  })
 })
 
-test('the inner fetch is called without a receiver, as a browser\'s must be', async () => {
+test("the inner fetch is called without a receiver, as a browser's must be", async () => {
   const receivers: unknown[] = []
   const inner = async function (this: unknown): Promise<Response> {
     receivers.push(this)
@@ -162,8 +245,13 @@ test('the inner fetch is called without a receiver, as a browser\'s must be', as
 })
 
 /** What it sends with the environment as it is. */
-const send = async (config: Partial<ProxyFetchConfig> = {}): Promise<[string | undefined, string | undefined]> => {
-  const { fetch, sent } = recording({ proxyUrl: undefined, apiKey: undefined, ...config } as Partial<ProxyFetchConfig>, createManagedFetch)
+const send = async (
+  config: Partial<ProxyFetchConfig> = {},
+): Promise<[string | undefined, string | undefined]> => {
+  const { fetch, sent } = recording(
+    { proxyUrl: undefined, apiKey: undefined, ...config } as Partial<ProxyFetchConfig>,
+    createManagedFetch,
+  )
   await fetch(UPSTREAM)
   return [sent[0]?.address, sent[0]?.headers['authorization']]
 }
@@ -182,10 +270,20 @@ describe('createManagedFetch', () => {
     env['NEXT_PUBLIC_AI_PROXY_KEY'] = 'tmk_environment'
     assert.deepEqual(await send(), [through(UPSTREAM, DEFAULT_PROXY_URL), 'Bearer tmk_environment'])
     env['NEXT_PUBLIC_AI_PROXY_URL'] = 'https://other.test/'
-    assert.deepEqual(await send(), [through(UPSTREAM, 'https://other.test'), 'Bearer tmk_environment'])
-    assert.deepEqual(await send({ proxyUrl: 'https://given.test', apiKey: 'tmk_given' }), [through(UPSTREAM, 'https://given.test'), 'Bearer tmk_given'])
+    assert.deepEqual(await send(), [
+      through(UPSTREAM, 'https://other.test'),
+      'Bearer tmk_environment',
+    ])
+    assert.deepEqual(await send({ proxyUrl: 'https://given.test', apiKey: 'tmk_given' }), [
+      through(UPSTREAM, 'https://given.test'),
+      'Bearer tmk_given',
+    ])
     await fetch(UPSTREAM)
-    assert.equal(sent[0]?.address, through(UPSTREAM, 'https://other.test'), 'the key is looked for again after it was missing')
+    assert.equal(
+      sent[0]?.address,
+      through(UPSTREAM, 'https://other.test'),
+      'the key is looked for again after it was missing',
+    )
   })
   test('a runtime without process, or without process.env, is no crash', async (t) => {
     const { process } = globalThis
@@ -195,19 +293,31 @@ describe('createManagedFetch', () => {
     })
     for (const missing of [undefined, {}] as unknown as NodeJS.Process[]) {
       globalThis.process = missing
-      const outcome = await Promise.all([send().catch((error: Error) => error.message), send({ apiKey: KEY })])
+      const outcome = await Promise.all([
+        send().catch((error: Error) => error.message),
+        send({ apiKey: KEY }),
+      ])
       globalThis.process = process
       assert.match(String(outcome[0]), /There is no key/)
       assert.deepEqual(outcome[1], [through(UPSTREAM, DEFAULT_PROXY_URL), `Bearer ${KEY}`])
     }
   })
   test('a default address at which nobody answers is named in the error that the AI SDK shows', async () => {
-    const refused = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 127.0.0.1:8484') })
+    const refused = new TypeError('fetch failed', {
+      cause: new Error('connect ECONNREFUSED 127.0.0.1:8484'),
+    })
     const unreachable = async (): Promise<Response> => Promise.reject(refused)
-    const failure = async (config: ManagedFetchConfig): Promise<Error> => createManagedFetch({ apiKey: KEY, fetch: unreachable, ...config })(UPSTREAM).then(() => assert.fail(), (error: Error) => error)
+    const failure = async (config: ManagedFetchConfig): Promise<Error> =>
+      createManagedFetch({ apiKey: KEY, fetch: unreachable, ...config })(UPSTREAM).then(
+        () => assert.fail(),
+        (error: Error) => error,
+      )
     const error = await failure({})
     assert.equal(error.message, 'fetch failed')
-    assert.match(String(error.cause), /ECONNREFUSED 127.0.0.1:8484. No proxy answers at http:\/\/localhost:8484, the default. Pass `proxyUrl`, or set NEXT_PUBLIC_AI_PROXY_URL/)
+    assert.match(
+      String(error.cause),
+      /ECONNREFUSED 127.0.0.1:8484. No proxy answers at http:\/\/localhost:8484, the default. Pass `proxyUrl`, or set NEXT_PUBLIC_AI_PROXY_URL/,
+    )
     assert.equal(await failure({ proxyUrl: 'https://given.test' }), refused)
     const aborted = new DOMException('stop', 'AbortError')
     assert.equal(await failure({ fetch: () => Promise.reject(aborted) }), aborted)

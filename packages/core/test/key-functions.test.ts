@@ -1,4 +1,5 @@
-// Keys that a function gives: asked for each request, and once more when the proxy refuses the first.
+// Keys that a function gives: asked for each request, and once more when the proxy refuses the
+// first.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createProxyFetch, type ApiKey } from '@proxy-sdk/core'
@@ -8,7 +9,10 @@ const UPSTREAM = 'https://api.openai.com/v1/models'
 const OF_THE_PROXY = { 'X-Proxy-Error': 'invalid_api_key' }
 
 /** A fetch through a proxy that answers so, one after another; and the keys that it has seen. */
-function answering(apiKey: ApiKey, ...answers: [status: number, headers?: Record<string, string>][]): { fetch: typeof fetch; keys: (string | null)[]; bodies: unknown[] } {
+function answering(
+  apiKey: ApiKey,
+  ...answers: [status: number, headers?: Record<string, string>][]
+): { fetch: typeof fetch; keys: (string | null)[]; bodies: unknown[] } {
   const keys: (string | null)[] = []
   const bodies: unknown[] = []
   const inner = async (_: unknown, init?: RequestInit): Promise<Response> => {
@@ -17,7 +21,11 @@ function answering(apiKey: ApiKey, ...answers: [status: number, headers?: Record
     const [status, headers] = answers.shift() ?? [200]
     return new Response('answered', { status, headers: headers ?? {} })
   }
-  return { fetch: createProxyFetch({ proxyUrl: 'https://proxy.test', apiKey, fetch: inner }), keys, bodies }
+  return {
+    fetch: createProxyFetch({ proxyUrl: 'https://proxy.test', apiKey, fetch: inner }),
+    keys,
+    bodies,
+  }
 }
 
 /** Gives one text after another. */
@@ -37,41 +45,86 @@ describe('a function as the key', () => {
     assert.deepEqual(keys, ['Bearer tmk_1', 'Bearer tmk_2'])
   })
   test('is asked again once when the proxy refuses its key', async () => {
-    const { fetch, keys, bodies } = answering(oneByOne('tmk_old', 'tmk_new', 'tmk_third'), [401, OF_THE_PROXY], [401, { 'X-Proxy-Error': 'api_key_expired' }])
+    const { fetch, keys, bodies } = answering(
+      oneByOne('tmk_old', 'tmk_new', 'tmk_third'),
+      [401, OF_THE_PROXY],
+      [401, { 'X-Proxy-Error': 'api_key_expired' }],
+    )
     const response = await fetch(UPSTREAM, { method: 'POST', body: 'said twice' })
-    assert.deepEqual([response.status, keys, bodies], [401, ['Bearer tmk_old', 'Bearer tmk_new'], ['said twice', 'said twice']])
+    assert.deepEqual(
+      [response.status, keys, bodies],
+      [401, ['Bearer tmk_old', 'Bearer tmk_new'], ['said twice', 'said twice']],
+    )
   })
   test('a Request with a body is sent again whole', async () => {
     const { fetch, bodies } = answering(oneByOne('tmk_old', 'tmk_new'), [401, OF_THE_PROXY])
-    assert.equal((await fetch(new Request(UPSTREAM, { method: 'POST', body: 'whole' }))).status, 200)
-    assert.deepEqual(await Promise.all(bodies.map((body) => (body as Blob).text())), ['whole', 'whole'])
+    assert.equal(
+      (await fetch(new Request(UPSTREAM, { method: 'POST', body: 'whole' }))).status,
+      200,
+    )
+    assert.deepEqual(await Promise.all(bodies.map((body) => (body as Blob).text())), [
+      'whole',
+      'whole',
+    ])
   })
 
-  /** TABLE of answers after which nothing is sent again: what was answered, the second key, and the body. */
-  const FINAL: [name: string, answer: [number, Record<string, string>?], second: string, body?: () => ReadableStream][] = [
+  /**
+   * TABLE of answers after which nothing is sent again: what was answered, the second key, and the
+   * body.
+   */
+  const FINAL: [
+    name: string,
+    answer: [number, Record<string, string>?],
+    second: string,
+    body?: () => ReadableStream,
+  ][] = [
     ['the same key again', [401, OF_THE_PROXY], 'tmk_1'],
     ['no key the second time', [401, OF_THE_PROXY], ''],
-    ['a 401 of the provider about the operator\'s credential', [401, { 'X-Proxy-Error': 'upstream_credential_rejected' }], 'tmk_2'],
+    [
+      "a 401 of the provider about the operator's credential",
+      [401, { 'X-Proxy-Error': 'upstream_credential_rejected' }],
+      'tmk_2',
+    ],
     ['a 401 without a word', [401], 'tmk_2'],
     ['403', [403, { 'X-Proxy-Error': 'model_not_allowed' }], 'tmk_2'],
-    ['a stream, which can be sent once', [401, OF_THE_PROXY], 'tmk_2', () => new ReadableStream({ start: (controller) => controller.close() })],
+    [
+      'a stream, which can be sent once',
+      [401, OF_THE_PROXY],
+      'tmk_2',
+      () => new ReadableStream({ start: (controller) => controller.close() }),
+    ],
   ]
   for (const [name, answer, second, body] of FINAL) {
     test(`is not tried again: ${name}`, async () => {
       const { fetch, keys } = answering(oneByOne('tmk_1', second), answer)
-      const response = await fetch(UPSTREAM, body ? { method: 'POST', body: body(), duplex: 'half' } : {})
-      assert.deepEqual([response.status, await response.text(), keys], [answer[0], 'answered', ['Bearer tmk_1']])
+      const response = await fetch(
+        UPSTREAM,
+        body ? { method: 'POST', body: body(), duplex: 'half' } : {},
+      )
+      assert.deepEqual(
+        [response.status, await response.text(), keys],
+        [answer[0], 'answered', ['Bearer tmk_1']],
+      )
     })
   }
   test('that gives no key is an error that says what to do; what it throws comes out', async () => {
     await assert.rejects(answering(() => '').fetch(UPSTREAM), /There is no key for the proxy/)
-    await assert.rejects(answering(signedOut).fetch(UPSTREAM), { name: 'RangeError', message: 'signed out' })
+    await assert.rejects(answering(signedOut).fetch(UPSTREAM), {
+      name: 'RangeError',
+      message: 'signed out',
+    })
   })
 })
 
 test('a revoked key is replaced on the way, through the real proxy', async (t) => {
   const proxied = await startProxied(t)
   const good = await proxied.key()
-  const response = await createProxyFetch({ proxyUrl: proxied.proxyUrl, apiKey: oneByOne('tmk_wrong', good) })(UPSTREAM)
-  assert.deepEqual([response.status, await response.text(), proxied.fake.requests.length], [200, 'ok', 1])
+  const response = await createProxyFetch({
+    proxyUrl: proxied.proxyUrl,
+    apiKey: oneByOne('tmk_wrong', good),
+  })(UPSTREAM)
+  assert.deepEqual(
+    [response.status, await response.text(), proxied.fake.requests.length],
+    [200, 'ok', 1],
+  )
 })

@@ -3,7 +3,10 @@ import GithubSlugger from 'github-slugger'
 import { MARKER } from './links.ts'
 import type { Outline } from './markdown.ts'
 
-/** Hands out the slugs of a document's headings, in their order, as GitHub makes them; the same text twice gets `-1`. */
+/**
+ * Hands out the slugs of a document's headings, in their order, as GitHub makes them; the same text
+ * twice gets `-1`.
+ */
 export class Anchors {
   readonly #slugger = new GithubSlugger()
 
@@ -13,7 +16,10 @@ export class Anchors {
   }
 }
 
-/** The headings of one text that have no ids, in their order: a table of contents lists them in the same. */
+/**
+ * The headings of one text that have no ids, in their order: a table of contents lists them in the
+ * same.
+ */
 interface Namesakes {
   slugs: string[]
   /** How many of them links have been given to. */
@@ -26,7 +32,12 @@ interface Namesakes {
  * @param slugs the slugs of `outline`'s headings
  * @param pageSlug the slug of the page with this key
  */
-export function fillIn(markdown: string, outline: readonly Outline[], slugs: readonly string[], pageSlug: (key: string) => string | undefined): string {
+export function fillIn(
+  markdown: string,
+  outline: readonly Outline[],
+  slugs: readonly string[],
+  pageSlug: (key: string) => string | undefined,
+): string {
   if (!markdown.includes(MARKER)) return markdown
   const byId = new Map<string, string>()
   const byText = new Map<string, Namesakes>()

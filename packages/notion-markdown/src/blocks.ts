@@ -13,9 +13,14 @@ import type { Depth } from './tree.ts'
 /** Columns, synced blocks, indented children, unknown containers: their children, in order. */
 const readChildren: BlockReader = (element, flow) => void flow.read(element.children)
 
-/** A paragraph; children that Notion indents below it follow it. One without words shows nothing, but parts lists. */
+/**
+ * A paragraph; children that Notion indents below it follow it. One without words shows nothing,
+ * but parts lists.
+ */
 const readParagraph: BlockReader = (element, flow) => {
-  const hasWords = element.children.some((node) => (typeof node === 'string' ? node.trim() !== '' : !BLOCKS.has(node.name)))
+  const hasWords = element.children.some((node) =>
+    typeof node === 'string' ? node.trim() !== '' : !BLOCKS.has(node.name),
+  )
   if (!hasWords) flow.part()
   if (!flow.read(element.children)) flow.part()
 }
@@ -36,9 +41,13 @@ function readQuote(element: Element, flow: Flow): void {
   if (children.length > 0) flow.add({ type: 'blockquote', children })
 }
 
-/** A check box outside a to-do is a character; any other `<div>` is its children, whose lists end with it (columns, synced blocks, indented children). */
+/**
+ * A check box outside a to-do is a character; any other `<div>` is its children, whose lists end
+ * with it (columns, synced blocks, indented children).
+ */
 function readDiv(element: Element, flow: Flow): void {
-  if (hasClass(element, 'checkbox')) return flow.add({ type: 'paragraph', children: flow.inline([element]) })
+  if (hasClass(element, 'checkbox'))
+    return flow.add({ type: 'paragraph', children: flow.inline([element]) })
   flow.part()
   if (hasClass(element, 'collection-content')) readDatabase(element, flow)
   else readChildren(element, flow)
@@ -70,14 +79,40 @@ export const BLOCKS: BlockTable = new Map<string, BlockReader>([
   ['blockquote', readQuote],
   ['pre', readCode],
   ['figure', readFigure],
-  ['aside', (element, flow) => (hasClass(element, 'callout') ? readFigure : readChildren)(element, flow)],
+  [
+    'aside',
+    (element, flow) => (hasClass(element, 'callout') ? readFigure : readChildren)(element, flow),
+  ],
   ['table', readTable],
   ['nav', readNavigation],
   ['hr', (_, flow) => flow.add({ type: 'thematicBreak' })],
   ['div', readDiv],
   // The page's heading is made of it.
   ['title', () => {}],
-  ...['html', 'head', 'body', 'article', 'header', 'footer', 'main', 'section', 'li', 'dl', 'dt', 'dd', 'figcaption', 'summary', 'form', 'fieldset', 'center', 'address', 'caption', 'tbody', 'thead', 'tr', 'td', 'th'].map(
-    (name) => [name, readChildren] as const,
-  ),
+  ...[
+    'html',
+    'head',
+    'body',
+    'article',
+    'header',
+    'footer',
+    'main',
+    'section',
+    'li',
+    'dl',
+    'dt',
+    'dd',
+    'figcaption',
+    'summary',
+    'form',
+    'fieldset',
+    'center',
+    'address',
+    'caption',
+    'tbody',
+    'thead',
+    'tr',
+    'td',
+    'th',
+  ].map((name) => [name, readChildren] as const),
 ])

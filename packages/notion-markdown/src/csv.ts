@@ -1,10 +1,14 @@
-// Databases as CSV (RFC 4180, with a byte order mark): what an export holds of those that it writes no table for.
+// Databases as CSV (RFC 4180, with a byte order mark): what an export holds of those that it writes
+// no table for.
 
 /** A database of the archive. */
 export interface Database {
   /** The first row names the columns, the first column holds the titles. */
   readonly rows: readonly (readonly string[])[]
-  /** The key of the page of the next row with this title, as far as files' names tell; each page is given out once. */
+  /**
+   * The key of the page of the next row with this title, as far as files' names tell; each page is
+   * given out once.
+   */
   pageOf(title: string): string | undefined
   /** The keys of pages that have the title of a row, and were not given out. */
   namesakes(): readonly string[]
@@ -16,7 +20,7 @@ export function parseCsv(source: string): string[][] {
   const rows: string[][] = []
   let row: string[] = []
   const end = /[,\r\n]|$/g
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const { value, next } = text[at] === '"' ? quotedField(text, at) : { value: '', next: at }
     end.lastIndex = next
     const stop = end.exec(text)?.index ?? text.length
@@ -35,7 +39,7 @@ export function parseCsv(source: string): string[][] {
 /** The field that a quote at `from` begins; two quotes inside are one. */
 function quotedField(text: string, from: number): { value: string; next: number } {
   const parts: string[] = []
-  for (let at = from + 1; ; ) {
+  for (let at = from + 1; ;) {
     const quote = text.indexOf('"', at)
     if (quote < 0) return { value: parts.join('') + text.slice(at), next: text.length }
     parts.push(text.slice(at, quote))
@@ -45,8 +49,14 @@ function quotedField(text: string, from: number): { value: string; next: number 
   }
 }
 
-/** What two spellings of one title have in common: files' names lose most characters that are no letters. */
+/**
+ * What two spellings of one title have in common: files' names lose most characters that are no
+ * letters.
+ */
 export function titleKey(title: string): string {
-  const letters = title.normalize('NFC').toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '')
+  const letters = title
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '')
   return letters === '' ? title.trim() : letters
 }

@@ -5,11 +5,13 @@ const MARKS: { encoding: string; bytes: number[] }[] = [
   { encoding: 'utf-16be', bytes: [0xfe, 0xff] },
 ]
 
-const startsWith = (bytes: Uint8Array, start: readonly number[]) => start.every((byte, i) => bytes[i] === byte)
+const startsWith = (bytes: Uint8Array, start: readonly number[]) =>
+  start.every((byte, i) => bytes[i] === byte)
 
 /**
- * The text of an HTML file: by its byte order mark, else by the encoding that it declares in its first 1024 bytes (HTML Standard,
- * "prescan"), else as UTF-8. Bytes that are invalid in that encoding become U+FFFD; nothing throws. The mark is not part of the text.
+ * The text of an HTML file: by its byte order mark, else by the encoding that it declares in its
+ * first 1024 bytes (HTML Standard, "prescan"), else as UTF-8. Bytes that are invalid in that
+ * encoding become U+FFFD; nothing throws. The mark is not part of the text.
  */
 export function decodeHtml(bytes: Uint8Array): string {
   const encoding = marked(bytes) ?? usable(declaredEncoding(bytes)) ?? 'utf-8'
@@ -20,7 +22,10 @@ function marked(bytes: Uint8Array): string | undefined {
   return MARKS.find((row) => startsWith(bytes, row.bytes))?.encoding
 }
 
-/** A page that declares UTF-16 in ASCII letters is not UTF-16 (HTML Standard); an encoding that nobody knows is taken as not declared. */
+/**
+ * A page that declares UTF-16 in ASCII letters is not UTF-16 (HTML Standard); an encoding that
+ * nobody knows is taken as not declared.
+ */
 function usable(label: string | undefined): string | undefined {
   try {
     const { encoding } = new TextDecoder(label)
@@ -31,14 +36,20 @@ function usable(label: string | undefined): string | undefined {
 }
 
 function declaredEncoding(bytes: Uint8Array): string | undefined {
-  const head = new TextDecoder('latin1').decode(bytes.subarray(0, 1024)).replaceAll(/<!--[\s\S]*?(?:-->|$)/g, '')
+  const head = new TextDecoder('latin1')
+    .decode(bytes.subarray(0, 1024))
+    .replaceAll(/<!--[\s\S]*?(?:-->|$)/g, '')
   for (const [tag] of head.matchAll(/<meta[\s/][^>]*>/gi)) {
     const attributes = new Map<string, string>()
-    for (const [, name, double, single, bare] of tag.slice(5).matchAll(/([^\s=/>"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g)) {
+    for (const [, name, double, single, bare] of tag
+      .slice(5)
+      .matchAll(/([^\s=/>"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g)) {
       attributes.set(name!.toLowerCase(), double ?? single ?? bare ?? '')
     }
     const isContentType = attributes.get('http-equiv')?.trim().toLowerCase() === 'content-type'
-    const content = isContentType ? /charset\s*=\s*["']?([^\s"';]+)/i.exec(attributes.get('content') ?? '')?.[1] : undefined
+    const content = isContentType
+      ? /charset\s*=\s*["']?([^\s"';]+)/i.exec(attributes.get('content') ?? '')?.[1]
+      : undefined
     const charset = attributes.get('charset') ?? content
     if (charset !== undefined) return charset.trim().replace(/\/$/, '')
   }
@@ -51,50 +62,79 @@ const STARTS =
   'blockquote|pre|hr|br|img|a|b|i|strong|em'
 const MARKUP = new RegExp(`^<(?:!doctype(?:\\s+html\\b|\\s*>)|(?:${STARTS})(?:[\\s/>]|$))`, 'i')
 
-/** Files that hold nothing but printable characters where one looks first, and yet are no text: PDF, PostScript, RTF. */
+/**
+ * Files that hold nothing but printable characters where one looks first, and yet are no text: PDF,
+ * PostScript, RTF.
+ */
 const DISGUISED = /^(?:%PDF-|%!PS|\{\\rtf)/
 
-/** Bytes that no text holds (MIME Sniffing Standard, "binary data byte"), but for the controls that word processors leave in text. */
+/**
+ * Bytes that no text holds (MIME Sniffing Standard, "binary data byte"), but for the controls that
+ * word processors leave in text.
+ */
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const BINARY = /[\x00-\x07\x0e-\x1a\x1c-\x1f]/
 
 const HEAD = 4096
 
 /**
- * Whether a file is HTML: its content decides. It is if it starts with markup, or if it is text and its name says HTML, for
- * fragments that start with words.
+ * Whether a file is HTML: its content decides. It is if it starts with markup, or if it is text and
+ * its name says HTML, for fragments that start with words.
  *
  * @param bytes the file, or at least its first 4096 bytes
  */
 export function looksLikeHtml(bytes: Uint8Array, fileName = ''): boolean {
   const head = new TextDecoder(marked(bytes) ?? 'latin1').decode(bytes.subarray(0, HEAD))
   if (bytes.length === 0 || DISGUISED.test(head)) return false
-  return MARKUP.test(skipProlog(head)) || (/\.html?$/i.test(fileName) && /<[a-z!/]/i.test(head) && !BINARY.test(head))
+  return (
+    MARKUP.test(skipProlog(head)) ||
+    (/\.html?$/i.test(fileName) && /<[a-z!/]/i.test(head) && !BINARY.test(head))
+  )
 }
 
-/** What follows white space, an XML declaration and comments. A comment that does not end in the head is passed over as if it were none. */
+/**
+ * What follows white space, an XML declaration and comments. A comment that does not end in the
+ * head is passed over as if it were none.
+ */
 function skipProlog(head: string): string {
   let rest = head.trimStart().replace(/^<\?xml[^>]*>\s*/i, '')
-  while (rest.startsWith('<!--') && rest.includes('-->')) rest = rest.slice(rest.indexOf('-->') + 3).trimStart()
+  while (rest.startsWith('<!--') && rest.includes('-->'))
+    rest = rest.slice(rest.indexOf('-->') + 3).trimStart()
   return rest
 }
 
-/** TABLE of what follows "PK" at the start of an archive: an entry; the end of one without entries, plain and ZIP64; the mark of a split one. */
-const ZIP_STARTS = [[3, 4], [5, 6], [6, 6], [7, 8]]
+/**
+ * TABLE of what follows "PK" at the start of an archive: an entry; the end of one without entries,
+ * plain and ZIP64; the mark of a split one.
+ */
+const ZIP_STARTS = [
+  [3, 4],
+  [5, 6],
+  [6, 6],
+  [7, 8],
+]
 
 /**
- * Whether a file is meant to be a ZIP archive, sound or not: by its signature, or because its name says so and an end record stands near its
- * end, as in an archive with something in front.
+ * Whether a file is meant to be a ZIP archive, sound or not: by its signature, or because its name
+ * says so and an end record stands near its end, as in an archive with something in front.
  *
  * @param head the file, or its start
  * @param hint the name, and the end of the file (64 KB are enough) where `head` is not all of it
  */
-export function looksLikeZip(head: Uint8Array, hint: { fileName?: string; tail?: Uint8Array } = {}): boolean {
+export function looksLikeZip(
+  head: Uint8Array,
+  hint: { fileName?: string; tail?: Uint8Array } = {},
+): boolean {
   const [p, k] = head
-  if (p === 0x50 && k === 0x4b) return ZIP_STARTS.some((start) => startsWith(head.subarray(2), start))
+  if (p === 0x50 && k === 0x4b)
+    return ZIP_STARTS.some((start) => startsWith(head.subarray(2), start))
   if (!/\.zip$/i.test(hint.fileName ?? '')) return false
   const tail = hint.tail ?? head
-  for (let at = tail.lastIndexOf(0x50); at >= 0; at = at === 0 ? -1 : tail.lastIndexOf(0x50, at - 1)) {
+  for (
+    let at = tail.lastIndexOf(0x50);
+    at >= 0;
+    at = at === 0 ? -1 : tail.lastIndexOf(0x50, at - 1)
+  ) {
     if (startsWith(tail.subarray(at, at + 4), [0x50, 0x4b, 5, 6])) return true
   }
   return false

@@ -5,9 +5,18 @@ import { writeMarkdown, type Outline } from './markdown.ts'
 import { Links, placeOfPage, type Archive, type Asset, type Warning } from './links.ts'
 import { orderPages, type Placed, type Strength } from './order.ts'
 import { readDatabasePage, readPage } from './page.ts'
-import { readSitemap, titleOfSitemap, writeSitemap, type Sitemap, type SitemapEntry } from './sitemap.ts'
+import {
+  readSitemap,
+  titleOfSitemap,
+  writeSitemap,
+  type Sitemap,
+  type SitemapEntry,
+} from './sitemap.ts'
 
-/** A converted page, all but its text: what the document needs to know of it before it can be joined. */
+/**
+ * A converted page, all but its text: what the document needs to know of it before it can be
+ * joined.
+ */
 export interface PageSummary {
   path: string
   id: string | null
@@ -26,21 +35,33 @@ export interface PageSummary {
   failure?: Failure
   /** Paths at which nothing stands but what this page shows. */
   aliases: string[]
-  /** Whether it is a database that the archive holds only as CSV: it is left out where another page shows it. */
+  /**
+   * Whether it is a database that the archive holds only as CSV: it is left out where another page
+   * shows it.
+   */
   isDatabase?: true
-  /** What it lists, where it is the sitemap. Its Markdown is made when the names of all pages are known. */
+  /**
+   * What it lists, where it is the sitemap. Its Markdown is made when the names of all pages are
+   * known.
+   */
   sitemap?: Sitemap
   outline: Outline[]
   exportedAt: Date | null
 }
 
-/** A converted page: its summary, and its Markdown, in which links to places are still marked (anchors.ts). */
+/**
+ * A converted page: its summary, and its Markdown, in which links to places are still marked
+ * (anchors.ts).
+ */
 export interface ConvertedPage {
   summary: PageSummary
   markdown: string
 }
 
-/** Why a page could not be converted: the fault and its facts, for an error; the sentence, for whoever reads the document. */
+/**
+ * Why a page could not be converted: the fault and its facts, for an error; the sentence, for
+ * whoever reads the document.
+ */
 export interface Failure {
   fault: string
   facts: object
@@ -54,37 +75,99 @@ export interface DocumentOptions {
   uploadedAt: Date
 }
 
-/** Converts one page of an archive, or a page that came alone. `exportedAt`: the time of the archive's entry. */
-export function convertPage(html: string, path: string, exportedAt: Date | null, archive?: Archive): ConvertedPage {
+/**
+ * Converts one page of an archive, or a page that came alone. `exportedAt`: the time of the
+ * archive's entry.
+ */
+export function convertPage(
+  html: string,
+  path: string,
+  exportedAt: Date | null,
+  archive?: Archive,
+): ConvertedPage {
   const { tree, date, ...page } = readPage(html, path, archive)
   const { markdown, outline } = writeMarkdown(tree)
-  return { summary: { path, ...page, aliases: [], outline, exportedAt: exportedAt ?? date }, markdown }
+  return {
+    summary: { path, ...page, aliases: [], outline, exportedAt: exportedAt ?? date },
+    markdown,
+  }
 }
 
 /** Converts a database that the archive holds only as CSV. */
-export function convertDatabase(path: string, id: string, exportedAt: Date | null, archive: Archive): ConvertedPage {
+export function convertDatabase(
+  path: string,
+  id: string,
+  exportedAt: Date | null,
+  archive: Archive,
+): ConvertedPage {
   const { tree, date: _, ...page } = readDatabasePage(path, id, archive)
   const { markdown, outline } = writeMarkdown(tree)
-  return { summary: { path, ...page, aliases: [], isDatabase: true, outline, exportedAt }, markdown }
+  return {
+    summary: { path, ...page, aliases: [], isDatabase: true, outline, exportedAt },
+    markdown,
+  }
 }
 
 /** A page that cannot be converted, in its place: its heading, and one line that says why. */
 export function failedPage(path: string, exportedAt: Date | null, failure: Failure): ConvertedPage {
   const { id, title, tree } = readPage('', path.replace(/\.csv$/i, '.html'))
-  tree.children.push({ type: 'paragraph', children: [{ type: 'emphasis', children: [{ type: 'text', value: `This page could not be converted: ${failure.detail}` }] }] })
+  tree.children.push({
+    type: 'paragraph',
+    children: [
+      {
+        type: 'emphasis',
+        children: [{ type: 'text', value: `This page could not be converted: ${failure.detail}` }],
+      },
+    ],
+  })
   const { markdown, outline } = writeMarkdown(tree)
   const warnings: Warning[] = [{ code: 'page_failed', detail: failure.detail }]
-  const summary: PageSummary = { path, id, title, icon: null, properties: {}, assets: [], warnings, links: [], claims: [], databases: [], aliases: [], failure, outline, exportedAt }
+  const summary: PageSummary = {
+    path,
+    id,
+    title,
+    icon: null,
+    properties: {},
+    assets: [],
+    warnings,
+    links: [],
+    claims: [],
+    databases: [],
+    aliases: [],
+    failure,
+    outline,
+    exportedAt,
+  }
   return { summary, markdown }
 }
 
 /** Reads the sitemap of an archive. */
-export function convertSitemap(html: string, path: string, exportedAt: Date | null, archive: Archive): ConvertedPage {
+export function convertSitemap(
+  html: string,
+  path: string,
+  exportedAt: Date | null,
+  archive: Archive,
+): ConvertedPage {
   const links = new Links(path, archive)
   const sitemap = readSitemap(html, links)
   const { assets, warnings } = links
   const title = titleOfSitemap(sitemap)
-  const summary: PageSummary = { path, id: null, title, icon: null, properties: {}, assets, warnings, links: [], claims: [], databases: [], aliases: [], sitemap, outline: [{ id: null, text: title }], exportedAt }
+  const summary: PageSummary = {
+    path,
+    id: null,
+    title,
+    icon: null,
+    properties: {},
+    assets,
+    warnings,
+    links: [],
+    claims: [],
+    databases: [],
+    aliases: [],
+    sitemap,
+    outline: [{ id: null, text: title }],
+    exportedAt,
+  }
   return { summary, markdown: '' }
 }
 
@@ -114,7 +197,9 @@ export async function* joinDocument(
   text: (index: number) => string | Promise<string>,
   options: DocumentOptions,
 ): AsyncGenerator<string> {
-  const byKey = new Map(pages.flatMap(({ path, aliases }, i) => [path, ...aliases].map((at) => [keyOf(at), i])))
+  const byKey = new Map(
+    pages.flatMap(({ path, aliases }, i) => [path, ...aliases].map((at) => [keyOf(at), i])),
+  )
   const indexOf = (key: string): number[] => [byKey.get(key) ?? []].flat()
   const linked = pages.map(({ path, links, claims }) => ({
     path,
@@ -122,7 +207,15 @@ export async function* joinDocument(
     claims: claims.flatMap(([key, strength]) => indexOf(key).map((page) => ({ page, strength }))),
   }))
   const listed = pages[sitemap]?.sitemap
-  const order = orderPages(linked, sitemap, listed ? listedPages(listed.entries, (key) => indexOf(key).find((page) => keyOf(pages[page]!.path) === key)) : [])
+  const order = orderPages(
+    linked,
+    sitemap,
+    listed
+      ? listedPages(listed.entries, (key) =>
+          indexOf(key).find((page) => keyOf(pages[page]!.path) === key),
+        )
+      : [],
+  )
   const anchors = new Anchors()
   const document = order.map(({ page, parent }): DocumentPage => {
     const summary = pages[page]!
@@ -135,7 +228,11 @@ export async function* joinDocument(
       sourceUrl: summary.id === null ? null : `https://www.notion.so/${summary.id}`,
     }
   })
-  const slugOf = new Map(document.flatMap(({ summary, slugs }) => [summary.path, ...summary.aliases].map((at) => [keyOf(at), slugs[0]!])))
+  const slugOf = new Map(
+    document.flatMap(({ summary, slugs }) =>
+      [summary.path, ...summary.aliases].map((at) => [keyOf(at), slugs[0]!]),
+    ),
+  )
   const nameOf = (key: string, label: string): string | undefined => {
     const [page] = indexOf(key).map((index) => pages[index]!)
     if (!page) return undefined
@@ -143,27 +240,40 @@ export async function* joinDocument(
     return page.icon === null ? page.title : `${page.icon} ${page.title}`
   }
   const textOf = (page: DocumentPage): string | Promise<string> =>
-    page.summary.sitemap ? writeMarkdown(writeSitemap(page.summary.sitemap, nameOf, placeOfPage)).markdown : text(page.index)
-  const markdownOf = async (page: DocumentPage) => fillIn(await textOf(page), page.summary.outline, page.slugs, (key) => slugOf.get(key))
-  yield* options.format === 'json' ? json(document, markdownOf, options) : markdown(document, markdownOf, options)
+    page.summary.sitemap
+      ? writeMarkdown(writeSitemap(page.summary.sitemap, nameOf, placeOfPage)).markdown
+      : text(page.index)
+  const markdownOf = async (page: DocumentPage) =>
+    fillIn(await textOf(page), page.summary.outline, page.slugs, (key) => slugOf.get(key))
+  yield* options.format === 'json'
+    ? json(document, markdownOf, options)
+    : markdown(document, markdownOf, options)
 }
 
 type TextOf = (page: DocumentPage) => Promise<string>
 
-async function* markdown(document: readonly DocumentPage[], textOf: TextOf, options: DocumentOptions): AsyncGenerator<string> {
+async function* markdown(
+  document: readonly DocumentPage[],
+  textOf: TextOf,
+  options: DocumentOptions,
+): AsyncGenerator<string> {
   if (options.includeMetadata) yield frontMatter(metadataOf(document[0]!), document.map(metadataOf))
   yield* joined(document, textOf)
 }
 
 /** The pages that a sitemap lists, each under the nearest one above it that the archive holds. */
-function listedPages(entries: readonly SitemapEntry[], indexOf: (key: string) => number | undefined): Placed[] {
+function listedPages(
+  entries: readonly SitemapEntry[],
+  indexOf: (key: string) => number | undefined,
+): Placed[] {
   const placed: Placed[] = []
   const open = entries.map((entry) => ({ entry, parent: -1 })).toReversed()
   for (let next = open.pop(); next; next = open.pop()) {
     const { entry, parent } = next
     const page = entry.page === null ? undefined : indexOf(entry.page)
     if (page !== undefined) placed.push({ page, parent })
-    for (const below of entry.below.toReversed()) open.push({ entry: below, parent: page ?? parent })
+    for (const below of entry.below.toReversed())
+      open.push({ entry: below, parent: page ?? parent })
   }
   return placed
 }
@@ -174,25 +284,51 @@ function metadataOf({ summary, exportedAt, sourceUrl, slugs }: DocumentPage): Pa
 
 /** All pages, parted by rules. */
 async function* joined(document: readonly DocumentPage[], textOf: TextOf): AsyncGenerator<string> {
-  for (const [i, page] of document.entries()) yield i === 0 ? await textOf(page) : `\n---\n\n${await textOf(page)}`
+  for (const [i, page] of document.entries())
+    yield i === 0 ? await textOf(page) : `\n---\n\n${await textOf(page)}`
 }
 
 /** The workspace's field, where the export says which it is. */
 function workspaceOf([first]: readonly DocumentPage[]): string {
-  return first?.summary.sitemap ? `"workspace":${JSON.stringify(first.summary.sitemap.workspace)},` : ''
+  return first?.summary.sitemap
+    ? `"workspace":${JSON.stringify(first.summary.sitemap.workspace)},`
+    : ''
 }
 
-async function* json(document: readonly DocumentPage[], textOf: TextOf, options: DocumentOptions): AsyncGenerator<string> {
+async function* json(
+  document: readonly DocumentPage[],
+  textOf: TextOf,
+  options: DocumentOptions,
+): AsyncGenerator<string> {
   yield `{"object":"document","title":${JSON.stringify(document[0]!.summary.title)},${workspaceOf(document)}"markdown":"`
   for await (const piece of joined(document, textOf)) yield JSON.stringify(piece).slice(1, -1)
   yield '","pages":['
   for (const [i, page] of document.entries()) {
     const { summary } = page
-    const metadata = options.includeMetadata ? { source_url: page.sourceUrl, exported_at: page.exportedAt } : {}
+    const metadata = options.includeMetadata
+      ? { source_url: page.sourceUrl, exported_at: page.exportedAt }
+      : {}
     const { path, id, title, icon, properties, assets } = summary
-    const value = { id, parent_id: page.parent?.id ?? null, path, title, icon, anchor: page.slugs[0], ...metadata, properties, markdown: await textOf(page), assets }
+    const value = {
+      id,
+      parent_id: page.parent?.id ?? null,
+      path,
+      title,
+      icon,
+      anchor: page.slugs[0],
+      ...metadata,
+      properties,
+      markdown: await textOf(page),
+      assets,
+    }
     yield (i === 0 ? '' : ',') + JSON.stringify(value)
   }
-  const warnings = document.flatMap(({ summary }) => summary.warnings.map(({ code, detail, page }) => ({ code, page: page ?? summary.path, detail })))
+  const warnings = document.flatMap(({ summary }) =>
+    summary.warnings.map(({ code, detail, page }) => ({
+      code,
+      page: page ?? summary.path,
+      detail,
+    })),
+  )
   yield `],"warnings":${JSON.stringify(warnings)}}\n`
 }

@@ -1,6 +1,9 @@
 import { decodeHTML, decodeHTMLAttribute } from 'entities'
 
-/** TABLE of the character references that Notion's exporter writes; anything else goes to the whole table of HTML. */
+/**
+ * TABLE of the character references that Notion's exporter writes; anything else goes to the whole
+ * table of HTML.
+ */
 const COMMON = new Map([
   ['amp', '&'],
   ['lt', '<'],
@@ -12,8 +15,8 @@ const COMMON = new Map([
 ])
 
 /**
- * Decodes the character references of HTML text, or of an attribute's value, where HTML is stricter about references
- * without their `;` (so that `?a=1&copy=2` stays an address).
+ * Decodes the character references of HTML text, or of an attribute's value, where HTML is stricter
+ * about references without their `;` (so that `?a=1&copy=2` stays an address).
  */
 export function decodeText(source: string, place: 'text' | 'attribute' = 'text'): string {
   let amp = source.indexOf('&')
@@ -40,6 +43,7 @@ export function decodeText(source: string, place: 'text' | 'attribute' = 'text')
     amp = source.indexOf('&', done)
   }
   text += source.slice(done)
-  // A line ends with LF, however a reference says it: to Markdown a carriage return is a line's end too.
+  // A line ends with LF, however a reference says it: to Markdown a carriage return is a line's end
+  // too.
   return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text
 }

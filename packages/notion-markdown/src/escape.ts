@@ -1,6 +1,8 @@
-// The only place that escapes. It sees a whole line of Markdown (a paragraph, heading or cell) with the writer's marks in
-// place, and adds the backslashes without which a person's own characters would mean something: no more than those.
-// Rules: CommonMark 0.31 (https://spec.commonmark.org/0.31.2/), GFM (https://github.github.com/gfm/), `$` as in micromark's math.
+// The only place that escapes. It sees a whole line of Markdown (a paragraph, heading or cell) with
+// the writer's marks in place, and adds the backslashes without which a person's own characters
+// would mean something: no more than those. Rules: CommonMark 0.31
+// (https://spec.commonmark.org/0.31.2/), GFM (https://github.github.com/gfm/), `$` as in
+// micromark's math.
 import { escapeLiterals } from './escape/literals.ts'
 import { tagBrokenMarks } from './escape/marks.ts'
 import { breakAutolinks, escapeClosingSequence, escapeLineStarts } from './escape/places.ts'

@@ -1,4 +1,5 @@
-// Children → blocks: runs of inline content become paragraphs, the exporter's one-item lists become lists.
+// Children → blocks: runs of inline content become paragraphs, the exporter's one-item lists become
+// lists.
 import { INLINE, find, type Element, type Node } from './html.ts'
 import type { Links } from './links.ts'
 import { MEDIA, readInline } from './inline.ts'
@@ -13,7 +14,10 @@ export type BlockTable = ReadonlyMap<string, BlockReader>
 
 /** Where a page's headings stand; one for all flows of a page. */
 export interface Section {
-  /** The depth of the last heading, but for those of databases: a database's title stands one below it. */
+  /**
+   * The depth of the last heading, but for those of databases: a database's title stands one below
+   * it.
+   */
   depth: number
   /** By how much the body's headings are lifted. */
   readonly lift: 0 | 1
@@ -47,7 +51,8 @@ export class Flow {
   /** The inline content of `nodes`. */
   inline(nodes: readonly Node[]): Inline[] {
     const [only] = nodes
-    if (nodes.length === 1 && typeof only === 'string' && !only.includes('\ufeff')) return textOf(only)
+    if (nodes.length === 1 && typeof only === 'string' && !only.includes('\ufeff'))
+      return textOf(only)
     return nest(readInline(nodes, this.links))
   }
 
@@ -64,7 +69,8 @@ export class Flow {
       this.#paragraph(nodes, from, i)
       if (reader) reader(node, this)
       else this.read(node.children)
-      // What has been read is let go: a large page's elements and its blocks need not be in memory together.
+      // What has been read is let go: a large page's elements and its blocks need not be in memory
+      // together.
       node.children = []
       from = i + 1
     }
@@ -74,7 +80,11 @@ export class Flow {
 
   /** Whether an element that nobody knows is a container: what it shows is its children. */
   #holdsBlocks(element: Element): boolean {
-    return !INLINE.has(element.name) && !MEDIA.has(element.name) && find(element, 3, (below) => this.#table.has(below.name)) !== undefined
+    return (
+      !INLINE.has(element.name) &&
+      !MEDIA.has(element.name) &&
+      find(element, 3, (below) => this.#table.has(below.name)) !== undefined
+    )
   }
 
   /** Adds a block. A list that goes on where the last one stopped becomes part of it. */

@@ -10,11 +10,23 @@ export interface PageMetadata {
   anchor: string
 }
 
-/** The YAML front matter of a document: what `main` says of the whole, and each page where there is more than one. */
+/**
+ * The YAML front matter of a document: what `main` says of the whole, and each page where there is
+ * more than one.
+ */
 export function frontMatter(main: PageMetadata, pages: readonly PageMetadata[]): string {
   const document = fieldsOf(main)
-  const value = pages.length > 1 ? { ...document, pages: pages.map((page) => ({ ...fieldsOf(page), anchor: text(page.anchor) })) } : document
-  const yaml = stringify(value, { lineWidth: 0 }).replace(UNREADABLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  const value =
+    pages.length > 1
+      ? {
+          ...document,
+          pages: pages.map((page) => ({ ...fieldsOf(page), anchor: text(page.anchor) })),
+        }
+      : document
+  const yaml = stringify(value, { lineWidth: 0 }).replace(
+    UNREADABLE,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
   return `---\n${yaml}---\n\n`
 }
 
@@ -25,10 +37,19 @@ function fieldsOf(page: PageMetadata) {
 /** What readers of YAML 1.1 take for the end of a line, or refuse even between quotes. */
 const UNREADABLE = /[\x7f-\x9f\u2028\u2029\ufffe\uffff]/g
 
-/** What they take for something else than text (numbers, dates and times, truth values, `=`, `<<`), or refuse where it is bare. */
-const AMBIGUOUS = new RegExp(`^[-+.\\d][-+.,:_\\d a-fxTZ]*$|^(?:y|yes|n|no|on|off|=|<<)$|\t|${UNREADABLE.source}`, 'i')
+/**
+ * What they take for something else than text (numbers, dates and times, truth values, `=`, `<<`),
+ * or refuse where it is bare.
+ */
+const AMBIGUOUS = new RegExp(
+  `^[-+.\\d][-+.,:_\\d a-fxTZ]*$|^(?:y|yes|n|no|on|off|=|<<)$|\t|${UNREADABLE.source}`,
+  'i',
+)
 
-/** Text that every reader takes for text. What only YAML 1.2 would read otherwise is quoted by its writer. */
+/**
+ * Text that every reader takes for text. What only YAML 1.2 would read otherwise is quoted by its
+ * writer.
+ */
 function text(value: string): Scalar<string> {
   const scalar = new Scalar(value)
   if (AMBIGUOUS.test(value)) scalar.type = Scalar.QUOTE_DOUBLE

@@ -13,18 +13,29 @@ export interface Element {
 export type Node = Element | string
 
 /** Elements that stand in a line of text. */
-export const INLINE = new Set('a abbr b big cite code del em font i ins kbd label mark math q s samp small span strike strong sub sup time tt u var'.split(' '))
+export const INLINE = new Set(
+  'a abbr b big cite code del em font i ins kbd label mark math q s samp small span strike strong sub sup time tt u var'.split(
+    ' ',
+  ),
+)
 
-/** A name in capitals, as older tools write them, before its value. Looked for where names begin only, so that it is linear. */
+/**
+ * A name in capitals, as older tools write them, before its value. Looked for where names begin
+ * only, so that it is linear.
+ */
 const CAPITALS = /(?<![^\s"'<>/=])[A-Z][^\s"'<>/=]*\s*=/
 
-/** The value of an attribute, its character references decoded; undefined where the element has none of that name. */
+/**
+ * The value of an attribute, its character references decoded; undefined where the element has none
+ * of that name.
+ */
 export function attribute(element: Element, name: string): string | undefined {
   const source = element.attributes
   if (!source.includes(name) && !CAPITALS.test(source)) return undefined
   const pattern = /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?/g
   for (let match = pattern.exec(source); match; match = pattern.exec(source)) {
-    if (match[1]!.toLowerCase() === name) return decodeText(match[2] ?? match[3] ?? match[4] ?? '', 'attribute')
+    if (match[1]!.toLowerCase() === name)
+      return decodeText(match[2] ?? match[3] ?? match[4] ?? '', 'attribute')
   }
   return undefined
 }
@@ -44,7 +55,10 @@ export function isCheckbox(element: Element): boolean {
 
 /** Whether a check box is checked. */
 export function isChecked(box: Element): boolean {
-  return hasClass(box, 'checkbox-on') || (box.name === 'input' && /(?:^|[\s"'])checked(?=[\s=/]|$)/i.test(box.attributes))
+  return (
+    hasClass(box, 'checkbox-on') ||
+    (box.name === 'input' && /(?:^|[\s"'])checked(?=[\s=/]|$)/i.test(box.attributes))
+  )
 }
 
 /** Whether an element is an icon, of text or a picture. */
@@ -60,23 +74,34 @@ export function textContent(node: Node): string {
   return text
 }
 
-/** The words of an icon. Exporters since 2026 write an emoji into an attribute, and leave its element empty. */
+/**
+ * The words of an icon. Exporters since 2026 write an emoji into an attribute, and leave its
+ * element empty.
+ */
 export function iconText(node: Node): string {
   if (typeof node === 'string') return node
   return node.children.map(iconText).join('') || (attribute(node, 'data-emoji') ?? '')
 }
 
-/** Takes the children in front of the first for which `isEnd` holds out of an element; all where there is none. */
+/**
+ * Takes the children in front of the first for which `isEnd` holds out of an element; all where
+ * there is none.
+ */
 export function takeUntil(element: Element, isEnd: (child: Element) => boolean): Node[] {
   const end = element.children.findIndex((child) => typeof child !== 'string' && isEnd(child))
   return element.children.splice(0, end < 0 ? element.children.length : end)
 }
 
 /**
- * The first element below `root`, in document order and at most `depth` levels down, for which `test` holds. The bound
- * keeps a search from reading the same elements again for each level of a hostile nest.
+ * The first element below `root`, in document order and at most `depth` levels down, for which
+ * `test` holds. The bound keeps a search from reading the same elements again for each level of a
+ * hostile nest.
  */
-export function find(root: Element, depth: number, test: (element: Element) => boolean): Element | undefined {
+export function find(
+  root: Element,
+  depth: number,
+  test: (element: Element) => boolean,
+): Element | undefined {
   for (const child of root.children) {
     if (typeof child === 'string') continue
     if (test(child)) return child

@@ -10,7 +10,8 @@ export interface PageOptions {
 }
 
 /**
- * Converts one page of a Notion HTML export to Markdown (CommonMark + GFM + math), exactly as the API would.
+ * Converts one page of a Notion HTML export to Markdown (CommonMark + GFM + math), exactly as the
+ * API would.
  *
  * @param html the page's text
  * @returns the document: LF, one final newline; the same input gives the same text

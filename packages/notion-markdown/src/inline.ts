@@ -1,5 +1,16 @@
 // Elements → runs: what each inline element of an export means.
-import { attribute, find, hasClass, iconText, isCheckbox, isChecked, isIcon, textContent, type Element, type Node } from './html.ts'
+import {
+  attribute,
+  find,
+  hasClass,
+  iconText,
+  isCheckbox,
+  isChecked,
+  isIcon,
+  textContent,
+  type Element,
+  type Node,
+} from './html.ts'
 import { decodeOnce, type Links } from './links.ts'
 import { MARK, isBlank, type Run } from './runs.ts'
 
@@ -27,11 +38,16 @@ const MARK_OF = new Map<string, number>([
 
 /** Elements that part the lines of the text around them when they stand where only text can. */
 const LINES = new Set(
-  ('p div li ul ol menu h1 h2 h3 h4 h5 h6 hgroup blockquote pre tr td th table caption figure figcaption details summary dl dd dt option optgroup ' +
-    'address article aside center dialog fieldset footer form header legend main nav section').split(' '),
+  (
+    'p div li ul ol menu h1 h2 h3 h4 h5 h6 hgroup blockquote pre tr td th table caption figure figcaption details summary dl dd dt option optgroup ' +
+    'address article aside center dialog fieldset footer form header legend main nav section'
+  ).split(' '),
 )
 
-/** TABLE: element that shows something from elsewhere → its attribute that says where that is. The exporter writes links in their place, editors of its pages do not. */
+/**
+ * TABLE: element that shows something from elsewhere → its attribute that says where that is. The
+ * exporter writes links in their place, editors of its pages do not.
+ */
 export const MEDIA = new Map([
   ['audio', 'src'],
   ['embed', 'src'],
@@ -40,7 +56,10 @@ export const MEDIA = new Map([
   ['video', 'src'],
 ])
 
-/** Where Notion stores files: exporters until 2023 label a file with its address there, whose last part is its name. */
+/**
+ * Where Notion stores files: exporters until 2023 label a file with its address there, whose last
+ * part is its name.
+ */
 const STORED =
   /^https?:\/\/(?:s3[.-]us-west-2\.amazonaws\.com\/secure\.notion-static\.com|prod-files-secure\.s3\.us-west-2\.amazonaws\.com|file\.notion\.so)\/(?:[^\s?#]*\/)?([^\s/?#]+)(?:[?#]\S*)?$/
 
@@ -54,20 +73,28 @@ export function readInline(nodes: readonly Node[], links: Links): Run[] {
   return runs
 }
 
-/** What a property holds: text, in which people, links and dates are a part of what it says; a list of values; or nobody knows. */
+/**
+ * What a property holds: text, in which people, links and dates are a part of what it says; a list
+ * of values; or nobody knows.
+ */
 export type ValueKind = 'text' | 'list' | 'unknown'
 
 /**
- * Reads the cell of a database or a page's property. Where it holds nothing but values of one kind (options, people, files,
- * relations, dates, check boxes), which the exporter writes without anything between them, they are parted by `, `.
+ * Reads the cell of a database or a page's property. Where it holds nothing but values of one kind
+ * (options, people, files, relations, dates, check boxes), which the exporter writes without
+ * anything between them, they are parted by `, `.
  */
 export function readValues(nodes: readonly Node[], type: ValueKind, links: Links): Run[] {
   const inner = nodes.filter(holdsSomething)
   const kind = kindOf(inner[0])
-  if (type === 'text' || kind === null || inner.some((node) => kindOf(node) !== kind)) return readInline(nodes, links)
+  if (type === 'text' || kind === null || inner.some((node) => kindOf(node) !== kind))
+    return readInline(nodes, links)
   // Where nobody knows, a space between two links or dates was typed.
-  if (type === 'unknown' && (kind === 'a' || kind === 'time') && hasTextBetween(nodes)) return readInline(nodes, links)
-  const values = inner.map((node) => readInline([node], links)).filter((runs) => !runs.every(isBlank))
+  if (type === 'unknown' && (kind === 'a' || kind === 'time') && hasTextBetween(nodes))
+    return readInline(nodes, links)
+  const values = inner
+    .map((node) => readInline([node], links))
+    .filter((runs) => !runs.every(isBlank))
   return values.flatMap((runs, i) => (i === 0 ? runs : [plain(', '), ...runs]))
 }
 
@@ -75,16 +102,25 @@ export function readValues(nodes: readonly Node[], type: ValueKind, links: Links
 function hasTextBetween(nodes: readonly Node[]): boolean {
   const first = nodes.findIndex((node) => typeof node !== 'string')
   const last = nodes.findLastIndex((node) => typeof node !== 'string')
-  return nodes.slice(first, last).some((node) => typeof node === 'string' && node.replaceAll('\ufeff', '') !== '')
+  return nodes
+    .slice(first, last)
+    .some((node) => typeof node === 'string' && node.replaceAll('\ufeff', '') !== '')
 }
 
 /** Whether a node may show anything: words, a check box, or (a file of the cell) an image. */
 function holdsSomething(node: Node): boolean {
   if (textContent(node).trim() !== '') return true
-  return typeof node !== 'string' && (node.name === 'img' || isCheckbox(node) || find(node, 4, (below) => below.name === 'img') !== undefined)
+  return (
+    typeof node !== 'string' &&
+    (node.name === 'img' ||
+      isCheckbox(node) ||
+      find(node, 4, (below) => below.name === 'img') !== undefined)
+  )
 }
 
-/** TABLE of what a cell may hold several of, by the class of its element; a file has only its style. */
+/**
+ * TABLE of what a cell may hold several of, by the class of its element; a file has only its style.
+ */
 const VALUES = ['selected-value', 'status-value', 'user']
 
 /** The kind of value that an element is, or null. */
@@ -93,7 +129,10 @@ function kindOf(node: Node | undefined): string | null {
   if (node.name === 'a' || node.name === 'time') return node.name
   if (isCheckbox(node)) return 'checkbox'
   if (node.name !== 'span') return null
-  return VALUES.find((value) => hasClass(node, value)) ?? (node.attributes.includes('margin-right') ? 'file' : null)
+  return (
+    VALUES.find((value) => hasClass(node, value)) ??
+    (node.attributes.includes('margin-right') ? 'file' : null)
+  )
 }
 
 /** Text without marks. */
@@ -110,7 +149,8 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
     return
   }
   const mark = MARK_OF.get(node.name)
-  if (mark !== undefined) return readAll(node, { marks: style.marks | mark, link: style.link }, links, runs)
+  if (mark !== undefined)
+    return readAll(node, { marks: style.marks | mark, link: style.link }, links, runs)
   switch (node.name) {
     case 'br':
       runs.push({ kind: 'break', value: 'br', ...style })
@@ -119,7 +159,12 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
       return equation(textContent(node), style, runs)
     case 'a':
       if (isWrapper(node)) return readAll(node, style, links, runs)
-      return readAll(node, { marks: style.marks, link: style.link ?? targetOf(node, links) }, links, runs)
+      return readAll(
+        node,
+        { marks: style.marks, link: style.link ?? targetOf(node, links) },
+        links,
+        runs,
+      )
     case 'img':
       return image(node, style, links, runs)
     case 'span':
@@ -130,7 +175,8 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
       return checkbox(node, runs)
   }
   const isMedium = MEDIA.has(node.name)
-  if (!isMedium && (!LINES.has(node.name) || node.children.length === 0)) return readAll(node, style, links, runs)
+  if (!isMedium && (!LINES.has(node.name) || node.children.length === 0))
+    return readAll(node, style, links, runs)
   part(style, runs)
   if (isMedium) medium(node, style, links, runs)
   readAll(node, style, links, runs)
@@ -147,7 +193,8 @@ function labelOf(text: string): string {
 function targetOf(link: Element, links: Links): string | null {
   const href = attribute(link, 'href')
   if (href !== undefined && hasClass(link, 'url-value')) return links.value(href)
-  const mail = href !== undefined && textContent(link).trim() === href.trim() ? links.mail(href) : undefined
+  const mail =
+    href !== undefined && textContent(link).trim() === href.trim() ? links.mail(href) : undefined
   return mail ?? links.resolve(href, 'file')
 }
 
@@ -157,10 +204,14 @@ function part(style: Style, runs: Run[]): void {
   if (last && last.kind !== 'break') runs.push({ kind: 'break', value: '', ...style })
 }
 
-/** A link to what a medium shows, named by its address, on a line of its own. What stands inside, for readers that cannot show it, follows. */
+/**
+ * A link to what a medium shows, named by its address, on a line of its own. What stands inside,
+ * for readers that cannot show it, follows.
+ */
 function medium(element: Element, style: Style, links: Links, runs: Run[]): void {
   const source = find(element, 1, (child) => child.name === 'source')
-  const address = attribute(element, MEDIA.get(element.name) ?? '') ?? (source && attribute(source, 'src'))
+  const address =
+    attribute(element, MEDIA.get(element.name) ?? '') ?? (source && attribute(source, 'src'))
   const url = links.resolve(address, 'file')
   if (!address || url === null) return
   runs.push({ kind: 'text', value: address.trim(), marks: style.marks, link: style.link ?? url })
@@ -189,7 +240,12 @@ function span(element: Element, style: Style, links: Links, runs: Run[]): void {
     if (annotation) return equation(textContent(annotation), style, runs)
   }
   const underlined = element.attributes.includes('border-bottom')
-  readAll(element, underlined ? { marks: style.marks | MARK.underline, link: style.link } : style, links, runs)
+  readAll(
+    element,
+    underlined ? { marks: style.marks | MARK.underline, link: style.link } : style,
+    links,
+    runs,
+  )
 }
 
 function checkbox(element: Element, runs: Run[]): void {
@@ -201,26 +257,43 @@ function equation(source: string, style: Style, runs: Run[]): void {
   if (tex !== '') runs.push({ kind: 'math', value: tex, ...style })
 }
 
-/** TeX on one line, without the blanks at its ends (but for the one that a final backslash escapes). */
+/**
+ * TeX on one line, without the blanks at its ends (but for the one that a final backslash escapes).
+ */
 function texLine(source: string): string {
   const tex = source.includes('\n') ? withoutComments(source).replace(/\s*\n\s*/g, ' ') : source
   const trimmed = tex.trim()
   return /(?:^|[^\\])(?:\\\\)*\\$/.test(trimmed) ? `${trimmed} ` : trimmed
 }
 
-/** TeX without the comments that end with a line: on one line they would go on over what follows. */
+/**
+ * TeX without the comments that end with a line: on one line they would go on over what follows.
+ */
 function withoutComments(tex: string): string {
-  return tex.includes('%') ? tex.replace(/\\[^]|%[^\n]*\n/g, (found) => (found.startsWith('%') ? '\n' : found)) : tex
+  return tex.includes('%')
+    ? tex.replace(/\\[^]|%[^\n]*\n/g, (found) => (found.startsWith('%') ? '\n' : found))
+    : tex
 }
 
 /** Whether a link holds nothing but the image to which it leads. */
 export function isWrapper(link: Element): boolean {
   const [image] = link.children
-  return link.children.length === 1 && typeof image === 'object' && image.name === 'img' && attribute(image, 'src') === attribute(link, 'href')
+  return (
+    link.children.length === 1 &&
+    typeof image === 'object' &&
+    image.name === 'img' &&
+    attribute(image, 'src') === attribute(link, 'href')
+  )
 }
 
 function image(element: Element, style: Style, links: Links, runs: Run[]): void {
   if (isIcon(element) || hasClass(element, 'page-cover-image')) return
   const url = links.resolve(attribute(element, 'src'), 'image')
-  if (url !== null) runs.push({ kind: 'image', value: url, alt: (attribute(element, 'alt') ?? '').trim(), ...style })
+  if (url !== null)
+    runs.push({
+      kind: 'image',
+      value: url,
+      alt: (attribute(element, 'alt') ?? '').trim(),
+      ...style,
+    })
 }

@@ -4,7 +4,9 @@ import type { Strength } from './order.ts'
 
 /** A file that a page shows or links to. */
 export interface Asset {
-  /** Relative to the archive's root, as it is stored there: not percent-encoded, as links to it are. */
+  /**
+   * Relative to the archive's root, as it is stored there: not percent-encoded, as links to it are.
+   */
   path: string
   kind: 'image' | 'file'
   in_archive: boolean
@@ -12,7 +14,13 @@ export interface Asset {
 
 /** Something that the document could not carry over as it should be. */
 export interface Warning {
-  code: 'asset_missing' | 'page_missing' | 'link_removed' | 'page_failed' | 'part_missing' | 'not_notion'
+  code:
+    | 'asset_missing'
+    | 'page_missing'
+    | 'link_removed'
+    | 'page_failed'
+    | 'part_missing'
+    | 'not_notion'
   detail: string
   /** What it is about, where that is not the page that warns. */
   page?: string
@@ -20,7 +28,9 @@ export interface Warning {
 
 /** What the archive around a page knows. A page that came alone has none. */
 export interface Archive {
-  /** The key of the page at this path (decoded, relative to the archive's root), if there is one. */
+  /**
+   * The key of the page at this path (decoded, relative to the archive's root), if there is one.
+   */
   page(path: string): string | undefined
   /** The key of the page with this id (32 hex digits), if there is one. */
   pageById(id: string): string | undefined
@@ -31,9 +41,9 @@ export interface Archive {
 }
 
 /**
- * The mark around an address within the document, which is known only when all its headings are (anchors.ts). The reader
- * drops U+0000 from its input, so no text can hold one; what stands between two marks is percent-encoded, so that no
- * writer changes it.
+ * The mark around an address within the document, which is known only when all its headings are
+ * (anchors.ts). The reader drops U+0000 from its input, so no text can hold one; what stands
+ * between two marks is percent-encoded, so that no writer changes it.
  */
 export const MARKER = '\0'
 
@@ -54,20 +64,29 @@ function encodePlace(part: string): string {
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i
 /** Schemes that run code, or may, where the document is shown. */
 const UNSAFE = new Set(['javascript', 'vbscript', 'data'])
-/** TABLE of what a `data:` address may hold: only what runs no code. A drawing (SVG) runs none as an image, but does as a page of its own. */
+/**
+ * TABLE of what a `data:` address may hold: only what runs no code. A drawing (SVG) runs none as an
+ * image, but does as a page of its own.
+ */
 const SAFE_DATA = {
   file: /^data:(?:text\/(?:plain|csv)|application\/pdf|image\/(?:png|jpeg|jpg|gif|webp|avif|bmp))?[;,]/i,
   image: /^data:image\/(?:png|jpeg|jpg|gif|webp|avif|bmp|svg\+xml)[;,]/i,
 } as const satisfies Record<Asset['kind'], RegExp>
 /** What exporters since 2026 write where a page has no address. */
 const NOWHERE = 'https://app.notion.comundefined'
-/** An address of a page on Notion; it ends in the page's id, with the dashes of a UUID or without. */
-const NOTION_PAGE = /^https?:\/\/(?:(?:www\.)?notion\.so|app\.notion\.com)\/[^?#]*?((?:[0-9a-f]{4}-?){7}[0-9a-f]{4})(?:[?#].*)?$/
+/**
+ * An address of a page on Notion; it ends in the page's id, with the dashes of a UUID or without.
+ */
+const NOTION_PAGE =
+  /^https?:\/\/(?:(?:www\.)?notion\.so|app\.notion\.com)\/[^?#]*?((?:[0-9a-f]{4}-?){7}[0-9a-f]{4})(?:[?#].*)?$/
 
 /** The same as people copy it within Notion, without its host. */
 const WITHIN_NOTION = /^\/(?:[^/?#]*-)?((?:[0-9a-f]{4}-?){7}[0-9a-f]{4})(?:[?#].*)?$/
 
-/** An e-mail address; a telephone number as people write one, maybe with an extension; the address of a site without its scheme. */
+/**
+ * An e-mail address; a telephone number as people write one, maybe with an extension; the address
+ * of a site without its scheme.
+ */
 const EMAIL = /^[^\s@/:?#<>()",;]+@[^\s@/:?#<>()",;]+\.[^\s@/:?#<>()",;.\d]{2,}$/
 const PHONE = /^(\+?[(\d][\d ().\-/\u00a0]*?)(?:[ ,;]*(?:ext|extension|x|#)\.? *(\d{1,8}))?$/i
 const WEB = /^(?:[\p{L}\d](?:[\p{L}\d-]{0,61}[\p{L}\d])?\.)+\p{L}{2,63}(?::\d+)?(?:[/?#]\S*)?$/u
@@ -75,7 +94,9 @@ const WEB = /^(?:[\p{L}\d](?:[\p{L}\d-]{0,61}[\p{L}\d])?\.)+\p{L}{2,63}(?::\d+)?
 /** The address that writes to one or several e-mail addresses (RFC 6068). */
 function mailOf(value: string): string | undefined {
   const addresses = value.split(/[,;]\s*/)
-  return addresses.every((address) => EMAIL.test(address)) ? `mailto:${addresses.join(',')}` : undefined
+  return addresses.every((address) => EMAIL.test(address))
+    ? `mailto:${addresses.join(',')}`
+    : undefined
 }
 
 /** The address that calls a number, without spaces (RFC 3966). */
@@ -86,7 +107,10 @@ function phoneOf(value: string): string | undefined {
   return `tel:${number.replace(/[^\d+().*#-]/g, '')}${extension === undefined ? '' : `;ext=${extension}`}`
 }
 
-/** TABLE of the zeros of other digits that people write numbers with: Arabic, Persian, Devanagari, Bengali, Thai, full width. */
+/**
+ * TABLE of the zeros of other digits that people write numbers with: Arabic, Persian, Devanagari,
+ * Bengali, Thai, full width.
+ */
 const ZEROS = [0x0660, 0x06f0, 0x0966, 0x09e6, 0x0e50, 0xff10]
 
 function asciiDigit(digit: string): string {
@@ -115,7 +139,10 @@ export class Links {
     this.#archive = archive
   }
 
-  /** Where a link points, or an image lies; null if that is nowhere, or where no document should lead. */
+  /**
+   * Where a link points, or an image lies; null if that is nowhere, or where no document should
+   * lead.
+   */
   resolve(source: string | undefined, kind: Asset['kind']): string | null {
     if (source === undefined) return null
     // Browsers drop these before they look at the scheme.
@@ -125,7 +152,10 @@ export class Links {
     const scheme = SCHEME.exec(href.replace(/[\u0000-\u0020]/g, ''))?.[1]?.toLowerCase()
     if (scheme !== undefined) {
       if (UNSAFE.has(scheme) && !SAFE_DATA[kind].test(href)) {
-        this.warnings.push({ code: 'link_removed', detail: `A link with the scheme "${scheme}:" was removed; its text is kept.` })
+        this.warnings.push({
+          code: 'link_removed',
+          detail: `A link with the scheme "${scheme}:" was removed; its text is kept.`,
+        })
         return null
       }
       const key = this.#keyOf(href)
@@ -140,7 +170,9 @@ export class Links {
     return this.#path(href) === '' ? null : this.#relative(href, kind)
   }
 
-  /** The page of the archive that an address leads to, else the address where others can follow it. */
+  /**
+   * The page of the archive that an address leads to, else the address where others can follow it.
+   */
   target(href: string | undefined): { page: string | null; url: string | null } {
     const page = href === undefined ? undefined : this.#keyOf(href)
     if (page !== undefined) return { page, url: null }
@@ -170,14 +202,17 @@ export class Links {
     return this.#archive.page(this.#path(href)) ?? this.#archive.page(this.#path(bareOf(href)))
   }
 
-  /** Where an e-mail address leads that stands in a link without a scheme; undefined where it is none, or a file has its name. */
+  /**
+   * Where an e-mail address leads that stands in a link without a scheme; undefined where it is
+   * none, or a file has its name.
+   */
   mail(href: string): string | undefined {
     return this.#isFile(href) ? undefined : mailOf(decodeOnce(href.trim()))
   }
 
   /**
-   * Where the value of an e-mail, phone or URL property leads, which has the scheme that was typed or none; null where that is nowhere. It is no
-   * file, unless one has its name.
+   * Where the value of an e-mail, phone or URL property leads, which has the scheme that was typed
+   * or none; null where that is nowhere. It is no file, unless one has its name.
    */
   value(href: string): string | null {
     if (SCHEME.test(href) || this.#isFile(href)) return this.resolve(href, 'file')
@@ -195,13 +230,20 @@ export class Links {
     const query = href.search(/[?#]/)
     const bare = query < 0 ? whole : this.#path(bareOf(href))
     const stored = this.#archive?.file(whole) ?? this.#archive?.file(bare)
-    const url = stored === undefined && query >= 0 ? encode(bare) + href.slice(query) : encode(stored ?? whole)
+    const url =
+      stored === undefined && query >= 0
+        ? encode(bare) + href.slice(query)
+        : encode(stored ?? whole)
     if (!this.#seen.has(url)) {
       this.#seen.add(url)
       const isPage = kind === 'file' && /\.html?$/i.test(bare)
-      if (!isPage) this.assets.push({ path: stored ?? bare, kind, in_archive: stored !== undefined })
+      if (!isPage)
+        this.assets.push({ path: stored ?? bare, kind, in_archive: stored !== undefined })
       if (this.#archive && stored === undefined) {
-        this.warnings.push({ code: isPage ? 'page_missing' : 'asset_missing', detail: `"${bare}" is not in the archive.` })
+        this.warnings.push({
+          code: isPage ? 'page_missing' : 'asset_missing',
+          detail: `"${bare}" is not in the archive.`,
+        })
       }
     }
     return url
@@ -213,14 +255,19 @@ export class Links {
   }
 
   /**
-   * The path that a relative address means, decoded once, relative to the archive's root. As in a URL, nothing lies above the root; a page
-   * that came alone is somewhere below its export's, so there a way up stays. What is encoded is looked at decoded, as whoever reads it does.
+   * The path that a relative address means, decoded once, relative to the archive's root. As in a
+   * URL, nothing lies above the root; a page that came alone is somewhere below its export's, so
+   * there a way up stays. What is encoded is looked at decoded, as whoever reads it does.
    */
   #path(href: string): string {
     const path = href.startsWith('/') ? [] : [...this.#folder]
     const segments = href.split('/').filter((segment) => segment !== '.' && segment !== '')
     for (const segment of segments.flatMap((encoded) => decodeOnce(encoded).split('/'))) {
-      if (segment === '..' && (this.#archive || (path.length > 0 && path[path.length - 1] !== '..'))) path.pop()
+      if (
+        segment === '..' &&
+        (this.#archive || (path.length > 0 && path[path.length - 1] !== '..'))
+      )
+        path.pop()
       // Two slashes in a page's title stay two; in front they would lead out.
       else if (segment !== '' || path.length > 0) path.push(segment)
     }
@@ -250,10 +297,18 @@ export function decodeOnce(source: string): string {
   }
 }
 
-/** Percent-encodes a path once, each character that could end or change a Markdown destination included. */
+/**
+ * Percent-encodes a path once, each character that could end or change a Markdown destination
+ * included.
+ */
 function encode(path: string): string {
   return path
     .split('/')
-    .map((segment) => encodeURIComponent(segment.toWellFormed()).replace(/[()*!']/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`))
+    .map((segment) =>
+      encodeURIComponent(segment.toWellFormed()).replace(
+        /[()*!']/g,
+        (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+      ),
+    )
     .join('/')
 }

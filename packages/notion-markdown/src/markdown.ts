@@ -2,7 +2,18 @@
 import { Pieces } from './pieces.ts'
 import { longestRun, writeInline } from './phrasing.ts'
 import { needsMarkdown, writeSummary } from './summary.ts'
-import { plainText, type Block, type Blockquote, type Code, type Details, type List, type ListItem, type MathBlock, type Root, type Table } from './tree.ts'
+import {
+  plainText,
+  type Block,
+  type Blockquote,
+  type Code,
+  type Details,
+  type List,
+  type ListItem,
+  type MathBlock,
+  type Root,
+  type Table,
+} from './tree.ts'
 
 /** A heading of the document, in its order. */
 export interface Outline {
@@ -11,13 +22,19 @@ export interface Outline {
   text: string
 }
 
-/** Markdown, and the headings that stand in it. Places that are not known yet are between markers (links.ts). */
+/**
+ * Markdown, and the headings that stand in it. Places that are not known yet are between markers
+ * (links.ts).
+ */
 export interface Written {
   markdown: string
   outline: Outline[]
 }
 
-/** How much the prefixes of a document's lines may take, in characters: past it, no line has one. Only pages that want to harm come that far. */
+/**
+ * How much the prefixes of a document's lines may take, in characters: past it, no line has one.
+ * Only pages that want to harm come that far.
+ */
 const PREFIX_BUDGET = 64 * 1024 * 1024
 
 /** Writes a tree as CommonMark + GFM + math: LF, one final newline. */
@@ -33,13 +50,19 @@ class Writer {
   readonly outline: Outline[] = []
   #budget = PREFIX_BUDGET
 
-  /** Writes siblings, each line behind `prefix` (the first line's is there already). `tight`: in an item of a list. */
+  /**
+   * Writes siblings, each line behind `prefix` (the first line's is there already). `tight`: in an
+   * item of a list.
+   */
   blocks(blocks: readonly Block[], prefix: string, tight: boolean): void {
     let last: Block | undefined
     let marker = 0
     for (const block of blocks) {
       if (last) this.#newline(prefix, gap(last, block, tight))
-      marker = last?.type === 'list' && block.type === 'list' && last.ordered === block.ordered ? 1 - marker : 0
+      marker =
+        last?.type === 'list' && block.type === 'list' && last.ordered === block.ordered
+          ? 1 - marker
+          : 0
       this.#block(block, prefix, tight && !last, marker)
       last = block
     }
@@ -88,11 +111,16 @@ class Writer {
     this.text.add(prefix !== '' && text.includes('\n') ? this.#prefixed(text, prefix) : text)
   }
 
-  /** Text whose lines, but for the first, stand behind `prefix`; empty lines behind what of it is visible. */
+  /**
+   * Text whose lines, but for the first, stand behind `prefix`; empty lines behind what of it is
+   * visible.
+   */
   #prefixed(text: string, prefix: string): string {
     const lines = text.split('\n')
     const before = this.#affordable(prefix, lines.length)
-    return lines.map((line, i) => (i === 0 ? line : line === '' ? before.trimEnd() : before + line)).join('\n')
+    return lines
+      .map((line, i) => (i === 0 ? line : line === '' ? before.trimEnd() : before + line))
+      .join('\n')
   }
 
   /** The prefix for so many lines, or none from the moment on when the budget does not reach. */
@@ -105,7 +133,9 @@ class Writer {
     const bullet = bulletFor(list, marker)
     for (const [i, item] of list.children.entries()) {
       if (i > 0) this.#newline(prefix, false)
-      const sign = list.ordered ? `${Math.min(list.start! + i, 999_999_999)}${marker === 0 ? '.' : ')'}` : bullet
+      const sign = list.ordered
+        ? `${Math.min(list.start! + i, 999_999_999)}${marker === 0 ? '.' : ')'}`
+        : bullet
       this.#item(item, sign, prefix)
     }
   }
@@ -122,7 +152,8 @@ class Writer {
         if (first) this.#newline(inside, gap(EMPTY, first, true))
       }
     } else if (first?.type === 'list') {
-      // An item without words of its own: its list begins on the next line, so that the markers cannot become a divider.
+      // An item without words of its own: its list begins on the next line, so that the markers
+      // cannot become a divider.
       this.#newline(inside, false)
     } else if (first) this.text.add(' ')
     this.blocks(item.children, inside, true)
@@ -158,7 +189,8 @@ class Writer {
 
   /** A toggle's title, in HTML; as Markdown between blank lines where HTML cannot say it. */
   #summary({ summary, depth }: Details, prefix: string): void {
-    if (!needsMarkdown(summary)) return this.text.add(`<summary>${writeSummary(summary, depth)}</summary>`)
+    if (!needsMarkdown(summary))
+      return this.text.add(`<summary>${writeSummary(summary, depth)}</summary>`)
     this.text.add('<summary>')
     this.#newline(prefix, true)
     if (depth === null) this.#lines(writeInline(summary, 'paragraph'), prefix)
@@ -168,7 +200,8 @@ class Writer {
   }
 
   #details(details: Details, prefix: string): void {
-    if (details.depth !== null) this.outline.push({ id: details.id, text: plainText(details.summary) })
+    if (details.depth !== null)
+      this.outline.push({ id: details.id, text: plainText(details.summary) })
     this.text.add('<details>')
     this.#newline(prefix, false)
     this.#summary(details, prefix)
@@ -183,18 +216,26 @@ class Writer {
 
 const EMPTY: Block = { type: 'paragraph', children: [] }
 
-/** The sign of a list without numbers. A divider as an item's first block would run together with `*`. */
+/**
+ * The sign of a list without numbers. A divider as an item's first block would run together with
+ * `*`.
+ */
 function bulletFor(list: List, marker: number): string {
   if (marker === 0) return '-'
   return list.children.some((item) => item.children[0]?.type === 'thematicBreak') ? '+' : '*'
 }
 
-/** Whether a blank line stands between two siblings. Only in an item can a list follow its text without one. */
+/**
+ * Whether a blank line stands between two siblings. Only in an item can a list follow its text
+ * without one.
+ */
 function gap(before: Block, after: Block, tight: boolean): boolean {
   if (!tight || after.type !== 'list' || before.type !== 'paragraph') return true
   const [first] = after.children
-  // What cannot interrupt a paragraph (CommonMark 5.2): a number other than 1, an item that begins empty.
+  // What cannot interrupt a paragraph (CommonMark 5.2): a number other than 1, an item that begins
+  // empty.
   if (after.ordered && after.start !== 1) return true
-  return first!.checked === null && (first!.children.length === 0 || first!.children[0]!.type === 'list')
+  return (
+    first!.checked === null && (first!.children.length === 0 || first!.children[0]!.type === 'list')
+  )
 }
-

@@ -7,8 +7,8 @@ export interface Claim {
 }
 
 /**
- * How sure a claim is: 3 for a sub-page's block or a database's own page, 2 for a table inside a page (which may be a view of a database
- * elsewhere), 1 for a title in a database's CSV.
+ * How sure a claim is: 3 for a sub-page's block or a database's own page, 2 for a table inside a
+ * page (which may be a view of a database elsewhere), 1 for a title in a database's CSV.
  */
 export type Strength = 1 | 2 | 3
 
@@ -33,21 +33,28 @@ const ID = /[ _-]?[0-9a-f]{32}$/i
 /**
  * Orders pages.
  *
- * A page's parent is the one whose folder it lies in (`A h.html` owns `A h/`, and `A/` where exporters leave ids out of folders' names); in an
- * export without folders the one that has its block or row; else the one that the sitemap lists it under. Sub-pages stand in the order of
- * their blocks, then of other links to them, then of the sitemap, then of their paths. Pages without a parent stand in the sitemap's order;
- * without one those that have sub-pages come first.
+ * A page's parent is the one whose folder it lies in (`A h.html` owns `A h/`, and `A/` where
+ * exporters leave ids out of folders' names); in an export without folders the one that has its
+ * block or row; else the one that the sitemap lists it under. Sub-pages stand in the order of their
+ * blocks, then of other links to them, then of the sitemap, then of their paths. Pages without a
+ * parent stand in the sitemap's order; without one those that have sub-pages come first.
  *
- * @param sitemap the index of the sitemap, which comes first and is nobody's parent; −1 if there is none
+ * @param sitemap the index of the sitemap, which comes first and is nobody's parent; −1 if there is
+ *   none
  * @param listed what the sitemap lists, in its order
  */
-export function orderPages(pages: readonly Linked[], sitemap: number, listed: readonly Placed[] = []): Placed[] {
+export function orderPages(
+  pages: readonly Linked[],
+  sitemap: number,
+  listed: readonly Placed[] = [],
+): Placed[] {
   const parents = parentsOf(pages, sitemap, listed)
   const children: number[][] = pages.map(() => [])
   parents.forEach((parent, page) => void (parent >= 0 && children[parent]!.push(page)))
   const listedAt = ranksOf(listed.map(({ page }) => page))
   const pathAt = ranksOf(byPath(pages))
-  const compare = (a: number, b: number): number => listedAt(a) - listedAt(b) || pathAt(a) - pathAt(b)
+  const compare = (a: number, b: number): number =>
+    listedAt(a) - listedAt(b) || pathAt(a) - pathAt(b)
   pages.forEach(({ claims, links }, page) => {
     if (children[page]!.length < 2) return
     const shownAt = ranksOf([...claims.map((claim) => claim.page), ...links])
@@ -55,7 +62,9 @@ export function orderPages(pages: readonly Linked[], sitemap: number, listed: re
   })
   const hasChildren = (page: number): number => Number(children[page]!.length > 0)
   const roots = byPath(pages).filter((page) => parents[page]! < 0 && page !== sitemap)
-  roots.sort((a, b) => listedAt(a) - listedAt(b) || hasChildren(b) - hasChildren(a) || pathAt(a) - pathAt(b))
+  roots.sort(
+    (a, b) => listedAt(a) - listedAt(b) || hasChildren(b) - hasChildren(a) || pathAt(a) - pathAt(b),
+  )
 
   const placed: Placed[] = sitemap >= 0 ? [{ page: sitemap, parent: -1 }] : []
   const open = roots.toReversed()
@@ -95,19 +104,26 @@ function parentsOf(pages: readonly Linked[], sitemap: number, listed: readonly P
   const hasFolders = owners.some((owned) => owned.owners.size > 0)
   const parents = hasFolders
     ? pages.map((_, page) => folderParent(page, owners[page]!, evidence[page]!, pages))
-    : claimedParents(pages, evidence, listed.some(({ parent }) => parent >= 0))
+    : claimedParents(
+        pages,
+        evidence,
+        listed.some(({ parent }) => parent >= 0),
+      )
   addListed(parents, listed)
   return parents
 }
 
-/** What neither folders nor blocks tell, the sitemap does, as long as nobody becomes its own ancestor. */
+/**
+ * What neither folders nor blocks tell, the sitemap does, as long as nobody becomes its own
+ * ancestor.
+ */
 function addListed(parents: number[], listed: readonly Placed[]): void {
   const tops = [...parents]
   const topOf = (page: number): number => {
     let top = page
     while (tops[top]! >= 0) top = tops[top]!
     // Ways are shortened as they are gone, or long chains would cost their square.
-    for (let at = page; at !== top; ) {
+    for (let at = page; at !== top;) {
       const next = tops[at]!
       tops[at] = top
       at = next
@@ -127,7 +143,8 @@ function gather(pages: readonly Linked[], sitemap: number, listed: readonly Plac
   pages.forEach(({ claims, links }, by) => {
     if (by === sitemap) return
     for (const { page, strength } of claims) {
-      if (page !== by && (claimers[page]!.get(by) ?? 0) < strength) claimers[page]!.set(by, strength)
+      if (page !== by && (claimers[page]!.get(by) ?? 0) < strength)
+        claimers[page]!.set(by, strength)
     }
     for (const page of links) linkers[page]!.push(by)
   })
@@ -136,13 +153,21 @@ function gather(pages: readonly Linked[], sitemap: number, listed: readonly Plac
     const all = [...claimers[page]!]
     const most = all.reduce((highest, [, strength]) => Math.max(highest, strength), 0)
     const pagesOf = (claims: typeof all): number[] => claims.map(([by]) => by)
-    return { claimers: pagesOf(all), surest: pagesOf(all.filter(([, strength]) => strength === most)), tables: pagesOf(all.filter(([, strength]) => strength < 3)), linkers: linkers[page]!, listedUnder: listedUnder.get(page) }
+    return {
+      claimers: pagesOf(all),
+      surest: pagesOf(all.filter(([, strength]) => strength === most)),
+      tables: pagesOf(all.filter(([, strength]) => strength < 3)),
+      linkers: linkers[page]!,
+      listedUnder: listedUnder.get(page),
+    }
   })
 }
 
 /** Whose folder a page lies in. */
 interface Owners {
-  /** Several where ids are left out and titles are the same; none where nobody owns a folder above. */
+  /**
+   * Several where ids are left out and titles are the same; none where nobody owns a folder above.
+   */
   owners: ReadonlySet<number>
   /** Whether the page lies in that very folder, and not in one of nobody's inside it. */
   isDirect: boolean
@@ -155,7 +180,10 @@ function ownersOf(pages: readonly Linked[], sitemap: number): Owners[] {
   pages.forEach(({ path }, page) => {
     if (page === sitemap) return
     const name = path.normalize('NFC').replace(/\.(?:html?|csv)$/i, '')
-    for (const [map, key] of [[byName, name], [byTitle, name.replace(ID, '')]] as const) {
+    for (const [map, key] of [
+      [byName, name],
+      [byTitle, name.replace(ID, '')],
+    ] as const) {
       const same = map.get(key)
       if (same) same.add(page)
       else map.set(key, new Set([page]))
@@ -172,16 +200,25 @@ function ownersOf(pages: readonly Linked[], sitemap: number): Owners[] {
 }
 
 /**
- * The parent that the folders give a page. Where a folder belongs to one of several, the one that claims the page (of several such the one that the
- * sitemap names), else the one that the sitemap names, else the one that links to it; where it is nobody's, a page beside it that claims the page, unless the owner of the folder above does.
+ * The parent that the folders give a page. Where a folder belongs to one of several, the one that
+ * claims the page (of several such the one that the sitemap names), else the one that the sitemap
+ * names, else the one that links to it; where it is nobody's, a page beside it that claims the
+ * page, unless the owner of the folder above does.
  */
-function folderParent(page: number, { owners, isDirect }: Owners, { claimers, surest, tables, linkers, listedUnder }: Evidence, pages: readonly Linked[]): number {
+function folderParent(
+  page: number,
+  { owners, isDirect }: Owners,
+  { claimers, surest, tables, linkers, listedUnder }: Evidence,
+  pages: readonly Linked[],
+): number {
   const isOwner = (other: number): boolean => owners.has(other)
-  // Where its own folder is nobody's, that is of a database without a page: whoever shows its row shows that database.
+  // Where its own folder is nobody's, that is of a database without a page: whoever shows its row
+  // shows that database.
   const claiming = (isDirect ? claimers : [...tables, ...claimers]).filter(isOwner)
   const claimer = claiming.find((by) => by === listedUnder) ?? claiming[0]
   const [first = -1] = owners
-  const named = listedUnder !== undefined && isOwner(listedUnder) ? listedUnder : linkers.find(isOwner)
+  const named =
+    listedUnder !== undefined && isOwner(listedUnder) ? listedUnder : linkers.find(isOwner)
   const owner = claimer ?? named ?? first
   const folder = folderOf(pages[page]!.path)
   if (isDirect || claimer !== undefined || folder === '') return owner
@@ -193,11 +230,16 @@ function folderOf(path: string): string {
 }
 
 /**
- * Parents in an export whose pages lie in one folder: each found by breadth from the pages that nobody claims.
+ * Parents in an export whose pages lie in one folder: each found by breadth from the pages that
+ * nobody claims.
  *
  * @param isNested whether the sitemap tells sub-pages from others
  */
-function claimedParents(pages: readonly Linked[], evidence: readonly Evidence[], isNested: boolean): number[] {
+function claimedParents(
+  pages: readonly Linked[],
+  evidence: readonly Evidence[],
+  isNested: boolean,
+): number[] {
   const candidates = evidence.map(({ surest, claimers, listedUnder }) => {
     if (!isNested || listedUnder === undefined) return new Set(surest)
     if (listedUnder === -1) return new Set<number>()
@@ -221,6 +263,7 @@ function claimedParents(pages: readonly Linked[], evidence: readonly Evidence[],
   const order = byPath(pages)
   for (const page of order) if (candidates[page]!.size === 0) reach(page)
   // What is left claims itself in a circle: begin where most is claimed.
-  for (const page of order.toSorted((a, b) => pages[b]!.claims.length - pages[a]!.claims.length)) reach(page)
+  for (const page of order.toSorted((a, b) => pages[b]!.claims.length - pages[a]!.claims.length))
+    reach(page)
   return parents
 }

@@ -1,20 +1,35 @@
-// The date that a page's own head gives. Notion's exporter writes none; whoever keeps or changes its pages may.
+// The date that a page's own head gives. Notion's exporter writes none; whoever keeps or changes
+// its pages may.
 import { attribute, find, type Element } from './html.ts'
 
 /** TABLE of what a `meta` element calls the document's date, the best first. */
-const NAMES = ['date', 'dcterms.date', 'dc.date', 'last-modified', 'article:modified_time', 'article:published_time']
+const NAMES = [
+  'date',
+  'dcterms.date',
+  'dc.date',
+  'last-modified',
+  'article:modified_time',
+  'article:published_time',
+]
 
-/** A day, or a moment, with its zone or without (ISO 8601); or a moment as HTTP writes it (RFC 9110). */
+/**
+ * A day, or a moment, with its zone or without (ISO 8601); or a moment as HTTP writes it (RFC
+ * 9110).
+ */
 const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/
 const HTTP = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
 
-/** The document's date, if its head gives one. What names no zone is UTC, so that it is the same on every machine. */
+/**
+ * The document's date, if its head gives one. What names no zone is UTC, so that it is the same on
+ * every machine.
+ */
 export function ownDate(document: Element): Date | null {
   const head = find(document, 2, (element) => element.name === 'head') ?? document
   const given = new Map<string, Date>()
   for (const meta of head.children) {
     if (typeof meta === 'string' || meta.name !== 'meta') continue
-    const name = attribute(meta, 'name') ?? attribute(meta, 'property') ?? attribute(meta, 'http-equiv')
+    const name =
+      attribute(meta, 'name') ?? attribute(meta, 'property') ?? attribute(meta, 'http-equiv')
     const date = readDate(attribute(meta, 'content')?.trim() ?? '')
     if (name !== undefined && date) given.set(name.trim().toLowerCase(), date)
   }

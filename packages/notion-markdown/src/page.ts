@@ -1,9 +1,19 @@
-// One exported page: its title, icon, id, description and properties, and the tree of everything that it shows.
+// One exported page: its title, icon, id, description and properties, and the tree of everything
+// that it shows.
 import { BLOCKS } from './blocks.ts'
 import { addTable } from './blocks/database.ts'
 import { readProperties, rowOf } from './blocks/table.ts'
 import { Flow } from './flow.ts'
-import { attribute, find, hasClass, iconText, takeUntil, textContent, type Element, type Node } from './html.ts'
+import {
+  attribute,
+  find,
+  hasClass,
+  iconText,
+  takeUntil,
+  textContent,
+  type Element,
+  type Node,
+} from './html.ts'
 import { Links, type Archive, type Asset, type Warning } from './links.ts'
 import { ownDate } from './own-date.ts'
 import type { Strength } from './order.ts'
@@ -22,7 +32,9 @@ export interface Page {
   properties: Record<string, string>
   assets: Asset[]
   warnings: Warning[]
-  /** The keys of the pages of the same archive that it links to, in the order of their first links. */
+  /**
+   * The keys of the pages of the same archive that it links to, in the order of their first links.
+   */
   links: string[]
   /** The keys of those that it shows as its own, in their order, and how surely (order.ts). */
   claims: [page: string, strength: Strength][]
@@ -34,7 +46,8 @@ export interface Page {
 const ID_IN_NAME = /(?:^|[\s_-])([0-9a-f]{32})(?:\.html?)?$/i
 
 /**
- * Reads one page. Never throws for what the text holds: whatever is no Notion page is read as the HTML that it is.
+ * Reads one page. Never throws for what the text holds: whatever is no Notion page is read as the
+ * HTML that it is.
  *
  * @param path the page's path in its archive, decoded; or its file's name; or empty
  */
@@ -44,21 +57,44 @@ export function readPage(html: string, path: string, archive?: Archive): Page {
   const article = find(document, 8, (element) => element.name === 'article')
   const fileName = path.slice(path.lastIndexOf('/') + 1)
   const links = new Links(path, archive)
-  const flow = new Flow(BLOCKS, links, { depth: 1, lift: liftOf(html), isInline: false, database: idOf(article, fileName) })
+  const flow = new Flow(BLOCKS, links, {
+    depth: 1,
+    lift: liftOf(html),
+    isInline: false,
+    database: idOf(article, fileName),
+  })
 
-  // A page that has lost its article is known by the title in its header; other pages have headers for other things.
-  const header = find(article ?? document, article ? 2 : 6, (element) => element.name === 'header' && (article !== undefined || find(element, 4, isTitle) !== undefined))
+  // A page that has lost its article is known by the title in its header; other pages have headers
+  // for other things.
+  const header = find(
+    article ?? document,
+    article ? 2 : 6,
+    (element) =>
+      element.name === 'header' &&
+      (article !== undefined || find(element, 4, isTitle) !== undefined),
+  )
   const heading = find(header ?? article ?? document, 6, isTitle)
   const icon = header ? takeIcon(header, heading) : null
   const inlineTitle = titleOf(heading, document, fileName, flow)
-  flow.add({ type: 'heading', depth: 1, id: null, children: icon ? [{ type: 'text', value: `${icon} ` }, ...inlineTitle] : inlineTitle })
+  flow.add({
+    type: 'heading',
+    depth: 1,
+    id: null,
+    children: icon ? [{ type: 'text', value: `${icon} ` }, ...inlineTitle] : inlineTitle,
+  })
 
   const properties = new Map<string, string>()
-  // What is shown above the body is taken out of it. The body is all of the document: words may stand around the article.
+  // What is shown above the body is taken out of it. The body is all of the document: words may
+  // stand around the article.
   if (heading) heading.children = []
   if (header) readHeader(header, flow, properties)
   flow.read(document.children)
-  if (html !== '' && !isNotion(html)) links.warnings.push({ code: 'not_notion', detail: 'The page does not look like one that Notion exported. It was converted as the HTML that it is.' })
+  if (html !== '' && !isNotion(html))
+    links.warnings.push({
+      code: 'not_notion',
+      detail:
+        'The page does not look like one that Notion exported. It was converted as the HTML that it is.',
+    })
 
   return {
     id: idOf(article, fileName),
@@ -75,50 +111,93 @@ export function readPage(html: string, path: string, archive?: Archive): Page {
   }
 }
 
-/** Reads a database that the archive holds only as CSV as a page of its own. @param path its path, `…/Title h.csv` */
+/**
+ * Reads a database that the archive holds only as CSV as a page of its own. @param path its path,
+ * `…/Title h.csv`
+ */
 export function readDatabasePage(path: string, id: string, archive: Archive): Page {
   const links = new Links(path, archive)
   const flow = new Flow(BLOCKS, links, { depth: 1, lift: 0, isInline: false, database: id })
-  const title = path.slice(path.lastIndexOf('/') + 1).replace(/(?:^|[\s_-])[0-9a-f]{32}(?:_all)?\.csv$/i, '').trim() || 'Untitled'
+  const title =
+    path
+      .slice(path.lastIndexOf('/') + 1)
+      .replace(/(?:^|[\s_-])[0-9a-f]{32}(?:_all)?\.csv$/i, '')
+      .trim() || 'Untitled'
   flow.add({ type: 'heading', depth: 1, id: null, children: [{ type: 'text', value: title }] })
   const database = links.database(id)
   if (database) addTable(database, flow)
   return {
-    id, title, icon: null, date: null, properties: {}, assets: links.assets, warnings: links.warnings,
-    links: [], claims: [...links.claims], databases: [], tree: { type: 'root', children: flow.blocks },
+    id,
+    title,
+    icon: null,
+    date: null,
+    properties: {},
+    assets: links.assets,
+    warnings: links.warnings,
+    links: [],
+    claims: [...links.claims],
+    databases: [],
+    tree: { type: 'root', children: flow.blocks },
   }
 }
 
-/** Whether anything shows that Notion wrote the page: its article, its classes, the ids of its blocks. */
+/**
+ * Whether anything shows that Notion wrote the page: its article, its classes, the ids of its
+ * blocks.
+ */
 function isNotion(html: string): boolean {
-  return /\b(?:page-title|page-body|page sans|page serif|page mono|link-to-page|to-do-list|bulleted-list|numbered-list|block-color-|highlight-|notion)|<[a-z0-9]+ (?:class="[^"<>]*" )?id="[0-9a-f]{8}-[0-9a-f]{4}-/i.test(html)
+  return /\b(?:page-title|page-body|page sans|page serif|page mono|link-to-page|to-do-list|bulleted-list|numbered-list|block-color-|highlight-|notion)|<[a-z0-9]+ (?:class="[^"<>]*" )?id="[0-9a-f]{8}-[0-9a-f]{4}-/i.test(
+    html,
+  )
 }
 
 /**
- * By how many levels the body's headings stand too deep: some exporters since 2026 keep `<h1>` for the page's title and begin the body with
- * `<h2>`. They are known by their markup, and that they do so by a body without any `<h1>`.
+ * By how many levels the body's headings stand too deep: some exporters since 2026 keep `<h1>` for
+ * the page's title and begin the body with `<h2>`. They are known by their markup, and that they do
+ * so by a body without any `<h1>`.
  */
 function liftOf(html: string): 0 | 1 {
   if (!/\bdata-(?:emoji|notion-[a-z-]+)=|<aside [^<>]*\bcallout\b/.test(html)) return 0
-  for (const [, attributes = ''] of html.matchAll(/<h1\b([^<>]*)/gi)) if (!attributes.includes('page-title')) return 0
+  for (const [, attributes = ''] of html.matchAll(/<h1\b([^<>]*)/gi))
+    if (!attributes.includes('page-title')) return 0
   return 1
 }
 
-/** The page's heading; where it is empty, the document's title; where that is too, the file's name without its id. */
-function titleOf(heading: Element | undefined, document: Element, fileName: string, flow: Flow): Inline[] {
+/**
+ * The page's heading; where it is empty, the document's title; where that is too, the file's name
+ * without its id.
+ */
+function titleOf(
+  heading: Element | undefined,
+  document: Element,
+  fileName: string,
+  flow: Flow,
+): Inline[] {
   const shown = heading ? flow.inline(heading.children) : []
   if (shown.length > 0) return shown
   const title = find(document, 4, (element) => element.name === 'title')
   const named = title ? textContent(title).replace(/\s+/g, ' ').trim() : ''
-  const value = named || fileName.replace(/\.html?$/i, '').replace(ID_IN_NAME, '').trim() || 'Untitled'
+  const value =
+    named ||
+    fileName
+      .replace(/\.html?$/i, '')
+      .replace(ID_IN_NAME, '')
+      .trim() ||
+    'Untitled'
   return [{ type: 'text', value }]
 }
 
-/** The icon, taken out of its frame; one that is a picture has no place in text. A frame that is never ended holds the heading and what follows it. */
+/**
+ * The icon, taken out of its frame; one that is a picture has no place in text. A frame that is
+ * never ended holds the heading and what follows it.
+ */
 function takeIcon(header: Element, heading: Element | undefined): string | null {
   const frame = find(header, 3, isIconFrame)
   if (!frame) return null
-  const icon = takeUntil(frame, (child) => child === heading).map(iconText).join('').trim()
+  const icon = takeUntil(frame, (child) => child === heading)
+    .map(iconText)
+    .join('')
+    .trim()
   return icon === '' ? null : icon
 }
 
@@ -133,7 +212,9 @@ function isIconFrame(node: Node): node is Element {
 /** The description and the properties, in their order. */
 function readHeader(header: Element, flow: Flow, properties: Map<string, string>): void {
   let shown: Node[] = []
-  for (const child of header.children.flatMap((node) => (isIconFrame(node) ? node.children : [node]))) {
+  for (const child of header.children.flatMap((node) =>
+    isIconFrame(node) ? node.children : [node],
+  )) {
     if (typeof child === 'string' || child.name !== 'table' || !hasClass(child, 'properties')) {
       shown.push(child)
       continue
@@ -142,16 +223,24 @@ function readHeader(header: Element, flow: Flow, properties: Map<string, string>
     shown = []
     const rows = readProperties(child, flow)
     const counts = new Map<string, number>()
-    for (const { name, value } of rows) properties.set(freeName(plainText(name), properties, counts), plainText(value.map(named)))
+    for (const { name, value } of rows)
+      properties.set(freeName(plainText(name), properties, counts), plainText(value.map(named)))
     if (rows.length === 0) continue
-    flow.add({ type: 'table', children: [rowOf([], 2), ...rows.map(({ name, value }) => rowOf([name, value], 2))] })
+    flow.add({
+      type: 'table',
+      children: [rowOf([], 2), ...rows.map(({ name, value }) => rowOf([name, value], 2))],
+    })
   }
   flow.read(shown)
   header.children = []
 }
 
 /** The name of a property that another has already is numbered: `Tags (2)`. */
-function freeName(name: string, taken: ReadonlyMap<string, string>, counts: Map<string, number>): string {
+function freeName(
+  name: string,
+  taken: ReadonlyMap<string, string>,
+  counts: Map<string, number>,
+): string {
   if (!taken.has(name)) return name
   let n = counts.get(name) ?? 2
   while (taken.has(`${name} (${n})`)) n++
@@ -169,4 +258,3 @@ function idOf(article: Element | undefined, fileName: string): string | null {
   if (/^[0-9a-f]{32}$/.test(id)) return id
   return ID_IN_NAME.exec(fileName)?.[1]?.toLowerCase() ?? null
 }
-

@@ -1,16 +1,24 @@
-// HTML text → element tree, for the one dialect of HTML that matters here: what Notion's exporter writes, and whatever
-// broken or hostile text arrives in its place. One pass, linear for every input, no recursion.
+// HTML text → element tree, for the one dialect of HTML that matters here: what Notion's exporter
+// writes, and whatever broken or hostile text arrives in its place. One pass, linear for every
+// input, no recursion.
 //
-// It differs from a browser's parser where that serves the reader: `<div class="indented">` stays inside its `<p>`
-// (a browser closes the paragraph), wrappers that only exist for text direction leave no node, and what nobody sees
-// (styles, scripts, SVG, the two drawings that KaTeX makes of each equation) is skipped without being read.
+// It differs from a browser's parser where that serves the reader: `<div class="indented">` stays
+// inside its `<p>` (a browser closes the paragraph), wrappers that only exist for text direction
+// leave no node, and what nobody sees (styles, scripts, SVG, the two drawings that KaTeX makes of
+// each equation) is skipped without being read.
 import { decodeText } from './entities.ts'
 import { INLINE, attribute, type Element } from './html.ts'
 
-/** Elements deeper than this become part of the text of the one that holds them: the stack has no room for more. */
+/**
+ * Elements deeper than this become part of the text of the one that holds them: the stack has no
+ * room for more.
+ */
 const MAX_DEPTH = 1040
 
-/** TABLE of what counts for the depth other than 1: reading and writing a list takes twice the stack of other elements, its items included. */
+/**
+ * TABLE of what counts for the depth other than 1: reading and writing a list takes twice the stack
+ * of other elements, its items included.
+ */
 const DEPTH_OF = new Map([
   ['ul', 2],
   ['ol', 2],
@@ -20,10 +28,16 @@ const DEPTH_OF = new Map([
 /** How far an end tag or an implied end looks up through inline elements for its start tag. */
 const MAX_REACH = 64
 
-const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
+const VOID = new Set(
+  'area base br col embed hr img input link meta param source track wbr'.split(' '),
+)
 
 /** Elements whose content is text that nobody sees, and what ends them. */
-const UNSEEN = new Map('style script template noscript'.split(' ').map((name) => [name, new RegExp(`</${name}[\\s/>]`, 'gi')]))
+const UNSEEN = new Map(
+  'style script template noscript'
+    .split(' ')
+    .map((name) => [name, new RegExp(`</${name}[\\s/>]`, 'gi')]),
+)
 // A drawing without an end tag ends where the page goes on, as in a browser; so does an equation.
 const BLOCKS = 'div|p|h[1-6]|ul|ol|li|table|t[dhr]|figure|article|header|details|blockquote|pre'
 UNSEEN.set('svg', new RegExp(`</svg[\\s/>]|(?=</?(?:span|${BLOCKS})[\\s/>])`, 'gi'))
@@ -32,7 +46,10 @@ const AFTER_EQUATION = new RegExp(`(?=</?(?:${BLOCKS})[\\s/>])`, 'gi')
 /** An end tag of anything else means nothing outside of the cell that it stands in. */
 const TABLE = new Set('table thead tbody tfoot tr td th'.split(' '))
 
-/** TABLE: a start tag ends, first, an open element of one of these names (HTML standard, optional tags). */
+/**
+ * TABLE: a start tag ends, first, an open element of one of these names (HTML standard, optional
+ * tags).
+ */
 const IMPLIED_END = new Map<string, readonly string[]>([
   ['li', ['li']],
   ['p', ['p']],
@@ -55,9 +72,11 @@ const QUESTION = 0x3f
 export function parseHtml(source: string): Element {
   const html = clean(source)
   const tree = new Tree()
-  // Bytes looked at for equations in vain: past one whole text of them, equations are read like any other element.
+  // Bytes looked at for equations in vain: past one whole text of them, equations are read like any
+  // other element.
   let vain = 0
-  // Where the text before the next tag begins, and where the next `<` is looked for: one that begins no tag is text.
+  // Where the text before the next tag begins, and where the next `<` is looked for: one that
+  // begins no tag is text.
   let from = 0
   let at = 0
   while (from < html.length) {
@@ -74,7 +93,11 @@ export function parseHtml(source: string): Element {
       continue
     }
     if (lt > from) tree.text(html.slice(from, lt))
-    const end = match ? endOfTag(html, lt + 1 + match[0].length) : next === SLASH ? html.indexOf('>', lt) : endOfMarkup(html, lt)
+    const end = match
+      ? endOfTag(html, lt + 1 + match[0].length)
+      : next === SLASH
+        ? html.indexOf('>', lt)
+        : endOfMarkup(html, lt)
     if (end < 0) break
     at = from = end + 1
     if (!match) {
@@ -113,7 +136,8 @@ export function parseHtml(source: string): Element {
 class Tree {
   readonly root: Element = { name: '#document', attributes: '', children: [] }
   #target = this.root
-  // Open elements: their names, and for each the node that takes its children (an ancestor's where it leaves no node).
+  // Open elements: their names, and for each the node that takes its children (an ancestor's where
+  // it leaves no node).
   readonly #names = ['#document']
   readonly #targets = [this.root]
   // For each name, where in these lists it stands.
@@ -175,7 +199,8 @@ class Tree {
     if (INLINE.has(name)) {
       if (this.#names.length - start > MAX_REACH) return
       for (let i = start + 1; i < this.#names.length; i++) if (!INLINE.has(this.#names[i]!)) return
-    } else if (!TABLE.has(name) && start < Math.max(this.#lastOpen('td'), this.#lastOpen('th'))) return
+    } else if (!TABLE.has(name) && start < Math.max(this.#lastOpen('td'), this.#lastOpen('th')))
+      return
     this.#closeTo(start)
   }
 
@@ -184,7 +209,10 @@ class Tree {
     return this.#open.get(name)?.at(-1) ?? -1
   }
 
-  /** Ends the outermost of `ends` that only inline elements, paragraphs and other `ends` part from here. */
+  /**
+   * Ends the outermost of `ends` that only inline elements, paragraphs and other `ends` part from
+   * here.
+   */
   #endImplied(ends: readonly string[]): void {
     if (!ends.some((name) => this.#lastOpen(name) >= 0)) return
     let last = this.#names.length
@@ -200,7 +228,8 @@ class Tree {
   #closeTo(count: number): void {
     while (this.#names.length > count) {
       const name = this.#names.pop()!
-      if (this.#targets.pop() !== this.#targets[this.#targets.length - 1]) this.#depth -= DEPTH_OF.get(name) ?? 1
+      if (this.#targets.pop() !== this.#targets[this.#targets.length - 1])
+        this.#depth -= DEPTH_OF.get(name) ?? 1
       this.#open.get(name)!.pop()
     }
     this.#target = this.#targets[this.#targets.length - 1]!
@@ -209,8 +238,12 @@ class Tree {
 
 /** Whether an element says of itself that it is not shown. */
 function isHidden(element: Element): boolean {
-  if (element.attributes.includes('hidden') && attribute(element, 'hidden') !== undefined) return true
-  return element.attributes.includes('none') && /(?:^|;)\s*display\s*:\s*none\b/i.test(attribute(element, 'style') ?? '')
+  if (element.attributes.includes('hidden') && attribute(element, 'hidden') !== undefined)
+    return true
+  return (
+    element.attributes.includes('none') &&
+    /(?:^|;)\s*display\s*:\s*none\b/i.test(attribute(element, 'style') ?? '')
+  )
 }
 
 /** Line ends as `\n`; no U+0000 (which the converter uses as a mark of its own). */
@@ -246,7 +279,10 @@ function endOfTag(html: string, from: number): number {
   return -1
 }
 
-/** The index of the `>` that ends a comment, doctype or processing instruction that begins at `lt`; −1 if there is none. */
+/**
+ * The index of the `>` that ends a comment, doctype or processing instruction that begins at `lt`;
+ * −1 if there is none.
+ */
 function endOfMarkup(html: string, lt: number): number {
   if (!html.startsWith('<!--', lt)) return html.indexOf('>', lt)
   // `<!-->` and `<!--->` are whole comments (HTML standard, comment start state).
@@ -254,7 +290,10 @@ function endOfMarkup(html: string, lt: number): number {
   return end < 0 ? -1 : end + 2
 }
 
-/** The index after the end tag that `pattern` finds, or before what it only looks at; the end of the text if the element is never closed. */
+/**
+ * The index after the end tag that `pattern` finds, or before what it only looks at; the end of the
+ * text if the element is never closed.
+ */
 function afterMatch(html: string, pattern: RegExp, from: number): number {
   pattern.lastIndex = from
   const match = pattern.exec(html)
@@ -264,7 +303,10 @@ function afterMatch(html: string, pattern: RegExp, from: number): number {
   return gt < 0 ? html.length : gt + 1
 }
 
-/** The index after the `</span>` that balances a `<span …>` whose content begins at `from`; −1 if there is none. */
+/**
+ * The index after the `</span>` that balances a `<span …>` whose content begins at `from`; −1 if
+ * there is none.
+ */
 function endOfSpan(html: string, from: number): number {
   let depth = 1
   let at = html.indexOf('span', from)

@@ -1,6 +1,7 @@
-// Inline nodes → one string of Markdown. The string is written first with every mark as it would stand, noting where the
-// writer's own characters have a meaning (marks, spans) and where the reader's do not (literals); escape.ts then sees the
-// whole line at once and decides what needs escaping.
+// Inline nodes → one string of Markdown. The string is written first with every mark as it would
+// stand, noting where the writer's own characters have a meaning (marks, spans) and where the
+// reader's do not (literals); escape.ts then sees the whole line at once and decides what needs
+// escaping.
 import { escapeLine } from './escape.ts'
 import { endsInAddress } from './escape/places.ts'
 import { MARKER } from './links.ts'
@@ -23,10 +24,16 @@ export interface Mark {
 export interface Draft {
   text: string
   place: Place
-  /** From … to of what a person typed; `linked`: as a link's text or an image's description. In order. */
+  /**
+   * From … to of what a person typed; `linked`: as a link's text or an image's description. In
+   * order.
+   */
   texts: { from: number; to: number; linked: boolean }[]
   marks: Mark[]
-  /** From … to of what the writer made and no escape may touch: code, equations, destinations. In order. */
+  /**
+   * From … to of what the writer made and no escape may touch: code, equations, destinations. In
+   * order.
+   */
   spans: { from: number; to: number }[]
   /** From … to of whole links, their text included. In order. */
   links: { from: number; to: number }[]
@@ -52,9 +59,24 @@ export function writeInline(nodes: readonly Inline[], place: Place): string {
   const [only] = nodes
   if (nodes.length === 1 && only!.type === 'text') {
     const value = only!.value
-    if (!HAS_SPECIAL.test(value) && !value.includes('\n') && place !== 'heading' && (place === 'cell' || !BLOCK_START.test(value))) return value
+    if (
+      !HAS_SPECIAL.test(value) &&
+      !value.includes('\n') &&
+      place !== 'heading' &&
+      (place === 'cell' || !BLOCK_START.test(value))
+    )
+      return value
   }
-  const draft: Draft = { text: '', place, texts: [], marks: [], spans: [], links: [], lineStart: 0, endsInAddress: false }
+  const draft: Draft = {
+    text: '',
+    place,
+    texts: [],
+    marks: [],
+    spans: [],
+    links: [],
+    lineStart: 0,
+    endsInAddress: false,
+  }
   write(nodes, draft, false)
   return escapeLine(draft)
 }
@@ -76,7 +98,10 @@ function write(nodes: readonly Inline[], draft: Draft, linked: boolean): void {
         } else writeSpan(fenced(node.value, '`'), draft)
         break
       case 'inlineMath':
-        writeSpan(fenced(draft.place === 'cell' ? withoutEscapedPipes(node.value) : node.value, '$'), draft)
+        writeSpan(
+          fenced(draft.place === 'cell' ? withoutEscapedPipes(node.value) : node.value, '$'),
+          draft,
+        )
         break
       case 'underline':
         draft.text += '<u>'
@@ -110,7 +135,8 @@ function writeBreak(draft: Draft, linked: boolean): void {
   if (draft.place === 'cell') writeSpan('<br>', draft)
   else if (draft.place === 'heading') draft.text += ' '
   else {
-    // Some readers see no link where a backslash ends a line of its text. Spaces on a line of their own would end the block.
+    // Some readers see no link where a backslash ends a line of its text. Spaces on a line of their
+    // own would end the block.
     if (linked && draft.text.length > draft.lineStart) draft.text += '  \n'
     // GFM would take the backslash for a part of an address in front of it.
     else draft.text += draft.endsInAddress ? ' \\\n' : '\\\n'
@@ -118,7 +144,12 @@ function writeBreak(draft: Draft, linked: boolean): void {
   }
 }
 
-function writeMark(children: readonly Inline[], type: Mark['type'], draft: Draft, linked: boolean): void {
+function writeMark(
+  children: readonly Inline[],
+  type: Mark['type'],
+  draft: Draft,
+  linked: boolean,
+): void {
   const { char, length } = MARKS[type]
   const mark: Mark = { type, char, length, open: draft.text.length, close: 0 }
   draft.marks.push(mark)
@@ -140,15 +171,17 @@ function writeText(source: string, draft: Draft, linked: boolean): void {
 
 function writeSpan(text: string, draft: Draft): void {
   const from = draft.text.length
-  // A cell ends at a pipe wherever it stands; GFM takes the backslash away before it reads the cell (GFM 4.10).
+  // A cell ends at a pipe wherever it stands; GFM takes the backslash away before it reads the cell
+  // (GFM 4.10).
   draft.text += draft.place === 'cell' && text.includes('|') ? text.replaceAll('|', '\\|') : text
   draft.spans.push({ from, to: draft.text.length })
   draft.endsInAddress = false
 }
 
 /**
- * Whether code would not survive between backticks: a cell takes the backslash before a pipe away (GFM 4.10), and a block that begins with
- * `[…]:` is a definition whatever the brackets belong to (CommonMark 4.7).
+ * Whether code would not survive between backticks: a cell takes the backslash before a pipe away
+ * (GFM 4.10), and a block that begins with `[…]:` is a definition whatever the brackets belong to
+ * (CommonMark 4.7).
  */
 function isMisread(code: string, place: Place, linked: boolean): boolean {
   return (place === 'cell' && /(?<!\\)(?:\\\\)*\\\|/.test(code)) || (linked && code.includes(']:'))
@@ -156,17 +189,24 @@ function isMisread(code: string, place: Place, linked: boolean): boolean {
 
 /** Code or TeX between runs of `char` that are longer than any inside (CommonMark 6.1). */
 function fenced(value: string, char: '`' | '$'): string {
-  if (!value.includes(char) && !(value.startsWith(' ') && value.endsWith(' '))) return `${char}${value}${char}`
+  if (!value.includes(char) && !(value.startsWith(' ') && value.endsWith(' ')))
+    return `${char}${value}${char}`
   const fence = char.repeat(longestRun(value, char) + 1)
-  const edge = value.startsWith(char) || value.endsWith(char) || (value.startsWith(' ') && value.endsWith(' '))
+  const edge =
+    value.startsWith(char) || value.endsWith(char) || (value.startsWith(' ') && value.endsWith(' '))
   const pad = edge ? ' ' : ''
   return `${fence}${pad}${value}${pad}${fence}`
 }
 
-/** TeX for a cell, which would take the backslash of `\|` away: its other name, parted from a letter behind it. */
+/**
+ * TeX for a cell, which would take the backslash of `\|` away: its other name, parted from a letter
+ * behind it.
+ */
 function withoutEscapedPipes(tex: string): string {
   if (!tex.includes('\\|')) return tex
-  return tex.replace(/\\(.)(?=(.?))/gs, (pair, char: string, next: string) => (char !== '|' ? pair : /[a-z]/i.test(next) ? '\\Vert ' : '\\Vert'))
+  return tex.replace(/\\(.)(?=(.?))/gs, (pair, char: string, next: string) =>
+    char !== '|' ? pair : /[a-z]/i.test(next) ? '\\Vert ' : '\\Vert',
+  )
 }
 
 /** The length of the longest run of `char` in `value`. */
@@ -180,12 +220,16 @@ export function longestRun(value: string, char: string): number {
   return longest
 }
 
-/** A link's destination (CommonMark 6.3): as it is, but for what would end it or change under the reader's escapes. */
+/**
+ * A link's destination (CommonMark 6.3): as it is, but for what would end it or change under the
+ * reader's escapes.
+ */
 function destination(url: string): string {
   if (url.startsWith(MARKER)) return url
   let out = url
   // oxlint-disable-next-line no-control-regex -- what a destination cannot hold
-  if (/[\u0000-\u0020\u007f<>]/.test(out)) out = out.replace(/[\u0000-\u0020\u007f<>]/g, (c) => encodeURIComponent(c))
+  if (/[\u0000-\u0020\u007f<>]/.test(out))
+    out = out.replace(/[\u0000-\u0020\u007f<>]/g, (c) => encodeURIComponent(c))
   if (out.includes('\\')) out = out.replace(/\\(?=[!-/:-@[-`{-~]|$)/g, '\\\\')
   if (out.includes('&')) out = out.replace(/&(?=#?\w+;)/g, '\\&')
   if (/[()]/.test(out) && !isBalanced(out)) out = out.replace(/[()]/g, '\\$&')

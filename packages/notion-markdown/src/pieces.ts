@@ -2,8 +2,8 @@
 const BATCH = 4096
 
 /**
- * A long text in the making. Strings that grow by `+=` keep a node for each piece until they are read; a page of ten
- * megabytes in tiny pieces would take a gigabyte that way.
+ * A long text in the making. Strings that grow by `+=` keep a node for each piece until they are
+ * read; a page of ten megabytes in tiny pieces would take a gigabyte that way.
  */
 export class Pieces {
   #done: string[] = []

@@ -1,5 +1,6 @@
-// Runs: a line of text as pieces that carry their marks, the form between the exporter's HTML (one nest of tags a run,
-// spaces and line breaks inside the tags) and the tree (each mark once, as far as it reaches, without spaces at its edges).
+// Runs: a line of text as pieces that carry their marks, the form between the exporter's HTML (one
+// nest of tags a run, spaces and line breaks inside the tags) and the tree (each mark once, as far
+// as it reaches, without spaces at its edges).
 import type { Inline } from './tree.ts'
 
 /** The bits of `Run.marks`. */
@@ -8,7 +9,10 @@ export const MARK = { underline: 1, delete: 2, strong: 4, emphasis: 8, code: 16 
 /** The marks that are nested. Where two reach equally far, the first is the outer one. */
 const NESTED = ['underline', 'delete', 'strong', 'emphasis'] as const
 
-/** A piece of a line. `value` is its text, its TeX, (image) its address, or (break) what made it: `br`, or nothing for a newline. */
+/**
+ * A piece of a line. `value` is its text, its TeX, (image) its address, or (break) what made it:
+ * `br`, or nothing for a newline.
+ */
 export interface Run {
   kind: 'text' | 'math' | 'break' | 'image'
   value: string
@@ -21,11 +25,15 @@ export interface Run {
 
 const BLANK = /^\s*$/
 
-/** The inline nodes of a line: white space out of marks, twins merged, breaks at the edges dropped, marks nested. */
+/**
+ * The inline nodes of a line: white space out of marks, twins merged, breaks at the edges dropped,
+ * marks nested.
+ */
 export function nest(runs: readonly Run[]): Inline[] {
   if (runs.length === 0) return []
   const [only] = runs
-  if (runs.length === 1 && only!.kind === 'text' && only!.marks === 0 && only!.link === null) return textOf(only!.value)
+  if (runs.length === 1 && only!.kind === 'text' && only!.marks === 0 && only!.link === null)
+    return textOf(only!.value)
   const clean = join(unmarkSpaces(split(runs)))
   return build(clean, 0, clean.length, 0, false)
 }
@@ -83,7 +91,9 @@ export function isBlank(run: Run): boolean {
   return run.kind === 'break' || (run.kind === 'text' && BLANK.test(run.value))
 }
 
-/** White space and breaks keep a mark only where all of them and what stands on both sides carry it. */
+/**
+ * White space and breaks keep a mark only where all of them and what stands on both sides carry it.
+ */
 function unmarkSpaces(runs: Run[]): Run[] {
   const out: Run[] = []
   let before: Run | undefined
@@ -98,9 +108,19 @@ function unmarkSpaces(runs: Run[]): Run[] {
     const after = runs[end]
     // What one of them does not carry ends before it.
     const blanks = runs.slice(i, end)
-    const marks = before && after ? blanks.reduce((common, run) => common & run.marks, before.marks & after.marks) : 0
-    const link = before && after && before.link === after.link && blanks.every((run) => run.link === before!.link) ? before.link : null
-    for (const run of blanks) out.push(marks === run.marks && link === run.link ? run : { ...run, marks, link })
+    const marks =
+      before && after
+        ? blanks.reduce((common, run) => common & run.marks, before.marks & after.marks)
+        : 0
+    const link =
+      before &&
+      after &&
+      before.link === after.link &&
+      blanks.every((run) => run.link === before!.link)
+        ? before.link
+        : null
+    for (const run of blanks)
+      out.push(marks === run.marks && link === run.link ? run : { ...run, marks, link })
     i = end - 1
   }
   return out
@@ -111,11 +131,23 @@ function join(runs: Run[]): Run[] {
   const out: Run[] = []
   for (const run of runs) {
     const last = out[out.length - 1]
-    if (last && run.kind === 'text' && last.kind === 'text' && run.marks === last.marks && run.link === last.link) {
+    if (
+      last &&
+      run.kind === 'text' &&
+      last.kind === 'text' &&
+      run.marks === last.marks &&
+      run.link === last.link
+    ) {
       out[out.length - 1] = { ...last, value: last.value + run.value }
     } else {
       // Two equations in a row would share their `$`.
-      if (last?.kind === 'math' && run.kind === 'math') out.push({ kind: 'text', value: ' ', marks: last.marks & run.marks, link: last.link === run.link ? run.link : null })
+      if (last?.kind === 'math' && run.kind === 'math')
+        out.push({
+          kind: 'text',
+          value: ' ',
+          marks: last.marks & run.marks,
+          link: last.link === run.link ? run.link : null,
+        })
       out.push(run)
     }
   }
@@ -136,7 +168,10 @@ function join(runs: Run[]): Run[] {
   return shown.slice(start, end)
 }
 
-/** One break of several in a row, where any is a `<br>`: exporters since 2024 double these around marks. Newlines are all typed. */
+/**
+ * One break of several in a row, where any is a `<br>`: exporters since 2024 double these around
+ * marks. Newlines are all typed.
+ */
 function withoutDoubledBreaks(runs: readonly Run[]): Run[] {
   const out: Run[] = []
   for (const run of runs) {
@@ -160,10 +195,19 @@ function trimLine(value: string, ends: 'both' | 'start' | 'end' = 'both'): strin
   return value.slice(start, end)
 }
 
-/** Nests the marks of `runs[from … to)` that are not in `done`: the one that reaches farthest is the outermost. */
-function build(runs: readonly Run[], from: number, to: number, done: number, linked: boolean): Inline[] {
+/**
+ * Nests the marks of `runs[from … to)` that are not in `done`: the one that reaches farthest is the
+ * outermost.
+ */
+function build(
+  runs: readonly Run[],
+  from: number,
+  to: number,
+  done: number,
+  linked: boolean,
+): Inline[] {
   const out: Inline[] = []
-  for (let i = from; i < to; ) {
+  for (let i = from; i < to;) {
     const run = runs[i]!
     let reach = i
     let outer: (typeof NESTED)[number] | null = null

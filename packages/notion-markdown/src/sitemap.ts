@@ -1,4 +1,5 @@
-// The sitemap of a workspace's export (index.html): no page of the workspace, but its table of contents.
+// The sitemap of a workspace's export (index.html): no page of the workspace, but its table of
+// contents.
 import { attribute, find, textContent, type Element, type Node } from './html.ts'
 import type { Links } from './links.ts'
 import { parseHtml } from './parse.ts'
@@ -30,12 +31,17 @@ export function readSitemap(html: string, links: Links): Sitemap {
   const document = parseHtml(html)
   const workspace: Sitemap['workspace'] = { id: null, name: null }
   const outermost = find(document, 8, isList)
-  workspace.id = outermost ? (LIST_ID.exec(attribute(outermost, 'id') ?? '')?.[1]?.replaceAll('-', '').toLowerCase() ?? null) : null
+  workspace.id = outermost
+    ? (LIST_ID.exec(attribute(outermost, 'id') ?? '')?.[1]
+        ?.replaceAll('-', '')
+        .toLowerCase() ?? null)
+    : null
   const entries: SitemapEntry[] = []
   readEntries(document.children, links, entries, (detail) => {
     // "Workspace name: N" beside "Workspace identifier: U", in the language of whoever exported.
     const value = /^[^:：]*[:：]\s*(.*)$/su.exec(detail)?.[1]?.trim() ?? ''
-    if (value !== '' && value.replaceAll('-', '').toLowerCase() !== workspace.id) workspace.name ??= value
+    if (value !== '' && value.replaceAll('-', '').toLowerCase() !== workspace.id)
+      workspace.name ??= value
   })
   return { workspace, entries }
 }
@@ -45,11 +51,20 @@ function isList(node: Element): boolean {
 }
 
 /** Adds the entries among nodes to `entries`, and hands over the paragraphs beside them. */
-function readEntries(nodes: readonly Node[], links: Links, entries: SitemapEntry[], onDetail: (text: string) => void): void {
+function readEntries(
+  nodes: readonly Node[],
+  links: Links,
+  entries: SitemapEntry[],
+  onDetail: (text: string) => void,
+): void {
   for (const node of nodes) {
     if (typeof node === 'string') continue
     if (node.name === 'p') onDetail(textContent(node))
-    const link = isList(node) ? node.children.find((child): child is Element => typeof child !== 'string' && child.name === 'a') : undefined
+    const link = isList(node)
+      ? node.children.find(
+          (child): child is Element => typeof child !== 'string' && child.name === 'a',
+        )
+      : undefined
     if (!link) {
       readEntries(node.children, links, entries, onDetail)
       continue
@@ -70,10 +85,15 @@ export function titleOfSitemap({ workspace }: Sitemap): string {
 /**
  * A sitemap as a page: the workspace's name over a nested list of links.
  *
- * @param nameOf what a page is called, its icon in front (or what the line says, where it shows what that means); undefined where there is no such page
+ * @param nameOf what a page is called, its icon in front (or what the line says, where it shows
+ *   what that means); undefined where there is no such page
  * @param place the address of a page within the document
  */
-export function writeSitemap(sitemap: Sitemap, nameOf: (key: string, label: string) => string | undefined, place: (key: string) => string): Root {
+export function writeSitemap(
+  sitemap: Sitemap,
+  nameOf: (key: string, label: string) => string | undefined,
+  place: (key: string) => string,
+): Root {
   const listOf = (entries: readonly SitemapEntry[]): List => ({
     type: 'list',
     ordered: false,
@@ -82,11 +102,24 @@ export function writeSitemap(sitemap: Sitemap, nameOf: (key: string, label: stri
       const name = page === null ? undefined : nameOf(page, label)
       const target = page !== null && name !== undefined ? place(page) : url
       const text = { type: 'text' as const, value: name ?? label }
-      const children: Block[] = [{ type: 'paragraph', children: [target === null ? text : { type: 'link', url: target, children: [text] }] }]
+      const children: Block[] = [
+        {
+          type: 'paragraph',
+          children: [target === null ? text : { type: 'link', url: target, children: [text] }],
+        },
+      ]
       if (below.length > 0) children.push(listOf(below))
       return { type: 'listItem', checked: null, children }
     }),
   })
-  const heading: Block = { type: 'heading', depth: 1, id: null, children: [{ type: 'text', value: titleOfSitemap(sitemap) }] }
-  return { type: 'root', children: sitemap.entries.length > 0 ? [heading, listOf(sitemap.entries)] : [heading] }
+  const heading: Block = {
+    type: 'heading',
+    depth: 1,
+    id: null,
+    children: [{ type: 'text', value: titleOfSitemap(sitemap) }],
+  }
+  return {
+    type: 'root',
+    children: sitemap.entries.length > 0 ? [heading, listOf(sitemap.entries)] : [heading],
+  }
 }

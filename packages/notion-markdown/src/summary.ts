@@ -1,10 +1,14 @@
-// Inline nodes → HTML, for a toggle's `<summary>`: CommonMark reads Markdown inside it only between blank lines.
+// Inline nodes → HTML, for a toggle's `<summary>`: CommonMark reads Markdown inside it only between
+// blank lines.
 import type { Depth, Inline } from './tree.ts'
 
 const TAG = { strong: 'strong', emphasis: 'em', delete: 'del', underline: 'u' } as const
 const ENTITY: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** The content of a `<summary>`, on one line: a blank line would end the HTML. `depth` makes it a heading. */
+/**
+ * The content of a `<summary>`, on one line: a blank line would end the HTML. `depth` makes it a
+ * heading.
+ */
 export function writeSummary(nodes: readonly Inline[], depth: Depth | null): string {
   const html = nodes.map(writeNode).join('')
   return depth === null ? html : `<h${depth}>${html}</h${depth}>`
@@ -12,7 +16,9 @@ export function writeSummary(nodes: readonly Inline[], depth: Depth | null): str
 
 /** Whether a summary holds what HTML cannot say: an equation would show as its source. */
 export function needsMarkdown(nodes: readonly Inline[]): boolean {
-  return nodes.some((node) => node.type === 'inlineMath' || ('children' in node && needsMarkdown(node.children)))
+  return nodes.some(
+    (node) => node.type === 'inlineMath' || ('children' in node && needsMarkdown(node.children)),
+  )
 }
 
 function writeNode(node: Inline): string {

@@ -1,5 +1,6 @@
-// The tree between reading and writing. Its nodes are mdast's (https://github.com/syntax-tree/mdast) and mdast-util-math's,
-// less the fields that are not used here, and two of our own for what Markdown can only write as HTML.
+// The tree between reading and writing. Its nodes are mdast's
+// (https://github.com/syntax-tree/mdast) and mdast-util-math's, less the fields that are not used
+// here, and two of our own for what Markdown can only write as HTML.
 
 export type Depth = 1 | 2 | 3 | 4 | 5 | 6
 
@@ -106,7 +107,16 @@ export interface Details {
 }
 
 /** What stands on its own. */
-export type Block = Heading | Paragraph | List | Blockquote | Code | MathBlock | Table | ThematicBreak | Details
+export type Block =
+  | Heading
+  | Paragraph
+  | List
+  | Blockquote
+  | Code
+  | MathBlock
+  | Table
+  | ThematicBreak
+  | Details
 
 export interface Root {
   type: 'root'

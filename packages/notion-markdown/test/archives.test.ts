@@ -6,7 +6,14 @@ import { after, before, test } from 'node:test'
 import * as fc from 'fast-check'
 import * as yauzl from 'yauzl'
 import { noise } from '../../../test/support/archives/bombs.ts'
-import { CHILD, HOME, IMAGE, pageHtml, sitemapHtml, someEntries } from '../../../test/support/archives/pages.ts'
+import {
+  CHILD,
+  HOME,
+  IMAGE,
+  pageHtml,
+  sitemapHtml,
+  someEntries,
+} from '../../../test/support/archives/pages.ts'
 import {
   archive,
   deflated,
@@ -19,7 +26,17 @@ import {
   type ArchiveSpec,
   type EntrySpec,
 } from '../../../test/support/archives/writer.ts'
-import { bytesSource, convertShare, fileSource, InvalidArchive, joinShares, openExport, pathKey, unpackArchive, type ByteSource } from '../src/archive/index.ts'
+import {
+  bytesSource,
+  convertShare,
+  fileSource,
+  InvalidArchive,
+  joinShares,
+  openExport,
+  pathKey,
+  unpackArchive,
+  type ByteSource,
+} from '../src/archive/index.ts'
 
 let folder = ''
 before(async () => {
@@ -31,7 +48,8 @@ after(() => rm(folder, { recursive: true }))
 async function readAll(source: ByteSource): Promise<Record<string, string>> {
   await using opened = await openExport(source, { scratch: folder })
   const content: Record<string, string> = {}
-  for (const page of opened.pages) content[page.path] = Buffer.from(await page.read()).toString('latin1')
+  for (const page of opened.pages)
+    content[page.path] = Buffer.from(await page.read()).toString('latin1')
   for (const path of opened.files.values()) {
     const pieces = []
     for await (const piece of opened.readFile(path)) pieces.push(piece)
@@ -40,67 +58,124 @@ async function readAll(source: ByteSource): Promise<Record<string, string>> {
   return content
 }
 
-const latin1 = (data: string | Uint8Array = '') => Buffer.from(data as Uint8Array).toString('latin1')
-const contentOf = (...entries: EntrySpec[]) => Object.fromEntries(entries.map(({ name, data }) => [name, latin1(data)]))
+const latin1 = (data: string | Uint8Array = '') =>
+  Buffer.from(data as Uint8Array).toString('latin1')
+const contentOf = (...entries: EntrySpec[]) =>
+  Object.fromEntries(entries.map(({ name, data }) => [name, latin1(data)]))
 const page: EntrySpec = { name: 'Page.html', data: pageHtml('Page') }
 const size = latin1(page.data).length
 const packedSize = deflated(text(pageHtml('Page'))).bytes.length
-const part = (n: number, ...entries: EntrySpec[]): EntrySpec => ({ name: `Export-0123-Part-${n}.zip`, data: archive(entries) })
+const part = (n: number, ...entries: EntrySpec[]): EntrySpec => ({
+  name: `Export-0123-Part-${n}.zip`,
+  data: archive(entries),
+})
 const withEach = (lies: Partial<EntrySpec>) => someEntries().map((entry) => ({ ...entry, ...lies }))
 const unix = (mode: number) => ({ central: { host: 3, attributes: mode * 65536 } })
 const FULL = 0xffffffff
 
-/** TABLE of sound archives: what is special about each, its entries, how it is written; what must be read, if not just that. */
-const SOUND: { name: string; entries: EntrySpec[]; spec?: ArchiveSpec; holds?: Record<string, string> }[] = [
+/**
+ * TABLE of sound archives: what is special about each, its entries, how it is written; what must be
+ * read, if not just that.
+ */
+const SOUND: {
+  name: string
+  entries: EntrySpec[]
+  spec?: ArchiveSpec
+  holds?: Record<string, string>
+}[] = [
   { name: 'deflated and stored entries', entries: someEntries() },
   { name: 'everything stored', entries: withEach({ stored: true }) },
-  { name: 'sizes after the data, signed, as Notion writes', entries: withEach({ descriptor: 'signed' }) },
+  {
+    name: 'sizes after the data, signed, as Notion writes',
+    entries: withEach({ descriptor: 'signed' }),
+  },
   { name: 'sizes after the data, unsigned', entries: withEach({ descriptor: 'bare' }) },
   { name: 'sizes after the data in 64 bits', entries: withEach({ descriptor: 'signed64' }) },
-  { name: 'sizes after the data in 64 bits, unsigned', entries: withEach({ descriptor: 'bare64' }) },
+  {
+    name: 'sizes after the data in 64 bits, unsigned',
+    entries: withEach({ descriptor: 'bare64' }),
+  },
   {
     name: 'sizes after the data, and saturated before it',
-    entries: [{ ...page, descriptor: 'signed64', local: { size: FULL, packedSize: FULL, extra: field64(0, 0) } }],
+    entries: [
+      {
+        ...page,
+        descriptor: 'signed64',
+        local: { size: FULL, packedSize: FULL, extra: field64(0, 0) },
+      },
+    ],
   },
-  { name: 'sizes after the data as well as before', entries: [{ ...page, descriptor: 'signed', local: { size, packedSize } }] },
-  { name: 'an empty entry that leaves its descriptor out', entries: [page, { name: 'empty.txt', stored: true, descriptor: 'none' }] },
+  {
+    name: 'sizes after the data as well as before',
+    entries: [{ ...page, descriptor: 'signed', local: { size, packedSize } }],
+  },
+  {
+    name: 'an empty entry that leaves its descriptor out',
+    entries: [page, { name: 'empty.txt', stored: true, descriptor: 'none' }],
+  },
   { name: 'an empty page', entries: [{ name: 'empty.html', data: '' }] },
   { name: 'names marked as UTF-8', entries: withEach({ flags: 1 << 11 }) },
   { name: 'a comment', entries: someEntries(), spec: { comment: text('packed by hand, PK') } },
   { name: 'ZIP64 end records', entries: someEntries(), spec: { zip64: {} } },
   {
     name: 'ZIP64 sizes in both headers',
-    entries: [{ ...page, both: { size: FULL, packedSize: FULL, extra: field64(size, packedSize) } }],
+    entries: [
+      { ...page, both: { size: FULL, packedSize: FULL, extra: field64(size, packedSize) } },
+    ],
   },
   {
     name: 'ZIP64 sizes in the own header only',
-    entries: [{ ...page, local: { size: FULL, packedSize: FULL, extra: field64(size, packedSize) } }],
+    entries: [
+      { ...page, local: { size: FULL, packedSize: FULL, extra: field64(size, packedSize) } },
+    ],
   },
   {
     name: 'a ZIP64 field that repeats what the header says',
-    entries: [{ ...page, central: { size: FULL, packedSize: FULL, extra: field64(size, packedSize, 0) } }],
+    entries: [
+      { ...page, central: { size: FULL, packedSize: FULL, extra: field64(size, packedSize, 0) } },
+    ],
   },
   {
     name: 'extra fields, and padding that is none',
     entries: withEach({ both: { extra: Buffer.concat([field(0x5455, raw('x')), raw('\0\0\0')]) } }),
   },
-  { name: 'extra fields that differ between the headers', entries: withEach({ local: { extra: field(0x5855, Buffer.alloc(12)) } }) },
+  {
+    name: 'extra fields that differ between the headers',
+    entries: withEach({ local: { extra: field(0x5855, Buffer.alloc(12)) } }),
+  },
   { name: 'modes of Unix files', entries: withEach(unix(0o100644)) },
   {
     name: 'folders of their own',
-    entries: [...someEntries(), { name: 'Folder/', stored: true, ...unix(0o040755) }, { name: 'Other/' }],
+    entries: [
+      ...someEntries(),
+      { name: 'Folder/', stored: true, ...unix(0o040755) },
+      { name: 'Other/' },
+    ],
     holds: contentOf(...someEntries()),
   },
   {
     name: 'what operating systems add',
     entries: [
       page,
-      ...['__MACOSX/._Page.html', '._Page.html', 'F/.DS_Store', 'F/Thumbs.db', 'desktop.ini', 'F/Icon\r'].map((name) => ({ name, data: 'x' })),
+      ...[
+        '__MACOSX/._Page.html',
+        '._Page.html',
+        'F/.DS_Store',
+        'F/Thumbs.db',
+        'desktop.ini',
+        'F/Icon\r',
+      ].map((name) => ({ name, data: 'x' })),
     ],
     holds: contentOf(page),
   },
-  { name: 'names that differ in case only', entries: [page, { name: 'PAGE.html', data: 'x' }, { name: 'page.HTM', data: 'y' }] },
-  { name: 'a file that is named like the start of a folder', entries: [{ name: 'a.html' }, { name: 'a!/b.html' }, { name: 'a', data: 'x' }] },
+  {
+    name: 'names that differ in case only',
+    entries: [page, { name: 'PAGE.html', data: 'x' }, { name: 'page.HTM', data: 'y' }],
+  },
+  {
+    name: 'a file that is named like the start of a folder',
+    entries: [{ name: 'a.html' }, { name: 'a!/b.html' }, { name: 'a', data: 'x' }],
+  },
   {
     name: 'a name in code page 437',
     entries: [{ name: raw('Caf\x82.html'), data: 'x' }],
@@ -108,21 +183,44 @@ const SOUND: { name: string; entries: EntrySpec[]; spec?: ArchiveSpec; holds?: R
   },
   {
     name: 'a name in an unknown encoding, and in Unicode beside it',
-    entries: [{ name: raw('\x83\x65.html'), data: 'x', both: { extra: unicodePath(raw('\x83\x65.html'), 'テ.html') } }],
+    entries: [
+      {
+        name: raw('\x83\x65.html'),
+        data: 'x',
+        both: { extra: unicodePath(raw('\x83\x65.html'), 'テ.html') },
+      },
+    ],
     holds: { 'テ.html': 'x' },
   },
   {
     name: 'a Unicode name that belongs to an older name',
-    entries: [{ name: 'New.html', data: 'x', both: { extra: unicodePath(text('Old.html'), 'Old.html') } }],
+    entries: [
+      { name: 'New.html', data: 'x', both: { extra: unicodePath(text('Old.html'), 'Old.html') } },
+    ],
   },
   { name: 'decomposed accents', entries: [{ name: 'Einfu\u0308hrung.html', data: 'x' }] },
-  { name: 'text that stays percent-encoded', entries: [page, { name: 'Page/%D0%BA.jpg', data: 'x' }] },
+  {
+    name: 'text that stays percent-encoded',
+    entries: [page, { name: 'Page/%D0%BA.jpg', data: 'x' }],
+  },
   {
     name: 'an attached archive, deep and at the root',
-    entries: [page, { ...part(1, page), name: 'Page/a-Part-1.zip' }, { ...part(1, page), name: 'a.zip' }],
+    entries: [
+      page,
+      { ...part(1, page), name: 'Page/a-Part-1.zip' },
+      { ...part(1, page), name: 'a.zip' },
+    ],
   },
-  { name: 'one part, deflated', entries: [part(1, ...someEntries())], holds: contentOf(...someEntries()) },
-  { name: 'one part, stored', entries: [{ ...part(1, ...someEntries()), stored: true }], holds: contentOf(...someEntries()) },
+  {
+    name: 'one part, deflated',
+    entries: [part(1, ...someEntries())],
+    holds: contentOf(...someEntries()),
+  },
+  {
+    name: 'one part, stored',
+    entries: [{ ...part(1, ...someEntries()), stored: true }],
+    holds: contentOf(...someEntries()),
+  },
   {
     name: 'a part of 9 MB',
     entries: [part(1, page, { name: 'noise.bin', data: noise(9e6), stored: true })],
@@ -130,7 +228,11 @@ const SOUND: { name: string; entries: EntrySpec[]; spec?: ArchiveSpec; holds?: R
   },
   {
     name: 'a page beside two parts, one in capitals',
-    entries: [page, part(1, { name: 'A.html' }), { ...part(2, { name: 'B.html' }), name: 'EXPORT-PART-2.ZIP' }],
+    entries: [
+      page,
+      part(1, { name: 'A.html' }),
+      { ...part(2, { name: 'B.html' }), name: 'EXPORT-PART-2.ZIP' },
+    ],
     holds: { ...contentOf(page), 'A.html': '', 'B.html': '' },
   },
   {
@@ -140,15 +242,25 @@ const SOUND: { name: string; entries: EntrySpec[]; spec?: ArchiveSpec; holds?: R
   },
   {
     name: 'parts that share a file',
-    entries: [part(1, page, { name: 'x.png', data: 'x' }), part(2, { name: 'B.html' }, { name: 'x.png', data: 'x', stored: true })],
+    entries: [
+      part(1, page, { name: 'x.png', data: 'x' }),
+      part(2, { name: 'B.html' }, { name: 'x.png', data: 'x', stored: true }),
+    ],
     holds: { ...contentOf(page), 'B.html': '', 'x.png': 'x' },
   },
   {
     name: 'parts with a sitemap each',
-    entries: [part(1, page, { name: 'E/index.html', data: sitemapHtml('A') }), part(2, { name: 'E/index.html', data: sitemapHtml('B') })],
+    entries: [
+      part(1, page, { name: 'E/index.html', data: sitemapHtml('A') }),
+      part(2, { name: 'E/index.html', data: sitemapHtml('B') }),
+    ],
     holds: { ...contentOf(page), 'E/index.html': sitemapHtml('A') },
   },
-  { name: 'a part inside a part, which is an attachment', entries: [part(1, page, part(1, page))], holds: contentOf(page, part(1, page)) },
+  {
+    name: 'a part inside a part, which is an attachment',
+    entries: [part(1, page, part(1, page))],
+    holds: contentOf(page, part(1, page)),
+  },
 ]
 
 for (const { name, entries, spec, holds } of SOUND) {
@@ -176,7 +288,11 @@ test('an independent reader finds the same in every form', async () => {
       const stream = await zip.openReadStreamPromise(entry)
       found[String(entry.fileNameRaw)] = latin1(Buffer.concat(await stream.toArray()))
     }
-    assert.deepEqual(found, contentOf(...entries.map((entry) => ({ ...entry, name: String(entry.name) }))), name)
+    assert.deepEqual(
+      found,
+      contentOf(...entries.map((entry) => ({ ...entry, name: String(entry.name) }))),
+      name,
+    )
   }
 })
 
@@ -186,11 +302,16 @@ test('a large part leaves no trace when closed, and its pages can be read until 
   const [first] = opened.pages
   const reads = await Promise.all([1, 2, 3].map(async () => latin1(await first!.read())))
   assert.deepEqual(reads, [latin1(page.data), latin1(page.data), latin1(page.data)])
-  assert.deepEqual((await readdir(folder)).filter((name) => name.endsWith('.part')), [])
+  assert.deepEqual(
+    (await readdir(folder)).filter((name) => name.endsWith('.part')),
+    [],
+  )
   await opened.close()
 })
 
-/** TABLE of forms of a large part. A form that hides where its pictures end costs one more reading. */
+/**
+ * TABLE of forms of a large part. A form that hides where its pictures end costs one more reading.
+ */
 const LARGE_PARTS: { name: string; lies: Partial<EntrySpec>; reads: number }[] = [
   { name: 'sizes before the data', lies: {}, reads: 1 },
   { name: 'sizes after the data', lies: { descriptor: 'signed' }, reads: 1 },
@@ -200,7 +321,14 @@ const LARGE_PARTS: { name: string; lies: Partial<EntrySpec>; reads: number }[] =
 for (const { name, lies, reads } of LARGE_PARTS) {
   test(`a large deflated part is inflated ${reads === 1 ? 'once' : 'twice'} to convert it: ${name}`, async () => {
     const picture = { name: 'picture.png', data: noise(9e6) }
-    const bytes = archive([part(1, { ...picture, ...lies }, { ...page, ...lies }, { ...page, name: 'Last.html', ...lies })])
+    const bytes = archive([
+      part(
+        1,
+        { ...picture, ...lies },
+        { ...page, ...lies },
+        { ...page, name: 'Last.html', ...lies },
+      ),
+    ])
     const source = bytesSource(bytes)
     let read = 0
     const counted: ByteSource = {
@@ -212,7 +340,10 @@ for (const { name, lies, reads } of LARGE_PARTS) {
     }
     await using opened = await openExport(counted, { scratch: folder })
     for (const one of opened.pages) assert.equal(latin1(await one.read()), latin1(page.data))
-    assert.ok(read / bytes.length > reads - 0.1 && read / bytes.length < reads + 0.1, `read ${read / bytes.length} times`)
+    assert.ok(
+      read / bytes.length > reads - 0.1 && read / bytes.length < reads + 0.1,
+      `read ${read / bytes.length} times`,
+    )
     const pieces = []
     for await (const piece of opened.readFile('picture.png')) pieces.push(piece)
     assert.ok(Buffer.concat(pieces).equals(picture.data))
@@ -221,7 +352,15 @@ for (const { name, lies, reads } of LARGE_PARTS) {
 
 /** The document of an archive, converted by two processes' worth of steps. */
 async function convertInShares(path: string, scratch: string): Promise<string> {
-  const options = { path, kind: 'zip' as const, fileName: 'export.zip', format: 'markdown' as const, includeMetadata: false, uploadedAt: new Date(0), scratch }
+  const options = {
+    path,
+    kind: 'zip' as const,
+    fileName: 'export.zip',
+    format: 'markdown' as const,
+    includeMetadata: false,
+    uploadedAt: new Date(0),
+    scratch,
+  }
   await Promise.all([unpackArchive(options), unpackArchive(options)])
   for (const index of [0, 1]) await convertShare(options, { index, of: 2, isUnpacked: true })
   let document = ''
@@ -231,12 +370,25 @@ async function convertInShares(path: string, scratch: string): Promise<string> {
 
 test('large parts are unpacked once for all shares, deflated or stored', async () => {
   const path = join(folder, 'export.zip')
-  const pages = [1, 2, 3].map((n) => ({ name: `Page ${n}.html`, data: pageHtml(`Page ${n}`, `<p>${n}</p>`) }))
-  const large = (n: number, ...entries: EntrySpec[]): EntrySpec => part(n, ...entries, { name: `${n}.bin`, data: noise(9e6), stored: true })
-  await writeFile(path, archive([large(1, pages[0]!), { ...large(2, pages[1]!), stored: true }, part(3, pages[2]!)]))
+  const pages = [1, 2, 3].map((n) => ({
+    name: `Page ${n}.html`,
+    data: pageHtml(`Page ${n}`, `<p>${n}</p>`),
+  }))
+  const large = (n: number, ...entries: EntrySpec[]): EntrySpec =>
+    part(n, ...entries, { name: `${n}.bin`, data: noise(9e6), stored: true })
+  await writeFile(
+    path,
+    archive([large(1, pages[0]!), { ...large(2, pages[1]!), stored: true }, part(3, pages[2]!)]),
+  )
   const scratch = await mkdtemp(join(folder, 'scratch-'))
-  assert.equal(await convertInShares(path, scratch), '# Page 1\n\n1\n\n---\n\n# Page 2\n\n2\n\n---\n\n# Page 3\n\n3\n')
-  assert.deepEqual((await readdir(scratch)).filter((name) => name.startsWith('part-')).sort(), ['part-0', 'part-1'])
+  assert.equal(
+    await convertInShares(path, scratch),
+    '# Page 1\n\n1\n\n---\n\n# Page 2\n\n2\n\n---\n\n# Page 3\n\n3\n',
+  )
+  assert.deepEqual((await readdir(scratch)).filter((name) => name.startsWith('part-')).sort(), [
+    'part-0',
+    'part-1',
+  ])
   await rm(scratch, { recursive: true })
   await rm(path)
 })
@@ -244,7 +396,7 @@ test('large parts are unpacked once for all shares, deflated or stored', async (
 test('a large part that is damaged is refused when it is unpacked, and leaves no copy', async () => {
   const path = join(folder, 'export.zip')
   const bytes = archive([part(1, page, { name: 'noise.bin', data: noise(9e6), stored: true })])
-  bytes[bytes.length / 2 | 0]! ^= 1
+  bytes[(bytes.length / 2) | 0]! ^= 1
   await writeFile(path, bytes)
   const scratch = await mkdtemp(join(folder, 'scratch-'))
   await assert.rejects(convertInShares(path, scratch), { code: 'invalid_file' })
@@ -254,7 +406,13 @@ test('a large part that is damaged is refused when it is unpacked, and leaves no
 })
 
 test('pages carry the time of their entry as UTC, and null where there is none', async () => {
-  const times = [SOME_TIME, 0, 0x00210000, (46 << 25) | (2 << 21) | (30 << 16), (46 << 25) | (3 << 21) | (4 << 16) | (25 << 11)]
+  const times = [
+    SOME_TIME,
+    0,
+    0x00210000,
+    (46 << 25) | (2 << 21) | (30 << 16),
+    (46 << 25) | (3 << 21) | (4 << 16) | (25 << 11),
+  ]
   const entries = times.map((dosTime, i) => ({ name: `${i}.html`, dosTime }))
   await using opened = await openExport(bytesSource(archive(entries)))
   assert.deepEqual(
@@ -273,22 +431,47 @@ test('files are found by their path in either Unicode form, and keep the path th
 
 test('parts come in the order of their numbers', async () => {
   const numbers = [10, 2, 1]
-  await using opened = await openExport(bytesSource(archive(numbers.map((n) => part(n, { name: `${n}.html` })))))
-  assert.deepEqual(opened.pages.map(({ path }) => path), ['1.html', '2.html', '10.html'])
+  await using opened = await openExport(
+    bytesSource(archive(numbers.map((n) => part(n, { name: `${n}.html` })))),
+  )
+  assert.deepEqual(
+    opened.pages.map(({ path }) => path),
+    ['1.html', '2.html', '10.html'],
+  )
 })
 
 /** TABLE of places of an index.html, and whether it is the sitemap there. */
 const SITEMAPS: { name: string; entries: EntrySpec[]; sitemap: string | null }[] = [
-  { name: 'at the root', entries: [page, { name: 'index.html', data: sitemapHtml(HOME) }], sitemap: 'index.html' },
-  { name: 'in the top folder', entries: [page, { name: 'Export-1/index.html', data: sitemapHtml() }], sitemap: 'Export-1/index.html' },
-  { name: 'in a part', entries: [part(1, page, { name: 'Export-1/index.html', data: sitemapHtml() })], sitemap: 'Export-1/index.html' },
+  {
+    name: 'at the root',
+    entries: [page, { name: 'index.html', data: sitemapHtml(HOME) }],
+    sitemap: 'index.html',
+  },
+  {
+    name: 'in the top folder',
+    entries: [page, { name: 'Export-1/index.html', data: sitemapHtml() }],
+    sitemap: 'Export-1/index.html',
+  },
+  {
+    name: 'in a part',
+    entries: [part(1, page, { name: 'Export-1/index.html', data: sitemapHtml() })],
+    sitemap: 'Export-1/index.html',
+  },
   {
     name: 'at the root rather than in a folder',
     entries: ['A/index.html', 'index.html'].map((name) => ({ name, data: sitemapHtml() })),
     sitemap: 'index.html',
   },
-  { name: 'deeper, where it is an attachment', entries: [page, { name: 'A/B/index.html', data: sitemapHtml() }], sitemap: null },
-  { name: 'a page of that name', entries: [{ name: 'index.html', data: pageHtml('index') }], sitemap: null },
+  {
+    name: 'deeper, where it is an attachment',
+    entries: [page, { name: 'A/B/index.html', data: sitemapHtml() }],
+    sitemap: null,
+  },
+  {
+    name: 'a page of that name',
+    entries: [{ name: 'index.html', data: pageHtml('index') }],
+    sitemap: null,
+  },
   { name: 'none', entries: [page], sitemap: null },
 ]
 
@@ -296,7 +479,10 @@ for (const { name, entries, sitemap } of SITEMAPS) {
   test(`the sitemap: ${name}`, async () => {
     await using opened = await openExport(bytesSource(archive(entries)))
     assert.equal(opened.sitemap?.path ?? null, sitemap)
-    assert.equal(opened.pages.some((page) => page === opened.sitemap), sitemap !== null)
+    assert.equal(
+      opened.pages.some((page) => page === opened.sitemap),
+      sitemap !== null,
+    )
   })
 }
 
@@ -311,31 +497,47 @@ test('an asset is not inflated, so a broken one does not stop the pages', async 
 
 test('a page that repeats itself a thousand times is no bomb up to 10 MB', async () => {
   const data = '<p>hello world</p>'.repeat((10 * 1024 * 1024) / 18)
-  assert.deepEqual(await readAll(bytesSource(archive([{ name: 'Page.html', data }]))), { 'Page.html': data })
+  assert.deepEqual(await readAll(bytesSource(archive([{ name: 'Page.html', data }]))), {
+    'Page.html': data,
+  })
 })
 
 test('limits can be lowered', async () => {
   const source = bytesSource(archive(someEntries()))
-  await assert.rejects(openExport(source, { limits: { entries: 2 } }), { fault: 'too_many_entries' })
-  await assert.rejects(openExport(source, { limits: { pageBytes: 400 } }), { fault: 'page_too_large' })
-  await assert.rejects(openExport(source, { limits: { pagesBytes: 900 } }), { fault: 'pages_too_large' })
+  await assert.rejects(openExport(source, { limits: { entries: 2 } }), {
+    fault: 'too_many_entries',
+  })
+  await assert.rejects(openExport(source, { limits: { pageBytes: 400 } }), {
+    fault: 'page_too_large',
+  })
+  await assert.rejects(openExport(source, { limits: { pagesBytes: 900 } }), {
+    fault: 'pages_too_large',
+  })
 })
 
 test('what goes wrong outside the archive stays what it is', async () => {
   const bytes = archive([page])
-  const failing = { size: bytes.length, read: () => Promise.reject(new Error('the disk is on fire')) }
+  const failing = {
+    size: bytes.length,
+    read: () => Promise.reject(new Error('the disk is on fire')),
+  }
   await assert.rejects(openExport(failing), /the disk is on fire/)
   const large = archive([part(1, page, { name: 'noise.bin', data: noise(9e6), stored: true })])
-  await assert.rejects(openExport(bytesSource(large), { scratch: join(folder, 'missing') }), { code: 'ENOENT' })
+  await assert.rejects(openExport(bytesSource(large), { scratch: join(folder, 'missing') }), {
+    code: 'ENOENT',
+  })
 })
 
 /** Entries with names and content of every kind, written in any of the sound ways. */
 const anyEntries = fc
-  .uniqueArray(fc.tuple(fc.string({ minLength: 1, unit: 'binary' }), fc.uint8Array({ maxLength: 2000 })), {
-    minLength: 1,
-    maxLength: 6,
-    selector: ([name]) => pathKey(name.replaceAll(/[/\\:.\0]|\p{Cs}/gu, '_')),
-  })
+  .uniqueArray(
+    fc.tuple(fc.string({ minLength: 1, unit: 'binary' }), fc.uint8Array({ maxLength: 2000 })),
+    {
+      minLength: 1,
+      maxLength: 6,
+      selector: ([name]) => pathKey(name.replaceAll(/[/\\:.\0]|\p{Cs}/gu, '_')),
+    },
+  )
   .chain((rows) =>
     fc.tuple(
       ...rows.map(([name, data]) =>
@@ -344,7 +546,13 @@ const anyEntries = fc
           data: fc.constant(data),
           stored: fc.boolean(),
           flags: fc.constantFrom(0, 1 << 11, 1 << 1),
-          descriptor: fc.constantFrom(undefined, 'signed' as const, 'bare' as const, 'signed64' as const, 'bare64' as const),
+          descriptor: fc.constantFrom(
+            undefined,
+            'signed' as const,
+            'bare' as const,
+            'signed64' as const,
+            'bare64' as const,
+          ),
         }),
       ),
     ),
@@ -353,8 +561,14 @@ const anyEntries = fc
 test('whatever is written is read, in every form', async () => {
   await fc.assert(
     fc.asyncProperty(anyEntries, fc.boolean(), async (entries, isWide) => {
-      const specs = entries.map(({ descriptor, ...entry }): EntrySpec => ({ ...entry, ...(descriptor && { descriptor }) }))
-      assert.deepEqual(await readAll(bytesSource(archive(specs, isWide ? { zip64: {} } : {}))), contentOf(...specs))
+      const specs = entries.map(({ descriptor, ...entry }): EntrySpec => ({
+        ...entry,
+        ...(descriptor && { descriptor }),
+      }))
+      assert.deepEqual(
+        await readAll(bytesSource(archive(specs, isWide ? { zip64: {} } : {}))),
+        contentOf(...specs),
+      )
     }),
     { numRuns: 200 },
   )
@@ -379,13 +593,20 @@ async function refusedOrSame(bytes: Uint8Array): Promise<void> {
 }
 
 test('changed bytes are noticed or harmless', async () => {
-  const change = fc.record({ at: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), by: fc.integer({ min: 1, max: 255 }) })
+  const change = fc.record({
+    at: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+    by: fc.integer({ min: 1, max: 255 }),
+  })
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...forms, nested), fc.array(change, { minLength: 1, maxLength: 3 }), async (sound, changes) => {
-      const bytes = Buffer.from(sound)
-      for (const { at, by } of changes) bytes[Math.floor(at * bytes.length)]! ^= by
-      await refusedOrSame(bytes)
-    }),
+    fc.asyncProperty(
+      fc.constantFrom(...forms, nested),
+      fc.array(change, { minLength: 1, maxLength: 3 }),
+      async (sound, changes) => {
+        const bytes = Buffer.from(sound)
+        for (const { at, by } of changes) bytes[Math.floor(at * bytes.length)]! ^= by
+        await refusedOrSame(bytes)
+      },
+    ),
     { numRuns: 2000 },
   )
 })
@@ -403,11 +624,19 @@ test('every single byte of the headers may change', async () => {
 test('an archive that is cut, lengthened or moved is refused', async () => {
   const sound = archive(someEntries())
   await fc.assert(
-    fc.asyncProperty(fc.uint8Array({ maxLength: 100 }), fc.uint8Array({ maxLength: 100 }), fc.nat(sound.length - 1), async (before, end, cut) => {
-      await assert.rejects(openExport(bytesSource(sound.subarray(0, cut))), InvalidArchive)
-      if (before.length + end.length === 0) return
-      await assert.rejects(openExport(bytesSource(Buffer.concat([before, sound, end]))), InvalidArchive)
-    }),
+    fc.asyncProperty(
+      fc.uint8Array({ maxLength: 100 }),
+      fc.uint8Array({ maxLength: 100 }),
+      fc.nat(sound.length - 1),
+      async (before, end, cut) => {
+        await assert.rejects(openExport(bytesSource(sound.subarray(0, cut))), InvalidArchive)
+        if (before.length + end.length === 0) return
+        await assert.rejects(
+          openExport(bytesSource(Buffer.concat([before, sound, end]))),
+          InvalidArchive,
+        )
+      },
+    ),
     { numRuns: 300 },
   )
 })
@@ -415,7 +644,10 @@ test('an archive that is cut, lengthened or moved is refused', async () => {
 test('bytes at random are refused', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 500 }), fc.boolean(), async (bytes, hasEnd) => {
-      await assert.rejects(openExport(bytesSource(hasEnd ? Buffer.concat([bytes, archive([])]) : bytes)), InvalidArchive)
+      await assert.rejects(
+        openExport(bytesSource(hasEnd ? Buffer.concat([bytes, archive([])]) : bytes)),
+        InvalidArchive,
+      )
     }),
   )
 })

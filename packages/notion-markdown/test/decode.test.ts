@@ -15,19 +15,59 @@ const TEXTS: [name: string, bytes: Uint8Array, holds: string][] = [
   ['UTF-8 with a mark', utf8('\ufeff<p>ä'), '<p>ä'],
   ['UTF-16, little end first', utf16le('\ufeff<p>ä😀'), '<p>ä😀'],
   ['UTF-16, big end first', utf16be('\ufeff<p>ä😀'), '<p>ä😀'],
-  ['a mark wins over what is declared', Buffer.concat([raw('\xef\xbb\xbf'), utf8('<meta charset=latin1>ä')]), '<meta charset=latin1>ä'],
+  [
+    'a mark wins over what is declared',
+    Buffer.concat([raw('\xef\xbb\xbf'), utf8('<meta charset=latin1>ä')]),
+    '<meta charset=latin1>ä',
+  ],
   ['a charset', declared('<meta charset="iso-8859-1">'), '<body>ä'],
   ['a charset without quotes, closed', declared('<META CHARSET=windows-1252/>', '\x80'), '<body>€'],
-  ['a charset in single quotes, with spaces', declared("<meta name='x' charset = ' latin1 '>"), '<body>ä'],
-  ['a content type', declared('<meta http-equiv="Content-Type" content="text/html; charset=windows-1251"/>'), '<body>д'],
-  ['a content type, its attributes the other way round', declared('<meta content="text/html;charset=latin1" http-equiv=content-type>'), '<body>ä'],
+  [
+    'a charset in single quotes, with spaces',
+    declared("<meta name='x' charset = ' latin1 '>"),
+    '<body>ä',
+  ],
+  [
+    'a content type',
+    declared('<meta http-equiv="Content-Type" content="text/html; charset=windows-1251"/>'),
+    '<body>д',
+  ],
+  [
+    'a content type, its attributes the other way round',
+    declared('<meta content="text/html;charset=latin1" http-equiv=content-type>'),
+    '<body>ä',
+  ],
   ['Japanese', declared('<meta charset=shift_jis>', '\x83\x65'), '<body>テ'],
-  ['a description that speaks of charsets', Buffer.concat([declared('<meta name="d" content="charset=latin1">', ''), utf8('ä')]), '<body>ä'],
-  ['a declaration in a comment', Buffer.concat([declared('<!-- <meta charset=latin1> -->', ''), utf8('ä')]), '<body>ä'],
-  ['the first declaration counts', declared('<meta charset=latin1><meta charset=windows-1251>'), '<body>ä'],
-  ['a declaration after 1024 bytes', Buffer.concat([declared(`${' '.repeat(1024)}<meta charset=latin1>`, ''), utf8('ä')]), '<body>ä'],
-  ['an encoding that nobody knows', Buffer.concat([declared('<meta charset=klingon>', ''), utf8('ä')]), '<body>ä'],
-  ['UTF-16 declared in ASCII', Buffer.concat([declared('<meta charset=utf-16le>', ''), utf8('ä')]), '<body>ä'],
+  [
+    'a description that speaks of charsets',
+    Buffer.concat([declared('<meta name="d" content="charset=latin1">', ''), utf8('ä')]),
+    '<body>ä',
+  ],
+  [
+    'a declaration in a comment',
+    Buffer.concat([declared('<!-- <meta charset=latin1> -->', ''), utf8('ä')]),
+    '<body>ä',
+  ],
+  [
+    'the first declaration counts',
+    declared('<meta charset=latin1><meta charset=windows-1251>'),
+    '<body>ä',
+  ],
+  [
+    'a declaration after 1024 bytes',
+    Buffer.concat([declared(`${' '.repeat(1024)}<meta charset=latin1>`, ''), utf8('ä')]),
+    '<body>ä',
+  ],
+  [
+    'an encoding that nobody knows',
+    Buffer.concat([declared('<meta charset=klingon>', ''), utf8('ä')]),
+    '<body>ä',
+  ],
+  [
+    'UTF-16 declared in ASCII',
+    Buffer.concat([declared('<meta charset=utf-16le>', ''), utf8('ä')]),
+    '<body>ä',
+  ],
   ['invalid bytes', raw('a\xff\xe4b'), 'a\ufffd\ufffdb'],
   ['half a character at the end', raw('a\xf0\x9f'), 'a\ufffd'],
   ['nothing', raw(''), ''],
@@ -43,11 +83,15 @@ for (const [name, bytes, holds] of TEXTS) {
 
 test('decoding never throws, and UTF-8 comes back', () => {
   fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 2000 }), fc.string({ unit: 'grapheme' }), (bytes, string) => {
-      assert.equal(typeof decodeHtml(bytes), 'string')
-      const page = `<p>${string}`
-      assert.equal(decodeHtml(utf8(page)), page)
-    }),
+    fc.property(
+      fc.uint8Array({ maxLength: 2000 }),
+      fc.string({ unit: 'grapheme' }),
+      (bytes, string) => {
+        assert.equal(typeof decodeHtml(bytes), 'string')
+        const page = `<p>${string}`
+        assert.equal(decodeHtml(utf8(page)), page)
+      },
+    ),
   )
 })
 
@@ -62,13 +106,28 @@ const KINDS: [name: string, bytes: Uint8Array, fileName: string | undefined, isH
   ['space and a mark first', utf8('\ufeff\n\t <HTML lang=en>'), undefined, true],
   ['UTF-16', utf16le('\ufeff<html><p>'), undefined, true],
   ['a comment first', utf8('<!-- saved from --><!--\n--> <html>'), undefined, true],
-  ['XHTML', utf8('<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML">'), undefined, true],
+  [
+    'XHTML',
+    utf8('<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML">'),
+    undefined,
+    true,
+  ],
   ['a fragment that starts with a tag', utf8('<ul class="toggle"><li>'), undefined, true],
   ['markup with a zero byte in it', utf8('<p>a\0b</p>'), undefined, true],
   ['a fragment that starts with words, by its name', utf8('Hello <b>you</b>'), 'page.HTML', true],
-  ['a fragment that starts with a long comment, by its name', utf8(`<!-- ${'x'.repeat(5000)}`), 'page.htm', true],
+  [
+    'a fragment that starts with a long comment, by its name',
+    utf8(`<!-- ${'x'.repeat(5000)}`),
+    'page.htm',
+    true,
+  ],
   ['words only, called HTML', utf8('Hello, 3 < 4'), 'page.html', false],
-  ['words with controls that word processors leave, by their name', utf8('a\u000bb\u001bc<br>'), 'page.html', true],
+  [
+    'words with controls that word processors leave, by their name',
+    utf8('a\u000bb\u001bc<br>'),
+    'page.html',
+    true,
+  ],
   ['latin1, by its name', raw('Stra\xdfe<br>'), 'page.html', true],
   ['words only', utf8('Hello <b>you</b>'), 'notes.txt', false],
   ['Markdown', utf8('# Title\n\n<p>'), 'page.md', false],
@@ -87,7 +146,8 @@ const KINDS: [name: string, bytes: Uint8Array, fileName: string | undefined, isH
 ]
 
 for (const [name, bytes, fileName, isHtml] of KINDS) {
-  test(`${isHtml ? 'HTML' : 'not HTML'}: ${name}`, () => assert.equal(looksLikeHtml(bytes, fileName), isHtml))
+  test(`${isHtml ? 'HTML' : 'not HTML'}: ${name}`, () =>
+    assert.equal(looksLikeHtml(bytes, fileName), isHtml))
 }
 
 test('a start made of comments takes no time', () => {
@@ -99,15 +159,35 @@ test('a start made of comments takes no time', () => {
 const END = raw(`PK\x05\x06${'\0'.repeat(18)}`)
 
 /** TABLE: the start of a file, its name, its end, whether it is meant to be a ZIP archive. */
-const ZIPS: [name: string, head: Uint8Array, hint: { fileName?: string; tail?: Uint8Array }, isZip: boolean][] = [
+const ZIPS: [
+  name: string,
+  head: Uint8Array,
+  hint: { fileName?: string; tail?: Uint8Array },
+  isZip: boolean,
+][] = [
   ['an archive', raw('PK\x03\x04\x14\0'), {}, true],
   ['an empty archive', END, {}, true],
   ['an empty archive in ZIP64', raw('PK\x06\x06'), {}, true],
   ['a split archive', raw('PK\x07\x08PK\x03\x04'), {}, true],
   ['a signature called HTML', raw('PK\x03\x04'), { fileName: 'a.html' }, true],
-  ['junk before an archive', Buffer.concat([raw('junkPK\x03\x04'), END]), { fileName: 'Export.ZIP' }, true],
-  ['junk before an archive whose end is given', raw('junk'), { fileName: 'a.zip', tail: END }, true],
-  ['junk before an archive that is called otherwise', Buffer.concat([raw('junk'), END]), { fileName: 'a.exe' }, false],
+  [
+    'junk before an archive',
+    Buffer.concat([raw('junkPK\x03\x04'), END]),
+    { fileName: 'Export.ZIP' },
+    true,
+  ],
+  [
+    'junk before an archive whose end is given',
+    raw('junk'),
+    { fileName: 'a.zip', tail: END },
+    true,
+  ],
+  [
+    'junk before an archive that is called otherwise',
+    Buffer.concat([raw('junk'), END]),
+    { fileName: 'a.exe' },
+    false,
+  ],
   ['something called ZIP', utf8('Hello, P and PK'), { fileName: 'a.zip' }, false],
   ['an image called ZIP', PNG, { fileName: 'a.zip' }, false],
   ['two letters', raw('PK'), {}, false],

@@ -38,5 +38,8 @@ for (const { name, says, build } of HOSTILE) {
 
 test('every reason to refuse an archive has an archive', () => {
   // A page's density is seen when it is converted: convert.test.ts.
-  assert.deepEqual(Object.keys(REASONS).filter((fault) => !seen.has(fault)), ['page_too_dense'])
+  assert.deepEqual(
+    Object.keys(REASONS).filter((fault) => !seen.has(fault)),
+    ['page_too_dense'],
+  )
 })

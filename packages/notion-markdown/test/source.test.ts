@@ -17,26 +17,39 @@ before(async () => {
 after(() => rm(folder, { recursive: true }))
 
 /** TABLE of sources of the same 1000 bytes. */
-const SOURCES: [name: string, open: () => Promise<ByteSource & { close?: () => Promise<void> }>][] = [
-  ['memory', async () => bytesSource(bytes)],
-  ['a file', () => fileSource(path)],
-  ['a range', async () => rangeSource(bytesSource(Buffer.concat([Buffer.alloc(3), bytes, Buffer.alloc(5)])), 3, 1000)],
-]
+const SOURCES: [name: string, open: () => Promise<ByteSource & { close?: () => Promise<void> }>][] =
+  [
+    ['memory', async () => bytesSource(bytes)],
+    ['a file', () => fileSource(path)],
+    [
+      'a range',
+      async () =>
+        rangeSource(bytesSource(Buffer.concat([Buffer.alloc(3), bytes, Buffer.alloc(5)])), 3, 1000),
+    ],
+  ]
 
 for (const [name, open] of SOURCES) {
   test(`${name}: every range is read exactly, everything else is a RangeError`, async () => {
     const source = await open()
     assert.equal(source.size, 1000)
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: -10, max: 1010 }), fc.integer({ min: -10, max: 1010 }), async (offset, length) => {
-        if (offset >= 0 && length >= 0 && offset + length <= 1000) {
-          assert.deepEqual(Buffer.from(await source.read(offset, length)), Buffer.from(bytes.subarray(offset, offset + length)))
-        } else {
-          await assert.rejects(async () => source.read(offset, length), RangeError)
-        }
-      }),
+      fc.asyncProperty(
+        fc.integer({ min: -10, max: 1010 }),
+        fc.integer({ min: -10, max: 1010 }),
+        async (offset, length) => {
+          if (offset >= 0 && length >= 0 && offset + length <= 1000) {
+            assert.deepEqual(
+              Buffer.from(await source.read(offset, length)),
+              Buffer.from(bytes.subarray(offset, offset + length)),
+            )
+          } else {
+            await assert.rejects(async () => source.read(offset, length), RangeError)
+          }
+        },
+      ),
     )
-    for (const odd of [Number.NaN, 0.5, Infinity, 2 ** 60]) await assert.rejects(async () => source.read(odd, 1), RangeError)
+    for (const odd of [Number.NaN, 0.5, Infinity, 2 ** 60])
+      await assert.rejects(async () => source.read(odd, 1), RangeError)
     await source.close?.()
   })
 }

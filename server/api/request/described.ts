@@ -1,4 +1,5 @@
-// How answers and lists are described: what routes say in /openapi.json, and what handlers answer with.
+// How answers and lists are described: what routes say in /openapi.json, and what handlers answer
+// with.
 import { z } from '@hono/zod-openapi'
 import { ERRORS, FIELD_ERRORS, type ErrorCode } from '../../common/errors.ts'
 import { strictObject } from './strict.ts'
@@ -14,9 +15,14 @@ const ProblemSchema = z
     errors: z
       .array(
         z.object({
-          param: z.string().openapi({ description: 'Path of the field or parameter, such as `auth.header` or `models.0`; empty for the whole body.' }),
+          param: z.string().openapi({
+            description:
+              'Path of the field or parameter, such as `auth.header` or `models.0`; empty for the whole body.',
+          }),
           code: z.enum(FIELD_ERRORS),
-          detail: z.string().openapi({ description: 'A sentence to show beside the field; it does not repeat the name.' }),
+          detail: z.string().openapi({
+            description: 'A sentence to show beside the field; it does not repeat the name.',
+          }),
         }),
       )
       .optional()
@@ -30,18 +36,30 @@ interface ProblemAnswer {
 }
 
 /** The answers of a route for these codes. */
-export function problems<C extends ErrorCode>(...codes: C[]): { [K in C as (typeof ERRORS)[K]['status']]: ProblemAnswer } {
+export function problems<C extends ErrorCode>(
+  ...codes: C[]
+): { [K in C as (typeof ERRORS)[K]['status']]: ProblemAnswer } {
   const answers: Record<number, ProblemAnswer> = {}
   for (const code of codes) {
     const { status, title } = ERRORS[code]
     const described = answers[status]?.description
-    answers[status] = { description: described ? `${described}; ${title}` : title, content: { 'application/problem+json': { schema: ProblemSchema } } }
+    answers[status] = {
+      description: described ? `${described}; ${title}` : title,
+      content: { 'application/problem+json': { schema: ProblemSchema } },
+    }
   }
   return answers
 }
 
 /** What any route behind a token may answer besides its own. */
-export const COMMON_PROBLEMS = ['too_many_requests', 'invalid_token', 'insufficient_scope', 'cross_site_request', 'internal_error', 'store_unavailable'] as const
+export const COMMON_PROBLEMS = [
+  'too_many_requests',
+  'invalid_token',
+  'insufficient_scope',
+  'cross_site_request',
+  'internal_error',
+  'store_unavailable',
+] as const
 
 /** One JSON answer. */
 export function json<S extends z.ZodType>(description: string, schema: S) {
@@ -55,28 +73,62 @@ export function jsonContent<S extends z.ZodType>(schema: S) {
 
 /** A page of a list. */
 export function listOf<S extends z.ZodType>(item: S) {
-  return z.object({ object: z.literal('list'), data: z.array(item), next_cursor: z.string().nullable() })
+  return z.object({
+    object: z.literal('list'),
+    data: z.array(item),
+    next_cursor: z.string().nullable(),
+  })
 }
 
 /** A page of a list that says how long all of it is. */
 export function countedListOf<S extends z.ZodType>(item: S) {
-  return listOf(item).extend({ total: z.number().int().openapi({ description: 'All that the filter finds, on every page.' }) })
+  return listOf(item).extend({
+    total: z.number().int().openapi({ description: 'All that the filter finds, on every page.' }),
+  })
 }
 
 /** The parameters that choose a page of a list. */
 export const PageQuery = strictObject({
-  limit: z.coerce.number().int().min(1).max(100).default(20).openapi({ description: 'How many at most.' }),
-  cursor: z.string().regex(/^[a-z]{1,20}_[0-9A-Za-z]{1,100}(?::\d{1,20})?$/, 'This is no cursor. Send the `next_cursor` of the page before.').optional().openapi({ description: 'The `next_cursor` of the page before.' }),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .default(20)
+    .openapi({ description: 'How many at most.' }),
+  cursor: z
+    .string()
+    .regex(
+      /^[a-z]{1,20}_[0-9A-Za-z]{1,100}(?::\d{1,20})?$/,
+      'This is no cursor. Send the `next_cursor` of the page before.',
+    )
+    .optional()
+    .openapi({ description: 'The `next_cursor` of the page before.' }),
 })
 
-/** A page from rows that were asked for with `limit + 1`: one too many tells that there is a next page. */
-export function page<T extends { id: string }>(rows: T[], limit: number): { object: 'list'; data: T[]; next_cursor: string | null } {
+/**
+ * A page from rows that were asked for with `limit + 1`: one too many tells that there is a next
+ * page.
+ */
+export function page<T extends { id: string }>(
+  rows: T[],
+  limit: number,
+): { object: 'list'; data: T[]; next_cursor: string | null } {
   const data = rows.slice(0, limit)
-  return { object: 'list', data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
+  return {
+    object: 'list',
+    data,
+    next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null,
+  }
 }
 
 /** A list that is never long, as one page. */
-export function whole<T>(data: T[]): { object: 'list'; data: T[]; next_cursor: null; total: number } {
+export function whole<T>(data: T[]): {
+  object: 'list'
+  data: T[]
+  next_cursor: null
+  total: number
+} {
   return { object: 'list', data, next_cursor: null, total: data.length }
 }
 

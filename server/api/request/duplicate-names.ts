@@ -1,10 +1,15 @@
-// JSON.parse keeps the last of two members with one name, other parsers the first: a body that has both says nothing for certain (RFC 8259, section 4).
+// JSON.parse keeps the last of two members with one name, other parsers the first: a body that has
+// both says nothing for certain (RFC 8259, section 4).
 
-/** Strings and the marks that structure is made of; the text is known to be JSON, so nothing else matters. */
+/**
+ * Strings and the marks that structure is made of; the text is known to be JSON, so nothing else
+ * matters.
+ */
 const TOKEN = /"(?:[^"\\]+|\\.)*"|[{}[\],:]/g
 
 /**
- * The first member name that one object has twice, as a dotted path without list positions, or null.
+ * The first member name that one object has twice, as a dotted path without list positions, or
+ * null.
  *
  * @param text JSON that JSON.parse has taken
  */
@@ -20,7 +25,11 @@ export function duplicateName(text: string): string | null {
       const object = open.at(-1)
       if (!object?.names) continue
       object.name = String(JSON.parse(last))
-      if (object.names.has(object.name)) return open.map(({ name }) => name).filter((name) => name !== '').join('.')
+      if (object.names.has(object.name))
+        return open
+          .map(({ name }) => name)
+          .filter((name) => name !== '')
+          .join('.')
       object.names.add(object.name)
     } else last = token
   }

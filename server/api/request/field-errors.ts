@@ -11,26 +11,40 @@ const MAX_NAME = 100
 /** Where a value stands in a request. */
 export type Place = 'body' | 'query'
 
-/** What was read: the value, or every fault. `valid` holds the fields that are right by themselves. */
+/**
+ * What was read: the value, or every fault. `valid` holds the fields that are right by themselves.
+ */
 export type Read<Output> =
   | { readonly value: Output; readonly valid: Partial<Output>; readonly errors: readonly [] }
-  | { readonly value: null; readonly valid: Partial<Output>; readonly errors: readonly FieldError[] }
+  | {
+      readonly value: null
+      readonly valid: Partial<Output>
+      readonly errors: readonly FieldError[]
+    }
 
 /** Parses a part of a request. */
-export function readPart<S extends z.ZodType>(schema: S, value: unknown, place: Place): Read<z.output<S>> {
+export function readPart<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  place: Place,
+): Read<z.output<S>> {
   const read = schema.safeParse(value, { error: sentenceOf })
   if (read.success) return { value: read.data, valid: read.data, errors: [] }
   const errors = read.error.issues.flatMap((issue) => errorsOf(issue, place))
   return { value: null, valid: validFields(schema, value), errors }
 }
 
-/** The fields of an object that are right by themselves, so that what else is wrong can be told too. */
+/**
+ * The fields of an object that are right by themselves, so that what else is wrong can be told too.
+ */
 function validFields(schema: z.ZodType, value: unknown): object {
   if (!('shape' in schema) || !isObject(schema.shape) || !isObject(value)) return {}
-  const fields = Object.entries(schema.shape as Record<string, z.ZodType>).flatMap(([name, field]) => {
-    const read = field.safeParse(Object.hasOwn(value, name) ? value[name] : undefined)
-    return read.success ? [[name, read.data] as const] : []
-  })
+  const fields = Object.entries(schema.shape as Record<string, z.ZodType>).flatMap(
+    ([name, field]) => {
+      const read = field.safeParse(Object.hasOwn(value, name) ? value[name] : undefined)
+      return read.success ? [[name, read.data] as const] : []
+    },
+  )
   return Object.fromEntries(fields)
 }
 
@@ -39,13 +53,15 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * The error map of `strictObject`: zod calls it with the schema, so the nearest known name can be found here and nowhere later.
+ * The error map of `strictObject`: zod calls it with the schema, so the nearest known name can be
+ * found here and nowhere later.
  *
  * @returns for each unknown key the nearest known one or null, as JSON
  */
 export function nearestKeys(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'unrecognized_keys') return undefined
-  const shape: unknown = issue.inst instanceof Object && 'shape' in issue.inst ? issue.inst.shape : {}
+  const shape: unknown =
+    issue.inst instanceof Object && 'shape' in issue.inst ? issue.inst.shape : {}
   const known = Object.keys(shape ?? {})
   return JSON.stringify(issue.keys.slice(0, MAX_COMPARED).map((key) => nearestName(key, known)))
 }
@@ -58,12 +74,20 @@ function errorsOf(issue: z.core.$ZodIssue, place: Place): FieldError[] {
   return [{ param: shorten(path.join('.')), code, detail }]
 }
 
-function unknownNames({ keys, message }: z.core.$ZodIssueUnrecognizedKeys, path: readonly string[], place: Place): FieldError[] {
+function unknownNames(
+  { keys, message }: z.core.$ZodIssueUnrecognizedKeys,
+  path: readonly string[],
+  place: Place,
+): FieldError[] {
   const nearest: unknown = message.startsWith('[') ? JSON.parse(message) : []
-  const [code, what] = place === 'query' ? (['unknown_parameter', 'query parameter'] as const) : (['unknown_field', 'field'] as const)
+  const [code, what] =
+    place === 'query'
+      ? (['unknown_parameter', 'query parameter'] as const)
+      : (['unknown_field', 'field'] as const)
   return keys.map((key, index) => {
     const name: unknown = Array.isArray(nearest) ? nearest[index] : null
-    const hint = typeof name === 'string' ? ` Did you mean ${JSON.stringify([...path, name].join('.'))}?` : ''
+    const hint =
+      typeof name === 'string' ? ` Did you mean ${JSON.stringify([...path, name].join('.'))}?` : ''
     return { param: shorten([...path, key].join('.')), code, detail: `Unknown ${what}.${hint}` }
   })
 }
@@ -76,7 +100,8 @@ const MISSING = 'This field is required.'
 
 /** The error map of a request: our sentence for what no schema of ours has a message for. */
 function sentenceOf(issue: z.core.$ZodRawIssue): string {
-  if (issue.code === 'invalid_type' && issue.input === undefined && (issue.path?.length ?? 0) > 0) return MISSING
+  if (issue.code === 'invalid_type' && issue.input === undefined && (issue.path?.length ?? 0) > 0)
+    return MISSING
   const rule = ruleOf(issue)
   const subject = (issue.path?.length ?? 0) === 0 ? 'The body must' : 'Must'
   return rule === null ? 'This value is not valid.' : `${subject} ${rule}.`
@@ -84,7 +109,14 @@ function sentenceOf(issue: z.core.$ZodRawIssue): string {
 
 /** TABLE of types: how a value of it is called. */
 const TYPES: Readonly<Record<string, string>> = {
-  string: 'a string', number: 'a number', int: 'a whole number', boolean: 'true or false', array: 'a list', object: 'an object', record: 'an object', null: 'null',
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
 }
 
 /** What a value must do, behind "must"; null where zod does not say it in parts. */

@@ -3,7 +3,10 @@
 /** Longer names are no misspellings of ours, and are not compared. */
 const MAX_LENGTH = 40
 
-/** The known name that `name` most likely stands for, or null where none is close. Case, `-` and `_` do not count. */
+/**
+ * The known name that `name` most likely stands for, or null where none is close. Case, `-` and `_`
+ * do not count.
+ */
 export function nearestName(name: string, known: readonly string[]): string | null {
   if (name.length > MAX_LENGTH) return null
   const wanted = plain(name)
@@ -20,7 +23,10 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[-_]/g, '')
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours between two words (optimal string alignment). */
+/**
+ * Insertions, deletions, substitutions and swaps of neighbours between two words (optimal string
+ * alignment).
+ */
 function editDistance(a: string, b: string): number {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, column) => column)
@@ -29,7 +35,14 @@ function editDistance(a: string, b: string): number {
     for (let j = 1; j <= b.length; j++) {
       const substituted = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
       const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, substituted, isSwap ? before[j - 2]! + 1 : Infinity))
+      next.push(
+        Math.min(
+          row[j]! + 1,
+          next[j - 1]! + 1,
+          substituted,
+          isSwap ? before[j - 2]! + 1 : Infinity,
+        ),
+      )
     }
     before = row
     row = next

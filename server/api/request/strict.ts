@@ -1,4 +1,5 @@
-// Requests are closed: a field that a route does not know is refused, never dropped. A misspelt limit must not become no limit.
+// Requests are closed: a field that a route does not know is refused, never dropped. A misspelt
+// limit must not become no limit.
 import { z } from '@hono/zod-openapi'
 import { nearestKeys } from './field-errors.ts'
 
@@ -19,13 +20,19 @@ export function assertStrict(schema: unknown, where: string): void {
 
 function partsOf(schema: z.ZodType, where: string): unknown[] {
   if (schema instanceof z.ZodObject) {
-    if (!(schema.def.catchall instanceof z.ZodNever)) throw new Error(`${where} takes unknown fields: declare its objects with strictObject`)
+    if (!(schema.def.catchall instanceof z.ZodNever))
+      throw new Error(`${where} takes unknown fields: declare its objects with strictObject`)
     return Object.values(schema.shape)
   }
   if (schema instanceof z.ZodArray) return [schema.element]
   if (schema instanceof z.ZodRecord) return [schema.valueType]
   if (schema instanceof z.ZodUnion) return [...schema.options]
   if (schema instanceof z.ZodPipe) return [schema.in]
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) return [schema.unwrap()]
+  if (
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodDefault
+  )
+    return [schema.unwrap()]
   return []
 }

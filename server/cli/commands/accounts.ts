@@ -35,7 +35,12 @@ export const ACCOUNTS: readonly Command[] = [
       const name = values.text('name')?.trim() ?? ''
       if (name === '') throw new Misuse('Give the account a name: --name NAME.')
       const account = await client.post('accounts', { name, plan: values.text('plan') })
-      return { record: account.json, lines: [`${account.text('id')}: account "${account.text('name')}", plan ${account.text('plan')}.`] }
+      return {
+        record: account.json,
+        lines: [
+          `${account.text('id')}: account "${account.text('name')}", plan ${account.text('plan')}.`,
+        ],
+      }
     },
   }),
   apiCommand({
@@ -63,7 +68,9 @@ export const ACCOUNTS: readonly Command[] = [
     summary: 'make an account an administrator (admin) or not (member)',
     examples: ['tollmark accounts role jo@example.com admin'],
     act: async (context) => {
-      const account = await context.client.patch(`accounts/${await named(context)}`, { role: context.args[1] })
+      const account = await context.client.patch(`accounts/${await named(context)}`, {
+        role: context.args[1],
+      })
       return { record: account.json, lines: [`${account.text('id')} is ${account.text('role')}.`] }
     },
   }),
@@ -78,7 +85,12 @@ export const ACCOUNTS: readonly Command[] = [
       const { server, commandLine } = context.config
       // Of a server on this machine only its settings say where it is.
       const guessed = commandLine.url === null && server.publicUrl === null
-      const address = guessed ? ['', `The server is taken to be at http://${server.host}:${server.port}. Where it is not, set PORT or TOLLMARK_PUBLIC_URL as it has them.`] : []
+      const address = guessed
+        ? [
+            '',
+            `The server is taken to be at http://${server.host}:${server.port}. Where it is not, set PORT or TOLLMARK_PUBLIC_URL as it has them.`,
+          ]
+        : []
       return { record: reset.json, lines: [reset.text('link'), ...address] }
     },
   }),
@@ -86,14 +98,21 @@ export const ACCOUNTS: readonly Command[] = [
     apiCommand({
       name: `accounts ${word}`,
       args: '<account>',
-      summary: word === 'disable' ? 'stop an account, its tokens and its keys' : 'let a disabled account work again',
+      summary:
+        word === 'disable'
+          ? 'stop an account, its tokens and its keys'
+          : 'let a disabled account work again',
       examples: [`tollmark accounts ${word} acme`],
       act: async (context) => {
         const disabled = word === 'disable'
         const account = await context.client.patch(`accounts/${await named(context)}`, { disabled })
-        return { record: account.json, lines: [`${account.text('id')} is ${disabled ? 'disabled' : 'active'}.`] }
+        return {
+          record: account.json,
+          lines: [`${account.text('id')} is ${disabled ? 'disabled' : 'active'}.`],
+        }
       },
-    })),
+    }),
+  ),
 ]
 
 /** The id of the account that is named behind the command's words. */

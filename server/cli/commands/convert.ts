@@ -22,10 +22,21 @@ export const CONVERT: Command = {
   args: '<files...>',
   summary: 'convert Notion exports to Markdown on this machine',
   options: [
-    { flags: '-o, --output <path>', summary: 'a file; or a folder, which gets a document for each export, with its assets' },
-    { flags: '--format <format>', summary: 'markdown, or JSON with every page by itself', choices: ['markdown', 'json'] },
+    {
+      flags: '-o, --output <path>',
+      summary: 'a file; or a folder, which gets a document for each export, with its assets',
+    },
+    {
+      flags: '--format <format>',
+      summary: 'markdown, or JSON with every page by itself',
+      choices: ['markdown', 'json'],
+    },
     { flags: '--metadata', summary: 'add title, export date and source' },
-    ...COMMON.map((one) => (one.flags === '--json' ? { ...one, summary: 'short for --format json; errors are JSON too' } : one)),
+    ...COMMON.map((one) =>
+      one.flags === '--json'
+        ? { ...one, summary: 'short for --format json; errors are JSON too' }
+        : one,
+    ),
   ],
   notes:
     'FILE is an .html or .zip file of an HTML export, a folder with an unpacked one, or - for standard input. The parts\n' +
@@ -55,7 +66,10 @@ export const CONVERT: Command = {
           const pages = await convertOne(input, more, convert, keep, signal)
           if (pages === 0) continue
           incomplete = true
-          fail({ object: 'error', code: 'page_failed', detail: unconverted(input, pages) }, values.flag('json'))
+          fail(
+            { object: 'error', code: 'page_failed', detail: unconverted(input, pages) },
+            values.flag('json'),
+          )
         } catch (error) {
           const failure = aboutInput(error, input)
           if (signal.aborted || failure === undefined) throw error
@@ -63,7 +77,8 @@ export const CONVERT: Command = {
           failed++
         }
       }
-      if (failed > 0 && inputs.length > 1 && !values.flag('json')) say(`${failed} of ${inputs.length} exports could not be converted.`)
+      if (failed > 0 && inputs.length > 1 && !values.flag('json'))
+        say(`${failed} of ${inputs.length} exports could not be converted.`)
       if (failed > 0 || incomplete) throw new AlreadySaid()
     })
   },
@@ -81,13 +96,22 @@ function unconverted({ shown: name }: Input, pages: number): string {
  *
  * @returns how many pages could not be converted
  */
-async function convertOne(input: Input, more: More, convert: Convert, keep: Keep, signal: AbortSignal): Promise<number> {
+async function convertOne(
+  input: Input,
+  more: More,
+  convert: Convert,
+  keep: Keep,
+  signal: AbortSignal,
+): Promise<number> {
   const scratch = mkdtempSync(join(tmpdir(), 'tollmark-'))
   const bar = progressBar(process.stderr, input.name)
   try {
     const prepared = await prepare(input, scratch, signal)
     const document = join(scratch, 'document')
-    const pages = await convert({ ...prepared, ...more, scratch, document }, { signal, onProgress: bar.show })
+    const pages = await convert(
+      { ...prepared, ...more, scratch, document },
+      { signal, onProgress: bar.show },
+    )
     signal.throwIfAborted()
     bar.clear()
     await keep(input, prepared, document)
@@ -102,18 +126,29 @@ async function convertOne(input: Input, more: More, convert: Convert, keep: Keep
 function aboutInput(error: unknown, { shown: name }: Input): ReturnType<typeof shown> {
   if (!(error instanceof SetupError || error instanceof Refusal)) return undefined
   const failure = shown(error)
-  return failure && { ...failure, detail: error instanceof CannotWrite ? failure.detail : `${name}: ${failure.detail}` }
+  return (
+    failure && {
+      ...failure,
+      detail: error instanceof CannotWrite ? failure.detail : `${name}: ${failure.detail}`,
+    }
+  )
 }
 
 function formatOf(values: Values): More['format'] {
   const [format, json] = [values.text('format'), values.flag('json')]
-  if (json && format === 'markdown') throw new Misuse('--json and --format markdown ask for two different documents. Give one of them.')
+  if (json && format === 'markdown')
+    throw new Misuse(
+      '--json and --format markdown ask for two different documents. Give one of them.',
+    )
   return json || format === 'json' ? 'json' : 'markdown'
 }
 
 async function converterOf(values: Values): Promise<Convert> {
   const { convertHere, convertThere } = await import('../convert/engine.ts')
-  const { url, token } = readConfig({ ...environment(process.cwd()), ...flagged(values) }).commandLine
+  const { url, token } = readConfig({
+    ...environment(process.cwd()),
+    ...flagged(values),
+  }).commandLine
   if (url === null) return convertHere
   const { remoteClient } = await import('../remote.ts')
   return convertThere(remoteClient(url, token))

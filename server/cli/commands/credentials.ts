@@ -23,7 +23,8 @@ export const CREDENTIALS: readonly Command[] = [
     name: 'credentials list',
     summary: 'list provider credentials, without their secrets',
     examples: ['tollmark credentials list'],
-    act: async ({ client }) => listed('credentials', (await client.get('credentials')).rows('data'), COLUMNS),
+    act: async ({ client }) =>
+      listed('credentials', (await client.get('credentials')).rows('data'), COLUMNS),
   }),
   apiCommand({
     name: 'credentials add',
@@ -33,10 +34,19 @@ export const CREDENTIALS: readonly Command[] = [
     makes: true,
     options: [
       { flags: '--name <name>', summary: 'what to call it' },
-      { flags: '--weight <number>', summary: 'its share beside others of the provider; 1 where it is not given' },
-      { flags: '--values <name=value,…>', summary: "parts of its host: Azure's resource, Bedrock's region" },
+      {
+        flags: '--weight <number>',
+        summary: 'its share beside others of the provider; 1 where it is not given',
+      },
+      {
+        flags: '--values <name=value,…>',
+        summary: "parts of its host: Azure's resource, Bedrock's region",
+      },
     ],
-    examples: ['tollmark credentials add openai < key.txt', 'printenv AZURE_KEY | tollmark credentials add azure --values resource=acme'],
+    examples: [
+      'tollmark credentials add openai < key.txt',
+      'printenv AZURE_KEY | tollmark credentials add azure --values resource=acme',
+    ],
     act: async ({ client, values, args }) => {
       const [provider] = args
       const [name, weight] = [values.text('name'), values.number('weight', 0, 1000)]
@@ -49,13 +59,19 @@ export const CREDENTIALS: readonly Command[] = [
     apiCommand({
       name: `credentials ${word}`,
       args: '<id>',
-      summary: word === 'pause' ? 'leave a credential unused until it is resumed' : 'use a paused credential again',
+      summary:
+        word === 'pause'
+          ? 'leave a credential unused until it is resumed'
+          : 'use a paused credential again',
       examples: [`tollmark credentials ${word} cred_…`],
       act: async ({ client, args }) => {
-        const row = await client.patch(`credentials/${idOf(args)}`, { status: word === 'pause' ? 'paused' : 'active' })
+        const row = await client.patch(`credentials/${idOf(args)}`, {
+          status: word === 'pause' ? 'paused' : 'active',
+        })
         return { record: row.json, lines: [`${row.text('id')} is ${row.text('status')}.`] }
       },
-    })),
+    }),
+  ),
   apiCommand({
     name: 'credentials test',
     args: '<id>',
@@ -79,9 +95,11 @@ export const CREDENTIALS: readonly Command[] = [
 ]
 
 function readSecret(): string {
-  if (process.stdin.isTTY) process.stderr.write('Paste the secret, then press Ctrl-D on a line of its own:\n')
+  if (process.stdin.isTTY)
+    process.stderr.write('Paste the secret, then press Ctrl-D on a line of its own:\n')
   const secret = readFileSync(0, 'utf8').trim()
-  if (secret === '') throw new Misuse('Give the secret on standard input: tollmark credentials add PROVIDER < FILE.')
+  if (secret === '')
+    throw new Misuse('Give the secret on standard input: tollmark credentials add PROVIDER < FILE.')
   return secret
 }
 
@@ -89,6 +107,7 @@ function readSecret(): string {
 function pairs(values: Values): Record<string, string> | undefined {
   const entries = values.list('values')?.map((pair) => pair.split('=', 2))
   const wrong = entries?.find(([name, value]) => !name || !value)
-  if (wrong) throw new Misuse('--values must be pairs such as resource=acme, with commas between them.')
+  if (wrong)
+    throw new Misuse('--values must be pairs such as resource=acme, with commas between them.')
   return entries && Object.fromEntries(entries)
 }

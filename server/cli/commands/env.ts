@@ -16,22 +16,41 @@ export const ENV: Command = {
   summary: 'print what to set so that a program or SDK uses the proxy',
   options: [
     { flags: '--key <key>', summary: 'the proxy key to put in (tmk_…)' },
-    { flags: '--url <url>', summary: 'where the proxy is (TOLLMARK_URL); http://localhost:8484 where it is not given' },
+    {
+      flags: '--url <url>',
+      summary: 'where the proxy is (TOLLMARK_URL); http://localhost:8484 where it is not given',
+    },
     { flags: '--json', summary: 'print JSON' },
   ],
   notes: `Clients: ${IDS.join(', ')}.`,
-  examples: ['tollmark env', 'tollmark env claude-code --key tmk_…', 'eval "$(tollmark env openai --key "$PROXY_KEY" --url https://ai.example.com)"'],
+  examples: [
+    'tollmark env',
+    'tollmark env claude-code --key tmk_…',
+    'eval "$(tollmark env openai --key "$PROXY_KEY" --url https://ai.example.com)"',
+  ],
   run: async (values, [id]) => {
     const rows = CLIENTS.filter((client) => client.id === id)
-    if (id !== undefined && rows.length === 0) throw new Misuse(`There is no client "${id}". There is ${IDS.join(', ')}.`)
+    if (id !== undefined && rows.length === 0)
+      throw new Misuse(`There is no client "${id}". There is ${IDS.join(', ')}.`)
     const given = values.text('url')
-    const { url } = readConfig({ ...environment(process.cwd()), ...(given !== undefined && { TOLLMARK_URL: given }) }).commandLine
+    const { url } = readConfig({
+      ...environment(process.cwd()),
+      ...(given !== undefined && { TOLLMARK_URL: given }),
+    }).commandLine
     const origin = (url?.href ?? 'http://localhost:8484').replace(/\/+$/, '')
     const key = values.text('key') ?? ANY_KEY
-    const setups = (id === undefined ? CLIENTS : rows).map((client) => ({ ...client, ...filled(client, origin, key) }))
+    const setups = (id === undefined ? CLIENTS : rows).map((client) => ({
+      ...client,
+      ...filled(client, origin, key),
+    }))
     if (values.flag('json')) return writeJson({ object: 'list', data: setups })
     if (id === undefined) return writeLines(IDS)
     // Comments, so that a shell can take all of it.
-    await writeLines(setups.flatMap(({ name, provider, where, lines }) => [`# ${name} → ${provider}: ${where}`, ...lines]))
+    await writeLines(
+      setups.flatMap(({ name, provider, where, lines }) => [
+        `# ${name} → ${provider}: ${where}`,
+        ...lines,
+      ]),
+    )
   },
 }

@@ -1,5 +1,14 @@
 // tollmark keys …
-import { accountId, apiCommand, described, listed, listedAccount, OF_ACCOUNT, type Context, type Outcome } from '../api-command.ts'
+import {
+  accountId,
+  apiCommand,
+  described,
+  listed,
+  listedAccount,
+  OF_ACCOUNT,
+  type Context,
+  type Outcome,
+} from '../api-command.ts'
 import { SetupError } from '../../common/errors.ts'
 import type { Command, Option } from '../command.ts'
 import { Misuse } from '../failure.ts'
@@ -12,11 +21,18 @@ const LONGEST_GRACE_S = 30 * 86_400
 
 /** What a person decides about a key. */
 const WISHES: readonly Option[] = [
-  { flags: '--models <models>', summary: 'models that it may call, with commas; * stands for anything' },
+  {
+    flags: '--models <models>',
+    summary: 'models that it may call, with commas; * stands for anything',
+  },
   { flags: '--rpm <number>', summary: 'requests in any 60 seconds' },
   { flags: '--origins <origins>', summary: 'web pages that may use it, with commas' },
   { flags: '--providers <ids>', summary: 'providers that it may call, with commas' },
-  { flags: '--objects <whose>', summary: 'stored objects that it may name: its own, or all upstream', choices: ['own', 'upstream'] },
+  {
+    flags: '--objects <whose>',
+    summary: 'stored objects that it may name: its own, or all upstream',
+    choices: ['own', 'upstream'],
+  },
   { flags: '--expires <when>', summary: 'a day (UTC), a moment, or a time from now such as 30d' },
 ]
 
@@ -40,11 +56,17 @@ export const KEYS: readonly Command[] = [
     secret: true,
     options: [
       { flags: '--name <name>', summary: 'what to call it (required)' },
-      { flags: '--account <account>', summary: 'whose it is; made where there is none of that name' },
+      {
+        flags: '--account <account>',
+        summary: 'whose it is; made where there is none of that name',
+      },
       ...WISHES,
       { flags: '--read-only', summary: 'it may generate and read, and change nothing' },
     ],
-    examples: ['tollmark keys create --name app', "tollmark keys create --name app --models 'gpt-4o*' --rpm 60 --expires 30d"],
+    examples: [
+      'tollmark keys create --name app',
+      "tollmark keys create --name app --models 'gpt-4o*' --rpm 60 --expires 30d",
+    ],
     act: async ({ client, values, now }) => {
       const name = required(values)
       const wanted = { ...wishes(values, now), name, read_only: values.flag('read-only') }
@@ -58,7 +80,11 @@ export const KEYS: readonly Command[] = [
     summary: 'list proxy keys, newest first',
     options: [
       OF_ACCOUNT,
-      { flags: '--status <status>', summary: 'only those', choices: ['active', 'disabled', 'expired', 'revoked'] },
+      {
+        flags: '--status <status>',
+        summary: 'only those',
+        choices: ['active', 'disabled', 'expired', 'revoked'],
+      },
       { flags: '--search <text>', summary: 'only those whose name contains this' },
     ],
     examples: ['tollmark keys list', 'tollmark keys list --status active --json'],
@@ -75,7 +101,9 @@ export const KEYS: readonly Command[] = [
     examples: ['tollmark keys show key_…'],
     act: async (context) => {
       const id = await keyOf(context)
-      return described(await context.client.ofAny((query) => context.client.get(`keys/${id}`, query)))
+      return described(
+        await context.client.ofAny((query) => context.client.get(`keys/${id}`, query)),
+      )
     },
   }),
   apiCommand({
@@ -85,9 +113,16 @@ export const KEYS: readonly Command[] = [
     options: [
       { flags: '--name <name>', summary: 'what to call it' },
       ...WISHES,
-      { flags: '--read-only <yes or no>', summary: 'whether it may only generate and read', choices: ['yes', 'no'] },
+      {
+        flags: '--read-only <yes or no>',
+        summary: 'whether it may only generate and read',
+        choices: ['yes', 'no'],
+      },
     ],
-    examples: ['tollmark keys change key_… --rpm 120', 'tollmark keys change key_… --models any --expires never'],
+    examples: [
+      'tollmark keys change key_… --rpm 120',
+      'tollmark keys change key_… --models any --expires never',
+    ],
     act: async (context) => {
       const { client, values, now } = context
       const readOnly = values.text('read-only')
@@ -97,7 +132,8 @@ export const KEYS: readonly Command[] = [
         ...(name === undefined ? {} : { name }),
         ...(readOnly === undefined ? {} : { read_only: readOnly === 'yes' }),
       }
-      if (Object.keys(wanted).length === 0) throw new Misuse('Say what to change: --name, --models, --rpm, …')
+      if (Object.keys(wanted).length === 0)
+        throw new Misuse('Say what to change: --name, --models, --rpm, …')
       const id = await keyOf(context)
       return described(await client.ofAny((query) => client.patch(`keys/${id}`, wanted, query)))
     },
@@ -106,29 +142,46 @@ export const KEYS: readonly Command[] = [
     apiCommand({
       name: `keys ${word}`,
       args: '<id>',
-      summary: word === 'disable' ? 'stop a proxy key until it is enabled again' : 'let a disabled proxy key work again',
+      summary:
+        word === 'disable'
+          ? 'stop a proxy key until it is enabled again'
+          : 'let a disabled proxy key work again',
       examples: [`tollmark keys ${word} key_…`],
       act: async (context) => {
         const status = word === 'disable' ? 'disabled' : 'active'
         const id = await keyOf(context)
-        return changed(await context.client.ofAny((query) => context.client.patch(`keys/${id}`, { status }, query)))
+        return changed(
+          await context.client.ofAny((query) =>
+            context.client.patch(`keys/${id}`, { status }, query),
+          ),
+        )
       },
-    })),
+    }),
+  ),
   apiCommand({
     name: 'keys rotate',
     args: '<id>',
     summary: 'give a proxy key a new secret; the old one works for another day',
     secret: true,
-    options: [{ flags: '--grace <time>', summary: 'how long the old secret works: 0, 3600, 30m, 24h' }],
+    options: [
+      { flags: '--grace <time>', summary: 'how long the old secret works: 0, 3600, 30m, 24h' },
+    ],
     examples: ['tollmark keys rotate key_…', 'tollmark keys rotate key_… --grace 0'],
     act: async (context) => {
       const { client, values } = context
       const grace = values.seconds('grace')
-      if (grace !== undefined && grace > LONGEST_GRACE_S) throw new Misuse('--grace must be at most 30d.')
+      if (grace !== undefined && grace > LONGEST_GRACE_S)
+        throw new Misuse('--grace must be at most 30d.')
       const id = await keyOf(context)
       const key = await client.ofAny((query) =>
-        client.post(`keys/${id}/rotate`, grace === undefined ? {} : { grace_seconds: grace }, query))
-      const undo = () => Promise.resolve(`The new secret of ${key.text('id')} is lost. Rotate it again.`)
+        client.post(
+          `keys/${id}/rotate`,
+          grace === undefined ? {} : { grace_seconds: grace },
+          query,
+        ),
+      )
+      const undo = () =>
+        Promise.resolve(`The new secret of ${key.text('id')} is lost. Rotate it again.`)
       return { ...once(key), undo }
     },
   }),
@@ -150,13 +203,23 @@ export const KEYS: readonly Command[] = [
 /** Letters of a secret that lists show; the rest is sent nowhere. */
 const SHOWN = 'tmk_'.length + 12
 
-/** The id of the key that is named behind the command's words, by its id or by the key itself: who has to revoke a leaked one has that. */
+/**
+ * The id of the key that is named behind the command's words, by its id or by the key itself: who
+ * has to revoke a leaked one has that.
+ */
 async function keyOf({ client, args }: Context): Promise<string> {
   const [given = ''] = args
   if (!given.startsWith('tmk_')) return idOf(args)
   const search = given.slice(0, SHOWN)
-  const [key, other] = await client.list('keys', { search, account: client.isLocal ? 'all' : undefined }, 2)
-  if (key === undefined || other !== undefined) throw new SetupError(`${other === undefined ? 'No key begins' : 'Several keys begin'} with ${search}. "tollmark keys list" shows them.`)
+  const [key, other] = await client.list(
+    'keys',
+    { search, account: client.isLocal ? 'all' : undefined },
+    2,
+  )
+  if (key === undefined || other !== undefined)
+    throw new SetupError(
+      `${other === undefined ? 'No key begins' : 'Several keys begin'} with ${search}. "tollmark keys list" shows them.`,
+    )
   return idOf([key.text('id')])
 }
 
@@ -173,7 +236,8 @@ function required(values: Values): string {
 
 /** What was decided, as fields of the API; `any`, `none` and `never` are null. */
 function wishes(values: Values, now: number): Record<string, unknown> {
-  const lifted = (name: string): boolean => ['any', 'none', 'never'].includes(values.text(name) ?? '')
+  const lifted = (name: string): boolean =>
+    ['any', 'none', 'never'].includes(values.text(name) ?? '')
   const fields: [option: string, field: string, read: () => unknown][] = [
     ['models', 'models', () => values.list('models')],
     ['rpm', 'rpm', () => values.number('rpm', 1, MOST_RPM)],
@@ -183,13 +247,22 @@ function wishes(values: Values, now: number): Record<string, unknown> {
     ['expires', 'expires_at', () => values.moment('expires', now, 1)],
   ]
   const given = fields.filter(([option]) => values.text(option) !== undefined)
-  return Object.fromEntries(given.map(([option, field, read]) => [field, lifted(option) ? null : read()]))
+  return Object.fromEntries(
+    given.map(([option, field, read]) => [field, lifted(option) ? null : read()]),
+  )
 }
 
 function once(key: Row): Outcome {
   const models = key.texts('models')?.join(', ') ?? 'all models'
   const limit = key.optional('rpm') === null ? 'no limit' : `${key.text('rpm')} requests a minute`
-  return { record: key.json, lines: [key.text('secret'), '', `${key.text('id')}: ${models}, ${limit}. The key is not shown again.`] }
+  return {
+    record: key.json,
+    lines: [
+      key.text('secret'),
+      '',
+      `${key.text('id')}: ${models}, ${limit}. The key is not shown again.`,
+    ],
+  }
 }
 
 function changed(key: Row): Outcome {

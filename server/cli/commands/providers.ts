@@ -15,6 +15,7 @@ export const PROVIDERS: readonly Command[] = [
     name: 'providers list',
     summary: 'list providers, and whether each has a credential',
     examples: ['tollmark providers list'],
-    act: async ({ client }) => listed('providers', (await client.get('providers')).rows('data'), COLUMNS),
+    act: async ({ client }) =>
+      listed('providers', (await client.get('providers')).rows('data'), COLUMNS),
   }),
 ]

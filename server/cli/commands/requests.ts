@@ -1,5 +1,12 @@
 // tollmark requests …
-import { apiCommand, described, listed, listedAccount, OF_ACCOUNT, openApi } from '../api-command.ts'
+import {
+  apiCommand,
+  described,
+  listed,
+  listedAccount,
+  OF_ACCOUNT,
+  openApi,
+} from '../api-command.ts'
 import type { Command, Option } from '../command.ts'
 import { write, type Column } from '../output.ts'
 import { idOf } from './keys.ts'
@@ -21,7 +28,11 @@ const FILTER: readonly Option[] = [
   { flags: '--key <id>', summary: 'only of this key' },
   { flags: '--model <model>', summary: 'only of this model' },
   { flags: '--provider <id>', summary: 'only of this provider' },
-  { flags: '--state <state>', summary: 'only these', choices: ['reserved', 'settled', 'aborted', 'unknown'] },
+  {
+    flags: '--state <state>',
+    summary: 'only these',
+    choices: ['reserved', 'settled', 'aborted', 'unknown'],
+  },
   { flags: '--status <status>', summary: 'a status such as 429, or a class such as 4xx' },
   { flags: '--from <when>', summary: 'a day (UTC), a moment, or a time back such as 1h' },
   { flags: '--to <when>', summary: 'likewise' },
@@ -29,7 +40,10 @@ const FILTER: readonly Option[] = [
 ]
 
 function filterOf(values: Values, now: number): Record<string, string | undefined> {
-  const plain = ['key', 'model', 'provider', 'state', 'status'].map((name) => [name, values.text(name)])
+  const plain = ['key', 'model', 'provider', 'state', 'status'].map((name) => [
+    name,
+    values.text(name),
+  ])
   const [from, to] = [values.moment('from', now, -1), values.moment('to', now, -1)]
   return { ...Object.fromEntries(plain), from, to }
 }
@@ -39,8 +53,14 @@ export const REQUESTS: readonly Command[] = [
   apiCommand({
     name: 'requests list',
     summary: 'list proxied requests, newest first',
-    options: [...FILTER, { flags: '--limit <number>', summary: 'how many at most; 50 where it is not given' }],
-    examples: ['tollmark requests list --status 4xx --from 1h', 'tollmark requests list --key key_… --limit 10'],
+    options: [
+      ...FILTER,
+      { flags: '--limit <number>', summary: 'how many at most; 50 where it is not given' },
+    ],
+    examples: [
+      'tollmark requests list --status 4xx --from 1h',
+      'tollmark requests list --key key_… --limit 10',
+    ],
     act: async ({ client, values, now }) => {
       const most = values.number('limit', 1, 1_000_000) ?? 50
       const filter = { ...filterOf(values, now), account: await listedAccount(client, values) }
@@ -52,14 +72,21 @@ export const REQUESTS: readonly Command[] = [
     args: '<id>',
     summary: 'show one request; its id is the X-Proxy-Request-Id of the answer',
     examples: ['tollmark requests show req_…'],
-    act: async ({ client, args }) => described(await client.ofAny((query) => client.get(`requests/${idOf(args)}`, query))),
+    act: async ({ client, args }) =>
+      described(await client.ofAny((query) => client.get(`requests/${idOf(args)}`, query))),
   }),
   exportCommand(),
 ]
 
 /** Its lines go out as they come: there may be millions. */
 function exportCommand(): Command {
-  const { options } = apiCommand({ name: '', summary: '', options: FILTER, examples: [], act: () => Promise.reject(new Error()) })
+  const { options } = apiCommand({
+    name: '',
+    summary: '',
+    options: FILTER,
+    examples: [],
+    act: () => Promise.reject(new Error()),
+  })
   return {
     name: 'requests export',
     summary: 'write all requests that fit as CSV, newest first',

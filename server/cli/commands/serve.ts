@@ -7,8 +7,15 @@ export const SERVE: Command = {
   name: 'serve',
   summary: 'run the server',
   options: [
-    { flags: '--role <role>', summary: 'answer requests (web), run jobs (worker), or both', choices: ['all', 'web', 'worker'] },
-    { flags: '--json', summary: 'say where the server is in JSON lines: {"url":…}, {"setup_url":…}' },
+    {
+      flags: '--role <role>',
+      summary: 'answer requests (web), run jobs (worker), or both',
+      choices: ['all', 'web', 'worker'],
+    },
+    {
+      flags: '--json',
+      summary: 'say where the server is in JSON lines: {"url":…}, {"setup_url":…}',
+    },
   ],
   notes:
     'Settings come from the environment and from a .env file in this folder; .env.example lists them. The address, and\n' +

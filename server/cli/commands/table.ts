@@ -39,12 +39,27 @@ const COMPLETION: Command = {
   ],
   run: async (_values, [shell = '']) => {
     const script = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined
-    if (!script) throw new Misuse(`There is no completion for "${shell}". There is for ${Object.keys(SHELLS).join(', ')}.`)
+    if (!script)
+      throw new Misuse(
+        `There is no completion for "${shell}". There is for ${Object.keys(SHELLS).join(', ')}.`,
+      )
     await write(script(COMMANDS))
   },
 }
 
 /** All commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
-  SERVE, CONVERT, ...KEYS, ...TOKENS, ...ACCOUNTS, USAGE, ...REQUESTS, ...PROVIDERS, ...CREDENTIALS, ...JOBS, VERIFY, ENV, COMPLETION,
+  SERVE,
+  CONVERT,
+  ...KEYS,
+  ...TOKENS,
+  ...ACCOUNTS,
+  USAGE,
+  ...REQUESTS,
+  ...PROVIDERS,
+  ...CREDENTIALS,
+  ...JOBS,
+  VERIFY,
+  ENV,
+  COMPLETION,
 ]

@@ -1,5 +1,12 @@
 // tollmark tokens …
-import { accountId, apiCommand, described, listed, listedAccount, OF_ACCOUNT } from '../api-command.ts'
+import {
+  accountId,
+  apiCommand,
+  described,
+  listed,
+  listedAccount,
+  OF_ACCOUNT,
+} from '../api-command.ts'
 import type { Command } from '../command.ts'
 import { Misuse } from '../failure.ts'
 import { say, type Column } from '../output.ts'
@@ -24,23 +31,42 @@ export const TOKENS: readonly Command[] = [
     secret: true,
     options: [
       { flags: '--name <name>', summary: 'what to call it (required)' },
-      { flags: '--account <account>', summary: 'whose it is; made where there is none of that name' },
+      {
+        flags: '--account <account>',
+        summary: 'whose it is; made where there is none of that name',
+      },
       { flags: '--plan <plan>', summary: 'the plan of an account that is made' },
-      { flags: '--scopes <scopes>', summary: 'convert (the default), manage, or both with a comma' },
-      { flags: '--expires <when>', summary: 'a day (UTC), a moment, or a time from now such as 30d' },
+      {
+        flags: '--scopes <scopes>',
+        summary: 'convert (the default), manage, or both with a comma',
+      },
+      {
+        flags: '--expires <when>',
+        summary: 'a day (UTC), a moment, or a time from now such as 30d',
+      },
     ],
-    examples: ['tollmark tokens create --name ci', 'tollmark tokens create --name admin --scopes convert,manage'],
+    examples: [
+      'tollmark tokens create --name ci',
+      'tollmark tokens create --name admin --scopes convert,manage',
+    ],
     act: async ({ client, values, now }) => {
       const name = values.text('name')?.trim() ?? ''
       if (name === '') throw new Misuse('Give the token a name: --name NAME.')
       const expires_at = values.moment('expires', now, 1)
       const plan = values.text('plan')
       const account_id = await accountId(client, values.text('account'), { plan: plan ?? 'free' })
-      const token = await client.post('tokens', { name, scopes: values.list('scopes'), expires_at, account_id })
+      const token = await client.post('tokens', {
+        name,
+        scopes: values.list('scopes'),
+        expires_at,
+        account_id,
+      })
       const id = token.text('id')
       const account = await client.get(`accounts/${idOf([token.text('account_id')])}`)
       if (plan !== undefined && account.text('plan') !== plan) {
-        say(`the account "${account.text('name')}" exists and stays on its plan "${account.text('plan')}".`)
+        say(
+          `the account "${account.text('name')}" exists and stays on its plan "${account.text('plan')}".`,
+        )
       }
       const line = `${id}: account "${account.text('name')}", ${token.texts('scopes')?.join(', ')}.`
       return {
@@ -59,14 +85,19 @@ export const TOKENS: readonly Command[] = [
     options: [OF_ACCOUNT],
     examples: ['tollmark tokens list'],
     act: async ({ client, values }) =>
-      listed('tokens', await client.list('tokens', { account: await listedAccount(client, values) }), COLUMNS),
+      listed(
+        'tokens',
+        await client.list('tokens', { account: await listedAccount(client, values) }),
+        COLUMNS,
+      ),
   }),
   apiCommand({
     name: 'tokens show',
     args: '<id>',
     summary: 'show an API token',
     examples: ['tollmark tokens show tok_…'],
-    act: async ({ client, args }) => described(await client.ofAny((query) => client.get(`tokens/${idOf(args)}`, query))),
+    act: async ({ client, args }) =>
+      described(await client.ofAny((query) => client.get(`tokens/${idOf(args)}`, query))),
   }),
   apiCommand({
     name: 'tokens revoke',
@@ -77,7 +108,10 @@ export const TOKENS: readonly Command[] = [
       const id = idOf(args)
       const token = await client.ofAny((query) => client.get(`tokens/${id}`, query))
       await client.ofAny((query) => client.delete(`tokens/${id}`, query))
-      return { record: { ...token.json, status: 'revoked' }, lines: [`${token.text('id')} is revoked.`] }
+      return {
+        record: { ...token.json, status: 'revoked' },
+        lines: [`${token.text('id')} is revoked.`],
+      }
     },
   }),
 ]

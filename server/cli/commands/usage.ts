@@ -25,23 +25,46 @@ export const USAGE = apiCommand({
   name: 'usage',
   summary: 'what was used, by day, key, model or provider',
   options: [
-    { flags: '--by <words>', summary: 'minute, hour, day (the default), key, model, provider, with commas' },
-    { flags: '--from <when>', summary: 'a day (UTC), a moment, or a time back such as 7d; 30 days back where it is not given' },
+    {
+      flags: '--by <words>',
+      summary: 'minute, hour, day (the default), key, model, provider, with commas',
+    },
+    {
+      flags: '--from <when>',
+      summary:
+        'a day (UTC), a moment, or a time back such as 7d; 30 days back where it is not given',
+    },
     { flags: '--to <when>', summary: 'likewise; now where it is not given' },
     { flags: '--key <id>', summary: 'only of this key' },
     { flags: '--model <model>', summary: 'only of this model' },
     { flags: '--provider <id>', summary: 'only of this provider' },
     OF_ACCOUNT,
   ],
-  examples: ['tollmark usage --from 7d', 'tollmark usage --by key,model --from 2026-11-01 --to 2026-12-01'],
+  examples: [
+    'tollmark usage --from 7d',
+    'tollmark usage --by key,model --from 2026-11-01 --to 2026-12-01',
+  ],
   act: async ({ client, values, now }) => {
     const by = values.text('by') ?? 'day'
-    const filter = { key: values.text('key'), model: values.text('model'), provider: values.text('provider') }
+    const filter = {
+      key: values.text('key'),
+      model: values.text('model'),
+      provider: values.text('provider'),
+    }
     const [from, to] = [values.moment('from', now, -1), values.moment('to', now, -1)]
     const account = await listedAccount(client, values)
     const report = await client.get('usage', { ...filter, by, from, to, account })
-    const columns = by.split(',').map((word) => BY[word.trim()]).filter((column) => column !== undefined)
-    const { lines } = listed('requests in that time', report.rows('data'), [...columns, ...MEASURES])
-    return { record: report.json, lines: report.rows('data').length > 0 ? lines : ['Nothing was used in that time.'] }
+    const columns = by
+      .split(',')
+      .map((word) => BY[word.trim()])
+      .filter((column) => column !== undefined)
+    const { lines } = listed('requests in that time', report.rows('data'), [
+      ...columns,
+      ...MEASURES,
+    ])
+    return {
+      record: report.json,
+      lines: report.rows('data').length > 0 ? lines : ['Nothing was used in that time.'],
+    }
   },
 })

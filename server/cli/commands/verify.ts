@@ -10,7 +10,8 @@ export const VERIFY: Command = {
   name: 'verify',
   summary: "prove from the ledger that no key's limit was ever exceeded",
   options: [{ flags: '--json', summary: 'print JSON, and errors as JSON too' }],
-  notes: 'Proves that no key was ever let through more often than its limit in any 60 seconds; exit code 1 where one was.',
+  notes:
+    'Proves that no key was ever let through more often than its limit in any 60 seconds; exit code 1 where one was.',
   examples: ['tollmark verify'],
   run: async (values) => {
     const { openStore } = await import('../../store/open.ts')
@@ -19,11 +20,18 @@ export const VERIFY: Command = {
     await using store = await openStore({ ...storage, now: Date.now(), existing: true })
     const { keys, requests, limited, violations } = await verifyWindows(store)
     const ok = violations.length === 0
-    if (values.flag('json')) await writeJson({ object: 'proof', ok, keys, requests, limited, violations })
+    if (values.flag('json'))
+      await writeJson({ object: 'proof', ok, keys, requests, limited, violations })
     else {
-      const found = violations.map(({ key_id, rpm, count, at }) => `${isoTime(at)}  ${key_id}: ${count} within 60 s, allowed are ${rpm}`)
+      const found = violations.map(
+        ({ key_id, rpm, count, at }) =>
+          `${isoTime(at)}  ${key_id}: ${count} within 60 s, allowed are ${rpm}`,
+      )
       const sum = `${counted(requests, 'request')} of ${counted(keys, 'key')}, ${limited} of them under a limit`
-      await writeLines([...found, `${sum}: ${ok ? 'no window was ever exceeded' : `${violations.length} times too many`}.`])
+      await writeLines([
+        ...found,
+        `${sum}: ${ok ? 'no window was ever exceeded' : `${violations.length} times too many`}.`,
+      ])
     }
     if (!ok) throw new AlreadySaid()
   },

@@ -39,7 +39,13 @@ const CONVERTERS = { atOnce: availableParallelism(), deadline: 2 ** 31 - 1, heap
 
 /** Converts on this machine. */
 export const convertHere: Convert = async ({ document, scratch, ...wanted }, watching) => {
-  const task = { ...wanted, scratch: join(scratch, 'work'), output: document, uploadedAt: Date.now(), limits: OWN_LIMITS }
+  const task = {
+    ...wanted,
+    scratch: join(scratch, 'work'),
+    output: document,
+    uploadedAt: Date.now(),
+    limits: OWN_LIMITS,
+  }
   try {
     if (task.kind === 'html') return (await run(task, { whole: true }))?.failed ?? 0
     await using converters = openConverters(CONVERTERS)
@@ -47,7 +53,9 @@ export const convertHere: Convert = async ({ document, scratch, ...wanted }, wat
   } catch (error) {
     if (!(error instanceof Problem || error instanceof InvalidArchive)) throw error
     // Those sentences are for somebody who uploads a file.
-    const sentence = error.detail.replaceAll(/\bUpload\b/g, 'Convert').replaceAll(/\bupload\b/g, 'convert')
+    const sentence = error.detail
+      .replaceAll(/\bUpload\b/g, 'Convert')
+      .replaceAll(/\bupload\b/g, 'convert')
     throw new SetupError(sentence, { cause: error })
   }
 }
@@ -60,7 +68,10 @@ export function convertThere(client: Client): Convert {
     form.set('include_metadata', String(includeMetadata))
     form.set('file', await openAsBlob(path), fileName)
     const answer = await client.send('POST', 'convert', {}, { body: form, signal })
-    const done = answer.status === 202 ? await followed(client, new Row(await answer.json()), signal, onProgress) : answer
+    const done =
+      answer.status === 202
+        ? await followed(client, new Row(await answer.json()), signal, onProgress)
+        : answer
     await pipeline(done.body ?? [], createWriteStream(document, { mode: 0o600 }), { signal })
     return Number(done.headers.get('x-tollmark-failed-pages') ?? 0)
   }
@@ -69,13 +80,28 @@ export function convertThere(client: Client): Convert {
 /** Milliseconds between two looks at a job. */
 const LOOK_MS = 500
 
-/** Waits for a job; an interrupted one is canceled. @returns its document @throws Refusal where it fails */
-async function followed(client: Client, accepted: Row, signal: AbortSignal, onProgress: Watching['onProgress']): Promise<Response> {
+/**
+ * Waits for a job; an interrupted one is canceled. @returns its document @throws Refusal where it
+ * fails
+ */
+async function followed(
+  client: Client,
+  accepted: Row,
+  signal: AbortSignal,
+  onProgress: Watching['onProgress'],
+): Promise<Response> {
   const path = `jobs/${encodeURIComponent(accepted.text('id'))}`
   try {
-    for (let job = accepted; ['queued', 'running'].includes(job.text('status')); job = await client.get(path)) {
+    for (
+      let job = accepted;
+      ['queued', 'running'].includes(job.text('status'));
+      job = await client.get(path)
+    ) {
       const progress = job.row('progress')
-      onProgress({ pagesDone: Number(progress.text('pages_done')), pagesTotal: Number(progress.text('pages_total')) })
+      onProgress({
+        pagesDone: Number(progress.text('pages_done')),
+        pagesTotal: Number(progress.text('pages_total')),
+      })
       await wait(LOOK_MS, undefined, { signal })
     }
   } catch (error) {

@@ -42,8 +42,11 @@ export function inputsOf(files: readonly string[]): Input[] {
       exports.set(stem, parts.set(Number(number), file))
     }
   }
-  if (inputs.filter(({ shown }) => shown === '-').length > 1) throw new Misuse('Standard input (-) can be read once.')
-  return inputs.map((input) => (input.source === 'parts' ? whole(input, exports.get(input.name)!) : input))
+  if (inputs.filter(({ shown }) => shown === '-').length > 1)
+    throw new Misuse('Standard input (-) can be read once.')
+  return inputs.map((input) =>
+    input.source === 'parts' ? whole(input, exports.get(input.name)!) : input,
+  )
 }
 
 /** A lone part is a file as any other. */
@@ -56,7 +59,8 @@ function inputOf(file: string): Input {
   if (file === '-') return { shown: file, name: 'stdin', source: 'stream', paths: ['/dev/stdin'] }
   const stats = statSync(file, { throwIfNoEntry: false })
   const source = stats?.isDirectory() ? 'folder' : isStream(stats) ? 'stream' : 'file'
-  const name = source === 'stream' ? 'stdin' : basename(file, source === 'folder' ? '' : extname(file))
+  const name =
+    source === 'stream' ? 'stdin' : basename(file, source === 'folder' ? '' : extname(file))
   return { shown: file, name: name || 'export', source, paths: [file] }
 }
 
@@ -72,7 +76,11 @@ function isStream(stats: Stats | undefined): boolean {
  * @param scratch a folder for a copy where one is needed
  * @throws SetupError where it is not there or is neither kind
  */
-export async function prepare(input: Input, scratch: string, signal: AbortSignal): Promise<Prepared> {
+export async function prepare(
+  input: Input,
+  scratch: string,
+  signal: AbortSignal,
+): Promise<Prepared> {
   const copy = join(scratch, 'input')
   const [first = ''] = input.paths
   try {
@@ -83,7 +91,9 @@ export async function prepare(input: Input, scratch: string, signal: AbortSignal
     return await sniffed(copy, input.source === 'stream' ? input.name : `${input.name}.zip`)
   } catch (error) {
     signal.throwIfAborted()
-    throw error instanceof SetupError || codeOf(error) === undefined ? error : new SetupError(`${reason(error)}.`, { cause: error })
+    throw error instanceof SetupError || codeOf(error) === undefined
+      ? error
+      : new SetupError(`${reason(error)}.`, { cause: error })
   }
 }
 
@@ -93,9 +103,14 @@ async function spool({ shown }: Input, copy: string, signal: AbortSignal): Promi
 }
 
 /** The parts as entries of an archive, which the engine opens as one export. */
-async function joinParts(paths: readonly string[], copy: string, signal: AbortSignal): Promise<void> {
+async function joinParts(
+  paths: readonly string[],
+  copy: string,
+  signal: AbortSignal,
+): Promise<void> {
   await using zip = await StoredZip.create(copy)
-  for (const path of paths) await zip.add(basename(path), (await stat(path)).mtimeMs, createReadStream(path, { signal }))
+  for (const path of paths)
+    await zip.add(basename(path), (await stat(path)).mtimeMs, createReadStream(path, { signal }))
   await zip.finish()
 }
 
@@ -104,8 +119,12 @@ const isPage = (path: string): boolean => /\.html?$/i.test(path)
 /** The files of a folder, and those below it, with `/` between folders. Links are not followed. */
 async function filesOf(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
-  return files.map((path) => path.slice(folder.length).replaceAll('\\', '/').replace(/^\/+/, '')).sort()
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+  return files
+    .map((path) => path.slice(folder.length).replaceAll('\\', '/').replace(/^\/+/, ''))
+    .sort()
 }
 
 /** A folder's files that are no pages: they go along with the document. */
@@ -113,16 +132,23 @@ export async function assetsOf(folder: string): Promise<string[]> {
   return (await filesOf(join(folder, '/'))).filter((path) => !isPage(path))
 }
 
-/** The folder as an archive. Of what is neither page nor part the name is enough: documents link to it. */
+/**
+ * The folder as an archive. Of what is neither page nor part the name is enough: documents link to
+ * it.
+ */
 async function packFolder(folder: string, copy: string, signal: AbortSignal): Promise<void> {
   const files = await filesOf(join(folder, '/'))
   if (!files.some((path) => isPage(path) || PART.test(path))) {
-    throw new SetupError('there is no HTML page in this folder. In Notion choose Export with the format HTML.')
+    throw new SetupError(
+      'there is no HTML page in this folder. In Notion choose Export with the format HTML.',
+    )
   }
   await using zip = await StoredZip.create(copy)
   for (const path of files) {
     const file = join(folder, path)
-    const content = /\.(?:html?|csv|zip)$/i.test(path) ? createReadStream(file, { signal }) : empty()
+    const content = /\.(?:html?|csv|zip)$/i.test(path)
+      ? createReadStream(file, { signal })
+      : empty()
     await zip.add(path, (await stat(file)).mtimeMs, content)
   }
   await zip.finish()

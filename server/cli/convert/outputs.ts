@@ -34,7 +34,11 @@ async function toStandardOutput(document: string): Promise<void> {
   for await (const piece of createReadStream(document)) await write(piece as Buffer)
 }
 
-async function keepAssets({ source, paths: [path = ''] }: Input, prepared: Prepared, folder: string): Promise<void> {
+async function keepAssets(
+  { source, paths: [path = ''] }: Input,
+  prepared: Prepared,
+  folder: string,
+): Promise<void> {
   if (prepared.kind !== 'zip') return
   if (source !== 'folder') return void (await extractAssets(prepared.path, folder))
   for (const asset of await assetsOf(path)) {
@@ -78,5 +82,9 @@ class Names {
 
 /** Whether documents are put into it: it is a folder, or its name ends as one. */
 export function isFolder(path: string): boolean {
-  return path.endsWith('/') || path.endsWith(sep) || (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false)
+  return (
+    path.endsWith('/') ||
+    path.endsWith(sep) ||
+    (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false)
+  )
 }

@@ -7,7 +7,10 @@ const WIDTH = 30
 const STEP = 80
 
 /** A bar that is drawn on `stream` where that is a terminal. `clear` leaves an empty line. */
-export function progressBar(stream: WriteStream, name: string): { show: (progress: Progress) => void; clear: () => void } {
+export function progressBar(
+  stream: WriteStream,
+  name: string,
+): { show: (progress: Progress) => void; clear: () => void } {
   if (!stream.isTTY) return { show: () => {}, clear: () => {} }
   let drawn = 0
   return {

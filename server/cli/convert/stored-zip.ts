@@ -1,4 +1,5 @@
-// Writes ZIP archives whose entries are stored (APPNOTE 6.3), with ZIP64 where sizes need it: several files become one export.
+// Writes ZIP archives whose entries are stored (APPNOTE 6.3), with ZIP64 where sizes need it:
+// several files become one export.
 import { open, type FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 
@@ -90,11 +91,23 @@ function centralHeader(entry: Entry): Buffer {
   return Buffer.concat([fixed, name, extra])
 }
 
-/** What both headers have in common: version, flags, method, time, checksum, sizes, length of the name. */
-function writeCommon(header: Buffer, at: number, { name, modified, crc }: Entry, size: number): void {
+/**
+ * What both headers have in common: version, flags, method, time, checksum, sizes, length of the
+ * name.
+ */
+function writeCommon(
+  header: Buffer,
+  at: number,
+  { name, modified, crc }: Entry,
+  size: number,
+): void {
   const time = new Date(modified)
-  const day = ((Math.max(time.getUTCFullYear(), 1980) - 1980) << 9) | ((time.getUTCMonth() + 1) << 5) | time.getUTCDate()
-  const clock = (time.getUTCHours() << 11) | (time.getUTCMinutes() << 5) | (time.getUTCSeconds() >> 1)
+  const day =
+    ((Math.max(time.getUTCFullYear(), 1980) - 1980) << 9) |
+    ((time.getUTCMonth() + 1) << 5) |
+    time.getUTCDate()
+  const clock =
+    (time.getUTCHours() << 11) | (time.getUTCMinutes() << 5) | (time.getUTCSeconds() >> 1)
   header.writeUInt16LE(45, at)
   header.writeUInt16LE(FLAGS, at + 2)
   header.writeUInt16LE(clock, at + 6)
@@ -110,7 +123,8 @@ function wide(numbers: readonly number[]): Buffer {
   const field = Buffer.alloc(4 + 8 * numbers.length)
   field.writeUInt16LE(1, 0)
   field.writeUInt16LE(8 * numbers.length, 2)
-  for (const [place, number] of numbers.entries()) field.writeBigUInt64LE(BigInt(number), 4 + 8 * place)
+  for (const [place, number] of numbers.entries())
+    field.writeBigUInt64LE(BigInt(number), 4 + 8 * place)
   return field
 }
 
@@ -126,7 +140,8 @@ function endRecords(count: number, at: number, size: number): Buffer {
   whole.writeBigUInt64LE(44n, 4)
   whole.writeUInt16LE(45, 12)
   whole.writeUInt16LE(45, 14)
-  for (const [place, number] of [count, count, size, at].entries()) whole.writeBigUInt64LE(BigInt(number), 24 + 8 * place)
+  for (const [place, number] of [count, count, size, at].entries())
+    whole.writeBigUInt64LE(BigInt(number), 24 + 8 * place)
   const locator = Buffer.alloc(20)
   locator.writeUInt32LE(0x07064b50, 0)
   locator.writeBigUInt64LE(BigInt(at + size), 8)

@@ -1,8 +1,9 @@
 // Jobs: conversions in the background. Their states, and everything that changes one.
 //
-// A worker holds a job while the row names its claim and its instance lives. When the process dies, its instance is cleared away
-// (store/instance.ts), the row's `instance_id` becomes null with it, and the job can be claimed again, under a new claim. Whoever still
-// works under an old one can no longer report, finish or hand back anything: so a job is done once.
+// A worker holds a job while the row names its claim and its instance lives. When the process dies,
+// its instance is cleared away (store/instance.ts), the row's `instance_id` becomes null with it,
+// and the job can be claimed again, under a new claim. Whoever still works under an old one can no
+// longer report, finish or hand back anything: so a job is done once.
 import { quotaLock, uncount } from '../../accounts/quota.ts'
 import { DAY, HOUR } from '../../common/clock.ts'
 import type { NoPlace } from '../../fairness/shares.ts'
@@ -16,7 +17,10 @@ import type { Faults } from '../document-headers.ts'
 
 export type JobStatus = JobRow['status']
 
-/** TABLE of what can happen to a job: in which states, and what it is then. No row leads out of a state that is not named under `from`. */
+/**
+ * TABLE of what can happen to a job: in which states, and what it is then. No row leads out of a
+ * state that is not named under `from`.
+ */
 export const TRANSITIONS = {
   claim: { from: ['queued', 'running'], to: 'running' },
   succeed: { from: ['running'], to: 'succeeded' },
@@ -31,9 +35,15 @@ const UNFINISHED = TRANSITIONS.cancel.from
 
 /** Jobs of one account that may wait. */
 const MAX_WAITING = 20
-/** Times that a job is claimed. More means that it takes its processes with it, or that the store for files has been away for an hour. */
+/**
+ * Times that a job is claimed. More means that it takes its processes with it, or that the store
+ * for files has been away for an hour.
+ */
 const MOST_CLAIMS = 100
-/** A stored answer outlives the row that names it by this, so that no row ever names an answer that is gone. */
+/**
+ * A stored answer outlives the row that names it by this, so that no row ever names an answer that
+ * is gone.
+ */
 export const GRACE = HOUR
 /** Milliseconds before a job is begun again, at most. */
 export const WAIT_MOST = 30_000
@@ -48,31 +58,56 @@ export function isFinished(status: JobStatus): boolean {
 /** What a worker needs of a job that it has claimed. */
 export type ClaimedJob = JobRow & { readonly claim: string; readonly upload_blob: string }
 
-/** Moves a job, where it is in a state that the transition leads out of and (with `claim`) still held under that claim; tells whether it was. */
-function* move(db: QueryBuilder, transition: Transition, id: string, changes: Partial<JobRow>, claim?: string | null): Steps<boolean> {
+/**
+ * Moves a job, where it is in a state that the transition leads out of and (with `claim`) still
+ * held under that claim; tells whether it was.
+ */
+function* move(
+  db: QueryBuilder,
+  transition: Transition,
+  id: string,
+  changes: Partial<JobRow>,
+  claim?: string | null,
+): Steps<boolean> {
   const { from, to } = TRANSITIONS[transition]
-  const moved = db.updateTable('jobs').set({ ...changes, status: to }).where('id', '=', id).where('status', 'in', from)
-  return (yield* run(claim === undefined ? moved : moved.where('claim', claim === null ? 'is' : '=', claim))) === 1
+  const moved = db
+    .updateTable('jobs')
+    .set({ ...changes, status: to })
+    .where('id', '=', id)
+    .where('status', 'in', from)
+  return (
+    (yield* run(
+      claim === undefined ? moved : moved.where('claim', claim === null ? 'is' : '=', claim),
+    )) === 1
+  )
 }
 
 /** What a job that nobody works on any more lets go. */
 const DONE = { claim: null, instance_id: null, upload_blob: null } as const
 
-/** Enters a new job, as part of a procedure, together with its archive, which `instance` has just stored. */
+/**
+ * Enters a new job, as part of a procedure, together with its archive, which `instance` has just
+ * stored.
+ */
 export function* enterJob(db: QueryBuilder, job: ClaimableJob, instance: string): Steps<void> {
   yield* takeBlob(db, job.upload_blob, instance, FOR_NOW)
   yield* run(db.insertInto('jobs').values({ ...job, turn: yield* nextTurn(db, job.account_id) }))
 }
 
 /**
- * The turn of an account's next job (start-time fair queuing: Goyal, Vin and Cheng, 1996): one behind the account's last one, and not before the last
- * one of all that was begun. So the jobs of one account stand in line with those of the others one by one, however many it has and however they come.
+ * The turn of an account's next job (start-time fair queuing: Goyal, Vin and Cheng, 1996): one
+ * behind the account's last one, and not before the last one of all that was begun. So the jobs of
+ * one account stand in line with those of the others one by one, however many it has and however
+ * they come.
  */
 function* nextTurn(db: QueryBuilder, account: string): Steps<number> {
   const turns = yield* first(
     db.selectNoFrom((e) => {
       const last = e.selectFrom('jobs').select((job) => job.fn.max('turn').as('turn'))
-      return [last.where('account_id', '=', account).as('own'), ...BEGUN.map((status) => last.where('status', '=', status).as(status))]
+      return [
+        last.where('account_id', '=', account).as('own'),
+        ...BEGUN.map((status) => last.where('status', '=', status).as(status)),
+      ]
     }),
   )
   const { own = null, ...begun } = turns ?? {}
@@ -80,7 +115,13 @@ function* nextTurn(db: QueryBuilder, account: string): Steps<number> {
 }
 
 /** States of jobs that were begun. A job that never ran has no turn any more when it ends. */
-const BEGUN = ['running', 'succeeded', 'failed', 'canceled', 'expired'] as const satisfies JobStatus[]
+const BEGUN = [
+  'running',
+  'succeeded',
+  'failed',
+  'canceled',
+  'expired',
+] as const satisfies JobStatus[]
 /** The turn of a job that ended before it ran: it counts for nobody's place. */
 const NO_TURN = -1
 
@@ -88,7 +129,13 @@ const NO_TURN = -1
 export type ClaimableJob = JobRow & { readonly upload_blob: string }
 
 /** A new job as it is entered. */
-export function newJob(given: Pick<ClaimableJob, 'id' | 'account_id' | 'format' | 'include_metadata' | 'file_name' | 'file_size' | 'upload_blob'>, now: number): ClaimableJob {
+export function newJob(
+  given: Pick<
+    ClaimableJob,
+    'id' | 'account_id' | 'format' | 'include_metadata' | 'file_name' | 'file_size' | 'upload_blob'
+  >,
+  now: number,
+): ClaimableJob {
   return { ...given, ...AT_FIRST, created_at: now, claimable_at: now }
 }
 
@@ -128,47 +175,85 @@ export interface Claimant {
 }
 
 /**
- * Jobs that nobody holds. A clock may be set back, and machines need not agree: no job waits until a time but between two tries, and for no longer
- * than that takes. Who asks for one holds none: what its row says otherwise is from a time when the store did not take that it was over. An account of
- * which two jobs are held waits with the others.
+ * Jobs that nobody holds. A clock may be set back, and machines need not agree: no job waits until
+ * a time but between two tries, and for no longer than that takes. Who asks for one holds none:
+ * what its row says otherwise is from a time when the store did not take that it was over. An
+ * account of which two jobs are held waits with the others.
  */
-function claimable(db: QueryBuilder, status: (typeof UNFINISHED)[number], { instance, now, running }: Claimant) {
-  const held = db.selectFrom('jobs').select('account_id').where('status', '=', 'running').where('instance_id', 'is not', null).where('instance_id', '!=', instance)
-  const heldOf = (least: number) => held.groupBy('account_id').having((e) => e(e.fn.countAll<number>(), '>=', least))
-  const runHere = (count: number): string[] => running.flatMap(([account, conversions]) => (conversions >= count ? [account] : []))
+function claimable(
+  db: QueryBuilder,
+  status: (typeof UNFINISHED)[number],
+  { instance, now, running }: Claimant,
+) {
+  const held = db
+    .selectFrom('jobs')
+    .select('account_id')
+    .where('status', '=', 'running')
+    .where('instance_id', 'is not', null)
+    .where('instance_id', '!=', instance)
+  const heldOf = (least: number) =>
+    held.groupBy('account_id').having((e) => e(e.fn.countAll<number>(), '>=', least))
+  const runHere = (count: number): string[] =>
+    running.flatMap(([account, conversions]) => (conversions >= count ? [account] : []))
   // With `here` conversions that run in this process, so many jobs of others are enough.
-  const full = Array.from({ length: MAX_RUNNING + 1 }, (_, here) => ({ accounts: runHere(here), jobs: MAX_RUNNING - here }))
-  // One condition, which no index and no estimate of PostgreSQL's knows: else, before its first ANALYZE, it sorts all that wait (200 ms for 100,000 jobs).
-  return db.selectFrom('jobs').where('status', '=', status).where((e) =>
-    e
-      .case()
-      .when(
-        e.or(
-          full.flatMap(({ accounts, jobs }, here) => {
-            if (here > 0 && accounts.length === 0) return []
-            return [e.and([...(here > 0 ? [e('account_id', 'in', accounts)] : []), ...(jobs > 0 ? [e('account_id', 'in', heldOf(jobs))] : [])])]
-          }),
-        ),
-      )
-      .then(e.lit(false))
-      .when(e.and([e('claimable_at', '>', now), e('claimable_at', '>', e.ref('created_at')), e('claimable_at', '<=', now + WAIT_MOST)]))
-      .then(e.lit(false))
-      .else(e.or([e('instance_id', 'is', null), e('instance_id', '=', instance)]))
-      .end(),
-  )
+  const full = Array.from({ length: MAX_RUNNING + 1 }, (_, here) => ({
+    accounts: runHere(here),
+    jobs: MAX_RUNNING - here,
+  }))
+  // One condition, which no index and no estimate of PostgreSQL's knows: else, before its first
+  // ANALYZE, it sorts all that wait (200 ms for 100,000 jobs).
+  return db
+    .selectFrom('jobs')
+    .where('status', '=', status)
+    .where((e) =>
+      e
+        .case()
+        .when(
+          e.or(
+            full.flatMap(({ accounts, jobs }, here) => {
+              if (here > 0 && accounts.length === 0) return []
+              return [
+                e.and([
+                  ...(here > 0 ? [e('account_id', 'in', accounts)] : []),
+                  ...(jobs > 0 ? [e('account_id', 'in', heldOf(jobs))] : []),
+                ]),
+              ]
+            }),
+          ),
+        )
+        .then(e.lit(false))
+        .when(
+          e.and([
+            e('claimable_at', '>', now),
+            e('claimable_at', '>', e.ref('created_at')),
+            e('claimable_at', '<=', now + WAIT_MOST),
+          ]),
+        )
+        .then(e.lit(false))
+        .else(e.or([e('instance_id', 'is', null), e('instance_id', '=', instance)]))
+        .end(),
+    )
 }
 
-/** The claimable job whose turn it is. Each state is asked by itself: one index then gives the order of its jobs, however many wait. */
+/**
+ * The claimable job whose turn it is. Each state is asked by itself: one index then gives the order
+ * of its jobs, however many wait.
+ */
 function* nextJob(db: QueryBuilder, claimant: Claimant): Steps<JobRow | undefined> {
   const found: JobRow[] = []
   for (const status of UNFINISHED) {
-    const job = yield* first(claimable(db, status, claimant).selectAll().orderBy('turn').orderBy('id').limit(1))
+    const job = yield* first(
+      claimable(db, status, claimant).selectAll().orderBy('turn').orderBy('id').limit(1),
+    )
     if (job) found.push(job)
   }
   return found.sort((a, b) => a.turn - b.turn || (a.id < b.id ? -1 : 1))[0]
 }
 
-/** Claims the job whose turn it is, under the new id `claim`; undefined where none may begin. One claim at a time, so that its account's jobs are counted. */
+/**
+ * Claims the job whose turn it is, under the new id `claim`; undefined where none may begin. One
+ * claim at a time, so that its account's jobs are counted.
+ */
 export const claimJob = procedure(
   import.meta.url,
   'claimJob',
@@ -178,23 +263,45 @@ export const claimJob = procedure(
       const job = yield* nextJob(db, claimant)
       if (!job) return undefined
       if (job.claims >= MOST_CLAIMS) {
-        yield* failSteps(db, job, 'internal_error', `The conversion was begun ${MOST_CLAIMS} times and never ended. Tell the server's operator the job's id.`, now)
+        yield* failSteps(
+          db,
+          job,
+          'internal_error',
+          `The conversion was begun ${MOST_CLAIMS} times and never ended. Tell the server's operator the job's id.`,
+          now,
+        )
         continue
       }
-      const held = { claim, instance_id: instance, claims: job.claims + 1, started_at: job.started_at ?? now }
-      if (yield* move(db, 'claim', job.id, held, job.claim)) return { ...job, ...held, status: TRANSITIONS.claim.to }
+      const held = {
+        claim,
+        instance_id: instance,
+        claims: job.claims + 1,
+        started_at: job.started_at ?? now,
+      }
+      if (yield* move(db, 'claim', job.id, held, job.claim))
+        return { ...job, ...held, status: TRANSITIONS.claim.to }
     }
   },
   () => 'claim jobs',
 )
 
-/** Whether any job waits to be claimed: a small read, so that only who finds one asks the writer. */
+/**
+ * Whether any job waits to be claimed: a small read, so that only who finds one asks the writer.
+ */
 export async function jobWaits(store: Store, claimant: Claimant): Promise<boolean> {
   // Mostly there is none: to build the whole question takes a millisecond, once a second.
-  const unfinished = store.db.selectFrom('jobs').select('id').where('status', 'in', UNFINISHED).limit(1)
+  const unfinished = store.db
+    .selectFrom('jobs')
+    .select('id')
+    .where('status', 'in', UNFINISHED)
+    .limit(1)
   if ((await unfinished.executeTakeFirst()) === undefined) return false
   for (const status of UNFINISHED) {
-    if ((await claimable(store.db, status, claimant).select('id').limit(1).executeTakeFirst()) !== undefined) return true
+    if (
+      (await claimable(store.db, status, claimant).select('id').limit(1).executeTakeFirst()) !==
+      undefined
+    )
+      return true
   }
   return false
 }
@@ -202,36 +309,66 @@ export async function jobWaits(store: Store, claimant: Claimant): Promise<boolea
 /** Jobs that wait for a worker: of all accounts, and of one. */
 function waiting(db: QueryBuilder, account: string) {
   return db.selectNoFrom((e) => {
-    const queued = e.selectFrom('jobs').select(e.fn.countAll<number>().as('count')).where('status', '=', 'queued')
+    const queued = e
+      .selectFrom('jobs')
+      .select(e.fn.countAll<number>().as('count'))
+      .where('status', '=', 'queued')
     return [queued.as('all'), queued.where('account_id', '=', account).as('own')]
   })
 }
 
-/** Why no job more of this account may wait, or null. The first one of an account waits also where the queue is full, up to twice its length. */
-function noPlace({ all, own }: { all: number | null; own: number | null }, most: number): NoPlace | null {
+/**
+ * Why no job more of this account may wait, or null. The first one of an account waits also where
+ * the queue is full, up to twice its length.
+ */
+function noPlace(
+  { all, own }: { all: number | null; own: number | null },
+  most: number,
+): NoPlace | null {
   if ((own ?? 0) >= MAX_WAITING) return 'share'
   return (all ?? 0) < ((own ?? 0) === 0 ? most * 2 : most) ? null : 'full'
 }
 
 /** The same, before the archive is stored. */
-export async function jobPlace(store: Store, account: string, most: number): Promise<NoPlace | null> {
+export async function jobPlace(
+  store: Store,
+  account: string,
+  most: number,
+): Promise<NoPlace | null> {
   return noPlace(await waiting(store.db, account).executeTakeFirstOrThrow(), most)
 }
 
 /** The same, as part of a procedure. */
-export function* whyNotQueued(db: QueryBuilder, account: string, most: number): Steps<NoPlace | null> {
+export function* whyNotQueued(
+  db: QueryBuilder,
+  account: string,
+  most: number,
+): Steps<NoPlace | null> {
   return noPlace((yield* first(waiting(db, account))) ?? { all: 0, own: 0 }, most)
 }
 
 /** Whether the job is still held under this claim. */
 export async function isHeld(store: Store, { id, claim }: ClaimedJob): Promise<boolean> {
-  const row = await store.db.selectFrom('jobs').select('claim').where('id', '=', id).executeTakeFirst()
+  const row = await store.db
+    .selectFrom('jobs')
+    .select('claim')
+    .where('id', '=', id)
+    .executeTakeFirst()
   return row?.claim === claim
 }
 
 /** Writes down how far the job is; tells whether it is still held under this claim. */
-export async function reportProgress(store: Store, { id, claim }: ClaimedJob, done: number, total: number): Promise<boolean> {
-  const report = store.db.updateTable('jobs').set({ pages_done: done, pages_total: total }).where('id', '=', id).where('claim', '=', claim)
+export async function reportProgress(
+  store: Store,
+  { id, claim }: ClaimedJob,
+  done: number,
+  total: number,
+): Promise<boolean> {
+  const report = store.db
+    .updateTable('jobs')
+    .set({ pages_done: done, pages_total: total })
+    .where('id', '=', id)
+    .where('claim', '=', claim)
   return (await report.executeTakeFirst()).numUpdatedRows === 1n
 }
 
@@ -252,7 +389,14 @@ export const succeedJob = procedure(
   'succeedJob',
   function* (db, { job, result, faults, instance, expiresAt, now }: Success) {
     const { warnings, failedPages: failed_pages } = faults
-    const changes = { ...DONE, result_blob: result, warnings, failed_pages, finished_at: now, expires_at: expiresAt }
+    const changes = {
+      ...DONE,
+      result_blob: result,
+      warnings,
+      failed_pages,
+      finished_at: now,
+      expires_at: expiresAt,
+    }
     if (!(yield* move(db, 'succeed', job.id, changes, job.claim))) return false
     yield* takeBlob(db, result, instance, expiresAt + GRACE)
     yield* releaseBlob(db, job.upload_blob)
@@ -261,13 +405,32 @@ export const succeedJob = procedure(
 )
 
 /** Gives back what the job counted, where it may still be. */
-function* giveBack(db: QueryBuilder, { account_id, counted_day, quota_limit }: JobRow): Steps<void> {
-  if (counted_day !== null) yield* uncount(db, { account: account_id, day: counted_day, limit: quota_limit })
+function* giveBack(
+  db: QueryBuilder,
+  { account_id, counted_day, quota_limit }: JobRow,
+): Steps<void> {
+  if (counted_day !== null)
+    yield* uncount(db, { account: account_id, day: counted_day, limit: quota_limit })
 }
 
-function* failSteps(db: QueryBuilder, job: JobRow, code: string, detail: string, now: number): Steps<boolean> {
+function* failSteps(
+  db: QueryBuilder,
+  job: JobRow,
+  code: string,
+  detail: string,
+  now: number,
+): Steps<boolean> {
   const { id, claim, upload_blob } = job
-  if (!(yield* move(db, 'fail', id, { ...DONE, error_code: code, error_detail: detail, finished_at: now }, claim))) return false
+  if (
+    !(yield* move(
+      db,
+      'fail',
+      id,
+      { ...DONE, error_code: code, error_detail: detail, finished_at: now },
+      claim,
+    ))
+  )
+    return false
   yield* giveBack(db, job)
   if (upload_blob !== null) yield* releaseBlob(db, upload_blob)
   return true
@@ -277,26 +440,56 @@ function* failSteps(db: QueryBuilder, job: JobRow, code: string, detail: string,
 export const failJob = procedure(
   import.meta.url,
   'failJob',
-  function* (db, { job, code, detail, now }: { job: ClaimedJob; code: string; detail: string; now: number }) {
+  function* (
+    db,
+    { job, code, detail, now }: { job: ClaimedJob; code: string; detail: string; now: number },
+  ) {
     return yield* failSteps(db, job, code, detail, now)
   },
   ({ job }) => quotaLock(job.account_id),
 )
 
-/** Lets a job go, to be claimed again from `claimableAt` on. `counts` are what its row then says of claims and failures. */
-export async function handBack(store: Store, { id, claim }: ClaimedJob, claimableAt: number, counts: { claims?: number; failures?: number }): Promise<void> {
-  const back = store.db.updateTable('jobs').set({ ...counts, claim: null, instance_id: null, claimable_at: claimableAt })
+/**
+ * Lets a job go, to be claimed again from `claimableAt` on. `counts` are what its row then says of
+ * claims and failures.
+ */
+export async function handBack(
+  store: Store,
+  { id, claim }: ClaimedJob,
+  claimableAt: number,
+  counts: { claims?: number; failures?: number },
+): Promise<void> {
+  const back = store.db
+    .updateTable('jobs')
+    .set({ ...counts, claim: null, instance_id: null, claimable_at: claimableAt })
   await back.where('id', '=', id).where('claim', '=', claim).execute()
 }
 
-/** Cancels what is not finished, and lets go what is stored of a job; one that never ran gives its conversion back. Gives the ids of those blobs; undefined where the account has no such job. */
+/**
+ * Cancels what is not finished, and lets go what is stored of a job; one that never ran gives its
+ * conversion back. Gives the ids of those blobs; undefined where the account has no such job.
+ */
 export const cancelJob = procedure(
   import.meta.url,
   'cancelJob',
-  function* (db, { id, account, now }: { id: string; account: string; now: number }): Steps<string[] | undefined> {
-    const job = yield* first(db.selectFrom('jobs').selectAll().where('id', '=', id).where('account_id', '=', account).forUpdate())
+  function* (
+    db,
+    { id, account, now }: { id: string; account: string; now: number },
+  ): Steps<string[] | undefined> {
+    const job = yield* first(
+      db
+        .selectFrom('jobs')
+        .selectAll()
+        .where('id', '=', id)
+        .where('account_id', '=', account)
+        .forUpdate(),
+    )
     if (!job) return undefined
-    const canceled = yield* move(db, 'cancel', id, { ...DONE, finished_at: now, turn: job.status === 'queued' ? NO_TURN : job.turn })
+    const canceled = yield* move(db, 'cancel', id, {
+      ...DONE,
+      finished_at: now,
+      turn: job.status === 'queued' ? NO_TURN : job.turn,
+    })
     if (canceled && job.status === 'queued') yield* giveBack(db, job)
     if (!canceled) yield* move(db, 'expire', id, { result_blob: null, expires_at: now })
     const blobs = [job.upload_blob, job.result_blob].filter((blob) => blob !== null)
@@ -306,21 +499,46 @@ export const cancelJob = procedure(
   ({ account }) => quotaLock(account),
 )
 
-/** Lets results expire, and forgets jobs that finished long ago. Their blobs have an expiry of their own. */
-export const sweepJobs = procedure(import.meta.url, 'sweepJobs', function* (db, { now }: { now: number }) {
-  const { from, to } = TRANSITIONS.expire
-  yield* run(db.updateTable('jobs').set({ status: to, result_blob: null }).where('status', 'in', from).where('expires_at', '<=', now))
-  yield* run(db.deleteFrom('jobs').where('finished_at', '<', now - KEPT))
-})
+/**
+ * Lets results expire, and forgets jobs that finished long ago. Their blobs have an expiry of their
+ * own.
+ */
+export const sweepJobs = procedure(
+  import.meta.url,
+  'sweepJobs',
+  function* (db, { now }: { now: number }) {
+    const { from, to } = TRANSITIONS.expire
+    yield* run(
+      db
+        .updateTable('jobs')
+        .set({ status: to, result_blob: null })
+        .where('status', 'in', from)
+        .where('expires_at', '<=', now),
+    )
+    yield* run(db.deleteFrom('jobs').where('finished_at', '<', now - KEPT))
+  },
+)
 
 /** An account's job; with null, whosever it is. */
-export function findJob(store: Store, id: string, account: string | null): Promise<JobRow | undefined> {
+export function findJob(
+  store: Store,
+  id: string,
+  account: string | null,
+): Promise<JobRow | undefined> {
   const jobs = store.db.selectFrom('jobs').selectAll().where('id', '=', id)
   return (account === null ? jobs : jobs.where('account_id', '=', account)).executeTakeFirst()
 }
 
-/** An account's jobs, or with null those of all, newest first, after `cursor` (the id of the last one seen). */
-export function listJobs(store: Store, account: string | null, limit: number, cursor: string | undefined): Promise<JobRow[]> {
+/**
+ * An account's jobs, or with null those of all, newest first, after `cursor` (the id of the last
+ * one seen).
+ */
+export function listJobs(
+  store: Store,
+  account: string | null,
+  limit: number,
+  cursor: string | undefined,
+): Promise<JobRow[]> {
   const jobs = store.db.selectFrom('jobs').selectAll().orderBy('id', 'desc').limit(limit)
   const mine = account === null ? jobs : jobs.where('account_id', '=', account)
   return (cursor === undefined ? mine : mine.where('id', '<', cursor)).execute()

@@ -1,10 +1,14 @@
-// Tells those who wait for jobs, or for quota, that something may have changed: at once where this process did it, as soon as the store notices where another did.
+// Tells those who wait for jobs, or for quota, that something may have changed: at once where this
+// process did it, as soon as the store notices where another did.
 import type { Store } from '../../store/open.ts'
 
 export interface JobChanges {
   /** Something has changed. */
   tell(): void
-  /** Calls back at each change; it may be none that concerns the listener. Gives the function that ends it. */
+  /**
+   * Calls back at each change; it may be none that concerns the listener. Gives the function that
+   * ends it.
+   */
   on(listener: () => void): () => void
 }
 

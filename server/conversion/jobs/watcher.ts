@@ -1,4 +1,5 @@
-// Watches jobs for those who follow their events: one look at the store for all of them, however many follow.
+// Watches jobs for those who follow their events: one look at the store for all of them, however
+// many follow.
 import type { JobRow } from '../../store/schema.ts'
 import type { Store } from '../../store/open.ts'
 import type { JobChanges } from './notifications.ts'
@@ -11,8 +12,9 @@ const AT_ONCE = 500
 
 export interface JobWatch extends Disposable {
   /**
-   * The job as it is, then once for each change, until it is finished, gone, or `signal` ends it. What changes while the reader is slow is
-   * told once, as it is then. `undefined` when nothing has happened for `idle` milliseconds.
+   * The job as it is, then once for each change, until it is finished, gone, or `signal` ends it.
+   * What changes while the reader is slow is told once, as it is then. `undefined` when nothing has
+   * happened for `idle` milliseconds.
    */
   follow(job: JobRow, signal: AbortSignal, idle: number): AsyncGenerator<JobRow | undefined, void>
 }
@@ -25,7 +27,10 @@ interface Followed {
   readonly waiting: Set<() => void>
 }
 
-/** Opens the watch; it looks at nothing as long as nobody follows. Disposing of it ends whoever does. */
+/**
+ * Opens the watch; it looks at nothing as long as nobody follows. Disposing of it ends whoever
+ * does.
+ */
 export function watchJobs(store: Store, changes: JobChanges): JobWatch {
   const followed = new Map<string, Followed>()
   const closing = new AbortController()
@@ -102,7 +107,10 @@ export function watchJobs(store: Store, changes: JobChanges): JobWatch {
   }
 }
 
-/** Resolves to true when the job has changed or `signal` ends the waiting, to false after `idle` milliseconds. */
+/**
+ * Resolves to true when the job has changed or `signal` ends the waiting, to false after `idle`
+ * milliseconds.
+ */
 function changed(job: Followed, signal: AbortSignal, idle: number): Promise<boolean> {
   return new Promise((resolve) => {
     const wake = (): void => done(true)
@@ -122,5 +130,10 @@ function changed(job: Followed, signal: AbortSignal, idle: number): Promise<bool
 /** Whether what is shown of a job has changed. */
 function hasChanged(before: JobRow | undefined, now: JobRow | undefined): boolean {
   if (!before || !now) return before !== now
-  return before.status !== now.status || before.pages_done !== now.pages_done || before.pages_total !== now.pages_total || before.started_at !== now.started_at
+  return (
+    before.status !== now.status ||
+    before.pages_done !== now.pages_done ||
+    before.pages_total !== now.pages_total ||
+    before.started_at !== now.started_at
+  )
 }

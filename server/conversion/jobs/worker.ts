@@ -1,4 +1,5 @@
-// Runs jobs, one at a time: claim → fetch → convert → store → finish. One job has all converters of the process.
+// Runs jobs, one at a time: claim → fetch → convert → store → finish. One job has all converters of
+// the process.
 import { newId } from '../../common/ids.ts'
 import { Problem } from '../../common/errors.ts'
 import { dropBlobs, keepBlob } from '../../store/blobs/blobs.ts'
@@ -8,14 +9,30 @@ import { nextChange, type JobChanges } from './notifications.ts'
 import type { ConversionQueue } from '../queue.ts'
 import { convert, type ConversionParts } from '../run-conversion.ts'
 import type { Faults } from '../document-headers.ts'
-import { WAIT_MOST, claimJob, failJob, handBack, isHeld, jobWaits, reportProgress, succeedJob, type ClaimedJob } from './jobs.ts'
+import {
+  WAIT_MOST,
+  claimJob,
+  failJob,
+  handBack,
+  isHeld,
+  jobWaits,
+  reportProgress,
+  succeedJob,
+  type ClaimedJob,
+} from './jobs.ts'
 import type { Progress } from '../pool/conversion-step.ts'
 
 /** Milliseconds between two looks for a job where nobody tells of one. */
 const LOOK = 1000
-/** Milliseconds between two reports of progress, and between two looks whether the job is still ours. */
+/**
+ * Milliseconds between two reports of progress, and between two looks whether the job is still
+ * ours.
+ */
 const REPORT = 300
-/** Conversions that may fail for no reason of their own (a converter that ended, say) before the job does. */
+/**
+ * Conversions that may fail for no reason of their own (a converter that ended, say) before the job
+ * does.
+ */
 const MOST_FAILURES = 3
 /** Milliseconds before a job is begun again for the first time. */
 const WAIT_FIRST = 500
@@ -32,7 +49,10 @@ export interface WorkerParts extends ConversionParts {
 const LOST = new Error('the job was canceled, or is held by another process')
 const STOPPED = new Error('the worker is stopping')
 
-/** Starts to run jobs. Disposing of it claims no more, and hands back the job that runs: another process can claim it at once. */
+/**
+ * Starts to run jobs. Disposing of it claims no more, and hands back the job that runs: another
+ * process can claim it at once.
+ */
 export function openWorker(parts: WorkerParts): AsyncDisposable {
   const { changes, log } = parts
   const stopping = new AbortController()
@@ -40,8 +60,13 @@ export function openWorker(parts: WorkerParts): AsyncDisposable {
 
   const work = async (): Promise<void> => {
     while (!stopped.aborted) {
-      const job = await claim(parts).catch((error: unknown) => log.error('no job can be claimed', error))
-      if (job) await performInTurn(parts, job, stopped).catch((error: unknown) => log.error('a job cannot be ended', error, { job: job.id }))
+      const job = await claim(parts).catch((error: unknown) =>
+        log.error('no job can be claimed', error),
+      )
+      if (job)
+        await performInTurn(parts, job, stopped).catch((error: unknown) =>
+          log.error('a job cannot be ended', error, { job: job.id }),
+        )
       else await nextChange(changes, stopped, LOOK)
     }
   }
@@ -54,7 +79,13 @@ export function openWorker(parts: WorkerParts): AsyncDisposable {
   }
 }
 
-async function claim({ store, instance, clock, changes, queue }: WorkerParts): Promise<ClaimedJob | undefined> {
+async function claim({
+  store,
+  instance,
+  clock,
+  changes,
+  queue,
+}: WorkerParts): Promise<ClaimedJob | undefined> {
   const now = clock()
   const claimant = { instance: instance.id, now, running: queue.running() }
   if (!(await jobWaits(store, claimant))) return undefined
@@ -67,7 +98,11 @@ async function claim({ store, instance, clock, changes, queue }: WorkerParts): P
 }
 
 /** The same, unless a conversion of the account began while the job was claimed. */
-async function performInTurn(parts: WorkerParts, job: ClaimedJob, stopped: AbortSignal): Promise<void> {
+async function performInTurn(
+  parts: WorkerParts,
+  job: ClaimedJob,
+  stopped: AbortSignal,
+): Promise<void> {
   using place = parts.queue.beginJob(job.account_id)
   if (place === null) await handBack(parts.store, job, job.created_at, { claims: job.claims - 1 })
   else await perform(parts, job, stopped)
@@ -79,8 +114,16 @@ async function perform(parts: WorkerParts, job: ClaimedJob, stopped: AbortSignal
   try {
     const { result, faults } = await convertJob(parts, job, stopped)
     const now = clock()
-    const done = await store.run(succeedJob, { job, result, faults, instance: instance.id, expiresAt: now + retention, now })
-    await dropBlobs(store, blobs, [done ? job.upload_blob : result]).catch(() => {}) // then the sweep does it
+    const done = await store.run(succeedJob, {
+      job,
+      result,
+      faults,
+      instance: instance.id,
+      expiresAt: now + retention,
+      now,
+    })
+    // then the sweep does it
+    await dropBlobs(store, blobs, [done ? job.upload_blob : result]).catch(() => {})
   } catch (error) {
     const trouble = passingTrouble(error)
     const fault = error instanceof Problem && error.status < 500 ? error : undefined
@@ -93,7 +136,15 @@ async function perform(parts: WorkerParts, job: ClaimedJob, stopped: AbortSignal
     } else {
       log.error('a conversion has failed', error, { job: job.id })
       const failures = job.failures + 1
-      if (failures >= MOST_FAILURES) await fail(parts, job, new Problem('internal_error', `The conversion ended ${failures} times without a result. Tell the server's operator the job's id.`))
+      if (failures >= MOST_FAILURES)
+        await fail(
+          parts,
+          job,
+          new Problem(
+            'internal_error',
+            `The conversion ended ${failures} times without a result. Tell the server's operator the job's id.`,
+          ),
+        )
       else await handBack(store, job, clock() + waitOf(failures), { failures })
     }
   } finally {
@@ -106,9 +157,14 @@ function waitOf(tries: number): number {
   return Math.min(WAIT_MOST, WAIT_FIRST * 2 ** Math.min(tries - 1, 16))
 }
 
-async function fail({ store, blobs, clock }: WorkerParts, job: ClaimedJob, { code, detail }: Problem): Promise<void> {
+async function fail(
+  { store, blobs, clock }: WorkerParts,
+  job: ClaimedJob,
+  { code, detail }: Problem,
+): Promise<void> {
   const failed = await store.run(failJob, { job, code, detail, now: clock() })
-  if (failed) await dropBlobs(store, blobs, [job.upload_blob]).catch(() => {}) // then the sweep does it
+  // then the sweep does it
+  if (failed) await dropBlobs(store, blobs, [job.upload_blob]).catch(() => {})
 }
 
 /** A job's document: the id of its blob. */
@@ -140,7 +196,10 @@ async function convertJob(
       scratch: workspace.path,
       output: output.path,
     } as const
-    const { warnings, failed } = await convert(task, converters, { signal, onProgress: reporter.note })
+    const { warnings, failed } = await convert(task, converters, {
+      signal,
+      onProgress: reporter.note,
+    })
     await reporter.end()
     signal.throwIfAborted()
     const result = await keepBlob(store, blobs, output.path, instance.id, clock())
@@ -150,8 +209,16 @@ async function convertJob(
   }
 }
 
-/** Writes down progress now and then, the first at once; calls `onLost` as soon as the job is no longer ours. */
-function reportRegularly(store: Store, job: ClaimedJob, changes: JobChanges, onLost: () => void): { note(progress: Progress): void; end(): Promise<void> } {
+/**
+ * Writes down progress now and then, the first at once; calls `onLost` as soon as the job is no
+ * longer ours.
+ */
+function reportRegularly(
+  store: Store,
+  job: ClaimedJob,
+  changes: JobChanges,
+  onLost: () => void,
+): { note(progress: Progress): void; end(): Promise<void> } {
   let latest: Progress | undefined
   let written: Progress | undefined
   let writing: Promise<void> | undefined
@@ -159,7 +226,11 @@ function reportRegularly(store: Store, job: ClaimedJob, changes: JobChanges, onL
     const progress = latest === written ? undefined : latest
     written = latest
     // Where the store does not answer, the end of the job finds out.
-    const held = await (progress ? reportProgress(store, job, progress.pagesDone, progress.pagesTotal) : isHeld(store, job)).catch(() => true)
+    const held = await (
+      progress
+        ? reportProgress(store, job, progress.pagesDone, progress.pagesTotal)
+        : isHeld(store, job)
+    ).catch(() => true)
     if (!held) onLost()
     else if (progress) changes.tell()
     writing = undefined

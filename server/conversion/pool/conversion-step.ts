@@ -1,9 +1,17 @@
-// One step of a conversion: files in, files out. It knows no HTTP and no database, so that the request, the job and the command line all
-// use it.
+// One step of a conversion: files in, files out. It knows no HTTP and no database, so that the
+// request, the job and the command line all use it.
 import { closeSync, fdatasyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import {
-  checkArchive, convertFile, convertShare, joinShares, unpackArchive,
-  type ArchiveLimits, type Converted, type OnPage, type Share, type Write,
+  checkArchive,
+  convertFile,
+  convertShare,
+  joinShares,
+  unpackArchive,
+  type ArchiveLimits,
+  type Converted,
+  type OnPage,
+  type Share,
+  type Write,
 } from '@tollmark/notion-markdown/archive'
 import type { FileKind } from '../upload/sniff.ts'
 import { FLUSHED } from '../upload/incremental-fsync.ts'
@@ -28,10 +36,16 @@ export interface Task {
 }
 
 /**
- * The whole of a conversion; what can be checked without it; the unpacking of large parts, for shares that are `isUnpacked`; one converter's share of the
- * pages; or the joining of `join` shares.
+ * The whole of a conversion; what can be checked without it; the unpacking of large parts, for
+ * shares that are `isUnpacked`; one converter's share of the pages; or the joining of `join`
+ * shares.
  */
-export type Step = { readonly whole: true } | { readonly check: true } | { readonly unpack: true } | { readonly share: Share } | { readonly join: number }
+export type Step =
+  | { readonly whole: true }
+  | { readonly check: true }
+  | { readonly unpack: true }
+  | { readonly share: Share }
+  | { readonly join: number }
 
 export interface Progress {
   /** By this step. */
@@ -83,7 +97,7 @@ async function writing<T>(path: string, use: (write: Write) => Promise<T>): Prom
   const flush = (): void => {
     const bytes = Buffer.from(waiting)
     waiting = ''
-    for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done)
+    for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done)
     unflushed += bytes.length
     if (unflushed < FLUSHED) return
     fdatasyncSync(file)

@@ -1,9 +1,12 @@
-// The pool of converter processes: conversions never run in the process that serves requests. A conversion that takes too long or too much memory
-// ends with its process, and takes nobody with it.
+// The pool of converter processes: conversions never run in the process that serves requests. A
+// conversion that takes too long or too much memory ends with its process, and takes nobody with
+// it.
 //
-// Processes and not threads, because a thread that runs out of memory takes the whole process along unless V8 gets to a check in time. Measured with
-// Node 24.21, a limit of 64 or 256 MB and eleven ways of eating memory (arrays, strings, maps, JSON, split, regular expressions): 26 of 44 runs ended
-// the process. It also keeps the server's secrets out of the process that reads strangers' files, and lets the system prefer the server.
+// Processes and not threads, because a thread that runs out of memory takes the whole process along
+// unless V8 gets to a check in time. Measured with Node 24.21, a limit of 64 or 256 MB and eleven
+// ways of eating memory (arrays, strings, maps, JSON, split, regular expressions): 26 of 44 runs
+// ended the process. It also keeps the server's secrets out of the process that reads strangers'
+// files, and lets the system prefer the server.
 import { fork, type ChildProcess } from 'node:child_process'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
@@ -28,7 +31,9 @@ export interface ConverterLimits {
   readonly deadline: number
   /** Bytes of JavaScript objects that one conversion may use. */
   readonly heap: number
-  /** Whether one starts at once, so that the first conversion does not wait for it (the default). */
+  /**
+   * Whether one starts at once, so that the first conversion does not wait for it (the default).
+   */
   readonly warm?: boolean
   /** Limits on archives, of all tasks that name none. Default: those of the engine. */
   readonly archive?: Partial<ArchiveLimits>
@@ -46,7 +51,11 @@ export interface Converters extends AsyncDisposable {
    * @returns what the conversion came to; of a step that writes no document, nothing
    * @throws Problem `invalid_file` where the file is at fault
    */
-  run(task: Task, step: Step, more?: { signal?: AbortSignal; onProgress?: (progress: Progress) => void }): Promise<Converted>
+  run(
+    task: Task,
+    step: Step,
+    more?: { signal?: AbortSignal; onProgress?: (progress: Progress) => void },
+  ): Promise<Converted>
 }
 
 /** A step that waits or runs. */
@@ -66,13 +75,19 @@ const NOTHING: Converted = { pages: 0, failed: 0, warnings: 0 }
 const PROGRAM = new URL('converter-process.ts', import.meta.url)
 /** Milliseconds after which a converter without work is ended, but for the last one. */
 const KEPT_IDLE = 60_000
-/** Megabytes for objects that have just been made: a page's tree is short-lived, and a larger space only takes longer to fill. */
+/**
+ * Megabytes for objects that have just been made: a page's tree is short-lived, and a larger space
+ * only takes longer to fill.
+ */
 const YOUNG = 4
 /** Letters of a converter's last words that are kept for the log. */
 const LAST_WORDS = 4000
 
 /** Opens the pool. */
-export function openConverters({ atOnce, deadline, heap, warm = true, archive = {} }: ConverterLimits, program: URL = PROGRAM): Converters {
+export function openConverters(
+  { atOnce, deadline, heap, warm = true, archive = {} }: ConverterLimits,
+  program: URL = PROGRAM,
+): Converters {
   const waiting: Item[] = []
   const idle = new Map<ChildProcess, NodeJS.Timeout>()
   const all = new Set<ChildProcess>()
@@ -157,7 +172,12 @@ export function openConverters({ atOnce, deadline, heap, warm = true, archive = 
     }
     const timer = setTimeout(() => {
       item.stop?.()
-      item.reject(new Problem('invalid_file', `The file takes longer than ${deadline / 1000} seconds to convert. Export it in smaller parts.`))
+      item.reject(
+        new Problem(
+          'invalid_file',
+          `The file takes longer than ${deadline / 1000} seconds to convert. Export it in smaller parts.`,
+        ),
+      )
     }, deadline)
     const going = getOn(converter.pid)
     converter.on('message', onMessage).on('exit', onExit)
@@ -198,14 +218,25 @@ export function openConverters({ atOnce, deadline, heap, warm = true, archive = 
   }
 }
 
-/** Its collector's helpers would take the other processors too, and hold up requests there: an idle task that is in the kernel gives way to nobody. */
+/**
+ * Its collector's helpers would take the other processors too, and hold up requests there: an idle
+ * task that is in the kernel gives way to nobody.
+ */
 const ON_ONE_PROCESSOR = ['--single-threaded-gc', '--v8-pool-size=1']
 
 function startConverter(program: URL, heap: number): ChildProcess {
   const cache = getCompileCacheDir() // this Node's folder in the one that the environment named
   const converter = fork(fileURLToPath(program), {
-    execArgv: ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', '--expose-gc', ...ON_ONE_PROCESSOR, `--max-old-space-size=${Math.ceil(heap / 1_048_576)}`, `--max-semi-space-size=${YOUNG}`],
-    // Nothing of the server's environment: it holds secrets. The time zone of the machine must not show in a document.
+    execArgv: [
+      '--conditions=tollmark',
+      '--disable-warning=ExperimentalWarning',
+      '--expose-gc',
+      ...ON_ONE_PROCESSOR,
+      `--max-old-space-size=${Math.ceil(heap / 1_048_576)}`,
+      `--max-semi-space-size=${YOUNG}`,
+    ],
+    // Nothing of the server's environment: it holds secrets. The time zone of the machine must not
+    // show in a document.
     env: { TZ: 'UTC', ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }) },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
@@ -228,5 +259,9 @@ function end(converter: ChildProcess): Promise<void> {
 function ended(code: number | null, signal: string | null, lastWords: string): Error {
   const cause = new Error(`the converter ended with ${signal ?? code}: ${lastWords}`)
   if (signal !== 'SIGABRT' && !/heap out of memory/.test(lastWords)) return cause
-  return new Problem('invalid_file', 'The file needs more memory to convert than is allowed. Export it in smaller parts.', { cause })
+  return new Problem(
+    'invalid_file',
+    'The file needs more memory to convert than is allowed. Export it in smaller parts.',
+    { cause },
+  )
 }

@@ -28,19 +28,29 @@ async function answer(task: Task, step: Step): Promise<FromConverter> {
 
 let kept = false
 
-/** Converters are killed, and Node keeps what it has compiled at an orderly end only: so it is kept after the first step, for those that start later. */
+/**
+ * Converters are killed, and Node keeps what it has compiled at an orderly end only: so it is kept
+ * after the first step, for those that start later.
+ */
 function keepCompiled(): void {
   if (!kept) flushCompileCache()
   kept = true
 }
 
-/** What a step of a large archive leaves is garbage, and an idle converter would keep it: 127 MB instead of 90 after a share of 170 MB of pages. */
+/**
+ * What a step of a large archive leaves is garbage, and an idle converter would keep it: 127 MB
+ * instead of 90 after a share of 170 MB of pages.
+ */
 function letGo(step: Step): void {
-  if (!('whole' in step)) globalThis.gc?.({ type: 'major', flavor: 'last-resort', execution: 'sync' })
+  if (!('whole' in step))
+    globalThis.gc?.({ type: 'major', flavor: 'last-resort', execution: 'sync' })
 }
 
 process.on('message', ({ task, step }: { task: Task; step: Step }) => {
-  void answer(task, step).then(send).then(keepCompiled).then(() => letGo(step))
+  void answer(task, step)
+    .then(send)
+    .then(keepCompiled)
+    .then(() => letGo(step))
 })
 // The server is gone: nobody wants the result.
 process.on('disconnect', () => process.exit(0))

@@ -1,15 +1,20 @@
-// Requests come before conversions: how a converter gives way to them, and how it gets on nevertheless.
+// Requests come before conversions: how a converter gives way to them, and how it gets on
+// nevertheless.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 
-/** How often it is looked what a conversion has got of the processors, in milliseconds; and the least share of one that is enough. */
+/**
+ * How often it is looked what a conversion has got of the processors, in milliseconds; and the
+ * least share of one that is enough.
+ */
 const LOOK_MS = 1_000
 const LEAST = 0.1
 
 /**
- * Gives a process a low priority. On Linux it becomes an idle task besides: any other may finish a slice of some milliseconds before it gives way to
- * who has just become ready, and an idle task does so at once. Where that is not allowed, it competes on equal terms.
+ * Gives a process a low priority. On Linux it becomes an idle task besides: any other may finish a
+ * slice of some milliseconds before it gives way to who has just become ready, and an idle task
+ * does so at once. Where that is not allowed, it competes on equal terms.
  */
 export function giveWay(pid: number): void {
   try {
@@ -20,7 +25,10 @@ export function giveWay(pid: number): void {
   schedule(pid, '--idle')
 }
 
-/** While it is not disposed: on processors that others keep busy an idle task would wait for ever, so one that gets next to nothing is none until the end. */
+/**
+ * While it is not disposed: on processors that others keep busy an idle task would wait for ever,
+ * so one that gets next to nothing is none until the end.
+ */
 export function getOn(pid: number): Disposable {
   let idle = true
   let before = processorTime(pid)
@@ -42,10 +50,14 @@ export function getOn(pid: number): Disposable {
 
 /** sched(7), by a program that every Linux has; without it nothing changes. */
 function schedule(pid: number, policy: '--idle' | '--other'): void {
-  if (process.platform === 'linux') execFile('chrt', ['--all-tasks', policy, '--pid', '0', String(pid)], () => {})
+  if (process.platform === 'linux')
+    execFile('chrt', ['--all-tasks', policy, '--pid', '0', String(pid)], () => {})
 }
 
-/** Milliseconds that a process has run on any processor; null where the system does not say. Fields 14 and 15 of proc_pid_stat(5), in hundredths of a second. */
+/**
+ * Milliseconds that a process has run on any processor; null where the system does not say. Fields
+ * 14 and 15 of proc_pid_stat(5), in hundredths of a second.
+ */
 function processorTime(pid: number): number | null {
   try {
     // Counted from behind the command's name, which may hold spaces.

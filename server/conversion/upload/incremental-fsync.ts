@@ -2,9 +2,10 @@
 import { open } from 'node:fs/promises'
 
 /**
- * Bytes of a growing file after which they are flushed to the disk. Otherwise a large file goes there all at once when it becomes a blob, and every
- * write of the store waits behind it; behind two megabytes it still waits for some milliseconds. A small file is not flushed at all: most of them
- * never become blobs.
+ * Bytes of a growing file after which they are flushed to the disk. Otherwise a large file goes
+ * there all at once when it becomes a blob, and every write of the store waits behind it; behind
+ * two megabytes it still waits for some milliseconds. A small file is not flushed at all: most of
+ * them never become blobs.
  */
 export const FLUSHED = 512 * 1024
 

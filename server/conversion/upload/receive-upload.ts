@@ -1,5 +1,6 @@
-// multipart/form-data → a file on the disk and the options. The only place that answers 400 and 413 for uploads. Nothing is held in memory
-// but the piece that is passing, and nothing is read after the first byte too many.
+// multipart/form-data → a file on the disk and the options. The only place that answers 400 and 413
+// for uploads. Nothing is held in memory but the piece that is passing, and nothing is read after
+// the first byte too many.
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -32,8 +33,13 @@ export interface UploadLimits {
   readonly maxZip: number
 }
 
-/** TABLE of the form's fields besides the file: how each is read, and what it may be. Unknown fields are ignored. */
-const FIELDS: Readonly<Record<string, { read: (value: string) => Partial<Options> | undefined; what: string }>> = {
+/**
+ * TABLE of the form's fields besides the file: how each is read, and what it may be. Unknown fields
+ * are ignored.
+ */
+const FIELDS: Readonly<
+  Record<string, { read: (value: string) => Partial<Options> | undefined; what: string }>
+> = {
   format: {
     read: (value) => (value === 'markdown' || value === 'json' ? { format: value } : undefined),
     what: '"markdown" or "json"',
@@ -51,8 +57,18 @@ function fieldOf(name: string): (typeof FIELDS)[string] | undefined {
   return Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined
 }
 
-/** Bounds on the form around the file. Field values are short; whatever a browser or script adds fits easily. */
-const FORM = { fieldNameSize: 200, fieldSize: 4096, fields: 100, parts: 200, headerPairs: 50, headerSize: 16_384 }
+/**
+ * Bounds on the form around the file. Field values are short; whatever a browser or script adds
+ * fits easily.
+ */
+const FORM = {
+  fieldNameSize: 200,
+  fieldSize: 4096,
+  fields: 100,
+  parts: 200,
+  headerPairs: 50,
+  headerSize: 16_384,
+}
 const FORM_BYTES = 1_048_576
 
 function mostBytes({ maxHtml, maxZip }: UploadLimits): number {
@@ -60,26 +76,46 @@ function mostBytes({ maxHtml, maxZip }: UploadLimits): number {
 }
 
 /**
- * Refuses what the head alone says is no upload that can be taken, so that a caller who asks first sends nothing.
+ * Refuses what the head alone says is no upload that can be taken, so that a caller who asks first
+ * sends nothing.
  *
- * @throws Problem `missing_file` (400), `file_too_large` (413) or `unsupported_file_type` (415, for a compressed body)
+ * @throws Problem `missing_file` (400), `file_too_large` (413) or `unsupported_file_type` (415, for
+ *   a compressed body)
  */
-export function checkHead({ 'content-type': type = '', 'content-length': length, 'content-encoding': encoding = 'identity' }: IncomingHttpHeaders, limits: UploadLimits): void {
+export function checkHead(
+  {
+    'content-type': type = '',
+    'content-length': length,
+    'content-encoding': encoding = 'identity',
+  }: IncomingHttpHeaders,
+  limits: UploadLimits,
+): void {
   if (!/^\s*identity\s*$/i.test(encoding)) {
-    throw new Problem('unsupported_file_type', `The body of the request is compressed (Content-Encoding: ${encoding.slice(0, 40)}). Send the form as it is: an archive is compressed already.`, { status: 415 })
+    throw new Problem(
+      'unsupported_file_type',
+      `The body of the request is compressed (Content-Encoding: ${encoding.slice(0, 40)}). Send the form as it is: an archive is compressed already.`,
+      { status: 415 },
+    )
   }
   if (Number(length ?? 0) > mostBytes(limits)) throw formTooLarge(limits)
   openForm(type)
 }
 
 /**
- * Receives one upload into the new file `path`. It ends at the first thing that is wrong and leaves the rest of the body unread.
+ * Receives one upload into the new file `path`. It ends at the first thing that is wrong and leaves
+ * the rest of the body unread.
  *
  * @param body the form; where it breaks off, its error is thrown
  * @param type the request's content type
- * @throws Problem `missing_file`, `invalid_file`, `unsupported_file_type`, `invalid_field` (400) or `file_too_large` (413)
+ * @throws Problem `missing_file`, `invalid_file`, `unsupported_file_type`, `invalid_field` (400) or
+ *   `file_too_large` (413)
  */
-export async function receiveUpload(body: Readable, type: string, path: string, limits: UploadLimits): Promise<Upload> {
+export async function receiveUpload(
+  body: Readable,
+  type: string,
+  path: string,
+  limits: UploadLimits,
+): Promise<Upload> {
   const most = mostBytes(limits)
   const form = openForm(type)
   let options: Options = { format: 'markdown', includeMetadata: false }
@@ -90,10 +126,25 @@ export async function receiveUpload(body: Readable, type: string, path: string, 
   try {
     await new Promise<void>((resolve, reject) => {
       form.on('field', (name: string, value: string, _: boolean, truncated: boolean) => {
-        if (name === 'file') return reject(new Problem('missing_file', 'The field "file" has no file in it. Send it as a file, with a file name.'))
+        if (name === 'file')
+          return reject(
+            new Problem(
+              'missing_file',
+              'The field "file" has no file in it. Send it as a file, with a file name.',
+            ),
+          )
         const field = fieldOf(name)
         if (!field) return
-        if (seen.has(name)) return reject(invalidFields([{ param: name, code: 'duplicate', detail: 'This field is there twice. Send it once.' }]))
+        if (seen.has(name))
+          return reject(
+            invalidFields([
+              {
+                param: name,
+                code: 'duplicate',
+                detail: 'This field is there twice. Send it once.',
+              },
+            ]),
+          )
         seen.add(name)
         const read = truncated ? undefined : field.read(value)
         if (!read) return reject(invalidField(name, `Must be ${field.what}.`))
@@ -102,18 +153,37 @@ export async function receiveUpload(body: Readable, type: string, path: string, 
       form.on('file', (name: string | undefined, part: Readable, fileName: string | undefined) => {
         part.on('error', () => {}) // the form itself, or receiveFile, tells what is wrong
         if (name !== 'file') return part.resume()
-        if (file) return reject(invalidFields([{ param: name, code: 'duplicate', detail: 'This field is there twice. Send one file a request.' }]))
+        if (file)
+          return reject(
+            invalidFields([
+              {
+                param: name,
+                code: 'duplicate',
+                detail: 'This field is there twice. Send one file a request.',
+              },
+            ]),
+          )
         stream = part
         // A form writes the quotes of a name so (HTML standard, "multipart/form-data").
         file = receiveFile(stream, path, (fileName ?? '').replaceAll('%22', '"'), limits)
         file.catch(reject)
       })
       form.on('error', () => {
-        if (received === 0) reject(new Problem('missing_file', 'The request has no body. Send the exported .html or .zip file in the field "file".'))
+        if (received === 0)
+          reject(
+            new Problem(
+              'missing_file',
+              'The request has no body. Send the exported .html or .zip file in the field "file".',
+            ),
+          )
         else reject(broken('The form is not well formed, or ends before its last boundary.'))
       })
-      form.on('partsLimit', () => reject(new Problem('invalid_field', `The form has more than ${FORM.parts} parts.`)))
-      form.on('fieldsLimit', () => reject(new Problem('invalid_field', `The form has more than ${FORM.fields} fields.`)))
+      form.on('partsLimit', () =>
+        reject(new Problem('invalid_field', `The form has more than ${FORM.parts} parts.`)),
+      )
+      form.on('fieldsLimit', () =>
+        reject(new Problem('invalid_field', `The form has more than ${FORM.fields} fields.`)),
+      )
       form.on('finish', resolve)
       body.on('error', reject)
       body.on('data', (piece: Buffer) => {
@@ -122,7 +192,11 @@ export async function receiveUpload(body: Readable, type: string, path: string, 
       })
       body.pipe(form)
     })
-    if (!file) throw new Problem('missing_file', 'The form has no field "file". Send the exported .html or .zip file in it.')
+    if (!file)
+      throw new Problem(
+        'missing_file',
+        'The form has no field "file". Send the exported .html or .zip file in it.',
+      )
     return { ...(await file), ...options }
   } finally {
     body.unpipe(form)
@@ -137,22 +211,39 @@ export async function receiveUpload(body: Readable, type: string, path: string, 
 
 function openForm(type: string): BusboyInstance {
   if (!/^multipart\/form-data\s*(?:;|$)/i.test(type)) {
-    throw new Problem('missing_file', 'The request is not a form. Send multipart/form-data with the exported file in the field "file".')
+    throw new Problem(
+      'missing_file',
+      'The request is not a form. Send multipart/form-data with the exported file in the field "file".',
+    )
   }
   try {
     return new Busboy({ headers: { 'content-type': type }, limits: FORM, isPartAFile })
   } catch (cause) {
-    throw new Problem('missing_file', 'The form has no boundary in its Content-Type. Let your HTTP client make that header.', { cause })
+    throw new Problem(
+      'missing_file',
+      'The form has no boundary in its Content-Type. Let your HTTP client make that header.',
+      { cause },
+    )
   }
 }
 
 /** Programs send a field as a file too: `FormData.append` gives each Blob a file name. */
 function isPartAFile(name = '', type?: string, fileName?: string): boolean {
-  return fieldOf(name) === undefined && (fileName !== undefined || type === 'application/octet-stream')
+  return (
+    fieldOf(name) === undefined && (fileName !== undefined || type === 'application/octet-stream')
+  )
 }
 
-/** Writes the file's bytes to `path`; counts them against the limit of its kind as soon as the kind is known. */
-async function receiveFile(stream: Readable, path: string, fileName: string, limits: UploadLimits): Promise<Omit<Upload, keyof Options>> {
+/**
+ * Writes the file's bytes to `path`; counts them against the limit of its kind as soon as the kind
+ * is known.
+ */
+async function receiveFile(
+  stream: Readable,
+  path: string,
+  fileName: string,
+  limits: UploadLimits,
+): Promise<Omit<Upload, keyof Options>> {
   const hash = createHash('sha256')
   const head: Buffer[] = []
   let kind: FileKind | undefined
@@ -176,7 +267,10 @@ async function receiveFile(stream: Readable, path: string, fileName: string, lim
         hash.update(piece)
         yield piece
       }
-      if (size === 0) throw fileName ? broken('The file is empty.') : new Problem('missing_file', 'No file was chosen for the field "file".')
+      if (size === 0)
+        throw fileName
+          ? broken('The file is empty.')
+          : new Problem('missing_file', 'No file was chosen for the field "file".')
       check(true)
     },
     (pieces: AsyncIterable<Buffer>) => writeSteadily(path, pieces),
@@ -185,16 +279,25 @@ async function receiveFile(stream: Readable, path: string, fileName: string, lim
 }
 
 /** TABLE of the setting that limits each kind. */
-const LIMITS = { html: 'maxHtml', zip: 'maxZip' } as const satisfies Record<FileKind, keyof UploadLimits>
+const LIMITS = { html: 'maxHtml', zip: 'maxZip' } as const satisfies Record<
+  FileKind,
+  keyof UploadLimits
+>
 
 function tooLarge(kind: FileKind, limits: UploadLimits): Problem {
   const what = kind === 'zip' ? 'a ZIP archive' : 'an HTML file'
-  return new Problem('file_too_large', `The file is larger than ${megabytes(limits[LIMITS[kind]])}, the most that is taken of ${what}.`)
+  return new Problem(
+    'file_too_large',
+    `The file is larger than ${megabytes(limits[LIMITS[kind]])}, the most that is taken of ${what}.`,
+  )
 }
 
 /** For a form of which nothing was read, or whose file is not what makes it large. */
 function formTooLarge({ maxHtml, maxZip }: UploadLimits): Problem {
-  return new Problem('file_too_large', `The upload is too large. An HTML file may have ${megabytes(maxHtml)}, a ZIP archive ${megabytes(maxZip)}.`)
+  return new Problem(
+    'file_too_large',
+    `The upload is too large. An HTML file may have ${megabytes(maxHtml)}, a ZIP archive ${megabytes(maxZip)}.`,
+  )
 }
 
 function megabytes(bytes: number): string {

@@ -6,16 +6,30 @@ export const SNIFFED = 4096
 
 export type FileKind = 'html' | 'zip'
 
-/** The kind of a file whose first bytes are `head`, or undefined where it is neither. The name decides only where the content leaves it open. */
+/**
+ * The kind of a file whose first bytes are `head`, or undefined where it is neither. The name
+ * decides only where the content leaves it open.
+ */
 export function sniff(head: Uint8Array, fileName: string): FileKind | undefined {
   if (looksLikeZip(head, { fileName })) return 'zip'
   if (looksLikeHtml(head, fileName)) return 'html'
   // A ZIP with something in front of it: the archive's reader says what is wrong with it.
-  return /\.zip$/i.test(fileName) && Buffer.from(head).includes('PK\u0003\u0004', 0, 'latin1') ? 'zip' : undefined
+  return /\.zip$/i.test(fileName) && Buffer.from(head).includes('PK\u0003\u0004', 0, 'latin1')
+    ? 'zip'
+    : undefined
 }
 
-/** TABLE of what is sent by mistake: what it is, bytes that tell (in Latin-1) and where they stand, or the end of its name. */
-const OTHERS: readonly { readonly name: string; readonly bytes?: string; readonly at?: number; readonly named?: RegExp; readonly isArchive?: true }[] = [
+/**
+ * TABLE of what is sent by mistake: what it is, bytes that tell (in Latin-1) and where they stand,
+ * or the end of its name.
+ */
+const OTHERS: readonly {
+  readonly name: string
+  readonly bytes?: string
+  readonly at?: number
+  readonly named?: RegExp
+  readonly isArchive?: true
+}[] = [
   { name: 'a PDF document', bytes: '%PDF-' },
   { name: 'a RAR archive', bytes: 'Rar!\x1a\x07', isArchive: true },
   { name: 'a 7z archive', bytes: "7z\xbc\xaf'\x1c", isArchive: true },
@@ -37,7 +51,9 @@ const OTHERS: readonly { readonly name: string; readonly bytes?: string; readonl
 /** A sentence that says what a file is that `sniff` does not know, and what to do instead. */
 export function notAnExport(head: Uint8Array, fileName: string): string {
   const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1')
-  const other = OTHERS.find(({ bytes, at = 0, named }) => (bytes === undefined ? named?.test(fileName) : text.startsWith(bytes, at)))
+  const other = OTHERS.find(({ bytes, at = 0, named }) =>
+    bytes === undefined ? named?.test(fileName) : text.startsWith(bytes, at),
+  )
   const what = `The file is ${other?.name ?? 'neither an HTML page nor a ZIP archive'}.`
   return `${what} ${other?.isArchive ? 'Use the ZIP archive that Notion made, or pack the export as ZIP.' : 'In Notion choose Export with the format HTML, and use what that gives.'}`
 }

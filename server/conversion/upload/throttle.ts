@@ -1,4 +1,5 @@
-// Who may use the event loop next: uploads, which could have all of it, and the requests beside them.
+// Who may use the event loop next: uploads, which could have all of it, and the requests beside
+// them.
 
 /** Calls `next` when it is its turn. */
 export type Turns = (next: () => void) => void
@@ -7,9 +8,11 @@ export type Turns = (next: () => void) => void
 const REST_MS = 1
 
 /**
- * Turns for the pieces of all uploads together. One piece, 64 KB at most, takes up to half a millisecond; a proxied request needs the loop five times.
- * So while requests are under way (`busy`) a piece is taken once in a millisecond, about 45 MB a second; otherwise as fast as they come, each in a turn
- * of the loop: left to itself, that takes up to two megabytes of a fast upload at a go.
+ * Turns for the pieces of all uploads together. One piece, 64 KB at most, takes up to half a
+ * millisecond; a proxied request needs the loop five times. So while requests are under way
+ * (`busy`) a piece is taken once in a millisecond, about 45 MB a second; otherwise as fast as they
+ * come, each in a turn of the loop: left to itself, that takes up to two megabytes of a fast upload
+ * at a go.
  */
 export function takeTurns(busy: () => boolean): Turns {
   const waiting: (() => void)[] = []

@@ -1,5 +1,6 @@
-// Uploads are received in a thread of their own. On the thread that answers requests, hashing and writing a large one would make all others wait;
-// and so would collecting its memory: pieces that pass are counted against the heap, and made V8 mark it whole for every ten megabytes.
+// Uploads are received in a thread of their own. On the thread that answers requests, hashing and
+// writing a large one would make all others wait; and so would collecting its memory: pieces that
+// pass are counted against the heap, and made V8 mark it whole for every ten megabytes.
 import type { IncomingMessage } from 'node:http'
 import { Worker } from 'node:worker_threads'
 import { Problem } from '../../common/errors.ts'
@@ -10,18 +11,27 @@ import type { Upload, UploadLimits } from './receive-upload.ts'
 
 export interface Receiver extends AsyncDisposable {
   /**
-   * Receives one upload into the new file `path`. What is left of the request where it fails stays unread.
+   * Receives one upload into the new file `path`. What is left of the request where it fails stays
+   * unread.
    *
    * @param dropped ends it; it then rejects with the signal's reason
-   * @throws Problem as `receiveUpload` does, and `request_timeout` where the upload stands still or is too slow
+   * @throws Problem as `receiveUpload` does, and `request_timeout` where the upload stands still or
+   *   is too slow
    */
-  receive(incoming: IncomingMessage, path: string, limits: ReceiverLimits, dropped: AbortSignal): Promise<Upload>
+  receive(
+    incoming: IncomingMessage,
+    path: string,
+    limits: ReceiverLimits,
+    dropped: AbortSignal,
+  ): Promise<Upload>
 }
 
 export interface ReceiverLimits extends UploadLimits {
   /** Milliseconds without a byte after which the upload is given up. */
   readonly transferIdle: number
-  /** Milliseconds of waiting for the caller after which the upload must have come at the least rate. */
+  /**
+   * Milliseconds of waiting for the caller after which the upload must have come at the least rate.
+   */
   readonly uploadGrace: number
 }
 
@@ -32,7 +42,9 @@ export interface Begin {
   readonly limits: UploadLimits
 }
 
-/** What is sent to the thread: an upload's beginning, a piece of it, its end, or why there is none. */
+/**
+ * What is sent to the thread: an upload's beginning, a piece of it, its end, or why there is none.
+ */
 export type ToReceiver = { readonly id: number } & (
   | { readonly begin: Begin }
   | { readonly piece: Uint8Array }
@@ -58,7 +70,10 @@ const LOST = 'The connection was closed before the upload was complete.'
 const IDLE = 'The upload stopped in the middle. Send it again.'
 const SLOW = `The upload comes too slowly: less than ${LEAST_RATE / 1024} KB a second. Send it over a faster connection.`
 
-/** The thread starts with the first upload. @param turns when the next piece of an upload may be taken */
+/**
+ * The thread starts with the first upload. @param turns when the next piece of an upload may be
+ * taken
+ */
 export function openReceiver(turns: Turns): Receiver {
   const waiting = new Map<number, Waiting>()
   let thread: Worker | null = null
@@ -72,7 +87,8 @@ export function openReceiver(turns: Turns): Receiver {
     // Only a bug ends it, or a machine without memory: the next upload starts another.
     started.on('exit', () => {
       thread = null
-      for (const { reject } of waiting.values()) reject(new Error('the thread that receives uploads has ended', { cause }))
+      for (const { reject } of waiting.values())
+        reject(new Error('the thread that receives uploads has ended', { cause }))
       waiting.clear()
     })
     return started
@@ -83,11 +99,21 @@ export function openReceiver(turns: Turns): Receiver {
     if ('more' in message) return caller?.more()
     waiting.delete(message.id)
     if ('upload' in message) caller?.resolve(message.upload)
-    else if ('problem' in message) caller?.reject(new Problem(message.problem.code, message.problem.detail, { errors: message.problem.errors }))
+    else if ('problem' in message)
+      caller?.reject(
+        new Problem(message.problem.code, message.problem.detail, {
+          errors: message.problem.errors,
+        }),
+      )
     else caller?.reject(rebuilt('an upload could not be received', message.failed))
   }
 
-  const receive: Receiver['receive'] = async (incoming, path, { maxHtml, maxZip, transferIdle, uploadGrace }, dropped) => {
+  const receive: Receiver['receive'] = async (
+    incoming,
+    path,
+    { maxHtml, maxZip, transferIdle, uploadGrace },
+    dropped,
+  ) => {
     dropped.throwIfAborted()
     if (incoming.destroyed) throw new Problem('invalid_file', LOST)
     const to = (thread ??= start())
@@ -108,7 +134,8 @@ export function openReceiver(turns: Turns): Receiver {
     }
     const more = (): void => turns(take)
     waiting.set(id, { more, resolve, reject })
-    const send = (message: ToReceiver, transfer: ArrayBuffer[] = []): void => to.postMessage(message, transfer)
+    const send = (message: ToReceiver, transfer: ArrayBuffer[] = []): void =>
+      to.postMessage(message, transfer)
     const onPiece = (bytes: Buffer): void => {
       incoming.pause()
       pace.came(bytes.length)
@@ -122,7 +149,10 @@ export function openReceiver(turns: Turns): Receiver {
     incoming.pause().on('data', onPiece).once('end', onEnd)
     incoming.setTimeout(transferIdle, onIdle)
     dropped.addEventListener('abort', onDropped)
-    send({ id, begin: { type: incoming.headers['content-type'] ?? '', path, limits: { maxHtml, maxZip } } })
+    send({
+      id,
+      begin: { type: incoming.headers['content-type'] ?? '', path, limits: { maxHtml, maxZip } },
+    })
     try {
       return await promise
     } catch (error) {
@@ -146,5 +176,7 @@ export function openReceiver(turns: Turns): Receiver {
 /** A piece that can be handed over without a copy: small ones share their memory with others. */
 function owned(bytes: Buffer): Uint8Array<ArrayBuffer> {
   const { buffer } = bytes
-  return buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength ? new Uint8Array(buffer) : new Uint8Array(bytes)
+  return buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength
+    ? new Uint8Array(buffer)
+    : new Uint8Array(bytes)
 }

@@ -1,4 +1,5 @@
-// The thread that receives uploads: reads their forms, and writes and hashes their files. What comes of one is an upload or an error, never both.
+// The thread that receives uploads: reads their forms, and writes and hashes their files. What
+// comes of one is an upload or an error, never both.
 import { Readable } from 'node:stream'
 import { parentPort } from 'node:worker_threads'
 import { Problem } from '../../common/errors.ts'
@@ -17,7 +18,12 @@ async function receive(id: number, { type, path, limits }: Begin): Promise<void>
   try {
     send({ id, upload: await receiveUpload(body, type, path, limits) })
   } catch (error) {
-    send({ id, ...(error instanceof Problem ? { problem: { code: error.code, detail: error.detail, errors: error.errors } } : { failed: carry(error) }) })
+    send({
+      id,
+      ...(error instanceof Problem
+        ? { problem: { code: error.code, detail: error.detail, errors: error.errors } }
+        : { failed: carry(error) }),
+    })
   } finally {
     bodies.delete(id)
     body.destroy()

@@ -2,7 +2,13 @@
 import { LoopTurns } from '../loop-turns.ts'
 import { Connection } from './connection.ts'
 import type { Dial } from './dial.ts'
-import { Exchange, type Connections, type Incoming, type UpstreamCall, type UpstreamLimits } from './exchange.ts'
+import {
+  Exchange,
+  type Connections,
+  type Incoming,
+  type UpstreamCall,
+  type UpstreamLimits,
+} from './exchange.ts'
 import { OURSELVES, type Outgoing } from './request-writer.ts'
 
 export { UpstreamError, type Incoming, type UpstreamCall, type UpstreamLimits } from './exchange.ts'
@@ -17,19 +23,26 @@ export type Sender = {
 }
 
 /**
- * Connections that are begun in one turn of the event loop. A TLS handshake costs about a millisecond of our processor: a thousand at once, which is
- * what a burst of one key asks for, would hold up everything else for a second. How many are under way is not limited: an upstream that is far away
- * takes its time.
+ * Connections that are begun in one turn of the event loop. A TLS handshake costs about a
+ * millisecond of our processor: a thousand at once, which is what a burst of one key asks for,
+ * would hold up everything else for a second. How many are under way is not limited: an upstream
+ * that is far away takes its time.
  */
 const DIALS_A_TURN = 8
-/** Times that pieces of a body which is held, 256 KB at most, are written in one turn of the event loop: a write of 64 KB takes up to 50 microseconds. */
+/**
+ * Times that pieces of a body which is held, 256 KB at most, are written in one turn of the event
+ * loop: a write of 64 KB takes up to 50 microseconds.
+ */
 const WRITES_A_TURN = 2
 /**
- * Answers of which a piece is read in one turn of the event loop before those that come again and again wait for their turn. What has come for one
- * meanwhile is read as one piece: a thousand answers with an event each millisecond would otherwise take all of the processor.
+ * Answers of which a piece is read in one turn of the event loop before those that come again and
+ * again wait for their turn. What has come for one meanwhile is read as one piece: a thousand
+ * answers with an event each millisecond would otherwise take all of the processor.
  */
 const READS_A_TURN = 32
-/** A pooled connection that has rested longer than this is looked at once more before it is trusted. */
+/**
+ * A pooled connection that has rested longer than this is looked at once more before it is trusted.
+ */
 const FRESH_MS = 250
 /** The upstream's own keep-alive time less this: its FIN may be on the way already. */
 const KEEP_ALIVE_MARGIN_MS = 1_000
@@ -37,12 +50,14 @@ const KEEP_ALIVE_MARGIN_MS = 1_000
 const IDLE_SWEEP_MS = 500
 
 /**
- * The only outbound sockets of the proxy: HTTP/1.1, bytes as they are, one request per connection at a time, no redirect
- * followed, nothing decoded, nothing buffered. `now` is a monotonic clock in milliseconds.
+ * The only outbound sockets of the proxy: HTTP/1.1, bytes as they are, one request per connection
+ * at a time, no redirect followed, nothing decoded, nothing buffered. `now` is a monotonic clock in
+ * milliseconds.
  */
 export function createSender(limits: UpstreamLimits, now: () => number): Sender {
   const pools = new Map<Dial, Connection[]>()
-  // Not the requests: a set that changes with each of them would keep their garbage alive from one of its tables to the next.
+  // Not the requests: a set that changes with each of them would keep their garbage alive from one
+  // of its tables to the next.
   const live = new Set<Connection>()
   const turns = new LoopTurns(DIALS_A_TURN)
   const writes = new LoopTurns(WRITES_A_TURN)
@@ -55,7 +70,10 @@ export function createSender(limits: UpstreamLimits, now: () => number): Sender 
     giveBack,
     rested: (connection) => now() - connection.idleSince > FRESH_MS,
   }
-  const period = Math.min(1_000, Math.max(10, Math.min(limits.connect, limits.firstByte, limits.idle) / 8))
+  const period = Math.min(
+    1_000,
+    Math.max(10, Math.min(limits.connect, limits.firstByte, limits.idle) / 8),
+  )
   let closed = false
 
   function forget(dial: Dial, connection: Connection) {
@@ -75,7 +93,8 @@ export function createSender(limits: UpstreamLimits, now: () => number): Sender 
   function takeIdle(dial: Dial): Connection | null {
     const pool = pools.get(dial) ?? []
     for (let connection = pool.pop(); connection !== undefined; connection = pool.pop()) {
-      if (connection.usable && now() - connection.idleSince <= restTime(connection)) return connection
+      if (connection.usable && now() - connection.idleSince <= restTime(connection))
+        return connection
       connection.destroy()
     }
     return null
@@ -125,7 +144,8 @@ export function createSender(limits: UpstreamLimits, now: () => number): Sender 
     },
     close() {
       closed = true
-      for (const pool of pools.values()) for (const connection of pool.splice(0)) connection.destroy()
+      for (const pool of pools.values())
+        for (const connection of pool.splice(0)) connection.destroy()
       if (sweeper !== null) clearInterval(sweeper)
       sweeper = null
     },

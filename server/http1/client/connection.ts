@@ -19,8 +19,9 @@ export type ConnectionUser = ResponseSink & {
 }
 
 /**
- * One socket to one dial, carrying one request at a time. It belongs to its user from {@link take} until the response is
- * complete, and to the pool in between; anything unexpected in between closes it.
+ * One socket to one dial, carrying one request at a time. It belongs to its user from {@link take}
+ * until the response is complete, and to the pool in between; anything unexpected in between closes
+ * it.
  */
 export class Connection implements ResponseSink {
   readonly socket: Socket
@@ -35,7 +36,8 @@ export class Connection implements ResponseSink {
   #onLost: (connection: Connection) => void
 
   /**
-   * Starts dialling. What arrives is read into one buffer that all connections share: its user copies what it keeps. `onLost` is told when the connection closes.
+   * Starts dialling. What arrives is read into one buffer that all connections share: its user
+   * copies what it keeps. `onLost` is told when the connection closes.
    * @throws {PrivateAddressError} see {@link openSocket}
    */
   constructor(dial: Dial, onLost: (connection: Connection) => void) {
@@ -58,7 +60,9 @@ export class Connection implements ResponseSink {
 
   /** Whether the socket can carry a request. */
   get usable(): boolean {
-    return this.#ready && this.#user === null && !this.socket.destroyed && !this.socket.readableEnded
+    return (
+      this.#ready && this.#user === null && !this.socket.destroyed && !this.socket.readableEnded
+    )
   }
 
   /** Gives the connection to a user for one request. */
@@ -115,12 +119,14 @@ export class Connection implements ResponseSink {
   #read(chunk: Buffer): void {
     if (this.#user === null) return this.destroy()
     // Such as the 408 of a server for which the connection has rested too long: it answers nobody.
-    if (this.reused && !this.#user.begun) return this.fail(new ProtocolError('the upstream sent bytes before it was asked'))
+    if (this.reused && !this.#user.begun)
+      return this.fail(new ProtocolError('the upstream sent bytes before it was asked'))
     try {
       this.reader.push(chunk)
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
-      // The answer before the stray bytes may have been complete already: then only the connection is spoilt.
+      // The answer before the stray bytes may have been complete already: then only the connection
+      // is spoilt.
       if (this.#user === null) this.destroy()
       else this.fail(error)
     }

@@ -3,7 +3,10 @@ import { BlockList, connect as connectTcp, isIP, type LookupFunction, type Socke
 import { connect as connectTls } from 'node:tls'
 import { sharedResolve, type Resolve } from './lookup.ts'
 
-/** Where one provider is reached, and under which name. Built from the operator's settings, never from a request. */
+/**
+ * Where one provider is reached, and under which name. Built from the operator's settings, never
+ * from a request.
+ */
 export type Dial = {
   tls: boolean
   /** Host name or address (no brackets) and port that we connect to. */
@@ -13,9 +16,14 @@ export type Dial = {
   servername: string
   /** The `Host` header. */
   authority: string
-  /** What stands before the request path when the operator dials a base URL with a path; '' otherwise. */
+  /**
+   * What stands before the request path when the operator dials a base URL with a path; ''
+   * otherwise.
+   */
   prefix: string
-  /** Whether addresses of private ranges may be dialled: only where the operator named the address. */
+  /**
+   * Whether addresses of private ranges may be dialled: only where the operator named the address.
+   */
   allowPrivate: boolean
 }
 
@@ -23,11 +31,17 @@ export type Dial = {
 export class PrivateAddressError extends Error {}
 
 /**
- * TABLE of address ranges that no provider lives in: those of IANA's special-purpose registries (RFC 6890 and updates), and public ones
- * at which clouds serve their own machines. IPv4-mapped addresses are compared by the IPv4 rows; every other way to carry an IPv4
- * address in IPv6 is refused whole.
+ * TABLE of address ranges that no provider lives in: those of IANA's special-purpose registries
+ * (RFC 6890 and updates), and public ones at which clouds serve their own machines. IPv4-mapped
+ * addresses are compared by the IPv4 rows; every other way to carry an IPv4 address in IPv6 is
+ * refused whole.
  */
-const PRIVATE_RANGES: readonly [net: string, prefix: number, family: 'ipv4' | 'ipv6', what: string][] = [
+const PRIVATE_RANGES: readonly [
+  net: string,
+  prefix: number,
+  family: 'ipv4' | 'ipv6',
+  what: string,
+][] = [
   ['0.0.0.0', 8, 'ipv4', 'this network'],
   ['10.0.0.0', 8, 'ipv4', 'private use'],
   ['100.64.0.0', 10, 'ipv4', 'shared by carriers; metadata of Alibaba Cloud'],
@@ -73,15 +87,17 @@ export function isPrivateAddress(address: string): boolean {
 }
 
 /**
- * The dial of a provider's origin (`https://host[:port]`), or of the base URL that the operator put in its place.
- * A base URL with a host name is a server of its own (a regional endpoint): its name is checked and sent. One with a bare
- * address or `localhost` only changes the route: the provider's name stays in SNI, certificate check and `Host`.
- * Private addresses may be dialled where the operator named the base URL, or an address or `localhost` as the origin itself.
+ * The dial of a provider's origin (`https://host[:port]`), or of the base URL that the operator put
+ * in its place. A base URL with a host name is a server of its own (a regional endpoint): its name
+ * is checked and sent. One with a bare address or `localhost` only changes the route: the
+ * provider's name stays in SNI, certificate check and `Host`. Private addresses may be dialled
+ * where the operator named the base URL, or an address or `localhost` as the origin itself.
  *
  * @throws {TypeError} the URL is neither http nor https
  */
 export function dialOf(origin: URL, base: URL = origin): Dial {
-  if (base.protocol !== 'https:' && base.protocol !== 'http:') throw new TypeError('a base URL starts with http:// or https://')
+  if (base.protocol !== 'https:' && base.protocol !== 'http:')
+    throw new TypeError('a base URL starts with http:// or https://')
   const host = base.hostname.replace(/^\[|\]$/g, '')
   const routed = isIP(host) !== 0 || host === 'localhost'
   const named = routed ? origin : base
@@ -97,8 +113,8 @@ export function dialOf(origin: URL, base: URL = origin): Dial {
 }
 
 /**
- * A resolver that never yields a private address. It runs for the very connection that is being made, so a name that answers
- * differently the second time (DNS rebinding) gains nothing.
+ * A resolver that never yields a private address. It runs for the very connection that is being
+ * made, so a name that answers differently the second time (DNS rebinding) gains nothing.
  */
 export function publicLookup(resolve: Resolve): LookupFunction {
   return lookupOf(resolve, (address) => !isPrivateAddress(address))
@@ -110,7 +126,8 @@ function lookupOf(resolve: Resolve, mayDial: (address: string) => boolean): Look
       if (error) return callback(error, '', 0)
       const addresses = found.filter(({ address }) => mayDial(address))
       const first = addresses[0]
-      if (!first) return callback(new PrivateAddressError('the host resolves to a private address'), '', 0)
+      if (!first)
+        return callback(new PrivateAddressError('the host resolves to a private address'), '', 0)
       if (options.all) callback(null, addresses)
       else callback(null, first.address, first.family)
     })
@@ -123,21 +140,26 @@ const openLookup = lookupOf(resolveOnce, () => true)
 /** TLS sessions by server name: a resumed handshake saves a round trip. */
 const sessions = new Map<string, Buffer>()
 
-/** All sockets read into this, one at a time: Node would allocate 64 KB for every piece that arrives. */
+/**
+ * All sockets read into this, one at a time: Node would allocate 64 KB for every piece that
+ * arrives.
+ */
 const incoming = Buffer.allocUnsafeSlow(64 * 1024)
 
 /** How long what arrived before a reset is waited for. */
 const LAST_READS_MS = 1_000
 
 /**
- * A server that refuses an upload answers, closes, and so resets the connection under our writing. Node would throw away what has arrived
- * by then: here a failed write ends the socket only when everything is read, and with the error of the write.
+ * A server that refuses an upload answers, closes, and so resets the connection under our writing.
+ * Node would throw away what has arrived by then: here a failed write ends the socket only when
+ * everything is read, and with the error of the write.
  */
 function readToTheEnd(socket: Socket, lost: (error: Error) => void): Socket {
   const destroy = socket.destroy.bind(socket)
   let failed: Error | null = null
   socket.destroy = (error?: Error) => {
-    if (error === undefined || !('syscall' in error) || error.syscall !== 'write') return destroy(failed ?? error)
+    if (error === undefined || !('syscall' in error) || error.syscall !== 'write')
+      return destroy(failed ?? error)
     if (failed === null) {
       failed = error
       lost(error)
@@ -149,13 +171,20 @@ function readToTheEnd(socket: Socket, lost: (error: Error) => void): Socket {
 }
 
 /**
- * Opens a connection. Certificates are always verified. `ready` runs once it can be written to, `read` with every piece that arrives,
- * whose memory is only lent for the call, `lost` when nothing more can be written; failures arrive as the socket's `error`.
+ * Opens a connection. Certificates are always verified. `ready` runs once it can be written to,
+ * `read` with every piece that arrives, whose memory is only lent for the call, `lost` when nothing
+ * more can be written; failures arrive as the socket's `error`.
  * @throws {PrivateAddressError} the dial names a private address that the operator did not allow
  */
-export function openSocket(dial: Dial, ready: () => void, read: (chunk: Buffer) => void, lost: (error: Error) => void): Socket {
+export function openSocket(
+  dial: Dial,
+  ready: () => void,
+  read: (chunk: Buffer) => void,
+  lost: (error: Error) => void,
+): Socket {
   // An address literal never reaches the resolver, so it is checked here.
-  if (!dial.allowPrivate && isIP(dial.host) !== 0 && isPrivateAddress(dial.host)) throw new PrivateAddressError('the host is a private address')
+  if (!dial.allowPrivate && isIP(dial.host) !== 0 && isPrivateAddress(dial.host))
+    throw new PrivateAddressError('the host is a private address')
   const route = {
     host: dial.host,
     port: dial.port,

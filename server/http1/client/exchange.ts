@@ -1,4 +1,5 @@
-// One request and its answer: over which connection, how long each may take, and what every failure means.
+// One request and its answer: over which connection, how long each may take, and what every failure
+// means.
 import type { RawHeaders } from '../header-fields.ts'
 import type { LoopTurns } from '../loop-turns.ts'
 import type { Connection, ConnectionUser } from './connection.ts'
@@ -17,7 +18,10 @@ export class UpstreamError extends Error {
   }
 }
 
-/** What the caller of {@link Sender.send} hears, in wire order. Exactly one of `onEnd` and `onError` comes last, unless aborted. */
+/**
+ * What the caller of {@link Sender.send} hears, in wire order. Exactly one of `onEnd` and `onError`
+ * comes last, unless aborted.
+ */
 export type Incoming = ResponseSink & {
   onError(error: UpstreamError): void
 }
@@ -37,7 +41,9 @@ export type UpstreamCall = {
 export type UpstreamLimits = {
   /** Until the connection stands, TLS included. */
   connect: number
-  /** From the last byte sent, also of a request whose rest does not come, until the answer's head. */
+  /**
+   * From the last byte sent, also of a request whose rest does not come, until the answer's head.
+   */
   firstByte: number
   /** Between two pieces of an answer, whoever holds it up. */
   idle: number
@@ -61,14 +67,20 @@ export type Connections = {
   rested(connection: Connection): boolean
 }
 
-/** Methods that may be sent twice when the first time went unanswered (RFC 9110, section 9.2.2), as we use it: without a body. */
+/**
+ * Methods that may be sent twice when the first time went unanswered (RFC 9110, section 9.2.2), as
+ * we use it: without a body.
+ */
 const REPEATABLE = new Set(['GET', 'HEAD'])
 /** What a limit that has run out says: before the connection stood, before the head, after it. */
 const UNREACHED = ['the upstream could not be reached in time', 'unreachable'] as const
 const UNANSWERED = ['the upstream did not answer in time', 'timeout'] as const
 const SILENT = ['the upstream fell silent', 'timeout'] as const
 
-/** One request and its answer over one connection (two, if the first was stale and provably never used). */
+/**
+ * One request and its answer over one connection (two, if the first was stale and provably never
+ * used).
+ */
 export class Exchange implements UpstreamCall, ConnectionUser {
   #request: Outgoing
   #incoming: Incoming
@@ -92,7 +104,12 @@ export class Exchange implements UpstreamCall, ConnectionUser {
   /** The turn of `reads` in which a piece was read last. */
   #lastRead = -Infinity
 
-  constructor(request: Outgoing, incoming: Incoming, limits: UpstreamLimits, connections: Connections) {
+  constructor(
+    request: Outgoing,
+    incoming: Incoming,
+    limits: UpstreamLimits,
+    connections: Connections,
+  ) {
     this.#request = request
     this.#incoming = incoming
     this.#limits = limits
@@ -143,7 +160,11 @@ export class Exchange implements UpstreamCall, ConnectionUser {
         this.#use(dial())
       } catch (error) {
         // Reported like every other failure: after `send` has returned.
-        queueMicrotask(() => this.onBroken(error instanceof Error ? error : new Error('the connection could not be opened')))
+        queueMicrotask(() =>
+          this.onBroken(
+            error instanceof Error ? error : new Error('the connection could not be opened'),
+          ),
+        )
       }
     })
   }
@@ -156,7 +177,9 @@ export class Exchange implements UpstreamCall, ConnectionUser {
 
   onReady(): void {
     this.#setLimit(this.#limits.firstByte)
-    this.#sending = new Sending(this.#connection!.socket, this.#request, (pieces) => this.#connections.write(this.#request, pieces))
+    this.#sending = new Sending(this.#connection!.socket, this.#request, (pieces) =>
+      this.#connections.write(this.#request, pieces),
+    )
     this.#sending.start()
   }
 
@@ -166,7 +189,8 @@ export class Exchange implements UpstreamCall, ConnectionUser {
 
   onInterim(status: number, reason: string, headers: RawHeaders): void {
     this.#moved = true
-    // We never ask for 100 (the caller's Expect is answered by our own server), so nobody waits for it.
+    // We never ask for 100 (the caller's Expect is answered by our own server), so nobody waits for
+    // it.
     if (status !== 100) this.#incoming.onInterim(status, reason, headers)
   }
 
@@ -187,7 +211,10 @@ export class Exchange implements UpstreamCall, ConnectionUser {
     if (!this.#over) this.#takeTurn()
   }
 
-  /** An answer that comes again and again waits for its turn where many do; all that comes until then is read as one piece. */
+  /**
+   * An answer that comes again and again waits for its turn where many do; all that comes until
+   * then is read as one piece.
+   */
   #takeTurn(): void {
     const { reads } = this.#connections
     const isBusy = this.#hasWaited || this.#lastRead >= reads.turn - 1
@@ -210,10 +237,12 @@ export class Exchange implements UpstreamCall, ConnectionUser {
     const connection = this.#connection!
     this.#finish()
     connection.release()
-    // An answer before the whole request was sent: the rest of the request would be read as the next one.
+    // An answer before the whole request was sent: the rest of the request would be read as the
+    // next one.
     if (this.#sending?.done && connection.reader.keepAlive) {
       connection.socket.resume()
-      // Only after the reader is through with this piece: bytes behind the answer spoil the connection.
+      // Only after the reader is through with this piece: bytes behind the answer spoil the
+      // connection.
       queueMicrotask(() => {
         if (connection.usable) this.#connections.giveBack(this.#request.dial, connection)
       })
@@ -231,22 +260,31 @@ export class Exchange implements UpstreamCall, ConnectionUser {
     }
     this.#finish()
     if (error instanceof UpstreamError) return this.#incoming.onError(error)
-    const what = this.#headSeen ? 'the upstream broke off its answer' : 'the upstream could not be reached'
+    const what = this.#headSeen
+      ? 'the upstream broke off its answer'
+      : 'the upstream could not be reached'
     this.#incoming.onError(new UpstreamError('unreachable', what, error))
   }
 
   /**
-   * A pooled connection that the upstream has closed meanwhile is nobody's fault, but a request may only be repeated when it was
-   * certainly not processed: nothing of it was written, its one and only write was refused by our own kernel, or it is a GET or HEAD without a body.
+   * A pooled connection that the upstream has closed meanwhile is nobody's fault, but a request may
+   * only be repeated when it was certainly not processed: nothing of it was written, its one and
+   * only write was refused by our own kernel, or it is a GET or HEAD without a body.
    */
   #mayRetry(error: Error): boolean {
     const connection = this.#connection
-    if (this.#retried || connection === null || !connection.reused || connection.reader.started) return false
+    if (this.#retried || connection === null || !connection.reused || connection.reader.started)
+      return false
     if (error instanceof UpstreamError) return false
     if (this.#sending?.writes === 0) return true
     if (this.#request.body === null && REPEATABLE.has(this.#request.method)) return true
     const { code, syscall } = error as NodeJS.ErrnoException
-    return code === 'EPIPE' && syscall === 'write' && this.#sending?.writes === 1 && this.#request.body?.rest == null
+    return (
+      code === 'EPIPE' &&
+      syscall === 'write' &&
+      this.#sending?.writes === 1 &&
+      this.#request.body?.rest == null
+    )
   }
 
   #setLimit(milliseconds: number): void {
@@ -254,14 +292,21 @@ export class Exchange implements UpstreamCall, ConnectionUser {
     this.#moved = true
   }
 
-  /** Ends the exchange when nothing has moved for as long as the limit says. Time counts from the check that saw the last move. */
+  /**
+   * Ends the exchange when nothing has moved for as long as the limit says. Time counts from the
+   * check that saw the last move.
+   */
   check(now: number): void {
     if (this.#moved || this.#sending?.moved) {
       this.#moved = false
       if (this.#sending !== null) this.#sending.moved = false
       this.#deadline = now + this.#limit
     } else if (now > this.#deadline) {
-      const [message, code] = this.#headSeen ? SILENT : this.#sending === null ? UNREACHED : UNANSWERED
+      const [message, code] = this.#headSeen
+        ? SILENT
+        : this.#sending === null
+          ? UNREACHED
+          : UNANSWERED
       this.#connection?.fail(new UpstreamError(code, message))
     }
   }

@@ -1,4 +1,5 @@
-// A request as it goes on the wire: head and first bytes of the body in one piece, then the rest as it comes.
+// A request as it goes on the wire: head and first bytes of the body in one piece, then the rest as
+// it comes.
 import type { Socket } from 'node:net'
 import { joinBurst, type Writer } from '../write-batch.ts'
 import type { BodySink, CallerBody } from '../exchange.ts'
@@ -6,7 +7,10 @@ import { fieldLines, NO_BYTES, type RawHeaders } from '../header-fields.ts'
 import type { Owner } from '../../fairness/owner-queue.ts'
 import type { Dial } from './dial.ts'
 
-/** The body of a request to an upstream: bytes that were read already, then whatever the caller still sends. */
+/**
+ * The body of a request to an upstream: bytes that were read already, then whatever the caller
+ * still sends.
+ */
 export type OutgoingBody = {
   /** The number of bytes in all, or null: then it goes up in chunks, as it came. */
   length: number | null
@@ -30,7 +34,10 @@ export type Outgoing = {
   method: string
   /** Path and query exactly as they are to be sent, starting with `/`. */
   path: string
-  /** Without `Host`, `Connection` and `Transfer-Encoding`; `Content-Length` may stand in it, and is set by the body. */
+  /**
+   * Without `Host`, `Connection` and `Transfer-Encoding`; `Content-Length` may stand in it, and is
+   * set by the body.
+   */
   headers: RawHeaders
   body: OutgoingBody | null
   /** Whose request it is; left out, {@link OURSELVES}. */
@@ -42,7 +49,10 @@ export type Outgoing = {
 /** Up to this size head and body go out as one piece. */
 const ONE_WRITE_BYTES = 32 * 1024
 
-/** Held bytes that are handed to a socket which does not take them yet; also those that are written in one turn. */
+/**
+ * Held bytes that are handed to a socket which does not take them yet; also those that are written
+ * in one turn.
+ */
 const MAX_WAITING_BYTES = 256 * 1024
 
 export class Sending implements BodySink, Writer {
@@ -65,14 +75,22 @@ export class Sending implements BodySink, Writer {
   #resting = false
   #stopped = false
 
-  /** @param takeTurn calls what it is given when this request may write: a fast upstream takes all of a large body at once */
+  /**
+   * @param takeTurn calls what it is given when this request may write: a fast upstream takes all
+   * of a large body at once
+   */
   constructor(socket: Socket, request: Outgoing, takeTurn: (write: () => void) => void) {
     const { method, path, headers, dial, body } = request
     this.#socket = socket
     this.#takeTurn = takeTurn
     this.#request = request
     this.#body = body
-    const framing = body === null ? '' : body.length === null ? 'Transfer-Encoding: chunked\r\n' : `Content-Length: ${body.length}\r\n`
+    const framing =
+      body === null
+        ? ''
+        : body.length === null
+          ? 'Transfer-Encoding: chunked\r\n'
+          : `Content-Length: ${body.length}\r\n`
     this.#head = `${method} ${dial.prefix}${path} HTTP/1.1\r\nHost: ${dial.authority}\r\n${fieldLines(headers, 'content-length')}${framing}\r\n`
   }
 
@@ -94,7 +112,10 @@ export class Sending implements BodySink, Writer {
     this.#sendHeld(body)
   }
 
-  /** Writes what is held as fast as the socket takes it, a few pieces in a turn, and then goes on with the rest. */
+  /**
+   * Writes what is held as fast as the socket takes it, a few pieces in a turn, and then goes on
+   * with the rest.
+   */
   #sendHeld(body: OutgoingBody): void {
     const { held } = body
     if (held.length > 1 && !isShort(held)) return this.#rest()
@@ -114,13 +135,18 @@ export class Sending implements BodySink, Writer {
   /** What is written in one turn. */
   #sendSome(body: OutgoingBody): void {
     const { held } = body
-    for (let written = 0; this.#piece! < held.length; ) {
+    for (let written = 0; this.#piece! < held.length;) {
       if (written >= MAX_WAITING_BYTES) return this.#rest()
       const piece = held[this.#piece!++]!
       written += piece.length
       const isTaken = this.#send(piece)
       // Goes on when it is drained.
-      if (!isTaken && this.#piece! < held.length && this.#socket.writableLength >= MAX_WAITING_BYTES) return
+      if (
+        !isTaken &&
+        this.#piece! < held.length &&
+        this.#socket.writableLength >= MAX_WAITING_BYTES
+      )
+        return
     }
     this.#sendRest(body)
   }
@@ -165,7 +191,8 @@ export class Sending implements BodySink, Writer {
   onEnd(raw: RawHeaders): void {
     const body = this.#body!
     this.moved = true
-    if (body.length === null) this.#write(Buffer.from(`0\r\n${fieldLines(body.trailers(raw))}\r\n`, 'latin1'))
+    if (body.length === null)
+      this.#write(Buffer.from(`0\r\n${fieldLines(body.trailers(raw))}\r\n`, 'latin1'))
     else if (this.#head !== '') this.#write(NO_BYTES)
     this.done = true
   }

@@ -1,6 +1,15 @@
 // Reads the answers of one connection to an upstream.
 import { BodyReader, FramingError, PROVIDERS_SIZE } from '../body-decoder.ts'
-import { digits, endOfLine, hasBareLineFeed, HEAD_END, NO_BYTES, readFields, without, type RawHeaders } from '../header-fields.ts'
+import {
+  digits,
+  endOfLine,
+  hasBareLineFeed,
+  HEAD_END,
+  NO_BYTES,
+  readFields,
+  without,
+  type RawHeaders,
+} from '../header-fields.ts'
 import { Room } from '../byte-buffer.ts'
 
 /** What a {@link ResponseReader} reports, in wire order. */
@@ -9,7 +18,10 @@ export type ResponseSink = {
   onInterim(status: number, reason: string, headers: RawHeaders): void
   /** The final answer's head. */
   onHead(status: number, reason: string, headers: RawHeaders): void
-  /** Body bytes with the transfer framing taken off and nothing else changed. The memory is lent for the call only. */
+  /**
+   * Body bytes with the transfer framing taken off and nothing else changed. The memory is lent for
+   * the call only.
+   */
   onBody(chunk: Buffer): void
   /** The answer is complete; trailers are empty unless the body was chunked and had some. */
   onEnd(trailers: RawHeaders): void
@@ -29,9 +41,10 @@ const REASON = VERSION.length + '1 200 '.length
 const [SPACE, ZERO, ONE] = [32, 48, 49]
 
 /**
- * Reads the responses of one HTTP/1.1 connection from whatever pieces the socket delivers (RFC 9112).
- * It is strict where leniency would let one caller's answer run into another's: two lengths, a length beside
- * chunked coding, folded lines, stray control characters and bytes after the end are all a {@link ProtocolError}.
+ * Reads the responses of one HTTP/1.1 connection from whatever pieces the socket delivers (RFC
+ * 9112). It is strict where leniency would let one caller's answer run into another's: two lengths,
+ * a length beside chunked coding, folded lines, stray control characters and bytes after the end
+ * are all a {@link ProtocolError}.
  */
 export class ResponseReader {
   #sink: ResponseSink
@@ -88,7 +101,8 @@ export class ResponseReader {
     this.#held = NO_BYTES
     while (rest.length > 0) {
       const used = this.#inHead ? this.#head(rest) : this.#take(rest)
-      // The caller may have left meanwhile, or the answer may be whole: then bytes behind it spoil the connection.
+      // The caller may have left meanwhile, or the answer may be whole: then bytes behind it spoil
+      // the connection.
       if (this.done) {
         if (used < rest.length) throw new ProtocolError('the upstream sent bytes after its answer')
         return
@@ -110,7 +124,8 @@ export class ResponseReader {
    */
   finish(): void {
     if (this.done) return
-    if (this.#inHead || !this.#body.untilClose) throw new ProtocolError('the upstream closed the connection before its answer was complete')
+    if (this.#inHead || !this.#body.untilClose)
+      throw new ProtocolError('the upstream closed the connection before its answer was complete')
     this.#end([])
   }
 
@@ -119,7 +134,9 @@ export class ResponseReader {
     try {
       used = this.#body.take(input)
     } catch (error) {
-      throw error instanceof FramingError ? new ProtocolError(`the upstream sent a malformed body: ${error.message}`) : error
+      throw error instanceof FramingError
+        ? new ProtocolError(`the upstream sent a malformed body: ${error.message}`)
+        : error
     }
     const { piece, ended, trailers } = this.#body
     if (piece !== null) this.#sink.onBody(piece)
@@ -130,9 +147,11 @@ export class ResponseReader {
   #head(input: Buffer): number {
     const from = Math.max(0, this.#searched - HEAD_END.length + 1)
     const at = input.indexOf(HEAD_END, from)
-    if (at > MAX_HEAD_BYTES || (at < 0 && input.length > MAX_HEAD_BYTES)) throw new ProtocolError('the upstream sent an oversized head')
+    if (at > MAX_HEAD_BYTES || (at < 0 && input.length > MAX_HEAD_BYTES))
+      throw new ProtocolError('the upstream sent an oversized head')
     if (at < 0) {
-      if (!mayBeHead(input, from)) throw new ProtocolError('the upstream did not answer in HTTP/1.1')
+      if (!mayBeHead(input, from))
+        throw new ProtocolError('the upstream did not answer in HTTP/1.1')
       this.#searched = input.length
       return 0
     }
@@ -147,7 +166,8 @@ export class ResponseReader {
     const used = at + HEAD_END.length
     if (status < 200) {
       // 101 would turn the connection into something that nobody asked for.
-      if (status === 101 || ++this.#interim > MAX_INTERIM) throw new ProtocolError('the upstream sent an unexpected interim answer')
+      if (status === 101 || ++this.#interim > MAX_INTERIM)
+        throw new ProtocolError('the upstream sent an unexpected interim answer')
       this.#sink.onInterim(status, reason, without(headers, 'content-length'))
       return used
     }
@@ -175,12 +195,14 @@ export class ResponseReader {
       const lower = name.toLowerCase()
       const value = headers[i + 1]!
       if (lower === 'content-length') {
-        if (length !== null && length !== value) throw new ProtocolError('the upstream sent two different lengths')
+        if (length !== null && length !== value)
+          throw new ProtocolError('the upstream sent two different lengths')
         length = value
         lengths++
         counted = digits(value)
         if (counted === null) throw new ProtocolError('the upstream sent a malformed length')
-      } else if (lower === 'transfer-encoding') coding = coding === null ? value : `${coding}, ${value}`
+      } else if (lower === 'transfer-encoding')
+        coding = coding === null ? value : `${coding}, ${value}`
       else if (lower === 'connection') connection += `,${value.toLowerCase()}`
       else if (lower === 'keep-alive') {
         const timeout = /(?:^|[,;\s])timeout=(\d{1,6})/i.exec(value)
@@ -188,11 +210,15 @@ export class ResponseReader {
       }
     }
     const options = connection === '' ? [] : connection.split(',').map((option) => option.trim())
-    this.keepAlive = http11 ? !options.includes('close') : options.includes('keep-alive') && !options.includes('close')
+    this.keepAlive = http11
+      ? !options.includes('close')
+      : options.includes('keep-alive') && !options.includes('close')
     if (this.#method === 'HEAD' || status === 204 || status === 304) this.#body.begin(0)
     else if (coding !== null) {
-      if (counted !== null) throw new ProtocolError('the upstream sent a length beside a transfer coding')
-      if (coding.trim().toLowerCase() !== 'chunked') throw new ProtocolError('the upstream used an unknown transfer coding')
+      if (counted !== null)
+        throw new ProtocolError('the upstream sent a length beside a transfer coding')
+      if (coding.trim().toLowerCase() !== 'chunked')
+        throw new ProtocolError('the upstream used an unknown transfer coding')
       this.#body.begin('chunked')
     } else if (counted !== null) this.#body.begin(counted)
     else {
@@ -208,23 +234,41 @@ export class ResponseReader {
   }
 }
 
-/** Whether bytes without an empty line can still become a head. @param from what stands before has been looked at */
+/**
+ * Whether bytes without an empty line can still become a head. @param from what stands before has
+ * been looked at
+ */
 function mayBeHead(bytes: Buffer, from: number): boolean {
-  return VERSION.startsWith(bytes.toString('latin1', 0, VERSION.length)) && !hasBareLineFeed(bytes, from)
+  return (
+    VERSION.startsWith(bytes.toString('latin1', 0, VERSION.length)) && !hasBareLineFeed(bytes, from)
+  )
 }
 
-/** The headers with the first `wanted` lengths of those that they have (RFC 9110, section 8.6: a 204 has none). */
+/**
+ * The headers with the first `wanted` lengths of those that they have (RFC 9110, section 8.6: a 204
+ * has none).
+ */
 function withLengths(headers: RawHeaders, lengths: number, wanted: number): RawHeaders {
   if (lengths <= wanted) return headers
-  const first = headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === 'content-length')
+  const first = headers.findIndex(
+    (name, i) => i % 2 === 0 && name.toLowerCase() === 'content-length',
+  )
   const rest = without(headers, 'content-length')
   return wanted === 0 ? rest : rest.toSpliced(first, 0, headers[first]!, headers[first + 1]!)
 }
 
-/** The status of a status line (RFC 9112, section 4) that ends at `end`, with or without a reason; 0 where it is none. */
+/**
+ * The status of a status line (RFC 9112, section 4) that ends at `end`, with or without a reason; 0
+ * where it is none.
+ */
 function statusOf(text: string, end: number): number {
   const minor = text.charCodeAt(VERSION.length)
-  if (!text.startsWith(VERSION) || (minor !== ZERO && minor !== ONE) || text.charCodeAt(VERSION.length + 1) !== SPACE) return 0
+  if (
+    !text.startsWith(VERSION) ||
+    (minor !== ZERO && minor !== ONE) ||
+    text.charCodeAt(VERSION.length + 1) !== SPACE
+  )
+    return 0
   if (end !== REASON - 1 && (end < REASON || text.charCodeAt(REASON - 1) !== SPACE)) return 0
   return digits(text, VERSION.length + 2, REASON - 1) ?? 0
 }

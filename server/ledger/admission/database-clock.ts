@@ -1,13 +1,18 @@
-// What this process knows of the ledger's time on a database: how it runs beside our own monotonic clock.
+// What this process knows of the ledger's time on a database: how it runs beside our own monotonic
+// clock.
 
 /** How far two clocks may drift apart, as a share of the time since they were compared. */
 const DRIFT = 200e-6
-/** Deviations up to this are taken for imprecision, not for a step of the database's clock (milliseconds). */
+/**
+ * Deviations up to this are taken for imprecision, not for a step of the database's clock
+ * (milliseconds).
+ */
 export const TOLERANCE_MS = 20
 
 /**
- * The offset of the ledger's time from ours lies in an interval: each answer says what time it was there at some moment between sending and
- * receiving, and so narrows it. An answer that does not fit at all means that the database's clock has been set. All times in milliseconds.
+ * The offset of the ledger's time from ours lies in an interval: each answer says what time it was
+ * there at some moment between sending and receiving, and so narrows it. An answer that does not
+ * fit at all means that the database's clock has been set. All times in milliseconds.
  */
 export class Timeline {
   #low = -Infinity
@@ -17,7 +22,10 @@ export class Timeline {
   /** Takes an answer in; false (and nothing taken) where it contradicts what is known. */
   observe(sent: number, received: number, there: number): boolean {
     const slack = this.#slack(received)
-    const [low, high] = [Math.max(this.#low - slack, there - received), Math.min(this.#high + slack, there - sent)]
+    const [low, high] = [
+      Math.max(this.#low - slack, there - received),
+      Math.min(this.#high + slack, there - sent),
+    ]
     if (low > high + TOLERANCE_MS) return false
     // Within the tolerance the newest answer is as good as any.
     if (low > high) this.restart(sent, received, there)
@@ -32,7 +40,10 @@ export class Timeline {
     this.#at = received
   }
 
-  /** The earliest and the latest time that it can be there at a moment of ours; infinite as long as nothing is known. */
+  /**
+   * The earliest and the latest time that it can be there at a moment of ours; infinite as long as
+   * nothing is known.
+   */
   at(here: number): [earliest: number, latest: number] {
     const slack = this.#slack(here)
     return [here + this.#low - slack, here + this.#high + slack]

@@ -1,12 +1,15 @@
 // What stands between the ledger and a store that does not answer for a while.
 //
-// Usually it only passes on, and keeps a window of its own for each key: what this process was told that it may let through. When the store refuses to
-// write, or is silent for PATIENCE ticks, requests are let through by that window alone for the time of grace; after it they are refused. Their rows
-// wait in memory, and are written in their order, with the times at which they were let through, before anything is asked of the store again.
+// Usually it only passes on, and keeps a window of its own for each key: what this process was told
+// that it may let through. When the store refuses to write, or is silent for PATIENCE ticks,
+// requests are let through by that window alone for the time of grace; after it they are refused.
+// Their rows wait in memory, and are written in their order, with the times at which they were let
+// through, before anything is asked of the store again.
 //
-// What that costs, and who sets the time of grace accepts it:
-// · A process that is killed meanwhile takes with it the rows (10,000 at most) that it has not written, and so does one that ends before the store is back.
-// · Processes do not see each other meanwhile. Each keeps to its share, the limit divided by all processes that were there lately; what the others let
+// What that costs, and who sets the time of grace accepts it: · A process that is killed meanwhile
+// takes with it the rows (10,000 at most) that it has not written, and so does one that ends before
+// the store is back. · Processes do not see each other meanwhile. Each keeps to its share, the
+// limit divided by all processes that were there lately; what the others let
 //   through just before is not in its window. One process alone is exact.
 import type { Clock } from '../../common/clock.ts'
 import type { Log } from '../../common/log.ts'
@@ -18,7 +21,10 @@ import { tryToTheEnd, writeInOrder } from '../settlement/ordered-writes.ts'
 import type { Reservation, Settlement } from '../settlement/row-codec.ts'
 import { toldWait, Window, WINDOW_MS } from './sliding-window.ts'
 
-/** How often it is looked whether the store still answers. Counted in ticks, a pause of this process is not taken for one of the store. */
+/**
+ * How often it is looked whether the store still answers. Counted in ticks, a pause of this process
+ * is not taken for one of the store.
+ */
 const TICK_MS = 200
 /** Ticks of silence, with something asked, after which the store counts as failing. */
 const PATIENCE = 5
@@ -26,9 +32,15 @@ const PATIENCE = 5
 const PROBE = 5
 /** Rows that may wait to be written, and requests that may wait while they are. */
 const MOST_OWED = 10_000
-/** Added to the time of what is let through, so that two clocks which differ a little never make a minute too short. */
+/**
+ * Added to the time of what is let through, so that two clocks which differ a little never make a
+ * minute too short.
+ */
 const MARGIN_MS = 100
-/** A process that has ended counts for so long as one of those that share a limit: what it let through is in no window of ours. */
+/**
+ * A process that has ended counts for so long as one of those that share a limit: what it let
+ * through is in no window of ours.
+ */
 const REMEMBERED_MS = WINDOW_MS + 10_000
 
 /** What is asked: see `Ledger.admit`. */
@@ -64,20 +76,35 @@ export interface GraceParts {
   write(settlement: Settlement): void
 }
 
-/** A request that was let through without the store. `number` stands for its place in the ledger, and is below 0. */
+/**
+ * A request that was let through without the store. `number` stands for its place in the ledger,
+ * and is below 0.
+ */
 type Given = { number: number; row: Reservation }
 
-/** How many processes there are. Asked of the writer, so that an answer also says that it can write. */
-export const companions = procedure(import.meta.url, 'companions', function* (db): Steps<number> {
-  const row = yield* first(db.selectFrom('instances').select((e) => e.fn.countAll<number>().as('count')))
-  return Number(row?.count ?? 0)
-}, 'rows')
+/**
+ * How many processes there are. Asked of the writer, so that an answer also says that it can write.
+ */
+export const companions = procedure(
+  import.meta.url,
+  'companions',
+  function* (db): Steps<number> {
+    const row = yield* first(
+      db.selectFrom('instances').select((e) => e.fn.countAll<number>().as('count')),
+    )
+    return Number(row?.count ?? 0)
+  },
+  'rows',
+)
 
 /** Puts grace before `inner`. @throws StoreError */
 export async function openGrace(inner: Admissions, parts: GraceParts): Promise<Graced> {
   const { store, clock, log, grace, write } = parts
   const windows = new Map<string, Window>()
-  /** `up`: the store decides. `down`: we do. `behind`: what is owed is being written, and who asks waits for that. */
+  /**
+   * `up`: the store decides. `down`: we do. `behind`: what is owed is being written, and who asks
+   * waits for that.
+   */
   let state: 'up' | 'down' | 'behind' = 'up'
   /** Since when the store does not answer (monotonic milliseconds); null while it does. */
   let since: number | null = null
@@ -88,10 +115,16 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   let last = 0
   /** Let through without the store and not in the ledger yet. */
   let unwritten = 0
-  /** Places of rows that were written late, until they are settled; settlements that wait for their row's place. */
+  /**
+   * Places of rows that were written late, until they are settled; settlements that wait for their
+   * row's place.
+   */
   const places = new Map<number, { seq: number; created_at: number }>()
   const ended = new Map<number, Settlement>()
-  /** Whether the store has said anything since the last tick; how many ticks it has said nothing although it was asked. */
+  /**
+   * Whether the store has said anything since the last tick; how many ticks it has said nothing
+   * although it was asked.
+   */
   let heard = false
   let silent = 0
   let ticks = 0
@@ -102,7 +135,10 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   let peak = 1
   let peakAt = -Infinity
 
-  /** Who was passed on, in the order in which they came: those who have no answer of the store yet, and some who have. */
+  /**
+   * Who was passed on, in the order in which they came: those who have no answer of the store yet,
+   * and some who have.
+   */
   let passed: Pending[] = []
   let unanswered = 0
   /** Told when the store has answered all of them; null where nobody waits for that. */
@@ -168,12 +204,16 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
         const limit = Math.floor(rpm / peak)
         if (limit === 0) return this.#fail(error)
         const verdict = windowOf(key_id).ask(limit, now)
-        if (!verdict.pass) return this.#tell({ admitted: false, wait: toldWait(verdict.wait ?? WINDOW_MS) })
+        if (!verdict.pass)
+          return this.#tell({ admitted: false, wait: toldWait(verdict.wait ?? WINDOW_MS) })
         windowOf(key_id).withdraw()
       }
       windowOf(key_id).add(now + MARGIN_MS)
       unwritten++
-      this.given = { number: --last, row: { ...this.asking, created_at: clock.now(), mono: Math.floor(now * 1000) } }
+      this.given = {
+        number: --last,
+        row: { ...this.asking, created_at: clock.now(), mono: Math.floor(now * 1000) },
+      }
       this.#tell({ admitted: true, seq: last, created_at: this.given.row.created_at })
     }
   }
@@ -187,11 +227,14 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   /** What is left by what this process alone let through. */
   function ownLeft(key: string, rpm: number): Left {
     const left = windows.get(key)?.left(rpm, clock.mono())
-    return left === undefined ? { requests: rpm, reset: 0 } : { ...left, reset: Math.min(left.reset, WINDOW_MS) }
+    return left === undefined
+      ? { requests: rpm, reset: 0 }
+      : { ...left, reset: Math.min(left.reset, WINDOW_MS) }
   }
 
   function pass(one: Pending): void {
-    // A set that gets and loses an entry with every request would cost more than the rest of this file.
+    // A set that gets and loses an entry with every request would cost more than the rest of this
+    // file.
     if (passed.length > 2 * unanswered + 64) passed = passed.filter(({ answered }) => !answered)
     passed.push(one)
     unanswered++
@@ -218,7 +261,11 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   /** From now on without the store. */
   function fall(error: unknown): void {
     if (state === 'down') return
-    if (since === null) log.warn(`The store does not answer; requests are let through without it for ${grace / 1000} s.`, { reason: String(error) })
+    if (since === null)
+      log.warn(
+        `The store does not answer; requests are let through without it for ${grace / 1000} s.`,
+        { reason: String(error) },
+      )
     since ??= clock.mono()
     state = 'down'
     // In the order in which they came: what the store may have written already is among the first.
@@ -242,7 +289,8 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
 
   /** From now on with the store again. */
   function rise(): void {
-    if (since !== null) log.info('The store answers again; what was let through without it is written.')
+    if (since !== null)
+      log.info('The store answers again; what was let through without it is written.')
     since = null
     state = 'up'
     for (const one of parked.splice(0)) take(one)
@@ -264,18 +312,26 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   async function record(rows: Given[]): Promise<void> {
     const numbers = await inner.record(rows.map(({ row }) => row))
     heard = true
-    rows.forEach((given, at) => place(given, { seq: numbers[at]!, created_at: given.row.created_at }))
+    rows.forEach((given, at) =>
+      place(given, { seq: numbers[at]!, created_at: given.row.created_at }),
+    )
   }
 
   /** A row that the store will never take must not stand before all others for ever. */
   function forget({ number, row }: Given, error: unknown): void {
-    log.error(`The request ${row.id}, which was let through without the store, cannot be written.`, error)
+    log.error(
+      `The request ${row.id}, which was let through without the store, cannot be written.`,
+      error,
+    )
     unwritten--
     ended.delete(number)
   }
 
   /** A row that was owed is in the ledger. */
-  function place({ number }: Given, { seq, created_at }: { seq: number; created_at: number }): void {
+  function place(
+    { number }: Given,
+    { seq, created_at }: { seq: number; created_at: number },
+  ): void {
     unwritten--
     const settlement = ended.get(number)
     if (settlement === undefined) places.set(number, { seq, created_at })
@@ -291,7 +347,8 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
     heard = false
     if (silent >= PATIENCE) fall(SILENT)
     if (++ticks % PROBE === 0 && !probing) void probe()
-    if (ticks % 300 === 0) for (const [key, window] of windows) if (window.idle(clock.mono())) windows.delete(key)
+    if (ticks % 300 === 0)
+      for (const [key, window] of windows) if (window.idle(clock.mono())) windows.delete(key)
   }
 
   async function probe(): Promise<void> {
@@ -313,7 +370,8 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
     peakAt = now
   }
 
-  for (const [key, times] of await inner.recall()) windowOf(key).addAll(times.map((time) => time + MARGIN_MS))
+  for (const [key, times] of await inner.recall())
+    windowOf(key).addAll(times.map((time) => time + MARGIN_MS))
   count(await store.run(companions, null))
   const timer = setInterval(tick, TICK_MS).unref()
 
@@ -334,14 +392,19 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
       closed = true
       clearInterval(timer)
       await inner.close()
-      // What the store says no to now is owed: a window that is still read may be the reason why it was silent.
+      // What the store says no to now is owed: a window that is still read may be the reason why it
+      // was silent.
       if (unanswered > 0) await new Promise<void>((resolve) => (onAllAnswered = resolve))
       await writing
       const isWritten = await tryToTheEnd(async () => {
         if (owed.length > 0) await writeOwed()
         return owed.length === 0
       })
-      if (!isWritten) log.error('Requests that were let through without the store are not in the ledger.', new Error(`${owed.length} rows are lost`))
+      if (!isWritten)
+        log.error(
+          'Requests that were let through without the store are not in the ledger.',
+          new Error(`${owed.length} rows are lost`),
+        )
       for (const one of parked.splice(0)) refuseOrGive(one)
     },
   }
@@ -359,15 +422,37 @@ export function leftError(): StoreError {
 
 const SILENT = new StoreError('unavailable', 'the store is silent')
 
-/** Whether the store cannot be written. `busy` alone may only mean that we ask too much of it; where it means more, the silence before has said so. */
+/**
+ * Whether the store cannot be written. `busy` alone may only mean that we ask too much of it; where
+ * it means more, the silence before has said so.
+ */
 function refusing(error: unknown): boolean {
   return error instanceof StoreError && (error.code === 'full' || error.code === 'unavailable')
 }
 
 /** The end of a request that the store let through when its caller had been refused already. */
-function unsent({ account_id, key_id, provider, model }: Asking, { seq, created_at }: { seq: number; created_at: number }): Settlement {
+function unsent(
+  { account_id, key_id, provider, model }: Asking,
+  { seq, created_at }: { seq: number; created_at: number },
+): Settlement {
   return {
-    seq, account_id, key_id, provider, model, created_at, state: 'aborted', status: null, error: null, credential_id: null, first_byte_ms: null, total_ms: null,
-    bytes_in: 0, bytes_out: 0, tokens_in: null, tokens_out: null, tokens_cached: null, tokens_reasoning: null,
+    seq,
+    account_id,
+    key_id,
+    provider,
+    model,
+    created_at,
+    state: 'aborted',
+    status: null,
+    error: null,
+    credential_id: null,
+    first_byte_ms: null,
+    total_ms: null,
+    bytes_in: 0,
+    bytes_out: 0,
+    tokens_in: null,
+    tokens_out: null,
+    tokens_cached: null,
+    tokens_reasoning: null,
   }
 }

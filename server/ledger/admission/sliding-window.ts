@@ -2,7 +2,9 @@
 
 /** The length of the window, in milliseconds. */
 export const WINDOW_MS = 60_000
-/** AI SDKs ignore a wait of 60 s or more; the first millisecond of it has passed when they read it. */
+/**
+ * AI SDKs ignore a wait of 60 s or more; the first millisecond of it has passed when they read it.
+ */
 const LONGEST_WAIT_MS = WINDOW_MS - 1
 
 /** The wait that a refusal tells, in whole milliseconds: when it is over, the next one can pass. */
@@ -13,15 +15,20 @@ export function toldWait(wait: number): number {
 /** What the window says to one more request. */
 export type Verdict =
   | { pass: true }
-  /** Refused; `wait` milliseconds from now the next one can pass. Null: it depends on admissions that are not durable yet. */
+  /**
+   * Refused; `wait` milliseconds from now the next one can pass. Null: it depends on admissions
+   * that are not durable yet.
+   */
   | { pass: false; wait: number | null }
 
 /**
- * The admissions of the last minute, oldest first, in a ring that grows as needed. Times are monotonic milliseconds.
+ * The admissions of the last minute, oldest first, in a ring that grows as needed. Times are
+ * monotonic milliseconds.
  *
- * A request may pass where fewer than N admissions lie in the 60 s up to now, both ends included: then no interval of 60 s ever
- * holds more than N, and nothing that could pass is refused. An admission counts as pending from the decision until it is durable, and
- * from then on as of that moment, because only then can the upstream hear of it.
+ * A request may pass where fewer than N admissions lie in the 60 s up to now, both ends included:
+ * then no interval of 60 s ever holds more than N, and nothing that could pass is refused. An
+ * admission counts as pending from the decision until it is durable, and from then on as of that
+ * moment, because only then can the upstream hear of it.
  */
 export class Window {
   /** Decided, not durable yet. They count, and cannot expire. */
@@ -31,7 +38,8 @@ export class Window {
   #count = 0
 
   /**
-   * Asks for one admission under `limit` a minute. Passing makes it pending: `confirm` or `withdraw` must follow.
+   * Asks for one admission under `limit` a minute. Passing makes it pending: `confirm` or
+   * `withdraw` must follow.
    *
    * @param ahead how many others will take the next places
    */
@@ -58,7 +66,10 @@ export class Window {
     this.pending--
   }
 
-  /** Counts an admission that was made elsewhere, at `time`, which is seldom far before the newest one. */
+  /**
+   * Counts an admission that was made elsewhere, at `time`, which is seldom far before the newest
+   * one.
+   */
   add(time: number): void {
     this.#reserve(1)
     let at = this.#count++
@@ -66,7 +77,10 @@ export class Window {
     this.#set(at, time)
   }
 
-  /** Counts many, in any order: the cost is that of sorting them and of moving the newer ones that are there. */
+  /**
+   * Counts many, in any order: the cost is that of sorting them and of moving the newer ones that
+   * are there.
+   */
   addAll(times: Float64Array): void {
     const sorted = isAscending(times) ? times : times.toSorted()
     this.#reserve(sorted.length)
@@ -79,15 +93,18 @@ export class Window {
     }
   }
 
-  /** How many more would pass now; negative where admissions made elsewhere have come on top of pending ones. */
+  /**
+   * How many more would pass now; negative where admissions made elsewhere have come on top of
+   * pending ones.
+   */
   room(limit: number, now: number): number {
     this.#expire(now)
     return limit - this.#count - this.pending
   }
 
   /**
-   * Milliseconds until one more can pass, where the durable admissions alone fill `limit`; null where they do not, or where it depends on
-   * pending ones. Changes nothing that counts.
+   * Milliseconds until one more can pass, where the durable admissions alone fill `limit`; null
+   * where they do not, or where it depends on pending ones. Changes nothing that counts.
    */
   fullFor(limit: number, now: number): number | null {
     this.#expire(now)
@@ -95,7 +112,10 @@ export class Window {
     return this.#count < limit || over >= this.#count ? null : WINDOW_MS - (now - this.#at(over))
   }
 
-  /** How many more would pass under `limit`, and milliseconds until there is room for another one; 0 where nothing counts. */
+  /**
+   * How many more would pass under `limit`, and milliseconds until there is room for another one; 0
+   * where nothing counts.
+   */
   left(limit: number, now: number): { requests: number; reset: number } {
     const requests = Math.max(0, this.room(limit, now))
     return { requests, reset: this.#count === 0 ? 0 : WINDOW_MS - (now - this.#at(0)) }

@@ -18,14 +18,23 @@ export type ReserveArgs = {
   boot: number
   /** How many rows there are. */
   size: number
-  /** For each key with a limit: how many admissions it has room for, and how many of the rows are its own. */
+  /**
+   * For each key with a limit: how many admissions it has room for, and how many of the rows are
+   * its own.
+   */
   room: [key: string, left: number, wanted: number][]
 }
 
 export type ReserveResult = {
-  /** The newest admission of the ledger before these. The rows that were written follow it, in their order. */
+  /**
+   * The newest admission of the ledger before these. The rows that were written follow it, in their
+   * order.
+   */
   seen: number
-  /** What other processes admitted since the last call; null: too much to list, so every window must be read again. */
+  /**
+   * What other processes admitted since the last call; null: too much to list, so every window must
+   * be read again.
+   */
   foreign: ForeignAdmission[] | null
   /** Places of the rows that were not written, because others took their room. */
   refused: number[]
@@ -35,47 +44,62 @@ export type ReserveResult = {
 const MOST_FOREIGN = 10_000
 
 /**
- * Writes down reservations, as one unit with the check that no other process has taken their place: whatever others have admitted since the
- * caller last looked is subtracted from the room that the caller saw.
+ * Writes down reservations, as one unit with the check that no other process has taken their place:
+ * whatever others have admitted since the caller last looked is subtracted from the room that the
+ * caller saw.
  *
  * @param rows see `reservations`
  */
-export const reserve = procedure(import.meta.url, 'reserve', function* (db, [packed, rows]: readonly [Packed<ReserveArgs>, Packed<Folded>]): Steps<ReserveResult> {
-  const args = unpack(packed)
-  const { instance, boot } = args
-  const seen = yield* newestSeq(db)
-  let foreign: ForeignAdmission[] | null = []
-  if (seen > args.seen) {
-    yield* enterJournal(db)
-    foreign = yield* all(
-      db
-        .selectFrom('requests')
-        .select(['key_id', 'mono', 'seq', 'boot'])
-        .where('seq', '>', args.seen)
-        .where('instance', '<>', instance)
-        .orderBy('seq')
-        .limit(MOST_FOREIGN + 1),
-    )
-  }
-  const room = new Map(args.room.map(([key, left]) => [key, left]))
-  if (foreign.length > MOST_FOREIGN) {
-    foreign = null
-    for (const key of room.keys()) room.set(key, 0)
-  } else {
-    for (const { key_id, mono, boot: on } of foreign) {
-      const left = room.get(key_id)
-      if (left !== undefined && (mono >= args.since || on !== boot)) room.set(key_id, left - 1)
+export const reserve = procedure(
+  import.meta.url,
+  'reserve',
+  function* (
+    db,
+    [packed, rows]: readonly [Packed<ReserveArgs>, Packed<Folded>],
+  ): Steps<ReserveResult> {
+    const args = unpack(packed)
+    const { instance, boot } = args
+    const seen = yield* newestSeq(db)
+    let foreign: ForeignAdmission[] | null = []
+    if (seen > args.seen) {
+      yield* enterJournal(db)
+      foreign = yield* all(
+        db
+          .selectFrom('requests')
+          .select(['key_id', 'mono', 'seq', 'boot'])
+          .where('seq', '>', args.seen)
+          .where('instance', '<>', instance)
+          .orderBy('seq')
+          .limit(MOST_FOREIGN + 1),
+      )
     }
-  }
-  // Also where nobody else has admitted anything since: the caller may have heard of others after it decided.
-  const refused = args.room.some(([key, , wanted]) => room.get(key)! < wanted) ? overfull(rows, room) : []
-  const passed = args.size - refused.length
-  const written = refused.length === 0 ? rows : pack(without(RESERVED, unpack(rows), new Set(refused)))
-  if (passed > 0) yield* writeDown(db, written, seen + passed, instance, boot)
-  return { seen, foreign, refused }
-})
+    const room = new Map(args.room.map(([key, left]) => [key, left]))
+    if (foreign.length > MOST_FOREIGN) {
+      foreign = null
+      for (const key of room.keys()) room.set(key, 0)
+    } else {
+      for (const { key_id, mono, boot: on } of foreign) {
+        const left = room.get(key_id)
+        if (left !== undefined && (mono >= args.since || on !== boot)) room.set(key_id, left - 1)
+      }
+    }
+    // Also where nobody else has admitted anything since: the caller may have heard of others after
+    // it decided.
+    const refused = args.room.some(([key, , wanted]) => room.get(key)! < wanted)
+      ? overfull(rows, room)
+      : []
+    const passed = args.size - refused.length
+    const written =
+      refused.length === 0 ? rows : pack(without(RESERVED, unpack(rows), new Set(refused)))
+    if (passed > 0) yield* writeDown(db, written, seen + passed, instance, boot)
+    return { seen, foreign, refused }
+  },
+)
 
-/** Places of the rows for which their key has no room, in the order in which they came. @param room for each key with a limit; used up */
+/**
+ * Places of the rows for which their key has no room, in the order in which they came. @param room
+ * for each key with a limit; used up
+ */
 function overfull(rows: Packed<Folded>, room: Map<string, number>): number[] {
   const refused: number[] = []
   for (const [place, { common }] of reserved(rows).entries()) {
@@ -89,117 +113,166 @@ function overfull(rows: Packed<Folded>, room: Map<string, number>): number[] {
 }
 
 /**
- * Enters rows of requests that were let through already, once each, whatever the windows say: some of them may be there. Gives the place of each.
+ * Enters rows of requests that were let through already, once each, whatever the windows say: some
+ * of them may be there. Gives the place of each.
  *
  * @param args.rows see `reservations`
  */
-export const record = procedure(import.meta.url, 'record', function* (db, { instance, boot, rows }: { instance: string; boot: number; rows: Packed<Folded> }): Steps<number[]> {
-  yield* enterJournal(db)
-  const numbers: number[] = []
-  const sql = enterOnce(db)
-  let seq = yield* newestSeq(db)
-  for (const row of reserved(rows)) {
-    const written = yield { sql, parameters: reservedValues(row, seq + 1, instance, boot) }
-    if (written.affected > 0) numbers.push(++seq)
-    else numbers.push((yield* first(db.selectFrom('requests').select('seq').where('id', '=', String(row.own[RESERVED.own.indexOf('id')]))))!.seq)
-  }
-  return numbers
-})
+export const record = procedure(
+  import.meta.url,
+  'record',
+  function* (
+    db,
+    { instance, boot, rows }: { instance: string; boot: number; rows: Packed<Folded> },
+  ): Steps<number[]> {
+    yield* enterJournal(db)
+    const numbers: number[] = []
+    const sql = enterOnce(db)
+    let seq = yield* newestSeq(db)
+    for (const row of reserved(rows)) {
+      const written = yield { sql, parameters: reservedValues(row, seq + 1, instance, boot) }
+      if (written.affected > 0) numbers.push(++seq)
+      else
+        numbers.push(
+          (yield* first(
+            db
+              .selectFrom('requests')
+              .select('seq')
+              .where('id', '=', String(row.own[RESERVED.own.indexOf('id')])),
+          ))!.seq,
+        )
+    }
+    return numbers
+  },
+)
 
 /** Rows that are read at once: first a few, because most keys have no more, then many. */
 const PAGES = [200, 2_000, 10_000]
 
-/** Admissions as they are given to whoever keeps windows: of each key the times up to its end, ascending (milliseconds). */
+/**
+ * Admissions as they are given to whoever keeps windows: of each key the times up to its end,
+ * ascending (milliseconds).
+ */
 export interface Recalled {
   keys: string[]
   ends: Uint32Array<ArrayBuffer>
   times: Float64Array<ArrayBuffer>
 }
 
-/** Admissions of all keys since a moment of a boot's clock (microseconds), or of the ledger's own where that has one. */
-export const recall = procedure(import.meta.url, 'recall', function* (db, { boot, since }: { boot: number; since: number }): Steps<Recalled> {
-  const found = new Map<string, number[]>()
-  let size = 0
-  let before = Number.MAX_SAFE_INTEGER
-  for (let page = 0; ; page++) {
-    const most = PAGES[Math.min(page, PAGES.length - 1)]!
-    const rows = yield* all(db.selectFrom('requests').select(['seq', 'key_id', 'mono', 'boot']).where('seq', '<', before).orderBy('seq', 'desc').limit(most))
-    const { length } = rows
-    let recent = 0
-    for (const row of rows) {
-      if (row.boot !== boot || row.mono < since) continue
-      recent++
-      const times = found.get(row.key_id)
-      if (times === undefined) found.set(row.key_id, [row.mono / 1000])
-      else times.push(row.mono / 1000)
+/**
+ * Admissions of all keys since a moment of a boot's clock (microseconds), or of the ledger's own
+ * where that has one.
+ */
+export const recall = procedure(
+  import.meta.url,
+  'recall',
+  function* (db, { boot, since }: { boot: number; since: number }): Steps<Recalled> {
+    const found = new Map<string, number[]>()
+    let size = 0
+    let before = Number.MAX_SAFE_INTEGER
+    for (let page = 0; ; page++) {
+      const most = PAGES[Math.min(page, PAGES.length - 1)]!
+      const rows = yield* all(
+        db
+          .selectFrom('requests')
+          .select(['seq', 'key_id', 'mono', 'boot'])
+          .where('seq', '<', before)
+          .orderBy('seq', 'desc')
+          .limit(most),
+      )
+      const { length } = rows
+      let recent = 0
+      for (const row of rows) {
+        if (row.boot !== boot || row.mono < since) continue
+        recent++
+        const times = found.get(row.key_id)
+        if (times === undefined) found.set(row.key_id, [row.mono / 1000])
+        else times.push(row.mono / 1000)
+      }
+      size += recent
+      if (recent === 0 || length < most) break
+      before = rows.at(-1)!.seq
     }
-    size += recent
-    if (recent === 0 || length < most) break
-    before = rows.at(-1)!.seq
-  }
-  const times = new Float64Array(size)
-  const ends = new Uint32Array(found.size)
-  let end = 0
-  let at = 0
-  for (const own of found.values()) {
-    times.set(own.reverse(), end)
-    const start = end
-    ends[at++] = end += own.length
-    times.subarray(start, end).sort()
-  }
-  return { keys: [...found.keys()], ends, times }
-})
+    const times = new Float64Array(size)
+    const ends = new Uint32Array(found.size)
+    let end = 0
+    let at = 0
+    for (const own of found.values()) {
+      times.set(own.reverse(), end)
+      const start = end
+      ends[at++] = end += own.length
+      times.subarray(start, end).sort()
+    }
+    return { keys: [...found.keys()], ends, times }
+  },
+)
 
 /** The same by key. */
 export function timesByKey({ keys, ends, times }: Recalled): [key: string, times: Float64Array][] {
   return keys.map((key, at) => [key, times.subarray(at === 0 ? 0 : ends[at - 1], ends[at])])
 }
 
-/** Where processes count as boots of their own, their rows lie among each other: behind so many of others there is none of ours. */
+/**
+ * Where processes count as boots of their own, their rows lie among each other: behind so many of
+ * others there is none of ours.
+ */
 const MOST_OF_OTHER_BOOTS = 1_000
 
-/** The admissions of a key as `recent` gives them: ascending times by this boot's clock (milliseconds). */
+/**
+ * The admissions of a key as `recent` gives them: ascending times by this boot's clock
+ * (milliseconds).
+ */
 export interface Recent {
   times: Float64Array<ArrayBuffer>
 }
 
 /**
- * The newest admissions of a key up to one of the ledger, all that its window can need: those since a moment of this boot (microseconds, monotonic).
- * Of another boot is only known that it was before this one: those of the last hour by the wall clock (`now`) count as of its beginning.
+ * The newest admissions of a key up to one of the ledger, all that its window can need: those since
+ * a moment of this boot (microseconds, monotonic). Of another boot is only known that it was before
+ * this one: those of the last hour by the wall clock (`now`) count as of its beginning.
  *
- * Rows lie in the order in which they became durable, their times do not quite: a unit is stamped before it waits for the store. That is never as
- * long as a window, so behind a row which is older than `since` by a window there is none to find.
+ * Rows lie in the order in which they became durable, their times do not quite: a unit is stamped
+ * before it waits for the store. That is never as long as a window, so behind a row which is older
+ * than `since` by a window there is none to find.
  */
-export const recent = procedure(import.meta.url, 'recent', function* (db, args: { key: string; limit: number; upTo: number; since: number; boot: number; now: number }): Steps<Recent> {
-  const { key, limit, upTo, since, boot, now } = args
-  const oldest = since - WINDOW_MS * 1000
-  const times: number[] = []
-  let others = 0
-  let before = upTo + 1
-  for (let page = 0; ; page++) {
-    const most = PAGES[Math.min(page, PAGES.length - 1)]!
-    const rows = yield* all(
-      db
-        .selectFrom('requests')
-        .select(['mono', 'seq', 'created_at', 'boot'])
-        .where('key_id', '=', key)
-        .where('seq', '<', before)
-        .orderBy('seq', 'desc')
-        .limit(most),
-    )
-    let over = rows.length < most
-    for (const row of rows) {
-      if (row.boot === boot) {
-        times.push(row.mono / 1000)
-        over ||= row.mono < oldest
-        continue
+export const recent = procedure(
+  import.meta.url,
+  'recent',
+  function* (
+    db,
+    args: { key: string; limit: number; upTo: number; since: number; boot: number; now: number },
+  ): Steps<Recent> {
+    const { key, limit, upTo, since, boot, now } = args
+    const oldest = since - WINDOW_MS * 1000
+    const times: number[] = []
+    let others = 0
+    let before = upTo + 1
+    for (let page = 0; ; page++) {
+      const most = PAGES[Math.min(page, PAGES.length - 1)]!
+      const rows = yield* all(
+        db
+          .selectFrom('requests')
+          .select(['mono', 'seq', 'created_at', 'boot'])
+          .where('key_id', '=', key)
+          .where('seq', '<', before)
+          .orderBy('seq', 'desc')
+          .limit(most),
+      )
+      let over = rows.length < most
+      for (const row of rows) {
+        if (row.boot === boot) {
+          times.push(row.mono / 1000)
+          over ||= row.mono < oldest
+          continue
+        }
+        // Of hours ago is not in question, whatever the wall clock did; nor is anything where this
+        // boot is longer than a window ago.
+        if (since <= 0 && Math.abs(now - row.created_at) <= HOUR) times.push(0)
+        over ||= ++others >= (since > 0 ? MOST_OF_OTHER_BOOTS : limit)
       }
-      // Of hours ago is not in question, whatever the wall clock did; nor is anything where this boot is longer than a window ago.
-      if (since <= 0 && Math.abs(now - row.created_at) <= HOUR) times.push(0)
-      over ||= ++others >= (since > 0 ? MOST_OF_OTHER_BOOTS : limit)
+      if (over) break
+      before = rows.at(-1)!.seq
     }
-    if (over) break
-    before = rows.at(-1)!.seq
-  }
-  return { times: Float64Array.from(times.reverse()).sort() }
-})
+    return { times: Float64Array.from(times.reverse()).sort() }
+  },
+)

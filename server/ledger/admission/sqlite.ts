@@ -1,5 +1,6 @@
-// Admission where the processes of one machine share the ledger, on SQLite: each key's window is kept in memory, and the writer checks what
-// other processes have admitted since, as one unit with the writing.
+// Admission where the processes of one machine share the ledger, on SQLite: each key's window is
+// kept in memory, and the writer checks what other processes have admitted since, as one unit with
+// the writing.
 import type { Clock } from '../../common/clock.ts'
 import { StoreError } from '../../store/store-error.ts'
 import type { Store } from '../../store/open.ts'
@@ -8,21 +9,37 @@ import { FairQueue } from '../../fairness/owner-queue.ts'
 import { pack } from '../settlement/dictionary.ts'
 import { goneError, leftError } from './outage-fallback.ts'
 import { enter } from '../settlement/journal.ts'
-import { recall, recent, record, reserve, timesByKey, type ForeignAdmission, type ReserveArgs, type ReserveResult } from './sqlite-reserve.ts'
+import {
+  recall,
+  recent,
+  record,
+  reserve,
+  timesByKey,
+  type ForeignAdmission,
+  type ReserveArgs,
+  type ReserveResult,
+} from './sqlite-reserve.ts'
 import { failuresOf, reservations, settlements, type Reservation } from '../settlement/row-codec.ts'
 import { settle, settleFailed } from '../settlement/sqlite.ts'
 import { toldWait, Window, WINDOW_MS } from './sliding-window.ts'
 
 /**
- * Units of admissions begin so far apart, unless somebody who waits is in a greater hurry: a unit costs 0.3 ms of CPU, whatever it holds, most of it for
- * the sync (`bench -- proxy --only requests`).
+ * Units of admissions begin so far apart, unless somebody who waits is in a greater hurry: a unit
+ * costs 0.3 ms of CPU, whatever it holds, most of it for the sync (`bench -- proxy --only
+ * requests`).
  */
 export const PATIENCE_MS = 4
-/** Rows of one unit at most: what comes meanwhile waits for no more (some milliseconds; `bench -- start` shows it beside a burst). */
+/**
+ * Rows of one unit at most: what comes meanwhile waits for no more (some milliseconds; `bench --
+ * start` shows it beside a burst).
+ */
 const AT_ONCE = 512
 /** Requests that may wait for a unit; then accounts and keys have shares. */
 const MOST_WAITING = 50_000
-/** A request that could pass so soon is held rather than refused (milliseconds): a caller that waits exactly as told may be this early. */
+/**
+ * A request that could pass so soon is held rather than refused (milliseconds): a caller that waits
+ * exactly as told may be this early.
+ */
 const HOLD_MS = 5
 /** Requests that are decided in one go, when all of a key have waited for one thing. */
 const WOKEN_AT_ONCE = 256
@@ -30,18 +47,38 @@ const WOKEN_AT_ONCE = 256
 const TIDY_MS = 60_000
 
 /** A key's window, and who waits for its next change, or for the next place to come free. */
-type Lane = { key: string; window: Window; limit: number; ready: boolean; loadedTo: number; waiting: Asked[]; held: Asked[]; holding: boolean }
+type Lane = {
+  key: string
+  window: Window
+  limit: number
+  ready: boolean
+  loadedTo: number
+  waiting: Asked[]
+  held: Asked[]
+  holding: boolean
+}
 type Reserved = { asked: Asked; lane: Lane | null; row: Reservation }
 
-/** @param written told how many rows have been written down: `complete` must follow soon, if only of no rows, so that they enter the requests */
-export async function openLocalAdmissions(store: Store, instance: string, clock: Clock, written: (rows: number) => void): Promise<Admissions> {
+/**
+ * @param written told how many rows have been written down: `complete` must follow soon, if only of
+ * no rows, so that they enter the requests
+ */
+export async function openLocalAdmissions(
+  store: Store,
+  instance: string,
+  clock: Clock,
+  written: (rows: number) => void,
+): Promise<Admissions> {
   const lanes = new Map<string, Lane>()
   /** What may pass, and waits for its unit. */
   const queue = new FairQueue<Reserved>(MOST_WAITING, ({ row }) => row)
   /** Units of admissions that are not durable yet; when the last began. */
   let flying = 0
   let flown = -Infinity
-  /** When the next begins: Infinity: none is planned, -Infinity: at once. How long behind the last: as the least patient wants of those that wait. */
+  /**
+   * When the next begins: Infinity: none is planned, -Infinity: at once. How long behind the last:
+   * as the least patient wants of those that wait.
+   */
   let next = Infinity
   let timer: NodeJS.Timeout | undefined
   let patience = Infinity
@@ -53,7 +90,14 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
 
   function tidy(): void {
     const now = clock.mono()
-    for (const [key, lane] of lanes) if (lane.ready && lane.waiting.length === 0 && lane.held.length === 0 && lane.window.idle(now)) lanes.delete(key)
+    for (const [key, lane] of lanes)
+      if (
+        lane.ready &&
+        lane.waiting.length === 0 &&
+        lane.held.length === 0 &&
+        lane.window.idle(now)
+      )
+        lanes.delete(key)
     queue.tidy()
   }
 
@@ -62,14 +106,24 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
     if (asked.left) return asked.reject(leftError())
     const { rpm, key_id } = asked.asking
     if (rpm === null) {
-      // Should its key have a limit again, this one counts too: the window is then read from the ledger.
+      // Should its key have a limit again, this one counts too: the window is then read from the
+      // ledger.
       dropLane(key_id)
       return take(asked, null)
     }
     let lane = lanes.get(key_id)
     if (lane === undefined || (lane.ready && lane.limit !== rpm)) {
       dropLane(key_id)
-      lane = { key: key_id, window: new Window(), limit: rpm, ready: false, loadedTo: Infinity, waiting: lane?.waiting.splice(0) ?? [], held: [], holding: false }
+      lane = {
+        key: key_id,
+        window: new Window(),
+        limit: rpm,
+        ready: false,
+        loadedTo: Infinity,
+        waiting: lane?.waiting.splice(0) ?? [],
+        held: [],
+        holding: false,
+      }
       lanes.set(key_id, lane)
       void load(key_id, lane)
     }
@@ -90,14 +144,18 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
     const verdict = lane.window.ask(lane.limit, clock.mono(), held.length)
     if (verdict.pass) take(asked, lane)
     else if (verdict.wait === null) lane.waiting.push(asked)
-    else if (verdict.wait > HOLD_MS) asked.resolve({ admitted: false, wait: toldWait(verdict.wait) })
+    else if (verdict.wait > HOLD_MS)
+      asked.resolve({ admitted: false, wait: toldWait(verdict.wait) })
     else {
       held.push(asked)
       hold(lane, verdict.wait)
     }
   }
 
-  /** Lets those who are held ask again, one timer for all of a lane. Each was held for a place of its own, so they are few. */
+  /**
+   * Lets those who are held ask again, one timer for all of a lane. Each was held for a place of
+   * its own, so they are few.
+   */
   function hold(lane: Lane, wait: number): void {
     if (lane.holding) return
     lane.holding = true
@@ -109,15 +167,21 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
 
   /** Puts a request that may pass into a next unit. */
   function take(asked: Asked, lane: Lane | null): void {
-    const dropped = queue.push({ asked, lane, row: { ...asked.asking, created_at: clock.now(), mono: 0 } })
-    if (dropped !== null) failed([dropped], new StoreError('busy', 'too many requests wait for the ledger'))
+    const dropped = queue.push({
+      asked,
+      lane,
+      row: { ...asked.asking, created_at: clock.now(), mono: 0 },
+    })
+    if (dropped !== null)
+      failed([dropped], new StoreError('busy', 'too many requests wait for the ledger'))
     patience = Math.min(patience, asked.patience)
     plan()
   }
 
   /**
-   * The next unit begins when the one before is durable, and not so soon behind its beginning that nobody who waits would mind to wait longer: what
-   * comes meanwhile shares it. Each costs a transaction and its sync, whatever it holds.
+   * The next unit begins when the one before is durable, and not so soon behind its beginning that
+   * nobody who waits would mind to wait longer: what comes meanwhile shares it. Each costs a
+   * transaction and its sync, whatever it holds.
    */
   function plan(): void {
     if (flying > 0) return
@@ -144,8 +208,9 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
     if (rows.length === 0) return
     flown = performance.now()
     flying++
-    // All are stamped with this one moment. Windows may have emptied since the decisions: at the moment of an earlier one, what they no longer
-    // hold counted, and beside what others have admitted meanwhile it would be too much.
+    // All are stamped with this one moment. Windows may have emptied since the decisions: at the
+    // moment of an earlier one, what they no longer hold counted, and beside what others have
+    // admitted meanwhile it would be too much.
     const mono = Math.floor(clock.mono() * 1000)
     const now = mono / 1000
     const mine = new Map<Lane, number>()
@@ -154,21 +219,37 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
       if (lane !== null) mine.set(lane, (mine.get(lane) ?? 0) + 1)
     }
     const room: ReserveArgs['room'] = []
-    for (const [lane, wanted] of mine) room.push([lane.key, lane.window.room(lane.limit, now) + wanted, wanted])
+    for (const [lane, wanted] of mine)
+      room.push([lane.key, lane.window.room(lane.limit, now) + wanted, wanted])
     const since = mono - WINDOW_MS * 1000
     store
-      .run(reserve, [pack({ instance, seen, since, boot: clock.boot, size: rows.length, room }), reservations(rows.map(({ row }) => row))])
-      .then((result) => reserved(rows, result), (error: unknown) => failed(rows, error))
+      .run(reserve, [
+        pack({ instance, seen, since, boot: clock.boot, size: rows.length, room }),
+        reservations(rows.map(({ row }) => row)),
+      ])
+      .then(
+        (result) => reserved(rows, result),
+        (error: unknown) => failed(rows, error),
+      )
       .finally(() => {
         flying--
         plan()
       })
   }
 
-  /** Takes out what has been decided without us, and whose caller has left: their windows are as before. */
+  /**
+   * Takes out what has been decided without us, and whose caller has left: their windows are as
+   * before.
+   */
   function withoutGone(rows: Reserved[]): Reserved[] {
-    failed(rows.filter(({ asked }) => asked.gone), goneError())
-    failed(rows.filter(({ asked }) => !asked.gone && asked.left), leftError())
+    failed(
+      rows.filter(({ asked }) => asked.gone),
+      goneError(),
+    )
+    failed(
+      rows.filter(({ asked }) => !asked.gone && asked.left),
+      leftError(),
+    )
     return rows.filter(({ asked }) => !asked.gone && !asked.left)
   }
 
@@ -239,8 +320,9 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
   }
 
   /**
-   * Reads a key's window from the ledger. The writer says up to where, so that nothing which is on its way is missed; what others admit behind that
-   * comes by `merge`. The rows are read beside the writer, where nobody waits for them but this key.
+   * Reads a key's window from the ledger. The writer says up to where, so that nothing which is on
+   * its way is missed; what others admit behind that comes by `merge`. The rows are read beside the
+   * writer, where nobody waits for them but this key.
    */
   async function load(key: string, lane: Lane): Promise<void> {
     // What could pass under another limit goes first, so that it is among the rows.
@@ -249,7 +331,14 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
       const upTo = await store.run(enter, null)
       lane.loadedTo = upTo
       const since = clock.mono() * 1000 - WINDOW_MS * 1000
-      const { times } = await store.readNow(recent, { key, limit: lane.limit, upTo, since, boot: clock.boot, now: clock.now() })
+      const { times } = await store.readNow(recent, {
+        key,
+        limit: lane.limit,
+        upTo,
+        since,
+        boot: clock.boot,
+        now: clock.now(),
+      })
       lane.window.addAll(times)
       lane.ready = true
       wake([lane])
@@ -268,7 +357,9 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
 
   function leftFor(key: string, rpm: number): Left | null {
     const lane = lanes.get(key)
-    return lane === undefined || !lane.ready || lane.limit !== rpm ? null : lane.window.left(rpm, clock.mono())
+    return lane === undefined || !lane.ready || lane.limit !== rpm
+      ? null
+      : lane.window.left(rpm, clock.mono())
   }
 
   return {
@@ -278,14 +369,19 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
     complete: (rows) => {
       const failures = failuresOf(rows)
       const packed = settlements(rows)
-      return failures.length === 0 ? store.run(settle, packed) : store.run(settleFailed, { packed, failures })
+      return failures.length === 0
+        ? store.run(settle, packed)
+        : store.run(settleFailed, { packed, failures })
     },
     // Every window is read again, behind these rows.
     record: (rows) => {
       readAgain()
       return store.run(record, { instance, boot: clock.boot, rows: reservations(rows) })
     },
-    recall: async () => timesByKey(await store.readNow(recall, { boot: clock.boot, since: (clock.mono() - WINDOW_MS) * 1000 })),
+    recall: async () =>
+      timesByKey(
+        await store.readNow(recall, { boot: clock.boot, since: (clock.mono() - WINDOW_MS) * 1000 }),
+      ),
     close: async () => {
       clearInterval(tidying)
       if (queue.size > 0 || flying > 0) await new Promise<void>((resolve) => (drained = resolve))

@@ -1,5 +1,6 @@
-// How often keys met their limit. Refused requests are not in the ledger; they are counted by key and hour, in memory first, so that a caller
-// which hammers a limit costs nothing. A killed process loses the last second of its counts.
+// How often keys met their limit. Refused requests are not in the ledger; they are counted by key
+// and hour, in memory first, so that a caller which hammers a limit costs nothing. A killed process
+// loses the last second of its counts.
 import { HOUR } from '../../common/clock.ts'
 import { procedure, run } from '../../store/procedure.ts'
 import type { Store } from '../../store/open.ts'
@@ -17,19 +18,34 @@ export interface Refusals {
 }
 
 /** Adds counts to those of their hours. */
-export const addRefusals = procedure(import.meta.url, 'addRefusals', function* (db, counts: Count[]) {
-  for (const count of counts) {
-    yield* run(
-      db
-        .insertInto('refused_hours')
-        .values(count)
-        .onConflict((conflict) => conflict.columns(['key_id', 'hour']).doUpdateSet((e) => ({ refused: e('refused_hours.refused', '+', e.ref('excluded.refused')) }))),
-    )
-  }
-})
+export const addRefusals = procedure(
+  import.meta.url,
+  'addRefusals',
+  function* (db, counts: Count[]) {
+    for (const count of counts) {
+      yield* run(
+        db
+          .insertInto('refused_hours')
+          .values(count)
+          .onConflict((conflict) =>
+            conflict.columns(['key_id', 'hour']).doUpdateSet((e) => ({
+              refused: e('refused_hours.refused', '+', e.ref('excluded.refused')),
+            })),
+          ),
+      )
+    }
+  },
+)
 
-/** Opens the counting. @param now milliseconds since 1970 @param onError told when counts could not be written: they are lost */
-export function openRefusals(store: Store, now: () => number, onError: (error: unknown) => void): Refusals {
+/**
+ * Opens the counting. @param now milliseconds since 1970 @param onError told when counts could not
+ * be written: they are lost
+ */
+export function openRefusals(
+  store: Store,
+  now: () => number,
+  onError: (error: unknown) => void,
+): Refusals {
   let counts = new Map<string, Count>()
   let timer: NodeJS.Timeout | null = null
 
@@ -65,7 +81,9 @@ export interface RefusalFilter {
 }
 
 function refusalsOf({ reports }: Store, { account, key, keys, from }: RefusalFilter) {
-  let query = reports.selectFrom('refused_hours').where('hour', '>=', Math.floor(from / HOUR) * HOUR)
+  let query = reports
+    .selectFrom('refused_hours')
+    .where('hour', '>=', Math.floor(from / HOUR) * HOUR)
   if (account !== null) query = query.where('account_id', '=', account)
   if (key !== undefined) query = query.where('key_id', '=', key)
   if (keys !== undefined) query = query.where('key_id', 'in', keys)
@@ -74,15 +92,24 @@ function refusalsOf({ reports }: Store, { account, key, keys, from }: RefusalFil
 
 /** How many there were. */
 export async function countRefusals(store: Store, filter: RefusalFilter): Promise<number> {
-  const row = await refusalsOf(store, filter).select((e) => e.fn.sum<number | null>('refused').as('refused')).executeTakeFirst()
+  const row = await refusalsOf(store, filter)
+    .select((e) => e.fn.sum<number | null>('refused').as('refused'))
+    .executeTakeFirst()
   return Number(row?.refused ?? 0)
 }
 
 /** Keys of which a report says how often they met their limit, at most. */
 const MOST_KEYS = 100
 
-/** How many there were by key, most first, at most `MOST_KEYS` keys. @param least leaves out keys that have fewer */
-export async function readRefusals(store: Store, filter: RefusalFilter, least = 1): Promise<Map<string, number>> {
+/**
+ * How many there were by key, most first, at most `MOST_KEYS` keys. @param least leaves out keys
+ * that have fewer
+ */
+export async function readRefusals(
+  store: Store,
+  filter: RefusalFilter,
+  least = 1,
+): Promise<Map<string, number>> {
   if (filter.keys?.length === 0) return new Map()
   const rows = await refusalsOf(store, filter)
     .select((e) => ['key_id', e.fn.sum<number>('refused').as('refused')])

@@ -1,6 +1,8 @@
-// Requests of known keys that the proxy refused. They have no row in the ledger: a caller that hammers a closed door must not cost a write each time.
-// They are collected in memory, and written in bunches: of each key a few samples a second, and how many there were by key, code and minute. Each sample
-// says how many refusals it stands for, so that the samples of a bunch add up to all of it. A killed process loses its last second.
+// Requests of known keys that the proxy refused. They have no row in the ledger: a caller that
+// hammers a closed door must not cost a write each time. They are collected in memory, and written
+// in bunches: of each key a few samples a second, and how many there were by key, code and minute.
+// Each sample says how many refusals it stands for, so that the samples of a bunch add up to all of
+// it. A killed process loses its last second.
 import { DAY, MINUTE } from '../../common/clock.ts'
 import { first, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { Store } from '../../store/open.ts'
@@ -18,7 +20,9 @@ export const SAMPLES = 5
 const MOST_SAMPLES = 1_000
 /** Rows of one unit: the admissions behind it wait for no more. */
 const AT_ONCE = 100
-/** The newest samples of a key that are kept, and how many more there may be before older ones go. */
+/**
+ * The newest samples of a key that are kept, and how many more there may be before older ones go.
+ */
 export const MOST_OF_KEY = 1_000
 const SLACK = 100
 /** Characters of a sentence that are kept. */
@@ -40,27 +44,67 @@ interface Tally extends RefusalMinuteRow {
 }
 
 /** Adds samples and counts. */
-export const writeRefusals = procedure(import.meta.url, 'writeRefusals', function* (db, { samples, counts }: { samples: RefusalRow[]; counts: RefusalMinuteRow[] }): Steps<void> {
-  for (const sample of samples) yield* run(db.insertInto('refusals').values(sample).onConflict((conflict) => conflict.column('id').doNothing()))
-  for (const count of counts) {
-    yield* run(
-      db
-        .insertInto('refusal_minutes')
-        .values(count)
-        .onConflict((conflict) => conflict.columns(['key_id', 'minute', 'code']).doUpdateSet((e) => ({ refused: e('refusal_minutes.refused', '+', e.ref('excluded.refused')) }))),
-    )
-  }
-}, 'rows')
+export const writeRefusals = procedure(
+  import.meta.url,
+  'writeRefusals',
+  function* (
+    db,
+    { samples, counts }: { samples: RefusalRow[]; counts: RefusalMinuteRow[] },
+  ): Steps<void> {
+    for (const sample of samples)
+      yield* run(
+        db
+          .insertInto('refusals')
+          .values(sample)
+          .onConflict((conflict) => conflict.column('id').doNothing()),
+      )
+    for (const count of counts) {
+      yield* run(
+        db
+          .insertInto('refusal_minutes')
+          .values(count)
+          .onConflict((conflict) =>
+            conflict.columns(['key_id', 'minute', 'code']).doUpdateSet((e) => ({
+              refused: e('refusal_minutes.refused', '+', e.ref('excluded.refused')),
+            })),
+          ),
+      )
+    }
+  },
+  'rows',
+)
 
 /** Deletes the oldest samples of a key that has more than its share. */
-export const pruneRefusals = procedure(import.meta.url, 'pruneRefusals', function* (db, { key }: { key: string }): Steps<void> {
-  const newest = db.selectFrom('refusals').select('created_at').where('key_id', '=', key).orderBy('created_at', 'desc').orderBy('id', 'desc')
-  const edge = yield* first(newest.limit(1).offset(MOST_OF_KEY - 1))
-  if (edge !== undefined) yield* run(db.deleteFrom('refusals').where('key_id', '=', key).where('created_at', '<', edge.created_at))
-}, 'rows')
+export const pruneRefusals = procedure(
+  import.meta.url,
+  'pruneRefusals',
+  function* (db, { key }: { key: string }): Steps<void> {
+    const newest = db
+      .selectFrom('refusals')
+      .select('created_at')
+      .where('key_id', '=', key)
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+    const edge = yield* first(newest.limit(1).offset(MOST_OF_KEY - 1))
+    if (edge !== undefined)
+      yield* run(
+        db
+          .deleteFrom('refusals')
+          .where('key_id', '=', key)
+          .where('created_at', '<', edge.created_at),
+      )
+  },
+  'rows',
+)
 
-/** Opens the log. @param onError told when refusals could not be written: their counts are written with the next ones, their samples are lost */
-export function openRefusalLog(store: Pick<Store, 'run'>, onError: (error: unknown) => void): RefusalLog {
+/**
+ * Opens the log. @param onError told when refusals could not be written: their counts are written
+ * with the next ones, their samples are lost
+ */
+export function openRefusalLog(
+  store: Pick<Store, 'run'>,
+  onError: (error: unknown) => void,
+): RefusalLog {
   let tallies = new Map<string, Tally>()
   let samples: RefusalRow[] = []
   let samplesOf = new Map<string, number>()
@@ -83,9 +127,18 @@ export function openRefusalLog(store: Pick<Store, 'run'>, onError: (error: unkno
     const name = `${minute} ${code} ${key_id}`
     const tally = tallies.get(name)
     timer ??= setTimeout(() => void flush(), FLUSH_MS).unref()
-    if (tally === undefined) return void tallies.set(name, { key_id, account_id, code, minute, refused: 1, sample: take(refusal) })
+    if (tally === undefined)
+      return void tallies.set(name, {
+        key_id,
+        account_id,
+        code,
+        minute,
+        refused: 1,
+        sample: take(refusal),
+      })
     tally.refused++
-    const taken = tally.sample === null || (samplesOf.get(key_id) ?? 0) < SAMPLES ? take(refusal) : null
+    const taken =
+      tally.sample === null || (samplesOf.get(key_id) ?? 0) < SAMPLES ? take(refusal) : null
     if (taken !== null) tally.sample = taken
     else if (tally.sample !== null) tally.sample.count++
   }
@@ -135,8 +188,15 @@ export function openRefusalLog(store: Pick<Store, 'run'>, onError: (error: unkno
   return { note, flush, [Symbol.asyncDispose]: flush }
 }
 
-/** Deletes refusals from before a moment (milliseconds since 1970), a little at a time; minutes with all that was in them. */
-export async function forgetRefusals(store: Store, before: number, goesOn: () => boolean = () => true): Promise<void> {
+/**
+ * Deletes refusals from before a moment (milliseconds since 1970), a little at a time; minutes with
+ * all that was in them.
+ */
+export async function forgetRefusals(
+  store: Store,
+  before: number,
+  goesOn: () => boolean = () => true,
+): Promise<void> {
   await expire(store, 'refusals', before, goesOn)
   await expire(store, 'refusal_minutes', before - MINUTE + 1, goesOn)
 }

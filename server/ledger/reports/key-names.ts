@@ -10,7 +10,13 @@ export function* namesOf(db: QueryBuilder, ids: Iterable<string>): Steps<Map<str
   const names = new Map<string, string>()
   const asked = [...new Set(ids)]
   for (let from = 0; from < asked.length; from += AT_ONCE) {
-    for (const { id, name } of yield* all(db.selectFrom('keys').select(['id', 'name']).where('id', 'in', asked.slice(from, from + AT_ONCE)))) names.set(id, name)
+    for (const { id, name } of yield* all(
+      db
+        .selectFrom('keys')
+        .select(['id', 'name'])
+        .where('id', 'in', asked.slice(from, from + AT_ONCE)),
+    ))
+      names.set(id, name)
   }
   return names
 }

@@ -1,5 +1,6 @@
-// What an account did in the last hour, day, week or month, along the time, by key and by model: one look for a whole page. The last hour is read
-// from the ledger itself, minute by minute; what is longer from the roll-ups.
+// What an account did in the last hour, day, week or month, along the time, by key and by model:
+// one look for a whole page. The last hour is read from the ledger itself, minute by minute; what
+// is longer from the roll-ups.
 import { DAY, HOUR, MINUTE } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
 import { procedure, type Steps } from '../../store/procedure.ts'
@@ -7,7 +8,10 @@ import { sorted } from './sorting.ts'
 import { sumUp, type SumLine } from '../rollups/summing.ts'
 import { busiestKeys } from './top-usage.ts'
 
-/** TABLE of what can be looked back on: the length of a step in milliseconds, and how many there are, the present one included. */
+/**
+ * TABLE of what can be looked back on: the length of a step in milliseconds, and how many there
+ * are, the present one included.
+ */
 export const RANGES = {
   hour: { step: MINUTE, steps: 60 },
   day: { step: HOUR, steps: 24 },
@@ -17,7 +21,10 @@ export const RANGES = {
 
 export type Range = keyof typeof RANGES
 
-/** Sums over requests that are over. Tokens are null where no provider said a number; times are means in milliseconds over the answered ones. */
+/**
+ * Sums over requests that are over. Tokens are null where no provider said a number; times are
+ * means in milliseconds over the answered ones.
+ */
 export interface Measures {
   requests: number
   errors: number
@@ -54,44 +61,81 @@ export interface OverviewQuestion {
 }
 
 /** See `readOverview`. */
-export const overview = procedure(import.meta.url, 'overview', function* (db, { range, now, ...filter }: OverviewQuestion & { now: number }): Steps<Overview> {
-  const { step, steps } = RANGES[range]
-  const to = (Math.floor(now / step) + 1) * step
-  const from = to - steps * step
-  const [times = [], models = []] = yield* sumUp(db, { ...filter, from, to }, step, [{ by: [], step }, { by: ['provider', 'model'] }])
-  const keys = yield* busiestKeys(db, { ...filter, from, to }, step, MOST)
-  const topKeys = yield* most(keys, ({ key_id = '' }) => key_id)
-  const topModels = yield* most(models, ({ model = '' }) => model)
-  const byTime = new Map(times.map((line) => [line.time, measure([line])]))
-  const nothing = measure([])
-  return {
-    from,
-    to,
-    totals: measure(times),
-    series: Array.from({ length: steps }, (_, i) => ({ at: from + i * step, ...(byTime.get(from + i * step) ?? nothing) })),
-    keys: topKeys.map((line) => ({ key_id: line.key_id ?? '', ...measure([line]) })),
-    models: topModels.map((line) => ({ provider: line.provider ?? '', model: line.model || null, ...measure([line]) })),
-  }
-})
+export const overview = procedure(
+  import.meta.url,
+  'overview',
+  function* (db, { range, now, ...filter }: OverviewQuestion & { now: number }): Steps<Overview> {
+    const { step, steps } = RANGES[range]
+    const to = (Math.floor(now / step) + 1) * step
+    const from = to - steps * step
+    const [times = [], models = []] = yield* sumUp(db, { ...filter, from, to }, step, [
+      { by: [], step },
+      { by: ['provider', 'model'] },
+    ])
+    const keys = yield* busiestKeys(db, { ...filter, from, to }, step, MOST)
+    const topKeys = yield* most(keys, ({ key_id = '' }) => key_id)
+    const topModels = yield* most(models, ({ model = '' }) => model)
+    const byTime = new Map(times.map((line) => [line.time, measure([line])]))
+    const nothing = measure([])
+    return {
+      from,
+      to,
+      totals: measure(times),
+      series: Array.from({ length: steps }, (_, i) => ({
+        at: from + i * step,
+        ...(byTime.get(from + i * step) ?? nothing),
+      })),
+      keys: topKeys.map((line) => ({ key_id: line.key_id ?? '', ...measure([line]) })),
+      models: topModels.map((line) => ({
+        provider: line.provider ?? '',
+        model: line.model || null,
+        ...measure([line]),
+      })),
+    }
+  },
+)
 
 /** Reads an overview of the range that ends with the present step. */
-export function readOverview(store: Store, question: OverviewQuestion, now: number): Promise<Overview> {
+export function readOverview(
+  store: Store,
+  question: OverviewQuestion,
+  now: number,
+): Promise<Overview> {
   return store.read(overview, { ...question, now })
 }
 
 /** The lines with the most requests. */
-function* most(lines: readonly SumLine[], nameOf: (line: SumLine) => string, limit = MOST): Steps<SumLine[]> {
-  const ranked = yield* sorted(lines, (a, b) => b.requests! - a.requests! || (nameOf(a) < nameOf(b) ? -1 : 1))
+function* most(
+  lines: readonly SumLine[],
+  nameOf: (line: SumLine) => string,
+  limit = MOST,
+): Steps<SumLine[]> {
+  const ranked = yield* sorted(
+    lines,
+    (a, b) => b.requests! - a.requests! || (nameOf(a) < nameOf(b) ? -1 : 1),
+  )
   return ranked.slice(0, limit)
 }
 
 function measure(lines: readonly SumLine[]): Measures {
-  const sum = (name: Exclude<keyof SumLine, 'time' | 'key_id' | 'provider' | 'model' | 'latest'>) => lines.reduce<number | null>((all, line) => (line[name] === null ? all : (all ?? 0) + line[name]), null)
+  const sum = (name: Exclude<keyof SumLine, 'time' | 'key_id' | 'provider' | 'model' | 'latest'>) =>
+    lines.reduce<number | null>(
+      (all, line) => (line[name] === null ? all : (all ?? 0) + line[name]),
+      null,
+    )
   const answered = sum('answered')
-  const mean = (name: 'first_byte_ms' | 'total_ms') => (answered ? Math.round((sum(name) ?? 0) / answered) : null)
+  const mean = (name: 'first_byte_ms' | 'total_ms') =>
+    answered ? Math.round((sum(name) ?? 0) / answered) : null
   return {
-    requests: sum('requests') ?? 0, errors: sum('errors') ?? 0, aborted: sum('aborted') ?? 0, tokens_in: sum('tokens_in'), tokens_out: sum('tokens_out'),
-    tokens_cached: sum('tokens_cached'), tokens_reasoning: sum('tokens_reasoning'), first_byte_ms: mean('first_byte_ms'), total_ms: mean('total_ms'),
+    requests: sum('requests') ?? 0,
+    errors: sum('errors') ?? 0,
+    aborted: sum('aborted') ?? 0,
+    tokens_in: sum('tokens_in'),
+    tokens_out: sum('tokens_out'),
+    tokens_cached: sum('tokens_cached'),
+    tokens_reasoning: sum('tokens_reasoning'),
+    first_byte_ms: mean('first_byte_ms'),
+    total_ms: mean('total_ms'),
   }
 }
 
@@ -104,14 +148,39 @@ export interface SeenModel {
 }
 
 /** See `modelsSeen`. */
-export const models = procedure(import.meta.url, 'models', function* (db, { account, since, limit }: { account: string | null; since: number; limit: number }): Steps<SeenModel[]> {
-  const [lines = []] = yield* sumUp(db, { account, from: since, to: Number.MAX_SAFE_INTEGER }, undefined, [{ by: ['provider', 'model'] }])
-  const named = lines.filter(({ model }) => model !== '')
-  const ranked = yield* most(named, ({ model = '' }) => model, limit)
-  return ranked.map(({ model = '', provider = '', requests, latest }) => ({ id: model, provider, requests: requests!, last_used_at: latest }))
-})
+export const models = procedure(
+  import.meta.url,
+  'models',
+  function* (
+    db,
+    { account, since, limit }: { account: string | null; since: number; limit: number },
+  ): Steps<SeenModel[]> {
+    const [lines = []] = yield* sumUp(
+      db,
+      { account, from: since, to: Number.MAX_SAFE_INTEGER },
+      undefined,
+      [{ by: ['provider', 'model'] }],
+    )
+    const named = lines.filter(({ model }) => model !== '')
+    const ranked = yield* most(named, ({ model = '' }) => model, limit)
+    return ranked.map(({ model = '', provider = '', requests, latest }) => ({
+      id: model,
+      provider,
+      requests: requests!,
+      last_used_at: latest,
+    }))
+  },
+)
 
-/** Models that were named since a moment, most used first, at most `limit`. `account` null: in all accounts. */
-export function modelsSeen(store: Store, account: string | null, since: number, limit: number): Promise<SeenModel[]> {
+/**
+ * Models that were named since a moment, most used first, at most `limit`. `account` null: in all
+ * accounts.
+ */
+export function modelsSeen(
+  store: Store,
+  account: string | null,
+  since: number,
+  limit: number,
+): Promise<SeenModel[]> {
   return store.read(models, { account, since, limit })
 }

@@ -18,12 +18,35 @@ export const CLOCK_ROOM = HOUR
 
 /** TABLE of the columns that the API shows. */
 const SHOWN = [
-  'id', 'created_at', 'key_id', 'account_id', 'provider', 'model', 'endpoint', 'method', 'state', 'status', 'error', 'first_byte_ms', 'total_ms',
-  'bytes_in', 'bytes_out', 'tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning', 'credential_id', 'context',
+  'id',
+  'created_at',
+  'key_id',
+  'account_id',
+  'provider',
+  'model',
+  'endpoint',
+  'method',
+  'state',
+  'status',
+  'error',
+  'first_byte_ms',
+  'total_ms',
+  'bytes_in',
+  'bytes_out',
+  'tokens_in',
+  'tokens_out',
+  'tokens_cached',
+  'tokens_reasoning',
+  'credential_id',
+  'context',
 ] as const satisfies (keyof RequestRow)[]
 
 /** A row of the ledger as the API shows it. */
-export type ShownRequest = Omit<Pick<RequestRow, (typeof SHOWN)[number]>, 'created_at'> & { object: 'request'; created_at: string; outcome: Outcome }
+export type ShownRequest = Omit<Pick<RequestRow, (typeof SHOWN)[number]>, 'created_at'> & {
+  object: 'request'
+  created_at: string
+  outcome: Outcome
+}
 
 /** `account` null: all accounts. Times in milliseconds since 1970, the end not included. */
 export interface RequestFilter {
@@ -39,9 +62,14 @@ export interface RequestFilter {
   to?: number | undefined
 }
 
-/** Rows that are looked at in one statement, the first time and at most: others take their turns behind it. */
+/**
+ * Rows that are looked at in one statement, the first time and at most: others take their turns
+ * behind it.
+ */
 const LOOK = { first: 2_000, most: 20_000 }
-/** Rows that are looked at for one page at most. A page that is not full then says where to go on. */
+/**
+ * Rows that are looked at for one page at most. A page that is not full then says where to go on.
+ */
 const MOST_LOOKED_AT = 250_000
 
 /** Some rows, newest first, and the cursor of what comes after them; null where nothing does. */
@@ -60,38 +88,78 @@ interface PageQuestion {
 }
 
 /** See `listRequests`. */
-export const requestPage = procedure(import.meta.url, 'requestPage', function* (db, question: PageQuestion): Steps<Page<ShownRequest>> {
-  const { rows, next } = yield* pageOf(db, question)
-  return { rows: rows.map(show), next }
-})
+export const requestPage = procedure(
+  import.meta.url,
+  'requestPage',
+  function* (db, question: PageQuestion): Steps<Page<ShownRequest>> {
+    const { rows, next } = yield* pageOf(db, question)
+    return { rows: rows.map(show), next }
+  },
+)
 
-/** Rows that fit, newest first, after `cursor`. There may be fewer than `limit`, and none at all, before the last page. */
-export async function listRequests(store: Store, filter: RequestFilter, limit: number, cursor: string | undefined, most?: number): Promise<Page<ShownRequest>> {
+/**
+ * Rows that fit, newest first, after `cursor`. There may be fewer than `limit`, and none at all,
+ * before the last page.
+ */
+export async function listRequests(
+  store: Store,
+  filter: RequestFilter,
+  limit: number,
+  cursor: string | undefined,
+  most?: number,
+): Promise<Page<ShownRequest>> {
   await entered(store)
   return store.read(requestPage, { filter, limit, cursor, most })
 }
 
 /** A page of rows as lines of a CSV, with the names of keys. */
-export const requestLines = procedure(import.meta.url, 'requestLines', function* (db, { columns, ...question }: PageQuestion & { columns: string[] }): Steps<{ text: Uint8Array<ArrayBuffer>; next: string | null }> {
-  const { rows, next } = yield* pageOf(db, question)
-  const names = yield* namesOf(db, rows.map(({ key_id }) => key_id))
-  const lines = rows.map((row) => ({ ...show(row), key_name: names.get(row.key_id) ?? null }))
-  return { text: bytesOf(written('csv', columns as (keyof (typeof lines)[number])[], lines)), next }
-})
+export const requestLines = procedure(
+  import.meta.url,
+  'requestLines',
+  function* (
+    db,
+    { columns, ...question }: PageQuestion & { columns: string[] },
+  ): Steps<{ text: Uint8Array<ArrayBuffer>; next: string | null }> {
+    const { rows, next } = yield* pageOf(db, question)
+    const names = yield* namesOf(
+      db,
+      rows.map(({ key_id }) => key_id),
+    )
+    const lines = rows.map((row) => ({ ...show(row), key_name: names.get(row.key_id) ?? null }))
+    return {
+      text: bytesOf(written('csv', columns as (keyof (typeof lines)[number])[], lines)),
+      next,
+    }
+  },
+)
 
 type Row = Pick<RequestRow, 'seq' | (typeof SHOWN)[number]>
 
-function* pageOf(db: QueryBuilder, { filter: wanted, limit, cursor, most = MOST_LOOKED_AT }: PageQuestion): Steps<Page<Row>> {
+function* pageOf(
+  db: QueryBuilder,
+  { filter: wanted, limit, cursor, most = MOST_LOOKED_AT }: PageQuestion,
+): Steps<Page<Row>> {
   const implied = wanted.outcome && STATE_OF[wanted.outcome]
-  if (implied !== undefined && wanted.state !== undefined && wanted.state !== implied) return { rows: [], next: null }
+  if (implied !== undefined && wanted.state !== undefined && wanted.state !== implied)
+    return { rows: [], next: null }
   const filter = { ...wanted, state: implied ?? wanted.state }
   const { account, key, state, status, outcome } = filter
   const start = yield* startOf(db, filter, cursor)
-  if (start === null || !(yield* isKeyOf(db, account, key)) || (cursor === undefined && !(yield* everEnded(db, filter)))) return { rows: [], next: null }
+  if (
+    start === null ||
+    !(yield* isKeyOf(db, account, key)) ||
+    (cursor === undefined && !(yield* everEnded(db, filter)))
+  )
+    return { rows: [], next: null }
   const { from } = start
   let { before } = start
   const rows: Row[] = []
-  const indexed = { account, key, state, odd: outcome === 'failed' || (status !== undefined && Number(status[0]) >= 3) }
+  const indexed = {
+    account,
+    key,
+    state,
+    odd: outcome === 'failed' || (status !== undefined && Number(status[0]) >= 3),
+  }
   let width = Math.min(LOOK.first, most)
   for (let looked = width; ; looked += width) {
     const bound = yield* boundary(db, indexed, before, width)
@@ -106,8 +174,15 @@ function* pageOf(db: QueryBuilder, { filter: wanted, limit, cursor, most = MOST_
   }
 }
 
-/** Where to look: rows are about as old as their number says, so the time asked for bounds the numbers. Null where the cursor is no row's. */
-function* startOf(db: QueryBuilder, { from, to }: RequestFilter, cursor: string | undefined): Steps<Stretch | null> {
+/**
+ * Where to look: rows are about as old as their number says, so the time asked for bounds the
+ * numbers. Null where the cursor is no row's.
+ */
+function* startOf(
+  db: QueryBuilder,
+  { from, to }: RequestFilter,
+  cursor: string | undefined,
+): Steps<Stretch | null> {
   const low = from === undefined ? 0 : yield* seqAt(db, from - CLOCK_ROOM)
   const high = to === undefined ? Number.MAX_SAFE_INTEGER : (yield* seqAt(db, to + CLOCK_ROOM)) + 1
   if (cursor === undefined) return { from: low, before: high }
@@ -115,28 +190,57 @@ function* startOf(db: QueryBuilder, { from, to }: RequestFilter, cursor: string 
   return seen === undefined ? null : { from: low, before: Math.min(high, seen.seq) }
 }
 
-/** False where the roll-ups know that no request of the model has ended, and none is under way: nobody has to look for it in every row. */
-function* everEnded(db: QueryBuilder, { account, key, model, provider, state }: RequestFilter): Steps<boolean> {
+/**
+ * False where the roll-ups know that no request of the model has ended, and none is under way:
+ * nobody has to look for it in every row.
+ */
+function* everEnded(
+  db: QueryBuilder,
+  { account, key, model, provider, state }: RequestFilter,
+): Steps<boolean> {
   if (model === undefined || state === 'reserved') return true
-  const [lines = []] = yield* sumUp(db, { account, key, model, provider, from: 0, to: Number.MAX_SAFE_INTEGER }, undefined, [{ by: [] }])
+  const [lines = []] = yield* sumUp(
+    db,
+    { account, key, model, provider, from: 0, to: Number.MAX_SAFE_INTEGER },
+    undefined,
+    [{ by: [] }],
+  )
   if (lines.length > 0) return true
-  const open = db.selectFrom('requests').select('seq').where('state', '=', RESERVED_STATE).where('model', '=', model)
-  return (yield* first((account === null ? open : open.where('account_id', '=', account)).limit(1))) !== undefined
+  const open = db
+    .selectFrom('requests')
+    .select('seq')
+    .where('state', '=', RESERVED_STATE)
+    .where('model', '=', model)
+  return (
+    (yield* first((account === null ? open : open.where('account_id', '=', account)).limit(1))) !==
+    undefined
+  )
 }
 
 /** The newest rows of a stretch that fit. */
-function* newest(db: QueryBuilder, filter: RequestFilter, stretch: Stretch, limit: number): Steps<Row[]> {
+function* newest(
+  db: QueryBuilder,
+  filter: RequestFilter,
+  stretch: Stretch,
+  limit: number,
+): Steps<Row[]> {
   const query = (where: RequestFilter, ended = false) => {
     const rows = fitting(db, where, stretch)
-    return (ended ? rows.where('state', '<>', RESERVED_STATE) : rows).orderBy('seq', 'desc').limit(limit)
+    return (ended ? rows.where('state', '<>', RESERVED_STATE) : rows)
+      .orderBy('seq', 'desc')
+      .limit(limit)
   }
   const { account, key, state } = filter
-  if (account === null || key !== undefined || state === 'reserved') return yield* all(query(filter))
-  // Of one account, what has ended and what is under way stand in indexes apart: the newest of both, and of these the newest.
+  if (account === null || key !== undefined || state === 'reserved')
+    return yield* all(query(filter))
+  // Of one account, what has ended and what is under way stand in indexes apart: the newest of
+  // both, and of these the newest.
   const ended = yield* all(query(filter, true))
   if (state !== undefined) return ended
   const open = yield* all(query({ ...filter, state: 'reserved' }))
-  return open.length === 0 ? ended : [...ended, ...open].sort((a, b) => b.seq - a.seq).slice(0, limit)
+  return open.length === 0
+    ? ended
+    : [...ended, ...open].sort((a, b) => b.seq - a.seq).slice(0, limit)
 }
 
 /** Numbers of rows, the last not included. */
@@ -146,42 +250,77 @@ interface Stretch {
 }
 
 /** The rows of a stretch that fit, in no order. */
-function fitting(db: QueryBuilder, { account, key, model, provider, state, outcome, status, from, to }: RequestFilter, stretch: Stretch) {
-  let query = db.selectFrom('requests').select(['seq', ...SHOWN]).where('seq', '>=', stretch.from).where('seq', '<', stretch.before)
-  // A key is of one account: by one of the two alone the rows are walked along the index by which their stretch was measured.
+function fitting(
+  db: QueryBuilder,
+  { account, key, model, provider, state, outcome, status, from, to }: RequestFilter,
+  stretch: Stretch,
+) {
+  let query = db
+    .selectFrom('requests')
+    .select(['seq', ...SHOWN])
+    .where('seq', '>=', stretch.from)
+    .where('seq', '<', stretch.before)
+  // A key is of one account: by one of the two alone the rows are walked along the index by which
+  // their stretch was measured.
   if (key !== undefined) query = query.where('key_id', '=', key)
   else if (account !== null) query = query.where('account_id', '=', account)
   if (model !== undefined) query = query.where('model', '=', model)
   if (provider !== undefined) query = query.where('provider', '=', provider)
-  // Written out, not bound: only then do the indexes of what is under way, and of what is no ordinary success, serve the query.
+  // Written out, not bound: only then do the indexes of what is under way, and of what is no
+  // ordinary success, serve the query.
   if (state !== undefined) query = query.where('state', '=', sql.lit(state))
-  if (status !== undefined && Number(status[0]) >= 3) query = query.where('status', '>=', sql.lit(300))
+  if (status !== undefined && Number(status[0]) >= 3)
+    query = query.where('status', '>=', sql.lit(300))
   if (outcome === 'failed') query = query.where(isOdd).where(isFailed)
   if (outcome === 'succeeded') query = query.where('status', '<', 400).where('error', 'is', null)
   if (from !== undefined) query = query.where('created_at', '>=', from)
   if (to !== undefined) query = query.where('created_at', '<', to)
-  if (status !== undefined && /^\dxx$/.test(status)) query = query.where('status', '>=', Number(status[0]) * 100).where('status', '<', Number(status[0]) * 100 + 100)
+  if (status !== undefined && /^\dxx$/.test(status))
+    query = query
+      .where('status', '>=', Number(status[0]) * 100)
+      .where('status', '<', Number(status[0]) * 100 + 100)
   else if (status !== undefined) query = query.where('status', '=', Number(status))
   return query
 }
 
 /** A row with what the upstream said of it, where that was an error. */
-export type RequestDetail = ShownRequest & { upstream_request_id: string | null; upstream_error: string | null }
+export type RequestDetail = ShownRequest & {
+  upstream_request_id: string | null
+  upstream_error: string | null
+}
 
 /**
  * One row, or undefined where there is none, or (with `account`) it is another account's.
  *
- * @param id ours, or that of the upstream where it answered with an error: callers read it as the X-Request-Id of some providers
+ * @param id ours, or that of the upstream where it answered with an error: callers read it as the
+ *   X-Request-Id of some providers
  */
-export async function getRequest(store: Store, id: string, account: string | null): Promise<RequestDetail | undefined> {
+export async function getRequest(
+  store: Store,
+  id: string,
+  account: string | null,
+): Promise<RequestDetail | undefined> {
   await entered(store)
   const ours = store.db.selectFrom('requests').select(['seq', ...SHOWN])
   const mine = account === null ? ours : ours.where('account_id', '=', account)
-  const called = store.db.selectFrom('upstream_errors').select('request_id').where('upstream_request_id', '=', id)
-  const row = (await mine.where('id', '=', id).executeTakeFirst()) ?? (await mine.where('id', 'in', called).orderBy('seq', 'desc').limit(1).executeTakeFirst())
+  const called = store.db
+    .selectFrom('upstream_errors')
+    .select('request_id')
+    .where('upstream_request_id', '=', id)
+  const row =
+    (await mine.where('id', '=', id).executeTakeFirst()) ??
+    (await mine.where('id', 'in', called).orderBy('seq', 'desc').limit(1).executeTakeFirst())
   if (row === undefined) return undefined
-  const said = await store.db.selectFrom('upstream_errors').select(['upstream_request_id', 'text']).where('request_id', '=', row.id).executeTakeFirst()
-  return { ...show(row), upstream_request_id: said?.upstream_request_id ?? null, upstream_error: said?.text ?? null }
+  const said = await store.db
+    .selectFrom('upstream_errors')
+    .select(['upstream_request_id', 'text'])
+    .where('request_id', '=', row.id)
+    .executeTakeFirst()
+  return {
+    ...show(row),
+    upstream_request_id: said?.upstream_request_id ?? null,
+    upstream_error: said?.text ?? null,
+  }
 }
 
 function show({ seq: _, ...row }: Pick<RequestRow, 'seq' | (typeof SHOWN)[number]>): ShownRequest {

@@ -1,4 +1,5 @@
-// How the ledger is walked without holding up others: in stretches of so many rows, along the index that serves a filter.
+// How the ledger is walked without holding up others: in stretches of so many rows, along the index
+// that serves a filter.
 import { sql } from 'kysely'
 import { first, type Steps } from '../../store/procedure.ts'
 import type { RequestRow } from '../../store/schema.ts'
@@ -22,37 +23,76 @@ export interface Boundary {
 }
 
 /**
- * The row so many rows before a place (which is not included), counted along the index that serves the filter; undefined where there are fewer. A
- * statement on the rows from there on is short, however few of them fit.
+ * The row so many rows before a place (which is not included), counted along the index that serves
+ * the filter; undefined where there are fewer. A statement on the rows from there on is short,
+ * however few of them fit.
  */
-export function* boundary(db: QueryBuilder, { account, key, state, odd = false }: IndexedFilter, before: number, rows: number): Steps<Boundary | undefined> {
+export function* boundary(
+  db: QueryBuilder,
+  { account, key, state, odd = false }: IndexedFilter,
+  before: number,
+  rows: number,
+): Steps<Boundary | undefined> {
   let query = db.selectFrom('requests').select('seq').where('seq', '<', before)
   if (key !== undefined) query = query.where('key_id', '=', key)
   else if (account !== null) {
     query = query.where('account_id', '=', account)
-    // Written out, not bound: only then do the indexes of what is under way, has ended, and is no ordinary success serve the query.
+    // Written out, not bound: only then do the indexes of what is under way, has ended, and is no
+    // ordinary success serve the query.
     if (odd) query = query.where(isOdd)
-    else if (state === undefined || state === 'settled') query = query.where('state', '<>', RESERVED_STATE)
+    else if (state === undefined || state === 'settled')
+      query = query.where('state', '<>', RESERVED_STATE)
     else query = query.where('state', '=', sql.lit(state))
   }
-  const found = yield* first(query.orderBy('seq', 'desc').limit(1).offset(rows - 1))
-  return found && (yield* first(db.selectFrom('requests').select(['seq', 'id']).where('seq', '=', found.seq)))
+  const found = yield* first(
+    query
+      .orderBy('seq', 'desc')
+      .limit(1)
+      .offset(rows - 1),
+  )
+  return (
+    found &&
+    (yield* first(db.selectFrom('requests').select(['seq', 'id']).where('seq', '=', found.seq)))
+  )
 }
 
 /** Whether the requests of a key are of an account. */
-export function* isKeyOf(db: QueryBuilder, account: string | null, key: string | undefined): Steps<boolean> {
+export function* isKeyOf(
+  db: QueryBuilder,
+  account: string | null,
+  key: string | undefined,
+): Steps<boolean> {
   if (account === null || key === undefined) return true
-  const row = yield* first(db.selectFrom('requests').select('account_id').where('key_id', '=', key).orderBy('seq', 'desc').limit(1))
+  const row = yield* first(
+    db
+      .selectFrom('requests')
+      .select('account_id')
+      .where('key_id', '=', key)
+      .orderBy('seq', 'desc')
+      .limit(1),
+  )
   return row?.account_id === account
 }
 
-/** About the number of the first row of a moment, found by halving: rows have no index by time, and need none. */
+/**
+ * About the number of the first row of a moment, found by halving: rows have no index by time, and
+ * need none.
+ */
 export function* seqAt(db: QueryBuilder, time: number): Steps<number> {
-  const newest = yield* first(db.selectFrom('requests').select('seq').orderBy('seq', 'desc').limit(1))
+  const newest = yield* first(
+    db.selectFrom('requests').select('seq').orderBy('seq', 'desc').limit(1),
+  )
   let [low, high] = [0, (newest?.seq ?? 0) + 1]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
-    const row = yield* first(db.selectFrom('requests').select(['seq', 'created_at']).where('seq', '>=', middle).orderBy('seq').limit(1))
+    const row = yield* first(
+      db
+        .selectFrom('requests')
+        .select(['seq', 'created_at'])
+        .where('seq', '>=', middle)
+        .orderBy('seq')
+        .limit(1),
+    )
     if (row === undefined || row.created_at >= time) high = middle
     else low = row.seq + 1
   }

@@ -21,24 +21,47 @@ interface TopUsage {
 }
 
 /**
- * Sums over a time: a line for each of the `top` groups with the most requests, and one for the rest, in each step of time.
+ * Sums over a time: a line for each of the `top` groups with the most requests, and one for the
+ * rest, in each step of time.
  *
  * @param step milliseconds; undefined: one line over the whole time
  */
-export function* topUsage(db: QueryBuilder, filter: RollUpFilter, by: GroupColumn, step: number | undefined, top: number): Steps<TopUsage> {
+export function* topUsage(
+  db: QueryBuilder,
+  filter: RollUpFilter,
+  by: GroupColumn,
+  step: number | undefined,
+  top: number,
+): Steps<TopUsage> {
   if (by === 'key_id' && step !== MINUTE) return yield* topKeys(db, filter, step, top)
   const [lines = []] = yield* sumUp(db, filter, step, [{ by: [by], step }])
   const sizes = new Map<string, number>()
-  for (const line of lines) sizes.set(line[by] ?? '', (sizes.get(line[by] ?? '') ?? 0) + (line.requests ?? 0))
+  for (const line of lines)
+    sizes.set(line[by] ?? '', (sizes.get(line[by] ?? '') ?? 0) + (line.requests ?? 0))
   const chosen = yield* largest(sizes, top)
-  const [mine, others] = [lines.filter((line) => chosen.has(line[by] ?? '')), lines.filter((line) => !chosen.has(line[by] ?? ''))]
+  const [mine, others] = [
+    lines.filter((line) => chosen.has(line[by] ?? '')),
+    lines.filter((line) => !chosen.has(line[by] ?? '')),
+  ]
   const rest = new Map<number | undefined, SumLine>()
-  for (const { key_id: _, provider: __, model: ___, ...line } of others) addLine(rest, line.time, line)
-  return { lines: [...marked(mine, false), ...marked([...rest.values()], true)], groups: sizes.size }
+  for (const { key_id: _, provider: __, model: ___, ...line } of others)
+    addLine(rest, line.time, line)
+  return {
+    lines: [...marked(mine, false), ...marked([...rest.values()], true)],
+    groups: sizes.size,
+  }
 }
 
-/** Keys may be thousands: those with the most requests are found first, and only of these, and of all together, the sums are read. */
-function* topKeys(db: QueryBuilder, filter: RollUpFilter, step: number | undefined, top: number): Steps<TopUsage> {
+/**
+ * Keys may be thousands: those with the most requests are found first, and only of these, and of
+ * all together, the sums are read.
+ */
+function* topKeys(
+  db: QueryBuilder,
+  filter: RollUpFilter,
+  step: number | undefined,
+  top: number,
+): Steps<TopUsage> {
   const sizes = yield* requestsByKey(db, filter)
   const mine = yield* sumsOfKeys(db, filter, step, yield* largest(sizes, top))
   const [totals = []] = yield* sumUp(db, filter, step, [{ by: [], step }])
@@ -48,12 +71,22 @@ function* topKeys(db: QueryBuilder, filter: RollUpFilter, step: number | undefin
 }
 
 /** The sums of the keys with the most requests, in no order; by the minute, of all keys. */
-export function* busiestKeys(db: QueryBuilder, filter: RollUpFilter, step: number, most: number): Steps<SumLine[]> {
+export function* busiestKeys(
+  db: QueryBuilder,
+  filter: RollUpFilter,
+  step: number,
+  most: number,
+): Steps<SumLine[]> {
   if (step === MINUTE) {
     const [lines = []] = yield* sumUp(db, filter, step, [{ by: ['key_id'] }])
     return lines
   }
-  return yield* sumsOfKeys(db, filter, undefined, yield* largest(yield* requestsByKey(db, filter), most))
+  return yield* sumsOfKeys(
+    db,
+    filter,
+    undefined,
+    yield* largest(yield* requestsByKey(db, filter), most),
+  )
 }
 
 /** Names with the largest numbers. */
@@ -62,13 +95,21 @@ function* largest(sizes: ReadonlyMap<string, number>, most: number): Steps<Reado
   return new Set(ranked.slice(0, most).map(([name]) => name))
 }
 
-function* sumsOfKeys(db: QueryBuilder, filter: RollUpFilter, step: number | undefined, keys: ReadonlySet<string>): Steps<SumLine[]> {
+function* sumsOfKeys(
+  db: QueryBuilder,
+  filter: RollUpFilter,
+  step: number | undefined,
+  keys: ReadonlySet<string>,
+): Steps<SumLine[]> {
   if (keys.size === 0) return []
-  const [lines = []] = yield* sumUp(db, { ...filter, key: undefined, keys: [...keys] }, step, [{ by: ['key_id'], step }])
+  const [lines = []] = yield* sumUp(db, { ...filter, key: undefined, keys: [...keys] }, step, [
+    { by: ['key_id'], step },
+  ])
   return lines
 }
 
-const marked = (lines: readonly SumLine[], other: boolean): GroupLine[] => lines.map((line) => ({ ...line, other }))
+const marked = (lines: readonly SumLine[], other: boolean): GroupLine[] =>
+  lines.map((line) => ({ ...line, other }))
 
 /** What is left of a total without some of its lines; nothing where that is no request. */
 function without(total: SumLine, lines: readonly SumLine[]): SumLine[] {
@@ -76,7 +117,10 @@ function without(total: SumLine, lines: readonly SumLine[]): SumLine[] {
   for (const column of SUMS) {
     const taken = lines.reduce((sum, line) => sum + (line[column] ?? 0), 0)
     // A sum of 0 that is left over is most likely one that nobody said.
-    rest[column] = total[column] === null ? null : Math.max(0, total[column] - taken) || (column.startsWith('tokens_') ? null : 0)
+    rest[column] =
+      total[column] === null
+        ? null
+        : Math.max(0, total[column] - taken) || (column.startsWith('tokens_') ? null : 0)
   }
   return rest.requests === 0 ? [] : [rest]
 }

@@ -21,21 +21,45 @@ export interface Totals {
   tokens_reasoning: number | null
 }
 
-const NOTHING: Totals = { requests: 0, errors: 0, tokens_in: null, tokens_out: null, tokens_cached: null, tokens_reasoning: null }
+const NOTHING: Totals = {
+  requests: 0,
+  errors: 0,
+  tokens_in: null,
+  tokens_out: null,
+  tokens_cached: null,
+  tokens_reasoning: null,
+}
 
 type KeyUsage = { totals: Totals; lastUsedAt: number | null }
 
 /** The totals of keys, and when each was last used (milliseconds since 1970). */
-export const keyUsage = procedure(import.meta.url, 'keyUsage', function* (db, keys: string[]): Steps<[key: string, usage: KeyUsage][]> {
-  const totals = yield* totalsOfKeys(db, keys)
-  const found: [string, KeyUsage][] = []
-  for (const key of keys) {
-    const sums = totals.get(key)
-    const last = yield* first(db.selectFrom('requests').select('created_at').where('key_id', '=', key).orderBy('seq', 'desc').limit(1))
-    found.push([key, { totals: sums === undefined ? NOTHING : totalsOf(sums), lastUsedAt: last?.created_at ?? null }])
-  }
-  return found
-})
+export const keyUsage = procedure(
+  import.meta.url,
+  'keyUsage',
+  function* (db, keys: string[]): Steps<[key: string, usage: KeyUsage][]> {
+    const totals = yield* totalsOfKeys(db, keys)
+    const found: [string, KeyUsage][] = []
+    for (const key of keys) {
+      const sums = totals.get(key)
+      const last = yield* first(
+        db
+          .selectFrom('requests')
+          .select('created_at')
+          .where('key_id', '=', key)
+          .orderBy('seq', 'desc')
+          .limit(1),
+      )
+      found.push([
+        key,
+        {
+          totals: sums === undefined ? NOTHING : totalsOf(sums),
+          lastUsedAt: last?.created_at ?? null,
+        },
+      ])
+    }
+    return found
+  },
+)
 
 /** The same. Every key that is asked for is there. */
 export async function usageOfKeys(store: Store, keys: string[]): Promise<Map<string, KeyUsage>> {
@@ -44,8 +68,22 @@ export async function usageOfKeys(store: Store, keys: string[]): Promise<Map<str
   return new Map(await store.read(keyUsage, keys))
 }
 
-function totalsOf({ requests, errors, tokens_in, tokens_out, tokens_cached, tokens_reasoning }: SumLine): Totals {
-  return { requests: requests ?? 0, errors: errors ?? 0, tokens_in, tokens_out, tokens_cached, tokens_reasoning }
+function totalsOf({
+  requests,
+  errors,
+  tokens_in,
+  tokens_out,
+  tokens_cached,
+  tokens_reasoning,
+}: SumLine): Totals {
+  return {
+    requests: requests ?? 0,
+    errors: errors ?? 0,
+    tokens_in,
+    tokens_out,
+    tokens_cached,
+    tokens_reasoning,
+  }
 }
 
 /** TABLE of steps of time, in milliseconds, the finest first. */
@@ -64,7 +102,10 @@ export interface UsageLine extends Totals {
   provider?: string
   /** Start of the minute, hour or day, UTC; of the finest of them that is asked for. */
   time?: string
-  /** Only where a report is about the top ones: whether the line sums up the rest, and so is of no key, model or provider. */
+  /**
+   * Only where a report is about the top ones: whether the line sums up the rest, and so is of no
+   * key, model or provider.
+   */
   other?: boolean
   aborted: number
   unknown: number
@@ -77,7 +118,10 @@ export interface UsageLine extends Totals {
   total_ms: number | null
 }
 
-/** What a report is about. `account` null: all accounts. Times in milliseconds since 1970, the end not included. */
+/**
+ * What a report is about. `account` null: all accounts. Times in milliseconds since 1970, the end
+ * not included.
+ */
 export interface UsageQuestion {
   account: string | null
   by: Dimension[]
@@ -87,14 +131,24 @@ export interface UsageQuestion {
   keys?: string[]
   model?: string | undefined
   provider?: string | undefined
-  /** Lines for so many keys, models or providers, and for the rest together: `by` names one of the three then. */
+  /**
+   * Lines for so many keys, models or providers, and for the rest together: `by` names one of the
+   * three then.
+   */
   top?: number | undefined
 }
 
-/** The lines of a report, ordered by time, key, provider and model; more than `MOST_LINES` of them where there are too many. */
-export const usageLines = procedure(import.meta.url, 'usageLines', function* (db, question: UsageQuestion): Steps<UsageLine[]> {
-  return (yield* linesOf(db, question)).lines
-})
+/**
+ * The lines of a report, ordered by time, key, provider and model; more than `MOST_LINES` of them
+ * where there are too many.
+ */
+export const usageLines = procedure(
+  import.meta.url,
+  'usageLines',
+  function* (db, question: UsageQuestion): Steps<UsageLine[]> {
+    return (yield* linesOf(db, question)).lines
+  },
+)
 
 /** Reads a report. Whole hours count, or minutes where it is by the minute, the first one too. */
 export function readUsage(store: Store, question: UsageQuestion): Promise<UsageLine[]> {
@@ -103,27 +157,67 @@ export function readUsage(store: Store, question: UsageQuestion): Promise<UsageL
 
 type NamedLine = UsageLine & { key_name?: string | null }
 
-/** The same with the names of keys, as the lines of a CSV or as a whole list; null where it has too many lines. @param columns of a CSV */
-export const usageText = procedure(import.meta.url, 'usageText', function* (db, { columns, format, ...question }: UsageQuestion & { columns: string[]; format: Format }): Steps<{ text: Uint8Array<ArrayBuffer> } | null> {
-  const { lines, groups }: { lines: NamedLine[]; groups?: number } = yield* linesOf(db, question)
-  if (lines.length > MOST_LINES) return null
-  if (question.by.includes('key')) {
-    const names = yield* namesOf(db, lines.flatMap(({ key_id }) => key_id ?? []))
-    for (const [at, { key_id = '', ...line }] of lines.entries()) if (!line.other) lines[at] = { key_id, key_name: names.get(key_id) ?? null, ...line }
-  }
-  const text = written(format, columns as (keyof NamedLine)[], lines)
-  return { text: bytesOf(format === 'csv' ? text : `{"object":"list","data":[${text}],"next_cursor":null${groups === undefined ? '' : `,"groups":${groups}`}}`) }
-})
+/**
+ * The same with the names of keys, as the lines of a CSV or as a whole list; null where it has too
+ * many lines. @param columns of a CSV
+ */
+export const usageText = procedure(
+  import.meta.url,
+  'usageText',
+  function* (
+    db,
+    { columns, format, ...question }: UsageQuestion & { columns: string[]; format: Format },
+  ): Steps<{ text: Uint8Array<ArrayBuffer> } | null> {
+    const { lines, groups }: { lines: NamedLine[]; groups?: number } = yield* linesOf(db, question)
+    if (lines.length > MOST_LINES) return null
+    if (question.by.includes('key')) {
+      const names = yield* namesOf(
+        db,
+        lines.flatMap(({ key_id }) => key_id ?? []),
+      )
+      for (const [at, { key_id = '', ...line }] of lines.entries())
+        if (!line.other) lines[at] = { key_id, key_name: names.get(key_id) ?? null, ...line }
+    }
+    const text = written(format, columns as (keyof NamedLine)[], lines)
+    return {
+      text: bytesOf(
+        format === 'csv'
+          ? text
+          : `{"object":"list","data":[${text}],"next_cursor":null${groups === undefined ? '' : `,"groups":${groups}`}}`,
+      ),
+    }
+  },
+)
 
-function* linesOf(db: QueryBuilder, { by, top, ...filter }: UsageQuestion): Steps<{ lines: UsageLine[]; groups?: number }> {
-  const [, step] = Object.entries(STEPS).find(([name]) => by.some((dimension) => dimension === name)) ?? []
-  const columns: Grouping['by'] = ([['key', 'key_id'], ['provider', 'provider'], ['model', 'model']] as const).flatMap(([name, column]) => (by.includes(name) ? [column] : []))
+function* linesOf(
+  db: QueryBuilder,
+  { by, top, ...filter }: UsageQuestion,
+): Steps<{ lines: UsageLine[]; groups?: number }> {
+  const [, step] =
+    Object.entries(STEPS).find(([name]) => by.some((dimension) => dimension === name)) ?? []
+  const columns: Grouping['by'] = (
+    [
+      ['key', 'key_id'],
+      ['provider', 'provider'],
+      ['model', 'model'],
+    ] as const
+  ).flatMap(([name, column]) => (by.includes(name) ? [column] : []))
   const [column] = columns
-  const ranked = top === undefined || column === undefined ? undefined : yield* topUsage(db, filter, column, step, top)
-  const lines: (SumLine & { other?: boolean })[] = ranked?.lines ?? (yield* sumUp(db, filter, step, [{ by: columns, step }]))[0] ?? []
+  const ranked =
+    top === undefined || column === undefined
+      ? undefined
+      : yield* topUsage(db, filter, column, step, top)
+  const lines: (SumLine & { other?: boolean })[] =
+    ranked?.lines ?? (yield* sumUp(db, filter, step, [{ by: columns, step }]))[0] ?? []
   const groups = ranked && { groups: ranked.groups }
   if (lines.length > MOST_LINES) return { lines: lines.map(shown), ...groups }
-  const inOrder = yield* sorted(lines, (a, b) => (a.time ?? 0) - (b.time ?? 0) || Number(a.other ?? false) - Number(b.other ?? false) || compare(columns, a, b))
+  const inOrder = yield* sorted(
+    lines,
+    (a, b) =>
+      (a.time ?? 0) - (b.time ?? 0) ||
+      Number(a.other ?? false) - Number(b.other ?? false) ||
+      compare(columns, a, b),
+  )
   return { lines: inOrder.map(shown), ...groups }
 }
 
@@ -135,14 +229,25 @@ function compare(columns: Grouping['by'], a: SumLine, b: SumLine): number {
   return 0
 }
 
-function shown({ answered, first_byte_ms, total_ms, time, key_id, model, provider, latest: _, ...sums }: SumLine & { other?: boolean }): UsageLine {
+function shown({
+  answered,
+  first_byte_ms,
+  total_ms,
+  time,
+  key_id,
+  model,
+  provider,
+  latest: _,
+  ...sums
+}: SumLine & { other?: boolean }): UsageLine {
   const mean = (sum: number | null) => (answered ? Math.round((sum ?? 0) / answered) : null)
   return {
     ...(time === undefined ? {} : { time: isoTime(time) }),
     ...(key_id === undefined ? {} : { key_id }),
     ...(provider === undefined ? {} : { provider }),
     ...(model === undefined ? {} : { model: model === '' ? null : model }),
-    ...(sums as Omit<UsageLine, 'first_byte_ms' | 'total_ms'>), // sums of columns that are never null, over at least one row
+    // sums of columns that are never null, over at least one row
+    ...(sums as Omit<UsageLine, 'first_byte_ms' | 'total_ms'>),
     first_byte_ms: mean(first_byte_ms),
     total_ms: mean(total_ms),
   }

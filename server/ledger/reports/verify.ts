@@ -11,13 +11,22 @@ export type Proof = { keys: number; requests: number; limited: number; violation
 
 const PAGE = 20_000
 
-/** Reads the whole ledger, key by key, in bounded memory. Admissions are compared where one monotonic clock measured both. */
+/**
+ * Reads the whole ledger, key by key, in bounded memory. Admissions are compared where one
+ * monotonic clock measured both.
+ */
 export async function verifyWindows(store: Store): Promise<Proof> {
   const proof: Proof = { keys: 0, requests: 0, limited: 0, violations: [] }
   let key = ''
   await store.run(enter, null)
   for (;;) {
-    const next = await store.reports.selectFrom('requests').select('key_id').where('key_id', '>', key).orderBy('key_id').limit(1).execute()
+    const next = await store.reports
+      .selectFrom('requests')
+      .select('key_id')
+      .where('key_id', '>', key)
+      .orderBy('key_id')
+      .limit(1)
+      .execute()
     if (next.length === 0) return proof
     key = next[0]!.key_id
     proof.keys++
@@ -27,7 +36,10 @@ export async function verifyWindows(store: Store): Promise<Proof> {
 
 async function verifyKey(store: Store, key: string, proof: Proof): Promise<void> {
   let boot = 0
-  /** The last minute's admissions by that boot's clock, oldest first. Several processes write nearly in order, not quite. */
+  /**
+   * The last minute's admissions by that boot's clock, oldest first. Several processes write nearly
+   * in order, not quite.
+   */
   let stamps: number[] = []
   let after = 0
   for (;;) {
@@ -48,14 +60,21 @@ async function verifyKey(store: Store, key: string, proof: Proof): Promise<void>
       let at = stamps.length
       while (at > 0 && stamps[at - 1]! > mono) at--
       stamps.splice(at, 0, mono)
-      // Twice the window is kept, because a row may come a little late; what is older cannot share a minute with anything to come.
-      if (stamps.length % 1024 === 0) stamps = stamps.filter((stamp) => stamp > mono - 2 * WINDOW_MS * 1000)
+      // Twice the window is kept, because a row may come a little late; what is older cannot share
+      // a minute with anything to come.
+      if (stamps.length % 1024 === 0)
+        stamps = stamps.filter((stamp) => stamp > mono - 2 * WINDOW_MS * 1000)
       if (rpm === null) continue
       proof.limited++
       // A row that comes a little late lies in the minutes of those behind it as well.
       let most = 0
-      for (let last = at, first = 0; last < stamps.length && stamps[last]! - mono < WINDOW_MS * 1000; last++) {
-        if (last === at) for (first = at; first > 0 && mono - stamps[first - 1]! < WINDOW_MS * 1000; ) first--
+      for (
+        let last = at, first = 0;
+        last < stamps.length && stamps[last]! - mono < WINDOW_MS * 1000;
+        last++
+      ) {
+        if (last === at)
+          for (first = at; first > 0 && mono - stamps[first - 1]! < WINDOW_MS * 1000;) first--
         while (stamps[last]! - stamps[first]! >= WINDOW_MS * 1000) first++
         most = Math.max(most, last - first + 1)
       }

@@ -11,14 +11,22 @@ import { WINDOW_MS } from '../admission/sliding-window.ts'
 const PAUSE_MS = 2 * WINDOW_MS
 
 /**
- * Adds hours that are over to the coarser roll-ups, and forgets old requests and refusals, now and again after each pause. Disposing of it waits for the step that is under way.
+ * Adds hours that are over to the coarser roll-ups, and forgets old requests and refusals, now and
+ * again after each pause. Disposing of it waits for the step that is under way.
  *
- * Only what was in the ledger before the last pause can be forgotten: whatever the clock was set to, no limit counts it any more.
+ * Only what was in the ledger before the last pause can be forgotten: whatever the clock was set
+ * to, no limit counts it any more.
  *
  * @param retention for how long requests are kept (milliseconds); null: for ever
  * @param onError told when the store does not take it; the next time follows
  */
-export function keepUp(store: Store, now: () => number, retention: number | null, onError: (error: unknown) => void, pause = PAUSE_MS): AsyncDisposable {
+export function keepUp(
+  store: Store,
+  now: () => number,
+  retention: number | null,
+  onError: (error: unknown) => void,
+  pause = PAUSE_MS,
+): AsyncDisposable {
   let timer: NodeJS.Timeout | undefined
   let closed = false
   let newest = 0

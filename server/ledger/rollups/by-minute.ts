@@ -1,4 +1,5 @@
-// The ledger as roll-ups by the minute. They are made as they are asked for: only of short and recent times, and a piece at a time.
+// The ledger as roll-ups by the minute. They are made as they are asked for: only of short and
+// recent times, and a piece at a time.
 import { sql, type SelectQueryBuilder } from 'kysely'
 import { MINUTE } from '../../common/clock.ts'
 import type { Steps } from '../../store/procedure.ts'
@@ -14,10 +15,13 @@ const AT_ONCE = 2_000
 type MinuteFilter = Omit<RollUpFilter, 'keys'>
 
 /** The numbers of the rows of a time, in pieces: `from` to `before`, which is not included. */
-export function* minuteSpans(db: QueryBuilder, { account = null, key, from }: MinuteFilter): Steps<{ from: number; before: number }[]> {
+export function* minuteSpans(
+  db: QueryBuilder,
+  { account = null, key, from }: MinuteFilter,
+): Steps<{ from: number; before: number }[]> {
   const start = yield* seqAt(db, Math.floor(from / MINUTE) * MINUTE)
   const spans = []
-  for (let before = Number.MAX_SAFE_INTEGER; before > start; ) {
+  for (let before = Number.MAX_SAFE_INTEGER; before > start;) {
     const bound = yield* boundary(db, { account, key }, before, AT_ONCE)
     const low = Math.max(start, bound?.seq ?? 0)
     spans.push({ from: low, before })
@@ -26,8 +30,15 @@ export function* minuteSpans(db: QueryBuilder, { account = null, key, from }: Mi
   return spans
 }
 
-/** The requests of a time and a piece that are over, to be summed as roll-ups are: `at` is the start of their minute. Whole minutes count, the first one too. */
-export function minuteLines(db: QueryBuilder, { account, key, model, provider, from, to }: MinuteFilter, piece: { from: number; before: number }): SelectQueryBuilder<Database & { lines: RollUpLine }, 'lines', object> {
+/**
+ * The requests of a time and a piece that are over, to be summed as roll-ups are: `at` is the start
+ * of their minute. Whole minutes count, the first one too.
+ */
+export function minuteLines(
+  db: QueryBuilder,
+  { account, key, model, provider, from, to }: MinuteFilter,
+  piece: { from: number; before: number },
+): SelectQueryBuilder<Database & { lines: RollUpLine }, 'lines', object> {
   const start = Math.floor(from / MINUTE) * MINUTE
   let query = db
     .selectFrom('requests')
@@ -38,26 +49,37 @@ export function minuteLines(db: QueryBuilder, { account, key, model, provider, f
       e.fn.coalesce('model', sql.lit('')).as('model'),
       // As the roll-ups count them (hourly.ts).
       sql<number>`1`.as('requests'),
-      sql<number>`case when state = 'settled' and (status is null or status >= 400 or error is not null) then 1 else 0 end`.as('errors'),
+      sql<number>`case when state = 'settled' and (status is null or status >= 400 or error is not null) then 1 else 0 end`.as(
+        'errors',
+      ),
       sql<number>`case when state = 'aborted' then 1 else 0 end`.as('aborted'),
       sql<number>`case when state = 'unknown' then 1 else 0 end`.as('unknown'),
-      sql<number>`case when tokens_in is null and tokens_out is null then 1 else 0 end`.as('unmetered'),
+      sql<number>`case when tokens_in is null and tokens_out is null then 1 else 0 end`.as(
+        'unmetered',
+      ),
       sql<number>`coalesce(bytes_in, 0)`.as('bytes_in'),
       sql<number>`coalesce(bytes_out, 0)`.as('bytes_out'),
       'tokens_in',
       'tokens_out',
       'tokens_cached',
       'tokens_reasoning',
-      sql<number>`case when first_byte_ms is not null and total_ms is not null then 1 else 0 end`.as('answered'),
-      sql<number>`case when first_byte_ms is not null and total_ms is not null then first_byte_ms else 0 end`.as('first_byte_ms'),
-      sql<number>`case when first_byte_ms is not null and total_ms is not null then total_ms else 0 end`.as('total_ms'),
+      sql<number>`case when first_byte_ms is not null and total_ms is not null then 1 else 0 end`.as(
+        'answered',
+      ),
+      sql<number>`case when first_byte_ms is not null and total_ms is not null then first_byte_ms else 0 end`.as(
+        'first_byte_ms',
+      ),
+      sql<number>`case when first_byte_ms is not null and total_ms is not null then total_ms else 0 end`.as(
+        'total_ms',
+      ),
     ])
     .where('seq', '>=', piece.from)
     .where('seq', '<', piece.before)
     .where('created_at', '>=', start)
     .where('created_at', '<', Math.ceil(to / MINUTE) * MINUTE)
     .where('state', '<>', RESERVED_STATE)
-  // A key is of one account: by one of the two alone the rows are walked along the index by which their piece was measured.
+  // A key is of one account: by one of the two alone the rows are walked along the index by which
+  // their piece was measured.
   if (key !== undefined) query = query.where('key_id', '=', key)
   else if (account != null) query = query.where('account_id', '=', account)
   if (model !== undefined) query = query.where('model', '=', model)

@@ -1,8 +1,11 @@
-// Coarser roll-ups, made from those by hour when an hour is over, so that no request waits for them: by day; over all keys of an
-// account; and the totals of each key. Each has a mark: hours below it have been added, all others are read from usage_hours, so that
-// nothing is late or doubled. An hour is added in steps, so that no admission waits long for the writer: the mark says also how far it has got
-// within the hour, and readers take that off again, because usage_hours has it too. Only what comes for an hour below the mark is missed: the end of a request that was written off (its
-// process stood still for long enough to be taken for dead), or a wall clock that was set back by more than an hour.
+// Coarser roll-ups, made from those by hour when an hour is over, so that no request waits for
+// them: by day; over all keys of an account; and the totals of each key. Each has a mark: hours
+// below it have been added, all others are read from usage_hours, so that nothing is late or
+// doubled. An hour is added in steps, so that no admission waits long for the writer: the mark says
+// also how far it has got within the hour, and readers take that off again, because usage_hours has
+// it too. Only what comes for an hour below the mark is missed: the end of a request that was
+// written off (its process stood still for long enough to be taken for dead), or a wall clock that
+// was set back by more than an hour.
 import { sql } from 'kysely'
 import { DAY, HOUR, MINUTE } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
@@ -17,7 +20,10 @@ import { SUMS, added } from './hourly.ts'
 /** How long after its end an hour is added. */
 const SETTLED_AFTER = 5 * MINUTE
 
-/** TABLE of roll-ups: how an hour is added to each. Their names are those of the marks in usage_added. */
+/**
+ * TABLE of roll-ups: how an hour is added to each. Their names are those of the marks in
+ * usage_added.
+ */
 const ROLL_UPS = { days: addToDays, accounts: addToAccounts, keys: addToKeys } as const
 
 export type RollUp = keyof typeof ROLL_UPS
@@ -28,26 +34,43 @@ const PARTS = ['key_id', 'provider', 'model'] as const
 
 /** How far a roll-up has been filled. */
 export function* markOf(db: QueryBuilder, name: RollUp): Steps<Mark> {
-  const row = yield* first(db.selectFrom('usage_added').select(['before', 'key_id', 'provider', 'model']).where('name', '=', name))
+  const row = yield* first(
+    db
+      .selectFrom('usage_added')
+      .select(['before', 'key_id', 'provider', 'model'])
+      .where('name', '=', name),
+  )
   if (row === undefined) return NOTHING
   const { before, key_id, provider, model } = row
-  return { before, upTo: key_id === null || provider === null || model === null ? null : { hour: before, key_id, provider, model } }
+  return {
+    before,
+    upTo:
+      key_id === null || provider === null || model === null
+        ? null
+        : { hour: before, key_id, provider, model },
+  }
 }
 
-const isSame = (one: Mark, other: Mark): boolean => one.before === other.before && PARTS.every((name) => one.upTo?.[name] === other.upTo?.[name])
+const isSame = (one: Mark, other: Mark): boolean =>
+  one.before === other.before && PARTS.every((name) => one.upTo?.[name] === other.upTo?.[name])
 
 /**
- * Reads that may be overtaken by hours that are added meanwhile; then hours alone are read, which is right whatever is added, and slow. An hour of many steps is
- * over in a second or two, so those that only a step has overtaken are worth more tries.
+ * Reads that may be overtaken by hours that are added meanwhile; then hours alone are read, which
+ * is right whatever is added, and slow. An hour of many steps is over in a second or two, so those
+ * that only a step has overtaken are worth more tries.
  */
 const TRIES = 3
 const TRIES_WITHIN_HOURS = 20
 
 /**
- * Reads a roll-up of several statements with its mark. What was read is only right while the mark stands: where it has moved, it is
- * read again.
+ * Reads a roll-up of several statements with its mark. What was read is only right while the mark
+ * stands: where it has moved, it is read again.
  */
-export function* withMark<R>(db: QueryBuilder, name: RollUp, read: (mark: Mark) => Steps<R>): Steps<R> {
+export function* withMark<R>(
+  db: QueryBuilder,
+  name: RollUp,
+  read: (mark: Mark) => Steps<R>,
+): Steps<R> {
   for (let tries = 0, hours = 0; hours < TRIES && tries < TRIES_WITHIN_HOURS; tries++) {
     const mark = yield* markOf(db, name)
     const found = yield* read(mark)
@@ -62,42 +85,67 @@ export function* withMark<R>(db: QueryBuilder, name: RollUp, read: (mark: Mark) 
 const STEP_ROWS = 500
 
 /**
- * Adds the next part of the next hour that is over to a roll-up; gives whether there was one. Requests of the hour that are still under way hold it up.
+ * Adds the next part of the next hour that is over to a roll-up; gives whether there was one.
+ * Requests of the hour that are still under way hold it up.
  *
  * @param args.rows of usage_hours, at most
  */
-export const addStep = procedure(import.meta.url, 'addStep', function* (db, { to, before, rows }: { to: RollUp; before: number; rows: number }) {
-  const { before: mark, upTo: after } = yield* markOf(db, to)
-  const hour = after === null ? yield* nextHour(db, mark, before) : mark
-  if (hour === null) return false
-  const end = yield* endOfStretch(db, hourSpan(hour), {}, after, rows)
-  yield* ROLL_UPS[to](db, hour, { after, to: end })
-  const [key_id, provider, model] = PARTS.map((name) => (end === null ? null : String(end[name])))
-  const row = { before: end === null ? hour + HOUR : hour, key_id, provider, model }
-  yield* run(db.insertInto('usage_added').values({ name: to, ...row }).onConflict((conflict) => conflict.column('name').doUpdateSet(row)))
-  return true
-})
+export const addStep = procedure(
+  import.meta.url,
+  'addStep',
+  function* (db, { to, before, rows }: { to: RollUp; before: number; rows: number }) {
+    const { before: mark, upTo: after } = yield* markOf(db, to)
+    const hour = after === null ? yield* nextHour(db, mark, before) : mark
+    if (hour === null) return false
+    const end = yield* endOfStretch(db, hourSpan(hour), {}, after, rows)
+    yield* ROLL_UPS[to](db, hour, { after, to: end })
+    const [key_id, provider, model] = PARTS.map((name) => (end === null ? null : String(end[name])))
+    const row = { before: end === null ? hour + HOUR : hour, key_id, provider, model }
+    yield* run(
+      db
+        .insertInto('usage_added')
+        .values({ name: to, ...row })
+        .onConflict((conflict) => conflict.column('name').doUpdateSet(row)),
+    )
+    return true
+  },
+)
 
 /** The next hour from a mark on that is over, and in which nothing is under way. */
 function* nextHour(db: QueryBuilder, mark: number, before: number): Steps<number | null> {
-  const next = yield* first(db.selectFrom('usage_hours').select('hour').where('hour', '>=', mark).orderBy('hour').limit(1))
+  const next = yield* first(
+    db.selectFrom('usage_hours').select('hour').where('hour', '>=', mark).orderBy('hour').limit(1),
+  )
   if (!next || next.hour + HOUR > before) return null
   yield* enterJournal(db)
-  const held = yield* first(db.selectFrom('requests').select('seq').where('state', '=', RESERVED_STATE).where('created_at', '<', next.hour + HOUR).limit(1))
+  const held = yield* first(
+    db
+      .selectFrom('requests')
+      .select('seq')
+      .where('state', '=', RESERVED_STATE)
+      .where('created_at', '<', next.hour + HOUR)
+      .limit(1),
+  )
   return held === undefined ? next.hour : null
 }
 
 const hourSpan = (hour: number): Span => ({ table: 'usage_hours', from: hour, to: hour + HOUR })
 
 /**
- * Adds every hour that is over; any number of processes may. A store that was filled before has many: `goesOn` ends it between two steps, and
- * admissions have the writer for as long as each took.
+ * Adds every hour that is over; any number of processes may. A store that was filled before has
+ * many: `goesOn` ends it between two steps, and admissions have the writer for as long as each
+ * took.
  *
  * @param rows of usage_hours that are added in one step
  */
-export async function addHours(store: Store, now: number, goesOn: () => boolean = () => true, rows = STEP_ROWS): Promise<void> {
+export async function addHours(
+  store: Store,
+  now: number,
+  goesOn: () => boolean = () => true,
+  rows = STEP_ROWS,
+): Promise<void> {
   for (const to of Object.keys(ROLL_UPS) as RollUp[]) {
-    for (let more = true; more && goesOn(); ) {
+    for (let more = true; more && goesOn();) {
       const began = performance.now()
       more = await store.run(addStep, { to, before: now - SETTLED_AFTER, rows })
       const took = performance.now() - began
@@ -114,7 +162,8 @@ const dayOf = (hour: number) => bound(hour - (hour % DAY))
 const HOUR_SUMS = ['provider', 'model', 'account_id', ...SUMS] as const
 
 /** What of an hour is added. */
-const rowsOf = (db: QueryBuilder, hour: number, stretch: Stretch) => within(db.selectFrom('usage_hours'), hourSpan(hour), {}, stretch)
+const rowsOf = (db: QueryBuilder, hour: number, stretch: Stretch) =>
+  within(db.selectFrom('usage_hours'), hourSpan(hour), {}, stretch)
 
 function* addToDays(db: QueryBuilder, hour: number, stretch: Stretch): Steps<void> {
   yield* run(
@@ -122,27 +171,42 @@ function* addToDays(db: QueryBuilder, hour: number, stretch: Stretch): Steps<voi
       .insertInto('usage_days')
       .columns(['day', 'key_id', ...HOUR_SUMS])
       .expression(rowsOf(db, hour, stretch).select([dayOf(hour).as('day'), 'key_id', ...HOUR_SUMS]))
-      .onConflict((conflict) => conflict.columns(['key_id', 'day', 'provider', 'model']).doUpdateSet(added('usage_days'))),
+      .onConflict((conflict) =>
+        conflict.columns(['key_id', 'day', 'provider', 'model']).doUpdateSet(added('usage_days')),
+      ),
   )
 }
 
 function* addToAccounts(db: QueryBuilder, hour: number, stretch: Stretch): Steps<void> {
   const sums = rowsOf(db, hour, stretch)
-    .select((h) => ['provider', 'model', 'account_id', ...SUMS.map((name) => h.fn.sum<number>(name).as(name))])
+    .select((h) => [
+      'provider',
+      'model',
+      'account_id',
+      ...SUMS.map((name) => h.fn.sum<number>(name).as(name)),
+    ])
     .groupBy(['account_id', 'provider', 'model'])
   yield* run(
     db
       .insertInto('usage_account_hours')
       .columns([...HOUR_SUMS, 'hour'])
       .expression(sums.select(bound(hour).as('hour')))
-      .onConflict((conflict) => conflict.columns(['account_id', 'hour', 'provider', 'model']).doUpdateSet(added('usage_account_hours'))),
+      .onConflict((conflict) =>
+        conflict
+          .columns(['account_id', 'hour', 'provider', 'model'])
+          .doUpdateSet(added('usage_account_hours')),
+      ),
   )
   yield* run(
     db
       .insertInto('usage_account_days')
       .columns([...HOUR_SUMS, 'day'])
       .expression(sums.select(dayOf(hour).as('day')))
-      .onConflict((conflict) => conflict.columns(['account_id', 'day', 'provider', 'model']).doUpdateSet(added('usage_account_days'))),
+      .onConflict((conflict) =>
+        conflict
+          .columns(['account_id', 'day', 'provider', 'model'])
+          .doUpdateSet(added('usage_account_days')),
+      ),
   )
 }
 
@@ -153,7 +217,11 @@ function* addToKeys(db: QueryBuilder, hour: number, stretch: Stretch): Steps<voi
       .columns(['key_id', 'account_id', ...SUMS])
       .expression(
         rowsOf(db, hour, stretch)
-          .select((h) => ['key_id', h.fn.min('account_id').as('account_id'), ...SUMS.map((name) => h.fn.sum<number>(name).as(name))])
+          .select((h) => [
+            'key_id',
+            h.fn.min('account_id').as('account_id'),
+            ...SUMS.map((name) => h.fn.sum<number>(name).as(name)),
+          ])
           .groupBy('key_id'),
       )
       .onConflict((conflict) => conflict.column('key_id').doUpdateSet(added('usage_keys'))),
@@ -168,6 +236,10 @@ function* addToKeys(db: QueryBuilder, hour: number, stretch: Stretch): Steps<voi
           .select(['key_id', dayOf(hour).as('day'), 'requests'])
           .where('key_id', 'in', rowsOf(db, hour, stretch).select('key_id')),
       )
-      .onConflict((conflict) => conflict.columns(['key_id', 'day']).doUpdateSet((e) => ({ requests: e.ref('excluded.requests') }))),
+      .onConflict((conflict) =>
+        conflict
+          .columns(['key_id', 'day'])
+          .doUpdateSet((e) => ({ requests: e.ref('excluded.requests') })),
+      ),
   )
 }

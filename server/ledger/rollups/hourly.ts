@@ -6,30 +6,77 @@ import type { QueryBuilder, Statement } from '../../store/statement.ts'
 import { text, type Settlement, type WHOSE } from '../settlement/row-codec.ts'
 
 /** TABLE of the columns of a roll-up that are added up; of the second kind, null is neutral. */
-const COUNTS = ['requests', 'errors', 'aborted', 'unknown', 'unmetered', 'bytes_in', 'bytes_out', 'answered', 'first_byte_ms', 'total_ms'] as const
+const COUNTS = [
+  'requests',
+  'errors',
+  'aborted',
+  'unknown',
+  'unmetered',
+  'bytes_in',
+  'bytes_out',
+  'answered',
+  'first_byte_ms',
+  'total_ms',
+] as const
 const TOKENS = ['tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning'] as const
 export const SUMS = [...COUNTS, ...TOKENS] as const
 
 /** The roll-up that a row belongs to. */
-export function sumOf(sums: Map<string, UsageHourRow>, row: Pick<Settlement, (typeof WHOSE)[number] | 'model'>): UsageHourRow {
+export function sumOf(
+  sums: Map<string, UsageHourRow>,
+  row: Pick<Settlement, (typeof WHOSE)[number] | 'model'>,
+): UsageHourRow {
   const hour = row.created_at - (row.created_at % HOUR)
   const model = row.model ?? ''
   const name = `${hour} ${row.key_id} ${row.provider} ${model}`
   let sum = sums.get(name)
   if (!sum) {
     sum = {
-      hour, key_id: row.key_id, provider: row.provider, model, account_id: row.account_id,
-      requests: 0, errors: 0, aborted: 0, unknown: 0, unmetered: 0, bytes_in: 0, bytes_out: 0,
-      tokens_in: null, tokens_out: null, tokens_cached: null, tokens_reasoning: null, answered: 0, first_byte_ms: 0, total_ms: 0,
+      hour,
+      key_id: row.key_id,
+      provider: row.provider,
+      model,
+      account_id: row.account_id,
+      requests: 0,
+      errors: 0,
+      aborted: 0,
+      unknown: 0,
+      unmetered: 0,
+      bytes_in: 0,
+      bytes_out: 0,
+      tokens_in: null,
+      tokens_out: null,
+      tokens_cached: null,
+      tokens_reasoning: null,
+      answered: 0,
+      first_byte_ms: 0,
+      total_ms: 0,
     }
     sums.set(name, sum)
   }
   return sum
 }
 
-/** Counts a row that has ended. @param numbers its values of `ENDED.own` @param counted as unknown, because its process was taken for dead too early */
-export function addUp(sum: UsageHourRow, { state, status, error }: Pick<RequestRow, 'state' | 'status' | 'error'>, numbers: readonly (number | null)[], counted = false): void {
-  const [first_byte_ms = null, total_ms = null, bytes_in = null, bytes_out = null, tokens_in = null, tokens_out = null, tokens_cached = null, tokens_reasoning = null] = numbers
+/**
+ * Counts a row that has ended. @param numbers its values of `ENDED.own` @param counted as unknown,
+ * because its process was taken for dead too early
+ */
+export function addUp(
+  sum: UsageHourRow,
+  { state, status, error }: Pick<RequestRow, 'state' | 'status' | 'error'>,
+  numbers: readonly (number | null)[],
+  counted = false,
+): void {
+  const [
+    first_byte_ms = null,
+    total_ms = null,
+    bytes_in = null,
+    bytes_out = null,
+    tokens_in = null,
+    tokens_out = null,
+    tokens_cached = null,
+    tokens_reasoning = null,
+  ] = numbers
   if (counted) {
     sum.unknown--
     sum.unmetered--
@@ -56,13 +103,28 @@ export function plus(sum: number | null, more: number | null): number | null {
 }
 
 /** Tables that have a column for each of `SUMS`. */
-export type SumTable = 'usage_hours' | 'usage_days' | 'usage_account_hours' | 'usage_account_days' | 'usage_keys'
+export type SumTable =
+  | 'usage_hours'
+  | 'usage_days'
+  | 'usage_account_hours'
+  | 'usage_account_days'
+  | 'usage_keys'
 
-/** What a conflict in a table of sums is set to: what is there, and what comes (`excluded`) added to it. */
+/**
+ * What a conflict in a table of sums is set to: what is there, and what comes (`excluded`) added to
+ * it.
+ */
 export function added(table: SumTable): Record<string, RawBuilder<number | null>> {
-  const both = (column: string) => sql<number | null>`${sql.ref(`${table}.${column}`)} + ${sql.ref(`excluded.${column}`)}`
-  const known = (column: string) => sql<number | null>`coalesce(${both(column)}, ${sql.ref(`${table}.${column}`)}, ${sql.ref(`excluded.${column}`)})`
-  return Object.fromEntries([...COUNTS.map((column) => [column, both(column)]), ...TOKENS.map((column) => [column, known(column)])])
+  const both = (column: string) =>
+    sql<number | null>`${sql.ref(`${table}.${column}`)} + ${sql.ref(`excluded.${column}`)}`
+  const known = (column: string) =>
+    sql<
+      number | null
+    >`coalesce(${both(column)}, ${sql.ref(`${table}.${column}`)}, ${sql.ref(`excluded.${column}`)})`
+  return Object.fromEntries([
+    ...COUNTS.map((column) => [column, both(column)]),
+    ...TOKENS.map((column) => [column, known(column)]),
+  ])
 }
 
 /** The statement that adds a sum to what is there. */
@@ -71,7 +133,9 @@ export function upsert(db: QueryBuilder, sum: UsageHourRow): Statement {
     db
       .insertInto('usage_hours')
       .values(sum)
-      .onConflict((conflict) => conflict.columns(['key_id', 'hour', 'provider', 'model']).doUpdateSet(added('usage_hours'))),
+      .onConflict((conflict) =>
+        conflict.columns(['key_id', 'hour', 'provider', 'model']).doUpdateSet(added('usage_hours')),
+      ),
   )
   return { sql: statement, parameters: Object.values(sum) }
 }

@@ -1,28 +1,60 @@
-// What keys have used in all, and how many requests each had within a time, from their totals: however much a key was used, and for
-// however long, that is one look for the total and one for each end of a time.
+// What keys have used in all, and how many requests each had within a time, from their totals:
+// however much a key was used, and for however long, that is one look for the total and one for
+// each end of a time.
 import { sql, type Expression, type RawBuilder } from 'kysely'
 import { all, type Steps } from '../../store/procedure.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
 import { withMark } from './coarser.ts'
-import { SOURCES, filledTime, partOf, spansOf, type Mark, type Place, type RollUpFilter, type Span } from './periods.ts'
+import {
+  SOURCES,
+  filledTime,
+  partOf,
+  spansOf,
+  type Mark,
+  type Place,
+  type RollUpFilter,
+  type Span,
+} from './periods.ts'
 import { endOfStretch, rollUpLines } from './stretches.ts'
 import { SUMS } from './hourly.ts'
 import { addLine, MOST_ROWS, sumsOfSpan, sumUp, takeOff, type SumLine } from './summing.ts'
 
 /** All that keys have used, by key; one that was never used is not there. */
-export function* totalsOfKeys(db: QueryBuilder, keys: readonly string[]): Steps<Map<string, SumLine>> {
+export function* totalsOfKeys(
+  db: QueryBuilder,
+  keys: readonly string[],
+): Steps<Map<string, SumLine>> {
   return yield* withMark(db, 'keys', function* ({ before, upTo }) {
-    const totals = before === 0 ? [] : yield* all(db.selectFrom('usage_keys').select(['key_id', ...SUMS]).where('key_id', 'in', keys))
-    const [since = []] = yield* sumUp(db, { keys, from: before, to: Number.MAX_SAFE_INTEGER }, undefined, [{ by: ['key_id'] }])
-    const twice = upTo === null ? [] : yield* sumsOfSpan(db, partOf(before, upTo), { keys }, { by: ['key_id'] })
-    const lines = new Map<string, SumLine>(totals.map((line) => [line.key_id, { ...line, latest: 0 }]))
+    const totals =
+      before === 0
+        ? []
+        : yield* all(
+            db
+              .selectFrom('usage_keys')
+              .select(['key_id', ...SUMS])
+              .where('key_id', 'in', keys),
+          )
+    const [since = []] = yield* sumUp(
+      db,
+      { keys, from: before, to: Number.MAX_SAFE_INTEGER },
+      undefined,
+      [{ by: ['key_id'] }],
+    )
+    const twice =
+      upTo === null ? [] : yield* sumsOfSpan(db, partOf(before, upTo), { keys }, { by: ['key_id'] })
+    const lines = new Map<string, SumLine>(
+      totals.map((line) => [line.key_id, { ...line, latest: 0 }]),
+    )
     for (const line of since) addLine(lines, line.key_id ?? '', line)
     for (const line of twice) takeOff(lines, line.key_id ?? '', line)
     return lines
   })
 }
 
-/** How many requests of a key have ended, as a part of a query that has its id: the same number as its total. */
+/**
+ * How many requests of a key have ended, as a part of a query that has its id: the same number as
+ * its total.
+ */
 export function requestsOfKey(id: Expression<unknown>): RawBuilder<number> {
   const mark = sql`(select before from usage_added where name = ${sql.lit(SOURCES.totals.mark)})`
   const total = sql`(select t.requests from usage_keys as t where t.key_id = ${id})`
@@ -35,7 +67,10 @@ export function requestsOfKey(id: Expression<unknown>): RawBuilder<number> {
 /** Totals of keys that are looked at in one statement: others take their turns behind it. */
 const KEYS_AT_ONCE = 2_000
 
-/** How many requests each key had within a time. Whole hours count, the first one too. Keys without any are not there. */
+/**
+ * How many requests each key had within a time. Whole hours count, the first one too. Keys without
+ * any are not there.
+ */
 export function* requestsByKey(db: QueryBuilder, filter: RollUpFilter): Steps<Map<string, number>> {
   const { key, keys, model, provider } = filter
   if ([key, keys, model, provider].some((one) => one !== undefined)) {
@@ -46,12 +81,17 @@ export function* requestsByKey(db: QueryBuilder, filter: RollUpFilter): Steps<Ma
   if (filled === null) return new Map()
   return yield* withMark(db, SOURCES.totals.mark, function* (mark) {
     const counts = new Map<string, number>()
-    const counting = (sign: 1 | -1): Count => (rows) => {
-      for (const { key_id, requests } of rows) if (requests > 0) counts.set(key_id, (counts.get(key_id) ?? 0) + sign * requests)
-    }
+    const counting =
+      (sign: 1 | -1): Count =>
+      (rows) => {
+        for (const { key_id, requests } of rows)
+          if (requests > 0) counts.set(key_id, (counts.get(key_id) ?? 0) + sign * requests)
+      }
     for (const span of spansOf(filled.from, filled.to, mark, SOURCES.totals)) {
       const count = counting(span.upTo === undefined ? 1 : -1)
-      yield* span.table === 'usage_hours' ? countHours(db, span, filter, count) : countDays(db, span, mark, filter, count)
+      yield* span.table === 'usage_hours'
+        ? countHours(db, span, filter, count)
+        : countDays(db, span, mark, filter, count)
     }
     return counts
   })
@@ -59,12 +99,23 @@ export function* requestsByKey(db: QueryBuilder, filter: RollUpFilter): Steps<Ma
 
 type Count = (rows: readonly { key_id: string; requests: number }[]) => void
 
-function* countHours(db: QueryBuilder, span: Span, { account = null }: RollUpFilter, count: Count): Steps<void> {
+function* countHours(
+  db: QueryBuilder,
+  span: Span,
+  { account = null }: RollUpFilter,
+  count: Count,
+): Steps<void> {
   let after: Place | null = null
   do {
     const to: Place | null = yield* endOfStretch(db, span, { account }, after, MOST_ROWS)
     const lines = rollUpLines(db, span, { account }, { after, to })
-    count(yield* all(lines.select((e) => ['key_id', e.fn.sum<number>('requests').as('requests')]).groupBy('key_id')))
+    count(
+      yield* all(
+        lines
+          .select((e) => ['key_id', e.fn.sum<number>('requests').as('requests')])
+          .groupBy('key_id'),
+      ),
+    )
     after = to
   } while (after !== null)
 }
@@ -75,12 +126,24 @@ function requestsBefore(day: number): RawBuilder<number> {
 }
 
 /** Whole days: what there was at their end, without what there was at their beginning. */
-function* countDays(db: QueryBuilder, { from, to }: Span, { before }: Mark, { account = null }: RollUpFilter, count: Count): Steps<void> {
+function* countDays(
+  db: QueryBuilder,
+  { from, to }: Span,
+  { before }: Mark,
+  { account = null }: RollUpFilter,
+  count: Count,
+): Steps<void> {
   const requests = sql<number>`${to === before ? sql.ref('usage_keys.requests') : requestsBefore(to)} - ${requestsBefore(from)}`
-  let query = db.selectFrom('usage_keys').select(['key_id', requests.as('requests')]).orderBy('key_id').limit(KEYS_AT_ONCE)
+  let query = db
+    .selectFrom('usage_keys')
+    .select(['key_id', requests.as('requests')])
+    .orderBy('key_id')
+    .limit(KEYS_AT_ONCE)
   if (account !== null) query = query.where('account_id', '=', account)
-  for (let after: string | undefined = ''; after !== undefined; ) {
-    const rows: { key_id: string; requests: number }[] = yield* all(query.where('key_id', '>', after))
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const rows: { key_id: string; requests: number }[] = yield* all(
+      query.where('key_id', '>', after),
+    )
     count(rows)
     after = rows.length === KEYS_AT_ONCE ? rows.at(-1)?.key_id : undefined
   }

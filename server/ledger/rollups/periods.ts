@@ -1,4 +1,5 @@
-// Where the roll-ups of a time are read: whole days by the day, the rest by the hour; of one key, or over all keys of an account.
+// Where the roll-ups of a time are read: whole days by the day, the rest by the hour; of one key,
+// or over all keys of an account.
 import { DAY, HOUR } from '../../common/clock.ts'
 import { first, type Steps } from '../../store/procedure.ts'
 import type { UsageHourRow } from '../../store/schema.ts'
@@ -22,13 +23,17 @@ export type Place = Readonly<Record<string, string | number>>
 export interface Mark {
   /** Hours before this moment have been added to it (milliseconds since 1970); 0: nothing yet. */
   readonly before: number
-  /** Of the hour that begins then, what stands up to here in usage_hours has been added too; null: nothing. */
+  /**
+   * Of the hour that begins then, what stands up to here in usage_hours has been added too; null:
+   * nothing.
+   */
   readonly upTo: Place | null
 }
 
 /**
- * TABLE of what can be read: the mark below which it has been filled, and its tables by day and by hour. Hours from the mark on stand in
- * usage_hours alone. `totals` tells nothing but the requests of keys (key-totals.ts).
+ * TABLE of what can be read: the mark below which it has been filled, and its tables by day and by
+ * hour. Hours from the mark on stand in usage_hours alone. `totals` tells nothing but the requests
+ * of keys (key-totals.ts).
  */
 export const SOURCES = {
   totals: { mark: 'keys', days: 'usage_key_days', hours: 'usage_hours' },
@@ -43,7 +48,10 @@ export interface Span {
   table: Table
   from: number
   to: number
-  /** Only up to this place, and to be taken off: days that are read hold it, and hours that are read hold it again. */
+  /**
+   * Only up to this place, and to be taken off: days that are read hold it, and hours that are read
+   * hold it again.
+   */
   upTo?: Place
 }
 
@@ -51,13 +59,21 @@ export interface Span {
  * Where a time is read.
  *
  * @param from start of an hour
- * @param mark everything before it stands in the tables of the source, and of the hour behind it what it says
+ * @param mark everything before it stands in the tables of the source, and of the hour behind it
+ *   what it says
  * @param hourly whether hours must stay apart
  */
-export function spansOf(from: number, to: number, mark: Mark, source: Source, hourly = false): Span[] {
+export function spansOf(
+  from: number,
+  to: number,
+  mark: Mark,
+  source: Source,
+  hourly = false,
+): Span[] {
   const { before, upTo } = mark
   const firstDay = Math.ceil(from / DAY) * DAY
-  // The day of the mark holds what is before the mark, or a little more: it can be taken where all of that is wanted.
+  // The day of the mark holds what is before the mark, or a little more: it can be taken where all
+  // of that is wanted.
   const isAll = upTo === null ? to >= before : to > before
   const end = isAll ? before : Math.floor(to / DAY) * DAY
   if (hourly || end <= firstDay) return hoursOf(from, to, before, source)
@@ -85,7 +101,10 @@ function hoursOf(from: number, to: number, mark: number, { hours }: Source): Spa
   return spans.filter((span) => span.from < span.to)
 }
 
-/** Which roll-ups are meant. `account` null: all accounts. Times in milliseconds since 1970, the end not included. */
+/**
+ * Which roll-ups are meant. `account` null: all accounts. Times in milliseconds since 1970, the end
+ * not included.
+ */
 export interface RollUpFilter {
   account?: string | null
   key?: string | undefined
@@ -96,11 +115,20 @@ export interface RollUpFilter {
   to: number
 }
 
-/** What is read of a roll-up: `at` is when its minute, hour or day begins. Over all keys of an account, `key_id` is empty. */
+/**
+ * What is read of a roll-up: `at` is when its minute, hour or day begins. Over all keys of an
+ * account, `key_id` is empty.
+ */
 export type RollUpLine = Omit<UsageHourRow, 'hour' | 'account_id'> & { at: number }
 
-/** The part of a time that has roll-ups, from the start of an hour on; null where there are none. Where it is about all times, most of them hold nothing. */
-export function* filledTime(db: QueryBuilder, { from, to }: Pick<RollUpFilter, 'from' | 'to'>): Steps<{ from: number; to: number } | null> {
+/**
+ * The part of a time that has roll-ups, from the start of an hour on; null where there are none.
+ * Where it is about all times, most of them hold nothing.
+ */
+export function* filledTime(
+  db: QueryBuilder,
+  { from, to }: Pick<RollUpFilter, 'from' | 'to'>,
+): Steps<{ from: number; to: number } | null> {
   const first = yield* edge(db, 'asc')
   const last = yield* edge(db, 'desc')
   if (first === null || last === null) return null
@@ -110,5 +138,8 @@ export function* filledTime(db: QueryBuilder, { from, to }: Pick<RollUpFilter, '
 
 /** The first or last hour that there is; days that are there begin with one. */
 function* edge(db: QueryBuilder, order: 'asc' | 'desc'): Steps<number | null> {
-  return (yield* first(db.selectFrom('usage_hours').select('hour').orderBy('hour', order).limit(1)))?.hour ?? null
+  return (
+    (yield* first(db.selectFrom('usage_hours').select('hour').orderBy('hour', order).limit(1)))
+      ?.hour ?? null
+  )
 }

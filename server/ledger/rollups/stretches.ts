@@ -1,5 +1,6 @@
-// The roll-ups of a time, to be summed a stretch at a time: stretches are counted in rows, along the index that serves the filter, so that a statement is
-// short however many keys and models an hour has.
+// The roll-ups of a time, to be summed a stretch at a time: stretches are counted in rows, along
+// the index that serves the filter, so that a statement is short however many keys and models an
+// hour has.
 import { sql, type RawBuilder, type SelectQueryBuilder } from 'kysely'
 import { first, type Steps } from '../../store/procedure.ts'
 import type { Database } from '../../store/schema.ts'
@@ -7,7 +8,10 @@ import type { QueryBuilder } from '../../store/statement.ts'
 import { TABLES, type Place, type RollUpFilter, type RollUpLine, type Span } from './periods.ts'
 import { SUMS } from './hourly.ts'
 
-/** The roll-ups behind one place, up to another one, which is included; null: from the beginning, to the end. */
+/**
+ * The roll-ups behind one place, up to another one, which is included; null: from the beginning, to
+ * the end.
+ */
 export interface Stretch {
   after: Place | null
   to: Place | null
@@ -24,10 +28,17 @@ const PLACE = ['hour', 'key_id', 'provider', 'model'] as const
 const tableOf = ({ table }: Span): 'usage_hours' => table as 'usage_hours'
 
 /**
- * The last of the next so many roll-ups behind a place; null where there are fewer. Other filters than the index has do not count. Those of several
- * keys are in no order: it is only told whether there are so many.
+ * The last of the next so many roll-ups behind a place; null where there are fewer. Other filters
+ * than the index has do not count. Those of several keys are in no order: it is only told whether
+ * there are so many.
  */
-export function* endOfStretch(db: QueryBuilder, span: Span, filter: LineFilter, after: Place | null, rows: number): Steps<Place | null> {
+export function* endOfStretch(
+  db: QueryBuilder,
+  span: Span,
+  filter: LineFilter,
+  after: Place | null,
+  rows: number,
+): Steps<Place | null> {
   const order = orderOf(span, filter)
   let query = within(db.selectFrom(tableOf(span)), span, filter, { after, to: null })
     .select(order.map((column) => sql.ref<string | number>(column).as(column)))
@@ -38,7 +49,12 @@ export function* endOfStretch(db: QueryBuilder, span: Span, filter: LineFilter, 
 }
 
 /** The roll-ups of a stretch that fit a filter. */
-export function rollUpLines(db: QueryBuilder, span: Span, filter: LineFilter, stretch: Stretch): Lines {
+export function rollUpLines(
+  db: QueryBuilder,
+  span: Span,
+  filter: LineFilter,
+  stretch: Stretch,
+): Lines {
   const { model, provider } = filter
   const { time, keys } = TABLES[span.table]
   let query = within(db.selectFrom(tableOf(span)), span, filter, stretch)
@@ -57,20 +73,39 @@ function orderOf({ table }: Span, { account = null, key }: LineFilter): readonly
 }
 
 /** Rows of a span's table that fit a filter, as far as it is about whose they are, in a stretch. */
-export function within<O>(query: SelectQueryBuilder<Database, 'usage_hours', O>, span: Span, filter: LineFilter, { after, to }: Stretch) {
+export function within<O>(
+  query: SelectQueryBuilder<Database, 'usage_hours', O>,
+  span: Span,
+  filter: LineFilter,
+  { after, to }: Stretch,
+) {
   const { account = null, key, keys } = filter
   const time = sql.ref<number>(TABLES[span.table].time)
   const order = orderOf(span, filter)
   const columns = sql`(${sql.join(order.map((name) => sql.ref(name)))})`
-  const valuesOf = (place: Place): RawBuilder<unknown> => sql`(${sql.join(order.map((name) => place[name]))})`
+  const valuesOf = (place: Place): RawBuilder<unknown> =>
+    sql`(${sql.join(order.map((name) => place[name]))})`
   // One bound on each side, so that the index is entered at the very row.
-  let found = after === null ? query.where(time, '>=', span.from) : query.where(sql<boolean>`${columns} > ${valuesOf(after)}`)
-  found = to === null ? found.where(time, '<', span.to) : found.where(sql<boolean>`${columns} <= ${valuesOf(to)}`)
-  if (span.upTo !== undefined) found = found.where(sql<boolean>`(${sql.join(PLACE.map((name) => sql.ref(name)))}) <= (${sql.join(PLACE.map((name) => span.upTo![name]))})`)
+  let found =
+    after === null
+      ? query.where(time, '>=', span.from)
+      : query.where(sql<boolean>`${columns} > ${valuesOf(after)}`)
+  found =
+    to === null
+      ? found.where(time, '<', span.to)
+      : found.where(sql<boolean>`${columns} <= ${valuesOf(to)}`)
+  if (span.upTo !== undefined)
+    found = found.where(
+      sql<boolean>`(${sql.join(PLACE.map((name) => sql.ref(name)))}) <= (${sql.join(PLACE.map((name) => span.upTo![name]))})`,
+    )
   if (key !== undefined) found = found.where('key_id', '=', key)
   if (keys !== undefined) found = found.where('key_id', 'in', keys)
-  // A key is of one account, which is compared and not looked up: databases would take its index, which has the rows of all its keys.
-  const whose = key === undefined && keys === undefined ? sql.ref<string>('account_id') : sql<string>`account_id || ''`
+  // A key is of one account, which is compared and not looked up: databases would take its index,
+  // which has the rows of all its keys.
+  const whose =
+    key === undefined && keys === undefined
+      ? sql.ref<string>('account_id')
+      : sql<string>`account_id || ''`
   if (account !== null) found = found.where(whose, '=', account)
   return found
 }

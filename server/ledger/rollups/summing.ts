@@ -1,39 +1,62 @@
-// Sums over the roll-ups, or over the ledger itself where they are by the minute: so many rows at a time, added up here.
+// Sums over the roll-ups, or over the ledger itself where they are by the minute: so many rows at a
+// time, added up here.
 import { HOUR, MINUTE } from '../../common/clock.ts'
 import { all, type Steps } from '../../store/procedure.ts'
 import type { UsageHourRow } from '../../store/schema.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
 import { withMark } from './coarser.ts'
-import { SOURCES, filledTime, spansOf, type Place, type RollUpFilter, type Source, type Span } from './periods.ts'
+import {
+  SOURCES,
+  filledTime,
+  spansOf,
+  type Place,
+  type RollUpFilter,
+  type Source,
+  type Span,
+} from './periods.ts'
 import { minuteLines, minuteSpans } from './by-minute.ts'
 import { endOfStretch, rollUpLines, type LineFilter, type Stretch } from './stretches.ts'
 import { isKeyOf } from '../reports/scan.ts'
 import { SUMS, plus } from './hourly.ts'
 
-/** What lines are told apart by: a key, a provider, a model, and the start of a step of time (its length in milliseconds). */
+/**
+ * What lines are told apart by: a key, a provider, a model, and the start of a step of time (its
+ * length in milliseconds).
+ */
 export interface Grouping {
   by: readonly ('key_id' | 'provider' | 'model')[]
   step?: number | undefined
 }
 
 /** One line: what it is told apart by, the sums, and when its newest minute, hour or day began. */
-export type SumLine = Partial<Pick<UsageHourRow, 'key_id' | 'provider' | 'model'>> & Record<(typeof SUMS)[number], number | null> & { time?: number; latest: number }
+export type SumLine = Partial<Pick<UsageHourRow, 'key_id' | 'provider' | 'model'>> &
+  Record<(typeof SUMS)[number], number | null> & { time?: number; latest: number }
 
 /** Lines of one grouping at most. */
 export const MOST_LINES = 50_000
 
 /**
- * Sums over a time, for each grouping, in no order. Whole hours count (or minutes, by the minute), the first one too. Where a grouping has more than
- * `MOST_LINES` it ends early, with more than that.
+ * Sums over a time, for each grouping, in no order. Whole hours count (or minutes, by the minute),
+ * the first one too. Where a grouping has more than `MOST_LINES` it ends early, with more than
+ * that.
  *
  * @param finest the shortest step that times are wanted by (milliseconds); undefined: none
  */
-export function* sumUp(db: QueryBuilder, filter: RollUpFilter, finest: number | undefined, groupings: readonly Grouping[]): Steps<SumLine[][]> {
+export function* sumUp(
+  db: QueryBuilder,
+  filter: RollUpFilter,
+  finest: number | undefined,
+  groupings: readonly Grouping[],
+): Steps<SumLine[][]> {
   const filled = finest === MINUTE ? filter : yield* filledTime(db, filter)
   if (filled === null) return groupings.map(() => [])
   const sums: SumLine[][] = []
   for (const grouping of groupings) {
-    sums.push(finest === MINUTE ? yield* sumMinutes(db, filter, grouping) : yield* sumRollUps(db, { ...filter, ...filled }, finest === HOUR, grouping))
+    sums.push(
+      finest === MINUTE
+        ? yield* sumMinutes(db, filter, grouping)
+        : yield* sumRollUps(db, { ...filter, ...filled }, finest === HOUR, grouping),
+    )
   }
   return sums
 }
@@ -49,27 +72,42 @@ interface Sums {
 
 function* sumMinutes(db: QueryBuilder, filter: RollUpFilter, grouping: Grouping): Steps<SumLine[]> {
   const sums: Sums = { grouping, merged: new Map() }
-  const spans = (yield* isKeyOf(db, filter.account ?? null, filter.key)) ? yield* minuteSpans(db, filter) : []
+  const spans = (yield* isKeyOf(db, filter.account ?? null, filter.key))
+    ? yield* minuteSpans(db, filter)
+    : []
   for (const span of spans) yield* sum(sums, minuteLines(db, filter, span))
   return [...sums.merged.values()]
 }
 
 /** Over all keys of an account there is less to read. */
 function sourceOf({ key, keys }: RollUpFilter, { by }: Grouping): Source {
-  return key === undefined && keys === undefined && !by.includes('key_id') ? SOURCES.accounts : SOURCES.keys
+  return key === undefined && keys === undefined && !by.includes('key_id')
+    ? SOURCES.accounts
+    : SOURCES.keys
 }
 
-function sumRollUps(db: QueryBuilder, { from, to, ...filter }: RollUpFilter, hourly: boolean, grouping: Grouping): Steps<SumLine[]> {
+function sumRollUps(
+  db: QueryBuilder,
+  { from, to, ...filter }: RollUpFilter,
+  hourly: boolean,
+  grouping: Grouping,
+): Steps<SumLine[]> {
   const source = sourceOf({ from, to, ...filter }, grouping)
   return withMark(db, source.mark, function* (mark) {
     const sums: Sums = { grouping, merged: new Map() }
-    for (const span of spansOf(from, to, mark, source, hourly)) yield* sumSpan(db, span, filter, sums)
+    for (const span of spansOf(from, to, mark, source, hourly))
+      yield* sumSpan(db, span, filter, sums)
     return [...sums.merged.values()]
   })
 }
 
 /** Sums over one span alone. */
-export function* sumsOfSpan(db: QueryBuilder, span: Span, filter: LineFilter, grouping: Grouping): Steps<SumLine[]> {
+export function* sumsOfSpan(
+  db: QueryBuilder,
+  span: Span,
+  filter: LineFilter,
+  grouping: Grouping,
+): Steps<SumLine[]> {
   const sums: Sums = { grouping, merged: new Map() }
   yield* sumSpan(db, span, filter, sums, 1)
   return [...sums.merged.values()]
@@ -85,17 +123,30 @@ export const MOST_ROWS = 16_000
 /** Few: a line for so many roll-ups. */
 const ROWS_OF_A_LINE = 4
 
-function* sumSpan(db: QueryBuilder, span: Span, filter: LineFilter, sums: Sums, sign = signOf(span)): Steps<void> {
+function* sumSpan(
+  db: QueryBuilder,
+  span: Span,
+  filter: LineFilter,
+  sums: Sums,
+  sign = signOf(span),
+): Steps<void> {
   const { keys, ...rest } = filter
   if (keys === undefined) return yield* sumStretches(db, span, rest, sums, sign)
-  if ((yield* endOfStretch(db, span, filter, null, FEWEST_ROWS)) === null) return void (yield* sum(sums, rollUpLines(db, span, filter, WHOLE), sign))
+  if ((yield* endOfStretch(db, span, filter, null, FEWEST_ROWS)) === null)
+    return void (yield* sum(sums, rollUpLines(db, span, filter, WHOLE), sign))
   for (const key of keys) yield* sumStretches(db, span, { ...rest, key }, sums, sign)
 }
 
 const WHOLE: Stretch = { after: null, to: null }
 
 /** Sums a span, a stretch after another: between two of them others have their turns. */
-function* sumStretches(db: QueryBuilder, span: Span, filter: LineFilter, sums: Sums, sign: Sign): Steps<void> {
+function* sumStretches(
+  db: QueryBuilder,
+  span: Span,
+  filter: LineFilter,
+  sums: Sums,
+  sign: Sign,
+): Steps<void> {
   let after: Place | null = null
   let rows = FEWEST_ROWS
   do {
@@ -108,7 +159,11 @@ function* sumStretches(db: QueryBuilder, span: Span, filter: LineFilter, sums: S
 }
 
 /** Sums what a statement gives. @returns its lines; null where there are too many by now */
-function* sum({ grouping, merged }: Sums, from: ReturnType<typeof rollUpLines>, sign: Sign = 1): Steps<number | null> {
+function* sum(
+  { grouping, merged }: Sums,
+  from: ReturnType<typeof rollUpLines>,
+  sign: Sign = 1,
+): Steps<number | null> {
   if (merged.size > MOST_LINES) return null
   const lines: object[] = yield* all(grouped(from, grouping).limit(MOST_LINES + 1))
   add(merged, grouping, lines, sign)
@@ -116,12 +171,23 @@ function* sum({ grouping, merged }: Sums, from: ReturnType<typeof rollUpLines>, 
 }
 
 function grouped(lines: ReturnType<typeof rollUpLines>, { by, step }: Grouping) {
-  let query = lines.select((e) => [...by, ...SUMS.map((name) => e.fn.sum<number | null>(name).as(name)), e.fn.max('at').as('latest')])
+  let query = lines.select((e) => [
+    ...by,
+    ...SUMS.map((name) => e.fn.sum<number | null>(name).as(name)),
+    e.fn.max('at').as('latest'),
+  ])
   for (const name of by) query = query.groupBy(name)
-  return step === undefined ? query : query.select((e) => e('at', '-', e('at', '%', step)).as('time')).groupBy('time')
+  return step === undefined
+    ? query
+    : query.select((e) => e('at', '-', e('at', '%', step)).as('time')).groupBy('time')
 }
 
-function add(into: Map<string, SumLine>, { by, step }: Grouping, rows: readonly object[], sign: Sign): void {
+function add(
+  into: Map<string, SumLine>,
+  { by, step }: Grouping,
+  rows: readonly object[],
+  sign: Sign,
+): void {
   // What `grouped` selects.
   for (const line of rows as SumLine[]) {
     // The sums of no rows.
@@ -137,7 +203,8 @@ function add(into: Map<string, SumLine>, { by, step }: Grouping, rows: readonly 
 export function takeOff<Name>(from: ReadonlyMap<Name, SumLine>, name: Name, line: SumLine): void {
   const sums = from.get(name)
   if (sums === undefined) return
-  for (const column of SUMS) sums[column] = plus(sums[column], line[column] === null ? null : -line[column])
+  for (const column of SUMS)
+    sums[column] = plus(sums[column], line[column] === null ? null : -line[column])
 }
 
 /** Adds a line to the one of its name, in place; without one, it is the first. */

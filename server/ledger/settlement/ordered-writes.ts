@@ -1,14 +1,22 @@
-// Rows on their way to the store, one unit after the other. What the store takes never stands behind what it will not take.
+// Rows on their way to the store, one unit after the other. What the store takes never stands
+// behind what it will not take.
 import { passingTrouble } from '../../store/transient-errors.ts'
 
 /**
- * Writes rows in their order, at most so many a unit, and takes out of `rows` what is done. A unit that the store refuses for good is cut in halves, down to
- * the rows that are refused alone: those are given up.
+ * Writes rows in their order, at most so many a unit, and takes out of `rows` what is done. A unit
+ * that the store refuses for good is cut in halves, down to the rows that are refused alone: those
+ * are given up.
  *
  * @param giveUp told of each; where it throws, the row stays
- * @throws what `write` threw, where that passes by itself or is about no row; what is left of `rows` is not written
+ * @throws what `write` threw, where that passes by itself or is about no row; what is left of
+ *   `rows` is not written
  */
-export async function writeInOrder<R>(rows: R[], most: number, write: (unit: R[]) => Promise<void>, giveUp: (row: R, error: unknown) => void | Promise<void>): Promise<void> {
+export async function writeInOrder<R>(
+  rows: R[],
+  most: number,
+  write: (unit: R[]) => Promise<void>,
+  giveUp: (row: R, error: unknown) => void | Promise<void>,
+): Promise<void> {
   let size = most
   do {
     const unit = rows.slice(0, size)
@@ -28,11 +36,17 @@ export async function writeInOrder<R>(rows: R[], most: number, write: (unit: R[]
   } while (rows.length > 0)
 }
 
-/** How long a process that ends tries to write what it still has, and from one try to the next (milliseconds). */
+/**
+ * How long a process that ends tries to write what it still has, and from one try to the next
+ * (milliseconds).
+ */
 const LAST_TRIES_MS = 3_000
 const LAST_TRY_EVERY_MS = 100
 
-/** Tries until a write says that nothing is left, or a process that ends has tried for long enough. Says whether nothing is left. */
+/**
+ * Tries until a write says that nothing is left, or a process that ends has tried for long enough.
+ * Says whether nothing is left.
+ */
 export async function tryToTheEnd(write: () => Promise<boolean>): Promise<boolean> {
   const until = performance.now() + LAST_TRIES_MS
   for (;;) {

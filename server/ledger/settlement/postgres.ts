@@ -1,12 +1,22 @@
-// Settlement on PostgreSQL: what `settle` in sqlite.ts does row by row in the writer's thread, as one statement, because each costs a way to the
-// database. test/ledger runs the same tests on both.
+// Settlement on PostgreSQL: what `settle` in sqlite.ts does row by row in the writer's thread, as
+// one statement, because each costs a way to the database. test/ledger runs the same tests on both.
 import { sql } from 'kysely'
 import type { Store } from '../../store/open.ts'
 import type { Settlement } from './row-codec.ts'
 
-/** Completes rows and adds them to the roll-ups. A row that is complete already stays as it is. Rows and sums are locked in one order by all. */
-export async function settleShared(store: Store, settlements: readonly Settlement[]): Promise<void> {
-  const rows = settlements.map((row) => ({ ...row, failure: undefined, model: row.model === null ? null : storable(row.model) }))
+/**
+ * Completes rows and adds them to the roll-ups. A row that is complete already stays as it is. Rows
+ * and sums are locked in one order by all.
+ */
+export async function settleShared(
+  store: Store,
+  settlements: readonly Settlement[],
+): Promise<void> {
+  const rows = settlements.map((row) => ({
+    ...row,
+    failure: undefined,
+    model: row.model === null ? null : storable(row.model),
+  }))
   await sql`
     with given as (
       select distinct on (seq) * from rows from (json_to_recordset(${JSON.stringify(rows)}) as (
@@ -45,7 +55,9 @@ export async function settleShared(store: Store, settlements: readonly Settlemen
       tokens_out = coalesce(u.tokens_out + excluded.tokens_out, u.tokens_out, excluded.tokens_out),
       tokens_cached = coalesce(u.tokens_cached + excluded.tokens_cached, u.tokens_cached, excluded.tokens_cached),
       tokens_reasoning = coalesce(u.tokens_reasoning + excluded.tokens_reasoning, u.tokens_reasoning, excluded.tokens_reasoning),
-      answered = u.answered + excluded.answered, first_byte_ms = u.first_byte_ms + excluded.first_byte_ms, total_ms = u.total_ms + excluded.total_ms`.execute(store.db)
+      answered = u.answered + excluded.answered, first_byte_ms = u.first_byte_ms + excluded.first_byte_ms, total_ms = u.total_ms + excluded.total_ms`.execute(
+    store.db,
+  )
 }
 
 /** PostgreSQL's text holds no NUL, and its JSON no half of a character. */

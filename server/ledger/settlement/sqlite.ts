@@ -8,20 +8,36 @@ import { enterJournal } from './journal.ts'
 import { end, endValues, RESERVED_STATE, seqOf, settled, type SettledRow } from './row-codec.ts'
 import { addUp, sumOf, upsert } from '../rollups/hourly.ts'
 
-/** Enters the journal, completes rows, and adds them to the roll-ups. A row that is complete already stays as it is. @param packed see `settlements` */
+/**
+ * Enters the journal, completes rows, and adds them to the roll-ups. A row that is complete already
+ * stays as it is. @param packed see `settlements`
+ */
 export const settle = procedure(import.meta.url, 'settle', settleAll)
 
 /** The same, with what upstreams said of some of them. */
-export const settleFailed = procedure(import.meta.url, 'settleFailed', function* (db, { packed, failures }: { packed: Packed<Folded>; failures: readonly UpstreamErrorRow[] }): Steps<void> {
-  yield* enterFailures(db, failures)
-  yield* settleAll(db, packed)
-})
+export const settleFailed = procedure(
+  import.meta.url,
+  'settleFailed',
+  function* (
+    db,
+    { packed, failures }: { packed: Packed<Folded>; failures: readonly UpstreamErrorRow[] },
+  ): Steps<void> {
+    yield* enterFailures(db, failures)
+    yield* settleAll(db, packed)
+  },
+)
 
 /** Enters what upstreams said. What is there already stays. */
 export const noteFailures = procedure(import.meta.url, 'noteFailures', enterFailures, 'rows')
 
 function* enterFailures(db: QueryBuilder, failures: readonly UpstreamErrorRow[]): Steps<void> {
-  for (const failure of failures) yield* run(db.insertInto('upstream_errors').values(failure).onConflict((conflict) => conflict.column('request_id').doNothing()))
+  for (const failure of failures)
+    yield* run(
+      db
+        .insertInto('upstream_errors')
+        .values(failure)
+        .onConflict((conflict) => conflict.column('request_id').doNothing()),
+    )
 }
 
 function* settleAll(db: QueryBuilder, packed: Packed<Folded>): Steps<void> {
@@ -54,19 +70,38 @@ function* settleAll(db: QueryBuilder, packed: Packed<Folded>): Steps<void> {
 /** Rows that are written off at once: the admissions behind them wait for no more. */
 const WRITTEN_OFF_AT_ONCE = 500
 
-/** Writes off some requests that are under way in processes which are no longer there: nobody can say any more how they ended. Gives how many. */
+/**
+ * Writes off some requests that are under way in processes which are no longer there: nobody can
+ * say any more how they ended. Gives how many.
+ */
 export const abandon = procedure(import.meta.url, 'abandon', function* (db): Steps<number> {
   yield* enterJournal(db)
-  const rows = yield* all(db.selectFrom('requests').select(['seq', 'account_id', 'key_id', 'provider', 'created_at', 'model']).where(leftBehind).limit(WRITTEN_OFF_AT_ONCE))
+  const rows = yield* all(
+    db
+      .selectFrom('requests')
+      .select(['seq', 'account_id', 'key_id', 'provider', 'created_at', 'model'])
+      .where(leftBehind)
+      .limit(WRITTEN_OFF_AT_ONCE),
+  )
   if (rows.length === 0) return 0
   const sums = new Map<string, UsageHourRow>()
-  for (const row of rows) addUp(sumOf(sums, row), { state: 'unknown', status: null, error: null }, [])
+  for (const row of rows)
+    addUp(sumOf(sums, row), { state: 'unknown', status: null, error: null }, [])
   const found = rows.map(({ seq }) => seq)
-  yield* run(db.updateTable('requests').set({ state: 'unknown' }).where(leftBehind).where('seq', 'in', found))
+  yield* run(
+    db
+      .updateTable('requests')
+      .set({ state: 'unknown' })
+      .where(leftBehind)
+      .where('seq', 'in', found),
+  )
   for (const sum of sums.values()) yield upsert(db, sum)
   return rows.length
 })
 
 function leftBehind(e: ExpressionBuilder<Database, 'requests'>) {
-  return e.and([e('state', '=', RESERVED_STATE), e('instance', 'not in', e.selectFrom('instances').select('instances.id'))])
+  return e.and([
+    e('state', '=', RESERVED_STATE),
+    e('instance', 'not in', e.selectFrom('instances').select('instances.id')),
+  ])
 }

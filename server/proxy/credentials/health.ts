@@ -1,13 +1,27 @@
-// How credentials do, as the answers to requests and to probes of ours show it. One caller's answers never take a credential from others
-// for long: they may be about its model, or its request, alone.
+// How credentials do, as the answers to requests and to probes of ours show it. One caller's
+// answers never take a credential from others for long: they may be about its model, or its
+// request, alone.
 
-/** TABLE of answers after which a credential rests: status → milliseconds, where the provider does not say. */
-const REST_MS: Readonly<Record<number, number>> = { 429: 10_000, 500: 1_000, 502: 1_000, 503: 2_000, 504: 1_000, 529: 2_000 }
+/**
+ * TABLE of answers after which a credential rests: status → milliseconds, where the provider does
+ * not say.
+ */
+const REST_MS: Readonly<Record<number, number>> = {
+  429: 10_000,
+  500: 1_000,
+  502: 1_000,
+  503: 2_000,
+  504: 1_000,
+  529: 2_000,
+}
 /** However long a provider asks for. */
 const LONGEST_REST_MS = 60_000
 /** How long a credential rests that a probe of ours has found refused. */
 const REFUSED_REST_MS = 60_000
-/** Between the beginnings of two probes of one credential, so that a flood of 401s is none of probes. */
+/**
+ * Between the beginnings of two probes of one credential, so that a flood of 401s is none of
+ * probes.
+ */
 const PROBE_PAUSE_MS = 30_000
 /** Lanes of a credential that rest at one time; when there are more, the oldest is forgotten. */
 const MOST_LANES = 1_000
@@ -23,7 +37,8 @@ export interface Lane {
 const nameOf = ({ model, key }: Lane): string => (model === null ? `key ${key}` : `model ${model}`)
 
 /** Whether an error can be about the credential: others are about the request. */
-const saysSomething = (status: number): boolean => status === 401 || status === 403 || REST_MS[status] !== undefined
+const saysSomething = (status: number): boolean =>
+  status === 401 || status === 403 || REST_MS[status] !== undefined
 
 /** How a request fails that no provider answers to its end. */
 export type FailureCode = 'upstream_unreachable' | 'upstream_timeout'
@@ -74,11 +89,15 @@ export class Health {
     const state = this.#stateOf(id)
     const now = this.#mono()
     state.error = { status, code: null, at: now }
-    if (rest !== undefined) restLane(state.busyUntil, nameOf(lane), now + Math.min(retryAfterMs ?? rest, LONGEST_REST_MS))
+    if (rest !== undefined)
+      restLane(state.busyUntil, nameOf(lane), now + Math.min(retryAfterMs ?? rest, LONGEST_REST_MS))
     else if (status === 401) this.#suspect(id, state, now)
   }
 
-  /** Takes note of a request that got no answer, or not to its end. It goes on being used: another credential would reach nothing else. */
+  /**
+   * Takes note of a request that got no answer, or not to its end. It goes on being used: another
+   * credential would reach nothing else.
+   */
   unanswered(id: string, code: FailureCode): void {
     this.#stateOf(id).error = { status: null, code, at: this.#mono() }
   }
@@ -93,26 +112,36 @@ export class Health {
       state.error = null
     } else if (saysSomething(status)) {
       // A 403 alone may be about the one call; behind a 401 it says the same.
-      if (status === 401 || (status === 403 && state.error?.status === 401)) state.refusedUntil = now + REFUSED_REST_MS
+      if (status === 401 || (status === 403 && state.error?.status === 401))
+        state.refusedUntil = now + REFUSED_REST_MS
       state.error = { status, code: null, at: now }
     }
   }
 
-  /** Milliseconds for which a credential rests because the provider refuses it; 0 where it does not. */
+  /**
+   * Milliseconds for which a credential rests because the provider refuses it; 0 where it does not.
+   */
   refused(id: string): number {
     const state = this.#states.get(id)
     return state === undefined ? 0 : Math.max(0, state.refusedUntil - this.#mono())
   }
 
-  /** Milliseconds for which requests of a lane should go to another credential; 0 where they need not. */
+  /**
+   * Milliseconds for which requests of a lane should go to another credential; 0 where they need
+   * not.
+   */
   busy(id: string, lane: string | Lane): number {
-    const until = this.#states.get(id)?.busyUntil.get(typeof lane === 'string' ? lane : nameOf(lane))
+    const until = this.#states
+      .get(id)
+      ?.busyUntil.get(typeof lane === 'string' ? lane : nameOf(lane))
     return until === undefined ? 0 : Math.max(0, until - this.#mono())
   }
 
   /** The lanes of a credential that rest. */
   lanes(id: string): string[] {
-    return [...(this.#states.get(id)?.busyUntil.keys() ?? [])].filter((lane) => this.busy(id, lane) > 0)
+    return [...(this.#states.get(id)?.busyUntil.keys() ?? [])].filter(
+      (lane) => this.busy(id, lane) > 0,
+    )
   }
 
   /** The last failure; null where the credential has worked since. */
@@ -130,7 +159,10 @@ export class Health {
     if (state.busyUntil.size > 0) state.busyUntil.delete(nameOf(lane))
   }
 
-  /** A 401 may be about the model, or whatever else one caller asks for: whether it is about the credential a probe shows. */
+  /**
+   * A 401 may be about the model, or whatever else one caller asks for: whether it is about the
+   * credential a probe shows.
+   */
   #suspect(id: string, state: State, now: number): void {
     if (state.probing || state.refusedUntil > now || now - state.probedAt < PROBE_PAUSE_MS) return
     state.probing = true
@@ -143,7 +175,17 @@ export class Health {
 
   #stateOf(id: string): State {
     let state = this.#states.get(id)
-    if (state === undefined) this.#states.set(id, (state = { refusedUntil: 0, busyUntil: new Map(), error: null, probedAt: -Infinity, probing: false }))
+    if (state === undefined)
+      this.#states.set(
+        id,
+        (state = {
+          refusedUntil: 0,
+          busyUntil: new Map(),
+          error: null,
+          probedAt: -Infinity,
+          probing: false,
+        }),
+      )
     return state
   }
 }

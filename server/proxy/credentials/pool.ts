@@ -21,17 +21,26 @@ export interface CredentialPool {
   /**
    * The credential for a request, or null when there is none for this host.
    *
-   * @param context what related requests have in common: they stay on one credential while it is healthy; null spreads by weight
+   * @param context what related requests have in common: they stay on one credential while it is
+   *   healthy; null spreads by weight
    * @param pinned the only one that reaches the object that is asked for
    */
-  pick(upstream: Upstream, context: string | null, pinned: string | null, lane: Lane): Credential | null
+  pick(
+    upstream: Upstream,
+    context: string | null,
+    pinned: string | null,
+    lane: Lane,
+  ): Credential | null
   /** Takes note of the answer to a caller's request. */
   note(credential: Credential, lane: Lane, status: number, retryAfterMs: number | null): void
   /** Takes note of a caller's request that got no answer, or not to its end. */
   unanswered(credential: Credential, code: FailureCode): void
   /** Takes note of what came of a probe of ours. @param status null where there was no answer */
   tested(credential: Credential, status: number | null): void
-  /** Milliseconds for which a credential is left unused, if only for requests for one model or of one key; 0 when it is healthy. */
+  /**
+   * Milliseconds for which a credential is left unused, if only for requests for one model or of
+   * one key; 0 when it is healthy.
+   */
   resting(id: string): number
   /** See `Health`. */
   lastError(id: string): LastError | null
@@ -41,7 +50,10 @@ export interface CredentialPool {
  * @param mono a monotonic clock in milliseconds
  * @param probe makes a test call with a credential, and tells `tested` what came of it
  */
-export function createPool(mono: () => number, probe: (credential: Credential) => Promise<unknown>): CredentialPool {
+export function createPool(
+  mono: () => number,
+  probe: (credential: Credential) => Promise<unknown>,
+): CredentialPool {
   let all: readonly Credential[] = []
   let byProvider = new Map<string, Credential[]>()
   const health = new Health(mono, async (id) => {
@@ -52,7 +64,9 @@ export function createPool(mono: () => number, probe: (credential: Credential) =
   /** Those that stand in for a credential when it rests. */
   const peersOf = (credential: Credential): Credential[] => {
     const values = JSON.stringify(credential.values)
-    return (byProvider.get(credential.provider) ?? []).filter((one) => one !== credential && one.weight > 0 && JSON.stringify(one.values) === values)
+    return (byProvider.get(credential.provider) ?? []).filter(
+      (one) => one !== credential && one.weight > 0 && JSON.stringify(one.values) === values,
+    )
   }
 
   return {
@@ -67,18 +81,21 @@ export function createPool(mono: () => number, probe: (credential: Credential) =
     pick(upstream, context, pinned, lane) {
       const mine = byProvider.get(upstream.provider.id) ?? []
       // The usual case, at no cost.
-      if (pinned === null && mine.length === 1 && mine[0]!.weight > 0 && fits(mine[0]!, upstream)) return mine[0]!
+      if (pinned === null && mine.length === 1 && mine[0]!.weight > 0 && fits(mine[0]!, upstream))
+        return mine[0]!
       const fitting = mine.filter((one) => fits(one, upstream))
       if (pinned !== null) return fitting.find(({ id }) => id === pinned) ?? null
       const usable = fitting.filter(({ weight }) => weight > 0)
       if (usable.length === 0) return null
       const accepted = usable.filter(({ id }) => health.refused(id) === 0)
       // All are refused: the provider's own refusal says more than ours could.
-      if (accepted.length === 0) return usable.toSorted((a, b) => health.refused(a.id) - health.refused(b.id))[0]!
+      if (accepted.length === 0)
+        return usable.toSorted((a, b) => health.refused(a.id) - health.refused(b.id))[0]!
       const healthy = accepted.filter(({ id }) => health.busy(id, lane) === 0)
       return choose(healthy.length > 0 ? healthy : accepted, context)
     },
-    note: (credential, lane, status, retryAfterMs) => health.note(credential.id, lane, status, retryAfterMs),
+    note: (credential, lane, status, retryAfterMs) =>
+      health.note(credential.id, lane, status, retryAfterMs),
     unanswered: (credential, code) => health.unanswered(credential.id, code),
     tested: (credential, status) => health.tested(credential.id, status),
     resting(id) {
@@ -87,7 +104,9 @@ export function createPool(mono: () => number, probe: (credential: Credential) =
       const credential = lanes.length === 0 ? undefined : all.find((one) => one.id === id)
       if (credential === undefined) return refused
       const peers = peersOf(credential)
-      const passedOver = lanes.filter((lane) => peers.some((peer) => health.refused(peer.id) === 0 && health.busy(peer.id, lane) === 0))
+      const passedOver = lanes.filter((lane) =>
+        peers.some((peer) => health.refused(peer.id) === 0 && health.busy(peer.id, lane) === 0),
+      )
       return Math.max(0, ...passedOver.map((lane) => health.busy(id, lane)))
     },
     lastError: (id) => health.lastError(id),
@@ -96,13 +115,16 @@ export function createPool(mono: () => number, probe: (credential: Credential) =
 
 /** A credential goes to the very host that it is for, and nowhere else. */
 export function fits(credential: Credential, upstream: Upstream): boolean {
-  for (const name in upstream.instance) if (credential.values[name]?.toLowerCase() !== upstream.instance[name]!.toLowerCase()) return false
+  for (const name in upstream.instance)
+    if (credential.values[name]?.toLowerCase() !== upstream.instance[name]!.toLowerCase())
+      return false
   return true
 }
 
 /**
- * Weighted rendezvous hashing (Thaler and Ravishankar 1998; weights by Schindelhauer and Schomaker 2005): each credential draws a lot from
- * its id and the context, and the best one has it. When one is added or rests, only its own contexts move.
+ * Weighted rendezvous hashing (Thaler and Ravishankar 1998; weights by Schindelhauer and Schomaker
+ * 2005): each credential draws a lot from its id and the context, and the best one has it. When one
+ * is added or rests, only its own contexts move.
  */
 function choose(credentials: readonly Credential[], context: string | null): Credential {
   let best = credentials[0]!
@@ -124,7 +146,8 @@ function fraction(text: string): number {
 }
 
 /**
- * How long a provider asks us to wait, in milliseconds, or null (RFC 9110, section 10.2.3; `retry-after-ms` is OpenAI's).
+ * How long a provider asks us to wait, in milliseconds, or null (RFC 9110, section 10.2.3;
+ * `retry-after-ms` is OpenAI's).
  *
  * @param raw the answer's headers as a raw list
  * @param now milliseconds since 1970

@@ -1,4 +1,5 @@
-// Whether a credential works: one cheap call to its provider, on the same connections and with the same headers as any other.
+// Whether a credential works: one cheap call to its provider, on the same connections and with the
+// same headers as any other.
 import { fits, type Credential, type CredentialPool } from './pool.ts'
 import { withCredential } from '../forward/headers.ts'
 import type { Provider } from '../providers/provider.ts'
@@ -65,10 +66,23 @@ export interface ProbeParts {
   stopped: AbortSignal
 }
 
-/** Makes the test call with one credential, whether it is paused or resting. Its outcome counts for its health like any other's. */
-export async function probe({ table, ways, sender, credentials, stopped }: ProbeParts, credential: Credential): Promise<Probe> {
-  const named = table.upstreams.find((one) => one.provider.id === credential.provider && fits(credential, one))
-  if (!named) return { ok: false, status: null, detail: 'The provider of this credential is not known any more.' }
+/**
+ * Makes the test call with one credential, whether it is paused or resting. Its outcome counts for
+ * its health like any other's.
+ */
+export async function probe(
+  { table, ways, sender, credentials, stopped }: ProbeParts,
+  credential: Credential,
+): Promise<Probe> {
+  const named = table.upstreams.find(
+    (one) => one.provider.id === credential.provider && fits(credential, one),
+  )
+  if (!named)
+    return {
+      ok: false,
+      status: null,
+      detail: 'The provider of this credential is not known any more.',
+    }
   const { provider } = named
   const { path, headers = [], body } = callOf(provider)
   const bytes = body === undefined ? null : Buffer.from(body)
@@ -81,7 +95,17 @@ export async function probe({ table, ways, sender, credentials, stopped }: Probe
         method: bytes === null ? 'GET' : 'POST',
         path,
         headers: withCredential(headers, provider.auth, credential.secret),
-        body: bytes === null ? null : { length: bytes.length, held: [bytes], heldTrailers: [], rest: null, watch: null, trailers: () => [] },
+        body:
+          bytes === null
+            ? null
+            : {
+                length: bytes.length,
+                held: [bytes],
+                heldTrailers: [],
+                rest: null,
+                watch: null,
+                trailers: () => [],
+              },
       },
       {
         onInterim: () => {},
@@ -94,7 +118,8 @@ export async function probe({ table, ways, sender, credentials, stopped }: Probe
         onBody: () => {},
         onPause: () => {},
         onEnd: () => {},
-        onError: (error) => resolve({ ok: false, status: null, detail: unreached(provider, error.code) }),
+        onError: (error) =>
+          resolve({ ok: false, status: null, detail: unreached(provider, error.code) }),
       },
     )
     signal.addEventListener('abort', () => {
@@ -106,12 +131,17 @@ export async function probe({ table, ways, sender, credentials, stopped }: Probe
 
 function sentenceOf({ name }: Provider, status: number): string {
   if (status < 300) return `${name} accepts this credential.`
-  if (status === 401 || status === 403) return `${name} refuses this credential (${status}). Check that it was copied completely, is not revoked, and may use the API.`
-  if (status === 429) return `${name} limits this credential at the moment (429). It is known there; try again later.`
-  if (status < 500) return `${name} answered ${status}. The credential is most likely wrong, or the address is not that of its API.`
+  if (status === 401 || status === 403)
+    return `${name} refuses this credential (${status}). Check that it was copied completely, is not revoked, and may use the API.`
+  if (status === 429)
+    return `${name} limits this credential at the moment (429). It is known there; try again later.`
+  if (status < 500)
+    return `${name} answered ${status}. The credential is most likely wrong, or the address is not that of its API.`
   return `${name} has a problem of its own (${status}). Try again later.`
 }
 
 function unreached({ name }: Provider, code: UpstreamError['code']): string {
-  return code === 'timeout' ? `${name} did not answer in time.` : `${name} cannot be reached. Check the address that is dialled, and the network.`
+  return code === 'timeout'
+    ? `${name} did not answer in time.`
+    : `${name} cannot be reached. Check the address that is dialled, and the network.`
 }

@@ -33,13 +33,32 @@ export interface CredentialWishes {
 /**
  * Stores a credential, sealed.
  *
- * @param ofStored whether its provider is a stored one, which another process may delete meanwhile: then this gives undefined
+ * @param ofStored whether its provider is a stored one, which another process may delete meanwhile:
+ *   then this gives undefined
  */
-export async function createCredential(store: Store, master: Buffer, wishes: CredentialWishes, ofStored: boolean, now: number): Promise<ShownCredential | undefined> {
+export async function createCredential(
+  store: Store,
+  master: Buffer,
+  wishes: CredentialWishes,
+  ofStored: boolean,
+  now: number,
+): Promise<ShownCredential | undefined> {
   const id = newId('cred', now)
   const { provider, name, secret, values, weight } = wishes
   const sealed = seal(master, secret, recordOf(id, provider))
-  const row = await store.run(insertCredential, { row: { id, provider, name, sealed, host_values: JSON.stringify(values), weight, paused: 0, created_at: now }, ofStored })
+  const row = await store.run(insertCredential, {
+    row: {
+      id,
+      provider,
+      name,
+      sealed,
+      host_values: JSON.stringify(values),
+      weight,
+      paused: 0,
+      created_at: now,
+    },
+    ofStored,
+  })
   return row && showCredential(row)
 }
 
@@ -57,30 +76,56 @@ async function getCredential(store: Store, id: string): Promise<ShownCredential>
 
 /** What is answered where no credential has an id. */
 export function noSuchCredential(): Problem {
-  return new Problem('credential_not_found', 'No stored credential has this id. GET /api/v1/credentials lists them; those of the environment are changed there.')
+  return new Problem(
+    'credential_not_found',
+    'No stored credential has this id. GET /api/v1/credentials lists them; those of the environment are changed there.',
+  )
 }
 
-/** Changes name, weight or whether it is used; what is undefined stays. @throws Problem `credential_not_found` */
-export async function changeCredential(store: Store, id: string, { paused, ...plain }: Partly<{ name: string; weight: number; paused: boolean }>): Promise<ShownCredential> {
+/**
+ * Changes name, weight or whether it is used; what is undefined stays. @throws Problem
+ * `credential_not_found`
+ */
+export async function changeCredential(
+  store: Store,
+  id: string,
+  { paused, ...plain }: Partly<{ name: string; weight: number; paused: boolean }>,
+): Promise<ShownCredential> {
   await getCredential(store, id)
-  await store.run(updateCredential, { id, change: { ...plain, paused: paused === undefined ? undefined : Number(paused) } })
+  await store.run(updateCredential, {
+    id,
+    change: { ...plain, paused: paused === undefined ? undefined : Number(paused) },
+  })
   return getCredential(store, id)
 }
 
 /** Deletes a credential for good. @throws Problem `credential_not_found` */
 export async function deleteCredential(store: Store, id: string): Promise<void> {
   await getCredential(store, id)
-  await store.write(store.db.deleteFrom('credentials').where('id', '=', id), store.db.deleteFrom('credential_tests').where('credential_id', '=', id))
+  await store.write(
+    store.db.deleteFrom('credentials').where('id', '=', id),
+    store.db.deleteFrom('credential_tests').where('credential_id', '=', id),
+  )
 }
 
 /** Stored credentials ready for use, and the ids of those that the master key does not open. */
-export async function openCredentials(store: Store, master: Buffer): Promise<{ usable: Credential[]; unreadable: string[] }> {
+export async function openCredentials(
+  store: Store,
+  master: Buffer,
+): Promise<{ usable: Credential[]; unreadable: string[] }> {
   const usable: Credential[] = []
   const unreadable: string[] = []
   for (const row of await rows(store)) {
     const secret = unseal(master, row.sealed, recordOf(row.id, row.provider))
     if (secret === null) unreadable.push(row.id)
-    else usable.push({ id: row.id, provider: row.provider, secret, values: valuesOf(row), weight: row.paused === 1 ? 0 : row.weight })
+    else
+      usable.push({
+        id: row.id,
+        provider: row.provider,
+        secret,
+        values: valuesOf(row),
+        weight: row.paused === 1 ? 0 : row.weight,
+      })
   }
   return { usable, unreadable }
 }
@@ -89,7 +134,11 @@ export async function openCredentials(store: Store, master: Buffer): Promise<{ u
 export async function credentialsVersion(store: Store): Promise<string> {
   const found = await store.db
     .selectFrom('credentials')
-    .select((e) => [e.fn.countAll<number>().as('count'), e.fn.max('revision').as('revision'), e.fn.max('id').as('id')])
+    .select((e) => [
+      e.fn.countAll<number>().as('count'),
+      e.fn.max('revision').as('revision'),
+      e.fn.max('id').as('id'),
+    ])
     .executeTakeFirstOrThrow()
   // The newest id besides: a revision is given out again when its row is deleted.
   return `${found.count}.${found.revision}.${found.id}`
@@ -99,8 +148,15 @@ export async function credentialsVersion(store: Store): Promise<string> {
 export const insertCredential = procedure(
   import.meta.url,
   'insertCredential',
-  function* (db, { row, ofStored }: { row: Omit<CredentialRow, 'revision'>; ofStored: boolean }): Steps<CredentialRow | undefined> {
-    if (ofStored && !(yield* first(db.selectFrom('providers').select('id').where('id', '=', row.provider)))) return undefined
+  function* (
+    db,
+    { row, ofStored }: { row: Omit<CredentialRow, 'revision'>; ofStored: boolean },
+  ): Steps<CredentialRow | undefined> {
+    if (
+      ofStored &&
+      !(yield* first(db.selectFrom('providers').select('id').where('id', '=', row.provider)))
+    )
+      return undefined
     const whole = { ...row, revision: yield* nextRevision(db) }
     yield* run(db.insertInto('credentials').values(whole))
     return whole
@@ -108,12 +164,23 @@ export const insertCredential = procedure(
 )
 
 /** Changes a credential, but for what is undefined. */
-export const updateCredential = procedure(import.meta.url, 'updateCredential', function* (db, { id, change }: { id: string; change: Partly<CredentialRow> }): Steps<void> {
-  yield* run(db.updateTable('credentials').set({ ...change, revision: yield* nextRevision(db) }).where('id', '=', id))
-})
+export const updateCredential = procedure(
+  import.meta.url,
+  'updateCredential',
+  function* (db, { id, change }: { id: string; change: Partly<CredentialRow> }): Steps<void> {
+    yield* run(
+      db
+        .updateTable('credentials')
+        .set({ ...change, revision: yield* nextRevision(db) })
+        .where('id', '=', id),
+    )
+  },
+)
 
 function* nextRevision(db: QueryBuilder): Steps<number> {
-  const last = yield* first(db.selectFrom('credentials').select('revision').orderBy('revision', 'desc').limit(1))
+  const last = yield* first(
+    db.selectFrom('credentials').select('revision').orderBy('revision', 'desc').limit(1),
+  )
   return (last?.revision ?? 0) + 1
 }
 
@@ -132,5 +199,14 @@ function valuesOf(row: CredentialRow): Record<string, string> {
 
 function showCredential(row: CredentialRow): ShownCredential {
   const { id, provider, name, weight, paused, created_at } = row
-  return { id, object: 'credential', provider, name, values: valuesOf(row), weight, status: paused === 1 ? 'paused' : 'active', created_at: isoTime(created_at) }
+  return {
+    id,
+    object: 'credential',
+    provider,
+    name,
+    values: valuesOf(row),
+    weight,
+    status: paused === 1 ? 'paused' : 'active',
+    created_at: isoTime(created_at),
+  }
 }

@@ -1,4 +1,5 @@
-// What came of the last test call with each credential: kept, so that it does not go with the page that asked for it.
+// What came of the last test call with each credential: kept, so that it does not go with the page
+// that asked for it.
 import { isoTime } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
 import type { Probe } from './probe.ts'
@@ -7,14 +8,28 @@ import type { Probe } from './probe.ts'
 export type ShownTest = Probe & { at: string }
 
 /** Keeps what came of a test call, in place of the one before. */
-export async function keepTest(store: Store, credentialId: string, { ok, status, detail }: Probe, now: number): Promise<ShownTest> {
+export async function keepTest(
+  store: Store,
+  credentialId: string,
+  { ok, status, detail }: Probe,
+  now: number,
+): Promise<ShownTest> {
   const row = { credential_id: credentialId, at: now, ok: Number(ok), status, detail }
-  await store.db.insertInto('credential_tests').values(row).onConflict((conflict) => conflict.column('credential_id').doUpdateSet(row)).execute()
+  await store.db
+    .insertInto('credential_tests')
+    .values(row)
+    .onConflict((conflict) => conflict.column('credential_id').doUpdateSet(row))
+    .execute()
   return { ok, status, detail, at: isoTime(now) }
 }
 
 /** The last test of each credential that was tested, by its id. */
 export async function lastTests(store: Store): Promise<ReadonlyMap<string, ShownTest>> {
   const rows = await store.db.selectFrom('credential_tests').selectAll().execute()
-  return new Map(rows.map(({ credential_id, at, ok, status, detail }) => [credential_id, { ok: ok === 1, status, detail, at: isoTime(at) }]))
+  return new Map(
+    rows.map(({ credential_id, at, ok, status, detail }) => [
+      credential_id,
+      { ok: ok === 1, status, detail, at: isoTime(at) },
+    ]),
+  )
 }

@@ -2,19 +2,34 @@
 import type { Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import {
-  brotliDecompress, createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress, gunzip, inflate, inflateRaw, zstdDecompress,
+  brotliDecompress,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+  gunzip,
+  inflate,
+  inflateRaw,
+  zstdDecompress,
 } from 'node:zlib'
 import { valuesOf } from '../../http1/header-fields.ts'
 
 interface Coding {
   /** Decodes a body as it comes. */
   readonly stream: (first: number) => Transform
-  /** Decodes a whole body, in a thread of its own. Rejects where it is malformed, or longer than `maxOutputLength`. */
+  /**
+   * Decodes a whole body, in a thread of its own. Rejects where it is malformed, or longer than
+   * `maxOutputLength`.
+   */
   readonly whole: (body: Buffer, limits: { maxOutputLength: number }) => Promise<Buffer>
 }
 
 const GZIP: Coding = { stream: () => createGunzip(), whole: promisify(gunzip) }
-/** Some servers leave out the header of zlib (RFC 9110, section 8.4.1.2); its first byte has an 8 in the lower half (RFC 1950). */
+/**
+ * Some servers leave out the header of zlib (RFC 9110, section 8.4.1.2); its first byte has an 8 in
+ * the lower half (RFC 1950).
+ */
 const hasZlibHeader = (first: number): boolean => (first & 0x0f) === 8
 
 /** TABLE of codings, as a map because providers name what they like. */
@@ -25,7 +40,8 @@ const CODINGS: ReadonlyMap<string, Coding> = new Map<string, Coding>([
     'deflate',
     {
       stream: (first) => (hasZlibHeader(first) ? createInflate() : createInflateRaw()),
-      whole: (body, limits) => promisify(hasZlibHeader(body[0] ?? 0) ? inflate : inflateRaw)(body, limits),
+      whole: (body, limits) =>
+        promisify(hasZlibHeader(body[0] ?? 0) ? inflate : inflateRaw)(body, limits),
     },
   ],
   ['br', { stream: () => createBrotliDecompress(), whole: promisify(brotliDecompress) }],
@@ -36,26 +52,47 @@ const CODINGS: ReadonlyMap<string, Coding> = new Map<string, Coding>([
 const MOST_CODINGS = 4
 const NONE: readonly string[] = []
 
-/** A body's codings, the one that was put on last first; empty for none, null where one of them is not known. */
+/**
+ * A body's codings, the one that was put on last first; empty for none, null where one of them is
+ * not known.
+ */
 export function codingsOf(headers: readonly string[]): readonly string[] | null {
   const named = valuesOf(headers, 'content-encoding').join(',')
   if (named === '') return NONE
-  const codings = named.toLowerCase().split(',').map((coding) => coding.trim()).filter((coding) => coding !== '' && coding !== 'identity')
-  return codings.length <= MOST_CODINGS && codings.every((coding) => CODINGS.has(coding)) ? codings.toReversed() : null
+  const codings = named
+    .toLowerCase()
+    .split(',')
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== '' && coding !== 'identity')
+  return codings.length <= MOST_CODINGS && codings.every((coding) => CODINGS.has(coding))
+    ? codings.toReversed()
+    : null
 }
 
-/** A whole body without its codings; null where it is malformed, cut off, or decoded longer than `most` bytes. */
-export async function decodeWhole(codings: readonly string[], body: Buffer, most: number): Promise<Buffer | null> {
+/**
+ * A whole body without its codings; null where it is malformed, cut off, or decoded longer than
+ * `most` bytes.
+ */
+export async function decodeWhole(
+  codings: readonly string[],
+  body: Buffer,
+  most: number,
+): Promise<Buffer | null> {
   try {
     let decoded = body
-    for (const coding of codings) if (decoded.length > 0) decoded = await CODINGS.get(coding)!.whole(decoded, { maxOutputLength: most })
+    for (const coding of codings)
+      if (decoded.length > 0)
+        decoded = await CODINGS.get(coding)!.whole(decoded, { maxOutputLength: most })
     return decoded
   } catch {
     return null
   }
 }
 
-/** One body's decoders, one after the other. Where it is cut off or malformed they give what they had, as far as they can. */
+/**
+ * One body's decoders, one after the other. Where it is cut off or malformed they give what they
+ * had, as far as they can.
+ */
 export class Decoding {
   readonly #codings: readonly string[]
   readonly #onData: (bytes: Buffer) => void
@@ -102,7 +139,11 @@ export class Decoding {
     if (stage === undefined) {
       const next = (): void => this.#endStage(at + 1)
       stage = CODINGS.get(this.#codings[at]!)!.stream(bytes[0]!)
-      stage.on('data', (decoded: Buffer) => this.#feed(at + 1, decoded)).on('end', next).on('error', next).on('close', next)
+      stage
+        .on('data', (decoded: Buffer) => this.#feed(at + 1, decoded))
+        .on('end', next)
+        .on('error', next)
+        .on('close', next)
       this.#stages[at] = stage
     }
     if (!stage.destroyed && !stage.writableEnded) stage.write(bytes)

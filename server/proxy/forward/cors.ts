@@ -1,5 +1,5 @@
-// CORS (https://fetch.spec.whatwg.org/#http-cors-protocol): keys are used from browsers, without cookies, so any origin may ask;
-// which origins a key allows is checked when the key is known.
+// CORS (https://fetch.spec.whatwg.org/#http-cors-protocol): keys are used from browsers, without
+// cookies, so any origin may ask; which origins a key allows is checked when the key is known.
 
 /** Methods that the proxy passes on. */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -7,9 +7,25 @@ export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as cons
 /** TABLE: response headers that a browser may read, by their lower-case names. */
 const EXPOSED: ReadonlyMap<string, string> = new Map(
   [
-    'Retry-After', 'Retry-After-Ms', 'X-Request-Id', 'X-Proxy-Request-Id', 'X-Proxy-Error', 'Location', 'RateLimit', 'RateLimit-Policy',
-    ...['Limit', 'Remaining', 'Reset'].flatMap((what) => ['Requests', 'Tokens'].map((of) => `X-Ratelimit-${what}-${of}`)),
-    ...['Url', 'Status', 'Control-Url', 'Chunk-Granularity', 'Size-Received', 'Header-Content-Type'].map((what) => `X-Goog-Upload-${what}`),
+    'Retry-After',
+    'Retry-After-Ms',
+    'X-Request-Id',
+    'X-Proxy-Request-Id',
+    'X-Proxy-Error',
+    'Location',
+    'RateLimit',
+    'RateLimit-Policy',
+    ...['Limit', 'Remaining', 'Reset'].flatMap((what) =>
+      ['Requests', 'Tokens'].map((of) => `X-Ratelimit-${what}-${of}`),
+    ),
+    ...[
+      'Url',
+      'Status',
+      'Control-Url',
+      'Chunk-Granularity',
+      'Size-Received',
+      'Header-Content-Type',
+    ].map((what) => `X-Goog-Upload-${what}`),
   ].map((name): [string, string] => [name.toLowerCase(), name]),
 )
 
@@ -21,7 +37,10 @@ const MOST_ASKED = 62
 /** A header's name (RFC 9110, section 5.6.2) of some sensible length. */
 const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/
 
-/** The answer to a preflight, which needs no key: `Authorization` by name (a `*` would not cover it), and whatever was asked for. */
+/**
+ * The answer to a preflight, which needs no key: `Authorization` by name (a `*` would not cover
+ * it), and whatever was asked for.
+ */
 export function preflightHeaders(requestedHeaders: string | undefined): string[] {
   const names = new Map(['Authorization', 'Content-Type'].map((name) => [name.toLowerCase(), name]))
   for (const asked of (requestedHeaders ?? '').split(',', MOST_ASKED)) {
@@ -29,24 +48,36 @@ export function preflightHeaders(requestedHeaders: string | undefined): string[]
     if (TOKEN.test(name) && !names.has(name.toLowerCase())) names.set(name.toLowerCase(), name)
   }
   return [
-    'Access-Control-Allow-Origin', '*',
-    'Access-Control-Allow-Methods', METHODS.join(', '),
-    'Access-Control-Allow-Headers', [...names.values()].join(', '),
-    'Access-Control-Max-Age', '7200',
-    'Vary', 'Access-Control-Request-Headers',
+    'Access-Control-Allow-Origin',
+    '*',
+    'Access-Control-Allow-Methods',
+    METHODS.join(', '),
+    'Access-Control-Allow-Headers',
+    [...names.values()].join(', '),
+    'Access-Control-Max-Age',
+    '7200',
+    'Vary',
+    'Access-Control-Request-Headers',
   ]
 }
 
 /**
  * CORS headers of an answer, ours or the upstream's.
- * @param raw the headers that the answer already has; those of the exposed families are exposed by their names
+ * @param raw the headers that the answer already has; those of the exposed families are exposed by
+ *   their names
  */
 export function corsHeaders(raw: readonly string[]): string[] {
   const names = new Map(EXPOSED)
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!
     const lower = name.toLowerCase()
-    if (!names.has(lower) && FAMILIES.some((family) => lower.startsWith(family))) names.set(lower, name)
+    if (!names.has(lower) && FAMILIES.some((family) => lower.startsWith(family)))
+      names.set(lower, name)
   }
-  return ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', [...names.values()].join(', ')]
+  return [
+    'Access-Control-Allow-Origin',
+    '*',
+    'Access-Control-Expose-Headers',
+    [...names.values()].join(', '),
+  ]
 }

@@ -4,15 +4,24 @@ import { parseJson } from '../json/paths.ts'
 import { itemsAt, membersAt, skipSpace, type ArraySpans } from '../json/spans.ts'
 import type { Match } from '../providers/endpoint.ts'
 
-/** Endpoints that list models: `/v1/models`, Azure's deployments, `tunedModels`, xAI's lists by kind, and OpenRouter's of what its account may use. */
-const LISTS_MODELS = /\/(?:models|deployments|tunedModels|(?:language|image-generation|video-generation|embedding)-models|models\/user)$/
+/**
+ * Endpoints that list models: `/v1/models`, Azure's deployments, `tunedModels`, xAI's lists by
+ * kind, and OpenRouter's of what its account may use.
+ */
+const LISTS_MODELS =
+  /\/(?:models|deployments|tunedModels|(?:language|image-generation|video-generation|embedding)-models|models\/user)$/
 
 /** Whether an endpoint's answer is a list of models. */
 export function listsModels({ class: kind }: Match, method: string, pathAndQuery: string): boolean {
-  return kind === 'neutral' && method === 'GET' && LISTS_MODELS.test(pathAndQuery.replace(/\?.*$/s, ''))
+  return (
+    kind === 'neutral' && method === 'GET' && LISTS_MODELS.test(pathAndQuery.replace(/\?.*$/s, ''))
+  )
 }
 
-/** TABLE of the members that hold the models, where the list is no array itself: OpenAI's dialect and Anthropic; Google, Cohere and xAI; Vertex. */
+/**
+ * TABLE of the members that hold the models, where the list is no array itself: OpenAI's dialect
+ * and Anthropic; Google, Cohere and xAI; Vertex.
+ */
 const LISTS: ReadonlySet<string> = new Set(['data', 'models', 'tunedModels', 'publisherModels'])
 
 /** TABLE of the members that name a model; the first one that is there counts. */
@@ -29,7 +38,10 @@ interface Pages {
   readonly more?: string
 }
 
-/** TABLE: ai.google.dev/api/models, docs.cohere.com/reference/list-models, docs.claude.com/en/api/models-list (which can be read backwards). */
+/**
+ * TABLE: ai.google.dev/api/models, docs.cohere.com/reference/list-models,
+ * docs.claude.com/en/api/models-list (which can be read backwards).
+ */
 const PAGES: readonly Pages[] = [
   { next: 'nextPageToken', parameter: 'pageToken' },
   { next: 'next_page_token', parameter: 'page_token' },
@@ -53,7 +65,11 @@ export interface FilteredList {
  * @param allows whether a model of this name may stay
  * @returns null where the text is no list that can be read
  */
-export async function filterModels(text: string, pathAndQuery: string, allows: (name: string) => boolean): Promise<FilteredList | null> {
+export async function filterModels(
+  text: string,
+  pathAndQuery: string,
+  allows: (name: string) => boolean,
+): Promise<FilteredList | null> {
   const found = readList(text)
   if (found === null) return null
   const slices = new TimeSlices()
@@ -68,12 +84,18 @@ export async function filterModels(text: string, pathAndQuery: string, allows: (
       const value = text.slice(item.from, item.to)
       if (!namesOf(parseJson(value)).some(allows)) taken++
       // With an item goes what stands in front of it.
-      else written += left++ === before ? value : text.slice(items[index - 1]!.to, item.from) + value
+      else
+        written += left++ === before ? value : text.slice(items[index - 1]!.to, item.from) + value
     }
     written += text.slice(items.at(-1)?.to ?? to, to)
     at = to
   }
-  return { text: written + text.slice(at), left, taken, next: nextPage(found.members, pathAndQuery) }
+  return {
+    text: written + text.slice(at),
+    left,
+    taken,
+    next: nextPage(found.members, pathAndQuery),
+  }
 }
 
 interface List {
@@ -85,7 +107,10 @@ interface List {
 function readList(text: string): List | null {
   const start = skipSpace(text, 0)
   const list = itemsAt(text, start)
-  if (list !== null) return skipSpace(text, list.to + 1) === text.length ? { lists: [list], members: new Map() } : null
+  if (list !== null)
+    return skipSpace(text, list.to + 1) === text.length
+      ? { lists: [list], members: new Map() }
+      : null
   const whole = membersAt(text, start)
   if (whole === null || skipSpace(text, whole.to) !== text.length) return null
   const lists: ArraySpans[] = []
@@ -108,9 +133,14 @@ function readList(text: string): List | null {
 function namesOf(item: unknown): string[] {
   if (typeof item === 'string') return [item]
   if (typeof item !== 'object' || item === null) return []
-  const names = NAMES.map((name): unknown => Reflect.get(item, name)).filter((name) => typeof name === 'string')
+  const names = NAMES.map((name): unknown => Reflect.get(item, name)).filter(
+    (name) => typeof name === 'string',
+  )
   const aliases: unknown = Reflect.get(item, ALIASES)
-  return [...names.slice(0, 1), ...(Array.isArray(aliases) ? aliases.filter((alias) => typeof alias === 'string') : [])]
+  return [
+    ...names.slice(0, 1),
+    ...(Array.isArray(aliases) ? aliases.filter((alias) => typeof alias === 'string') : []),
+  ]
 }
 
 /** What to ask for behind a page, which is spelled as the caller asked for that page. */
@@ -119,7 +149,12 @@ function nextPage(members: ReadonlyMap<string, unknown>, pathAndQuery: string): 
   const parameters = new URLSearchParams(query)
   for (const { next, parameter, more } of PAGES) {
     const value = members.get(next)
-    if (typeof value !== 'string' || value === '' || (more !== undefined && members.get(more) !== true)) continue
+    if (
+      typeof value !== 'string' ||
+      value === '' ||
+      (more !== undefined && members.get(more) !== true)
+    )
+      continue
     // Both ends of a page of Anthropic's are named: it goes on the way it was asked for.
     if (parameter === 'before_id' && !parameters.has(parameter)) continue
     parameters.set(parameter, value)

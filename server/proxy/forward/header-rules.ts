@@ -1,6 +1,9 @@
 // TABLES: which headers do not pass, each with the reason. What no row names passes as it came.
 
-/** Headers that do not pass. Names, prefixes and patterns are in lower case, with `-` for whatever else stands between words. */
+/**
+ * Headers that do not pass. Names, prefixes and patterns are in lower case, with `-` for whatever
+ * else stands between words.
+ */
 export interface HeaderRule {
   readonly why: string
   readonly names?: readonly string[]
@@ -12,107 +15,230 @@ export interface HeaderRule {
 const HOP_BY_HOP: HeaderRule = {
   why: 'Says something about one connection only.',
   names: [
-    'connection', 'keep-alive', 'proxy-authenticate', 'proxy-authentication-info', 'proxy-authorization', 'proxy-connection',
-    'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings',
+    'connection',
+    'keep-alive',
+    'proxy-authenticate',
+    'proxy-authentication-info',
+    'proxy-authorization',
+    'proxy-connection',
+    'te',
+    'trailer',
+    'transfer-encoding',
+    'upgrade',
+    'http2-settings',
   ],
 }
 
 /** Never sent upstream, whatever the provider. */
 export const REQUEST_RULES: readonly HeaderRule[] = [
   HOP_BY_HOP,
-  { why: 'We set the host that we dial, and answer `Expect` ourselves.', names: ['host', 'expect', 'alt-used'] },
+  {
+    why: 'We set the host that we dial, and answer `Expect` ourselves.',
+    names: ['host', 'expect', 'alt-used'],
+  },
   { why: 'Says something to this proxy.', names: ['x-proxy-context-key', 'x-fal-target-url'] },
   {
     why: 'Could make the upstream take the request for another one than we checked.',
-    names: ['x-http-method-override', 'x-http-method', 'x-method-override', 'x-original-url', 'x-rewrite-url'],
+    names: [
+      'x-http-method-override',
+      'x-http-method',
+      'x-method-override',
+      'x-original-url',
+      'x-rewrite-url',
+    ],
   },
   {
     why: 'Says which page or cache of a browser the request comes from.',
     names: ['origin', 'referer', 'ping-from', 'ping-to', 'available-dictionary', 'dictionary-id'],
     prefixes: ['sec-', 'access-control-request-'],
   },
-  { why: 'Says which servers the request came through.', names: ['forwarded', 'via', 'x-forwarded'], prefixes: ['x-forwarded-', 'proxy-'] },
   {
-    why: 'A part of a signature with somebody else\'s credential (AWS Signature Version 4).',
-    names: ['x-amz-date', 'x-amz-content-sha256', 'x-amz-signedheaders', 'x-amz-algorithm', 'x-amz-expires'],
+    why: 'Says which servers the request came through.',
+    names: ['forwarded', 'via', 'x-forwarded'],
+    prefixes: ['x-forwarded-', 'proxy-'],
   },
-  { why: 'A cookie or proof of possession, which is a credential.', names: ['cookie', 'cookie2', 'dpop'] },
+  {
+    why: "A part of a signature with somebody else's credential (AWS Signature Version 4).",
+    names: [
+      'x-amz-date',
+      'x-amz-content-sha256',
+      'x-amz-signedheaders',
+      'x-amz-algorithm',
+      'x-amz-expires',
+    ],
+  },
+  {
+    why: 'A cookie or proof of possession, which is a credential.',
+    names: ['cookie', 'cookie2', 'dpop'],
+  },
 ]
 
-/** Never sent upstream unless the provider's row names them (`passes`), or the table of exceptions below. */
+/**
+ * Never sent upstream unless the provider's row names them (`passes`), or the table of exceptions
+ * below.
+ */
 export const REQUEST_PATTERNS: readonly HeaderRule[] = [
   {
     // Whole words, or words that end so: api-key, apikey, authtoken, x-amz-credential.
     why: 'Reads like a credential.',
-    pattern: /(?:^|-)(?:[a-z0-9]*(?:keys?|tokens?|secrets?|passwords?|passwd|passphrase|credentials?|signatures?|cookies?|authorization|authentication)|x?auth|oauth2?|jwt|bearer|hmac|sig|assertion)(?:-|$)/,
+    pattern:
+      /(?:^|-)(?:[a-z0-9]*(?:keys?|tokens?|secrets?|passwords?|passwd|passphrase|credentials?|signatures?|cookies?|authorization|authentication)|x?auth|oauth2?|jwt|bearer|hmac|sig|assertion)(?:-|$)/,
   },
   {
     why: 'Reads like the address or place of the person who asks.',
-    pattern: /(?:^|-)(?:(?:client|user|remote|real|source|src|socket|peer|viewer|caller)?ip(?:s|v[46]|country)?|(?:client|remote|source|peer)?addr(?:ess)?|geo(?:ip|location)?|latitude|longitude|latlong|citylatlong)(?:-|$)/,
+    pattern:
+      /(?:^|-)(?:(?:client|user|remote|real|source|src|socket|peer|viewer|caller)?ip(?:s|v[46]|country)?|(?:client|remote|source|peer)?addr(?:ess)?|geo(?:ip|location)?|latitude|longitude|latlong|citylatlong)(?:-|$)/,
   },
   {
     why: 'Reads like who the person is that asks.',
     names: ['from'],
-    pattern: /(?:^|-)(?:user(?!-agent(?:-|$))(?:id|name|info|email)?|e?mail|principal|authenticated|oidc|saml|identity|client-cert|clientcert)(?:-|$)/,
+    pattern:
+      /(?:^|-)(?:user(?!-agent(?:-|$))(?:id|name|info|email)?|e?mail|principal|authenticated|oidc|saml|identity|client-cert|clientcert)(?:-|$)/,
   },
   {
-    why: 'Set by a platform in front of the caller\'s own server, about the person who asks.',
+    why: "Set by a platform in front of the caller's own server, about the person who asks.",
     prefixes: [
-      'cloudfront-', 'fastly-', 'fly-', 'akamai-', 'x-akamai-', 'x-appengine-', 'x-arr-', 'x-azure-', 'x-consumer-', 'x-envoy-', 'x-nf-', 'x-original-',
-      'x-pomerium-', 'x-ssl-', 'ssl-client-', 'tailscale-', 'x-vercel-', 'x-zscaler-',
+      'cloudfront-',
+      'fastly-',
+      'fly-',
+      'akamai-',
+      'x-akamai-',
+      'x-appengine-',
+      'x-arr-',
+      'x-azure-',
+      'x-consumer-',
+      'x-envoy-',
+      'x-nf-',
+      'x-original-',
+      'x-pomerium-',
+      'x-ssl-',
+      'ssl-client-',
+      'tailscale-',
+      'x-vercel-',
+      'x-zscaler-',
     ],
     // Cloudflare's, but for the options of its gateway to models.
     pattern: /^cf-(?!aig-)/,
   },
-  { why: 'Carries what the caller\'s own services tell each other about a request (W3C Baggage).', pattern: /(?:^|-)(?:baggage|uberctx)(?:-|$)/ },
+  {
+    why: "Carries what the caller's own services tell each other about a request (W3C Baggage).",
+    pattern: /(?:^|-)(?:baggage|uberctx)(?:-|$)/,
+  },
 ]
 
 /** TABLE of headers that a pattern would drop although they are none of that. */
 export const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
-  ['idempotency-key', 'Names the request, not who sends it (draft-ietf-httpapi-idempotency-key-header).'],
+  [
+    'idempotency-key',
+    'Names the request, not who sends it (draft-ietf-httpapi-idempotency-key-header).',
+  ],
   ['x-idempotency-key', 'The same, as some SDKs write it.'],
 ])
 
-/** Never sent to the caller. Our host is not the provider's: what the provider says of its own would be taken for a word of ours. */
+/**
+ * Never sent to the caller. Our host is not the provider's: what the provider says of its own would
+ * be taken for a word of ours.
+ */
 export const RESPONSE_RULES: readonly HeaderRule[] = [
   HOP_BY_HOP,
   {
     why: 'Names our account with the provider.',
-    names: ['openai-organization', 'openai-project', 'anthropic-organization-id', 'anthropic-workspace-id', 'x-goog-user-project'],
+    names: [
+      'openai-organization',
+      'openai-project',
+      'anthropic-organization-id',
+      'anthropic-workspace-id',
+      'x-goog-user-project',
+    ],
     pattern: /(?:^|-)(?:organi[sz]ation|account|workspace|tenant)(?:-(?:id|name))?$/,
   },
-  { why: 'A word of this proxy about its own answer.', names: ['x-proxy-error', 'x-proxy-request-id'] },
-  { why: 'Would keep something in the browser under our host, and send it back with every request.', names: ['set-cookie', 'set-cookie2', 'set-login', 'idp-signin-status'] },
-  { why: 'Registers a session of our host with the browser.', prefixes: ['secure-session-', 'sec-session-'] },
-  { why: 'Says how every connection to our host is made.', names: ['strict-transport-security', 'alt-svc', 'expect-ct', 'public-key-pins', 'public-key-pins-report-only'] },
-  { why: 'Makes browsers report what they see of our host to somebody.', names: ['nel', 'report-to', 'reporting-endpoints'] },
-  { why: 'Deletes what our host keeps in the browser.', names: ['clear-site-data'] },
-  { why: 'Gives a worker power over more of our host than where it lies.', names: ['service-worker-allowed'] },
-  { why: 'Sends the browser elsewhere.', names: ['refresh'] },
-  { why: 'Asks browsers to tell our host more about themselves.', names: ['accept-ch', 'accept-ch-lifetime', 'critical-ch'] },
-  { why: 'Says how browsers keep pages of our host apart, or load them ahead.', names: ['origin-agent-cluster', 'supports-loading-mode', 'speculation-rules'] },
-  { why: 'Says that addresses of our host mean the same, or are a dictionary for others.', names: ['no-vary-search', 'use-as-dictionary'] },
   {
-    why: 'Opens our host\'s share of what browsers keep for advertising and embedding.',
-    names: ['observe-browsing-topics', 'activate-storage-access', 'shared-storage-write', 'x-allow-fledge'],
+    why: 'A word of this proxy about its own answer.',
+    names: ['x-proxy-error', 'x-proxy-request-id'],
+  },
+  {
+    why: 'Would keep something in the browser under our host, and send it back with every request.',
+    names: ['set-cookie', 'set-cookie2', 'set-login', 'idp-signin-status'],
+  },
+  {
+    why: 'Registers a session of our host with the browser.',
+    prefixes: ['secure-session-', 'sec-session-'],
+  },
+  {
+    why: 'Says how every connection to our host is made.',
+    names: [
+      'strict-transport-security',
+      'alt-svc',
+      'expect-ct',
+      'public-key-pins',
+      'public-key-pins-report-only',
+    ],
+  },
+  {
+    why: 'Makes browsers report what they see of our host to somebody.',
+    names: ['nel', 'report-to', 'reporting-endpoints'],
+  },
+  { why: 'Deletes what our host keeps in the browser.', names: ['clear-site-data'] },
+  {
+    why: 'Gives a worker power over more of our host than where it lies.',
+    names: ['service-worker-allowed'],
+  },
+  { why: 'Sends the browser elsewhere.', names: ['refresh'] },
+  {
+    why: 'Asks browsers to tell our host more about themselves.',
+    names: ['accept-ch', 'accept-ch-lifetime', 'critical-ch'],
+  },
+  {
+    why: 'Says how browsers keep pages of our host apart, or load them ahead.',
+    names: ['origin-agent-cluster', 'supports-loading-mode', 'speculation-rules'],
+  },
+  {
+    why: 'Says that addresses of our host mean the same, or are a dictionary for others.',
+    names: ['no-vary-search', 'use-as-dictionary'],
+  },
+  {
+    why: "Opens our host's share of what browsers keep for advertising and embedding.",
+    names: [
+      'observe-browsing-topics',
+      'activate-storage-access',
+      'shared-storage-write',
+      'x-allow-fledge',
+    ],
     prefixes: ['attribution-reporting-', 'ad-auction-'],
   },
   {
     why: 'An order to the server in front of us (nginx, Apache) to send a file or limit us. `X-Accel-Buffering` asks only not to wait, and passes.',
-    names: ['x-accel-redirect', 'x-accel-expires', 'x-accel-limit-rate', 'x-accel-charset', 'x-sendfile', 'x-lighttpd-send-file', 'x-reproxy-url'],
+    names: [
+      'x-accel-redirect',
+      'x-accel-expires',
+      'x-accel-limit-rate',
+      'x-accel-charset',
+      'x-sendfile',
+      'x-lighttpd-send-file',
+      'x-reproxy-url',
+    ],
   },
 ]
 
-/** Challenges that make a browser ask its user for a password for our host, or send it one by itself (RFC 9110, section 11.6.1). */
+/**
+ * Challenges that make a browser ask its user for a password for our host, or send it one by itself
+ * (RFC 9110, section 11.6.1).
+ */
 export const BROWSER_CHALLENGE = /(?:^|,)\s*(?:basic|digest|ntlm|negotiate)(?:\s|,|$)/i
 
-/** A header's name as the tables write it: servers that hand headers on as variables (CGI, WSGI) do not tell `_` from `-`. */
+/**
+ * A header's name as the tables write it: servers that hand headers on as variables (CGI, WSGI) do
+ * not tell `_` from `-`.
+ */
 export function plainName(name: string): string {
   const lower = name.toLowerCase()
   return /[^a-z0-9-]|--/.test(lower) ? lower.replaceAll(/[^a-z0-9]+/g, '-') : lower
 }
 
-/** Whether any rule of a table is about a name, which is given as `plainName` gives it. A caller can make up names: each costs one look-up and one search. */
+/**
+ * Whether any rule of a table is about a name, which is given as `plainName` gives it. A caller can
+ * make up names: each costs one look-up and one search.
+ */
 export function compileRules(rules: readonly HeaderRule[]): (plain: string) => boolean {
   const names = new Set(rules.flatMap((rule) => rule.names ?? []))
   const prefixes = rules.flatMap((rule) => rule.prefixes ?? []).map((prefix) => `^${prefix}`)

@@ -1,8 +1,17 @@
-// What passes through the proxy each way; forward/header-rules.ts says what does not, and why. Headers are raw lists (name, value, name,
-// value, …) as in Node's rawHeaders: what passes keeps its order, its case and its duplicates.
+// What passes through the proxy each way; forward/header-rules.ts says what does not, and why.
+// Headers are raw lists (name, value, name, value, …) as in Node's rawHeaders: what passes keeps
+// its order, its case and its duplicates.
 import { valuesOf } from '../../http1/header-fields.ts'
 import { ownText } from '../../common/copy-string.ts'
-import { BROWSER_CHALLENGE, compileRules, EXCEPTIONS, plainName, REQUEST_PATTERNS, REQUEST_RULES, RESPONSE_RULES } from './header-rules.ts'
+import {
+  BROWSER_CHALLENGE,
+  compileRules,
+  EXCEPTIONS,
+  plainName,
+  REQUEST_PATTERNS,
+  REQUEST_RULES,
+  RESPONSE_RULES,
+} from './header-rules.ts'
 import { valueHoldsKey } from '../target/own-keys.ts'
 import type { Mask } from '../masking/mask.ts'
 import type { EndpointRow } from '../providers/endpoint-row.ts'
@@ -10,7 +19,10 @@ import type { Auth, Provider, Upstream } from '../providers/provider.ts'
 import type { ProviderTable } from '../providers/table.ts'
 import { readAddress, type TargetForm } from '../target/parse-target.ts'
 
-/** Where the rest of an upload goes (https://ai.google.dev/api/files): an address that the caller names to us again. */
+/**
+ * Where the rest of an upload goes (https://ai.google.dev/api/files): an address that the caller
+ * names to us again.
+ */
 const UPLOAD_ADDRESSES = ['x-goog-upload-url', 'x-goog-upload-control-url']
 
 /** What is done with a value on its way to the caller. */
@@ -18,8 +30,15 @@ type Rewrite = (value: string, context: ResponseContext) => string | null
 
 /** TABLE of headers whose values do not pass as they are; null: the header is left out. */
 const REWRITES: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
-  ...['location', 'content-location'].map((name): [string, Rewrite] => [name, (value, context) => masked(name === 'location' ? rewriteLocation(value, context) : value, context)]),
-  ...UPLOAD_ADDRESSES.map((name): [string, Rewrite] => [name, (value, context) => masked(rewriteUploadAddress(value, context), context)]),
+  ...['location', 'content-location'].map((name): [string, Rewrite] => [
+    name,
+    (value, context) =>
+      masked(name === 'location' ? rewriteLocation(value, context) : value, context),
+  ]),
+  ...UPLOAD_ADDRESSES.map((name): [string, Rewrite] => [
+    name,
+    (value, context) => masked(rewriteUploadAddress(value, context), context),
+  ]),
   ['www-authenticate', (value) => (BROWSER_CHALLENGE.test(value) ? null : value)],
 ])
 
@@ -42,7 +61,10 @@ interface DownwardFate {
   readonly rewrite: Rewrite | undefined
 }
 
-/** Names that are remembered each way, and the longest of them. When there are more, all are looked up again. */
+/**
+ * Names that are remembered each way, and the longest of them. When there are more, all are looked
+ * up again.
+ */
 const MOST_NAMES = 2_000
 const LONGEST_NAME = 64
 
@@ -63,16 +85,28 @@ function remembered<Fate>(fateOf: (lower: string) => Fate): (name: string) => Fa
 
 const upwards = remembered((lower): UpwardFate => {
   const plain = plainName(lower)
-  const goesUp = isNeverSent(plain) || valueHoldsKey(lower) ? 'never' : readsLikeSecret(plain) && !EXCEPTIONS.has(plain) ? 'by-name' : 'always'
+  const goesUp =
+    isNeverSent(plain) || valueHoldsKey(lower)
+      ? 'never'
+      : readsLikeSecret(plain) && !EXCEPTIONS.has(plain)
+        ? 'by-name'
+        : 'always'
   return { lower, plain, goesUp }
 })
 
-const downwards = remembered((lower): DownwardFate => ({ lower, goesDown: !isNeverReturned(plainName(lower)), rewrite: REWRITES.get(lower) }))
+const downwards = remembered((lower): DownwardFate => ({
+  lower,
+  goesDown: !isNeverReturned(plainName(lower)),
+  rewrite: REWRITES.get(lower),
+}))
 
 /** A request header's name as the tables write it. */
 export const plainNameOf = (name: string): string => upwards(name).plain
 
-/** The names that a raw list's `Connection` headers declare to be of this hop; null where there is none. */
+/**
+ * The names that a raw list's `Connection` headers declare to be of this hop; null where there is
+ * none.
+ */
 function connectionNames(raw: readonly string[]): Set<string> | null {
   let names: Set<string> | null = null
   for (const value of valuesOf(raw, 'connection')) {
@@ -81,26 +115,38 @@ function connectionNames(raw: readonly string[]): Set<string> | null {
     names ??= new Set()
     for (const name of value.split(',')) names.add(name.trim().toLowerCase())
   }
-  // A caller must not be able to take the framing away (RFC 9110 §7.6.1 lets an intermediary ignore such names).
+  // A caller must not be able to take the framing away (RFC 9110 §7.6.1 lets an intermediary ignore
+  // such names).
   for (const name of ['content-length', 'content-type', 'content-encoding']) names?.delete(name)
   return names
 }
 
 /** How this endpoint of this provider is authenticated. */
-export const authOf = (provider: Provider, endpoint: EndpointRow | null): Auth => endpoint?.auth ?? provider.auth
+export const authOf = (provider: Provider, endpoint: EndpointRow | null): Auth =>
+  endpoint?.auth ?? provider.auth
 
 /**
  * The caller's headers as they go upstream, without any credential: add ours with `withCredential`.
  * `Content-Length` stays; `Transfer-Encoding` is the connection's business.
  */
-export function requestHeaders(raw: readonly string[], provider: Provider, endpoint: EndpointRow | null = null): string[] {
+export function requestHeaders(
+  raw: readonly string[],
+  provider: Provider,
+  endpoint: EndpointRow | null = null,
+): string[] {
   const named = connectionNames(raw)
   const auth = upwards(authOf(provider, endpoint).header).plain
   const kept: string[] = []
   for (let i = 0; i < raw.length; i += 2) {
     const { lower, plain, goesUp } = upwards(raw[i]!)
     if (goesUp !== 'always' && (goesUp === 'never' || !provider.passes?.includes(lower))) continue
-    if (plain === auth || named?.has(lower) || provider.accountChoice?.includes(plain) || valueHoldsKey(raw[i + 1]!)) continue
+    if (
+      plain === auth ||
+      named?.has(lower) ||
+      provider.accountChoice?.includes(plain) ||
+      valueHoldsKey(raw[i + 1]!)
+    )
+      continue
     kept.push(raw[i]!, raw[i + 1]!)
   }
   return kept
@@ -116,24 +162,39 @@ export interface ResponseContext {
   readonly table: ProviderTable
   /** The path and query that were sent, for relative redirects. */
   readonly pathAndQuery: string
-  /** How the caller named the upstream: it says whether the address where an upload goes on has to be ours. */
+  /**
+   * How the caller named the upstream: it says whether the address where an upload goes on has to
+   * be ours.
+   */
   readonly form: TargetForm
   /** The origin under which the caller reached us. */
   readonly ownOrigin: () => string
   /** What the credential must not stand in: addresses that the caller follows. */
   readonly mask?: Pick<Mask, 'text'>
-  /** True when the answer gets CORS headers of ours: then the upstream's own, which are about another origin, give way. */
+  /**
+   * True when the answer gets CORS headers of ours: then the upstream's own, which are about
+   * another origin, give way.
+   */
   readonly cors?: boolean
 }
 
-/** The upstream's headers as they go to the caller; a `Location` that may be called is rewritten to lead through the proxy again. */
+/**
+ * The upstream's headers as they go to the caller; a `Location` that may be called is rewritten to
+ * lead through the proxy again.
+ */
 export function responseHeaders(raw: readonly string[], context: ResponseContext): string[] {
   const named = connectionNames(raw)
   const account = context.upstream.provider.accountHeaders
   const kept: string[] = []
   for (let i = 0; i < raw.length; i += 2) {
     const { lower, goesDown, rewrite } = downwards(raw[i]!)
-    if (!goesDown || named?.has(lower) || account?.includes(lower) || (context.cors === true && lower.startsWith('access-control-'))) continue
+    if (
+      !goesDown ||
+      named?.has(lower) ||
+      account?.includes(lower) ||
+      (context.cors === true && lower.startsWith('access-control-'))
+    )
+      continue
     const value = rewrite === undefined ? raw[i + 1]! : rewrite(raw[i + 1]!, context)
     if (value !== null) kept.push(raw[i]!, value)
   }
@@ -141,10 +202,14 @@ export function responseHeaders(raw: readonly string[], context: ResponseContext
 }
 
 /**
- * A redirect's address as the caller has to follow it: through the proxy again when it is an address that may be called (also when the
- * upstream names itself by the address at which we dial it), else unchanged.
+ * A redirect's address as the caller has to follow it: through the proxy again when it is an
+ * address that may be called (also when the upstream names itself by the address at which we dial
+ * it), else unchanged.
  */
-function rewriteLocation(location: string, { upstream, table, pathAndQuery }: ResponseContext): string {
+function rewriteLocation(
+  location: string,
+  { upstream, table, pathAndQuery }: ResponseContext,
+): string {
   const { dial, origin } = upstream
   const base = `${origin}${pathAndQuery}`
   if (!URL.canParse(location, base)) return location
@@ -167,20 +232,32 @@ function proxied(address: string, table: ProviderTable, form: TargetForm): strin
   if (!target.ok || table.find(target.upstream.hostname, target.upstream.port) === null) return null
   const { hostname, port, pathAndQuery } = target.upstream
   const named = `${hostname}${port === 443 ? '' : `:${port}`}${pathAndQuery}`
-  return form === 'base-url' ? `/proxy/${named}` : `/proxy?url=${encodeURIComponent(`https://${named}`)}`
+  return form === 'base-url'
+    ? `/proxy/${named}`
+    : `/proxy?url=${encodeURIComponent(`https://${named}`)}`
 }
 
-/** Where an upload goes on. A client with a base URL follows it as it stands, without naming it to us; any other names it to us again. */
-function rewriteUploadAddress(value: string, { upstream, table, form, ownOrigin }: ResponseContext): string {
+/**
+ * Where an upload goes on. A client with a base URL follows it as it stands, without naming it to
+ * us; any other names it to us again.
+ */
+function rewriteUploadAddress(
+  value: string,
+  { upstream, table, form, ownOrigin }: ResponseContext,
+): string {
   const address = asNamed(value, upstream)
   const target = form === 'base-url' ? proxied(address, table, form) : null
   return target === null ? address : ownOrigin() + target
 }
 
 /** An address without our credential, which some servers write into it. */
-const masked = (address: string, { mask }: ResponseContext): string => mask?.text(address) ?? address
+const masked = (address: string, { mask }: ResponseContext): string =>
+  mask?.text(address) ?? address
 
-/** An address by which the upstream names itself where we dial it, as callers name it; any other as it is. */
+/**
+ * An address by which the upstream names itself where we dial it, as callers name it; any other as
+ * it is.
+ */
 function asNamed(address: string, { dial, origin }: Upstream): string {
   const base = `${dial.origin}${dial.basePath}`
   return address.startsWith(`${base}/`) ? `${origin}${address.slice(base.length)}` : address

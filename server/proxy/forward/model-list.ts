@@ -1,4 +1,5 @@
-// A list of models on its way to a key that is limited to some: it is read to its end, and what the key may not use is left out.
+// A list of models on its way to a key that is limited to some: it is read to its end, and what the
+// key may not use is left out.
 import type { AnswerWatcher, Caller } from '../../http1/exchange.ts'
 import { without, type RawHeaders } from '../../http1/header-fields.ts'
 import { ForwardingCaller } from '../../http1/forwarding-exchange.ts'
@@ -12,18 +13,43 @@ import type { Relayed } from './relay.ts'
 import type { Place } from '../shares/request-shares.ts'
 import { busy, Refused } from '../request-context.ts'
 
-/** Largest list that is read, decoded: OpenRouter's, the longest that we know, has less than 1 MB. */
+/**
+ * Largest list that is read, decoded: OpenRouter's, the longest that we know, has less than 1 MB.
+ */
 const MAX_LIST_BYTES = 4 * 1024 * 1024
-/** Pages that are read in search of a model that the key may use; they have 20 to 1,000 models each. */
+/**
+ * Pages that are read in search of a model that the key may use; they have 20 to 1,000 models each.
+ */
 const MAX_PAGES = 20
 
 /** TABLE of headers that speak of an answer's very bytes, or of a part of them. */
-const OF_THE_BYTES = ['content-length', 'content-encoding', 'etag', 'last-modified', 'accept-ranges', 'content-md5', 'digest', 'content-digest', 'repr-digest']
-/** TABLE of headers that ask for less than the whole list, or for it only where it has changed since. */
-const ASKING_FOR_LESS = ['if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since', 'if-range', 'range']
+const OF_THE_BYTES = [
+  'content-length',
+  'content-encoding',
+  'etag',
+  'last-modified',
+  'accept-ranges',
+  'content-md5',
+  'digest',
+  'content-digest',
+  'repr-digest',
+]
+/**
+ * TABLE of headers that ask for less than the whole list, or for it only where it has changed
+ * since.
+ */
+const ASKING_FOR_LESS = [
+  'if-none-match',
+  'if-modified-since',
+  'if-match',
+  'if-unmodified-since',
+  'if-range',
+  'range',
+]
 
 /** The headers of a request whose whole answer we have to read. */
-export const askingForAll = (headers: RawHeaders): RawHeaders => asPlain(without(headers, ...ASKING_FOR_LESS))
+export const askingForAll = (headers: RawHeaders): RawHeaders =>
+  asPlain(without(headers, ...ASKING_FOR_LESS))
 
 interface Asked {
   readonly provider: Provider
@@ -38,12 +64,21 @@ interface Asked {
 
 /** What is answered in place of a list that cannot be passed on. */
 export function unreadList(reason: 'unread' | 'busy'): Refused {
-  if (reason === 'busy') return busy('The proxy has no room at the moment to read the list of models.')
-  return new Refused('endpoint_not_allowed', 'The list of models could not be read, and this key may not use all of them.')
+  if (reason === 'busy')
+    return busy('The proxy has no room at the moment to read the list of models.')
+  return new Refused(
+    'endpoint_not_allowed',
+    'The list of models could not be read, and this key may not use all of them.',
+  )
 }
 
 /** Whether the answer is a list of models for a key that may not use all of them. */
-export const isLimitedList = ({ key, match, method, pathAndQuery }: Pick<Asked, 'key' | 'match' | 'method' | 'pathAndQuery'>): boolean =>
+export const isLimitedList = ({
+  key,
+  match,
+  method,
+  pathAndQuery,
+}: Pick<Asked, 'key' | 'match' | 'method' | 'pathAndQuery'>): boolean =>
   !key.scope.all && listsModels(match, method, pathAndQuery)
 
 /** The caller of such a list. */
@@ -56,7 +91,10 @@ export class ModelList extends ForwardingCaller {
   #isBusy = false
   #pages = 0
   #path: string
-  /** What to ask the provider for behind a page of which nothing is left; null where the caller has its answer. */
+  /**
+   * What to ask the provider for behind a page of which nothing is left; null where the caller has
+   * its answer.
+   */
   next: string | null = null
   /** Whether we have answered in our own words. */
   refused = false
@@ -95,16 +133,28 @@ export class ModelList extends ForwardingCaller {
     void this.#pass(this.#head, trailers).catch(() => this.#refuse('unread'))
   }
 
-  async #pass([status, reason, headers]: [number, string, RawHeaders], trailers: RawHeaders | undefined): Promise<void> {
+  async #pass(
+    [status, reason, headers]: [number, string, RawHeaders],
+    trailers: RawHeaders | undefined,
+  ): Promise<void> {
     if (this.#isBusy) return this.#refuse('busy')
     const sent = Buffer.concat(this.#held)
     const codings = codingsOf(headers)
-    const plain = sent.length < this.#length || codings === null ? null : await decodeWhole(codings, sent, MAX_LIST_BYTES)
+    const plain =
+      sent.length < this.#length || codings === null
+        ? null
+        : await decodeWhole(codings, sent, MAX_LIST_BYTES)
     const { provider, key } = this.#asked
-    const list = plain === null ? null : await filterModels(plain.toString(), this.#path, (name) => key.scope.allows(provider.modelNames(name)))
+    const list =
+      plain === null
+        ? null
+        : await filterModels(plain.toString(), this.#path, (name) =>
+            key.scope.allows(provider.modelNames(name)),
+          )
     if (list === null) return this.#refuse('unread')
     // Clients take a page without items for the end of the list, whatever it says of more.
-    if (list.left === 0 && list.taken > 0 && list.next !== null && ++this.#pages < MAX_PAGES) return this.#goOn(list.next)
+    if (list.left === 0 && list.taken > 0 && list.next !== null && ++this.#pages < MAX_PAGES)
+      return this.#goOn(list.next)
     if (this.gone) return
     if (list.taken === 0) {
       super.head(status, reason, headers)
@@ -112,7 +162,11 @@ export class ModelList extends ForwardingCaller {
       super.end(trailers)
     } else {
       const left = Buffer.from(list.text)
-      super.head(status, reason, [...without(headers, ...OF_THE_BYTES), 'Content-Length', String(left.length)])
+      super.head(status, reason, [
+        ...without(headers, ...OF_THE_BYTES),
+        'Content-Length',
+        String(left.length),
+      ])
       super.write(left)
       super.end()
     }
@@ -135,8 +189,15 @@ export class ModelList extends ForwardingCaller {
   }
 }
 
-/** Relays the pages behind the first one, as long as nothing of them is left. @param relayPage sends one request and relays its answer */
-export async function relayMorePages(list: ModelList, first: Relayed, relayPage: (path: string) => Promise<Relayed>): Promise<Relayed> {
+/**
+ * Relays the pages behind the first one, as long as nothing of them is left. @param relayPage sends
+ * one request and relays its answer
+ */
+export async function relayMorePages(
+  list: ModelList,
+  first: Relayed,
+  relayPage: (path: string) => Promise<Relayed>,
+): Promise<Relayed> {
   let relayed = first
   let bytesOut = first.bytesOut
   while (list.next !== null) {

@@ -3,11 +3,19 @@ import type { Left } from '../../ledger/ledger.ts'
 
 /** @param rpm the limit, requests a minute */
 export function rateLimitHeaders(rpm: number, { requests, reset }: Left): string[] {
-  return ['RateLimit-Policy', `"rpm";q=${rpm};w=60`, 'RateLimit', `"rpm";r=${requests};t=${Math.ceil(reset / 1000)}`]
+  return [
+    'RateLimit-Policy',
+    `"rpm";q=${rpm};w=60`,
+    'RateLimit',
+    `"rpm";r=${requests};t=${Math.ceil(reset / 1000)}`,
+  ]
 }
 
-/** Whether an answer tells limits of its own: an upstream's pass, and ours would stand beside them. */
+/**
+ * Whether an answer tells limits of its own: an upstream's pass, and ours would stand beside them.
+ */
 export function tellsLimits(headers: readonly string[]): boolean {
-  for (let i = 0; i < headers.length; i += 2) if (/^ratelimit(?:-|$)/i.test(headers[i]!)) return true
+  for (let i = 0; i < headers.length; i += 2)
+    if (/^ratelimit(?:-|$)/i.test(headers[i]!)) return true
   return false
 }

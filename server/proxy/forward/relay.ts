@@ -1,9 +1,16 @@
-// Sends a request upstream and its answer to the caller, piece by piece as it comes, each side at the other's pace.
+// Sends a request upstream and its answer to the caller, piece by piece as it comes, each side at
+// the other's pace.
 import type { AnswerWatcher, Caller } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
 import type { Mask } from '../masking/mask.ts'
 import { MaskedAnswer, type AnswerSink } from '../masking/masked-response.ts'
-import { UpstreamError, type Incoming, type Outgoing, type Sender, type UpstreamCall } from '../../http1/client/client.ts'
+import {
+  UpstreamError,
+  type Incoming,
+  type Outgoing,
+  type Sender,
+  type UpstreamCall,
+} from '../../http1/client/client.ts'
 
 /** What looks at the answer while it passes. None of it can hold it up. */
 export type Passing = {
@@ -17,14 +24,18 @@ export type Passing = {
   body(chunk: Buffer): void
 }
 
-/** The first status whose answer is written by a server, not by a model: redirects and errors. They are short, and may repeat the request. */
+/**
+ * The first status whose answer is written by a server, not by a model: redirects and errors. They
+ * are short, and may repeat the request.
+ */
 const FIRST_MASKED = 300
 
 /** How a relayed request ended. */
 export type Relayed = {
   /**
-   * `complete`: the caller got the whole answer. `failed`: there was no answer, and the caller has nothing yet. `broken`: the
-   * upstream broke off, and so was the caller's connection. `aborted`: the caller left.
+   * `complete`: the caller got the whole answer. `failed`: there was no answer, and the caller has
+   * nothing yet. `broken`: the upstream broke off, and so was the caller's connection. `aborted`:
+   * the caller left.
    */
   outcome: 'complete' | 'failed' | 'broken' | 'aborted'
   /** The upstream's status, once its head has arrived. */
@@ -36,12 +47,26 @@ export type Relayed = {
 }
 
 /**
- * Relays one request. When the caller leaves, the upstream call ends at once; when the upstream breaks off in the middle, so does the
- * caller's connection, because a clean end would be taken for a complete answer.
+ * Relays one request. When the caller leaves, the upstream call ends at once; when the upstream
+ * breaks off in the middle, so does the caller's connection, because a clean end would be taken for
+ * a complete answer.
  */
-export function relay(sender: Sender, request: Outgoing, caller: Caller, passing: Passing): Promise<Relayed> {
-  // The caller may have left while its request was looked at: then the upstream hears nothing of it.
-  if (caller.gone) return Promise.resolve({ outcome: 'aborted', status: null, error: null, bytesIn: 0, bytesOut: 0 })
+export function relay(
+  sender: Sender,
+  request: Outgoing,
+  caller: Caller,
+  passing: Passing,
+): Promise<Relayed> {
+  // The caller may have left while its request was looked at: then the upstream hears nothing of
+  // it.
+  if (caller.gone)
+    return Promise.resolve({
+      outcome: 'aborted',
+      status: null,
+      error: null,
+      bytesIn: 0,
+      bytesOut: 0,
+    })
   return new Promise((resolve) => new Relay(caller, passing, resolve).start(sender, request))
 }
 
@@ -71,7 +96,11 @@ class Relay implements Incoming, AnswerWatcher {
   }
 
   onInterim(status: number, reason: string, headers: RawHeaders): void {
-    this.#caller.interim(status, this.#passing.mask?.text(reason) ?? reason, this.#passing.fields(headers))
+    this.#caller.interim(
+      status,
+      this.#passing.mask?.text(reason) ?? reason,
+      this.#passing.fields(headers),
+    )
   }
 
   onHead(status: number, reason: string, headers: RawHeaders): void {
@@ -120,12 +149,21 @@ class Relay implements Incoming, AnswerWatcher {
   /** The error cannot be looked through, and nothing of it has been written. */
   #giveUp(): void {
     this.#call?.abort()
-    this.#end('failed', new UpstreamError('unreachable', 'the error of the upstream cannot be looked through'))
+    this.#end(
+      'failed',
+      new UpstreamError('unreachable', 'the error of the upstream cannot be looked through'),
+    )
   }
 
   #end(outcome: Relayed['outcome'], error: UpstreamError | null = null): void {
     if (this.#over) return
     this.#over = true
-    this.#resolve({ outcome, status: this.#status, error, bytesIn: this.#call?.bytesSent ?? 0, bytesOut: this.#bytesOut })
+    this.#resolve({
+      outcome,
+      status: this.#status,
+      error,
+      bytesIn: this.#call?.bytesSent ?? 0,
+      bytesOut: this.#bytesOut,
+    })
   }
 }

@@ -47,10 +47,15 @@ export interface Bound {
   readonly admission: Admitted
   /** What its path, query and body name. */
   readonly objects: readonly ObjectRef[]
-  /** Whether its body goes up unread, and whether its path names something that is not the key's. */
+  /**
+   * Whether its body goes up unread, and whether its path names something that is not the key's.
+   */
   readonly isUnread: boolean
   readonly isOthers: boolean
-  /** Whether the key may name what the lines of an uploaded file name, asked when the provider answers; null where it uploads none. */
+  /**
+   * Whether the key may name what the lines of an uploaded file name, asked when the provider
+   * answers; null where it uploads none.
+   */
   readonly linesRead: (() => Promise<boolean>) | null
 }
 
@@ -71,7 +76,10 @@ export class Passage implements Passing {
   readonly #cors: boolean
   /** Whether a browser may keep the answer, and open it later from there, without us. */
   readonly #isCached: boolean
-  /** Whether a cache may hand the answer to somebody else who asks for the same address (RFC 9110, section 9.2.3). */
+  /**
+   * Whether a cache may hand the answer to somebody else who asks for the same address (RFC 9110,
+   * section 9.2.3).
+   */
   readonly #isCacheable: boolean
   #meter: Meter | null = null
   /** Milliseconds from the request to the answer's head. */
@@ -92,7 +100,8 @@ export class Passage implements Passing {
     const { method, headers } = trip.caller
     this.#cors = valueOf(headers, 'origin') !== undefined
     this.#isCacheable = method === 'GET' || method === 'HEAD'
-    this.#isCached = method === 'GET' && (this.#cors || valueOf(headers, 'sec-fetch-dest') !== undefined)
+    this.#isCached =
+      method === 'GET' && (this.#cors || valueOf(headers, 'sec-fetch-dest') !== undefined)
   }
 
   get mask(): Mask {
@@ -114,10 +123,12 @@ export class Passage implements Passing {
     // The caller's own key was good: what the upstream refuses is our credential.
     if (status === 401) headers.push('X-Proxy-Error', 'upstream_credential_rejected')
     headers.push('X-Proxy-Request-Id', this.#trip.id)
-    if (this.#trip.key!.rpm !== null && !tellsLimits(headers)) headers.push(...limitLeft(this.#parts, this.#trip))
+    if (this.#trip.key!.rpm !== null && !tellsLimits(headers))
+      headers.push(...limitLeft(this.#parts, this.#trip))
     if (valueOf(headers, 'x-request-id') === undefined) headers.push('X-Request-Id', this.#trip.id)
     const isSandboxed = this.#trip.keyInQuery || (this.#isCached && !isHarmless(headers))
-    if (this.#isCacheable && mayBeKept(headers)) headers.push('Vary', whatAnswersDependOn(named.provider, this.#trip.caller.target))
+    if (this.#isCacheable && mayBeKept(headers))
+      headers.push('Vary', whatAnswersDependOn(named.provider, this.#trip.caller.target))
     const safe = isSandboxed ? sandboxed(headers) : headers
     return this.#cors ? safe.concat(corsHeaders(safe)) : safe
   }
@@ -136,44 +147,89 @@ export class Passage implements Passing {
   /** What the answer says that it used; at once, unless it has to be decoded. */
   used(): Usage | null | Promise<Usage> {
     const reading = this.#meter?.end() ?? null
-    if (reading instanceof Promise && (this.#bound.match.endpoint?.creates ?? this.#bound.match.creates) !== undefined) this.#parts.objects.expect(reading)
+    if (
+      reading instanceof Promise &&
+      (this.#bound.match.endpoint?.creates ?? this.#bound.match.creates) !== undefined
+    )
+      this.#parts.objects.expect(reading)
     return reading
   }
 
-  /** What the upstream said where it answered with an error; at once, unless it has to be decoded. */
+  /**
+   * What the upstream said where it answered with an error; at once, unless it has to be decoded.
+   */
   failure(): UpstreamErrorRow | null | Promise<UpstreamErrorRow> {
     if (this.#errorText === null) return null
-    const row = (text: string | null): UpstreamErrorRow => ({ request_id: this.#trip.id, created_at: this.#bound.admission.created_at, upstream_request_id: this.#upstreamId, text })
+    const row = (text: string | null): UpstreamErrorRow => ({
+      request_id: this.#trip.id,
+      created_at: this.#bound.admission.created_at,
+      upstream_request_id: this.#upstreamId,
+      text,
+    })
     const reading = this.#errorText.end()
     return reading instanceof Promise ? reading.then(row) : row(reading)
   }
 
   /** Notes how it ended. @returns the code of the error, where it was one */
-  settle(relayed: Relayed, usage: Usage | null, failure: UpstreamErrorRow | null): FailureCode | null {
+  settle(
+    relayed: Relayed,
+    usage: Usage | null,
+    failure: UpstreamErrorRow | null,
+  ): FailureCode | null {
     const { credential, admission } = this.#bound
     if (this.#meter !== null) this.#note(this.#meter)
-    const error = relayed.error === null ? null : relayed.error.code === 'timeout' ? 'upstream_timeout' : 'upstream_unreachable'
+    const error =
+      relayed.error === null
+        ? null
+        : relayed.error.code === 'timeout'
+          ? 'upstream_timeout'
+          : 'upstream_unreachable'
     if (error !== null) this.#parts.credentials.unanswered(credential, error)
     const answered = error ?? this.#trip.refusedAs
-    settle(this.#parts, this.#trip, { admission, credential, relayed, firstByte: this.#firstByte, error: answered, usage: usage ?? UNKNOWN, failure })
+    settle(this.#parts, this.#trip, {
+      admission,
+      credential,
+      relayed,
+      firstByte: this.#firstByte,
+      error: answered,
+      usage: usage ?? UNKNOWN,
+      failure,
+    })
     return error
   }
 
   /** What is said of it where requests are logged. */
   passed({ bytesIn, bytesOut, outcome }: Relayed, usage: Usage | null): Passed {
-    return { bytesIn, bytesOut, outcome, endpoint: this.#bound.match.pattern, firstByte: this.#firstByte, usage }
+    return {
+      bytesIn,
+      bytesOut,
+      outcome,
+      endpoint: this.#bound.match.pattern,
+      firstByte: this.#firstByte,
+      usage,
+    }
   }
 
   #note({ created }: Meter): void {
     const { named, match, credential } = this.#bound
     if (this.#noted === created.length || !this.#isSuccess) return
-    const made = (this.#made ??= new MadeObjects({ ...this.#bound, provider: named.provider, headers: this.#trip.caller.headers }))
-    const by = { key: this.#trip.key!.id, credential: credential.id, now: this.#parts.clock.now(), response: [...created, ...match.objects].find(({ kind }) => kind === 'response')?.id }
+    const made = (this.#made ??= new MadeObjects({
+      ...this.#bound,
+      provider: named.provider,
+      headers: this.#trip.caller.headers,
+    }))
+    const by = {
+      key: this.#trip.key!.id,
+      credential: credential.id,
+      now: this.#parts.clock.now(),
+      response: [...created, ...match.objects].find(({ kind }) => kind === 'response')?.id,
+    }
     for (; this.#noted < created.length; this.#noted++) {
       const object = made.of(created[this.#noted]!)
       if (object === null) continue
       this.#parts.objects.created(named.provider.id, object, by)
-      if (inputKindOf([object.kind]) !== null && this.#bound.linesRead !== null) this.#noteLines(object.id, by)
+      if (inputKindOf([object.kind]) !== null && this.#bound.linesRead !== null)
+        this.#noteLines(object.id, by)
     }
   }
 
@@ -191,18 +247,36 @@ export class Passage implements Passing {
     const { route, named, pathAndQuery, credential } = this.#bound
     const mask = { text: (text: string) => maskOf(credential).text(text) }
     const ownOrigin = () => this.#parts.originOf(this.#trip.caller.headers)
-    return responseHeaders(raw, { upstream: named, table: route.table, pathAndQuery, form: route.form, ownOrigin, mask, cors: this.#cors })
+    return responseHeaders(raw, {
+      upstream: named,
+      table: route.table,
+      pathAndQuery,
+      form: route.form,
+      ownOrigin,
+      mask,
+      cors: this.#cors,
+    })
   }
 }
 
-/** Types of which a browser makes no page: data and media, but for what is XML. Any other might be one, and so might none, and two, of which it takes the last. */
-const HARMLESS_TYPE = /^(?:application\/(?:json|jsonl|x-ndjson|octet-stream)|text\/event-stream|(?:audio|video|image)\/(?!svg|[\w.+-]*xml)[\w.+-]+)[ \t]*(?:;[^,]*)?$/i
+/**
+ * Types of which a browser makes no page: data and media, but for what is XML. Any other might be
+ * one, and so might none, and two, of which it takes the last.
+ */
+const HARMLESS_TYPE =
+  /^(?:application\/(?:json|jsonl|x-ndjson|octet-stream)|text\/event-stream|(?:audio|video|image)\/(?!svg|[\w.+-]*xml)[\w.+-]+)[ \t]*(?:;[^,]*)?$/i
 
-/** What says that an answer may be kept, or asked for again only where it has changed (RFC 9111, sections 4.2 and 4.3). Most answers of APIs have none of it, and pass as they are. */
+/**
+ * What says that an answer may be kept, or asked for again only where it has changed (RFC 9111,
+ * sections 4.2 and 4.3). Most answers of APIs have none of it, and pass as they are.
+ */
 const KEEPING: ReadonlySet<string> = new Set(['cache-control', 'expires', 'etag', 'last-modified'])
 
 const mayBeKept = (headers: RawHeaders): boolean =>
-  headers.some((name, i) => i % 2 === 0 && KEEPING.has(name.toLowerCase()) && !/^no-store$/i.test(headers[i + 1]!.trim()))
+  headers.some(
+    (name, i) =>
+      i % 2 === 0 && KEEPING.has(name.toLowerCase()) && !/^no-store$/i.test(headers[i + 1]!.trim()),
+  )
 
 function isHarmless(headers: RawHeaders): boolean {
   const types = valuesOf(headers, 'content-type')
@@ -210,7 +284,10 @@ function isHarmless(headers: RawHeaders): boolean {
 }
 
 /** What a provider says of types gives way: only the first of two words counts. */
-const sandboxed = (headers: RawHeaders): RawHeaders => [...without(headers, 'x-content-type-options'), ...SANDBOX]
+const sandboxed = (headers: RawHeaders): RawHeaders => [
+  ...without(headers, 'x-content-type-options'),
+  ...SANDBOX,
+]
 
 interface Ended {
   admission: Admitted
@@ -224,20 +301,34 @@ interface Ended {
 }
 
 /** Completes the ledger's row. */
-function settle({ ledger, clock }: PassageParts, { key, provider, model, started, refusedAs }: Trip, ended: Ended): void {
+function settle(
+  { ledger, clock }: PassageParts,
+  { key, provider, model, started, refusedAs }: Trip,
+  ended: Ended,
+): void {
   const { relayed, firstByte, usage, admission } = ended
   ledger.settle({
-    seq: admission.seq, account_id: key!.accountId, key_id: key!.id, provider: provider!.id, created_at: admission.created_at,
+    seq: admission.seq,
+    account_id: key!.accountId,
+    key_id: key!.id,
+    provider: provider!.id,
+    created_at: admission.created_at,
     state: relayed.outcome === 'aborted' ? 'aborted' : 'settled',
     model,
-    status: (relayed.outcome === 'failed' || refusedAs !== null) && ended.error !== null ? REFUSALS[ended.error].status : relayed.status,
+    status:
+      (relayed.outcome === 'failed' || refusedAs !== null) && ended.error !== null
+        ? REFUSALS[ended.error].status
+        : relayed.status,
     error: ended.error,
     credential_id: ended.credential.id,
     first_byte_ms: firstByte === null ? null : Math.round(firstByte),
     total_ms: Math.round(clock.mono() - started),
     bytes_in: relayed.bytesIn,
     bytes_out: relayed.bytesOut,
-    tokens_in: usage.input, tokens_out: usage.output, tokens_cached: usage.cached, tokens_reasoning: usage.reasoning,
+    tokens_in: usage.input,
+    tokens_out: usage.output,
+    tokens_cached: usage.cached,
+    tokens_reasoning: usage.reasoning,
     failure: ended.failure,
   })
 }

@@ -1,4 +1,5 @@
-// What an upstream's error says, for the ledger: its first bytes as text, without our credential, and the id by which the upstream knows the request.
+// What an upstream's error says, for the ledger: its first bytes as text, without our credential,
+// and the id by which the upstream knows the request.
 import { valueOf, type RawHeaders } from '../../http1/header-fields.ts'
 import { codingsOf, Decoding } from './content-decoding.ts'
 import type { Mask } from '../masking/mask.ts'
@@ -12,8 +13,22 @@ const MAX_ENCODED = 65_536
 /** Characters of a request's id. */
 const MAX_ID = 200
 
-/** TABLE of the headers in which providers name a request, the likeliest first (their API references; `cf-ray` is that of Cloudflare before them). */
-const ID_HEADERS = ['x-request-id', 'request-id', 'x-amzn-requestid', 'apim-request-id', 'x-ms-request-id', 'x-goog-request-id', 'mistral-correlation-id', 'x-ds-trace-id', 'x-debug-trace-id', 'cf-ray']
+/**
+ * TABLE of the headers in which providers name a request, the likeliest first (their API
+ * references; `cf-ray` is that of Cloudflare before them).
+ */
+const ID_HEADERS = [
+  'x-request-id',
+  'request-id',
+  'x-amzn-requestid',
+  'apim-request-id',
+  'x-ms-request-id',
+  'x-goog-request-id',
+  'mistral-correlation-id',
+  'x-ds-trace-id',
+  'x-debug-trace-id',
+  'cf-ray',
+]
 
 /** The id by which an upstream knows a request, or null where its head names none. */
 export function upstreamRequestId(headers: RawHeaders, mask: Mask): string | null {
@@ -37,7 +52,8 @@ export class ErrorText {
     this.#mask = mask
     const codings = codingsOf(headers) ?? []
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#decoding = codings.length === 0 ? null : new Decoding(codings, (bytes) => this.#keep(bytes), resolve)
+    this.#decoding =
+      codings.length === 0 ? null : new Decoding(codings, (bytes) => this.#keep(bytes), resolve)
     this.#decoded = this.#decoding === null ? null : promise
   }
 
@@ -67,10 +83,14 @@ export class ErrorText {
 
   #text(): string | null {
     const masked = this.#mask.bytes(Buffer.concat(this.#pieces))
-    const whole = masked.subarray(0, masked.length - this.#mask.begun(masked)).subarray(0, KEPT_BYTES)
+    const whole = masked
+      .subarray(0, masked.length - this.#mask.begun(masked))
+      .subarray(0, KEPT_BYTES)
     try {
       // A character that the end cuts through is left out.
-      return new TextDecoder('utf-8', { fatal: true }).decode(whole, { stream: true }).trim() || null
+      return (
+        new TextDecoder('utf-8', { fatal: true }).decode(whole, { stream: true }).trim() || null
+      )
     } catch {
       return null
     }

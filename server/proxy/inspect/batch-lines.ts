@@ -1,6 +1,8 @@
-// Reads the lines of a batch while they are uploaded (JSON lines as a form's file, or as the whole body), for the objects that they name. They go up
-// as they come; what has not been read to its end, holds more that could be ids than is looked at, or could be read differently by two servers, can
-// start no batch. While a piece passes, its strings are only put aside: they are looked at behind the upload, in slices.
+// Reads the lines of a batch while they are uploaded (JSON lines as a form's file, or as the whole
+// body), for the objects that they name. They go up as they come; what has not been read to its
+// end, holds more that could be ids than is looked at, or could be read differently by two servers,
+// can start no batch. While a piece passes, its strings are only put aside: they are looked at
+// behind the upload, in slices.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { valuesOf } from '../../http1/header-fields.ts'
 import { wantPaths } from '../json/paths.ts'
@@ -18,7 +20,10 @@ const NOTHING_WANTED = wantPaths([])
 const LINE_MODEL = placesOf({ required: ['body.model'] })
 const PURPOSE: ReadonlySet<string> = new Set(['purpose'])
 
-/** What may become a batch's input, by its kind: the field that holds the lines; whether others may stand beside it, of which one says that it is for a batch. */
+/**
+ * What may become a batch's input, by its kind: the field that holds the lines; whether others may
+ * stand beside it, of which one says that it is for a batch.
+ */
 const INPUTS = {
   file: { field: 'file', hasPurpose: true },
   // docs.cohere.com/reference/create-dataset: the query says what it is for.
@@ -28,7 +33,8 @@ const INPUTS = {
 export type InputKind = keyof typeof INPUTS
 
 /** The kind among those that an upload makes; null where it makes none. */
-export const inputKindOf = (made: readonly string[]): InputKind | null => (made.includes('file') ? 'file' : made.includes('dataset') ? 'dataset' : null)
+export const inputKindOf = (made: readonly string[]): InputKind | null =>
+  made.includes('file') ? 'file' : made.includes('dataset') ? 'dataset' : null
 
 export class BatchLines {
   readonly #findings: Findings
@@ -42,12 +48,21 @@ export class BatchLines {
   #ended = false
 
   /** @param form null where the whole body is the file */
-  private constructor(form: string | null, length: number | null, ids: IdForms | undefined, kind: InputKind) {
+  private constructor(
+    form: string | null,
+    length: number | null,
+    ids: IdForms | undefined,
+    kind: InputKind,
+  ) {
     this.#kind = kind
     const places = ids?.models === undefined ? NO_PLACES : LINE_MODEL
     this.#findings = new Findings(places, false, ids)
     const strings = this.#findings.strings()
-    this.#scanner = new JsonScanner(places === NO_PLACES ? NOTHING_WANTED : places.wanted, this.#findings, { strict: true, many: true, ...(strings === undefined ? {} : { strings }) })
+    this.#scanner = new JsonScanner(
+      places === NO_PLACES ? NOTHING_WANTED : places.wanted,
+      this.#findings,
+      { strict: true, many: true, ...(strings === undefined ? {} : { strings }) },
+    )
     this.#length = length
     let inFile = false
     const part = ({ name, encoding }: PartHead): void => {
@@ -58,13 +73,23 @@ export class BatchLines {
     const content = (piece: Buffer): void => {
       if (inFile) this.#scanner.write(piece)
     }
-    this.#form = form === null ? null : new MultipartReader(form, PURPOSE, { part, content, end() {} })
+    this.#form =
+      form === null ? null : new MultipartReader(form, PURPOSE, { part, content, end() {} })
   }
 
   /** A reader for an upload with these headers; null where it could not be read for certain. */
-  static of(headers: readonly string[], length: number | null, ids: IdForms | undefined, kind: InputKind = 'file'): BatchLines | null {
+  static of(
+    headers: readonly string[],
+    length: number | null,
+    ids: IdForms | undefined,
+    kind: InputKind = 'file',
+  ): BatchLines | null {
     const types = valuesOf(headers, 'content-type')
-    if (types.length > 1 || valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')) return null
+    if (
+      types.length > 1 ||
+      valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')
+    )
+      return null
     if (/^multipart\//i.test(types[0] ?? '')) {
       const boundary = boundaryOf(types[0]!)
       return boundary === null ? null : new BatchLines(boundary, length, ids, kind)
@@ -72,7 +97,9 @@ export class BatchLines {
     // Of an upload in parts only one that is all of it: https://ai.google.dev/api/files
     const [command = 'finalize'] = valuesOf(headers, 'x-goog-upload-command')
     const [offset = '0'] = valuesOf(headers, 'x-goog-upload-offset')
-    return /\bfinalize\b/i.test(command) && offset.trim() === '0' ? new BatchLines(null, length, ids, kind) : null
+    return /\bfinalize\b/i.test(command) && offset.trim() === '0'
+      ? new BatchLines(null, length, ids, kind)
+      : null
   }
 
   write(piece: Buffer): void {
@@ -86,11 +113,18 @@ export class BatchLines {
     this.#ended = true
   }
 
-  /** What the lines name; null where they have not all been read, or are no lines. Asked once, when the provider answers. */
+  /**
+   * What the lines name; null where they have not all been read, or are no lines. Asked once, when
+   * the provider answers.
+   */
   async named(): Promise<readonly ObjectRef[] | null> {
     if (!this.#ended && this.#bytes !== this.#length) return null
     const form = this.#form?.end()
-    if (form !== undefined && (form.problem !== null || this.#files !== 1 || !this.#isForBatch(form))) return null
+    if (
+      form !== undefined &&
+      (form.problem !== null || this.#files !== 1 || !this.#isForBatch(form))
+    )
+      return null
     this.#scanner.end()
     if (!this.#scanner.complete) return null
     const findings = this.#findings
@@ -99,6 +133,8 @@ export class BatchLines {
   }
 
   #isForBatch({ fields }: Form): boolean {
-    return INPUTS[this.#kind].hasPurpose ? fields.length === 1 && fields[0]!.value === 'batch' : this.#parts === 1
+    return INPUTS[this.#kind].hasPurpose
+      ? fields.length === 1 && fields[0]!.value === 'batch'
+      : this.#parts === 1
   }
 }

@@ -1,4 +1,5 @@
-// The readers of a body's bytes, by what kind of body it is. Each takes the pieces in any split and costs time linear in them.
+// The readers of a body's bytes, by what kind of body it is. Each takes the pieces in any split and
+// costs time linear in them.
 import { isUtf8 } from 'node:buffer'
 import { valuesOf } from '../../http1/header-fields.ts'
 import { JsonScanner } from '../json/scanner.ts'
@@ -20,23 +21,39 @@ export interface BodyReader {
 }
 
 /** The reader for a body with these headers, or why there is none. */
-export function readerFor(rule: BodyRule, places: Places, headers: readonly string[], strict: boolean, findings: Findings): BodyReader | Refusal {
+export function readerFor(
+  rule: BodyRule,
+  places: Places,
+  headers: readonly string[],
+  strict: boolean,
+  findings: Findings,
+): BodyReader | Refusal {
   const types = valuesOf(headers, 'content-type')
   const type = types[0] ?? ''
   // What nearly everybody says.
-  if (type === 'application/json' && types.length === 1) return new JsonBody(places, strict, findings)
+  if (type === 'application/json' && types.length === 1)
+    return new JsonBody(places, strict, findings)
   if (strict && types.length > 1) return ambiguous('The request has two content types.')
   if (strict && isTwofoldType(type)) return ambiguous('The content type names two kinds of body.')
   if (isForm(type)) {
     const boundary = strict && !rule.multipart ? null : boundaryOf(type)
-    if (boundary === null) return unknownModel('The body is multipart in a way in which its model cannot be known.')
-    return new FormBody(new MultipartReader(boundary, places.fields, new PartReader(findings)), places, strict, findings)
+    if (boundary === null)
+      return unknownModel('The body is multipart in a way in which its model cannot be known.')
+    return new FormBody(
+      new MultipartReader(boundary, places.fields, new PartReader(findings)),
+      places,
+      strict,
+      findings,
+    )
   }
   if (/^application\/x-www-form-urlencoded/i.test(type.trim())) {
-    return strict ? unknownModel('The body is not JSON.') : new UrlencodedReader(places, findings, new JsonBody(places, false, findings))
+    return strict
+      ? unknownModel('The body is not JSON.')
+      : new UrlencodedReader(places, findings, new JsonBody(places, false, findings))
   }
   const charset = /;[ \t]*charset[ \t]*=[ \t]*"?([^";\s]*)/i.exec(type)?.[1]
-  if (strict && charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) return ambiguous('The body is in another charset than UTF-8.')
+  if (strict && charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset))
+    return ambiguous('The body is in another charset than UTF-8.')
   return new JsonBody(places, strict, findings)
 }
 
@@ -61,7 +78,13 @@ class JsonBody implements BodyReader {
     this.#keyed = findings.keyed()
     const strings = findings.strings()
     const wanted = strict ? places.wanted : places.observed
-    this.#scanner = new JsonScanner(wanted, findings, strings === undefined ? { strict, longestValue: LONGEST_NAME } : { strict: true, longestValue: LONGEST_NAME, strings })
+    this.#scanner = new JsonScanner(
+      wanted,
+      findings,
+      strings === undefined
+        ? { strict, longestValue: LONGEST_NAME }
+        : { strict: true, longestValue: LONGEST_NAME, strings },
+    )
     this.#utf8 = strict ? new Utf8Check() : null
   }
 
@@ -76,7 +99,11 @@ class JsonBody implements BodyReader {
 
   #behindMark(piece: Buffer): Buffer {
     let from = 0
-    while (from < piece.length && this.#marked < MARK.length && piece[from] === MARK[this.#marked]) {
+    while (
+      from < piece.length &&
+      this.#marked < MARK.length &&
+      piece[from] === MARK[this.#marked]
+    ) {
       from++
       this.#marked++
     }
@@ -90,7 +117,11 @@ class JsonBody implements BodyReader {
     if (this.#findings.decided) return null
     this.#scanner.end()
     const certain = this.#scanner.complete && !this.#findings.lookalike
-    return certain ? null : ambiguous('The body is not exactly one JSON value (RFC 8259, UTF-8 without BOM), or is nested too deeply.')
+    return certain
+      ? null
+      : ambiguous(
+          'The body is not exactly one JSON value (RFC 8259, UTF-8 without BOM), or is nested too deeply.',
+        )
   }
 }
 
@@ -160,6 +191,8 @@ class FormBody implements BodyReader {
       }
     }
     if (problem !== null) return ambiguous(problem)
-    return this.#strict && names.size < fields.length ? ambiguous('A field of the multipart body stands there twice.') : null
+    return this.#strict && names.size < fields.length
+      ? ambiguous('A field of the multipart body stands there twice.')
+      : null
   }
 }

@@ -1,15 +1,22 @@
-// Reads a request body to its end where the gate has to see all of it before the upstream may see any.
+// Reads a request body to its end where the gate has to see all of it before the upstream may see
+// any.
 import type { BodySink, CallerBody } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
 import { PieceList } from './piece-list.ts'
 import type { Place } from '../shares/request-shares.ts'
 
 export type WholeBody =
-  /** `pieces` of `length` bytes together, in their order. Never joined: a body of 64 MB would be copied, and stop everything else meanwhile. */
+  /**
+   * `pieces` of `length` bytes together, in their order. Never joined: a body of 64 MB would be
+   * copied, and stop everything else meanwhile.
+   */
   | { ok: true; pieces: readonly Buffer[]; length: number; trailers: RawHeaders }
   /** `pieces`: what has been read, and counts as held; the rest waits. */
   | { ok: false; reason: 'too_large'; pieces: readonly Buffer[]; length: number }
-  /** `busy`: no room for it, or it had to make room for others. `slow`: it did not come fast enough. `gone`: the caller left in the middle. */
+  /**
+   * `busy`: no room for it, or it had to make room for others. `slow`: it did not come fast enough.
+   * `gone`: the caller left in the middle.
+   */
   | { ok: false; reason: 'busy' | 'slow' | 'gone' }
 
 /** How fast a body that is held must come. */
@@ -24,10 +31,16 @@ export interface BodyPace {
 const MIN_RATE = 16.384
 
 /**
- * Reads the body, `limit` bytes at most. What was read counts as held by `place` until that releases it. When all of it has come already, the answer
- * is there at once. Until then the request may be ended to make room for others.
+ * Reads the body, `limit` bytes at most. What was read counts as held by `place` until that
+ * releases it. When all of it has come already, the answer is there at once. Until then the request
+ * may be ended to make room for others.
  */
-export function readWhole(body: CallerBody, limit: number, pace: BodyPace, place: Place): WholeBody | Promise<WholeBody> {
+export function readWhole(
+  body: CallerBody,
+  limit: number,
+  pace: BodyPace,
+  place: Place,
+): WholeBody | Promise<WholeBody> {
   if ((body.length ?? 0) > limit) return { ok: false, reason: 'too_large', pieces: [], length: 0 }
   const reading = new Reading(body, limit, place)
   body.read(reading)
@@ -62,7 +75,8 @@ class Reading implements BodySink {
     if (!this.#place.hold(chunk.length)) return this.#end({ ok: false, reason: 'busy' })
     if (this.#resolve !== null) this.#moved = performance.now()
     this.#list.add(chunk)
-    if (this.#list.length > this.#limit) this.#end({ ok: false, reason: 'too_large', ...this.#read() })
+    if (this.#list.length > this.#limit)
+      this.#end({ ok: false, reason: 'too_large', ...this.#read() })
   }
 
   onEnd(trailers: RawHeaders): void {

@@ -1,12 +1,13 @@
-// Different strings as the bytes that they are, each kept once, until somebody has the time to look at them: 30 ns for one of 16 bytes, where a string of
-// JavaScript's in a set takes 300.
+// Different strings as the bytes that they are, each kept once, until somebody has the time to look
+// at them: 30 ns for one of 16 bytes, where a string of JavaScript's in a set takes 300.
 
 const CHUNK_BYTES = 65_536
 const FIRST_SLOTS = 256
 /** Longer ones are copied and compared by the engine. */
 const SHORT_BYTES = 64
 /**
- * Slots that are looked into: somebody may choose strings whose hashes collide. One that finds no slot is kept all the same, and may be kept twice.
+ * Slots that are looked into: somebody may choose strings whose hashes collide. One that finds no
+ * slot is kept all the same, and may be kept twice.
  */
 const MOST_PROBES = 16
 /** Of each string: hash, size, number of the chunk, offset in it. */
@@ -72,11 +73,20 @@ export class ByteStrings {
     const slots = this.#slots
     const entries = this.#entries
     const mask = slots.length - 1
-    for (let probe = 0, slot = startOf(hash, mask); probe < MOST_PROBES; probe++, slot = (slot + 1) & mask) {
+    for (
+      let probe = 0, slot = startOf(hash, mask);
+      probe < MOST_PROBES;
+      probe++, slot = (slot + 1) & mask
+    ) {
       const number = slots[slot]!
       if (number === 0) return slot
       const entry = (number - 1) * FIELDS
-      if (entries[entry] === hash && entries[entry + 1] === to - from && isSame(bytes, from, to, this.#chunks[entries[entry + 2]!]!, entries[entry + 3]!)) return -2
+      if (
+        entries[entry] === hash &&
+        entries[entry + 1] === to - from &&
+        isSame(bytes, from, to, this.#chunks[entries[entry + 2]!]!, entries[entry + 3]!)
+      )
+        return -2
     }
     return -1
   }
@@ -92,7 +102,8 @@ export class ByteStrings {
     const mask = slots.length - 1
     for (let number = 1; number <= this.#count; number++) {
       let slot = startOf(this.#entries[(number - 1) * FIELDS]!, mask)
-      for (let probe = 0; probe < MOST_PROBES && slots[slot] !== 0; probe++) slot = (slot + 1) & mask
+      for (let probe = 0; probe < MOST_PROBES && slots[slot] !== 0; probe++)
+        slot = (slot + 1) & mask
       if (slots[slot] === 0) slots[slot] = number
     }
     this.#slots = slots

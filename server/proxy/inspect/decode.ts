@@ -1,13 +1,26 @@
-// Decodes a compressed request body for looking at, off the thread that serves everybody: what goes upstream is what came.
+// Decodes a compressed request body for looking at, off the thread that serves everybody: what goes
+// upstream is what came.
 import type { Transform } from 'node:stream'
-import { createBrotliDecompress, createInflate, createInflateRaw, createZstdDecompress, crc32 } from 'node:zlib'
+import {
+  createBrotliDecompress,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+  crc32,
+} from 'node:zlib'
 import { STEP_BYTES } from './scheduler.ts'
 import type { Source } from './source.ts'
 
-/** One of Node's decoders. `bytesWritten`: bytes of the input that belonged to the one stream that it decodes. */
+/**
+ * One of Node's decoders. `bytesWritten`: bytes of the input that belonged to the one stream that
+ * it decodes.
+ */
 type Decoder = Transform & { readonly bytesWritten: number }
 
-/** How much of the body frames the compressed stream, which is given to the decoder together with what follows it. */
+/**
+ * How much of the body frames the compressed stream, which is given to the decoder together with
+ * what follows it.
+ */
 interface Framing {
   readonly head: number
   readonly tail: Buffer
@@ -17,7 +30,10 @@ interface Encoding {
   open(): Decoder
   /** Null where the body is not in this encoding. */
   frame(pieces: readonly Buffer[]): Framing | null
-  /** Whether four bytes begin another stream, where the decoder would go on with one that begins with a piece of its own. */
+  /**
+   * Whether four bytes begin another stream, where the decoder would go on with one that begins
+   * with a piece of its own.
+   */
   begins?(bytes: Buffer): boolean
 }
 
@@ -27,27 +43,41 @@ const UNFRAMED: Framing = { head: 0, tail: Buffer.alloc(0) }
 const GZIP: Encoding = { open: () => createInflateRaw(OPTIONS), frame: gzipFraming }
 const unframed = (open: () => Decoder): Encoding => ({ open, frame: () => UNFRAMED })
 
-/** TABLE of decoders. A map, because callers name what they like: an object knows a `constructor` too. */
+/**
+ * TABLE of decoders. A map, because callers name what they like: an object knows a `constructor`
+ * too.
+ */
 const ENCODINGS: ReadonlyMap<string, Encoding> = new Map([
   ['gzip', GZIP],
   ['x-gzip', GZIP],
   ['deflate', unframed(() => createInflate(OPTIONS))],
   ['br', unframed(() => createBrotliDecompress(OPTIONS))],
-  ['zstd', { ...unframed(() => createZstdDecompress(OPTIONS)), begins: (bytes) => isZstdFrame(bytes) }],
+  [
+    'zstd',
+    { ...unframed(() => createZstdDecompress(OPTIONS)), begins: (bytes) => isZstdFrame(bytes) },
+  ],
 ])
 
 /**
- * The source of the decoded bytes, or null for an unknown encoding. It breaks where the body is more than `limit` bytes, or is not exactly
- * one compressed stream: servers disagree about what follows the first one (RFC 9110, section 8.4).
+ * The source of the decoded bytes, or null for an unknown encoding. It breaks where the body is
+ * more than `limit` bytes, or is not exactly one compressed stream: servers disagree about what
+ * follows the first one (RFC 9110, section 8.4).
  */
-export function decodedSource(pieces: readonly Buffer[], encoding: string, limit: number): Source | null {
+export function decodedSource(
+  pieces: readonly Buffer[],
+  encoding: string,
+  limit: number,
+): Source | null {
   const found = ENCODINGS.get(encoding.trim().toLowerCase())
   const framing = found?.frame(pieces) ?? null
-  return found === undefined || framing === null ? null : new DecodedSource(pieces, found, framing, limit)
+  return found === undefined || framing === null
+    ? null
+    : new DecodedSource(pieces, found, framing, limit)
 }
 
 /** Whether a content coding says that nothing was encoded. */
-export const isIdentity = (encoding: string): boolean => encoding.trim().toLowerCase() === 'identity'
+export const isIdentity = (encoding: string): boolean =>
+  encoding.trim().toLowerCase() === 'identity'
 
 class DecodedSource implements Source {
   ended = false
@@ -109,8 +139,13 @@ class DecodedSource implements Source {
 
   /** Gives the decoder one piece after another, each when the one before has been taken. */
   #give(skipped: number): void {
-    while (this.#at < this.#pieces.length && this.#pieces[this.#at]!.length <= skipped) skipped -= this.#pieces[this.#at++]!.length
-    if (this.#given > 0 && this.#encoding.begins?.(beginning(this.#pieces, MAGIC_BYTES, this.#at)) === true) return this.#break()
+    while (this.#at < this.#pieces.length && this.#pieces[this.#at]!.length <= skipped)
+      skipped -= this.#pieces[this.#at++]!.length
+    if (
+      this.#given > 0 &&
+      this.#encoding.begins?.(beginning(this.#pieces, MAGIC_BYTES, this.#at)) === true
+    )
+      return this.#break()
     const piece = this.#pieces[this.#at++]
     if (piece === undefined) return void this.#decoder.end()
     const rest = piece.subarray(skipped)
@@ -125,7 +160,10 @@ class DecodedSource implements Source {
   #isWhole(): boolean {
     const { head, tail } = this.#framing
     if (head + this.#decoder.bytesWritten + tail.length !== this.#length) return false
-    return tail.length === 0 || (tail.readUInt32LE(0) === this.#crc && tail.readUInt32LE(4) === this.#decoded % 2 ** 32)
+    return (
+      tail.length === 0 ||
+      (tail.readUInt32LE(0) === this.#crc && tail.readUInt32LE(4) === this.#decoded % 2 ** 32)
+    )
   }
 
   #break(): void {
@@ -144,7 +182,10 @@ class DecodedSource implements Source {
 const LONGEST_HEAD = 64 * 1024
 const TRAILER_BYTES = 8
 
-/** One gzip member (RFC 1952). Its header and trailer are read here, because Node's own decoder joins several members silently. */
+/**
+ * One gzip member (RFC 1952). Its header and trailer are read here, because Node's own decoder
+ * joins several members silently.
+ */
 function gzipFraming(pieces: readonly Buffer[]): Framing | null {
   const start = beginning(pieces, LONGEST_HEAD)
   if (start.length < 18 || start[0] !== 0x1f || start[1] !== 0x8b || start[2] !== 8) return null
@@ -165,7 +206,8 @@ const MAGIC_BYTES = 4
 
 /** The magic number of a frame (RFC 8878, section 3.1.1), or of one that is skipped. */
 const isZstdFrame = (bytes: Buffer): boolean =>
-  bytes.length === MAGIC_BYTES && (bytes.readUInt32LE() === 0xfd2fb528 || (bytes.readUInt32LE() & 0xfffffff0) >>> 0 === 0x184d2a50)
+  bytes.length === MAGIC_BYTES &&
+  (bytes.readUInt32LE() === 0xfd2fb528 || (bytes.readUInt32LE() & 0xfffffff0) >>> 0 === 0x184d2a50)
 
 /** At most so many bytes from the beginning of a piece on. */
 function beginning(pieces: readonly Buffer[], most: number, from = 0): Buffer {
@@ -181,6 +223,7 @@ function beginning(pieces: readonly Buffer[], most: number, from = 0): Buffer {
 
 function ending(pieces: readonly Buffer[], most: number): Buffer {
   let end: Buffer = Buffer.alloc(0)
-  for (let i = pieces.length - 1; i >= 0 && end.length < most; i--) end = Buffer.concat([pieces[i]!.subarray(-(most - end.length)), end])
+  for (let i = pieces.length - 1; i >= 0 && end.length < most; i--)
+    end = Buffer.concat([pieces[i]!.subarray(-(most - end.length)), end])
   return end
 }

@@ -1,5 +1,6 @@
-// What one request body says: models, stored objects, ids wherever they stand, and whether the answer is kept. One collector for every kind
-// of body; strict where a model is decided about, lenient where the body is only read for the ledger and for whose objects it names.
+// What one request body says: models, stored objects, ids wherever they stand, and whether the
+// answer is kept. One collector for every kind of body; strict where a model is decided about,
+// lenient where the body is only read for the ledger and for whose objects it names.
 import { ITEM } from '../objects/item-ranges.ts'
 import { parseJson } from '../json/paths.ts'
 import type { JsonSink, Oddity, StringWatch } from '../json/scanner.ts'
@@ -18,12 +19,18 @@ export interface Refusal {
 }
 
 export const ambiguous = (message: string): Refusal => ({ code: 'ambiguous_body', message })
-export const unknownModel = (message: string): Refusal => ({ code: 'model_not_allowed', message: `${message} This key is limited to certain models.` })
+export const unknownModel = (message: string): Refusal => ({
+  code: 'model_not_allowed',
+  message: `${message} This key is limited to certain models.`,
+})
 
 /** Different keys of a body that are remembered. */
 const MOST_KEYS = 1_000
 
-/** Strings of a body that are looked at as they come; the others wait, because there may be so many that none has to be looked at. */
+/**
+ * Strings of a body that are looked at as they come; the others wait, because there may be so many
+ * that none has to be looked at.
+ */
 const LOOKED_AT_ONCE = 32
 
 const MANY_NAMED = `${MOST_NAMED} models and stored objects`
@@ -46,7 +53,10 @@ interface Part {
 
 /** What a body's keys and fields give where no row says where models and ids stand. */
 export interface GivenIds {
-  /** The names under which it gives ids; null where rows say where these stand, so that only models count. */
+  /**
+   * The names under which it gives ids; null where rows say where these stand, so that only models
+   * count.
+   */
   readonly names: IdNames | null
   /** Which ids are everybody's. */
   readonly publicObjects: Provider['publicObjects']
@@ -66,13 +76,21 @@ export class Findings implements JsonSink {
   named = false
   /** Stored objects that stand where the endpoint expects one. */
   readonly objects: ObjectRef[] = []
-  /** Whole strings that are an id of the provider's, wherever they stand: each once, and none that stands among the objects before. */
+  /**
+   * Whole strings that are an id of the provider's, wherever they stand: each once, and none that
+   * stands among the objects before.
+   */
   readonly #ids: ObjectRef[] = []
-  /** Whether it names items that are stored, rather than repeat them: known when the body has ended. */
+  /**
+   * Whether it names items that are stored, rather than repeat them: known when the body has ended.
+   */
   refers = false
   /** Whether it asks the provider to keep the answer. */
   kept = false
-  /** Strict: why no upstream can be trusted to read the same as we do, where the models are known nevertheless. */
+  /**
+   * Strict: why no upstream can be trusted to read the same as we do, where the models are known
+   * nevertheless.
+   */
   hidden: string | null = null
   /** Strict: why the request is refused. */
   problem: Refusal | null = null
@@ -105,7 +123,12 @@ export class Findings implements JsonSink {
   readonly #fields: GivenIds | null
 
   /** @param fields what its keys and fields give, where no row says where an id stands */
-  constructor(places: Places, strict: boolean, idForms: IdForms | undefined, fields: GivenIds | null = null) {
+  constructor(
+    places: Places,
+    strict: boolean,
+    idForms: IdForms | undefined,
+    fields: GivenIds | null = null,
+  ) {
     this.#places = places
     this.#strict = strict
     this.idForms = idForms
@@ -127,13 +150,19 @@ export class Findings implements JsonSink {
     return new Findings(this.#places, this.#strict, this.idForms, this.#fields)
   }
 
-  /** Takes over which ids such a part names. @param perhaps whether they may be something else: then only another key's objects count */
+  /**
+   * Takes over which ids such a part names. @param perhaps whether they may be something else: then
+   * only another key's objects count
+   */
   take(part: Findings, perhaps: boolean): void {
     if (part.unclear || part.decided) this.#tooMany(MANY_IDS)
     else if (part.#hasAny()) this.#parts.push({ part, perhaps, next: 0 })
   }
 
-  /** Strings that are looked at when the findings are settled; more may be added to them until then. @param cost how many strings one of them counts as */
+  /**
+   * Strings that are looked at when the findings are settled; more may be added to them until then.
+   * @param cost how many strings one of them counts as
+   */
   later(strings: ByteStrings, tell: TellString, cost = 1): void {
     this.#waiting.push({ strings, tell, cost, next: 0 })
   }
@@ -152,7 +181,8 @@ export class Findings implements JsonSink {
   #settle(most: number): number {
     let left = most
     for (const one of this.#waiting) {
-      for (; left > 0 && one.next < one.strings.size; left -= one.cost) one.strings.tell(one.next++, one.tell)
+      for (; left > 0 && one.next < one.strings.size; left -= one.cost)
+        one.strings.tell(one.next++, one.tell)
     }
     for (const one of this.#parts) {
       if (left > 0) left = one.part.#settle(left)
@@ -201,7 +231,10 @@ export class Findings implements JsonSink {
     }
   }
 
-  /** A whole, decoded string of the body. @param perhaps whether it may be something else than an id: then only another key's objects count */
+  /**
+   * A whole, decoded string of the body. @param perhaps whether it may be something else than an
+   * id: then only another key's objects count
+   */
   text(text: string, perhaps = false): void {
     if (text === REFERENCE && !perhaps) this.refers = true
     const ref = this.idForms?.refOf(text) ?? null
@@ -238,7 +271,9 @@ export class Findings implements JsonSink {
 
   /** What a value under this name is looked into for. */
   #kindUnder({ names }: GivenIds, name: string): string | null {
-    return this.idForms?.models !== undefined && givesModel(name) ? MODEL : (names?.kindOf(name) ?? null)
+    return this.idForms?.models !== undefined && givesModel(name)
+      ? MODEL
+      : (names?.kindOf(name) ?? null)
   }
 
   #give({ publicObjects }: GivenIds, kind: string, text: string): void {
@@ -249,7 +284,8 @@ export class Findings implements JsonSink {
 
   /** A word that may name an object of any of these kinds: letters, digits, `_.~-`. Told once. */
   word(word: string, kinds: readonly string[]): void {
-    for (const kind of kinds) this.objects.push(this.#asMentioned({ kind, id: word, mayBeUnknown: true }))
+    for (const kind of kinds)
+      this.objects.push(this.#asMentioned({ kind, id: word, mayBeUnknown: true }))
     if (word === REFERENCE) this.refers = true
     const ref = this.idForms?.refOf(word) ?? null
     if (ref !== null && !(ref.id === word && kinds.includes(ref.kind))) this.mention(ref)
@@ -304,7 +340,9 @@ export class Findings implements JsonSink {
     const places = this.#places
     const { keeps } = places
     if (this.#strict && places.stored.has(path)) {
-      this.problem ??= unknownModel(`The body points to something stored (\`${path}\`) that may choose another model.`)
+      this.problem ??= unknownModel(
+        `The body points to something stored (\`${path}\`) that may choose another model.`,
+      )
       return
     }
     const kind = places.objects.get(path)
@@ -323,7 +361,10 @@ export class Findings implements JsonSink {
     if (this.#strict) this.#toolModels().closed(path)
   }
 
-  /** The tools that run models which they do not name, once the body has ended. @param header whether a header names a model */
+  /**
+   * The tools that run models which they do not name, once the body has ended. @param header
+   * whether a header names a model
+   */
   unnamedTools(header: boolean): readonly ToolRun[] {
     return this.#tools?.unnamed(header) ?? []
   }
@@ -345,8 +386,10 @@ export class Findings implements JsonSink {
       if (this.#strict) this.problem ??= unknownModel(`The body's \`${path}\` is not a name.`)
       return
     }
-    // Only where a model is decided about do all of them count. A scan may tell the last one of a place again.
-    if (this.#strict && !(path === this.#modelAt && value === this.models.at(-1))) this.models.push(value)
+    // Only where a model is decided about do all of them count. A scan may tell the last one of a
+    // place again.
+    if (this.#strict && !(path === this.#modelAt && value === this.models.at(-1)))
+      this.models.push(value)
     this.#modelAt = path
     this.named ||= required
     this.storedModel(value)
@@ -356,21 +399,32 @@ export class Findings implements JsonSink {
 
   /** What a model's name names, where that is somebody's. */
   storedModel(name: string): void {
-    for (const ref of this.idForms?.models?.refsOf(name) ?? NONE) if (!this.#placed.has(ref)) this.place(ref)
+    for (const ref of this.idForms?.models?.refsOf(name) ?? NONE)
+      if (!this.#placed.has(ref)) this.place(ref)
   }
 
   oddity(kind: Oddity, path: string): void {
     const places = this.#places
     if (!this.#strict) {
-      if (kind === 'lookalike' && places.objectPaths.some((place) => place.startsWith(path))) this.lookalike = true
+      if (kind === 'lookalike' && places.objectPaths.some((place) => place.startsWith(path)))
+        this.lookalike = true
     } else if (kind === 'mismatch' || kind === 'text') {
       if (this.problem !== null || (kind === 'text' && places.texts.has(path))) return
       if (!places.ways.some((way) => way.startsWith(path))) return
-      this.problem = unknownModel(path === '' ? 'The body is not a JSON object.' : `The body's \`${path}\` is not what this endpoint expects.`)
-    } else if (kind === 'escaped') this.hidden ??= `The body spells the key \`${path}\` with escapes, which some parsers do not read.`
+      this.problem = unknownModel(
+        path === ''
+          ? 'The body is not a JSON object.'
+          : `The body's \`${path}\` is not what this endpoint expects.`,
+      )
+    } else if (kind === 'escaped')
+      this.hidden ??= `The body spells the key \`${path}\` with escapes, which some parsers do not read.`
     else if (!this.#twofold) {
       this.#twofold = true
-      this.problem = ambiguous(kind === 'duplicate' ? `The body holds \`${path}\` twice.` : `The body holds a key that some parsers read as \`${path}\`.`)
+      this.problem = ambiguous(
+        kind === 'duplicate'
+          ? `The body holds \`${path}\` twice.`
+          : `The body holds a key that some parsers read as \`${path}\`.`,
+      )
       this.decided = true
     }
   }
@@ -382,7 +436,10 @@ export class Findings implements JsonSink {
   }
 
   #tooLong(path: string): void {
-    if (this.#strict) this.problem ??= ambiguous(`The body's \`${path}\` is too long to see which stored objects it names.`)
+    if (this.#strict)
+      this.problem ??= ambiguous(
+        `The body's \`${path}\` is too long to see which stored objects it names.`,
+      )
     else this.unclear = true
   }
 
@@ -422,9 +479,13 @@ class RefSet {
   }
 }
 
-const setOf = (id: string): number => (id.charCodeAt(id.length - 1) * 7 + id.charCodeAt(id.length - 2)) & (SETS - 1)
+const setOf = (id: string): number =>
+  (id.charCodeAt(id.length - 1) * 7 + id.charCodeAt(id.length - 2)) & (SETS - 1)
 
-/** An item that is referred to must be somebody's; one that is repeated need not. Which of them it is, the end of a body may say. */
+/**
+ * An item that is referred to must be somebody's; one that is repeated need not. Which of them it
+ * is, the end of a body may say.
+ */
 class MentionedItem implements ObjectRef {
   readonly kind = ITEM
   readonly id: string
@@ -440,7 +501,10 @@ class MentionedItem implements ObjectRef {
   }
 }
 
-/** What the bytes of a JSON value mean; undefined where they mean nothing. Most are plain strings, which need no parser. */
+/**
+ * What the bytes of a JSON value mean; undefined where they mean nothing. Most are plain strings,
+ * which need no parser.
+ */
 function valueOf(raw: Buffer): unknown {
   const text = raw.toString('utf8')
   // oxlint-disable-next-line no-control-regex -- RFC 8259, section 7: these must be escaped

@@ -1,4 +1,5 @@
-// What the headers and the trailers of a request name: in those that name an object by their own name, and as an id in its full spelling in any other.
+// What the headers and the trailers of a request name: in those that name an object by their own
+// name, and as an id in its full spelling in any other.
 import { ownText } from '../../common/copy-string.ts'
 import { plainNameOf, requestHeaders } from '../forward/headers.ts'
 import { headerModels } from './outside-body.ts'
@@ -26,17 +27,24 @@ export function headerRefs(provider: Provider, raw: readonly string[]): readonly
     if (ids === undefined || !mayBeId(value, ids)) continue
     const refs = spelledIn(value, ids)
     // What does not go up names nothing there.
-    if (refs.length > 0 && requestHeaders([raw[i]!, value], provider).length > 0) (found ??= []).push(...refs.filter((ref) => kind === undefined || ref.kind !== kind))
+    if (refs.length > 0 && requestHeaders([raw[i]!, value], provider).length > 0)
+      (found ??= []).push(...refs.filter((ref) => kind === undefined || ref.kind !== kind))
   }
   return found ?? NOTHING
 }
 
 /** The stored models that headers name in which the endpoint takes a model. */
-export function modelRefs({ ids }: Provider, { endpoint }: Match, raw: readonly string[]): readonly ObjectRef[] {
+export function modelRefs(
+  { ids }: Provider,
+  { endpoint }: Match,
+  raw: readonly string[],
+): readonly ObjectRef[] {
   const place = endpoint?.model
   const names = place !== undefined && 'body' in place ? place.headers : undefined
   const { models } = ids ?? {}
-  return names === undefined || models === undefined ? NOTHING : headerModels(names, raw).flatMap((name) => models.refsOf(name))
+  return names === undefined || models === undefined
+    ? NOTHING
+    : headerModels(names, raw).flatMap((name) => models.refsOf(name))
 }
 
 function spelledIn(value: string, ids: IdForms): readonly ObjectRef[] {

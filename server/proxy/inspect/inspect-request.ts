@@ -1,4 +1,5 @@
-// Step 5: which models and stored objects a request can reach, and what of its body had to be read to know that.
+// Step 5: which models and stored objects a request can reach, and what of its body had to be read
+// to know that.
 import type { Caller, CallerBody } from '../../http1/exchange.ts'
 import { valuesOf, type RawHeaders } from '../../http1/header-fields.ts'
 import type { CachedKey } from '../../keys/cache.ts'
@@ -25,7 +26,10 @@ export interface InspectedRequest {
   /** Stored objects that it names where its endpoint expects one, and those in its path. */
   readonly objects: readonly ObjectRef[]
   readonly body: Outgoing['body']
-  /** The same objects, where ids that stand in prose only may be nobody's: asked for where a request would be refused for one. */
+  /**
+   * The same objects, where ids that stand in prose only may be nobody's: asked for where a request
+   * would be refused for one.
+   */
   readonly besideProse?: () => readonly ObjectRef[]
   /** Whether nothing is known of what the body names. */
   readonly isUnread?: boolean
@@ -57,60 +61,113 @@ interface Target {
 
 type Read = Extract<WholeBody, { ok: true }>
 
-/** Bodies up to this size are inspected at once, which takes less than a millisecond: `npm run bench -- inspect`. */
+/**
+ * Bodies up to this size are inspected at once, which takes less than a millisecond: `npm run bench
+ * -- inspect`.
+ */
 const MAX_SYNC_BYTES = 128 * 1024
 
 /**
- * Null: the caller has left. There at once, unless the body has still to come, or is long, or has to be decoded.
+ * Null: the caller has left. There at once, unless the body has still to come, or is long, or has
+ * to be decoded.
  *
- * @param prove proves the key again: what becomes of it while the body comes, which may take its time, counts
+ * @param prove proves the key again: what becomes of it while the body comes, which may take its
+ *   time, counts
  * @throws Refused
  */
-export function inspectRequest(target: Target, parts: InspectionParts, prove: () => CachedKey): InspectedRequest | null | Promise<InspectedRequest | null> {
+export function inspectRequest(
+  target: Target,
+  parts: InspectionParts,
+  prove: () => CachedKey,
+): InspectedRequest | null | Promise<InspectedRequest | null> {
   const { trip, provider, match } = target
   const { caller, key } = trip
   const { limits, objects } = parts
   caller.proceed()
   const { body } = caller
-  if (body === null || !((!key!.scope.all && needsBody(match)) || namesObjects(match, bodyRuleOf(match), caller.headers))) return decideUnread(target, [])
-  const decide = (result: WholeBody, { scope, id, objects: holdings }: CachedKey): InspectedRequest | null | Promise<InspectedRequest | null> => {
+  if (
+    body === null ||
+    !(
+      (!key!.scope.all && needsBody(match)) ||
+      namesObjects(match, bodyRuleOf(match), caller.headers)
+    )
+  )
+    return decideUnread(target, [])
+  const decide = (
+    result: WholeBody,
+    { scope, id, objects: holdings }: CachedKey,
+  ): InspectedRequest | null | Promise<InspectedRequest | null> => {
     if (result.ok) return inspectBody(target, parts, result, prove)
     if (result.reason === 'busy') throw busy(HOLDS_TOO_MUCH)
-    if (result.reason !== 'too_large') throw new Refused('body_too_slow', 'The body of the request came too slowly. A body that has to be read whole must come at 16 KB/s on average.')
+    if (result.reason !== 'too_large')
+      throw new Refused(
+        'body_too_slow',
+        'The body of the request came too slowly. A body that has to be read whole must come at 16 KB/s on average.',
+      )
     const begun = result.pieces
     if (!scope.all) throw tooLarge('model', limits.body)
     if (holdings === 'own') throw tooLarge('stored objects', limits.body)
-    // Of a key without limits on its models only stored objects matter; where there is none that it may not name, the rest need not be read.
+    // Of a key without limits on its models only stored objects matter; where there is none that it
+    // may not name, the rest need not be read.
     return objects.anyForeign(provider.id, id).then((some) => {
       if (some) throw tooLarge('stored objects', limits.body)
       return decideUnread(target, begun)
     })
   }
-  const go = (result: WholeBody, proven: () => CachedKey): InspectedRequest | null | Promise<InspectedRequest | null> =>
-    !result.ok && result.reason === 'gone' ? null : holding(body, result, () => decide(result, proven()))
+  const go = (
+    result: WholeBody,
+    proven: () => CachedKey,
+  ): InspectedRequest | null | Promise<InspectedRequest | null> =>
+    !result.ok && result.reason === 'gone'
+      ? null
+      : holding(body, result, () => decide(result, proven()))
   const reading = readWhole(body, limits.body, limits, trip.place!)
-  return reading instanceof Promise ? reading.then((result) => go(result, prove)) : go(reading, () => key!)
+  return reading instanceof Promise
+    ? reading.then((result) => go(result, prove))
+    : go(reading, () => key!)
 }
 
-const tooLarge = (what: string, limit: number): Refused => new Refused('body_too_large', `The body must be read to find its ${what}, and is larger than ${limit} bytes.`)
+const tooLarge = (what: string, limit: number): Refused =>
+  new Refused(
+    'body_too_large',
+    `The body must be read to find its ${what}, and is larger than ${limit} bytes.`,
+  )
 const HOLDS_TOO_MUCH = 'The proxy holds too many large requests at the moment.'
 
-/** Whether a body may name stored objects: any may, but for files that are uploaded to be stored. Those are content. */
+/**
+ * Whether a body may name stored objects: any may, but for files that are uploaded to be stored.
+ * Those are content.
+ */
 function namesObjects(match: Match, rule: BodyRule | null, headers: readonly string[]): boolean {
   const uploads = match.endpoint?.uploads
   if (uploads === undefined) return true
-  if (!isForm(valuesOf(headers, 'content-type')[0] ?? '')) return rule?.objects !== undefined || (uploads === 'form' && !storesFile(match))
+  if (!isForm(valuesOf(headers, 'content-type')[0] ?? ''))
+    return rule?.objects !== undefined || (uploads === 'form' && !storesFile(match))
   return rule !== null && placesOf(rule).objectFields.size > 0
 }
 
-/** A body that streams up without being held. @param begun the beginning of one that is too long to be held */
-function decideUnread({ trip, provider, match, pathAndQuery }: Target, begun: readonly Buffer[]): InspectedRequest {
+/**
+ * A body that streams up without being held. @param begun the beginning of one that is too long to
+ * be held
+ */
+function decideUnread(
+  { trip, provider, match, pathAndQuery }: Target,
+  begun: readonly Buffer[],
+): InspectedRequest {
   const { caller, key } = trip
   if (!key!.scope.all) {
-    const resolved = resolveModels(key!.scope, { provider, match, pathAndQuery, headers: caller.headers }, null)
+    const resolved = resolveModels(
+      key!.scope,
+      { provider, match, pathAndQuery, headers: caller.headers },
+      null,
+    )
     trip.model = written((resolved.ok ? resolved.models[0] : resolved.model) ?? match.model)
     if (!resolved.ok) throw new Refused(resolved.code, resolved.message)
-    return { objects: resolved.objects, body: outgoingBody(caller, provider, match, null, null, begun), observer: null }
+    return {
+      objects: resolved.objects,
+      body: outgoingBody(caller, provider, match, null, null, begun),
+      observer: null,
+    }
   }
   const observer = new BodyObserver(match, caller.headers, pathAndQuery)
   for (const piece of begun) observer.write(piece)
@@ -118,14 +175,21 @@ function decideUnread({ trip, provider, match, pathAndQuery }: Target, begun: re
   trip.model = written(observer.model)
   // It is not known in time.
   trip.kept = watching !== null
-  const input = match.endpoint?.uploads === undefined ? null : inputKindOf(Object.values(match.endpoint.creates ?? {}))
-  const lines = key!.objects === 'own' && caller.body !== null && input !== null ? BatchLines.of(caller.headers, caller.body.length, provider.ids, input) : null
+  const input =
+    match.endpoint?.uploads === undefined
+      ? null
+      : inputKindOf(Object.values(match.endpoint.creates ?? {}))
+  const lines =
+    key!.objects === 'own' && caller.body !== null && input !== null
+      ? BatchLines.of(caller.headers, caller.body.length, provider.ids, input)
+      : null
   const body = withLines(outgoingBody(caller, provider, match, null, watching, begun), lines)
   return { objects: match.objects, body, isUnread: body !== null, observer: watching, lines }
 }
 
 /** Whether what is uploaded becomes a file. */
-const storesFile = ({ endpoint }: Match): boolean => endpoint?.uploads !== undefined && Object.values(endpoint.creates ?? {}).includes('file')
+const storesFile = ({ endpoint }: Match): boolean =>
+  endpoint?.uploads !== undefined && Object.values(endpoint.creates ?? {}).includes('file')
 
 /** A body that streams up while its lines are read. */
 function withLines(body: Outgoing['body'], lines: BatchLines | null): Outgoing['body'] {
@@ -146,23 +210,45 @@ function withLines(body: Outgoing['body'], lines: BatchLines | null): Outgoing['
 }
 
 /** Where no model runs, the body is read for the objects that it names. */
-const isStrict = ({ trip, match }: Target): boolean => !trip.key!.scope.all && match.class !== 'neutral'
+const isStrict = ({ trip, match }: Target): boolean =>
+  !trip.key!.scope.all && match.class !== 'neutral'
 
 /** A body that is held. */
-function inspectBody(target: Target, parts: InspectionParts, read: Read, prove: () => CachedKey): InspectedRequest | Promise<InspectedRequest | null> {
+function inspectBody(
+  target: Target,
+  parts: InspectionParts,
+  read: Read,
+  prove: () => CachedKey,
+): InspectedRequest | Promise<InspectedRequest | null> {
   const { trip, provider, match } = target
-  const inspection = new Inspection({ provider, match, headers: trip.caller.headers, strict: isStrict(target), limit: parts.limits.body }, read.pieces)
-  if (read.length <= MAX_SYNC_BYTES && !inspection.waits && parts.inspections.runNow(inspection)) return decideInspected(target, read, inspection)
+  const inspection = new Inspection(
+    {
+      provider,
+      match,
+      headers: trip.caller.headers,
+      strict: isStrict(target),
+      limit: parts.limits.body,
+    },
+    read.pieces,
+  )
+  if (read.length <= MAX_SYNC_BYTES && !inspection.waits && parts.inspections.runNow(inspection))
+    return decideInspected(target, read, inspection)
   return inspectInTurns(trip, parts.inspections, inspection).then((done) => {
     if (!done) return null
     prove()
     // The key has got other limits meanwhile.
-    return isStrict(target) === inspection.strict ? decideInspected(target, read, inspection) : inspectBody(target, parts, read, prove)
+    return isStrict(target) === inspection.strict
+      ? decideInspected(target, read, inspection)
+      : inspectBody(target, parts, read, prove)
   })
 }
 
 /** @returns false where the caller has left */
-async function inspectInTurns({ caller, key, place }: Trip, inspections: InspectionQueue, inspection: Inspection): Promise<boolean> {
+async function inspectInTurns(
+  { caller, key, place }: Trip,
+  inspections: InspectionQueue,
+  inspection: Inspection,
+): Promise<boolean> {
   if (caller.gone) return false
   const ticket = inspections.run({ account_id: key!.accountId, key_id: key!.id }, inspection)
   let dropped = false
@@ -189,21 +275,42 @@ function decideInspected(target: Target, read: Read, inspection: Inspection): In
   const behind = headerRefs(provider, read.trailers)
   const besideProse = () => match.objects.concat(inspection.mentionedBesideProse(), behind)
   if (inspection.strict) {
-    const resolved = resolveModels(trip.key!.scope, { provider, match, pathAndQuery, headers: caller.headers }, inspection)
+    const resolved = resolveModels(
+      trip.key!.scope,
+      { provider, match, pathAndQuery, headers: caller.headers },
+      inspection,
+    )
     trip.model = written((resolved.ok ? resolved.models[0] : resolved.model) ?? match.model)
     if (!resolved.ok) throw new Refused(resolved.code, resolved.message)
     trip.kept = resolved.kept
     return { objects: resolved.objects.concat(behind), body, besideProse, observer: null }
   }
-  if (refusal !== null || findings.unclear) throw new Refused('ambiguous_body', 'The body cannot be read, so it is not known which stored objects it names.')
-  if (trip.key!.objects === 'own' && inspection.isUnreadable) throw new Refused('ambiguous_body', 'The body is neither JSON nor a form of UTF-8, so it is not known which stored objects it names.')
+  if (refusal !== null || findings.unclear)
+    throw new Refused(
+      'ambiguous_body',
+      'The body cannot be read, so it is not known which stored objects it names.',
+    )
+  if (trip.key!.objects === 'own' && inspection.isUnreadable)
+    throw new Refused(
+      'ambiguous_body',
+      'The body is neither JSON nor a form of UTF-8, so it is not known which stored objects it names.',
+    )
   trip.model = written(findings.model ?? headModel(match, pathAndQuery))
   trip.kept = findings.kept
-  return { objects: match.objects.concat(findings.mentioned, behind), body, besideProse, observer: null }
+  return {
+    objects: match.objects.concat(findings.mentioned, behind),
+    body,
+    besideProse,
+    observer: null,
+  }
 }
 
 /** Where it fails, the rest of a body that has been read in part is let go. */
-function holding<T>(body: CallerBody, result: WholeBody, deed: () => T | Promise<T>): T | Promise<T> {
+function holding<T>(
+  body: CallerBody,
+  result: WholeBody,
+  deed: () => T | Promise<T>,
+): T | Promise<T> {
   const letGo = (error: unknown): never => {
     if (!result.ok && result.reason === 'too_large') discard(body)
     throw error
@@ -216,13 +323,43 @@ function holding<T>(body: CallerBody, result: WholeBody, deed: () => T | Promise
   }
 }
 
-function outgoingBody({ body }: Caller, provider: Provider, match: Match, read: Read | null, observer: BodyObserver | null, begun: readonly Buffer[]): Outgoing['body'] {
+function outgoingBody(
+  { body }: Caller,
+  provider: Provider,
+  match: Match,
+  read: Read | null,
+  observer: BodyObserver | null,
+  begun: readonly Buffer[],
+): Outgoing['body'] {
   if (body === null) return null
   const place = match.endpoint?.model
   const named = (place !== undefined && 'body' in place ? place.headers : undefined) ?? []
-  const trailers = (raw: RawHeaders) => (raw.length === 0 ? raw : trailersOf(requestHeaders(raw, provider, match.endpoint), named))
-  if (read !== null) return { length: body.length, held: read.pieces, heldTrailers: read.trailers, rest: null, watch: null, trailers }
+  const trailers = (raw: RawHeaders) =>
+    raw.length === 0 ? raw : trailersOf(requestHeaders(raw, provider, match.endpoint), named)
+  if (read !== null)
+    return {
+      length: body.length,
+      held: read.pieces,
+      heldTrailers: read.trailers,
+      rest: null,
+      watch: null,
+      trailers,
+    }
   // The head is on its way when these come: what they would name cannot be asked for any more.
-  const nameless = (raw: RawHeaders) => trailers(raw.flatMap((_, i) => (i % 2 === 0 && headerRefs(provider, raw.slice(i, i + 2)).length === 0 ? raw.slice(i, i + 2) : [])))
-  return { length: body.length, held: begun, heldTrailers: [], rest: body, watch: observer === null ? null : (piece) => observer.write(piece), trailers: nameless }
+  const nameless = (raw: RawHeaders) =>
+    trailers(
+      raw.flatMap((_, i) =>
+        i % 2 === 0 && headerRefs(provider, raw.slice(i, i + 2)).length === 0
+          ? raw.slice(i, i + 2)
+          : [],
+      ),
+    )
+  return {
+    length: body.length,
+    held: begun,
+    heldTrailers: [],
+    rest: body,
+    watch: observer === null ? null : (piece) => observer.write(piece),
+    trailers: nameless,
+  }
 }

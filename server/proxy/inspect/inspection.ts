@@ -29,9 +29,14 @@ export interface BodyQuestion {
 /** Strings that are looked at in one step, 1 µs each. */
 export const STRINGS_OF_A_STEP = 128
 
-const UNDECODABLE = unknownModel('The body does not decode by its Content-Encoding within the limits of the proxy.')
+const UNDECODABLE = unknownModel(
+  'The body does not decode by its Content-Encoding within the limits of the proxy.',
+)
 
-/** One body's inspection. Once a step has returned `done`, `refusal` and `findings` are what came of it. */
+/**
+ * One body's inspection. Once a step has returned `done`, `refusal` and `findings` are what came of
+ * it.
+ */
 export class Inspection implements SlicedTask {
   /** Why the body cannot be read for certain; null where it can. */
   refusal: Refusal | null = null
@@ -53,12 +58,24 @@ export class Inspection implements SlicedTask {
     const { provider, match } = question
     const isUnknown = match.class === 'unknown'
     const names = (isUnknown && provider.idNames) || null
-    const isOpen = names !== null || (provider.ids?.models !== undefined && namesModelsAnywhere(match))
+    const isOpen =
+      names !== null || (provider.ids?.models !== undefined && namesModelsAnywhere(match))
     const fields = isOpen ? { names, publicObjects: provider.publicObjects } : null
-    this.findings = new Findings(this.#places, question.strict, isUnknown ? provider.unknownIds : provider.ids, fields)
+    this.findings = new Findings(
+      this.#places,
+      question.strict,
+      isUnknown ? provider.unknownIds : provider.ids,
+      fields,
+    )
     const { headers, strict } = question
     if (this.#open()) {
-      const reader = readerFor(rule, this.#places, isEncoded(headers) ? without(headers, 'content-encoding') : headers, strict, this.findings)
+      const reader = readerFor(
+        rule,
+        this.#places,
+        isEncoded(headers) ? without(headers, 'content-encoding') : headers,
+        strict,
+        this.findings,
+      )
       if ('write' in reader) this.#reader = reader
       else this.#refuse(reader)
     }
@@ -75,16 +92,25 @@ export class Inspection implements SlicedTask {
   }
 
   /**
-   * Whether it is not known what it names: it is no plain JSON, no form and no file, so that servers which read it all the same may read it differently; or
-   * it is said to be two things, or in a charset that is not read.
+   * Whether it is not known what it names: it is no plain JSON, no form and no file, so that
+   * servers which read it all the same may read it differently; or it is said to be two things, or
+   * in a charset that is not read.
    */
   get isUnreadable(): boolean {
     const types = valuesOf(this.#question.headers, 'content-type')
     const [type = ''] = types
-    if (types.length > 1 || (type !== 'application/json' && (isTwofoldType(type) || !isAsciiCompatible(type)))) return true
+    if (
+      types.length > 1 ||
+      (type !== 'application/json' && (isTwofoldType(type) || !isAsciiCompatible(type)))
+    )
+      return true
     if (!(this.#reader instanceof WordReader) || isMedia(type)) return false
-    // Of an upload nothing need be said; whole ids in it count, and where a row expects bare ones it takes JSON.
-    return (type !== '' || this.#places.kinds.length > 0) && this.#pieces.some((piece) => piece.length > 0)
+    // Of an upload nothing need be said; whole ids in it count, and where a row expects bare ones
+    // it takes JSON.
+    return (
+      (type !== '' || this.#places.kinds.length > 0) &&
+      this.#pieces.some((piece) => piece.length > 0)
+    )
   }
 
   step(resume: () => void): 'more' | 'waiting' | 'done' {
@@ -105,13 +131,21 @@ export class Inspection implements SlicedTask {
     return this.#end(reader)
   }
 
-  /** What the body mentions, where ids that stand in prose only may be nobody's: of a body of JSON that was inspected as it is. */
+  /**
+   * What the body mentions, where ids that stand in prose only may be nobody's: of a body of JSON
+   * that was inspected as it is.
+   */
   mentionedBesideProse(): readonly ObjectRef[] {
     const { provider, headers } = this.#question
     const types = valuesOf(headers, 'content-type')
     const { objects, elsewhere, mentioned } = this.findings
-    const isPlain = !isEncoded(headers) && types.length === 1 && /^application\/json(?:;|$)/i.test(types[0]!) && !this.isUnreadable
-    if (!isPlain || provider.ids === undefined || this.#question.match.class === 'unknown') return mentioned
+    const isPlain =
+      !isEncoded(headers) &&
+      types.length === 1 &&
+      /^application\/json(?:;|$)/i.test(types[0]!) &&
+      !this.isUnreadable
+    if (!isPlain || provider.ids === undefined || this.#question.match.class === 'unknown')
+      return mentioned
     return objects.concat(withProse(this.#pieces, this.#places.prose, elsewhere, provider.ids))
   }
 
@@ -125,7 +159,8 @@ export class Inspection implements SlicedTask {
   #open(): boolean {
     const encodings = valuesOf(this.#question.headers, 'content-encoding')
     if (encodings.length > 1) this.#refuse(ambiguous('The request has two content encodings.'))
-    else if (encodings[0] === undefined || isIdentity(encodings[0])) this.#source = new PieceSource(this.#pieces)
+    else if (encodings[0] === undefined || isIdentity(encodings[0]))
+      this.#source = new PieceSource(this.#pieces)
     else {
       this.#source = decodedSource(this.#pieces, encodings[0], this.#question.limit)
       if (this.#source === null) this.#refuse(UNDECODABLE)
@@ -140,7 +175,8 @@ export class Inspection implements SlicedTask {
       this.#isRead = true
       return this.#settle()
     }
-    // What is no plain JSON is read once more, for every word that a more lenient server could take for a name.
+    // What is no plain JSON is read once more, for every word that a more lenient server could take
+    // for a name.
     if (this.#readsWords(reader) && this.#open()) {
       const binary = isMedia(typeOf(this.#question.headers))
       this.#reader = new WordReader(binary ? [] : this.#places.kinds, this.findings, binary)
@@ -157,7 +193,13 @@ export class Inspection implements SlicedTask {
 
   #readsWords(reader: BodyReader): boolean {
     const { strict, headers, provider } = this.#question
-    return !strict && !this.findings.decided && !(reader instanceof WordReader) && !isForm(typeOf(headers)) && (this.#places.kinds.length > 0 || provider.ids !== undefined)
+    return (
+      !strict &&
+      !this.findings.decided &&
+      !(reader instanceof WordReader) &&
+      !isForm(typeOf(headers)) &&
+      (this.#places.kinds.length > 0 || provider.ids !== undefined)
+    )
   }
 
   #refuse(refusal: Refusal): void {
@@ -169,4 +211,5 @@ export class Inspection implements SlicedTask {
 const NOTHING_WANTED = { required: [] }
 
 const typeOf = (headers: readonly string[]): string => valuesOf(headers, 'content-type')[0] ?? ''
-const isEncoded = (headers: readonly string[]): boolean => valuesOf(headers, 'content-encoding').length > 0
+const isEncoded = (headers: readonly string[]): boolean =>
+  valuesOf(headers, 'content-encoding').length > 0

@@ -1,5 +1,6 @@
-// The strings of a JSON body that stand under keys of certain names, at any depth, as a value or in a list. Bytes come in any split; what is no JSON
-// is read as far as it looks like it, and the scanner says whether it is.
+// The strings of a JSON body that stand under keys of certain names, at any depth, as a value or in
+// a list. Bytes come in any split; what is no JSON is read as far as it looks like it, and the
+// scanner says whether it is.
 import { parseJson } from '../json/paths.ts'
 
 /** A string that stands under a key. */
@@ -86,11 +87,19 @@ export class KeyedStrings {
       return at
     }
     this.#inString = false
-    if (isWanted) this.#tell(begun.length === 0 ? piece.toString('utf8', from, at) : Buffer.concat([begun, piece.subarray(from, at)]).toString('utf8'))
+    if (isWanted)
+      this.#tell(
+        begun.length === 0
+          ? piece.toString('utf8', from, at)
+          : Buffer.concat([begun, piece.subarray(from, at)]).toString('utf8'),
+      )
     return at
   }
 
-  /** Where the quote stands that ends the string, or the piece ends. Most strings are short; in a long one the next quote is searched natively. */
+  /**
+   * Where the quote stands that ends the string, or the piece ends. Most strings are short; in a
+   * long one the next quote is searched natively.
+   */
   #endOfString(piece: Buffer, from: number): number {
     let escaped = this.#escaped
     let near = from + NEAR

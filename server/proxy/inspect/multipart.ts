@@ -1,4 +1,5 @@
-// Finds named text fields in a multipart/form-data body (RFC 7578), and refuses every body that two parsers could read differently.
+// Finds named text fields in a multipart/form-data body (RFC 7578), and refuses every body that two
+// parsers could read differently.
 import { isUtf8 } from 'node:buffer'
 
 export interface Form {
@@ -13,14 +14,21 @@ const LONGEST_FIELD = 4_096
 const MOST_PARTS = 1_000
 
 /**
- * The boundary of a multipart/form-data content type, or null when there is not exactly one plain one.
+ * The boundary of a multipart/form-data content type, or null when there is not exactly one plain
+ * one.
  * @param contentType the value of the header
  */
 export function boundaryOf(contentType: string): string | null {
-  const found = /^multipart\/form-data[ \t]*(?:;[ \t]*charset=(?:"utf-8"|utf-8)[ \t]*)?;[ \t]*boundary=(?:"([^"\\]+)"|([^\s;,"]+))[ \t]*(?:;[ \t]*charset=(?:"utf-8"|utf-8)[ \t]*)?$/i.exec(contentType.trim())
+  const found =
+    /^multipart\/form-data[ \t]*(?:;[ \t]*charset=(?:"utf-8"|utf-8)[ \t]*)?;[ \t]*boundary=(?:"([^"\\]+)"|([^\s;,"]+))[ \t]*(?:;[ \t]*charset=(?:"utf-8"|utf-8)[ \t]*)?$/i.exec(
+      contentType.trim(),
+    )
   const boundary = found?.[1] ?? found?.[2]
   // RFC 2046 §5.1.1: 1 to 70 of these characters, not ending with a space.
-  return boundary !== undefined && /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/.test(boundary) ? boundary : null
+  return boundary !== undefined &&
+    /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/.test(boundary)
+    ? boundary
+    : null
 }
 
 /** What the head of a part says. */
@@ -32,7 +40,9 @@ export interface PartHead {
   readonly fileNames: readonly string[]
   /** Its content type; `''` where it has none. */
   readonly type: string
-  /** Its `Content-Transfer-Encoding` in lower case; `''` where the content stands there as it is. */
+  /**
+   * Its `Content-Transfer-Encoding` in lower case; `''` where the content stands there as it is.
+   */
   readonly encoding: string
   /** The values of its other headers (`Content-ID`, `Content-Location`, …). */
   readonly others: readonly string[]
@@ -56,7 +66,10 @@ const WAIT = -1
 const LINE_BREAK = Buffer.from('\r\n')
 const HEAD_END = Buffer.from('\r\n\r\n')
 
-/** Reads the fields of one body whose bytes come in any split. The time is linear in them: each byte is copied into a window and searched once. */
+/**
+ * Reads the fields of one body whose bytes come in any split. The time is linear in them: each byte
+ * is copied into a window and searched once.
+ */
 export class MultipartReader {
   readonly #mark: Buffer
   readonly #wanted: ReadonlySet<string>
@@ -76,7 +89,10 @@ export class MultipartReader {
 
   readonly #watch: PartWatch | null
 
-  /** @param wanted exact names; a name that differs from one of them only in case, space or punctuation makes the body ambiguous */
+  /**
+   * @param wanted exact names; a name that differs from one of them only in case, space or
+   * punctuation makes the body ambiguous
+   */
   constructor(boundary: string, wanted: ReadonlySet<string>, watch: PartWatch | null = null) {
     this.#watch = watch
     this.#mark = Buffer.from(`--${boundary}`, 'latin1')
@@ -85,7 +101,7 @@ export class MultipartReader {
   }
 
   write(piece: Buffer): void {
-    for (let at = 0; at < piece.length && this.#problem === null; ) {
+    for (let at = 0; at < piece.length && this.#problem === null;) {
       const copied = piece.copy(this.#window, this.#unread, at)
       at += copied
       this.#unread += copied
@@ -99,7 +115,10 @@ export class MultipartReader {
     return { problem: this.#problem, fields: this.#fields }
   }
 
-  /** Reads as much of the window as can be read, and moves the rest to its beginning. @param last nothing follows */
+  /**
+   * Reads as much of the window as can be read, and moves the rest to its beginning. @param last
+   * nothing follows
+   */
   #read(last: boolean): void {
     const window = this.#window.subarray(0, this.#unread)
     let at = 0
@@ -129,7 +148,8 @@ export class MultipartReader {
   #begin(bytes: Buffer, last: boolean): number {
     const skipped = bytes.length >= 2 && bytes[0] === 0x0d && bytes[1] === 0x0a ? 2 : 0
     if (bytes.length < skipped + this.#mark.length && !last) return WAIT
-    if (!this.#mark.equals(bytes.subarray(skipped, skipped + this.#mark.length))) return this.#refuse('The multipart body does not begin with its boundary.')
+    if (!this.#mark.equals(bytes.subarray(skipped, skipped + this.#mark.length)))
+      return this.#refuse('The multipart body does not begin with its boundary.')
     this.#state = 'behind mark'
     return skipped + this.#mark.length
   }
@@ -140,8 +160,10 @@ export class MultipartReader {
       this.#state = 'behind end'
       return 2
     }
-    if (bytes[0] !== 0x0d || bytes[1] !== 0x0a) return this.#refuse('A boundary of the multipart body is not followed by a line break.')
-    if (++this.#parts > MOST_PARTS) return this.#refuse(`The multipart body has more than ${MOST_PARTS} parts.`)
+    if (bytes[0] !== 0x0d || bytes[1] !== 0x0a)
+      return this.#refuse('A boundary of the multipart body is not followed by a line break.')
+    if (++this.#parts > MOST_PARTS)
+      return this.#refuse(`The multipart body has more than ${MOST_PARTS} parts.`)
     this.#state = 'head'
     this.#searched = 0
     // The line break stays: a head that is empty ends with it.
@@ -149,7 +171,8 @@ export class MultipartReader {
   }
 
   #behindEnd(bytes: Buffer, last: boolean): number {
-    if (bytes.length > 2 || (last && bytes.length > 0 && !bytes.equals(LINE_BREAK))) return this.#refuse('The multipart body goes on behind its last boundary.')
+    if (bytes.length > 2 || (last && bytes.length > 0 && !bytes.equals(LINE_BREAK)))
+      return this.#refuse('The multipart body goes on behind its last boundary.')
     if (last) this.#state = 'over'
     return WAIT
   }
@@ -157,14 +180,19 @@ export class MultipartReader {
   #readHead(bytes: Buffer): number {
     const end = bytes.indexOf(HEAD_END, this.#searched)
     this.#searched = Math.max(0, bytes.length - HEAD_END.length + 1)
-    if (end < 0) return bytes.length > LONGEST_HEADERS + LINE_BREAK.length ? this.#refuse(NO_HEAD_END) : WAIT
+    if (end < 0)
+      return bytes.length > LONGEST_HEADERS + LINE_BREAK.length ? this.#refuse(NO_HEAD_END) : WAIT
     if (end - LINE_BREAK.length > LONGEST_HEADERS) return this.#refuse(NO_HEAD_END)
     const head = bytes.subarray(0, end)
-    // The mark anywhere but behind a line break is a boundary to some parsers and content to others.
+    // The mark anywhere but behind a line break is a boundary to some parsers and content to
+    // others.
     if (head.includes(this.#mark)) return this.#refuse(MISPLACED)
     const field = readDisposition(end === 0 ? '' : head.toString('latin1', LINE_BREAK.length))
     if (typeof field === 'string') return this.#refuse(field)
-    if (!this.#wanted.has(field.name) && (this.#alike.has(bare(field.name)) || field.name === '_charset_')) {
+    if (
+      !this.#wanted.has(field.name) &&
+      (this.#alike.has(bare(field.name)) || field.name === '_charset_')
+    ) {
       return this.#refuse('A field of the multipart body has a name that could be read as another.')
     }
     this.#field = field
@@ -184,7 +212,8 @@ export class MultipartReader {
       this.#take(bytes.subarray(0, most))
       return most
     }
-    if (next < 2 || bytes[next - 2] !== 0x0d || bytes[next - 1] !== 0x0a) return this.#refuse(MISPLACED)
+    if (next < 2 || bytes[next - 2] !== 0x0d || bytes[next - 1] !== 0x0a)
+      return this.#refuse(MISPLACED)
     this.#take(bytes.subarray(0, next - LINE_BREAK.length))
     this.#endPart()
     this.#state = 'behind mark'
@@ -196,7 +225,8 @@ export class MultipartReader {
     this.#contentLength += content.length
     this.#watch?.content(content)
     const { name, plain } = this.#field!
-    if (plain && this.#wanted.has(name) && this.#contentLength <= LONGEST_FIELD) this.#content.push(Buffer.from(content))
+    if (plain && this.#wanted.has(name) && this.#contentLength <= LONGEST_FIELD)
+      this.#content.push(Buffer.from(content))
   }
 
   #endPart(): void {
@@ -206,7 +236,8 @@ export class MultipartReader {
     const isShort = this.#contentLength <= LONGEST_FIELD
     const content = plain && isShort ? Buffer.concat(this.#content) : NOTHING
     if (!plain) this.#refuse(`The field "${name}" of the multipart body is a file, or is encoded.`)
-    else if (!isShort || !isUtf8(content)) this.#refuse(`The field "${name}" of the multipart body is not a short text.`)
+    else if (!isShort || !isUtf8(content))
+      this.#refuse(`The field "${name}" of the multipart body is not a short text.`)
     else this.#fields.push({ name, value: content.toString('utf8') })
   }
 }
@@ -231,7 +262,11 @@ interface Field extends PartHead {
 const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
 /** A file name without escapes, and without the charset of an extended one (RFC 8187). */
-const fileNameOf = (text: string): string => Buffer.from(text, 'latin1').toString('utf8').replaceAll(/\\(.)/g, '$1').replace(/^[\w-]*'[\w-]*'/, '')
+const fileNameOf = (text: string): string =>
+  Buffer.from(text, 'latin1')
+    .toString('utf8')
+    .replaceAll(/\\(.)/g, '$1')
+    .replace(/^[\w-]*'[\w-]*'/, '')
 
 /** The field name of a part, and whether its content stands there as plain text. */
 function readDisposition(head: string): Field | string {
@@ -244,7 +279,8 @@ function readDisposition(head: string): Field | string {
   for (const line of head.split('\r\n')) {
     const colon = line.indexOf(':')
     // oxlint-disable-next-line no-control-regex -- parsers differ about controls in headers
-    if (colon <= 0 || /^[ \t]|[\u0000-\u0008\u000a-\u001f\u007f]/.test(line)) return 'A part of the multipart body has a broken header.'
+    if (colon <= 0 || /^[ \t]|[\u0000-\u0008\u000a-\u001f\u007f]/.test(line))
+      return 'A part of the multipart body has a broken header.'
     const header = line.slice(0, colon).toLowerCase()
     const value = line.slice(colon + 1).trim()
     if (header === 'content-transfer-encoding' && !/^(?:7bit|8bit|binary)$/i.test(value)) {
@@ -255,7 +291,12 @@ function readDisposition(head: string): Field | string {
       if (type !== '') return 'A part of the multipart body has two content types.'
       type = value
       if (/^multipart\//i.test(value)) return 'A part of the multipart body is multipart itself.'
-      if (!/^(?:text\/plain|application\/json)[ \t]*(?:;[ \t]*charset="?(?:utf-8|us-ascii)"?)?$/i.test(value)) plain = false
+      if (
+        !/^(?:text\/plain|application\/json)[ \t]*(?:;[ \t]*charset="?(?:utf-8|us-ascii)"?)?$/i.test(
+          value,
+        )
+      )
+        plain = false
     }
     if (header.trim() !== header) return 'A part of the multipart body has a broken header.'
     if (header !== 'content-disposition') {
@@ -264,18 +305,34 @@ function readDisposition(head: string): Field | string {
     }
     if (name !== undefined) return 'A part of the multipart body has two names.'
     if (!/^form-data[ \t]*;/i.test(value)) return 'A part of the multipart body is not form-data.'
-    const parameters = [...value.matchAll(/;[ \t]*([^\s=;"]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g)]
-    if (parameters.map(([text]) => text).join('') !== value.slice('form-data'.length).trim().replace(/^[ \t]+/, '')) return 'A part of the multipart body has a broken disposition.'
+    const parameters = [
+      ...value.matchAll(/;[ \t]*([^\s=;"]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g),
+    ]
+    if (
+      parameters.map(([text]) => text).join('') !==
+      value
+        .slice('form-data'.length)
+        .trim()
+        .replace(/^[ \t]+/, '')
+    )
+      return 'A part of the multipart body has a broken disposition.'
     const names = parameters.filter(([, key]) => bare(key ?? '') === 'name')
-    if (names.length !== 1 || names[0]?.[1]?.toLowerCase() !== 'name') return 'A part of the multipart body has no single plain name.'
+    if (names.length !== 1 || names[0]?.[1]?.toLowerCase() !== 'name')
+      return 'A part of the multipart body has no single plain name.'
     name = names[0][2] ?? names[0][3] ?? ''
     if (/[\\%"]/.test(name)) return 'A part of the multipart body has an escaped name.'
     name = Buffer.from(name, 'latin1').toString('utf8')
     if (parameters.some(([, key]) => /^filename/i.test(key ?? ''))) {
       plain = false
       isFile = true
-      fileNames.push(...parameters.flatMap(([, key = '', quoted, token]) => (/^filename/i.test(key) ? [fileNameOf(quoted ?? token ?? '')] : [])))
+      fileNames.push(
+        ...parameters.flatMap(([, key = '', quoted, token]) =>
+          /^filename/i.test(key) ? [fileNameOf(quoted ?? token ?? '')] : [],
+        ),
+      )
     }
   }
-  return name === undefined ? 'A part of the multipart body has no name.' : { name, isFile, fileNames, type, encoding, others, plain }
+  return name === undefined
+    ? 'A part of the multipart body has no name.'
+    : { name, isFile, fileNames, type, encoding, others, plain }
 }

@@ -1,4 +1,5 @@
-// Notes the model of a body while it streams up, for the ledger. It decides nothing, so it is lenient: compressed bodies are not read.
+// Notes the model of a body while it streams up, for the ledger. It decides nothing, so it is
+// lenient: compressed bodies are not read.
 import { valuesOf } from '../../http1/header-fields.ts'
 import { queryModels } from './outside-body.ts'
 import { bodyRuleOf, type Match } from '../providers/endpoint.ts'
@@ -14,7 +15,11 @@ export class BodyObserver {
   constructor(match: Match, headers: readonly string[], pathAndQuery: string) {
     this.#model = headModel(match, pathAndQuery)
     const rule = bodyRuleOf(match)
-    if (rule === null || valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')) return
+    if (
+      rule === null ||
+      valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')
+    )
+      return
     const places = placesOf(rule)
     this.#findings = new Findings(places, false, undefined)
     this.#findings.model = this.#model
@@ -44,4 +49,5 @@ export class BodyObserver {
 }
 
 /** The model that a request names outside of its body, or null. */
-export const headModel = (match: Match, pathAndQuery: string): string | null => match.model ?? queryModels(pathAndQuery)?.[0] ?? null
+export const headModel = (match: Match, pathAndQuery: string): string | null =>
+  match.model ?? queryModels(pathAndQuery)?.[0] ?? null

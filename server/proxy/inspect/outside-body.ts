@@ -1,13 +1,19 @@
-// What a request says of its model outside of its body's text: in its query, in headers and trailers, and in what its body is said to be.
+// What a request says of its model outside of its body's text: in its query, in headers and
+// trailers, and in what its body is said to be.
 import { compileRules, plainName } from '../forward/header-rules.ts'
 
-/** A name of a parameter that some server reads as `model`: `Model`, `model[]`, `model[a]`, `+model`. `model_version` is another one. */
+/**
+ * A name of a parameter that some server reads as `model`: `Model`, `model[]`, `model[a]`,
+ * `+model`. `model_version` is another one.
+ */
 const READ_AS_MODEL = /^[^a-z]*models?(?:[^\w-].*)?$/is
 
 /** How often a name is decoded; servers behind servers decode again. */
 const MOST_DECODINGS = 4
 
-/** Values of the query parameter `model`; null when one is spelled so that servers could disagree. */
+/**
+ * Values of the query parameter `model`; null when one is spelled so that servers could disagree.
+ */
 export function queryModels(pathAndQuery: string): string[] | null {
   const question = pathAndQuery.indexOf('?')
   if (question < 0 || !/mod|%/i.test(pathAndQuery.slice(question))) return []
@@ -20,7 +26,12 @@ export function queryModels(pathAndQuery: string): string[] | null {
     if (name === null || value === null) return null
     if (raw === 'model' && !/[+;]/.test(value)) models.push(value)
     // Some servers part parameters at a semicolon as well (HTML 4.01, appendix B.2.2).
-    else if ([name, ...`${name}=${value}`.split(';').map((one) => one.split('=', 1)[0]!)].some((one) => READ_AS_MODEL.test(one))) return null
+    else if (
+      [name, ...`${name}=${value}`.split(';').map((one) => one.split('=', 1)[0]!)].some((one) =>
+        READ_AS_MODEL.test(one),
+      )
+    )
+      return null
   }
   return models
 }
@@ -44,22 +55,41 @@ function decoded(text: string, rounds: number): string | null {
 /** One media type (RFC 9110, section 8.3.1), in whatever case. */
 const MEDIA_TYPE = /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+$/
 
-/** Whether some server could take a body for another kind of body than its content type begins with, because that names two. */
+/**
+ * Whether some server could take a body for another kind of body than its content type begins with,
+ * because that names two.
+ */
 export function isTwofoldType(type: string): boolean {
   const [essence = '', ...parameters] = type.split(';')
-  return (essence.trim() !== '' && !MEDIA_TYPE.test(essence.trim())) || parameters.some((one) => /urlencoded|multipart\s*\/|\bjson\b/i.test(one))
+  return (
+    (essence.trim() !== '' && !MEDIA_TYPE.test(essence.trim())) ||
+    parameters.some((one) => /urlencoded|multipart\s*\/|\bjson\b/i.test(one))
+  )
 }
 
-/** The values of headers that name a model; servers that hand headers on as variables (CGI, WSGI) do not tell `_` from `-`. */
+/**
+ * The values of headers that name a model; servers that hand headers on as variables (CGI, WSGI) do
+ * not tell `_` from `-`.
+ */
 export function headerModels(names: readonly string[], headers: readonly string[]): string[] {
   if (names.length === 0) return []
   return headers.filter((_, i) => i % 2 === 1 && names.includes(plainName(headers[i - 1]!)))
 }
 
-/** Fields that say what a body is or how it is sent: none may come behind it (RFC 9110, section 6.5.1). */
-const isNotBehind = compileRules([{ why: 'A recipient may merge trailers into the headers that we checked.', prefixes: ['content-'] }])
+/**
+ * Fields that say what a body is or how it is sent: none may come behind it (RFC 9110, section
+ * 6.5.1).
+ */
+const isNotBehind = compileRules([
+  {
+    why: 'A recipient may merge trailers into the headers that we checked.',
+    prefixes: ['content-'],
+  },
+])
 
-/** The trailers that may be sent on: none that, taken for a header, would change what was decided. */
+/**
+ * The trailers that may be sent on: none that, taken for a header, would change what was decided.
+ */
 export function trailersOf(trailers: readonly string[], names: readonly string[]): string[] {
   const kept: string[] = []
   for (let i = 0; i < trailers.length; i += 2) {

@@ -1,4 +1,5 @@
-// What the parts of a form name, whatever they are called: each as one text, or as JSON; decoded first where it is in base64 or quoted-printable.
+// What the parts of a form name, whatever they are called: each as one text, or as JSON; decoded
+// first where it is in base64 or quoted-printable.
 import { wantPaths } from '../json/paths.ts'
 import { JsonScanner } from '../json/scanner.ts'
 import type { KeyedStrings } from './keyed-strings.ts'
@@ -13,7 +14,9 @@ const NOTHING_WANTED = wantPaths([])
 /** With what JSON begins that can hold ids: a list, an object, a text. */
 const JSON_BEGINS = new Set([...'[{"'].map((one) => one.charCodeAt(0)))
 /** 1 for spaces, and for the bytes of a byte order mark. */
-const IS_BEFORE_JSON = Uint8Array.from({ length: 256 }, (_, byte) => ([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf].includes(byte) ? 1 : 0))
+const IS_BEFORE_JSON = Uint8Array.from({ length: 256 }, (_, byte) =>
+  [0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf].includes(byte) ? 1 : 0,
+)
 const NOTHING = Buffer.alloc(0)
 
 /** A part that looks like JSON, which may be a text all the same: `[verse 1] …`. */
@@ -50,10 +53,12 @@ export class PartReader implements PartWatch {
     for (const name of head.fileNames) this.#findings.text(name, true)
     // RFC 2045, section 7: an id of the caller's own, in angle brackets.
     for (const value of head.others) this.#findings.text(value.replace(/^<(.*)>$/, '$1'), true)
-    if (!isAsciiCompatible(head.type) && !isMedia(head.type)) this.#findings.unreadable('A part of the multipart body is in a charset that is not read.')
+    if (!isAsciiCompatible(head.type) && !isMedia(head.type))
+      this.#findings.unreadable('A part of the multipart body is in a charset that is not read.')
     if (head.encoding === '') return
     this.#decoder = transferDecoder(head.encoding)
-    if (this.#decoder === null) this.#findings.unreadable('A part of the multipart body is in an encoding that is not known.')
+    if (this.#decoder === null)
+      this.#findings.unreadable('A part of the multipart body is in an encoding that is not known.')
   }
 
   content(piece: Buffer): void {
@@ -86,7 +91,8 @@ export class PartReader implements PartWatch {
     if (this.#text.length === 0) {
       while (from < bytes.length && IS_BEFORE_JSON[bytes[from]!] === 1) from++
       if (from === bytes.length) return
-      if (JSON_BEGINS.has(bytes[from]!)) return this.#scan((this.#json = this.#openJson()), bytes.subarray(from))
+      if (JSON_BEGINS.has(bytes[from]!))
+        return this.#scan((this.#json = this.#openJson()), bytes.subarray(from))
     }
     this.#isLong = this.#text.length + bytes.length - from > LONGEST_NAME
     this.#text = this.#isLong ? NOTHING : Buffer.concat([this.#text, bytes.subarray(from)])
@@ -95,8 +101,18 @@ export class PartReader implements PartWatch {
   #openJson(): Json {
     const [findings, inWords] = [this.#findings.aside(), this.#findings.aside()]
     const strings = findings.strings()
-    const scanner = new JsonScanner(NOTHING_WANTED, { value() {} }, { strict: true, ...(strings === undefined ? {} : { strings }) })
-    return { scanner, keyed: findings.keyed(), findings, words: new WordReader([], inWords), inWords }
+    const scanner = new JsonScanner(
+      NOTHING_WANTED,
+      { value() {} },
+      { strict: true, ...(strings === undefined ? {} : { strings }) },
+    )
+    return {
+      scanner,
+      keyed: findings.keyed(),
+      findings,
+      words: new WordReader([], inWords),
+      inWords,
+    }
   }
 
   #scan({ scanner, keyed, words }: Json, bytes: Buffer): void {

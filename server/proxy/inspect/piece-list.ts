@@ -1,14 +1,19 @@
-// A body in memory as it came: large pieces as they are, small ones copied together. It is never one buffer.
+// A body in memory as it came: large pieces as they are, small ones copied together. It is never
+// one buffer.
 
-/** From this size on a piece is kept as it came, unless it is a small part of the memory that it keeps alive. */
+/**
+ * From this size on a piece is kept as it came, unless it is a small part of the memory that it
+ * keeps alive.
+ */
 const LARGE_BYTES = 16 * 1024
 /** Small pieces are copied into blocks that begin with this size, and grow with the body. */
 const FIRST_BLOCK_BYTES = 1024
 const MAX_BLOCK_BYTES = 64 * 1024
 
 /**
- * Collects the pieces of one body. A body of several pieces takes at most twice the memory of its bytes plus 1 KB, however small they are: a piece
- * of one byte would keep alive all that was read from the socket together with it.
+ * Collects the pieces of one body. A body of several pieces takes at most twice the memory of its
+ * bytes plus 1 KB, however small they are: a piece of one byte would keep alive all that was read
+ * from the socket together with it.
  */
 export class PieceList {
   /** Bytes in all pieces. */
@@ -16,7 +21,10 @@ export class PieceList {
   #pieces: Buffer[] = []
   /** The first piece, as long as it is the only one. */
   #lone: Buffer | null = null
-  /** The block that small pieces are copied into: the part that no piece holds yet is `#from … #to`, and the rest of it is free. */
+  /**
+   * The block that small pieces are copied into: the part that no piece holds yet is `#from … #to`,
+   * and the rest of it is free.
+   */
   #block: Buffer | null = null
   #from = 0
   #to = 0
@@ -47,10 +55,12 @@ export class PieceList {
   }
 
   #copy(piece: Buffer): void {
-    for (let at = 0; at < piece.length; ) {
+    for (let at = 0; at < piece.length;) {
       if (this.#block === null || this.#to === this.#block.length) {
         this.#close()
-        this.#block = Buffer.allocUnsafeSlow(Math.min(MAX_BLOCK_BYTES, Math.max(FIRST_BLOCK_BYTES, this.length >> 1)))
+        this.#block = Buffer.allocUnsafeSlow(
+          Math.min(MAX_BLOCK_BYTES, Math.max(FIRST_BLOCK_BYTES, this.length >> 1)),
+        )
         this.#from = this.#to = 0
       }
       const copied = piece.copy(this.#block, this.#to, at)
@@ -59,7 +69,9 @@ export class PieceList {
     }
   }
 
-  /** Makes a piece of what has been copied; the rest of the block is used by the next small pieces. */
+  /**
+   * Makes a piece of what has been copied; the rest of the block is used by the next small pieces.
+   */
   #close(): void {
     if (this.#block === null || this.#from === this.#to) return
     this.#pieces.push(this.#block.subarray(this.#from, this.#to))

@@ -62,7 +62,9 @@ export function placesOf(rule: BodyRule): Places {
   return places
 }
 
-/** The kind under which it is remembered that a file's lines have been read; its id is the file's. */
+/**
+ * The kind under which it is remembered that a file's lines have been read; its id is the file's.
+ */
 export const BATCH_INPUT = 'batch_input'
 
 /** The kind of a place that names a batch's input where that is a dataset. */
@@ -71,13 +73,22 @@ const BATCH_DATASET = 'batch_dataset'
 /** Longest model name or object id that is looked at. */
 export const LONGEST_NAME = 2_048
 
-/** Models and stored objects that a body may name; a batch has 100,000 requests at most. Each is looked at while all other requests wait. */
+/**
+ * Models and stored objects that a body may name; a batch has 100,000 requests at most. Each is
+ * looked at while all other requests wait.
+ */
 export const MOST_NAMED = 200_000
 
-/** Different strings of a body that could be ids, wherever they stand. A long conversation repeats some thousands of items; all of them are looked up. */
+/**
+ * Different strings of a body that could be ids, wherever they stand. A long conversation repeats
+ * some thousands of items; all of them are looked up.
+ */
 export const MOST_IDS = 10_000
 
-/** Longest model name that is written down, in UTF-16 units: lists ask for no longer one, and no index of a database holds names of any length. */
+/**
+ * Longest model name that is written down, in UTF-16 units: lists ask for no longer one, and no
+ * index of a database holds names of any length.
+ */
 const LONGEST_WRITTEN = 300
 
 /** The model as it is written down; null where there is none that could be. */
@@ -85,16 +96,31 @@ export function written(model: string | null | undefined): string | null {
   return !model || model.length > LONGEST_WRITTEN ? null : model
 }
 
-/** What stands before a colon and is no id, but the beginning of one: `ag:0684fac8:20250612:name:1a2b3c4d`. */
+/**
+ * What stands before a colon and is no id, but the beginning of one:
+ * `ag:0684fac8:20250612:name:1a2b3c4d`.
+ */
 const BEGINS_ID = /^[a-z]{1,3}$/
 
-/** What a value names in a place of objects: its id, behind which a step of a training or a version may stand with a colon. */
+/**
+ * What a value names in a place of objects: its id, behind which a step of a training or a version
+ * may stand with a colon.
+ */
 export function refsIn(kind: string, value: unknown): ObjectRef[] {
   if (typeof value !== 'string') return []
   // A batch's input is a file whose lines have been read.
-  if (kind === BATCH_INPUT || kind === BATCH_DATASET) return [objectRef(kind === BATCH_INPUT ? 'file' : 'dataset', value), objectRef(BATCH_INPUT, value)]
+  if (kind === BATCH_INPUT || kind === BATCH_DATASET)
+    return [
+      objectRef(kind === BATCH_INPUT ? 'file' : 'dataset', value),
+      objectRef(BATCH_INPUT, value),
+    ]
   if (kind.startsWith(NEW)) return [{ ...objectRef(plainKind(kind), value), mayBeUnknown: true }]
   const ref = objectRef(kind, value)
   const [id = ''] = ref.id.split(':', 1)
-  return id === ref.id || BEGINS_ID.test(id) ? [ref] : [{ ...ref, mayBeUnknown: true }, { kind, id }]
+  return id === ref.id || BEGINS_ID.test(id)
+    ? [ref]
+    : [
+        { ...ref, mayBeUnknown: true },
+        { kind, id },
+      ]
 }

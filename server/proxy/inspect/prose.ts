@@ -1,36 +1,58 @@
-// Ids that are what somebody says. A message that is nothing but an id names an object by the rule of providers/ids.ts; at places of prose it is a text
-// all the same, which the provider hands to a model and looks nothing up by. Nobody's ids may stand there; another key's may stand nowhere.
+// Ids that are what somebody says. A message that is nothing but an id names an object by the rule
+// of providers/ids.ts; at places of prose it is a text all the same, which the provider hands to a
+// model and looks nothing up by. Nobody's ids may stand there; another key's may stand nowhere.
 import { isUtf8 } from 'node:buffer'
 import { parseJson, valuesAt } from '../json/paths.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { IdForms } from '../providers/provider.ts'
 import { mayBeId } from '../providers/spelled.ts'
 
-/** Longest body that is looked at, in one step: 0.1 ms where it is a chat, 0.8 ms where it is all short strings. */
+/**
+ * Longest body that is looked at, in one step: 0.1 ms where it is a chat, 0.8 ms where it is all
+ * short strings.
+ */
 const LONGEST_BYTES = 48 * 1024
 /** Every string of a text that is JSON: keys and values. */
 const STRINGS = /"[^"\\]*(?:\\.[^"\\]*)*"/gs
 
 /**
- * The ids that a body mentions, of which those that stand in places of prose only may be nobody's. Strings are counted in the text itself, so what a
- * parser drops (a key that stands twice) is not taken for prose.
+ * The ids that a body mentions, of which those that stand in places of prose only may be nobody's.
+ * Strings are counted in the text itself, so what a parser drops (a key that stands twice) is not
+ * taken for prose.
  *
  * @param pieces the whole body, not encoded
  * @param places paths of prose, each once
  */
-export function withProse(pieces: readonly Buffer[], places: readonly string[], ids: readonly ObjectRef[], forms: IdForms): readonly ObjectRef[] {
-  if (places.length === 0 || pieces.reduce((length, piece) => length + piece.length, 0) > LONGEST_BYTES) return ids
+export function withProse(
+  pieces: readonly Buffer[],
+  places: readonly string[],
+  ids: readonly ObjectRef[],
+  forms: IdForms,
+): readonly ObjectRef[] {
+  if (
+    places.length === 0 ||
+    pieces.reduce((length, piece) => length + piece.length, 0) > LONGEST_BYTES
+  )
+    return ids
   const bytes = Buffer.concat(pieces)
   const text = bytes.toString('utf8')
   const body = isUtf8(bytes) ? parseJson(text) : undefined
   if (body === undefined) return ids
-  const said = countById(places.flatMap((place) => valuesAt(body, place)), forms)
+  const said = countById(
+    places.flatMap((place) => valuesAt(body, place)),
+    forms,
+  )
   const all = countById((text.match(STRINGS) ?? []).map(decoded), forms)
-  return ids.map((ref) => (said.get(nameOf(ref)) === all.get(nameOf(ref)) ? { kind: ref.kind, id: ref.id, mayBeUnknown: true } : ref))
+  return ids.map((ref) =>
+    said.get(nameOf(ref)) === all.get(nameOf(ref))
+      ? { kind: ref.kind, id: ref.id, mayBeUnknown: true }
+      : ref,
+  )
 }
 
 /** What a string of JSON means: few hold an escape. */
-const decoded = (string: string): unknown => (string.includes('\\') ? parseJson(string) : string.slice(1, -1))
+const decoded = (string: string): unknown =>
+  string.includes('\\') ? parseJson(string) : string.slice(1, -1)
 
 /** How many of these texts name each object. */
 function countById(texts: readonly unknown[], forms: IdForms): ReadonlyMap<string, number> {

@@ -1,4 +1,5 @@
-// Which models can this request reach? Step 5 of the contract: what cannot be known for certain is refused.
+// Which models can this request reach? Step 5 of the contract: what cannot be known for certain is
+// refused.
 import type { Scope } from '../../keys/scope.ts'
 import { headerModels, queryModels } from './outside-body.ts'
 import type { Match } from '../providers/endpoint.ts'
@@ -8,13 +9,25 @@ import type { ToolRun } from './tool-models.ts'
 import { ambiguous, unknownModel, type Refusal } from './findings.ts'
 import type { Inspection } from './inspection.ts'
 
-/** Names as providers write them (`models/gemini-x`, an ARN, a deployment), in the order in which the request gives them. */
+/**
+ * Names as providers write them (`models/gemini-x`, an ARN, a deployment), in the order in which
+ * the request gives them.
+ */
 export type ModelResolution =
-  | { readonly ok: true; readonly models: readonly string[]; readonly objects: readonly ObjectRef[]; /** Whether it asks the provider to keep the answer. */ readonly kept: boolean }
-  | ({ readonly ok: false; /** The model that the key may not use, where that is why. */ readonly model?: string } & Refusal)
+  | {
+      readonly ok: true
+      readonly models: readonly string[]
+      readonly objects: readonly ObjectRef[]
+      /** Whether it asks the provider to keep the answer. */ readonly kept: boolean
+    }
+  | ({
+      readonly ok: false
+      /** The model that the key may not use, where that is why. */ readonly model?: string
+    } & Refusal)
 
 /** Whether a scoped key's body has to be read before the model is known. */
-export const needsBody = (match: Match): boolean => match.endpoint?.model !== undefined && 'body' in match.endpoint.model
+export const needsBody = (match: Match): boolean =>
+  match.endpoint?.model !== undefined && 'body' in match.endpoint.model
 
 export interface ModelRequest {
   readonly provider: Provider
@@ -28,28 +41,49 @@ export interface ModelRequest {
  * Checks a scoped key: every model that the request can reach is known, and allowed.
  * @param inspected the strict inspection of the body, complete; null where there is no body
  */
-export function resolveModels(scope: Scope, request: ModelRequest, inspected: Inspection | null): ModelResolution {
+export function resolveModels(
+  scope: Scope,
+  request: ModelRequest,
+  inspected: Inspection | null,
+): ModelResolution {
   const { match, provider } = request
-  if (match.class === 'neutral') return { ok: true, models: [], objects: match.objects, kept: false }
+  if (match.class === 'neutral')
+    return { ok: true, models: [], objects: match.objects, kept: false }
   const found = reachable(request, inspected)
   if (!('models' in found)) return { ok: false, ...found }
   const refused = found.models.find((name) => !scope.allows(provider.modelNames(name)))
-  if (refused !== undefined) return { ok: false, code: 'model_not_allowed', message: `This key may not use the model ${printable(refused)}.`, model: refused }
+  if (refused !== undefined)
+    return {
+      ok: false,
+      code: 'model_not_allowed',
+      message: `This key may not use the model ${printable(refused)}.`,
+      model: refused,
+    }
   const hidden = inspected?.findings.hidden ?? null
   if (hidden !== null) return { ok: false, ...ambiguous(hidden) }
   if (!found.named) return { ok: false, ...UNNAMED }
   const tool = refusedTool(scope, provider, inspected?.findings.unnamedTools(found.header) ?? [])
   if (tool !== null) return { ok: false, ...tool }
-  return { ok: true, models: found.models, objects: match.objects.concat(inspected?.findings.mentioned ?? []), kept: inspected?.findings.kept ?? false }
+  return {
+    ok: true,
+    models: found.models,
+    objects: match.objects.concat(inspected?.findings.mentioned ?? []),
+    kept: inspected?.findings.kept ?? false,
+  }
 }
 
-/** The refusal of the first tool that runs a model which the scope does not allow; null where there is none. */
+/**
+ * The refusal of the first tool that runs a model which the scope does not allow; null where there
+ * is none.
+ */
 function refusedTool(scope: Scope, provider: Provider, tools: readonly ToolRun[]): Refusal | null {
   for (const { tool, runs } of tools) {
     const name = printable(tool)
     if (!('allow' in runs)) {
       const way = runs.named?.length === 0 ? '' : ' Name an allowed model in it.'
-      return unknownModel(`The tool ${name} may run a model that this request does not name. ${runs.why}${way}`)
+      return unknownModel(
+        `The tool ${name} may run a model that this request does not name. ${runs.why}${way}`,
+      )
     }
     const other = runs.runs.find((model) => !scope.allows(provider.modelNames(model)))
     if (other === undefined) continue
@@ -65,7 +99,8 @@ function refusedTool(scope: Scope, provider: Provider, tools: readonly ToolRun[]
 const UNNAMED = unknownModel('The body does not name a model where this endpoint expects it.')
 
 /** For a message: at most 120 characters, nothing that could break a line or a terminal. */
-const printable = (name: string): string => JSON.stringify(name.slice(0, 120).replaceAll(/[^\u0020-\u007e]/g, '?'))
+const printable = (name: string): string =>
+  JSON.stringify(name.slice(0, 120).replaceAll(/[^\u0020-\u007e]/g, '?'))
 
 interface Reachable {
   readonly models: readonly string[]
@@ -75,19 +110,36 @@ interface Reachable {
   readonly header: boolean
 }
 
-function reachable({ match, pathAndQuery, headers }: ModelRequest, inspected: Inspection | null): Reachable | Refusal {
+function reachable(
+  { match, pathAndQuery, headers }: ModelRequest,
+  inspected: Inspection | null,
+): Reachable | Refusal {
   const place = match.endpoint?.model
   if (!place) return unknownModel('The endpoint is not known to the proxy.')
-  if (place.at === 'stored') return unknownModel('The model that this endpoint runs is stored with the provider and not named in the request.')
+  if (place.at === 'stored')
+    return unknownModel(
+      'The model that this endpoint runs is stored with the provider and not named in the request.',
+    )
   const query = queryModels(pathAndQuery)
   if (query === null) return unknownModel('The query names the model in an ambiguous way.')
-  if (place.at === 'query') return query.length === 1 ? { models: query, named: true, header: false } : unknownModel('The query parameter `model` must stand there once.')
+  if (place.at === 'query')
+    return query.length === 1
+      ? { models: query, named: true, header: false }
+      : unknownModel('The query parameter `model` must stand there once.')
   const problem = inspected?.refusal ?? inspected?.findings.problem ?? null
   if (problem !== null) return problem
   const named = headerModels(place.headers ?? [], headers)
   return {
-    models: [...(match.model === null ? [] : [match.model]), ...query, ...named, ...(inspected?.findings.models ?? [])],
-    named: match.model !== null || inspected?.findings.named === true || place.body.required.length === 0,
+    models: [
+      ...(match.model === null ? [] : [match.model]),
+      ...query,
+      ...named,
+      ...(inspected?.findings.models ?? []),
+    ],
+    named:
+      match.model !== null ||
+      inspected?.findings.named === true ||
+      place.body.required.length === 0,
     header: named.length > 0,
   }
 }

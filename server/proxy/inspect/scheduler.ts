@@ -1,11 +1,14 @@
-// Shares the time that inspection takes. Bodies are inspected on the thread that serves everybody, so a long one is cut into slices: between two
-// of them the event loop runs, and accounts take turns, and the keys of each, so that nobody's bodies delay those of others by more than a slice each.
+// Shares the time that inspection takes. Bodies are inspected on the thread that serves everybody,
+// so a long one is cut into slices: between two of them the event loop runs, and accounts take
+// turns, and the keys of each, so that nobody's bodies delay those of others by more than a slice
+// each.
 import { FairQueue, type Owner } from '../../fairness/owner-queue.ts'
 
 /** Work that is done in steps. */
 export interface SlicedTask {
   /**
-   * Handles at most STEP_BYTES of input. `waiting`: there is none for now; `resume` is called when there is more.
+   * Handles at most STEP_BYTES of input. `waiting`: there is none for now; `resume` is called when
+   * there is more.
    * @throws whatever makes the whole task fail
    */
   step(resume: () => void): 'more' | 'waiting' | 'done'
@@ -20,12 +23,16 @@ export interface Ticket {
 }
 
 /**
- * Bytes of a step: few enough that the slowest input, a list of strings that could all be ids, takes less than half a millisecond, so that the
- * clock is looked at often enough. SLICE_BYTES at most are handled in one slice, whatever the clock says.
+ * Bytes of a step: few enough that the slowest input, a list of strings that could all be ids,
+ * takes less than half a millisecond, so that the clock is looked at often enough. SLICE_BYTES at
+ * most are handled in one slice, whatever the clock says.
  */
 export const STEP_BYTES = 4 * 1024
 export const SLICE_BYTES = 1024 * 1024
-/** A slice ends with the step in which this time is over. `npm run bench -- inspect` prints the longest ones. */
+/**
+ * A slice ends with the step in which this time is over. `npm run bench -- inspect` prints the
+ * longest ones.
+ */
 export const SLICE_MS = 0.4
 
 interface Entry {
@@ -55,7 +62,10 @@ export class InspectionQueue {
     this.#defer = defer
   }
 
-  /** Does small work at once. @returns whether all of it is done; where it is not, `run` goes on with it */
+  /**
+   * Does small work at once. @returns whether all of it is done; where it is not, `run` goes on
+   * with it
+   */
   runNow(task: SlicedTask): boolean {
     return this.#slice(task, () => {}) === 'done'
   }
@@ -63,7 +73,13 @@ export class InspectionQueue {
   /** @param owner whose turns the task takes */
   run({ account_id, key_id }: Owner, task: SlicedTask): Ticket {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>()
-    const entry: Entry = { owner: { account_id, key_id }, task, settle: resolve, fail: reject, state: 'waiting' }
+    const entry: Entry = {
+      owner: { account_id, key_id },
+      task,
+      settle: resolve,
+      fail: reject,
+      state: 'waiting',
+    }
     this.#queue(entry)
     return { done: promise, cancel: () => this.#end(entry, false) }
   }
@@ -111,7 +127,12 @@ export class InspectionQueue {
     let state = task.step(resume)
     if (state !== 'more') return state
     const end = this.#now() + SLICE_MS
-    for (let bytes = STEP_BYTES; state === 'more' && bytes < SLICE_BYTES && this.#now() < end; bytes += STEP_BYTES) state = task.step(resume)
+    for (
+      let bytes = STEP_BYTES;
+      state === 'more' && bytes < SLICE_BYTES && this.#now() < end;
+      bytes += STEP_BYTES
+    )
+      state = task.step(resume)
     return state
   }
 

@@ -1,10 +1,14 @@
-// Where the bytes of an inspection come from: a body that is held, as it came or decoded, in pieces of a step.
+// Where the bytes of an inspection come from: a body that is held, as it came or decoded, in pieces
+// of a step.
 import { STEP_BYTES } from './scheduler.ts'
 
 export interface Source {
   /** Nothing more comes. */
   readonly ended: boolean
-  /** The next bytes, at most STEP_BYTES. `waiting`: there are none yet, and `resume` is called when there are; `broken`: there never will be all. */
+  /**
+   * The next bytes, at most STEP_BYTES. `waiting`: there are none yet, and `resume` is called when
+   * there are; `broken`: there never will be all.
+   */
   next(resume: () => void): Buffer | 'waiting' | 'end' | 'broken'
   /** Nobody takes any more. */
   close(): void

@@ -1,4 +1,5 @@
-// Which models the tools, plugins and options of one body make the provider run, from what a scan tells of their places.
+// Which models the tools, plugins and options of one body make the provider run, from what a scan
+// tells of their places.
 import { runsOf, type Runs, type ToolPlace } from '../providers/tools.ts'
 
 /** A tool of a request that names no model of its own. */
@@ -14,7 +15,10 @@ interface Within {
   readonly name: string
 }
 
-/** The places of one rule, compiled once: paths of types, of names of models within tools, and of the ends of tools. */
+/**
+ * The places of one rule, compiled once: paths of types, of names of models within tools, and of
+ * the ends of tools.
+ */
 export interface ToolPaths {
   readonly places: readonly ToolPlace[]
   readonly types: ReadonlyMap<string, number>
@@ -23,7 +27,8 @@ export interface ToolPaths {
 }
 
 const DEFAULT_NAMED = ['model'] as const
-const namedIn = (runs: Runs): readonly string[] => (runs.runs === 'nothing' ? [] : (runs.named ?? DEFAULT_NAMED))
+const namedIn = (runs: Runs): readonly string[] =>
+  runs.runs === 'nothing' ? [] : (runs.named ?? DEFAULT_NAMED)
 
 export function toolPaths(places: readonly ToolPlace[]): ToolPaths {
   const types = new Map<string, number>()
@@ -40,7 +45,9 @@ export function toolPaths(places: readonly ToolPlace[]): ToolPaths {
 /** Whether a tool has named its models at these places. */
 function isNamed(runs: Runs, named: ReadonlySet<string>): boolean {
   const places = namedIn(runs)
-  return 'each' in runs ? places.every((name) => named.has(name)) : places.some((name) => named.has(name))
+  return 'each' in runs
+    ? places.every((name) => named.has(name))
+    : places.some((name) => named.has(name))
 }
 
 /** Longest type that a refusal repeats. */
@@ -52,7 +59,10 @@ export class ToolModels {
   /** Of the tool that is open at each place: its type, and the names of models that it has had. */
   readonly #type: (string | undefined)[] = []
   readonly #named: (Set<string> | undefined)[] = []
-  /** The type of the one that ended last at each place without naming a model; null where it had none. */
+  /**
+   * The type of the one that ended last at each place without naming a model; null where it had
+   * none.
+   */
   readonly #closed: (string | null | undefined)[] = []
   /** By place and type, so that a long list of tools costs no memory. */
   readonly #runs = new Map<string, ToolRun>()
@@ -93,11 +103,17 @@ export class ToolModels {
     this.#runs.set(`${path} ${(type ?? '').slice(0, LONGEST_SHOWN)}`, { tool: type ?? path, runs })
   }
 
-  /** The tools that run models which they do not name, once the body has ended. @param header whether a header names a model */
+  /**
+   * The tools that run models which they do not name, once the body has ended. @param header
+   * whether a header names a model
+   */
   unnamed(header: boolean): readonly ToolRun[] {
     return [...this.#runs.values()].filter(({ runs }) => {
       if (!('allow' in runs)) return true
-      return !(runs.header === true && header) && !(runs.unless !== undefined && this.#seen.has(runs.unless))
+      return (
+        !(runs.header === true && header) &&
+        !(runs.unless !== undefined && this.#seen.has(runs.unless))
+      )
     })
   }
 }

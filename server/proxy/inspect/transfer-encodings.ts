@@ -1,4 +1,5 @@
-// Decodes a part of a form that says that it is in base64 or quoted-printable (RFC 2045, section 6), in any split.
+// Decodes a part of a form that says that it is in base64 or quoted-printable (RFC 2045, section
+// 6), in any split.
 
 export interface TransferDecoder {
   /** What can be decoded by now. */
@@ -10,7 +11,11 @@ const NOTHING = Buffer.alloc(0)
 
 /** Null for an encoding that is not known. */
 export function transferDecoder(encoding: string): TransferDecoder | null {
-  return encoding === 'base64' ? new Base64() : encoding === 'quoted-printable' ? new QuotedPrintable() : null
+  return encoding === 'base64'
+    ? new Base64()
+    : encoding === 'quoted-printable'
+      ? new QuotedPrintable()
+      : null
 }
 
 class Base64 implements TransferDecoder {
@@ -46,6 +51,10 @@ class QuotedPrintable implements TransferDecoder {
 }
 
 function decoded(text: string): Buffer {
-  const plain = text.replaceAll(/=\r?\n/g, '').replaceAll(/=([0-9A-Fa-f]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
+  const plain = text
+    .replaceAll(/=\r?\n/g, '')
+    .replaceAll(/=([0-9A-Fa-f]{2})/g, (_, digits: string) =>
+      String.fromCharCode(Number.parseInt(digits, 16)),
+    )
   return Buffer.from(plain, 'latin1')
 }

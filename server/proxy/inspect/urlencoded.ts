@@ -1,4 +1,5 @@
-// Reads a form without parts (application/x-www-form-urlencoded): what its fields name, as values of their own or as JSON inside of them.
+// Reads a form without parts (application/x-www-form-urlencoded): what its fields name, as values
+// of their own or as JSON inside of them.
 import { wantPaths } from '../json/paths.ts'
 import { JsonScanner } from '../json/scanner.ts'
 import { givesModel } from '../providers/id-names.ts'
@@ -12,7 +13,10 @@ const LONGEST_FIELD = 65_536
 const AMPERSAND = 0x26
 const NOTHING_WANTED = wantPaths([])
 
-/** Tells every field of a form to the findings, beside a reader for JSON: `curl -d` sends that with the type of a form. */
+/**
+ * Tells every field of a form to the findings, beside a reader for JSON: `curl -d` sends that with
+ * the type of a form.
+ */
 export class UrlencodedReader implements BodyReader {
   readonly #places: Places
   readonly #findings: Findings
@@ -29,7 +33,7 @@ export class UrlencodedReader implements BodyReader {
 
   write(piece: Buffer): void {
     this.#json.write(piece)
-    for (let at = 0; at < piece.length; ) {
+    for (let at = 0; at < piece.length;) {
       const end = piece.indexOf(AMPERSAND, at)
       this.#take(piece.subarray(at, end < 0 ? piece.length : end))
       if (end < 0) return
@@ -67,7 +71,8 @@ export class UrlencodedReader implements BodyReader {
     findings.text(value)
     findings.field(name, value)
     if (givesModel(name)) findings.storedModel(value)
-    const kind = this.#places.objects.get(name) ?? this.#places.objects.get(name.replace(/\[\d*\]$/, '[]'))
+    const kind =
+      this.#places.objects.get(name) ?? this.#places.objects.get(name.replace(/\[\d*\]$/, '[]'))
     if (kind !== undefined) findings.object(objectRef(kind, value))
     const strings = findings.strings()
     if (strings === undefined || !/^\s*[[{"]/.test(value)) return

@@ -1,4 +1,5 @@
-// What a body could name that is no plain JSON, but that a more lenient server might read: whatever in it could be the name of a stored object.
+// What a body could name that is no plain JSON, but that a more lenient server might read: whatever
+// in it could be the name of a stored object.
 import { LONGEST_LENGTH } from '../json/layout.ts'
 import { WordScanner } from '../json/word-scanner.ts'
 import type { BodyReader } from './body-reader.ts'
@@ -6,9 +7,14 @@ import { ByteStrings } from './byte-strings.ts'
 import { ambiguous, type Findings, type Refusal } from './findings.ts'
 import { MOST_IDS } from './places.ts'
 
-const TOO_MANY = ambiguous(`The body is no plain JSON, and holds more than ${MOST_IDS} different words.`)
+const TOO_MANY = ambiguous(
+  `The body is no plain JSON, and holds more than ${MOST_IDS} different words.`,
+)
 
-/** Tells the words of a body, and the names of several parts that they make. What could name something is looked at when the findings are settled. */
+/**
+ * Tells the words of a body, and the names of several parts that they make. What could name
+ * something is looked at when the findings are settled.
+ */
 export class WordReader implements BodyReader {
   readonly #scanner: WordScanner
   readonly #findings: Findings
@@ -17,7 +23,8 @@ export class WordReader implements BodyReader {
 
   /**
    * @param kinds what a word of one part may name
-   * @param binary whether it is no text: then a word may have the length before it that its format writes there, and only another key's objects count
+   * @param binary whether it is no text: then a word may have the length before it that its format
+   *   writes there, and only another key's objects count
    */
   constructor(kinds: readonly string[], findings: Findings, binary = false) {
     this.#findings = findings
@@ -32,7 +39,15 @@ export class WordReader implements BodyReader {
       every: kinds.length > 0,
       binary,
       each: (bytes, from, to, hash) => {
-        if (!this.#opened(tell, 1 + kinds.length + (binary ? LONGEST_LENGTH : 0)).add(bytes, from, to, hash)) this.#tooMany = true
+        if (
+          !this.#opened(tell, 1 + kinds.length + (binary ? LONGEST_LENGTH : 0)).add(
+            bytes,
+            from,
+            to,
+            hash,
+          )
+        )
+          this.#tooMany = true
       },
     })
   }
@@ -46,8 +61,12 @@ export class WordReader implements BodyReader {
     return this.#tooMany || !this.#scanner.ok ? TOO_MANY : null
   }
 
-  #opened(tell: (bytes: Buffer, from: number, to: number, hash: number) => void, cost: number): ByteStrings {
-    if (this.#words === null) this.#findings.later((this.#words = new ByteStrings(MOST_IDS)), tell, cost)
+  #opened(
+    tell: (bytes: Buffer, from: number, to: number, hash: number) => void,
+    cost: number,
+  ): ByteStrings {
+    if (this.#words === null)
+      this.#findings.later((this.#words = new ByteStrings(MOST_IDS)), tell, cost)
     return this.#words
   }
 }

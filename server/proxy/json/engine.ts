@@ -1,11 +1,13 @@
-// Instances of the scanner's WebAssembly module. A scan's state stands in the memory of an instance while it runs there, and is taken away when another
-// scan gets its turn; there are as many instances as scans are within one another, which is one.
+// Instances of the scanner's WebAssembly module. A scan's state stands in the memory of an instance
+// while it runs there, and is taken away when another scan gets its turn; there are as many
+// instances as scans are within one another, which is one.
 import { readFileSync } from 'node:fs'
 import { MEMORY_PAGES, TABLES } from './layout.ts'
 import { filterTable, type PathTable, type StringFilter } from './tables.ts'
 
 /**
- * What of https://webassembly.github.io/spec/js-api/ is used here: neither TypeScript's library without the DOM nor Node's types have it.
+ * What of https://webassembly.github.io/spec/js-api/ is used here: neither TypeScript's library
+ * without the DOM nor Node's types have it.
  */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object
@@ -53,7 +55,8 @@ export class Engine {
   readonly #placed = new WeakMap<object, Placed>()
 
   constructor() {
-    const { memory, scan, words, withoutZeros } = new WebAssembly.Instance(MODULE).exports as Exports
+    const { memory, scan, words, withoutZeros } = new WebAssembly.Instance(MODULE)
+      .exports as Exports
     this.bytes = Buffer.from(memory.buffer)
     this.ints = new Int32Array(memory.buffer)
     this.scan = scan

@@ -1,4 +1,5 @@
-// The memory of the scanner's WebAssembly module: what stands where, and what its numbers mean. Both sides compile this file, so it holds constants only.
+// The memory of the scanner's WebAssembly module: what stands where, and what its numbers mean.
+// Both sides compile this file, so it holds constants only.
 
 /** What may come next between values: the first index of ACTIONS. */
 export const VALUE = 0
@@ -22,28 +23,43 @@ export const ACTIONS = 0x1000
 /** What each byte is as a hexadecimal digit; 255: none. */
 export const HEX_DIGITS = 0x1a00
 
-/** The state of the scan, 32 bits each. All of it, the stack behind it included, is taken away when another scan gets its turn. */
+/**
+ * The state of the scan, 32 bits each. All of it, the stack behind it included, is taken away when
+ * another scan gets its turn.
+ */
 export const STATE = 0x2000
 export const DEPTH = 0x2004
 /** The wanted node of the value that comes next, as an offset in the table of paths; 0: none. */
 export const NEXT = 0x2008
-/** The depth at which the captured value ends, or -1; its node; and the address at which it begins, or 0 where that was in an earlier piece. */
+/**
+ * The depth at which the captured value ends, or -1; its node; and the address at which it begins,
+ * or 0 where that was in an earlier piece.
+ */
 export const CAPTURE_DEPTH = 0x200c
 export const CAPTURE_NODE = 0x2010
 export const CAPTURE_START = 0x2014
-/** Where the string, key or number begins that the last piece ended within, while somebody may want it; or 0. */
+/**
+ * Where the string, key or number begins that the last piece ended within, while somebody may want
+ * it; or 0.
+ */
 export const TOKEN_START = 0x2018
 /** Whether the last piece ended with a backslash that escapes. */
 export const ESCAPED = 0x201c
 /** The node of the oddity told last, of each kind. */
 export const LAST_ODDITIES = 0x2020
-/** The node of the value told last; of the list or object that has ended since, where it was all that was told to be in there; and of a value that is told only if something else follows. */
+/**
+ * The node of the value told last; of the list or object that has ended since, where it was all
+ * that was told to be in there; and of a value that is told only if something else follows.
+ */
 export const LAST_VALUE = 0x2034
 export const LAST_CLOSED = 0x2038
 export const PENDING_VALUE = 0x203c
 /** How many values have been told since the last end of a list or object. */
 export const VALUES_SINCE = 0x2040
-/** Of each open container 16 bytes: its node, what may come behind one of its values, and a bit for each wanted key that it has had. */
+/**
+ * Of each open container 16 bytes: its node, what may come behind one of its values, and a bit for
+ * each wanted key that it has had.
+ */
 export const STACK = 0x2050
 export const STACK_ENTRY = 16
 /** Deepest nesting; more ends the scan as broken. */
@@ -55,7 +71,10 @@ export const ROOT = 0x4104
 export const STRICT = 0x4108
 /** A number of this scan alone: what the caches hold of others does not count. */
 export const SERIAL = 0x410c
-/** Of strings that are watched: lengths, the address of the 256 first bytes, whether prose counts, and the address of the quick check or 0. */
+/**
+ * Of strings that are watched: lengths, the address of the 256 first bytes, whether prose counts,
+ * and the address of the quick check or 0.
+ */
 export const SHORTEST = 0x4110
 export const LONGEST = 0x4114
 export const FIRSTS = 0x4118
@@ -66,8 +85,9 @@ export const QUICK = 0x4120
 export const REPEATS = 0x4124
 
 /**
- * A reader of words: the address behind the word so far; the addresses at which it and its last part begin; whether either is too long to be told, and
- * whether it is a path; how many bytes of an escape have come; and these bytes.
+ * A reader of words: the address behind the word so far; the addresses at which it and its last
+ * part begin; whether either is too long to be told, and whether it is a path; how many bytes of an
+ * escape have come; and these bytes.
  */
 export const WORD_AT = 0x4148
 export const WORD_WIDE = 0x414c
@@ -76,13 +96,19 @@ export const WORD_LONG = 0x4154
 export const WORD_ESCAPE = 0x4158
 export const WORD_ESCAPED = 0x4160
 export const WORD_STATE_BYTES = 0x20
-/** Whether every word is told, or only those that could be ids; and whether a length may precede a word. */
+/**
+ * Whether every word is told, or only those that could be ids; and whether a length may precede a
+ * word.
+ */
 export const EVERY_WORD = 0x4168
 export const BINARY_WORDS = 0x416c
 /** A word of the shortest name that any provider uses, and of the longest that is looked at. */
 export const SHORTEST_WORD = 6
 export const LONGEST_WORD = 2048
-/** Bytes of a tag and a length before a string, as in Protocol Buffers and MessagePack, that can be letters. */
+/**
+ * Bytes of a tag and a length before a string, as in Protocol Buffers and MessagePack, that can be
+ * letters.
+ */
 export const LONGEST_LENGTH = 4
 
 /** How many events there are, and the events: 16 bytes each. */
@@ -93,7 +119,10 @@ export const MAX_EVENTS = 512
 /** One token tells fewer than these. */
 export const EVENTS_OF_A_TOKEN = 8
 
-/** Kinds of events. VALUE_TOLD: node, start (0: in an earlier piece), end. AGAIN: node; the same bytes as the value told last at this path. */
+/**
+ * Kinds of events. VALUE_TOLD: node, start (0: in an earlier piece), end. AGAIN: node; the same
+ * bytes as the value told last at this path.
+ */
 export const VALUE_TOLD = 0
 export const VALUE_AGAIN = 1
 /** Node, kind of oddity. */
@@ -110,7 +139,10 @@ export const LOOKALIKE = 2
 export const MISMATCH = 3
 export const TEXT = 4
 
-/** Strings that have been handed over, the last value of each path, and oddities of each: caches, which forget. */
+/**
+ * Strings that have been handed over, the last value of each path, and oddities of each: caches,
+ * which forget.
+ */
 export const KNOWN = 0x8000
 export const KNOWN_SLOTS = 256
 export const KNOWN_BYTES = 64
@@ -123,27 +155,38 @@ export const VALUE_SLOT = 64
 export const ODDITY_SLOTS = 512
 export const ODDITY_CACHE = 0xe400
 
-/** Raw bytes of a key that are kept; a longer key cannot be a wanted one (each letter is at most six bytes as `\u….`). */
+/**
+ * Raw bytes of a key that are kept; a longer key cannot be a wanted one (each letter is at most six
+ * bytes as `\u….`).
+ */
 export const LONGEST_KEY = 512
 export const LONGEST_ESCAPE = 6
 /** Characters of the longest number that makes sense. */
 export const LONGEST_SCALAR = 1024
 
-/** Bytes are copied here: at most PIECE at a time, behind what is kept of a token that an earlier piece began. Loads may reach beyond the end. */
+/**
+ * Bytes are copied here: at most PIECE at a time, behind what is kept of a token that an earlier
+ * piece began. Loads may reach beyond the end.
+ */
 export const WINDOW = 0x10000
 export const PIECE = 0x10000
 export const WINDOW_END = 0x30000
 /** A key or string without its escapes, in 16-bit units; and a key folded. */
 export const DECODED = 0x30800
 export const FOLDED = 0x37800
-/** Instead of these, in an instance for words: those that are told, and the one so far behind them. */
+/**
+ * Instead of these, in an instance for words: those that are told, and the one so far behind them.
+ */
 export const WORDS = 0x30800
 export const WORDS_FULL = 0x36000
 /** Tables of paths and of watched strings, until the end of the memory. */
 export const TABLES = 0x38000
 export const MEMORY_PAGES = 64
 
-/** A node of the table of paths: flags, the nodes of items and of any key, and the addresses of its keys' first bytes, their index by length, and the keys. */
+/**
+ * A node of the table of paths: flags, the nodes of items and of any key, and the addresses of its
+ * keys' first bytes, their index by length, and the keys.
+ */
 export const NODE_FLAGS = 0
 export const NODE_ITEMS = 4
 export const NODE_ANY = 8
@@ -158,7 +201,10 @@ export const TELLS_END = 2
 export const IS_LOOKED_INTO = 4
 /** Whether a list at this place may, and the place itself is not wanted. */
 export const HOLDS_ITEMS = 8
-/** A key: its node, its number within the node, its length, and twice its bytes: as they are, and in lower case. */
+/**
+ * A key: its node, its number within the node, its length, and twice its bytes: as they are, and in
+ * lower case.
+ */
 export const KEY_NODE = 0
 export const KEY_NUMBER = 4
 export const KEY_LENGTH = 8

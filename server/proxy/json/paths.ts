@@ -1,4 +1,5 @@
-// Paths of wanted values (`model`, `requests[].params.model`, `[].usageMetadata`, `variables.*.file_id`) as the tree that scanner.ts walks.
+// Paths of wanted values (`model`, `requests[].params.model`, `[].usageMetadata`,
+// `variables.*.file_id`) as the tree that scanner.ts walks.
 import { type Node, pathTable, type PathTable } from './tables.ts'
 
 /** Paths compiled for scanning, once. */
@@ -25,7 +26,9 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The steps of a path: keys, `[]` for every item of a list, and `*` for every value of an object. */
+/**
+ * The steps of a path: keys, `[]` for every item of a list, and `*` for every value of an object.
+ */
 export const stepsOf = (path: string): readonly string[] => path.match(/\[\]|[^.[\]]+/g) ?? []
 
 /** What stands at a path of a parsed value; nothing where there is no such place. */
@@ -35,19 +38,26 @@ export function valuesAt(value: unknown, path: string): unknown[] {
     here = here.flatMap((one): unknown[] => {
       if (step === '[]') return Array.isArray(one) ? one : []
       if (step === '*') return typeof one === 'object' && one !== null ? Object.values(one) : []
-      return typeof one === 'object' && one !== null && Object.hasOwn(one, step) ? [(one as Record<string, unknown>)[step]] : []
+      return typeof one === 'object' && one !== null && Object.hasOwn(one, step)
+        ? [(one as Record<string, unknown>)[step]]
+        : []
     })
   }
   return here
 }
 
 /**
- * Compiles paths such as `model`, `requests[].params.model` or `[].usageMetadata` (a list at the root).
- * A path may run through another wanted path by a key: what stands there is then the value unless it is an object, which is looked into instead.
+ * Compiles paths such as `model`, `requests[].params.model` or `[].usageMetadata` (a list at the
+ * root). A path may run through another wanted path by a key: what stands there is then the value
+ * unless it is an object, which is looked into instead.
  *
- * @param ends those of these paths, and of what lies on their way, where the end of a list or object is told
+ * @param ends those of these paths, and of what lies on their way, where the end of a list or
+ *   object is told
  */
-export function wantPaths(paths: Iterable<string>, ends: ReadonlySet<string> = new Set()): WantedPaths {
+export function wantPaths(
+  paths: Iterable<string>,
+  ends: ReadonlySet<string> = new Set(),
+): WantedPaths {
   const root = node('', ends)
   for (const path of paths) {
     let at = root
@@ -57,7 +67,8 @@ export function wantPaths(paths: Iterable<string>, ends: ReadonlySet<string> = n
       else {
         at.props ??= new Map()
         let child = at.props.get(step)
-        if (child === undefined) at.props.set(step, (child = node(at.path === '' ? step : `${at.path}.${step}`, ends)))
+        if (child === undefined)
+          at.props.set(step, (child = node(at.path === '' ? step : `${at.path}.${step}`, ends)))
         at = child
       }
     }
@@ -66,7 +77,26 @@ export function wantPaths(paths: Iterable<string>, ends: ReadonlySet<string> = n
   return new WantedPaths(root)
 }
 
-const node = (path: string, ends: ReadonlySet<string>): Node => ({ path, wanted: false, ends: ends.has(path), props: null, items: null, any: null })
+const node = (path: string, ends: ReadonlySet<string>): Node => ({
+  path,
+  wanted: false,
+  ends: ends.has(path),
+  props: null,
+  items: null,
+  any: null,
+})
 
 /** All letters beyond ASCII that fold into ASCII (Unicode 17). scanner.test.ts looks for others. */
-export const FOLDING_LETTERS: readonly string[] = ['ß', 'ı', 'ſ', '\u212a', 'ﬀ', 'ﬁ', 'ﬂ', 'ﬃ', 'ﬄ', 'ﬅ', 'ﬆ']
+export const FOLDING_LETTERS: readonly string[] = [
+  'ß',
+  'ı',
+  'ſ',
+  '\u212a',
+  'ﬀ',
+  'ﬁ',
+  'ﬂ',
+  'ﬃ',
+  'ﬄ',
+  'ﬅ',
+  'ﬆ',
+]

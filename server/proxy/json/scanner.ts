@@ -1,12 +1,46 @@
-// Reads chosen values out of JSON while its bytes pass, in bounded memory, without building or changing anything.
-// Two parts of the proxy use it: request inspection (which models and objects does a request name?) and the meter (what does an answer
-// say it used?). The time is linear in the input, whatever it holds and however it is split: `npm run bench -- inspect`.
+// Reads chosen values out of JSON while its bytes pass, in bounded memory, without building or
+// changing anything. Two parts of the proxy use it: request inspection (which models and objects
+// does a request name?) and the meter (what does an answer say it used?). The time is linear in the
+// input, whatever it holds and however it is split: `npm run bench -- inspect`.
 //
-// The bytes are read in WebAssembly (json/assembly/). Here is what a scan is given, what it tells, and what of it is kept between two pieces.
+// The bytes are read in WebAssembly (json/assembly/). Here is what a scan is given, what it tells,
+// and what of it is kept between two pieces.
 import { dropEngine, freeEngine, isTrap, nextSerial, type Engine, type Owner } from './engine.ts'
 import {
-  BROKEN, CAPTURE_DEPTH, CAPTURE_START, CLOSED_TOLD, DEPTH, DONE, DONE_OF_MANY, EVENT_BYTES, EVENT_COUNT, EVENTS, FIRSTS, IN_SCALAR, LONGEST, NEXT,
-  NODE_BYTES, ODDITY_TOLD, PIECE, PROSE, QUICK, REPEATS, ROOT, SERIAL, SHORTEST, STACK, STACK_ENTRY, STATE, STRICT, STRING_TOLD, TABLE, TOKEN_START, VALUE, VALUE_AGAIN, VALUE_TOLD, WINDOW,
+  BROKEN,
+  CAPTURE_DEPTH,
+  CAPTURE_START,
+  CLOSED_TOLD,
+  DEPTH,
+  DONE,
+  DONE_OF_MANY,
+  EVENT_BYTES,
+  EVENT_COUNT,
+  EVENTS,
+  FIRSTS,
+  IN_SCALAR,
+  LONGEST,
+  NEXT,
+  NODE_BYTES,
+  ODDITY_TOLD,
+  PIECE,
+  PROSE,
+  QUICK,
+  REPEATS,
+  ROOT,
+  SERIAL,
+  SHORTEST,
+  STACK,
+  STACK_ENTRY,
+  STATE,
+  STRICT,
+  STRING_TOLD,
+  TABLE,
+  TOKEN_START,
+  VALUE,
+  VALUE_AGAIN,
+  VALUE_TOLD,
+  WINDOW,
   WINDOW_END,
 } from './layout.ts'
 import { FILTER_QUICK, type StringFilter } from './tables.ts'
@@ -29,16 +63,23 @@ export type Oddity =
 const ODDITIES: readonly Oddity[] = ['duplicate', 'escaped', 'lookalike', 'mismatch', 'text']
 
 export interface JsonSink {
-  /** A value at a wanted path: its exact bytes, valid during the call only, or null when it is longer than `longestValue`. */
+  /**
+   * A value at a wanted path: its exact bytes, valid during the call only, or null when it is
+   * longer than `longestValue`.
+   */
   value(path: string, raw: Buffer | null): void
   /**
-   * The bytes told last at this path, once more. What repeats itself right behind itself is not told again at all: a value, or a value and the end of
-   * what holds it. Without this, everything is told each time.
+   * The bytes told last at this path, once more. What repeats itself right behind itself is not
+   * told again at all: a value, or a value and the end of what holds it. Without this, everything
+   * is told each time.
    */
   again?(path: string): void
   /** An oddity that repeats itself, as in a list of numbers, is told once. */
   oddity?(kind: Oddity, path: string): void
-  /** A list or object has ended at one of the `ends` of `wantPaths`; all that it holds has been told. `''` is the root. */
+  /**
+   * A list or object has ended at one of the `ends` of `wantPaths`; all that it holds has been
+   * told. `''` is the root.
+   */
   closed?(path: string): void
 }
 
@@ -48,15 +89,20 @@ export interface StringWatch {
   /**
    * The same string may be told several times, or only once.
    *
-   * @param bytes valid during the call only; the string is `bytes[from] … bytes[to - 1]`, what is inside of the quotes
-   * @param escaped whether it holds a backslash, so that it has to be decoded; it may be malformed then
+   * @param bytes valid during the call only; the string is `bytes[from] … bytes[to - 1]`, what is
+   *   inside of the quotes
+   * @param escaped whether it holds a backslash, so that it has to be decoded; it may be malformed
+   *   then
    * @param hash 32 bits, of the bytes and of `escaped`
    */
   each(bytes: Buffer, from: number, to: number, escaped: boolean, hash: number): void
 }
 
 export interface ScanOptions {
-  /** Refuse everything that is not RFC 8259 (unquoted keys, NaN, comments, trailing commas). The inside of unwanted strings is not looked at. */
+  /**
+   * Refuse everything that is not RFC 8259 (unquoted keys, NaN, comments, trailing commas). The
+   * inside of unwanted strings is not looked at.
+   */
   readonly strict?: boolean
   /** Several values one after another (JSON lines). */
   readonly many?: boolean
@@ -65,13 +111,19 @@ export interface ScanOptions {
   readonly strings?: StringWatch
 }
 
-const NO_STRINGS: StringWatch = { filter: { firsts: new Uint8Array(256), shortest: 0x7fffffff, longest: 0 }, each() {} }
+const NO_STRINGS: StringWatch = {
+  filter: { firsts: new Uint8Array(256), shortest: 0x7fffffff, longest: 0 },
+  each() {},
+}
 /** Ends a number that ends the input. */
 const DELIMITER = Buffer.from(' ')
 /** Loads of the module reach further than what it reads. */
 const SLACK_BYTES = 128
 
-/** What a scan leaves with while another one runs: its state, and what has come of the token that it is in the middle of. */
+/**
+ * What a scan leaves with while another one runs: its state, and what has come of the token that it
+ * is in the middle of.
+ */
 interface Left {
   readonly state: Int32Array
   readonly token: Buffer | null
@@ -92,7 +144,10 @@ export class JsonScanner implements Owner {
   #state = VALUE
   #depth = 0
   #left: Left | null = null
-  /** What earlier pieces held of the captured value, and how long it was; copies stop when it is too long. */
+  /**
+   * What earlier pieces held of the captured value, and how long it was; copies stop when it is too
+   * long.
+   */
   #captured: Buffer[] = []
   #capturedLength = 0
   #capturing = false
@@ -129,7 +184,9 @@ export class JsonScanner implements Owner {
     engine.busy = true
     try {
       if (chunk.length <= PIECE) this.#read(engine, chunk)
-      else for (let from = 0; from < chunk.length; from += PIECE) this.#read(engine, chunk.subarray(from, from + PIECE))
+      else
+        for (let from = 0; from < chunk.length; from += PIECE)
+          this.#read(engine, chunk.subarray(from, from + PIECE))
     } catch (error) {
       this.#state = BROKEN
       dropEngine(engine)
@@ -202,7 +259,7 @@ export class JsonScanner implements Owner {
     bytes[end] = 0
     engine.end = end
     ints[CAPTURE_START >> 2] = 0
-    for (let at = start; at < end; ) {
+    for (let at = start; at < end;) {
       at = engine.scan(at, end)
       if (ints[EVENT_COUNT >> 2] !== 0) this.#tell(engine, start)
     }
@@ -222,11 +279,21 @@ export class JsonScanner implements Owner {
       const second = ints[at + 2]!
       const third = ints[at + 3]!
       switch (ints[at]) {
-        case STRING_TOLD: this.#strings.each(bytes, first, second, (third & 1) === 1, third); break
-        case VALUE_TOLD: this.#tellValue(paths[first / NODE_BYTES]!, bytes, second, third, start); break
-        case VALUE_AGAIN: sink.again?.(paths[first / NODE_BYTES]!); break
-        case CLOSED_TOLD: sink.closed?.(paths[first / NODE_BYTES]!); break
-        case ODDITY_TOLD: sink.oddity?.(ODDITIES[second]!, paths[first / NODE_BYTES]!); break
+        case STRING_TOLD:
+          this.#strings.each(bytes, first, second, (third & 1) === 1, third)
+          break
+        case VALUE_TOLD:
+          this.#tellValue(paths[first / NODE_BYTES]!, bytes, second, third, start)
+          break
+        case VALUE_AGAIN:
+          sink.again?.(paths[first / NODE_BYTES]!)
+          break
+        case CLOSED_TOLD:
+          sink.closed?.(paths[first / NODE_BYTES]!)
+          break
+        case ODDITY_TOLD:
+          sink.oddity?.(ODDITIES[second]!, paths[first / NODE_BYTES]!)
+          break
       }
     }
   }
@@ -235,7 +302,14 @@ export class JsonScanner implements Owner {
   #tellValue(path: string, bytes: Buffer, from: number, to: number, start: number): void {
     const last = bytes.subarray(from === 0 ? start : from, to)
     const length = from === 0 ? this.#capturedLength + last.length : last.length
-    this.#sink.value(path, length > this.#longestValue ? null : length === last.length ? last : Buffer.concat([...this.#captured, last]))
+    this.#sink.value(
+      path,
+      length > this.#longestValue
+        ? null
+        : length === last.length
+          ? last
+          : Buffer.concat([...this.#captured, last]),
+    )
     if (this.#captured.length > 0) this.#captured = []
     this.#capturedLength = 0
   }

@@ -1,4 +1,5 @@
-// Where the parts of a JSON text stand, for who has to take something out of it and leave every other byte as it is.
+// Where the parts of a JSON text stand, for who has to take something out of it and leave every
+// other byte as it is.
 
 /** From the first character of a value to the one behind its last. */
 export interface Span {
@@ -55,7 +56,7 @@ export function itemsAt(text: string, at: number): ArraySpans | null {
   if (text[at] !== '[') return null
   const from = at + 1
   const items: Span[] = []
-  for (let next = skipSpace(text, from); ; ) {
+  for (let next = skipSpace(text, from); ;) {
     if (text[next] === ']' && items.length === 0) return { from, to: next, items }
     const item = valueAt(text, next)
     if (item === null) return null
@@ -67,11 +68,20 @@ export function itemsAt(text: string, at: number): ArraySpans | null {
   }
 }
 
-/** The members of the object that begins at a place: names as they are spelled, with their quotes, and values; null where none does, or it is malformed. */
-export function membersAt(text: string, at: number): { readonly members: readonly (readonly [name: Span, value: Span])[]; readonly to: number } | null {
+/**
+ * The members of the object that begins at a place: names as they are spelled, with their quotes,
+ * and values; null where none does, or it is malformed.
+ */
+export function membersAt(
+  text: string,
+  at: number,
+): {
+  readonly members: readonly (readonly [name: Span, value: Span])[]
+  readonly to: number
+} | null {
   if (text[at] !== '{') return null
   const members: (readonly [Span, Span])[] = []
-  for (let next = skipSpace(text, at + 1); ; ) {
+  for (let next = skipSpace(text, at + 1); ;) {
     if (text[next] === '}' && members.length === 0) return { members, to: next + 1 }
     const name = text[next] === '"' ? valueAt(text, next) : null
     if (name === null) return null

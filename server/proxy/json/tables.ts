@@ -1,39 +1,75 @@
-// The tables that the scanner's module works with, as bytes: wanted paths, and the strings that are watched. All addresses within one count from its
-// beginning, so that it can stand anywhere.
+// The tables that the scanner's module works with, as bytes: wanted paths, and the strings that are
+// watched. All addresses within one count from its beginning, so that it can stand anywhere.
 import {
-  HOLDS_ITEMS, IS_LOOKED_INTO, IS_WANTED, KEY_BYTES, KEY_EXACT, KEY_LENGTH, KEY_LOWER, KEY_NODE, KEY_NUMBER, KEY_WIDTH, NODE_ANY, NODE_BYTES, NODE_FIRSTS, NODE_FLAGS, NODE_ITEMS, NODE_KEYS,
-  NODE_KEY_COUNT, NODE_LENGTHS, TELLS_END,
+  HOLDS_ITEMS,
+  IS_LOOKED_INTO,
+  IS_WANTED,
+  KEY_BYTES,
+  KEY_EXACT,
+  KEY_LENGTH,
+  KEY_LOWER,
+  KEY_NODE,
+  KEY_NUMBER,
+  KEY_WIDTH,
+  NODE_ANY,
+  NODE_BYTES,
+  NODE_FIRSTS,
+  NODE_FLAGS,
+  NODE_ITEMS,
+  NODE_KEYS,
+  NODE_KEY_COUNT,
+  NODE_LENGTHS,
+  TELLS_END,
 } from './layout.ts'
 
 /** Which strings are worth a look, wherever they are: decided without a call. */
 export interface StringFilter {
-  /** 1 for each first byte that such a string can have. Strings that begin with an escape are handed over as well. */
+  /**
+   * 1 for each first byte that such a string can have. Strings that begin with an escape are handed
+   * over as well.
+   */
   readonly firsts: Uint8Array
-  /** Lengths in bytes without escapes, both inclusive. An escaped string is handed over when it could decode to one of these. */
+  /**
+   * Lengths in bytes without escapes, both inclusive. An escaped string is handed over when it
+   * could decode to one of these.
+   */
   readonly shortest: number
   readonly longest: number
-  /** Whether a string with a space between other characters is handed over too. Most texts have one among their first bytes. */
+  /**
+   * Whether a string with a space between other characters is handed over too. Most texts have one
+   * among their first bytes.
+   */
   readonly prose?: boolean
   /** What such a string begins with, where it holds no escape. */
   readonly quick?: QuickCheck
 }
 
-/** What strings of a certain form begin with, up to their first mark; leading bytes that do not count are skipped. */
+/**
+ * What strings of a certain form begin with, up to their first mark; leading bytes that do not
+ * count are skipped.
+ */
 export interface QuickCheck {
-  /** What each byte is: 0 goes on, 1 is a mark, 2 counts only behind another one, 3 is in no such string. Behind a `/` or `%` anything may stand. */
+  /**
+   * What each byte is: 0 goes on, 1 is a mark, 2 counts only behind another one, 3 is in no such
+   * string. Behind a `/` or `%` anything may stand.
+   */
   readonly marks: Uint8Array
   /** Bytes within which the first mark stands. */
   readonly headBytes: number
   /** 1 for each `headSlot` that a beginning has. */
   readonly slots: Uint8Array
-  /** Of strings that begin otherwise, but are as long as UUIDs at least: 1 for each byte that may be among as many, 2 where anything may follow. */
+  /**
+   * Of strings that begin otherwise, but are as long as UUIDs at least: 1 for each byte that may be
+   * among as many, 2 where anything may follow.
+   */
   readonly uuids: { readonly shortest: number; readonly bytes: Uint8Array } | null
 }
 
 export const HEAD_SLOTS = 4_096
 
 /** A beginning by its first two bytes and its length. The same as in assembly/events.ts. */
-export const headSlot = (first: number, second: number, length: number): number => (first * 31 + second * 977 + length * 131) & (HEAD_SLOTS - 1)
+export const headSlot = (first: number, second: number, length: number): number =>
+  (first * 31 + second * 977 + length * 131) & (HEAD_SLOTS - 1)
 
 /** One place in the tree of wanted paths. */
 export interface Node {
@@ -86,7 +122,13 @@ export function pathTable(root: Node): PathTable {
   for (const [i, node] of nodes.entries()) {
     const at = offsetOf(node)
     const set = (field: number, value: number): void => view.setUint32(at + field, value, true)
-    set(NODE_FLAGS, (node.wanted ? IS_WANTED : 0) | (node.ends ? TELLS_END : 0) | (node.props !== null || node.any !== null ? IS_LOOKED_INTO : 0) | (node.items !== null && !node.wanted ? HOLDS_ITEMS : 0))
+    set(
+      NODE_FLAGS,
+      (node.wanted ? IS_WANTED : 0) |
+        (node.ends ? TELLS_END : 0) |
+        (node.props !== null || node.any !== null ? IS_LOOKED_INTO : 0) |
+        (node.items !== null && !node.wanted ? HOLDS_ITEMS : 0),
+    )
     set(NODE_ITEMS, offsetOf(node.items))
     set(NODE_ANY, offsetOf(node.any))
     if (node.props === null) continue
@@ -95,15 +137,28 @@ export function pathTable(root: Node): PathTable {
     set(NODE_LENGTHS, firsts + FIRSTS_BYTES)
     set(NODE_KEYS, firsts + FIRSTS_BYTES + LENGTHS_BYTES)
     set(NODE_KEY_COUNT, node.props.size)
-    writeKeys(image, firsts, [...node.props].map(([key, child]) => [key, offsetOf(child)]))
+    writeKeys(
+      image,
+      firsts,
+      [...node.props].map(([key, child]) => [key, offsetOf(child)]),
+    )
   }
   return { image, root: offsetOf(root), paths: ['', ...nodes.map(({ path }) => path)] }
 }
 
 /** @param keys with the offsets of their nodes, in the order in which they were wanted */
-function writeKeys(image: Uint8Array, firsts: number, keys: readonly [key: string, node: number][]): void {
-  const bad = keys.find(([key]) => !/^[!-~]{1,63}$/.test(key) || key.includes('"') || key.includes('\\'))
-  if (bad !== undefined || keys.length > MOST_KEYS) throw new Error(`These are no keys that the scanner can look for: ${bad?.[0] ?? `${keys.length} in one object`}.`)
+function writeKeys(
+  image: Uint8Array,
+  firsts: number,
+  keys: readonly [key: string, node: number][],
+): void {
+  const bad = keys.find(
+    ([key]) => !/^[!-~]{1,63}$/.test(key) || key.includes('"') || key.includes('\\'),
+  )
+  if (bad !== undefined || keys.length > MOST_KEYS)
+    throw new Error(
+      `These are no keys that the scanner can look for: ${bad?.[0] ?? `${keys.length} in one object`}.`,
+    )
   const view = new DataView(image.buffer)
   const lengths = firsts + FIRSTS_BYTES
   image.set(ODD, firsts)
@@ -118,16 +173,22 @@ function writeKeys(image: Uint8Array, firsts: number, keys: readonly [key: strin
     image.set(Buffer.from(key), at + KEY_EXACT)
     image.set(Buffer.from(lower), at + KEY_LOWER)
   }
-  for (let length = 0; length < LENGTHS_BYTES; length++) image[lengths + length] = sorted.filter(([key]) => key.length < length).length
+  for (let length = 0; length < LENGTHS_BYTES; length++)
+    image[lengths + length] = sorted.filter(([key]) => key.length < length).length
 }
 
 /** Of what an earlier piece began as much is kept, and a whole piece comes behind it. */
 const LONGEST_WATCHED = 8_192
 
 /** 1 for each byte with which a key can begin that is spelled oddly. */
-const ODD = Uint8Array.from({ length: FIRSTS_BYTES }, (_, byte) => (byte === 0x5c || byte < 0x20 || byte > 0x7e ? 1 : 0))
+const ODD = Uint8Array.from({ length: FIRSTS_BYTES }, (_, byte) =>
+  byte === 0x5c || byte < 0x20 || byte > 0x7e ? 1 : 0,
+)
 
-/** Where the parts of a watched string's table stand; those of the quick check as assembly/events.ts reads them. */
+/**
+ * Where the parts of a watched string's table stand; those of the quick check as assembly/events.ts
+ * reads them.
+ */
 export const FILTER_QUICK = FIRSTS_BYTES
 const QUICK_MARKS = 64
 const QUICK_SLOTS = 320
@@ -135,8 +196,11 @@ const QUICK_UUIDS = QUICK_SLOTS + HEAD_SLOTS
 
 /** @throws Error where the window has no room for the longest string */
 export function filterTable({ firsts, longest, quick }: StringFilter): Uint8Array {
-  if (longest > LONGEST_WATCHED) throw new Error(`Strings of ${longest} bytes are longer than the scanner can watch.`)
-  const image = new Uint8Array(FILTER_QUICK + (quick === undefined ? 0 : QUICK_UUIDS + FIRSTS_BYTES))
+  if (longest > LONGEST_WATCHED)
+    throw new Error(`Strings of ${longest} bytes are longer than the scanner can watch.`)
+  const image = new Uint8Array(
+    FILTER_QUICK + (quick === undefined ? 0 : QUICK_UUIDS + FIRSTS_BYTES),
+  )
   image.set(firsts)
   if (quick === undefined) return image
   const view = new DataView(image.buffer)

@@ -1,14 +1,33 @@
-// Splits bytes into the words that could be names (json/assembly/words.ts says what a word is), in bounded memory and in time linear in the input.
+// Splits bytes into the words that could be names (json/assembly/words.ts says what a word is), in
+// bounded memory and in time linear in the input.
 import { dropEngine, isTrap, nextSerial, wordEngine, type Engine, type Owner } from './engine.ts'
 import {
-  BINARY_WORDS, EVENT_BYTES, EVENT_COUNT, EVENTS, EVERY_WORD, FIRSTS, PIECE, QUICK, SERIAL, SHORTEST, WINDOW, WORDS, WORD_AT, WORD_NARROW, WORD_STATE_BYTES, WORD_WIDE,
+  BINARY_WORDS,
+  EVENT_BYTES,
+  EVENT_COUNT,
+  EVENTS,
+  EVERY_WORD,
+  FIRSTS,
+  PIECE,
+  QUICK,
+  SERIAL,
+  SHORTEST,
+  WINDOW,
+  WORDS,
+  WORD_AT,
+  WORD_NARROW,
+  WORD_STATE_BYTES,
+  WORD_WIDE,
 } from './layout.ts'
 import { FILTER_QUICK, type StringFilter } from './tables.ts'
 import { wantPaths } from './paths.ts'
 
 /** Which words are told. */
 export interface WordWatch {
-  /** What a word must be like; null: none is, so that at most words of one part are told, where every one is. */
+  /**
+   * What a word must be like; null: none is, so that at most words of one part are told, where
+   * every one is.
+   */
   readonly filter: StringFilter | null
   /** Whether every word of one part is told, whatever it is like. */
   readonly every: boolean
@@ -17,7 +36,8 @@ export interface WordWatch {
   /**
    * The same word may be told several times, or only once.
    *
-   * @param bytes valid during the call only; the word is `bytes[from] … bytes[to - 1]`, which is ASCII
+   * @param bytes valid during the call only; the word is `bytes[from] … bytes[to - 1]`, which is
+   *   ASCII
    * @param hash 32 bits; the lowest is 1 where the word has several parts
    */
   each(bytes: Buffer, from: number, to: number, hash: number): void
@@ -48,7 +68,8 @@ export class WordScanner implements Owner {
     if (!this.#ok || chunk.length === 0) return
     const engine = this.#enter()
     try {
-      for (let from = 0; from < chunk.length; from += PIECE) this.#read(engine, chunk.subarray(from, from + PIECE))
+      for (let from = 0; from < chunk.length; from += PIECE)
+        this.#read(engine, chunk.subarray(from, from + PIECE))
     } catch (error) {
       this.#ok = false
       dropEngine(engine)
@@ -63,7 +84,10 @@ export class WordScanner implements Owner {
   }
 
   leave({ bytes, ints }: Engine): void {
-    this.#left = { state: Buffer.from(bytes.subarray(WORD_AT, WORD_AT + WORD_STATE_BYTES)), word: Buffer.from(bytes.subarray(ints[WORD_WIDE >> 2], ints[WORD_AT >> 2])) }
+    this.#left = {
+      state: Buffer.from(bytes.subarray(WORD_AT, WORD_AT + WORD_STATE_BYTES)),
+      word: Buffer.from(bytes.subarray(ints[WORD_WIDE >> 2], ints[WORD_AT >> 2])),
+    }
   }
 
   #enter(): Engine {
@@ -97,11 +121,12 @@ export class WordScanner implements Owner {
   #read({ bytes, ints, words, withoutZeros }: Engine, piece: Buffer): void {
     bytes.set(piece, WINDOW)
     const end = withoutZeros(WINDOW, WINDOW + piece.length)
-    for (let at = WINDOW; at < end; ) {
+    for (let at = WINDOW; at < end;) {
       at = words(at, end)
       const count = ints[EVENT_COUNT >> 2]!
       ints[EVENT_COUNT >> 2] = 0
-      for (let i = 0, event = EVENTS >> 2; i < count; i++, event += EVENT_BYTES >> 2) this.#watch.each(bytes, ints[event + 1]!, ints[event + 2]!, ints[event + 3]!)
+      for (let i = 0, event = EVENTS >> 2; i < count; i++, event += EVENT_BYTES >> 2)
+        this.#watch.each(bytes, ints[event + 1]!, ints[event + 2]!, ints[event + 3]!)
     }
   }
 }

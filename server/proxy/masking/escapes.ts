@@ -1,26 +1,78 @@
-// How one character can be written in an error: as it is, or escaped as in JSON (RFC 8259), addresses (RFC 3986), HTML or source code; also twice over.
+// How one character can be written in an error: as it is, or escaped as in JSON (RFC 8259),
+// addresses (RFC 3986), HTML or source code; also twice over.
 
 /** The bytes end within an escape. */
 export const CUT = -1
 
-const [PERCENT, AMPERSAND, BACKSLASH, HASH, SEMICOLON, SMALL_U, SMALL_X] = [0x25, 0x26, 0x5c, 0x23, 0x3b, 0x75, 0x78]
+const [PERCENT, AMPERSAND, BACKSLASH, HASH, SEMICOLON, SMALL_U, SMALL_X] = [
+  0x25, 0x26, 0x5c, 0x23, 0x3b, 0x75, 0x78,
+]
 /** How often one escape is escaped again, at most: `%252d`, `\\u002d`, `&amp;#45;`. */
 const MOST_ROUNDS = 4
 /** The longest name or number of a character in HTML that is read, with what stands around it. */
 const LONGEST_REFERENCE = 24
-/** The longest that one character can be: a backslash for each round of JSON doubles those before it. */
+/**
+ * The longest that one character can be: a backslash for each round of JSON doubles those before
+ * it.
+ */
 export const LONGEST_SPELLING = LONGEST_REFERENCE
 
-/** TABLE of names that HTML has for characters that stand in credentials: https://html.spec.whatwg.org/#named-character-references */
+/**
+ * TABLE of names that HTML has for characters that stand in credentials:
+ * https://html.spec.whatwg.org/#named-character-references
+ */
 const NAMED: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    amp: '&', AMP: '&', lt: '<', LT: '<', gt: '>', GT: '>', quot: '"', QUOT: '"', apos: "'", lowbar: '_', UnderBar: '_', period: '.', comma: ',', colon: ':', semi: ';', sol: '/', bsol: '\\', plus: '+', equals: '=',
-    num: '#', dollar: '$', percnt: '%', commat: '@', excl: '!', ast: '*', midast: '*', quest: '?', lpar: '(', rpar: ')', lsqb: '[', lbrack: '[', rsqb: ']', rbrack: ']', lcub: '{', lbrace: '{', rcub: '}', rbrace: '}',
-    vert: '|', verbar: '|', VerticalLine: '|', Hat: '^', grave: '`', DiacriticalGrave: '`',
+    amp: '&',
+    AMP: '&',
+    lt: '<',
+    LT: '<',
+    gt: '>',
+    GT: '>',
+    quot: '"',
+    QUOT: '"',
+    apos: "'",
+    lowbar: '_',
+    UnderBar: '_',
+    period: '.',
+    comma: ',',
+    colon: ':',
+    semi: ';',
+    sol: '/',
+    bsol: '\\',
+    plus: '+',
+    equals: '=',
+    num: '#',
+    dollar: '$',
+    percnt: '%',
+    commat: '@',
+    excl: '!',
+    ast: '*',
+    midast: '*',
+    quest: '?',
+    lpar: '(',
+    rpar: ')',
+    lsqb: '[',
+    lbrack: '[',
+    rsqb: ']',
+    rbrack: ']',
+    lcub: '{',
+    lbrace: '{',
+    rcub: '}',
+    rbrace: '}',
+    vert: '|',
+    verbar: '|',
+    VerticalLine: '|',
+    Hat: '^',
+    grave: '`',
+    DiacriticalGrave: '`',
   }),
 )
 
-/** What an escape stands for: a character, and how many bytes it takes. `CUT` as the length: the bytes end within it. */
+/**
+ * What an escape stands for: a character, and how many bytes it takes. `CUT` as the length: the
+ * bytes end within it.
+ */
 export interface Escape {
   readonly code: number
   readonly length: number
@@ -30,12 +82,21 @@ const NONE: readonly Escape[] = []
 const ONLY_CUT: readonly Escape[] = [{ code: -1, length: CUT }]
 
 /** Whether an escape can begin with a byte. */
-export const isEscape = (byte: number | undefined): boolean => byte === PERCENT || byte === AMPERSAND || byte === BACKSLASH
+export const isEscape = (byte: number | undefined): boolean =>
+  byte === PERCENT || byte === AMPERSAND || byte === BACKSLASH
 
-/** What the escape that begins here can stand for: what is escaped twice stands for an escape, too. */
+/**
+ * What the escape that begins here can stand for: what is escaped twice stands for an escape, too.
+ */
 export function escapesAt(bytes: Buffer, at: number): readonly Escape[] {
   const byte = bytes[at]
-  return byte === PERCENT ? percentEncoded(bytes, at) : byte === AMPERSAND ? referenced(bytes, at) : byte === BACKSLASH ? backslashed(bytes, at) : NONE
+  return byte === PERCENT
+    ? percentEncoded(bytes, at)
+    : byte === AMPERSAND
+      ? referenced(bytes, at)
+      : byte === BACKSLASH
+        ? backslashed(bytes, at)
+        : NONE
 }
 
 /** `%2d`, `%252d`. */
@@ -59,7 +120,8 @@ function backslashed(bytes: Buffer, at: number): readonly Escape[] {
   const slashes = next - at
   if (letter === undefined) return ONLY_CUT
   // A backslash is written as two of them, or as four.
-  const found: Escape[] = slashes > 1 ? [{ code: BACKSLASH, length: 2 ** Math.floor(Math.log2(slashes)) }] : []
+  const found: Escape[] =
+    slashes > 1 ? [{ code: BACKSLASH, length: 2 ** Math.floor(Math.log2(slashes)) }] : []
   const digits = letter === SMALL_U ? 4 : letter === SMALL_X ? 2 : 0
   const code = digits === 0 ? null : hexAt(bytes, next + 1, digits)
   if (code === CUT) return [...ONLY_CUT, ...found]
@@ -85,7 +147,10 @@ function referenced(bytes: Buffer, at: number): readonly Escape[] {
   return found
 }
 
-/** Where the semicolon stands behind a name or a number: `from` where none does, CUT where it may come. */
+/**
+ * Where the semicolon stands behind a name or a number: `from` where none does, CUT where it may
+ * come.
+ */
 function endOfName(bytes: Buffer, from: number, most: number): number {
   for (let at = from; at < most; at++) {
     const byte = bytes[at]
@@ -96,20 +161,34 @@ function endOfName(bytes: Buffer, from: number, most: number): number {
   return from
 }
 
-const numberOf = (text: string): number => (/^[xX][0-9a-fA-F]+$/.test(text) ? Number.parseInt(text.slice(1), 16) : /^[0-9]+$/.test(text) ? Number(text) : Number.NaN)
+const numberOf = (text: string): number =>
+  /^[xX][0-9a-fA-F]+$/.test(text)
+    ? Number.parseInt(text.slice(1), 16)
+    : /^[0-9]+$/.test(text)
+      ? Number(text)
+      : Number.NaN
 
-/** The number that so many hexadecimal digits are; null where they are none, CUT where the bytes end within them. */
+/**
+ * The number that so many hexadecimal digits are; null where they are none, CUT where the bytes end
+ * within them.
+ */
 function hexAt(bytes: Buffer, at: number, digits: number): number | null {
   let value = 0
   for (let i = at; i < at + digits; i++) {
     const byte = bytes[i]
     if (byte === undefined) return CUT
     const letter = byte | 0x20
-    const digit = byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
+    const digit =
+      byte >= 0x30 && byte <= 0x39
+        ? byte - 0x30
+        : letter >= 0x61 && letter <= 0x66
+          ? letter - 0x57
+          : -1
     if (digit < 0) return null
     value = value * 16 + digit
   }
   return value
 }
 
-const isAlphanumeric = (code: number): boolean => (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a)
+const isAlphanumeric = (code: number): boolean =>
+  (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a)

@@ -1,9 +1,12 @@
-// Finds our credential where an upstream's error repeats it, and puts as many asterisks in its place.
+// Finds our credential where an upstream's error repeats it, and puts as many asterisks in its
+// place.
 import type { RawHeaders } from '../../http1/header-fields.ts'
 import { CUT, escapesAt, isEscape, LONGEST_SPELLING } from './escapes.ts'
 import { MOST_ZEROS, withoutZeros, type WithoutZeros } from './wide-text.ts'
 
-/** Shorter ones are placeholders of servers that want none ("none", "EMPTY"), and words of any text. */
+/**
+ * Shorter ones are placeholders of servers that want none ("none", "EMPTY"), and words of any text.
+ */
 const SHORTEST_SECRET = 8
 const STAR = 0x2a
 const BACKSLASH = 0x5c
@@ -11,16 +14,23 @@ const BACKSLASH = 0x5c
 const NOTHING = Buffer.alloc(0)
 
 export class Mask {
-  /** The credential, and it in base64 and in hexadecimal; every character of them may be escaped. */
+  /**
+   * The credential, and it in base64 and in hexadecimal; every character of them may be escaped.
+   */
   readonly #spellings: readonly Buffer[]
   /** The same by their first byte. */
   readonly #byFirst: (readonly Buffer[])[] = Array.from({ length: 256 }, () => [])
   readonly #longest: number
 
   constructor(secret: string) {
-    this.#spellings = secret.length < SHORTEST_SECRET ? [] : spellingsOf(secret).map((spelling) => Buffer.from(spelling, 'latin1'))
-    for (const spelling of this.#spellings) this.#byFirst[spelling[0]!] = [...this.#byFirst[spelling[0]!]!, spelling]
-    this.#longest = Math.max(0, ...this.#spellings.map((spelling) => spelling.length)) * LONGEST_SPELLING
+    this.#spellings =
+      secret.length < SHORTEST_SECRET
+        ? []
+        : spellingsOf(secret).map((spelling) => Buffer.from(spelling, 'latin1'))
+    for (const spelling of this.#spellings)
+      this.#byFirst[spelling[0]!] = [...this.#byFirst[spelling[0]!]!, spelling]
+    this.#longest =
+      Math.max(0, ...this.#spellings.map((spelling) => spelling.length)) * LONGEST_SPELLING
   }
 
   /** A text of a head without the credential. */
@@ -31,9 +41,14 @@ export class Mask {
     return masked === bytes ? text : masked.toString('latin1')
   }
 
-  /** A raw list without the credential in its values, and without the headers that have it in their name. */
+  /**
+   * A raw list without the credential in its values, and without the headers that have it in their
+   * name.
+   */
   headers(raw: RawHeaders): RawHeaders {
-    return raw.flatMap((text, i) => (this.#isIn(raw[i & ~1]!) ? [] : i % 2 === 0 ? [text] : [this.text(text)]))
+    return raw.flatMap((text, i) =>
+      this.#isIn(raw[i & ~1]!) ? [] : i % 2 === 0 ? [text] : [this.text(text)],
+    )
   }
 
   /** Whether a name holds the credential, in whatever case. */
@@ -41,7 +56,9 @@ export class Mask {
     if (name.length < SHORTEST_SECRET) return false
     if (this.text(name) !== name) return true
     const lower = name.toLowerCase()
-    return this.#spellings.some((spelling) => lower.includes(spelling.toString('latin1').toLowerCase()))
+    return this.#spellings.some((spelling) =>
+      lower.includes(spelling.toString('latin1').toLowerCase()),
+    )
   }
 
   /** The bytes without the credential: themselves where it does not stand in them, else a copy. */
@@ -59,7 +76,10 @@ export class Mask {
     return masked
   }
 
-  /** The same for bytes behind which nothing comes: a long beginning of the credential at their end is masked, too. */
+  /**
+   * The same for bytes behind which nothing comes: a long beginning of the credential at their end
+   * is masked, too.
+   */
   whole(bytes: Buffer): Buffer {
     const masked = this.bytes(bytes)
     const wide = withoutZeros(masked)
@@ -73,14 +93,19 @@ export class Mask {
 
   /** How many of the last bytes may be the beginning of the credential. */
   begun(bytes: Buffer): number {
-    const wide = withoutZeros(bytes.subarray(Math.max(0, bytes.length - this.#longest * (1 + MOST_ZEROS))))
+    const wide = withoutZeros(
+      bytes.subarray(Math.max(0, bytes.length - this.#longest * (1 + MOST_ZEROS))),
+    )
     const text = wide?.bytes ?? bytes
     const from = this.#cutFrom(text, 0)
     if (from === text.length) return 0
     return wide === null ? text.length - from : wide.length - wide.places[from]!
   }
 
-  /** Where the credential begins that goes on behind the end; the length where it does not. @param least characters of it that must be there */
+  /**
+   * Where the credential begins that goes on behind the end; the length where it does not. @param
+   * least characters of it that must be there
+   */
   #cutFrom(text: Buffer, least: number): number {
     for (let at = Math.max(0, text.length - this.#longest); at < text.length; at++) {
       if (cutAfter(this.#lengthAt(text, at)) >= least) return at
@@ -88,7 +113,10 @@ export class Mask {
     return text.length
   }
 
-  /** How long the credential is that stands here; 0 where none does, `cut` where it may go on behind the end. */
+  /**
+   * How long the credential is that stands here; 0 where none does, `cut` where it may go on behind
+   * the end.
+   */
   #lengthAt(bytes: Buffer, at: number): number {
     const byte = bytes[at]!
     const plain = this.#byFirst[byte]!
@@ -105,11 +133,17 @@ export class Mask {
 
   #escapedLengthAt(bytes: Buffer, at: number, plain: readonly Buffer[]): number {
     // Backslashes are read together, from the first one on.
-    if (this.#spellings.length === 0 || (bytes[at] === BACKSLASH && bytes[at - 1] === BACKSLASH && plain.length === 0)) return 0
+    if (
+      this.#spellings.length === 0 ||
+      (bytes[at] === BACKSLASH && bytes[at - 1] === BACKSLASH && plain.length === 0)
+    )
+      return 0
     let longest = 0
     for (const { code, length } of escapesAt(bytes, at)) {
       if (length === CUT) longest = longer(longest, cut(0))
-      else for (const spelling of this.#byFirst[code] ?? []) longest = longer(longest, lengthOf(spelling, 1, bytes, at, length))
+      else
+        for (const spelling of this.#byFirst[code] ?? [])
+          longest = longer(longest, lengthOf(spelling, 1, bytes, at, length))
     }
     for (const spelling of plain) longest = longer(longest, lengthOf(spelling, 1, bytes, at, 1))
     return longest
@@ -122,16 +156,23 @@ const cut = (matched: number): number => -1 - matched
 /** How many characters stand before the end that cuts a text off; -1 where none does. */
 const cutAfter = (length: number): number => (length < 0 ? -1 - length : -1)
 
-/** Puts asterisks in the place of some bytes of a text. @param wide says where these stand, if the text has zeros */
+/**
+ * Puts asterisks in the place of some bytes of a text. @param wide says where these stand, if the
+ * text has zeros
+ */
 function fill(bytes: Buffer, wide: WithoutZeros | null, from: number, to: number): void {
   if (wide === null) bytes.fill(STAR, from, to)
   else for (let i = from; i < to; i++) bytes[wide.places[i]!] = STAR
 }
 
 /** The longer of two lengths; one that is cut off is longer than none. */
-const longer = (one: number, other: number): number => (one > 0 || other > 0 ? Math.max(one, other) : Math.min(one, other))
+const longer = (one: number, other: number): number =>
+  one > 0 || other > 0 ? Math.max(one, other) : Math.min(one, other)
 
-/** How long what stands at `at` is, if it spells a text; 0 if it does not, `cut` if the bytes end too soon to tell. @param length bytes that spell what stands before `from` */
+/**
+ * How long what stands at `at` is, if it spells a text; 0 if it does not, `cut` if the bytes end
+ * too soon to tell. @param length bytes that spell what stands before `from`
+ */
 function lengthOf(text: Buffer, from: number, bytes: Buffer, at: number, length: number): number {
   let end = at + length
   for (let i = from; i < text.length; i++) {
@@ -144,17 +185,31 @@ function lengthOf(text: Buffer, from: number, bytes: Buffer, at: number, length:
   return end - at
 }
 
-/** The same where an escape comes next: `%25` is one percent sign, or the first of three characters. */
-function escapedLengthOf(text: Buffer, from: number, bytes: Buffer, at: number, end: number): number {
+/**
+ * The same where an escape comes next: `%25` is one percent sign, or the first of three characters.
+ */
+function escapedLengthOf(
+  text: Buffer,
+  from: number,
+  bytes: Buffer,
+  at: number,
+  end: number,
+): number {
   let longest = 0
   for (const { code, length } of escapesAt(bytes, end)) {
     if (length === CUT) longest = longer(longest, cut(from))
-    else if (code === text[from]) longest = longer(longest, lengthOf(text, from + 1, bytes, at, end + length - at))
+    else if (code === text[from])
+      longest = longer(longest, lengthOf(text, from + 1, bytes, at, end + length - at))
   }
-  return bytes[end] === text[from] ? longer(longest, lengthOf(text, from + 1, bytes, at, end + 1 - at)) : longest
+  return bytes[end] === text[from]
+    ? longer(longest, lengthOf(text, from + 1, bytes, at, end + 1 - at))
+    : longest
 }
 
-/** Masks bytes that come in pieces; of each only what may be the beginning of the credential waits for the next one. */
+/**
+ * Masks bytes that come in pieces; of each only what may be the beginning of the credential waits
+ * for the next one.
+ */
 export class MaskedStream {
   readonly #mask: Mask
   #held: Buffer = NOTHING
@@ -165,7 +220,9 @@ export class MaskedStream {
 
   /** What can be sent on by now. The memory may be that of the piece. */
   write(piece: Buffer): Buffer {
-    const masked = this.#mask.bytes(this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]))
+    const masked = this.#mask.bytes(
+      this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]),
+    )
     const ready = masked.length - this.#mask.begun(masked)
     this.#held = Buffer.from(masked.subarray(ready))
     return masked.subarray(0, ready)
@@ -181,18 +238,29 @@ export class MaskedStream {
 const BETWEEN_BYTES = ['', ' ', ':', '-']
 
 /**
- * How a secret can stand in an error: as it is, in hexadecimal, or in base64, where what stands before it (`user:` of Basic authentication)
- * decides which of three spellings it has.
+ * How a secret can stand in an error: as it is, in hexadecimal, or in base64, where what stands
+ * before it (`user:` of Basic authentication) decides which of three spellings it has.
  */
 function spellingsOf(secret: string): string[] {
-  const hex = (Buffer.from(secret).toString('hex').match(/../g) ?? [])
-  const inHex = BETWEEN_BYTES.map((between) => hex.join(between)).flatMap((spelled) => [spelled, spelled.toUpperCase()])
-  const encoded = [0, 1, 2].flatMap((before) => [inBase64(secret, before), inBase64(secret, before).replaceAll('+', '-').replaceAll('/', '_')])
+  const hex = Buffer.from(secret).toString('hex').match(/../g) ?? []
+  const inHex = BETWEEN_BYTES.map((between) => hex.join(between)).flatMap((spelled) => [
+    spelled,
+    spelled.toUpperCase(),
+  ])
+  const encoded = [0, 1, 2].flatMap((before) => [
+    inBase64(secret, before),
+    inBase64(secret, before).replaceAll('+', '-').replaceAll('/', '_'),
+  ])
   return [...new Set([secret, ...inHex, ...encoded])]
 }
 
-/** The digits of base64 that a secret alone decides where `before` bytes (modulo 3) stand in front of it. */
+/**
+ * The digits of base64 that a secret alone decides where `before` bytes (modulo 3) stand in front
+ * of it.
+ */
 function inBase64(secret: string, before: number): string {
   const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)])
-  return bytes.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6))
+  return bytes
+    .toString('base64')
+    .slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6))
 }

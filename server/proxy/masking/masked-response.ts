@@ -1,4 +1,5 @@
-// An upstream's error or redirect on its way to the caller, without our credential where it repeats it.
+// An upstream's error or redirect on its way to the caller, without our credential where it repeats
+// it.
 import { isUtf8 } from 'node:buffer'
 import type { Caller } from '../../http1/exchange.ts'
 import { valueOf, without, type RawHeaders } from '../../http1/header-fields.ts'
@@ -8,7 +9,10 @@ import { MaskedStream, type Mask } from './mask.ts'
 /** Where an answer is written: a caller, or what stands before it. */
 export type AnswerSink = Pick<Caller, 'head' | 'write' | 'end' | 'flush'>
 
-/** An encoded error has to be held until it is known not to hold the credential: so many bytes of it, encoded and decoded. */
+/**
+ * An encoded error has to be held until it is known not to hold the credential: so many bytes of
+ * it, encoded and decoded.
+ */
 const MAX_ENCODED_ERROR = 1024 * 1024
 
 interface Head {
@@ -21,9 +25,9 @@ interface Head {
 const MOST_PIECES = 1_000
 
 /**
- * Passes an error on: a plain one as it comes, but for the few bytes that may be the beginning of the credential; an encoded one when all
- * of it has come, as it is or, where the credential stood in it, decoded. One that is too long for that, or cannot be decoded, is not
- * passed on at all.
+ * Passes an error on: a plain one as it comes, but for the few bytes that may be the beginning of
+ * the credential; an encoded one when all of it has come, as it is or, where the credential stood
+ * in it, decoded. One that is too long for that, or cannot be decoded, is not passed on at all.
  */
 export class MaskedAnswer implements AnswerSink {
   readonly #caller: Caller
@@ -37,7 +41,9 @@ export class MaskedAnswer implements AnswerSink {
   #length = 0
   #over = false
 
-  /** @param unclear called at most once, before anything was written: the error cannot be passed on */
+  /**
+   * @param unclear called at most once, before anything was written: the error cannot be passed on
+   */
   constructor(caller: Caller, mask: Mask, unclear: () => void) {
     this.#caller = caller
     this.#mask = mask
@@ -63,7 +69,8 @@ export class MaskedAnswer implements AnswerSink {
 
   end(trailers: RawHeaders = []): void {
     const masked = this.#mask.headers(trailers)
-    if (this.#held !== null) return void this.#decide(this.#held, masked).catch(() => this.#giveUp())
+    if (this.#held !== null)
+      return void this.#decide(this.#held, masked).catch(() => this.#giveUp())
     const rest = this.#plain.end()
     if (rest.length > 0) this.#caller.write(rest)
     this.#caller.end(masked)
@@ -93,7 +100,8 @@ export class MaskedAnswer implements AnswerSink {
     if (this.#over) return
     const encoded = Buffer.concat(this.#pieces)
     const decoded = await decodeWhole(this.#codings, encoded, MAX_ENCODED_ERROR)
-    // Text was never encoded, whatever its header says. Of anything else it is not known what a client would make of it.
+    // Text was never encoded, whatever its header says. Of anything else it is not known what a
+    // client would make of it.
     if (decoded === null && !isUtf8(encoded)) return this.#giveUp()
     if (this.#caller.gone) return
     const masked = decoded === null ? null : this.#mask.whole(decoded)
@@ -109,5 +117,7 @@ export class MaskedAnswer implements AnswerSink {
 /** The headers of a body that was decoded. */
 function asPlain(headers: RawHeaders, length: number): RawHeaders {
   const rest = without(headers, 'content-encoding', 'content-length')
-  return valueOf(headers, 'content-length') === undefined ? rest : [...rest, 'Content-Length', String(length)]
+  return valueOf(headers, 'content-length') === undefined
+    ? rest
+    : [...rest, 'Content-Length', String(length)]
 }

@@ -1,4 +1,5 @@
-// Text of UTF-16 or UTF-32, read as the ASCII that it holds: zeros stand beside each character, before or behind it.
+// Text of UTF-16 or UTF-32, read as the ASCII that it holds: zeros stand beside each character,
+// before or behind it.
 
 /** Zeros beside one character, in UTF-32. More of them are no text. */
 export const MOST_ZEROS = 3
@@ -11,7 +12,9 @@ export interface WithoutZeros {
   readonly length: number
 }
 
-/** Bytes without the zeros between characters; null where there are none, as in nearly every text. */
+/**
+ * Bytes without the zeros between characters; null where there are none, as in nearly every text.
+ */
 export function withoutZeros(bytes: Buffer): WithoutZeros | null {
   if (!bytes.includes(0)) return null
   const kept = Buffer.allocUnsafe(bytes.length)

@@ -1,4 +1,5 @@
-// What is remembered of stored objects, so that a conversation that names the same ones in each turn costs no query.
+// What is remembered of stored objects, so that a conversation that names the same ones in each
+// turn costs no query.
 
 /** Entries of one generation; two of them are kept. About 200 bytes each. */
 const GENERATION = 20_000
@@ -11,8 +12,8 @@ export interface KnownObjects<T> {
 }
 
 /**
- * Remembers what was used last, in two generations: no map loses an entry with each request (ARCHITECTURE.md, "A proxied request"). Owners
- * never change, so nothing in it goes stale.
+ * Remembers what was used last, in two generations: no map loses an entry with each request
+ * (ARCHITECTURE.md, "A proxied request"). Owners never change, so nothing in it goes stale.
  */
 export function createKnownObjects<T>(generation = GENERATION): KnownObjects<T> {
   let young = new Map<string, T>()

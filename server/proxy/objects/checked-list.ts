@@ -1,5 +1,6 @@
-// An answer that lists what a provider has stored, for a key with objects of its own: it is read to its end before the caller sees a byte, and
-// passes as it is only if the key may name all that it names. Bodies are never rewritten.
+// An answer that lists what a provider has stored, for a key with objects of its own: it is read to
+// its end before the caller sees a byte, and passes as it is only if the key may name all that it
+// names. Bodies are never rewritten.
 import type { Caller } from '../../http1/exchange.ts'
 import { valuesOf, type RawHeaders } from '../../http1/header-fields.ts'
 import { FeedGuard } from './feed-guard.ts'
@@ -22,7 +23,10 @@ export interface ListCheck {
   readonly place: Place
   /** Whether the key may name all of these. Rejects where that cannot be found out. */
   allows(named: readonly ObjectRef[]): Promise<boolean>
-  /** Answers in our own words instead. `busy`: there is no room for the list, or it is not known whose it is. */
+  /**
+   * Answers in our own words instead. `busy`: there is no room for the list, or it is not known
+   * whose it is.
+   */
   refuse(reason: 'foreign' | 'busy'): void
 }
 
@@ -85,7 +89,9 @@ export class CheckedList extends FeedGuard {
     if (this.breaksOff(status, headers)) return
     if (status >= 200 && status < 300) {
       this.#head = [status, reason, headers]
-      this.#clear = valuesOf(headers, 'content-encoding').every((encoding) => encoding === 'identity')
+      this.#clear = valuesOf(headers, 'content-encoding').every(
+        (encoding) => encoding === 'identity',
+      )
       return
     }
     this.#held = null
@@ -117,7 +123,8 @@ export class CheckedList extends FeedGuard {
     if (this.refused) return
     if (held === null) return super.end(trailers)
     this.#scanner.end()
-    const understood = this.#clear && this.#scanner.complete && (this.#items > 0 || this.#objects <= 1)
+    const understood =
+      this.#clear && this.#scanner.complete && (this.#items > 0 || this.#objects <= 1)
     if (!understood) return this.#refuse('foreign')
     void this.#pass(held, trailers)
   }

@@ -1,5 +1,6 @@
-// What came into being with an answer, so that it belongs to the request's key: what the answer names as made, but for what the request itself named.
-// An answer may repeat what it was sent, and whoever has an id repeated must not own what it names.
+// What came into being with an answer, so that it belongs to the request's key: what the answer
+// names as made, but for what the request itself named. An answer may repeat what it was sent, and
+// whoever has an id repeated must not own what it names.
 import { decodedFully, type ObjectRef } from '../providers/object-ref.ts'
 import { madeSomewhere, OF_UNKNOWN_KIND } from '../providers/ids.ts'
 import type { Match } from '../providers/endpoint.ts'
@@ -15,7 +16,10 @@ export interface NamingRequest {
   readonly objects: readonly ObjectRef[]
   /** Whether it has a body that went up unread. */
   readonly isUnread: boolean
-  /** Whether its path names something that is not the key's: what comes into being with that is not either. */
+  /**
+   * Whether its path names something that is not the key's: what comes into being with that is not
+   * either.
+   */
   readonly isOthers: boolean
 }
 
@@ -29,27 +33,39 @@ export class MadeObjects {
     this.#request = request
   }
 
-  /** The object, by the kind that its id shows where its endpoint is not known; null where it was not made with this request. */
+  /**
+   * The object, by the kind that its id shows where its endpoint is not known; null where it was
+   * not made with this request.
+   */
   of(object: ObjectRef): ObjectRef | null {
     const { provider, match, isUnread, isOthers } = this.#request
     if (match.class !== 'unknown') return isOthers || this.#isNamed(object) ? null : object
     if (isUnread || this.#isNamed(object) || this.#isInHead(object.id)) return null
     if (object.kind !== OF_UNKNOWN_KIND) return object
-    const made = provider.unknownIds === undefined ? null : madeSomewhere(object.id, provider.unknownIds)
+    const made =
+      provider.unknownIds === undefined ? null : madeSomewhere(object.id, provider.unknownIds)
     return made === null || this.#isNamed(made) ? null : made
   }
 
   #isNamed({ id }: ObjectRef): boolean {
     const { match, objects } = this.#request
     if (objects.length === 0 || match.endpoint?.chosen === true) return false
-    // What comes into being with an object of the path may have its id: xAI's video, and the file that it becomes.
-    this.#named ??= new Set(objects.flatMap((object) => (match.objects.includes(object) ? [] : [object.id.toLowerCase()])))
+    // What comes into being with an object of the path may have its id: xAI's video, and the file
+    // that it becomes.
+    this.#named ??= new Set(
+      objects.flatMap((object) =>
+        match.objects.includes(object) ? [] : [object.id.toLowerCase()],
+      ),
+    )
     return this.#named.has(id.toLowerCase())
   }
 
   #isInHead(id: string): boolean {
     const { pathAndQuery, headers } = this.#request
-    this.#text ??= [pathAndQuery, ...headers.filter((_, i) => i % 2 === 1)].map(decodedFully).join('\n').toLowerCase()
+    this.#text ??= [pathAndQuery, ...headers.filter((_, i) => i % 2 === 1)]
+      .map(decodedFully)
+      .join('\n')
+      .toLowerCase()
     return this.#text.includes(id.toLowerCase())
   }
 }

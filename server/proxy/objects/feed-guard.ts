@@ -1,12 +1,17 @@
-// An answer that goes on telling what happens, for a key with objects of its own: whose doings it will tell of, nobody knows at its head.
+// An answer that goes on telling what happens, for a key with objects of its own: whose doings it
+// will tell of, nobody knows at its head.
 import type { AnswerWatcher, Caller } from '../../http1/exchange.ts'
 import { valueOf, type RawHeaders } from '../../http1/header-fields.ts'
 import { ForwardingCaller } from '../../http1/forwarding-exchange.ts'
 
 /** Types of answers that have no end, or are read before it. */
-const FEEDS = /^(?:text\/event-stream|multipart\/x-mixed-replace|application\/(?:x-)?(?:ndjson|jsonl|json-lines|json-seq|stream\+json))\b/i
+const FEEDS =
+  /^(?:text\/event-stream|multipart\/x-mixed-replace|application\/(?:x-)?(?:ndjson|jsonl|json-lines|json-seq|stream\+json))\b/i
 
-/** A caller who is told of no event: such an answer is refused at its head, and broken off. It lives as long as the request. */
+/**
+ * A caller who is told of no event: such an answer is refused at its head, and broken off. It lives
+ * as long as the request.
+ */
 export class FeedGuard extends ForwardingCaller {
   readonly #refuseFeed: () => void
   #watcher: AnswerWatcher | null = null
@@ -42,7 +47,12 @@ export class FeedGuard extends ForwardingCaller {
 
   /** Refuses the answer where it is such a one. */
   protected breaksOff(status: number, headers: RawHeaders): boolean {
-    if (status < 200 || status >= 300 || !FEEDS.test(valueOf(headers, 'content-type')?.trim() ?? '')) return false
+    if (
+      status < 200 ||
+      status >= 300 ||
+      !FEEDS.test(valueOf(headers, 'content-type')?.trim() ?? '')
+    )
+      return false
     this.refused = true
     if (!this.gone) this.#refuseFeed()
     this.#watcher?.onGone()

@@ -1,4 +1,5 @@
-// Objects that providers store for us (files, batches, responses, operations): which credential reaches one, and whose it is.
+// Objects that providers store for us (files, batches, responses, operations): which credential
+// reaches one, and whose it is.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sharedName, type CachedKey } from '../../keys/cache.ts'
 import type { Store } from '../../store/open.ts'
@@ -16,7 +17,10 @@ import { ANY_KIND } from '../providers/ids.ts'
 import type { Provider } from '../providers/provider.ts'
 import { uuidOf, withoutDashes } from '../providers/uuids.ts'
 
-/** Why a request may not name an object. `foreign`: another key made it. `unknown`: nobody here did. `shared`: it may be used, not changed. `unread`: a file whose lines this server has not read. */
+/**
+ * Why a request may not name an object. `foreign`: another key made it. `unknown`: nobody here did.
+ * `shared`: it may be used, not changed. `unread`: a file whose lines this server has not read.
+ */
 export type Denial = 'foreign' | 'unknown' | 'shared' | 'unread'
 
 /** What a request names. */
@@ -27,7 +31,9 @@ export interface Naming {
   readonly method: string
   /** All of them, those of the path too. */
   readonly objects: readonly ObjectRef[]
-  /** The same, where ids that stand in prose only may be nobody's: asked for where one of them is. */
+  /**
+   * The same, where ids that stand in prose only may be nobody's: asked for where one of them is.
+   */
   readonly besideProse?: (() => readonly ObjectRef[]) | undefined
 }
 
@@ -49,15 +55,22 @@ export interface Verdict {
 }
 
 export interface Objects {
-  /** Remembers what an answer created. The next request finds it, even before it is durable, or while the store does not answer. */
+  /**
+   * Remembers what an answer created. The next request finds it, even before it is durable, or
+   * while the store does not answer.
+   */
   created(provider: string, object: ObjectRef, by: Creation): void
-  /** Has `look` wait for an answer that has passed and is still being decoded; `created` follows at once. */
+  /**
+   * Has `look` wait for an answer that has passed and is still being decoded; `created` follows at
+   * once.
+   */
   expect(reading: Promise<unknown>): void
   /** When all of those that have passed until now are decoded. */
   expected(): Promise<unknown>
   /**
-   * Whether the key may name these objects; `credential`: the one that reaches them, null where none of them is known. One query for each thousand
-   * names at most; others have their turns in between.
+   * Whether the key may name these objects; `credential`: the one that reaches them, null where
+   * none of them is known. One query for each thousand names at most; others have their turns in
+   * between.
    *
    * @param ready what it waits for; without it, all that is expected
    */
@@ -73,24 +86,41 @@ const MAX_OWED = 10_000
 /** When those that could not be written are tried again. */
 const RETRY_MS = 1_000
 /**
- * For how long a name that nobody has made is not looked for again: clients repeat what they hold in each turn. Whoever makes it in this process
- * is known at once; another process's object can be named by others this much longer only if they named it before it was there.
+ * For how long a name that nobody has made is not looked for again: clients repeat what they hold
+ * in each turn. Whoever makes it in this process is known at once; another process's object can be
+ * named by others this much longer only if they named it before it was there.
  */
 const UNKNOWN_MS = 1_000
-/** How long another process may take to write down what it has seen made, before a request that names it is refused. */
+/**
+ * How long another process may take to write down what it has seen made, before a request that
+ * names it is refused.
+ */
 const WRITING_MS = 200
 /** Objects that are looked for together, and names in one query. */
 const AT_ONCE = 1_000
 
 /** Kinds that using alters: what is shared of them can only be read. */
 const ALTERED_BY_USE: ReadonlySet<string> = new Set([
-  'conversation', 'thread', 'session', 'container', 'environment', 'memory_store', 'code_session', 'browser_session', 'execution', 'queued', 'upload',
+  'conversation',
+  'thread',
+  'session',
+  'container',
+  'environment',
+  'memory_store',
+  'code_session',
+  'browser_session',
+  'execution',
+  'queued',
+  'upload',
 ])
 
 /** @param onError told when an object cannot be written; it is tried again */
 export function openObjects(store: Store, onError: (error: unknown) => void): Objects {
   const known = createKnownObjects<ObjectRow>()
-  /** Items whose range is being written: where it turns out to be another key's, they get rows of their own. */
+  /**
+   * Items whose range is being written: where it turns out to be another key's, they get rows of
+   * their own.
+   */
   const undecided = new Map<string, ObjectRow[]>()
   /** Until when names are taken for unknown without another query. */
   const unknown = createKnownObjects<number>()
@@ -99,7 +129,8 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
   const owed: ObjectRow[] = []
   let timer: NodeJS.Timeout | null = null
 
-  const remember = (row: ObjectRow): void => known.set(nameOf(row.provider, row.kind, row.object_id), row)
+  const remember = (row: ObjectRow): void =>
+    known.set(nameOf(row.provider, row.kind, row.object_id), row)
 
   /** The first owner stays: the store says who that is. */
   const settle = (row: ObjectRow, kept: ObjectRow): void => {
@@ -111,12 +142,16 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
   }
 
   const write = (row: ObjectRow): void => {
-    store.run(insertObject, row).then((kept) => settle(row, kept), (error: unknown) => {
-      if (timer === null) onError(error)
-      if (passingTrouble(error) === undefined || owed.length === MAX_OWED) return void undecided.delete(nameOf(row.provider, row.kind, row.object_id))
-      owed.push(row)
-      timer ??= setTimeout(writeOwed, RETRY_MS).unref()
-    })
+    store.run(insertObject, row).then(
+      (kept) => settle(row, kept),
+      (error: unknown) => {
+        if (timer === null) onError(error)
+        if (passingTrouble(error) === undefined || owed.length === MAX_OWED)
+          return void undecided.delete(nameOf(row.provider, row.kind, row.object_id))
+        owed.push(row)
+        timer ??= setTimeout(writeOwed, RETRY_MS).unref()
+      },
+    )
   }
 
   function enter(row: ObjectRow): void {
@@ -130,26 +165,50 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
   }
 
   /** Who owns objects of these kinds with these ids, of those that are known, by name. */
-  const find = async (provider: string, kinds: ReadonlySet<string>, asked: ReadonlySet<string>): Promise<Map<string, ObjectRow>> => {
+  const find = async (
+    provider: string,
+    kinds: ReadonlySet<string>,
+    asked: ReadonlySet<string>,
+  ): Promise<Map<string, ObjectRow>> => {
     const found = new Map<string, ObjectRow>()
     const ids = [...asked]
     for (let at = 0; at < ids.length; at += AT_ONCE) {
-      const rows = await store.db.selectFrom('objects').selectAll().where('provider', '=', provider).where('kind', 'in', [...kinds]).where('object_id', 'in', ids.slice(at, at + AT_ONCE)).execute()
+      const rows = await store.db
+        .selectFrom('objects')
+        .selectAll()
+        .where('provider', '=', provider)
+        .where('kind', 'in', [...kinds])
+        .where('object_id', 'in', ids.slice(at, at + AT_ONCE))
+        .execute()
       for (const row of rows) found.set(nameOf(provider, row.kind, row.object_id), row)
     }
     return found
   }
 
   /** The owner of each object, in their order; undefined where nobody here made it. */
-  const ownersOf = async (provider: Naming['provider'], objects: readonly ObjectRef[], slices: TimeSlices): Promise<(ObjectRow | undefined)[]> => {
-    const candidates = (object: ObjectRef): readonly ObjectRef[] => (object.kind === ANY_KIND ? ofAnyKind(provider, object) : [...spellingsOf(object), ...loosely(object)])
-    const remembered = ({ kind, id }: ObjectRef): ObjectRow | undefined => known.get(nameOf(provider.id, kind, id))
+  const ownersOf = async (
+    provider: Naming['provider'],
+    objects: readonly ObjectRef[],
+    slices: TimeSlices,
+  ): Promise<(ObjectRow | undefined)[]> => {
+    const candidates = (object: ObjectRef): readonly ObjectRef[] =>
+      object.kind === ANY_KIND
+        ? ofAnyKind(provider, object)
+        : [...spellingsOf(object), ...loosely(object)]
+    const remembered = ({ kind, id }: ObjectRef): ObjectRow | undefined =>
+      known.get(nameOf(provider.id, kind, id))
     const owners: (ObjectRow | undefined)[] = []
     const kinds = new Set<string>()
     const ids = new Set<string>()
     for (const object of objects) {
       // An item may have a row of its own within another key's range: the query tells.
-      const owner = remembered(object) ?? (object.kind === ITEM ? undefined : candidates(object).map(remembered).find((row) => row !== undefined))
+      const owner =
+        remembered(object) ??
+        (object.kind === ITEM
+          ? undefined
+          : candidates(object)
+              .map(remembered)
+              .find((row) => row !== undefined))
       owners.push(owner)
       if (owner === undefined && !isUnknown(nameOf(provider.id, object.kind, object.id))) {
         for (const { kind, id } of candidates(object)) {
@@ -161,8 +220,11 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
     }
     const found = ids.size === 0 ? NOTHING_FOUND : await find(provider.id, kinds, ids)
     for (const [i, object] of objects.entries()) {
-      owners[i] ??= candidates(object).map(({ kind, id }) => found.get(nameOf(provider.id, kind, id))).find((row) => row !== undefined)
-      // An item in a range too: no row of its own appears later, because nobody can name it before it is made.
+      owners[i] ??= candidates(object)
+        .map(({ kind, id }) => found.get(nameOf(provider.id, kind, id)))
+        .find((row) => row !== undefined)
+      // An item in a range too: no row of its own appears later, because nobody can name it before
+      // it is made.
       const name = nameOf(provider.id, object.kind, object.id)
       if (owners[i] === undefined) unknown.set(name, performance.now() + UNKNOWN_MS)
       else known.set(name, owners[i])
@@ -195,7 +257,14 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
   return {
     created(provider, object, { key, credential, now, response }) {
       const { kind, id } = object
-      const row = { provider, kind, object_id: id, key_id: key, credential_id: credential, created_at: now }
+      const row = {
+        provider,
+        kind,
+        object_id: id,
+        key_id: key,
+        credential_id: credential,
+        created_at: now,
+      }
       const name = nameOf(provider, kind, id)
       // Answers name it again and again.
       if (known.get(name) !== undefined) return
@@ -205,7 +274,8 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
       const common = nameOf(provider, range.kind, range.id)
       const owner = known.get(common)
       if (owner === undefined) enter({ ...row, kind: range.kind, object_id: range.id })
-      if (owner === undefined || undecided.has(common)) undecided.set(common, [...(undecided.get(common) ?? []), row])
+      if (owner === undefined || undecided.has(common))
+        undecided.set(common, [...(undecided.get(common) ?? []), row])
       else if (owner.key_id !== key) enter(row)
     },
     expect(reading) {
@@ -221,16 +291,26 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
       const naming = inProse ? { ...asked, objects: asked.besideProse() } : asked
       const found = inProse ? await decide(naming) : first
       // Another process may have made it a moment ago, and be writing it down.
-      if ((found.denied !== 'unknown' && found.denied !== 'unread') || store.dialect !== 'postgres') return found
+      if ((found.denied !== 'unknown' && found.denied !== 'unread') || store.dialect !== 'postgres')
+        return found
       await sleep(WRITING_MS)
-      for (const { kind, id } of naming.objects) unknown.set(nameOf(naming.provider.id, kind, id), 0)
+      for (const { kind, id } of naming.objects)
+        unknown.set(nameOf(naming.provider.id, kind, id), 0)
       return decide(naming)
     },
     isOwn: (provider, key, { kind, id }) => known.get(nameOf(provider, kind, id))?.key_id === key,
     async anyForeign(provider, key, kind) {
-      for (const row of known.values()) if (row.provider === provider && row.key_id !== key && (kind ?? row.kind) === row.kind) return true
-      const rows = store.db.selectFrom('objects').select('key_id').where('provider', '=', provider).where('key_id', '<>', key)
-      const row = await (kind === undefined ? rows : rows.where('kind', '=', kind)).limit(1).executeTakeFirst()
+      for (const row of known.values())
+        if (row.provider === provider && row.key_id !== key && (kind ?? row.kind) === row.kind)
+          return true
+      const rows = store.db
+        .selectFrom('objects')
+        .select('key_id')
+        .where('provider', '=', provider)
+        .where('key_id', '<>', key)
+      const row = await (kind === undefined ? rows : rows.where('kind', '=', kind))
+        .limit(1)
+        .executeTakeFirst()
       return row !== undefined
     },
   }
@@ -239,14 +319,22 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
 /** What an id that may be of any kind can be known as. */
 function ofAnyKind({ endpoints }: Naming['provider'], object: ObjectRef): readonly ObjectRef[] {
   const { id } = object
-  const spelled = [...(uuidOf(id) === null ? [id] : [id, withoutDashes(id)]), ...loosely(object).map((one) => one.id)]
+  const spelled = [
+    ...(uuidOf(id) === null ? [id] : [id, withoutDashes(id)]),
+    ...loosely(object).map((one) => one.id),
+  ]
   return endpoints.kinds.flatMap((kind) => spelled.map((one) => ({ kind, id: one })))
 }
 
-/** As some servers read an id besides: without what looks like a format behind it (`file-x.json`) or a dot, and in small letters. */
+/**
+ * As some servers read an id besides: without what looks like a format behind it (`file-x.json`) or
+ * a dot, and in small letters.
+ */
 function loosely({ kind, id }: ObjectRef): readonly ObjectRef[] {
   const stem = withoutFormat(id)
-  return [...new Set([stem, id.toLowerCase(), stem.toLowerCase()])].flatMap((one) => (one === id || one === '' ? [] : [{ kind, id: one }]))
+  return [...new Set([stem, id.toLowerCase(), stem.toLowerCase()])].flatMap((one) =>
+    one === id || one === '' ? [] : [{ kind, id: one }],
+  )
 }
 
 /** Whether an administrator shared an object with a key. */
@@ -259,26 +347,56 @@ function isShared(key: CachedKey, provider: Naming['provider'], object: ObjectRe
 const NOTHING_FOUND: ReadonlyMap<string, ObjectRow> = new Map()
 
 /** Why a key may not name an object that it did not make; null where it may. */
-function denialOf({ provider, key, match, method }: Naming, object: ObjectRef, owner: ObjectRow | undefined): Denial | null {
+function denialOf(
+  { provider, key, match, method }: Naming,
+  object: ObjectRef,
+  owner: ObjectRow | undefined,
+): Denial | null {
   const { kind, id, mayBeUnknown = kind === ITEM } = object
   if (id === '') return null
   const inPath = match.objects.includes(object)
-  const alters = inPath ? changesStored(match, method) : method !== 'GET' && method !== 'HEAD' && ALTERED_BY_USE.has(kind)
+  const alters = inPath
+    ? changesStored(match, method)
+    : method !== 'GET' && method !== 'HEAD' && ALTERED_BY_USE.has(kind)
   if (isShared(key, provider, object)) return alters ? 'shared' : null
   if (owner !== undefined) return 'foreign'
   // Naming it may make it.
   if (key.readOnly && provider.instead?.[kind] !== undefined) return 'unknown'
   if (key.objects === 'upstream' || mayBeUnknown) return null
-  if (kind === BATCH_INPUT) return ['file', 'dataset'].some((from) => key.shared.has(sharedName(provider.id, from, id))) ? null : 'unread'
+  if (kind === BATCH_INPUT)
+    return ['file', 'dataset'].some((from) => key.shared.has(sharedName(provider.id, from, id)))
+      ? null
+      : 'unread'
   return !(inPath && alters) && provider.publicObjects?.[kind]?.test(id) === true ? null : 'unknown'
 }
 
 const nameOf = (provider: string, kind: string, id: string): string => `${provider} ${kind} ${id}`
 
-/** Keeps the first owner, and gives it: a provider that gave one id twice must not hand an object over. */
-export const insertObject = procedure(import.meta.url, 'insertObject', function* (db, row: ObjectRow): Steps<ObjectRow> {
-  const { provider, kind, object_id } = row
-  const isNew = yield* run(db.insertInto('objects').values(row).onConflict((conflict) => conflict.columns(['provider', 'kind', 'object_id']).doNothing()))
-  if (isNew > 0) return row
-  return (yield* first(db.selectFrom('objects').selectAll().where('provider', '=', provider).where('kind', '=', kind).where('object_id', '=', object_id))) ?? row
-})
+/**
+ * Keeps the first owner, and gives it: a provider that gave one id twice must not hand an object
+ * over.
+ */
+export const insertObject = procedure(
+  import.meta.url,
+  'insertObject',
+  function* (db, row: ObjectRow): Steps<ObjectRow> {
+    const { provider, kind, object_id } = row
+    const isNew = yield* run(
+      db
+        .insertInto('objects')
+        .values(row)
+        .onConflict((conflict) => conflict.columns(['provider', 'kind', 'object_id']).doNothing()),
+    )
+    if (isNew > 0) return row
+    return (
+      (yield* first(
+        db
+          .selectFrom('objects')
+          .selectAll()
+          .where('provider', '=', provider)
+          .where('kind', '=', kind)
+          .where('object_id', '=', object_id),
+      )) ?? row
+    )
+  },
+)

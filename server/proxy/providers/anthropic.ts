@@ -4,14 +4,23 @@ import type { ProviderRow } from './provider.ts'
 import { ANTHROPIC_TOOLS, type ToolPlace, type ToolTypes } from './tools.ts'
 
 /**
- * Places of Messages that name a model beside their own: tools, which a message may bring too, and the chain of fallbacks. The text "default" in
- * place of that chain leaves the choice to Anthropic, and is refused: platform.claude.com/docs/en/build-with-claude/refusals-and-fallback
+ * Places of Messages that name a model beside their own: tools, which a message may bring too, and
+ * the chain of fallbacks. The text "default" in place of that chain leaves the choice to Anthropic,
+ * and is refused: platform.claude.com/docs/en/build-with-claude/refusals-and-fallback
  */
 export const inMessages = (
   at: string,
   tools: ToolTypes = ANTHROPIC_TOOLS,
-): { readonly also: readonly string[]; readonly texts: readonly string[]; readonly tools: readonly ToolPlace[] } => {
-  const places = ['tools[]', 'messages[].content[].tool.definition', 'messages[].content[].tool_changes[].tool.definition'].map((place) => at + place)
+): {
+  readonly also: readonly string[]
+  readonly texts: readonly string[]
+  readonly tools: readonly ToolPlace[]
+} => {
+  const places = [
+    'tools[]',
+    'messages[].content[].tool.definition',
+    'messages[].content[].tool_changes[].tool.definition',
+  ].map((place) => at + place)
   return {
     also: [...places.map((place) => `${place}.model`), `${at}fallbacks[].model`],
     texts: [`${at}messages[].content`],
@@ -20,7 +29,14 @@ export const inMessages = (
 }
 
 /** What people, tools and models say. */
-const SAID = ['system', 'system[].text', 'messages[].content', 'messages[].content[].text', 'messages[].content[].content', 'messages[].content[].content[].text']
+const SAID = [
+  'system',
+  'system[].text',
+  'messages[].content',
+  'messages[].content[].text',
+  'messages[].content[].content',
+  'messages[].content[].content[].text',
+]
 
 /** A Messages body; gateways try `models` in turn. */
 export const messagesBody = (at: string): ModelPlace => ({
@@ -45,8 +61,16 @@ export const messagesBody = (at: string): ModelPlace => ({
 
 const SKILLS = { 'skills[].skill_id': 'skill' } as const
 /** Other agents that an agent may call. */
-const CALLED = ['agents[]', 'callable_agents[]', 'multiagent.agents[]', 'multiagent.subagents.predefined_agents[]', 'multiagent.workflows.predefined_agents[]']
-const ROSTER = Object.fromEntries(CALLED.flatMap((place) => Object.entries(referring(place, 'agent'))))
+const CALLED = [
+  'agents[]',
+  'callable_agents[]',
+  'multiagent.agents[]',
+  'multiagent.subagents.predefined_agents[]',
+  'multiagent.workflows.predefined_agents[]',
+]
+const ROSTER = Object.fromEntries(
+  CALLED.flatMap((place) => Object.entries(referring(place, 'agent'))),
+)
 /** What a session can reach in its container. */
 const RESOURCE = { file_id: 'file', memory_store_id: 'memory_store' } as const
 const EVENT = { 'content[].source.file_id': 'file', 'rubric.file_id': 'file' } as const
@@ -61,15 +85,26 @@ const SESSION = {
 }
 /** A dream works in a session, on memory that it may make. */
 const DREAMT = { session_id: 'session', 'outputs[].memory_store_id': 'memory_store' } as const
-const DREAM = { 'inputs[].memory_store_id': 'memory_store', 'inputs[].session_ids[]': 'session', 'output_behavior.memory_store_id': 'memory_store' } as const
+const DREAM = {
+  'inputs[].memory_store_id': 'memory_store',
+  'inputs[].session_ids[]': 'session',
+  'output_behavior.memory_store_id': 'memory_store',
+} as const
 
 /** What is stored beside agents and runs nothing by itself. */
 const storedRows = (kind: string): EndpointRow[] => {
   const at = `/v1/${kind}s`
-  return [neutral(`GET POST ${at}`, creates(kind)), neutral(`GET POST DELETE ${at}/{${kind}}`), neutral(`POST ${at}/{${kind}}/archive`)]
+  return [
+    neutral(`GET POST ${at}`, creates(kind)),
+    neutral(`GET POST DELETE ${at}/{${kind}}`),
+    neutral(`POST ${at}/{${kind}}/archive`),
+  ]
 }
 
-/** What may come into being with a message: itself where it is kept in a thread, the container of its code, and the files that the code wrote. */
+/**
+ * What may come into being with a message: itself where it is kept in a thread, the container of
+ * its code, and the files that the code wrote.
+ */
 const MADE = {
   id: 'message',
   'message.id': 'message',
@@ -79,9 +114,14 @@ const MADE = {
   'content[].content.content[].file_id': 'file',
   'content_block.content.content[].file_id': 'file',
 } as const
-const RESULT = within('result.message.', { 'container.id': 'container', 'content[].content.content[].file_id': 'file' })
+const RESULT = within('result.message.', {
+  'container.id': 'container',
+  'content[].content.content[].file_id': 'file',
+})
 
-/** Anthropic: https://docs.claude.com/en/api. Sessions, agents and deployments run a stored model. */
+/**
+ * Anthropic: https://docs.claude.com/en/api. Sessions, agents and deployments run a stored model.
+ */
 export const anthropic: ProviderRow = {
   id: 'anthropic',
   name: 'Anthropic',
@@ -89,7 +129,11 @@ export const anthropic: ProviderRow = {
   hosts: ['api.anthropic.com'],
   auth: { header: 'x-api-key' },
   // On AWS a key is for an account, and every request has to name the workspace.
-  elsewhere: { hosts: ['aws-external-anthropic.{region}.api.aws'], auth: { header: 'x-api-key' }, accountChoice: [] },
+  elsewhere: {
+    hosts: ['aws-external-anthropic.{region}.api.aws'],
+    auth: { header: 'x-api-key' },
+    accountChoice: [],
+  },
   endpoints: [
     model('POST /v1/messages', messagesBody(''), { creates: MADE, kept: 'message' }),
     model('POST /v1/messages/count_tokens', messagesBody('')),
@@ -117,7 +161,18 @@ export const anthropic: ProviderRow = {
     neutral('GET /v1/memory_stores/{memory_store}/memory_versions'),
     neutral('GET /v1/memory_stores/{memory_store}/memory_versions/{any}'),
     neutral('POST /v1/memory_stores/{memory_store}/memory_versions/{any}/redact'),
-    model('POST /v1/agents', { at: 'body', body: { required: ['model'], stored: [...Object.keys(ROSTER), 'multiagent.type'], objects: { ...SKILLS, ...ROSTER } } }, creates('agent')),
+    model(
+      'POST /v1/agents',
+      {
+        at: 'body',
+        body: {
+          required: ['model'],
+          stored: [...Object.keys(ROSTER), 'multiagent.type'],
+          objects: { ...SKILLS, ...ROSTER },
+        },
+      },
+      creates('agent'),
+    ),
     model('POST /v1/agents/{agent}', STORED, { names: { ...SKILLS, ...ROSTER } }),
     neutral('GET /v1/agents'),
     neutral('GET /v1/agents/{agent}'),
@@ -131,7 +186,9 @@ export const anthropic: ProviderRow = {
     neutral('GET /v1/sessions/{session}/events/stream'),
     model('POST /v1/deployments', STORED, { ...creates('deployment'), names: SESSION }),
     model('POST /v1/deployments/{deployment}', STORED, { names: SESSION }),
-    model('POST /v1/deployments/{deployment}/run', STORED, { creates: { id: 'deployment_run', session_id: 'session' } }),
+    model('POST /v1/deployments/{deployment}/run', STORED, {
+      creates: { id: 'deployment_run', session_id: 'session' },
+    }),
     model('POST /v1/dreams', STORED, { creates: { id: 'dream', ...DREAMT }, names: DREAM }),
     neutral('GET /v1/dreams/{dream}', { creates: DREAMT }),
   ],
@@ -148,11 +205,25 @@ export const anthropic: ProviderRow = {
   usage: 'anthropic',
   accountChoice: ['anthropic-workspace-id'],
   passes: ['anthropic-user-profile-id'],
-  // https://docs.claude.com/en/api/files-create, …/creating-message-batches, …/skills/create-skill and so on
+  // https://docs.claude.com/en/api/files-create, …/creating-message-batches, …/skills/create-skill
+  // and so on
   spelling: {
     prefixes: {
-      file_: 'file', msgbatch_: 'batch', container_: 'container', skill_: 'skill', memstore_: 'memory_store', env_: 'environment', vlt_: 'vault', agent_: 'agent', sesn_: 'session',
-      dep_: 'deployment', drun_: 'deployment_run', drm_: 'dream', uprof_: 'user_profile', tnl_: 'tunnel', msg_: 'message',
+      file_: 'file',
+      msgbatch_: 'batch',
+      container_: 'container',
+      skill_: 'skill',
+      memstore_: 'memory_store',
+      env_: 'environment',
+      vlt_: 'vault',
+      agent_: 'agent',
+      sesn_: 'session',
+      dep_: 'deployment',
+      drun_: 'deployment_run',
+      drm_: 'dream',
+      uprof_: 'user_profile',
+      tnl_: 'tunnel',
+      msg_: 'message',
     },
   },
   objectHeaders: { 'anthropic-user-profile-id': 'user_profile' },

@@ -2,44 +2,92 @@ import { messagesBody } from './anthropic.ts'
 import type { EndpointRow, ModelPlace } from './endpoint-row.ts'
 import { OPENAI_PREFIXES, type ModelNames } from './ids.ts'
 import { NEW, objectRef, VERSION } from './object-ref.ts'
-import { BODY, creates, form, model, neutral, OPENAI_ADMIN, openaiRows, STORED } from './openai-rows.ts'
+import {
+  BODY,
+  creates,
+  form,
+  model,
+  neutral,
+  OPENAI_ADMIN,
+  openaiRows,
+  STORED,
+} from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { AZURE_TOOLS, OPENAI_TOOLS, STORED_AGENT, type ToolPlace } from './tools.ts'
 
-// The image tool's deployment is chosen by a header: learn.microsoft.com/azure/ai-foundry/openai/how-to/responses
+// The image tool's deployment is chosen by a header:
+// learn.microsoft.com/azure/ai-foundry/openai/how-to/responses
 const IMAGE_DEPLOYMENT = ['x-ms-oai-image-generation-deployment']
 
-/** Data of the operator's is searched with the vectors of a deployment, also by its names of 2023: learn.microsoft.com/azure/ai-foundry/openai/references/on-your-data */
+/**
+ * Data of the operator's is searched with the vectors of a deployment, also by its names of 2023:
+ * learn.microsoft.com/azure/ai-foundry/openai/references/on-your-data
+ */
 const SOURCES = ['data_sources[].parameters.', 'dataSources[].parameters.']
-const EMBEDDING = SOURCES.flatMap((at) => ['embedding_dependency.deployment_name', 'embeddingDependency.deploymentName', 'embeddingDeploymentName', 'embedding_deployment_name'].map((name) => at + name))
+const EMBEDDING = SOURCES.flatMap((at) =>
+  [
+    'embedding_dependency.deployment_name',
+    'embeddingDependency.deploymentName',
+    'embeddingDeploymentName',
+    'embedding_deployment_name',
+  ].map((name) => at + name),
+)
 /** An address or a model of the search's own in its stead. */
 const ELSEWHERE = SOURCES.flatMap((at) =>
-  ['embedding_dependency.endpoint', 'embedding_dependency.model_id', 'embeddingDependency.endpoint', 'embeddingDependency.modelId', 'embeddingEndpoint', 'embedding_endpoint'].map((name) => at + name),
+  [
+    'embedding_dependency.endpoint',
+    'embedding_dependency.model_id',
+    'embeddingDependency.endpoint',
+    'embeddingDependency.modelId',
+    'embeddingEndpoint',
+    'embedding_endpoint',
+  ].map((name) => at + name),
 )
 
 /** Tools as they are in Azure. */
-const inFoundry = (tools: readonly ToolPlace[] = []): ToolPlace[] => tools.map((place) => (place.tools === OPENAI_TOOLS ? { ...place, tools: AZURE_TOOLS } : place))
+const inFoundry = (tools: readonly ToolPlace[] = []): ToolPlace[] =>
+  tools.map((place) => (place.tools === OPENAI_TOOLS ? { ...place, tools: AZURE_TOOLS } : place))
 
-/** The deployment of a path; Azure ignores a body's `model` there, yet one that is not allowed is refused all the same. */
+/**
+ * The deployment of a path; Azure ignores a body's `model` there, yet one that is not allowed is
+ * refused all the same.
+ */
 const deployment: ModelPlace = {
   at: 'path',
   headers: IMAGE_DEPLOYMENT,
-  body: { ...BODY, required: [], also: ['model', 'tools[].model', ...EMBEDDING], stored: ELSEWHERE, tools: inFoundry(BODY.tools), multipart: true },
+  body: {
+    ...BODY,
+    required: [],
+    also: ['model', 'tools[].model', ...EMBEDDING],
+    stored: ELSEWHERE,
+    tools: inFoundry(BODY.tools),
+    multipart: true,
+  },
 }
 
 /**
- * A fine-tuned model, under which name operators deploy it too: `gpt-4o-mini-2024-07-18.ft-0e208cf33a6a466994aff31a08aba678`
- * (learn.microsoft.com/azure/ai-foundry/openai/how-to/fine-tuning). What a deployment of another name runs, its name does not say.
+ * A fine-tuned model, under which name operators deploy it too:
+ * `gpt-4o-mini-2024-07-18.ft-0e208cf33a6a466994aff31a08aba678`
+ * (learn.microsoft.com/azure/ai-foundry/openai/how-to/fine-tuning). What a deployment of another
+ * name runs, its name does not say.
  */
 const TUNED = /\.ft-[0-9a-f]{32}(?![0-9a-f])/i
-const MODELS: ModelNames = { kinds: ['tuned_model'], refsOf: (name) => (TUNED.test(name) ? [objectRef('tuned_model', name.trim())] : []) }
+const MODELS: ModelNames = {
+  kinds: ['tuned_model'],
+  refsOf: (name) => (TUNED.test(name) ? [objectRef('tuned_model', name.trim())] : []),
+}
 
 /**
- * Agents, which have the names that callers choose. Making one again makes a version of it, and the same version again where nothing is different
- * (@azure/ai-projects 2.0, `agents.createVersion`): so an agent is the maker's of its first version.
+ * Agents, which have the names that callers choose. Making one again makes a version of it, and the
+ * same version again where nothing is different (@azure/ai-projects 2.0, `agents.createVersion`):
+ * so an agent is the maker's of its first version.
  */
 const agentRows = (project: string): EndpointRow[] => [
-  model(`POST ${project}/agents`, STORED, { names: { name: `${NEW}agent` }, creates: { name: 'agent', 'versions.latest.version': VERSION }, chosen: true }),
+  model(`POST ${project}/agents`, STORED, {
+    names: { name: `${NEW}agent` },
+    creates: { name: 'agent', 'versions.latest.version': VERSION },
+    chosen: true,
+  }),
   neutral(`GET ${project}/agents`),
   neutral(`GET DELETE ${project}/agents/{agent}`),
   neutral(`GET ${project}/agents/{agent}/versions`),
@@ -51,13 +99,20 @@ const agentRows = (project: string): EndpointRow[] => [
 const AGENTS = ['agent', 'agent_reference']
 const AGENT_TOOLS: readonly ToolPlace[] = AGENTS.map((at) => ({ at, tools: STORED_AGENT }))
 
-/** What a response names that Foundry keeps by a name: learn.microsoft.com/azure/ai-foundry/agents */
+/**
+ * What a response names that Foundry keeps by a name: learn.microsoft.com/azure/ai-foundry/agents
+ */
 const OF_FOUNDRY = {
   'tools[].memory_store_name': 'memory_store',
-  ...Object.fromEntries(AGENTS.flatMap((at) => [at, `${at}.name`, `${at}.id`].map((place) => [place, 'agent']))),
+  ...Object.fromEntries(
+    AGENTS.flatMap((at) => [at, `${at}.name`, `${at}.id`].map((place) => [place, 'agent'])),
+  ),
 } as const
 
-/** A row of OpenAI's, where an agent of Foundry's may answer with a model of its own, or have tools that do (`connected_agent`, `deep_research`). */
+/**
+ * A row of OpenAI's, where an agent of Foundry's may answer with a model of its own, or have tools
+ * that do (`connected_agent`, `deep_research`).
+ */
 const inAzure = (row: EndpointRow): EndpointRow => {
   if (row.model?.at !== 'body') return row
   const { also = [], stored = [], tools = [], objects, ...rule } = row.model.body
@@ -73,16 +128,32 @@ const inAzure = (row: EndpointRow): EndpointRow => {
   return { ...row, model: { ...row.model, headers: IMAGE_DEPLOYMENT, body } }
 }
 
-/** Azure OpenAI: the deployment is the model. https://learn.microsoft.com/azure/ai-foundry/openai/reference */
+/**
+ * Azure OpenAI: the deployment is the model.
+ * https://learn.microsoft.com/azure/ai-foundry/openai/reference
+ */
 export const azure: ProviderRow = {
   id: 'azure',
   name: 'Azure OpenAI',
   base: 'https://{resource}.openai.azure.com/openai/v1',
-  hosts: ['{resource}.openai.azure.com', '{resource}.cognitiveservices.azure.com', '{resource}.services.ai.azure.com'],
+  hosts: [
+    '{resource}.openai.azure.com',
+    '{resource}.cognitiveservices.azure.com',
+    '{resource}.services.ai.azure.com',
+  ],
   auth: { header: 'api-key' },
   endpoints: [
-    // Without `/v1` the version is a date in the query; the others are Foundry's addresses of a project.
-    ...['/openai/v1', '/openai', '/api/projects/{project}/openai/v1', '/api/projects/{project}/openai', '/api/projects/{project}'].flatMap(openaiRows).map(inAzure),
+    // Without `/v1` the version is a date in the query; the others are Foundry's addresses of a
+    // project.
+    ...[
+      '/openai/v1',
+      '/openai',
+      '/api/projects/{project}/openai/v1',
+      '/api/projects/{project}/openai',
+      '/api/projects/{project}',
+    ]
+      .flatMap(openaiRows)
+      .map(inAzure),
     ...agentRows('/api/projects/{project}'),
     model('POST /openai/deployments/{model:}/{any*}', deployment),
     neutral('GET /openai/models'),
@@ -93,22 +164,38 @@ export const azure: ProviderRow = {
     model('POST /models/embeddings'),
     model('POST /openai/v1/video/generations/jobs', form(), creates('video_job')),
     neutral('GET /openai/v1/video/generations/jobs'),
-    neutral('GET DELETE /openai/v1/video/generations/jobs/{video_job}', creates('generation', 'generations[].id')),
+    neutral(
+      'GET DELETE /openai/v1/video/generations/jobs/{video_job}',
+      creates('generation', 'generations[].id'),
+    ),
     neutral('GET /openai/v1/video/generations/{generation}'),
-    ...['video', 'thumbnail'].map((part) => neutral(`GET /openai/v1/video/generations/{generation}/content/${part}`)),
+    ...['video', 'thumbnail'].map((part) =>
+      neutral(`GET /openai/v1/video/generations/{generation}/content/${part}`),
+    ),
     model('POST /mai/v1/images/generations'),
     model('POST /mai/v1/images/edits', form()),
     // Speech names its model where it is not looked for: in a definition, in the name of a voice.
-    ...['/speechtotext/transcriptions:transcribe', '/tts/cognitiveservices/v1'].map((path) => model(`POST ${path}`, STORED, { auth: { header: 'Ocp-Apim-Subscription-Key' } })),
+    ...['/speechtotext/transcriptions:transcribe', '/tts/cognitiveservices/v1'].map((path) =>
+      model(`POST ${path}`, STORED, { auth: { header: 'Ocp-Apim-Subscription-Key' } }),
+    ),
   ],
-  // An upload that is begun gets an address of the store with access to all of it: learn.microsoft.com/rest/api/aifoundry/aiprojects/datasets/pending-upload
-  minting: [/\/issuetoken($|[/:])/, /\/(getconnectionwithcredentials|credentials)($|[/:])/, /\/startpendingupload($|[/:])/],
+  // An upload that is begun gets an address of the store with access to all of it:
+  // learn.microsoft.com/rest/api/aifoundry/aiprojects/datasets/pending-upload
+  minting: [
+    /\/issuetoken($|[/:])/,
+    /\/(getconnectionwithcredentials|credentials)($|[/:])/,
+    /\/startpendingupload($|[/:])/,
+  ],
   admin: OPENAI_ADMIN,
-  spelling: { prefixes: { ...OPENAI_PREFIXES, task_: 'video_job', gen_: 'generation' }, uuids: true, models: MODELS },
+  spelling: {
+    prefixes: { ...OPENAI_PREFIXES, task_: 'video_job', gen_: 'generation' },
+    uuids: true,
+    models: MODELS,
+  },
   chosenNames: true,
   errors: 'openai',
-  // It sends a request to one deployment behind an endpoint, whatever the endpoint's traffic rules say:
-  // learn.microsoft.com/azure/machine-learning/how-to-safely-rollout-online-endpoints
+  // It sends a request to one deployment behind an endpoint, whatever the endpoint's traffic rules
+  // say: learn.microsoft.com/azure/machine-learning/how-to-safely-rollout-online-endpoints
   accountChoice: ['azureml-model-deployment'],
   usage: 'openai',
 }

@@ -5,7 +5,10 @@ import { objectRef } from './object-ref.ts'
 import { compatibleRows, creates, model, neutral, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
-/** An Anthropic body, and the fields of one that Converse passes on: they may bring an advisor or fallbacks. */
+/**
+ * An Anthropic body, and the fields of one that Converse passes on: they may bring an advisor or
+ * fallbacks.
+ */
 const INSIDE = ['', 'additionalModelRequestFields.'].map((at) => inMessages(at))
 /** The path names the model. */
 const CALL: BodyRule = {
@@ -13,36 +16,78 @@ const CALL: BodyRule = {
   also: ['model', 'additionalModelRequestFields.model', ...INSIDE.flatMap(({ also }) => also)],
   texts: INSIDE.flatMap(({ texts }) => texts),
   tools: INSIDE.flatMap(({ tools }) => tools),
-  prose: ['system[].text', 'messages[].content[].text', 'messages[].content[].toolResult.content[].text', 'messages[].content'],
+  prose: [
+    'system[].text',
+    'messages[].content[].text',
+    'messages[].content[].toolResult.content[].text',
+    'messages[].content',
+  ],
 }
 const call: ModelPlace = { at: 'path', body: CALL }
 
-/** What is asked: docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_RetrieveAndGenerate.html */
-const RETRIEVED = { sessionId: 'session', 'retrieveAndGenerateConfiguration.knowledgeBaseConfiguration.knowledgeBaseId': 'knowledge_base' } as const
+/**
+ * What is asked:
+ * docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_RetrieveAndGenerate.html
+ */
+const RETRIEVED = {
+  sessionId: 'session',
+  'retrieveAndGenerateConfiguration.knowledgeBaseConfiguration.knowledgeBaseId': 'knowledge_base',
+} as const
 
-/** Everything with an account's number but the profiles that AWS defines: prompts, throughput that was bought, models that were tuned or imported. */
+/**
+ * Everything with an account's number but the profiles that AWS defines: prompts, throughput that
+ * was bought, models that were tuned or imported.
+ */
 const OF_ACCOUNT = /^arn:aws[a-z-]*:bedrock:[^:]*:\d+:(?!inference-profile\/)/
-const MODELS: ModelNames = { kinds: ['tuned_model'], refsOf: (name) => (OF_ACCOUNT.test(name) ? [objectRef('tuned_model', name)] : []) }
+const MODELS: ModelNames = {
+  kinds: ['tuned_model'],
+  refsOf: (name) => (OF_ACCOUNT.test(name) ? [objectRef('tuned_model', name)] : []),
+}
 
 /** Amazon Bedrock with a bearer token: https://docs.aws.amazon.com/bedrock/latest/APIReference */
 export const bedrock: ProviderRow = {
   id: 'bedrock',
   name: 'Amazon Bedrock',
   base: 'https://bedrock-runtime.{region}.amazonaws.com',
-  hosts: ['bedrock-runtime.{region}.amazonaws.com', 'bedrock-agent-runtime.{region}.amazonaws.com', 'bedrock-mantle.{region}.api.aws'],
+  hosts: [
+    'bedrock-runtime.{region}.amazonaws.com',
+    'bedrock-agent-runtime.{region}.amazonaws.com',
+    'bedrock-mantle.{region}.api.aws',
+  ],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
-    ...['converse', 'converse-stream', 'invoke', 'invoke-with-response-stream', 'count-tokens'].map((verb) => model(`POST /model/{model:}/${verb}`, call)),
-    model('POST /async-invoke', { at: 'body', body: { required: ['modelId'] } }, creates('invocation', 'invocationArn')),
-    ...['retrieveAndGenerate', 'retrieveAndGenerateStream'].map((verb) => model(`POST /${verb}`, STORED, { ...creates('session', 'sessionId'), names: RETRIEVED })),
+    ...['converse', 'converse-stream', 'invoke', 'invoke-with-response-stream', 'count-tokens'].map(
+      (verb) => model(`POST /model/{model:}/${verb}`, call),
+    ),
+    model(
+      'POST /async-invoke',
+      { at: 'body', body: { required: ['modelId'] } },
+      creates('invocation', 'invocationArn'),
+    ),
+    ...['retrieveAndGenerate', 'retrieveAndGenerateStream'].map((verb) =>
+      model(`POST /${verb}`, STORED, { ...creates('session', 'sessionId'), names: RETRIEVED }),
+    ),
     neutral('GET /async-invoke'),
     neutral('GET /async-invoke/{invocation:}'),
-    model('POST /rerank', { at: 'body', body: { required: ['rerankingConfiguration.bedrockRerankingConfiguration.modelConfiguration.modelArn'] } }),
-    ...['/v1', '/openai/v1'].flatMap((prefix) => compatibleRows(prefix).map((row) => ({ ...row, usage: 'openai' as const }))),
+    model('POST /rerank', {
+      at: 'body',
+      body: {
+        required: [
+          'rerankingConfiguration.bedrockRerankingConfiguration.modelConfiguration.modelArn',
+        ],
+      },
+    }),
+    ...['/v1', '/openai/v1'].flatMap((prefix) =>
+      compatibleRows(prefix).map((row) => ({ ...row, usage: 'openai' as const })),
+    ),
     model('POST /anthropic/v1/messages', messagesBody(''), { usage: 'anthropic' }),
     model('POST /v1/messages', messagesBody(''), { usage: 'anthropic' }),
   ],
-  spelling: { prefixes: OPENAI_PREFIXES, collections: { 'async-invoke': 'invocation' }, models: MODELS },
+  spelling: {
+    prefixes: OPENAI_PREFIXES,
+    collections: { 'async-invoke': 'invocation' },
+    models: MODELS,
+  },
   chosenNames: true,
   errors: 'bedrock',
   usage: 'bedrock',
@@ -50,7 +95,10 @@ export const bedrock: ProviderRow = {
   accountChoice: ['openai-project'],
   encoded: ['model', 'invocation'],
   modelNames: (name) => {
-    const id = /^arn:aws[a-z-]*:bedrock:[^:]*:[^:]*:(?:foundation-model|inference-profile)\/([^/]+)$/.exec(name)?.[1]
+    const id =
+      /^arn:aws[a-z-]*:bedrock:[^:]*:[^:]*:(?:foundation-model|inference-profile)\/([^/]+)$/.exec(
+        name,
+      )?.[1]
     return id === undefined ? [name] : [id, name]
   },
 }

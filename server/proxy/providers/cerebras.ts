@@ -10,9 +10,16 @@ export const cerebras: ProviderRow = {
   hosts: ['api.cerebras.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   // Their SDK warms its connection up with the last one.
-  endpoints: [...compatibleRows('/v1', { tools: toolsIn('', CALLER_TOOLS) }), neutral('GET /v1/tcp_warming')],
+  endpoints: [
+    ...compatibleRows('/v1', { tools: toolsIn('', CALLER_TOOLS) }),
+    neutral('GET /v1/tcp_warming'),
+  ],
   admin: [/\/(management|projects|users|billing|metrics)($|[/:])/],
-  spelling: { prefixes: { 'file-': 'file', file_: 'file', batch_: 'batch' }, uuids: true, dialect: true },
+  spelling: {
+    prefixes: { 'file-': 'file', file_: 'file', batch_: 'batch' },
+    uuids: true,
+    dialect: true,
+  },
   errors: 'cerebras',
   usage: 'openai',
 }

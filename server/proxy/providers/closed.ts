@@ -1,57 +1,115 @@
-// Endpoints that no key may call, whatever the provider: they hand out access to the upstream account, or manage it.
+// Endpoints that no key may call, whatever the provider: they hand out access to the upstream
+// account, or manage it.
 //
-// A provider's row closes what only that provider has. This table holds what many servers have, because an added provider may run any software.
+// A provider's row closes what only that provider has. This table holds what many servers have,
+// because an added provider may run any software.
 
-/** What a closed endpoint does: `minting` returns upstream access, `admin` manages the account or the server. */
+/**
+ * What a closed endpoint does: `minting` returns upstream access, `admin` manages the account or
+ * the server.
+ */
 export type ClosedClass = 'minting' | 'admin'
 
 interface ClosedEndpoint {
   readonly class: ClosedClass
-  /** Alternatives for one path segment or for several, squeezed: lower case, without `-` and `_`. */
+  /**
+   * Alternatives for one path segment or for several, squeezed: lower case, without `-` and `_`.
+   */
   readonly segments: string
 }
 
-/** Words in front of `tokens` that make it a count, not a credential: `count_tokens`, `responses/input_tokens`. */
+/**
+ * Words in front of `tokens` that make it a count, not a credential: `count_tokens`,
+ * `responses/input_tokens`.
+ */
 const COUNTED = 'count|compute|estimate|calculate|input|output|prompt|max|total|num'
 
 /** TABLE of endpoints that are closed at every provider. */
 const CLOSED: readonly ClosedEndpoint[] = [
-  // Access tokens. Cartesia `/access-token`, Cloudflare `/user/tokens`, AssemblyAI `/v3/token`, Deepgram `/auth/token`, Gemini `/auth_tokens`,
-  // ElevenLabs `/single-use-token/{type}`, Google `:generateAccessToken`, Azure `/issueToken`, fal `/tokens/`.
-  { class: 'minting', segments: String.raw`(?!${COUNTED})[\w.]*tokens?(?![/:](?:count|estimate|usage))` },
-  { class: 'minting', segments: String.raw`tokens?(?:request|exchange|refresh|management|grant|service)` },
+  // Access tokens. Cartesia `/access-token`, Cloudflare `/user/tokens`, AssemblyAI `/v3/token`,
+  // Deepgram `/auth/token`, Gemini `/auth_tokens`, ElevenLabs `/single-use-token/{type}`, Google
+  // `:generateAccessToken`, Azure `/issueToken`, fal `/tokens/`.
+  {
+    class: 'minting',
+    segments: String.raw`(?!${COUNTED})[\w.]*tokens?(?![/:](?:count|estimate|usage))`,
+  },
+  {
+    class: 'minting',
+    segments: String.raw`tokens?(?:request|exchange|refresh|management|grant|service)`,
+  },
   { class: 'minting', segments: String.raw`[\w.]*tokenservice` },
   { class: 'minting', segments: String.raw`ephemeral\w*|livekit\w*` },
-  // Keys and secrets. OpenAI `/realtime/client_secrets`, Vercel `/realtime/client-secrets`, Speechmatics `/v1/api_keys`, OpenRouter `/api/v1/keys`,
-  // Soniox `/auth/temporary-api-key`, LiteLLM `/key/generate`, Deepgram `/projects/{id}/keys`, D-ID `/agents/client-key`.
-  { class: 'minting', segments: String.raw`(?:[\w.]*(?:api|auth|access|client|temporary|signing|public|private))?keys?` },
+  // Keys and secrets. OpenAI `/realtime/client_secrets`, Vercel `/realtime/client-secrets`,
+  // Speechmatics `/v1/api_keys`, OpenRouter `/api/v1/keys`, Soniox `/auth/temporary-api-key`,
+  // LiteLLM `/key/generate`, Deepgram `/projects/{id}/keys`, D-ID `/agents/client-key`.
+  {
+    class: 'minting',
+    segments: String.raw`(?:[\w.]*(?:api|auth|access|client|temporary|signing|public|private))?keys?`,
+  },
   { class: 'minting', segments: String.raw`[\w.]*(?:secret|credential)s?` },
-  // Sign-in and delegation. Deepgram `/v1/auth/grant`, Hume `/oauth2-cc/token`, Google `sts`, AWS `AssumeRole`.
-  { class: 'minting', segments: String.raw`oauth\w*|oidc|openid\w*|saml2?|sso|sts|auth|authn|authz|authorize|authenticate|authurl|login|signin|signup` },
+  // Sign-in and delegation. Deepgram `/v1/auth/grant`, Hume `/oauth2-cc/token`, Google `sts`, AWS
+  // `AssumeRole`.
+  {
+    class: 'minting',
+    segments: String.raw`oauth\w*|oidc|openid\w*|saml2?|sso|sts|auth|authn|authz|authorize|authenticate|authurl|login|signin|signup`,
+  },
   { class: 'minting', segments: String.raw`assumerole\w*|impersonat\w*|signblob|signjwt` },
-  // Addresses and sessions that carry their own access. ElevenLabs `/convai/conversation/get-signed-url`, OpenAI `/realtime/calls`, Retell
-  // `/v2/create-web-call`, Azure `/v1/realtimertc`.
+  // Addresses and sessions that carry their own access. ElevenLabs
+  // `/convai/conversation/get-signed-url`, OpenAI `/realtime/calls`, Retell `/v2/create-web-call`,
+  // Azure `/v1/realtimertc`.
   { class: 'minting', segments: String.raw`(?:get)?signed(?:url|link)s?` },
-  { class: 'minting', segments: String.raw`(?:realtime\w*|live|chatkit|streaming)/(?:[^/]+/)?(?:\w*sessions?|calls?)` },
-  { class: 'minting', segments: String.raw`realtimertc|\w*transcriptionsessions?|\w*webcalls?|calls?/web` },
+  {
+    class: 'minting',
+    segments: String.raw`(?:realtime\w*|live|chatkit|streaming)/(?:[^/]+/)?(?:\w*sessions?|calls?)`,
+  },
+  {
+    class: 'minting',
+    segments: String.raw`realtimertc|\w*transcriptionsessions?|\w*webcalls?|calls?/web`,
+  },
 
-  // The account. OpenAI and Anthropic `/organization/…`, LiteLLM `/user/new`, `/team/new`, ElevenLabs `/v1/user`, OpenRouter `/credits`.
-  { class: 'admin', segments: String.raw`organizations?|admin\w*|billing|invoices?|payments?|wallets?|invites?|invitations?|auditlogs?|scim|webhooks|members?|roles?` },
-  { class: 'admin', segments: String.raw`serviceaccounts?|permissions?|[sg]etiampolicy|testiampermissions|transferownership` },
-  // Deeper paths may belong to models (Clarifai `/users/{user}/apps/{app}/models/…`, Cloudflare `/accounts/{account}/ai/run/…`).
-  { class: 'admin', segments: String.raw`(?:users?|endusers?|teams?|customers?|accounts?|orgs?|budgets?|credits?|balances?|subscriptions?|spend)(?:/[^/]+)?$` },
-  // The door of Google's own clients, to every method of a service (google.aip.dev/127): `/$rpc/google.ai.generativelanguage.v1beta.FileService/ListFiles`.
+  // The account. OpenAI and Anthropic `/organization/…`, LiteLLM `/user/new`, `/team/new`,
+  // ElevenLabs `/v1/user`, OpenRouter `/credits`.
+  {
+    class: 'admin',
+    segments: String.raw`organizations?|admin\w*|billing|invoices?|payments?|wallets?|invites?|invitations?|auditlogs?|scim|webhooks|members?|roles?`,
+  },
+  {
+    class: 'admin',
+    segments: String.raw`serviceaccounts?|permissions?|[sg]etiampolicy|testiampermissions|transferownership`,
+  },
+  // Deeper paths may belong to models (Clarifai `/users/{user}/apps/{app}/models/…`, Cloudflare
+  // `/accounts/{account}/ai/run/…`).
+  {
+    class: 'admin',
+    segments: String.raw`(?:users?|endusers?|teams?|customers?|accounts?|orgs?|budgets?|credits?|balances?|subscriptions?|spend)(?:/[^/]+)?$`,
+  },
+  // The door of Google's own clients, to every method of a service (google.aip.dev/127):
+  // `/$rpc/google.ai.generativelanguage.v1beta.FileService/ListFiles`.
   { class: 'admin', segments: String.raw`\$rpc|google(?:\.\w+)+/\w+` },
-  // The server that an operator runs. LiteLLM `/model/new`, Ollama `/api/pull`, vLLM `/v1/load_lora_adapter`, SGLang `/flush_cache`,
-  // llama.cpp `/models/unload`, Triton `/v2/repository/models/{name}/load`.
-  { class: 'admin', segments: String.raw`models?/(?:[^/]+/)?(?:new|update|delete|load|unload|download)|config/update|cache/(?:flush\w*|delete)` },
+  // The server that an operator runs. LiteLLM `/model/new`, Ollama `/api/pull`, vLLM
+  // `/v1/load_lora_adapter`, SGLang `/flush_cache`, llama.cpp `/models/unload`, Triton
+  // `/v2/repository/models/{name}/load`.
+  {
+    class: 'admin',
+    segments: String.raw`models?/(?:[^/]+/)?(?:new|update|delete|load|unload|download)|config/update|cache/(?:flush\w*|delete)`,
+  },
   { class: 'admin', segments: String.raw`api/(?:pull|push|create|copy|delete|blobs)` },
-  { class: 'admin', segments: String.raw`(?:un)?loadloraadapter|lora-?adapters|flushcache|reset(?:prefix|mm|encoder)cache|startprofile|stopprofile|collectiverpc` },
-  { class: 'admin', segments: String.raw`(?:update|init)weights\w*|abortrequest|(?:release|resume)memoryoccupation|setinternalstate` },
+  {
+    class: 'admin',
+    segments: String.raw`(?:un)?loadloraadapter|lora-?adapters|flushcache|reset(?:prefix|mm|encoder)cache|startprofile|stopprofile|collectiverpc`,
+  },
+  {
+    class: 'admin',
+    segments: String.raw`(?:update|init)weights\w*|abortrequest|(?:release|resume)memoryoccupation|setinternalstate`,
+  },
 ]
 
-/** What may stand in front of a closed segment and behind it; an extension (`token.json`) changes nothing. */
-const patternOf = ({ segments }: ClosedEndpoint): RegExp => new RegExp(String.raw`[/:](?:${segments})(?:\.\w+)?(?:$|[/:])`)
+/**
+ * What may stand in front of a closed segment and behind it; an extension (`token.json`) changes
+ * nothing.
+ */
+const patternOf = ({ segments }: ClosedEndpoint): RegExp =>
+  new RegExp(String.raw`[/:](?:${segments})(?:\.\w+)?(?:$|[/:])`)
 
 const PATTERNS = CLOSED.map((row) => ({ class: row.class, pattern: patternOf(row) }))
 
@@ -74,10 +132,16 @@ interface Service {
   readonly admin?: readonly RegExp[]
 }
 
-/** TABLE of services without a row of their own that an operator may add: what only they have, and no key may call. */
+/**
+ * TABLE of services without a row of their own that an operator may add: what only they have, and
+ * no key may call.
+ */
 const SERVICES: readonly Service[] = [
   // vercel.com/docs/ai-gateway: credits, spend and the requests of the whole team.
-  { host: /(?:^|\.)ai-gateway\.vercel\.sh$/, admin: [/^\/v\d+\/(?:credits|report|generation)(?:$|\/)/, /^\/config$/] },
+  {
+    host: /(?:^|\.)ai-gateway\.vercel\.sh$/,
+    admin: [/^\/v\d+\/(?:credits|report|generation)(?:$|\/)/, /^\/config$/],
+  },
   // docs.gladia.io: the answer's address carries a token.
   { host: /(?:^|\.)gladia\.io$/, minting: [/\/live$/] },
   // docs.fish.audio: what the account has left.
@@ -85,7 +149,10 @@ const SERVICES: readonly Service[] = [
 ]
 
 /** What is closed besides at the host of an added provider. */
-export function closedAt(host: string): { readonly minting: readonly RegExp[]; readonly admin: readonly RegExp[] } {
+export function closedAt(host: string): {
+  readonly minting: readonly RegExp[]
+  readonly admin: readonly RegExp[]
+} {
   const service = SERVICES.find((one) => one.host.test(host))
   return { minting: service?.minting ?? [], admin: service?.admin ?? [] }
 }

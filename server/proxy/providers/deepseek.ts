@@ -3,7 +3,10 @@ import { BODY, compatibleRows, model, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { CALLER_TOOLS } from './tools.ts'
 
-const FILES = { tools: toolsIn('', CALLER_TOOLS), objects: { ...BODY.objects, 'messages[].content[].file_id': 'file' } }
+const FILES = {
+  tools: toolsIn('', CALLER_TOOLS),
+  objects: { ...BODY.objects, 'messages[].content[].file_id': 'file' },
+}
 
 /** DeepSeek: https://api-docs.deepseek.com */
 export const deepseek: ProviderRow = {

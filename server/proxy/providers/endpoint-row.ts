@@ -1,4 +1,5 @@
-// What a row says of an endpoint: what it runs, and where its requests and answers name models and stored objects.
+// What a row says of an endpoint: what it runs, and where its requests and answers name models and
+// stored objects.
 import type { Auth, UsageKind } from './provider.ts'
 import type { ToolPlace } from './tools.ts'
 
@@ -12,17 +13,26 @@ export type EndpointClass =
   /** Runs the account. */
   | 'admin'
 
-/** What a request body may say about models, as paths of scanner.ts. In multipart bodies `required` and `also` are field names. */
+/**
+ * What a request body may say about models, as paths of scanner.ts. In multipart bodies `required`
+ * and `also` are field names.
+ */
 export interface BodyRule {
   /** At least one of these must name a model, unless the path does, or there is none of them. */
   readonly required: readonly string[]
   /** Further places that name a model when they are there. */
   readonly also?: readonly string[]
-  /** Places that point to something stored which chooses the model: no scoped key passes when one is there. */
+  /**
+   * Places that point to something stored which chooses the model: no scoped key passes when one is
+   * there.
+   */
   readonly stored?: readonly string[]
   /** Lists on the way to these places in whose stead a text may stand, which names nothing. */
   readonly texts?: readonly string[]
-  /** Places of text that is read by a model, or drawn, spoken or searched for: an id alone in one is what somebody said. */
+  /**
+   * Places of text that is read by a model, or drawn, spoken or searched for: an id alone in one is
+   * what somebody said.
+   */
   readonly prose?: readonly string[]
   /** Where tools stand that may run models of their own. */
   readonly tools?: readonly ToolPlace[]
@@ -35,8 +45,9 @@ export interface BodyRule {
 }
 
 /**
- * Where the model stands. `path`: the pattern's `{model}`, and the body may not name another. `body`: JSON or multipart.
- * `query`: `?model=`. `stored`: nowhere in the request, so that no scoped key passes.
+ * Where the model stands. `path`: the pattern's `{model}`, and the body may not name another.
+ * `body`: JSON or multipart. `query`: `?model=`. `stored`: nowhere in the request, so that no
+ * scoped key passes.
  */
 export type ModelPlace =
   | { readonly at: 'path' | 'body'; readonly body: BodyRule; readonly headers?: readonly string[] }
@@ -48,32 +59,49 @@ export type Asks = Readonly<Record<string, string>>
 
 export interface EndpointRow {
   /**
-   * `POST GET …` and a path pattern: `{name}` is one segment without a colon, `{name:}` one segment, `{name*}` one or more; `{path*}` is a
-   * path that callers make up.
+   * `POST GET …` and a path pattern: `{name}` is one segment without a colon, `{name:}` one
+   * segment, `{name*}` one or more; `{path*}` is a path that callers make up.
    */
   readonly on: string
   readonly class: EndpointClass
   readonly model?: ModelPlace
   readonly usage?: UsageKind
-  /** Places of the body that name a stored object, and its kind, where the endpoint has no rule for the body's models. */
+  /**
+   * Places of the body that name a stored object, and its kind, where the endpoint has no rule for
+   * the body's models.
+   */
   readonly names?: Readonly<Record<string, string>>
   /** What its query names; also that of the address where an upload that was begun goes on. */
   readonly asks?: Asks
   /** Places of the answer that name an object that came into being, and its kind. */
   readonly creates?: Readonly<Record<string, string>>
-  /** Whether callers may choose the name of what they make: the provider refuses one that is taken. */
+  /**
+   * Whether callers may choose the name of what they make: the provider refuses one that is taken.
+   */
   readonly chosen?: true
   /** The kind among them that is only there where the body's rule `keeps` the answer. */
   readonly kept?: string
-  /** What of its body is a file, which is content and names nothing: a part of a form, or all of it. */
+  /**
+   * What of its body is a file, which is content and names nothing: a part of a form, or all of it.
+   */
   readonly uploads?: 'form' | 'body'
-  /** The kind of stored objects that the answer lists with all that they hold, whoever made them. */
+  /**
+   * The kind of stored objects that the answer lists with all that they hold, whoever made them.
+   */
   readonly lists?: string
-  /** Places of a GET's answer that name stored objects, whoever made them, where lists.ts cannot tell by the other rows. */
+  /**
+   * Places of a GET's answer that name stored objects, whoever made them, where lists.ts cannot
+   * tell by the other rows.
+   */
   readonly listed?: Readonly<Record<string, string>>
-  /** The kind of stored object that the path's model must be: base models are changed for nobody. */
+  /**
+   * The kind of stored object that the path's model must be: base models are changed for nobody.
+   */
   readonly modelObject?: string
-  /** Whether a POST is there to make or change something stored, where changes.ts cannot tell by the rest of the row. */
+  /**
+   * Whether a POST is there to make or change something stored, where changes.ts cannot tell by the
+   * rest of the row.
+   */
   readonly changes?: boolean
   readonly auth?: Auth
   /** How the path's parameters make the model's name, where it is more than `{model}`. */

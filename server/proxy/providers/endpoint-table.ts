@@ -4,7 +4,16 @@ import { ANY_KIND, OF_UNKNOWN_KIND } from './ids.ts'
 import { plainKind, VERSION } from './object-ref.ts'
 
 /** Parameters of patterns that name a place, not an object of somebody's. */
-export const PLACES = new Set(['base', 'version', 'project', 'location', 'publisher', 'account', 'any', 'path'])
+export const PLACES = new Set([
+  'base',
+  'version',
+  'project',
+  'location',
+  'publisher',
+  'account',
+  'any',
+  'path',
+])
 
 export interface Resembled {
   readonly methods: readonly string[]
@@ -16,14 +25,20 @@ export interface Resembled {
 export interface EndpointTable {
   /** The row whose pattern is this very path. */
   literal(method: string, path: string): EndpointRow | null
-  match(method: string, path: string): { row: EndpointRow; pattern: string; params: Record<string, string> } | null
+  match(
+    method: string,
+    path: string,
+  ): { row: EndpointRow; pattern: string; params: Record<string, string> } | null
   /** The rows whose pattern a loosened path fits, case aside, and their methods. */
   resembled(path: string): readonly Resembled[]
   /** What a POST to this very pattern creates, or null. */
   makes(pattern: string): Readonly<Record<string, string>> | null
   /** The kinds of stored objects that its paths name, or its answers create. */
   readonly kinds: readonly string[]
-  /** The segments that its patterns spell out: no name of an object, even where callers choose names. */
+  /**
+   * The segments that its patterns spell out: no name of an object, even where callers choose
+   * names.
+   */
   readonly words: ReadonlySet<string>
 }
 
@@ -40,14 +55,22 @@ const CHARACTERS = "A-Za-z0-9._~!$&'()*+,=@%-"
 /** The kinds of objects that a row names anywhere. */
 function kindsIn({ creates, names, asks, model }: EndpointRow): string[] {
   const inBody = model !== undefined && 'body' in model ? model.body.objects : undefined
-  return [creates, names, asks, inBody].flatMap((places) => Object.values(places ?? {}).map(plainKind))
+  return [creates, names, asks, inBody].flatMap((places) =>
+    Object.values(places ?? {}).map(plainKind),
+  )
 }
 
 /** What stands for a kind and is none. */
 const NO_KINDS = new Set(['model', ANY_KIND, VERSION, 'batch_input', 'batch_dataset'])
 
-/** Compiles rows: literal paths are one look-up, patterns are tried in the order of the rows. @param further kinds that names of models name */
-export function compileEndpoints(rows: readonly EndpointRow[], further: readonly string[] = []): EndpointTable {
+/**
+ * Compiles rows: literal paths are one look-up, patterns are tried in the order of the rows. @param
+ * further kinds that names of models name
+ */
+export function compileEndpoints(
+  rows: readonly EndpointRow[],
+  further: readonly string[] = [],
+): EndpointTable {
   const literal = new Map<string, EndpointRow>()
   const patterns = new Map<string, Compiled[]>()
   const loose: (Resembled & { readonly regexp: RegExp })[] = []
@@ -59,16 +82,26 @@ export function compileEndpoints(rows: readonly EndpointRow[], further: readonly
     const pattern = words.pop() ?? ''
     for (const segment of pattern.split(/[/:]/)) fixed.add(segment)
     const names: string[] = []
-    const source = pattern.replace(/\{(\w+)([:*]?)\}|[^{]+/g, (text, name?: string, form?: string) => {
-      if (name === undefined) return text.replace(/[.+*?^$()[\]\\|]/g, String.raw`\$&`)
-      names.push(name)
-      if (form === '*') return `([:/${CHARACTERS}]+?)`
-      return form === ':' ? `([:${CHARACTERS}]+)` : `([${CHARACTERS}]+)`
-    })
+    const source = pattern.replace(
+      /\{(\w+)([:*]?)\}|[^{]+/g,
+      (text, name?: string, form?: string) => {
+        if (name === undefined) return text.replace(/[.+*?^$()[\]\\|]/g, String.raw`\$&`)
+        names.push(name)
+        if (form === '*') return `([:/${CHARACTERS}]+?)`
+        return form === ':' ? `([:${CHARACTERS}]+)` : `([${CHARACTERS}]+)`
+      },
+    )
     const compiled: Compiled = { row, pattern, regexp: new RegExp(`^${source}$`), names }
-    loose.push({ regexp: new RegExp(compiled.regexp, 'i'), exact: compiled.regexp, methods: words, row })
-    for (const kind of [...names, ...kindsIn(row)]) if (!NO_KINDS.has(kind) && !PLACES.has(kind)) kinds.add(kind)
-    if (words.includes('POST') && row.creates !== undefined && !makes.has(pattern)) makes.set(pattern, row.creates)
+    loose.push({
+      regexp: new RegExp(compiled.regexp, 'i'),
+      exact: compiled.regexp,
+      methods: words,
+      row,
+    })
+    for (const kind of [...names, ...kindsIn(row)])
+      if (!NO_KINDS.has(kind) && !PLACES.has(kind)) kinds.add(kind)
+    if (words.includes('POST') && row.creates !== undefined && !makes.has(pattern))
+      makes.set(pattern, row.creates)
     for (const method of words) {
       if (names.length === 0) literal.set(`${method} ${pattern}`, row)
       else patterns.set(method, [...(patterns.get(method) ?? []), compiled])
@@ -81,7 +114,11 @@ export function compileEndpoints(rows: readonly EndpointRow[], further: readonly
       for (const compiled of patterns.get(asked) ?? []) {
         const found = compiled.regexp.exec(path)
         if (!found) continue
-        return { row: compiled.row, pattern: compiled.pattern, params: Object.fromEntries(compiled.names.map((name, i) => [name, found[i + 1] ?? ''])) }
+        return {
+          row: compiled.row,
+          pattern: compiled.pattern,
+          params: Object.fromEntries(compiled.names.map((name, i) => [name, found[i + 1] ?? ''])),
+        }
       }
       return null
     },

@@ -1,4 +1,5 @@
-// Which endpoint a request is for, by its method and path, and who may call it. Steps 4 and 5 of the contract.
+// Which endpoint a request is for, by its method and path, and who may call it. Steps 4 and 5 of
+// the contract.
 import { closedEverywhere } from './closed.ts'
 import type { Asks, BodyRule, EndpointClass, EndpointRow } from './endpoint-row.ts'
 import { PLACES, type Resembled } from './endpoint-table.ts'
@@ -19,18 +20,29 @@ export interface Match {
   /** Stored objects that the path names; of an unknown endpoint whatever might be one. */
   readonly objects: readonly ObjectRef[]
   /**
-   * How the path departs from plain spelling. `dots`: it would be rewritten by a URL parser, so it is sent for nobody; nor is `long`, which has
-   * more segments than are looked at. `odd`: encoded, doubled, cased or parametrised in a way that could reach a known endpoint.
+   * How the path departs from plain spelling. `dots`: it would be rewritten by a URL parser, so it
+   * is sent for nobody; nor is `long`, which has more segments than are looked at. `odd`: encoded,
+   * doubled, cased or parametrised in a way that could reach a known endpoint.
    */
   readonly spelling: 'plain' | 'odd' | 'dots' | 'long'
-  /** Of an unknown endpoint to which something is posted: places of the answer that name what came into being. */
+  /**
+   * Of an unknown endpoint to which something is posted: places of the answer that name what came
+   * into being.
+   */
   readonly creates?: Readonly<Record<string, string>>
-  /** Of an unknown endpoint: whether it is one that calls a method by its name, which may list or read whatever is stored. */
+  /**
+   * Of an unknown endpoint: whether it is one that calls a method by its name, which may list or
+   * read whatever is stored.
+   */
   readonly procedure?: true
 }
 
-/** Whether no row says where its requests name models: an endpoint that is not known, or one that runs what is stored. */
-export const namesModelsAnywhere = (match: Match): boolean => match.class === 'unknown' || match.endpoint?.model?.at === 'stored'
+/**
+ * Whether no row says where its requests name models: an endpoint that is not known, or one that
+ * runs what is stored.
+ */
+export const namesModelsAnywhere = (match: Match): boolean =>
+  match.class === 'unknown' || match.endpoint?.model?.at === 'stored'
 
 /** What the body of an endpoint's requests says, or null where nothing in it is of interest. */
 export function bodyRuleOf({ endpoint }: Match): BodyRule | null {
@@ -48,7 +60,8 @@ function namesRule(objects: Readonly<Record<string, string>>): BodyRule {
 
 /**
  * Finds the endpoint of a request.
- * @param pathAndQuery as the target step accepted it: valid percent-encoding, no decoded dot segments
+ * @param pathAndQuery as the target step accepted it: valid percent-encoding, no decoded dot
+ *   segments
  */
 export function classify(provider: Provider, method: string, pathAndQuery: string): Match {
   const question = pathAndQuery.indexOf('?')
@@ -57,15 +70,36 @@ export function classify(provider: Provider, method: string, pathAndQuery: strin
   const query = parametersOf(pathAndQuery.slice(question + 1))
   const asked = askedFor({ ...provider.asks, ...match.endpoint?.asks }, query)
   const { ids } = provider
-  const spelled = ids === undefined ? [] : query.flatMap(([name, value]) => (PARAMETER.test(name) ? [value] : [name, value])).flatMap((text) => refsOf(text, ids))
-  const given = match.class === 'unknown' ? query.flatMap(([name, value]) => givenUnder(provider, name, value)) : []
-  const models = ids?.models === undefined ? [] : query.flatMap(([name, value]) => (givesModel(decodedFully(name)) ? ids.models!.refsOf(decodedFully(value)) : []))
-  const others = [...given, ...spelled, ...models].filter((ref) => !asked.some(({ kind, id }) => kind === ref.kind && id === ref.id))
-  return asked.length + others.length === 0 ? match : { ...match, objects: [...match.objects, ...asked, ...others] }
+  const spelled =
+    ids === undefined
+      ? []
+      : query
+          .flatMap(([name, value]) => (PARAMETER.test(name) ? [value] : [name, value]))
+          .flatMap((text) => refsOf(text, ids))
+  const given =
+    match.class === 'unknown'
+      ? query.flatMap(([name, value]) => givenUnder(provider, name, value))
+      : []
+  const models =
+    ids?.models === undefined
+      ? []
+      : query.flatMap(([name, value]) =>
+          givesModel(decodedFully(name)) ? ids.models!.refsOf(decodedFully(value)) : [],
+        )
+  const others = [...given, ...spelled, ...models].filter(
+    (ref) => !asked.some(({ kind, id }) => kind === ref.kind && id === ref.id),
+  )
+  return asked.length + others.length === 0
+    ? match
+    : { ...match, objects: [...match.objects, ...asked, ...others] }
 }
 
 /** The stored object that a parameter gives to an endpoint that no row knows. */
-function givenUnder({ idNames, unknownIds, publicObjects }: Provider, name: string, value: string): ObjectRef[] {
+function givenUnder(
+  { idNames, unknownIds, publicObjects }: Provider,
+  name: string,
+  value: string,
+): ObjectRef[] {
   const kind = idNames?.kindOf(decodedFully(name)) ?? null
   const ref = kind === null ? null : givenId(value, unknownIds, publicObjects?.[kind])
   return ref === null ? [] : [ref]
@@ -74,10 +108,17 @@ function givenUnder({ idNames, unknownIds, publicObjects }: Provider, name: stri
 /** The stored objects that a query names, by the parameters in which a row expects them. */
 export function askedFor(asks: Asks, query: readonly Parameter[]): ObjectRef[] {
   return Object.entries(asks).flatMap(([asked, kind]) => {
-    const values = query.flatMap(([name, value]) => (looseName(decodedFully(name)) === looseName(asked) ? [value] : []))
+    const values = query.flatMap(([name, value]) =>
+      looseName(decodedFully(name)) === looseName(asked) ? [value] : [],
+    )
     return values.flatMap((id): ObjectRef[] => {
       const decoded = decodedFully(id).trim()
-      return decoded === id ? [{ kind, id }] : [{ kind, id }, { kind, id: decoded, mayBeUnknown: true }]
+      return decoded === id
+        ? [{ kind, id }]
+        : [
+            { kind, id },
+            { kind, id: decoded, mayBeUnknown: true },
+          ]
     })
   })
 }
@@ -87,60 +128,130 @@ const PARAMETER = /^[a-z]+(?:_[a-z]+)*$/
 
 type Parameter = readonly [name: string, value: string]
 
-/** The parameters of a query. Some servers part them at a semicolon as well (HTML 4.01, appendix B.2.2). */
+/**
+ * The parameters of a query. Some servers part them at a semicolon as well (HTML 4.01, appendix
+ * B.2.2).
+ */
 export function parametersOf(query: string): Parameter[] {
-  return (query.includes(';') ? [query, ...query.split(/[&;]/)] : [query]).flatMap((text) => [...new URLSearchParams(text)])
+  return (query.includes(';') ? [query, ...query.split(/[&;]/)] : [query]).flatMap((text) => [
+    ...new URLSearchParams(text),
+  ])
 }
 
 function classifyPath(provider: Provider, method: string, path: string): Match {
   // A path that a row spells out is what it seems.
   const exact = provider.endpoints.literal(method, path)
-  if (exact) return { class: exact.class, endpoint: exact, pattern: path, model: null, objects: NO_OBJECTS, spelling: 'plain' }
+  if (exact)
+    return {
+      class: exact.class,
+      endpoint: exact,
+      pattern: path,
+      model: null,
+      objects: NO_OBJECTS,
+      spelling: 'plain',
+    }
   const loose = loosen(path)
-  const spelling = path.split('/').some((segment) => segment === '.' || segment === '..') ? 'dots' : loose.plain ? 'plain' : 'odd'
-  const unknown: Match = { class: 'unknown', endpoint: null, pattern: '', model: null, objects: NO_OBJECTS, spelling, ...(isProcedure(loose) ? { procedure: true } : {}) }
+  const spelling = path.split('/').some((segment) => segment === '.' || segment === '..')
+    ? 'dots'
+    : loose.plain
+      ? 'plain'
+      : 'odd'
+  const unknown: Match = {
+    class: 'unknown',
+    endpoint: null,
+    pattern: '',
+    model: null,
+    objects: NO_OBJECTS,
+    spelling,
+    ...(isProcedure(loose) ? { procedure: true } : {}),
+  }
   const found = spelling === 'dots' ? null : provider.endpoints.match(method, path)
   const closed = closedEverywhere(found === null ? loose.path : spelledOut(found))
   const isClosed = (pattern: RegExp): boolean => pattern.test(loose.path)
-  if (closed === 'minting' || provider.minting.some(isClosed)) return { ...unknown, class: 'minting' }
-  // A row says what it runs; what manages an account further up in the path is a gateway's way to name one.
-  if ((closed === 'admin' && found?.row.class !== 'model') || provider.admin.some(isClosed)) return { ...unknown, class: 'admin' }
+  if (closed === 'minting' || provider.minting.some(isClosed))
+    return { ...unknown, class: 'minting' }
+  // A row says what it runs; what manages an account further up in the path is a gateway's way to
+  // name one.
+  if ((closed === 'admin' && found?.row.class !== 'model') || provider.admin.some(isClosed))
+    return { ...unknown, class: 'admin' }
   if (spelling === 'dots') return unknown
   const resembled = () => provider.endpoints.resembled(loose.path)
   // A row of another method is no other spelling of this path.
-  if (!found) return odd(unknown, method, loose, resembled().filter(({ exact }) => !exact.test(path)), provider)
+  if (!found)
+    return odd(
+      unknown,
+      method,
+      loose,
+      resembled().filter(({ exact }) => !exact.test(path)),
+      provider,
+    )
   let model: string | null = null
   const objects: ObjectRef[] = []
   for (const [name, raw] of Object.entries(found.params)) {
     const value = raw.includes('%') ? decodeURIComponent(raw) : raw
-    // An encoded slash or the like belongs in no name but an ARN: the path is then not what it seems.
-    if (raw.includes('%') && !provider.encoded?.includes(name) && /[/\\?#%;:]/.test(value)) return odd({ ...unknown, spelling: 'odd' }, method, loose, resembled(), provider)
+    // An encoded slash or the like belongs in no name but an ARN: the path is then not what it
+    // seems.
+    if (raw.includes('%') && !provider.encoded?.includes(name) && /[/\\?#%;:]/.test(value))
+      return odd({ ...unknown, spelling: 'odd' }, method, loose, resembled(), provider)
     if (name === 'base') model ??= modelInBase(value)
-    if (name === 'model') model = found.row.modelName?.replaceAll(/\{(\w+)\}/g, (_, part: string) => found.params[part] ?? '') ?? value
+    if (name === 'model')
+      model =
+        found.row.modelName?.replaceAll(
+          /\{(\w+)\}/g,
+          (_, part: string) => found.params[part] ?? '',
+        ) ?? value
     else if (!PLACES.has(name)) objects.push(objectRef(name, value))
     // A name that is an id in full is one in any segment: a fine-tuned model's, for example.
     const spelled = provider.ids?.refOf(name === 'model' ? model! : value) ?? null
-    if (spelled === null || objects.some(({ kind, id }) => kind === spelled.kind && id === spelled.id)) continue
+    if (
+      spelled === null ||
+      objects.some(({ kind, id }) => kind === spelled.kind && id === spelled.id)
+    )
+      continue
     // What lies in an object came with it, and need not be written down.
     objects.push(objects.length === 0 ? spelled : { ...spelled, mayBeUnknown: true })
   }
   const { modelObject } = found.row
   if (modelObject !== undefined && model !== null) objects.push(objectRef(modelObject, model))
-  if (model !== null && provider.ids?.models !== undefined) objects.push(...provider.ids.models.refsOf(model))
-  return { class: found.row.class, endpoint: found.row, pattern: found.pattern, model, objects, spelling: 'plain' }
+  if (model !== null && provider.ids?.models !== undefined)
+    objects.push(...provider.ids.models.refsOf(model))
+  return {
+    class: found.row.class,
+    endpoint: found.row,
+    pattern: found.pattern,
+    model,
+    objects,
+    spelling: 'plain',
+  }
 }
 
-/** What a row leaves open of a path, in lower case: parameters of several segments may hold an endpoint that no row knows. `''` for none. */
-function spelledOut({ pattern, params }: { readonly pattern: string; readonly params: Readonly<Record<string, string>> }): string {
+/**
+ * What a row leaves open of a path, in lower case: parameters of several segments may hold an
+ * endpoint that no row knows. `''` for none.
+ */
+function spelledOut({
+  pattern,
+  params,
+}: {
+  readonly pattern: string
+  readonly params: Readonly<Record<string, string>>
+}): string {
   if (!pattern.includes('*}')) return ''
-  const open = (_: string, name: string, form: string): string => (form === '*' && name !== 'path' ? (params[name] ?? '') : 'x')
+  const open = (_: string, name: string, form: string): string =>
+    form === '*' && name !== 'path' ? (params[name] ?? '') : 'x'
   return pattern.replaceAll(/\{(\w+)([:*]?)\}/g, open).toLowerCase()
 }
 
-/** Segments behind which servers look for a model's name: LiteLLM `/engines/{model}/chat/completions`, TGI `/models/{model}/v1/chat/completions`. */
+/**
+ * Segments behind which servers look for a model's name: LiteLLM
+ * `/engines/{model}/chat/completions`, TGI `/models/{model}/v1/chat/completions`.
+ */
 const NAMING = /^(?:models?|engines?|deployments?)$/i
 
-/** The model that the path of an added provider names in front of an endpoint, which counts there instead of the body's; null for none. */
+/**
+ * The model that the path of an added provider names in front of an endpoint, which counts there
+ * instead of the body's; null for none.
+ */
 function modelInBase(base: string): string | null {
   const segments = base.split('/').filter((segment) => segment !== '')
   const naming = segments.findIndex((segment) => NAMING.test(segment))
@@ -159,27 +270,58 @@ const MADE_SOMEWHERE = { id: OF_UNKNOWN_KIND, 'data.id': OF_UNKNOWN_KIND } as co
 const MOST_SEGMENTS = 24
 
 /**
- * A path that is no row's. An upstream may read it as one all the same: then its body counts as that row's, and whatever in the path could be the
- * name of a stored object is taken for one.
+ * A path that is no row's. An upstream may read it as one all the same: then its body counts as
+ * that row's, and whatever in the path could be the name of a stored object is taken for one.
  */
-function odd(unknown: Match, method: string, { segments }: Loose, resembled: readonly Resembled[], { endpoints, ids, chosenNames }: Provider): Match {
-  const names = new Set(segments.flatMap((segment) => [segment, ...segment.split(':')]).flatMap((name) => (name.includes('.') ? [name, withoutFormat(name)] : name)))
+function odd(
+  unknown: Match,
+  method: string,
+  { segments }: Loose,
+  resembled: readonly Resembled[],
+  { endpoints, ids, chosenNames }: Provider,
+): Match {
+  const names = new Set(
+    segments
+      .flatMap((segment) => [segment, ...segment.split(':')])
+      .flatMap((name) => (name.includes('.') ? [name, withoutFormat(name)] : name)),
+  )
   if (names.size > MOST_SEGMENTS) return { ...unknown, spelling: 'long' }
   const stored = chosenNames === true ? namesInCollections(segments) : NO_NAMES
-  const isPerhaps = (name: string): boolean => !stored.has(name) && (ids === undefined || !namesObject(name, ids))
+  const isPerhaps = (name: string): boolean =>
+    !stored.has(name) && (ids === undefined || !namesObject(name, ids))
   return {
     ...unknown,
-    endpoint: resembled.find(({ methods }) => methods.includes(method === 'HEAD' ? 'GET' : method))?.row ?? null,
-    objects: [...names].filter((name) => !endpoints.words.has(name)).map((name) => ({ kind: ANY_KIND, id: ids?.refOf(name)?.id ?? name, mayBeUnknown: isPerhaps(name) })),
+    endpoint:
+      resembled.find(({ methods }) => methods.includes(method === 'HEAD' ? 'GET' : method))?.row ??
+      null,
+    objects: [...names]
+      .filter((name) => !endpoints.words.has(name))
+      .map((name) => ({
+        kind: ANY_KIND,
+        id: ids?.refOf(name)?.id ?? name,
+        mayBeUnknown: isPerhaps(name),
+      })),
     ...(method === 'POST' ? { creates: MADE_SOMEWHERE } : {}),
     spelling: resembled.length === 0 ? unknown.spelling : 'odd',
   }
 }
 
-/** A segment behind which the name of something stored stands: a word in the plural, or one of these. */
+/**
+ * A segment behind which the name of something stored stands: a word in the plural, or one of
+ * these.
+ */
 const COLLECTION = /(?:[^s]s|corpora|guardrail)$/i
 /** Collections of what is nobody's: they say where something is, or name a model. */
-const OPEN_COLLECTIONS: ReadonlySet<string> = new Set(['projects', 'locations', 'publishers', 'regions', 'accounts', 'models', 'engines', 'deployments'])
+const OPEN_COLLECTIONS: ReadonlySet<string> = new Set([
+  'projects',
+  'locations',
+  'publishers',
+  'regions',
+  'accounts',
+  'models',
+  'engines',
+  'deployments',
+])
 const NO_NAMES: ReadonlySet<string> = new Set()
 
 /** What stands behind a collection, without the method behind its colon. */
@@ -195,7 +337,10 @@ function namesInCollections(segments: readonly string[]): ReadonlySet<string> {
   return names
 }
 
-/** A path as the most lenient server could read it. `plain` says that it, case aside, was spelled so already. */
+/**
+ * A path as the most lenient server could read it. `plain` says that it, case aside, was spelled so
+ * already.
+ */
 interface Loose {
   /** In lower case. */
   readonly path: string
@@ -204,7 +349,10 @@ interface Loose {
   readonly plain: boolean
 }
 
-/** Reads a path leniently: decoded until nothing changes, without `;parameters`, empty and dot segments and slashes at the end. */
+/**
+ * Reads a path leniently: decoded until nothing changes, without `;parameters`, empty and dot
+ * segments and slashes at the end.
+ */
 function loosen(path: string): Loose {
   const text = decodedFully(path)
   const segments: string[] = []
@@ -219,27 +367,65 @@ function loosen(path: string): Loose {
 
 /** A gRPC path, `/package.Service/Method`: grpc.io/docs, PROTOCOL-HTTP2. */
 const GRPC = /^\/(?:[\w$-]+\/)*\w+(?:\.[a-z_]\w*)+\/\w+$/
-/** A last segment that says that it lists, reads or deletes: `ListFiles`, `files.list`, `files:batchGet`, `delete`. */
+/**
+ * A last segment that says that it lists, reads or deletes: `ListFiles`, `files.list`,
+ * `files:batchGet`, `delete`.
+ */
 const READS = /(?:^|[.:])(?:[Bb]atch)?(?:[Ll]ist|[Gg]et|[Dd]elete|[Pp]urge|[Ee]xport)(?:$|[A-Z_-])/
 
-const isProcedure = ({ path, segments }: Loose): boolean => GRPC.test(path) || READS.test(segments.at(-1) ?? '')
+const isProcedure = ({ path, segments }: Loose): boolean =>
+  GRPC.test(path) || READS.test(segments.at(-1) ?? '')
 
-/** Why a key with objects of its own may not call an endpoint that no row knows: what it reads or changes there is not known. Null when it may. */
+/**
+ * Why a key with objects of its own may not call an endpoint that no row knows: what it reads or
+ * changes there is not known. Null when it may.
+ */
 export function refuseUnknown({ class: kind, procedure }: Match, method: string): string | null {
   if (kind !== 'unknown' || (method === 'POST' && procedure !== true)) return null
   return 'This endpoint is not known to the proxy, and this key may only reach objects of its own.'
 }
 
-/** Why a request may not go to this endpoint, or null when it may; `scoped` for a key that is limited to models. */
-export function refuseEndpoint(match: Match, scoped: boolean): { code: 'endpoint_not_allowed' | 'model_not_allowed'; message: string } | null {
-  if (match.class === 'minting') return { code: 'endpoint_not_allowed', message: 'This endpoint hands out access to the provider, so no proxy key may call it.' }
-  if (match.class === 'admin') return { code: 'endpoint_not_allowed', message: 'This endpoint administers the provider account, so no proxy key may call it.' }
+/**
+ * Why a request may not go to this endpoint, or null when it may; `scoped` for a key that is
+ * limited to models.
+ */
+export function refuseEndpoint(
+  match: Match,
+  scoped: boolean,
+): { code: 'endpoint_not_allowed' | 'model_not_allowed'; message: string } | null {
+  if (match.class === 'minting')
+    return {
+      code: 'endpoint_not_allowed',
+      message: 'This endpoint hands out access to the provider, so no proxy key may call it.',
+    }
+  if (match.class === 'admin')
+    return {
+      code: 'endpoint_not_allowed',
+      message: 'This endpoint administers the provider account, so no proxy key may call it.',
+    }
   if (match.class !== 'unknown') return null
   if (match.spelling !== 'plain' && scoped) {
-    return { code: 'model_not_allowed', message: 'The path is spelled so that the model it reaches cannot be known. This key is limited to certain models.' }
+    return {
+      code: 'model_not_allowed',
+      message:
+        'The path is spelled so that the model it reaches cannot be known. This key is limited to certain models.',
+    }
   }
-  if (match.spelling === 'long') return { code: 'endpoint_not_allowed', message: 'The path of the upstream address has too many segments.' }
-  if (match.spelling === 'dots') return { code: 'endpoint_not_allowed', message: 'The path of the upstream address holds . or .. segments.' }
-  if (scoped) return { code: 'endpoint_not_allowed', message: 'This endpoint is not known to the proxy, and this key is limited to certain models.' }
+  if (match.spelling === 'long')
+    return {
+      code: 'endpoint_not_allowed',
+      message: 'The path of the upstream address has too many segments.',
+    }
+  if (match.spelling === 'dots')
+    return {
+      code: 'endpoint_not_allowed',
+      message: 'The path of the upstream address holds . or .. segments.',
+    }
+  if (scoped)
+    return {
+      code: 'endpoint_not_allowed',
+      message:
+        'This endpoint is not known to the proxy, and this key is limited to certain models.',
+    }
   return null
 }

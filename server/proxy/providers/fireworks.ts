@@ -9,16 +9,26 @@ import { CALLER_TOOLS } from './tools.ts'
 const image: ModelPlace = { at: 'path', body: { required: [], also: ['model'], multipart: true } }
 
 /**
- * A model or a deployment of an account; those of Fireworks itself are everybody's. A deployment stands behind `#`:
- * docs.fireworks.ai/guides/ondemand-deployments, docs.fireworks.ai/fine-tuning/deploying-loras.
+ * A model or a deployment of an account; those of Fireworks itself are everybody's. A deployment
+ * stands behind `#`: docs.fireworks.ai/guides/ondemand-deployments,
+ * docs.fireworks.ai/fine-tuning/deploying-loras.
  */
-const isOfAccount = (part: string, at: number): boolean => (at === 0 ? /^\s*\/*accounts\/+(?!fireworks\/)/i : /^(?!\s*\/*accounts\/+fireworks\/)/i).test(part)
+const isOfAccount = (part: string, at: number): boolean =>
+  (at === 0 ? /^\s*\/*accounts\/+(?!fireworks\/)/i : /^(?!\s*\/*accounts\/+fireworks\/)/i).test(
+    part,
+  )
 const MODELS: ModelNames = {
   kinds: ['account_model'],
-  refsOf: (name) => name.split('#').flatMap((part, at) => (isOfAccount(part, at) ? [objectRef('account_model', part)] : [])),
+  refsOf: (name) =>
+    name
+      .split('#')
+      .flatMap((part, at) => (isOfAccount(part, at) ? [objectRef('account_model', part)] : [])),
 }
 
-/** Fireworks: https://docs.fireworks.ai/api-reference. Image models stand in the path with their slashes. */
+/**
+ * Fireworks: https://docs.fireworks.ai/api-reference. Image models stand in the path with their
+ * slashes.
+ */
 export const fireworks: ProviderRow = {
   id: 'fireworks',
   name: 'Fireworks AI',
@@ -29,8 +39,13 @@ export const fireworks: ProviderRow = {
     ...compatibleRows('/inference/v1', { tools: toolsIn('', CALLER_TOOLS) }),
     neutral('GET DELETE /inference/v1/responses/{response}'),
     model('POST /inference/v1/messages', messagesBody(''), { usage: 'anthropic' }),
-    ...['text_to_image', 'image_to_image', 'control_net'].map((verb) => model(`POST /inference/v1/workflows/{model*}/${verb}`, image)),
-    model('POST /inference/v1/workflows/{model*}/get_result', { at: 'path', body: { required: [], also: ['model'], objects: { id: 'result' } } }),
+    ...['text_to_image', 'image_to_image', 'control_net'].map((verb) =>
+      model(`POST /inference/v1/workflows/{model*}/${verb}`, image),
+    ),
+    model('POST /inference/v1/workflows/{model*}/get_result', {
+      at: 'path',
+      body: { required: [], also: ['model'], objects: { id: 'result' } },
+    }),
     model('POST /inference/v1/workflows/{model*}', image, creates('result', 'request_id')),
     model('POST /inference/v1/image_generation/{model*}', image),
   ],

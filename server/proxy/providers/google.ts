@@ -1,42 +1,93 @@
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint-row.ts'
-import { BODY, creates, compatibleRows, model, neutral, STORED, toolsIn, within } from './openai-rows.ts'
+import {
+  BODY,
+  creates,
+  compatibleRows,
+  model,
+  neutral,
+  STORED,
+  toolsIn,
+  within,
+} from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { CALLER_TOOLS, INTERACTION_TOOLS } from './tools.ts'
 
 /** All spellings of a place: Google reads `camelCase` and `snake_case` alike. */
 const spellings = (place: string): string[] =>
-  place.split('.').reduce<string[]>((heads, step) => {
-    const both = new Set([step, step.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)])
-    return heads.flatMap((head) => [...both].map((one) => (head === '' ? one : `${head}.${one}`)))
-  }, [''])
-const objects = (kind: string, ...places: string[]): Record<string, string> => Object.fromEntries(places.flatMap(spellings).map((place) => [place, kind]))
+  place.split('.').reduce<string[]>(
+    (heads, step) => {
+      const both = new Set([
+        step,
+        step.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      ])
+      return heads.flatMap((head) => [...both].map((one) => (head === '' ? one : `${head}.${one}`)))
+    },
+    [''],
+  )
+const objects = (kind: string, ...places: string[]): Record<string, string> =>
+  Object.fromEntries(places.flatMap(spellings).map((place) => [place, kind]))
 
-/** Places that say which model answers in place of the path's: cloud.google.com/vertex-ai/generative-ai/docs/model-optimizer */
-export const GEMINI_ROUTED: readonly string[] = spellings('generationConfig.routingConfig.manualMode.modelName')
 /**
- * Places that leave that to the provider, and stores of RAG: these embed with a model that is stored with them, and may rank with another one
+ * Places that say which model answers in place of the path's:
+ * cloud.google.com/vertex-ai/generative-ai/docs/model-optimizer
+ */
+export const GEMINI_ROUTED: readonly string[] = spellings(
+  'generationConfig.routingConfig.manualMode.modelName',
+)
+/**
+ * Places that leave that to the provider, and stores of RAG: these embed with a model that is
+ * stored with them, and may rank with another one
  * (cloud.google.com/vertex-ai/generative-ai/docs/model-reference/rag-api).
  */
-export const GEMINI_STORED: readonly string[] = ['generationConfig.routingConfig.autoMode', 'generationConfig.modelSelectionConfig', 'modelSelectionConfig', 'tools[].retrieval.vertexRagStore'].flatMap(spellings)
+export const GEMINI_STORED: readonly string[] = [
+  'generationConfig.routingConfig.autoMode',
+  'generationConfig.modelSelectionConfig',
+  'modelSelectionConfig',
+  'tools[].retrieval.vertexRagStore',
+].flatMap(spellings)
 
 /** Stored objects that a call names, wherever in a body the call stands. */
 const objectsOf = (call: string): Record<string, string> => ({
   ...objects('cached_content', `${call}cachedContent`),
-  ...objects('file', ...['contents[].parts[]', 'contents[].parts[].functionResponse.parts[]', 'systemInstruction.parts[]', 'content.parts[]'].map((part) => `${call}${part}.fileData.fileUri`)),
+  ...objects(
+    'file',
+    ...[
+      'contents[].parts[]',
+      'contents[].parts[].functionResponse.parts[]',
+      'systemInstruction.parts[]',
+      'content.parts[]',
+    ].map((part) => `${call}${part}.fileData.fileUri`),
+  ),
   ...objects('file_search_store', `${call}tools[].fileSearch.fileSearchStoreNames[]`),
 })
 
 /** What people, tools and models say in a call. */
-export const GEMINI_SAID: readonly string[] = ['contents[].parts[].text', 'contents[].parts[].functionResponse.response.*', 'systemInstruction.parts[].text', 'content.parts[].text', 'requests[].content.parts[].text'].flatMap(spellings)
+export const GEMINI_SAID: readonly string[] = [
+  'contents[].parts[].text',
+  'contents[].parts[].functionResponse.response.*',
+  'systemInstruction.parts[].text',
+  'content.parts[].text',
+  'requests[].content.parts[].text',
+].flatMap(spellings)
 
-/** Bodies of Gemini calls. The path names the model; a body that names another one, for itself or for one of its parts, must be allowed too. */
+/**
+ * Bodies of Gemini calls. The path names the model; a body that names another one, for itself or
+ * for one of its parts, must be allowed too.
+ */
 const CALL: BodyRule = {
   required: [],
-  also: ['model', 'requests[].model', ...spellings('generateContentRequest.model'), ...GEMINI_ROUTED],
+  also: [
+    'model',
+    'requests[].model',
+    ...spellings('generateContentRequest.model'),
+    ...GEMINI_ROUTED,
+  ],
   stored: GEMINI_STORED,
   prose: GEMINI_SAID,
   objects: {
-    ...['', 'requests[].', 'generateContentRequest.'].map(objectsOf).reduce((all, one) => ({ ...all, ...one })),
+    ...['', 'requests[].', 'generateContentRequest.']
+      .map(objectsOf)
+      .reduce((all, one) => ({ ...all, ...one })),
     ...objects('file', 'instances[].video.uri', 'instances[].image.fileUri'),
     ...objects('corpus', 'semanticRetriever.source'),
   },
@@ -46,10 +97,17 @@ const CALL: BodyRule = {
 const IN_BATCH = 'batch.inputConfig.requests.requests[].'
 const BATCH_FILE = 'batch.inputConfig.fileName'
 /** Places of a call, where the call stands in a batch. */
-const inBatch = (places: readonly string[]): string[] => spellings(`${IN_BATCH}request`).flatMap((at) => places.map((place) => `${at}.${place}`))
+const inBatch = (places: readonly string[]): string[] =>
+  spellings(`${IN_BATCH}request`).flatMap((at) => places.map((place) => `${at}.${place}`))
 const BATCH: BodyRule = {
   required: [],
-  also: ['model', 'batch.model', ...spellings(`${IN_BATCH}request.model`), ...spellings(`${IN_BATCH}model`), ...inBatch(GEMINI_ROUTED)],
+  also: [
+    'model',
+    'batch.model',
+    ...spellings(`${IN_BATCH}request.model`),
+    ...spellings(`${IN_BATCH}model`),
+    ...inBatch(GEMINI_ROUTED),
+  ],
   stored: [...spellings(BATCH_FILE), ...inBatch(GEMINI_STORED)],
   objects: { ...objectsOf(`${IN_BATCH}request.`), ...objects('batch_input', BATCH_FILE) },
 }
@@ -75,7 +133,15 @@ const INTERACTION = {
   'tools[].file_search_store_names[]': 'file_search_store',
 }
 
-const SAID = ['input', 'system_instruction', 'input.text', 'input[].text', 'input[].content', 'input[].content[].text', 'input[].result']
+const SAID = [
+  'input',
+  'system_instruction',
+  'input.text',
+  'input[].text',
+  'input[].content',
+  'input[].content[].text',
+  'input[].result',
+]
 
 const TRIGGER = { environment_id: 'environment', ...within('interaction.', INTERACTION) }
 
@@ -97,12 +163,21 @@ const modelRows = (version: string, kind: 'models' | 'tunedModels'): EndpointRow
     model(`POST ${at}:predictLongRunning`, call, operation),
     model(`POST ${at}:batchGenerateContent`, batch, creates('batch', 'name')),
     model(`POST ${at}:asyncBatchEmbedContent`, batch, creates('batch', 'name')),
-    ...['generateMessage', 'generateText', 'embedText', 'batchEmbedText', 'countMessageTokens', 'countTextTokens', 'generateAnswer'].map((verb) =>
-      model(`POST ${at}:${verb}`, call),
-    ),
+    ...[
+      'generateMessage',
+      'generateText',
+      'embedText',
+      'batchEmbedText',
+      'countMessageTokens',
+      'countTextTokens',
+      'generateAnswer',
+    ].map((verb) => model(`POST ${at}:${verb}`, call)),
     neutral(`GET ${at}`),
     neutral(`GET ${at}/operations`, { listed: { 'operations[].name': 'operation' } }),
-    neutral(`GET ${at}/operations/{operation}`, creates('file', 'response.generateVideoResponse.generatedSamples[].video.uri')),
+    neutral(
+      `GET ${at}/operations/{operation}`,
+      creates('file', 'response.generateVideoResponse.generatedSamples[].video.uri'),
+    ),
     neutral(`POST ${at}/operations/{operation}:cancel`),
   ]
   return kind === 'models' ? rows : rows.map((row) => ({ ...row, modelName: TUNED }))
@@ -113,31 +188,73 @@ const versionRows = (version: string): EndpointRow[] => {
   return [
     ...modelRows(version, 'models'),
     ...modelRows(version, 'tunedModels'),
-    model(`PATCH DELETE ${v}/tunedModels/{model}`, call, { modelName: TUNED, modelObject: 'tuned_model' }),
-    model(`POST ${v}/tunedModels`, { at: 'body', body: { required: ['baseModel', 'base_model'], also: ['model'] } }, { creates: { name: 'operation', 'metadata.tunedModel': 'tuned_model' }, chosen: true, changes: true }),
+    model(`PATCH DELETE ${v}/tunedModels/{model}`, call, {
+      modelName: TUNED,
+      modelObject: 'tuned_model',
+    }),
+    model(
+      `POST ${v}/tunedModels`,
+      { at: 'body', body: { required: ['baseModel', 'base_model'], also: ['model'] } },
+      {
+        creates: { name: 'operation', 'metadata.tunedModel': 'tuned_model' },
+        chosen: true,
+        changes: true,
+      },
+    ),
     neutral(`GET ${v}/models`),
     neutral(`GET ${v}/tunedModels`, { listed: { 'tunedModels[].name': 'tuned_model' } }),
     model(`POST ${v}/dynamic/{any}:generateContent`, STORED),
     model(`POST ${v}/dynamic/{any}:streamGenerateContent`, STORED),
-    model(`POST ${v}/cachedContents`, { at: 'body', body: { ...CALL, required: ['model'], also: [] } }, creates('cached_content', 'name')),
+    model(
+      `POST ${v}/cachedContents`,
+      { at: 'body', body: { ...CALL, required: ['model'], also: [] } },
+      creates('cached_content', 'name'),
+    ),
     neutral(`GET ${v}/cachedContents`),
     neutral(`GET PATCH DELETE ${v}/cachedContents/{cached_content}`),
     // An agent runs models of its own choice; its name is held to the scope like a model's.
     model(
       `POST ${v}/interactions`,
-      { at: 'body', body: { required: ['model', 'agent'], also: ['tools[].model', 'agent_config.model', 'agentConfig.model'], tools: toolsIn('', INTERACTION_TOOLS), prose: SAID, objects: INTERACTION } },
-      { usage: 'interactions', creates: { id: 'interaction', 'interaction.id': 'interaction', environment_id: 'environment', 'interaction.environment_id': 'environment' } },
+      {
+        at: 'body',
+        body: {
+          required: ['model', 'agent'],
+          also: ['tools[].model', 'agent_config.model', 'agentConfig.model'],
+          tools: toolsIn('', INTERACTION_TOOLS),
+          prose: SAID,
+          objects: INTERACTION,
+        },
+      },
+      {
+        usage: 'interactions',
+        creates: {
+          id: 'interaction',
+          'interaction.id': 'interaction',
+          environment_id: 'environment',
+          'interaction.environment_id': 'environment',
+        },
+      },
     ),
     neutral(`GET ${v}/interactions/{interaction}`, { usage: 'interactions' }),
     neutral(`DELETE ${v}/interactions/{interaction}`),
     neutral(`POST ${v}/interactions/{interaction}/cancel`),
-    model(`POST ${v}/agents`, STORED, { ...creates('agent', 'id', 'name'), chosen: true, names: { base_agent: 'agent', ...environment('base_environment') } }),
+    model(`POST ${v}/agents`, STORED, {
+      ...creates('agent', 'id', 'name'),
+      chosen: true,
+      names: { base_agent: 'agent', ...environment('base_environment') },
+    }),
     neutral(`GET ${v}/agents`),
     neutral(`GET DELETE ${v}/agents/{agent}`),
-    neutral(`GET POST ${v}/environments`, { ...creates('environment'), names: { from_environment: 'environment', 'network.allowlist[].credential': 'credential' } }),
+    neutral(`GET POST ${v}/environments`, {
+      ...creates('environment'),
+      names: { from_environment: 'environment', 'network.allowlist[].credential': 'credential' },
+    }),
     neutral(`GET DELETE ${v}/environments/{environment}`),
     neutral(`GET ${v}/environments/{environment}/files/{path*}`),
-    neutral(`POST PUT /upload${v}/environments/{environment}/files/{path*}`, { uploads: 'body', asks: { upload_id: 'upload' } }),
+    neutral(`POST PUT /upload${v}/environments/{environment}/files/{path*}`, {
+      uploads: 'body',
+      asks: { upload_id: 'upload' },
+    }),
     neutral(`GET POST ${v}/credentials`, creates('credential')),
     neutral(`GET PATCH DELETE ${v}/credentials/{credential}`),
     model(`POST ${v}/voices`, STORED, creates('voice')),
@@ -147,7 +264,9 @@ const versionRows = (version: string): EndpointRow[] => {
     neutral(`GET ${v}/triggers`),
     neutral(`GET DELETE ${v}/triggers/{trigger}`),
     model(`PATCH ${v}/triggers/{trigger}`, STORED, { names: TRIGGER }),
-    model(`POST ${v}/triggers/{trigger}/executions`, STORED, { creates: { interaction_id: 'interaction', environment_id: 'environment' } }),
+    model(`POST ${v}/triggers/{trigger}/executions`, STORED, {
+      creates: { interaction_id: 'interaction', environment_id: 'environment' },
+    }),
     neutral(`GET ${v}/triggers/{trigger}/executions`),
     model(`POST ${v}/decisions`),
     neutral(`GET ${v}/files`),
@@ -158,32 +277,65 @@ const versionRows = (version: string): EndpointRow[] => {
     neutral(`GET ${v}/generatedFiles`, { listed: { 'generatedFiles[].name': 'generated_file' } }),
     neutral(`GET ${v}/generatedFiles/{generated_file}`),
     neutral(`GET ${v}/batches`, { listed: { 'operations[].name': 'batch' } }),
-    neutral(`GET DELETE ${v}/batches/{batch}`, creates('file', 'metadata.output.responsesFile', 'response.responsesFile')),
+    neutral(
+      `GET DELETE ${v}/batches/{batch}`,
+      creates('file', 'metadata.output.responsesFile', 'response.responsesFile'),
+    ),
     neutral(`POST ${v}/batches/{batch}:cancel`),
     neutral(`GET ${v}/operations/{operation}`),
     neutral(`GET POST ${v}/corpora`, { ...creates('corpus', 'name'), chosen: true }),
     neutral(`GET PATCH DELETE ${v}/corpora/{corpus}`),
     neutral(`GET ${v}/fileSearchStores`),
-    model(`POST ${v}/fileSearchStores`, { at: 'body', body: { required: ['embeddingModel', 'embedding_model'] } }, creates('file_search_store', 'name')),
+    model(
+      `POST ${v}/fileSearchStores`,
+      { at: 'body', body: { required: ['embeddingModel', 'embedding_model'] } },
+      creates('file_search_store', 'name'),
+    ),
     neutral(`GET DELETE ${v}/fileSearchStores/{file_search_store}`),
-    neutral(`POST ${v}/fileSearchStores/{file_search_store}:importFile`, { ...operation, names: { fileName: 'file', file_name: 'file' } }),
+    neutral(`POST ${v}/fileSearchStores/{file_search_store}:importFile`, {
+      ...operation,
+      names: { fileName: 'file', file_name: 'file' },
+    }),
     neutral(`GET ${v}/fileSearchStores/{file_search_store}/documents`),
     neutral(`GET DELETE ${v}/fileSearchStores/{file_search_store}/documents/{any}`),
     neutral(`GET ${v}/fileSearchStores/{file_search_store}/operations/{operation}`),
     neutral(`GET ${v}/fileSearchStores/{file_search_store}/upload/operations/{operation}`),
-    neutral(`POST PUT /upload${v}/files`, { ...creates('file', 'file.name'), chosen: true, uploads: 'body', asks: { upload_id: 'upload' } }),
-    neutral(`POST PUT /upload${v}/fileSearchStores/{file_search_store}:uploadToFileSearchStore`, { ...operation, uploads: 'body', asks: { upload_id: 'upload' } }),
+    neutral(`POST PUT /upload${v}/files`, {
+      ...creates('file', 'file.name'),
+      chosen: true,
+      uploads: 'body',
+      asks: { upload_id: 'upload' },
+    }),
+    neutral(`POST PUT /upload${v}/fileSearchStores/{file_search_store}:uploadToFileSearchStore`, {
+      ...operation,
+      uploads: 'body',
+      asks: { upload_id: 'upload' },
+    }),
     neutral(`GET /download${v}/files/{file}:download`),
-    // Google's OpenAI dialect reads its key from Authorization: ai.google.dev/gemini-api/docs/openai
-    ...compatibleRows(`${v}/openai`, { tools: toolsIn('', CALLER_TOOLS), objects: { ...BODY.objects, 'extra_body.google.cached_content': 'cached_content' } }).map((row): EndpointRow => ({ ...row, auth: { header: 'Authorization', scheme: 'Bearer' }, usage: 'openai' })),
+    // Google's OpenAI dialect reads its key from Authorization:
+    // ai.google.dev/gemini-api/docs/openai
+    ...compatibleRows(`${v}/openai`, {
+      tools: toolsIn('', CALLER_TOOLS),
+      objects: { ...BODY.objects, 'extra_body.google.cached_content': 'cached_content' },
+    }).map((row): EndpointRow => ({
+      ...row,
+      auth: { header: 'Authorization', scheme: 'Bearer' },
+      usage: 'openai',
+    })),
   ]
 }
 
 /** The batch surface, which wraps any other call in a multipart body. */
 export const GOOGLE_MINTING: readonly RegExp[] = [/^\/batch($|[/:])/]
 
-/** An upload that was begun is named by its address, at any path of the host, and by a header: https://ai.google.dev/api/files */
-export const GOOGLE_UPLOADS = { asks: { upload_id: 'upload' }, objectHeaders: { 'x-guploader-uploadid': 'upload' } } as const
+/**
+ * An upload that was begun is named by its address, at any path of the host, and by a header:
+ * https://ai.google.dev/api/files
+ */
+export const GOOGLE_UPLOADS = {
+  asks: { upload_id: 'upload' },
+  objectHeaders: { 'x-guploader-uploadid': 'upload' },
+} as const
 
 /** Gemini API: https://ai.google.dev/api */
 export const google: ProviderRow = {
@@ -195,14 +347,31 @@ export const google: ProviderRow = {
   keyParameter: 'key',
   endpoints: ['v1beta', 'v1', 'v1alpha'].flatMap(versionRows),
   minting: GOOGLE_MINTING,
-  admin: [/\/permissions($|[/:])/, /:transferownership$/, /permissionservice\//, /\/webhooks($|[/:])/],
+  admin: [
+    /\/permissions($|[/:])/,
+    /:transferownership$/,
+    /permissionservice\//,
+    /\/webhooks($|[/:])/,
+  ],
   // Its OpenAI dialect has ids of that kind.
   spelling: {
     prefixes: { v1_: 'interaction' },
     dialect: true,
     collections: {
-      files: 'file', cachedContents: 'cached_content', tunedModels: 'tuned_model', fileSearchStores: 'file_search_store', batches: 'batch', corpora: 'corpus', operations: 'operation',
-      agents: 'agent', environments: 'environment', voices: 'voice', triggers: 'trigger', interactions: 'interaction', credentials: 'credential', generatedFiles: 'generated_file',
+      files: 'file',
+      cachedContents: 'cached_content',
+      tunedModels: 'tuned_model',
+      fileSearchStores: 'file_search_store',
+      batches: 'batch',
+      corpora: 'corpus',
+      operations: 'operation',
+      agents: 'agent',
+      environments: 'environment',
+      voices: 'voice',
+      triggers: 'trigger',
+      interactions: 'interaction',
+      credentials: 'credential',
+      generatedFiles: 'generated_file',
     },
   },
   chosenNames: true,
@@ -210,8 +379,19 @@ export const google: ProviderRow = {
   usage: 'gemini',
   accountChoice: ['x-goog-user-project'],
   ...GOOGLE_UPLOADS,
-  // Stock voices have names, agents of Google's are published, and an environment may be a kind of one: ai.google.dev/api/interactions-api.
-  publicObjects: { voice: /^[A-Z][a-z]+$/, agent: /^(?:deep-research|antigravity|computer-use)(?:-|$)/, environment: /^(?:remote|none)$/ },
-  // `openai` bodies write the bare name, cachedContents `models/…`, paths the bare name behind `models/`.
-  modelNames: (name) => (name.startsWith('models/') ? [name.slice('models/'.length), name] : name.startsWith('tunedModels/') ? [name] : [name, `models/${name}`]),
+  // Stock voices have names, agents of Google's are published, and an environment may be a kind of
+  // one: ai.google.dev/api/interactions-api.
+  publicObjects: {
+    voice: /^[A-Z][a-z]+$/,
+    agent: /^(?:deep-research|antigravity|computer-use)(?:-|$)/,
+    environment: /^(?:remote|none)$/,
+  },
+  // `openai` bodies write the bare name, cachedContents `models/…`, paths the bare name behind
+  // `models/`.
+  modelNames: (name) =>
+    name.startsWith('models/')
+      ? [name.slice('models/'.length), name]
+      : name.startsWith('tunedModels/')
+        ? [name]
+        : [name, `models/${name}`],
 }

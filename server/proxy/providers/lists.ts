@@ -13,10 +13,14 @@ const OF_AN_OBJECT = /\{(?!(?:model|base|version|project|location|publisher|acco
 const placesOf = new WeakMap<EndpointRow, Readonly<Record<string, string>>>()
 
 /**
- * The places of a list's answer that hold an id, and its kind; null where the endpoint is no list of stored objects. Most follow from the row
- * that makes such an object at the same path; others say so themselves.
+ * The places of a list's answer that hold an id, and its kind; null where the endpoint is no list
+ * of stored objects. Most follow from the row that makes such an object at the same path; others
+ * say so themselves.
  */
-export function listPlaces({ endpoint, pattern, class: kind }: Match, endpoints: EndpointTable): Readonly<Record<string, string>> | null {
+export function listPlaces(
+  { endpoint, pattern, class: kind }: Match,
+  endpoints: EndpointTable,
+): Readonly<Record<string, string>> | null {
   if (endpoint === null) return null
   if (endpoint.listed !== undefined) return endpoint.listed
   if (kind !== 'neutral' || OF_AN_OBJECT.test(pattern) || pattern.endsWith('}')) return null
@@ -27,11 +31,26 @@ export function listPlaces({ endpoint, pattern, class: kind }: Match, endpoints:
   return places
 }
 
-function derived(pattern: string, made: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function derived(
+  pattern: string,
+  made: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
   const collection = pattern.slice(pattern.lastIndexOf('/') + 1)
   const [kind = ''] = Object.values(made)
   const named = Object.entries(made).filter(([, of]) => of !== VERSION)
-  const members = new Map([['id', kind], ...named.map(([place, of]): [string, string] => [place.slice(place.lastIndexOf('.') + 1), of])])
-  const lists = new Set([...ITEMS, ...[collection, collection.replaceAll('-', '_'), collection.slice(collection.lastIndexOf('-') + 1)].map((name) => `${name}[]`)])
-  return Object.fromEntries([...lists].flatMap((list) => [...members].map(([member, of]) => [`${list}.${member}`, of])))
+  const members = new Map([
+    ['id', kind],
+    ...named.map(([place, of]): [string, string] => [place.slice(place.lastIndexOf('.') + 1), of]),
+  ])
+  const lists = new Set([
+    ...ITEMS,
+    ...[
+      collection,
+      collection.replaceAll('-', '_'),
+      collection.slice(collection.lastIndexOf('-') + 1),
+    ].map((name) => `${name}[]`),
+  ])
+  return Object.fromEntries(
+    [...lists].flatMap((list) => [...members].map(([member, of]) => [`${list}.${member}`, of])),
+  )
 }

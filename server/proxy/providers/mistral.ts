@@ -1,4 +1,15 @@
-import { BODY, body, compatibleRows, creates, form, model, neutral, STORED, toolsIn, within } from './openai-rows.ts'
+import {
+  BODY,
+  body,
+  compatibleRows,
+  creates,
+  form,
+  model,
+  neutral,
+  STORED,
+  toolsIn,
+  within,
+} from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { MISTRAL_CONTENT, MISTRAL_GUARD, MISTRAL_TOOLS, type ToolPlace } from './tools.ts'
 
@@ -10,26 +21,54 @@ const DOCUMENT = { 'document.file_id': 'file' } as const
 const MANNED = { 'handoffs[]': 'agent', ...TOOLS } as const
 
 /** Guardrails moderate with a model of their own. */
-const GUARDS = ['guardrails[].moderation_llm_v1.model_name', 'guardrails[].moderation_llm_v2.model_name']
+const GUARDS = [
+  'guardrails[].moderation_llm_v1.model_name',
+  'guardrails[].moderation_llm_v2.model_name',
+]
 const ALSO = [...(BODY.also ?? []), ...GUARDS]
 
-/** What runs models of its own: guardrails, tools and documents, wherever in a body a call stands. */
-const running = (at: string): { readonly tools: readonly ToolPlace[]; readonly texts: readonly string[]; readonly prose: readonly string[] } => ({
+/**
+ * What runs models of its own: guardrails, tools and documents, wherever in a body a call stands.
+ */
+const running = (
+  at: string,
+): {
+  readonly tools: readonly ToolPlace[]
+  readonly texts: readonly string[]
+  readonly prose: readonly string[]
+} => ({
   tools: [
     ...toolsIn(at, MISTRAL_TOOLS),
     { at: `${at}guardrails[].moderation_llm_v1`, tools: MISTRAL_GUARD('mistral-moderation-2411') },
     { at: `${at}guardrails[].moderation_llm_v2`, tools: MISTRAL_GUARD('mistral-moderation-2603') },
-    ...['messages', 'inputs'].map((list) => ({ at: `${at}${list}[].content[]`, by: 'type', tools: MISTRAL_CONTENT })),
+    ...['messages', 'inputs'].map((list) => ({
+      at: `${at}${list}[].content[]`,
+      by: 'type',
+      tools: MISTRAL_CONTENT,
+    })),
   ],
   texts: [`${at}messages[].content`, `${at}inputs`, `${at}inputs[].content`],
-  prose: ['messages[].content', 'messages[].content[].text', 'inputs', 'inputs[].content', 'inputs[].content[].text', 'inputs[].result', 'instructions', 'prompt', 'suffix'].map((place) => at + place),
+  prose: [
+    'messages[].content',
+    'messages[].content[].text',
+    'inputs',
+    'inputs[].content',
+    'inputs[].content[].text',
+    'inputs[].result',
+    'instructions',
+    'prompt',
+    'suffix',
+  ].map((place) => at + place),
 })
 
 /** Files that tools write; and a conversation that begins, also where one is restarted. */
 const WRITTEN = { 'outputs[].content[].file_id': 'file', 'content.file_id': 'file' } as const
 const BEGUN = { creates: { conversation_id: 'conversation', ...WRITTEN } } as const
 const OUTPUT = creates('file', 'output_file', 'error_file')
-const EXECUTED = { names: { execution_id: 'execution' }, creates: { execution_id: 'execution', run_id: 'run' } } as const
+const EXECUTED = {
+  names: { execution_id: 'execution' },
+  creates: { execution_id: 'execution', run_id: 'run' },
+} as const
 
 /** Mistral: https://docs.mistral.ai/api. Agents run a stored model. */
 export const mistral: ProviderRow = {
@@ -40,8 +79,16 @@ export const mistral: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
     // A stored agent answers with its own model, whatever `model` says.
-    ...compatibleRows('/v1', { also: ALSO, stored: ['agent_id'], ...running(''), objects: MESSAGES }).filter((row) => !row.on.includes('/batches')),
-    model('POST /v1/fim/completions', body({ also: ALSO, stored: ['agent_id'], ...running(''), objects: MESSAGES })),
+    ...compatibleRows('/v1', {
+      also: ALSO,
+      stored: ['agent_id'],
+      ...running(''),
+      objects: MESSAGES,
+    }).filter((row) => !row.on.includes('/batches')),
+    model(
+      'POST /v1/fim/completions',
+      body({ also: ALSO, stored: ['agent_id'], ...running(''), objects: MESSAGES }),
+    ),
     model('POST /v1/agents/completions', STORED, { names: MESSAGES }),
     model('POST /v1/ocr', body({ objects: DOCUMENT })),
     model('POST /v1/classifications'),
@@ -54,7 +101,16 @@ export const mistral: ProviderRow = {
     // A new name makes a new slug.
     neutral('GET PATCH DELETE /v1/audio/voices/{voice}', creates('voice', 'id', 'slug')),
     neutral('GET /v1/audio/voices/{voice}/sample'),
-    model('POST /v1/conversations', body({ also: ALSO, stored: ['agent_id'], ...running(''), objects: { ...AGENT, ...INPUTS, ...TOOLS } }), { ...BEGUN, changes: false }),
+    model(
+      'POST /v1/conversations',
+      body({
+        also: ALSO,
+        stored: ['agent_id'],
+        ...running(''),
+        objects: { ...AGENT, ...INPUTS, ...TOOLS },
+      }),
+      { ...BEGUN, changes: false },
+    ),
     neutral('GET /v1/conversations'),
     neutral('GET DELETE /v1/conversations/{conversation}'),
     model('POST /v1/conversations/{conversation}', STORED, { creates: WRITTEN, names: INPUTS }),
@@ -63,29 +119,55 @@ export const mistral: ProviderRow = {
     neutral('GET /v1/conversations/{conversation}/messages'),
     model(
       'POST /v1/batch/jobs',
-      body({ stored: ['input_files[]', 'agent_id', 'requests[].body.agent_id'], also: ['model', ...GUARDS].map((place) => `requests[].body.${place}`), ...running('requests[].body.'), objects: { ...AGENT, 'input_files[]': 'batch_input', ...within('requests[].body.', { ...MESSAGES, ...INPUTS, ...DOCUMENT }) } }),
+      body({
+        stored: ['input_files[]', 'agent_id', 'requests[].body.agent_id'],
+        also: ['model', ...GUARDS].map((place) => `requests[].body.${place}`),
+        ...running('requests[].body.'),
+        objects: {
+          ...AGENT,
+          'input_files[]': 'batch_input',
+          ...within('requests[].body.', { ...MESSAGES, ...INPUTS, ...DOCUMENT }),
+        },
+      }),
       creates('batch'),
     ),
     neutral('GET /v1/batch/jobs'),
     neutral('GET /v1/batch/jobs/{batch}', OUTPUT),
     neutral('DELETE /v1/batch/jobs/{batch}'),
     neutral('POST /v1/batch/jobs/{batch}/cancel', OUTPUT),
-    model('POST /v1/fine_tuning/jobs', body({ objects: { 'training_files[].file_id': 'file', 'validation_files[]': 'file' } }), creates('fine_tuning_job')),
+    model(
+      'POST /v1/fine_tuning/jobs',
+      body({ objects: { 'training_files[].file_id': 'file', 'validation_files[]': 'file' } }),
+      creates('fine_tuning_job'),
+    ),
     neutral('GET /v1/fine_tuning/jobs'),
-    neutral('GET /v1/fine_tuning/jobs/{fine_tuning_job}', creates('tuned_model', 'fine_tuned_model')),
+    neutral(
+      'GET /v1/fine_tuning/jobs/{fine_tuning_job}',
+      creates('tuned_model', 'fine_tuned_model'),
+    ),
     neutral('POST /v1/fine_tuning/jobs/{fine_tuning_job}/cancel'),
     neutral('GET /v1/files/{file}/url'),
-    model('POST /v1/agents', body({ also: ALSO, ...running(''), objects: MANNED }), creates('agent')),
+    model(
+      'POST /v1/agents',
+      body({ also: ALSO, ...running(''), objects: MANNED }),
+      creates('agent'),
+    ),
     neutral('GET /v1/agents'),
     neutral('GET DELETE /v1/agents/{agent}'),
-    model('PATCH /v1/agents/{agent}', body({ required: [], also: ['model', ...ALSO], ...running(''), objects: MANNED })),
+    model(
+      'PATCH /v1/agents/{agent}',
+      body({ required: [], also: ['model', ...ALSO], ...running(''), objects: MANNED }),
+    ),
     neutral('GET POST /v1/libraries', creates('library')),
     neutral('GET PUT PATCH DELETE /v1/libraries/{library}'),
     neutral('GET /v1/libraries/{library}/documents'),
-    // What is put into a library is read and summed up by models of Mistral's choice (`tokens_processing_summary` of a document).
+    // What is put into a library is read and summed up by models of Mistral's choice
+    // (`tokens_processing_summary` of a document).
     model('POST /v1/libraries/{library}/documents', STORED, { uploads: 'form' }),
     neutral('GET PUT PATCH DELETE /v1/libraries/{library}/documents/{any}'),
-    ...['status', 'text_content', 'signed-url', 'extracted-text-signed-url'].map((part) => neutral(`GET /v1/libraries/{library}/documents/{any}/${part}`)),
+    ...['status', 'text_content', 'signed-url', 'extracted-text-signed-url'].map((part) =>
+      neutral(`GET /v1/libraries/{library}/documents/{any}/${part}`),
+    ),
     model('POST /v1/libraries/{library}/documents/{any}/reprocess', STORED),
     ...['prompt', 'skill'].flatMap((kind) => [
       neutral(`GET POST /v2/${kind}s`, creates(kind)),
@@ -97,17 +179,31 @@ export const mistral: ProviderRow = {
     model('POST /v1/connectors', STORED, creates('connector')),
     model('POST /v1/workflows/{workflow}/execute', STORED, EXECUTED),
     model('POST /v1/workflows/registrations/{workflow}/execute', STORED, EXECUTED),
-    ...['cancel', 'terminate'].map((verb) => model(`POST /v1/workflows/executions/${verb}`, STORED, { names: { 'execution_ids[]': 'execution' } })),
-    ...['list', 'stream'].map((form) => neutral(`GET /v1/workflows/events/${form}`, { lists: 'execution' })),
+    ...['cancel', 'terminate'].map((verb) =>
+      model(`POST /v1/workflows/executions/${verb}`, STORED, {
+        names: { 'execution_ids[]': 'execution' },
+      }),
+    ),
+    ...['list', 'stream'].map((form) =>
+      neutral(`GET /v1/workflows/events/${form}`, { lists: 'execution' }),
+    ),
     model('POST /v1/workflows/schedules', STORED, creates('schedule', 'schedule_id')),
   ],
-  minting: [/\/(audio|client)\/sessions($|[/:])/, /\/connectors\/[^/]+\/([^/]+\/)?(credentials|auth_url)($|[/:])/],
+  minting: [
+    /\/(audio|client)\/sessions($|[/:])/,
+    /\/connectors\/[^/]+\/([^/]+\/)?(credentials|auth_url)($|[/:])/,
+  ],
   // What observability finds is what every key has asked and was answered.
   admin: [/^\/v1\/(workspaces?|admin|users|billing|service-accounts|observability)($|[/:])/],
   chosenNames: true,
   errors: 'mistral',
-  spelling: { prefixes: { ag_: 'agent', 'ag:': 'agent', 'ft:': 'tuned_model' }, uuids: true, dialect: true },
-  // Preset voices have names (docs.mistral.ai/studio/audio/text-to-speech/voices); the others have a UUID, and a slug that is known where it was made.
+  spelling: {
+    prefixes: { ag_: 'agent', 'ag:': 'agent', 'ft:': 'tuned_model' },
+    uuids: true,
+    dialect: true,
+  },
+  // Preset voices have names (docs.mistral.ai/studio/audio/text-to-speech/voices); the others have
+  // a UUID, and a slug that is known where it was made.
   publicObjects: { voice: /^(?![0-9a-f]{8}-[0-9a-f-]{27}$)/i },
   usage: 'openai',
 }

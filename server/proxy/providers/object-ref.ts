@@ -1,50 +1,84 @@
 // A stored object of a provider's, and how names and addresses tell which.
 
-/** A stored object of the provider's: which credential made it, and to which key it belongs, is the ledger's business. */
+/**
+ * A stored object of the provider's: which credential made it, and to which key it belongs, is the
+ * ledger's business.
+ */
 export interface ObjectRef {
   readonly kind: string
   /** The last segment of the provider's name for it (`files/abc` and `abc` are one file). */
   readonly id: string
-  /** Whether a key with objects of its own may name it where nobody here has made it. Left out: only if it is an item, or public. */
+  /**
+   * Whether a key with objects of its own may name it where nobody here has made it. Left out: only
+   * if it is an item, or public.
+   */
   readonly mayBeUnknown?: boolean
 }
 
-/** Before a kind: the place holds the name that a caller chooses for what is made. It may be nobody's yet, and never another key's. */
+/**
+ * Before a kind: the place holds the name that a caller chooses for what is made. It may be
+ * nobody's yet, and never another key's.
+ */
 export const NEW = 'new '
-/** In place of a kind of what an answer makes: the place says which version it is, and only the first one comes into being by being made. */
+/**
+ * In place of a kind of what an answer makes: the place says which version it is, and only the
+ * first one comes into being by being made.
+ */
 export const VERSION = 'version'
 
 /** The kind that a place is about. */
-export const plainKind = (kind: string): string => (kind.startsWith(NEW) ? kind.slice(NEW.length) : kind)
-
-/** Scheme and authority of an address (RFC 3986), also without a scheme; or of data that stands in one. */
-const AUTHORITY = /^(?:(?:[a-z][a-z0-9+.-]*:)?\/\/([^/?#]*)|data:)/i
-/** The APIs that name objects by their address as well: https://ai.google.dev/api/files, https://docs.x.ai/docs/api-reference. */
-const ADDRESSED = /(?:^|[.@-])(?:generativelanguage(?:\.\w+)*\.googleapis\.com|api\.x\.ai)\.?(?::\d*)?$/i
+export const plainKind = (kind: string): string =>
+  kind.startsWith(NEW) ? kind.slice(NEW.length) : kind
 
 /**
- * The object that a provider calls by this name or address: its kind and the name's last segment, decoded, without a verb (`:download`), a
- * query, or slashes at its end. The id is `''` where it names none: an address of something else.
+ * Scheme and authority of an address (RFC 3986), also without a scheme; or of data that stands in
+ * one.
+ */
+const AUTHORITY = /^(?:(?:[a-z][a-z0-9+.-]*:)?\/\/([^/?#]*)|data:)/i
+/**
+ * The APIs that name objects by their address as well: https://ai.google.dev/api/files,
+ * https://docs.x.ai/docs/api-reference.
+ */
+const ADDRESSED =
+  /(?:^|[.@-])(?:generativelanguage(?:\.\w+)*\.googleapis\.com|api\.x\.ai)\.?(?::\d*)?$/i
+
+/**
+ * The object that a provider calls by this name or address: its kind and the name's last segment,
+ * decoded, without a verb (`:download`), a query, or slashes at its end. The id is `''` where it
+ * names none: an address of something else.
  */
 export function objectRef(kind: string, name: string): ObjectRef {
   const text = plainAddress(name.includes('%') ? decodedFully(name) : name).trim()
   const address = AUTHORITY.exec(text)
   if (address !== null && !ADDRESSED.test(address[1] ?? '')) return { kind, id: '' }
   const path = address === null ? text : text.slice(address[0].length)
-  const plain = path.replace(address === null ? /[?#].*$/s : /[:?#].*$/s, '').replace(/\/+$/, '').replace(/\/content$/, '')
+  const plain = path
+    .replace(address === null ? /[?#].*$/s : /[:?#].*$/s, '')
+    .replace(/\/+$/, '')
+    .replace(/\/content$/, '')
   return { kind, id: plain.slice(plain.lastIndexOf('/') + 1) }
 }
 
-/** Scheme and host of an address as parsers of addresses read them (https://url.spec.whatwg.org/#concept-basic-url-parser). */
+/**
+ * Scheme and host of an address as parsers of addresses read them
+ * (https://url.spec.whatwg.org/#concept-basic-url-parser).
+ */
 const SPELLED_ADDRESS = /^\s*(?:[a-z][a-z0-9+.-]*:)?[\\/]{2,}[^?#]*/i
 
-/** An address without what parsers leave out of one: tabs, line breaks, backslashes, further slashes, wide letters and dots. Any other text as it is. */
+/**
+ * An address without what parsers leave out of one: tabs, line breaks, backslashes, further
+ * slashes, wide letters and dots. Any other text as it is.
+ */
 export function plainAddress(text: string): string {
   if (!/[\\/]{2}/.test(text)) return text
   const joined = text.replaceAll(/[\t\n\r]/g, '')
   const address = SPELLED_ADDRESS.exec(joined)
   if (address === null) return text
-  const plain = address[0].replaceAll('\\', '/').replace(/\/{2,}/, '//').replaceAll('。', '.').normalize('NFKC')
+  const plain = address[0]
+    .replaceAll('\\', '/')
+    .replace(/\/{2,}/, '//')
+    .replaceAll('。', '.')
+    .normalize('NFKC')
   return plain + joined.slice(address[0].length)
 }
 
@@ -71,5 +105,8 @@ export function withoutFormat(id: string): string {
   return id.slice(0, dot > 0 && FORMAT.test(id.slice(dot + 1, end)) ? dot : end)
 }
 
-/** A name of a key or parameter as a lenient server reads it: `uploadId`, `Upload-ID` and `upload_id[]` are one. */
+/**
+ * A name of a key or parameter as a lenient server reads it: `uploadId`, `Upload-ID` and
+ * `upload_id[]` are one.
+ */
 export const looseName = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')

@@ -1,12 +1,20 @@
-// Endpoint rows of the OpenAI API, shared by OpenAI, by Azure and, in part, by everybody who speaks its dialect.
+// Endpoint rows of the OpenAI API, shared by OpenAI, by Azure and, in part, by everybody who speaks
+// its dialect.
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint-row.ts'
 import { OPENAI_TOOLS, type ToolPlace, type ToolTypes } from './tools.ts'
 
 /** These places, further inside a body. */
-export const within = (at: string, places: Readonly<Record<string, string>>): Record<string, string> => Object.fromEntries(Object.entries(places).map(([place, kind]) => [at + place, kind]))
+export const within = (
+  at: string,
+  places: Readonly<Record<string, string>>,
+): Record<string, string> =>
+  Object.fromEntries(Object.entries(places).map(([place, kind]) => [at + place, kind]))
 
 /** A place that holds an id, or an object with one. */
-export const referring = (place: string, kind: string): Record<string, string> => ({ [place]: kind, [`${place}.id`]: kind })
+export const referring = (place: string, kind: string): Record<string, string> => ({
+  [place]: kind,
+  [`${place}.id`]: kind,
+})
 
 /** The tools of a body, and those that a namespace or a sub-agent among them has. */
 export function toolsIn(at: string, tools: ToolTypes): ToolPlace[] {
@@ -54,34 +62,86 @@ const RESOURCES = {
   'tool_resources.file_search.vector_store_ids[]': 'vector_store',
   'tool_resources.file_search.vector_stores[].file_ids[]': 'file',
 } as const
-const ATTACHED = { 'attachments[].file_id': 'file', 'content[].image_file.file_id': 'file' } as const
+const ATTACHED = {
+  'attachments[].file_id': 'file',
+  'content[].image_file.file_id': 'file',
+} as const
 const THREAD = { ...RESOURCES, ...within('messages[].', ATTACHED) }
 /** As an object, and as a form spells it. */
 const VIDEO = { 'video.id': 'video', 'video[id]': 'video' } as const
-const PICTURES = { 'image.file_id': 'file', 'images[].file_id': 'file', 'mask.file_id': 'file' } as const
+const PICTURES = {
+  'image.file_id': 'file',
+  'images[].file_id': 'file',
+  'mask.file_id': 'file',
+} as const
 
 /** What people, tools and models say in a chat. */
 const SAID = ['messages[].content', 'messages[].content[].text']
 /** The same of a response. */
-const SAID_IN_RESPONSE = ['input', 'instructions', 'input[].content', 'input[].content[].text', 'input[].output', 'input[].output[].text', 'input[].summary[].text']
+const SAID_IN_RESPONSE = [
+  'input',
+  'instructions',
+  'input[].content',
+  'input[].content[].text',
+  'input[].output',
+  'input[].output[].text',
+  'input[].summary[].text',
+]
 /** What is embedded, moderated, drawn, spoken or searched for. */
-const GIVEN = ['input', 'input[]', 'input[].text', 'prompt', 'prompt[]', 'suffix', 'instructions', 'query', 'documents[]', 'documents[].text']
+const GIVEN = [
+  'input',
+  'input[]',
+  'input[].text',
+  'prompt',
+  'prompt[]',
+  'suffix',
+  'instructions',
+  'query',
+  'documents[]',
+  'documents[].text',
+]
 
-/** `{"model": "…"}`; tools may bring a model of their own (image generation), and so may moderation; routers and gateways try `models` in turn. */
-export const BODY: BodyRule = { required: ['model'], also: ['models[]', 'tools[].model', 'moderation.model'], tools: toolsIn('', OPENAI_TOOLS), prose: SAID, objects: OBJECTS }
+/**
+ * `{"model": "…"}`; tools may bring a model of their own (image generation), and so may moderation;
+ * routers and gateways try `models` in turn.
+ */
+export const BODY: BodyRule = {
+  required: ['model'],
+  also: ['models[]', 'tools[].model', 'moderation.model'],
+  tools: toolsIn('', OPENAI_TOOLS),
+  prose: SAID,
+  objects: OBJECTS,
+}
 /** Where the model of a JSON body stands, of a form, and of a request that names none. */
-export const body = (rule: Partial<BodyRule> = {}): ModelPlace => ({ at: 'body', body: { ...BODY, ...rule } })
-export const form = (rule: Partial<BodyRule> = {}): ModelPlace => ({ at: 'body', body: { required: ['model'], multipart: true, ...rule } })
+export const body = (rule: Partial<BodyRule> = {}): ModelPlace => ({
+  at: 'body',
+  body: { ...BODY, ...rule },
+})
+export const form = (rule: Partial<BodyRule> = {}): ModelPlace => ({
+  at: 'body',
+  body: { required: ['model'], multipart: true, ...rule },
+})
 export const STORED: ModelPlace = { at: 'stored' }
 
 /** The body of a response: its input may be one text, and may bring tools as well. */
-export const responding = ({ also = [], stored = [], tools = [], objects, ...rule }: BodyRule): ModelPlace => {
-  const brought = also.flatMap((place) => (place.startsWith('tools[].') ? [`input[].${place}`] : []))
-  const inInput = tools.flatMap((place) => (place.at.startsWith('tools[]') ? [{ ...place, at: `input[].${place.at}` }] : []))
+export const responding = ({
+  also = [],
+  stored = [],
+  tools = [],
+  objects,
+  ...rule
+}: BodyRule): ModelPlace => {
+  const brought = also.flatMap((place) =>
+    place.startsWith('tools[].') ? [`input[].${place}`] : [],
+  )
+  const inInput = tools.flatMap((place) =>
+    place.at.startsWith('tools[]') ? [{ ...place, at: `input[].${place.at}` }] : [],
+  )
   return body({
     ...rule,
     also: [...also, ...brought],
-    // A stored prompt brings a model and tools of its own: platform.openai.com/docs/guides/prompting
+    // A stored prompt brings a model and tools of its own:
+    // platform.openai.com/docs/guides/prompting
     stored: [...stored, 'prompt.id'],
     tools: [...tools, ...inInput],
     texts: ['input', 'input[]'],
@@ -94,24 +154,57 @@ export const responding = ({ also = [], stored = [], tools = [], objects, ...rul
 const given = (rule: Partial<BodyRule> = {}): ModelPlace => body({ prose: GIVEN, ...rule })
 
 /** Items that a conversation keeps for responses to come. */
-const ITEMS = body({ required: [], also: ['items[].tools[].model'], tools: toolsIn('items[].', OPENAI_TOOLS), objects: { 'items[].id': 'item', 'items[].content[].file_id': 'file', ...within('items[].', RAN), ...within('items[].tools[].', TOOL) } })
+const ITEMS = body({
+  required: [],
+  also: ['items[].tools[].model'],
+  tools: toolsIn('items[].', OPENAI_TOOLS),
+  objects: {
+    'items[].id': 'item',
+    'items[].content[].file_id': 'file',
+    ...within('items[].', RAN),
+    ...within('items[].tools[].', TOOL),
+  },
+})
 
-/** A row that runs a model, one that reaches none, and what the answer of a row creates (its `id`, where no places are given). */
-export const model = (on: string, place: ModelPlace = body(), more: Partial<EndpointRow> = {}): EndpointRow => ({ on, class: 'model', model: place, ...more })
-export const neutral = (on: string, more: Partial<EndpointRow> = {}): EndpointRow => ({ on, class: 'neutral', ...more })
-export const creates = (kind: string, ...at: string[]): { creates: Readonly<Record<string, string>> } => ({ creates: Object.fromEntries((at.length === 0 ? ['id'] : at).map((place) => [place, kind])) })
+/**
+ * A row that runs a model, one that reaches none, and what the answer of a row creates (its `id`,
+ * where no places are given).
+ */
+export const model = (
+  on: string,
+  place: ModelPlace = body(),
+  more: Partial<EndpointRow> = {},
+): EndpointRow => ({ on, class: 'model', model: place, ...more })
+export const neutral = (on: string, more: Partial<EndpointRow> = {}): EndpointRow => ({
+  on,
+  class: 'neutral',
+  ...more,
+})
+export const creates = (
+  kind: string,
+  ...at: string[]
+): { creates: Readonly<Record<string, string>> } => ({
+  creates: Object.fromEntries((at.length === 0 ? ['id'] : at).map((place) => [place, kind])),
+})
 
-/** What comes into being with a response: the containers in which its code ran, which an answer may show only by a file in one that it cites. */
+/**
+ * What comes into being with a response: the containers in which its code ran, which an answer may
+ * show only by a file in one that it cites.
+ */
 const CITED = { 'annotations[].container_id': 'container' } as const
 const SHOWN = { ...RAN, ...within('content[].', CITED) }
 const MADE = {
-  ...within('output[].', SHOWN), ...within('item.', SHOWN), ...within('response.output[].', SHOWN), ...within('part.', CITED),
+  ...within('output[].', SHOWN),
+  ...within('item.', SHOWN),
+  ...within('response.output[].', SHOWN),
+  ...within('part.', CITED),
   'annotation.container_id': 'container',
 }
 /** A response, with that. */
 export const RESPONSE = { creates: { id: 'response', 'response.id': 'response', ...MADE } } as const
 
-// Where responses are stored their items are too, and a later request can name each of them instead of repeating it, as the AI SDK does.
+// Where responses are stored their items are too, and a later request can name each of them instead
+// of repeating it, as the AI SDK does.
 const MADE_ITEMS = { ...MADE, 'output[].id': 'item', 'response.output[].id': 'item' } as const
 const naming = responding({ ...BODY, objects: { ...OBJECTS, 'input[].id': 'item' } })
 /** Responses, their background runs and what else takes their body, where they are stored. */
@@ -126,7 +219,9 @@ const responseRows = (prefix: string): EndpointRow[] => [
   model(`POST ${prefix}/responses/input_tokens`, naming),
 ]
 
-/** What nearly every server that calls itself OpenAI-compatible has, under a prefix such as `/v1`. */
+/**
+ * What nearly every server that calls itself OpenAI-compatible has, under a prefix such as `/v1`.
+ */
 export function compatibleRows(prefix: string, rule: Partial<BodyRule> = {}): EndpointRow[] {
   const whole = { ...BODY, ...rule }
   const chatBody = body(whole)
@@ -161,33 +256,60 @@ const fileRows = (prefix: string): EndpointRow[] => [
 
 /** Batches: the models stand in an uploaded file. */
 const batchRows = (prefix: string): EndpointRow[] => [
-  model(`POST ${prefix}/batches`, STORED, { ...creates('batch'), names: { input_file_id: 'batch_input' } }),
+  model(`POST ${prefix}/batches`, STORED, {
+    ...creates('batch'),
+    names: { input_file_id: 'batch_input' },
+  }),
   neutral(`GET ${prefix}/batches`),
-  // The files with the results and the errors come into being by themselves, and are their batch's maker's.
+  // The files with the results and the errors come into being by themselves, and are their batch's
+  // maker's.
   neutral(`GET ${prefix}/batches/{batch}`, creates('file', 'output_file_id', 'error_file_id')),
-  neutral(`POST ${prefix}/batches/{batch}/cancel`, creates('file', 'output_file_id', 'error_file_id')),
+  neutral(
+    `POST ${prefix}/batches/{batch}/cancel`,
+    creates('file', 'output_file_id', 'error_file_id'),
+  ),
 ]
 
 /** Videos, as OpenAI has them. */
 export const videoRows = (prefix: string): EndpointRow[] => [
-  model(`POST ${prefix}/videos`, form({ objects: { 'input_reference.file_id': 'file', 'input_reference[file_id]': 'file', 'characters[].id': 'character' } }), creates('video')),
+  model(
+    `POST ${prefix}/videos`,
+    form({
+      objects: {
+        'input_reference.file_id': 'file',
+        'input_reference[file_id]': 'file',
+        'characters[].id': 'character',
+      },
+    }),
+    creates('video'),
+  ),
   neutral(`GET ${prefix}/videos`),
   neutral(`GET DELETE ${prefix}/videos/{video}`),
   neutral(`GET ${prefix}/videos/{video}/content`),
 ]
 
-/** The whole public surface of OpenAI (platform.openai.com/docs/api-reference), under `/v1` or Azure's `/openai/v1`. */
+/**
+ * The whole public surface of OpenAI (platform.openai.com/docs/api-reference), under `/v1` or
+ * Azure's `/openai/v1`.
+ */
 export function openaiRows(prefix: string): EndpointRow[] {
   const p = prefix
   return [
     ...compatibleRows(p),
-    model(`POST ${p}/chat/completions`, body({ keeps: { at: 'store', by: [true] } }), { ...creates('completion'), kept: 'completion' }),
+    model(`POST ${p}/chat/completions`, body({ keeps: { at: 'store', by: [true] } }), {
+      ...creates('completion'),
+      kept: 'completion',
+    }),
     ...responseRows(p),
     model(`POST ${p}/decisions`),
     neutral(`GET ${p}/chat/completions`, { lists: 'completion' }),
     neutral(`GET POST DELETE ${p}/chat/completions/{completion}`),
     neutral(`GET ${p}/chat/completions/{completion}/messages`),
-    model(`DELETE ${p}/models/{model:}`, { at: 'path', body: { required: [] } }, { modelObject: 'tuned_model' }),
+    model(
+      `DELETE ${p}/models/{model:}`,
+      { at: 'path', body: { required: [] } },
+      { modelObject: 'tuned_model' },
+    ),
     model(`POST ${p}/conversations`, ITEMS, creates('conversation')),
     neutral(`GET POST DELETE ${p}/conversations/{conversation}`),
     neutral(`GET ${p}/conversations/{conversation}/items`),
@@ -196,11 +318,17 @@ export function openaiRows(prefix: string): EndpointRow[] {
     model(`POST ${p}/audio/speech`, given({ objects: referring('voice', 'voice') })),
     neutral(`GET POST ${p}/audio/voice_consents`, creates('voice_consent')),
     neutral(`GET POST DELETE ${p}/audio/voice_consents/{voice_consent}`),
-    neutral(`GET POST ${p}/audio/voices`, { ...creates('voice'), names: { consent: 'voice_consent' } }),
+    neutral(`GET POST ${p}/audio/voices`, {
+      ...creates('voice'),
+      names: { consent: 'voice_consent' },
+    }),
     neutral(`GET DELETE ${p}/audio/voices/{voice}`),
     neutral(`POST ${p}/uploads`, creates('upload')),
     neutral(`POST ${p}/uploads/{upload}/parts`, { ...creates('upload_part'), uploads: 'form' }),
-    neutral(`POST ${p}/uploads/{upload}/complete`, { ...creates('file', 'file.id'), names: { 'part_ids[]': 'upload_part' } }),
+    neutral(`POST ${p}/uploads/{upload}/complete`, {
+      ...creates('file', 'file.id'),
+      names: { 'part_ids[]': 'upload_part' },
+    }),
     neutral(`POST ${p}/uploads/{upload}/cancel`),
     neutral(`POST ${p}/vector_stores`, { ...creates('vector_store'), names: FILES }),
     neutral(`GET ${p}/vector_stores`),
@@ -227,14 +355,23 @@ export function openaiRows(prefix: string): EndpointRow[] {
     neutral(`GET DELETE ${p}/skills/{skill}/versions/{any}`),
     neutral(`GET ${p}/skills/{skill}/versions/{any}/content`),
     // A fine-tuning method or an evaluation may grade with models of its own, at any depth.
-    model(`POST ${p}/fine_tuning/jobs`, body({ stored: ['method', 'integrations'], objects: TRAINING }), creates('fine_tuning_job')),
+    model(
+      `POST ${p}/fine_tuning/jobs`,
+      body({ stored: ['method', 'integrations'], objects: TRAINING }),
+      creates('fine_tuning_job'),
+    ),
     neutral(`GET ${p}/fine_tuning/jobs`),
-    neutral(`GET ${p}/fine_tuning/jobs/{fine_tuning_job}`, { creates: { 'result_files[]': 'file', fine_tuned_model: 'tuned_model' } }),
+    neutral(`GET ${p}/fine_tuning/jobs/{fine_tuning_job}`, {
+      creates: { 'result_files[]': 'file', fine_tuned_model: 'tuned_model' },
+    }),
     neutral(`POST ${p}/fine_tuning/jobs/{fine_tuning_job}/cancel`),
     neutral(`POST ${p}/fine_tuning/jobs/{fine_tuning_job}/pause`),
     model(`POST ${p}/fine_tuning/jobs/{fine_tuning_job}/resume`, STORED),
     neutral(`GET ${p}/fine_tuning/jobs/{fine_tuning_job}/events`),
-    neutral(`GET ${p}/fine_tuning/jobs/{fine_tuning_job}/checkpoints`, creates('tuned_model', 'data[].fine_tuned_model_checkpoint')),
+    neutral(
+      `GET ${p}/fine_tuning/jobs/{fine_tuning_job}/checkpoints`,
+      creates('tuned_model', 'data[].fine_tuned_model_checkpoint'),
+    ),
     model(`POST ${p}/fine_tuning/alpha/graders/run`, STORED),
     model(`POST ${p}/evals`, STORED, creates('eval')),
     neutral(`GET ${p}/evals`),
@@ -257,11 +394,20 @@ export function openaiRows(prefix: string): EndpointRow[] {
     neutral(`GET DELETE ${p}/assistants/{assistant}`),
     model(`POST ${p}/assistants/{assistant}`, body({ objects: RESOURCES })),
     neutral(`POST ${p}/threads`, { ...creates('thread'), names: THREAD }),
-    model(`POST ${p}/threads/runs`, body({ objects: { assistant_id: 'assistant', ...RESOURCES, ...within('thread.', THREAD) } }), creates('thread', 'thread_id')),
+    model(
+      `POST ${p}/threads/runs`,
+      body({ objects: { assistant_id: 'assistant', ...RESOURCES, ...within('thread.', THREAD) } }),
+      creates('thread', 'thread_id'),
+    ),
     neutral(`GET POST DELETE ${p}/threads/{thread}`, { names: RESOURCES }),
     neutral(`GET POST ${p}/threads/{thread}/messages`, { names: ATTACHED }),
     neutral(`GET POST DELETE ${p}/threads/{thread}/messages/{any}`),
-    model(`POST ${p}/threads/{thread}/runs`, body({ objects: { assistant_id: 'assistant', ...within('additional_messages[].', ATTACHED) } })),
+    model(
+      `POST ${p}/threads/{thread}/runs`,
+      body({
+        objects: { assistant_id: 'assistant', ...within('additional_messages[].', ATTACHED) },
+      }),
+    ),
     neutral(`GET ${p}/threads/{thread}/runs`),
     neutral(`GET POST ${p}/threads/{thread}/runs/{any}`),
     neutral(`POST ${p}/threads/{thread}/runs/{any}/cancel`),

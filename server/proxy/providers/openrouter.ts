@@ -1,14 +1,39 @@
 import { inMessages } from './anthropic.ts'
 import { ANY_KIND, type ModelNames } from './ids.ts'
 import { objectRef } from './object-ref.ts'
-import { BODY, body, compatibleRows, creates, model, neutral, responding, RESPONSE, STORED, toolsIn } from './openai-rows.ts'
+import {
+  BODY,
+  body,
+  compatibleRows,
+  creates,
+  model,
+  neutral,
+  responding,
+  RESPONSE,
+  STORED,
+  toolsIn,
+} from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
-import { OPENROUTER_CONTENT, OPENROUTER_PDF, OPENROUTER_PLUGINS, OPENROUTER_TOOLS } from './tools.ts'
+import {
+  OPENROUTER_CONTENT,
+  OPENROUTER_PDF,
+  OPENROUTER_PLUGINS,
+  OPENROUTER_TOOLS,
+} from './tools.ts'
 
-// `models` are tried in turn; a preset is stored and may bring models of its own; plugins and server tools may name one.
+// `models` are tried in turn; a preset is stored and may bring models of its own; plugins and
+// server tools may name one.
 const ROUTED = {
   required: ['model', 'models[]'],
-  also: [...(BODY.also ?? []), 'fallbacks[].model', 'tools[].parameters.model', 'plugins[].model', 'plugins[].models[]', 'plugins[].allowed_models[]', 'plugins[].analysis_models[]'],
+  also: [
+    ...(BODY.also ?? []),
+    'fallbacks[].model',
+    'tools[].parameters.model',
+    'plugins[].model',
+    'plugins[].models[]',
+    'plugins[].allowed_models[]',
+    'plugins[].analysis_models[]',
+  ],
   stored: ['preset', 'plugins[].preset'],
   objects: { ...BODY.objects, preset: 'preset' },
   texts: ['messages[].content', 'input', 'input[]', 'input[].content'],
@@ -23,9 +48,19 @@ const ROUTED = {
   ],
 }
 /** A preset in the place of a model, or behind one: openrouter.ai/docs/guides/features/presets */
-const MODELS: ModelNames = { kinds: ['preset'], refsOf: (name) => name.split('@preset/').slice(1).map((preset) => objectRef('preset', preset)) }
+const MODELS: ModelNames = {
+  kinds: ['preset'],
+  refsOf: (name) =>
+    name
+      .split('@preset/')
+      .slice(1)
+      .map((preset) => objectRef('preset', preset)),
+}
 const routed = body(ROUTED)
-/** What a completion cost is asked by its id: https://openrouter.ai/docs/api-reference/get-a-generation */
+/**
+ * What a completion cost is asked by its id:
+ * https://openrouter.ai/docs/api-reference/get-a-generation
+ */
 const GENERATION = creates('generation')
 
 /** OpenRouter: https://openrouter.ai/docs/api-reference */
@@ -36,8 +71,20 @@ export const openrouter: ProviderRow = {
   hosts: ['openrouter.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
-    ...compatibleRows('/api/v1', ROUTED).map((row) => (row.class === 'model' && /\/(?:chat\/)?completions$/.test(row.on) ? { ...row, ...GENERATION } : row)),
-    model('POST /api/v1/messages', body({ ...ROUTED, also: [...ROUTED.also, ...inMessages('').also], tools: [...ROUTED.tools, ...inMessages('', OPENROUTER_TOOLS).tools.slice(1)] }), { usage: 'anthropic', creates: { id: 'generation', 'message.id': 'generation' } }),
+    ...compatibleRows('/api/v1', ROUTED).map((row) =>
+      row.class === 'model' && /\/(?:chat\/)?completions$/.test(row.on)
+        ? { ...row, ...GENERATION }
+        : row,
+    ),
+    model(
+      'POST /api/v1/messages',
+      body({
+        ...ROUTED,
+        also: [...ROUTED.also, ...inMessages('').also],
+        tools: [...ROUTED.tools, ...inMessages('', OPENROUTER_TOOLS).tools.slice(1)],
+      }),
+      { usage: 'anthropic', creates: { id: 'generation', 'message.id': 'generation' } },
+    ),
     model('POST /api/alpha/responses', responding({ ...BODY, ...ROUTED }), RESPONSE),
     model('POST /api/v1/videos', body(), creates('video')),
     neutral('GET /api/v1/videos/{video}'),
@@ -50,7 +97,8 @@ export const openrouter: ProviderRow = {
     neutral('POST /api/v1/containers/{container}/files/{any}/promote', creates('file')),
     // An intern answers with a model, and tools, of its own.
     model('POST /api/v1/interns', STORED, creates('intern', 'id', 'data.id')),
-    // Its answer tells what was asked, and what it cost. A response's id may be that of its generation.
+    // Its answer tells what was asked, and what it cost. A response's id may be that of its
+    // generation.
     neutral('GET /api/v1/generation', { asks: { id: ANY_KIND } }),
     neutral('GET /api/v1/providers'),
     ...['embeddings', 'images', 'videos'].map((kind) => neutral(`GET /api/v1/${kind}/models`)),
@@ -61,8 +109,16 @@ export const openrouter: ProviderRow = {
   ],
   minting: [/\/(auth\/keys|oauth\/token)($|[/:])/, /\/api\/v1\/keys($|[/:])/],
   // The content of a generation is kept for the account, whichever key it was made with.
-  admin: [/\/api\/v1\/(key|credits|activity|workspaces|guardrails|presets|byok|analytics|observability|users|billing|scim|vault|generation\/content)($|[/:])/, /^\/(?!api(\/|$))/],
-  spelling: { prefixes: { 'gen-': 'generation', cntr_: 'container' }, uuids: true, dialect: true, models: MODELS },
+  admin: [
+    /\/api\/v1\/(key|credits|activity|workspaces|guardrails|presets|byok|analytics|observability|users|billing|scim|vault|generation\/content)($|[/:])/,
+    /^\/(?!api(\/|$))/,
+  ],
+  spelling: {
+    prefixes: { 'gen-': 'generation', cntr_: 'container' },
+    uuids: true,
+    dialect: true,
+    models: MODELS,
+  },
   errors: 'openai',
   usage: 'openai',
 }

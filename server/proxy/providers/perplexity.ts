@@ -1,12 +1,32 @@
-import { BODY, body, creates, model, neutral, responding, RESPONSE, STORED, toolsIn } from './openai-rows.ts'
+import {
+  BODY,
+  body,
+  creates,
+  model,
+  neutral,
+  responding,
+  RESPONSE,
+  STORED,
+  toolsIn,
+} from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { PERPLEXITY_TOOLS } from './tools.ts'
 
-// The agent API tries `models` in turn, and a preset or a stored profile brings a model of its own: docs.perplexity.ai/docs/agent-api
-const agent = responding({ ...BODY, required: ['model', 'models[]'], stored: ['preset', 'profile'], tools: toolsIn('', PERPLEXITY_TOOLS) })
+// The agent API tries `models` in turn, and a preset or a stored profile brings a model of its own:
+// docs.perplexity.ai/docs/agent-api
+const agent = responding({
+  ...BODY,
+  required: ['model', 'models[]'],
+  stored: ['preset', 'profile'],
+  tools: toolsIn('', PERPLEXITY_TOOLS),
+})
 
-// What a search finds may be ranked by another model (@perplexity-ai/perplexity_ai 0.38, `ranking_model`).
-const sonar = body({ also: [...(BODY.also ?? []), 'ranking_model'], tools: toolsIn('', PERPLEXITY_TOOLS) })
+// What a search finds may be ranked by another model (@perplexity-ai/perplexity_ai 0.38,
+// `ranking_model`).
+const sonar = body({
+  also: [...(BODY.also ?? []), 'ranking_model'],
+  tools: toolsIn('', PERPLEXITY_TOOLS),
+})
 
 /** Perplexity: https://docs.perplexity.ai/api-reference */
 export const perplexity: ProviderRow = {
@@ -27,8 +47,26 @@ export const perplexity: ProviderRow = {
       neutral(`POST ${prefix}/responses/{response}/cancel`),
       neutral(`GET ${prefix}/responses/{response}/files`),
       neutral(`GET ${prefix}/responses/{response}/files/{any}/content`),
-      model(`POST ${prefix}/async/chat/completions`, body({ required: ['request.model'], also: ['request.ranking_model'], tools: toolsIn('request.', PERPLEXITY_TOOLS), objects: {} }), creates('completion')),
-      model(`POST ${prefix}/async/sonar`, body({ required: ['request.model'], also: ['request.ranking_model'], tools: toolsIn('request.', PERPLEXITY_TOOLS), objects: {} }), creates('completion')),
+      model(
+        `POST ${prefix}/async/chat/completions`,
+        body({
+          required: ['request.model'],
+          also: ['request.ranking_model'],
+          tools: toolsIn('request.', PERPLEXITY_TOOLS),
+          objects: {},
+        }),
+        creates('completion'),
+      ),
+      model(
+        `POST ${prefix}/async/sonar`,
+        body({
+          required: ['request.model'],
+          also: ['request.ranking_model'],
+          tools: toolsIn('request.', PERPLEXITY_TOOLS),
+          objects: {},
+        }),
+        creates('completion'),
+      ),
       neutral(`GET ${prefix}/async/chat/completions`),
       neutral(`GET ${prefix}/async/chat/completions/{completion}`),
       neutral(`GET ${prefix}/async/sonar/{completion}`),

@@ -1,4 +1,5 @@
-// What a row of the provider table says. The rows themselves are in the files beside this one, one a provider.
+// What a row of the provider table says. The rows themselves are in the files beside this one, one
+// a provider.
 import type { StringFilter } from '../json/tables.ts'
 import type { ModelNames, Spelling } from './ids.ts'
 import type { EndpointTable } from './endpoint-table.ts'
@@ -13,12 +14,33 @@ export interface Auth {
 }
 
 /** How a provider writes an error, so that our own errors read like its. See error-response.ts. */
-export type ErrorShape = 'google' | 'openai' | 'anthropic' | 'mistral' | 'groq' | 'cohere' | 'fireworks' | 'perplexity' | 'cerebras' | 'bedrock'
+export type ErrorShape =
+  | 'google'
+  | 'openai'
+  | 'anthropic'
+  | 'mistral'
+  | 'groq'
+  | 'cohere'
+  | 'fireworks'
+  | 'perplexity'
+  | 'cerebras'
+  | 'bedrock'
 
 /** How a provider counts tokens. See usage/usage.ts. */
-export type UsageKind = 'openai' | 'xai' | 'perplexity' | 'anthropic' | 'gemini' | 'interactions' | 'cohere' | 'bedrock'
+export type UsageKind =
+  | 'openai'
+  | 'xai'
+  | 'perplexity'
+  | 'anthropic'
+  | 'gemini'
+  | 'interactions'
+  | 'cohere'
+  | 'bedrock'
 
-/** How the ids of a provider's stored objects are spelled, compiled: which strings of a body, wherever they stand, are one. */
+/**
+ * How the ids of a provider's stored objects are spelled, compiled: which strings of a body,
+ * wherever they stand, are one.
+ */
 export interface IdForms extends StringFilter {
   /** The object that a whole, decoded string names, or null where it is no id. */
   refOf(text: string): ObjectRef | null
@@ -37,19 +59,31 @@ export interface ProviderRow {
   readonly auth: Auth
   /** The query parameter in which its clients may send a key instead. */
   readonly keyParameter?: 'key'
-  /** Hosts that speak the same and want a credential of their own, so that an operator adds them; what that credential usually is, and what else is different there. */
+  /**
+   * Hosts that speak the same and want a credential of their own, so that an operator adds them;
+   * what that credential usually is, and what else is different there.
+   */
   readonly elsewhere?: Pick<ProviderRow, 'hosts' | 'auth' | 'accountChoice'>
   readonly endpoints: readonly EndpointRow[]
-  /** Endpoints that hand out access or run the account, beyond those that are closed everywhere, matched anywhere in the loosened path: refused for every key. */
+  /**
+   * Endpoints that hand out access or run the account, beyond those that are closed everywhere,
+   * matched anywhere in the loosened path: refused for every key.
+   */
   readonly minting?: readonly RegExp[]
   readonly admin?: readonly RegExp[]
   readonly errors: ErrorShape
   readonly usage: UsageKind
-  /** Response headers that name our account with this provider, beyond those that are always dropped. */
+  /**
+   * Response headers that name our account with this provider, beyond those that are always
+   * dropped.
+   */
   readonly accountHeaders?: readonly string[]
   /** Request headers that choose an account, project or the like within our credential: dropped. */
   readonly accountChoice?: readonly string[]
-  /** Request headers that pass although their names read like a credential or a person (forward/header-rules.ts): the provider documents them. */
+  /**
+   * Request headers that pass although their names read like a credential or a person
+   * (forward/header-rules.ts): the provider documents them.
+   */
   readonly passes?: readonly string[]
   /** What the query of a request names, whatever its path. */
   readonly asks?: Asks
@@ -57,11 +91,17 @@ export interface ProviderRow {
   readonly objectHeaders?: Readonly<Record<string, string>>
   /** How the ids of its objects are spelled; without it as in OpenAI's dialect. */
   readonly spelling?: Spelling
-  /** Whether stored objects here have names that callers or operators choose, so that any name behind a collection in an unknown path is one. */
+  /**
+   * Whether stored objects here have names that callers or operators choose, so that any name
+   * behind a collection in an unknown path is one.
+   */
   readonly chosenNames?: true
   /** Names that anybody may use, by kind: stock voices, published versions. */
   readonly publicObjects?: Readonly<Record<string, RegExp>>
-  /** What is said of a request that names an object of nobody's, by kind, where something else can be sent. */
+  /**
+   * What is said of a request that names an object of nobody's, by kind, where something else can
+   * be sent.
+   */
   readonly instead?: Readonly<Record<string, string>>
   /** Parameters of paths that may be percent-encoded as a whole (Bedrock's ARNs). */
   readonly encoded?: readonly string[]
@@ -76,12 +116,17 @@ export interface Provider extends Omit<ProviderRow, 'endpoints'> {
   readonly admin: readonly RegExp[]
   readonly modelNames: (name: string) => string[]
   readonly ids?: IdForms
-  /** The forms of ids at endpoints that no row knows, and the names under which requests give them. */
+  /**
+   * The forms of ids at endpoints that no row knows, and the names under which requests give them.
+   */
   readonly unknownIds?: IdForms
   readonly idNames?: IdNames
 }
 
-/** A provider that the operator adds, or the id of a built-in one that is dialled or authenticated otherwise. */
+/**
+ * A provider that the operator adds, or the id of a built-in one that is dialled or authenticated
+ * otherwise.
+ */
 export interface CustomProvider {
   readonly id: string
   /** What callers name, an https origin without a path. */
@@ -97,7 +142,9 @@ export interface Upstream {
   /** As callers name it: `https://host[:port]`. */
   readonly origin: string
   readonly dial: DialAddress
-  /** The values of the host pattern (`{ resource: 'acme' }`): the credential must carry the same. */
+  /**
+   * The values of the host pattern (`{ resource: 'acme' }`): the credential must carry the same.
+   */
   readonly instance: Readonly<Record<string, string>>
 }
 

@@ -1,4 +1,5 @@
-// Ids in the provider's full spelling outside of a body: in a query, in a header, in a trailer, as they are or as strings of JSON.
+// Ids in the provider's full spelling outside of a body: in a query, in a header, in a trailer, as
+// they are or as strings of JSON.
 import { headSlot, type QuickCheck } from '../json/tables.ts'
 import { parseJson } from '../json/paths.ts'
 import { decodedFully, type ObjectRef } from './object-ref.ts'
@@ -12,12 +13,18 @@ const [SLASH, PERCENT] = [0x2f, 0x25]
 const IS_JSON = /^\s*[[{"]/
 const JSON_STRING = /"(?:[^"\\]|\\.)*"/g
 
-/** Whether a text can be an id, or JSON that holds one: decided by its length and its first bytes. */
+/**
+ * Whether a text can be an id, or JSON that holds one: decided by its length and its first bytes.
+ */
 export function mayBeId(text: string, { firsts, shortest, longest, quick }: IdForms): boolean {
   if (text.length < shortest) return false
   const first = text.charCodeAt(0)
   if (first === 0x5b || first === 0x7b || first === 0x22) return true
-  return text.length <= longest && firsts[first] === 1 && (quick === undefined || beginsLikeOne(text, quick))
+  return (
+    text.length <= longest &&
+    firsts[first] === 1 &&
+    (quick === undefined || beginsLikeOne(text, quick))
+  )
 }
 
 function beginsLikeOne(text: string, { marks, headBytes, slots, uuids }: QuickCheck): boolean {
@@ -28,15 +35,23 @@ function beginsLikeOne(text: string, { marks, headBytes, slots, uuids }: QuickCh
     if (mark === ONLY_BEFORE || mark === IN_NONE) return at === 0
     if (mark !== MARK) continue
     if (code === SLASH || code === PERCENT) return true
-    return slots[headSlot(text.charCodeAt(0), text.charCodeAt(1), at + 1)] === 1 || (uuids !== null && text.length >= uuids.shortest)
+    return (
+      slots[headSlot(text.charCodeAt(0), text.charCodeAt(1), at + 1)] === 1 ||
+      (uuids !== null && text.length >= uuids.shortest)
+    )
   }
   return uuids !== null && text.length >= uuids.shortest
 }
 
-/** The objects that a whole text names, or the strings of JSON that it is; a key that stands twice counts twice. */
+/**
+ * The objects that a whole text names, or the strings of JSON that it is; a key that stands twice
+ * counts twice.
+ */
 export function refsOf(text: string, ids: IdForms): ObjectRef[] {
   const plain = text.includes('%') ? decodedFully(text) : text
   // A UUID may stand in braces.
-  const strings = IS_JSON.test(plain) ? [text, ...(plain.match(JSON_STRING) ?? []).map(parseJson)] : [text]
+  const strings = IS_JSON.test(plain)
+    ? [text, ...(plain.match(JSON_STRING) ?? []).map(parseJson)]
+    : [text]
   return strings.flatMap((one) => (typeof one === 'string' ? (ids.refOf(one) ?? []) : []))
 }

@@ -1,4 +1,5 @@
-// Providers that the operator adds by the API: a server that speaks OpenAI's dialect, under a name of its own.
+// Providers that the operator adds by the API: a server that speaks OpenAI's dialect, under a name
+// of its own.
 import { Problem, invalidField } from '../../common/errors.ts'
 import { StoreError } from '../../store/store-error.ts'
 import type { Store } from '../../store/open.ts'
@@ -18,23 +19,55 @@ export interface ProviderWishes {
 
 /** All of them, oldest first: there are never many. */
 export async function storedProviders(store: Store): Promise<CustomProvider[]> {
-  const rows = await store.db.selectFrom('providers').selectAll().orderBy('created_at').orderBy('id').execute()
+  const rows = await store.db
+    .selectFrom('providers')
+    .selectAll()
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
   return rows.map(({ id, origin, dial, auth_header, auth_scheme }) => ({
     id,
     origin,
     ...(dial === null ? {} : { dial }),
-    ...(auth_header === null ? {} : { auth: { header: auth_header, ...(auth_scheme === null ? {} : { scheme: auth_scheme }) } }),
+    ...(auth_header === null
+      ? {}
+      : {
+          auth: { header: auth_header, ...(auth_scheme === null ? {} : { scheme: auth_scheme }) },
+        }),
   }))
 }
 
 /** Stores a provider. @throws Problem `invalid_field` where the id or the origin is taken */
-export async function createProvider(store: Store, id: string, { origin, dial, auth }: ProviderWishes, now: number): Promise<void> {
-  await store.db.insertInto('providers').values({ id, origin, dial, ...columnsOf(auth), created_at: now }).execute().catch(taken)
+export async function createProvider(
+  store: Store,
+  id: string,
+  { origin, dial, auth }: ProviderWishes,
+  now: number,
+): Promise<void> {
+  await store.db
+    .insertInto('providers')
+    .values({ id, origin, dial, ...columnsOf(auth), created_at: now })
+    .execute()
+    .catch(taken)
 }
 
-/** Changes a stored provider, but for what is undefined. @throws Problem `provider_not_found`; `invalid_field` where the origin is taken */
-export async function changeProvider(store: Store, id: string, { origin, dial, auth }: Partly<ProviderWishes>): Promise<void> {
-  const [changed] = await store.write(store.db.updateTable('providers').set({ id, origin, dial, ...(auth === undefined ? {} : columnsOf(auth)) }).where('id', '=', id)).catch(taken)
+/**
+ * Changes a stored provider, but for what is undefined. @throws Problem `provider_not_found`;
+ * `invalid_field` where the origin is taken
+ */
+export async function changeProvider(
+  store: Store,
+  id: string,
+  { origin, dial, auth }: Partly<ProviderWishes>,
+): Promise<void> {
+  const [changed] = await store
+    .write(
+      store.db
+        .updateTable('providers')
+        .set({ id, origin, dial, ...(auth === undefined ? {} : columnsOf(auth)) })
+        .where('id', '=', id),
+    )
+    .catch(taken)
   if (changed!.affected === 0) throw noSuchProvider()
 }
 
@@ -44,23 +77,42 @@ export async function deleteProvider(store: Store, id: string): Promise<void> {
 }
 
 /** Deletes a stored provider and its credentials; tells whether there was one. */
-export const removeProvider = procedure(import.meta.url, 'removeProvider', function* (db, { id }: { id: string }) {
-  if ((yield* run(db.deleteFrom('providers').where('id', '=', id))) === 0) return false
-  yield* run(db.deleteFrom('credential_tests').where('credential_id', 'in', db.selectFrom('credentials').select('id').where('provider', '=', id)))
-  yield* run(db.deleteFrom('credentials').where('provider', '=', id))
-  return true
-})
+export const removeProvider = procedure(
+  import.meta.url,
+  'removeProvider',
+  function* (db, { id }: { id: string }) {
+    if ((yield* run(db.deleteFrom('providers').where('id', '=', id))) === 0) return false
+    yield* run(
+      db
+        .deleteFrom('credential_tests')
+        .where(
+          'credential_id',
+          'in',
+          db.selectFrom('credentials').select('id').where('provider', '=', id),
+        ),
+    )
+    yield* run(db.deleteFrom('credentials').where('provider', '=', id))
+    return true
+  },
+)
 
 function columnsOf(auth: Auth | null): Pick<ProviderRow, 'auth_header' | 'auth_scheme'> {
   return { auth_header: auth?.header ?? null, auth_scheme: auth?.scheme ?? null }
 }
 
 function taken(error: unknown): never {
-  if (error instanceof StoreError && error.code === 'unique') throw invalidField('origin', 'A provider with this id or origin already exists. Choose another one.')
+  if (error instanceof StoreError && error.code === 'unique')
+    throw invalidField(
+      'origin',
+      'A provider with this id or origin already exists. Choose another one.',
+    )
   throw error
 }
 
 /** What is answered where no provider of that id can be changed. */
 export function noSuchProvider(): Problem {
-  return new Problem('provider_not_found', 'No provider that was added here has this id. Built-in ones and those of TOLLMARK_PROVIDERS cannot be changed here.')
+  return new Problem(
+    'provider_not_found',
+    'No provider that was added here has this id. Built-in ones and those of TOLLMARK_PROVIDERS cannot be changed here.',
+  )
 }

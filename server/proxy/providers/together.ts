@@ -1,23 +1,46 @@
 import type { ModelNames } from './ids.ts'
 import { objectRef } from './object-ref.ts'
-import { BODY, body, creates, compatibleRows, model, neutral, STORED, toolsIn } from './openai-rows.ts'
+import {
+  BODY,
+  body,
+  creates,
+  compatibleRows,
+  model,
+  neutral,
+  STORED,
+  toolsIn,
+} from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { CALLER_TOOLS } from './tools.ts'
 
-/** A fine-tuned model ends with the job's hash, `acme/Meta-Llama-3-8b-1a2b3c4d` (openapi of Together's, FinetuneResponse). */
+/**
+ * A fine-tuned model ends with the job's hash, `acme/Meta-Llama-3-8b-1a2b3c4d` (openapi of
+ * Together's, FinetuneResponse).
+ */
 const TUNED = /-[0-9a-f]{8}(?::[\w-]*)?\s*$/
-/** A date, with which models of everybody's end: such a name is somebody's only where a job has made it. */
+/**
+ * A date, with which models of everybody's end: such a name is somebody's only where a job has made
+ * it.
+ */
 const DATED = /-20\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\s*$/
 const MODELS: ModelNames = {
   kinds: ['tuned_model'],
-  refsOf: (name) => (TUNED.test(name) ? [{ ...objectRef('tuned_model', name), ...(DATED.test(name) ? { mayBeUnknown: true } : {}) }] : []),
+  refsOf: (name) =>
+    TUNED.test(name)
+      ? [{ ...objectRef('tuned_model', name), ...(DATED.test(name) ? { mayBeUnknown: true } : {}) }]
+      : [],
 }
 
 /** A job, and the model that comes of it. */
-const JOB = { creates: { id: 'fine_tuning_job', model_output_name: 'tuned_model', output_name: 'tuned_model' } } as const
+const JOB = {
+  creates: { id: 'fine_tuning_job', model_output_name: 'tuned_model', output_name: 'tuned_model' },
+} as const
 
 // A job may go on from where another ended.
-const tuning = body({ stored: ['from_checkpoint', 'from_hf_model'], objects: { training_file: 'file', validation_file: 'file', from_checkpoint: 'fine_tuning_job' } })
+const tuning = body({
+  stored: ['from_checkpoint', 'from_hf_model'],
+  objects: { training_file: 'file', validation_file: 'file', from_checkpoint: 'fine_tuning_job' },
+})
 
 /** Together: https://docs.together.ai/reference */
 export const together: ProviderRow = {
@@ -27,25 +50,41 @@ export const together: ProviderRow = {
   hosts: ['api.together.xyz', 'api.together.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
-    ...compatibleRows('/v1', { also: [...(BODY.also ?? []), 'safety_model'], tools: toolsIn('', CALLER_TOOLS) }).map((row) => (row.creates?.['id'] === 'batch' ? { ...row, ...creates('batch', 'id', 'job.id') } : row)),
-    ...['/v1', '/v2'].flatMap((prefix) => [model(`POST ${prefix}/videos`, undefined, creates('video')), neutral(`GET ${prefix}/videos/{video}`)]),
+    ...compatibleRows('/v1', {
+      also: [...(BODY.also ?? []), 'safety_model'],
+      tools: toolsIn('', CALLER_TOOLS),
+    }).map((row) =>
+      row.creates?.['id'] === 'batch' ? { ...row, ...creates('batch', 'id', 'job.id') } : row,
+    ),
+    ...['/v1', '/v2'].flatMap((prefix) => [
+      model(`POST ${prefix}/videos`, undefined, creates('video')),
+      neutral(`GET ${prefix}/videos/{video}`),
+    ]),
     neutral('POST /v1/files/upload', { ...creates('file'), uploads: 'form' }),
     model('POST /v1/fine-tunes', tuning, JOB),
     ...['estimate-price', 'preview'].map((verb) => model(`POST /v1/fine-tunes/${verb}`, tuning)),
     neutral('GET /v1/fine-tunes'),
     neutral('GET DELETE /v1/fine-tunes/{fine_tuning_job}', JOB),
-    ...['events', 'checkpoints', 'metrics', 'download-tokenized-dataset'].map((part) => neutral(`GET /v1/fine-tunes/{fine_tuning_job}/${part}`)),
+    ...['events', 'checkpoints', 'metrics', 'download-tokenized-dataset'].map((part) =>
+      neutral(`GET /v1/fine-tunes/{fine_tuning_job}/${part}`),
+    ),
     neutral('GET /v1/fine-tunes/models/limits'),
     neutral('POST /v1/fine-tunes/{fine_tuning_job}/cancel'),
     neutral('GET /v1/finetune/download', { asks: { ft_id: 'fine_tuning_job' } }),
     // A judge, and what it judges, may run anywhere.
-    model('POST /v1/evaluation', STORED, { ...creates('evaluation', 'workflow_id'), names: { 'parameters.input_data_file_path': 'file' } }),
+    model('POST /v1/evaluation', STORED, {
+      ...creates('evaluation', 'workflow_id'),
+      names: { 'parameters.input_data_file_path': 'file' },
+    }),
     neutral('GET /v1/evaluation'),
     neutral('GET /v1/evaluation/{evaluation}', creates('file', 'results.result_file_id')),
     neutral('GET /v1/evaluation/{evaluation}/status', creates('file', 'results.result_file_id')),
     model('POST /v1/models', STORED, creates('job', 'data.job_id')),
     neutral('GET /v1/jobs/{job}'),
-    model('POST /v1/tci/execute', STORED, { ...creates('code_session', 'data.session_id'), names: { session_id: 'code_session' } }),
+    model('POST /v1/tci/execute', STORED, {
+      ...creates('code_session', 'data.session_id'),
+      names: { session_id: 'code_session' },
+    }),
     model('POST /v1/queue/submit', STORED, creates('queued', 'requestId')),
     neutral('GET /v1/queue/status', { asks: { request_id: 'queued' } }),
     neutral('POST /v1/queue/cancel', { names: { request_id: 'queued' } }),
@@ -53,8 +92,15 @@ export const together: ProviderRow = {
     neutral('GET /v1/supported-models'),
   ],
   // Dedicated endpoints, clusters and volumes are rented machines.
-  admin: [/^\/v[0-9]+\/(endpoints|clusters?|compute|gpu_cluster|hardware|storage|projects|users|billing|deployments)($|[/:])/],
-  spelling: { prefixes: { 'file-': 'file', 'ft-': 'fine_tuning_job', 'eval-': 'evaluation' }, uuids: true, dialect: true, models: MODELS },
+  admin: [
+    /^\/v[0-9]+\/(endpoints|clusters?|compute|gpu_cluster|hardware|storage|projects|users|billing|deployments)($|[/:])/,
+  ],
+  spelling: {
+    prefixes: { 'file-': 'file', 'ft-': 'fine_tuning_job', 'eval-': 'evaluation' },
+    uuids: true,
+    dialect: true,
+    models: MODELS,
+  },
   errors: 'openai',
   usage: 'openai',
 }

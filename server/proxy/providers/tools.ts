@@ -1,13 +1,18 @@
-// What a provider runs for a tool, plugin or option of a request beside the request's own model: step 5 of the contract.
+// What a provider runs for a tool, plugin or option of a request beside the request's own model:
+// step 5 of the contract.
 //
-// A key that is limited to models passes only where everything that a tool runs is allowed. A tool that runs no other model that is billed as one
-// stays open, because ordinary agents search the web and run code; each row says why.
+// A key that is limited to models passes only where everything that a tool runs is allowed. A tool
+// that runs no other model that is billed as one stays open, because ordinary agents search the web
+// and run code; each row says why.
 
 /** What a tool runs. */
 export type Runs =
   /** No other model that is billed as one; `why` and where that is written. */
   | { readonly runs: 'nothing'; readonly why: string }
-  /** These models, unless the tool names its own: each of them must be allowed. `allow`: what to add to a key's models. */
+  /**
+   * These models, unless the tool names its own: each of them must be allowed. `allow`: what to add
+   * to a key's models.
+   */
   | {
       readonly runs: readonly string[]
       readonly allow: string
@@ -20,9 +25,17 @@ export type Runs =
       readonly header?: true
     }
   /** A model that cannot be known from the request, unless the tool names its own. */
-  | { readonly runs: 'unknown'; readonly why: string; readonly named?: readonly string[]; /** Whether each of these places must name one. */ readonly each?: true }
+  | {
+      readonly runs: 'unknown'
+      readonly why: string
+      readonly named?: readonly string[]
+      /** Whether each of these places must name one. */ readonly each?: true
+    }
 
-/** The tools of one provider, by type without a date (`web_search_20250305`, `web_search_preview_2025_03_11`); `''` is a tool without a type. */
+/**
+ * The tools of one provider, by type without a date (`web_search_20250305`,
+ * `web_search_preview_2025_03_11`); `''` is a tool without a type.
+ */
 export interface ToolTypes {
   readonly types: Readonly<Record<string, Runs>>
   /** What a type is taken for that stands in no row. */
@@ -33,39 +46,79 @@ export interface ToolTypes {
 export interface ToolPlace {
   /** The path of one tool: `tools[]`. */
   readonly at: string
-  /** The key that says which type it is; without one the place itself is an option, and `others` says what it runs. */
+  /**
+   * The key that says which type it is; without one the place itself is an option, and `others`
+   * says what it runs.
+   */
   readonly by?: string
   readonly tools: ToolTypes
 }
 
 const nothing = (why: string): Runs => ({ runs: 'nothing', why })
-const all = (runs: Runs, ...types: string[]): Record<string, Runs> => Object.fromEntries(types.map((type) => [type, runs]))
+const all = (runs: Runs, ...types: string[]): Record<string, Runs> =>
+  Object.fromEntries(types.map((type) => [type, runs]))
 
 const CALLER = nothing('The caller runs it: the model only asks for it.')
-const SEARCH = nothing('Billed a search or page; what is found is read by the request\'s own model.')
+const SEARCH = nothing("Billed a search or page; what is found is read by the request's own model.")
 const CODE = nothing('Code runs in a container, without a model.')
 const SERVER = nothing('A server that the caller names answers.')
 const INDEX = nothing('Searches an index that was made when its files were stored.')
-const ITSELF = nothing('The request\'s own model runs it.')
-
-/** New types of tools appear monthly, and some bring models of their own: until a row says otherwise they are not for limited keys. */
-const REFUSED: Runs = { runs: 'unknown', why: 'The proxy does not know this type of tool.', named: [] }
-/** Where no tool runs at the provider, a type that is not known is an error there, or the caller's own. */
-const PASSED = nothing('The provider runs no tools.')
-
-/** Servers that run no tools: DeepSeek, Together, Cerebras, Cohere and Fireworks only ask the caller to. */
-export const CALLER_TOOLS: ToolTypes = { types: { '': CALLER, function: CALLER, custom: CALLER }, others: PASSED }
+const ITSELF = nothing("The request's own model runs it.")
 
 /**
- * The reference gives gpt-image-1 as the default (openai SDK 6.49, `Tool.ImageGeneration`); the guide says that the tool makes "its own GPT Image
- * model selection" (developers.openai.com/api/docs/guides/image-generation). So it may be any of them.
+ * New types of tools appear monthly, and some bring models of their own: until a row says otherwise
+ * they are not for limited keys.
+ */
+const REFUSED: Runs = {
+  runs: 'unknown',
+  why: 'The proxy does not know this type of tool.',
+  named: [],
+}
+/**
+ * Where no tool runs at the provider, a type that is not known is an error there, or the caller's
+ * own.
+ */
+const PASSED = nothing('The provider runs no tools.')
+
+/**
+ * Servers that run no tools: DeepSeek, Together, Cerebras, Cohere and Fireworks only ask the caller
+ * to.
+ */
+export const CALLER_TOOLS: ToolTypes = {
+  types: { '': CALLER, function: CALLER, custom: CALLER },
+  others: PASSED,
+}
+
+/**
+ * The reference gives gpt-image-1 as the default (openai SDK 6.49, `Tool.ImageGeneration`); the
+ * guide says that the tool makes "its own GPT Image model selection"
+ * (developers.openai.com/api/docs/guides/image-generation). So it may be any of them.
  */
 const GPT_IMAGE = ['gpt-image-1', 'gpt-image-1-mini', 'gpt-image-1.5', 'gpt-image-2'] as const
-const GPT_IMAGES: Runs = { runs: GPT_IMAGE, allow: 'gpt-image-*', why: 'OpenAI chooses a GPT Image model.' }
+const GPT_IMAGES: Runs = {
+  runs: GPT_IMAGE,
+  allow: 'gpt-image-*',
+  why: 'OpenAI chooses a GPT Image model.',
+}
 
-/** platform.openai.com/docs/api-reference/responses/create and openai.com/api/pricing, "Built-in tools". */
+/**
+ * platform.openai.com/docs/api-reference/responses/create and openai.com/api/pricing, "Built-in
+ * tools".
+ */
 const OPENAI_TYPES: Readonly<Record<string, Runs>> = {
-  ...all(CALLER, '', 'function', 'custom', 'local_shell', 'shell', 'apply_patch', 'computer', 'computer_use', 'computer_use_preview', 'namespace'),
+  ...all(
+    CALLER,
+    '',
+    'function',
+    'custom',
+    'local_shell',
+    'shell',
+    'apply_patch',
+    'computer',
+    'computer_use',
+    'computer_use_preview',
+    'namespace',
+  ),
   ...all(SEARCH, 'web_search', 'web_search_preview'),
   ...all(INDEX, 'file_search', 'retrieval'),
   ...all(CODE, 'code_interpreter', 'programmatic_tool_calling'),
@@ -75,13 +128,23 @@ const OPENAI_TYPES: Readonly<Record<string, Runs>> = {
 }
 export const OPENAI_TOOLS: ToolTypes = { types: OPENAI_TYPES, others: REFUSED }
 
-/** learn.microsoft.com/azure/ai-foundry/agents/how-to/tools. Agents, memories and data agents run models that are stored with them. */
+/**
+ * learn.microsoft.com/azure/ai-foundry/agents/how-to/tools. Agents, memories and data agents run
+ * models that are stored with them.
+ */
 export const AZURE_TOOLS: ToolTypes = {
   types: {
     ...OPENAI_TYPES,
     // The deployment is named by a header of the endpoint's row, or in the tool.
     image_generation: { ...GPT_IMAGES, header: true },
-    ...all(SEARCH, 'bing_grounding', 'bing_custom_search', 'bing_custom_search_preview', 'azure_ai_search', 'sharepoint_grounding_preview'),
+    ...all(
+      SEARCH,
+      'bing_grounding',
+      'bing_custom_search',
+      'bing_custom_search_preview',
+      'azure_ai_search',
+      'sharepoint_grounding_preview',
+    ),
     ...all(SERVER, 'openapi', 'azure_function'),
   },
   others: REFUSED,
@@ -90,7 +153,18 @@ export const AZURE_TOOLS: ToolTypes = {
 /** docs.claude.com/en/docs/agents-and-tools. A tool without a type is the caller's. */
 export const ANTHROPIC_TOOLS: ToolTypes = {
   types: {
-    ...all(CALLER, '', 'custom', 'function', 'bash', 'text_editor', 'computer', 'memory', 'browser_toolset', 'computer_toolset'),
+    ...all(
+      CALLER,
+      '',
+      'custom',
+      'function',
+      'bash',
+      'text_editor',
+      'computer',
+      'memory',
+      'browser_toolset',
+      'computer_toolset',
+    ),
     ...all(SEARCH, 'web_search', 'web_fetch'),
     ...all(ITSELF, 'tool_search_tool_bm25', 'tool_search_tool_regex'),
     code_execution: CODE,
@@ -100,7 +174,10 @@ export const ANTHROPIC_TOOLS: ToolTypes = {
   others: REFUSED,
 }
 
-/** docs.x.ai/docs/guides/tools. Images and videos that a search finds are shown to the request's own model. */
+/**
+ * docs.x.ai/docs/guides/tools. Images and videos that a search finds are shown to the request's own
+ * model.
+ */
 export const XAI_TOOLS: ToolTypes = {
   types: {
     ...all(CALLER, '', 'function', 'custom', 'shell', 'local_shell'),
@@ -119,7 +196,9 @@ export const XAI_TOOLS: ToolTypes = {
   others: REFUSED,
 }
 
-/** docs.mistral.ai/agents/tools/built-in. Documents of a library were read when they were stored. */
+/**
+ * docs.mistral.ai/agents/tools/built-in. Documents of a library were read when they were stored.
+ */
 export const MISTRAL_TOOLS: ToolTypes = {
   types: {
     ...all(CALLER, '', 'function'),
@@ -127,7 +206,11 @@ export const MISTRAL_TOOLS: ToolTypes = {
     code_interpreter: CODE,
     document_library: INDEX,
     ...all(SERVER, 'connector', 'mcp'),
-    image_generation: { runs: ['flux-1.1-pro-ultra'], allow: 'flux-*', why: 'Mistral has Black Forest Labs\' FLUX1.1 [pro] Ultra draw.' },
+    image_generation: {
+      runs: ['flux-1.1-pro-ultra'],
+      allow: 'flux-*',
+      why: "Mistral has Black Forest Labs' FLUX1.1 [pro] Ultra draw.",
+    },
   },
   others: REFUSED,
 }
@@ -135,18 +218,41 @@ export const MISTRAL_TOOLS: ToolTypes = {
 /** An option of Mistral's: a guardrail moderates with a model of its own. */
 export const MISTRAL_GUARD = (model: string): ToolTypes => ({
   types: {},
-  others: { runs: [model], allow: 'mistral-moderation-*', why: 'A guardrail moderates with a model of its own.', named: ['model_name'] },
+  others: {
+    runs: [model],
+    allow: 'mistral-moderation-*',
+    why: 'A guardrail moderates with a model of its own.',
+    named: ['model_name'],
+  },
 })
 
-/** Documents of a message: docs.mistral.ai/capabilities/document_ai/document_qna, "OCR extracts text". A part without a type could be one. */
-const DOCUMENT: Runs = { runs: ['mistral-ocr-latest'], allow: 'mistral-ocr-*', why: 'Mistral OCR reads the document.', named: [] }
-export const MISTRAL_CONTENT: ToolTypes = { types: all(DOCUMENT, '', 'document_url', 'file'), others: nothing('No document.') }
+/**
+ * Documents of a message: docs.mistral.ai/capabilities/document_ai/document_qna, "OCR extracts
+ * text". A part without a type could be one.
+ */
+const DOCUMENT: Runs = {
+  runs: ['mistral-ocr-latest'],
+  allow: 'mistral-ocr-*',
+  why: 'Mistral OCR reads the document.',
+  named: [],
+}
+export const MISTRAL_CONTENT: ToolTypes = {
+  types: all(DOCUMENT, '', 'document_url', 'file'),
+  others: nothing('No document.'),
+}
 
 /** console.groq.com/docs/tool-use/built-in-tools; a compound system is named as a model itself. */
 export const GROQ_TOOLS: ToolTypes = {
   types: {
     ...all(CALLER, '', 'function'),
-    ...all(SEARCH, 'browser_search', 'web_search', 'visit_website', 'browser_automation', 'wolfram_alpha'),
+    ...all(
+      SEARCH,
+      'browser_search',
+      'web_search',
+      'visit_website',
+      'browser_automation',
+      'wolfram_alpha',
+    ),
     ...all(CODE, 'code_interpreter', 'code_execution'),
     mcp: SERVER,
   },
@@ -165,7 +271,10 @@ export const PERPLEXITY_TOOLS: ToolTypes = {
   others: REFUSED,
 }
 
-/** ai.google.dev/gemini-api/docs/interactions. A store of RAG embeds, and may rank, with models that are stored with it. */
+/**
+ * ai.google.dev/gemini-api/docs/interactions. A store of RAG embeds, and may rank, with models that
+ * are stored with it.
+ */
 export const INTERACTION_TOOLS: ToolTypes = {
   types: {
     ...all(CALLER, 'function', 'computer_use'),
@@ -178,10 +287,21 @@ export const INTERACTION_TOOLS: ToolTypes = {
 }
 
 /** Not a tool, but an option: an agent that somebody has stored, however it is named. */
-export const STORED_AGENT: ToolTypes = { types: {}, others: { runs: 'unknown', why: 'A stored agent answers with a model of its own.', named: [] } }
+export const STORED_AGENT: ToolTypes = {
+  types: {},
+  others: { runs: 'unknown', why: 'A stored agent answers with a model of its own.', named: [] },
+}
 
-const GPT_5_IMAGE: Runs = { runs: ['openai/gpt-5-image'], allow: 'openai/gpt-5-image', why: 'OpenRouter\'s default.', named: ['model', 'parameters.model'] }
-/** OpenRouter reads PDFs for models that cannot read them: openrouter.ai/docs/guides/overview/multimodal/pdfs */
+const GPT_5_IMAGE: Runs = {
+  runs: ['openai/gpt-5-image'],
+  allow: 'openai/gpt-5-image',
+  why: "OpenRouter's default.",
+  named: ['model', 'parameters.model'],
+}
+/**
+ * OpenRouter reads PDFs for models that cannot read them:
+ * openrouter.ai/docs/guides/overview/multimodal/pdfs
+ */
 const OCR = {
   runs: ['mistral-ocr'],
   allow: 'mistral-ocr',
@@ -189,49 +309,108 @@ const OCR = {
   named: [],
 } satisfies Runs
 
-/** Its members and its judge have models of their own: openrouter.ai/docs/agent-sdk/typescript/api-reference/models/fusionplugin */
-const PANEL = { runs: 'unknown', why: 'A panel of several models answers, and a judge. Name them all: `analysis_models` and `model`.' } satisfies Runs
+/**
+ * Its members and its judge have models of their own:
+ * openrouter.ai/docs/agent-sdk/typescript/api-reference/models/fusionplugin
+ */
+const PANEL = {
+  runs: 'unknown',
+  why: 'A panel of several models answers, and a judge. Name them all: `analysis_models` and `model`.',
+} satisfies Runs
 
-/** Tools that OpenRouter runs (openrouter.ai/docs/guides/features/server-tools, @openrouter/sdk 1.3), beside OpenAI's and Anthropic's. */
+/**
+ * Tools that OpenRouter runs (openrouter.ai/docs/guides/features/server-tools, @openrouter/sdk
+ * 1.3), beside OpenAI's and Anthropic's.
+ */
 const OPENROUTER_TYPES: Readonly<Record<string, Runs>> = {
   ...ANTHROPIC_TOOLS.types,
   ...OPENAI_TYPES,
   image_generation: GPT_5_IMAGE,
   'openrouter:image_generation': GPT_5_IMAGE,
-  ...all(CALLER, 'openrouter:bash', 'openrouter:shell', 'openrouter:apply_patch', 'openrouter:text_editor', 'openrouter:memory', 'openrouter:browser_use'),
-  ...all(SEARCH, 'openrouter:web_search', 'openrouter:web_fetch', 'openrouter:datetime', 'openrouter:experimental__search_models'),
+  ...all(
+    CALLER,
+    'openrouter:bash',
+    'openrouter:shell',
+    'openrouter:apply_patch',
+    'openrouter:text_editor',
+    'openrouter:memory',
+    'openrouter:browser_use',
+  ),
+  ...all(
+    SEARCH,
+    'openrouter:web_search',
+    'openrouter:web_fetch',
+    'openrouter:datetime',
+    'openrouter:experimental__search_models',
+  ),
   ...all(INDEX, 'openrouter:file_search', 'openrouter:files'),
   ...all(ITSELF, 'openrouter:tool_search'),
   'openrouter:code_interpreter': CODE,
   'openrouter:mcp': SERVER,
   // Without a model of its own it runs the request's; its tools are looked at like the request's.
   'openrouter:subagent': ITSELF,
-  'openrouter:advisor': { runs: 'unknown', why: 'Without a model in its parameters the request\'s model chooses any.', named: ['parameters.model'] },
-  'openrouter:fusion': { ...PANEL, named: ['parameters.analysis_models[]', 'parameters.model'], each: true },
+  'openrouter:advisor': {
+    runs: 'unknown',
+    why: "Without a model in its parameters the request's model chooses any.",
+    named: ['parameters.model'],
+  },
+  'openrouter:fusion': {
+    ...PANEL,
+    named: ['parameters.analysis_models[]', 'parameters.model'],
+    each: true,
+  },
 }
 export const OPENROUTER_TOOLS: ToolTypes = { types: OPENROUTER_TYPES, others: REFUSED }
 
-/** openrouter.ai/docs/guides/features/plugins. Routers choose a model only where the request names the router as its model. */
+/**
+ * openrouter.ai/docs/guides/features/plugins. Routers choose a model only where the request names
+ * the router as its model.
+ */
 export const OPENROUTER_PLUGINS: ToolTypes = {
   types: {
     ...all(SEARCH, 'web', 'web-fetch'),
     ...all(ITSELF, 'response-healing', 'context-compression', 'file-parser'),
-    ...all(nothing('Counts only where the request names the router as its model.'), 'auto-router', 'auto-beta-router', 'pareto-router', 'switchyard-router'),
-    // openrouter.ai/docs/guides/features/plugins/fusion: whatever model is named may call the panel, and a judge reads what it says.
+    ...all(
+      nothing('Counts only where the request names the router as its model.'),
+      'auto-router',
+      'auto-beta-router',
+      'pareto-router',
+      'switchyard-router',
+    ),
+    // openrouter.ai/docs/guides/features/plugins/fusion: whatever model is named may call the
+    // panel, and a judge reads what it says.
     fusion: { ...PANEL, named: ['analysis_models[]', 'model'], each: true },
     moderation: nothing('Free of charge.'),
   },
   others: REFUSED,
 }
 export const OPENROUTER_PDF: ToolTypes = {
-  types: { ...all(nothing('Free of charge, or read by the request\'s own model.'), '', 'native', 'cloudflare-ai', 'pdf-text'), 'mistral-ocr': OCR },
+  types: {
+    ...all(
+      nothing("Free of charge, or read by the request's own model."),
+      '',
+      'native',
+      'cloudflare-ai',
+      'pdf-text',
+    ),
+    'mistral-ocr': OCR,
+  },
   others: REFUSED,
 }
-export const OPENROUTER_CONTENT: ToolTypes = { types: { file: { ...OCR, unless: 'plugins[].pdf.engine' } }, others: nothing('No file.') }
+export const OPENROUTER_CONTENT: ToolTypes = {
+  types: { file: { ...OCR, unless: 'plugins[].pdf.engine' } },
+  others: nothing('No file.'),
+}
 
 /** An added provider may be a gateway to any of them. */
 export const GATEWAY_TOOLS: ToolTypes = {
-  types: { ...XAI_TOOLS.types, ...GROQ_TOOLS.types, ...MISTRAL_TOOLS.types, ...ANTHROPIC_TOOLS.types, ...OPENAI_TYPES },
+  types: {
+    ...XAI_TOOLS.types,
+    ...GROQ_TOOLS.types,
+    ...MISTRAL_TOOLS.types,
+    ...ANTHROPIC_TOOLS.types,
+    ...OPENAI_TYPES,
+  },
   others: REFUSED,
 }
 

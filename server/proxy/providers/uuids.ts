@@ -1,5 +1,7 @@
-// UUIDs as the servers of providers read them. Python's `uuid.UUID` takes dashes anywhere or nowhere, braces and `urn:uuid:`; Rust's and Go's the same
-// but for the dashes; PostgreSQL any dashes between groups; Java groups that lack their leading zeros; .NET parentheses and `{0x…,0x…}`.
+// UUIDs as the servers of providers read them. Python's `uuid.UUID` takes dashes anywhere or
+// nowhere, braces and `urn:uuid:`; Rust's and Go's the same but for the dashes; PostgreSQL any
+// dashes between groups; Java groups that lack their leading zeros; .NET parentheses and
+// `{0x…,0x…}`.
 
 const CANONICAL = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** What stands around the digits, or between them. */
@@ -13,7 +15,10 @@ const PERCENT = 0x25
 /** With what a UUID can begin. */
 export const UUID_FIRSTS = '0123456789abcdefABCDEF{([uU-_'
 
-/** The UUID that a text is in any of these forms, in lower case with its dashes; null where it is none. */
+/**
+ * The UUID that a text is in any of these forms, in lower case with its dashes; null where it is
+ * none.
+ */
 export function uuidOf(text: string): string | null {
   if (text.length < SHORTEST || text.length > LONGEST) return null
   const lower = text.toLowerCase()
@@ -35,11 +40,24 @@ function withZeros(text: string): string | null {
   const groups = text.split('-')
   if (groups.length !== GROUPS.length) return null
   const whole = groups.map((group, i) => group.replace(/^0+/, '').padStart(GROUPS[i]!, '0'))
-  return whole.every((group, i) => group.length === GROUPS[i] && /^[0-9a-f]+$/.test(group) && groups[i] !== '') ? whole.join('-') : null
+  return whole.every(
+    (group, i) => group.length === GROUPS[i] && /^[0-9a-f]+$/.test(group) && groups[i] !== '',
+  )
+    ? whole.join('-')
+    : null
 }
 
-/** For QuickCheck: 1 for each byte that may stand in one, 2 for one behind which anything may: behind the first that is escaped all others may be. */
+/**
+ * For QuickCheck: 1 for each byte that may stand in one, 2 for one behind which anything may:
+ * behind the first that is escaped all others may be.
+ */
 export const UUID_BYTES = {
   shortest: SHORTEST,
-  bytes: Uint8Array.from({ length: 256 }, (_, byte) => (byte === PERCENT ? 2 : /[0-9a-fA-F{}()[\],:_xXuUrRnNiIdD-]/.test(String.fromCharCode(byte)) ? 1 : 0)),
+  bytes: Uint8Array.from({ length: 256 }, (_, byte) =>
+    byte === PERCENT
+      ? 2
+      : /[0-9a-fA-F{}()[\],:_xXuUrRnNiIdD-]/.test(String.fromCharCode(byte))
+        ? 1
+        : 0,
+  ),
 }

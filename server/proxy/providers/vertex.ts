@@ -1,6 +1,12 @@
 import { inMessages } from './anthropic.ts'
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint-row.ts'
-import { GEMINI_ROUTED, GEMINI_SAID, GEMINI_STORED, GOOGLE_MINTING, GOOGLE_UPLOADS } from './google.ts'
+import {
+  GEMINI_ROUTED,
+  GEMINI_SAID,
+  GEMINI_STORED,
+  GOOGLE_MINTING,
+  GOOGLE_UPLOADS,
+} from './google.ts'
 import { body, creates, model, neutral, STORED, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { CALLER_TOOLS } from './tools.ts'
@@ -16,15 +22,28 @@ const CALL: BodyRule = {
   objects: { cachedContent: 'cached_content', cached_content: 'cached_content' },
 }
 const call: ModelPlace = { at: 'path', body: CALL }
-const poll: ModelPlace = { at: 'path', body: { ...CALL, objects: { operationName: 'operation', operation_name: 'operation' } } }
+const poll: ModelPlace = {
+  at: 'path',
+  body: { ...CALL, objects: { operationName: 'operation', operation_name: 'operation' } },
+}
 const named = { modelName: 'publishers/{publisher}/models/{model}' }
 
 /** Calls on `publishers/{publisher}/models/{model}`; express mode has them without a project. */
 const publisherRows = (at: string): EndpointRow[] => [
-  ...['generateContent', 'streamGenerateContent', 'countTokens', 'computeTokens', 'embedContent', 'predict', 'rawPredict', 'streamRawPredict'].map((verb) =>
-    model(`POST ${at}/publishers/{publisher}/models/{model}:${verb}`, call, named),
-  ),
-  model(`POST ${at}/publishers/{publisher}/models/{model}:predictLongRunning`, call, { ...named, ...creates('operation', 'name') }),
+  ...[
+    'generateContent',
+    'streamGenerateContent',
+    'countTokens',
+    'computeTokens',
+    'embedContent',
+    'predict',
+    'rawPredict',
+    'streamRawPredict',
+  ].map((verb) => model(`POST ${at}/publishers/{publisher}/models/{model}:${verb}`, call, named)),
+  model(`POST ${at}/publishers/{publisher}/models/{model}:predictLongRunning`, call, {
+    ...named,
+    ...creates('operation', 'name'),
+  }),
   model(`POST ${at}/publishers/{publisher}/models/{model}:fetchPredictOperation`, poll, named),
   neutral(`GET ${at}/publishers/{publisher}/models`),
   neutral(`GET ${at}/publishers/{publisher}/models/{any}`),
@@ -38,20 +57,34 @@ const versionRows = (version: string): EndpointRow[] => {
   return [
     ...publisherRows(`/${version}`),
     ...publisherRows(project),
-    model(`POST ${project}/endpoints/openapi/chat/completions`, body({ tools: toolsIn('', CALLER_TOOLS) }), { usage: 'openai' }),
+    model(
+      `POST ${project}/endpoints/openapi/chat/completions`,
+      body({ tools: toolsIn('', CALLER_TOOLS) }),
+      { usage: 'openai' },
+    ),
     model(`POST ${project}/endpoints/{endpoint}:{any}`, STORED),
-    model(`POST ${project}/cachedContents`, { at: 'body', body: { required: ['model'] } }, creates('cached_content', 'name')),
+    model(
+      `POST ${project}/cachedContents`,
+      { at: 'body', body: { required: ['model'] } },
+      creates('cached_content', 'name'),
+    ),
     neutral(`GET PATCH DELETE ${project}/cachedContents/{cached_content}`),
     ...Object.entries(JOBS).flatMap(([jobs, kind]) => [
       model(`POST ${project}/${jobs}`, STORED, creates(kind, 'name')),
       neutral(`GET ${project}/${jobs}`),
-      neutral(`GET DELETE ${project}/${jobs}/{${kind}}`, kind === 'tuning_job' ? creates('endpoint', 'tunedModel.endpoint') : {}),
+      neutral(
+        `GET DELETE ${project}/${jobs}/{${kind}}`,
+        kind === 'tuning_job' ? creates('endpoint', 'tunedModel.endpoint') : {},
+      ),
       neutral(`POST ${project}/${jobs}/{${kind}}:cancel`),
     ]),
   ]
 }
 
-/** Vertex AI in express mode: https://cloud.google.com/vertex-ai/generative-ai/docs/start/express-mode/overview */
+/**
+ * Vertex AI in express mode:
+ * https://cloud.google.com/vertex-ai/generative-ai/docs/start/express-mode/overview
+ */
 export const vertex: ProviderRow = {
   id: 'vertex',
   name: 'Google Vertex AI',
@@ -59,19 +92,40 @@ export const vertex: ProviderRow = {
   hosts: ['aiplatform.googleapis.com'],
   auth: { header: 'x-goog-api-key' },
   keyParameter: 'key',
-  elsewhere: { hosts: ['{region}-aiplatform.googleapis.com', 'aiplatform.{region}.rep.googleapis.com'], auth: { header: 'Authorization', scheme: 'Bearer' } },
+  elsewhere: {
+    hosts: ['{region}-aiplatform.googleapis.com', 'aiplatform.{region}.rep.googleapis.com'],
+    auth: { header: 'Authorization', scheme: 'Bearer' },
+  },
   endpoints: ['v1', 'v1beta1'].flatMap(versionRows),
   minting: GOOGLE_MINTING,
   // Models and endpoints of the project's own are copied, deployed and taken down for everybody.
-  admin: [/:(set|get|testiam)iampolic(y|ies)$/, /:testiampermissions$/, /:(?:un)?deploymodel$/, /:mutatedeployedmodel$/, /\/locations\/[^/]+\/models(?:\/[^/:]+)?:/],
-  spelling: { collections: { cachedContents: 'cached_content', batchPredictionJobs: 'batch', tuningJobs: 'tuning_job', operations: 'operation', ragCorpora: 'rag_corpus', ragFiles: 'rag_file', reasoningEngines: 'reasoning_engine', endpoints: 'endpoint' } },
+  admin: [
+    /:(set|get|testiam)iampolic(y|ies)$/,
+    /:testiampermissions$/,
+    /:(?:un)?deploymodel$/,
+    /:mutatedeployedmodel$/,
+    /\/locations\/[^/]+\/models(?:\/[^/:]+)?:/,
+  ],
+  spelling: {
+    collections: {
+      cachedContents: 'cached_content',
+      batchPredictionJobs: 'batch',
+      tuningJobs: 'tuning_job',
+      operations: 'operation',
+      ragCorpora: 'rag_corpus',
+      ragFiles: 'rag_file',
+      reasoningEngines: 'reasoning_engine',
+      endpoints: 'endpoint',
+    },
+  },
   chosenNames: true,
   errors: 'google',
   usage: 'gemini',
   accountChoice: ['x-goog-user-project'],
   ...GOOGLE_UPLOADS,
   modelNames: (name) => {
-    const found = /^(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/([^/]+)\/models\/([^/]+)$/.exec(name)
+    const found =
+      /^(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/([^/]+)\/models\/([^/]+)$/.exec(name)
     const [, publisher, id] = found ?? []
     if (publisher === undefined || id === undefined) return [name]
     const long = `publishers/${publisher}/models/${id}`

@@ -1,10 +1,24 @@
 import { messagesBody } from './anthropic.ts'
-import { body, compatibleRows, creates, form, model, neutral, STORED, toolsIn } from './openai-rows.ts'
+import {
+  body,
+  compatibleRows,
+  creates,
+  form,
+  model,
+  neutral,
+  STORED,
+  toolsIn,
+} from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { XAI_TOOLS } from './tools.ts'
 
-// A stored file may stand wherever an address could: docs.x.ai/developers/model-capabilities/imagine/files/inputs
-const SHOWN = { 'image.file_id': 'file', 'video.file_id': 'file', 'reference_images[].file_id': 'file' } as const
+// A stored file may stand wherever an address could:
+// docs.x.ai/developers/model-capabilities/imagine/files/inputs
+const SHOWN = {
+  'image.file_id': 'file',
+  'video.file_id': 'file',
+  'reference_images[].file_id': 'file',
+} as const
 
 const TOOLS = { tools: toolsIn('', XAI_TOOLS) }
 
@@ -16,7 +30,9 @@ export const xai: ProviderRow = {
   hosts: ['api.x.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
-    ...compatibleRows('/v1', TOOLS).map((row) => (row.creates?.['id'] === 'batch' ? { ...row, ...creates('batch', 'batch_id', 'id') } : row)),
+    ...compatibleRows('/v1', TOOLS).map((row) =>
+      row.creates?.['id'] === 'batch' ? { ...row, ...creates('batch', 'batch_id', 'id') } : row,
+    ),
     // A deferred completion is fetched later.
     model('POST /v1/chat/completions', body(TOOLS), creates('completion', 'request_id')),
     neutral('GET DELETE /v1/responses/{response}'),
@@ -24,7 +40,9 @@ export const xai: ProviderRow = {
     model('POST /v1/messages', messagesBody(''), { usage: 'anthropic' }),
     model('POST /v1/complete', messagesBody(''), { usage: 'anthropic' }),
     model('POST /v1/tokenize-text'),
-    ...['generations', 'edits', 'extensions'].map((verb) => model(`POST /v1/videos/${verb}`, body({ objects: SHOWN }), creates('video', 'request_id'))),
+    ...['generations', 'edits', 'extensions'].map((verb) =>
+      model(`POST /v1/videos/${verb}`, body({ objects: SHOWN }), creates('video', 'request_id')),
+    ),
     neutral('GET /v1/videos/{video}', creates('file', 'video.file_output.file_id', 'video.url')),
     model('POST /v1/tts', STORED, { names: { voice_id: 'voice' } }),
     neutral('GET /v1/tts/voices'),
@@ -33,22 +51,32 @@ export const xai: ProviderRow = {
     neutral('GET /v1/custom-voices/{voice}/audio'),
     model('POST /v1/stt', form()),
     model('GET /v1/realtime', { at: 'query' }),
-    ...['language-models', 'image-generation-models', 'video-generation-models', 'embedding-models'].flatMap((list) => [
-      neutral(`GET /v1/${list}`),
-      neutral(`GET /v1/${list}/{any:}`),
-    ]),
+    ...[
+      'language-models',
+      'image-generation-models',
+      'video-generation-models',
+      'embedding-models',
+    ].flatMap((list) => [neutral(`GET /v1/${list}`), neutral(`GET /v1/${list}/{any:}`)]),
     neutral('POST /v1/batches/{batch}:cancel'),
     neutral('GET /v1/batches/{batch}/results'),
     neutral('GET /v1/batches/{batch}/requests'),
     model('POST /v1/batches/{batch}/requests', STORED),
     // Tools call a collection a vector store.
     neutral('GET /v1/collections', { listed: { 'collections[].collection_id': 'vector_store' } }),
-    neutral('POST /v1/documents/search', { changes: false, names: { 'source.collection_ids[]': 'vector_store', 'collection_ids[]': 'vector_store' } }),
+    neutral('POST /v1/documents/search', {
+      changes: false,
+      names: { 'source.collection_ids[]': 'vector_store', 'collection_ids[]': 'vector_store' },
+    }),
   ],
   admin: [/\/(auth|teams?|billing)($|[/:])/],
-  spelling: { prefixes: { file_: 'file', 'file-': 'file', batch_: 'batch', collection_: 'vector_store' }, uuids: true, dialect: true },
+  spelling: {
+    prefixes: { file_: 'file', 'file-': 'file', batch_: 'batch', collection_: 'vector_store' },
+    uuids: true,
+    dialect: true,
+  },
   errors: 'openai',
-  // Ids of custom voices have eight characters: docs.x.ai/developers/model-capabilities/audio/custom-voices.
+  // Ids of custom voices have eight characters:
+  // docs.x.ai/developers/model-capabilities/audio/custom-voices.
   publicObjects: { voice: /^(?![0-9a-z]{8}$)/ },
   usage: 'xai',
 }

@@ -1,4 +1,5 @@
-// A binary max-heap of things that know their place in it, so that one whose value has changed is moved in O(log n).
+// A binary max-heap of things that know their place in it, so that one whose value has changed is
+// moved in O(log n).
 
 /** Something that a heap orders by `used`. It can be in one heap at a time. */
 export interface Ranked {

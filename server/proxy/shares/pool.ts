@@ -1,11 +1,17 @@
-// One shared resource (open requests, bytes of bodies), given out in shares: who may have how much of it, and who has to give some back.
+// One shared resource (open requests, bytes of bodies), given out in shares: who may have how much
+// of it, and who has to give some back.
 //
-// Each account, and each key of an account, has the same share. Beyond it, a key may use what is free. When a key that is within its share finds
-// nothing free, the newest unfinished bodies of the key furthest over are dropped: of the account that uses most, unless that is our own, and in it
-// of the key that uses most. Nobody is made to give way to somebody who would then use more, so two keys never take from each other in turns.
+// Each account, and each key of an account, has the same share. Beyond it, a key may use what is
+// free. When a key that is within its share finds nothing free, the newest unfinished bodies of the
+// key furthest over are dropped: of the account that uses most, unless that is our own, and in it
+// of the key that uses most. Nobody is made to give way to somebody who would then use more, so two
+// keys never take from each other in turns.
 import { MaxHeap, type Ranked } from './heap.ts'
 
-/** In the resource's unit. `free` ≤ `key` ≤ `account`: what is in use may reach so much by claims of … */
+/**
+ * In the resource's unit. `free` ≤ `key` ≤ `account`: what is in use may reach so much by claims of
+ * …
+ */
 export interface PoolLimits {
   /** The share of a key, and of an account. */
   readonly share: number
@@ -42,7 +48,10 @@ export class KeyUse implements Ranked {
 export class Claim {
   amount = 0
   readonly key: KeyUse
-  /** Ends the request, which gives everything back before it returns; null: it cannot be dropped. Set by the pool. */
+  /**
+   * Ends the request, which gives everything back before it returns; null: it cannot be dropped.
+   * Set by the pool.
+   */
   drop: (() => void) | null = null
   /** Neighbours among the claims of its key that can be dropped. */
   older: Claim | null = null
@@ -67,7 +76,10 @@ export class Pool {
     this.limits = limits
   }
 
-  /** Gives so much more to a claim, if need be by dropping others. False: there is no room for it. O(log n) for each claim that is dropped. */
+  /**
+   * Gives so much more to a claim, if need be by dropping others. False: there is no room for it.
+   * O(log n) for each claim that is dropped.
+   */
   take(claim: Claim, amount: number): boolean {
     if (this.used + amount > this.limits.free && !this.#makeRoom(claim, amount)) return false
     this.force(claim, amount)
@@ -104,7 +116,8 @@ export class Pool {
       const victim = (isWithin ? this.#furthestOver(claim, amount) : null)?.newest
       if (victim == null) {
         if (isWithin && this.used + amount <= this.#ceiling(key.account, amount)) return true
-        // Nothing but its own: then the older bodies come first, so that some of them are completed.
+        // Nothing but its own: then the older bodies come first, so that some of them are
+        // completed.
         if (!claim.linked || claim === key.newest) return false
         this.#drop(key.newest!)
       } else this.#drop(victim)
@@ -120,7 +133,8 @@ export class Pool {
   #furthestOver({ key }: Claim, amount: number): KeyUse | null {
     const { account } = key
     const largest = this.#accounts.top
-    if (largest !== null && largest !== account && largest.used > account.used + amount) return largest.keys.top
+    if (largest !== null && largest !== account && largest.used > account.used + amount)
+      return largest.keys.top
     const sibling = account.keys.top
     return sibling !== null && sibling !== key && sibling.used > key.used + amount ? sibling : null
   }

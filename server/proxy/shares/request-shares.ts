@@ -1,8 +1,12 @@
-// Shares of what all proxied requests use together: places among the open requests, and memory for bodies that have to be read whole.
+// Shares of what all proxied requests use together: places among the open requests, and memory for
+// bodies that have to be read whole.
 import { AccountUse, Claim, KeyUse, Pool } from './pool.ts'
 
 export interface SharesLimits {
-  /** Requests that may be under way at once, whoever sends them; twice as many with those of keys within their share. */
+  /**
+   * Requests that may be under way at once, whoever sends them; twice as many with those of keys
+   * within their share.
+   */
   readonly open: number
   /** Bytes of bodies that are held at once at most. */
   readonly held: number
@@ -16,7 +20,10 @@ interface Use<T> {
   readonly held: T
 }
 
-/** Keys and accounts without a request are forgotten when there are this many, and again when those that are left have doubled. */
+/**
+ * Keys and accounts without a request are forgotten when there are this many, and again when those
+ * that are left have doubled.
+ */
 const MAX_IDLE = 1_024
 
 export class Shares {
@@ -28,9 +35,19 @@ export class Shares {
 
   constructor({ open, held, body }: SharesLimits) {
     const quarter = Math.max(1, Math.floor(open / 4))
-    this.#open = new Pool({ share: quarter, free: open, key: Math.floor(open * 1.5), account: open * 2 })
+    this.#open = new Pool({
+      share: quarter,
+      free: open,
+      key: Math.floor(open * 1.5),
+      account: open * 2,
+    })
     const eighth = Math.min(held, Math.max(Math.floor(held / 8), body))
-    this.#held = new Pool({ share: eighth, free: Math.max(eighth, Math.floor(held / 2)), key: Math.max(eighth, Math.floor(held * 0.75)), account: held })
+    this.#held = new Pool({
+      share: eighth,
+      free: Math.max(eighth, Math.floor(held / 2)),
+      key: Math.max(eighth, Math.floor(held * 0.75)),
+      account: held,
+    })
   }
 
   /** Requests that have a place. */
@@ -43,7 +60,10 @@ export class Shares {
     return this.#held.used
   }
 
-  /** Requests that were ended, half received, to make room for others: for their place, and for their bytes. */
+  /**
+   * Requests that were ended, half received, to make room for others: for their place, and for
+   * their bytes.
+   */
   get dropped(): { readonly open: number; readonly held: number } {
     return { open: this.#open.dropped, held: this.#held.dropped }
   }
@@ -59,7 +79,10 @@ export class Shares {
     return new Place(this.#open, claim, this.#held, use.held)
   }
 
-  /** A key with nothing open always gets a place, unless its account has more than its share and all that there is for such accounts is taken. */
+  /**
+   * A key with nothing open always gets a place, unless its account has more than its share and all
+   * that there is for such accounts is taken.
+   */
   #isFirst({ used, account }: KeyUse): boolean {
     const { share, account: most } = this.#open.limits
     return used === 0 && (account.used < share || this.#open.used < most)
@@ -68,13 +91,17 @@ export class Shares {
   #add(keyId: string, accountId: string): Use<KeyUse> {
     if (this.#keys.size >= this.#tidyAt) this.#tidy()
     let account = this.#accounts.get(accountId)
-    if (account === undefined) this.#accounts.set(accountId, (account = { open: new AccountUse(), held: new AccountUse() }))
+    if (account === undefined)
+      this.#accounts.set(accountId, (account = { open: new AccountUse(), held: new AccountUse() }))
     const use = { open: new KeyUse(account.open), held: new KeyUse(account.held) }
     this.#keys.set(keyId, use)
     return use
   }
 
-  /** Forgets who has no request. Amortised: the next time comes when the number of those that are kept has doubled. */
+  /**
+   * Forgets who has no request. Amortised: the next time comes when the number of those that are
+   * kept has doubled.
+   */
   #tidy(): void {
     for (const [id, { open }] of this.#keys) if (open.used === 0) this.#keys.delete(id)
     for (const [id, { open }] of this.#accounts) if (open.used === 0) this.#accounts.delete(id)
@@ -82,7 +109,10 @@ export class Shares {
   }
 }
 
-/** What one request has: its place, and the bytes of its body that are held. It lives as long as the request. */
+/**
+ * What one request has: its place, and the bytes of its body that are held. It lives as long as the
+ * request.
+ */
 export class Place {
   readonly #open: Pool
   readonly #held: Pool
@@ -113,10 +143,14 @@ export class Place {
 
   /** Nothing of the body is held any more. */
   release(): void {
-    if (this.#bytes !== null && this.#bytes.amount > 0) this.#held.give(this.#bytes, this.#bytes.amount)
+    if (this.#bytes !== null && this.#bytes.amount > 0)
+      this.#held.give(this.#bytes, this.#bytes.amount)
   }
 
-  /** As long as the body has not come to its end the request may be ended, to make room for others. @param drop ends it; the place has been left by then */
+  /**
+   * As long as the body has not come to its end the request may be ended, to make room for others.
+   * @param drop ends it; the place has been left by then
+   */
   offer(drop: () => void): void {
     this.#drop = drop
     this.#open.offer(this.#claim, this.#end)

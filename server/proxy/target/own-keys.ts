@@ -1,4 +1,5 @@
-// Finds our own proxy keys in what would go to a provider: a key opens this server, and nobody else is to hold it.
+// Finds our own proxy keys in what would go to a provider: a key opens this server, and nobody else
+// is to hold it.
 import { SECRET_TEXT_LENGTH } from '../../common/secrets.ts'
 import { decodedFully } from '../providers/object-ref.ts'
 
@@ -12,12 +13,22 @@ const BASE64 = /[A-Za-z0-9+/_-]{80,}/g
 /** Whether a path or query, of which each part may be percent-encoded, spells a key. */
 export function addressHoldsKey(pathAndQuery: string): boolean {
   if (pathAndQuery.length < SECRET_TEXT_LENGTH) return false
-  return KEY.test(pathAndQuery) || (pathAndQuery.includes('%') && pathAndQuery.split(/[/?&=]/).some((part) => KEY.test(decodedFully(part))))
+  return (
+    KEY.test(pathAndQuery) ||
+    (pathAndQuery.includes('%') &&
+      pathAndQuery.split(/[/?&=]/).some((part) => KEY.test(decodedFully(part))))
+  )
 }
 
-/** Whether a header's value holds a key: no header but those that we read is meant to. Shorter values cannot hold one. */
+/**
+ * Whether a header's value holds a key: no header but those that we read is meant to. Shorter
+ * values cannot hold one.
+ */
 export function valueHoldsKey(value: string): boolean {
   if (value.length < SECRET_TEXT_LENGTH) return false
-  if (value.includes(PREFIX) || (value.includes('%') && decodedFully(value).includes(PREFIX))) return true
-  return (value.match(BASE64) ?? []).some((text) => KEY.test(Buffer.from(text, 'base64').toString('latin1')))
+  if (value.includes(PREFIX) || (value.includes('%') && decodedFully(value).includes(PREFIX)))
+    return true
+  return (value.match(BASE64) ?? []).some((text) =>
+    KEY.test(Buffer.from(text, 'base64').toString('latin1')),
+  )
 }

@@ -1,29 +1,44 @@
-// The raw request target of a proxied request → the upstream address that will be dialled, or a refusal. Step 1 of the contract.
-// `/proxy?url=<address>` and `/proxy/<host>/<path>?<query>` are two spellings of one address: what holds for the one holds for the other.
+// The raw request target of a proxied request → the upstream address that will be dialled, or a
+// refusal. Step 1 of the contract. `/proxy?url=<address>` and `/proxy/<host>/<path>?<query>` are
+// two spellings of one address: what holds for the one holds for the other.
 import { onlyValueOf } from '../../http1/header-fields.ts'
 import { addressHoldsKey } from './own-keys.ts'
 
 /** The address that a caller named, ready to be matched and sent. */
 export interface UpstreamAddress {
   readonly protocol: 'https:'
-  /** Lower case, punycode, as `new URL` spells it. A trailing dot stays (and so matches no provider). */
+  /**
+   * Lower case, punycode, as `new URL` spells it. A trailing dot stays (and so matches no
+   * provider).
+   */
   readonly hostname: string
   readonly port: number
-  /** Exactly what goes on the upstream's request line, credentials of the caller's query already gone. */
+  /**
+   * Exactly what goes on the upstream's request line, credentials of the caller's query already
+   * gone.
+   */
   readonly pathAndQuery: string
   /** What stood in the parameters `key` of the caller's query, decoded. */
   readonly queryKeys: readonly string[]
 }
 
-export type Target = { readonly ok: true; readonly upstream: UpstreamAddress } | { readonly ok: false; readonly message: string }
+export type Target =
+  | { readonly ok: true; readonly upstream: UpstreamAddress }
+  | { readonly ok: false; readonly message: string }
 
-/** How a target names its upstream: in the parameter `url`, or behind `/proxy/`, as clients write it that take a base URL. */
+/**
+ * How a target names its upstream: in the parameter `url`, or behind `/proxy/`, as clients write it
+ * that take a base URL.
+ */
 export type TargetForm = 'parameter' | 'base-url'
 
-/** Longest address that is looked at, in characters; Node's own limit on a request line is 16 KiB. */
+/**
+ * Longest address that is looked at, in characters; Node's own limit on a request line is 16 KiB.
+ */
 const LONGEST = 16_384
 
-// What a path may hold (RFC 3986 pchar and "/"): nothing that WHATWG URL parsing would rewrite. A query may hold more.
+// What a path may hold (RFC 3986 pchar and "/"): nothing that WHATWG URL parsing would rewrite. A
+// query may hold more.
 const PATH = /^[A-Za-z0-9\-._~!$&'()*+,;=:@%/]*$/
 const QUERY = /^[!$-;=?-[\]^-~]*$/
 const ASCII = /^[\u0021-\u007e]*$/
@@ -31,12 +46,25 @@ const BAD_PERCENT = /%(?![0-9A-Fa-f]{2})/
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
 
-/** Query parameters that carry a caller's own upstream credential, in every provider's spelling (compared in lower case). */
-const CREDENTIAL_PARAMETERS = new Set(['key', 'access_token', 'oauth_token', 'api_key', 'api-key', 'subscription-key'])
+/**
+ * Query parameters that carry a caller's own upstream credential, in every provider's spelling
+ * (compared in lower case).
+ */
+const CREDENTIAL_PARAMETERS = new Set([
+  'key',
+  'access_token',
+  'oauth_token',
+  'api_key',
+  'api-key',
+  'subscription-key',
+])
 
 const refuse = (message: string): Target => ({ ok: false, message })
 
-/** Our own path in front of what a target names; also of one in absolute form (RFC 9112, section 3.2.2), whose host may not be empty, nor follow a user's name (RFC 9110, section 4.2). */
+/**
+ * Our own path in front of what a target names; also of one in absolute form (RFC 9112, section
+ * 3.2.2), whose host may not be empty, nor follow a user's name (RFC 9110, section 4.2).
+ */
 const OWN_PATH = /^(?:https?:\/\/[^/?#@]+)?\/proxy(?=[/?]|$)/i
 
 /** Whether a raw request target is for the proxy. */
@@ -45,16 +73,22 @@ export const isProxyTarget = (target: string): boolean => OWN_PATH.test(target)
 /** What stands behind our own path in a raw request target: `''`, `?…` or `/…`. */
 export const behindOwnPath = (target: string): string => target.replace(OWN_PATH, '')
 
-export const formOf = (target: string): TargetForm => (behindOwnPath(target).startsWith('/') ? 'base-url' : 'parameter')
+export const formOf = (target: string): TargetForm =>
+  behindOwnPath(target).startsWith('/') ? 'base-url' : 'parameter'
 
-/** fal's client sends everything to one address, and says here what it wants there (@fal-ai/client, `proxyUrl`). */
+/**
+ * fal's client sends everything to one address, and says here what it wants there (@fal-ai/client,
+ * `proxyUrl`).
+ */
 export const TARGET_HEADER = 'x-fal-target-url'
 /** Of a target that names nothing itself. */
 const LONGEST_BARE = '/proxy/'.length
 /** Whether a raw request target names no address. */
 export const namesNothing = (target: string): boolean => target.length <= LONGEST_BARE
 
-/** A raw request target, or where that names nothing what a header names, as the parameter would. */
+/**
+ * A raw request target, or where that names nothing what a header names, as the parameter would.
+ */
 export function namedTarget(target: string, headers: readonly string[]): string {
   if (!namesNothing(target)) return target
   const address = onlyValueOf(headers, TARGET_HEADER)
@@ -67,23 +101,36 @@ export function namedTarget(target: string, headers: readonly string[]): string 
  * @param target the raw request target, undecoded
  */
 export function readTarget(target: string): Target {
-  if (!ASCII.test(target)) return refuse('The request target holds a space, a control character or a raw non-ASCII byte. Percent-encode it.')
+  if (!ASCII.test(target))
+    return refuse(
+      'The request target holds a space, a control character or a raw non-ASCII byte. Percent-encode it.',
+    )
   const named = behindOwnPath(target)
   return named.startsWith('/') ? readBaseUrl(named.slice(1)) : readParameter(named.slice(1))
 }
 
 /** Reads `<host>/<path>?<query>`. Nothing of it is decoded: it is spelled as the upstream's own. */
 function readBaseUrl(named: string): Target {
-  if (!/^[^/?]+\//.test(named)) return refuse('The target names no upstream address. Use /proxy/<host>/<path> or /proxy?url=<upstream address>.')
-  if (named.length > LONGEST) return refuse(`The upstream address is longer than ${LONGEST} characters.`)
+  if (!/^[^/?]+\//.test(named))
+    return refuse(
+      'The target names no upstream address. Use /proxy/<host>/<path> or /proxy?url=<upstream address>.',
+    )
+  if (named.length > LONGEST)
+    return refuse(`The upstream address is longer than ${LONGEST} characters.`)
   return readAddress(`https://${named}`)
 }
 
-/** Reads `url=<address>`: one parameter, whose value is decoded once. @param search what follows the `?`, undecoded */
+/**
+ * Reads `url=<address>`: one parameter, whose value is decoded once. @param search what follows the
+ * `?`, undecoded
+ */
 function readParameter(search: string): Target {
   const parameters = search.split('&')
   const named = parameters.filter((parameter) => parameter.startsWith('url='))
-  if (named.length === 0) return refuse('The query parameter `url` is missing. Use /proxy?url=<upstream address>, or /proxy/<host>/<path>.')
+  if (named.length === 0)
+    return refuse(
+      'The query parameter `url` is missing. Use /proxy?url=<upstream address>, or /proxy/<host>/<path>.',
+    )
   if (named.length > 1) return refuse('There is more than one query parameter `url`.')
   if (parameters.length > 1) {
     return refuse(
@@ -92,7 +139,8 @@ function readParameter(search: string): Target {
     )
   }
   const raw = search.slice('url='.length)
-  if (raw.length > LONGEST) return refuse(`The upstream address is longer than ${LONGEST} characters.`)
+  if (raw.length > LONGEST)
+    return refuse(`The upstream address is longer than ${LONGEST} characters.`)
   let address: string
   try {
     address = decodeURIComponent(raw)
@@ -104,10 +152,17 @@ function readParameter(search: string): Target {
 
 /** Reads an address that has been decoded once; also used for the `Location` of a redirect. */
 export function readAddress(address: string): Target {
-  if (!address.startsWith('https://')) return refuse('The upstream address must begin with https:// (and be percent-encoded at most once).')
+  if (!address.startsWith('https://'))
+    return refuse(
+      'The upstream address must begin with https:// (and be percent-encoded at most once).',
+    )
   if (CONTROL.test(address)) return refuse('The upstream address holds a control character.')
-  if (/[\s\\]/.test(address)) return refuse('The upstream address holds a space or a backslash. Encode a space as %20 before encoding the address as a whole.')
-  if (address.includes('#')) return refuse('The upstream address has a fragment (#…), which no server ever receives.')
+  if (/[\s\\]/.test(address))
+    return refuse(
+      'The upstream address holds a space or a backslash. Encode a space as %20 before encoding the address as a whole.',
+    )
+  if (address.includes('#'))
+    return refuse('The upstream address has a fragment (#…), which no server ever receives.')
 
   const rest = address.slice('https://'.length)
   const cut = rest.search(/[/?]/)
@@ -116,21 +171,41 @@ export function readAddress(address: string): Target {
   if (typeof host === 'string') return refuse(host)
 
   // What is beyond ASCII is encoded as every URL parser does it.
-  const tail = (cut < 0 ? '/' : rest[cut] === '?' ? `/${rest.slice(cut)}` : rest.slice(cut)).replace(/[\u0080-\uffff]+/g, encodeURIComponent)
+  const tail = (
+    cut < 0 ? '/' : rest[cut] === '?' ? `/${rest.slice(cut)}` : rest.slice(cut)
+  ).replace(/[\u0080-\uffff]+/g, encodeURIComponent)
   const question = tail.indexOf('?')
   const path = question < 0 ? tail : tail.slice(0, question)
   const query = question < 0 ? null : tail.slice(question + 1)
-  if (!PATH.test(path)) return refuse('The path of the upstream address holds a character that must be percent-encoded.')
-  if (query !== null && !QUERY.test(query)) return refuse('The query of the upstream address holds a character that must be percent-encoded.')
-  if (BAD_PERCENT.test(tail)) return refuse('The upstream address holds a % that is not followed by two hexadecimal digits. Encode it as %25.')
-  if (changesWhenDecodedAgain(path)) return refuse('The path of the upstream address would change its meaning if it were decoded a second time.')
+  if (!PATH.test(path))
+    return refuse(
+      'The path of the upstream address holds a character that must be percent-encoded.',
+    )
+  if (query !== null && !QUERY.test(query))
+    return refuse(
+      'The query of the upstream address holds a character that must be percent-encoded.',
+    )
+  if (BAD_PERCENT.test(tail))
+    return refuse(
+      'The upstream address holds a % that is not followed by two hexadecimal digits. Encode it as %25.',
+    )
+  if (changesWhenDecodedAgain(path))
+    return refuse(
+      'The path of the upstream address would change its meaning if it were decoded a second time.',
+    )
   const { kept, keys } = query === null ? NO_QUERY : withoutCredentials(query)
   const pathAndQuery = kept === null || (kept === '' && query !== '') ? path : `${path}?${kept}`
-  if (addressHoldsKey(pathAndQuery)) return refuse('The upstream address holds a proxy key, which would reach the provider. Send the key in the Authorization header.')
+  if (addressHoldsKey(pathAndQuery))
+    return refuse(
+      'The upstream address holds a proxy key, which would reach the provider. Send the key in the Authorization header.',
+    )
   return { ok: true, upstream: { protocol: 'https:', ...host, pathAndQuery, queryKeys: keys } }
 }
 
-/** A host that no parser spells otherwise: letters, digits and hyphens, no label in punycode, the last one not a number. */
+/**
+ * A host that no parser spells otherwise: letters, digits and hyphens, no label in punycode, the
+ * last one not a number.
+ */
 const PLAIN_HOST = /^(?!.*xn--)(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*$/i
 
 /** `host[:port]` → normalised host and port, or the sentence that says what is wrong. */
@@ -138,17 +213,21 @@ function readAuthority(authority: string): { hostname: string; port: number } | 
   if (authority.includes('@')) return 'The upstream address holds a user name or password.'
   if (authority.includes('%')) return 'The host of the upstream address is percent-encoded.'
   const parts = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::([1-9][0-9]{0,4}))?$/i.exec(authority)
-  if (!parts?.[1]) return 'The upstream address has no valid host, or its port is not a plain number.'
+  if (!parts?.[1])
+    return 'The upstream address has no valid host, or its port is not a plain number.'
   const port = parts[2] === undefined ? 443 : Number(parts[2])
   if (port > 65_535) return 'The port of the upstream address is out of range.'
   if (PLAIN_HOST.test(parts[1])) return { hostname: parts[1].toLowerCase(), port }
   const address = `https://${parts[1]}/`
-  return URL.canParse(address) ? { hostname: new URL(address).hostname, port } : 'The upstream address has no valid host.'
+  return URL.canParse(address)
+    ? { hostname: new URL(address).hostname, port }
+    : 'The upstream address has no valid host.'
 }
 
 /**
- * Whether an upstream that decodes the path once more would see other segments: encoded dots, backslashes, `?`, `#`, control
- * characters, or an encoded `%`. An encoded slash alone may stay: an ARN in Bedrock's model segment needs it.
+ * Whether an upstream that decodes the path once more would see other segments: encoded dots,
+ * backslashes, `?`, `#`, control characters, or an encoded `%`. An encoded slash alone may stay: an
+ * ARN in Bedrock's model segment needs it.
  */
 function changesWhenDecodedAgain(path: string): boolean {
   for (const segment of path.split('/')) {
@@ -159,8 +238,14 @@ function changesWhenDecodedAgain(path: string): boolean {
     } catch {
       return true
     }
-    if (CONTROL.test(decoded) || /[\\?#]/.test(decoded) || /%[0-9A-Fa-f]{2}/.test(decoded)) return true
-    if (decoded.split('/').some((piece) => piece === '.' || piece === '..' || (piece === '' && decoded !== ''))) return true
+    if (CONTROL.test(decoded) || /[\\?#]/.test(decoded) || /%[0-9A-Fa-f]{2}/.test(decoded))
+      return true
+    if (
+      decoded
+        .split('/')
+        .some((piece) => piece === '.' || piece === '..' || (piece === '' && decoded !== ''))
+    )
+      return true
   }
   return false
 }
@@ -177,8 +262,9 @@ const NO_KEYS: readonly string[] = []
 const NO_QUERY: StrippedQuery = { kept: null, keys: NO_KEYS }
 
 /**
- * A query without the parameters in which a caller may send an upstream credential (`key`, `access_token`, …, any case, any
- * percent-encoding) and without Google's system parameters (`$…`). Everything else keeps its bytes and its order.
+ * A query without the parameters in which a caller may send an upstream credential (`key`,
+ * `access_token`, …, any case, any percent-encoding) and without Google's system parameters (`$…`).
+ * Everything else keeps its bytes and its order.
  */
 function withoutCredentials(query: string): StrippedQuery {
   const parameters = query.split('&')
@@ -189,10 +275,15 @@ function withoutCredentials(query: string): StrippedQuery {
     if (!name.startsWith('$') && !CREDENTIAL_PARAMETERS.has(name)) kept.push(parameter)
     else if (name === 'key') keys.push(valueOf(parameter))
   }
-  return kept.length === parameters.length ? { kept: query, keys: NO_KEYS } : { kept: kept.join('&'), keys }
+  return kept.length === parameters.length
+    ? { kept: query, keys: NO_KEYS }
+    : { kept: kept.join('&'), keys }
 }
 
-/** A parameter's name in lower case. One that is encoded twice is still a name to a lenient server, so it is decoded until nothing changes. */
+/**
+ * A parameter's name in lower case. One that is encoded twice is still a name to a lenient server,
+ * so it is decoded until nothing changes.
+ */
 function nameOf(parameter: string): string {
   const equals = parameter.indexOf('=')
   let name = equals < 0 ? parameter : parameter.slice(0, equals)

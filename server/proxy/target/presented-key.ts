@@ -2,8 +2,19 @@
 import type { Provider } from '../providers/provider.ts'
 import { namesNothing, TARGET_HEADER } from './parse-target.ts'
 
-/** TABLE of headers, beside `Authorization` and that of the provider's row, in which clients are told to send a key (lower case). */
-const KEY_HEADERS: ReadonlySet<string> = new Set(['x-api-key', 'x-goog-api-key', 'api-key', 'xi-api-key', 'x-key', 'x-gladia-key', 'x-hume-api-key'])
+/**
+ * TABLE of headers, beside `Authorization` and that of the provider's row, in which clients are
+ * told to send a key (lower case).
+ */
+const KEY_HEADERS: ReadonlySet<string> = new Set([
+  'x-api-key',
+  'x-goog-api-key',
+  'api-key',
+  'xi-api-key',
+  'x-key',
+  'x-gladia-key',
+  'x-hume-api-key',
+])
 
 const AUTHORIZATION = 'authorization'
 /** How every proxy key begins; what does not is somebody else's, and dropped. */
@@ -14,13 +25,19 @@ const IN_AUTHORIZATION = /^(?:\S+[ \t]+)?(tmk_\S+)[ \t]*$/
 const varies = new WeakMap<Provider, string>()
 
 /**
- * The headers of a request that decide what is answered at one address, for `Vary` (RFC 9110, section 12.5.5): those that hold a key, of which caches
- * know `Authorization` alone, `Origin`, and the one that names the upstream where the target does not.
+ * The headers of a request that decide what is answered at one address, for `Vary` (RFC 9110,
+ * section 12.5.5): those that hold a key, of which caches know `Authorization` alone, `Origin`, and
+ * the one that names the upstream where the target does not.
  */
 export function whatAnswersDependOn(provider: Provider, target: string): string {
   let names = varies.get(provider)
   if (names === undefined) {
-    const all = new Set([AUTHORIZATION, ...KEY_HEADERS, provider.auth.header.toLowerCase(), 'origin'])
+    const all = new Set([
+      AUTHORIZATION,
+      ...KEY_HEADERS,
+      provider.auth.header.toLowerCase(),
+      'origin',
+    ])
     varies.set(provider, (names = [...all].join(', ')))
   }
   return namesNothing(target) ? `${names}, ${TARGET_HEADER}` : names
@@ -40,7 +57,12 @@ export interface Presented {
  * @param provider whose address is called, where that is known
  * @param queryKeys what its address holds in `key`
  */
-export function presentedKey(headers: readonly string[], authorization: string | undefined, provider: Provider | null, queryKeys: readonly string[]): Presented | null {
+export function presentedKey(
+  headers: readonly string[],
+  authorization: string | undefined,
+  provider: Provider | null,
+  queryKeys: readonly string[],
+): Presented | null {
   let found: string | undefined
   for (let i = 0; i < headers.length; i += 2) {
     const value = headers[i + 1]!
@@ -59,7 +81,8 @@ export function presentedKey(headers: readonly string[], authorization: string |
     }
   }
   // A header with a scheme wants one.
-  if (found === undefined) return { credential: authorization?.startsWith(PREFIX) ? '' : authorization, fromQuery }
+  if (found === undefined)
+    return { credential: authorization?.startsWith(PREFIX) ? '' : authorization, fromQuery }
   const other = IN_AUTHORIZATION.exec(authorization ?? '')?.[1]
   return other === undefined || other === found ? { credential: found, fromQuery } : null
 }
@@ -68,5 +91,9 @@ export function presentedKey(headers: readonly string[], authorization: string |
 function holdsKeys(name: string, provider: Provider | null): boolean {
   if (KEY_HEADERS.has(name)) return true
   const auth = provider?.auth
-  return auth !== undefined && auth.header.toLowerCase() === name && (name !== AUTHORIZATION || auth.scheme === undefined)
+  return (
+    auth !== undefined &&
+    auth.header.toLowerCase() === name &&
+    (name !== AUTHORIZATION || auth.scheme === undefined)
+  )
 }

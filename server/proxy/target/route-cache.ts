@@ -1,5 +1,5 @@
-// What an address means, worked out once: steps 1, 3 and 4 depend on nothing but the address, the method and the provider table, and callers
-// ask for the same few addresses again and again.
+// What an address means, worked out once: steps 1, 3 and 4 depend on nothing but the address, the
+// method and the provider table, and callers ask for the same few addresses again and again.
 import { ownText } from '../../common/copy-string.ts'
 import type { Match } from '../providers/endpoint.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
@@ -15,7 +15,10 @@ export interface Route {
   readonly named: Upstream | null
   /** In whose way a refusal is written where the address is nobody's. */
   readonly near: Provider | null
-  /** Set by whoever has classified it, and by whoever has dialled it: only for callers that have proven who they are. */
+  /**
+   * Set by whoever has classified it, and by whoever has dialled it: only for callers that have
+   * proven who they are.
+   */
   match: Match | null
   dial: Dial | null
 }
@@ -23,11 +26,17 @@ export interface Route {
 export interface Ways {
   /** The route of a raw request target (`/proxy?url=…`, `/proxy/<host>/…`). */
   routeOf(method: string, url: string): Route
-  /** Where an upstream is dialled; the same object for the same place, because connections are pooled by it. */
+  /**
+   * Where an upstream is dialled; the same object for the same place, because connections are
+   * pooled by it.
+   */
   dialFor(named: Upstream): Dial
 }
 
-/** Routes that are kept, and the longest address among them. When there are more, all are worked out again. */
+/**
+ * Routes that are kept, and the longest address among them. When there are more, all are worked out
+ * again.
+ */
 const MOST = 2_000
 const LONGEST = 1_024
 
@@ -51,7 +60,15 @@ export function createWays(tableNow: () => ProviderTable): Ways {
       const own = ownText(url)
       const target = readTarget(own)
       const named = target.ok ? table.find(target.upstream.hostname, target.upstream.port) : null
-      const made: Route = { target, form: formOf(own), table, named, near: named?.provider ?? table.near(hostIn(own)), match: null, dial: null }
+      const made: Route = {
+        target,
+        form: formOf(own),
+        table,
+        named,
+        near: named?.provider ?? table.near(hostIn(own)),
+        match: null,
+        dial: null,
+      }
       if (url.length > LONGEST) return made
       if (known === undefined) routes.set(method, (known = new Map()))
       known.set(own, made)
@@ -74,6 +91,8 @@ export function createWays(tableNow: () => ProviderTable): Ways {
 /** The host that a target seems to name, however it is written; `''` for none. */
 function hostIn(target: string): string {
   const named = behindOwnPath(target)
-  const host = named.startsWith('/') ? /^\/([a-z0-9.-]{1,253})/i : /https?(?::|%3a)(?:\/|%2f){2}([a-z0-9.-]{1,253})/i
+  const host = named.startsWith('/')
+    ? /^\/([a-z0-9.-]{1,253})/i
+    : /https?(?::|%3a)(?:\/|%2f){2}([a-z0-9.-]{1,253})/i
   return host.exec(named)?.[1] ?? ''
 }

@@ -40,7 +40,8 @@ export class AwsReader implements Reader {
       if (this.#length < wanted) return
       const total = this.#frame.readUInt32BE(0)
       if (wanted === PRELUDE && this.#length === PRELUDE) {
-        if (total < PRELUDE + CHECKSUM || this.#frame.readUInt32BE(4) > total - PRELUDE - CHECKSUM) this.#broken = true
+        if (total < PRELUDE + CHECKSUM || this.#frame.readUInt32BE(4) > total - PRELUDE - CHECKSUM)
+          this.#broken = true
         else if (total > LARGEST_EVENT) {
           this.#skip = total - PRELUDE
           this.#length = 0
@@ -77,7 +78,14 @@ export class AwsReader implements Reader {
     // InvokeModelWithResponseStream wraps the model's own events in base64.
     if (!payload.includes(WRAPPED)) return
     const event = parseJson(payload.toString('latin1'))
-    const bytes = typeof event === 'object' && event !== null && 'bytes' in event && typeof event.bytes === 'string' ? Buffer.from(event.bytes, 'base64') : null
-    if (bytes && (findMarker(bytes, 0, bytes.length) >= 0 || bytes.includes(METRICS))) this.#payload(bytes)
+    const bytes =
+      typeof event === 'object' &&
+      event !== null &&
+      'bytes' in event &&
+      typeof event.bytes === 'string'
+        ? Buffer.from(event.bytes, 'base64')
+        : null
+    if (bytes && (findMarker(bytes, 0, bytes.length) >= 0 || bytes.includes(METRICS)))
+      this.#payload(bytes)
   }
 }

@@ -1,5 +1,6 @@
-// Events of a stream that may hold usage. Most streams repeat it, so little is parsed before the end: the first that holds it is
-// read, and the last few events are kept as bytes, which is all that any provider's rule needs.
+// Events of a stream that may hold usage. Most streams repeat it, so little is parsed before the
+// end: the first that holds it is read, and the last few events are kept as bytes, which is all
+// that any provider's rule needs.
 import { parseJson, stepsOf } from '../json/paths.ts'
 import type { Created } from './created-ids.ts'
 import { type Finding, findUsage } from './usage.ts'
@@ -10,13 +11,17 @@ const LAST = 3
 const BEGINS_JSON = /^\s*(?:\{|\[(?!DONE\]))/
 
 /**
- * The index of a `"usage…"` key in `bytes` between `from` and `to`, or -1. A quote behind a backslash belongs to a text that a
- * model wrote, and `"usage":null` (OpenAI's every chunk but the last) says nothing.
+ * The index of a `"usage…"` key in `bytes` between `from` and `to`, or -1. A quote behind a
+ * backslash belongs to a text that a model wrote, and `"usage":null` (OpenAI's every chunk but the
+ * last) says nothing.
  */
 export function findMarker(bytes: Buffer, from: number, to: number): number {
   let i = bytes.indexOf(MARKER, from)
   while (i >= 0 && i < to) {
-    const nothing = bytes[i + 6] === 0x22 ? NULL_USAGE.test(bytes.toString('latin1', i, Math.min(i + 24, to))) : false
+    const nothing =
+      bytes[i + 6] === 0x22
+        ? NULL_USAGE.test(bytes.toString('latin1', i, Math.min(i + 24, to)))
+        : false
     if (!nothing && (i === 0 || bytes[i - 1] !== 0x5c)) return i
     i = bytes.indexOf(MARKER, i + 6)
   }
@@ -37,11 +42,16 @@ export class Candidates {
     this.#created = created
     const places = Object.keys(created.creates)
     this.#creates = places.length > 0
-    const keys = places.filter((place) => place.includes('[]')).map((place) => stepsOf(place).findLast((step) => step !== '[]'))
+    const keys = places
+      .filter((place) => place.includes('[]'))
+      .map((place) => stepsOf(place).findLast((step) => step !== '[]'))
     this.#markers = [...new Set(keys)].map((key) => Buffer.from(`"${key}"`))
   }
 
-  /** Whether the events up to `end` must be looked at although they hold no usage: the first ones name the object that was created, and some what was made on the way. */
+  /**
+   * Whether the events up to `end` must be looked at although they hold no usage: the first ones
+   * name the object that was created, and some what was made on the way.
+   */
   mayCreate(bytes: Buffer, end: number): boolean {
     if (!this.#creates) return false
     if (this.#created.objects.length === 0 && this.#searched < 4) return true
@@ -66,7 +76,8 @@ export class Candidates {
 
   /** The finding, if any, of an event's JSON text; what it names as created is noted. */
   read(json: string): readonly Finding[] {
-    // What is no JSON (`[DONE]`, or nothing behind the last event) is told by its first letter: to throw and catch an error costs 30 µs.
+    // What is no JSON (`[DONE]`, or nothing behind the last event) is told by its first letter: to
+    // throw and catch an error costs 30 µs.
     if (!BEGINS_JSON.test(json)) return []
     const event = parseJson(json)
     this.#created.search(event)

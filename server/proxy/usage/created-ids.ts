@@ -1,4 +1,5 @@
-// The objects that come into being with an answer: what stands at the places where the endpoint's row expects their names.
+// The objects that come into being with an answer: what stands at the places where the endpoint's
+// row expects their names.
 import { valuesAt } from '../json/paths.ts'
 import { objectRef, VERSION, type ObjectRef } from '../providers/object-ref.ts'
 
@@ -11,7 +12,9 @@ const MOST = 100
 export class Created {
   readonly creates: Creates
   readonly #found: ObjectRef[] = []
-  /** Whether it came into being with this answer; null where that is said, and has not been read. */
+  /**
+   * Whether it came into being with this answer; null where that is said, and has not been read.
+   */
   #isNew: boolean | null
   readonly #waiting: ObjectRef[] = []
 
@@ -40,12 +43,15 @@ export class Created {
 
   add(object: ObjectRef): void {
     if (object.id === '' || this.#found.length >= MOST || this.#isNew === false) return
-    if (this.#isNew === null) return void (this.#waiting.length < MOST && this.#waiting.push(object))
-    if (!this.#found.some(({ kind, id }) => kind === object.kind && id === object.id)) this.#found.push(object)
+    if (this.#isNew === null)
+      return void (this.#waiting.length < MOST && this.#waiting.push(object))
+    if (!this.#found.some(({ kind, id }) => kind === object.kind && id === object.id))
+      this.#found.push(object)
   }
 
   /** Looks at all places of a parsed answer or event. */
   search(answer: unknown): void {
-    for (const place in this.creates) for (const name of valuesAt(answer, place)) this.note(place, name)
+    for (const place in this.creates)
+      for (const name of valuesAt(answer, place)) this.note(place, name)
   }
 }

@@ -1,4 +1,5 @@
-// Reads a JSON answer: one object, Gemini's list of chunks, or lines of JSON. Fifty megabytes pass in the memory of one usage object.
+// Reads a JSON answer: one object, Gemini's list of chunks, or lines of JSON. Fifty megabytes pass
+// in the memory of one usage object.
 import { parseJson, type WantedPaths, wantPaths } from '../json/paths.ts'
 import { JsonScanner, type JsonSink } from '../json/scanner.ts'
 import type { Created, Creates } from './created-ids.ts'

@@ -1,5 +1,6 @@
-// Reads from the bytes of an answer, as they pass, how many tokens it used and which object it created. Step 9 of the contract.
-// It never delays and never changes a byte: it is given each chunk beside the caller, and compressed answers are decoded on the side.
+// Reads from the bytes of an answer, as they pass, how many tokens it used and which object it
+// created. Step 9 of the contract. It never delays and never changes a byte: it is given each chunk
+// beside the caller, and compressed answers are decoded on the side.
 import { valueOf, valuesOf } from '../../http1/header-fields.ts'
 import { codingsOf, Decoding } from '../forward/content-decoding.ts'
 import { AwsReader } from './aws-event-stream.ts'
@@ -18,20 +19,38 @@ export interface Meter {
   readonly created: readonly ObjectRef[]
   /** Takes the next bytes as they came from the upstream, in any split. Copies what it keeps. */
   write(chunk: Buffer): void
-  /** Ends the answer, whole or cut off, and says what was read: at once, unless a decoder has to end first. Never rejects. */
+  /**
+   * Ends the answer, whole or cut off, and says what was read: at once, unless a decoder has to end
+   * first. Never rejects.
+   */
   end(): Usage | Promise<Usage>
 }
 
-/** How much compressed input may wait for the decoder, in bytes; beyond it the usage is unknown rather than the memory unbounded. */
+/**
+ * How much compressed input may wait for the decoder, in bytes; beyond it the usage is unknown
+ * rather than the memory unbounded.
+ */
 const MOST_WAITING = 8 * 1024 * 1024
 
-/** TABLE of content types; the first that fits makes the reader. Of the text of any other type it is looked how it begins. */
+/**
+ * TABLE of content types; the first that fits makes the reader. Of the text of any other type it is
+ * looked how it begins.
+ */
 const READERS: readonly { type: RegExp; reader: (created: Created) => Reader | null }[] = [
-  { type: /^application\/vnd\.amazon\.eventstream\b/i, reader: (created) => new AwsReader(created) },
+  {
+    type: /^application\/vnd\.amazon\.eventstream\b/i,
+    reader: (created) => new AwsReader(created),
+  },
   { type: /^(?:audio|font|image|multipart|video)\//i, reader: () => null },
   { type: /^text\/event-stream\b/i, reader: (created) => new SniffingReader(created, 'sse') },
-  { type: /^application\/(?:x-)?(?:ndjson|jsonl|json-lines|json-seq|stream\+json)\b/i, reader: (created) => new SniffingReader(created, 'json') },
-  { type: /^(?:application|text)\/(?:[\w.-]+\+)?json\b/i, reader: (created) => new SniffingReader(created, 'json') },
+  {
+    type: /^application\/(?:x-)?(?:ndjson|jsonl|json-lines|json-seq|stream\+json)\b/i,
+    reader: (created) => new SniffingReader(created, 'json'),
+  },
+  {
+    type: /^(?:application|text)\/(?:[\w.-]+\+)?json\b/i,
+    reader: (created) => new SniffingReader(created, 'json'),
+  },
   { type: /^/, reader: (created) => new SniffingReader(created, null) },
 ]
 
@@ -41,17 +60,31 @@ const NONE: Creates = {}
 /**
  * Makes the meter of one answer.
  * @param provider whose answer it is
- * @param match the endpoint that was called; lists and polls are not metered, or what they repeat would be counted twice
+ * @param match the endpoint that was called; lists and polls are not metered, or what they repeat
+ *   would be counted twice
  * @param headers the upstream's response headers as a raw list
  * @param kept whether the request asked the provider to keep the answer
  */
-export function createMeter(provider: Provider, match: Match, headers: readonly string[], kept = false): Meter {
+export function createMeter(
+  provider: Provider,
+  match: Match,
+  headers: readonly string[],
+  kept = false,
+): Meter {
   const kind = usageKind(provider, match)
   const created = new Created(createsOf(match, kept))
   const { type, fromHeaders } = readHeaders(headers)
-  if (provider.asks !== undefined) for (const upload of begun(headers, provider)) created.add(upload)
-  const deaf: Meter = { created: created.objects, write() {}, end: () => (kind === null ? null : fromHeaders) ?? UNKNOWN }
-  const reader = kind === null && created.creates === NONE ? null : READERS.find((row) => row.type.test(type))!.reader(created)
+  if (provider.asks !== undefined)
+    for (const upload of begun(headers, provider)) created.add(upload)
+  const deaf: Meter = {
+    created: created.objects,
+    write() {},
+    end: () => (kind === null ? null : fromHeaders) ?? UNKNOWN,
+  }
+  const reader =
+    kind === null && created.creates === NONE
+      ? null
+      : READERS.find((row) => row.type.test(type))!.reader(created)
   const codings = codingsOf(headers)
   if (reader === null || codings === null) return deaf
   const settle = (): Usage => {
@@ -62,7 +95,11 @@ export function createMeter(provider: Provider, match: Match, headers: readonly 
     } catch {
       // A reader's fault must never reach the stream that it watches.
     }
-    return kind === null ? UNKNOWN : findings.length === 0 && fromHeaders !== null ? fromHeaders : mergeFindings(findings, kind)
+    return kind === null
+      ? UNKNOWN
+      : findings.length === 0 && fromHeaders !== null
+        ? fromHeaders
+        : mergeFindings(findings, kind)
   }
   const read = behindMark(reader)
   if (codings.length === 0) return { created: created.objects, write: read, end: settle }
@@ -72,7 +109,9 @@ export function createMeter(provider: Provider, match: Match, headers: readonly 
 /** What the answer may create: a kind that has to be kept only where the request asked for it. */
 function createsOf({ endpoint, creates }: Match, kept: boolean): Creates {
   if (endpoint?.creates === undefined) return endpoint === null ? (creates ?? NONE) : NONE
-  return endpoint.kept === undefined || kept ? endpoint.creates : unkept(endpoint.creates, endpoint.kept)
+  return endpoint.kept === undefined || kept
+    ? endpoint.creates
+    : unkept(endpoint.creates, endpoint.kept)
 }
 
 const unkeptBy = new WeakMap<Creates, Creates>()
@@ -80,7 +119,11 @@ const unkeptBy = new WeakMap<Creates, Creates>()
 /** One value for each row, so that compiled paths are shared. */
 function unkept(creates: Creates, kept: string): Creates {
   let rest = unkeptBy.get(creates)
-  if (rest === undefined) unkeptBy.set(creates, (rest = Object.fromEntries(Object.entries(creates).filter(([, kind]) => kind !== kept))))
+  if (rest === undefined)
+    unkeptBy.set(
+      creates,
+      (rest = Object.fromEntries(Object.entries(creates).filter(([, kind]) => kind !== kept))),
+    )
   return rest
 }
 
@@ -88,7 +131,11 @@ function unkept(creates: Creates, kept: string): Creates {
 function usageKind(provider: Provider, match: Match): UsageKind | null {
   const { endpoint } = match
   if (endpoint === null) return match.class === 'unknown' ? provider.usage : null
-  return endpoint.usage !== undefined && endpoint.class === 'neutral' ? endpoint.usage : endpoint.class === 'model' ? (endpoint.usage ?? provider.usage) : null
+  return endpoint.usage !== undefined && endpoint.class === 'neutral'
+    ? endpoint.usage
+    : endpoint.class === 'model'
+      ? (endpoint.usage ?? provider.usage)
+      : null
 }
 
 /** The byte order mark of UTF-8, which some servers write before a text. */
@@ -108,7 +155,11 @@ function behindMark(reader: Reader): (bytes: Buffer) => void {
 }
 
 /** Runs decoders beside the stream. */
-function decoded(codings: readonly string[], read: (bytes: Buffer) => void, settle: () => Usage): Pick<Meter, 'write' | 'end'> {
+function decoded(
+  codings: readonly string[],
+  read: (bytes: Buffer) => void,
+  settle: () => Usage,
+): Pick<Meter, 'write' | 'end'> {
   const ended = Promise.withResolvers<void>()
   const decoding = new Decoding(codings, read, ended.resolve)
   return {
@@ -127,25 +178,48 @@ function decoded(codings: readonly string[], read: (bytes: Buffer) => void, sett
 
 const BEDROCK = 'x-amzn-bedrock-'
 
-/** The upload that was begun, as the address where it goes on names it (https://ai.google.dev/api/files). */
-function begun(raw: readonly string[], { asks = {}, objectHeaders = {} }: Provider): readonly ObjectRef[] {
+/**
+ * The upload that was begun, as the address where it goes on names it
+ * (https://ai.google.dev/api/files).
+ */
+function begun(
+  raw: readonly string[],
+  { asks = {}, objectHeaders = {} }: Provider,
+): readonly ObjectRef[] {
   const address = valueOf(raw, 'x-goog-upload-url')
   if (address === undefined || !URL.canParse(address)) return []
-  const named = Object.entries(objectHeaders).flatMap(([name, kind]) => valuesOf(raw, name).map((id) => ({ kind, id })))
+  const named = Object.entries(objectHeaders).flatMap(([name, kind]) =>
+    valuesOf(raw, name).map((id) => ({ kind, id })),
+  )
   return [...askedFor(asks, parametersOf(new URL(address).search.slice(1))), ...named]
 }
 
-/** What the headers say: type, and Bedrock's token counts (https://docs.aws.amazon.com/bedrock/latest/userguide/inference-invoke.html). */
+/**
+ * What the headers say: type, and Bedrock's token counts
+ * (https://docs.aws.amazon.com/bedrock/latest/userguide/inference-invoke.html).
+ */
 function readHeaders(raw: readonly string[]): { type: string; fromHeaders: Usage | null } {
   const tokens: Record<string, number> = {}
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!
     if (name.length <= BEDROCK.length || !name.toLowerCase().startsWith(BEDROCK)) continue
-    if (/^\d{1,9}$/.test(raw[i + 1]!)) tokens[name.toLowerCase().slice(BEDROCK.length)] = Number(raw[i + 1])
+    if (/^\d{1,9}$/.test(raw[i + 1]!))
+      tokens[name.toLowerCase().slice(BEDROCK.length)] = Number(raw[i + 1])
   }
   const cached = tokens['cache-read-input-token-count'] ?? null
   const input = tokens['input-token-count'] ?? null
   const output = tokens['output-token-count'] ?? null
-  const fromHeaders = input === null && output === null ? null : { input: input === null ? null : input + (cached ?? 0) + (tokens['cache-write-input-token-count'] ?? 0), output, cached, reasoning: null }
+  const fromHeaders =
+    input === null && output === null
+      ? null
+      : {
+          input:
+            input === null
+              ? null
+              : input + (cached ?? 0) + (tokens['cache-write-input-token-count'] ?? 0),
+          output,
+          cached,
+          reasoning: null,
+        }
   return { type: valuesOf(raw, 'content-type').at(-1) ?? '', fromHeaders }
 }

@@ -1,4 +1,5 @@
-// What every reader of an answer gives: usage objects in their order. What the answer created it notes where it is told to.
+// What every reader of an answer gives: usage objects in their order. What the answer created it
+// notes where it is told to.
 import type { Finding } from './usage.ts'
 
 export interface Reader {
@@ -10,5 +11,8 @@ export interface Reader {
   findings(): readonly Finding[]
 }
 
-/** Largest event, frame or line that is looked at as a whole, in bytes; longer ones are scanned as they pass. */
+/**
+ * Largest event, frame or line that is looked at as a whole, in bytes; longer ones are scanned as
+ * they pass.
+ */
 export const LARGEST_EVENT = 262_144

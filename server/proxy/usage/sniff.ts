@@ -1,4 +1,5 @@
-// Tells JSON from server-sent events by how an answer begins: not every server names the type of what it sends.
+// Tells JSON from server-sent events by how an answer begins: not every server names the type of
+// what it sends.
 import { NO_BYTES } from '../../http1/header-fields.ts'
 import type { Created } from './created-ids.ts'
 import { JsonReader } from './json.ts'
@@ -6,8 +7,12 @@ import type { Reader } from './reader.ts'
 import { SseReader } from './sse.ts'
 import type { Finding } from './usage.ts'
 
-/** What an answer begins with: blank lines, then an object, a list, or a line of an event (a comment has no name). */
-const BEGINNING = /^[ \t\r\n]*(?:(?<json>[{[])|(?<sse>(?:data|event|id|retry)?:)|(?<neither>[^ \t\r\n]))/
+/**
+ * What an answer begins with: blank lines, then an object, a list, or a line of an event (a comment
+ * has no name).
+ */
+const BEGINNING =
+  /^[ \t\r\n]*(?:(?<json>[{[])|(?<sse>(?:data|event|id|retry)?:)|(?<neither>[^ \t\r\n]))/
 /** A name of such a line that has not come whole. */
 const UNDECIDED = /^[ \t\r\n]*(?:d(?:a(?:ta?)?)?|e(?:v(?:e(?:nt?)?)?)?|id?|r(?:e(?:t(?:ry?)?)?)?)?$/
 /** Bytes after which it is not looked any further. */
@@ -37,7 +42,10 @@ export class SniffingReader implements Reader {
     const first = this.#beginning.length > 0 ? 0 : chunk[0]!
     if (first === OBJECT || first === LIST) return this.#begin('json').write(chunk)
     if (first > SPACE && this.#otherwise === 'sse') return this.#begin('sse').write(chunk)
-    this.#beginning = this.#beginning.length === 0 ? Buffer.from(chunk.subarray(0, MOST)) : Buffer.concat([this.#beginning, chunk.subarray(0, MOST)])
+    this.#beginning =
+      this.#beginning.length === 0
+        ? Buffer.from(chunk.subarray(0, MOST))
+        : Buffer.concat([this.#beginning, chunk.subarray(0, MOST)])
     const text = this.#beginning.toString('latin1', 0, MOST)
     if (UNDECIDED.test(text) && text.length < MOST) return
     this.#decide(text, chunk)
@@ -56,7 +64,12 @@ export class SniffingReader implements Reader {
   #decide(text: string, last: Buffer | null): void {
     const found = BEGINNING.exec(text)?.groups
     const blank = found === undefined
-    const kind = blank || found['json'] !== undefined ? 'json' : found['sse'] !== undefined ? 'sse' : this.#otherwise
+    const kind =
+      blank || found['json'] !== undefined
+        ? 'json'
+        : found['sse'] !== undefined
+          ? 'sse'
+          : this.#otherwise
     const begun = this.#beginning!
     this.#beginning = null
     if (kind === null) return
@@ -67,6 +80,7 @@ export class SniffingReader implements Reader {
 
   #begin(kind: Kind): Reader {
     this.#beginning = null
-    return (this.#reader = kind === 'json' ? new JsonReader(this.#created) : new SseReader(this.#created))
+    return (this.#reader =
+      kind === 'json' ? new JsonReader(this.#created) : new SseReader(this.#created))
   }
 }

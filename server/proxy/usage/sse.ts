@@ -1,4 +1,5 @@
-// Reads server-sent events (https://html.spec.whatwg.org/#parsing-an-event-stream). An event that holds no usage costs one search.
+// Reads server-sent events (https://html.spec.whatwg.org/#parsing-an-event-stream). An event that
+// holds no usage costs one search.
 import { Candidates, findMarker } from './candidates.ts'
 import type { Created } from './created-ids.ts'
 import { JsonReader } from './json.ts'
@@ -7,7 +8,10 @@ import type { Finding } from './usage.ts'
 
 const [LF, CR] = [0x0a, 0x0d]
 
-/** Events that came together are kept together up to this many bytes: copying them is cheaper than telling them apart. */
+/**
+ * Events that came together are kept together up to this many bytes: copying them is cheaper than
+ * telling them apart.
+ */
 const SMALL_BLOCK = 2_048
 
 export class SseReader implements Reader {
@@ -78,7 +82,12 @@ export class SseReader implements Reader {
       if (marker < 0) return
       if (end - from <= SMALL_BLOCK) {
         const block = Buffer.from(bytes.subarray(from, end))
-        this.#candidates.keep(() => block.toString('utf8').split(/(?:\r\n|\n|\r(?!\n)){2,}/).flatMap((event) => this.#candidates.read(dataOf(event))))
+        this.#candidates.keep(() =>
+          block
+            .toString('utf8')
+            .split(/(?:\r\n|\n|\r(?!\n)){2,}/)
+            .flatMap((event) => this.#candidates.read(dataOf(event))),
+        )
         return
       }
       const start = Math.max(lastBoundary(bytes.subarray(0, marker), 0), 0)
@@ -112,7 +121,8 @@ export class SseReader implements Reader {
     this.#long.write(end < 0 ? all.subarray(start) : all.subarray(start, start + end))
     if (end < 0) return
     this.#endLong()
-    // Of a long event's other lines only the last is kept: each would be copied again for every line before it.
+    // Of a long event's other lines only the last is kept: each would be copied again for every
+    // line before it.
     const rest = all.subarray(start + end)
     this.write(Buffer.from(rest.subarray(lastLineEnd(rest))))
   }
@@ -128,7 +138,9 @@ export class SseReader implements Reader {
 function dataOf(event: string): string {
   const lines = event.split(/\r\n|\n|\r/)
   const data: string[] = []
-  for (const line of lines) if (line.startsWith('data:')) data.push(line.charCodeAt(5) === 0x20 ? line.slice(6) : line.slice(5))
+  for (const line of lines)
+    if (line.startsWith('data:'))
+      data.push(line.charCodeAt(5) === 0x20 ? line.slice(6) : line.slice(5))
   return data.join('\n')
 }
 
@@ -149,7 +161,8 @@ function lineEnd(bytes: Buffer): number {
 function isBoundary(bytes: Buffer, i: number): boolean {
   const byte = bytes[i]
   const before = bytes[i - 1]
-  if (byte === LF) return before === LF || (before === CR && (bytes[i - 2] === LF || bytes[i - 2] === CR))
+  if (byte === LF)
+    return before === LF || (before === CR && (bytes[i - 2] === LF || bytes[i - 2] === CR))
   return byte === CR && (before === CR || before === LF)
 }
 

@@ -2,8 +2,9 @@
 import type { UsageKind } from '../providers/provider.ts'
 
 /**
- * Tokens of one answer. `input` counts everything that was read, from the cache or not; `output` everything that was written,
- * reasoning included; `cached` and `reasoning` are parts of these two. What a provider did not say is null, never 0.
+ * Tokens of one answer. `input` counts everything that was read, from the cache or not; `output`
+ * everything that was written, reasoning included; `cached` and `reasoning` are parts of these two.
+ * What a provider did not say is null, never 0.
  */
 export interface Usage {
   readonly input: number | null
@@ -15,7 +16,10 @@ export interface Usage {
 /** What is said of an answer that says nothing. */
 export const UNKNOWN: Usage = { input: null, output: null, cached: null, reasoning: null }
 
-/** TABLE of places in an answer, or in an event of a stream, where a usage object stands; the first that is there counts. */
+/**
+ * TABLE of places in an answer, or in an event of a stream, where a usage object stands; the first
+ * that is there counts.
+ */
 export const PLACES = [
   'usage', // nearly everybody
   'usageMetadata', // Gemini, Vertex
@@ -54,20 +58,25 @@ export function findUsage(answer: unknown): Finding | null {
 }
 
 /** Whether a value of JSON is an object. */
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** More tokens than any answer has: sums of such counts would outgrow the integers of databases. */
 const MOST_TOKENS = 1e9
 
 /** A count as providers write it: a number that is not negative. */
-const count = (value: unknown): number | null => (typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? Math.round(value) : null)
-const part = (object: unknown, name: string): number | null => (isObject(object) ? count(object[name]) : null)
+const count = (value: unknown): number | null =>
+  typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? Math.round(value) : null
+const part = (object: unknown, name: string): number | null =>
+  isObject(object) ? count(object[name]) : null
 /** The sum of what is known; null when nothing is. */
-const sum = (...counts: (number | null)[]): number | null => counts.reduce((total, one) => (one === null ? total : (total ?? 0) + one), null)
+const sum = (...counts: (number | null)[]): number | null =>
+  counts.reduce((total, one) => (one === null ? total : (total ?? 0) + one), null)
 
 /**
- * Merges the findings of one answer in their order. Anthropic says its input first and its output last; Bedrock's metrics only
- * count where the model itself said nothing; everywhere else the last one is the whole truth.
+ * Merges the findings of one answer in their order. Anthropic says its input first and its output
+ * last; Bedrock's metrics only count where the model itself said nothing; everywhere else the last
+ * one is the whole truth.
  */
 export function mergeFindings(findings: readonly Finding[], kind: UsageKind): Usage {
   let merged: Record<string, unknown> | null = null
@@ -78,32 +87,54 @@ export function mergeFindings(findings: readonly Finding[], kind: UsageKind): Us
       merged = { ...usage, output_tokens: null }
       started = true
     } else if (place === 'amazon-bedrock-invocationMetrics' && merged !== null) continue
-    else if (started) merged = Object.assign({}, merged, Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null)))
+    else if (started)
+      merged = Object.assign(
+        {},
+        merged,
+        Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null)),
+      )
     else merged = { ...usage }
   }
   return merged === null ? UNKNOWN : readUsage(merged, kind)
 }
 
 /**
- * Reads one usage object. The field names tell the dialect; `kind` settles what the same names mean to whom.
- * Sources: each provider's API reference, and the usage conversion of its AI SDK package.
+ * Reads one usage object. The field names tell the dialect; `kind` settles what the same names mean
+ * to whom. Sources: each provider's API reference, and the usage conversion of its AI SDK package.
  */
 function readUsage(usage: Readonly<Record<string, unknown>>, kind: UsageKind): Usage {
-  if ('promptTokenCount' in usage || 'candidatesTokenCount' in usage || 'totalTokenCount' in usage) return parts(gemini(usage))
-  if ('total_input_tokens' in usage || 'total_output_tokens' in usage) return parts(interactions(usage))
-  if (['inputTokens', 'outputTokens', 'inputTokenCount', 'outputTokenCount'].some((name) => name in usage)) return parts(bedrock(usage))
+  if ('promptTokenCount' in usage || 'candidatesTokenCount' in usage || 'totalTokenCount' in usage)
+    return parts(gemini(usage))
+  if ('total_input_tokens' in usage || 'total_output_tokens' in usage)
+    return parts(interactions(usage))
+  if (
+    ['inputTokens', 'outputTokens', 'inputTokenCount', 'outputTokenCount'].some(
+      (name) => name in usage,
+    )
+  )
+    return parts(bedrock(usage))
   if (isObject(usage['tokens']) || isObject(usage['billed_units'])) return parts(cohere(usage))
   if (kind === 'anthropic' || isClaudes(usage)) return parts(anthropic(usage))
   return parts(openai(usage, kind))
 }
 
-/** Whether Claude says it, as it also does at Vertex and Bedrock. Gateways add its names to OpenAI's, whose numbers are whole. */
+/**
+ * Whether Claude says it, as it also does at Vertex and Bedrock. Gateways add its names to
+ * OpenAI's, whose numbers are whole.
+ */
 function isClaudes(usage: Readonly<Record<string, unknown>>): boolean {
   if ('prompt_tokens' in usage) return false
-  return ['cache_read_input_tokens', 'cache_creation_input_tokens', 'iterations'].some((name) => name in usage) || part(usage['output_tokens_details'], 'thinking_tokens') !== null
+  return (
+    ['cache_read_input_tokens', 'cache_creation_input_tokens', 'iterations'].some(
+      (name) => name in usage,
+    ) || part(usage['output_tokens_details'], 'thinking_tokens') !== null
+  )
 }
 
-/** A part can be reported larger than its whole (Together, Fireworks, Cerebras): it is then all of it. */
+/**
+ * A part can be reported larger than its whole (Together, Fireworks, Cerebras): it is then all of
+ * it.
+ */
 function parts({ input, output, cached, reasoning }: Usage): Usage {
   return {
     input,
@@ -133,11 +164,20 @@ function interactions(usage: Readonly<Record<string, unknown>>): Usage {
   }
 }
 
-/** Bedrock's input excludes what the cache gave or took. Converse says `…Tokens`, its metrics `…TokenCount`, and Nova some of both. */
+/**
+ * Bedrock's input excludes what the cache gave or took. Converse says `…Tokens`, its metrics
+ * `…TokenCount`, and Nova some of both.
+ */
 function bedrock(usage: Readonly<Record<string, unknown>>): Usage {
-  const of = (what: string): number | null => count(usage[`${what}Tokens`]) ?? count(usage[`${what}TokenCount`])
+  const of = (what: string): number | null =>
+    count(usage[`${what}Tokens`]) ?? count(usage[`${what}TokenCount`])
   const cached = of('cacheReadInput')
-  return { input: sum(of('input'), cached, of('cacheWriteInput')), output: of('output'), cached, reasoning: null }
+  return {
+    input: sum(of('input'), cached, of('cacheWriteInput')),
+    output: of('output'),
+    cached,
+    reasoning: null,
+  }
 }
 
 /** Cohere counts twice: `tokens` is what was processed, `billed_units` what was charged. */
@@ -152,14 +192,19 @@ function cohere(usage: Readonly<Record<string, unknown>>): Usage {
 }
 
 /**
- * Anthropic's input excludes what the cache gave or took. With compaction or an advisor, the totals leave the extra iterations out;
- * after a fallback the totals are those of the answer that was served.
+ * Anthropic's input excludes what the cache gave or took. With compaction or an advisor, the totals
+ * leave the extra iterations out; after a fallback the totals are those of the answer that was
+ * served.
  */
 function anthropic(usage: Readonly<Record<string, unknown>>): Usage {
   const cached = count(usage['cache_read_input_tokens'])
   const iterations = Array.isArray(usage['iterations']) ? usage['iterations'].filter(isObject) : []
-  const whole = iterations.length > 0 && !iterations.some((iteration) => iteration['type'] === 'fallback_message')
-  const total = (name: string): number | null => (whole ? sum(...iterations.map((iteration) => count(iteration[name]))) : null) ?? count(usage[name])
+  const whole =
+    iterations.length > 0 &&
+    !iterations.some((iteration) => iteration['type'] === 'fallback_message')
+  const total = (name: string): number | null =>
+    (whole ? sum(...iterations.map((iteration) => count(iteration[name]))) : null) ??
+    count(usage[name])
   return {
     input: sum(total('input_tokens'), cached, count(usage['cache_creation_input_tokens'])),
     output: total('output_tokens'),
@@ -168,7 +213,10 @@ function anthropic(usage: Readonly<Record<string, unknown>>): Usage {
   }
 }
 
-/** OpenAI's names: chat (`prompt_tokens`) and Responses, images, audio (`input_tokens`), and what others add to them. */
+/**
+ * OpenAI's names: chat (`prompt_tokens`) and Responses, images, audio (`input_tokens`), and what
+ * others add to them.
+ */
 function openai(usage: Readonly<Record<string, unknown>>, kind: UsageKind): Usage {
   const chat = 'prompt_tokens' in usage || 'completion_tokens' in usage
   const input = count(usage['prompt_tokens']) ?? count(usage['input_tokens'])
@@ -181,9 +229,17 @@ function openai(usage: Readonly<Record<string, unknown>>, kind: UsageKind): Usag
     part(usage['prompt_token_details'], 'cached_tokens') ?? // Mistral, at times
     count(usage['cached_tokens'])
   const reasoning =
-    part(usage['completion_tokens_details'], 'reasoning_tokens') ?? part(usage['output_tokens_details'], 'reasoning_tokens') ?? count(usage['reasoning_tokens'])
-  // xAI's chat and Perplexity count reasoning beside the completion; xAI's prompt may leave the cached part out.
+    part(usage['completion_tokens_details'], 'reasoning_tokens') ??
+    part(usage['output_tokens_details'], 'reasoning_tokens') ??
+    count(usage['reasoning_tokens'])
+  // xAI's chat and Perplexity count reasoning beside the completion; xAI's prompt may leave the
+  // cached part out.
   const apart = chat && (kind === 'xai' || kind === 'perplexity')
   const outside = kind === 'xai' && cached !== null && input !== null && cached > input
-  return { input: outside ? sum(input, cached) : input, output: apart ? sum(output, reasoning) : output, cached, reasoning }
+  return {
+    input: outside ? sum(input, cached) : input,
+    output: apart ? sum(output, reasoning) : output,
+    cached,
+    reasoning,
+  }
 }

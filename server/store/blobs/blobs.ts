@@ -1,6 +1,7 @@
-// Blobs: stored bytes under an id. Each has a row, written before the bytes, so that every blob that exists can be found and is deleted in
-// the end, whatever happens in between. While a blob is being stored its row names the instance that does it, and goes with that; then the
-// row that needs the blob takes it over (`takeBlob`) and says how long.
+// Blobs: stored bytes under an id. Each has a row, written before the bytes, so that every blob
+// that exists can be found and is deleted in the end, whatever happens in between. While a blob is
+// being stored its row names the instance that does it, and goes with that; then the row that needs
+// the blob takes it over (`takeBlob`) and says how long.
 import type { Readable } from 'node:stream'
 import { HOUR } from '../../common/clock.ts'
 import { newId } from '../../common/ids.ts'
@@ -10,15 +11,24 @@ import { run, type Steps } from '../procedure.ts'
 import type { QueryBuilder } from '../statement.ts'
 import { isNoRoom } from '../transient-errors.ts'
 
-/** Where the bytes lie: a folder here, an S3 bucket elsewhere. What goes wrong there is a StoreError, `blobs` or `full`. */
+/**
+ * Where the bytes lie: a folder here, an S3 bucket elsewhere. What goes wrong there is a
+ * StoreError, `blobs` or `full`.
+ */
 export interface BlobStore {
-  /** Stores the file at `path`, which may be gone afterwards; when this resolves, the bytes survive a crash. Nothing of them shows before. */
+  /**
+   * Stores the file at `path`, which may be gone afterwards; when this resolves, the bytes survive
+   * a crash. Nothing of them shows before.
+   */
   put(id: string, path: string): Promise<void>
   /** @param range only these bytes; both ends belong to it, and are within the blob */
   open(id: string, range?: BlobRange): Promise<OpenedBlob>
   /** How many bytes it has. */
   size(id: string): Promise<number>
-  /** The bytes as a file of this machine, to be read at any place; it may be gone after the disposable. */
+  /**
+   * The bytes as a file of this machine, to be read at any place; it may be gone after the
+   * disposable.
+   */
   file(id: string): Promise<AsyncDisposable & { readonly path: string }>
   /** Deletes the bytes; nothing happens where there are none. */
   remove(id: string): Promise<void>
@@ -41,14 +51,29 @@ export interface OpenedBlob {
 
 /** Until when something lies that is kept until somebody says otherwise. */
 export const FOR_NOW = Number.MAX_SAFE_INTEGER
-/** How long a blob may lie untaken while its instance lives: longer than any request or job takes from `keepBlob` to `takeBlob`. */
+/**
+ * How long a blob may lie untaken while its instance lives: longer than any request or job takes
+ * from `keepBlob` to `takeBlob`.
+ */
 const UNTAKEN = HOUR
 const SWEEP_AT_ONCE = 200
-/** Stands in place of an instance in the row of a blob that is being deleted, so that nobody takes it any more. */
+/**
+ * Stands in place of an instance in the row of a blob that is being deleted, so that nobody takes
+ * it any more.
+ */
 const SWEEPING = 'sweep'
 
-/** Stores the file at `path` as a blob that goes with this instance unless `takeBlob` follows. @throws StoreError */
-export async function keepBlob(store: Store, blobs: BlobStore, path: string, instance: string, now: number): Promise<string> {
+/**
+ * Stores the file at `path` as a blob that goes with this instance unless `takeBlob` follows.
+ * @throws StoreError
+ */
+export async function keepBlob(
+  store: Store,
+  blobs: BlobStore,
+  path: string,
+  instance: string,
+  now: number,
+): Promise<string> {
   const id = newId('blob', now)
   await store.db
     .insertInto('blobs')
@@ -56,8 +81,13 @@ export async function keepBlob(store: Store, blobs: BlobStore, path: string, ins
     .execute()
   try {
     await blobs.put(id, path)
-    const row = await store.db.selectFrom('blobs').select('instance_id').where('id', '=', id).executeTakeFirst()
-    if (row?.instance_id !== instance) throw new StoreError('blobs', `${id} took so long that it was swept away`)
+    const row = await store.db
+      .selectFrom('blobs')
+      .select('instance_id')
+      .where('id', '=', id)
+      .executeTakeFirst()
+    if (row?.instance_id !== instance)
+      throw new StoreError('blobs', `${id} took so long that it was swept away`)
   } catch (error) {
     await dropBlobs(store, blobs, [id]).catch(() => {}) // then the sweep does it
     throw error
@@ -65,19 +95,37 @@ export async function keepBlob(store: Store, blobs: BlobStore, path: string, ins
   return id
 }
 
-/** Makes a blob that `instance` has just stored one that is kept until `expiresAt`, as part of a procedure. */
-export function* takeBlob(db: QueryBuilder, id: string, instance: string, expiresAt: number): Steps<void> {
-  const taken = db.updateTable('blobs').set({ instance_id: null, expires_at: expiresAt }).where('id', '=', id).where('instance_id', '=', instance)
+/**
+ * Makes a blob that `instance` has just stored one that is kept until `expiresAt`, as part of a
+ * procedure.
+ */
+export function* takeBlob(
+  db: QueryBuilder,
+  id: string,
+  instance: string,
+  expiresAt: number,
+): Steps<void> {
+  const taken = db
+    .updateTable('blobs')
+    .set({ instance_id: null, expires_at: expiresAt })
+    .where('id', '=', id)
+    .where('instance_id', '=', instance)
   if ((yield* run(taken)) === 0) throw new StoreError('blobs', `the blob ${id} is gone`)
 }
 
 /** Lets a blob that was taken go, as part of a procedure; `dropBlobs` or the sweep deletes it. */
 export function* releaseBlob(db: QueryBuilder, id: string): Steps<void> {
-  yield* run(db.updateTable('blobs').set({ instance_id: SWEEPING, expires_at: 0 }).where('id', '=', id))
+  yield* run(
+    db.updateTable('blobs').set({ instance_id: SWEEPING, expires_at: 0 }).where('id', '=', id),
+  )
 }
 
 /** Deletes blobs that nothing needs any more: the bytes first, then the row. */
-export async function dropBlobs(store: Store, blobs: BlobStore, ids: readonly string[]): Promise<void> {
+export async function dropBlobs(
+  store: Store,
+  blobs: BlobStore,
+  ids: readonly string[],
+): Promise<void> {
   for (const id of ids) {
     await blobs.remove(id)
     await store.db.deleteFrom('blobs').where('id', '=', id).execute()
@@ -92,21 +140,45 @@ export async function sweepBlobs(store: Store, blobs: BlobStore, now: number): P
     .updateTable('blobs')
     .set({ instance_id: SWEEPING, expires_at: 0 })
     .where('expires_at', '>', 0)
-    .where((e) => e.or([e('expires_at', '<', now), e.and([e('instance_id', '>', ''), e('instance_id', 'not in', e.selectFrom('instances').select('id'))])]))
+    .where((e) =>
+      e.or([
+        e('expires_at', '<', now),
+        e.and([
+          e('instance_id', '>', ''),
+          e('instance_id', 'not in', e.selectFrom('instances').select('id')),
+        ]),
+      ]),
+    )
     .execute()
-  for (let swept = 0; ; ) {
-    const marked = await db.selectFrom('blobs').select('id').where('instance_id', '=', SWEEPING).limit(SWEEP_AT_ONCE).execute()
+  for (let swept = 0; ;) {
+    const marked = await db
+      .selectFrom('blobs')
+      .select('id')
+      .where('instance_id', '=', SWEEPING)
+      .limit(SWEEP_AT_ONCE)
+      .execute()
     if (marked.length === 0) return swept
-    await dropBlobs(store, blobs, marked.map(({ id }) => id))
+    await dropBlobs(
+      store,
+      blobs,
+      marked.map(({ id }) => id),
+    )
     swept += marked.length
   }
 }
 
-/** Does something with stored files; what goes wrong is thrown as the store's error. @throws StoreError `blobs` or `full` */
+/**
+ * Does something with stored files; what goes wrong is thrown as the store's error. @throws
+ * StoreError `blobs` or `full`
+ */
 export async function told<T>(effect: () => Promise<T>): Promise<T> {
   try {
     return await effect()
   } catch (error) {
-    throw new StoreError(isNoRoom(error) ? 'full' : 'blobs', error instanceof Error ? error.message : 'stored files cannot be reached', { cause: error })
+    throw new StoreError(
+      isNoRoom(error) ? 'full' : 'blobs',
+      error instanceof Error ? error.message : 'stored files cannot be reached',
+      { cause: error },
+    )
   }
 }

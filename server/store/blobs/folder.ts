@@ -29,11 +29,17 @@ export function folderBlobs(folder: string): BlobStore {
   }
 }
 
-/** Opens a file of this machine to be read to its end, or a range of it; it may lose its name meanwhile. */
+/**
+ * Opens a file of this machine to be read to its end, or a range of it; it may lose its name
+ * meanwhile.
+ */
 export async function openFile(path: string, range?: BlobRange): Promise<OpenedBlob> {
   const file = await open(path)
   const stream = createReadStream('', { fd: file, ...range })
-  return { size: range === undefined ? (await file.stat()).size : range.end - range.start + 1, stream }
+  return {
+    size: range === undefined ? (await file.stat()).size : range.end - range.start + 1,
+    stream,
+  }
 }
 
 /** Flushes a file, or the names in a folder, to the disk. */

@@ -1,5 +1,5 @@
-// Blobs in a bucket of an S3-compatible store. A blob is put with one request whose length is known beforehand: the store has it whole or
-// not at all, and nothing half-done is left to clear away.
+// Blobs in a bucket of an S3-compatible store. A blob is put with one request whose length is known
+// beforehand: the store has it whole or not at all, and nothing half-done is left to clear away.
 import { createReadStream, createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
@@ -23,24 +23,39 @@ const IDLE_TIMEOUT = 30_000
 const ANSWER_TIMEOUT = 5000
 const CHECK_TIMEOUT = 2000
 
-/** Blobs in a bucket, which `check` makes where it is missing. Files that are read at any place are fetched into `scratch` first. */
-export async function s3Blobs({ endpoint, bucket, region, credentials }: S3Settings, scratch: Scratch): Promise<BlobStore & Disposable> {
+/**
+ * Blobs in a bucket, which `check` makes where it is missing. Files that are read at any place are
+ * fetched into `scratch` first.
+ */
+export async function s3Blobs(
+  { endpoint, bucket, region, credentials }: S3Settings,
+  scratch: Scratch,
+): Promise<BlobStore & Disposable> {
   const s3 = await import('@aws-sdk/client-s3')
   const client = new s3.S3Client({
     region,
     ...(endpoint === null ? {} : { endpoint: endpoint.href, forcePathStyle: true }),
     ...(credentials === null ? {} : { credentials }),
-    // A checksum that trails the body is not understood by every server, and one has stored it as part of the object.
+    // A checksum that trails the body is not understood by every server, and one has stored it as
+    // part of the object.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     // What goes wrong is thrown. Left alone it warns on the console besides.
     logger: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
-    requestHandler: { connectionTimeout: CONNECT_TIMEOUT, socketTimeout: IDLE_TIMEOUT, throwOnRequestTimeout: true },
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT,
+      socketTimeout: IDLE_TIMEOUT,
+      throwOnRequestTimeout: true,
+    },
   })
   const open = async (id: string, range?: BlobRange): Promise<OpenedBlob> => {
     const part = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` }
-    const { Body, ContentLength } = await client.send(new s3.GetObjectCommand({ Bucket: bucket, Key: id, ...part }), { requestTimeout: ANSWER_TIMEOUT })
-    if (!(Body instanceof Readable) || ContentLength === undefined) throw new Error(`the object ${id} came without bytes or length`)
+    const { Body, ContentLength } = await client.send(
+      new s3.GetObjectCommand({ Bucket: bucket, Key: id, ...part }),
+      { requestTimeout: ANSWER_TIMEOUT },
+    )
+    if (!(Body instanceof Readable) || ContentLength === undefined)
+      throw new Error(`the object ${id} came without bytes or length`)
     if (range !== undefined && ContentLength !== range.end - range.start + 1) {
       Body.destroy()
       throw new Error(`another range of the object ${id} came than was asked for`)
@@ -54,7 +69,9 @@ export async function s3Blobs({ endpoint, bucket, region, credentials }: S3Setti
         const { size } = await stat(path)
         const stream = createReadStream(path)
         try {
-          await client.send(new s3.PutObjectCommand({ Bucket: bucket, Key: id, Body: stream, ContentLength: size }))
+          await client.send(
+            new s3.PutObjectCommand({ Bucket: bucket, Key: id, Body: stream, ContentLength: size }),
+          )
         } finally {
           stream.destroy()
         }
@@ -76,18 +93,33 @@ export async function s3Blobs({ endpoint, bucket, region, credentials }: S3Setti
         fetching.move()
         return place
       }),
-    remove: (id) => told(async () => void (await client.send(new s3.DeleteObjectCommand({ Bucket: bucket, Key: id }), { requestTimeout: ANSWER_TIMEOUT }))),
+    remove: (id) =>
+      told(
+        async () =>
+          void (await client.send(new s3.DeleteObjectCommand({ Bucket: bucket, Key: id }), {
+            requestTimeout: ANSWER_TIMEOUT,
+          })),
+      ),
     check: () =>
       told(async () => {
         const abortSignal = AbortSignal.timeout(CHECK_TIMEOUT)
         try {
           await client.send(new s3.HeadBucketCommand({ Bucket: bucket }), { abortSignal })
         } catch (error) {
-          if (!(error instanceof s3.S3ServiceException && error.$metadata.httpStatusCode === 404)) throw error
-          await client.send(new s3.CreateBucketCommand({ Bucket: bucket }), { abortSignal }).catch((refused: unknown) => {
-            // Another process has just made it. That it is ours, the first blob tells.
-            if (!(refused instanceof s3.S3ServiceException && refused.$metadata.httpStatusCode === 409)) throw refused
-          })
+          if (!(error instanceof s3.S3ServiceException && error.$metadata.httpStatusCode === 404))
+            throw error
+          await client
+            .send(new s3.CreateBucketCommand({ Bucket: bucket }), { abortSignal })
+            .catch((refused: unknown) => {
+              // Another process has just made it. That it is ours, the first blob tells.
+              if (
+                !(
+                  refused instanceof s3.S3ServiceException &&
+                  refused.$metadata.httpStatusCode === 409
+                )
+              )
+                throw refused
+            })
         }
       }),
     [Symbol.dispose]: () => client.destroy(),

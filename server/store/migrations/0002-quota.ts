@@ -20,7 +20,9 @@ export const quota: Migration = {
       .addColumn('id', 'text', (c) => c.primaryKey())
       .addColumn('account_id', 'text', (c) => c.notNull().references('accounts.id'))
       .addColumn('day', 'integer', (c) => c.notNull())
-      .addColumn('instance_id', 'text', (c) => c.notNull().references('instances.id').onDelete('cascade')),
+      .addColumn('instance_id', 'text', (c) =>
+        c.notNull().references('instances.id').onDelete('cascade'),
+      ),
     schema.createIndex('reservations_account').on('reservations').columns(['account_id', 'day']),
     schema.createIndex('reservations_instance').on('reservations').column('instance_id'),
   ],

@@ -32,10 +32,15 @@ export const ledger: Migration = {
       .addColumn('tokens_out', 'bigint')
       .addColumn('tokens_cached', 'bigint')
       .addColumn('tokens_reasoning', 'bigint'),
-    // The window of a key and its newest requests; an account's newest requests; what a dead process left behind.
+    // The window of a key and its newest requests; an account's newest requests; what a dead
+    // process left behind.
     schema.createIndex('requests_key').on('requests').columns(['key_id', 'seq']),
     schema.createIndex('requests_account').on('requests').columns(['account_id', 'seq']),
-    schema.createIndex('requests_reserved').on('requests').column('instance').where(sql.ref('state'), '=', 'reserved'),
+    schema
+      .createIndex('requests_reserved')
+      .on('requests')
+      .column('instance')
+      .where(sql.ref('state'), '=', 'reserved'),
     schema
       .createTable('usage_hours')
       .addColumn('hour', 'bigint', (c) => c.notNull())

@@ -2,7 +2,18 @@ import { sql } from 'kysely'
 import type { Migration } from './index.ts'
 
 /** The sums of usage_hours. */
-const COUNTS = ['requests', 'errors', 'aborted', 'unknown', 'unmetered', 'bytes_in', 'bytes_out', 'answered', 'first_byte_ms', 'total_ms']
+const COUNTS = [
+  'requests',
+  'errors',
+  'aborted',
+  'unknown',
+  'unmetered',
+  'bytes_in',
+  'bytes_out',
+  'answered',
+  'first_byte_ms',
+  'total_ms',
+]
 const TOKENS = ['tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning']
 
 export const usageDays: Migration = {
@@ -22,7 +33,10 @@ export const usageDays: Migration = {
       schema.createIndex('usage_days_account').on('usage_days').columns(['account_id', 'day']),
       // What has not been added to its day yet.
       schema.createIndex('usage_hours_hour').on('usage_hours').column('hour'),
-      schema.createTable('usage_added').addColumn('name', 'text', (c) => c.primaryKey()).addColumn('before', 'bigint', (c) => c.notNull()),
+      schema
+        .createTable('usage_added')
+        .addColumn('name', 'text', (c) => c.primaryKey())
+        .addColumn('before', 'bigint', (c) => c.notNull()),
       // What is not an ordinary success: few rows, looked for among many.
       schema
         .createIndex('requests_odd')

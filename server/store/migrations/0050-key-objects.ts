@@ -1,13 +1,16 @@
 import type { Migration } from './index.ts'
 
 /**
- * Which providers a key may call, whether it may change anything there, and whose stored objects it may name. Keys made before this migration keep
- * what they could do until then: they may name everything that the account with the provider holds.
+ * Which providers a key may call, whether it may change anything there, and whose stored objects it
+ * may name. Keys made before this migration keep what they could do until then: they may name
+ * everything that the account with the provider holds.
  */
 export const keyObjects: Migration = {
   name: '0050-key-objects',
   up: (schema) => [
-    schema.alterTable('keys').addColumn('objects', 'text', (c) => c.notNull().defaultTo('upstream')),
+    schema
+      .alterTable('keys')
+      .addColumn('objects', 'text', (c) => c.notNull().defaultTo('upstream')),
     schema.alterTable('keys').addColumn('providers', 'text'),
     schema.alterTable('keys').addColumn('read_only', 'integer', (c) => c.notNull().defaultTo(0)),
     schema

@@ -2,8 +2,10 @@ import { CompiledQuery } from 'kysely'
 import type { Migration } from './index.ts'
 
 /**
- * Jobs of all accounts in one order in which the accounts take turns: `turn`, and what a job that fails gives back: a conversion of `counted_day`, at
- * most `quota_limit` times a day (null: the plan has no limit). What waits already gets its turns as if it had just come; it counted for good.
+ * Jobs of all accounts in one order in which the accounts take turns: `turn`, and what a job that
+ * fails gives back: a conversion of `counted_day`, at most `quota_limit` times a day (null: the
+ * plan has no limit). What waits already gets its turns as if it had just come; it counted for
+ * good.
  */
 export const fairJobs: Migration = {
   name: '0060-fair-jobs',
@@ -15,7 +17,9 @@ export const fairJobs: Migration = {
     schema.dropIndex('jobs_claimable'),
     schema.createIndex('jobs_turns').on('jobs').columns(['status', 'turn', 'id']),
     schema.createIndex('jobs_of_account').on('jobs').columns(['account_id', 'turn']),
-    schema.alterTable('quota_days').addColumn('given_back', 'integer', (c) => c.notNull().defaultTo(0)),
+    schema
+      .alterTable('quota_days')
+      .addColumn('given_back', 'integer', (c) => c.notNull().defaultTo(0)),
   ],
 }
 

@@ -2,8 +2,9 @@ import { CompiledQuery, sql } from 'kysely'
 import type { Migration } from './index.ts'
 
 /**
- * A request that no provider answered has the status that its caller was answered, so that whoever looks for 502 finds it; and the index of what is no
- * ordinary success holds answers that broke off, too. See server/ledger/outcome.ts.
+ * A request that no provider answered has the status that its caller was answered, so that whoever
+ * looks for 502 finds it; and the index of what is no ordinary success holds answers that broke
+ * off, too. See server/ledger/outcome.ts.
  */
 export const failedRequests: Migration = {
   name: '0070-failed-requests',
@@ -14,7 +15,9 @@ export const failedRequests: Migration = {
       .createIndex('requests_odd')
       .on('requests')
       .columns(['account_id', 'seq'])
-      .where(sql<boolean>`(status >= 300 or error is not null or state = 'aborted' or state = 'unknown')`),
+      .where(
+        sql<boolean>`(status >= 300 or error is not null or state = 'aborted' or state = 'unknown')`,
+      ),
   ],
 }
 

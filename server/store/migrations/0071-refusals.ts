@@ -1,6 +1,9 @@
 import type { Migration } from './index.ts'
 
-/** Samples of the requests that the proxy refused, and how many there were by key, code and minute: see server/ledger/refusals/refusal-log.ts. */
+/**
+ * Samples of the requests that the proxy refused, and how many there were by key, code and minute:
+ * see server/ledger/refusals/refusal-log.ts.
+ */
 export const refusals: Migration = {
   name: '0071-refusals',
   up: (schema) => [
@@ -18,7 +21,10 @@ export const refusals: Migration = {
       .addColumn('detail', 'text', (c) => c.notNull())
       .addColumn('count', 'bigint', (c) => c.notNull()),
     schema.createIndex('refusals_key').on('refusals').columns(['key_id', 'created_at', 'id']),
-    schema.createIndex('refusals_account').on('refusals').columns(['account_id', 'created_at', 'id']),
+    schema
+      .createIndex('refusals_account')
+      .on('refusals')
+      .columns(['account_id', 'created_at', 'id']),
     schema.createIndex('refusals_time').on('refusals').columns(['created_at', 'id']),
     schema
       .createTable('refusal_minutes')
@@ -28,7 +34,10 @@ export const refusals: Migration = {
       .addColumn('account_id', 'text', (c) => c.notNull())
       .addColumn('refused', 'bigint', (c) => c.notNull())
       .addPrimaryKeyConstraint('refusal_minutes_pk', ['key_id', 'minute', 'code']),
-    schema.createIndex('refusal_minutes_account').on('refusal_minutes').columns(['account_id', 'minute']),
+    schema
+      .createIndex('refusal_minutes_account')
+      .on('refusal_minutes')
+      .columns(['account_id', 'minute']),
     schema.createIndex('refusal_minutes_time').on('refusal_minutes').column('minute'),
   ],
 }

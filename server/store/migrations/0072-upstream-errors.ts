@@ -1,6 +1,9 @@
 import type { Migration } from './index.ts'
 
-/** What upstreams said of requests that they answered with an error. Apart from the requests: few have it, and each is some hundred bytes. */
+/**
+ * What upstreams said of requests that they answered with an error. Apart from the requests: few
+ * have it, and each is some hundred bytes.
+ */
 export const upstreamErrors: Migration = {
   name: '0072-upstream-errors',
   up: (schema) => [

@@ -1,6 +1,9 @@
 import type { Migration } from './index.ts'
 
-/** Accounts that were deleted, whose rows stay for what refers to them; and links by which a person sets a new password. */
+/**
+ * Accounts that were deleted, whose rows stay for what refers to them; and links by which a person
+ * sets a new password.
+ */
 export const accountEnds: Migration = {
   name: '0074-account-ends',
   up: (schema) => [

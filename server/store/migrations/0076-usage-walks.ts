@@ -1,15 +1,30 @@
 import type { Migration } from './index.ts'
 
-/** Roll-ups are summed a number of rows at a time: the indexes by time are in the order of all that tells rows apart. */
+/**
+ * Roll-ups are summed a number of rows at a time: the indexes by time are in the order of all that
+ * tells rows apart.
+ */
 export const usageWalks: Migration = {
   name: '0076-usage-walks',
   up: (schema) => [
     schema.dropIndex('usage_hours_account'),
     schema.dropIndex('usage_hours_hour'),
     schema.dropIndex('usage_days_account'),
-    schema.createIndex('usage_hours_by_account').on('usage_hours').columns(['account_id', 'hour', 'key_id', 'provider', 'model']),
-    schema.createIndex('usage_hours_by_hour').on('usage_hours').columns(['hour', 'key_id', 'provider', 'model']),
-    schema.createIndex('usage_days_by_account').on('usage_days').columns(['account_id', 'day', 'key_id', 'provider', 'model']),
-    schema.createIndex('usage_days_by_day').on('usage_days').columns(['day', 'key_id', 'provider', 'model']),
+    schema
+      .createIndex('usage_hours_by_account')
+      .on('usage_hours')
+      .columns(['account_id', 'hour', 'key_id', 'provider', 'model']),
+    schema
+      .createIndex('usage_hours_by_hour')
+      .on('usage_hours')
+      .columns(['hour', 'key_id', 'provider', 'model']),
+    schema
+      .createIndex('usage_days_by_account')
+      .on('usage_days')
+      .columns(['account_id', 'day', 'key_id', 'provider', 'model']),
+    schema
+      .createIndex('usage_days_by_day')
+      .on('usage_days')
+      .columns(['day', 'key_id', 'provider', 'model']),
   ],
 }

@@ -8,6 +8,8 @@ export const warnings: Migration = {
   name: '0080-warnings',
   up: (schema) =>
     ['jobs', 'idempotency'].flatMap((table) =>
-      ['warnings', 'failed_pages'].map((column) => schema.alterTable(table).addColumn(column, 'integer')),
+      ['warnings', 'failed_pages'].map((column) =>
+        schema.alterTable(table).addColumn(column, 'integer'),
+      ),
     ),
 }

@@ -2,7 +2,18 @@ import type { CreateTableBuilder } from 'kysely'
 import type { Migration } from './index.ts'
 
 /** The sums of usage_hours. */
-const COUNTS = ['requests', 'errors', 'aborted', 'unknown', 'unmetered', 'bytes_in', 'bytes_out', 'answered', 'first_byte_ms', 'total_ms']
+const COUNTS = [
+  'requests',
+  'errors',
+  'aborted',
+  'unknown',
+  'unmetered',
+  'bytes_in',
+  'bytes_out',
+  'answered',
+  'first_byte_ms',
+  'total_ms',
+]
 const TOKENS = ['tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning']
 
 function withSums(table: CreateTableBuilder<string, string>): CreateTableBuilder<string, string> {
@@ -12,8 +23,9 @@ function withSums(table: CreateTableBuilder<string, string>): CreateTableBuilder
 }
 
 /**
- * Roll-ups of whole accounts, and totals of keys. They are empty at first: upkeep fills them an hour
- * at a time from usage_hours (server/ledger/rollups/coarser.ts), and reports read hours until then.
+ * Roll-ups of whole accounts, and totals of keys. They are empty at first: upkeep fills them an
+ * hour at a time from usage_hours (server/ledger/rollups/coarser.ts), and reports read hours until
+ * then.
  */
 export const usageTotals: Migration = {
   name: '0081-usage-totals',
@@ -29,7 +41,10 @@ export const usageTotals: Migration = {
             .addColumn('provider', 'text', (c) => c.notNull())
             .addColumn('model', 'text', (c) => c.notNull()),
         ).addPrimaryKeyConstraint(`${table}_pk`, ['account_id', time, 'provider', 'model']),
-        schema.createIndex(`${table}_by_${time}`).on(table).columns([time, 'account_id', 'provider', 'model']),
+        schema
+          .createIndex(`${table}_by_${time}`)
+          .on(table)
+          .columns([time, 'account_id', 'provider', 'model']),
       ]
     }),
     withSums(

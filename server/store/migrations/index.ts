@@ -1,4 +1,5 @@
-// TABLE of migrations, in their order. A migration that has been released never changes; the next change is a new row.
+// TABLE of migrations, in their order. A migration that has been released never changes; the next
+// change is a new row.
 import type { SchemaModule } from 'kysely'
 import type { Query } from '../statement.ts'
 import { accounts } from './0001-accounts.ts'
@@ -36,8 +37,40 @@ export interface Migration {
   readonly name: string
   /** The statements, built with what SQLite and PostgreSQL have in common. */
   readonly up: (schema: SchemaModule) => Query<unknown>[]
-  /** SQL that only PostgreSQL runs, after `up`: what several machines need and one file does not. */
+  /**
+   * SQL that only PostgreSQL runs, after `up`: what several machines need and one file does not.
+   */
   readonly postgres?: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests, journal, keyObjects, fairJobs, failedRequests, refusals, upstreamErrors, purgedKeys, accountEnds, credentialTests, usageWalks, warnings, usageTotals, usageSteps]
+export const MIGRATIONS: readonly Migration[] = [
+  accounts,
+  quota,
+  blobs,
+  keys,
+  ledger,
+  credentials,
+  jobs,
+  sweeps,
+  sessions,
+  providers,
+  usageDays,
+  requestsByModel,
+  changes,
+  sharedLedger,
+  announcedJobs,
+  endedRequests,
+  journal,
+  keyObjects,
+  fairJobs,
+  failedRequests,
+  refusals,
+  upstreamErrors,
+  purgedKeys,
+  accountEnds,
+  credentialTests,
+  usageWalks,
+  warnings,
+  usageTotals,
+  usageSteps,
+]

@@ -2,9 +2,13 @@
 import { DatabaseError } from 'pg'
 import { StoreError, type StoreErrorCode } from '../store-error.ts'
 
-/** TABLE of SQLSTATEs, or their classes (the first two characters), that mean something to a caller; the rest is `failed`. */
+/**
+ * TABLE of SQLSTATEs, or their classes (the first two characters), that mean something to a caller;
+ * the rest is `failed`.
+ */
 const BY_STATE: Readonly<Record<string, StoreErrorCode>> = {
-  '23503': 'busy', // foreign_key_violation: this process was taken for dead, until its next sign of life
+  // foreign_key_violation: this process was taken for dead, until its next sign of life
+  '23503': 'busy',
   '23505': 'unique', // unique_violation
   '40001': 'busy', // serialization_failure
   '40P01': 'busy', // deadlock_detected
@@ -21,7 +25,10 @@ const BY_STATE: Readonly<Record<string, StoreErrorCode>> = {
   XX: 'unavailable', // damaged data
 }
 
-/** Two transactions got into each other's way, and this one has been undone: it may simply run again. */
+/**
+ * Two transactions got into each other's way, and this one has been undone: it may simply run
+ * again.
+ */
 export function isCollision(error: unknown): boolean {
   return error instanceof DatabaseError && (error.code === '40001' || error.code === '40P01')
 }
@@ -31,13 +38,19 @@ export function storeError(thrown: unknown): StoreError {
   if (thrown instanceof StoreError) return thrown
   if (thrown instanceof DatabaseError) {
     const state = thrown.code ?? ''
-    return new StoreError(BY_STATE[state] ?? BY_STATE[state.slice(0, 2)] ?? 'failed', thrown.message)
+    return new StoreError(
+      BY_STATE[state] ?? BY_STATE[state.slice(0, 2)] ?? 'failed',
+      thrown.message,
+    )
   }
   // Everything else that the driver throws is about the connection.
   return new StoreError('unavailable', reasonOf(thrown))
 }
 
-/** A few words about a failed connection. Node gives an empty message where several addresses were tried. */
+/**
+ * A few words about a failed connection. Node gives an empty message where several addresses were
+ * tried.
+ */
 export function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown)
   return thrown.message || ('code' in thrown ? String(thrown.code) : thrown.name)

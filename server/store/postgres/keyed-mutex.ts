@@ -1,5 +1,5 @@
-// Units of this process that want the same lock wait for each other here: only one of them at a time waits on a connection, and all others of the
-// process find theirs.
+// Units of this process that want the same lock wait for each other here: only one of them at a
+// time waits on a connection, and all others of the process find theirs.
 import { StoreError } from '../store-error.ts'
 
 /** How long a unit waits for its turn (milliseconds). */

@@ -6,17 +6,25 @@ import { connectionConfig } from './pool.ts'
 /** Pauses before connecting again: the first, and the longest (milliseconds). */
 const FIRST = 100
 const LONGEST = 1_000
-/** How often it is looked whether the connection still carries anything, and how long an answer may take. */
+/**
+ * How often it is looked whether the connection still carries anything, and how long an answer may
+ * take.
+ */
 const CHECK = 2_000
 const ANSWER = 2_000
 
 /**
- * Listens from the moment when this resolves until it is closed, over as many connections as that takes. While there is none, nothing is heard: `onChange` is called as soon as
- * there is one again, and whoever must not miss anything looks by itself now and then.
+ * Listens from the moment when this resolves until it is closed, over as many connections as that
+ * takes. While there is none, nothing is heard: `onChange` is called as soon as there is one again,
+ * and whoever must not miss anything looks by itself now and then.
  *
  * @param name what this process is called on its own connections; its own changes are not told
  */
-export async function listen(url: URL, name: string, onChange: () => void): Promise<{ close(): Promise<void> }> {
+export async function listen(
+  url: URL,
+  name: string,
+  onChange: () => void,
+): Promise<{ close(): Promise<void> }> {
   let closed = false
   let first = true
   let current: Client | undefined

@@ -1,4 +1,5 @@
-// Brings a PostgreSQL database to the schema of this program: every migration once, in order, under an advisory lock.
+// Brings a PostgreSQL database to the schema of this program: every migration once, in order, under
+// an advisory lock.
 import { Client, DatabaseError } from 'pg'
 import { SetupError } from '../../common/errors.ts'
 import { CREATE_MIGRATIONS, SELECT_MIGRATIONS, pending } from '../sqlite/migrate.ts'
@@ -11,8 +12,8 @@ import { connectionConfig } from './pool.ts'
 const OLDEST = 150_000
 
 /**
- * Runs what has not run yet, all or nothing. Any number of processes may call it together: the first does the work, the others wait and find
- * it done.
+ * Runs what has not run yet, all or nothing. Any number of processes may call it together: the
+ * first does the work, the others wait and find it done.
  *
  * @param now milliseconds since 1970, recorded with each migration
  * @throws SetupError with a sentence for the person at the terminal
@@ -31,12 +32,17 @@ export async function migrate(url: URL, db: QueryBuilder, now: number): Promise<
     for (const migration of pending((await client.query(SELECT_MIGRATIONS)).rows)) {
       for (const query of migration.up(db.schema)) await client.query(statement(query).sql)
       for (const sql of migration.postgres ?? []) await client.query(sql)
-      await client.query('INSERT INTO migrations (name, applied_at) VALUES ($1, $2)', [migration.name, now])
+      await client.query('INSERT INTO migrations (name, applied_at) VALUES ($1, $2)', [
+        migration.name,
+        now,
+      ])
     }
     await client.query('commit')
   } catch (thrown) {
     if (thrown instanceof SetupError) throw thrown
-    throw new SetupError(`The database ${placeOf(url)} cannot be opened: ${sentenceOf(thrown)}`, { cause: thrown })
+    throw new SetupError(`The database ${placeOf(url)} cannot be opened: ${sentenceOf(thrown)}`, {
+      cause: thrown,
+    })
   } finally {
     await client?.end().catch(() => {})
   }
@@ -47,8 +53,14 @@ async function checkServer(client: Client): Promise<void> {
     `select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding`,
   )
   const { version = 0, encoding = '' } = rows[0] ?? {}
-  if (version < OLDEST) throw new SetupError(`The database is PostgreSQL ${Math.floor(version / 10_000)}; Tollmark needs 15 or later.`)
-  if (encoding !== 'UTF8') throw new SetupError(`The database keeps its text as ${encoding}; Tollmark needs UTF8 (create database … encoding 'UTF8').`)
+  if (version < OLDEST)
+    throw new SetupError(
+      `The database is PostgreSQL ${Math.floor(version / 10_000)}; Tollmark needs 15 or later.`,
+    )
+  if (encoding !== 'UTF8')
+    throw new SetupError(
+      `The database keeps its text as ${encoding}; Tollmark needs UTF8 (create database … encoding 'UTF8').`,
+    )
 }
 
 /** Where a database is, without the user and the password. */

@@ -1,4 +1,5 @@
-// The store on PostgreSQL: the same tables, queries and procedures as on SQLite, shared by any number of processes.
+// The store on PostgreSQL: the same tables, queries and procedures as on SQLite, shared by any
+// number of processes.
 import { randomText } from '../../common/secrets.ts'
 import { kyselyOn, queryBuilder, type Executor } from '../dialect.ts'
 import type { Store } from '../open.ts'
@@ -11,19 +12,25 @@ import { openConnections, type Connections } from './pool.ts'
 import { readProcedure, runProcedure, runStatements } from './transaction.ts'
 import { Turns } from './keyed-mutex.ts'
 
-/** Connections of one process, besides the one that listens. Ten processes fit into PostgreSQL's usual 100. */
+/**
+ * Connections of one process, besides the one that listens. Ten processes fit into PostgreSQL's
+ * usual 100.
+ */
 const CONNECTIONS = 5
 const REPORT_CONNECTIONS = 2
 const LOOKUP_CONNECTIONS = 1
-/** How long a statement may run: one that a request waits for, and one of a report (milliseconds). */
+/**
+ * How long a statement may run: one that a request waits for, and one of a report (milliseconds).
+ */
 const PATIENCE = 2_000
 const REPORT_PATIENCE = 10_000
 
 /**
  * Opens a PostgreSQL database and brings it to the schema of this program.
  *
- * A unit ends within some seconds whatever happens: with `busy` where the database cannot follow, with `unavailable` where it cannot be reached.
- * Nothing has to be done about that; the next unit gets a new connection.
+ * A unit ends within some seconds whatever happens: with `busy` where the database cannot follow,
+ * with `unavailable` where it cannot be reached. Nothing has to be done about that; the next unit
+ * gets a new connection.
  *
  * @param now milliseconds since 1970
  * @throws SetupError with a sentence for the person at the terminal
@@ -35,7 +42,13 @@ export async function openPostgres(url: URL, now: number): Promise<Store> {
   const name = `tollmark-${randomText(12)}`
   const connections = openConnections({ url, name, most: CONNECTIONS, patience: PATIENCE })
   // In a thread: what the driver makes of many rows would hold up the one that serves requests.
-  const source = { url: url.href, name, most: REPORT_CONNECTIONS, patience: REPORT_PATIENCE, patient: true }
+  const source = {
+    url: url.href,
+    name,
+    most: REPORT_CONNECTIONS,
+    patience: REPORT_PATIENCE,
+    patient: true,
+  }
   const patient = openReadingThread(source)
   const reading = openReading(patient, SHARES.reports)
   const prompt = openReadingThread({ ...source, most: LOOKUP_CONNECTIONS, patient: false })
@@ -60,7 +73,10 @@ export async function openPostgres(url: URL, now: number): Promise<Store> {
     write: (...queries) => runStatements(connections, queries.map(statement)),
     run: (procedure, args) => runProcedure(connections, turns, builder, procedure, args),
     time: async () => {
-      const { rows } = await one({ sql: 'select floor(extract(epoch from clock_timestamp()) * 1000) as now', parameters: [] })
+      const { rows } = await one({
+        sql: 'select floor(extract(epoch from clock_timestamp()) * 1000) as now',
+        parameters: [],
+      })
       return (rows[0] as { now: number }).now
     },
     onChange: (listener) => {

@@ -1,10 +1,14 @@
-// Connections to PostgreSQL: few, each unit of work on one of them, and no statement longer than its patience.
+// Connections to PostgreSQL: few, each unit of work on one of them, and no statement longer than
+// its patience.
 import { Pool, types, type ClientBase, type PoolClient, type PoolConfig } from 'pg'
 import { StoreError } from '../store-error.ts'
 import type { SqlValue, Statement, StatementResult } from '../statement.ts'
 import { storeError } from './error.ts'
 
-/** Units that may wait for a connection. More means that the database cannot follow: refusing is better than a queue without bound. */
+/**
+ * Units that may wait for a connection. More means that the database cannot follow: refusing is
+ * better than a queue without bound.
+ */
 const WAITING = 20_000
 /** How long a unit may wait for a connection, and connecting may take (milliseconds). */
 const CONNECT = 2_000
@@ -17,12 +21,18 @@ const IDLE = 30_000
 export interface Session {
   /** @throws DatabaseError what PostgreSQL says; anything else means that the connection is lost */
   execute(statement: Statement): Promise<StatementResult>
-  /** Runs SQL without parameters, several statements if need be, in one round trip; gives the command of the last one. */
+  /**
+   * Runs SQL without parameters, several statements if need be, in one round trip; gives the
+   * command of the last one.
+   */
   command(sql: string): Promise<string>
 }
 
 export interface Connections {
-  /** Runs `work` on a connection. What it throws passes through as it is. @throws StoreError `busy`, `unavailable`, `closed` */
+  /**
+   * Runs `work` on a connection. What it throws passes through as it is. @throws StoreError `busy`,
+   * `unavailable`, `closed`
+   */
   use<R>(work: (session: Session) => Promise<R>): Promise<R>
   /** Ends when every unit under way has ended. */
   close(): Promise<void>
@@ -38,15 +48,23 @@ export interface ConnectionOptions {
   patience: number
 }
 
-/** Counts and times are below 2⁵³, and sums of them come as `numeric`: all of them are numbers here. */
+/**
+ * Counts and times are below 2⁵³, and sums of them come as `numeric`: all of them are numbers here.
+ */
 const NUMBERS: ReadonlySet<number> = new Set([types.builtins.INT8, types.builtins.NUMERIC])
 const TYPES: PoolConfig['types'] = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') => (NUMBERS.has(oid) ? Number : types.getTypeParser(oid, format))) as typeof types.getTypeParser,
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    NUMBERS.has(oid) ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
 }
 
 /** How each of our connections talks to PostgreSQL. */
 export function connectionConfig(url: URL): PoolConfig {
-  return { connectionString: url.href, types: TYPES, keepAlive: true, connectionTimeoutMillis: CONNECT }
+  return {
+    connectionString: url.href,
+    types: TYPES,
+    keepAlive: true,
+    connectionTimeoutMillis: CONNECT,
+  }
 }
 
 /** Opens a pool; it connects when somebody needs a connection. */
@@ -54,11 +72,17 @@ export function openConnections({ url, name, most, patience }: ConnectionOptions
   // Statements here are short: compiling one (jit) would take longer than running it.
   const settings = `set application_name = '${name}'; set synchronous_commit = on; set jit = off; set statement_timeout = ${patience}; set idle_in_transaction_session_timeout = ${10 * patience}`
   const prepare = async (client: ClientBase): Promise<void> => {
-    client.on('error', () => {}) // whoever uses the connection gets the error too; without a listener the process would end
+    // whoever uses the connection gets the error too; without a listener the process would end
+    client.on('error', () => {})
     await client.query(settings)
   }
   // oxlint-disable-next-line typescript/no-misused-promises -- pg waits for it, though its types do not say so
-  const pool = new Pool({ ...connectionConfig(url), max: most, idleTimeoutMillis: IDLE, onConnect: prepare })
+  const pool = new Pool({
+    ...connectionConfig(url),
+    max: most,
+    idleTimeoutMillis: IDLE,
+    onConnect: prepare,
+  })
   pool.on('error', () => {}) // an unused connection was lost: the next unit gets a new one
   let under = 0
   let closing: Promise<void> | undefined
@@ -66,17 +90,22 @@ export function openConnections({ url, name, most, patience }: ConnectionOptions
 
   const acquire = async (): Promise<PoolClient> => {
     if (closing) throw new StoreError('closed', 'the store is closed')
-    if (pool.waitingCount >= WAITING) throw new StoreError('busy', 'too many units wait for a connection to the database')
+    if (pool.waitingCount >= WAITING)
+      throw new StoreError('busy', 'too many units wait for a connection to the database')
     const crowded = pool.totalCount >= most
     try {
       return await pool.connect()
     } catch (thrown) {
-      if (crowded && thrown instanceof Error && thrown.message.startsWith('timeout exceeded')) throw new StoreError('busy', 'no connection to the database came free in time')
+      if (crowded && thrown instanceof Error && thrown.message.startsWith('timeout exceeded'))
+        throw new StoreError('busy', 'no connection to the database came free in time')
       throw storeError(thrown)
     }
   }
 
-  const runOn = async <R>(client: PoolClient, work: (session: Session) => Promise<R>): Promise<R> => {
+  const runOn = async <R>(
+    client: PoolClient,
+    work: (session: Session) => Promise<R>,
+  ): Promise<R> => {
     let lost = false
     let released = false
     const release = (broken: boolean): void => {
@@ -85,7 +114,8 @@ export function openConnections({ url, name, most, patience }: ConnectionOptions
     }
     const guarded = async <V>(query: () => Promise<V>): Promise<V> => {
       if (released) throw new StoreError('unavailable', 'the database did not answer in time')
-      // A server that stands still, or a network that swallows everything: nothing but a clock of our own ends that.
+      // A server that stands still, or a network that swallows everything: nothing but a clock of
+      // our own ends that.
       const cut = setTimeout(() => release(true), patience + TRANSIT)
       try {
         return await query()
@@ -105,7 +135,8 @@ export function openConnections({ url, name, most, patience }: ConnectionOptions
       command: (sql) =>
         guarded(async () => {
           const results: unknown = await client.query(sql)
-          return ([results].flat().at(-1) as { command: string }).command // a list where there are several statements
+          // a list where there are several statements
+          return ([results].flat().at(-1) as { command: string }).command
         }),
     }
     try {
@@ -133,13 +164,23 @@ export function openConnections({ url, name, most, patience }: ConnectionOptions
   }
 }
 
-/** Whether an error means that the connection can no longer be used: everything but what the server itself says about a statement. */
+/**
+ * Whether an error means that the connection can no longer be used: everything but what the server
+ * itself says about a statement.
+ */
 function isLost(thrown: unknown): boolean {
-  const state = typeof thrown === 'object' && thrown !== null && 'severity' in thrown && 'code' in thrown ? String(thrown.code) : ''
+  const state =
+    typeof thrown === 'object' && thrown !== null && 'severity' in thrown && 'code' in thrown
+      ? String(thrown.code)
+      : ''
   return state === '' || state.startsWith('57P') || state.startsWith('08')
 }
 
-/** PostgreSQL's text holds no NUL. The driver makes bytes of everything else, and arrays of lists. */
+/**
+ * PostgreSQL's text holds no NUL. The driver makes bytes of everything else, and arrays of lists.
+ */
 function storable(value: SqlValue): SqlValue {
-  return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
+  return typeof value === 'string' && value.includes('\0')
+    ? value.replaceAll('\0', '\ufffd')
+    : value
 }

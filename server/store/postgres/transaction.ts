@@ -14,9 +14,13 @@ const PERSISTENCE = 2_000
 const PAUSE = 50
 
 /** Runs statements in one transaction, in order. @throws StoreError */
-export function runStatements(connections: Connections, statements: readonly Statement[]): Promise<StatementResult[]> {
+export function runStatements(
+  connections: Connections,
+  statements: readonly Statement[],
+): Promise<StatementResult[]> {
   const [only] = statements
-  if (only && statements.length === 1) return persist(() => connections.use(async (session) => [await session.execute(only)]))
+  if (only && statements.length === 1)
+    return persist(() => connections.use(async (session) => [await session.execute(only)]))
   return transact(connections, 'begin isolation level read committed', async (session) => {
     const results: StatementResult[] = []
     for (const statement of statements) results.push(await session.execute(statement))
@@ -25,12 +29,18 @@ export function runStatements(connections: Connections, statements: readonly Sta
 }
 
 /**
- * Runs a procedure in one transaction. One without a lock runs as if it were alone (SERIALIZABLE), and again where PostgreSQL finds that it was
- * not; see `Lock` for the others.
+ * Runs a procedure in one transaction. One without a lock runs as if it were alone (SERIALIZABLE),
+ * and again where PostgreSQL finds that it was not; see `Lock` for the others.
  *
  * @throws StoreError
  */
-export function runProcedure<A, R>(connections: Connections, turns: Turns, db: QueryBuilder, { body, lock }: Procedure<A, R>, args: A): Promise<R> {
+export function runProcedure<A, R>(
+  connections: Connections,
+  turns: Turns,
+  db: QueryBuilder,
+  { body, lock }: Procedure<A, R>,
+  args: A,
+): Promise<R> {
   const attempt = async (begin: string): Promise<R> => {
     try {
       return await transact(connections, begin, (session) => walk(session, body(db, args), false))
@@ -42,11 +52,20 @@ export function runProcedure<A, R>(connections: Connections, turns: Turns, db: Q
   if (lock === undefined) return attempt('begin isolation level serializable')
   if (lock === 'rows') return attempt('begin isolation level read committed')
   const name = lock(args)
-  return turns.take(name, () => attempt(`begin isolation level read committed; select pg_advisory_xact_lock(${lockNumber(name)})`))
+  return turns.take(name, () =>
+    attempt(
+      `begin isolation level read committed; select pg_advisory_xact_lock(${lockNumber(name)})`,
+    ),
+  )
 }
 
 /** Runs a procedure that only reads, each statement on its own. @throws StoreError */
-export async function readProcedure<A, R>(connections: Connections, db: QueryBuilder, { body }: Procedure<A, R>, args: A): Promise<R> {
+export async function readProcedure<A, R>(
+  connections: Connections,
+  db: QueryBuilder,
+  { body }: Procedure<A, R>,
+  args: A,
+): Promise<R> {
   try {
     return await connections.use((session) => walk(session, body(db, args), false))
   } catch (thrown) {
@@ -54,16 +73,24 @@ export async function readProcedure<A, R>(connections: Connections, db: QueryBui
   }
 }
 
-/** A body caught the failure of a statement. PostgreSQL goes on after a failure only where there is a savepoint, and we set none until now. */
+/**
+ * A body caught the failure of a statement. PostgreSQL goes on after a failure only where there is
+ * a savepoint, and we set none until now.
+ */
 class Caught extends Error {}
 
-async function walk<R>(session: Session, steps: Generator<Statement, R, StatementResult>, savepoints: boolean): Promise<R> {
+async function walk<R>(
+  session: Session,
+  steps: Generator<Statement, R, StatementResult>,
+  savepoints: boolean,
+): Promise<R> {
   let step = take(() => steps.next())
   for (let count = 0; !step.done; count++) {
     const statement = step.value
     let result: StatementResult
     try {
-      if (savepoints) await session.command(count === 0 ? 'savepoint step' : 'release step; savepoint step')
+      if (savepoints)
+        await session.command(count === 0 ? 'savepoint step' : 'release step; savepoint step')
       result = await session.execute(statement)
     } catch (thrown) {
       const error = storeError(thrown)
@@ -84,28 +111,39 @@ function take<R>(advance: () => IteratorResult<Statement, R>): IteratorResult<St
   try {
     return advance()
   } catch (thrown) {
-    throw thrown instanceof StoreError ? thrown : new StoreError('failed', thrown instanceof Error ? thrown.message : String(thrown))
+    throw thrown instanceof StoreError
+      ? thrown
+      : new StoreError('failed', thrown instanceof Error ? thrown.message : String(thrown))
   }
 }
 
 /** Runs `work` between `begin` and `commit`; whatever is thrown undoes it. */
-function transact<R>(connections: Connections, begin: string, work: (session: Session) => Promise<R>): Promise<R> {
+function transact<R>(
+  connections: Connections,
+  begin: string,
+  work: (session: Session) => Promise<R>,
+): Promise<R> {
   return persist(() =>
     connections.use(async (session) => {
       await session.command(begin)
       try {
         const value = await work(session)
-        if ((await session.command('commit')) !== 'COMMIT') throw new StoreError('failed', 'the transaction was undone')
+        if ((await session.command('commit')) !== 'COMMIT')
+          throw new StoreError('failed', 'the transaction was undone')
         return value
       } catch (thrown) {
-        await session.command('rollback').catch(() => {}) // a connection that is lost has no transaction any more
+        // a connection that is lost has no transaction any more
+        await session.command('rollback').catch(() => {})
         throw thrown
       }
     }),
   )
 }
 
-/** Tries again what has collided, which PostgreSQL has undone completely. A lost connection is no such case: the commit may have happened. */
+/**
+ * Tries again what has collided, which PostgreSQL has undone completely. A lost connection is no
+ * such case: the commit may have happened.
+ */
 async function persist<R>(attempt: () => Promise<R>): Promise<R> {
   const until = performance.now() + PERSISTENCE
   for (let pause = 2; ; pause = Math.min(2 * pause, PAUSE)) {

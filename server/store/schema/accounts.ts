@@ -9,7 +9,10 @@ export interface AccountRow {
   role: 'admin' | 'member'
   created_at: number
   disabled: number
-  /** When it was deleted: it is disabled then, and its row stays for what refers to it. Left out of a new row. */
+  /**
+   * When it was deleted: it is disabled then, and its row stays for what refers to it. Left out of
+   * a new row.
+   */
   deleted_at?: number | null | undefined
 }
 
@@ -30,7 +33,10 @@ export interface TokenRow {
   last_used_at: number | null
 }
 
-/** The password of an account, for the dashboard: argon2id in the form of PHC. Apart from the account, so that nobody reads it by the way. */
+/**
+ * The password of an account, for the dashboard: argon2id in the form of PHC. Apart from the
+ * account, so that nobody reads it by the way.
+ */
 export interface PasswordRow {
   account_id: string
   hash: string

@@ -1,6 +1,9 @@
 // Rows: running processes, conversions and their quota, stored files. See schema.ts.
 
-/** A running process that works on this store. What it holds for its requests goes when its row goes. */
+/**
+ * A running process that works on this store. What it holds for its requests goes when its row
+ * goes.
+ */
 export interface InstanceRow {
   id: string
   host: string
@@ -18,7 +21,10 @@ export interface QuotaDayRow {
   given_back: number
 }
 
-/** A conversion that has been let in and has not been answered yet. It counts as used while its instance lives. */
+/**
+ * A conversion that has been let in and has not been answered yet. It counts as used while its
+ * instance lives.
+ */
 export interface ReservationRow {
   id: string
   account_id: string
@@ -26,7 +32,10 @@ export interface ReservationRow {
   instance_id: string
 }
 
-/** Stored bytes. The row is there before the bytes are, so that what a killed process left behind is found by its row. */
+/**
+ * Stored bytes. The row is there before the bytes are, so that what a killed process left behind is
+ * found by its row.
+ */
 export interface BlobRow {
   id: string
   expires_at: number
@@ -73,13 +82,18 @@ export interface JobRow {
   counted_day: number | null
   /** Conversions that its account had a day; null is no limit. */
   quota_limit: number | null
-  /** Warnings of its document; null while there is none, and for jobs from before they were counted. */
+  /**
+   * Warnings of its document; null while there is none, and for jobs from before they were counted.
+   */
   warnings: number | null
   /** Pages that could not be converted; null likewise. */
   failed_pages: number | null
 }
 
-/** An Idempotency-Key: under way while `instance_id` is set, answered when `blob_id` (a document) or `job_id` is. */
+/**
+ * An Idempotency-Key: under way while `instance_id` is set, answered when `blob_id` (a document) or
+ * `job_id` is.
+ */
 export interface IdempotencyRow {
   account_id: string
   key: string

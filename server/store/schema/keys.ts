@@ -1,6 +1,8 @@
 // Rows: proxy keys. See schema.ts.
 
-/** A proxy key. Its secrets are rows of their own, because two work while one replaces the other. */
+/**
+ * A proxy key. Its secrets are rows of their own, because two work while one replaces the other.
+ */
 export interface KeyRow {
   id: string
   account_id: string
@@ -12,7 +14,10 @@ export interface KeyRow {
   rpm: number | null
   /** JSON list of origins, or null: from anywhere. */
   allowed_origins: string | null
-  /** Which stored objects of a provider the key may name: those it made, or all that the account with the provider holds. */
+  /**
+   * Which stored objects of a provider the key may name: those it made, or all that the account
+   * with the provider holds.
+   */
   objects: 'own' | 'upstream'
   /** JSON list of provider ids, or null: every provider. */
   providers: string | null
@@ -23,7 +28,10 @@ export interface KeyRow {
   /** Since when it is in no list any more; its name is for reports. */
   purged_at: number | null
   created_at: number
-  /** Higher than that of every key changed before: who knows the keys up to a revision asks for those above it. */
+  /**
+   * Higher than that of every key changed before: who knows the keys up to a revision asks for
+   * those above it.
+   */
   revision: number
 }
 

@@ -2,7 +2,10 @@
 
 /** The ledger: one row for each request that was let through. */
 export interface RequestRow {
-  /** The order of admission: each is one more than the newest before it, which is therefore never deleted. */
+  /**
+   * The order of admission: each is one more than the newest before it, which is therefore never
+   * deleted.
+   */
   seq: number
   id: string
   account_id: string
@@ -19,7 +22,10 @@ export interface RequestRow {
   created_at: number
   /** Who admitted it. */
   instance: string
-  /** When, by the monotonic clock of a machine, in microseconds; `boot` tells since which boot of it. */
+  /**
+   * When, by the monotonic clock of a machine, in microseconds; `boot` tells since which boot of
+   * it.
+   */
   mono: number
   boot: number
   status: number | null
@@ -46,7 +52,10 @@ export interface UpstreamErrorRow {
   text: string | null
 }
 
-/** Requests that were let through in one moment, until they enter the ledger: see settlement/journal.ts. */
+/**
+ * Requests that were let through in one moment, until they enter the ledger: see
+ * settlement/journal.ts.
+ */
 export interface JournalRow {
   /** The place of the last of them in the ledger. */
   seq: number
@@ -65,7 +74,10 @@ export interface UsageHourRow {
   model: string
   account_id: string
   requests: number
-  /** Of them: answered 400 and above, not at all, or not to the end; left by the caller; cut off with the process; whose tokens nobody said. */
+  /**
+   * Of them: answered 400 and above, not at all, or not to the end; left by the caller; cut off
+   * with the process; whose tokens nobody said.
+   */
   errors: number
   aborted: number
   unknown: number
@@ -84,7 +96,9 @@ export interface UsageHourRow {
 }
 
 /** The same by day, for the hours before a mark. */
-export type UsageDayRow = Omit<UsageHourRow, 'hour'> & { /** Milliseconds since 1970 at which the day begins, UTC. */ day: number }
+export type UsageDayRow = Omit<UsageHourRow, 'hour'> & {
+  /** Milliseconds since 1970 at which the day begins, UTC. */ day: number
+}
 
 /** The hours before a mark, and their days, over all keys of an account. */
 export type UsageAccountHourRow = Omit<UsageHourRow, 'key_id'>
@@ -93,7 +107,10 @@ export type UsageAccountDayRow = Omit<UsageDayRow, 'key_id'>
 /** All that a key has used in the hours before a mark. */
 export type UsageKeyRow = Omit<UsageHourRow, 'hour' | 'provider' | 'model'>
 
-/** How many requests a key had when a day ended, since its first one. Only days on which it was used have a row. */
+/**
+ * How many requests a key had when a day ended, since its first one. Only days on which it was used
+ * have a row.
+ */
 export interface UsageKeyDayRow {
   key_id: string
   /** Milliseconds since 1970 at which the day begins, UTC. */
@@ -113,7 +130,9 @@ export interface UsageAddedRow {
   model: string | null
 }
 
-/** Requests that a key's limit refused within an hour: the ledger holds only what was let through. */
+/**
+ * Requests that a key's limit refused within an hour: the ledger holds only what was let through.
+ */
 export interface RefusedHourRow {
   key_id: string
   /** Milliseconds since 1970 at which the hour begins. */

@@ -20,7 +20,10 @@ export interface CredentialRow {
   name: string
   /** The secret, encrypted: see proxy/credentials/encryption.ts. */
   sealed: string
-  /** JSON object of the values that stand in the provider's host name (Azure's resource, Bedrock's region). */
+  /**
+   * JSON object of the values that stand in the provider's host name (Azure's resource, Bedrock's
+   * region).
+   */
   host_values: string
   /** Its share of the requests, among the provider's credentials. */
   weight: number
@@ -39,7 +42,10 @@ export interface CredentialTestRow {
   detail: string
 }
 
-/** An object that a provider stores for us (file, batch, response, …): whose it is, and which credential reaches it. */
+/**
+ * An object that a provider stores for us (file, batch, response, …): whose it is, and which
+ * credential reaches it.
+ */
 export interface ObjectRow {
   provider: string
   kind: string

@@ -1,10 +1,16 @@
-// One SQLite connection with its pragmas and its cache of prepared statements: the only file that knows node:sqlite.
+// One SQLite connection with its pragmas and its cache of prepared statements: the only file that
+// knows node:sqlite.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Statement, StatementResult } from '../statement.ts'
 
-/** How long a writer waits for another process (a command beside a running server), in milliseconds. */
+/**
+ * How long a writer waits for another process (a command beside a running server), in milliseconds.
+ */
 const BUSY_TIMEOUT = 10_000
-/** Far more than the program has different statements; only a bug that builds SQL from values would reach it. */
+/**
+ * Far more than the program has different statements; only a bug that builds SQL from values would
+ * reach it.
+ */
 const CACHED_STATEMENTS = 1000
 
 interface Prepared {
@@ -44,7 +50,10 @@ export class Connection {
     return this.#db.isTransaction
   }
 
-  /** A number that changes when another connection has committed (sqlite.org/pragma.html#pragma_data_version). */
+  /**
+   * A number that changes when another connection has committed
+   * (sqlite.org/pragma.html#pragma_data_version).
+   */
   version(): unknown {
     return this.#prepare('PRAGMA data_version').statement.get()?.['data_version']
   }
@@ -66,14 +75,21 @@ export class Connection {
   }
 }
 
-/** The switch to the write-ahead log needs the file for itself, and SQLite does not wait for that: when several processes start together, we do. */
+/**
+ * The switch to the write-ahead log needs the file for itself, and SQLite does not wait for that:
+ * when several processes start together, we do.
+ */
 function untilFree(attempt: () => void): void {
   const until = performance.now() + BUSY_TIMEOUT
   for (;;) {
     try {
       return attempt()
     } catch (error) {
-      if (!(error instanceof Error && /locked|busy/.test(error.message)) || performance.now() > until) throw error
+      if (
+        !(error instanceof Error && /locked|busy/.test(error.message)) ||
+        performance.now() > until
+      )
+        throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
     }
   }

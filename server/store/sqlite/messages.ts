@@ -3,22 +3,45 @@ import type { StoreErrorCode } from '../store-error.ts'
 import type { Statement } from '../statement.ts'
 
 /** What is done completely or not at all. */
-export type Work = { readonly statements: readonly Statement[] } | { /** Its address. */ readonly procedure: string; readonly args: unknown }
+export type Work =
+  | { readonly statements: readonly Statement[] }
+  | { /** Its address. */ readonly procedure: string; readonly args: unknown }
 
-/** `within`: milliseconds that a reading unit may take; it ends with `slow` behind the statement that it has got to by then. */
+/**
+ * `within`: milliseconds that a reading unit may take; it ends with `slow` behind the statement
+ * that it has got to by then.
+ */
 export type Unit = Work & { readonly id: number; readonly within?: number | undefined }
 
-/** What a reading thread reads from. `patient`: it gives way to whoever else wants the processor. */
+/**
+ * What a reading thread reads from. `patient`: it gives way to whoever else wants the processor.
+ */
 export type ReadSource = { readonly patient: boolean } & (
   | { readonly path: string }
-  | { readonly url: string; readonly name: string; readonly most: number; readonly patience: number }
+  | {
+      readonly url: string
+      readonly name: string
+      readonly most: number
+      readonly patience: number
+    }
 )
 
-/** The outcome of one unit, sent when it is durable. `value` is the results of the statements, or what the procedure returned. */
-export type Answer = { readonly id: number } & ({ readonly value: unknown } | { readonly error: { readonly code: StoreErrorCode; readonly message: string } })
+/**
+ * The outcome of one unit, sent when it is durable. `value` is the results of the statements, or
+ * what the procedure returned.
+ */
+export type Answer = { readonly id: number } & (
+  | { readonly value: unknown }
+  | { readonly error: { readonly code: StoreErrorCode; readonly message: string } }
+)
 
-/** What a thread of the store sends: that it is open, answers, or that another process has written. */
-export type FromThread = { readonly opened: true } | { readonly answers: readonly Answer[] } | { readonly changed: true }
+/**
+ * What a thread of the store sends: that it is open, answers, or that another process has written.
+ */
+export type FromThread =
+  | { readonly opened: true }
+  | { readonly answers: readonly Answer[] }
+  | { readonly changed: true }
 
 /** What is sent to a thread of the store. */
 export type ToThread = { readonly units: readonly Unit[] } | { readonly close: true }

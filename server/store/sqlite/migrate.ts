@@ -1,11 +1,13 @@
-// Finds the migrations that a store still needs, and runs them on a SQLite file: each once, in order, under the file's write lock.
+// Finds the migrations that a store still needs, and runs them on a SQLite file: each once, in
+// order, under the file's write lock.
 import { SetupError } from '../../common/errors.ts'
 import { MIGRATIONS, type Migration } from '../migrations/index.ts'
 import type { Connection } from './connection.ts'
 import { statement, type QueryBuilder } from '../statement.ts'
 
 /** Where it is recorded what has run. */
-export const CREATE_MIGRATIONS = 'CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at bigint NOT NULL)'
+export const CREATE_MIGRATIONS =
+  'CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at bigint NOT NULL)'
 /** Reads the migrations that have run. */
 export const SELECT_MIGRATIONS = 'SELECT name FROM migrations'
 
@@ -17,16 +19,20 @@ export const SELECT_MIGRATIONS = 'SELECT name FROM migrations'
  */
 export function pending(rows: readonly unknown[]): readonly Migration[] {
   const applied = new Set(rows.map((row) => (row as { name: string }).name))
-  const unknown = [...applied].filter((name) => !MIGRATIONS.some((migration) => migration.name === name)).sort()
+  const unknown = [...applied]
+    .filter((name) => !MIGRATIONS.some((migration) => migration.name === name))
+    .sort()
   if (unknown.length > 0) {
-    throw new SetupError(`The store was written by a newer version of Tollmark (it has ${unknown.join(', ')}). Start that version, or use another store.`)
+    throw new SetupError(
+      `The store was written by a newer version of Tollmark (it has ${unknown.join(', ')}). Start that version, or use another store.`,
+    )
   }
   return MIGRATIONS.filter(({ name }) => !applied.has(name))
 }
 
 /**
- * Runs what has not run yet, all or nothing. Any number of processes may call it together: the first does the work, the others wait and find
- * it done.
+ * Runs what has not run yet, all or nothing. Any number of processes may call it together: the
+ * first does the work, the others wait and find it done.
  *
  * @param now milliseconds since 1970, recorded with each migration
  * @throws SetupError where the store was written by a newer version of the program
@@ -35,9 +41,14 @@ export function migrate(connection: Connection, db: QueryBuilder, now: number): 
   connection.exec('BEGIN IMMEDIATE')
   try {
     connection.exec(CREATE_MIGRATIONS)
-    for (const migration of pending(connection.execute({ sql: SELECT_MIGRATIONS, parameters: [] }).rows)) {
+    for (const migration of pending(
+      connection.execute({ sql: SELECT_MIGRATIONS, parameters: [] }).rows,
+    )) {
       for (const query of migration.up(db.schema)) connection.execute(statement(query))
-      connection.execute({ sql: 'INSERT INTO migrations (name, applied_at) VALUES (?, ?)', parameters: [migration.name, now] })
+      connection.execute({
+        sql: 'INSERT INTO migrations (name, applied_at) VALUES (?, ?)',
+        parameters: [migration.name, now],
+      })
     }
     connection.exec('COMMIT')
   } catch (error) {

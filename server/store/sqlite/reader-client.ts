@@ -1,5 +1,6 @@
-// A thread that reads, while somebody reads: it starts with the first unit, and ends when it has had nothing to do for a while. At rest it would keep
-// 20 to 30 MB (`bench -- proxy --only memory`).
+// A thread that reads, while somebody reads: it starts with the first unit, and ends when it has
+// had nothing to do for a while. At rest it would keep 20 to 30 MB (`bench -- proxy --only
+// memory`).
 import { startThread, type ThreadClient } from './thread-client.ts'
 import type { ReadSource, Work } from './messages.ts'
 
@@ -10,7 +11,10 @@ export interface ReadingThread {
   close(): Promise<void>
 }
 
-/** How long a thread waits for the next unit: whoever looks at pages has it at hand. To start one takes 0.1 s. */
+/**
+ * How long a thread waits for the next unit: whoever looks at pages has it at hand. To start one
+ * takes 0.1 s.
+ */
 const IDLE_MS = 600_000
 
 /** @param idle milliseconds without a unit after which the thread ends; Infinity: it stays */
@@ -25,14 +29,24 @@ export function openReadingThread(source: ReadSource, idle = IDLE_MS): ReadingTh
     const forget = (): void => {
       if (thread === started) thread = undefined
     }
-    const started = startThread(new URL('reader-thread.ts', import.meta.url), source, () => {}, forget)
+    const started = startThread(
+      new URL('reader-thread.ts', import.meta.url),
+      source,
+      () => {},
+      forget,
+    )
     return started
   }
 
   function end(): void {
     clearTimeout(timer)
     if (thread === undefined) return
-    const ended = thread.then((client) => client.close(), () => {}).finally(() => ending.delete(ended))
+    const ended = thread
+      .then(
+        (client) => client.close(),
+        () => {},
+      )
+      .finally(() => ending.delete(ended))
     ending.add(ended)
     thread = undefined
   }

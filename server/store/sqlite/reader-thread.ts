@@ -1,5 +1,6 @@
-// A thread that only reads: reports, and whatever else would hold up the thread that serves requests. Units run side by side and take turns by
-// the time that each has taken, a statement at a time: a long one of many statements holds up nobody.
+// A thread that only reads: reports, and whatever else would hold up the thread that serves
+// requests. Units run side by side and take turns by the time that each has taken, a statement at a
+// time: a long one of many statements holds up nobody.
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { StoreError, readError } from '../store-error.ts'
@@ -12,7 +13,8 @@ import type { Answer, FromThread, ReadSource, ToThread, Unit } from './messages.
 const source = workerData as ReadSource
 const port = parentPort!
 const turns = new TimedTurns('url' in source ? source.most : 1)
-const send = (message: FromThread, moved: ArrayBuffer[] = []): void => port.postMessage(message, moved)
+const send = (message: FromThread, moved: ArrayBuffer[] = []): void =>
+  port.postMessage(message, moved)
 
 interface Opened {
   execute(statement: Statement): StatementResult | Promise<StatementResult>
@@ -24,16 +26,23 @@ send({ opened: true })
 let builder: Promise<QueryBuilder> | undefined
 let isPatient = false
 
-/** From now on others go first. Before, whoever has asked for the first report waits for all that has to be loaded, and on a busy machine would for seconds. */
+/**
+ * From now on others go first. Before, whoever has asked for the first report waits for all that
+ * has to be loaded, and on a busy machine would for seconds.
+ */
 function giveWay(): void {
-  // On Linux this is the priority of the calling thread alone (sched(7)); elsewhere it would be that of the whole process.
-  if (!isPatient && source.patient && process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+  // On Linux this is the priority of the calling thread alone (sched(7)); elsewhere it would be
+  // that of the whole process.
+  if (!isPatient && source.patient && process.platform === 'linux')
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
   isPatient = true
 }
 
 /** Kysely takes longer to load than everything else here, and only procedures need it. */
 function loadBuilder(): Promise<QueryBuilder> {
-  return (builder ??= import('../dialect.ts').then(({ queryBuilder }) => queryBuilder('url' in source ? 'postgres' : 'sqlite')))
+  return (builder ??= import('../dialect.ts').then(({ queryBuilder }) =>
+    queryBuilder('url' in source ? 'postgres' : 'sqlite'),
+  ))
 }
 
 async function open(): Promise<Opened> {
@@ -56,7 +65,10 @@ async function open(): Promise<Opened> {
 
 async function perform(unit: Unit, runner: Runner): Promise<unknown> {
   const { within = Infinity } = unit
-  const steps = 'procedure' in unit ? findProcedure(unit.procedure).body(await loadBuilder(), unit.args) : each(unit.statements)
+  const steps =
+    'procedure' in unit
+      ? findProcedure(unit.procedure).body(await loadBuilder(), unit.args)
+      : each(unit.statements)
   giveWay()
   // What is loaded for the first unit is not its work.
   const until = performance.now() + within
@@ -92,7 +104,9 @@ async function answer(unit: Unit): Promise<Answer> {
 function moved(answer: Answer): ArrayBuffer[] {
   const value: unknown = 'value' in answer ? answer.value : null
   const parts: unknown[] = typeof value === 'object' && value !== null ? Object.values(value) : []
-  return parts.flatMap((part) => (ArrayBuffer.isView(part) && part.buffer instanceof ArrayBuffer ? [part.buffer] : []))
+  return parts.flatMap((part) =>
+    ArrayBuffer.isView(part) && part.buffer instanceof ArrayBuffer ? [part.buffer] : [],
+  )
 }
 
 let under = 0

@@ -1,10 +1,14 @@
-// The main thread's side of a store thread: sends units in batches and passes each answer to its caller.
+// The main thread's side of a store thread: sends units in batches and passes each answer to its
+// caller.
 import { basename } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { StoreError } from '../store-error.ts'
 import type { Answer, FromThread, ToThread, Unit, Work } from './messages.ts'
 
-/** Most units waiting for an answer. Beyond it the disk cannot keep up, and refusing is better than an unbounded queue. */
+/**
+ * Most units waiting for an answer. Beyond it the disk cannot keep up, and refusing is better than
+ * an unbounded queue.
+ */
 const MOST_WAITING = 50_000
 
 /** The caller of a unit. */
@@ -15,13 +19,18 @@ interface Waiting {
 }
 
 export interface ThreadClient {
-  /** Resolves to the unit's value when it is durable. @param within see `Unit` @throws StoreError */
+  /**
+   * Resolves to the unit's value when it is durable. @param within see `Unit` @throws StoreError
+   */
   send(work: Work, within?: number): Promise<unknown>
   /** Resolves when all that was sent is answered and the files are closed. */
   close(): Promise<void>
 }
 
-/** Who waits, in the order in which they sent. Answers come in about that order. A map would keep what was in each of its tables alive from one to the next. */
+/**
+ * Who waits, in the order in which they sent. Answers come in about that order. A map would keep
+ * what was in each of its tables alive from one to the next.
+ */
 class Line {
   #waiting: (Waiting | undefined)[] = []
   #first = 0
@@ -44,7 +53,8 @@ class Line {
     if (found === undefined) return undefined
     this.#waiting[at] = undefined
     this.#size--
-    while (this.#first < this.#waiting.length && this.#waiting[this.#first] === undefined) this.#first++
+    while (this.#first < this.#waiting.length && this.#waiting[this.#first] === undefined)
+      this.#first++
     // What is left is moved once for as many as have gone.
     if (this.#first > 64 && 2 * this.#first > this.#waiting.length) {
       this.#waiting = this.#waiting.slice(this.#first)
@@ -68,10 +78,19 @@ class Line {
  * @param module the file that runs in it
  * @param source what it works on
  * @param onChange called when another process has written to the file
- * @param onFailure called when the thread has died, which only a bug or a broken machine can cause; everything sent is rejected
+ * @param onFailure called when the thread has died, which only a bug or a broken machine can cause;
+ *   everything sent is rejected
  */
-export async function startThread(module: URL, source: object, onChange: () => void, onFailure: (error: Error) => void): Promise<ThreadClient> {
-  const worker = new Worker(module, { workerData: source, name: `store-${basename(module.pathname, '.ts')}` })
+export async function startThread(
+  module: URL,
+  source: object,
+  onChange: () => void,
+  onFailure: (error: Error) => void,
+): Promise<ThreadClient> {
+  const worker = new Worker(module, {
+    workerData: source,
+    name: `store-${basename(module.pathname, '.ts')}`,
+  })
   const waiting = new Line()
   let bunch: Unit[] = []
   let lastId = 0
@@ -91,7 +110,8 @@ export async function startThread(module: URL, source: object, onChange: () => v
 
   const exited = new Promise<void>((resolve) => {
     worker.once('exit', () => {
-      for (const { reject } of waiting.clear()) reject(new StoreError('closed', 'the thread of the store has ended'))
+      for (const { reject } of waiting.clear())
+        reject(new StoreError('closed', 'the thread of the store has ended'))
       closed = true
       resolve()
     })
@@ -111,7 +131,8 @@ export async function startThread(module: URL, source: object, onChange: () => v
   return {
     send: (work, within) => {
       if (closed) return Promise.reject(new StoreError('closed', 'the store is closed'))
-      if (waiting.size >= MOST_WAITING) return Promise.reject(new StoreError('busy', 'too many writes wait for the store'))
+      if (waiting.size >= MOST_WAITING)
+        return Promise.reject(new StoreError('busy', 'too many writes wait for the store'))
       // All units of this turn of the event loop travel in one message.
       if (bunch.length === 0) setImmediate(flush)
       const id = ++lastId

@@ -1,4 +1,5 @@
-// Turns of units that run side by side on one thread, by the time that each has taken: who comes with little to do is not held up by each long statement of the others.
+// Turns of units that run side by side on one thread, by the time that each has taken: who comes
+// with little to do is not held up by each long statement of the others.
 
 /** One unit among those that run. */
 export interface Runner {
@@ -9,8 +10,9 @@ export interface Runner {
 }
 
 /**
- * The runner that has taken least is next. A new one begins where the last turn began, or where a runner ended, if that is further on: so nobody gains by coming
- * again and again (start-time fair queuing: Goyal, Vin and Cheng, 1996).
+ * The runner that has taken least is next. A new one begins where the last turn began, or where a
+ * runner ended, if that is further on: so nobody gains by coming again and again (start-time fair
+ * queuing: Goyal, Vin and Cheng, 1996).
  */
 export class TimedTurns {
   readonly #most: number
@@ -51,7 +53,10 @@ export class TimedTurns {
     this.#plan()
   }
 
-  /** One turn in each turn of the event loop: what has come meanwhile is among those that are chosen from. */
+  /**
+   * One turn in each turn of the event loop: what has come meanwhile is among those that are chosen
+   * from.
+   */
   #plan(): void {
     if (this.#due || this.#waiting.length === 0 || this.#running >= this.#most) return
     this.#due = true
@@ -65,7 +70,10 @@ export class TimedTurns {
   #next(): void {
     const [first, ...others] = this.#waiting
     if (first === undefined) return
-    const next = others.reduce((least, one) => (one.runner.taken < least.runner.taken ? one : least), first)
+    const next = others.reduce(
+      (least, one) => (one.runner.taken < least.runner.taken ? one : least),
+      first,
+    )
     this.#waiting = this.#waiting.filter((one) => one !== next)
     this.#present = Math.max(this.#present, next.runner.taken)
     next.runner.since = performance.now()

@@ -1,12 +1,15 @@
-// The thread of the one writer. It takes all units that have come in by now, runs them in one transaction, and answers all of them when that is on
-// the disk: many callers share one fsync.
+// The thread of the one writer. It takes all units that have come in by now, runs them in one
+// transaction, and answers all of them when that is on the disk: many callers share one fsync.
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { readError } from '../store-error.ts'
 import { findProcedure } from '../find-procedure.ts'
 import { Connection } from './connection.ts'
 import type { Answer, FromThread, ToThread, Unit } from './messages.ts'
 
-/** How often the writer looks for commits of other processes, in milliseconds. A key that was revoked there is dead here within a second. */
+/**
+ * How often the writer looks for commits of other processes, in milliseconds. A key that was
+ * revoked there is dead here within a second.
+ */
 const LOOK = 200
 /** Units in one transaction at most, so that the first does not wait too long for the last. */
 const GROUP = 2000
@@ -18,7 +21,8 @@ const connection = new Connection(path, 'write')
 // Before anybody counts on being told: what is written from now on is a change.
 let seen = connection.version()
 send({ opened: true })
-// Kysely takes longer to load than everything else here. Whoever opened the store goes on meanwhile; what it sends waits in the port.
+// Kysely takes longer to load than everything else here. Whoever opened the store goes on
+// meanwhile; what it sends waits in the port.
 const db = (await import('../dialect.ts')).queryBuilder('sqlite')
 
 /** Takes what waits in the port besides `first`, up to a full group. */
@@ -47,7 +51,8 @@ function commit(units: Unit[]): Answer[] {
     connection.exec('COMMIT')
     return answers
   } catch (thrown) {
-    // Nothing of this group is stored: the disk is full or broken, or another process held the lock for too long.
+    // Nothing of this group is stored: the disk is full or broken, or another process held the lock
+    // for too long.
     if (connection.inTransaction) connection.exec('ROLLBACK')
     const error = readError(thrown)
     return units.map(({ id }) => ({ id, error }))
@@ -55,8 +60,9 @@ function commit(units: Unit[]): Answer[] {
 }
 
 /**
- * Runs the units one after the other. Behind a savepoint SQLite copies every page before it changes, and units seldom fail: so they run
- * without, and only where one fails that has to be undone (null), all of them run again, `guarded`.
+ * Runs the units one after the other. Behind a savepoint SQLite copies every page before it
+ * changes, and units seldom fail: so they run without, and only where one fails that has to be
+ * undone (null), all of them run again, `guarded`.
  */
 function attempt(units: Unit[], guarded: boolean): Answer[] | null {
   const answers: Answer[] = []
@@ -68,7 +74,8 @@ function attempt(units: Unit[], guarded: boolean): Answer[] | null {
     try {
       answers.push({ id: unit.id, value: perform(unit) })
     } catch (thrown) {
-      // Some failures (disk full, broken disk) end the whole transaction: then nobody's write is stored.
+      // Some failures (disk full, broken disk) end the whole transaction: then nobody's write is
+      // stored.
       if (!connection.inTransaction) throw thrown
       if (!guarded && !alone) return null
       if (savepoint) connection.exec('ROLLBACK TO unit')

@@ -1,4 +1,5 @@
-// No page, in either theme, on a desktop or a phone, has anything that axe finds fault with, or has to be moved sideways.
+// No page, in either theme, on a desktop or a phone, has anything that axe finds fault with, or has
+// to be moved sideways.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -7,17 +8,28 @@ import { closeBrowser, cutOff, faultsOf, startSite, visit } from './visit.ts'
 
 after(closeBrowser)
 
-const EXPORT = '<html><head><title>Notes</title></head><body><article class="page sans"><header><h1 class="page-title">Notes</h1></header><div class="page-body"><p>Hello</p><table class="simple-table"><tbody><tr><td>a</td></tr></tbody></table></div></article></body></html>'
+const EXPORT =
+  '<html><head><title>Notes</title></head><body><article class="page sans"><header><h1 class="page-title">Notes</h1></header><div class="page-body"><p>Hello</p><table class="simple-table"><tbody><tr><td>a</td></tr></tbody></table></div></article></body></html>'
 
 /** An account with something of everything. */
 async function furnish(site: Site): Promise<{ cookie: string; key: string; link: string }> {
   const cookie = await site.setUp()
-  const made = async <T>(path: string, body: unknown): Promise<T> => (await (await site.api(cookie, 'POST', path, body)).json()) as T
-  const key = await made<{ id: string; secret: string }>('/api/v1/keys', { name: 'Website', models: ['gemini-2.5-*'], rpm: 60 })
-  for (const text of ['100/20/50', 'status 500']) await site.proxied(key.secret, GEMINI('gemini-2.5-flash'), { contents: [{ parts: [{ text }] }] })
+  const made = async <T>(path: string, body: unknown): Promise<T> =>
+    (await (await site.api(cookie, 'POST', path, body)).json()) as T
+  const key = await made<{ id: string; secret: string }>('/api/v1/keys', {
+    name: 'Website',
+    models: ['gemini-2.5-*'],
+    rpm: 60,
+  })
+  for (const text of ['100/20/50', 'status 500'])
+    await site.proxied(key.secret, GEMINI('gemini-2.5-flash'), {
+      contents: [{ parts: [{ text }] }],
+    })
   await made('/api/v1/tokens', { name: 'Pipeline' })
   await made('/api/v1/credentials', { provider: 'anthropic', name: 'team', secret: 'sk-ant' })
-  const { link } = await made<{ link: string }>('/api/v1/invitations', { email: 'grace@example.com' })
+  const { link } = await made<{ link: string }>('/api/v1/invitations', {
+    email: 'grace@example.com',
+  })
   return { cookie, key: key.id, link }
 }
 
@@ -45,13 +57,16 @@ test('with the colours of a person in place of ours, what is chosen looks unlike
       await page.getByRole('button', { name: 'Rotate' }).click()
       await page.getByRole('button', { name: 'Rotate key' }).click()
     }
-    const colour = (selector: string): Promise<unknown> => page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).color`)
+    const colour = (selector: string): Promise<unknown> =>
+      page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).color`)
     await page.locator(chosen).first().waitFor()
     assert.notEqual(await colour(chosen), await colour(other), chosen)
   }
   /** The colour and the width of the line below a part. */
   const line = (selector: string, part = ''): Promise<unknown> =>
-    page.evaluate(`(({ borderBottomColor, borderBottomWidth }) => borderBottomColor + ' ' + borderBottomWidth)(getComputedStyle(document.querySelector(${JSON.stringify(selector)}), ${JSON.stringify(part)}))`)
+    page.evaluate(
+      `(({ borderBottomColor, borderBottomWidth }) => borderBottomColor + ' ' + borderBottomWidth)(getComputedStyle(document.querySelector(${JSON.stringify(selector)}), ${JSON.stringify(part)}))`,
+    )
   await open(page, site.url)
   assert.equal(await line('[aria-pressed=true]', '::after'), 'rgb(0, 0, 0) 2px')
   await open(page, `${site.url}/keys?new=1`)
@@ -59,7 +74,11 @@ test('with the colours of a person in place of ours, what is chosen looks unlike
   assert.equal(await line('[role=dialog]'), 'rgb(0, 0, 0) 1px')
   await open(page, `${site.url}/convert`)
   const thumb = `getComputedStyle(document.querySelector('[role=switch] + * > *')).backgroundColor`
-  assert.notEqual(await page.evaluate(thumb), await page.evaluate('getComputedStyle(document.body).backgroundColor'), 'the switch')
+  assert.notEqual(
+    await page.evaluate(thumb),
+    await page.evaluate('getComputedStyle(document.body).backgroundColor'),
+    'the switch',
+  )
 })
 
 test('pages for strangers', async (t) => {
@@ -69,7 +88,11 @@ test('pages for strangers', async (t) => {
   await page.getByRole('button', { name: 'Create account' }).click()
   const faults = await faultsOf(page, 'setup')
   const { link } = await furnish(site)
-  for (const [address, heading] of [[`${site.url}/keys`, 'Sign in'], [link, "You're invited"], [`${site.url}/invite?token=nothing`, 'Invitation not valid']] as const) {
+  for (const [address, heading] of [
+    [`${site.url}/keys`, 'Sign in'],
+    [link, "You're invited"],
+    [`${site.url}/invite?token=nothing`, 'Invitation not valid'],
+  ] as const) {
     await page.goto(address)
     await page.getByRole('heading', { name: heading }).waitFor()
     faults.push(...(await faultsOf(page, heading)))
@@ -83,7 +106,15 @@ test('pages for strangers', async (t) => {
 
 /** TABLE of pages behind the sign-in, in two tests that may run long on a busy machine. */
 const PAGES = {
-  'pages of the proxy': (key: string) => ['/?split=model', '/keys', '/keys?search=nothing', `/keys/${key}`, '/providers', '/requests', '/requests?status=429'],
+  'pages of the proxy': (key: string) => [
+    '/?split=model',
+    '/keys',
+    '/keys?search=nothing',
+    `/keys/${key}`,
+    '/providers',
+    '/requests',
+    '/requests?status=429',
+  ],
   'all other pages': () => ['/tokens', '/accounts', '/account', '/nowhere', '/docs', '/convert'],
 }
 
@@ -106,17 +137,48 @@ test('the longest names fit the narrowest screen, and a wide one', async (t) => 
   const { cookie, link } = await furnish(site)
   const name = 'W'.repeat(200)
   const models = ['W'.repeat(200)]
-  const { id, secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name, models, expires_at: new Date(Date.now() + 3 * 86_400_000).toISOString() })).json()) as { id: string; secret: string }
+  const { id, secret } = (await (
+    await site.api(cookie, 'POST', '/api/v1/keys', {
+      name,
+      models,
+      expires_at: new Date(Date.now() + 3 * 86_400_000).toISOString(),
+    })
+  ).json()) as { id: string; secret: string }
   await (await site.proxied(secret, GEMINI(models.join()), { contents: [] })).arrayBuffer()
   await (await site.proxied(secret, 'https://nobody.example/v1', {})).arrayBuffer()
-  for (const path of ['tokens', 'accounts']) await site.api(cookie, 'POST', `/api/v1/${path}`, { name })
-  await site.api(cookie, 'POST', '/api/v1/credentials', { provider: 'anthropic', name, secret: 'sk-ant' })
-  await site.api(cookie, 'POST', '/api/v1/providers', { id: 'w'.repeat(64), origin: `https://${'w'.repeat(60)}.example.com` })
+  for (const path of ['tokens', 'accounts'])
+    await site.api(cookie, 'POST', `/api/v1/${path}`, { name })
+  await site.api(cookie, 'POST', '/api/v1/credentials', {
+    provider: 'anthropic',
+    name,
+    secret: 'sk-ant',
+  })
+  await site.api(cookie, 'POST', '/api/v1/providers', {
+    id: 'w'.repeat(64),
+    origin: `https://${'w'.repeat(60)}.example.com`,
+  })
   await site.api(cookie, 'POST', '/api/v1/invitations', { email: `${'w'.repeat(100)}@example.com` })
-  await site.api(null, 'POST', '/api/v1/invitations/accept', { token: new URL(link).searchParams.get('token'), email: 'grace@example.com', password: 'another good password' })
+  await site.api(null, 'POST', '/api/v1/invitations/accept', {
+    token: new URL(link).searchParams.get('token'),
+    email: 'grace@example.com',
+    password: 'another good password',
+  })
   const { page } = await visit(t, site, cookie)
   const faults: string[] = []
-  for (const path of ['/?split=key', '/keys', '/keys?new=1', `/keys/${id}`, '/providers', '/requests', '/requests?list=refused', '/tokens', '/accounts', '/convert', '/docs', '/account']) {
+  for (const path of [
+    '/?split=key',
+    '/keys',
+    '/keys?new=1',
+    `/keys/${id}`,
+    '/providers',
+    '/requests',
+    '/requests?list=refused',
+    '/tokens',
+    '/accounts',
+    '/convert',
+    '/docs',
+    '/account',
+  ]) {
     await page.setViewportSize({ width: 320, height: 720 })
     await open(page, site.url + path)
     for (const width of [320, 1440]) {
@@ -128,7 +190,9 @@ test('the longest names fit the narrowest screen, and a wide one', async (t) => 
 })
 
 /** TABLE of what opens on a page, in three tests for the same reason. */
-const OPENED: Readonly<Record<string, readonly { what: string; path: string; by: (page: Page) => Promise<void> }[]>> = {
+const OPENED: Readonly<
+  Record<string, readonly { what: string; path: string; by: (page: Page) => Promise<void> }[]>
+> = {
   'dialogs about keys': [
     { what: 'key form with an error', path: '/keys?new=1', by: create },
     {
@@ -153,13 +217,20 @@ const OPENED: Readonly<Record<string, readonly { what: string; path: string; by:
       what: 'request',
       path: '/requests',
       by: async (page) => {
-        await page.getByRole('button', { name: /details of/ }).first().click()
+        await page
+          .getByRole('button', { name: /details of/ })
+          .first()
+          .click()
         await page.getByText('Waiting for the first byte').waitFor()
       },
     },
   ],
   'calls of the reference': [
-    { what: 'docs, opened', path: '/docs', by: (page) => page.locator('summary', { hasText: 'Make a proxy key' }).click() },
+    {
+      what: 'docs, opened',
+      path: '/docs',
+      by: (page) => page.locator('summary', { hasText: 'Make a proxy key' }).click(),
+    },
     {
       what: 'docs, run',
       path: '/docs',
@@ -175,7 +246,9 @@ const OPENED: Readonly<Record<string, readonly { what: string; path: string; by:
       what: 'convert',
       path: '/convert',
       by: async (page) => {
-        await page.locator('input[type=file]').setInputFiles({ name: 'Notes.html', mimeType: 'text/html', buffer: Buffer.from(EXPORT) })
+        await page
+          .locator('input[type=file]')
+          .setInputFiles({ name: 'Notes.html', mimeType: 'text/html', buffer: Buffer.from(EXPORT) })
         await page.getByRole('region', { name: 'Preview' }).getByRole('heading').waitFor()
       },
     },

@@ -11,7 +11,9 @@ after(closeBrowser)
 test('an invited colleague has an account of their own, and sees nothing of others', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
-  const { id, secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Secret project' })).json()) as { id: string; secret: string }
+  const { id, secret } = (await (
+    await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Secret project' })
+  ).json()) as { id: string; secret: string }
   await (await site.proxied(secret, GEMINI('gemini-secret-model'), { contents: [] })).arrayBuffer()
 
   const { page } = await visit(t, site, cookie)
@@ -30,11 +32,25 @@ test('an invited colleague has an account of their own, and sees nothing of othe
   await grace.getByRole('button', { name: 'Join' }).click()
   await grace.getByRole('heading', { name: 'Overview' }).waitFor()
   assert.equal(await grace.getByRole('link', { name: 'Accounts' }).count(), 0)
-  for (const path of ['/', '/keys', '/requests', '/tokens', '/convert', '/providers', '/accounts', `/keys/${id}`, `/requests?key=${id}`]) {
+  for (const path of [
+    '/',
+    '/keys',
+    '/requests',
+    '/tokens',
+    '/convert',
+    '/providers',
+    '/accounts',
+    `/keys/${id}`,
+    `/requests?key=${id}`,
+  ]) {
     await grace.goto(site.url + path)
     await grace.getByRole('heading', { level: 1 }).waitFor()
     await grace.locator('[role=status][aria-label=Loading]').first().waitFor({ state: 'detached' })
-    assert.doesNotMatch(await grace.locator('main').innerText(), /Secret project|gemini-secret-model|ada@example/, path)
+    assert.doesNotMatch(
+      await grace.locator('main').innerText(),
+      /Secret project|gemini-secret-model|ada@example/,
+      path,
+    )
   }
   await grace.goto(`${site.url}/keys/${id}`)
   await grace.getByText('Key not found').waitFor()
@@ -62,11 +78,20 @@ test('the plan of an account can be read beside the longest address, and the add
   const box = await page.getByLabel(`Plan of ${ADMIN.email}`).boundingBox()
   assert.ok((box?.width ?? 0) >= 100, `${box?.width} px wide`)
   await page.setViewportSize({ width: 390, height: 844 })
-  assert.ok(await page.getByText('WWW').first().evaluate((cell) => cell.scrollHeight <= cell.clientHeight), 'it is shown whole')
+  assert.ok(
+    await page
+      .getByText('WWW')
+      .first()
+      .evaluate((cell) => cell.scrollHeight <= cell.clientHeight),
+    'it is shown whole',
+  )
 })
 
 test('going through the plans by arrow keys ends at the one that is seen, however slowly each is saved', async (t) => {
-  const site = await startSite(t, { TOLLMARK_PLANS: '{"pro":{"conversions_per_day":1000},"team":{"conversions_per_day":5000},"unlimited":{"conversions_per_day":null}}' })
+  const site = await startSite(t, {
+    TOLLMARK_PLANS:
+      '{"pro":{"conversions_per_day":1000},"team":{"conversions_per_day":5000},"unlimited":{"conversions_per_day":null}}',
+  })
   const cookie = await site.setUp()
   const { page } = await visit(t, site, cookie)
   // The first is held for the longest: sent beside the others, it would be saved over them.
@@ -80,14 +105,21 @@ test('going through the plans by arrow keys ends at the one that is seen, howeve
   await page.goto(`${site.url}/accounts`)
   const plan = page.getByLabel(`Plan of ${ADMIN.email}`)
   await plan.focus()
-  for (const [key, seen] of [['ArrowDown', 'pro'], ['ArrowDown', 'team'], ['ArrowDown', 'unlimited'], ['ArrowUp', 'team']] as const) {
+  for (const [key, seen] of [
+    ['ArrowDown', 'pro'],
+    ['ArrowDown', 'team'],
+    ['ArrowDown', 'unlimited'],
+    ['ArrowUp', 'team'],
+  ] as const) {
     await page.keyboard.press(key)
     assert.equal(await plan.inputValue(), seen, 'what is chosen is seen at once')
   }
   await until(() => saved.length === 4)
   assert.deepEqual(saved, ['pro', 'team', 'unlimited', 'team'])
   await until(async () => {
-    const { data } = (await (await site.api(cookie, 'GET', '/api/v1/accounts')).json()) as { data: { plan: string }[] }
+    const { data } = (await (await site.api(cookie, 'GET', '/api/v1/accounts')).json()) as {
+      data: { plan: string }[]
+    }
     return data[0]?.plan === 'team'
   })
   assert.equal(await plan.inputValue(), 'team')
@@ -99,7 +131,8 @@ test('wrong passwords are slowed down, and a cookie from before the sign-out ope
   const { page, context } = await visit(t, site)
   await page.goto(`${site.url}/keys`)
   await page.getByLabel('E-mail').fill(ADMIN.email)
-  // Each wait is twice the one before it: until one is long enough for what follows, however slow the machine is.
+  // Each wait is twice the one before it: until one is long enough for what follows, however slow
+  // the machine is.
   let seconds = 0
   for (let attempt = 0; attempt < 100 && seconds < 4; attempt++) {
     await page.getByLabel('Password', { exact: true }).fill(`wrong ${attempt}`)
@@ -107,14 +140,23 @@ test('wrong passwords are slowed down, and a cookie from before the sign-out ope
     await page.getByRole('button', { name: 'Sign in' }).click()
     if ((await answered).status() !== 429) continue
     // The button counts down, and is itself again at the end.
-    seconds = Number(/(\d+) s/.exec(await page.getByRole('button', { name: /^Try again in/ }).innerText())?.[1] ?? 0)
+    seconds = Number(
+      /(\d+) s/.exec(await page.getByRole('button', { name: /^Try again in/ }).innerText())?.[1] ??
+        0,
+    )
   }
   assert.ok(seconds >= 4)
 
   // From the page: a wait is that of an e-mail at an address.
   const status = await page.evaluate(async (who) => {
     const body = JSON.stringify(who)
-    return (await fetch('/api/v1/session', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })).status
+    return (
+      await fetch('/api/v1/session', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body,
+      })
+    ).status
   }, ADMIN)
   assert.equal(status, 429, 'also with the right password')
 
@@ -135,7 +177,9 @@ test('a plan is chosen on a phone', async (t) => {
   await page.goto(`${site.url}/accounts`)
   await page.getByLabel(`Plan of ${ADMIN.email}`).selectOption('pro')
   await until(async () => {
-    const { data } = (await (await site.api(cookie, 'GET', '/api/v1/accounts')).json()) as { data: { plan: string }[] }
+    const { data } = (await (await site.api(cookie, 'GET', '/api/v1/accounts')).json()) as {
+      data: { plan: string }[]
+    }
     return data[0]?.plan === 'pro'
   })
   await page.setViewportSize({ width: 1280, height: 720 })
@@ -147,7 +191,9 @@ test('who signs in or out in one tab does so in all of them', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Secret project' })
-  const { link } = (await (await site.api(cookie, 'POST', '/api/v1/invitations', {})).json()) as { link: string }
+  const { link } = (await (await site.api(cookie, 'POST', '/api/v1/invitations', {})).json()) as {
+    link: string
+  }
   const { page: first, context } = await visit(t, site, cookie)
   await first.goto(`${site.url}/keys`)
   await first.getByText('Secret project').waitFor()
@@ -193,8 +239,14 @@ test('a second administrator, a lost password, a rename and a deletion, and the 
   const site = await startSite(t)
   const cookie = await site.setUp()
   const join = async (email: string): Promise<string> => {
-    const { link } = (await (await site.api(cookie, 'POST', '/api/v1/invitations', { email })).json()) as { link: string }
-    const joined = await site.api(null, 'POST', '/api/v1/invitations/accept', { token: new URL(link).searchParams.get('token'), email, password: 'another good password' })
+    const { link } = (await (
+      await site.api(cookie, 'POST', '/api/v1/invitations', { email })
+    ).json()) as { link: string }
+    const joined = await site.api(null, 'POST', '/api/v1/invitations/accept', {
+      token: new URL(link).searchParams.get('token'),
+      email,
+      password: 'another good password',
+    })
     return (joined.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
   }
   const grace = await join('grace@example.com')
@@ -237,6 +289,11 @@ test('a second administrator, a lost password, a rename and a deletion, and the 
   await page.getByRole('link', { name: 'Accounts' }).click()
   await page.getByRole('button', { name: 'Edit grace@example.com' }).click()
   await page.getByRole('button', { name: 'Delete account' }).click()
-  await page.getByRole('dialog', { name: 'Delete grace@example.com?' }).getByRole('button', { name: 'Delete account' }).click()
-  await page.getByRole('row', { name: /grace@example.com Grace Hopper/ }).waitFor({ state: 'detached' })
+  await page
+    .getByRole('dialog', { name: 'Delete grace@example.com?' })
+    .getByRole('button', { name: 'Delete account' })
+    .click()
+  await page
+    .getByRole('row', { name: /grace@example.com Grace Hopper/ })
+    .waitFor({ state: 'detached' })
 })

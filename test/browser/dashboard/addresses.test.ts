@@ -1,4 +1,5 @@
-// Addresses as they are sent around: what stands in one is what is shown, and what no filter can be is none.
+// Addresses as they are sent around: what stands in one is what is shown, and what no filter can be
+// is none.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { until } from '../../support/until.ts'
@@ -31,12 +32,17 @@ const ADDRESSES: readonly [path: string, filter: string, value: string, found: b
 test('filters show what stands in the address, and nothing where that cannot be', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
-  const { secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Website' })).json()) as { secret: string }
+  const { secret } = (await (
+    await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Website' })
+  ).json()) as { secret: string }
   await (await site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [] })).arrayBuffer()
   const { page } = await visit(t, site, cookie)
   for (const [path, filter, value, found] of ADDRESSES) {
     await page.goto(site.url + path)
-    await page.getByRole('table').or(page.getByText(/^No matching /)).waitFor()
+    await page
+      .getByRole('table')
+      .or(page.getByText(/^No matching /))
+      .waitFor()
     assert.equal(await page.getByLabel(filter, { exact: true }).inputValue(), value, path)
     assert.equal(await page.getByRole('table').count(), found ? 1 : 0, path)
   }
@@ -55,7 +61,8 @@ test('an invitation without its token is one that is not open', async (t) => {
 test('requests can be filtered by every key, however many there are', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
-  for (let number = 0; number <= 40; number++) await site.api(cookie, 'POST', '/api/v1/keys', { name: `Key ${number}` })
+  for (let number = 0; number <= 40; number++)
+    await site.api(cookie, 'POST', '/api/v1/keys', { name: `Key ${number}` })
   const { page } = await visit(t, site, cookie)
   await page.goto(`${site.url}/requests`)
   await page.getByLabel('Key', { exact: true }).click()
@@ -81,14 +88,20 @@ test('the part of the API reference that stands in the address is where one come
 test('a request that is under way is seen to its end', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
-  const { secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Website' })).json()) as { secret: string }
+  const { secret } = (await (
+    await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Website' })
+  ).json()) as { secret: string }
   const gate = Promise.withResolvers<void>()
   site.fake.play(async (call) => {
     await gate.promise
     await provider(call)
   })
   const answered = site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [] })
-  await until(async () => ((await (await site.api(cookie, 'GET', '/api/v1/requests')).json()) as { data: unknown[] }).data.length === 1)
+  await until(
+    async () =>
+      ((await (await site.api(cookie, 'GET', '/api/v1/requests')).json()) as { data: unknown[] })
+        .data.length === 1,
+  )
   const { page } = await visit(t, site, cookie)
   await page.goto(`${site.url}/requests`)
   await page.getByRole('button', { name: /details of/ }).click()

@@ -1,4 +1,5 @@
-// What can be done on each page, done by keyboard alone: every stop can be seen, and the focus is always somewhere that makes sense.
+// What can be done on each page, done by keyboard alone: every stop can be seen, and the focus is
+// always somewhere that makes sense.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test, type TestContext } from 'node:test'
@@ -274,14 +275,33 @@ const REST: typeof PROXY = {
 async function furnished(t: TestContext): Promise<Visitor & Keyboard> {
   const site = await startSite(t, { TOLLMARK_PLANS: '{"unlimited":{"conversions_per_day":null}}' })
   const cookie = await site.setUp()
-  const made = async <T>(path: string, body: unknown, as: string | null = cookie): Promise<T> => (await (await site.api(as, 'POST', path, body)).json()) as T
+  const made = async <T>(path: string, body: unknown, as: string | null = cookie): Promise<T> =>
+    (await (await site.api(as, 'POST', path, body)).json()) as T
   for (let number = 1; number <= 26; number++) await made('/api/v1/keys', { name: `Key ${number}` })
-  const { secret } = await made<{ secret: string }>('/api/v1/keys', { name: 'Website', models: ['gemini-2.5-*'] })
-  for (const text of ['100/20/50', 'status 500']) await (await site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [{ parts: [{ text }] }] })).arrayBuffer()
-  const { link } = await made<{ link: string }>('/api/v1/invitations', { email: 'grace@example.com' })
-  await made('/api/v1/invitations/accept', { token: new URL(link).searchParams.get('token'), email: 'grace@example.com', password: 'another good password' }, null)
+  const { secret } = await made<{ secret: string }>('/api/v1/keys', {
+    name: 'Website',
+    models: ['gemini-2.5-*'],
+  })
+  for (const text of ['100/20/50', 'status 500'])
+    await (
+      await site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [{ parts: [{ text }] }] })
+    ).arrayBuffer()
+  const { link } = await made<{ link: string }>('/api/v1/invitations', {
+    email: 'grace@example.com',
+  })
+  await made(
+    '/api/v1/invitations/accept',
+    {
+      token: new URL(link).searchParams.get('token'),
+      email: 'grace@example.com',
+      password: 'another good password',
+    },
+    null,
+  )
   const visitor = await visit(t, site, cookie)
-  await visitor.context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url })
+  await visitor.context.grantPermissions(['clipboard-read', 'clipboard-write'], {
+    origin: site.url,
+  })
   return { ...visitor, ...keyboardOf(visitor.page, site.url) }
 }
 
@@ -295,7 +315,10 @@ test('all other pages, by keyboard alone', async (t) => {
   for (const [name, steps] of Object.entries(REST)) await t.test(name, () => walk(steps))
 
   await t.test('the ledger is taken along', async () => {
-    await walk([['enter', '/requests'], ['to', 'link', 'Export CSV']])
+    await walk([
+      ['enter', '/requests'],
+      ['to', 'link', 'Export CSV'],
+    ])
     const downloading = page.waitForEvent('download')
     await walk([['keys', 'Enter']])
     assert.match(readFileSync(await (await downloading).path(), 'utf8'), /^id,created_at,/)
@@ -303,9 +326,16 @@ test('all other pages, by keyboard alone', async (t) => {
 
   await t.test('what could not be loaded is tried again', async () => {
     await context.route('**/api/v1/tokens?*', (route) => route.fulfill({ status: 404 }))
-    await walk([['enter', '/tokens'], ['see', 'button', 'Try again'], ['to', 'button', 'Try again']])
+    await walk([
+      ['enter', '/tokens'],
+      ['see', 'button', 'Try again'],
+      ['to', 'button', 'Try again'],
+    ])
     await context.unroute('**/api/v1/tokens?*')
-    await walk([['keys', 'Enter'], ['gone', 'button', 'Try again']])
+    await walk([
+      ['keys', 'Enter'],
+      ['gone', 'button', 'Try again'],
+    ])
   })
 
   await t.test('the navigation of a phone', async () => {
@@ -337,22 +367,49 @@ test('an export is chosen, watched, read, copied, downloaded and deleted by keyb
     await walk([['keys', 'Enter']])
     await (await choosing).setFiles({ name, mimeType: 'application/octet-stream', buffer })
   }
-  await walk([['enter', '/convert'], ['to', 'radio', 'Markdown'], ['keys', 'ArrowRight'], ['address', /format=json/], ['keys', 'ArrowLeft'], ['to', 'switch', 'Include metadata'], ['keys', 'Space'], ['address', /metadata=1/]])
+  await walk([
+    ['enter', '/convert'],
+    ['to', 'radio', 'Markdown'],
+    ['keys', 'ArrowRight'],
+    ['address', /format=json/],
+    ['keys', 'ArrowLeft'],
+    ['to', 'switch', 'Include metadata'],
+    ['keys', 'Space'],
+    ['address', /metadata=1/],
+  ])
 
   await choose('Long.html', Buffer.from(pageHtml('Long', '<p>One two three</p>'.repeat(200))))
-  await walk([['see', 'heading', 'Long'], ['on', 'region', 'Upload'], ['press', 'button', 'Copy the Markdown'], ['see', 'text', 'Copied'], ['on', 'button', /the Markdown$/]])
+  await walk([
+    ['see', 'heading', 'Long'],
+    ['on', 'region', 'Upload'],
+    ['press', 'button', 'Copy the Markdown'],
+    ['see', 'text', 'Copied'],
+    ['on', 'button', /the Markdown$/],
+  ])
   const markdown = String(await page.evaluate('navigator.clipboard.readText()'))
   assert.match(markdown, /^---\n[\s\S]*# Long\n\nOne two three\n/)
   await walk([['to', 'button', 'Download']])
   const downloading = page.waitForEvent('download')
-  await walk([['keys', 'Enter'], ['on', 'button', 'Download']])
+  await walk([
+    ['keys', 'Enter'],
+    ['on', 'button', 'Download'],
+  ])
   assert.equal(readFileSync(await (await downloading).path(), 'utf8'), markdown)
-  await walk([['to', 'region', 'Preview'], ['keys', 'End']])
+  await walk([
+    ['to', 'region', 'Preview'],
+    ['keys', 'End'],
+  ])
   await page.locator('[aria-label=Preview]:focus').waitFor()
 
   await choose('picture.png', Buffer.from('PNG'))
-  await walk([['see', 'alert', ''], ['on', 'region', 'Upload']])
-  await choose('Export.zip', zip({ 'Page.html': pageHtml('Page'), 'fill.bin': Buffer.alloc(5_300_000) }))
+  await walk([
+    ['see', 'alert', ''],
+    ['on', 'region', 'Upload'],
+  ])
+  await choose(
+    'Export.zip',
+    zip({ 'Page.html': pageHtml('Page'), 'fill.bin': Buffer.alloc(5_300_000) }),
+  )
   await walk([
     ['address', /job=job_/],
     ['see', 'region', /Result/],
@@ -368,7 +425,9 @@ test('an export is chosen, watched, read, copied, downloaded and deleted by keyb
 test('an invitation, the password, signing out and in again, by keyboard alone', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
-  const { link } = (await (await site.api(cookie, 'POST', '/api/v1/invitations', { email: 'grace@example.com' })).json()) as { link: string }
+  const { link } = (await (
+    await site.api(cookie, 'POST', '/api/v1/invitations', { email: 'grace@example.com' })
+  ).json()) as { link: string }
   const { page } = await visit(t, site)
   const { walk } = keyboardOf(page, site.url)
   await walk([
@@ -402,4 +461,4 @@ test('an invitation, the password, signing out and in again, by keyboard alone',
     ['keys', 'Enter'],
     ['on', 'heading', 'Your account'],
   ])
-  })
+})

@@ -13,13 +13,18 @@ const THEMES = { light: '#ffffff', dark: '#161a18' } as const
 test('neighbours in a chart differ by 15, any two by 10, and all stand out from the surface', () => {
   for (const [theme, surface] of Object.entries(THEMES)) {
     const block = css.slice(css.indexOf(`color-scheme='${theme}'`))
-    const colours = [1, 2, 3, 4, 5, 6].map((n) => new RegExp(`--series-${n}: (#[0-9a-f]{6})`).exec(block)?.[1] ?? '')
+    const colours = [1, 2, 3, 4, 5, 6].map(
+      (n) => new RegExp(`--series-${n}: (#[0-9a-f]{6})`).exec(block)?.[1] ?? '',
+    )
     for (const [at, colour] of colours.entries()) {
       assert.ok(contrast(colour, surface) >= 3, `${theme}: ${colour} on ${surface}`)
       for (const sight of Object.keys(SIGHTS) as Sight[]) {
         for (const [other, second] of colours.slice(at + 1).entries()) {
           const apart = distance(colour, second, sight)
-          assert.ok(apart >= (other === 0 ? 15 : 10), `${theme}, ${sight}: ${colour} and ${second} are ${apart.toFixed(1)} apart`)
+          assert.ok(
+            apart >= (other === 0 ? 15 : 10),
+            `${theme}, ${sight}: ${colour} and ${second} are ${apart.toFixed(1)} apart`,
+          )
         }
       }
     }

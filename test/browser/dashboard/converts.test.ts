@@ -1,4 +1,5 @@
-// Exports in the browser: dropped, watched, read, copied, downloaded; and texts that would like to be more than text.
+// Exports in the browser: dropped, watched, read, copied, downloaded; and texts that would like to
+// be more than text.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
@@ -23,7 +24,10 @@ test('a dropped export is converted, shown beside its Markdown, copied and downl
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url })
   await browser.goto(`${site.url}/convert`)
   await browser.getByText('0 of 10 conversions used today').waitFor()
-  const html = page('Handbook', '<h1>First day</h1><p>See <a href="https://example.com/">this</a> and <strong>that</strong>.</p><ul class="toggle"><li><details open=""><summary>Why?</summary><p>Because.</p></details></li></ul>')
+  const html = page(
+    'Handbook',
+    '<h1>First day</h1><p>See <a href="https://example.com/">this</a> and <strong>that</strong>.</p><ul class="toggle"><li><details open=""><summary>Why?</summary><p>Because.</p></details></li></ul>',
+  )
   const transfer = await browser.evaluateHandle(
     `(() => { const data = new DataTransfer(); data.items.add(new File([${JSON.stringify(html)}], 'Handbook.html', { type: 'text/html' })); return data })()`,
   )
@@ -32,8 +36,12 @@ test('a dropped export is converted, shown beside its Markdown, copied and downl
   await preview.getByRole('heading', { name: 'First day', level: 2 }).waitFor()
   await preview.getByText('Why?').click()
   await preview.getByText('Because.').waitFor()
-  const markdown = (await browser.getByRole('region', { name: 'Markdown' }).locator('pre').textContent()) ?? ''
-  assert.match(markdown, /^# Handbook\n\n## First day\n\nSee \[this\]\(https:\/\/example\.com\/\) and \*\*that\*\*\.\n/)
+  const markdown =
+    (await browser.getByRole('region', { name: 'Markdown' }).locator('pre').textContent()) ?? ''
+  assert.match(
+    markdown,
+    /^# Handbook\n\n## First day\n\nSee \[this\]\(https:\/\/example\.com\/\) and \*\*that\*\*\.\n/,
+  )
   await browser.getByText('1 of 10 conversions used today').waitFor()
 
   await browser.getByRole('button', { name: 'Copy the Markdown' }).click()
@@ -45,7 +53,11 @@ test('a dropped export is converted, shown beside its Markdown, copied and downl
   assert.equal(download.suggestedFilename(), 'Handbook.md')
   assert.equal(readFileSync(await download.path(), 'utf8'), markdown)
 
-  await browser.locator('input[type=file]').setInputFiles({ name: 'picture.png', mimeType: 'image/png', buffer: Buffer.from([0x89, 0x50, 0x4e, 0x47]) })
+  await browser.locator('input[type=file]').setInputFiles({
+    name: 'picture.png',
+    mimeType: 'image/png',
+    buffer: Buffer.from([0x89, 0x50, 0x4e, 0x47]),
+  })
   await browser.getByRole('alert').waitFor()
   await browser.getByText('1 of 10 conversions used today').waitFor()
 })
@@ -59,7 +71,16 @@ test('what programs have converted meanwhile is in the quota of the next page', 
   await browser.getByText('0 of 10').waitFor()
   const form = new FormData()
   form.set('file', new Blob([page('Handbook', '<p>text</p>')]), 'Handbook.html')
-  assert.equal((await fetch(`${site.url}/api/v1/convert`, { method: 'POST', headers: { cookie, origin: site.url }, body: form })).status, 200)
+  assert.equal(
+    (
+      await fetch(`${site.url}/api/v1/convert`, {
+        method: 'POST',
+        headers: { cookie, origin: site.url },
+        body: form,
+      })
+    ).status,
+    200,
+  )
   await browser.clock.fastForward(60_000)
   await browser.getByRole('link', { name: 'Convert' }).click()
   await browser.getByText('1 of 10').waitFor()
@@ -70,35 +91,61 @@ test('a large archive becomes a job, whose result survives a reload', async (t) 
   const cookie = await site.setUp()
   const { page: browser } = await visit(t, site, cookie)
   const text = '<p>One two three four five six seven eight nine ten.</p>'.repeat(300)
-  const pages = Object.fromEntries(Array.from({ length: 400 }, (_, number) => [`Page ${number}.html`, page(`Page ${number}`, text)]))
+  const pages = Object.fromEntries(
+    Array.from({ length: 400 }, (_, number) => [
+      `Page ${number}.html`,
+      page(`Page ${number}`, text),
+    ]),
+  )
   await browser.goto(`${site.url}/convert?format=json`)
-  await browser.locator('input[type=file]').setInputFiles({ name: 'Export.zip', mimeType: 'application/zip', buffer: zip(pages) })
+  await browser
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'Export.zip', mimeType: 'application/zip', buffer: zip(pages) })
   await browser.waitForURL(/job=job_/)
   assert.match(browser.url(), /format=json/, 'what was chosen stays in the address')
   await browser.reload()
   assert.ok(await browser.getByRole('radio', { name: 'JSON' }).isChecked())
-  const region = browser.getByRole('region', { name: /Result/ }).or(browser.getByText('too large to preview'))
+  const region = browser
+    .getByRole('region', { name: /Result/ })
+    .or(browser.getByText('too large to preview'))
   await region.first().waitFor()
   const id = new URL(browser.url()).searchParams.get('job') ?? ''
   const result = await (await site.api(cookie, 'GET', `/api/v1/jobs/${id}/result`)).text()
   assert.ok(result.length > 5_000_000)
   await browser.getByRole('cell', { name: 'Done' }).waitFor()
-  assert.match((await browser.getByRole('link', { name: 'Export.zip' }).getAttribute('href')) ?? '', /format=json.*job=job_/)
+  assert.match(
+    (await browser.getByRole('link', { name: 'Export.zip' }).getAttribute('href')) ?? '',
+    /format=json.*job=job_/,
+  )
   const downloading = browser.waitForEvent('download')
   await browser.getByText('Download', { exact: true }).click()
   assert.equal(readFileSync(await (await downloading).path(), 'utf8'), result)
   await browser.getByRole('button', { name: 'Delete Export.zip' }).click()
   await browser.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-  await browser.getByRole('cell', { name: /Expired|Canceled/ }).or(browser.getByText('No jobs yet')).waitFor()
+  await browser
+    .getByRole('cell', { name: /Expired|Canceled/ })
+    .or(browser.getByText('No jobs yet'))
+    .waitFor()
 })
 
 test('the pages of a job are counted before the eyes of whoever waits', async (t) => {
   const site = await startSite(t)
   const { page: browser } = await visit(t, site, await site.setUp())
-  // Work for some reports of progress, which come three times a second, in an archive that is quick to make and to send.
-  const heavy = deflated(Buffer.from(page('Page', '<p>one <strong>two</strong> <em>three</em></p><ul><li>four</li></ul>'.repeat(500))))
+  // Work for some reports of progress, which come three times a second, in an archive that is quick
+  // to make and to send.
+  const heavy = deflated(
+    Buffer.from(
+      page(
+        'Page',
+        '<p>one <strong>two</strong> <em>three</em></p><ul><li>four</li></ul>'.repeat(500),
+      ),
+    ),
+  )
   const PAGES = 400
-  const file = archive([{ name: 'fill.bin', data: noise(5_300_000), stored: true }, ...many(PAGES, (number) => ({ name: `Page ${number}.html`, packed: heavy }))])
+  const file = archive([
+    { name: 'fill.bin', data: noise(5_300_000), stored: true },
+    ...many(PAGES, (number) => ({ name: `Page ${number}.html`, packed: heavy })),
+  ])
   await browser.goto(`${site.url}/convert`)
   // Whatever stands on the page, each time that it changes.
   await browser.evaluate(`{
@@ -109,13 +156,28 @@ test('the pages of a job are counted before the eyes of whoever waits', async (t
       if (done !== undefined) window.told.push([done, total, value])
     }).observe(document.body, { childList: true, characterData: true, attributes: true, subtree: true })
   }`)
-  await browser.locator('input[type=file]').setInputFiles({ name: 'Export.zip', mimeType: 'application/zip', buffer: file })
+  await browser
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'Export.zip', mimeType: 'application/zip', buffer: file })
   await browser.getByRole('cell', { name: 'Done' }).waitFor({ timeout: 60_000 })
-  const told = (await browser.evaluate('window.told')) as [done: string, total: string, percent: number][]
+  const told = (await browser.evaluate('window.told')) as [
+    done: string,
+    total: string,
+    percent: number,
+  ][]
   const done = told.map(([done]) => Number(done))
-  assert.deepEqual(done, done.toSorted((a, b) => a - b))
-  assert.ok(done.some((pages) => pages > 0 && pages < PAGES), `${done.join()}: nothing between the beginning and the end`)
-  assert.deepEqual(told, done.map((pages) => [String(pages), String(PAGES), Math.round((pages / PAGES) * 100)]))
+  assert.deepEqual(
+    done,
+    done.toSorted((a, b) => a - b),
+  )
+  assert.ok(
+    done.some((pages) => pages > 0 && pages < PAGES),
+    `${done.join()}: nothing between the beginning and the end`,
+  )
+  assert.deepEqual(
+    told,
+    done.map((pages) => [String(pages), String(PAGES), Math.round((pages / PAGES) * 100)]),
+  )
 })
 
 test('a job is followed live', async (t) => {
@@ -125,7 +187,11 @@ test('a job is followed live', async (t) => {
   const { page: browser } = await visit(t, site, cookie)
   await browser.goto(`${site.url}/convert`)
   const followed = browser.waitForRequest('**/api/v1/jobs/*/events')
-  await browser.locator('input[type=file]').setInputFiles({ name: 'Export.zip', mimeType: 'application/zip', buffer: zip({ 'Page.html': page('Page', '<p>text</p>'.repeat(200)) }) })
+  await browser.locator('input[type=file]').setInputFiles({
+    name: 'Export.zip',
+    mimeType: 'application/zip',
+    buffer: zip({ 'Page.html': page('Page', '<p>text</p>'.repeat(200)) }),
+  })
   await followed
   await browser.getByText('Waiting …').waitFor()
   const id = new URL(browser.url()).searchParams.get('job') ?? ''
@@ -137,9 +203,15 @@ test('a job whose events are refused is asked for', async (t) => {
   const site = await startSite(t, { TOLLMARK_ROLE: 'web', TOLLMARK_ASYNC_ABOVE: '1KB' })
   const cookie = await site.setUp()
   const { page: browser } = await visit(t, site, cookie)
-  await browser.route('**/api/v1/jobs/*/events', (route) => route.fulfill({ status: 503, body: '' }))
+  await browser.route('**/api/v1/jobs/*/events', (route) =>
+    route.fulfill({ status: 503, body: '' }),
+  )
   await browser.goto(`${site.url}/convert`)
-  await browser.locator('input[type=file]').setInputFiles({ name: 'Export.zip', mimeType: 'application/zip', buffer: zip({ 'Page.html': page('Page', '<p>text</p>'.repeat(200)) }) })
+  await browser.locator('input[type=file]').setInputFiles({
+    name: 'Export.zip',
+    mimeType: 'application/zip',
+    buffer: zip({ 'Page.html': page('Page', '<p>text</p>'.repeat(200)) }),
+  })
   await browser.getByText('Waiting …').waitFor()
   const id = new URL(browser.url()).searchParams.get('job') ?? ''
   assert.equal((await site.api(cookie, 'DELETE', `/api/v1/jobs/${id}`)).status, 204)
@@ -150,15 +222,39 @@ test('what others wrote stays text', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   const evil = '<img src=x onerror="window.hacked=1">'
-  const { id, secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: evil })).json()) as { id: string; secret: string }
+  const { id, secret } = (await (
+    await site.api(cookie, 'POST', '/api/v1/keys', { name: evil })
+  ).json()) as { id: string; secret: string }
   await site.api(cookie, 'POST', '/api/v1/tokens', { name: '<script>window.hacked=1</script>' })
-  await site.api(cookie, 'POST', '/api/v1/credentials', { provider: 'anthropic', name: evil, secret: 'sk' })
-  await (await site.proxied(secret, OPENAI, { model: `${evil}javascript:window.hacked=1` })).arrayBuffer()
+  await site.api(cookie, 'POST', '/api/v1/credentials', {
+    provider: 'anthropic',
+    name: evil,
+    secret: 'sk',
+  })
+  await (
+    await site.proxied(secret, OPENAI, { model: `${evil}javascript:window.hacked=1` })
+  ).arrayBuffer()
   const { page: browser } = await visit(t, site, cookie)
-  for (const path of ['/?split=model', '/keys', `/keys/${id}`, '/requests', '/providers', '/tokens', `/requests?model=${encodeURIComponent(evil)}`, `/keys?search=${encodeURIComponent(evil)}`]) {
+  for (const path of [
+    '/?split=model',
+    '/keys',
+    `/keys/${id}`,
+    '/requests',
+    '/providers',
+    '/tokens',
+    `/requests?model=${encodeURIComponent(evil)}`,
+    `/keys?search=${encodeURIComponent(evil)}`,
+  ]) {
     await browser.goto(site.url + path)
-    await browser.locator('[role=status][aria-label=Loading]').first().waitFor({ state: 'detached' })
-    assert.equal(await browser.locator('#root :is(img, script, iframe, object, embed)').count(), 0, path)
+    await browser
+      .locator('[role=status][aria-label=Loading]')
+      .first()
+      .waitFor({ state: 'detached' })
+    assert.equal(
+      await browser.locator('#root :is(img, script, iframe, object, embed)').count(),
+      0,
+      path,
+    )
   }
   await browser.goto(`${site.url}/keys/${id}`)
   await browser.getByRole('heading', { name: evil }).waitFor()
@@ -168,12 +264,24 @@ test('what others wrote stays text', async (t) => {
   const body = `<p>${escaped}</p><p><a href="javascript:window.hacked=1">click</a> &lt;details&gt;&lt;summary&gt;${escaped}</p><pre><code>${escaped}</code></pre>
     <ul class="toggle"><li><details open=""><summary>${escaped}<a href="javascript:window.hacked=1">x</a></summary><p>${escaped}</p></details></li></ul>
     <figure class="equation"><annotation encoding="application/x-tex">\\href{javascript:window.hacked=1}{x} \\htmlStyle{color:red}{y} ${escaped}</annotation></figure>`
-  await browser.locator('input[type=file]').setInputFiles({ name: `${evil}.html`, mimeType: 'text/html', buffer: Buffer.from(page(escaped, body)) })
+  await browser.locator('input[type=file]').setInputFiles({
+    name: `${evil}.html`,
+    mimeType: 'text/html',
+    buffer: Buffer.from(page(escaped, body)),
+  })
   const preview = browser.getByRole('region', { name: 'Preview' })
   await preview.getByRole('heading', { name: evil }).first().waitFor()
-  assert.equal(await preview.locator('img, script, iframe, object, embed, [onerror], [style*=color]').count(), 0)
-  const links: string[] = await preview.locator('a').evaluateAll((found) => found.map((link) => String(link.getAttribute('href'))))
-  assert.deepEqual(links.filter((href) => !/^(?:https?:|mailto:|#)/.test(href)), [])
+  assert.equal(
+    await preview.locator('img, script, iframe, object, embed, [onerror], [style*=color]').count(),
+    0,
+  )
+  const links: string[] = await preview
+    .locator('a')
+    .evaluateAll((found) => found.map((link) => String(link.getAttribute('href'))))
+  assert.deepEqual(
+    links.filter((href) => !/^(?:https?:|mailto:|#)/.test(href)),
+    [],
+  )
   assert.equal(await browser.evaluate('window.hacked'), undefined)
 })
 
@@ -193,8 +301,13 @@ test('a file that is dropped beside the box does not take the place of the page,
       return over.defaultPrevented
     })`)
   await browser.locator('[data-drop]').waitFor()
-  for (const part of ['main', 'nav', 'body']) assert.deepEqual(await refused(part), [true, false], part)
-  await browser.locator('input[type=file]').setInputFiles({ name: 'Page.html', mimeType: 'text/html', buffer: Buffer.from(page('Page', '')) })
+  for (const part of ['main', 'nav', 'body'])
+    assert.deepEqual(await refused(part), [true, false], part)
+  await browser.locator('input[type=file]').setInputFiles({
+    name: 'Page.html',
+    mimeType: 'text/html',
+    buffer: Buffer.from(page('Page', '')),
+  })
   await browser.getByRole('button', { name: 'Cancel' }).waitFor()
   assert.deepEqual(await refused('[aria-label=Upload]'), [true, false])
 
@@ -216,8 +329,12 @@ test('whoever looks at another page finds the conversion again, and its document
     await gate.promise
     await route.continue()
   })
-  const to = (name: string): Promise<void> => browser.getByRole('navigation').getByRole('link', { name }).click()
-  const choose = (name: string, buffer: Buffer): Promise<void> => browser.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/octet-stream', buffer })
+  const to = (name: string): Promise<void> =>
+    browser.getByRole('navigation').getByRole('link', { name }).click()
+  const choose = (name: string, buffer: Buffer): Promise<void> =>
+    browser
+      .locator('input[type=file]')
+      .setInputFiles({ name, mimeType: 'application/octet-stream', buffer })
   await browser.goto(`${site.url}/convert`)
   await choose('Page.html', Buffer.from(page('Page', '<p>One</p>')))
   await to('Keys')
@@ -230,7 +347,10 @@ test('whoever looks at another page finds the conversion again, and its document
   await to('Convert')
   await browser.getByRole('heading', { name: 'Page.md' }).waitFor()
   const accepted = browser.waitForResponse((answer) => answer.url().endsWith('/api/v1/convert'))
-  await choose('Export.zip', zip({ 'Page.html': page('Page', ''), 'fill.bin': Buffer.alloc(5_300_000) }))
+  await choose(
+    'Export.zip',
+    zip({ 'Page.html': page('Page', ''), 'fill.bin': Buffer.alloc(5_300_000) }),
+  )
   await to('Keys')
   assert.equal((await accepted).status(), 202)
   await browser.getByRole('button', { name: 'Create key' }).first().click()
@@ -251,13 +371,29 @@ test('whoever looks at another page finds the conversion again, and its document
 })
 
 test('several files are converted in turn, within the limits of the server, and a document survives a reload', async (t) => {
-  const site = await startSite(t, { TOLLMARK_MAX_HTML: '3MB', TOLLMARK_MAX_ZIP: '7MB', TOLLMARK_MAX_PAGE: '5MB', TOLLMARK_MAX_PARTS: '9MB' })
+  const site = await startSite(t, {
+    TOLLMARK_MAX_HTML: '3MB',
+    TOLLMARK_MAX_ZIP: '7MB',
+    TOLLMARK_MAX_PAGE: '5MB',
+    TOLLMARK_MAX_PARTS: '9MB',
+  })
   const { page: browser } = await visit(t, site, await site.setUp())
   await browser.goto(`${site.url}/convert`)
   await browser.getByText('.html up to 3 MB, .zip up to 7 MB').waitFor()
-  await browser.getByText('Unpacked: up to 5 MB a page, 1 GB of pages in all, 9 MB of -Part- archives').waitFor()
-  const files = ['First', 'Second', 'Third'].map((name) => ({ name: `${name}.html`, mimeType: 'text/html', buffer: Buffer.from(page(name, '<p>One</p>')) }))
-  await browser.locator('input[type=file]').setInputFiles([...files, { name: 'picture.png', mimeType: 'image/png', buffer: Buffer.from('PNG') }])
+  await browser
+    .getByText('Unpacked: up to 5 MB a page, 1 GB of pages in all, 9 MB of -Part- archives')
+    .waitFor()
+  const files = ['First', 'Second', 'Third'].map((name) => ({
+    name: `${name}.html`,
+    mimeType: 'text/html',
+    buffer: Buffer.from(page(name, '<p>One</p>')),
+  }))
+  await browser
+    .locator('input[type=file]')
+    .setInputFiles([
+      ...files,
+      { name: 'picture.png', mimeType: 'image/png', buffer: Buffer.from('PNG') },
+    ])
   await browser.getByText('4 of 4 files finished').waitFor()
   const list = browser.getByRole('region', { name: 'Files' })
   assert.equal(await list.getByText('Done', { exact: true }).count(), 3)
@@ -267,7 +403,10 @@ test('several files are converted in turn, within the limits of the server, and 
   await browser.getByRole('heading', { name: 'First.md' }).waitFor()
   await browser.reload()
   await browser.getByRole('heading', { name: 'First.md' }).waitFor()
-  await browser.getByRole('region', { name: 'Documents' }).getByRole('button', { name: 'Remove First.html' }).click()
+  await browser
+    .getByRole('region', { name: 'Documents' })
+    .getByRole('button', { name: 'Remove First.html' })
+    .click()
   await browser.getByRole('heading', { name: 'First.md' }).waitFor({ state: 'detached' })
 })
 
@@ -276,8 +415,16 @@ test('a ZIP is taken along with its pictures', async (t) => {
   const { page: browser } = await visit(t, site, await site.setUp())
   await browser.goto(`${site.url}/convert`)
   const picture = randomBytes(2000)
-  const part = zip({ 'Home.html': page('Home', '<p><img src="Home/a%20b.png"></p>'), 'Home/a b.png': picture, 'Home/text.txt': 'words '.repeat(500) })
-  await browser.locator('input[type=file]').setInputFiles({ name: 'Export.zip', mimeType: 'application/zip', buffer: zip({ 'Export-1-Part-1.zip': part }) })
+  const part = zip({
+    'Home.html': page('Home', '<p><img src="Home/a%20b.png"></p>'),
+    'Home/a b.png': picture,
+    'Home/text.txt': 'words '.repeat(500),
+  })
+  await browser.locator('input[type=file]').setInputFiles({
+    name: 'Export.zip',
+    mimeType: 'application/zip',
+    buffer: zip({ 'Export-1-Part-1.zip': part }),
+  })
   await browser.getByRole('button', { name: 'With 2 files' }).waitFor()
   for (const width of [320, 390]) {
     await browser.setViewportSize({ width, height: 720 })
@@ -288,10 +435,17 @@ test('a ZIP is taken along with its pictures', async (t) => {
   const download = await downloading
   assert.equal(download.suggestedFilename(), 'Export.zip')
   const file = await download.path()
-  const { stdout } = await promisify(execFile)('python3', ['-c', `import zipfile,sys,hashlib
+  const { stdout } = await promisify(execFile)('python3', [
+    '-c',
+    `import zipfile,sys,hashlib
 z=zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None
-for n in z.namelist(): print(n, hashlib.sha1(z.read(n)).hexdigest())`, file])
+for n in z.namelist(): print(n, hashlib.sha1(z.read(n)).hexdigest())`,
+    file,
+  ])
   const sha = (content: Buffer | string): string => createHash('sha1').update(content).digest('hex')
-  assert.deepEqual(stdout.trim().split('\n').slice(1).sort(), [`Home/a b.png ${sha(picture)}`, `Home/text.txt ${sha('words '.repeat(500))}`])
+  assert.deepEqual(stdout.trim().split('\n').slice(1).sort(), [
+    `Home/a b.png ${sha(picture)}`,
+    `Home/text.txt ${sha('words '.repeat(500))}`,
+  ])
   assert.match(stdout, /^Export\.md /)
 })

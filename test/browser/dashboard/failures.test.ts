@@ -1,4 +1,5 @@
-// A server that refuses, or is gone: what was wanted and did not happen is told on the page, beside what is there.
+// A server that refuses, or is gone: what was wanted and did not happen is told on the page, beside
+// what is there.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -20,18 +21,51 @@ interface Failure {
 
 /** TABLE of what is refused. */
 const FAILURES: readonly Failure[] = [
-  { what: 'more rows', path: '/keys', calls: '**/api/v1/keys?*cursor=*', by: (page) => page.getByRole('button', { name: 'Next' }).click(), stays: '1–25 of 31 keys' },
-  { what: 'signing out', path: '/keys', calls: '**/api/v1/session', by: (page) => page.getByRole('button', { name: 'Sign out' }).click(), stays: '1–25 of 31 keys' },
-  { what: 'a chart by key', path: '/', calls: '**/api/v1/usage?*', by: (page) => page.getByRole('radio', { name: 'By key' }).click(), stays: 'Busiest keys' },
-  { what: 'newer health', path: '/providers', calls: '**/api/v1/providers', by: { milliseconds: 11_000 }, stays: 'Google Gemini' },
-  { what: 'newer usage', path: '/', calls: '**/api/v1/overview?*', by: { milliseconds: 31_000 }, stays: 'Busiest keys' },
+  {
+    what: 'more rows',
+    path: '/keys',
+    calls: '**/api/v1/keys?*cursor=*',
+    by: (page) => page.getByRole('button', { name: 'Next' }).click(),
+    stays: '1–25 of 31 keys',
+  },
+  {
+    what: 'signing out',
+    path: '/keys',
+    calls: '**/api/v1/session',
+    by: (page) => page.getByRole('button', { name: 'Sign out' }).click(),
+    stays: '1–25 of 31 keys',
+  },
+  {
+    what: 'a chart by key',
+    path: '/',
+    calls: '**/api/v1/usage?*',
+    by: (page) => page.getByRole('radio', { name: 'By key' }).click(),
+    stays: 'Busiest keys',
+  },
+  {
+    what: 'newer health',
+    path: '/providers',
+    calls: '**/api/v1/providers',
+    by: { milliseconds: 11_000 },
+    stays: 'Google Gemini',
+  },
+  {
+    what: 'newer usage',
+    path: '/',
+    calls: '**/api/v1/overview?*',
+    by: { milliseconds: 31_000 },
+    stays: 'Busiest keys',
+  },
 ]
 
 test('what is refused is told, and what was there stays', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
-  for (let number = 1; number <= 30; number++) await site.api(cookie, 'POST', '/api/v1/keys', { name: `Key ${number}` })
-  const { secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Used' })).json()) as { secret: string }
+  for (let number = 1; number <= 30; number++)
+    await site.api(cookie, 'POST', '/api/v1/keys', { name: `Key ${number}` })
+  const { secret } = (await (
+    await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Used' })
+  ).json()) as { secret: string }
   await (await site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [] })).arrayBuffer()
   for (const { what, path, calls, by, stays } of FAILURES) {
     const { page, context } = await visit(t, site, cookie)
@@ -39,8 +73,17 @@ test('what is refused is told, and what was there stays', async (t) => {
     await page.goto(site.url + path)
     await page.getByText(stays, { exact: true }).waitFor()
     const detail = `No ${what} now.`
-    const body = JSON.stringify({ type: 'about:blank', title: 'Too many', status: 429, detail, code: 'too_many', request_id: 'req_x' })
-    await page.route(calls, (route) => route.fulfill({ status: 429, contentType: 'application/problem+json', body }))
+    const body = JSON.stringify({
+      type: 'about:blank',
+      title: 'Too many',
+      status: 429,
+      detail,
+      code: 'too_many',
+      request_id: 'req_x',
+    })
+    await page.route(calls, (route) =>
+      route.fulfill({ status: 429, contentType: 'application/problem+json', body }),
+    )
     await (typeof by === 'object' ? page.clock.runFor(by.milliseconds) : by(page))
     await page.getByRole('alert').getByText(detail).first().waitFor()
     assert.ok(await page.getByText(stays, { exact: true }).isVisible(), what)
@@ -49,10 +92,30 @@ test('what is refused is told, and what was there stays', async (t) => {
 })
 
 /** TABLE of what only the server finds wrong: the form, its fields, and the one that is wrong. */
-const REFUSED: readonly [first: string, fields: Readonly<Record<string, string>>, button: string, wrong: string][] = [
-  ['Add credential for Azure OpenAI', { Secret: 'az-1', Resource: 'Not one part' }, 'Save credential', 'Resource'],
-  ['Add a provider', { ID: 'acme', Origin: 'https://llm.example.com', 'Credential header': 'X Key' }, 'Add provider', 'Credential header'],
-  ['Add a provider', { ID: 'acme', Origin: 'https://llm.example.com', 'Credential prefix': 'two words' }, 'Add provider', 'Credential prefix'],
+const REFUSED: readonly [
+  first: string,
+  fields: Readonly<Record<string, string>>,
+  button: string,
+  wrong: string,
+][] = [
+  [
+    'Add credential for Azure OpenAI',
+    { Secret: 'az-1', Resource: 'Not one part' },
+    'Save credential',
+    'Resource',
+  ],
+  [
+    'Add a provider',
+    { ID: 'acme', Origin: 'https://llm.example.com', 'Credential header': 'X Key' },
+    'Add provider',
+    'Credential header',
+  ],
+  [
+    'Add a provider',
+    { ID: 'acme', Origin: 'https://llm.example.com', 'Credential prefix': 'two words' },
+    'Add provider',
+    'Credential prefix',
+  ],
 ]
 
 test('without a network what is asked for is asked at once: a server on this machine needs none', async (t) => {
@@ -69,9 +132,18 @@ test('without a network what is asked for is asked at once: a server on this mac
 test('a credential that the master key does not open is shown as such, and has no share of the requests; what the server refuses of another is told at its field', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
-  await site.api(cookie, 'POST', '/api/v1/credentials', { provider: 'mistral', name: 'old', secret: 'm-1' })
-  await site.running.store.db.updateTable('credentials').set({ sealed: Buffer.alloc(40).toString('base64'), revision: 9 }).execute()
-  await until(async () => /"readable":false/.test(await (await site.api(cookie, 'GET', '/api/v1/credentials')).text()))
+  await site.api(cookie, 'POST', '/api/v1/credentials', {
+    provider: 'mistral',
+    name: 'old',
+    secret: 'm-1',
+  })
+  await site.running.store.db
+    .updateTable('credentials')
+    .set({ sealed: Buffer.alloc(40).toString('base64'), revision: 9 })
+    .execute()
+  await until(async () =>
+    /"readable":false/.test(await (await site.api(cookie, 'GET', '/api/v1/credentials')).text()),
+  )
   const { page } = await visit(t, site, cookie)
   await page.goto(`${site.url}/providers`)
   const mistral = page.getByRole('region', { name: 'Mistral' })
@@ -84,10 +156,15 @@ test('a credential that the master key does not open is shown as such, and has n
   for (const [first, fields, button, wrong] of REFUSED) {
     const dialog = page.getByRole('dialog')
     await page.getByRole('button', { name: first, exact: true }).click()
-    for (const [label, value] of Object.entries(fields)) await dialog.getByLabel(label, { exact: true }).fill(value)
+    for (const [label, value] of Object.entries(fields))
+      await dialog.getByLabel(label, { exact: true }).fill(value)
     await dialog.getByRole('button', { name: button }).click()
     await dialog.locator('[aria-invalid=true]').waitFor()
-    assert.equal(await dialog.getByLabel(wrong, { exact: true }).getAttribute('aria-invalid'), 'true', wrong)
+    assert.equal(
+      await dialog.getByLabel(wrong, { exact: true }).getAttribute('aria-invalid'),
+      'true',
+      wrong,
+    )
     assert.equal(await dialog.getByRole('alert').count(), 0, wrong)
     await dialog.getByRole('button', { name: 'Cancel' }).click()
   }

@@ -1,5 +1,6 @@
-// The whole way of somebody who has never seen it, by keyboard alone: the link that the server prints, an account, a credential, a key, a
-// call streamed through the client package, and its usage.
+// The whole way of somebody who has never seen it, by keyboard alone: the link that the server
+// prints, an account, a credential, a key, a call streamed through the client package, and its
+// usage.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createAnthropic } from '@ai-sdk/anthropic'
@@ -10,12 +11,24 @@ import { closeBrowser, startSite, visit } from './visit.ts'
 
 after(closeBrowser)
 
-/** Presses Tab until the element with this name has the focus. As a person would, only once it is there to be seen. */
-async function tabTo(page: Page, role: 'button' | 'link' | 'textbox' | 'radio', name: string | RegExp): Promise<void> {
+/**
+ * Presses Tab until the element with this name has the focus. As a person would, only once it is
+ * there to be seen.
+ */
+async function tabTo(
+  page: Page,
+  role: 'button' | 'link' | 'textbox' | 'radio',
+  name: string | RegExp,
+): Promise<void> {
   const wanted = page.getByRole(role, { name, exact: typeof name === 'string' })
   await wanted.first().waitFor()
   for (let presses = 0; presses < 80; presses++) {
-    if (await wanted.evaluateAll((found) => found.includes(found[0]?.ownerDocument.activeElement as never))) return
+    if (
+      await wanted.evaluateAll((found) =>
+        found.includes(found[0]?.ownerDocument.activeElement as never),
+      )
+    )
+      return
     await page.keyboard.press('Tab')
   }
   assert.fail(`the keyboard does not reach the ${role} ${String(name)}`)
@@ -73,7 +86,12 @@ test('from the link to the usage of a key, by keyboard alone', async (t) => {
   const secret = (await page.locator('[data-secret]').textContent()) ?? ''
   assert.match(secret, /^tmk_/)
   await page.getByRole('tab', { name: 'curl' }).focus()
-  for (const name of ['@anthropic-ai/sdk', 'from anthropic import', '@ai-sdk/anthropic', '@proxy-sdk/core']) {
+  for (const name of [
+    '@anthropic-ai/sdk',
+    'from anthropic import',
+    '@ai-sdk/anthropic',
+    '@proxy-sdk/core',
+  ]) {
     await page.keyboard.press('ArrowRight')
     await page.getByRole('tabpanel').getByText(name).first().waitFor()
     assert.match((await page.getByRole('tabpanel').textContent()) ?? '', new RegExp(secret))
@@ -83,8 +101,15 @@ test('from the link to the usage of a key, by keyboard alone', async (t) => {
   assert.doesNotMatch(await page.content(), new RegExp(secret), 'a secret is shown once')
 
   // As the snippet for @proxy-sdk/core says.
-  const anthropic = createAnthropic({ apiKey: PROXY_MANAGED, fetch: createProxyFetch({ proxyUrl: site.url, apiKey: secret }) })
-  const { textStream } = streamText({ model: anthropic('claude-sonnet-4-5'), prompt: '700/33/200', maxRetries: 0 })
+  const anthropic = createAnthropic({
+    apiKey: PROXY_MANAGED,
+    fetch: createProxyFetch({ proxyUrl: site.url, apiKey: secret }),
+  })
+  const { textStream } = streamText({
+    model: anthropic('claude-sonnet-4-5'),
+    prompt: '700/33/200',
+    maxRetries: 0,
+  })
   assert.equal((await Array.fromAsync(textStream)).join(''), 'Hello there!')
 
   await press(page, 'link', 'First key')

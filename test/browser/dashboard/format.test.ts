@@ -21,7 +21,10 @@ const DURATIONS: readonly [milliseconds: number | null, written: string][] = [
 ]
 
 test('a length of time is written in the unit that it has after it is rounded', () => {
-  assert.deepEqual(DURATIONS.map(([milliseconds]) => duration(milliseconds)), DURATIONS.map(([, written]) => written))
+  assert.deepEqual(
+    DURATIONS.map(([milliseconds]) => duration(milliseconds)),
+    DURATIONS.map(([, written]) => written),
+  )
 })
 
 /** TABLE of hours from now as they are written: a day is 24 hours, wherever midnight is. */
@@ -38,5 +41,8 @@ const AGO: readonly [hours: number, written: string][] = [
 
 test('what was almost two days ago is not called yesterday: it may have been the day before', () => {
   const now = Date.parse('2026-11-23T01:00:00Z')
-  assert.deepEqual(AGO.map(([hours]) => ago(new Date(now + hours * 3_600_000).toISOString(), now)), AGO.map(([, written]) => written))
+  assert.deepEqual(
+    AGO.map(([hours]) => ago(new Date(now + hours * 3_600_000).toISOString(), now)),
+    AGO.map(([, written]) => written),
+  )
 })

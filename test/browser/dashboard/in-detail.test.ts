@@ -1,4 +1,5 @@
-// What a person does with the parts of a page that others have no test for: one server for all of it.
+// What a person does with the parts of a page that others have no test for: one server for all of
+// it.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { PAGE } from '../../support/form.ts'
@@ -15,20 +16,28 @@ interface Made {
 test('in detail', async (t) => {
   const site = await startSite(t, { TOLLMARK_PLANS: '{"free":{"conversions_per_day":1}}' })
   const cookie = await site.setUp()
-  const key = async (name: string): Promise<Made> => (await (await site.api(cookie, 'POST', '/api/v1/keys', { name })).json()) as Made
+  const key = async (name: string): Promise<Made> =>
+    (await (await site.api(cookie, 'POST', '/api/v1/keys', { name })).json()) as Made
   const send = async (secret: string, text = '1/2/3'): Promise<number> => {
-    const answer = await site.proxied(secret, OPENAI, { model: 'gpt-5', messages: [{ role: 'user', content: text }] })
+    const answer = await site.proxied(secret, OPENAI, {
+      model: 'gpt-5',
+      messages: [{ role: 'user', content: text }],
+    })
     await answer.arrayBuffer()
     return answer.status
   }
 
   await t.test('the old secret of a rotated key is shown with its end, and ended', async (t) => {
     const { id, secret } = await key('Rotated')
-    const { secret: newer } = (await (await site.api(cookie, 'POST', `/api/v1/keys/${id}/rotate`, { grace_seconds: 3600 })).json()) as Made
+    const { secret: newer } = (await (
+      await site.api(cookie, 'POST', `/api/v1/keys/${id}/rotate`, { grace_seconds: 3600 })
+    ).json()) as Made
     assert.equal(await send(secret), 200)
     const { page } = await visit(t, site, cookie)
     await page.goto(`${site.url}/keys/${id}`)
-    const note = page.getByRole('note').filter({ hasText: /^The old key still works until .+ \(.+\)\./ })
+    const note = page
+      .getByRole('note')
+      .filter({ hasText: /^The old key still works until .+ \(.+\)\./ })
     await note.getByRole('button', { name: 'End now' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'End now' }).click()
     await note.waitFor({ state: 'detached' })
@@ -50,7 +59,10 @@ test('in detail', async (t) => {
     await page.getByRole('radio', { name: '7 days', checked: true }).waitFor()
     assert.deepEqual(await ticks.allTextContents(), hours)
     week.resolve()
-    await ticks.getByText(/^\w{3} \d+$/).first().waitFor()
+    await ticks
+      .getByText(/^\w{3} \d+$/)
+      .first()
+      .waitFor()
     const days = await ticks.allTextContents()
     assert.equal(new Set(days).size, days.length, days.join())
   })
@@ -65,34 +77,48 @@ test('in detail', async (t) => {
     await page.getByRole('figure').getByText('Others').waitFor()
     const legend = await page.getByRole('figure').getByRole('listitem').allTextContents()
     // The rest are two of these, and the key that was rotated.
-    assert.deepEqual(legend, ['In total', 'Busy 77', 'Busy 66', 'Busy 55', 'Busy 44', 'Busy 33', 'Others5'])
+    assert.deepEqual(legend, [
+      'In total',
+      'Busy 77',
+      'Busy 66',
+      'Busy 55',
+      'Busy 44',
+      'Busy 33',
+      'Others5',
+    ])
   })
 
   await t.test('a request that a provider refused says what the provider said', async (t) => {
     assert.equal(await send((await key('Refused')).secret, 'status 400'), 400)
     const { page } = await visit(t, site, cookie)
     await page.goto(`${site.url}/requests?status=4xx`)
-    await page.getByRole('button', { name: /^gpt-5: details of/ }).first().click()
+    await page
+      .getByRole('button', { name: /^gpt-5: details of/ })
+      .first()
+      .click()
     const details = page.getByRole('dialog')
     await details.getByText('Response from OpenAI', { exact: true }).waitFor()
     assert.match((await details.getByRole('code').textContent()) ?? '', /"message": "scripted"/)
   })
 
-  await t.test('rows are compact until somebody wants them roomy, also after a reload', async (t) => {
-    const { page } = await visit(t, site, cookie)
-    await page.goto(`${site.url}/requests`)
-    const row = page.getByRole('row').nth(1)
-    const height = async (): Promise<number> => {
-      await row.waitFor()
-      return (await row.boundingBox())?.height ?? 0
-    }
-    const compact = await height()
-    await page.getByRole('switch', { name: 'Compact rows' }).click()
-    const roomy = await height()
-    assert.ok(compact < 36 && roomy > compact * 1.3, `${compact} and ${roomy} px`)
-    await page.reload()
-    assert.equal(await height(), roomy)
-  })
+  await t.test(
+    'rows are compact until somebody wants them roomy, also after a reload',
+    async (t) => {
+      const { page } = await visit(t, site, cookie)
+      await page.goto(`${site.url}/requests`)
+      const row = page.getByRole('row').nth(1)
+      const height = async (): Promise<number> => {
+        await row.waitFor()
+        return (await row.boundingBox())?.height ?? 0
+      }
+      const compact = await height()
+      await page.getByRole('switch', { name: 'Compact rows' }).click()
+      const roomy = await height()
+      assert.ok(compact < 36 && roomy > compact * 1.3, `${compact} and ${roomy} px`)
+      await page.reload()
+      assert.equal(await height(), roomy)
+    },
+  )
 
   await t.test('an object of a provider is shared with a key, and no longer', async (t) => {
     const { id } = await key('Reader')
@@ -133,13 +159,24 @@ test('in detail', async (t) => {
     await page.getByText('Reader').waitFor()
   })
 
-  await t.test('whose conversions of a day are used is told so, and when there are more', async (t) => {
-    const { page } = await visit(t, site, cookie)
-    await page.goto(`${site.url}/convert`)
-    const drop = (name: string) => page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/html', buffer: Buffer.from(PAGE) })
-    await drop('Handbook.html')
-    await page.getByText('1 of 1 conversions used today').waitFor()
-    await drop('Second.html')
-    await page.getByRole('alert').filter({ hasText: `You've used today's conversion (plan "free"). Your quota resets at 00:00 UTC.` }).waitFor()
-  })
+  await t.test(
+    'whose conversions of a day are used is told so, and when there are more',
+    async (t) => {
+      const { page } = await visit(t, site, cookie)
+      await page.goto(`${site.url}/convert`)
+      const drop = (name: string) =>
+        page
+          .locator('input[type=file]')
+          .setInputFiles({ name, mimeType: 'text/html', buffer: Buffer.from(PAGE) })
+      await drop('Handbook.html')
+      await page.getByText('1 of 1 conversions used today').waitFor()
+      await drop('Second.html')
+      await page
+        .getByRole('alert')
+        .filter({
+          hasText: `You've used today's conversion (plan "free"). Your quota resets at 00:00 UTC.`,
+        })
+        .waitFor()
+    },
+  )
 })

@@ -1,4 +1,5 @@
-// Somebody who has a keyboard and nothing else. Wherever the focus comes, it can be seen; and it is never lost.
+// Somebody who has a keyboard and nothing else. Wherever the focus comes, it can be seen; and it is
+// never lost.
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
 
@@ -35,7 +36,10 @@ export type Step =
 /** Tabs until somebody gives up: more than any page has stops. */
 const MOST_TABS = 120
 
-/** What has the focus, and whether a person can see that. A field in a label may be drawn by what follows it. */
+/**
+ * What has the focus, and whether a person can see that. A field in a label may be drawn by what
+ * follows it.
+ */
 const LOOK = `(() => {
   const at = document.activeElement
   if (at === null || at === document.body) return { lost: true }
@@ -69,14 +73,24 @@ export interface Keyboard {
 export function keyboardOf(page: Page, url: string): Keyboard {
   /** A document that has just been opened gives the focus to nothing yet. */
   let fresh = true
-  const find = (role: Role, name: Name): Locator => (role === 'summary' ? page.locator('summary', { hasText: name }) : page.getByRole(role, { name, exact: typeof name === 'string' }))
-  /** Tells the page what is wanted, so that one look says whether the focus is on it, and can be seen there. */
-  const want = (wanted: Locator): Promise<void> => wanted.evaluateAll((found) => void Object.assign(globalThis, { wanted: found }))
+  const find = (role: Role, name: Name): Locator =>
+    role === 'summary'
+      ? page.locator('summary', { hasText: name })
+      : page.getByRole(role, { name, exact: typeof name === 'string' })
+  /**
+   * Tells the page what is wanted, so that one look says whether the focus is on it, and can be
+   * seen there.
+   */
+  const want = (wanted: Locator): Promise<void> =>
+    wanted.evaluateAll((found) => void Object.assign(globalThis, { wanted: found }))
   const look = async (): Promise<Look> => (await page.evaluate(LOOK)) as Look
 
   /** Looks until it is as it must be: at once, or as soon as what was done is through. */
-  async function until(fits: (look: Look) => boolean | Promise<boolean>, complain: (look: Look) => string): Promise<void> {
-    for (const end = Date.now() + 15_000; ; ) {
+  async function until(
+    fits: (look: Look) => boolean | Promise<boolean>,
+    complain: (look: Look) => string,
+  ): Promise<void> {
+    for (const end = Date.now() + 15_000; ;) {
       const now = await look()
       if (await fits(now)) return
       assert.ok(Date.now() < end, complain(now))
@@ -85,7 +99,11 @@ export function keyboardOf(page: Page, url: string): Keyboard {
   }
 
   async function held(): Promise<void> {
-    if (!fresh) await until(({ lost }) => !lost, () => 'the focus is lost')
+    if (!fresh)
+      await until(
+        ({ lost }) => !lost,
+        () => 'the focus is lost',
+      )
   }
 
   async function tabTo(wanted: Locator): Promise<void> {
@@ -98,8 +116,13 @@ export function keyboardOf(page: Page, url: string): Keyboard {
       const { lost, seen, wanted: there } = await look()
       if (there) return
       if (presses > 0) fresh = false
-      // Behind its last stop the page gives the focus back to the browser, whose next Tab begins anew. A list that is just loaded may move what has it.
-      if (!lost && !seen && presses > 0) await until(({ lost, seen }) => lost || seen === true, ({ what }) => `the focus cannot be seen on ${what}`)
+      // Behind its last stop the page gives the focus back to the browser, whose next Tab begins
+      // anew. A list that is just loaded may move what has it.
+      if (!lost && !seen && presses > 0)
+        await until(
+          ({ lost, seen }) => lost || seen === true,
+          ({ what }) => `the focus cannot be seen on ${what}`,
+        )
     }
     assert.fail('Tab does not reach it')
   }
@@ -115,23 +138,36 @@ export function keyboardOf(page: Page, url: string): Keyboard {
     fresh = false
   }
 
-  /** Not by typing: a list forgets the beginning of a word after a second, which on a busy machine may be between two letters. */
+  /**
+   * Not by typing: a list forgets the beginning of a word after a second, which on a busy machine
+   * may be between two letters.
+   */
   async function choose(list: Locator, beginning: string): Promise<void> {
     await tabTo(list)
-    await list.locator('option', { hasText: new RegExp(`^${beginning}`) }).first().waitFor({ state: 'attached' })
+    await list
+      .locator('option', { hasText: new RegExp(`^${beginning}`) })
+      .first()
+      .waitFor({ state: 'attached' })
     for (let presses = 0; ; presses++) {
       const choices = await list.locator('option').allTextContents()
       const chosen = (await list.locator('option:checked').textContent()) ?? ''
       if (chosen.startsWith(beginning)) return
       assert.ok(presses < choices.length, `the list stays at ${chosen}`)
-      const below = choices.indexOf(chosen) < choices.findIndex((choice) => choice.startsWith(beginning))
+      const below =
+        choices.indexOf(chosen) < choices.findIndex((choice) => choice.startsWith(beginning))
       await page.keyboard.press(below ? 'ArrowDown' : 'ArrowUp')
     }
   }
 
-  /** Once around, and back to where the dialog put the focus: it does so twice, and may do the second time when Tab has been pressed already. */
+  /**
+   * Once around, and back to where the dialog put the focus: it does so twice, and may do the
+   * second time when Tab has been pressed already.
+   */
   async function isTrapped(): Promise<void> {
-    await until(({ inDialog }) => inDialog === true, ({ what }) => `the dialog does not take the focus: it is on ${what ?? 'nothing'}`)
+    await until(
+      ({ inDialog }) => inDialog === true,
+      ({ what }) => `the dialog does not take the focus: it is on ${what ?? 'nothing'}`,
+    )
     await page.evaluate('window.home = document.activeElement')
     for (let presses = 0, back = false; !back; presses++) {
       await page.keyboard.press('Tab')
@@ -170,7 +206,9 @@ export function keyboardOf(page: Page, url: string): Keyboard {
         for (const key of step.slice(1)) await page.keyboard.press(key)
         return
       case 'see':
-        return (step[1] === 'text' ? page.getByText(step[2]) : find(step[1], step[2])).first().waitFor()
+        return (step[1] === 'text' ? page.getByText(step[2]) : find(step[1], step[2]))
+          .first()
+          .waitFor()
       case 'gone':
         return find(step[1], step[2]).waitFor({ state: 'detached' })
       case 'address':
@@ -189,7 +227,10 @@ export function keyboardOf(page: Page, url: string): Keyboard {
         try {
           await take(step)
         } catch (error) {
-          throw new Error(`step ${index + 1}, ${step.join(' ')}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+          throw new Error(
+            `step ${index + 1}, ${step.join(' ')}: ${error instanceof Error ? error.message : String(error)}`,
+            { cause: error },
+          )
         }
       }
       await held()

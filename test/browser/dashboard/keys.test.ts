@@ -12,7 +12,9 @@ after(closeBrowser)
 test('a key is rotated and revoked while a client calls', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
-  const { id, secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Busy' })).json()) as { id: string; secret: string }
+  const { id, secret } = (await (
+    await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Busy' })
+  ).json()) as { id: string; secret: string }
   const statuses: number[] = []
   const calling = { goes: true }
   const client = (async () => {
@@ -32,30 +34,49 @@ test('a key is rotated and revoked while a client calls', async (t) => {
   const newer = (await page.locator('[data-secret]').textContent()) ?? ''
   await page.getByRole('button', { name: 'Copy and close' }).click()
   assert.notEqual(newer, secret)
-  assert.equal((await site.proxied(newer, GEMINI('gemini-2.5-flash'), { contents: [] })).status, 200)
-  assert.ok(statuses.every((status) => status === 200), 'the old secret goes on working')
+  assert.equal(
+    (await site.proxied(newer, GEMINI('gemini-2.5-flash'), { contents: [] })).status,
+    200,
+  )
+  assert.ok(
+    statuses.every((status) => status === 200),
+    'the old secret goes on working',
+  )
 
   await page.getByRole('button', { name: 'Disable' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
   await page.getByText('Disabled', { exact: true }).waitFor()
-  assert.equal((await site.proxied(newer, GEMINI('gemini-2.5-flash'), { contents: [] })).status, 401)
+  assert.equal(
+    (await site.proxied(newer, GEMINI('gemini-2.5-flash'), { contents: [] })).status,
+    401,
+  )
   await page.getByRole('button', { name: 'Enable' }).click()
   await page.getByText('Active', { exact: true }).waitFor()
 
   await page.getByRole('button', { name: 'Revoke' }).click()
   await page.getByRole('button', { name: 'Revoke key' }).click()
   await page.getByText('Revoked', { exact: true }).waitFor()
-  assert.equal((await site.proxied(newer, GEMINI('gemini-2.5-flash'), { contents: [] })).status, 401)
+  assert.equal(
+    (await site.proxied(newer, GEMINI('gemini-2.5-flash'), { contents: [] })).status,
+    401,
+  )
   calling.goes = false
   await client
-  assert.equal((await site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [] })).status, 401)
+  assert.equal(
+    (await site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [] })).status,
+    401,
+  )
   await page.getByRole('button', { name: 'Revoke' }).waitFor({ state: 'detached' })
 })
 
 test('filters live in the address, errors stand beside what caused them', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
-  for (let number = 1; number <= 30; number++) await site.api(cookie, 'POST', '/api/v1/keys', { name: `Key ${number}`, models: number === 7 ? ['only-this'] : null })
+  for (let number = 1; number <= 30; number++)
+    await site.api(cookie, 'POST', '/api/v1/keys', {
+      name: `Key ${number}`,
+      models: number === 7 ? ['only-this'] : null,
+    })
   const { page } = await visit(t, site, cookie)
   await page.goto(`${site.url}/keys`)
   await page.getByText('1–25 of 30 keys').waitFor()
@@ -63,7 +84,10 @@ test('filters live in the address, errors stand beside what caused them', async 
   await page.getByText('26–30 of 30 keys').waitFor()
   assert.equal(await page.getByRole('row').count(), 6, 'one page is held')
   await page.getByRole('button', { name: 'Name' }).click()
-  await page.getByRole('cell', { name: /^Key 9/ }).first().waitFor()
+  await page
+    .getByRole('cell', { name: /^Key 9/ })
+    .first()
+    .waitFor()
   await page.waitForURL(/sort=-name/)
   await page.getByLabel('Search by name').fill('key 7')
   await page.waitForURL(/search=key/)
@@ -100,7 +124,8 @@ test('an administrator decides which providers and stored objects a key reaches,
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
   await page.getByRole('button', { name: 'Copy and close' }).click()
   await page.getByRole('link', { name: 'Reader' }).click()
-  for (const fact of ['openai', 'Everything in the provider account', 'Read-only']) await page.getByText(fact, { exact: true }).waitFor()
+  for (const fact of ['openai', 'Everything in the provider account', 'Read-only'])
+    await page.getByText(fact, { exact: true }).waitFor()
 })
 
 test('the first snippet of a new key works as it is copied, streaming or not', async (t) => {
@@ -125,7 +150,10 @@ test('the first snippet of a new key works as it is copied, streaming or not', a
 })
 
 /** What a shell makes of a command's last word. */
-const wordOf = (command: string): string => execFileSync('sh', ['-c', `curl() { for word do :; done; printf %s "$word"; }\n${command}`], { encoding: 'utf8' })
+const wordOf = (command: string): string =>
+  execFileSync('sh', ['-c', `curl() { for word do :; done; printf %s "$word"; }\n${command}`], {
+    encoding: 'utf8',
+  })
 
 test('what is copied into a shell stays one word, whatever stands in it', async (t) => {
   const site = await startSite(t)
@@ -135,7 +163,14 @@ test('what is copied into a shell stays one word, whatever stands in it', async 
   await page.getByLabel('Name', { exact: true }).fill('Odd')
   await page.getByLabel('Models', { exact: true }).fill("claude-o'clock")
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
-  assert.equal((JSON.parse(wordOf((await page.getByRole('tabpanel').textContent()) ?? '')) as { model: string }).model, "claude-o'clock")
+  assert.equal(
+    (
+      JSON.parse(wordOf((await page.getByRole('tabpanel').textContent()) ?? '')) as {
+        model: string
+      }
+    ).model,
+    "claude-o'clock",
+  )
 
   await page.goto(`${site.url}/docs`)
   await page.locator('summary', { hasText: 'List the models' }).click()
@@ -144,7 +179,10 @@ test('what is copied into a shell stays one word, whatever stands in it', async 
   assert.equal(wordOf(code.split(' \\\n')[0] ?? ''), `${site.url}/api/v1/models?account=o%27clock`)
   await page.locator('summary', { hasText: 'Read a job' }).first().click()
   await page.getByRole('textbox', { name: /^id\b/ }).fill("o'clock")
-  await page.getByText(String.raw`/jobs/o'\''clock`).first().waitFor()
+  await page
+    .getByText(String.raw`/jobs/o'\''clock`)
+    .first()
+    .waitFor()
 })
 
 test('the search box follows the address', async (t) => {
@@ -167,13 +205,20 @@ test('the search box follows the address', async (t) => {
 test('every header that can be clicked sorts both ways, and an unknown order is the default one', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
-  for (const [name, expires_at] of [['First', null], ['Second', '2099-01-01']]) await site.api(cookie, 'POST', '/api/v1/keys', { name, expires_at })
+  for (const [name, expires_at] of [
+    ['First', null],
+    ['Second', '2099-01-01'],
+  ])
+    await site.api(cookie, 'POST', '/api/v1/keys', { name, expires_at })
   const { page } = await visit(t, site, cookie, { viewport: { width: 1600, height: 900 } })
   const names = page.getByRole('cell').getByRole('link')
   await page.goto(`${site.url}/keys?sort=colour`)
   await names.first().waitFor()
   assert.deepEqual(await names.allTextContents(), ['Second', 'First'])
-  assert.match(await page.getByRole('row', { name: /First/ }).innerText(), /No limit\s+0\s+Never\s+Never/)
+  assert.match(
+    await page.getByRole('row', { name: /First/ }).innerText(),
+    /No limit\s+0\s+Never\s+Never/,
+  )
 
   const headers = await page.getByRole('columnheader').getByRole('button').allTextContents()
   assert.deepEqual(headers, ['Name', 'Requests', 'Last used', 'Expires'])
@@ -195,46 +240,92 @@ test('two keys of the same name are two in the charts, and a model is told by it
   const site = await startSite(t)
   const cookie = await site.setUp()
   for (const requests of [1, 2]) {
-    const { secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Website' })).json()) as { secret: string }
-    for (let request = 0; request < requests; request++) await (await site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [] })).arrayBuffer()
+    const { secret } = (await (
+      await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Website' })
+    ).json()) as { secret: string }
+    for (let request = 0; request < requests; request++)
+      await (await site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [] })).arrayBuffer()
   }
   const { page } = await visit(t, site, cookie)
   await page.goto(`${site.url}/?split=key`)
   const legend = page.getByRole('figure').getByRole('listitem')
   await legend.first().waitFor()
   assert.deepEqual(await legend.allTextContents(), ['In total', 'Website2', 'Website1'])
-  assert.deepEqual(await page.getByRole('slider').locator('text[text-anchor="end"]').allTextContents(), ['0', '3'], 'the axis ends close above the bars')
+  assert.deepEqual(
+    await page.getByRole('slider').locator('text[text-anchor="end"]').allTextContents(),
+    ['0', '3'],
+    'the axis ends close above the bars',
+  )
   await page.goto(`${site.url}/?split=key&period=hour`)
   await legend.first().waitFor()
-  assert.deepEqual(await legend.allTextContents(), ['In total', 'Website2', 'Website1'], 'by the minute too')
-  const { secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Other' })).json()) as { secret: string }
-  for (const model of ['gemini-2.5-flash', 'gpt-5']) await (await site.proxied(secret, OPENAI, { model, messages: [] })).arrayBuffer()
+  assert.deepEqual(
+    await legend.allTextContents(),
+    ['In total', 'Website2', 'Website1'],
+    'by the minute too',
+  )
+  const { secret } = (await (
+    await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Other' })
+  ).json()) as { secret: string }
+  for (const model of ['gemini-2.5-flash', 'gpt-5'])
+    await (await site.proxied(secret, OPENAI, { model, messages: [] })).arrayBuffer()
   await page.reload()
   const models = page.getByRole('region', { name: 'Busiest models' })
-  for (const name of ['gemini-2.5-flash (google)', 'gemini-2.5-flash (openai)', 'gpt-5']) await models.getByText(name, { exact: true }).waitFor()
+  for (const name of ['gemini-2.5-flash (google)', 'gemini-2.5-flash (openai)', 'gpt-5'])
+    await models.getByText(name, { exact: true }).waitFor()
 })
 
 test('a request is told by the names of its provider and its credential', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
-  await site.api(cookie, 'POST', '/api/v1/credentials', { provider: 'anthropic', name: 'Team account', secret: 'sk-ant' })
-  const { secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Website' })).json()) as { secret: string }
+  await site.api(cookie, 'POST', '/api/v1/credentials', {
+    provider: 'anthropic',
+    name: 'Team account',
+    secret: 'sk-ant',
+  })
+  const { secret } = (await (
+    await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Website' })
+  ).json()) as { secret: string }
   const { page } = await visit(t, site, cookie)
-  for (const [address, provider, credential] of [[ANTHROPIC, 'Anthropic', 'Team account'], [GEMINI('gemini-2.5-flash'), 'Google Gemini', 'From the settings']] as const) {
-    await (await site.proxied(secret, address, { model: 'claude-sonnet-4-5', contents: [] })).arrayBuffer()
+  for (const [address, provider, credential] of [
+    [ANTHROPIC, 'Anthropic', 'Team account'],
+    [GEMINI('gemini-2.5-flash'), 'Google Gemini', 'From the settings'],
+  ] as const) {
+    await (
+      await site.proxied(secret, address, { model: 'claude-sonnet-4-5', contents: [] })
+    ).arrayBuffer()
     await page.goto(`${site.url}/requests`)
-    await page.getByRole('button', { name: /details of/ }).first().click()
-    for (const name of [provider, credential]) await page.getByRole('dialog').getByText(name, { exact: true }).waitFor()
+    await page
+      .getByRole('button', { name: /details of/ })
+      .first()
+      .click()
+    for (const name of [provider, credential])
+      await page.getByRole('dialog').getByText(name, { exact: true }).waitFor()
   }
 })
 
 test('a limit and an end are told exactly, wherever somebody lives', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
-  const { id } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Exact', rpm: 12_345, expires_at: '2040-01-01' })).json()) as { id: string }
-  await site.api(cookie, 'POST', '/api/v1/tokens', { name: 'Exact', expires_at: '2040-01-01T00:00:00Z' })
-  const { page } = await visit(t, site, cookie, { viewport: { width: 1600, height: 900 }, timezoneId: 'America/New_York' })
-  for (const [path, told] of [['/keys', /12,345/], [`/keys/${id}`, /12,345/], ['/tokens', /Exact/]] as const) {
+  const { id } = (await (
+    await site.api(cookie, 'POST', '/api/v1/keys', {
+      name: 'Exact',
+      rpm: 12_345,
+      expires_at: '2040-01-01',
+    })
+  ).json()) as { id: string }
+  await site.api(cookie, 'POST', '/api/v1/tokens', {
+    name: 'Exact',
+    expires_at: '2040-01-01T00:00:00Z',
+  })
+  const { page } = await visit(t, site, cookie, {
+    viewport: { width: 1600, height: 900 },
+    timezoneId: 'America/New_York',
+  })
+  for (const [path, told] of [
+    ['/keys', /12,345/],
+    [`/keys/${id}`, /12,345/],
+    ['/tokens', /Exact/],
+  ] as const) {
     await page.goto(site.url + path)
     await page.getByText('Dec 31, 2039, 7:00 PM').waitFor()
     assert.match(await page.getByRole('main').innerText(), told, path)
@@ -278,7 +369,10 @@ test('a day that is half typed is asked for: it would be no end at all', async (
   const site = await startSite(t)
   const cookie = await site.setUp()
   const { page } = await visit(t, site, cookie)
-  for (const [path, button, call] of [['/keys?new=1', 'Create key', '/api/v1/keys'], ['/tokens?new=1', 'Create token', '/api/v1/tokens']] as const) {
+  for (const [path, button, call] of [
+    ['/keys?new=1', 'Create key', '/api/v1/keys'],
+    ['/tokens?new=1', 'Create token', '/api/v1/tokens'],
+  ] as const) {
     await page.goto(site.url + path)
     const dialog = page.getByRole('dialog')
     const end = dialog.getByLabel('Expires')
@@ -291,7 +385,13 @@ test('a day that is half typed is asked for: it would be no end at all', async (
     await end.fill('2040-01-31')
     await dialog.getByRole('button', { name: button }).click()
     await page.locator('[data-secret]').waitFor()
-    const { data } = (await (await site.api(cookie, 'GET', call)).json()) as { data: { expires_at: string | null }[] }
-    assert.deepEqual(data.map(({ expires_at }) => expires_at?.slice(0, 10)), ['2040-01-31'], path)
+    const { data } = (await (await site.api(cookie, 'GET', call)).json()) as {
+      data: { expires_at: string | null }[]
+    }
+    assert.deepEqual(
+      data.map(({ expires_at }) => expires_at?.slice(0, 10)),
+      ['2040-01-31'],
+      path,
+    )
   }
 })

@@ -1,4 +1,5 @@
-// What a person sees without reloading, where things fail, and where they live: one server for all of it.
+// What a person sees without reloading, where things fail, and where they live: one server for all
+// of it.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { until } from '../../support/until.ts'
@@ -15,9 +16,13 @@ interface Made {
 test('the dashboard follows what happens', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
-  const key = async (body: object): Promise<Made> => (await (await site.api(cookie, 'POST', '/api/v1/keys', body)).json()) as Made
+  const key = async (body: object): Promise<Made> =>
+    (await (await site.api(cookie, 'POST', '/api/v1/keys', body)).json()) as Made
   const send = async (secret: string, model: string): Promise<string> => {
-    const answer = await site.proxied(secret, OPENAI, { model, messages: [{ role: 'user', content: '1/2/3' }] })
+    const answer = await site.proxied(secret, OPENAI, {
+      model,
+      messages: [{ role: 'user', content: '1/2/3' }],
+    })
     await answer.arrayBuffer()
     return answer.headers.get('x-proxy-request-id') ?? ''
   }
@@ -49,60 +54,89 @@ test('the dashboard follows what happens', async (t) => {
     await page.getByText('The server is not responding.').waitFor({ state: 'detached' })
   })
 
-  await t.test('a request that got no answer is a failed one, for every filter, and its provider too', async (t) => {
-    site.fake.play(({ reset }) => reset())
-    await send(secret, 'gpt-lost')
-    const { page } = await visit(t, site, cookie)
-    await page.goto(`${site.url}/requests?status=failed`)
-    await page.getByRole('row', { name: /gpt-lost.*502 unreachable/ }).waitFor()
-    assert.equal(await page.getByRole('row').count(), 2, 'and nothing that succeeded')
-    await page.goto(`${site.url}/providers`)
-    await page.getByRole('region', { name: 'OpenAI' }).getByText('Failing', { exact: true }).waitFor()
-    site.fake.play(provider)
-    await send(secret, 'gpt-found')
-    await page.getByRole('region', { name: 'OpenAI' }).getByText('Ready', { exact: true }).waitFor()
-  })
+  await t.test(
+    'a request that got no answer is a failed one, for every filter, and its provider too',
+    async (t) => {
+      site.fake.play(({ reset }) => reset())
+      await send(secret, 'gpt-lost')
+      const { page } = await visit(t, site, cookie)
+      await page.goto(`${site.url}/requests?status=failed`)
+      await page.getByRole('row', { name: /gpt-lost.*502 unreachable/ }).waitFor()
+      assert.equal(await page.getByRole('row').count(), 2, 'and nothing that succeeded')
+      await page.goto(`${site.url}/providers`)
+      await page
+        .getByRole('region', { name: 'OpenAI' })
+        .getByText('Failing', { exact: true })
+        .waitFor()
+      site.fake.play(provider)
+      await send(secret, 'gpt-found')
+      await page
+        .getByRole('region', { name: 'OpenAI' })
+        .getByText('Ready', { exact: true })
+        .waitFor()
+    },
+  )
 
-  await t.test('a refused request is found by its id, in the list, and on the page of its key', async (t) => {
-    const request = await send(secret, 'claude-opus')
-    const { page } = await visit(t, site, cookie)
-    await page.goto(`${site.url}/requests`)
-    await page.getByLabel('Request ID').fill(request)
-    await page.keyboard.press('Enter')
-    const dialog = page.getByRole('dialog')
-    await dialog.getByText('403 model not allowed').waitFor()
-    await dialog.getByText(/claude-opus/).first().waitFor()
-    await page.keyboard.press('Escape')
-    await page.getByRole('radio', { name: 'Refused' }).click()
-    await page.waitForURL(/list=refused/)
-    await page.getByRole('row', { name: /403 model not allowed/ }).waitFor()
-    await page.getByLabel('Reason').selectOption({ label: 'model not allowed (1)' })
-    await page.waitForURL(/code=model_not_allowed/)
-    await page.goto(`${site.url}/keys/${id}`)
-    await page.getByRole('region', { name: 'Refused' }).getByText('403 model not allowed').waitFor()
-  })
+  await t.test(
+    'a refused request is found by its id, in the list, and on the page of its key',
+    async (t) => {
+      const request = await send(secret, 'claude-opus')
+      const { page } = await visit(t, site, cookie)
+      await page.goto(`${site.url}/requests`)
+      await page.getByLabel('Request ID').fill(request)
+      await page.keyboard.press('Enter')
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText('403 model not allowed').waitFor()
+      await dialog
+        .getByText(/claude-opus/)
+        .first()
+        .waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('radio', { name: 'Refused' }).click()
+      await page.waitForURL(/list=refused/)
+      await page.getByRole('row', { name: /403 model not allowed/ }).waitFor()
+      await page.getByLabel('Reason').selectOption({ label: 'model not allowed (1)' })
+      await page.waitForURL(/code=model_not_allowed/)
+      await page.goto(`${site.url}/keys/${id}`)
+      await page
+        .getByRole('region', { name: 'Refused' })
+        .getByText('403 model not allowed')
+        .waitFor()
+    },
+  )
 
-  await t.test('a moment is told in the zone and the locale of the browser, or in UTC, and says which', async (t) => {
-    const { page } = await visit(t, site, cookie, { viewport: { width: 1600, height: 900 }, timezoneId: 'America/Los_Angeles', locale: 'en-US' })
-    await page.goto(`${site.url}/keys?new=1`)
-    const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('Name', { exact: true }).fill('Ends')
-    await dialog.getByText(/^Expires at 00:00 P[DS]T on this date/).waitFor()
-    await dialog.getByLabel('Expires').fill('2020-01-31')
-    await dialog.getByRole('button', { name: 'Create key' }).click()
-    await dialog.getByText('This date has passed.').waitFor()
-    await dialog.getByLabel('Expires').fill('2040-12-31')
-    await dialog.getByRole('button', { name: 'Create key' }).click()
-    await page.getByRole('button', { name: 'Copy and close' }).click()
-    await page.getByText('Dec 31, 2040, 12:00 AM PST').waitFor()
-    await page.getByRole('button', { name: /^Local times \(P[DS]T\)/ }).click()
-    await page.getByText('Dec 31, 2040, 8:00 AM UTC').waitFor()
-    await page.reload()
-    await page.getByText('Dec 31, 2040, 8:00 AM UTC').waitFor()
-    const german = await visit(t, site, cookie, { viewport: { width: 1600, height: 900 }, timezoneId: 'Europe/Berlin', locale: 'de-DE' })
-    await german.page.goto(`${site.url}/keys`)
-    await german.page.getByText(/31\. Dez\. 2040.*09:00 MEZ/).waitFor()
-  })
+  await t.test(
+    'a moment is told in the zone and the locale of the browser, or in UTC, and says which',
+    async (t) => {
+      const { page } = await visit(t, site, cookie, {
+        viewport: { width: 1600, height: 900 },
+        timezoneId: 'America/Los_Angeles',
+        locale: 'en-US',
+      })
+      await page.goto(`${site.url}/keys?new=1`)
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Name', { exact: true }).fill('Ends')
+      await dialog.getByText(/^Expires at 00:00 P[DS]T on this date/).waitFor()
+      await dialog.getByLabel('Expires').fill('2020-01-31')
+      await dialog.getByRole('button', { name: 'Create key' }).click()
+      await dialog.getByText('This date has passed.').waitFor()
+      await dialog.getByLabel('Expires').fill('2040-12-31')
+      await dialog.getByRole('button', { name: 'Create key' }).click()
+      await page.getByRole('button', { name: 'Copy and close' }).click()
+      await page.getByText('Dec 31, 2040, 12:00 AM PST').waitFor()
+      await page.getByRole('button', { name: /^Local times \(P[DS]T\)/ }).click()
+      await page.getByText('Dec 31, 2040, 8:00 AM UTC').waitFor()
+      await page.reload()
+      await page.getByText('Dec 31, 2040, 8:00 AM UTC').waitFor()
+      const german = await visit(t, site, cookie, {
+        viewport: { width: 1600, height: 900 },
+        timezoneId: 'Europe/Berlin',
+        locale: 'de-DE',
+      })
+      await german.page.goto(`${site.url}/keys`)
+      await german.page.getByText(/31\. Dez\. 2040.*09:00 MEZ/).waitFor()
+    },
+  )
 
   await t.test('Escape on a form that has been begun asks first', async (t) => {
     const { page } = await visit(t, site, cookie)
@@ -134,7 +168,18 @@ test('the dashboard follows what happens', async (t) => {
     const { page } = await visit(t, site)
     await page.route('**/api/v1/session', (route) =>
       route.request().method() === 'POST'
-        ? route.fulfill({ status: 429, headers: { 'retry-after': '2' }, contentType: 'application/problem+json', body: JSON.stringify({ status: 429, title: 't', detail: 'Too many attempts. Try again in 2 s.', code: 'too_many_attempts', request_id: 'r' }) })
+        ? route.fulfill({
+            status: 429,
+            headers: { 'retry-after': '2' },
+            contentType: 'application/problem+json',
+            body: JSON.stringify({
+              status: 429,
+              title: 't',
+              detail: 'Too many attempts. Try again in 2 s.',
+              code: 'too_many_attempts',
+              request_id: 'r',
+            }),
+          })
         : route.continue(),
     )
     await page.goto(site.url)
@@ -147,18 +192,30 @@ test('the dashboard follows what happens', async (t) => {
   })
 
   await t.test('"Getting started" goes away step by step', async (t) => {
-    const invited = (await (await site.api(cookie, 'POST', '/api/v1/invitations', { email: 'new@example.com' })).json()) as { link: string }
-    const accepted = await site.api(null, 'POST', '/api/v1/invitations/accept', { token: new URL(invited.link).searchParams.get('token'), email: 'new@example.com', password: 'another good password' })
+    const invited = (await (
+      await site.api(cookie, 'POST', '/api/v1/invitations', { email: 'new@example.com' })
+    ).json()) as { link: string }
+    const accepted = await site.api(null, 'POST', '/api/v1/invitations/accept', {
+      token: new URL(invited.link).searchParams.get('token'),
+      email: 'new@example.com',
+      password: 'another good password',
+    })
     const member = (accepted.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
     const { page } = await visit(t, site, member)
     await page.goto(site.url)
     const card = page.getByRole('region', { name: 'Getting started' })
     await card.getByText('0 of 3 done').waitFor()
-    const own = (await (await site.api(member, 'POST', '/api/v1/keys', { name: 'Mine' })).json()) as Made
+    const own = (await (
+      await site.api(member, 'POST', '/api/v1/keys', { name: 'Mine' })
+    ).json()) as Made
     await page.reload()
     await card.getByText('1 of 3 done').waitFor()
-    await (await site.proxied(own.secret, GEMINI('gemini-2.5-flash'), { contents: [] })).arrayBuffer()
-    await until(async () => (await (await site.api(member, 'GET', '/api/v1/models')).text()).includes('gemini'))
+    await (
+      await site.proxied(own.secret, GEMINI('gemini-2.5-flash'), { contents: [] })
+    ).arrayBuffer()
+    await until(async () =>
+      (await (await site.api(member, 'GET', '/api/v1/models')).text()).includes('gemini'),
+    )
     await page.reload()
     await page.getByRole('heading', { name: 'Busiest keys' }).waitFor()
     await card.waitFor({ state: 'detached' })

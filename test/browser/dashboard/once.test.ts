@@ -1,4 +1,5 @@
-// What a person starts happens once and is seen to its end: pressed twice before the page can show the first, or left while it is under way.
+// What a person starts happens once and is seen to its end: pressed twice before the page can show
+// the first, or left while it is under way.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -22,43 +23,85 @@ interface Deed {
 
 /** TABLE of what sends a POST. */
 const DEEDS: readonly Deed[] = [
-  { path: '/keys?new=1', fill: { Name: 'Website' }, button: 'Create key', call: '/api/v1/keys', secret: true },
+  {
+    path: '/keys?new=1',
+    fill: { Name: 'Website' },
+    button: 'Create key',
+    call: '/api/v1/keys',
+    secret: true,
+  },
   { path: '/keys/:id', first: 'Rotate', button: 'Rotate key', call: '/rotate', secret: true },
-  { path: '/tokens?new=1', fill: { Name: 'Pipeline' }, button: 'Create token', call: '/api/v1/tokens', secret: true },
+  {
+    path: '/tokens?new=1',
+    fill: { Name: 'Pipeline' },
+    button: 'Create token',
+    call: '/api/v1/tokens',
+    secret: true,
+  },
   { path: '/accounts?invite=1', button: 'Create link', call: '/api/v1/invitations', secret: true },
-  { path: '/providers', first: 'Add credential for Mistral', fill: { Secret: 'm-1' }, button: 'Save credential', call: '/api/v1/credentials' },
-  { path: '/providers', first: 'Add a provider', fill: { ID: 'acme', Origin: 'https://llm.example.com/' }, button: 'Add provider', call: '/api/v1/providers' },
+  {
+    path: '/providers',
+    first: 'Add credential for Mistral',
+    fill: { Secret: 'm-1' },
+    button: 'Save credential',
+    call: '/api/v1/credentials',
+  },
+  {
+    path: '/providers',
+    first: 'Add a provider',
+    fill: { ID: 'acme', Origin: 'https://llm.example.com/' },
+    button: 'Add provider',
+    call: '/api/v1/providers',
+  },
   { path: '/providers', button: 'Test environment', call: '/test' },
   { path: '/docs', first: 'Make a proxy key', button: 'Run (changes data)', call: '/api/v1/keys' },
-  { path: '/account', fill: { 'Current password': ADMIN.password, 'New password': ADMIN.password }, button: 'Change password', call: '/api/v1/session/password' },
+  {
+    path: '/account',
+    fill: { 'Current password': ADMIN.password, 'New password': ADMIN.password },
+    button: 'Change password',
+    call: '/api/v1/session/password',
+  },
 ]
 
 /** Two clicks between which the page cannot draw anything. */
 const twice = (page: Page, button: string): Promise<void> =>
-  page.getByRole('button', { name: button, exact: true }).last().evaluate((element) => {
-    if (!('click' in element) || typeof element.click !== 'function') return
-    element.click()
-    element.click()
-  })
+  page
+    .getByRole('button', { name: button, exact: true })
+    .last()
+    .evaluate((element) => {
+      if (!('click' in element) || typeof element.click !== 'function') return
+      element.click()
+      element.click()
+    })
 
 test('what is pressed twice at once is sent once; what makes a secret cannot be left before it is shown', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
-  const { id } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Turned' })).json()) as { id: string }
+  const { id } = (await (
+    await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Turned' })
+  ).json()) as { id: string }
   for (const { path, fill = {}, first, button, call, secret } of DEEDS) {
     const { page, context } = await visit(t, site, cookie)
     const sent: string[] = []
     const gate = Promise.withResolvers<void>()
-    await page.route((url) => url.pathname.endsWith(call), async (route) => {
-      if (route.request().method() === 'POST') {
-        sent.push(route.request().url())
-        await gate.promise
-      }
-      await route.continue()
-    })
+    await page.route(
+      (url) => url.pathname.endsWith(call),
+      async (route) => {
+        if (route.request().method() === 'POST') {
+          sent.push(route.request().url())
+          await gate.promise
+        }
+        await route.continue()
+      },
+    )
     await page.goto(site.url + path.replace(':id', id))
-    if (first !== undefined) await page.getByRole('button', { name: first, exact: true }).or(page.locator('summary', { hasText: first })).click()
-    for (const [label, value] of Object.entries(fill)) await page.getByLabel(label, { exact: true }).fill(value)
+    if (first !== undefined)
+      await page
+        .getByRole('button', { name: first, exact: true })
+        .or(page.locator('summary', { hasText: first }))
+        .click()
+    for (const [label, value] of Object.entries(fill))
+      await page.getByLabel(label, { exact: true }).fill(value)
     await page.getByRole('button', { name: button, exact: true }).last().waitFor()
     await twice(page, button)
     await page.locator('[data-loading]').first().waitFor()
@@ -68,7 +111,10 @@ test('what is pressed twice at once is sent once; what makes a secret cannot be 
       assert.ok(await dialog.getByRole('button', { name: 'Close' }).isDisabled(), button)
       await page.keyboard.press('Escape')
     }
-    const answered = page.waitForResponse((answer) => new URL(answer.url()).pathname.endsWith(call) && answer.request().method() === 'POST')
+    const answered = page.waitForResponse(
+      (answer) =>
+        new URL(answer.url()).pathname.endsWith(call) && answer.request().method() === 'POST',
+    )
     gate.resolve()
     await answered
     if (secret) await page.locator('[data-secret]').waitFor()
@@ -81,14 +127,19 @@ test('what is pressed twice at once is sent once; what makes a secret cannot be 
 test('what is shown once is seen by whoever goes back while it is made, and asked about before the page is left', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
-  const { id } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Turned' })).json()) as { id: string }
+  const { id } = (await (
+    await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Turned' })
+  ).json()) as { id: string }
   for (const { path, fill = {}, first, button, call } of DEEDS.filter(({ secret }) => secret)) {
     const { page, context } = await visit(t, site, cookie)
     const gate = Promise.withResolvers<void>()
-    await page.route((url) => url.pathname.endsWith(call), async (route) => {
-      if (route.request().method() === 'POST') await gate.promise
-      await route.continue()
-    })
+    await page.route(
+      (url) => url.pathname.endsWith(call),
+      async (route) => {
+        if (route.request().method() === 'POST') await gate.promise
+        await route.continue()
+      },
+    )
     const asked: string[] = []
     page.on('dialog', async (dialog) => {
       asked.push(dialog.type())
@@ -101,7 +152,8 @@ test('what is shown once is seen by whoever goes back while it is made, and aske
     await page.goto(`${site.url}/docs`)
     await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path.replace(':id', id))})`)
     if (first !== undefined) await page.getByRole('button', { name: first, exact: true }).click()
-    for (const [label, value] of Object.entries(fill)) await page.getByLabel(label, { exact: true }).fill(value)
+    for (const [label, value] of Object.entries(fill))
+      await page.getByLabel(label, { exact: true }).fill(value)
     await page.getByRole('button', { name: button, exact: true }).last().click()
     await page.locator('[data-loading]').first().waitFor()
     await leave(1)
@@ -184,5 +236,7 @@ test('the second of two secrets is not said to be copied, and the focus tells of
   const next = page.getByRole('dialog', { name: '“Second” is ready' })
   await next.waitFor()
   assert.ok(await next.getByRole('button', { name: 'Copy the key' }).isVisible())
-  await until(async () => (await page.evaluate('document.activeElement.getAttribute("role")')) === 'dialog')
+  await until(
+    async () => (await page.evaluate('document.activeElement.getAttribute("role")')) === 'dialog',
+  )
 })

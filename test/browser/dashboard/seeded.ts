@@ -1,4 +1,5 @@
-// A server with a month behind it: accounts, keys, credentials, and requests through the real proxy to a scripted provider.
+// A server with a month behind it: accounts, keys, credentials, and requests through the real proxy
+// to a scripted provider.
 import type { Call, FakeProvider, Script } from '../../support/providers/fake.ts'
 import { chunk, head, startFake } from '../../support/providers/fake.ts'
 import { readConfig } from '../../../server/config/settings.ts'
@@ -22,33 +23,73 @@ export interface Site extends AsyncDisposable {
   behind(milliseconds: number): void
 }
 
-export const GEMINI = (model: string): string => `https://generativelanguage.googleapis.com/v1beta/models/${model}:generateContent`
+export const GEMINI = (model: string): string =>
+  `https://generativelanguage.googleapis.com/v1beta/models/${model}:generateContent`
 export const OPENAI = 'https://api.openai.com/v1/chat/completions'
 export const ANTHROPIC = 'https://api.anthropic.com/v1/messages'
 
-/** Answers in the provider's own form, with as many tokens as the prompt says (`"in/out/cached"`), or the status that it says. */
+/**
+ * Answers in the provider's own form, with as many tokens as the prompt says (`"in/out/cached"`),
+ * or the status that it says.
+ */
 export const provider: Script = async (call) => {
   const text = (await call.body()).toString()
   const [, status = '200'] = /status (\d+)/.exec(text) ?? []
   const [, tin = '900', tout = '120', cached = '400'] = /(\d+)\/(\d+)\/(\d+)/.exec(text) ?? []
   const [i, o, c] = [Number(tin), Number(tout), Number(cached)]
   const answer = call.received.target.includes('generateContent')
-    ? { candidates: [{ content: { parts: [{ text: 'Hello!' }] } }], usageMetadata: { promptTokenCount: i, candidatesTokenCount: o, cachedContentTokenCount: c } }
+    ? {
+        candidates: [{ content: { parts: [{ text: 'Hello!' }] } }],
+        usageMetadata: { promptTokenCount: i, candidatesTokenCount: o, cachedContentTokenCount: c },
+      }
     : call.received.target.includes('/messages')
-      ? { id: 'msg_1', content: [{ type: 'text', text: 'Hello!' }], usage: { input_tokens: i - c, cache_read_input_tokens: c, output_tokens: o } }
-      : { id: 'chat_1', choices: [{ message: { content: 'Hello!' } }], usage: { prompt_tokens: i, completion_tokens: o, prompt_tokens_details: { cached_tokens: c } } }
-  if (/"stream":true/.test(text) && call.received.target.includes('/messages')) return streamed(call, i - c, o, c)
+      ? {
+          id: 'msg_1',
+          content: [{ type: 'text', text: 'Hello!' }],
+          usage: { input_tokens: i - c, cache_read_input_tokens: c, output_tokens: o },
+        }
+      : {
+          id: 'chat_1',
+          choices: [{ message: { content: 'Hello!' } }],
+          usage: {
+            prompt_tokens: i,
+            completion_tokens: o,
+            prompt_tokens_details: { cached_tokens: c },
+          },
+        }
+  if (/"stream":true/.test(text) && call.received.target.includes('/messages'))
+    return streamed(call, i - c, o, c)
   const body = JSON.stringify(status === '200' ? answer : { error: { message: 'scripted' } })
   await call.pause(3 + (text.length % 11))
-  call.write(head(Number(status), { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) }) + body)
+  call.write(
+    head(Number(status), {
+      'Content-Type': 'application/json',
+      'Content-Length': String(Buffer.byteLength(body)),
+    }) + body,
+  )
 }
 
 /** A Messages stream, one word at a time. */
 async function streamed(call: Call, input: number, output: number, cached: number): Promise<void> {
   const events = [
-    { type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude', content: [], stop_reason: null, usage: { input_tokens: input, cache_read_input_tokens: cached, output_tokens: 1 } } },
+    {
+      type: 'message_start',
+      message: {
+        id: 'msg_1',
+        type: 'message',
+        role: 'assistant',
+        model: 'claude',
+        content: [],
+        stop_reason: null,
+        usage: { input_tokens: input, cache_read_input_tokens: cached, output_tokens: 1 },
+      },
+    },
     { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-    ...['Hello', ' there', '!'].map((text) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })),
+    ...['Hello', ' there', '!'].map((text) => ({
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'text_delta', text },
+    })),
     { type: 'content_block_stop', index: 0 },
     { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: output } },
     { type: 'message_stop' },
@@ -64,20 +105,42 @@ async function streamed(call: Call, input: number, output: number, cached: numbe
 type Settings = Record<string, string>
 
 /** Starts the server before a fake provider; settings may depend on the fake's origin. */
-export async function openSite(data: string, env: Settings | ((origin: string) => Settings) = {}): Promise<Site> {
+export async function openSite(
+  data: string,
+  env: Settings | ((origin: string) => Settings) = {},
+): Promise<Site> {
   const fake = await startFake(provider)
   const settings = typeof env === 'function' ? env(fake.origin) : env
   let offset = 0
   const config = readConfig({
-    PORT: '0', TOLLMARK_DATA: data, TOLLMARK_SHUTDOWN_TIMEOUT: '1s', OPENAI_API_KEY: 'sk-x', GOOGLE_GENERATIVE_AI_API_KEY: 'AIza-x',
-    TOLLMARK_UPSTREAM_OPENAI: fake.origin, TOLLMARK_UPSTREAM_GOOGLE: fake.origin, TOLLMARK_UPSTREAM_ANTHROPIC: fake.origin, ...settings,
+    PORT: '0',
+    TOLLMARK_DATA: data,
+    TOLLMARK_SHUTDOWN_TIMEOUT: '1s',
+    OPENAI_API_KEY: 'sk-x',
+    GOOGLE_GENERATIVE_AI_API_KEY: 'AIza-x',
+    TOLLMARK_UPSTREAM_OPENAI: fake.origin,
+    TOLLMARK_UPSTREAM_GOOGLE: fake.origin,
+    TOLLMARK_UPSTREAM_ANTHROPIC: fake.origin,
+    ...settings,
   })
-  const running = await serve(config, openLog('silent'), { clock: () => Date.now() - Math.round(offset), warm: false })
+  const running = await serve(config, openLog('silent'), {
+    clock: () => Date.now() - Math.round(offset),
+    warm: false,
+  })
   const url = `http://localhost:${running.port}`
-  const api = (cookie: string | null, method: string, path: string, body?: unknown): Promise<Response> =>
+  const api = (
+    cookie: string | null,
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<Response> =>
     fetch(url + path, {
       method,
-      headers: { origin: url, ...(cookie === null ? {} : { cookie }), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        origin: url,
+        ...(cookie === null ? {} : { cookie }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       body: body === undefined ? null : JSON.stringify(body),
     })
   return {
@@ -91,7 +154,11 @@ export async function openSite(data: string, env: Settings | ((origin: string) =
       return cookieOf(answer)
     },
     proxied: (secret, address, body) =>
-      fetch(`${url}/proxy?url=${encodeURIComponent(address)}`, { method: 'POST', headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      fetch(`${url}/proxy?url=${encodeURIComponent(address)}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
     behind: (milliseconds) => void (offset = milliseconds),
     async [Symbol.asyncDispose]() {
       await fake.close()

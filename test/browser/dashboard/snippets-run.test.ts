@@ -1,5 +1,5 @@
-// Each snippet that the dashboard shows is run as a person would run it: in a shell, in Node, and, as
-// far as Python's own parser goes, in Python.
+// Each snippet that the dashboard shows is run as a person would run it: in a shell, in Node, and,
+// as far as Python's own parser goes, in Python.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { symlinkSync, writeFileSync } from 'node:fs'
@@ -21,18 +21,34 @@ const ROOT = join(import.meta.dirname, '../../..')
 const SEEN: Model[] = [{ id: 'house-7b', provider: 'acme' }]
 
 const RESPONSE = {
-  id: 'r1', object: 'response', created_at: 1, model: 'm', output: [],
+  id: 'r1',
+  object: 'response',
+  created_at: 1,
+  model: 'm',
+  output: [],
   usage: { input_tokens: 3, output_tokens: 2 },
 }
 const ITEM = { type: 'message', id: 'm1', role: 'assistant', status: 'completed' }
-const said = (text: string) => ({ ...ITEM, content: [{ type: 'output_text', text, annotations: [] }] })
+const said = (text: string) => ({
+  ...ITEM,
+  content: [{ type: 'output_text', text, annotations: [] }],
+})
 /** A stream of OpenAI's responses. */
 const RESPONSES = [
   { type: 'response.created', response: { ...RESPONSE, status: 'in_progress' } },
   { type: 'response.output_item.added', output_index: 0, item: { ...ITEM, content: [] } },
-  { type: 'response.output_text.delta', item_id: 'm1', output_index: 0, content_index: 0, delta: 'Hello' },
+  {
+    type: 'response.output_text.delta',
+    item_id: 'm1',
+    output_index: 0,
+    content_index: 0,
+    delta: 'Hello',
+  },
   { type: 'response.output_item.done', output_index: 0, item: said('Hello') },
-  { type: 'response.completed', response: { ...RESPONSE, status: 'completed', output: [said('Hello')] } },
+  {
+    type: 'response.completed',
+    response: { ...RESPONSE, status: 'completed', output: [said('Hello')] },
+  },
 ]
 const CONVERSE = {
   output: { message: { role: 'assistant', content: [{ text: 'Hello' }] } },
@@ -65,19 +81,31 @@ function everybody(): Script {
     }
     if (!/\/responses(?:\?|$)/.test(target)) return others(call)
     if (!/"stream":true/.test((await call.body()).toString())) {
-      return send('application/json', [JSON.stringify({ ...RESPONSE, status: 'completed', output: [said('Hello')] })])
+      return send('application/json', [
+        JSON.stringify({ ...RESPONSE, status: 'completed', output: [said('Hello')] }),
+      ])
     }
-    return send('text/event-stream', RESPONSES.map((event) => `data: ${JSON.stringify(event)}\n\n`))
+    return send(
+      'text/event-stream',
+      RESPONSES.map((event) => `data: ${JSON.stringify(event)}\n\n`),
+    )
   }
 }
 
-/** A server that reaches every provider of the table, and one of the operator's own, at the fake. */
+/**
+ * A server that reaches every provider of the table, and one of the operator's own, at the fake.
+ */
 const reaching = (origin: string): Record<string, string> => ({
-  AZURE_RESOURCE_NAME: 'res', AWS_REGION: 'us-east-1', AWS_BEARER_TOKEN_BEDROCK: 'k', GOOGLE_VERTEX_API_KEY: 'k',
+  AZURE_RESOURCE_NAME: 'res',
+  AWS_REGION: 'us-east-1',
+  AWS_BEARER_TOKEN_BEDROCK: 'k',
+  GOOGLE_VERTEX_API_KEY: 'k',
   ...Object.fromEntries(
     PROVIDERS.flatMap(({ id }) => [
       [`TOLLMARK_UPSTREAM_${id.toUpperCase()}`, origin],
-      ...(['google', 'vertex', 'bedrock'].includes(id) ? [] : [[`${id.toUpperCase()}_API_KEY`, 'k']]),
+      ...(['google', 'vertex', 'bedrock'].includes(id)
+        ? []
+        : [[`${id.toUpperCase()}_API_KEY`, 'k']]),
     ]),
   ),
 })
@@ -98,24 +126,33 @@ async function allSnippets(site: Site): Promise<Ready[]> {
   assert.equal((await site.api(cookie, 'POST', '/api/v1/credentials', credential)).status, 201)
   const made = await site.api(cookie, 'POST', '/api/v1/keys', { name: 'all' })
   const { secret } = (await made.json()) as { secret: string }
-  const { data } = (await (await site.api(cookie, 'GET', '/api/v1/providers')).json()) as { data: Provider[] }
+  const { data } = (await (await site.api(cookie, 'GET', '/api/v1/providers')).json()) as {
+    data: Provider[]
+  }
   return data.flatMap(({ id }) => {
     const [choice] = choicesFor({ models: null, providers: [id] }, data, SEEN)
     assert.ok(choice?.provider.ready, id)
     return [false, true].flatMap((streaming) =>
-      snippetsOf(choice, { secret, streaming, origin: site.url, page: null }).map(({ title, code }) => ({
-        name: `${id}${streaming ? ', streaming' : ''}: ${title}`, title, code,
-      })),
+      snippetsOf(choice, { secret, streaming, origin: site.url, page: null }).map(
+        ({ title, code }) => ({
+          name: `${id}${streaming ? ', streaming' : ''}: ${title}`,
+          title,
+          code,
+        }),
+      ),
     )
   })
 }
 
 /** What each snippet printed, by a line that stands before it. */
 const printed = (text: string): [name: string, text: string][] =>
-  text.split('\n=== ').slice(1).map((part) => {
-    const end = part.indexOf('\n')
-    return [part.slice(0, end), part.slice(end + 1)]
-  })
+  text
+    .split('\n=== ')
+    .slice(1)
+    .map((part) => {
+      const end = part.indexOf('\n')
+      return [part.slice(0, end), part.slice(end + 1)]
+    })
 
 test('every snippet runs, for every provider, streaming or not', async (t) => {
   const folder = temporaryFolder(t)
@@ -128,7 +165,14 @@ test('every snippet runs, for every provider, streaming or not', async (t) => {
   const script = (lines: string[]): string => lines.join('\n')
 
   await t.test('in a shell', async () => {
-    const { stdout } = await run('bash', ['-c', script(of('curl').map(({ name, code }) => `echo; echo '=== ${name}'\n${code} -sS --fail-with-body`))])
+    const { stdout } = await run('bash', [
+      '-c',
+      script(
+        of('curl').map(
+          ({ name, code }) => `echo; echo '=== ${name}'\n${code} -sS --fail-with-body`,
+        ),
+      ),
+    ])
     const answers = printed(stdout)
     assert.equal(answers.length, of('curl').length)
     for (const [name, text] of answers) assert.match(text, /Hello|"Hel"/, name)
@@ -136,8 +180,12 @@ test('every snippet runs, for every provider, streaming or not', async (t) => {
 
   await t.test('in Node', async () => {
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
-    for (const [nth, { code }] of inNode.entries()) writeFileSync(join(folder, `${nth}.ts`), `${code}\nexport {}\n`)
-    const all = inNode.map(({ name }, nth) => `console.log(${JSON.stringify(`\n=== ${name}`)}); await import('./${nth}.ts').catch((error) => console.log('threw', error))`)
+    for (const [nth, { code }] of inNode.entries())
+      writeFileSync(join(folder, `${nth}.ts`), `${code}\nexport {}\n`)
+    const all = inNode.map(
+      ({ name }, nth) =>
+        `console.log(${JSON.stringify(`\n=== ${name}`)}); await import('./${nth}.ts').catch((error) => console.log('threw', error))`,
+    )
     writeFileSync(join(folder, 'all.mjs'), script(all))
     const { stdout } = await run(process.execPath, [...NODE_FLAGS, join(folder, 'all.mjs')])
     const answers = printed(stdout)

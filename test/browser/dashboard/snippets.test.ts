@@ -1,4 +1,5 @@
-// The code that a new key is shown with: for a provider that is ready and a model that the key allows.
+// The code that a new key is shown with: for a provider that is ready and a model that the key
+// allows.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Model, Provider } from '../../../dashboard/src/api/shapes.ts'
@@ -18,19 +19,42 @@ type Id = keyof typeof BASES
 
 function providers(...ready: Id[]): Provider[] {
   return (Object.keys(BASES) as Id[]).map((id) => ({
-    id, name: id, source: 'built_in', base: BASES[id], hosts: [], ready: ready.includes(id),
-    dial: null, credentials: null, health: 'healthy', last_error: null,
+    id,
+    name: id,
+    source: 'built_in',
+    base: BASES[id],
+    hosts: [],
+    ready: ready.includes(id),
+    dial: null,
+    credentials: null,
+    health: 'healthy',
+    last_error: null,
   }))
 }
 
-const SEEN: Model[] = [{ id: 'gemini-1-seen', provider: 'google' }, { id: 'house-7b', provider: 'acme' }]
-const found = (ready: Id[], models: string[] | null, allowed: Id[] | null = null): string | undefined => {
+const SEEN: Model[] = [
+  { id: 'gemini-1-seen', provider: 'google' },
+  { id: 'house-7b', provider: 'acme' },
+]
+const found = (
+  ready: Id[],
+  models: string[] | null,
+  allowed: Id[] | null = null,
+): string | undefined => {
   const [choice] = choicesFor({ models, providers: allowed }, providers(...ready), SEEN)
   return choice && `${choice.provider.id} ${choice.model}`
 }
 
-/** TABLE: the providers that are ready, the models and providers that the key allows, and what the snippets are for. */
-const CHOICES: readonly [ready: Id[], models: string[] | null, allowed: Id[] | null, choice: string][] = [
+/**
+ * TABLE: the providers that are ready, the models and providers that the key allows, and what the
+ * snippets are for.
+ */
+const CHOICES: readonly [
+  ready: Id[],
+  models: string[] | null,
+  allowed: Id[] | null,
+  choice: string,
+][] = [
   [['openai'], null, null, 'openai gpt-5-mini'],
   [['google', 'openai'], null, null, 'google gemini-2.5-flash'],
   [['google', 'openai'], null, ['openai'], 'openai gpt-5-mini'],
@@ -51,12 +75,17 @@ const CHOICES: readonly [ready: Id[], models: string[] | null, allowed: Id[] | n
 ]
 
 test('snippets are for a provider that is ready and a model that the key allows', () => {
-  for (const [ready, models, allowed, choice] of CHOICES) assert.equal(found(ready, models, allowed), choice, `${ready}: ${models}`)
+  for (const [ready, models, allowed, choice] of CHOICES)
+    assert.equal(found(ready, models, allowed), choice, `${ready}: ${models}`)
   assert.equal(found(['openai'], ['nothing-like-it'], ['openai']), undefined)
 })
 
 /** The snippets of one provider, by their titles. */
-function snippetsFor(id: Id, streaming: boolean, page: string | null = null): Record<string, string> {
+function snippetsFor(
+  id: Id,
+  streaming: boolean,
+  page: string | null = null,
+): Record<string, string> {
   const [choice] = choicesFor({ models: null, providers: [id] }, providers(id), SEEN)
   assert.ok(choice)
   const use = { secret: 'tmk_secret', streaming, origin: 'http://localhost:8484', page }
@@ -67,14 +96,21 @@ test('each snippet names the proxy, the key and the model', () => {
   for (const id of Object.keys(BASES) as Id[]) {
     for (const streaming of [false, true]) {
       for (const [title, code] of Object.entries(snippetsFor(id, streaming))) {
-        assert.ok(code.includes('tmk_secret') && code.includes('http://localhost:8484'), `${id}, ${title}: ${code}`)
-        if (title.startsWith('@') || title === 'AI SDK') assert.equal(code.includes('streamText'), streaming, `${id}, ${title}: ${code}`)
+        assert.ok(
+          code.includes('tmk_secret') && code.includes('http://localhost:8484'),
+          `${id}, ${title}: ${code}`,
+        )
+        if (title.startsWith('@') || title === 'AI SDK')
+          assert.equal(code.includes('streamText'), streaming, `${id}, ${title}: ${code}`)
       }
     }
   }
   const titles = ['curl', 'TypeScript', 'Python', 'AI SDK']
   assert.deepEqual(Object.keys(snippetsFor('google', false)), [...titles, '@proxy-sdk/genai'])
-  assert.deepEqual(Object.keys(snippetsFor('vertex', false)), [...titles, '@proxy-sdk/genai-express'])
+  assert.deepEqual(Object.keys(snippetsFor('vertex', false)), [
+    ...titles,
+    '@proxy-sdk/genai-express',
+  ])
   assert.deepEqual(Object.keys(snippetsFor('openai', false)), [...titles, '@proxy-sdk/core'])
 })
 
@@ -96,7 +132,10 @@ test('an SDK gets the base URL that it takes, behind the proxy', () => {
     const code = snippetsFor(id, false)[title] ?? ''
     assert.ok(code.includes(`'http://localhost:8484/proxy/${base}'`), `${id}, ${title}: ${code}`)
   }
-  assert.match(snippetsFor('google', true)['curl'] ?? '', /\/proxy\/generativelanguage\.googleapis\.com\/v1beta\/.*streamGenerateContent\?alt=sse'/)
+  assert.match(
+    snippetsFor('google', true)['curl'] ?? '',
+    /\/proxy\/generativelanguage\.googleapis\.com\/v1beta\/.*streamGenerateContent\?alt=sse'/,
+  )
 })
 
 test('a key for some pages only: a browser says itself where it comes from, and Python cannot', () => {
@@ -106,13 +145,23 @@ test('a key for some pages only: a browser says itself where it comes from, and 
   assert.match(TypeScript, /\n {2}dangerouslyAllowBrowser: true,\n\}\)/)
   assert.deepEqual(Object.keys(others), ['AI SDK', '@proxy-sdk/core'])
   for (const code of [TypeScript, ...Object.values(others)]) {
-    assert.match(code, /^\/\/ On a page of https:\/\/app\.example\.com: the key works nowhere else\.\n/)
+    assert.match(
+      code,
+      /^\/\/ On a page of https:\/\/app\.example\.com: the key works nowhere else\.\n/,
+    )
   }
-  assert.doesNotMatch(Object.values(snippetsFor('openai', false)).join('\n'), /Origin|On a page|allowBrowser/i)
+  assert.doesNotMatch(
+    Object.values(snippetsFor('openai', false)).join('\n'),
+    /Origin|On a page|allowBrowser/i,
+  )
 })
 
 test('programs are set up as `tollmark env` says', () => {
-  const [choice] = choicesFor({ models: null, providers: ['anthropic'] }, providers('anthropic'), SEEN)
+  const [choice] = choicesFor(
+    { models: null, providers: ['anthropic'] },
+    providers('anthropic'),
+    SEEN,
+  )
   assert.ok(choice)
   const program = programsFor(choice).find(({ id }) => id === 'claude-code')
   assert.ok(program)

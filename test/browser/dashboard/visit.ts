@@ -1,4 +1,5 @@
-// A person before the dashboard: a real browser on the real server, which complains about whatever the browser complains about.
+// A person before the dashboard: a real browser on the real server, which complains about whatever
+// the browser complains about.
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { AxeBuilder } from '@axe-core/playwright'
@@ -37,16 +38,37 @@ export interface Visitor {
   complaints: string[]
 }
 
-/** Somebody who opens the browser, signed in with this cookie or not. The test fails where the browser complains. */
-export async function visit(t: TestContext, site: Site, cookie: string | null = null, options: BrowserContextOptions = {}): Promise<Visitor> {
+/**
+ * Somebody who opens the browser, signed in with this cookie or not. The test fails where the
+ * browser complains.
+ */
+export async function visit(
+  t: TestContext,
+  site: Site,
+  cookie: string | null = null,
+  options: BrowserContextOptions = {},
+): Promise<Visitor> {
   const context = await (await theBrowser()).newContext({ reducedMotion: 'reduce', ...options })
   context.setDefaultTimeout(15_000)
-  if (cookie !== null) await context.addCookies([{ name: cookie.slice(0, cookie.indexOf('=')), value: cookie.slice(cookie.indexOf('=') + 1), url: site.url }])
+  if (cookie !== null)
+    await context.addCookies([
+      {
+        name: cookie.slice(0, cookie.indexOf('=')),
+        value: cookie.slice(cookie.indexOf('=') + 1),
+        url: site.url,
+      },
+    ])
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(error.message))
   // The browser reports refusals, which are often what a test is about.
-  page.on('console', (message) => message.type() === 'error' && !message.text().startsWith('Failed to load resource') && complaints.push(message.text()))
+  page.on(
+    'console',
+    (message) =>
+      message.type() === 'error' &&
+      !message.text().startsWith('Failed to load resource') &&
+      complaints.push(message.text()),
+  )
   t.after(async () => {
     await context.close()
     assert.deepEqual(complaints, [])
@@ -69,12 +91,18 @@ const MOVING = `[...document.querySelectorAll('*')].filter((element) => {
   return transitionDuration.split(', ').some((duration) => duration !== '0s') || animationName !== 'none'
 }).map((element) => element.getAttribute('class') ?? element.tagName).join(', ')`
 
-/** Axe is half a megabyte, which takes longer to send than a page to be looked at: a page that has it is sent none. */
+/**
+ * Axe is half a megabyte, which takes longer to send than a page to be looked at: a page that has
+ * it is sent none.
+ */
 async function axeSourceFor(page: Page): Promise<{ axeSource?: string }> {
   return (await page.evaluate('typeof axe')) === 'object' ? { axeSource: ';' } : {}
 }
 
-/** What a person with a screen reader, a keyboard or weak eyes, or whom motion makes ill, would stumble over. */
+/**
+ * What a person with a screen reader, a keyboard or weak eyes, or whom motion makes ill, would
+ * stumble over.
+ */
 export async function faultsOf(page: Page, what: string): Promise<string[]> {
   const faults: string[] = []
   for (const { colorScheme, viewport } of VIEWS) {
@@ -83,10 +111,21 @@ export async function faultsOf(page: Page, what: string): Promise<string[]> {
     const beyond = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
     if (beyond > 0) faults.push(`${what}, ${viewport.width} px: ${beyond} px too wide`)
     const moving = String(await page.evaluate(MOVING))
-    if (moving !== '') faults.push(`${what}, ${viewport.width} px: moves although less motion is asked for: ${moving}`)
+    if (moving !== '')
+      faults.push(
+        `${what}, ${viewport.width} px: moves although less motion is asked for: ${moving}`,
+      )
     // The page has no frames, which is all that the newer mode is for.
-    const { violations } = await new AxeBuilder({ page, ...(await axeSourceFor(page)) }).setLegacyMode().options({ resultTypes: ['violations'] }).analyze()
-    faults.push(...violations.map(({ id, nodes }) => `${what}, ${colorScheme}, ${viewport.width} px: ${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`))
+    const { violations } = await new AxeBuilder({ page, ...(await axeSourceFor(page)) })
+      .setLegacyMode()
+      .options({ resultTypes: ['violations'] })
+      .analyze()
+    faults.push(
+      ...violations.map(
+        ({ id, nodes }) =>
+          `${what}, ${colorScheme}, ${viewport.width} px: ${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
+      ),
+    )
   }
   return faults
 }
@@ -103,9 +142,14 @@ const CUT = `[...document.querySelectorAll('button *, a *')].filter((element) =>
   return overflowX === 'hidden' && textOverflow === 'clip' && element.scrollWidth > element.clientWidth && !element.matches('.hidden')
 }).map((element) => element.textContent + ' is cut off')`
 
-/** What has to be moved sideways to be read, and what is cut off on a button, at the width that the page has now. */
+/**
+ * What has to be moved sideways to be read, and what is cut off on a button, at the width that the
+ * page has now.
+ */
 export async function cutOff(page: Page): Promise<string[]> {
   // The second frame shows what follows a new width.
-  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+  await page.evaluate(
+    'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))',
+  )
   return [...(await page.evaluate<string[]>(SIDEWAYS)), ...(await page.evaluate<string[]>(CUT))]
 }

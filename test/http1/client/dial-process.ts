@@ -5,7 +5,13 @@ import { LIMITS } from '../../proxy/support/relayed.ts'
 const [origin = '', base = ''] = process.argv.slice(2)
 const upstream = createSender(LIMITS, () => performance.now())
 upstream.send(
-  { dial: dialOf(new URL(origin), new URL(base)), method: 'GET', path: '/', headers: ['Authorization', 'Bearer secret'], body: null },
+  {
+    dial: dialOf(new URL(origin), new URL(base)),
+    method: 'GET',
+    path: '/',
+    headers: ['Authorization', 'Bearer secret'],
+    body: null,
+  },
   {
     onInterim() {},
     onHead: (status) => console.log(status),

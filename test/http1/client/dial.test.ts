@@ -1,4 +1,5 @@
-// Where connections go: never to a private address that nobody named, and over TLS only to whom the certificate names.
+// Where connections go: never to a private address that nobody named, and over TLS only to whom the
+// certificate names.
 import assert from 'node:assert/strict'
 import type { lookup } from 'node:dns'
 import { execFile } from 'node:child_process'
@@ -15,26 +16,91 @@ import { answer, startFake } from '../../support/providers/fake.ts'
 
 test('addresses that no provider has are private', () => {
   const rows: [address: string, isPrivate: boolean][] = [
-    ['127.0.0.1', true], ['10.1.2.3', true], ['172.16.0.1', true], ['172.32.0.1', false], ['192.168.1.1', true], ['169.254.169.254', true],
-    ['100.64.0.1', true], ['100.128.0.1', false], ['0.0.0.0', true], ['224.0.0.1', true], ['255.255.255.255', true], ['198.18.0.1', true],
-    ['8.8.8.8', false], ['104.18.6.192', false], ['::1', true], ['::', true], ['::ffff:127.0.0.1', true], ['::ffff:10.0.0.1', true],
-    ['::ffff:8.8.8.8', false], ['fe80::1', true], ['fc00::1', true], ['fd12::1', true], ['ff02::1', true], ['64:ff9b::a00:1', true], ['::ffff:0:10.0.0.1', true],
-    ['192.0.0.8', true], ['192.0.2.1', true], ['192.88.99.1', true], ['198.51.100.1', true], ['203.0.113.1', true], ['64:ff9b:1::1', true], ['100::1', true], ['2001::1', true],
-    ['3fff::1', true], ['5f00::1', true], ['fec0::1', true], ['2002:a00:1::', true], ['2001:db8::1', true], ['2606:4700::6812:6c0', false], ['2a00:1450:4001::1', false], ['not an address', true],
+    ['127.0.0.1', true],
+    ['10.1.2.3', true],
+    ['172.16.0.1', true],
+    ['172.32.0.1', false],
+    ['192.168.1.1', true],
+    ['169.254.169.254', true],
+    ['100.64.0.1', true],
+    ['100.128.0.1', false],
+    ['0.0.0.0', true],
+    ['224.0.0.1', true],
+    ['255.255.255.255', true],
+    ['198.18.0.1', true],
+    ['8.8.8.8', false],
+    ['104.18.6.192', false],
+    ['::1', true],
+    ['::', true],
+    ['::ffff:127.0.0.1', true],
+    ['::ffff:10.0.0.1', true],
+    ['::ffff:8.8.8.8', false],
+    ['fe80::1', true],
+    ['fc00::1', true],
+    ['fd12::1', true],
+    ['ff02::1', true],
+    ['64:ff9b::a00:1', true],
+    ['::ffff:0:10.0.0.1', true],
+    ['192.0.0.8', true],
+    ['192.0.2.1', true],
+    ['192.88.99.1', true],
+    ['198.51.100.1', true],
+    ['203.0.113.1', true],
+    ['64:ff9b:1::1', true],
+    ['100::1', true],
+    ['2001::1', true],
+    ['3fff::1', true],
+    ['5f00::1', true],
+    ['fec0::1', true],
+    ['2002:a00:1::', true],
+    ['2001:db8::1', true],
+    ['2606:4700::6812:6c0', false],
+    ['2a00:1450:4001::1', false],
+    ['not an address', true],
     // Where clouds tell their machines who they are.
-    ['168.63.129.16', true], ['168.63.129.15', false], ['100.100.100.200', true], ['192.0.0.192', true], ['169.254.170.2', true], ['fd00:ec2::254', true], ['fd20:ce::254', true], ['161.26.0.10', true], ['166.9.0.1', true],
+    ['168.63.129.16', true],
+    ['168.63.129.15', false],
+    ['100.100.100.200', true],
+    ['192.0.0.192', true],
+    ['169.254.170.2', true],
+    ['fd00:ec2::254', true],
+    ['fd20:ce::254', true],
+    ['161.26.0.10', true],
+    ['166.9.0.1', true],
     ['166.12.0.1', false],
     // IPv4 inside IPv6, in hexadecimal as well, and names of interfaces.
-    ['::ffff:a9fe:a9fe', true], ['::ffff:a83f:8110', true], ['::10.0.0.1', true], ['::8.8.8.8', true], ['64:ff9b::169.254.169.254', true], ['64:ff9b:1:a9fe::1', true], ['2002:a9fe:a9fe::1', true], ['2002:a83f:8110::', true],
-    ['2001:0:4136:e378:8000:63bf:3fff:fdd2', true], ['2001:20::1', true], ['fe80::1%eth0', true], ['100:0:0:1::1', true], ['240.0.0.1', true], ['198.19.255.255', true], ['198.20.0.1', false],
-    ['127.1', true], ['0x7f.0.0.1', true], ['2130706433', true], ['[::1]', true], ['', true],
+    ['::ffff:a9fe:a9fe', true],
+    ['::ffff:a83f:8110', true],
+    ['::10.0.0.1', true],
+    ['::8.8.8.8', true],
+    ['64:ff9b::169.254.169.254', true],
+    ['64:ff9b:1:a9fe::1', true],
+    ['2002:a9fe:a9fe::1', true],
+    ['2002:a83f:8110::', true],
+    ['2001:0:4136:e378:8000:63bf:3fff:fdd2', true],
+    ['2001:20::1', true],
+    ['fe80::1%eth0', true],
+    ['100:0:0:1::1', true],
+    ['240.0.0.1', true],
+    ['198.19.255.255', true],
+    ['198.20.0.1', false],
+    ['127.1', true],
+    ['0x7f.0.0.1', true],
+    ['2130706433', true],
+    ['[::1]', true],
+    ['', true],
   ]
-  for (const [address, isPrivate] of rows) assert.equal(isPrivateAddress(address), isPrivate, address)
+  for (const [address, isPrivate] of rows)
+    assert.equal(isPrivateAddress(address), isPrivate, address)
 })
 
 /** A resolver with these answers. */
 function resolver(addresses: { address: string; family: number }[]): typeof lookup {
-  return ((_name: string, { all }: { all: boolean }, done: (error: Error | null, found?: object[]) => void) => {
+  return ((
+    _name: string,
+    { all }: { all: boolean },
+    done: (error: Error | null, found?: object[]) => void,
+  ) => {
     assert.ok(all)
     done(addresses.length === 0 ? new Error('unknown host') : null, addresses)
   }) as unknown as typeof lookup
@@ -43,10 +109,17 @@ function resolver(addresses: { address: string; family: number }[]): typeof look
 test('a name that resolves to private addresses is not dialled; of mixed answers only the public ones are', () => {
   const ask = (addresses: { address: string; family: number }[], all: boolean) => {
     let result: unknown[] = []
-    publicLookup(resolver(addresses))('rebinding.test', { all }, (...given: unknown[]) => (result = given))
+    publicLookup(resolver(addresses))(
+      'rebinding.test',
+      { all },
+      (...given: unknown[]) => (result = given),
+    )
     return result
   }
-  const [inside, outside] = [{ address: '10.0.0.7', family: 4 }, { address: '8.8.8.8', family: 4 }]
+  const [inside, outside] = [
+    { address: '10.0.0.7', family: 4 },
+    { address: '8.8.8.8', family: 4 },
+  ]
   assert.ok(ask([inside], true)[0] instanceof PrivateAddressError)
   assert.ok(ask([inside], false)[0] instanceof PrivateAddressError)
   assert.deepEqual(ask([inside, outside], true), [null, [outside]])
@@ -56,15 +129,22 @@ test('a name that resolves to private addresses is not dialled; of mixed answers
 
 test('a name is resolved once for all connections that wait for it, and again for later ones', () => {
   const asked: [name: string, answer: () => void][] = []
-  const resolve = sharedResolve((hostname, _, found) => void asked.push([hostname, () => found(null, [{ address: '8.8.8.8', family: 4 }])]))
+  const resolve = sharedResolve(
+    (hostname, _, found) =>
+      void asked.push([hostname, () => found(null, [{ address: '8.8.8.8', family: 4 }])]),
+  )
   const lookup = publicLookup(resolve)
   let answered = 0
   const dialAll = () => {
-    for (let i = 0; i < 1_000; i++) lookup('burst.test', { all: true }, (error) => void (error === null && answered++))
+    for (let i = 0; i < 1_000; i++)
+      lookup('burst.test', { all: true }, (error) => void (error === null && answered++))
   }
   dialAll()
   lookup('other.test', { all: true }, (error) => void (error === null && answered++))
-  assert.deepEqual(asked.map(([name]) => name), ['burst.test', 'other.test'])
+  assert.deepEqual(
+    asked.map(([name]) => name),
+    ['burst.test', 'other.test'],
+  )
   asked[1]![1]()
   assert.equal(answered, 1)
   asked[0]![1]()
@@ -76,20 +156,49 @@ test('a name is resolved once for all connections that wait for it, and again fo
 test('a name is resolved, and what it resolves to looked at, when it is dialled', async () => {
   const dial = { ...dialOf(new URL('https://localhost:1')), allowPrivate: false }
   for (const tls of [true, false]) {
-    const [error] = await once(openSocket({ ...dial, tls }, () => {}, () => {}, () => {}), 'error').catch((thrown: unknown) => [thrown])
+    const [error] = await once(
+      openSocket(
+        { ...dial, tls },
+        () => {},
+        () => {},
+        () => {},
+      ),
+      'error',
+    ).catch((thrown: unknown) => [thrown])
     assert.ok(error instanceof PrivateAddressError, String(error))
   }
 })
 
 test('an address or localhost changes the route only; another name is another server', () => {
   const origin = new URL('https://api.openai.com')
-  const rows: [base: string, host: string, port: number, name: string, authority: string, prefix: string][] = [
+  const rows: [
+    base: string,
+    host: string,
+    port: number,
+    name: string,
+    authority: string,
+    prefix: string,
+  ][] = [
     ['https://api.openai.com', 'api.openai.com', 443, 'api.openai.com', 'api.openai.com', ''],
     ['http://127.0.0.1:9000', '127.0.0.1', 9000, 'api.openai.com', 'api.openai.com', ''],
     ['https://[::1]:9000/u/', '::1', 9000, 'api.openai.com', 'api.openai.com', '/u'],
     ['http://localhost:9000/a/b', 'localhost', 9000, 'api.openai.com', 'api.openai.com', '/a/b'],
-    ['http://eu.api.openai.com', 'eu.api.openai.com', 80, 'eu.api.openai.com', 'eu.api.openai.com', ''],
-    ['https://eu.api.openai.com', 'eu.api.openai.com', 443, 'eu.api.openai.com', 'eu.api.openai.com', ''],
+    [
+      'http://eu.api.openai.com',
+      'eu.api.openai.com',
+      80,
+      'eu.api.openai.com',
+      'eu.api.openai.com',
+      '',
+    ],
+    [
+      'https://eu.api.openai.com',
+      'eu.api.openai.com',
+      443,
+      'eu.api.openai.com',
+      'eu.api.openai.com',
+      '',
+    ],
   ]
   for (const [base, host, port, servername, authority, prefix] of rows) {
     const { tls, allowPrivate, ...dial } = dialOf(origin, new URL(base))
@@ -98,19 +207,39 @@ test('an address or localhost changes the route only; another name is another se
     assert.equal(allowPrivate, true)
   }
   assert.equal(dialOf(origin).allowPrivate, false)
-  for (const named of ['https://10.0.0.7', 'https://localhost:9000']) assert.equal(dialOf(new URL(named)).allowPrivate, true, named)
+  for (const named of ['https://10.0.0.7', 'https://localhost:9000'])
+    assert.equal(dialOf(new URL(named)).allowPrivate, true, named)
   assert.throws(() => dialOf(origin, new URL('ftp://127.0.0.1')), TypeError)
 })
 
 test('a private address that nobody named is refused before a socket opens', () => {
-  const dial = { ...dialOf(new URL('https://api.test'), new URL('http://127.0.0.1:1')), allowPrivate: false }
-  assert.throws(() => openSocket(dial, () => {}, () => {}, () => {}), PrivateAddressError)
+  const dial = {
+    ...dialOf(new URL('https://api.test'), new URL('http://127.0.0.1:1')),
+    allowPrivate: false,
+  }
+  assert.throws(
+    () =>
+      openSocket(
+        dial,
+        () => {},
+        () => {},
+        () => {},
+      ),
+    PrivateAddressError,
+  )
 })
 
 test('a certificate for another name, or from nobody known, ends the connection before anything is sent', async (t) => {
   const { key, cert, file } = certificateOf(t, 'api.openai.com')
   const names: string[] = []
-  const fake = await startFake(answer(200, {}, 'secret'), { key, cert, SNICallback: (name, done) => { names.push(name); done(null) } })
+  const fake = await startFake(answer(200, {}, 'secret'), {
+    key,
+    cert,
+    SNICallback: (name, done) => {
+      names.push(name)
+      done(null)
+    },
+  })
   t.after(() => fake.close())
   // In a process of its own: whom Node trusts is decided when it starts.
   const tries: [host: string, trusted: boolean, ends: string][] = [
@@ -119,14 +248,24 @@ test('a certificate for another name, or from nobody known, ends the connection 
     ['api.anthropic.com', true, 'unreachable'],
   ]
   for (const [host, trusted, ends] of tries) {
-    const said = await outputOf(join(import.meta.dirname, 'dial-process.ts'), [`https://${host}`, fake.origin], trusted ? { NODE_EXTRA_CA_CERTS: file } : {})
+    const said = await outputOf(
+      join(import.meta.dirname, 'dial-process.ts'),
+      [`https://${host}`, fake.origin],
+      trusted ? { NODE_EXTRA_CA_CERTS: file } : {},
+    )
     assert.equal(said, ends, `${host} ${trusted}`)
   }
   assert.deepEqual(names, ['api.openai.com', 'api.openai.com', 'api.anthropic.com'])
   assert.equal(fake.requests.length, 1)
 })
 
-async function outputOf(file: string, args: string[], env: Record<string, string>): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [...NODE_FLAGS, file, ...args], { env: { ...process.env, ...env } })
+async function outputOf(
+  file: string,
+  args: string[],
+  env: Record<string, string>,
+): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [...NODE_FLAGS, file, ...args], {
+    env: { ...process.env, ...env },
+  })
   return stdout.trim()
 }

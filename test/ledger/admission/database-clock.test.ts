@@ -4,10 +4,17 @@ import * as fc from 'fast-check'
 import { Timeline, TOLERANCE_MS } from '../../../server/ledger/admission/database-clock.ts'
 
 /** Answers over two ways of different length each, some time apart. */
-const exchanges = fc.array(fc.record({ pause: fc.double({ min: 0, max: 10_000, noNaN: true }), there: fc.double({ min: 0, max: 500, noNaN: true }), back: fc.double({ min: 0, max: 500, noNaN: true }) }), {
-  minLength: 1,
-  maxLength: 50,
-})
+const exchanges = fc.array(
+  fc.record({
+    pause: fc.double({ min: 0, max: 10_000, noNaN: true }),
+    there: fc.double({ min: 0, max: 500, noNaN: true }),
+    back: fc.double({ min: 0, max: 500, noNaN: true }),
+  }),
+  {
+    minLength: 1,
+    maxLength: 50,
+  },
+)
 
 test('a clock that runs as ours never contradicts, and its time always lies within the bounds', () => {
   fc.assert(
@@ -31,18 +38,23 @@ test('a clock that runs as ours never contradicts, and its time always lies with
 
 test('a clock that was set by more than the ways are long contradicts, and nothing is taken from it', () => {
   fc.assert(
-    fc.property(exchanges, fc.boolean(), fc.double({ min: 1, max: 1e9, noNaN: true }), (all, forward, by) => {
-      const timeline = new Timeline()
-      let now = 1_000
-      for (const { pause, there, back } of all) {
-        const sent = (now += pause)
-        now += there + back
-        assert.ok(timeline.observe(sent, now, sent + there))
-      }
-      const before = timeline.at(now)
-      const step = TOLERANCE_MS + 1_000 + 50 * 10_000 * 0.001 + by
-      assert.equal(timeline.observe(now, now + 1, now + (forward ? step : -step)), false)
-      assert.deepEqual(timeline.at(now), before)
-    }),
+    fc.property(
+      exchanges,
+      fc.boolean(),
+      fc.double({ min: 1, max: 1e9, noNaN: true }),
+      (all, forward, by) => {
+        const timeline = new Timeline()
+        let now = 1_000
+        for (const { pause, there, back } of all) {
+          const sent = (now += pause)
+          now += there + back
+          assert.ok(timeline.observe(sent, now, sent + there))
+        }
+        const before = timeline.at(now)
+        const step = TOLERANCE_MS + 1_000 + 50 * 10_000 * 0.001 + by
+        assert.equal(timeline.observe(now, now + 1, now + (forward ? step : -step)), false)
+        assert.deepEqual(timeline.at(now), before)
+      },
+    ),
   )
 })

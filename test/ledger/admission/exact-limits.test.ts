@@ -10,30 +10,42 @@ import { onEveryStore } from '../../support/stores.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 import { asking, movedClock, openFor, openOn, pass, type Opened } from '../support/opened.ts'
 
-onEveryStore('10,000 requests at once on a key of 5 a minute: exactly 5, whatever the wall clock does, and across a restart', async (t, place) => {
-  const { ledger, clock, close } = await openOn(place)
-  const answers = await Promise.all(
-    Array.from({ length: 10_000 }, (_, i) => {
-      clock.wallBy = [0, 90_000, -90_000][i % 3]!
-      return ledger.admit(asking('k', 5))
-    }),
-  )
-  assert.equal(answers.filter(({ admitted }) => admitted).length, 5)
-  for (const answer of answers) {
-    if (!answer.admitted) assert.ok(answer.wait > WINDOW_MS - 10_000 && answer.wait < WINDOW_MS)
-  }
-  await close()
+onEveryStore(
+  '10,000 requests at once on a key of 5 a minute: exactly 5, whatever the wall clock does, and across a restart',
+  async (t, place) => {
+    const { ledger, clock, close } = await openOn(place)
+    const answers = await Promise.all(
+      Array.from({ length: 10_000 }, (_, i) => {
+        clock.wallBy = [0, 90_000, -90_000][i % 3]!
+        return ledger.admit(asking('k', 5))
+      }),
+    )
+    assert.equal(answers.filter(({ admitted }) => admitted).length, 5)
+    for (const answer of answers) {
+      if (!answer.admitted) assert.ok(answer.wait > WINDOW_MS - 10_000 && answer.wait < WINDOW_MS)
+    }
+    await close()
 
-  const restarted = await openFor(t, place, clock)
-  clock.wallBy = 90_000
-  const again = await Promise.all(Array.from({ length: 100 }, () => restarted.ledger.admit(asking('k', 5))))
-  assert.equal(again.filter(({ admitted }) => admitted).length, 0)
-  await pass(place, WINDOW_MS, clock)
-  const later = await Promise.all(Array.from({ length: 100 }, () => restarted.ledger.admit(asking('k', 5))))
-  assert.equal(later.filter(({ admitted }) => admitted).length, 5)
-  await restarted.ledger.close()
-  assert.deepEqual(await verifyWindows(restarted.store), { keys: 1, requests: 10, limited: 10, violations: [] })
-})
+    const restarted = await openFor(t, place, clock)
+    clock.wallBy = 90_000
+    const again = await Promise.all(
+      Array.from({ length: 100 }, () => restarted.ledger.admit(asking('k', 5))),
+    )
+    assert.equal(again.filter(({ admitted }) => admitted).length, 0)
+    await pass(place, WINDOW_MS, clock)
+    const later = await Promise.all(
+      Array.from({ length: 100 }, () => restarted.ledger.admit(asking('k', 5))),
+    )
+    assert.equal(later.filter(({ admitted }) => admitted).length, 5)
+    await restarted.ledger.close()
+    assert.deepEqual(await verifyWindows(restarted.store), {
+      keys: 1,
+      requests: 10,
+      limited: 10,
+      violations: [],
+    })
+  },
+)
 
 onEveryStore('a caller that waits as told passes', async (t, place) => {
   const { ledger, clock } = await openFor(t, place)
@@ -45,29 +57,44 @@ onEveryStore('a caller that waits as told passes', async (t, place) => {
   }
 })
 
-onEveryStore('refused requests do not count, keys do not share a window, and it is known how often each met its limit', async (t, place) => {
-  const { ledger, store, clock } = await openFor(t, place)
-  const from = clock.now()
-  const verdicts = []
-  for (let i = 0; i < 20; i++) for (const key of ['a', 'b']) verdicts.push(await ledger.admit(asking(key, 3)))
-  assert.equal(verdicts.filter(({ admitted }) => admitted).length, 6)
-  for (let i = 0; i < 50; i++) assert.ok((await ledger.admit(asking('free', null))).admitted)
-  await store.run(enter, null)
-  assert.equal((await store.db.selectFrom('requests').select('id').execute()).length, 56)
+onEveryStore(
+  'refused requests do not count, keys do not share a window, and it is known how often each met its limit',
+  async (t, place) => {
+    const { ledger, store, clock } = await openFor(t, place)
+    const from = clock.now()
+    const verdicts = []
+    for (let i = 0; i < 20; i++)
+      for (const key of ['a', 'b']) verdicts.push(await ledger.admit(asking(key, 3)))
+    assert.equal(verdicts.filter(({ admitted }) => admitted).length, 6)
+    for (let i = 0; i < 50; i++) assert.ok((await ledger.admit(asking('free', null))).admitted)
+    await store.run(enter, null)
+    assert.equal((await store.db.selectFrom('requests').select('id').execute()).length, 56)
 
-  await ledger.close()
-  const again = await openFor(t, place, clock)
-  assert.equal((await again.ledger.admit(asking('a', 3))).admitted, false)
-  await again.ledger.close()
-  const refused = async (filter: { account: string | null; key?: string }) => [...(await readRefusals(store, { ...filter, from }))].sort()
-  assert.deepEqual(await refused({ account: null }), [['a', 18], ['b', 17]])
-  assert.deepEqual(await refused({ account: 'acc', key: 'b' }), [['b', 17]])
-  assert.deepEqual(await refused({ account: 'other' }), [])
-})
+    await ledger.close()
+    const again = await openFor(t, place, clock)
+    assert.equal((await again.ledger.admit(asking('a', 3))).admitted, false)
+    await again.ledger.close()
+    const refused = async (filter: { account: string | null; key?: string }) =>
+      [...(await readRefusals(store, { ...filter, from }))].sort()
+    assert.deepEqual(await refused({ account: null }), [
+      ['a', 18],
+      ['b', 17],
+    ])
+    assert.deepEqual(await refused({ account: 'acc', key: 'b' }), [['b', 17]])
+    assert.deepEqual(await refused({ account: 'other' }), [])
+  },
+)
 
 /** How many of so many requests at once are let through. */
-async function passing({ ledger }: Pick<Opened, 'ledger'>, key: string, rpm: number | null, times: number): Promise<number> {
-  return (await Promise.all(Array.from({ length: times }, () => ledger.admit(asking(key, rpm))))).filter(({ admitted }) => admitted).length
+async function passing(
+  { ledger }: Pick<Opened, 'ledger'>,
+  key: string,
+  rpm: number | null,
+  times: number,
+): Promise<number> {
+  return (
+    await Promise.all(Array.from({ length: times }, () => ledger.admit(asking(key, rpm))))
+  ).filter(({ admitted }) => admitted).length
 }
 
 onEveryStore('another limit holds at once, with what was admitted before', async (t, place) => {
@@ -85,47 +112,61 @@ onEveryStore('another limit holds at once, with what was admitted before', async
   assert.equal(await passed(20, 10), 2)
 })
 
-onEveryStore('of requests that come together each is judged by the limit that it came with', async (t, place) => {
-  const opened = await openFor(t, place)
-  const passed = (key: string, rpm: number | null, times: number) => passing(opened, key, rpm, times)
-  assert.deepEqual(await Promise.all([passed('a', null, 4), passed('a', 3, 10)]), [4, 0])
-  const [limited, free] = await Promise.all([passed('b', 3, 10), passed('b', null, 4)])
-  assert.ok(limited <= 3)
-  assert.equal(free, 4)
-  assert.deepEqual((await verifyWindows(opened.store)).violations, [])
-})
+onEveryStore(
+  'of requests that come together each is judged by the limit that it came with',
+  async (t, place) => {
+    const opened = await openFor(t, place)
+    const passed = (key: string, rpm: number | null, times: number) =>
+      passing(opened, key, rpm, times)
+    assert.deepEqual(await Promise.all([passed('a', null, 4), passed('a', 3, 10)]), [4, 0])
+    const [limited, free] = await Promise.all([passed('b', 3, 10), passed('b', null, 4)])
+    assert.ok(limited <= 3)
+    assert.equal(free, 4)
+    assert.deepEqual((await verifyWindows(opened.store)).violations, [])
+  },
+)
 
 onEveryStore('two servers on one store share the window', async (t, place) => {
   const [one, two] = [await openFor(t, place), await openFor(t, place)]
   for (const rounds of [1, 2, 3]) {
-    const answers = await Promise.all(Array.from({ length: 400 }, (_, i) => (i % 2 === 0 ? one : two).ledger.admit(asking('k', 7))))
+    const answers = await Promise.all(
+      Array.from({ length: 400 }, (_, i) => (i % 2 === 0 ? one : two).ledger.admit(asking('k', 7))),
+    )
     assert.equal(answers.filter(({ admitted }) => admitted).length, 7, `round ${rounds}`)
     await pass(place, WINDOW_MS + 1, one.clock, two.clock)
   }
   // One at a time, the other one having rested.
   let passed = 0
-  for (let i = 0; i < 30; i++) if ((await (i % 10 < 5 ? one : two).ledger.admit(asking('s', 7))).admitted) passed++
+  for (let i = 0; i < 30; i++)
+    if ((await (i % 10 < 5 ? one : two).ledger.admit(asking('s', 7))).admitted) passed++
   assert.equal(passed, 7)
   assert.deepEqual((await verifyWindows(one.store)).violations, [])
 })
 
-onEveryStore('what another server let through is counted once, and what has no room beside it is not in the ledger', async (t, place) => {
-  const [one, two] = [await openFor(t, place), await openFor(t, place)]
-  const passed: string[] = []
-  const ask = async ({ ledger }: Opened, key: string, rpm: number | null) => {
-    const asked = asking(key, rpm)
-    if ((await ledger.admit(asked)).admitted) passed.push(asked.id)
-  }
-  // The window of the first is read after what the second lets through, and that of the second before what the first does.
-  await ask(one, 'other', null)
-  for (let i = 0; i < 3; i++) await ask(two, 'k', 8)
-  await Promise.all(Array.from({ length: 3 }, () => ask(one, 'k', 8)))
-  assert.equal(passed.length, 7)
-  await Promise.all(Array.from({ length: 6 }, () => ask(two, 'k', 8)))
-  assert.equal(passed.length, 9)
-  await one.store.run(enter, null)
-  assert.deepEqual((await one.store.db.selectFrom('requests').select('id').execute()).map(({ id }) => id).sort(), passed.sort())
-})
+onEveryStore(
+  'what another server let through is counted once, and what has no room beside it is not in the ledger',
+  async (t, place) => {
+    const [one, two] = [await openFor(t, place), await openFor(t, place)]
+    const passed: string[] = []
+    const ask = async ({ ledger }: Opened, key: string, rpm: number | null) => {
+      const asked = asking(key, rpm)
+      if ((await ledger.admit(asked)).admitted) passed.push(asked.id)
+    }
+    // The window of the first is read after what the second lets through, and that of the second
+    // before what the first does.
+    await ask(one, 'other', null)
+    for (let i = 0; i < 3; i++) await ask(two, 'k', 8)
+    await Promise.all(Array.from({ length: 3 }, () => ask(one, 'k', 8)))
+    assert.equal(passed.length, 7)
+    await Promise.all(Array.from({ length: 6 }, () => ask(two, 'k', 8)))
+    assert.equal(passed.length, 9)
+    await one.store.run(enter, null)
+    assert.deepEqual(
+      (await one.store.db.selectFrom('requests').select('id').execute()).map(({ id }) => id).sort(),
+      passed.sort(),
+    )
+  },
+)
 
 test('a server that has rested while another let through more than it is told of one by one reads its windows again', async (t) => {
   const place = { data: temporaryFolder(t), databaseUrl: null }
@@ -133,8 +174,14 @@ test('a server that has rested while another let through more than it is told of
   for (const { ledger } of [one, two]) assert.ok((await ledger.admit(asking('k', 2))).admitted)
   await two.store.run(enter, null)
   // Many of another key, as copies of the newest.
-  const [row] = await two.store.db.selectFrom('requests').selectAll().orderBy('seq', 'desc').limit(1).execute()
-  const copied = (column: string): string => ({ seq: 'seq + i', id: 'id || i', key_id: `'free'`, rpm: 'null' })[column] ?? column
+  const [row] = await two.store.db
+    .selectFrom('requests')
+    .selectAll()
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .execute()
+  const copied = (column: string): string =>
+    ({ seq: 'seq + i', id: 'id || i', key_id: `'free'`, rpm: 'null' })[column] ?? column
   using database = new DatabaseSync(join(place.data, 'tollmark.db'), { timeout: 10_000 })
   database.exec(
     `with recursive many(i) as (select 1 union all select i + 1 from many where i < 10001)
@@ -143,7 +190,10 @@ test('a server that has rested while another let through more than it is told of
   assert.equal((await one.ledger.admit(asking('k', 2))).admitted, false)
 })
 
-/** A ledger on a machine that has been up for 20 s, and in the boot before let through the one request a minute that key `k` has. */
+/**
+ * A ledger on a machine that has been up for 20 s, and in the boot before let through the one
+ * request a minute that key `k` has.
+ */
 async function afterBoot(t: TestContext, wallBy: number): Promise<Opened> {
   const place = { data: temporaryFolder(t), databaseUrl: null }
   const before = await openOn(place, { ...movedClock(), boot: 1 })
@@ -172,17 +222,32 @@ onEveryStore('the proof finds a window that was exceeded', async (_, place) => {
   await store.run(enter, null)
   await store.write(store.db.updateTable('requests').set({ rpm: 2 }))
   const { violations } = await verifyWindows(store)
-  assert.deepEqual(violations.map(({ key_id, rpm, count }) => ({ key_id, rpm, count })), [{ key_id: 'k', rpm: 2, count: 3 }])
+  assert.deepEqual(
+    violations.map(({ key_id, rpm, count }) => ({ key_id, rpm, count })),
+    [{ key_id: 'k', rpm: 2, count: 3 }],
+  )
   await close()
 })
 
-onEveryStore('the proof finds it also where a row that came late fills the minute of one before it in the ledger', async (_, place) => {
-  const { ledger, store, close } = await openOn(place)
-  for (let i = 0; i < 3; i++) await ledger.admit(asking('k', 3))
-  await store.run(enter, null)
-  const rows = await store.db.selectFrom('requests').select('seq').orderBy('seq').execute()
-  // The minute up to the last row holds nothing else; that from it on does.
-  for (const [at, mono] of [0, 200_000_000, 150_000_000].entries()) await store.write(store.db.updateTable('requests').set({ rpm: 1, mono: 1 + mono }).where('seq', '=', rows[at]!.seq))
-  assert.deepEqual((await verifyWindows(store)).violations.map(({ count }) => count), [2])
-  await close()
-})
+onEveryStore(
+  'the proof finds it also where a row that came late fills the minute of one before it in the ledger',
+  async (_, place) => {
+    const { ledger, store, close } = await openOn(place)
+    for (let i = 0; i < 3; i++) await ledger.admit(asking('k', 3))
+    await store.run(enter, null)
+    const rows = await store.db.selectFrom('requests').select('seq').orderBy('seq').execute()
+    // The minute up to the last row holds nothing else; that from it on does.
+    for (const [at, mono] of [0, 200_000_000, 150_000_000].entries())
+      await store.write(
+        store.db
+          .updateTable('requests')
+          .set({ rpm: 1, mono: 1 + mono })
+          .where('seq', '=', rows[at]!.seq),
+      )
+    assert.deepEqual(
+      (await verifyWindows(store)).violations.map(({ count }) => count),
+      [2],
+    )
+    await close()
+  },
+)

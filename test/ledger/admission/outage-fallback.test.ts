@@ -1,10 +1,17 @@
-// The store stands still for a while: what may pass goes on passing, within the limits, and everything is in the ledger afterwards, once.
+// The store stands still for a while: what may pass goes on passing, within the limits, and
+// everything is in the ledger afterwards, once.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { openLedger, type Admission, type Admissions, type Asking, type Ledger } from '../../../server/ledger/ledger.ts'
+import {
+  openLedger,
+  type Admission,
+  type Admissions,
+  type Asking,
+  type Ledger,
+} from '../../../server/ledger/ledger.ts'
 import { openGrace } from '../../../server/ledger/admission/outage-fallback.ts'
 import { recent, record, reserve } from '../../../server/ledger/admission/sqlite-reserve.ts'
 import { settle } from '../../../server/ledger/settlement/sqlite.ts'
@@ -16,7 +23,14 @@ import type { Place } from '../../support/place.ts'
 import { query, startPostgres, type Server } from '../../support/postgres.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 import { until } from '../../support/until.ts'
-import { asking, movedClock, openFor, settlement, type Moved, type Opened } from '../support/opened.ts'
+import {
+  asking,
+  movedClock,
+  openFor,
+  settlement,
+  type Moved,
+  type Opened,
+} from '../support/opened.ts'
 
 /** A place whose store can stand still. */
 type Stoppable = Place & { stop(): void; goOn(): void }
@@ -37,7 +51,9 @@ const STOPPABLE: Record<Store['dialect'], (t: TestContext) => Promise<Stoppable>
     }
     t.after(goOn)
     return {
-      data, databaseUrl: null, goOn,
+      data,
+      databaseUrl: null,
+      goOn,
       stop: () => {
         // The writer may hold the lock at this very moment.
         other = new DatabaseSync(join(data, 'tollmark.db'), { timeout: 10_000 })
@@ -51,15 +67,26 @@ const STOPPABLE: Record<Store['dialect'], (t: TestContext) => Promise<Stoppable>
     t.after(goOn)
     const name = `grace_${++databases}`
     await query(url, `create database ${name}`)
-    return { data: temporaryFolder(t), databaseUrl: new URL(`/${name}`, url), stop: () => signal('SIGSTOP'), goOn }
+    return {
+      data: temporaryFolder(t),
+      databaseUrl: new URL(`/${name}`, url),
+      stop: () => signal('SIGSTOP'),
+      goOn,
+    }
   },
 }
 
 /** Signs of life fail too while the store stands still. */
-const openGraced = (t: TestContext, place: Place, grace: number, clock?: Moved): Promise<Opened> => openFor(t, place, clock, { grace, onTrouble: () => {} })
+const openGraced = (t: TestContext, place: Place, grace: number, clock?: Moved): Promise<Opened> =>
+  openFor(t, place, clock, { grace, onTrouble: () => {} })
 
 /** Asks, and settles at once what passes. */
-async function go(ledger: Ledger, key: string, rpm: number | null, passed: Asking[]): Promise<Admission> {
+async function go(
+  ledger: Ledger,
+  key: string,
+  rpm: number | null,
+  passed: Asking[],
+): Promise<Admission> {
   const one = asking(key, rpm)
   const admission = await ledger.admit(one)
   if (admission.admitted) {
@@ -70,28 +97,63 @@ async function go(ledger: Ledger, key: string, rpm: number | null, passed: Askin
 }
 
 async function assertWhole({ store }: Opened, passed: readonly Asking[]): Promise<void> {
-  const rows = () => store.db.selectFrom('requests').select(['id', 'state']).where('state', '<>', 'aborted').execute()
-  await until(async () => (await rows()).filter(({ state }) => state === 'settled').length >= passed.length)
+  const rows = () =>
+    store.db
+      .selectFrom('requests')
+      .select(['id', 'state'])
+      .where('state', '<>', 'aborted')
+      .execute()
+  await until(
+    async () => (await rows()).filter(({ state }) => state === 'settled').length >= passed.length,
+  )
   const found = await rows()
   assert.deepEqual(found.map(({ id }) => id).sort(), passed.map(({ id }) => id).sort())
   assert.ok(found.every(({ state }) => state === 'settled'))
-  const { counted } = await store.db.selectFrom('usage_hours').select((e) => e.fn.sum<number>('requests').as('counted')).where('key_id', 'in', ['k', 'free']).executeTakeFirstOrThrow()
-  assert.equal(Number(counted), Number((await store.db.selectFrom('requests').select((e) => e.fn.countAll<number>().as('all')).executeTakeFirstOrThrow()).all))
+  const { counted } = await store.db
+    .selectFrom('usage_hours')
+    .select((e) => e.fn.sum<number>('requests').as('counted'))
+    .where('key_id', 'in', ['k', 'free'])
+    .executeTakeFirstOrThrow()
+  assert.equal(
+    Number(counted),
+    Number(
+      (
+        await store.db
+          .selectFrom('requests')
+          .select((e) => e.fn.countAll<number>().as('all'))
+          .executeTakeFirstOrThrow()
+      ).all,
+    ),
+  )
   assert.deepEqual((await verifyWindows(store)).violations, [])
 }
 
-/** Requests that pass while the store refuses all of them, and end; then it takes them, but the `bad` one never. */
-async function passWithoutStore(t: TestContext, asked: readonly Asking[], bad?: Asking): Promise<{ written: string[]; ended: number[]; lines: string[] }> {
+/**
+ * Requests that pass while the store refuses all of them, and end; then it takes them, but the
+ * `bad` one never.
+ */
+async function passWithoutStore(
+  t: TestContext,
+  asked: readonly Asking[],
+  bad?: Asking,
+): Promise<{ written: string[]; ended: number[]; lines: string[] }> {
   const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
   const [written, ended, lines]: [string[], number[], string[]] = [[], [], []]
   const refused = new StoreError('full', 'no room')
   let full = true
-  const ask = (one: Asking) => new Promise<Admission>((resolve, reject) => graced.ask({ asking: one, caller: { gone: false }, patience: 0, resolve, reject }))
+  const ask = (one: Asking) =>
+    new Promise<Admission>((resolve, reject) =>
+      graced.ask({ asking: one, caller: { gone: false }, patience: 0, resolve, reject }),
+    )
   /** Asked while the first row is written. */
   let meanwhile: Promise<Admission> | undefined
   const inner: Admissions = {
-    fullFor: () => 5, leftFor: () => null,
-    ask: (one) => queueMicrotask(() => (full ? one.reject(refused) : one.resolve({ admitted: true, seq: 99, created_at: 0 }))),
+    fullFor: () => 5,
+    leftFor: () => null,
+    ask: (one) =>
+      queueMicrotask(() =>
+        full ? one.reject(refused) : one.resolve({ admitted: true, seq: 99, created_at: 0 }),
+      ),
     complete: async () => {},
     record: async (rows) => {
       if (full) throw refused
@@ -102,7 +164,13 @@ async function passWithoutStore(t: TestContext, asked: readonly Asking[], bad?: 
     recall: async () => [],
     close: async () => {},
   }
-  const graced = await openGrace(inner, { store, clock, log: openLog('error', { write: (line) => void lines.push(line) }), grace: 60_000, write: ({ seq }) => ended.push(seq) })
+  const graced = await openGrace(inner, {
+    store,
+    clock,
+    log: openLog('error', { write: (line) => void lines.push(line) }),
+    grace: 60_000,
+    write: ({ seq }) => ended.push(seq),
+  })
   assert.equal(graced.fullFor('k', 9), 5)
   for (const one of asked) {
     const admission = await ask(one)
@@ -113,7 +181,11 @@ async function passWithoutStore(t: TestContext, asked: readonly Asking[], bad?: 
   full = false
   await until(() => !graced.failing())
   assert.equal(graced.fullFor('k', 9), 5)
-  assert.equal((await meanwhile as { seq?: number }).seq, 99, 'who asks while they are written waits for the store')
+  assert.equal(
+    ((await meanwhile) as { seq?: number }).seq,
+    99,
+    'who asks while they are written waits for the store',
+  )
   const found = { written: [...written], ended: [...ended], lines: [...lines] }
   await graced.close()
   return found
@@ -129,7 +201,10 @@ test('of the requests that were let through without the store, one that it will 
   const asked = Array.from({ length: 7 }, () => asking('k', null))
   const bad = asked[3]!
   const { written, ended, lines } = await passWithoutStore(t, asked, bad)
-  assert.deepEqual([written, ended], [asked.filter((one) => one !== bad).map(({ id }) => id), [1, 2, 3, 4, 5, 6]])
+  assert.deepEqual(
+    [written, ended],
+    [asked.filter((one) => one !== bad).map(({ id }) => id), [1, 2, 3, 4, 5, 6]],
+  )
   assert.equal(lines.length, 1)
   assert.match(lines[0]!, new RegExp(`The request ${bad.id}, `))
 })
@@ -138,10 +213,34 @@ test('so many rows may wait to be written, and no more', async (t) => {
   const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
   const refused = new StoreError('full', 'no room')
   const refuse = () => Promise.reject(refused)
-  const inner: Admissions = { fullFor: () => null, leftFor: () => null, ask: (one) => one.reject(refused), complete: refuse, record: refuse, recall: async () => [], close: async () => {} }
-  const graced = await openGrace(inner, { store, clock, log: openLog('silent'), grace: 60_000, write: () => {} })
+  const inner: Admissions = {
+    fullFor: () => null,
+    leftFor: () => null,
+    ask: (one) => one.reject(refused),
+    complete: refuse,
+    record: refuse,
+    recall: async () => [],
+    close: async () => {},
+  }
+  const graced = await openGrace(inner, {
+    store,
+    clock,
+    log: openLog('silent'),
+    grace: 60_000,
+    write: () => {},
+  })
   let passed = 0
-  const ends = Array.from({ length: 10_001 }, () => new Promise<Admission>((resolve, reject) => graced.ask({ asking: asking('k', null), caller: { gone: false }, patience: 0, resolve, reject })).then(() => passed++))
+  const ends = Array.from({ length: 10_001 }, () =>
+    new Promise<Admission>((resolve, reject) =>
+      graced.ask({
+        asking: asking('k', null),
+        caller: { gone: false },
+        patience: 0,
+        resolve,
+        reject,
+      }),
+    ).then(() => passed++),
+  )
   await assert.rejects(Promise.all(ends), { name: 'StoreError' })
   assert.equal(passed, 10_000)
   await graced.close()
@@ -150,22 +249,48 @@ test('so many rows may wait to be written, and no more', async (t) => {
 test('what the store could not read or write takes no place, and nobody waits for it for ever', async (t) => {
   const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
   let broken: unknown = recent
-  const unless = (go: Store['run']) => (...call: Parameters<Store['run']>) => (call[0] === broken ? Promise.reject(new StoreError('failed', 'not now')) : go(...call))
-  const ledger = await openLedger(Object.create(store, { run: { value: unless(store.run) }, readNow: { value: unless(store.readNow) } }) as Store, 'ins', clock, openLog('silent'))
+  const unless =
+    (go: Store['run']) =>
+    (...call: Parameters<Store['run']>) =>
+      call[0] === broken ? Promise.reject(new StoreError('failed', 'not now')) : go(...call)
+  const ledger = await openLedger(
+    Object.create(store, {
+      run: { value: unless(store.run) },
+      readNow: { value: unless(store.readNow) },
+    }) as Store,
+    'ins',
+    clock,
+    openLog('silent'),
+  )
   t.after(() => ledger.close())
   const ask = (key: string, rpm: number | null) => ledger.admit(asking(key, rpm))
   for (const procedure of [recent, reserve]) {
     broken = procedure
-    const asked = await Promise.allSettled([...Array.from({ length: 5 }, () => ask('k', 2)), ...(procedure === reserve ? [ask('free', null)] : [])])
+    const asked = await Promise.allSettled([
+      ...Array.from({ length: 5 }, () => ask('k', 2)),
+      ...(procedure === reserve ? [ask('free', null)] : []),
+    ])
     for (const { status } of asked) assert.equal(status, 'rejected')
   }
   broken = null
   const again = await Promise.all(Array.from({ length: 3 }, () => ask('k', 2)))
-  assert.deepEqual(again.map(({ admitted }) => admitted), [true, true, false])
+  assert.deepEqual(
+    again.map(({ admitted }) => admitted),
+    [true, true, false],
+  )
 })
 
-/** A store whose answers a test can hold back, and which is busy as often as the test says, by procedure. */
-function scripted(store: Store): { store: Store; busy: Map<unknown, number>; hold(): void; release(): void; close(): void } {
+/**
+ * A store whose answers a test can hold back, and which is busy as often as the test says, by
+ * procedure.
+ */
+function scripted(store: Store): {
+  store: Store
+  busy: Map<unknown, number>
+  hold(): void
+  release(): void
+  close(): void
+} {
   const busy = new Map<unknown, number>()
   let held: PromiseWithResolvers<void> | undefined
   let closed = false
@@ -184,7 +309,8 @@ function scripted(store: Store): { store: Store; busy: Map<unknown, number>; hol
     return store.readNow(procedure, args)
   }
   return {
-    store: Object.create(store, { run: { value: run }, readNow: { value: readNow } }) as Store, busy,
+    store: Object.create(store, { run: { value: run }, readNow: { value: readNow } }) as Store,
+    busy,
     hold: () => (held = Promise.withResolvers()),
     release: () => {
       held?.resolve()
@@ -256,7 +382,10 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     const graced = await openGraced(t, place, 300_000)
     const { ledger, clock } = graced
     const passed: Asking[] = []
-    const asked = async () => (await Promise.all(Array.from({ length: 9 }, () => go(ledger, 'k', 4, passed)))).filter(({ admitted }) => admitted).length
+    const asked = async () =>
+      (await Promise.all(Array.from({ length: 9 }, () => go(ledger, 'k', 4, passed)))).filter(
+        ({ admitted }) => admitted,
+      ).length
     assert.equal(await asked(), 4)
     place.stop()
     await until(() => ledger.failing())
@@ -279,7 +408,13 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     assert.ok((await go(ledger, 'k', 100, passed)).admitted)
     place.stop()
     assert.ok((await go(ledger, 'k', 100, passed)).admitted)
-    await until(() => go(ledger, 'k', 100, passed).then(() => false, (error: { name: string; code: string }) => error.name === 'StoreError' && error.code === 'unavailable'))
+    await until(() =>
+      go(ledger, 'k', 100, passed).then(
+        () => false,
+        (error: { name: string; code: string }) =>
+          error.name === 'StoreError' && error.code === 'unavailable',
+      ),
+    )
     assert.ok(ledger.failing())
     place.goOn()
     await until(() => !ledger.failing())
@@ -292,8 +427,14 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     const { ledger } = await openGraced(t, place, 0)
     for (const key of ['first', 'second']) {
       place.stop()
-      await assert.rejects(ledger.admit(asking(key, 5)), { name: 'StoreError', code: 'unavailable' })
-      await assert.rejects(ledger.admit(asking(key, null)), { name: 'StoreError', code: 'unavailable' })
+      await assert.rejects(ledger.admit(asking(key, 5)), {
+        name: 'StoreError',
+        code: 'unavailable',
+      })
+      await assert.rejects(ledger.admit(asking(key, null)), {
+        name: 'StoreError',
+        code: 'unavailable',
+      })
       place.goOn()
       await until(() => !ledger.failing())
       assert.ok((await ledger.admit(asking(key, 5))).admitted)
@@ -328,7 +469,9 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     await before.close()
     const graced = await openGraced(t, place, 60_000, clock)
     place.stop()
-    const admissions = await Promise.all(Array.from({ length: 10 }, () => go(graced.ledger, 'k', 5, passed)))
+    const admissions = await Promise.all(
+      Array.from({ length: 10 }, () => go(graced.ledger, 'k', 5, passed)),
+    )
     assert.equal(admissions.filter(({ admitted }) => admitted).length, 1)
     place.goOn()
     await until(() => !graced.ledger.failing())

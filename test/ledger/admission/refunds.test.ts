@@ -1,4 +1,5 @@
-// What did not happen counts nowhere: neither a request whose caller left, nor one of a unit that failed.
+// What did not happen counts nowhere: neither a request whose caller left, nor one of a unit that
+// failed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
@@ -17,28 +18,46 @@ const gone = { gone: true }
 
 /** How many of many requests at once pass: all that the window has room for. */
 async function room(ledger: Ledger, key: string, rpm: number): Promise<number> {
-  const answers = await Promise.all(Array.from({ length: 2 * rpm }, () => ledger.admit(asking(key, rpm))))
+  const answers = await Promise.all(
+    Array.from({ length: 2 * rpm }, () => ledger.admit(asking(key, rpm))),
+  )
   return answers.filter(({ admitted }) => admitted).length
 }
 
 onEveryStore('a caller that has left takes no place, and no row', async (t, place) => {
   const { ledger, store } = await openFor(t, place)
-  const left = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => ledger.admit(asking('k', 10), i % 2 === 0 ? gone : undefined)))
+  const left = await Promise.allSettled(
+    Array.from({ length: 20 }, (_, i) =>
+      ledger.admit(asking('k', 10), i % 2 === 0 ? gone : undefined),
+    ),
+  )
   // Those that leave before they are decided, and those that leave while they wait for their unit.
   assert.equal(left.filter((one) => one.status === 'rejected').length, 10)
   assert.equal(left.filter((one) => one.status === 'fulfilled' && one.value.admitted).length, 10)
   const callers = Array.from({ length: 8 }, () => ({ gone: false }))
   const late = callers.map((caller) => ledger.admit(asking('late', 8), caller))
   for (const caller of callers.slice(0, 3)) caller.gone = true
-  assert.equal((await Promise.allSettled(late)).filter(({ status }) => status === 'rejected').length, 3)
+  assert.equal(
+    (await Promise.allSettled(late)).filter(({ status }) => status === 'rejected').length,
+    3,
+  )
   assert.equal(await room(ledger, 'late', 8), 3)
   await store.run(enter, null)
   assert.equal((await store.db.selectFrom('requests').select('id').execute()).length, 18)
 })
 
-/** One burst: how many ask of which key, which of them leave at once or a little later, and whether the units that hold them fail. */
+/**
+ * One burst: how many ask of which key, which of them leave at once or a little later, and whether
+ * the units that hold them fail.
+ */
 const burst = fc.record({
-  asked: fc.array(fc.record({ key: fc.constantFrom('a', 'b'), leaves: fc.constantFrom('never', 'never', 'before', 'soon') }), { minLength: 1, maxLength: 12 }),
+  asked: fc.array(
+    fc.record({
+      key: fc.constantFrom('a', 'b'),
+      leaves: fc.constantFrom('never', 'never', 'before', 'soon'),
+    }),
+    { minLength: 1, maxLength: 12 },
+  ),
   fails: fc.boolean(),
   waited: fc.boolean(),
 })
@@ -46,8 +65,16 @@ const burst = fc.record({
 test('whatever leaves or fails under way, as many pass as the rows that are written leave room for', async (t) => {
   const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
   let failing = false
-  const run = (...call: Parameters<Store['run']>) => (failing && call[0] === reserve ? Promise.reject(new StoreError('failed', 'not now')) : store.run(...call))
-  const ledger = await openLedger(Object.create(store, { run: { value: run } }) as Store, 'ins', clock, openLog('silent'))
+  const run = (...call: Parameters<Store['run']>) =>
+    failing && call[0] === reserve
+      ? Promise.reject(new StoreError('failed', 'not now'))
+      : store.run(...call)
+  const ledger = await openLedger(
+    Object.create(store, { run: { value: run } }) as Store,
+    'ins',
+    clock,
+    openLog('silent'),
+  )
   t.after(() => ledger.close())
   const RPM = 10
   let round = 0
@@ -71,7 +98,8 @@ test('whatever leaves or fails under way, as many pass as the rows that are writ
       }
       await Promise.all(asked)
       failing = false
-      for (const key of ['a', 'b'] as const) assert.equal(await room(ledger, `${key}${round}`, RPM), RPM - admitted[key])
+      for (const key of ['a', 'b'] as const)
+        assert.equal(await room(ledger, `${key}${round}`, RPM), RPM - admitted[key])
     }),
     { numRuns: 40 },
   )

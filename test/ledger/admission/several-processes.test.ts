@@ -17,42 +17,58 @@ const LIMITS: Record<string, number> = { a: 37, b: 1, c: 1000 }
 const PROCESSES = 4
 const ASKED = 10_000
 
-onEveryStore(`${ASKED} requests at once over ${PROCESSES} processes: exactly as many as each key allows`, async (t, place) => {
-  const store = await openAt(t, place)
-  const keys = Object.entries(LIMITS).map(([key, rpm]) => `${key}:${rpm}`)
-  const args = [...NODE_FLAGS, join(import.meta.dirname, 'asker-process.ts'), ...argumentsOf(place), String(ASKED / PROCESSES), ...keys]
-  const askers = await Promise.all(
-    Array.from({ length: PROCESSES }, async () => {
-      const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
-      t.after(() => child.kill('SIGKILL'))
-      const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
-      assert.equal((await lines.next()).value, 'ready')
-      return { child, lines }
-    }),
-  )
-  for (const { child } of askers) child.stdin.write('go\n')
-  const sums: Record<string, number> = {}
-  for (const { child, lines } of askers) {
-    const counts = JSON.parse((await lines.next()).value ?? '{}') as Record<string, number>
-    for (const [key, count] of Object.entries(counts)) sums[key] = (sums[key] ?? 0) + count
-    if (child.exitCode === null) await once(child, 'exit')
-  }
-  assert.deepEqual(sums, LIMITS)
-  const total = Object.values(LIMITS).reduce((sum, limit) => sum + limit, 0)
-  assert.deepEqual(await verifyWindows(store), { keys: 3, requests: total, limited: total, violations: [] })
-})
+onEveryStore(
+  `${ASKED} requests at once over ${PROCESSES} processes: exactly as many as each key allows`,
+  async (t, place) => {
+    const store = await openAt(t, place)
+    const keys = Object.entries(LIMITS).map(([key, rpm]) => `${key}:${rpm}`)
+    const args = [
+      ...NODE_FLAGS,
+      join(import.meta.dirname, 'asker-process.ts'),
+      ...argumentsOf(place),
+      String(ASKED / PROCESSES),
+      ...keys,
+    ]
+    const askers = await Promise.all(
+      Array.from({ length: PROCESSES }, async () => {
+        const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+        t.after(() => child.kill('SIGKILL'))
+        const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+        assert.equal((await lines.next()).value, 'ready')
+        return { child, lines }
+      }),
+    )
+    for (const { child } of askers) child.stdin.write('go\n')
+    const sums: Record<string, number> = {}
+    for (const { child, lines } of askers) {
+      const counts = JSON.parse((await lines.next()).value ?? '{}') as Record<string, number>
+      for (const [key, count] of Object.entries(counts)) sums[key] = (sums[key] ?? 0) + count
+      if (child.exitCode === null) await once(child, 'exit')
+    }
+    assert.deepEqual(sums, LIMITS)
+    const total = Object.values(LIMITS).reduce((sum, limit) => sum + limit, 0)
+    assert.deepEqual(await verifyWindows(store), {
+      keys: 3,
+      requests: total,
+      limited: total,
+      violations: [],
+    })
+  },
+)
 
 test('a request that waits for its turn while a window empties does not count that as room of before', async (t) => {
   const place = { data: temporaryFolder(t), databaseUrl: null }
   const clock = movedClock()
   const [one, other] = [await openFor(t, place, clock), await openFor(t, place, clock)]
-  const ask = async ({ ledger }: typeof one): Promise<boolean> => (await ledger.admit(asking('k', 3))).admitted
+  const ask = async ({ ledger }: typeof one): Promise<boolean> =>
+    (await ledger.admit(asking('k', 3))).admitted
   assert.ok(await ask(one))
   clock.monoBy += 20_000
   assert.ok(await ask(one))
   clock.monoBy += 30_000
   assert.ok(await ask(other))
-  // The first process does not know of that yet. Both requests travel to the store together; between them the oldest admission expires.
+  // The first process does not know of that yet. Both requests travel to the store together;
+  // between them the oldest admission expires.
   const early = ask(one)
   clock.monoBy += 15_000
   const late = ask(one)
@@ -68,17 +84,26 @@ test('admissions whose unit had to wait for the store count by their time, where
   const seconds = [55, 61, 1]
   await store.run(enter, null)
   const rows = await store.db.selectFrom('requests').select('seq').orderBy('seq').execute()
-  await store.write(...rows.map(({ seq }, at) => store.db.updateTable('requests').set({ mono: Math.floor((clock.mono() - seconds[at]! * 1000) * 1000) }).where('seq', '=', seq)))
+  await store.write(
+    ...rows.map(({ seq }, at) =>
+      store.db
+        .updateTable('requests')
+        .set({ mono: Math.floor((clock.mono() - seconds[at]! * 1000) * 1000) })
+        .where('seq', '=', seq),
+    ),
+  )
   assert.equal((await other.ledger.admit(asking('k', 2))).admitted, false)
 })
 
 test('a request that was let through by what was known before others are heard of is asked for again', async (t) => {
   const place = { data: temporaryFolder(t), databaseUrl: null }
   const [one, other] = [await openFor(t, place), await openFor(t, place)]
-  const ask = async ({ ledger }: typeof one): Promise<boolean> => (await ledger.admit(asking('k', 3))).admitted
+  const ask = async ({ ledger }: typeof one): Promise<boolean> =>
+    (await ledger.admit(asking('k', 3))).admitted
   assert.ok(await ask(one))
   assert.ok((await ask(other)) && (await ask(other)))
-  // The first process hears of those two with the answer to this unit, which is on its way when the next request is decided.
+  // The first process hears of those two with the answer to this unit, which is on its way when the
+  // next request is decided.
   const unit = one.ledger.admit(asking('free', null))
   await new Promise(setImmediate)
   assert.equal(await ask(one), false)
@@ -89,30 +114,43 @@ test('a request that was let through by what was known before others are heard o
 test('an admission of another process that is heard of with two units counts once', async (t) => {
   const place = { data: temporaryFolder(t), databaseUrl: null }
   const [one, other] = [await openFor(t, place), await openFor(t, place)]
-  const ask = async ({ ledger }: typeof one, key: string, rpm: number | null): Promise<boolean> => (await ledger.admit(asking(key, rpm))).admitted
+  const ask = async ({ ledger }: typeof one, key: string, rpm: number | null): Promise<boolean> =>
+    (await ledger.admit(asking(key, rpm))).admitted
   assert.ok((await ask(one, 'k', 3)) && (await ask(other, 'k', 3)))
-  // The second unit sets out while the first one is under way: a key's window is read behind everything that waits.
+  // The second unit sets out while the first one is under way: a key's window is read behind
+  // everything that waits.
   const first = ask(one, 'free', null)
   await new Promise(setImmediate)
-  assert.deepEqual(await Promise.all([first, ask(one, 'free', null), ask(one, 'new', 1)]), [true, true, true])
+  assert.deepEqual(await Promise.all([first, ask(one, 'free', null), ask(one, 'new', 1)]), [
+    true,
+    true,
+    true,
+  ])
   assert.ok(await ask(one, 'k', 3))
 })
 
-onEveryStore('keys that become full at any moment, asked for at two processes from many sides: exactly as many as each allows', async (t, place) => {
-  const ledgers = [(await openFor(t, place)).ledger, (await openFor(t, place)).ledger]
-  const store = await openAt(t, place)
-  const [KEYS, ASKERS, ASKS, LIMIT] = [120, 16, 150, 5]
-  const admitted = new Map<string, number>()
-  // At each moment a few keys are in use, and all askers go on to the next ones together.
-  const asker = async (_: unknown, place: number): Promise<void> => {
-    for (let i = 0; i < ASKS; i++) {
-      const key = `k${Math.floor((i / ASKS) * (KEYS - 8)) + ((i * 7 + place * 3) % 8)}`
-      if ((await ledgers[place % 2]!.admit(asking(key, LIMIT))).admitted) admitted.set(key, (admitted.get(key) ?? 0) + 1)
-      await sleep((i * 5 + place) % 4)
+onEveryStore(
+  'keys that become full at any moment, asked for at two processes from many sides: exactly as many as each allows',
+  async (t, place) => {
+    const ledgers = [(await openFor(t, place)).ledger, (await openFor(t, place)).ledger]
+    const store = await openAt(t, place)
+    const [KEYS, ASKERS, ASKS, LIMIT] = [120, 16, 150, 5]
+    const admitted = new Map<string, number>()
+    // At each moment a few keys are in use, and all askers go on to the next ones together.
+    const asker = async (_: unknown, place: number): Promise<void> => {
+      for (let i = 0; i < ASKS; i++) {
+        const key = `k${Math.floor((i / ASKS) * (KEYS - 8)) + ((i * 7 + place * 3) % 8)}`
+        if ((await ledgers[place % 2]!.admit(asking(key, LIMIT))).admitted)
+          admitted.set(key, (admitted.get(key) ?? 0) + 1)
+        await sleep((i * 5 + place) % 4)
+      }
     }
-  }
-  await Promise.all(Array.from({ length: ASKERS }, asker))
-  assert.deepEqual([...admitted].filter(([, count]) => count > LIMIT), [])
-  assert.deepEqual((await verifyWindows(store)).violations, [])
-  assert.ok([...admitted.values()].filter((count) => count === LIMIT).length > KEYS / 2)
-})
+    await Promise.all(Array.from({ length: ASKERS }, asker))
+    assert.deepEqual(
+      [...admitted].filter(([, count]) => count > LIMIT),
+      [],
+    )
+    assert.deepEqual((await verifyWindows(store)).violations, [])
+    assert.ok([...admitted.values()].filter((count) => count === LIMIT).length > KEYS / 2)
+  },
+)

@@ -1,4 +1,5 @@
-// The database's clock is set while processes run on it, and while none does. `correction` stands for its setting: the ledger's time is their sum.
+// The database's clock is set while processes run on it, and while none does. `correction` stands
+// for its setting: the ledger's time is their sum.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Ledger } from '../../../server/ledger/ledger.ts'
@@ -10,10 +11,18 @@ import { placeOn } from '../../support/stores.ts'
 import { until } from '../../support/until.ts'
 import { asking, openFor, openOn, pass } from '../support/opened.ts'
 
-const setClock = ({ databaseUrl }: Place, seconds: number) => query(databaseUrl!, `update ledger_clock set correction = correction + ${seconds} * 1000000::bigint`)
+const setClock = ({ databaseUrl }: Place, seconds: number) =>
+  query(
+    databaseUrl!,
+    `update ledger_clock set correction = correction + ${seconds} * 1000000::bigint`,
+  )
 
 const passed = async (ledgers: Ledger[], rpm: number): Promise<number> =>
-  (await Promise.all(ledgers.flatMap((ledger) => Array.from({ length: 20 }, () => ledger.admit(asking('k', rpm)))))).filter(({ admitted }) => admitted).length
+  (
+    await Promise.all(
+      ledgers.flatMap((ledger) => Array.from({ length: 20 }, () => ledger.admit(asking('k', rpm)))),
+    )
+  ).filter(({ admitted }) => admitted).length
 
 for (const seconds of [3_600, 61, 1, -1, -61, -3_600]) {
   test(`a clock that is set by ${seconds} s lets nothing more through, and holds nothing up`, async (t) => {
@@ -47,9 +56,16 @@ test('an admission that is let go later than it was stamped counts from then on,
   const where = await placeOn.postgres(t)
   const { ledger } = await openFor(t, where)
   assert.ok((await ledger.admit(asking('k', 5))).admitted)
-  await query(where.databaseUrl!, `create function tarry() returns trigger language plpgsql as $$ begin perform pg_sleep(0.3); return null; end $$;
-    create trigger tarry after insert on requests for each statement execute function tarry()`)
-  const stamps = async () => (await query(where.databaseUrl!, 'select mono, tollmark_ledger_time() as now from requests order by seq')) as { mono: string; now: string }[]
+  await query(
+    where.databaseUrl!,
+    `create function tarry() returns trigger language plpgsql as $$ begin perform pg_sleep(0.3); return null; end $$;
+    create trigger tarry after insert on requests for each statement execute function tarry()`,
+  )
+  const stamps = async () =>
+    (await query(
+      where.databaseUrl!,
+      'select mono, tollmark_ledger_time() as now from requests order by seq',
+    )) as { mono: string; now: string }[]
   const [first] = await stamps()
   assert.ok((await ledger.admit(asking('k', 5))).admitted)
   await until(async () => Number((await stamps())[1]!.mono) >= Number(first!.now) + 300_000)

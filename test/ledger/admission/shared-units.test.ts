@@ -1,4 +1,5 @@
-// Requests that can wait for each other are written down in one unit of the store, and one that is in a hurry makes nobody wait, itself included.
+// Requests that can wait for each other are written down in one unit of the store, and one that is
+// in a hurry makes nobody wait, itself included.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openLedger } from '../../../server/ledger/ledger.ts'
@@ -20,12 +21,19 @@ test('who can wait shares the unit of the next one who is in a hurry', async (t)
     if (call[0] === reserve) units.push(unpack((call[1] as [Packed<ReserveArgs>])[0]).size)
     return store.run(...call)
   }
-  const ledger = await openLedger(Object.create(store, { run: { value: run } }) as Store, 'ins', clock, openLog('silent'))
+  const ledger = await openLedger(
+    Object.create(store, { run: { value: run } }) as Store,
+    'ins',
+    clock,
+    openLog('silent'),
+  )
   t.after(() => ledger.close())
   // Behind no other unit there is nothing to wait for.
   await ledger.admit(asking('k', null), patient, FOREVER)
   let admitted = 0
-  const waiting = Array.from({ length: 3 }, () => ledger.admit(asking('k', null), patient, FOREVER).then(() => admitted++))
+  const waiting = Array.from({ length: 3 }, () =>
+    ledger.admit(asking('k', null), patient, FOREVER).then(() => admitted++),
+  )
   await new Promise(setImmediate)
   await store.db.selectFrom('journal').select('seq').execute()
   assert.equal(admitted, 0)

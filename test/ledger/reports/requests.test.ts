@@ -13,57 +13,107 @@ async function listed(store: Store, filter: RequestFilter, most?: number): Promi
   let cursor: string | null | undefined
   do {
     const page = await listRequests(store, filter, 5, cursor ?? undefined, most)
-    assert.ok(page.rows.length <= 5 && (most !== undefined || page.next === null || page.rows.length === 5))
+    assert.ok(
+      page.rows.length <= 5 && (most !== undefined || page.next === null || page.rows.length === 5),
+    )
     ids.push(...page.rows.map(({ id }) => id))
     cursor = page.next
   } while (cursor !== null)
   return ids
 }
 
-onEveryStore('a span of time gives its rows, newest first, also where the clock was set back', async (t, place) => {
-  const { store, ledger, clock } = await openFor(t, place)
-  const made: { id: string; at: number }[] = []
-  for (const hours of [0, 1, 5, 5, 4.5, 6, 9, 8.5, 20, 21]) {
-    clock.wallBy = hours * HOUR
-    const one = asking('k', null)
-    const admission = await ledger.admit(one)
-    assert.ok(admission.admitted)
-    made.unshift({ id: one.id, at: admission.created_at })
-  }
-  const start = made.at(-1)!.at
-  for (const [from, to] of [[-1, 30], [4.4, 6.5], [4.8, 5.5], [8.4, 8.9], [7, 8], [20.5, 40], [30, 40], [-9, -1], [undefined, 5.5], [5.5, undefined]]) {
-    const span = { from: from === undefined ? undefined : start + from * HOUR, to: to === undefined ? undefined : start + to * HOUR }
-    const { rows: shown } = await listRequests(store, { account: null, ...span }, 100, undefined)
-    const expected = made.filter(({ at }) => at >= (span.from ?? -Infinity) && at < (span.to ?? Infinity))
-    assert.deepEqual(shown.map(({ id }) => id), expected.map(({ id }) => id), `${from} to ${to}`)
-  }
-})
+onEveryStore(
+  'a span of time gives its rows, newest first, also where the clock was set back',
+  async (t, place) => {
+    const { store, ledger, clock } = await openFor(t, place)
+    const made: { id: string; at: number }[] = []
+    for (const hours of [0, 1, 5, 5, 4.5, 6, 9, 8.5, 20, 21]) {
+      clock.wallBy = hours * HOUR
+      const one = asking('k', null)
+      const admission = await ledger.admit(one)
+      assert.ok(admission.admitted)
+      made.unshift({ id: one.id, at: admission.created_at })
+    }
+    const start = made.at(-1)!.at
+    for (const [from, to] of [
+      [-1, 30],
+      [4.4, 6.5],
+      [4.8, 5.5],
+      [8.4, 8.9],
+      [7, 8],
+      [20.5, 40],
+      [30, 40],
+      [-9, -1],
+      [undefined, 5.5],
+      [5.5, undefined],
+    ]) {
+      const span = {
+        from: from === undefined ? undefined : start + from * HOUR,
+        to: to === undefined ? undefined : start + to * HOUR,
+      }
+      const { rows: shown } = await listRequests(store, { account: null, ...span }, 100, undefined)
+      const expected = made.filter(
+        ({ at }) => at >= (span.from ?? -Infinity) && at < (span.to ?? Infinity),
+      )
+      assert.deepEqual(
+        shown.map(({ id }) => id),
+        expected.map(({ id }) => id),
+        `${from} to ${to}`,
+      )
+    }
+  },
+)
 
-onEveryStore('what has ended and what is under way come as one list, also of one account, of a model, and page by page', async (t, place) => {
-  const { store, ledger } = await openFor(t, place)
-  const made: { id: string; model: string; open: boolean }[] = []
-  for (let i = 0; i < 24; i++) {
-    const one = { ...asking('k', null), model: ['often', 'also', 'open'][i % 3]! }
-    const admission = await ledger.admit(one)
-    assert.ok(admission.admitted)
-    const open = one.model === 'open' || i % 4 === 0
-    if (!open) ledger.settle(settlement(one, admission))
-    made.unshift({ id: one.id, model: one.model, open })
-  }
-  const account = asking('k', null).account_id
-  while ((await listRequests(store, { account, state: 'settled' }, 100, undefined)).rows.length < made.filter(({ open }) => !open).length) await delay(10)
-  for (const whose of [account, null, 'acc_other']) {
-    for (const model of [undefined, 'often', 'open', 'nobody']) {
-      for (const state of [undefined, 'reserved', 'settled', 'aborted'] as const) {
-        const fits = made.filter((one) => whose !== 'acc_other' && one.model === (model ?? one.model) && (state === undefined || (state === 'reserved' ? one.open : state === 'settled' && !one.open)))
-        const name = `${whose} ${model} ${state}`
-        for (const key of [undefined, 'k']) {
-          assert.deepEqual(await listed(store, { account: whose, model, state, key }), fits.map(({ id }) => id), name)
-          // Also where a page looks at few rows: then it may hold none, and says where to go on.
-          assert.deepEqual(await listed(store, { account: whose, model, state, key }, 3), fits.map(({ id }) => id), name)
+onEveryStore(
+  'what has ended and what is under way come as one list, also of one account, of a model, and page by page',
+  async (t, place) => {
+    const { store, ledger } = await openFor(t, place)
+    const made: { id: string; model: string; open: boolean }[] = []
+    for (let i = 0; i < 24; i++) {
+      const one = { ...asking('k', null), model: ['often', 'also', 'open'][i % 3]! }
+      const admission = await ledger.admit(one)
+      assert.ok(admission.admitted)
+      const open = one.model === 'open' || i % 4 === 0
+      if (!open) ledger.settle(settlement(one, admission))
+      made.unshift({ id: one.id, model: one.model, open })
+    }
+    const account = asking('k', null).account_id
+    while (
+      (await listRequests(store, { account, state: 'settled' }, 100, undefined)).rows.length <
+      made.filter(({ open }) => !open).length
+    )
+      await delay(10)
+    for (const whose of [account, null, 'acc_other']) {
+      for (const model of [undefined, 'often', 'open', 'nobody']) {
+        for (const state of [undefined, 'reserved', 'settled', 'aborted'] as const) {
+          const fits = made.filter(
+            (one) =>
+              whose !== 'acc_other' &&
+              one.model === (model ?? one.model) &&
+              (state === undefined ||
+                (state === 'reserved' ? one.open : state === 'settled' && !one.open)),
+          )
+          const name = `${whose} ${model} ${state}`
+          for (const key of [undefined, 'k']) {
+            assert.deepEqual(
+              await listed(store, { account: whose, model, state, key }),
+              fits.map(({ id }) => id),
+              name,
+            )
+            // Also where a page looks at few rows: then it may hold none, and says where to go on.
+            assert.deepEqual(
+              await listed(store, { account: whose, model, state, key }, 3),
+              fits.map(({ id }) => id),
+              name,
+            )
+          }
+          assert.deepEqual(
+            await listed(store, { account: whose, model, state, key: 'other' }),
+            [],
+            name,
+          )
         }
-        assert.deepEqual(await listed(store, { account: whose, model, state, key: 'other' }), [], name)
       }
     }
-  }
-})
+  },
+)

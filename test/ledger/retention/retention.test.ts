@@ -14,98 +14,147 @@ import { asking, openFor, settlement } from '../support/opened.ts'
 
 const DAY = 86_400_000
 
-onEveryStore('old requests are forgotten, what they sum up to is not, nor what is under way, nor when a key was last used', async (t, place) => {
-  const { store, ledger, clock } = await openFor(t, place)
-  const now = clock.now()
-  /** Lets requests through so many days ago, and ends them. */
-  const pass = async (ago: number, key: string, count = 1): Promise<string[]> => {
-    clock.wallBy = -ago * DAY
-    const asked = Array.from({ length: count }, () => asking(key, 2000))
-    for (const [i, admission] of (await Promise.all(asked.map((one) => ledger.admit(one)))).entries()) {
-      assert.ok(admission.admitted)
-      ledger.settle(settlement(asked[i]!, admission))
+onEveryStore(
+  'old requests are forgotten, what they sum up to is not, nor what is under way, nor when a key was last used',
+  async (t, place) => {
+    const { store, ledger, clock } = await openFor(t, place)
+    const now = clock.now()
+    /** Lets requests through so many days ago, and ends them. */
+    const pass = async (ago: number, key: string, count = 1): Promise<string[]> => {
+      clock.wallBy = -ago * DAY
+      const asked = Array.from({ length: count }, () => asking(key, 2000))
+      for (const [i, admission] of (
+        await Promise.all(asked.map((one) => ledger.admit(one)))
+      ).entries()) {
+        assert.ok(admission.admitted)
+        ledger.settle(settlement(asked[i]!, admission))
+      }
+      return asked.map(({ id }) => id)
     }
-    return asked.map(({ id }) => id)
-  }
-  const hold = async (ago: number) => {
-    clock.wallBy = -ago * DAY
-    const asked = asking('held', null)
-    const admission = await ledger.admit(asked)
-    assert.ok(admission.admitted)
-    return { id: asked.id, end: () => ledger.settle(settlement(asked, admission)) }
-  }
-  const ids = async () => {
-    await store.run(enter, null)
-    return (await store.db.selectFrom('requests').select('id').orderBy('seq').execute()).map(({ id }) => id)
-  }
-  const ended = async () => Number((await store.db.selectFrom('usage_hours').select((e) => e.fn.sum('requests').as('requests')).executeTakeFirstOrThrow()).requests)
-  const reports = async () => [
-    await readUsage(store, { account: 'acc', by: ['day', 'key'], from: now - 30 * DAY, to: now + DAY }),
-    await readUsage(store, { account: null, by: ['hour'], from: now - 30 * DAY, to: now + DAY }),
-    [...(await usageOfKeys(store, ['busy', 'idle', 'held']))],
-  ]
+    const hold = async (ago: number) => {
+      clock.wallBy = -ago * DAY
+      const asked = asking('held', null)
+      const admission = await ledger.admit(asked)
+      assert.ok(admission.admitted)
+      return { id: asked.id, end: () => ledger.settle(settlement(asked, admission)) }
+    }
+    const ids = async () => {
+      await store.run(enter, null)
+      return (await store.db.selectFrom('requests').select('id').orderBy('seq').execute()).map(
+        ({ id }) => id,
+      )
+    }
+    const ended = async () =>
+      Number(
+        (
+          await store.db
+            .selectFrom('usage_hours')
+            .select((e) => e.fn.sum('requests').as('requests'))
+            .executeTakeFirstOrThrow()
+        ).requests,
+      )
+    const reports = async () => [
+      await readUsage(store, {
+        account: 'acc',
+        by: ['day', 'key'],
+        from: now - 30 * DAY,
+        to: now + DAY,
+      }),
+      await readUsage(store, { account: null, by: ['hour'], from: now - 30 * DAY, to: now + DAY }),
+      [...(await usageOfKeys(store, ['busy', 'idle', 'held']))],
+    ]
 
-  await pass(10, 'busy', 250)
-  const [idle] = await pass(10, 'idle')
-  await pass(7, 'busy', 2)
-  const held = await hold(6)
-  const afterHeld = await pass(5, 'busy', 2)
-  const young = await pass(0.5, 'busy', 3)
-  await until(async () => (await ended()) === 258)
-  await addHours(store, now)
-  const before = await reports()
+    await pass(10, 'busy', 250)
+    const [idle] = await pass(10, 'idle')
+    await pass(7, 'busy', 2)
+    const held = await hold(6)
+    const afterHeld = await pass(5, 'busy', 2)
+    const young = await pass(0.5, 'busy', 3)
+    await until(async () => (await ended()) === 258)
+    await addHours(store, now)
+    const before = await reports()
 
-  const old = { before: now - DAY, upTo: 10_000 }
-  await forget(store, old, () => false)
-  await forget(store, { ...old, before: now - 20 * DAY })
-  await forget(store, { ...old, upTo: 0 })
-  let rounds = 0
-  const forEver = keepUp(store, () => (rounds++, now), null, (error) => assert.fail(String(error)), 1)
-  await until(() => rounds > 3)
-  await forEver[Symbol.asyncDispose]()
-  assert.equal((await ids()).length, 259)
-  await forget(store, { ...old, upTo: 50 })
-  assert.equal((await ids()).length, 209)
-  await Promise.all([forget(store, old), forget(store, old)])
-  assert.deepEqual(await ids(), [idle, held.id, ...afterHeld, ...young], 'the days wait for what is under way, and so do the requests')
-  assert.deepEqual(await reports(), before)
+    const old = { before: now - DAY, upTo: 10_000 }
+    await forget(store, old, () => false)
+    await forget(store, { ...old, before: now - 20 * DAY })
+    await forget(store, { ...old, upTo: 0 })
+    let rounds = 0
+    const forEver = keepUp(
+      store,
+      () => (rounds++, now),
+      null,
+      (error) => assert.fail(String(error)),
+      1,
+    )
+    await until(() => rounds > 3)
+    await forEver[Symbol.asyncDispose]()
+    assert.equal((await ids()).length, 259)
+    await forget(store, { ...old, upTo: 50 })
+    assert.equal((await ids()).length, 209)
+    await Promise.all([forget(store, old), forget(store, old)])
+    assert.deepEqual(
+      await ids(),
+      [idle, held.id, ...afterHeld, ...young],
+      'the days wait for what is under way, and so do the requests',
+    )
+    assert.deepEqual(await reports(), before)
 
-  held.end()
-  await until(async () => (await ended()) === 259)
-  const upkeep = keepUp(store, () => now, DAY, (error) => assert.fail(String(error)), 10)
-  await until(async () => (await ids()).length === 5)
-  await upkeep[Symbol.asyncDispose]()
-  assert.deepEqual(await ids(), [idle, held.id, ...young])
+    held.end()
+    await until(async () => (await ended()) === 259)
+    const upkeep = keepUp(
+      store,
+      () => now,
+      DAY,
+      (error) => assert.fail(String(error)),
+      10,
+    )
+    await until(async () => (await ids()).length === 5)
+    await upkeep[Symbol.asyncDispose]()
+    assert.deepEqual(await ids(), [idle, held.id, ...young])
 
-  // With a clock that was set back, a request can begin in an hour that was added long ago.
-  const back = await hold(9)
-  const newest = await pass(0, 'held')
-  await forget(store, old)
-  assert.deepEqual(await ids(), [idle, ...young, back.id, ...newest])
-  assert.deepEqual((await verifyWindows(store)).violations, [])
-})
+    // With a clock that was set back, a request can begin in an hour that was added long ago.
+    const back = await hold(9)
+    const newest = await pass(0, 'held')
+    await forget(store, old)
+    assert.deepEqual(await ids(), [idle, ...young, back.id, ...newest])
+    assert.deepEqual((await verifyWindows(store)).violations, [])
+  },
+)
 
-onEveryStore('what a limit still counts is not forgotten, even if the clock was years behind until now', async (t, place) => {
-  const { store, ledger, clock } = await openFor(t, place)
-  const now = clock.now()
-  clock.wallBy = -1000 * DAY
-  const asked = [1, 2, 3].map(() => asking('k', 3))
-  for (const one of asked) {
-    const admission = await ledger.admit(one)
-    assert.ok(admission.admitted)
-    ledger.settle(settlement(one, admission))
-  }
-  await until(async () => (await usageOfKeys(store, ['k'])).get('k')!.totals.requests === 3)
-  clock.wallBy = 0
-  await addHours(store, now)
-  let rounds = 0
-  const counted = Object.create(store, { run: { value: (...call: Parameters<Store['run']>) => store.run(...call).finally(() => (rounds += Number(call[0] === enter))) } }) as Store
-  const upkeep = keepUp(counted, () => now, DAY, (error) => assert.fail(String(error)))
-  await until(() => rounds === 1)
-  await upkeep[Symbol.asyncDispose]()
-  const again = await openFor(t, place, clock)
-  assert.equal((await again.ledger.admit(asking('k', 3))).admitted, false)
-})
+onEveryStore(
+  'what a limit still counts is not forgotten, even if the clock was years behind until now',
+  async (t, place) => {
+    const { store, ledger, clock } = await openFor(t, place)
+    const now = clock.now()
+    clock.wallBy = -1000 * DAY
+    const asked = [1, 2, 3].map(() => asking('k', 3))
+    for (const one of asked) {
+      const admission = await ledger.admit(one)
+      assert.ok(admission.admitted)
+      ledger.settle(settlement(one, admission))
+    }
+    await until(async () => (await usageOfKeys(store, ['k'])).get('k')!.totals.requests === 3)
+    clock.wallBy = 0
+    await addHours(store, now)
+    let rounds = 0
+    const counted = Object.create(store, {
+      run: {
+        value: (...call: Parameters<Store['run']>) =>
+          store.run(...call).finally(() => (rounds += Number(call[0] === enter))),
+      },
+    }) as Store
+    const upkeep = keepUp(
+      counted,
+      () => now,
+      DAY,
+      (error) => assert.fail(String(error)),
+    )
+    await until(() => rounds === 1)
+    await upkeep[Symbol.asyncDispose]()
+    const again = await openFor(t, place, clock)
+    assert.equal((await again.ledger.admit(asking('k', 3))).admitted, false)
+  },
+)
 
 test('upkeep tells what went wrong and goes on; it ends when it is disposed of, not before the step that is under way', async () => {
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
@@ -116,7 +165,13 @@ test('upkeep tells what went wrong and goes on; it ends when it is disposed of, 
     throw new Error('the store is full')
   }
   const errors: string[] = []
-  const upkeep = keepUp({ run } as unknown as Store, () => 0, null, (error) => errors.push(String(error)), 1)
+  const upkeep = keepUp(
+    { run } as unknown as Store,
+    () => 0,
+    null,
+    (error) => errors.push(String(error)),
+    1,
+  )
   await until(() => begun === 3)
   const closing = Promise.resolve(upkeep[Symbol.asyncDispose]()).then(() => ended)
   await setTimeout(1)
@@ -124,5 +179,8 @@ test('upkeep tells what went wrong and goes on; it ends when it is disposed of, 
   assert.equal(await closing, 3)
   await setTimeout(10)
   assert.equal(begun, 3)
-  assert.deepEqual(errors, Array.from({ length: 3 }, () => 'Error: the store is full'))
+  assert.deepEqual(
+    errors,
+    Array.from({ length: 3 }, () => 'Error: the store is full'),
+  )
 })

@@ -4,36 +4,73 @@ import * as fc from 'fast-check'
 import { fold, pack, unfold, unpack } from '../../../server/ledger/settlement/dictionary.ts'
 import { RESERVED, SETTLED } from '../../../server/ledger/settlement/row-codec.ts'
 
-const columns = { common: ['key', 'model', 'at'], own: ['id', 'tokens'], values: ({ key, model, at, id, tokens }: Row) => [key, model, at, id, tokens] } as const
+const columns = {
+  common: ['key', 'model', 'at'],
+  own: ['id', 'tokens'],
+  values: ({ key, model, at, id, tokens }: Row) => [key, model, at, id, tokens],
+} as const
 type Row = { key: string; model: string | null; at: number; id: string; tokens: number | null }
 
 // Few values of each, so that rows share all of them, some or none.
 const row: fc.Arbitrary<Row> = fc.record(
-  { key: fc.constantFrom('a', 'b', 'null', ''), model: fc.constantFrom('gpt', null, 'null'), at: fc.nat(12), id: fc.string({ unit: 'binary' }), tokens: fc.option(fc.nat()) },
+  {
+    key: fc.constantFrom('a', 'b', 'null', ''),
+    model: fc.constantFrom('gpt', null, 'null'),
+    at: fc.nat(12),
+    id: fc.string({ unit: 'binary' }),
+    tokens: fc.option(fc.nat()),
+  },
   { noNullPrototype: true },
 )
 
 test('rows that were folded come back whole and in their order, through the text between the threads', () => {
   fc.assert(
     fc.property(fc.array(row, { maxLength: 60 }), (rows) => {
-      const back = unfold<Pick<Row, (typeof columns.common)[number]>>(columns, unpack(pack(fold<Row>(columns, rows))))
-      assert.deepEqual(back.map(({ common, own: [id, tokens] }) => ({ ...common.row, id, tokens })), rows)
-      assert.deepEqual(back.map(({ common }) => common.values), rows.map(({ key, model, at }) => [key, model, at]))
+      const back = unfold<Pick<Row, (typeof columns.common)[number]>>(
+        columns,
+        unpack(pack(fold<Row>(columns, rows))),
+      )
+      assert.deepEqual(
+        back.map(({ common, own: [id, tokens] }) => ({ ...common.row, id, tokens })),
+        rows,
+      )
+      assert.deepEqual(
+        back.map(({ common }) => common.values),
+        rows.map(({ key, model, at }) => [key, model, at]),
+      )
     }),
   )
 })
 
 test('what neighbours have in common travels once, and is one object again', () => {
-  const rows = Array.from({ length: 100 }, (_, i) => ({ key: 'a', model: i % 2 ? 'gpt' : null, at: 1, id: String(i), tokens: i }))
+  const rows = Array.from({ length: 100 }, (_, i) => ({
+    key: 'a',
+    model: i % 2 ? 'gpt' : null,
+    at: 1,
+    id: String(i),
+    tokens: i,
+  }))
   const folded = fold<Row>(columns, rows)
   assert.equal(folded.common.length, 2)
-  assert.equal(new Set(unfold<Pick<Row, (typeof columns.common)[number]>>(columns, folded).map(({ common }) => common)).size, 2)
+  assert.equal(
+    new Set(
+      unfold<Pick<Row, (typeof columns.common)[number]>>(columns, folded).map(
+        ({ common }) => common,
+      ),
+    ).size,
+    2,
+  )
 })
 
 test('rows of the ledger are read in the order of their columns', () => {
   for (const { common, own, values } of [RESERVED, SETTLED]) {
     const names: string[] = [...common, ...own]
     // Each value is the name of its column.
-    assert.deepEqual((values as (row: unknown) => unknown[])(Object.fromEntries(names.map((name) => [name, name]))), names)
+    assert.deepEqual(
+      (values as (row: unknown) => unknown[])(
+        Object.fromEntries(names.map((name) => [name, name])),
+      ),
+      names,
+    )
   }
 })

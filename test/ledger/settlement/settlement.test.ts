@@ -27,42 +27,86 @@ onEveryStore('a settled row is complete, once, and stands in the roll-ups', asyn
   const sent = settlement(one, first, { tokens_cached: 1, tokens_reasoning: 2 })
   ledger.settle(sent)
   ledger.settle(settlement(one, first, { status: 500 }))
-  ledger.settle(settlement(two, second, { model: 'gpt-5', status: 502, tokens_in: null, tokens_out: null, first_byte_ms: null }))
+  ledger.settle(
+    settlement(two, second, {
+      model: 'gpt-5',
+      status: 502,
+      tokens_in: null,
+      tokens_out: null,
+      first_byte_ms: null,
+    }),
+  )
   await ledger.close()
-  const rows = await store.db.selectFrom('requests').select(['id', 'state', 'status', 'model', 'tokens_in', 'tokens_cached']).orderBy('seq').execute()
-  assert.deepEqual(rows.map((row) => ({ ...row })), [
-    { id: one.id, state: 'settled', status: 200, model: 'gpt-5', tokens_in: 3, tokens_cached: 1 },
-    { id: two.id, state: 'settled', status: 502, model: 'gpt-5', tokens_in: null, tokens_cached: null },
-  ])
+  const rows = await store.db
+    .selectFrom('requests')
+    .select(['id', 'state', 'status', 'model', 'tokens_in', 'tokens_cached'])
+    .orderBy('seq')
+    .execute()
+  assert.deepEqual(
+    rows.map((row) => ({ ...row })),
+    [
+      { id: one.id, state: 'settled', status: 200, model: 'gpt-5', tokens_in: 3, tokens_cached: 1 },
+      {
+        id: two.id,
+        state: 'settled',
+        status: 502,
+        model: 'gpt-5',
+        tokens_in: null,
+        tokens_cached: null,
+      },
+    ],
+  )
   // Whatever is known of a request arrives: on PostgreSQL by a statement that names each column.
-  const stored = await store.db.selectFrom('requests').selectAll().where('id', '=', one.id).executeTakeFirstOrThrow()
+  const stored = await store.db
+    .selectFrom('requests')
+    .selectAll()
+    .where('id', '=', one.id)
+    .executeTakeFirstOrThrow()
   assert.deepEqual({ ...stored, ...sent }, { ...stored })
   const hours = await store.db.selectFrom('usage_hours').selectAll().execute()
   assert.equal(hours.length, 1)
-  const { requests, errors, unmetered, tokens_in, tokens_out, tokens_cached, bytes_in, answered } = hours[0]!
+  const { requests, errors, unmetered, tokens_in, tokens_out, tokens_cached, bytes_in, answered } =
+    hours[0]!
   assert.deepEqual(
     { requests, errors, unmetered, tokens_in, tokens_out, tokens_cached, bytes_in, answered },
-    { requests: 2, errors: 1, unmetered: 1, tokens_in: 3, tokens_out: 4, tokens_cached: 1, bytes_in: 200, answered: 1 },
+    {
+      requests: 2,
+      errors: 1,
+      unmetered: 1,
+      tokens_in: 3,
+      tokens_out: 4,
+      tokens_cached: 1,
+      bytes_in: 200,
+      answered: 1,
+    },
   )
 })
 
-onEveryStore('an answer that broke off counts as an error, whatever its status says', async (t, place) => {
-  const { store, ledger } = await openFor(t, place)
-  for (const error of ['upstream_unreachable', null] as const) {
-    const one = asking('k', null)
-    const admission = await ledger.admit(one)
-    assert.ok(admission.admitted)
-    ledger.settle(settlement(one, admission, { error }))
-  }
-  await ledger.close()
-  const { requests, errors } = await store.db.selectFrom('usage_hours').select(['requests', 'errors']).executeTakeFirstOrThrow()
-  assert.deepEqual({ requests, errors }, { requests: 2, errors: 1 })
-})
+onEveryStore(
+  'an answer that broke off counts as an error, whatever its status says',
+  async (t, place) => {
+    const { store, ledger } = await openFor(t, place)
+    for (const error of ['upstream_unreachable', null] as const) {
+      const one = asking('k', null)
+      const admission = await ledger.admit(one)
+      assert.ok(admission.admitted)
+      ledger.settle(settlement(one, admission, { error }))
+    }
+    await ledger.close()
+    const { requests, errors } = await store.db
+      .selectFrom('usage_hours')
+      .select(['requests', 'errors'])
+      .executeTakeFirstOrThrow()
+    assert.deepEqual({ requests, errors }, { requests: 2, errors: 1 })
+  },
+)
 
 const SAID = { tokens_cached: 1, tokens_reasoning: 2 }
 const UNSAID = { tokens_in: null, tokens_out: null }
 
-/** TABLE of requests: what is different of them, how they ended, and how they did the second time. */
+/**
+ * TABLE of requests: what is different of them, how they ended, and how they did the second time.
+ */
 const ENDS: [asked: Partial<Asking>, end: Partial<Settlement>, later?: Partial<Settlement>][] = [
   [{}, {}],
   [{}, { state: 'aborted', status: null, ...UNSAID }],
@@ -80,48 +124,111 @@ const ENDS: [asked: Partial<Asking>, end: Partial<Settlement>, later?: Partial<S
 /** A roll-up as it says of itself what it is. */
 function sumUp(rows: readonly Settlement[]) {
   const [{ created_at, key_id, provider, model, account_id }] = rows as [Settlement]
-  const known = (column: 'tokens_in' | 'tokens_out' | 'tokens_cached' | 'tokens_reasoning') => rows.reduce<number | null>((sum, { [column]: value }) => (value === null ? sum : (sum ?? 0) + value), null)
-  const total = (some: readonly Settlement[], column: 'bytes_in' | 'bytes_out' | 'first_byte_ms' | 'total_ms') => some.reduce((sum, { [column]: value }) => sum + value!, 0)
-  const timed = rows.filter(({ first_byte_ms, total_ms }) => first_byte_ms !== null && total_ms !== null)
+  const known = (column: 'tokens_in' | 'tokens_out' | 'tokens_cached' | 'tokens_reasoning') =>
+    rows.reduce<number | null>(
+      (sum, { [column]: value }) => (value === null ? sum : (sum ?? 0) + value),
+      null,
+    )
+  const total = (
+    some: readonly Settlement[],
+    column: 'bytes_in' | 'bytes_out' | 'first_byte_ms' | 'total_ms',
+  ) => some.reduce((sum, { [column]: value }) => sum + value!, 0)
+  const timed = rows.filter(
+    ({ first_byte_ms, total_ms }) => first_byte_ms !== null && total_ms !== null,
+  )
   return {
-    hour: Math.floor(created_at / HOUR) * HOUR, key_id, provider, model: model ?? '', account_id, requests: rows.length,
-    errors: rows.filter(({ state, status, error }) => state !== 'aborted' && (status === null || status >= 400 || error !== null)).length,
-    aborted: rows.filter(({ state }) => state === 'aborted').length, unknown: 0,
-    unmetered: rows.filter(({ tokens_in, tokens_out }) => tokens_in === null && tokens_out === null).length,
-    bytes_in: total(rows, 'bytes_in'), bytes_out: total(rows, 'bytes_out'),
-    tokens_in: known('tokens_in'), tokens_out: known('tokens_out'), tokens_cached: known('tokens_cached'), tokens_reasoning: known('tokens_reasoning'),
-    answered: timed.length, first_byte_ms: total(timed, 'first_byte_ms'), total_ms: total(timed, 'total_ms'),
+    hour: Math.floor(created_at / HOUR) * HOUR,
+    key_id,
+    provider,
+    model: model ?? '',
+    account_id,
+    requests: rows.length,
+    errors: rows.filter(
+      ({ state, status, error }) =>
+        state !== 'aborted' && (status === null || status >= 400 || error !== null),
+    ).length,
+    aborted: rows.filter(({ state }) => state === 'aborted').length,
+    unknown: 0,
+    unmetered: rows.filter(({ tokens_in, tokens_out }) => tokens_in === null && tokens_out === null)
+      .length,
+    bytes_in: total(rows, 'bytes_in'),
+    bytes_out: total(rows, 'bytes_out'),
+    tokens_in: known('tokens_in'),
+    tokens_out: known('tokens_out'),
+    tokens_cached: known('tokens_cached'),
+    tokens_reasoning: known('tokens_reasoning'),
+    answered: timed.length,
+    first_byte_ms: total(timed, 'first_byte_ms'),
+    total_ms: total(timed, 'total_ms'),
   }
 }
 
-onEveryStore('a roll-up is what the requests of its hour, key, provider and model sum up to, however they ended', async (t, place) => {
-  const { store, ledger } = await openFor(t, place)
-  const ended: Settlement[] = []
-  for (const unit of [1, 2]) {
-    const asked = [0, HOUR].flatMap((before) => ENDS.map(([different, end, later = end]) => ({ before, end: unit === 1 ? end : later, one: asking('k', null, different) })))
-    const admissions = await Promise.all(asked.map(({ one }) => ledger.admit(one)))
-    asked.forEach(({ before, end, one }, i) => {
-      const admission = admissions[i]!
-      assert.ok(admission.admitted)
-      ended.push(settlement(one, { ...admission, created_at: admission.created_at - before }, end))
-      ledger.settle(ended.at(-1)!)
-    })
-    await until(async () => (await store.db.selectFrom('requests').select('seq').where('state', 'in', ['settled', 'aborted']).execute()).length === unit * asked.length)
-  }
-  const expected = [...Map.groupBy(ended, ({ created_at, key_id, provider, model }) => [Math.floor(created_at / HOUR), key_id, provider, model].join()).values()].map(sumUp)
-  const found = await store.db.selectFrom('usage_hours').selectAll().execute()
-  assert.equal(found.length, expected.length)
-  for (const sum of expected) {
-    const { hour, key_id, provider, model } = sum
-    assert.deepEqual({ ...found.find((row) => row.hour === hour && row.key_id === key_id && row.provider === provider && row.model === model) }, sum)
-  }
+onEveryStore(
+  'a roll-up is what the requests of its hour, key, provider and model sum up to, however they ended',
+  async (t, place) => {
+    const { store, ledger } = await openFor(t, place)
+    const ended: Settlement[] = []
+    for (const unit of [1, 2]) {
+      const asked = [0, HOUR].flatMap((before) =>
+        ENDS.map(([different, end, later = end]) => ({
+          before,
+          end: unit === 1 ? end : later,
+          one: asking('k', null, different),
+        })),
+      )
+      const admissions = await Promise.all(asked.map(({ one }) => ledger.admit(one)))
+      asked.forEach(({ before, end, one }, i) => {
+        const admission = admissions[i]!
+        assert.ok(admission.admitted)
+        ended.push(
+          settlement(one, { ...admission, created_at: admission.created_at - before }, end),
+        )
+        ledger.settle(ended.at(-1)!)
+      })
+      await until(
+        async () =>
+          (
+            await store.db
+              .selectFrom('requests')
+              .select('seq')
+              .where('state', 'in', ['settled', 'aborted'])
+              .execute()
+          ).length ===
+          unit * asked.length,
+      )
+    }
+    const expected = [
+      ...Map.groupBy(ended, ({ created_at, key_id, provider, model }) =>
+        [Math.floor(created_at / HOUR), key_id, provider, model].join(),
+      ).values(),
+    ].map(sumUp)
+    const found = await store.db.selectFrom('usage_hours').selectAll().execute()
+    assert.equal(found.length, expected.length)
+    for (const sum of expected) {
+      const { hour, key_id, provider, model } = sum
+      assert.deepEqual(
+        {
+          ...found.find(
+            (row) =>
+              row.hour === hour &&
+              row.key_id === key_id &&
+              row.provider === provider &&
+              row.model === model,
+          ),
+        },
+        sum,
+      )
+    }
 
-  // What is made of the ledger itself, by the minute, comes to the same.
-  const time = { from: ended[0]!.created_at - 2 * HOUR, to: ended.at(-1)!.created_at + HOUR }
-  const [minutes, hours] = await Promise.all([MINUTE, HOUR].map((finest) => store.read(summed, { ...time, finest })))
-  assert.ok(minutes!.length > 1)
-  assert.deepEqual(minutes, hours)
-})
+    // What is made of the ledger itself, by the minute, comes to the same.
+    const time = { from: ended[0]!.created_at - 2 * HOUR, to: ended.at(-1)!.created_at + HOUR }
+    const [minutes, hours] = await Promise.all(
+      [MINUTE, HOUR].map((finest) => store.read(summed, { ...time, finest })),
+    )
+    assert.ok(minutes!.length > 1)
+    assert.deepEqual(minutes, hours)
+  },
+)
 
 onEveryStore('roll-ups add up what is known to what is not', async (t, place) => {
   const { store, ledger } = await openFor(t, place)
@@ -131,59 +238,100 @@ onEveryStore('roll-ups add up what is known to what is not', async (t, place) =>
     assert.ok(admission.admitted)
     await store.run(settle, settlements([settlement(one, admission, { tokens_cached })]))
   }
-  const { requests, tokens_cached, tokens_reasoning } = await store.db.selectFrom('usage_hours').selectAll().executeTakeFirstOrThrow()
-  assert.deepEqual({ requests, tokens_cached, tokens_reasoning }, { requests: 4, tokens_cached: 7, tokens_reasoning: null })
+  const { requests, tokens_cached, tokens_reasoning } = await store.db
+    .selectFrom('usage_hours')
+    .selectAll()
+    .executeTakeFirstOrThrow()
+  assert.deepEqual(
+    { requests, tokens_cached, tokens_reasoning },
+    { requests: 4, tokens_cached: 7, tokens_reasoning: null },
+  )
 })
 
-onEveryStore('what a dead process had under way is unknown; what a live one has is not', async (t, place) => {
-  const dead = await openOn(place)
-  const lost = asking('k', null)
-  const late = asking('k', null)
-  assert.ok((await dead.ledger.admit(lost)).admitted)
-  const admission = await dead.ledger.admit(late)
-  assert.ok(admission.admitted)
-  const live = await openFor(t, place)
-  const states = async () => (await live.store.db.selectFrom('requests').select('state').orderBy('seq').execute()).map(({ state }) => state)
-  assert.deepEqual(await states(), ['reserved', 'reserved'])
-  assert.equal(await live.store.run(abandon, null), 0)
-  const { instance } = await live.store.db.selectFrom('requests').select('instance').executeTakeFirstOrThrow()
-  await live.store.db.deleteFrom('instances').where('id', '=', instance).execute()
-  assert.equal(await live.store.run(abandon, null), 2)
-  assert.deepEqual(await states(), ['unknown', 'unknown'])
-  // It was not dead after all: the row is completed and still counted once.
-  dead.ledger.settle(settlement(late, admission))
-  await dead.close()
-  assert.deepEqual(await states(), ['unknown', 'settled'])
-  const sums = await live.store.db.selectFrom('usage_hours').select((e) => [e.fn.sum<number>('requests').as('requests'), e.fn.sum<number>('unknown').as('unknown'), e.fn.sum<number>('unmetered').as('unmetered')]).executeTakeFirstOrThrow()
-  assert.deepEqual({ ...sums }, { requests: 2, unknown: 1, unmetered: 1 })
-})
-
-onEveryStore('an end that the store will never take does not keep those of others out', async (t, place) => {
-  const { store, ledger } = await openFor(t, place)
-  const all = Array.from({ length: 9 }, () => asking('k', null))
-  const admissions = await Promise.all(all.map((one) => ledger.admit(one)))
-  admissions.forEach((admission, i) => {
+onEveryStore(
+  'what a dead process had under way is unknown; what a live one has is not',
+  async (t, place) => {
+    const dead = await openOn(place)
+    const lost = asking('k', null)
+    const late = asking('k', null)
+    assert.ok((await dead.ledger.admit(lost)).admitted)
+    const admission = await dead.ledger.admit(late)
     assert.ok(admission.admitted)
-    ledger.settle(settlement(all[i]!, admission, i % 4 === 2 ? { state: null as never } : {}))
-  })
-  const states = async () => (await store.db.selectFrom('requests').select('state').orderBy('seq').execute()).map(({ state }) => state)
-  const whole = (i: number) => (i % 4 === 2 ? 'reserved' : 'settled')
-  await until(async () => (await states()).filter((state) => state === 'settled').length === 7)
-  assert.deepEqual(await states(), all.map((_, i) => whole(i)))
-  assert.equal((await store.db.selectFrom('usage_hours').select('requests').executeTakeFirstOrThrow()).requests, 7)
-  const later = asking('k', null)
-  const admission = await ledger.admit(later)
-  assert.ok(admission.admitted)
-  ledger.settle(settlement(later, admission))
-  await until(async () => (await states()).at(-1) === 'settled')
-})
+    const live = await openFor(t, place)
+    const states = async () =>
+      (await live.store.db.selectFrom('requests').select('state').orderBy('seq').execute()).map(
+        ({ state }) => state,
+      )
+    assert.deepEqual(await states(), ['reserved', 'reserved'])
+    assert.equal(await live.store.run(abandon, null), 0)
+    const { instance } = await live.store.db
+      .selectFrom('requests')
+      .select('instance')
+      .executeTakeFirstOrThrow()
+    await live.store.db.deleteFrom('instances').where('id', '=', instance).execute()
+    assert.equal(await live.store.run(abandon, null), 2)
+    assert.deepEqual(await states(), ['unknown', 'unknown'])
+    // It was not dead after all: the row is completed and still counted once.
+    dead.ledger.settle(settlement(late, admission))
+    await dead.close()
+    assert.deepEqual(await states(), ['unknown', 'settled'])
+    const sums = await live.store.db
+      .selectFrom('usage_hours')
+      .select((e) => [
+        e.fn.sum<number>('requests').as('requests'),
+        e.fn.sum<number>('unknown').as('unknown'),
+        e.fn.sum<number>('unmetered').as('unmetered'),
+      ])
+      .executeTakeFirstOrThrow()
+    assert.deepEqual({ ...sums }, { requests: 2, unknown: 1, unmetered: 1 })
+  },
+)
+
+onEveryStore(
+  'an end that the store will never take does not keep those of others out',
+  async (t, place) => {
+    const { store, ledger } = await openFor(t, place)
+    const all = Array.from({ length: 9 }, () => asking('k', null))
+    const admissions = await Promise.all(all.map((one) => ledger.admit(one)))
+    admissions.forEach((admission, i) => {
+      assert.ok(admission.admitted)
+      ledger.settle(settlement(all[i]!, admission, i % 4 === 2 ? { state: null as never } : {}))
+    })
+    const states = async () =>
+      (await store.db.selectFrom('requests').select('state').orderBy('seq').execute()).map(
+        ({ state }) => state,
+      )
+    const whole = (i: number) => (i % 4 === 2 ? 'reserved' : 'settled')
+    await until(async () => (await states()).filter((state) => state === 'settled').length === 7)
+    assert.deepEqual(
+      await states(),
+      all.map((_, i) => whole(i)),
+    )
+    assert.equal(
+      (await store.db.selectFrom('usage_hours').select('requests').executeTakeFirstOrThrow())
+        .requests,
+      7,
+    )
+    const later = asking('k', null)
+    const admission = await ledger.admit(later)
+    assert.ok(admission.admitted)
+    ledger.settle(settlement(later, admission))
+    await until(async () => (await states()).at(-1) === 'settled')
+  },
+)
 
 test('ends that the store does not take for now are written a second later, although nothing else happens', async (t) => {
   const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
   const tried: unknown[] = []
   const full = new StoreError('full', 'no room')
-  const run = (...call: Parameters<Store['run']>) => (call[0] === settle && tried.push(call[1]) === 1 ? Promise.reject(full) : store.run(...call))
-  const ledger = await openLedger(Object.create(store, { run: { value: run } }) as Store, 'ins', clock, openLog('silent'))
+  const run = (...call: Parameters<Store['run']>) =>
+    call[0] === settle && tried.push(call[1]) === 1 ? Promise.reject(full) : store.run(...call)
+  const ledger = await openLedger(
+    Object.create(store, { run: { value: run } }) as Store,
+    'ins',
+    clock,
+    openLog('silent'),
+  )
   t.after(() => ledger.close())
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const triedAfter = async (milliseconds: number): Promise<number> => {
@@ -208,7 +356,8 @@ onEveryStore('closing waits for settlements that are on their way', async (t, pl
   const one = asking('k', null)
   const admission = await ledger.admit(one)
   assert.ok(admission.admitted)
-  const state = async () => (await store.db.selectFrom('requests').select('state').executeTakeFirst())?.state
+  const state = async () =>
+    (await store.db.selectFrom('requests').select('state').executeTakeFirst())?.state
   await until(async () => (await state()) === 'reserved')
   const held = holdWriters(place, 400)
   await sleep(100)
@@ -222,7 +371,11 @@ onEveryStore('closing waits for settlements that are on their way', async (t, pl
 
 /** Nobody else writes the store for some milliseconds. */
 async function holdWriters({ data, databaseUrl }: Place, milliseconds: number): Promise<void> {
-  if (databaseUrl) return void (await query(databaseUrl, `begin; lock table requests in exclusive mode; select pg_sleep(${milliseconds / 1000}); commit`))
+  if (databaseUrl)
+    return void (await query(
+      databaseUrl,
+      `begin; lock table requests in exclusive mode; select pg_sleep(${milliseconds / 1000}); commit`,
+    ))
   const other = new DatabaseSync(join(data, 'tollmark.db'))
   other.exec('BEGIN IMMEDIATE')
   await sleep(milliseconds)

@@ -1,5 +1,6 @@
-// kill -9 at any moment: every request that the upstream received is in the ledger, none twice, and no window was exceeded. A file of tests for
-// each store calls this: both together would take longer than a file may.
+// kill -9 at any moment: every request that the upstream received is in the ledger, none twice, and
+// no window was exceeded. A file of tests for each store calls this: both together would take
+// longer than a file may.
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { createConnection } from 'node:net'
@@ -24,39 +25,71 @@ const RPM = 60
 export const KILLED = `what the upstream received is in the ledger after ${ROUNDS * TOGETHER} × kill -9 under load`
 
 export async function killUnderLoad(t: TestContext, place: Place): Promise<void> {
-  const fake = await startFake(answer(200, { 'Content-Type': 'application/json' }, '{"usage":{"prompt_tokens":1,"completion_tokens":2}}'))
+  const fake = await startFake(
+    answer(
+      200,
+      { 'Content-Type': 'application/json' },
+      '{"usage":{"prompt_tokens":1,"completion_tokens":2}}',
+    ),
+  )
   t.after(() => fake.close())
   const now = Date.now()
   const store = await openStore({ ...place, now })
   const account = await store.run(provideAccount, { name: null, plan: 'free', newId: 'acc_x', now })
   const wishes = { name: 'k', models: null, rpm: null, allowed_origins: null, expires_at: null }
-  const [free, limited] = [await createKey(store, account.id, wishes, now), await createKey(store, account.id, { ...wishes, rpm: RPM }, now)]
+  const [free, limited] = [
+    await createKey(store, account.id, wishes, now),
+    await createKey(store, account.id, { ...wishes, rpm: RPM }, now),
+  ]
   await store.close()
 
   for (let round = 0; round < ROUNDS; round++) {
     const times = Array.from({ length: TOGETHER }, (_, i) => 40 + ((round * 37 + i * 61) % 160))
-    await Promise.all(times.map((time) => loadUntilKilled(t, place, fake.origin, [free.secret, limited.secret], time)))
+    await Promise.all(
+      times.map((time) =>
+        loadUntilKilled(t, place, fake.origin, [free.secret, limited.secret], time),
+      ),
+    )
   }
 
   await using after = await openStore({ ...place, now })
   await after.run(enter, null)
   const rows = await after.db.selectFrom('requests').select(['id', 'context']).execute()
   assert.equal(new Set(rows.map(({ id }) => id)).size, rows.length)
-  // Every caller gives each of its requests a name, which goes upstream in one header and is hashed into the ledger from another.
+  // Every caller gives each of its requests a name, which goes upstream in one header and is hashed
+  // into the ledger from another.
   const written = Map.groupBy(rows, ({ context }) => context)
-  assert.ok([...written.values()].every((same) => same.length === 1), 'no request is written twice')
+  assert.ok(
+    [...written.values()].every((same) => same.length === 1),
+    'no request is written twice',
+  )
   assert.ok(fake.requests.length > 100, `the upstream heard of some (${fake.requests.length})`)
   for (const { rawHeaders } of fake.requests) {
     const name = headerOf(rawHeaders, 'x-name')!
-    assert.ok(written.has(hash('sha256', name).slice(0, 32)), `${name} was received, and is not in the ledger`)
+    assert.ok(
+      written.has(hash('sha256', name).slice(0, 32)),
+      `${name} was received, and is not in the ledger`,
+    )
   }
   const proof = await verifyWindows(after)
   assert.deepEqual(proof.violations, [])
 }
 
 /** Starts the server, calls it from many sides, and kills it after a time. */
-async function loadUntilKilled(t: TestContext, place: Place, upstream: string, [free = '', limited = '']: string[], milliseconds: number): Promise<void> {
-  const server = await spawnServer(t, { HOST: '127.0.0.1', ...settingsOf(place), LOG_LEVEL: 'silent', OPENAI_API_KEY: 'sk', TOLLMARK_UPSTREAM_OPENAI: upstream })
+async function loadUntilKilled(
+  t: TestContext,
+  place: Place,
+  upstream: string,
+  [free = '', limited = '']: string[],
+  milliseconds: number,
+): Promise<void> {
+  const server = await spawnServer(t, {
+    HOST: '127.0.0.1',
+    ...settingsOf(place),
+    LOG_LEVEL: 'silent',
+    OPENAI_API_KEY: 'sk',
+    TOLLMARK_UPSTREAM_OPENAI: upstream,
+  })
   const port = Number(new URL(server.url).port)
   // However slow the machine is, the server is under load when it is killed.
   await new Promise<void>((resolve) => {
@@ -71,12 +104,17 @@ async function loadUntilKilled(t: TestContext, place: Place, upstream: string, [
 
 let calls = 0
 
-/** One connection that calls again as soon as it is answered, until it is cut. @param pass told of each answer that came from the upstream */
+/**
+ * One connection that calls again as soon as it is answered, until it is cut. @param pass told of
+ * each answer that came from the upstream
+ */
 function callOn(port: number, secret: string, pass: () => void): void {
   const head = `POST /proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n`
   const again = () => {
     const name = `call-${++calls}`
-    socket.write(`${head}X-Name: ${name}\r\nX-Proxy-Context-Key: ${name}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`)
+    socket.write(
+      `${head}X-Name: ${name}\r\nX-Proxy-Context-Key: ${name}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`,
+    )
   }
   const socket = createConnection({ port, host: '127.0.0.1', noDelay: true }, again)
   socket.on('error', () => {})

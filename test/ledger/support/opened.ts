@@ -1,7 +1,12 @@
 // A ledger on a store in a folder, with clocks that the test moves.
 import type { TestContext } from 'node:test'
 import { systemClock, type Clock } from '../../../server/common/clock.ts'
-import { openLedger, type Asking, type Ledger, type Settlement } from '../../../server/ledger/ledger.ts'
+import {
+  openLedger,
+  type Asking,
+  type Ledger,
+  type Settlement,
+} from '../../../server/ledger/ledger.ts'
 import { openLog } from '../../../server/common/log.ts'
 import { enterInstance } from '../../../server/store/instance.ts'
 import { openStore, type Store } from '../../../server/store/open.ts'
@@ -20,7 +25,17 @@ export type Moved = Clock & { wallBy: number; monoBy: number }
 
 export function movedClock(): Moved {
   const real = systemClock(Date.now)
-  return { wallBy: 0, monoBy: 0, boot: real.boot, now() { return real.now() + this.wallBy }, mono() { return real.mono() + this.monoBy } }
+  return {
+    wallBy: 0,
+    monoBy: 0,
+    boot: real.boot,
+    now() {
+      return real.now() + this.wallBy
+    },
+    mono() {
+      return real.mono() + this.monoBy
+    },
+  }
 }
 
 /** What a ledger is opened with where its store may stand still. */
@@ -31,7 +46,11 @@ export type Grace = {
   onTrouble(error: unknown): void
 }
 
-export async function openOn(place: Place, clock: Moved = movedClock(), more?: Grace): Promise<Opened> {
+export async function openOn(
+  place: Place,
+  clock: Moved = movedClock(),
+  more?: Grace,
+): Promise<Opened> {
   const store = await openStore({ ...place, now: clock.now() })
   const rethrow = (error: unknown) => {
     throw error
@@ -49,27 +68,72 @@ export async function openOn(place: Place, clock: Moved = movedClock(), more?: G
   return { store, ledger, clock, close }
 }
 
-export async function openFor(t: TestContext, place: Place, clock?: Moved, more?: Grace): Promise<Opened> {
+export async function openFor(
+  t: TestContext,
+  place: Place,
+  clock?: Moved,
+  more?: Grace,
+): Promise<Opened> {
   const opened = await openOn(place, clock, more)
   t.after(() => opened.close())
   return opened
 }
 
 /** Lets time pass for everybody: our clocks, and the ledger's where it has one of its own. */
-export async function pass({ databaseUrl }: Place, milliseconds: number, ...clocks: Moved[]): Promise<void> {
+export async function pass(
+  { databaseUrl }: Place,
+  milliseconds: number,
+  ...clocks: Moved[]
+): Promise<void> {
   for (const clock of clocks) clock.monoBy += milliseconds
-  if (databaseUrl) await query(databaseUrl, `update ledger_clock set correction = correction + ${milliseconds * 1000}`)
+  if (databaseUrl)
+    await query(
+      databaseUrl,
+      `update ledger_clock set correction = correction + ${milliseconds * 1000}`,
+    )
 }
 
 let count = 0
 
 export function asking(key: string, rpm: number | null, more: Partial<Asking> = {}): Asking {
-  return { id: `req_${process.pid}_${++count}`, account_id: 'acc', key_id: key, rpm, provider: 'openai', model: 'gpt-5', endpoint: 'chat', method: 'POST', context: null, ...more }
+  return {
+    id: `req_${process.pid}_${++count}`,
+    account_id: 'acc',
+    key_id: key,
+    rpm,
+    provider: 'openai',
+    model: 'gpt-5',
+    endpoint: 'chat',
+    method: 'POST',
+    context: null,
+    ...more,
+  }
 }
 
-export function settlement({ account_id, key_id, provider, model }: Asking, { seq, created_at }: { seq: number; created_at: number }, more: Partial<Settlement> = {}): Settlement {
+export function settlement(
+  { account_id, key_id, provider, model }: Asking,
+  { seq, created_at }: { seq: number; created_at: number },
+  more: Partial<Settlement> = {},
+): Settlement {
   return {
-    seq, account_id, key_id, provider, model, created_at, state: 'settled', status: 200, error: null, credential_id: 'cred', first_byte_ms: 10, total_ms: 20,
-    bytes_in: 100, bytes_out: 200, tokens_in: 3, tokens_out: 4, tokens_cached: null, tokens_reasoning: null, ...more,
+    seq,
+    account_id,
+    key_id,
+    provider,
+    model,
+    created_at,
+    state: 'settled',
+    status: 200,
+    error: null,
+    credential_id: 'cred',
+    first_byte_ms: 10,
+    total_ms: 20,
+    bytes_in: 100,
+    bytes_out: 200,
+    tokens_in: 3,
+    tokens_out: 4,
+    tokens_cached: null,
+    tokens_reasoning: null,
+    ...more,
   }
 }

@@ -6,8 +6,20 @@ import type { Lane } from '../../../server/proxy/credentials/health.ts'
 import { seal, unseal } from '../../../server/proxy/credentials/encryption.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 
-const credential = (id: string, more: Partial<Credential> = {}): Credential => ({ id, provider: 'openai', secret: `sk-${id}`, values: {}, weight: 1, ...more })
-const table = createProviderTable({ instances: [{ provider: 'azure', values: { resource: 'one' } }, { provider: 'azure', values: { resource: 'two' } }] })
+const credential = (id: string, more: Partial<Credential> = {}): Credential => ({
+  id,
+  provider: 'openai',
+  secret: `sk-${id}`,
+  values: {},
+  weight: 1,
+  ...more,
+})
+const table = createProviderTable({
+  instances: [
+    { provider: 'azure', values: { resource: 'one' } },
+    { provider: 'azure', values: { resource: 'two' } },
+  ],
+})
 const OPENAI = table.find('api.openai.com', 443)!
 
 /** A lane of requests whose model is known. */
@@ -68,11 +80,18 @@ test('when a credential goes, only its own contexts move', () => {
 
 test('shares follow the weights, with a context or without', () => {
   const weights = { light: 1, middle: 2, heavy: 5, none: 0 }
-  const { pool } = poolOf(...Object.entries(weights).map(([id, weight]) => credential(id, { weight })))
+  const { pool } = poolOf(
+    ...Object.entries(weights).map(([id, weight]) => credential(id, { weight })),
+  )
   for (const contextOf of [String, () => null]) {
     const counts = { light: 0, middle: 0, heavy: 0, none: 0 }
-    for (let i = 0; i < 8_000; i++) counts[pool.pick(OPENAI, contextOf(i), null, LANE)!.id as keyof typeof counts]++
-    for (const [id, weight] of Object.entries(weights)) assert.ok(Math.abs(counts[id as keyof typeof counts] / 8_000 - weight / 8) < 0.03, JSON.stringify(counts))
+    for (let i = 0; i < 8_000; i++)
+      counts[pool.pick(OPENAI, contextOf(i), null, LANE)!.id as keyof typeof counts]++
+    for (const [id, weight] of Object.entries(weights))
+      assert.ok(
+        Math.abs(counts[id as keyof typeof counts] / 8_000 - weight / 8) < 0.03,
+        JSON.stringify(counts),
+      )
     assert.equal(counts.none, 0)
   }
 })
@@ -90,15 +109,28 @@ test('what takes no requests gets none, also where it is the only one or all oth
 
 test('how long an answer sends a credential to rest where the provider does not say, and at most', () => {
   const rests: [status: number, asked: number | null, milliseconds: number][] = [
-    [429, null, 10_000], [500, null, 1_000], [502, null, 1_000], [503, null, 2_000], [504, null, 1_000], [529, null, 2_000],
-    [400, null, 0], [401, null, 0], [403, 30_000, 0], [404, 5_000, 0], [429, 0, 0], [429, 59_999, 59_999], [429, 86_400_000, 60_000], [503, 86_400_000, 60_000],
+    [429, null, 10_000],
+    [500, null, 1_000],
+    [502, null, 1_000],
+    [503, null, 2_000],
+    [504, null, 1_000],
+    [529, null, 2_000],
+    [400, null, 0],
+    [401, null, 0],
+    [403, 30_000, 0],
+    [404, 5_000, 0],
+    [429, 0, 0],
+    [429, 59_999, 59_999],
+    [429, 86_400_000, 60_000],
+    [503, 86_400_000, 60_000],
   ]
   for (const [status, asked, milliseconds] of rests) {
     const [a, b] = [credential('a'), credential('b')]
     const { pool, later } = poolOf(a, b)
     pool.note(a, LANE, status, asked)
     assert.equal(pool.resting('a'), milliseconds, String(status))
-    if (milliseconds > 0) for (let i = 0; i < 20; i++) assert.equal(pool.pick(OPENAI, `c${i}`, null, LANE), b)
+    if (milliseconds > 0)
+      for (let i = 0; i < 20; i++) assert.equal(pool.pick(OPENAI, `c${i}`, null, LANE), b)
     later(milliseconds)
     assert.equal(pool.resting('a'), 0)
   }
@@ -108,14 +140,21 @@ test('a limit holds for its model, and where that is not known for its key; a su
   const [a, b] = [credential('a'), credential('b')]
   const lanes: [note: Lane, other: Lane][] = [
     [LANE, { model: 'another', key: 'key_1' }],
-    [{ model: null, key: 'key_1' }, { model: null, key: 'key_2' }],
+    [
+      { model: null, key: 'key_1' },
+      { model: null, key: 'key_2' },
+    ],
     [{ model: null, key: 'key_1' }, LANE],
-    [{ model: 'key key_1', key: 'key_2' }, { model: null, key: 'key_1' }],
+    [
+      { model: 'key key_1', key: 'key_2' },
+      { model: null, key: 'key_1' },
+    ],
     [{ model: null, key: 'm' }, LANE],
   ]
   for (const [lane, other] of lanes) {
     const { pool } = poolOf(a, b)
-    const picks = (by: Lane) => new Set(Array.from({ length: 40 }, (_, i) => pool.pick(OPENAI, `c${i}`, null, by)!.id))
+    const picks = (by: Lane) =>
+      new Set(Array.from({ length: 40 }, (_, i) => pool.pick(OPENAI, `c${i}`, null, by)!.id))
     pool.note(a, lane, 429, null)
     assert.deepEqual([picks(lane), picks(other).size], [new Set(['b']), 2])
     pool.note(a, other, 200, null)
@@ -126,35 +165,68 @@ test('a limit holds for its model, and where that is not known for its key; a su
   // A caller that makes up models fills no memory, and what it asked for first is forgotten first.
   const { pool } = poolOf(a, b)
   for (let i = 0; i < 1_001; i++) pool.note(a, { model: `made-up-${i}`, key: 'key_1' }, 429, null)
-  const free = (model: string) => new Set(Array.from({ length: 40 }, (_, i) => pool.pick(OPENAI, `c${i}`, null, { model, key: 'key_1' })!.id)).size === 2
-  assert.deepEqual([free('made-up-0'), free('made-up-1'), free('made-up-1000')], [true, false, false])
+  const free = (model: string) =>
+    new Set(
+      Array.from(
+        { length: 40 },
+        (_, i) => pool.pick(OPENAI, `c${i}`, null, { model, key: 'key_1' })!.id,
+      ),
+    ).size === 2
+  assert.deepEqual(
+    [free('made-up-0'), free('made-up-1'), free('made-up-1000')],
+    [true, false, false],
+  )
 })
 
 test('limits and troubles leave a credential unused only while another one is healthy', () => {
   const [a, b] = [credential('a'), credential('b')]
   const { pool } = poolOf(a, b)
-  const picks = () => new Set(Array.from({ length: 40 }, (_, i) => pool.pick(OPENAI, `c${i}`, null, LANE)!.id))
+  const picks = () =>
+    new Set(Array.from({ length: 40 }, (_, i) => pool.pick(OPENAI, `c${i}`, null, LANE)!.id))
   pool.note(a, LANE, 429, null)
   assert.deepEqual([picks(), pool.resting('a')], [new Set(['b']), 10_000])
   pool.note(b, LANE, 503, null)
   assert.deepEqual([picks(), pool.resting('a'), pool.resting('b')], [new Set(['a', 'b']), 0, 0])
   const alone = poolOf(a).pool
   alone.note(a, LANE, 429, 30_000)
-  assert.deepEqual([alone.pick(OPENAI, null, null, LANE), alone.resting('a'), alone.lastError('a')], [a, 0, { status: 429, code: null, ago: 0 }])
+  assert.deepEqual(
+    [alone.pick(OPENAI, null, null, LANE), alone.resting('a'), alone.lastError('a')],
+    [a, 0, { status: 429, code: null, ago: 0 }],
+  )
   // Neither one that takes no requests stands in for it, nor one for another host.
-  const spare = poolOf(a, credential('paused', { weight: 0 }), credential('else', { values: { resource: 'x' } })).pool
+  const spare = poolOf(
+    a,
+    credential('paused', { weight: 0 }),
+    credential('else', { values: { resource: 'x' } }),
+  ).pool
   spare.note(a, LANE, 429, null)
   assert.equal(spare.resting('a'), 0)
 })
 
 test('a 401 rests a credential only when a probe of ours fails too', async () => {
   const [a, b] = [credential('a'), credential('b')]
-  for (const [probe, milliseconds] of [[401, 60_000], [403, 60_000], [200, 0], [404, 0], [429, 0], [500, 0], [null, 0]] as const) {
+  for (const [probe, milliseconds] of [
+    [401, 60_000],
+    [403, 60_000],
+    [200, 0],
+    [404, 0],
+    [429, 0],
+    [500, 0],
+    [null, 0],
+  ] as const) {
     const { pool, probed, end, later } = poolOf(a, b)
     for (let i = 0; i < 50; i++) pool.note(a, LANE, 401, null)
-    assert.deepEqual([probed, pool.resting('a'), pool.lastError('a')?.status], [['a'], 0, 401], 'one probe at a time')
+    assert.deepEqual(
+      [probed, pool.resting('a'), pool.lastError('a')?.status],
+      [['a'], 0, 401],
+      'one probe at a time',
+    )
     await end(a, probe)
-    assert.deepEqual([pool.resting('a'), pool.lastError('a')?.status ?? null], [milliseconds, probe === 200 ? null : probe === null || probe === 404 ? 401 : probe], String(probe))
+    assert.deepEqual(
+      [pool.resting('a'), pool.lastError('a')?.status ?? null],
+      [milliseconds, probe === 200 ? null : probe === null || probe === 404 ? 401 : probe],
+      String(probe),
+    )
     pool.note(a, LANE, 401, null)
     later(29_999)
     pool.note(a, LANE, 401, null)
@@ -191,7 +263,10 @@ test('the last error is known until the credential works again; health is kept o
   for (const status of [404, 400]) pool.note(b, LANE, status, null)
   assert.deepEqual(pool.lastError('b'), { status: 503, code: null, ago: 500 })
   pool.use([b, credential('c')])
-  assert.deepEqual([pool.all.length, pool.lastError('a'), pool.resting('a'), pool.resting('b')], [2, null, 0, 1_500])
+  assert.deepEqual(
+    [pool.all.length, pool.lastError('a'), pool.resting('a'), pool.resting('b')],
+    [2, null, 0, 1_500],
+  )
   pool.note(b, LANE, 399, null)
   assert.deepEqual([pool.lastError('b'), pool.resting('b')], [null, 0])
 })
@@ -208,14 +283,19 @@ test('when the provider refuses all, the one that is back first is tried; a pinn
 })
 
 test('a credential goes to the very host that it is for', () => {
-  const [one, two] = ['one', 'two'].map((resource) => credential(resource, { provider: 'azure', values: { resource: resource.toUpperCase() } }))
+  const [one, two] = ['one', 'two'].map((resource) =>
+    credential(resource, { provider: 'azure', values: { resource: resource.toUpperCase() } }),
+  )
   const { pool } = poolOf(one!, two!, credential('openai'))
   for (let i = 0; i < 20; i++) {
     assert.equal(pool.pick(table.find('one.openai.azure.com', 443)!, `c${i}`, null, LANE), one)
     assert.equal(pool.pick(table.find('two.openai.azure.com', 443)!, `c${i}`, null, LANE), two)
     assert.equal(pool.pick(OPENAI, `c${i}`, null, LANE)!.id, 'openai')
   }
-  assert.equal(poolOf(one!).pool.pick(table.find('two.openai.azure.com', 443)!, null, null, LANE), null)
+  assert.equal(
+    poolOf(one!).pool.pick(table.find('two.openai.azure.com', 443)!, null, null, LANE),
+    null,
+  )
   assert.equal(table.find('three.openai.azure.com', 443), null)
   assert.equal(pool.pick(table.find('api.anthropic.com', 443)!, null, null, LANE), null)
 })
@@ -235,7 +315,8 @@ test('Retry-After is read in each of its forms', () => {
     [['Retry-After-Ms', ''], null],
     [['X-Ratelimit-Limit-Requests', '9'], null],
   ]
-  for (const [headers, milliseconds] of rows) assert.equal(retryAfter(headers, now), milliseconds, headers.join())
+  for (const [headers, milliseconds] of rows)
+    assert.equal(retryAfter(headers, now), milliseconds, headers.join())
 })
 
 test('a sealed secret opens for its own record under its own key only', () => {

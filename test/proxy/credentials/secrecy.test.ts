@@ -1,4 +1,5 @@
-// Whatever goes wrong, no secret of a caller or of ours stands in the log or in an answer of the proxy.
+// Whatever goes wrong, no secret of a caller or of ours stands in the log or in an answer of the
+// proxy.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openLog } from '../../../server/common/log.ts'
@@ -11,8 +12,18 @@ const THEIRS = 'AIzaSyTheCallersOwnGoogleKey0123456789'
 test('neither the log nor an answer holds a key, valid or not, nor what the caller sent as a credential', async (t) => {
   const lines: string[] = []
   const log = openLog('debug', { write: (line) => void lines.push(line) })
-  const served = await startServed(t, answer(200, {}, '{}'), { TOLLMARK_FIRST_BYTE_TIMEOUT: '200ms' }, undefined, log)
-  const [valid, expired, scoped] = [await served.key(), await served.key({ expires_at: 1 }), await served.key({ models: ['gpt-*'] })]
+  const served = await startServed(
+    t,
+    answer(200, {}, '{}'),
+    { TOLLMARK_FIRST_BYTE_TIMEOUT: '200ms' },
+    undefined,
+    log,
+  )
+  const [valid, expired, scoped] = [
+    await served.key(),
+    await served.key({ expires_at: 1 }),
+    await served.key({ models: ['gpt-*'] }),
+  ]
   const typo = `${valid.secret.slice(0, -1)}${valid.secret.endsWith('0') ? '1' : '0'}`
   const gemini = `${GOOGLE}/v1beta/models/gemini-x:generateContent`
   const cases: [secret: string, address: string, script?: Script][] = [
@@ -29,13 +40,20 @@ test('neither the log nor an answer holds a key, valid or not, nor what the call
   ]
   for (const [secret, address, script] of cases) {
     served.fake.play(script ?? answer(200, {}, '{}'))
-    const got = await served.send(secret, address, { body: '{"model":"o3"}', headers: { 'X-Api-Key': THEIRS, Cookie: `session=${THEIRS}` } })
+    const got = await served.send(secret, address, {
+      body: '{"model":"o3"}',
+      headers: { 'X-Api-Key': THEIRS, Cookie: `session=${THEIRS}` },
+    })
     const said = `${got.rawHeaders.join('\n')}\n${got.body.toString()}`
-    for (const hidden of [secret, secret.split('_')[2]!, THEIRS, ...Object.values(SECRETS)]) assert.ok(!said.includes(hidden), `${address}: ${said}`)
+    for (const hidden of [secret, secret.split('_')[2]!, THEIRS, ...Object.values(SECRETS)])
+      assert.ok(!said.includes(hidden), `${address}: ${said}`)
   }
   await until(() => lines.filter((line) => line.includes('/proxy')).length >= cases.length)
   const written = lines.join('')
-  for (const { secret } of [valid, expired, scoped]) assert.ok(!written.includes(secret.split('_')[2]!), 'a key is in the log')
-  for (const hidden of [THEIRS, typo, ...Object.values(SECRETS)]) assert.ok(!written.includes(hidden), `${hidden} is in the log`)
-  for (const { target, rawHeaders } of served.fake.requests) assert.ok(!`${target} ${rawHeaders.join(' ')}`.includes(THEIRS))
+  for (const { secret } of [valid, expired, scoped])
+    assert.ok(!written.includes(secret.split('_')[2]!), 'a key is in the log')
+  for (const hidden of [THEIRS, typo, ...Object.values(SECRETS)])
+    assert.ok(!written.includes(hidden), `${hidden} is in the log`)
+  for (const { target, rawHeaders } of served.fake.requests)
+    assert.ok(!`${target} ${rawHeaders.join(' ')}`.includes(THEIRS))
 })

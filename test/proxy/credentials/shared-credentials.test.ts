@@ -11,8 +11,15 @@ const JSON_TYPE = { 'Content-Type': 'application/json' }
 const OK = answer(200, JSON_TYPE, '{}')
 const SPARE = 'sk-spare-upstream'
 
-/** A server with two credentials of OpenAI, and a way to ask for a model with a key, which says whose credential went up and what came back. */
-async function startShared(t: TestContext, bad: (model: string, secret: string) => Script | null, probe: Script) {
+/**
+ * A server with two credentials of OpenAI, and a way to ask for a model with a key, which says
+ * whose credential went up and what came back.
+ */
+async function startShared(
+  t: TestContext,
+  bad: (model: string, secret: string) => Script | null,
+  probe: Script,
+) {
   const served = await startServed(t, async (call) => {
     const secret = headerOf(call.received.rawHeaders, 'authorization')!.slice('Bearer '.length)
     if (call.received.method === 'GET') return probe(call)
@@ -20,22 +27,35 @@ async function startShared(t: TestContext, bad: (model: string, secret: string) 
     return (bad(model, secret) ?? OK)(call)
   })
   const admin = (await manager(served)).api
-  const spare = (await admin('POST', 'credentials', { provider: 'openai', name: 'spare', secret: SPARE })).json<{ id: string }>().id
+  const spare = (
+    await admin('POST', 'credentials', { provider: 'openai', name: 'spare', secret: SPARE })
+  ).json<{ id: string }>().id
   const tryOut = () => admin('POST', `credentials/${spare}/test`)
   const [one, two] = [await served.key({ models: ['*'] }), await served.key({ models: ['*'] })]
   const probes = () => served.fake.requests.filter(({ method }) => method === 'GET').length
   const ask = async (key: typeof one, model: string, context: string) => {
-    const got = await served.send(key.secret, CHAT, { body: JSON.stringify({ model }), headers: { ...JSON_TYPE, 'X-Proxy-Context-Key': context } })
+    const got = await served.send(key.secret, CHAT, {
+      body: JSON.stringify({ model }),
+      headers: { ...JSON_TYPE, 'X-Proxy-Context-Key': context },
+    })
     const asked = served.fake.requests.findLast(({ method }) => method === 'POST')!
-    return { status: got.status, secret: headerOf(asked.rawHeaders, 'authorization')!.slice('Bearer '.length) }
+    return {
+      status: got.status,
+      secret: headerOf(asked.rawHeaders, 'authorization')!.slice('Bearer '.length),
+    }
   }
   /** The contexts of a key that go to each of the two. */
   const spread = async (key: typeof one, model: string) => {
     const used = new Set<string>()
-    for (let i = 0; i < 30 && used.size < 2; i++) used.add((await ask(key, model, `conversation ${i}`)).secret)
+    for (let i = 0; i < 30 && used.size < 2; i++)
+      used.add((await ask(key, model, `conversation ${i}`)).secret)
     return [...used].sort()
   }
-  const resting = async () => (await admin('GET', 'credentials')).json<{ data: { provider: string; resting_ms: number }[] }>().data.filter(({ provider }) => provider === 'openai').map(({ resting_ms }) => resting_ms > 0)
+  const resting = async () =>
+    (await admin('GET', 'credentials'))
+      .json<{ data: { provider: string; resting_ms: number }[] }>()
+      .data.filter(({ provider }) => provider === 'openai')
+      .map(({ resting_ms }) => resting_ms > 0)
   return { served, one, two, ask, spread, probes, resting, tryOut }
 }
 
@@ -43,9 +63,19 @@ const BOTH = [SECRETS.OPENAI_API_KEY, SPARE].sort()
 
 test('a model that always answers 401 or 429 costs others nothing', async (t) => {
   for (const status of [401, 403, 429, 503]) {
-    const { one, two, ask, spread, probes, resting } = await startShared(t, (model) => (model === 'bad' ? answer(status, { ...JSON_TYPE, 'Retry-After': '3600' }, '{}') : null), OK)
-    for (let i = 0; i < 4; i++) assert.equal((await ask(one, 'bad', `conversation ${i}`)).status, status)
-    assert.deepEqual([await spread(two, 'good'), await spread(one, 'good')], [BOTH, BOTH], String(status))
+    const { one, two, ask, spread, probes, resting } = await startShared(
+      t,
+      (model) =>
+        model === 'bad' ? answer(status, { ...JSON_TYPE, 'Retry-After': '3600' }, '{}') : null,
+      OK,
+    )
+    for (let i = 0; i < 4; i++)
+      assert.equal((await ask(one, 'bad', `conversation ${i}`)).status, status)
+    assert.deepEqual(
+      [await spread(two, 'good'), await spread(one, 'good')],
+      [BOTH, BOTH],
+      String(status),
+    )
     assert.ok(probes() <= (status === 401 ? 2 : 0), `${probes()} probes`)
     assert.deepEqual(await resting(), [false, false])
   }
@@ -56,24 +86,43 @@ test('a credential that the provider refuses is left unused, and used again when
   const { two, one, ask, spread, probes, resting, tryOut } = await startShared(
     t,
     (_, secret) => (secret === refused ? answer(401, JSON_TYPE, '{}') : null),
-    (call) => answer(headerOf(call.received.rawHeaders, 'authorization') === `Bearer ${refused}` ? 401 : 200, JSON_TYPE, '{}')(call),
+    (call) =>
+      answer(
+        headerOf(call.received.rawHeaders, 'authorization') === `Bearer ${refused}` ? 401 : 200,
+        JSON_TYPE,
+        '{}',
+      )(call),
   )
   for (let i = 0; (await ask(one, 'm', `conversation ${i}`)).status === 200; i++);
   await until(async () => (await resting())[1] === true)
-  assert.deepEqual([probes(), await resting(), await spread(two, 'm')], [1, [false, true], [SECRETS.OPENAI_API_KEY]])
+  assert.deepEqual(
+    [probes(), await resting(), await spread(two, 'm')],
+    [1, [false, true], [SECRETS.OPENAI_API_KEY]],
+  )
   refused = ''
   await tryOut()
   assert.deepEqual([await resting(), await spread(two, 'm')], [[false, false], BOTH])
 })
 
 test('a limit sends requests for its model to the other credential', async (t) => {
-  const { one, two, ask, spread, resting } = await startShared(t, (model, secret) => (model === 'busy' && secret === SPARE ? answer(429, JSON_TYPE, '{}') : null), OK)
+  const { one, two, ask, spread, resting } = await startShared(
+    t,
+    (model, secret) => (model === 'busy' && secret === SPARE ? answer(429, JSON_TYPE, '{}') : null),
+    OK,
+  )
   for (let i = 0; (await ask(one, 'busy', `conversation ${i}`)).status === 200; i++);
-  assert.deepEqual([await spread(two, 'busy'), await spread(two, 'other'), await resting()], [[SECRETS.OPENAI_API_KEY], BOTH, [false, true]])
+  assert.deepEqual(
+    [await spread(two, 'busy'), await spread(two, 'other'), await resting()],
+    [[SECRETS.OPENAI_API_KEY], BOTH, [false, true]],
+  )
 })
 
 test('a test call that the provider does not answer ends with the server, and there is one at a time', async (t) => {
-  const shared = await startShared(t, () => answer(401, JSON_TYPE, '{}'), (call) => call.gone())
+  const shared = await startShared(
+    t,
+    () => answer(401, JSON_TYPE, '{}'),
+    (call) => call.gone(),
+  )
   for (let i = 0; i < 5; i++) await shared.ask(shared.one, 'm', 'the same conversation')
   await until(() => shared.probes() === 1)
   await shared.served.running[Symbol.asyncDispose]()

@@ -1,4 +1,5 @@
-// While one key, account or address does its worst, the requests of every other are answered. In full volume: `npm run bench -- fairness`.
+// While one key, account or address does its worst, the requests of every other are answered. In
+// full volume: `npm run bench -- fairness`.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { provideAccount } from '../../../server/accounts/accounts.ts'
@@ -15,8 +16,15 @@ import { Hostile } from './hostile.ts'
 
 /** Small, so that an attack uses all of it. */
 const LIMITS = {
-  TOLLMARK_MAX_OPEN: '40', TOLLMARK_MAX_BODY: '256KB', TOLLMARK_MAX_HELD: '1MB', TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '150', TOLLMARK_UPLOADS: '8', TOLLMARK_CONVERSIONS: '1',
-  TOLLMARK_CONVERSION_QUEUE: '8', TOLLMARK_PLANS: '{"team":{"conversions_per_day":null}}', TOLLMARK_BODY_GRACE: '30s',
+  TOLLMARK_MAX_OPEN: '40',
+  TOLLMARK_MAX_BODY: '256KB',
+  TOLLMARK_MAX_HELD: '1MB',
+  TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '150',
+  TOLLMARK_UPLOADS: '8',
+  TOLLMARK_CONVERSIONS: '1',
+  TOLLMARK_CONVERSION_QUEUE: '8',
+  TOLLMARK_PLANS: '{"team":{"conversions_per_day":null}}',
+  TOLLMARK_BODY_GRACE: '30s',
 }
 const ADDRESS = 'https://api.openai.com/v1/chat/completions'
 /** Requests of the others, one after another and two at a time. */
@@ -34,8 +42,13 @@ async function openPlace(t: TestContext): Promise<Place> {
     t,
     async (provider) => {
       const body = await provider.body()
-      if (!body.includes('endless')) return provider.write(`${head(200, { 'Content-Type': 'application/json', 'Content-Length': '2' })}{}`)
-      provider.write(head(200, { 'Content-Type': 'text/event-stream', 'Transfer-Encoding': 'chunked' }))
+      if (!body.includes('endless'))
+        return provider.write(
+          `${head(200, { 'Content-Type': 'application/json', 'Content-Length': '2' })}{}`,
+        )
+      provider.write(
+        head(200, { 'Content-Type': 'text/event-stream', 'Transfer-Encoding': 'chunked' }),
+      )
       for (let i = 0; i < 40; i++) provider.write(chunk(`data: ${'x'.repeat(8_000)}\n\n`))
       await provider.gone()
     },
@@ -44,30 +57,78 @@ async function openPlace(t: TestContext): Promise<Place> {
   const { store, keys } = served.running
   const now = Date.now()
   const account = async (name: string) => {
-    const { token } = await createToken(store, { name, plan: 'team' }, { name, scopes: ['convert', 'manage'], expiresAt: null }, now)
-    const { id } = await store.run(provideAccount, { name, plan: 'team', newId: newId('acc', now), now })
-    const key = async (wishes: Partial<KeyWishes>) => (await createKey(store, id, { name, models: ['gpt-*', 'whisper-*'], rpm: null, allowed_origins: null, expires_at: null, ...wishes }, now)).secret
+    const { token } = await createToken(
+      store,
+      { name, plan: 'team' },
+      { name, scopes: ['convert', 'manage'], expiresAt: null },
+      now,
+    )
+    const { id } = await store.run(provideAccount, {
+      name,
+      plan: 'team',
+      newId: newId('acc', now),
+      now,
+    })
+    const key = async (wishes: Partial<KeyWishes>) =>
+      (
+        await createKey(
+          store,
+          id,
+          {
+            name,
+            models: ['gpt-*', 'whisper-*'],
+            rpm: null,
+            allowed_origins: null,
+            expires_at: null,
+            ...wishes,
+          },
+          now,
+        )
+      ).secret
     return { token: token.secret, key: await key({}), usedUp: await key({ rpm: 1 }) }
   }
   const [attacker, other] = [await account('attacker'), await account('other')]
   await keys?.refresh()
-  assert.equal((await served.send(attacker.usedUp, ADDRESS, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"model":"gpt-5"}' })).status, 200)
+  assert.equal(
+    (
+      await served.send(attacker.usedUp, ADDRESS, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: '{"model":"gpt-5"}',
+      })
+    ).status,
+    200,
+  )
   return { ...attacker, served, port: served.port, other, many: 24, body: 250 * 1024 }
 }
 
 /** What the others do, and what they are answered. */
 const OTHERS: Record<Attack['others'], (place: Place) => Promise<number>> = {
   proxy: async ({ served, other }) =>
-    (await served.send(other.key, ADDRESS, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"model":"gpt-5","messages":[{"role":"user","content":"hello"}]}' })).status,
+    (
+      await served.send(other.key, ADDRESS, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: '{"model":"gpt-5","messages":[{"role":"user","content":"hello"}]}',
+      })
+    ).status,
   convert: async ({ served, other }) => {
     const { contentType, body } = form(file('page.html', PAGE))
-    return (await call(served.running.url, '/api/v1/convert', { method: 'POST', token: other.token, headers: { 'content-type': contentType }, body })).status
+    return (
+      await call(served.running.url, '/api/v1/convert', {
+        method: 'POST',
+        token: other.token,
+        headers: { 'content-type': contentType },
+        body,
+      })
+    ).status
   },
 }
 
 test('whatever one does, the requests of others are answered', async (t) => {
   const place = await openPlace(t)
-  for (const attack of ATTACKS.filter(({ large }) => large !== true)) await t.test(attack.name, { timeout: PATIENCE_MS * 2 }, (t) => underAttack(t, place, attack))
+  for (const attack of ATTACKS.filter(({ large }) => large !== true))
+    await t.test(attack.name, { timeout: PATIENCE_MS * 2 }, (t) => underAttack(t, place, attack))
 })
 
 async function underAttack(t: TestContext, place: Place, attack: Attack): Promise<void> {
@@ -78,9 +139,15 @@ async function underAttack(t: TestContext, place: Place, attack: Attack): Promis
   await attack.begin(place, hostile)
   for (let i = 0; i < CALLS; i += 2) {
     const statuses = await Promise.race([Promise.all([others(place), others(place)]), patience(t)])
-    assert.deepEqual(statuses, [200, 200], `call ${i}; the attacker got ${JSON.stringify(hostile.answers)}`)
+    assert.deepEqual(
+      statuses,
+      [200, 200],
+      `call ${i}; the attacker got ${JSON.stringify(hostile.answers)}`,
+    )
   }
-  const strange = Object.keys(hostile.answers).filter((status) => !attack.answers.includes(Number(status)))
+  const strange = Object.keys(hostile.answers).filter(
+    (status) => !attack.answers.includes(Number(status)),
+  )
   assert.deepEqual(strange, [], `the attacker got ${JSON.stringify(hostile.answers)}`)
 }
 
@@ -93,9 +160,22 @@ function patience(t: TestContext): Promise<string> {
 
 test('every limit is held against an attack, or is nobody’s to use up', () => {
   const areas = new Map(settings())
-  const limits = ['server', 'conversion', 'proxy'].flatMap((area) => areas.get(area)!).map(({ name }) => name)
-  const bounding = limits.filter((name) => /_(?:MAX_\w+|UPLOADS|CONVERSIONS|QUEUE|TIMEOUT|IDLE|DEADLINE|HEAP|GRACE)$/.test(name) && name !== 'TOLLMARK_STORE_GRACE')
+  const limits = ['server', 'conversion', 'proxy']
+    .flatMap((area) => areas.get(area)!)
+    .map(({ name }) => name)
+  const bounding = limits.filter(
+    (name) =>
+      /_(?:MAX_\w+|UPLOADS|CONVERSIONS|QUEUE|TIMEOUT|IDLE|DEADLINE|HEAP|GRACE)$/.test(name) &&
+      name !== 'TOLLMARK_STORE_GRACE',
+  )
   const held = new Set([...ATTACKS.flatMap(({ against }) => against), ...Object.keys(NOT_SHARED)])
-  assert.deepEqual(bounding.filter((name) => !held.has(name)), [])
-  assert.deepEqual([...held].filter((name) => !limits.includes(name)), [], 'a setting that is none')
+  assert.deepEqual(
+    bounding.filter((name) => !held.has(name)),
+    [],
+  )
+  assert.deepEqual(
+    [...held].filter((name) => !limits.includes(name)),
+    [],
+    'a setting that is none',
+  )
 })

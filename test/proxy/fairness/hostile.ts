@@ -10,7 +10,10 @@ export interface Sent {
   readonly reads?: boolean
   /** The address it comes from. */
   readonly from?: string
-  /** Sends the first bytes again as soon as an answer has come, on a new connection where that one was closed. */
+  /**
+   * Sends the first bytes again as soon as an answer has come, on a new connection where that one
+   * was closed.
+   */
   readonly again?: boolean
 }
 
@@ -26,9 +29,16 @@ export class Hostile {
     this.#port = port
   }
 
-  /** Opens a connection; resolves when the system has taken the first bytes, or the connection has failed. */
+  /**
+   * Opens a connection; resolves when the system has taken the first bytes, or the connection has
+   * failed.
+   */
   async open(sent: Sent): Promise<void> {
-    const socket = connect({ port: this.#port, host: '127.0.0.1', ...(sent.from === undefined ? {} : { localAddress: sent.from }) })
+    const socket = connect({
+      port: this.#port,
+      host: '127.0.0.1',
+      ...(sent.from === undefined ? {} : { localAddress: sent.from }),
+    })
     this.#sockets.add(socket)
     socket.setNoDelay(true).on('error', () => {})
     let timer: NodeJS.Timeout | undefined

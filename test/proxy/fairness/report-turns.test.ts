@@ -1,4 +1,5 @@
-// Answers that come again and again are read in turns: what many of them send at the same time does not hold up the answer of another key.
+// Answers that come again and again are read in turns: what many of them send at the same time does
+// not hold up the answer of another key.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
@@ -6,22 +7,37 @@ import { test } from 'node:test'
 import { createSender, dialOf, type UpstreamCall } from '../../../server/http1/client/client.ts'
 import { until } from '../../support/until.ts'
 
-const LIMITS = { connect: 10_000, firstByte: 10_000, idle: 10_000, keepAlive: 1_000, idlePerDial: 1 }
+const LIMITS = {
+  connect: 10_000,
+  firstByte: 10_000,
+  idle: 10_000,
+  keepAlive: 1_000,
+  idlePerDial: 1,
+}
 const STREAMS = 150
 const EVENTS = 60
 
 /** An upstream that answers with an event in each turn of its event loop. */
 async function busyUpstream() {
   const server = createServer((socket) => {
-    socket.on('error', () => {}).once('data', () => {
-      let left = EVENTS
-      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
-      const next = (): void => void (socket.write(left-- > 0 ? '3\r\nabc\r\n' : '0\r\n\r\n'), left >= 0 && setTimeout(next, 1))
-      next()
-    })
+    socket
+      .on('error', () => {})
+      .once('data', () => {
+        let left = EVENTS
+        socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
+        const next = (): void =>
+          void (
+            socket.write(left-- > 0 ? '3\r\nabc\r\n' : '0\r\n\r\n'),
+            left >= 0 && setTimeout(next, 1)
+          )
+        next()
+      })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  return { dial: dialOf(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)), close: () => server.close() }
+  return {
+    dial: dialOf(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)),
+    close: () => server.close(),
+  }
 }
 
 test('many busy answers of one key are read a few in a turn, and whole', async (t) => {
@@ -36,24 +52,44 @@ test('many busy answers of one key are read a few in a turn, and whole', async (
   let bytes = 0
   const calls: UpstreamCall[] = Array.from({ length: STREAMS }, (_, i) => {
     let heard = 0
-    return sender.send({ dial: upstream.dial, method: 'GET', path: '/', headers: [], body: null, owner: { account_id: 'a', key_id: 'a' } }, {
-      onInterim() {},
-      // One whose caller is slow stays paused, whoever has its turn.
-      onHead: () => void (i === 0 && setImmediate(() => calls[0]!.pause())),
-      onBody: (chunk) => void (bytes += chunk.length),
-      // The first two pieces of each may come at any time.
-      onPause: () => void pieces.push({ turn, again: heard++ > 1 }),
-      onEnd: () => void ended++,
-      onError: (error) => assert.fail(error),
-    })
+    return sender.send(
+      {
+        dial: upstream.dial,
+        method: 'GET',
+        path: '/',
+        headers: [],
+        body: null,
+        owner: { account_id: 'a', key_id: 'a' },
+      },
+      {
+        onInterim() {},
+        // One whose caller is slow stays paused, whoever has its turn.
+        onHead: () => void (i === 0 && setImmediate(() => calls[0]!.pause())),
+        onBody: (chunk) => void (bytes += chunk.length),
+        // The first two pieces of each may come at any time.
+        onPause: () => void pieces.push({ turn, again: heard++ > 1 }),
+        onEnd: () => void ended++,
+        onError: (error) => assert.fail(error),
+      },
+    )
   })
   await until(() => ended === STREAMS - 1)
   calls[0]!.resume()
   await until(() => ended === STREAMS)
   assert.equal(bytes, STREAMS * EVENTS * 3)
-  const inTurns = [...Map.groupBy(pieces.filter(({ again }) => again), (piece) => piece.turn).values()].map((all) => all.length)
+  const inTurns = [
+    ...Map.groupBy(
+      pieces.filter(({ again }) => again),
+      (piece) => piece.turn,
+    ).values(),
+  ].map((all) => all.length)
   // All may come at once as long as nobody has had to wait.
-  const inLongTurns = inTurns.filter((pieces) => pieces > 64).reduce((all, pieces) => all + pieces, 0)
+  const inLongTurns = inTurns
+    .filter((pieces) => pieces > 64)
+    .reduce((all, pieces) => all + pieces, 0)
   const share = inLongTurns / inTurns.reduce((all, pieces) => all + pieces, 0)
-  assert.ok(share < 0.25, `${Math.round(100 * share)} % of the pieces were read in turns of more than 64`)
+  assert.ok(
+    share < 0.25,
+    `${Math.round(100 * share)} % of the pieces were read in turns of more than 64`,
+  )
 })

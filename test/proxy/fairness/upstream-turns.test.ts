@@ -1,4 +1,5 @@
-// A large body that is held goes up a few pieces in a turn of the event loop: an upstream that reads fast would else take all of it in one.
+// A large body that is held goes up a few pieces in a turn of the event loop: an upstream that
+// reads fast would else take all of it in one.
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
@@ -17,13 +18,31 @@ function greedySocket() {
   let turn = 0
   const next = (): void => void (turn++, setImmediate(next).unref())
   next()
-  const socket = { destroyed: false, writableLength: 0, write: (bytes: Buffer | string) => (turns.push(...(bytes.length === PIECE.length ? [turn] : [])), true) }
+  const socket = {
+    destroyed: false,
+    writableLength: 0,
+    write: (bytes: Buffer | string) => (
+      turns.push(...(bytes.length === PIECE.length ? [turn] : [])),
+      true
+    ),
+  }
   return { socket, turns }
 }
 
 function send(socket: object, turns: LoopTurns, owner: string): Sending {
-  const body = { length: PIECES * PIECE.length, held: Array.from({ length: PIECES }, () => PIECE), heldTrailers: [], rest: null, watch: null, trailers: (raw: string[]) => raw }
-  const sending = new Sending(socket as Socket, { dial, method: 'POST', path: '/', headers: [], body }, (write) => turns.take({ account_id: owner, key_id: owner }, write))
+  const body = {
+    length: PIECES * PIECE.length,
+    held: Array.from({ length: PIECES }, () => PIECE),
+    heldTrailers: [],
+    rest: null,
+    watch: null,
+    trailers: (raw: string[]) => raw,
+  }
+  const sending = new Sending(
+    socket as Socket,
+    { dial, method: 'POST', path: '/', headers: [], body },
+    (write) => turns.take({ account_id: owner, key_id: owner }, write),
+  )
   sending.writeNow()
   return sending
 }
@@ -35,7 +54,9 @@ test('a few pieces are written in each turn, of two bodies by turns', async () =
   await until(() => sendings.every(({ done }) => done))
   assert.equal(one.turns.length, PIECES)
   for (const { turns } of [one, other]) {
-    const most = Math.max(...[...Map.groupBy(turns, (turn) => turn).values()].map((all) => all.length))
+    const most = Math.max(
+      ...[...Map.groupBy(turns, (turn) => turn).values()].map((all) => all.length),
+    )
     assert.ok(most <= 8, `${most} pieces in a turn`)
   }
   assert.ok(Math.abs(one.turns.at(-1)! - other.turns.at(-1)!) <= 4, 'both end together')

@@ -1,4 +1,5 @@
-// When the caller leaves, the provider hears of it at once, and the ledger says so with what had been used by then.
+// When the caller leaves, the provider hears of it at once, and the ledger says so with what had
+// been used by then.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
@@ -10,11 +11,22 @@ import { relay } from '../../../server/proxy/forward/relay.ts'
 import type { Outgoing, Sender } from '../../../server/http1/client/client.ts'
 import { ANTHROPIC, startServed } from '../support/served.ts'
 
-const START = 'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","model":"claude","usage":{"input_tokens":9,"output_tokens":1}}}\n\n'
+const START =
+  'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","model":"claude","usage":{"input_tokens":9,"output_tokens":1}}}\n\n'
 
 /** TABLE of moments at which a caller leaves. */
-const MOMENTS: { name: string; plays: (call: Call) => Promise<void>; waits: (answered: Promise<[IncomingMessage]>) => Promise<unknown>; tokens: number | null }[] = [
-  { name: 'before there is an answer', plays: (call) => call.gone(), waits: () => Promise.resolve(), tokens: null },
+const MOMENTS: {
+  name: string
+  plays: (call: Call) => Promise<void>
+  waits: (answered: Promise<[IncomingMessage]>) => Promise<unknown>
+  tokens: number | null
+}[] = [
+  {
+    name: 'before there is an answer',
+    plays: (call) => call.gone(),
+    waits: () => Promise.resolve(),
+    tokens: null,
+  },
   {
     name: 'in the midst of a stream',
     plays: async (call) => {
@@ -37,7 +49,14 @@ for (const { name, plays, waits, tokens } of MOMENTS) {
     const { secret } = await served.key()
     const path = `/proxy?url=${encodeURIComponent(`${ANTHROPIC}/v1/messages`)}`
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
-    const request = httpRequest({ port: served.port, host: '127.0.0.1', method: 'POST', path, agent: false, headers })
+    const request = httpRequest({
+      port: served.port,
+      host: '127.0.0.1',
+      method: 'POST',
+      path,
+      agent: false,
+      headers,
+    })
     request.on('error', () => {})
     const answered = once(request, 'response') as Promise<[IncomingMessage]>
     answered.catch(() => {})
@@ -62,10 +81,18 @@ test('of a caller that has left by then the provider hears nothing, or no more',
     },
     close() {},
   }
-  const passing = { mask: null, head: (_: number, raw: string[]) => raw, fields: (raw: string[]) => raw, body() {} }
+  const passing = {
+    mask: null,
+    head: (_: number, raw: string[]) => raw,
+    fields: (raw: string[]) => raw,
+    body() {},
+  }
   const ends = (caller: Partial<Caller>) => relay(sender, {} as Outgoing, caller as Caller, passing)
   assert.equal((await ends({ gone: true })).outcome, 'aborted')
   assert.deepEqual(heard, [])
-  assert.equal((await ends({ gone: false, watch: (watcher: AnswerWatcher) => watcher.onGone() })).outcome, 'aborted')
+  assert.equal(
+    (await ends({ gone: false, watch: (watcher: AnswerWatcher) => watcher.onGone() })).outcome,
+    'aborted',
+  )
   assert.deepEqual(heard, ['sent', 'aborted'])
 })

@@ -1,14 +1,23 @@
-// A provider that has made up its mind before it has read the request: its answer arrives, even where the connection is reset right behind it.
+// A provider that has made up its mind before it has read the request: its answer arrives, even
+// where the connection is reset right behind it.
 import assert from 'node:assert/strict'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { setDefaultCACertificates } from 'node:tls'
 import { certificateOf } from '../../support/providers/certificate.ts'
-import { answer, chunk, head, headerOf, startFake, type Call } from '../../support/providers/fake.ts'
+import {
+  answer,
+  chunk,
+  head,
+  headerOf,
+  startFake,
+  type Call,
+} from '../../support/providers/fake.ts'
 import { readAnswer, type Answer } from '../support/relayed.ts'
 import { OPENAI, startServed } from '../support/served.ts'
 
-const REASON = '{"error":{"message":"The file is larger than 512 MB.","type":"invalid_request_error"}}'
+const REASON =
+  '{"error":{"message":"The file is larger than 512 MB.","type":"invalid_request_error"}}'
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 
 /** TABLE of answers that come early, and what becomes of the connection. */
@@ -23,13 +32,23 @@ const EARLY: { name: string; plays: (call: Call) => void | Promise<void> }[] = [
       call.reset()
     },
   },
-  { name: 'closed at once, with the body unread', plays: (call) => void call.socket.pause().end(counted(), () => call.socket.destroy()) },
+  {
+    name: 'closed at once, with the body unread',
+    plays: (call) => void call.socket.pause().end(counted(), () => call.socket.destroy()),
+  },
   {
     name: 'in pieces, then reset',
     plays: async (call) => {
       call.write(head(413, { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' }))
       await call.pause(20)
-      call.socket.write(Buffer.concat([chunk(REASON.slice(0, 20)), chunk(REASON.slice(20)), Buffer.from('0\r\n\r\n')]), () => call.reset())
+      call.socket.write(
+        Buffer.concat([
+          chunk(REASON.slice(0, 20)),
+          chunk(REASON.slice(20)),
+          Buffer.from('0\r\n\r\n'),
+        ]),
+        () => call.reset(),
+      )
     },
   },
   { name: 'kept open', plays: (call) => call.write(counted()) },
@@ -41,10 +60,19 @@ const PIECE = Buffer.alloc(64 * 1024, 'x')
 
 /** Sends a body without end until there is an answer. */
 async function upload(port: number, secret: string, length: string | null): Promise<Answer> {
-  const framing = length === null ? { 'transfer-encoding': 'chunked' } : { 'content-length': length }
+  const framing =
+    length === null ? { 'transfer-encoding': 'chunked' } : { 'content-length': length }
   const request = httpRequest({
-    port, host: '127.0.0.1', method: 'POST', agent: false, path: `/proxy?url=${encodeURIComponent(`${OPENAI}/v1/files`)}`,
-    headers: { authorization: `Bearer ${secret}`, 'content-type': 'multipart/form-data; boundary=x', ...framing },
+    port,
+    host: '127.0.0.1',
+    method: 'POST',
+    agent: false,
+    path: `/proxy?url=${encodeURIComponent(`${OPENAI}/v1/files`)}`,
+    headers: {
+      authorization: `Bearer ${secret}`,
+      'content-type': 'multipart/form-data; boundary=x',
+      ...framing,
+    },
   })
   const send = () => {
     let room = true
@@ -76,13 +104,20 @@ for (const { name, plays } of EARLY) {
       for (const length of ['4000000000', null]) {
         for (let round = 0; round < 3; round++) {
           const got = await upload(served.port, secret, length)
-          assert.deepEqual([got.status, got.body.toString(), got.whole], [413, REASON, true], `${length}, round ${round}`)
+          assert.deepEqual(
+            [got.status, got.body.toString(), got.whole],
+            [413, REASON, true],
+            `${length}, round ${round}`,
+          )
           assert.equal(headerOf(got.rawHeaders, 'x-proxy-error'), null)
         }
       }
       // Nothing of the bodies that never went up is taken for a request.
       fake.play(answer(200, JSON_TYPE, '{}'))
-      assert.equal((await served.send(secret, `${OPENAI}/v1/models`, { method: 'GET' })).status, 200)
+      assert.equal(
+        (await served.send(secret, `${OPENAI}/v1/models`, { method: 'GET' })).status,
+        200,
+      )
     })
   }
 }

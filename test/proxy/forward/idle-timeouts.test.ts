@@ -1,4 +1,5 @@
-// No request is cut after a fixed time: the limits are on silence, and each piece, up or down, starts them anew.
+// No request is cut after a fixed time: the limits are on silence, and each piece, up or down,
+// starts them anew.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
@@ -14,7 +15,11 @@ const FILES = `${OPENAI}/v1/files`
 /** What streams through there; whatever else is read whole first. */
 const FORM = 'multipart/form-data; boundary=b'
 const JSON_TYPE = 'application/json'
-const LIMITS = { TOLLMARK_FIRST_BYTE_TIMEOUT: '400ms', TOLLMARK_IDLE_TIMEOUT: '400ms', TOLLMARK_CONNECT_TIMEOUT: '400ms' }
+const LIMITS = {
+  TOLLMARK_FIRST_BYTE_TIMEOUT: '400ms',
+  TOLLMARK_IDLE_TIMEOUT: '400ms',
+  TOLLMARK_CONNECT_TIMEOUT: '400ms',
+}
 
 test('an answer that goes on three times as long as any limit arrives whole', async (t) => {
   const served = await startServed(
@@ -31,15 +36,28 @@ test('an answer that goes on three times as long as any limit arrives whole', as
     LIMITS,
   )
   const { secret } = await served.key()
-  const got = await served.send(secret, CHAT, { body: '{"model":"gpt-5","stream":true}', headers: { 'Content-Type': JSON_TYPE } })
-  assert.deepEqual([got.status, got.whole, got.body.toString().match(/data: /g)?.length], [200, true, 12])
+  const got = await served.send(secret, CHAT, {
+    body: '{"model":"gpt-5","stream":true}',
+    headers: { 'Content-Type': JSON_TYPE },
+  })
+  assert.deepEqual(
+    [got.status, got.whole, got.body.toString().match(/data: /g)?.length],
+    [200, true, 12],
+  )
 })
 
 test('a request that goes up three times as long as any limit arrives whole', async (t) => {
   const served = await startServed(t, answer(200, {}, 'ok'), LIMITS)
   const { secret } = await served.key()
   const path = `/proxy?url=${encodeURIComponent(FILES)}`
-  const request = httpRequest({ port: served.port, host: '127.0.0.1', method: 'POST', path, agent: false, headers: { authorization: `Bearer ${secret}`, 'content-type': FORM, 'content-length': '12' } })
+  const request = httpRequest({
+    port: served.port,
+    host: '127.0.0.1',
+    method: 'POST',
+    path,
+    agent: false,
+    headers: { authorization: `Bearer ${secret}`, 'content-type': FORM, 'content-length': '12' },
+  })
   const answered = once(request, 'response') as Promise<[IncomingMessage]>
   for (let i = 0; i < 12; i++) {
     request.write('x')
@@ -47,7 +65,10 @@ test('a request that goes up three times as long as any limit arrives whole', as
   }
   request.end()
   const got = await readAnswer((await answered)[0])
-  assert.deepEqual([got.status, got.body.toString(), served.fake.requests[0]!.body.toString()], [200, 'ok', 'x'.repeat(12)])
+  assert.deepEqual(
+    [got.status, got.body.toString(), served.fake.requests[0]!.body.toString()],
+    [200, 'ok', 'x'.repeat(12)],
+  )
 })
 
 test('a request that stands still on its way up is given up, whether it is read whole first or not', async (t) => {
@@ -64,16 +85,33 @@ test('a request that stands still on its way up is given up, whether it is read 
     )
     const [got] = (await once(socket, 'data')) as [Buffer]
     socket.destroy()
-    assert.match(got.toString(), new RegExp(`^HTTP/1\\.1 ${status} [^]*X-Proxy-Error: ${code}\\r\\n`), address)
+    assert.match(
+      got.toString(),
+      new RegExp(`^HTTP/1\\.1 ${status} [^]*X-Proxy-Error: ${code}\\r\\n`),
+      address,
+    )
   }
 })
 
 test('a body that has to be read whole must come at 16 KB/s on average, one that streams through must only move', async (t) => {
-  const served = await startServed(t, answer(200, { 'Content-Type': 'application/json' }, '{}'), { TOLLMARK_BODY_GRACE: '300ms' })
+  const served = await startServed(t, answer(200, { 'Content-Type': 'application/json' }, '{}'), {
+    TOLLMARK_BODY_GRACE: '300ms',
+  })
   const { secret } = await served.key()
   const drip = async (address: string, type: string, begun: number, mostPieces: number) => {
-    const headers = { authorization: `Bearer ${secret}`, 'content-type': type, 'content-length': String(begun + mostPieces) }
-    const request = httpRequest({ port: served.port, host: '127.0.0.1', method: 'POST', path: `/proxy?url=${encodeURIComponent(address)}`, agent: false, headers })
+    const headers = {
+      authorization: `Bearer ${secret}`,
+      'content-type': type,
+      'content-length': String(begun + mostPieces),
+    }
+    const request = httpRequest({
+      port: served.port,
+      host: '127.0.0.1',
+      method: 'POST',
+      path: `/proxy?url=${encodeURIComponent(address)}`,
+      agent: false,
+      headers,
+    })
     request.on('error', () => {})
     const answered = once(request, 'response') as Promise<[IncomingMessage]>
     const state = { isAnswered: false }
@@ -86,11 +124,20 @@ test('a body that has to be read whole must come at 16 KB/s on average, one that
     }
     const got = await readAnswer((await answered)[0])
     request.destroy()
-    return { status: got.status, code: headerOf(got.rawHeaders, 'x-proxy-error'), after: performance.now() - began }
+    return {
+      status: got.status,
+      code: headerOf(got.rawHeaders, 'x-proxy-error'),
+      after: performance.now() - began,
+    }
   }
   // 16,384 bytes are in time for one second.
-  const [none, some, streamed] = await Promise.all([drip(CHAT, JSON_TYPE, 1, 200), drip(CHAT, JSON_TYPE, 16_384, 200), drip(FILES, FORM, 1, 30)])
-  for (const { status, code } of [none, some]) assert.deepEqual([status, code], [408, 'body_too_slow'])
+  const [none, some, streamed] = await Promise.all([
+    drip(CHAT, JSON_TYPE, 1, 200),
+    drip(CHAT, JSON_TYPE, 16_384, 200),
+    drip(FILES, FORM, 1, 30),
+  ])
+  for (const { status, code } of [none, some])
+    assert.deepEqual([status, code], [408, 'body_too_slow'])
   assert.ok(none.after >= 290 && some.after >= 990, `${none.after} ms, ${some.after} ms`)
   assert.equal(streamed.status, 200)
 })

@@ -1,4 +1,5 @@
-// The list of models that a key with a scope gets is the provider's, less what it may not use; nobody else's changes by a byte.
+// The list of models that a key with a scope gets is the provider's, less what it may not use;
+// nobody else's changes by a byte.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
@@ -7,68 +8,226 @@ import { ORIGINS, startScoped, type Id } from '../support/scoped.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 
-/** TABLE of lists: where, the provider's answer, the key's models, and what is left. Spaces and numbers are odd on purpose. */
+/**
+ * TABLE of lists: where, the provider's answer, the key's models, and what is left. Spaces and
+ * numbers are odd on purpose.
+ */
 const LISTS: [id: Id, path: string, answered: string, models: string[], left: string][] = [
-  ['openai', '/v1/models', '{\n  "object": "list",\n  "data": [\n    { "id": "gpt-5", "created": 1.0e3 },\n    { "id": "o3" },\n    { "id": "gpt-5-mini" }\n  ]\n}\n', ['gpt-5*'], '{\n  "object": "list",\n  "data": [\n    { "id": "gpt-5", "created": 1.0e3 },\n    { "id": "gpt-5-mini" }\n  ]\n}\n'],
-  ['openai', '/v1/models', '{"data":[{"id":"o3"},{"id":"gpt-5"}]}', ['gpt-5'], '{"data":[{"id":"gpt-5"}]}'],
-  ['openai', '/v1/models', '{"data":[{"id":"o3"},{"id":"o4"}],"x":12345678901234567890}', ['gpt-5'], '{"data":[],"x":12345678901234567890}'],
+  [
+    'openai',
+    '/v1/models',
+    '{\n  "object": "list",\n  "data": [\n    { "id": "gpt-5", "created": 1.0e3 },\n    { "id": "o3" },\n    { "id": "gpt-5-mini" }\n  ]\n}\n',
+    ['gpt-5*'],
+    '{\n  "object": "list",\n  "data": [\n    { "id": "gpt-5", "created": 1.0e3 },\n    { "id": "gpt-5-mini" }\n  ]\n}\n',
+  ],
+  [
+    'openai',
+    '/v1/models',
+    '{"data":[{"id":"o3"},{"id":"gpt-5"}]}',
+    ['gpt-5'],
+    '{"data":[{"id":"gpt-5"}]}',
+  ],
+  [
+    'openai',
+    '/v1/models',
+    '{"data":[{"id":"o3"},{"id":"o4"}],"x":12345678901234567890}',
+    ['gpt-5'],
+    '{"data":[],"x":12345678901234567890}',
+  ],
   ['openai', '/v1/models', '{"data":[ ]}', ['gpt-5'], '{"data":[ ]}'],
-  ['openai', '/v1/models', '{"data":[{"id":"o3","\\u0069d":"gpt-5"},{"x":"]}\\"[{","id":"o3"},{"id":"gpt-5\\u002d1"},{}]}', ['gpt-5*'], '{"data":[{"id":"o3","\\u0069d":"gpt-5"},{"id":"gpt-5\\u002d1"}]}'],
-  ['anthropic', '/v1/models?limit=3', '{"data":[{"type":"model","id":"claude-a"},{"type":"model","id":"claude-b"}],"has_more":true,"first_id":"claude-a","last_id":"claude-b"}', ['claude-b'], '{"data":[{"type":"model","id":"claude-b"}],"has_more":true,"first_id":"claude-a","last_id":"claude-b"}'],
-  ['google', '/v1beta/models', '{"models":[{"name":"models/gemini-a"},{"name":"models/gemini-b"}],"nextPageToken":"x"}', ['gemini-b'], '{"models":[{"name":"models/gemini-b"}],"nextPageToken":"x"}'],
+  [
+    'openai',
+    '/v1/models',
+    '{"data":[{"id":"o3","\\u0069d":"gpt-5"},{"x":"]}\\"[{","id":"o3"},{"id":"gpt-5\\u002d1"},{}]}',
+    ['gpt-5*'],
+    '{"data":[{"id":"o3","\\u0069d":"gpt-5"},{"id":"gpt-5\\u002d1"}]}',
+  ],
+  [
+    'anthropic',
+    '/v1/models?limit=3',
+    '{"data":[{"type":"model","id":"claude-a"},{"type":"model","id":"claude-b"}],"has_more":true,"first_id":"claude-a","last_id":"claude-b"}',
+    ['claude-b'],
+    '{"data":[{"type":"model","id":"claude-b"}],"has_more":true,"first_id":"claude-a","last_id":"claude-b"}',
+  ],
+  [
+    'google',
+    '/v1beta/models',
+    '{"models":[{"name":"models/gemini-a"},{"name":"models/gemini-b"}],"nextPageToken":"x"}',
+    ['gemini-b'],
+    '{"models":[{"name":"models/gemini-b"}],"nextPageToken":"x"}',
+  ],
   ['google', '/v1beta/models', '{}', ['gemini-b'], '{}'],
-  ['google', '/v1beta/openai/models', '{"object":"list","data":[{"id":"models/gemini-a"},{"id":"models/gemini-b"}]}', ['models/gemini-a'], '{"object":"list","data":[{"id":"models/gemini-a"}]}'],
-  ['vertex', '/v1beta1/publishers/google/models', '{"publisherModels":[{"name":"publishers/google/models/gemini-a"},{"name":"publishers/google/models/b"}]}', ['gemini-*'], '{"publisherModels":[{"name":"publishers/google/models/gemini-a"}]}'],
-  ['mistral', '/v1/models', '{"object":"list","data":[{"id":"mistral-large-2411","name":"x","aliases":["mistral-large-latest"]},{"id":"codestral","aliases":[]}]}', ['mistral-large-latest'], '{"object":"list","data":[{"id":"mistral-large-2411","name":"x","aliases":["mistral-large-latest"]}]}'],
-  ['cohere', '/v1/models?page_size=2', '{"models":[{"name":"command-r"},{"name":"embed-v4"}],"next_page_token":"soup"}', ['embed-*'], '{"models":[{"name":"embed-v4"}],"next_page_token":"soup"}'],
-  ['groq', '/openai/v1/models', '{"object":"list","data":[{"id":"llama"},{"id":"whisper"}]}', ['llama'], '{"object":"list","data":[{"id":"llama"}]}'],
-  ['xai', '/v1/language-models', '{"models":[{"id":"grok-4","aliases":["grok-latest"]},{"id":"grok-3","aliases":[]}]}', ['grok-latest'], '{"models":[{"id":"grok-4","aliases":["grok-latest"]}]}'],
-  ['deepseek', '/models', '{"object":"list","data":[{"id":"deepseek-chat"},{"id":"deepseek-reasoner"}]}', ['deepseek-chat'], '{"object":"list","data":[{"id":"deepseek-chat"}]}'],
-  ['together', '/v1/models', '[{"id":"a/b","type":"chat"},\n {"id":"a/c"},\n {"id":"d/e"}]', ['a/*'], '[{"id":"a/b","type":"chat"},\n {"id":"a/c"}]'],
-  ['openrouter', '/api/v1/models', '{"data":[{"id":"openai/gpt-5","name":"anthropic/x"},{"id":"anthropic/x"}]}', ['anthropic/*'], '{"data":[{"id":"anthropic/x"}]}'],
-  ['openrouter', '/api/v1/models/user', '{"data":[{"id":"openai/gpt-5"},{"id":"anthropic/x"}]}', ['anthropic/*'], '{"data":[{"id":"anthropic/x"}]}'],
-  ['fireworks', '/inference/v1/models', '{"data":[{"id":"accounts/fireworks/models/a"},{"id":"accounts/fireworks/models/b"}]}', ['*/b'], '{"data":[{"id":"accounts/fireworks/models/b"}]}'],
+  [
+    'google',
+    '/v1beta/openai/models',
+    '{"object":"list","data":[{"id":"models/gemini-a"},{"id":"models/gemini-b"}]}',
+    ['models/gemini-a'],
+    '{"object":"list","data":[{"id":"models/gemini-a"}]}',
+  ],
+  [
+    'vertex',
+    '/v1beta1/publishers/google/models',
+    '{"publisherModels":[{"name":"publishers/google/models/gemini-a"},{"name":"publishers/google/models/b"}]}',
+    ['gemini-*'],
+    '{"publisherModels":[{"name":"publishers/google/models/gemini-a"}]}',
+  ],
+  [
+    'mistral',
+    '/v1/models',
+    '{"object":"list","data":[{"id":"mistral-large-2411","name":"x","aliases":["mistral-large-latest"]},{"id":"codestral","aliases":[]}]}',
+    ['mistral-large-latest'],
+    '{"object":"list","data":[{"id":"mistral-large-2411","name":"x","aliases":["mistral-large-latest"]}]}',
+  ],
+  [
+    'cohere',
+    '/v1/models?page_size=2',
+    '{"models":[{"name":"command-r"},{"name":"embed-v4"}],"next_page_token":"soup"}',
+    ['embed-*'],
+    '{"models":[{"name":"embed-v4"}],"next_page_token":"soup"}',
+  ],
+  [
+    'groq',
+    '/openai/v1/models',
+    '{"object":"list","data":[{"id":"llama"},{"id":"whisper"}]}',
+    ['llama'],
+    '{"object":"list","data":[{"id":"llama"}]}',
+  ],
+  [
+    'xai',
+    '/v1/language-models',
+    '{"models":[{"id":"grok-4","aliases":["grok-latest"]},{"id":"grok-3","aliases":[]}]}',
+    ['grok-latest'],
+    '{"models":[{"id":"grok-4","aliases":["grok-latest"]}]}',
+  ],
+  [
+    'deepseek',
+    '/models',
+    '{"object":"list","data":[{"id":"deepseek-chat"},{"id":"deepseek-reasoner"}]}',
+    ['deepseek-chat'],
+    '{"object":"list","data":[{"id":"deepseek-chat"}]}',
+  ],
+  [
+    'together',
+    '/v1/models',
+    '[{"id":"a/b","type":"chat"},\n {"id":"a/c"},\n {"id":"d/e"}]',
+    ['a/*'],
+    '[{"id":"a/b","type":"chat"},\n {"id":"a/c"}]',
+  ],
+  [
+    'openrouter',
+    '/api/v1/models',
+    '{"data":[{"id":"openai/gpt-5","name":"anthropic/x"},{"id":"anthropic/x"}]}',
+    ['anthropic/*'],
+    '{"data":[{"id":"anthropic/x"}]}',
+  ],
+  [
+    'openrouter',
+    '/api/v1/models/user',
+    '{"data":[{"id":"openai/gpt-5"},{"id":"anthropic/x"}]}',
+    ['anthropic/*'],
+    '{"data":[{"id":"anthropic/x"}]}',
+  ],
+  [
+    'fireworks',
+    '/inference/v1/models',
+    '{"data":[{"id":"accounts/fireworks/models/a"},{"id":"accounts/fireworks/models/b"}]}',
+    ['*/b'],
+    '{"data":[{"id":"accounts/fireworks/models/b"}]}',
+  ],
   ['cerebras', '/v1/models', '{"data":[{"id":"a"},{"id":"b"}]}', ['a'], '{"data":[{"id":"a"}]}'],
-  ['azure', '/openai/v1/models', '{"data":[{"id":"a"},{"id":"b"}]}', ['a'], '{"data":[{"id":"a"}]}'],
-  ['azure', '/openai/deployments?api-version=1', '{"data":[{"id":"a","model":"gpt-5"},{"id":"b","model":"a"}]}', ['a'], '{"data":[{"id":"a","model":"gpt-5"}]}'],
-  ['added', '/v1/models', '{"models":["a","b"],"warnings":[]}', ['b'], '{"models":["b"],"warnings":[]}'],
+  [
+    'azure',
+    '/openai/v1/models',
+    '{"data":[{"id":"a"},{"id":"b"}]}',
+    ['a'],
+    '{"data":[{"id":"a"}]}',
+  ],
+  [
+    'azure',
+    '/openai/deployments?api-version=1',
+    '{"data":[{"id":"a","model":"gpt-5"},{"id":"b","model":"a"}]}',
+    ['a'],
+    '{"data":[{"id":"a","model":"gpt-5"}]}',
+  ],
+  [
+    'added',
+    '/v1/models',
+    '{"models":["a","b"],"warnings":[]}',
+    ['b'],
+    '{"models":["b"],"warnings":[]}',
+  ],
 ]
 
 test('a key with a scope gets the list without what it may not use, and all others get it as it is', async (t) => {
   const { served, ask } = await startScoped(t)
   for (const [id, path, answered, models, left] of LISTS) {
     served.fake.play(answer(200, { ...JSON_TYPE, ETag: '"1"', 'Content-MD5': 'x' }, answered))
-    const got = await ask(id, path, models, { method: 'GET', headers: { 'If-None-Match': '"1"', Range: 'bytes=0-9', 'Accept-Encoding': 'br' } })
+    const got = await ask(id, path, models, {
+      method: 'GET',
+      headers: { 'If-None-Match': '"1"', Range: 'bytes=0-9', 'Accept-Encoding': 'br' },
+    })
     assert.deepEqual([got.status, got.body], [200, left], `${id} ${path}`)
     const [up] = served.fake.requests.slice(-1)
-    assert.deepEqual([headerOf(up!.rawHeaders, 'if-none-match'), headerOf(up!.rawHeaders, 'range'), headerOf(up!.rawHeaders, 'accept-encoding')], [null, null, 'identity'])
+    assert.deepEqual(
+      [
+        headerOf(up!.rawHeaders, 'if-none-match'),
+        headerOf(up!.rawHeaders, 'range'),
+        headerOf(up!.rawHeaders, 'accept-encoding'),
+      ],
+      [null, null, 'identity'],
+    )
     assert.equal((await ask(id, path, null, { method: 'GET' })).body, answered)
   }
 })
 
 test('whatever is not changed keeps its headers, and what is loses those that speak of its bytes', async (t) => {
   const { served } = await startScoped(t)
-  const [{ secret: scoped }, { secret: all }] = [await served.key({ models: ['b', 'c'], objects: 'upstream' }), await served.key({ objects: 'upstream' })]
+  const [{ secret: scoped }, { secret: all }] = [
+    await served.key({ models: ['b', 'c'], objects: 'upstream' }),
+    await served.key({ objects: 'upstream' }),
+  ]
   const text = '{"data":[{"id":"a"},{"id":"b"}]}'
   const validators = { ETag: '"1"', 'Last-Modified': 'x', 'Accept-Ranges': 'bytes', 'X-Other': '1' }
   const list = async (secret: string, headers: Record<string, string>, body: Buffer | string) => {
     served.fake.play(answer(200, { ...JSON_TYPE, ...validators, ...headers }, body))
-    const got = await served.send(secret, `${ORIGINS.openai}/v1/models`, { method: 'GET', headers: { 'Accept-Encoding': 'gzip', 'If-None-Match': '"1"' } })
-    const names = ['etag', 'last-modified', 'accept-ranges', 'x-other', 'content-encoding', 'content-length']
+    const got = await served.send(secret, `${ORIGINS.openai}/v1/models`, {
+      method: 'GET',
+      headers: { 'Accept-Encoding': 'gzip', 'If-None-Match': '"1"' },
+    })
+    const names = [
+      'etag',
+      'last-modified',
+      'accept-ranges',
+      'x-other',
+      'content-encoding',
+      'content-length',
+    ]
     return { got, said: names.map((name) => headerOf(got.rawHeaders, name)) }
   }
   const short = '{"data":[{"id":"b"}]}'
-  for (const [coding, encode] of [['gzip', gzipSync], ['br', brotliCompressSync]] as const) {
+  for (const [coding, encode] of [
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+  ] as const) {
     const encoded = encode(text)
     const everything = await list(all, { 'Content-Encoding': coding }, encoded)
-    assert.deepEqual([everything.got.body, everything.said], [encoded, ['"1"', 'x', 'bytes', '1', coding, String(encoded.length)]])
+    assert.deepEqual(
+      [everything.got.body, everything.said],
+      [encoded, ['"1"', 'x', 'bytes', '1', coding, String(encoded.length)]],
+    )
     assert.equal(headerOf(served.fake.requests.at(-1)!.rawHeaders, 'if-none-match'), '"1"')
     // A provider may compress although it was asked not to.
     const some = await list(scoped, { 'Content-Encoding': coding }, encoded)
-    assert.deepEqual([some.got.body.toString(), some.said], [short, [null, null, null, '1', null, String(short.length)]])
+    assert.deepEqual(
+      [some.got.body.toString(), some.said],
+      [short, [null, null, null, '1', null, String(short.length)]],
+    )
     const untouched = encode(short)
     const same = await list(scoped, { 'Content-Encoding': coding }, untouched)
-    assert.deepEqual([same.got.body, same.said], [untouched, ['"1"', 'x', 'bytes', '1', coding, String(untouched.length)]])
+    assert.deepEqual(
+      [same.got.body, same.said],
+      [untouched, ['"1"', 'x', 'bytes', '1', coding, String(untouched.length)]],
+    )
   }
 })
 
@@ -82,9 +241,21 @@ test('an error passes, and what cannot be read is refused', async (t) => {
     [answer(200, JSON_TYPE, '{"data":[{"id":"a"}]} x'), 403, 'endpoint_not_allowed'],
     [answer(200, JSON_TYPE, '{"data":{"a":{}}}'), 403, 'endpoint_not_allowed'],
     [answer(200, JSON_TYPE, '{"of_tomorrow":[{"id":"a"}]}'), 403, 'endpoint_not_allowed'],
-    [answer(200, { ...JSON_TYPE, 'Content-Encoding': 'gzip' }, 'no gzip'), 403, 'endpoint_not_allowed'],
-    [answer(200, { ...JSON_TYPE, 'Content-Encoding': 'x-of-tomorrow' }, '{"data":[]}'), 403, 'endpoint_not_allowed'],
-    [answer(200, JSON_TYPE, JSON.stringify({ data: [], padding: 'x'.repeat(4_200_000) })), 403, 'endpoint_not_allowed'],
+    [
+      answer(200, { ...JSON_TYPE, 'Content-Encoding': 'gzip' }, 'no gzip'),
+      403,
+      'endpoint_not_allowed',
+    ],
+    [
+      answer(200, { ...JSON_TYPE, 'Content-Encoding': 'x-of-tomorrow' }, '{"data":[]}'),
+      403,
+      'endpoint_not_allowed',
+    ],
+    [
+      answer(200, JSON_TYPE, JSON.stringify({ data: [], padding: 'x'.repeat(4_200_000) })),
+      403,
+      'endpoint_not_allowed',
+    ],
   ]
   for (const [index, [script, status, code]] of cases.entries()) {
     served.fake.play(script)
@@ -96,43 +267,100 @@ test('an error passes, and what cannot be read is refused', async (t) => {
 
 test('a page of which nothing is left is not shown: clients would take it for the end', async (t) => {
   const { served, ask } = await startScoped(t)
-  /** TABLE: the provider, what is asked, its pages by what they are asked with, and what has been asked for and is left. */
-  const cases: [id: Id, path: string, pages: Record<string, object>, models: string[], asked: string[], left: object][] = [
+  /**
+   * TABLE: the provider, what is asked, its pages by what they are asked with, and what has been
+   * asked for and is left.
+   */
+  const cases: [
+    id: Id,
+    path: string,
+    pages: Record<string, object>,
+    models: string[],
+    asked: string[],
+    left: object,
+  ][] = [
     [
-      'google', '/v1beta/models?pageSize=1', {
+      'google',
+      '/v1beta/models?pageSize=1',
+      {
         '/v1beta/models?pageSize=1': { models: [{ name: 'models/a' }], nextPageToken: 'p/2' },
-        '/v1beta/models?pageSize=1&pageToken=p%2F2': { models: [{ name: 'models/b' }], nextPageToken: '3' },
+        '/v1beta/models?pageSize=1&pageToken=p%2F2': {
+          models: [{ name: 'models/b' }],
+          nextPageToken: '3',
+        },
       },
-      ['b'], ['/v1beta/models?pageSize=1', '/v1beta/models?pageSize=1&pageToken=p%2F2'], { models: [{ name: 'models/b' }], nextPageToken: '3' },
+      ['b'],
+      ['/v1beta/models?pageSize=1', '/v1beta/models?pageSize=1&pageToken=p%2F2'],
+      { models: [{ name: 'models/b' }], nextPageToken: '3' },
     ],
     [
-      'anthropic', '/v1/models', {
+      'anthropic',
+      '/v1/models',
+      {
         '/v1/models': { data: [{ id: 'a' }], has_more: true, first_id: 'a', last_id: 'a' },
-        '/v1/models?after_id=a': { data: [{ id: 'b' }], has_more: false, first_id: 'b', last_id: 'b' },
+        '/v1/models?after_id=a': {
+          data: [{ id: 'b' }],
+          has_more: false,
+          first_id: 'b',
+          last_id: 'b',
+        },
       },
-      ['c'], ['/v1/models', '/v1/models?after_id=a'], { data: [], has_more: false, first_id: 'b', last_id: 'b' },
+      ['c'],
+      ['/v1/models', '/v1/models?after_id=a'],
+      { data: [], has_more: false, first_id: 'b', last_id: 'b' },
     ],
     [
-      'anthropic', '/v1/models?before_id=z', {
-        '/v1/models?before_id=z': { data: [{ id: 'y' }], has_more: true, first_id: 'y', last_id: 'y' },
-        '/v1/models?before_id=y': { data: [{ id: 'x' }], has_more: true, first_id: 'x', last_id: 'x' },
+      'anthropic',
+      '/v1/models?before_id=z',
+      {
+        '/v1/models?before_id=z': {
+          data: [{ id: 'y' }],
+          has_more: true,
+          first_id: 'y',
+          last_id: 'y',
+        },
+        '/v1/models?before_id=y': {
+          data: [{ id: 'x' }],
+          has_more: true,
+          first_id: 'x',
+          last_id: 'x',
+        },
       },
-      ['x'], ['/v1/models?before_id=z', '/v1/models?before_id=y'], { data: [{ id: 'x' }], has_more: true, first_id: 'x', last_id: 'x' },
+      ['x'],
+      ['/v1/models?before_id=z', '/v1/models?before_id=y'],
+      { data: [{ id: 'x' }], has_more: true, first_id: 'x', last_id: 'x' },
     ],
     [
-      'cohere', '/v1/models', { '/v1/models': { models: [{ name: 'a' }], next_page_token: '2' }, '/v1/models?page_token=2': { models: [{ name: 'b' }] } },
-      ['b'], ['/v1/models', '/v1/models?page_token=2'], { models: [{ name: 'b' }] },
+      'cohere',
+      '/v1/models',
+      {
+        '/v1/models': { models: [{ name: 'a' }], next_page_token: '2' },
+        '/v1/models?page_token=2': { models: [{ name: 'b' }] },
+      },
+      ['b'],
+      ['/v1/models', '/v1/models?page_token=2'],
+      { models: [{ name: 'b' }] },
     ],
   ]
   for (const [id, path, pages, models, asked, left] of cases) {
-    served.fake.play((call) => answer(200, JSON_TYPE, JSON.stringify(pages[call.received.target] ?? {}))(call))
+    served.fake.play((call) =>
+      answer(200, JSON_TYPE, JSON.stringify(pages[call.received.target] ?? {}))(call),
+    )
     const before = served.fake.requests.length
     const got = await ask(id, path, models, { method: 'GET' })
     assert.deepEqual([got.status, JSON.parse(got.body)], [200, left], `${id} ${path}`)
-    assert.deepEqual(served.fake.requests.slice(before).map(({ target }) => target), asked)
+    assert.deepEqual(
+      served.fake.requests.slice(before).map(({ target }) => target),
+      asked,
+    )
   }
   // One that never ends is shown at last.
-  served.fake.play(answer(200, JSON_TYPE, '{"models":[{"name":"models/a"}],"nextPageToken":"again"}'))
+  served.fake.play(
+    answer(200, JSON_TYPE, '{"models":[{"name":"models/a"}],"nextPageToken":"again"}'),
+  )
   const endless = await ask('google', '/v1beta/models', ['b'], { method: 'GET' })
-  assert.deepEqual([endless.status, endless.body, endless.sent], [200, '{"models":[],"nextPageToken":"again"}', 20])
+  assert.deepEqual(
+    [endless.status, endless.body, endless.sent],
+    [200, '{"models":[],"nextPageToken":"again"}', 20],
+  )
 })

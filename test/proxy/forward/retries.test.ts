@@ -1,12 +1,29 @@
-// A connection that breaks between the moment when a request takes it and the moment when the request is written.
+// A connection that breaks between the moment when a request takes it and the moment when the
+// request is written.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { createSender, dialOf, type Dial, type Outgoing, type Sender } from '../../../server/http1/client/client.ts'
-import { answer, head, startFake, type Call, type FakeProvider, type Script } from '../../support/providers/fake.ts'
+import {
+  createSender,
+  dialOf,
+  type Dial,
+  type Outgoing,
+  type Sender,
+} from '../../../server/http1/client/client.ts'
+import {
+  answer,
+  head,
+  startFake,
+  type Call,
+  type FakeProvider,
+  type Script,
+} from '../../support/providers/fake.ts'
 import { until } from '../../support/until.ts'
 import { LIMITS } from '../support/relayed.ts'
 
-async function start(t: TestContext, script: Script): Promise<{ fake: FakeProvider; upstream: Sender; dial: Dial }> {
+async function start(
+  t: TestContext,
+  script: Script,
+): Promise<{ fake: FakeProvider; upstream: Sender; dial: Dial }> {
   const fake = await startFake(script)
   const upstream = createSender(LIMITS, () => performance.now())
   t.after(async () => {
@@ -16,7 +33,10 @@ async function start(t: TestContext, script: Script): Promise<{ fake: FakeProvid
   return { fake, upstream, dial: dialOf(new URL('https://api.test'), new URL(fake.origin)) }
 }
 
-/** Sends a request. @returns how it ends, which is filled in when it does: a status, or the code of an error */
+/**
+ * Sends a request. @returns how it ends, which is filled in when it does: a status, or the code of
+ * an error
+ */
 function send(upstream: Sender, request: Outgoing): { end: number | string | null } {
   const seen: { end: number | string | null } = { end: null }
   let status = 0
@@ -34,7 +54,8 @@ function send(upstream: Sender, request: Outgoing): { end: number | string | nul
 /** TABLE of what a server does to a connection that rests. */
 const SPOILT: Record<string, (call: Call) => void> = {
   'its connection broke': (call) => call.reset(),
-  'its connection was told to be too slow': (call) => call.write(head(408, { Connection: 'close', 'Content-Length': '0' })),
+  'its connection was told to be too slow': (call) =>
+    call.write(head(408, { Connection: 'close', 'Content-Length': '0' })),
 }
 
 for (const [name, spoil] of Object.entries(SPOILT)) {
@@ -44,10 +65,24 @@ for (const [name, spoil] of Object.entries(SPOILT)) {
       cut = () => spoil(call)
       return answer(200, {}, 'a')(call)
     })
-    const post = () => ({ dial, method: 'POST', path: '/', headers: [], body: { length: 2, held: [Buffer.from('{}')], heldTrailers: [], rest: null, watch: null, trailers: () => [] } })
+    const post = () => ({
+      dial,
+      method: 'POST',
+      path: '/',
+      headers: [],
+      body: {
+        length: 2,
+        held: [Buffer.from('{}')],
+        heldTrailers: [],
+        rest: null,
+        watch: null,
+        trailers: () => [],
+      },
+    })
     const first = send(upstream, post())
     await until(() => first.end !== null)
-    // What is sent in the check phase is written in the next one: the poll between them reads the reset.
+    // What is sent in the check phase is written in the next one: the poll between them reads the
+    // reset.
     await new Promise(setImmediate)
     const second = send(upstream, post())
     cut()
@@ -63,7 +98,16 @@ test('a call that was aborted before it was written is never written', async (t)
   const request = { dial, method: 'GET', path: '/', headers: [], body: null }
   const first = send(upstream, request)
   await until(() => first.end !== null)
-  upstream.send(request, { onInterim() {}, onHead() {}, onBody() {}, onPause() {}, onEnd() {}, onError() {} }).abort()
+  upstream
+    .send(request, {
+      onInterim() {},
+      onHead() {},
+      onBody() {},
+      onPause() {},
+      onEnd() {},
+      onError() {},
+    })
+    .abort()
   const last = send(upstream, request)
   await until(() => last.end !== null)
   assert.equal(fake.requests.length, 2)

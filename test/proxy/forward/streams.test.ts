@@ -15,14 +15,21 @@ both('each event arrives before the next one is sent', async (rig) => {
     await one.body()
     one.write(head(200, ['Content-Type', 'text/event-stream', 'Transfer-Encoding', 'chunked']))
     for (let i = 0; i < 5; i++) {
-      // The provider goes on only when the caller has what was sent before: anything held back would stop here for good.
+      // The provider goes on only when the caller has what was sent before: anything held back
+      // would stop here for good.
       await new Promise<void>((resolve) => (release = resolve))
       one.write(chunk(`data: ${i}\n\n`))
     }
     await new Promise<void>((resolve) => (release = resolve))
     one.write('0\r\n\r\n')
   })
-  const request = httpRequest({ port, host: '127.0.0.1', path: '/proxy', method: 'POST', agent: false })
+  const request = httpRequest({
+    port,
+    host: '127.0.0.1',
+    path: '/proxy',
+    method: 'POST',
+    agent: false,
+  })
   request.end('{}')
   const [response] = await once(request, 'response')
   const heard: string[] = []
@@ -32,7 +39,13 @@ both('each event arrives before the next one is sent', async (rig) => {
   })
   release()
   await once(response, 'end')
-  assert.deepEqual(heard, ['data: 0\n\n', 'data: 1\n\n', 'data: 2\n\n', 'data: 3\n\n', 'data: 4\n\n'])
+  assert.deepEqual(heard, [
+    'data: 0\n\n',
+    'data: 1\n\n',
+    'data: 2\n\n',
+    'data: 3\n\n',
+    'data: 4\n\n',
+  ])
 })
 
 both('the head does not wait for a counted body', async (rig) => {
@@ -43,7 +56,13 @@ both('the head does not wait for a counted body', async (rig) => {
     await new Promise<void>((resolve) => (release = resolve))
     one.write('done')
   })
-  const request = httpRequest({ port, host: '127.0.0.1', path: '/proxy', method: 'POST', agent: false })
+  const request = httpRequest({
+    port,
+    host: '127.0.0.1',
+    path: '/proxy',
+    method: 'POST',
+    agent: false,
+  })
   request.end('{}')
   const [response] = await once(request, 'response')
   release()
@@ -118,33 +137,41 @@ both('an answer that breaks off is never ended cleanly, and what had come arrive
   }
 })
 
-both('where an answer breaks off the caller sees a reset, also one of HTTP/1.0, who gets neither length nor chunks', async (rig) => {
-  const { port } = await rig(BREAKS[0]!.script)
-  for (const head of ['HTTP/1.0\r\n', 'HTTP/1.1\r\nHost: x\r\n']) {
+both(
+  'where an answer breaks off the caller sees a reset, also one of HTTP/1.0, who gets neither length nor chunks',
+  async (rig) => {
+    const { port } = await rig(BREAKS[0]!.script)
+    for (const head of ['HTTP/1.0\r\n', 'HTTP/1.1\r\nHost: x\r\n']) {
+      const socket = connect({ port, host: '127.0.0.1' })
+      socket.write(`POST /proxy ${head}Content-Length: 2\r\n\r\n{}`)
+      socket.resume()
+      const [error] = await once(socket, 'error')
+      assert.equal(error.code, 'ECONNRESET')
+    }
+  },
+)
+
+both(
+  'an answer that breaks off before it is its turn breaks the connection when it is',
+  async (rig) => {
+    const { port } = await rig(async (one) => {
+      const first = one.received.target === '/proxy/first'
+      await one.pause(first ? 60 : 0)
+      one.write(`${head(200, ['Content-Length', '5'])}${first ? 'first' : 'sec'}`)
+      await one.pause(10)
+      if (!first) one.reset()
+    })
     const socket = connect({ port, host: '127.0.0.1' })
-    socket.write(`POST /proxy ${head}Content-Length: 2\r\n\r\n{}`)
-    socket.resume()
+    let text = ''
+    socket.on('data', (bytes: Buffer) => (text += bytes.toString()))
+    socket.write(
+      'GET /proxy/first HTTP/1.1\r\nHost: x\r\n\r\nGET /proxy/second HTTP/1.1\r\nHost: x\r\n\r\n',
+    )
     const [error] = await once(socket, 'error')
     assert.equal(error.code, 'ECONNRESET')
-  }
-})
-
-both('an answer that breaks off before it is its turn breaks the connection when it is', async (rig) => {
-  const { port } = await rig(async (one) => {
-    const first = one.received.target === '/proxy/first'
-    await one.pause(first ? 60 : 0)
-    one.write(`${head(200, ['Content-Length', '5'])}${first ? 'first' : 'sec'}`)
-    await one.pause(10)
-    if (!first) one.reset()
-  })
-  const socket = connect({ port, host: '127.0.0.1' })
-  let text = ''
-  socket.on('data', (bytes: Buffer) => (text += bytes.toString()))
-  socket.write('GET /proxy/first HTTP/1.1\r\nHost: x\r\n\r\nGET /proxy/second HTTP/1.1\r\nHost: x\r\n\r\n')
-  const [error] = await once(socket, 'error')
-  assert.equal(error.code, 'ECONNRESET')
-  assert.match(text, /first[^]+\r\n\r\nsec$/)
-})
+    assert.match(text, /first[^]+\r\n\r\nsec$/)
+  },
+)
 
 /** TABLE of upstreams that give no answer at all. */
 const NO_ANSWER: { name: string; status: number; script: Script }[] = [
@@ -152,13 +179,45 @@ const NO_ANSWER: { name: string; status: number; script: Script }[] = [
   { name: 'closed at once', status: 502, script: (one) => void one.socket.end() },
   { name: 'silence', status: 504, script: (one) => one.gone() },
   { name: 'not HTTP', status: 502, script: (one) => one.write('SSH-2.0-OpenSSH\r\n\r\n') },
-  { name: 'half a head', status: 502, script: (one) => void one.socket.end('HTTP/1.1 200 OK\r\nContent-Le') },
-  { name: 'two lengths', status: 502, script: (one) => one.write('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab') },
-  { name: 'length and chunks', status: 502, script: (one) => one.write('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n') },
-  { name: 'folded header', status: 502, script: (one) => one.write('HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n') },
-  { name: 'bare line feed', status: 502, script: (one) => one.write('HTTP/1.1 200 OK\r\nA: b\nX: c\r\n\r\n') },
-  { name: 'switch of protocols', status: 502, script: (one) => one.write('HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\n\r\n') },
-  { name: 'endless head', status: 502, script: (one) => one.write(`HTTP/1.1 200 OK\r\n${'X-A: b\r\n'.repeat(20_000)}`) },
+  {
+    name: 'half a head',
+    status: 502,
+    script: (one) => void one.socket.end('HTTP/1.1 200 OK\r\nContent-Le'),
+  },
+  {
+    name: 'two lengths',
+    status: 502,
+    script: (one) =>
+      one.write('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'),
+  },
+  {
+    name: 'length and chunks',
+    status: 502,
+    script: (one) =>
+      one.write(
+        'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      ),
+  },
+  {
+    name: 'folded header',
+    status: 502,
+    script: (one) => one.write('HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n'),
+  },
+  {
+    name: 'bare line feed',
+    status: 502,
+    script: (one) => one.write('HTTP/1.1 200 OK\r\nA: b\nX: c\r\n\r\n'),
+  },
+  {
+    name: 'switch of protocols',
+    status: 502,
+    script: (one) => one.write('HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\n\r\n'),
+  },
+  {
+    name: 'endless head',
+    status: 502,
+    script: (one) => one.write(`HTTP/1.1 200 OK\r\n${'X-A: b\r\n'.repeat(20_000)}`),
+  },
 ]
 
 both('an upstream without an answer becomes a refusal', async (rig) => {
@@ -167,19 +226,33 @@ both('an upstream without an answer becomes a refusal', async (rig) => {
     fake.play(script)
     const got = await call(port, { body: '{}' })
     assert.equal(got.status, status, name)
-    assert.equal(fake.requests.length, NO_ANSWER.findIndex((row) => row.name === name) + 1, `${name}: sent once`)
+    assert.equal(
+      fake.requests.length,
+      NO_ANSWER.findIndex((row) => row.name === name) + 1,
+      `${name}: sent once`,
+    )
   }
 })
 
-both('interim answers pass, and 100 is nobody\'s', async (rig) => {
+both("interim answers pass, and 100 is nobody's", async (rig) => {
   const { port } = await rig(async (one) => {
     await one.body()
-    one.write('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n')
+    one.write(
+      'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n',
+    )
     one.write(`${head(200, ['Content-Length', '2'])}ok`)
   })
-  const request = httpRequest({ port, host: '127.0.0.1', path: '/proxy', method: 'POST', agent: false })
+  const request = httpRequest({
+    port,
+    host: '127.0.0.1',
+    path: '/proxy',
+    method: 'POST',
+    agent: false,
+  })
   const interim: unknown[] = []
-  request.on('information', ({ statusCode, statusMessage, headers }) => interim.push([statusCode, statusMessage, headers.link]))
+  request.on('information', ({ statusCode, statusMessage, headers }) =>
+    interim.push([statusCode, statusMessage, headers.link]),
+  )
   request.end('{}')
   const [response] = await once(request, 'response')
   assert.equal((await readAnswer(response)).body.toString(), 'ok')
@@ -188,7 +261,13 @@ both('interim answers pass, and 100 is nobody\'s', async (rig) => {
 
 both('a caller that leaves ends the upstream call, whenever it leaves', async (rig) => {
   const { fake, port, ends } = await rig((one) => one.gone())
-  const early = httpRequest({ port, host: '127.0.0.1', path: '/proxy', method: 'POST', agent: false })
+  const early = httpRequest({
+    port,
+    host: '127.0.0.1',
+    path: '/proxy',
+    method: 'POST',
+    agent: false,
+  })
   early.on('error', () => {})
   early.end('{}')
   await until(() => fake.requests.length === 1)
@@ -201,7 +280,13 @@ both('a caller that leaves ends the upstream call, whenever it leaves', async (r
     one.write(chunk('data: 1\n\n'))
     await one.gone()
   })
-  const late = httpRequest({ port, host: '127.0.0.1', path: '/proxy', method: 'POST', agent: false })
+  const late = httpRequest({
+    port,
+    host: '127.0.0.1',
+    path: '/proxy',
+    method: 'POST',
+    agent: false,
+  })
   late.on('error', () => {})
   late.end('{}')
   const [response] = await once(late, 'response')
@@ -212,23 +297,42 @@ both('a caller that leaves ends the upstream call, whenever it leaves', async (r
 
   // In the middle of its upload.
   fake.play((one) => one.gone())
-  const uploading = httpRequest({ port, host: '127.0.0.1', path: '/proxy', method: 'POST', agent: false, headers: { 'content-length': '1000' } })
+  const uploading = httpRequest({
+    port,
+    host: '127.0.0.1',
+    path: '/proxy',
+    method: 'POST',
+    agent: false,
+    headers: { 'content-length': '1000' },
+  })
   uploading.on('error', () => {})
   uploading.write('x'.repeat(10))
   await until(() => fake.requests.length === 3)
   uploading.destroy()
   await until(() => fake.requests[2]!.abandoned && ends.length === 3)
-  assert.deepEqual(ends.map(({ outcome }) => outcome), ['aborted', 'aborted', 'aborted'])
+  assert.deepEqual(
+    ends.map(({ outcome }) => outcome),
+    ['aborted', 'aborted', 'aborted'],
+  )
 })
 
 both('an answer that comes while the body is still going up arrives', async (rig) => {
   const { fake, port } = await rig(answer(200, {}))
   for (const close of [false, true]) {
     fake.play((one) => {
-      one.write(`${head(413, ['Content-Length', '5', ...(close ? ['Connection', 'close'] : [])])}large`)
+      one.write(
+        `${head(413, ['Content-Length', '5', ...(close ? ['Connection', 'close'] : [])])}large`,
+      )
       if (close) one.socket.end()
     })
-    const request = httpRequest({ port, host: '127.0.0.1', path: '/proxy', method: 'POST', agent: false, headers: { 'content-length': '100000000' } })
+    const request = httpRequest({
+      port,
+      host: '127.0.0.1',
+      path: '/proxy',
+      method: 'POST',
+      agent: false,
+      headers: { 'content-length': '100000000' },
+    })
     request.on('error', () => {})
     const timer = setInterval(() => request.write(Buffer.alloc(65_536)), 1)
     const [response] = await once(request, 'response')
@@ -242,20 +346,27 @@ both('an answer that comes while the body is still going up arrives', async (rig
   assert.equal((await call(port, { body: '{}' })).body.toString(), 'next')
 })
 
-both('an early answer waits for a caller that reads only when it has sent everything', async (rig) => {
-  const { port } = await rig((one) => one.write(`${head(413, ['Content-Length', '5'])}large`))
-  for (const lines of ['HTTP/1.1\r\nHost: x\r\n', 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n', 'HTTP/1.0\r\n']) {
-    const socket = connect({ port, host: '127.0.0.1' }).pause()
-    socket.write(`POST /proxy ${lines}Content-Length: 655360\r\n\r\n`)
-    for (let i = 0; i < 10; i++) {
-      await sleep(10)
-      socket.write(Buffer.alloc(65_536))
+both(
+  'an early answer waits for a caller that reads only when it has sent everything',
+  async (rig) => {
+    const { port } = await rig((one) => one.write(`${head(413, ['Content-Length', '5'])}large`))
+    for (const lines of [
+      'HTTP/1.1\r\nHost: x\r\n',
+      'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n',
+      'HTTP/1.0\r\n',
+    ]) {
+      const socket = connect({ port, host: '127.0.0.1' }).pause()
+      socket.write(`POST /proxy ${lines}Content-Length: 655360\r\n\r\n`)
+      for (let i = 0; i < 10; i++) {
+        await sleep(10)
+        socket.write(Buffer.alloc(65_536))
+      }
+      const [bytes] = (await once(socket.resume(), 'data')) as [Buffer]
+      assert.match(bytes.toString(), /^HTTP\/1.1 413 .*\r\n\r\nlarge$/s, lines)
+      socket.destroy()
     }
-    const [bytes] = (await once(socket.resume(), 'data')) as [Buffer]
-    assert.match(bytes.toString(), /^HTTP\/1.1 413 .*\r\n\r\nlarge$/s, lines)
-    socket.destroy()
-  }
-})
+  },
+)
 
 both('a caller that stops reading stops the upstream, and loses nothing', async (rig) => {
   const piece = Buffer.alloc(64 * 1024, 'x')
@@ -268,7 +379,13 @@ both('a caller that stops reading stops the upstream, and loses nothing', async 
       written++
     }
   })
-  const request = httpRequest({ port, host: '127.0.0.1', path: '/proxy', method: 'POST', agent: false })
+  const request = httpRequest({
+    port,
+    host: '127.0.0.1',
+    path: '/proxy',
+    method: 'POST',
+    agent: false,
+  })
   request.end('{}')
   const [response] = await once(request, 'response')
   let before = -1
@@ -291,10 +408,21 @@ both('an upstream that stops reading stops the caller, and loses nothing', async
     await one.body()
     one.write(head(200, ['Content-Length', '0']))
   })
-  const request = httpRequest({ port, host: '127.0.0.1', path: '/proxy', method: 'POST', agent: false })
+  const request = httpRequest({
+    port,
+    host: '127.0.0.1',
+    path: '/proxy',
+    method: 'POST',
+    agent: false,
+  })
   const piece = Buffer.alloc(64 * 1024, 'y')
   let sent = 0
-  while (sent < 400 && (request.write(piece) || (await Promise.race([once(request, 'drain').then(() => true), sleep(300).then(() => false)])))) sent++
+  while (
+    sent < 400 &&
+    (request.write(piece) ||
+      (await Promise.race([once(request, 'drain').then(() => true), sleep(300).then(() => false)])))
+  )
+    sent++
   assert.ok(sent < 400, `the caller could send only part of it (${sent} of 400)`)
   start()
   for (let i = sent + 1; i < 400; i++) if (!request.write(piece)) await once(request, 'drain')
@@ -360,8 +488,16 @@ both('the upstream says how long a connection rests', async (rig) => {
 both('many streams at once keep their bytes apart', async (rig) => {
   const { port } = await rig(async (one) => {
     const body = await one.body()
-    await chunked(200, [], Array.from({ length: 20 }, () => body), [], 1)(one)
+    await chunked(
+      200,
+      [],
+      Array.from({ length: 20 }, () => body),
+      [],
+      1,
+    )(one)
   })
-  const all = await Promise.all(Array.from({ length: 100 }, async (_, i) => ({ i, got: await call(port, { body: `<${i}>` }) })))
+  const all = await Promise.all(
+    Array.from({ length: 100 }, async (_, i) => ({ i, got: await call(port, { body: `<${i}>` }) })),
+  )
   for (const { i, got } of all) assert.equal(got.body.toString(), `<${i}>`.repeat(20))
 })

@@ -1,4 +1,5 @@
-// Bytes, statuses and headers arrive as they were sent, for every method, kind of body and kind of answer.
+// Bytes, statuses and headers arrive as they were sent, for every method, kind of body and kind of
+// answer.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { answer, headerOf } from '../../support/providers/fake.ts'
@@ -19,9 +20,15 @@ both('every answer of a provider arrives as it was sent', async (rig) => {
       assert.equal(got.whole, true, what)
       if (method !== 'HEAD') assert.equal(sha256(got.body), sha256(body), what)
       assert.deepEqual(got.trailers, trailers ?? [], what)
-      const arrived = got.rawHeaders.filter((_, i) => !['connection', 'keep-alive', 'transfer-encoding', 'content-length'].includes(got.rawHeaders[i & ~1]!.toLowerCase()))
+      const arrived = got.rawHeaders.filter(
+        (_, i) =>
+          !['connection', 'keep-alive', 'transfer-encoding', 'content-length'].includes(
+            got.rawHeaders[i & ~1]!.toLowerCase(),
+          ),
+      )
       assert.deepEqual(arrived, headers, what)
-      if (method === 'HEAD') assert.equal(headerOf(got.rawHeaders, 'content-length'), String(body.length), what)
+      if (method === 'HEAD')
+        assert.equal(headerOf(got.rawHeaders, 'content-length'), String(body.length), what)
     }
   }
   assert.ok(ends.every(({ outcome }) => outcome === 'complete'))
@@ -31,14 +38,22 @@ const LARGE = Buffer.concat(Array.from({ length: 60 }, () => BINARY))
 
 /** TABLE of request bodies. */
 const BODIES: { name: string; sent: Sent; bytes: Buffer | string; trailers?: string[] }[] = [
-  { name: 'JSON with odd spacing and repeated keys', sent: { body: '{ "b":1,\n\t"a" : 2, "a":3, "n":1.0e+2 }' }, bytes: '{ "b":1,\n\t"a" : 2, "a":3, "n":1.0e+2 }' },
+  {
+    name: 'JSON with odd spacing and repeated keys',
+    sent: { body: '{ "b":1,\n\t"a" : 2, "a":3, "n":1.0e+2 }' },
+    bytes: '{ "b":1,\n\t"a" : 2, "a":3, "n":1.0e+2 }',
+  },
   { name: 'no body', sent: {}, bytes: '' },
   { name: 'empty body', sent: { body: '' }, bytes: '' },
   { name: 'one byte', sent: { body: 'x' }, bytes: 'x' },
   { name: 'binary', sent: { body: BINARY }, bytes: BINARY },
   { name: 'large binary', sent: { body: LARGE }, bytes: LARGE },
   { name: 'chunks', sent: { body: [Buffer.from('{"a":'), Buffer.from('1}')] }, bytes: '{"a":1}' },
-  { name: 'large chunks', sent: { body: [LARGE, Buffer.from('x'), LARGE] }, bytes: Buffer.concat([LARGE, Buffer.from('x'), LARGE]) },
+  {
+    name: 'large chunks',
+    sent: { body: [LARGE, Buffer.from('x'), LARGE] },
+    bytes: Buffer.concat([LARGE, Buffer.from('x'), LARGE]),
+  },
   {
     name: 'chunks with trailers',
     sent: { body: [Buffer.from('abc')], headers: { Trailer: 'X-Sum' }, trailers: [['X-Sum', '1']] },
@@ -51,7 +66,12 @@ both('every request body arrives as it was sent', async (rig) => {
   const { fake, port } = await rig(answer(200, {}, 'ok'))
   for (const { name, sent, bytes, trailers } of BODIES) {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-      const got = await call(port, { ...sent, method, target: '/v1/x?alt=sse&k=%2F+', headers: { 'X-Mixed-Case': 'Kept  ', ...sent.headers } })
+      const got = await call(port, {
+        ...sent,
+        method,
+        target: '/v1/x?alt=sse&k=%2F+',
+        headers: { 'X-Mixed-Case': 'Kept  ', ...sent.headers },
+      })
       assert.equal(got.status, 200)
       const received = fake.requests.at(-1)!
       assert.equal(received.sha256, sha256(bytes), `${method} ${name}`)
@@ -69,6 +89,16 @@ both('a chunked body stays chunked and a counted one counted', async (rig) => {
   await call(port, { body: 'abc' })
   await call(port, { body: [Buffer.from('abc')] })
   await call(port, { method: 'GET' })
-  const [counted, chunked, none] = fake.requests.map(({ rawHeaders }) => [headerOf(rawHeaders, 'content-length'), headerOf(rawHeaders, 'transfer-encoding')])
-  assert.deepEqual([counted, chunked, none], [['3', null], [null, 'chunked'], [null, null]])
+  const [counted, chunked, none] = fake.requests.map(({ rawHeaders }) => [
+    headerOf(rawHeaders, 'content-length'),
+    headerOf(rawHeaders, 'transfer-encoding'),
+  ])
+  assert.deepEqual(
+    [counted, chunked, none],
+    [
+      ['3', null],
+      [null, 'chunked'],
+      [null, null],
+    ],
+  )
 })

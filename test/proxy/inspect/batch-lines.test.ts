@@ -11,12 +11,16 @@ const PIECE_BYTES = 65_536
 
 const form = (ids: readonly string[]): Buffer => {
   const lines = ids.map((id) => `{"body":{"a":"${id}"}}\n`).join('')
-  const field = (name: string, content: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${content}\r\n`
+  const field = (name: string, content: string) =>
+    `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${content}\r\n`
   return Buffer.from(`${field('purpose', 'batch')}${field('file', lines)}--b--\r\n`)
 }
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, i) => `resp_${i}`)
 
-/** Reads lines with so many ids: what they name, and the most strings that were looked at while a piece passed, and in one turn of the loop behind it. */
+/**
+ * Reads lines with so many ids: what they name, and the most strings that were looked at while a
+ * piece passed, and in one turn of the loop behind it.
+ */
 async function read(count: number) {
   let looked = 0
   const refOf = (text: string): ObjectRef | null => {
@@ -46,7 +50,10 @@ async function read(count: number) {
 
 test('the ids of a batch are looked at in small steps behind its upload', async () => {
   const { named, inPiece, inTurn } = await read(10_000)
-  assert.deepEqual(named?.map(({ id }) => id), numbered(10_000))
+  assert.deepEqual(
+    named?.map(({ id }) => id),
+    numbered(10_000),
+  )
   assert.ok(inPiece <= 32, `${inPiece} strings while a piece passed`)
   assert.ok(inTurn <= 256, `${inTurn} strings in one turn`)
 })

@@ -1,4 +1,5 @@
-// A body that has to be read whole is held as pieces, and takes no more memory than its bytes, however small the pieces are in which it comes.
+// A body that has to be read whole is held as pieces, and takes no more memory than its bytes,
+// however small the pieces are in which it comes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { BodySink, CallerBody } from '../../../server/http1/exchange.ts'
@@ -11,7 +12,12 @@ import { heldBytes } from './memory.ts'
 /** A body that comes as the test says. */
 function bodyInHand(): { body: CallerBody; sink: () => BodySink } {
   let taker: BodySink | null = null
-  const body: CallerBody = { length: null, read: (sink) => void (taker = sink), pause() {}, resume() {} }
+  const body: CallerBody = {
+    length: null,
+    read: (sink) => void (taker = sink),
+    pause() {},
+    resume() {},
+  }
   return { body, sink: () => taker! }
 }
 
@@ -26,7 +32,10 @@ test('pieces of one byte keep nothing alive that came with them', async () => {
   sink().onEnd([])
   const result = await reading
   assert.ok(result.ok)
-  assert.equal(Buffer.concat(result.pieces).toString(), 'abcdefghijklmnopqrstuvwxyz'.repeat(770).slice(0, 20_000))
+  assert.equal(
+    Buffer.concat(result.pieces).toString(),
+    'abcdefghijklmnopqrstuvwxyz'.repeat(770).slice(0, 20_000),
+  )
   assert.ok(result.pieces.length < 10)
   assert.equal(shares.held, 20_000)
   place.leave()
@@ -48,9 +57,18 @@ test('pieces of any sizes stay the same bytes in the same order, in at most twic
       if (upTo(10) === 1) list.all()
     }
     const pieces = list.all()
-    assert.equal(list.length, whole.reduce((sum, piece) => sum + piece.length, 0))
+    assert.equal(
+      list.length,
+      whole.reduce((sum, piece) => sum + piece.length, 0),
+    )
     assert.ok(Buffer.concat(pieces).equals(Buffer.concat(whole)))
-    const kept = [...new Set(pieces.map((piece) => piece.buffer))].reduce((sum, { byteLength }) => sum + byteLength, 0)
-    assert.ok(whole.length === 1 || kept <= 2 * list.length + 1_024, `${kept} bytes for ${list.length}`)
+    const kept = [...new Set(pieces.map((piece) => piece.buffer))].reduce(
+      (sum, { byteLength }) => sum + byteLength,
+      0,
+    )
+    assert.ok(
+      whole.length === 1 || kept <= 2 * list.length + 1_024,
+      `${kept} bytes for ${list.length}`,
+    )
   }
 })

@@ -6,23 +6,34 @@ import { ByteStrings } from '../../../server/proxy/inspect/byte-strings.ts'
 
 function told(strings: ByteStrings): string[] {
   const seen: string[] = []
-  for (let i = 0; i < strings.size; i++) strings.tell(i, (bytes, from, to) => seen.push(bytes.toString('latin1', from, to)))
+  for (let i = 0; i < strings.size; i++)
+    strings.tell(i, (bytes, from, to) => seen.push(bytes.toString('latin1', from, to)))
   return seen
 }
 
 test('each string is told once, in the order in which they came, even where a few hashes are the same', () => {
-  const text = fc.oneof(fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 6 }), fc.nat(1_000).map((length) => 'x'.repeat(length)))
+  const text = fc.oneof(
+    fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 6 }),
+    fc.nat(1_000).map((length) => 'x'.repeat(length)),
+  )
   fc.assert(
-    fc.property(fc.array(text, { maxLength: 40 }), fc.integer({ min: 8, max: 0x7fffffff }), (texts, hashes) => {
-      const strings = new ByteStrings(1_000)
-      for (const text of texts) {
-        const bytes = Buffer.from(`<${text}>`)
-        const [first = 0] = bytes.subarray(1)
-        assert.equal(strings.add(bytes, 1, bytes.length - 1, (first * 31 + text.length) % hashes), true)
-      }
-      assert.deepEqual(new Set(told(strings)), new Set(texts))
-      if (texts.length <= 16) assert.deepEqual(told(strings), [...new Set(texts)])
-    }),
+    fc.property(
+      fc.array(text, { maxLength: 40 }),
+      fc.integer({ min: 8, max: 0x7fffffff }),
+      (texts, hashes) => {
+        const strings = new ByteStrings(1_000)
+        for (const text of texts) {
+          const bytes = Buffer.from(`<${text}>`)
+          const [first = 0] = bytes.subarray(1)
+          assert.equal(
+            strings.add(bytes, 1, bytes.length - 1, (first * 31 + text.length) % hashes),
+            true,
+          )
+        }
+        assert.deepEqual(new Set(told(strings)), new Set(texts))
+        if (texts.length <= 16) assert.deepEqual(told(strings), [...new Set(texts)])
+      },
+    ),
   )
 })
 
@@ -36,6 +47,9 @@ test('many strings are kept, those of one hash too, and none beyond the bound', 
     for (let i = 0; i < 10_000; i++) assert.equal(add(i), true)
     assert.equal(add(10_000), false)
     assert.equal(add(0), true, 'one that is known')
-    assert.deepEqual(told(strings), Array.from({ length: 10_000 }, (_, i) => `string ${i}`))
+    assert.deepEqual(
+      told(strings),
+      Array.from({ length: 10_000 }, (_, i) => `string ${i}`),
+    )
   }
 })

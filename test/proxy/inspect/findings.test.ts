@@ -26,7 +26,13 @@ test('a reference at the end of a body is about the items before it', () => {
   body.text(ITEM)
   body.place({ kind: 'item', id: `${ITEM}0` })
   const items = body.mentioned
-  assert.deepEqual(items.map(({ mayBeUnknown }) => mayBeUnknown), [true, true])
+  assert.deepEqual(
+    items.map(({ mayBeUnknown }) => mayBeUnknown),
+    [true, true],
+  )
   body.text('item_reference')
-  assert.deepEqual(items.map(({ mayBeUnknown }) => mayBeUnknown), [false, false])
+  assert.deepEqual(
+    items.map(({ mayBeUnknown }) => mayBeUnknown),
+    [false, false],
+  )
 })

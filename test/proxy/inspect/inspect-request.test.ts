@@ -1,4 +1,5 @@
-// A long body is inspected in turns, and what happens meanwhile to its caller, its place and its key counts.
+// A long body is inspected in turns, and what happens meanwhile to its caller, its place and its
+// key counts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnswerWatcher, BodySink, Caller } from '../../../server/http1/exchange.ts'
@@ -14,10 +15,24 @@ import { Refused, type Trip } from '../../../server/proxy/request-context.ts'
 const PATH = '/v1/chat/completions'
 const provider = createProviderTable().byId('openai')!
 const LIMIT = 64 * 1024 * 1024
-const long = (model: string): Buffer => Buffer.from(`{"model":"${model}","messages":[${'{"role":"user","content":"hello"},'.repeat(100_000)}{}]}`)
+const long = (model: string): Buffer =>
+  Buffer.from(
+    `{"model":"${model}","messages":[${'{"role":"user","content":"hello"},'.repeat(100_000)}{}]}`,
+  )
 
 const keyOf = (models: readonly string[] | null): CachedKey => ({
-  id: 'key_1', accountId: 'acc_1', scope: compileScope(models), rpm: null, allowedOrigins: null, objects: 'upstream', providers: null, readOnly: false, shared: new Set(), expiresAt: null, disabled: false, revoked: false,
+  id: 'key_1',
+  accountId: 'acc_1',
+  scope: compileScope(models),
+  rpm: null,
+  allowedOrigins: null,
+  objects: 'upstream',
+  providers: null,
+  readOnly: false,
+  shared: new Set(),
+  expiresAt: null,
+  disabled: false,
+  revoked: false,
 })
 
 /** One request whose body has come, and a queue whose turns the test takes. */
@@ -30,22 +45,66 @@ function start(body: Buffer, models: readonly string[] | null = ['gpt-*']) {
     sink?.onEnd([])
   }
   const caller: Caller = {
-    method: 'POST', target: '', headers: ['Content-Type', 'application/json'], gone: false, answered: false,
+    method: 'POST',
+    target: '',
+    headers: ['Content-Type', 'application/json'],
+    gone: false,
+    answered: false,
     body: { length: body.length, read: take, pause() {}, resume() {} },
     watch: (watcher) => void watchers.push(watcher),
-    proceed() {}, interim() {}, head() {}, write() {}, end() {}, flush: () => true, breakOff() {},
+    proceed() {},
+    interim() {},
+    head() {},
+    write() {},
+    end() {},
+    flush: () => true,
+    breakOff() {},
   }
-  const trip: Trip = { caller, id: 'req_1', started: 0, provider, near: provider, key: keyOf(models), place: shares.enter('key_1', 'acc_1'), model: null, kept: false, keyInQuery: false, admitted: false, refusedAs: null }
-  const objects = { created() {}, expect() {}, look: () => assert.fail('not asked'), anyForeign: () => Promise.resolve(false) }
-  const parts = { limits: { body: LIMIT, still: 1_000, grace: 1_000 }, objects: objects as never, inspections: new InspectionQueue(() => performance.now(), (turn) => turns.push(turn)) }
+  const trip: Trip = {
+    caller,
+    id: 'req_1',
+    started: 0,
+    provider,
+    near: provider,
+    key: keyOf(models),
+    place: shares.enter('key_1', 'acc_1'),
+    model: null,
+    kept: false,
+    keyInQuery: false,
+    admitted: false,
+    refusedAs: null,
+  }
+  const objects = {
+    created() {},
+    expect() {},
+    look: () => assert.fail('not asked'),
+    anyForeign: () => Promise.resolve(false),
+  }
+  const parts = {
+    limits: { body: LIMIT, still: 1_000, grace: 1_000 },
+    objects: objects as never,
+    inspections: new InspectionQueue(
+      () => performance.now(),
+      (turn) => turns.push(turn),
+    ),
+  }
   let proof = (): CachedKey => trip.key!
-  const inspecting = inspectRequest({ trip, provider, match: classify(provider, 'POST', PATH), pathAndQuery: PATH }, parts, () => (trip.key = proof()))
+  const inspecting = inspectRequest(
+    { trip, provider, match: classify(provider, 'POST', PATH), pathAndQuery: PATH },
+    parts,
+    () => (trip.key = proof()),
+  )
   return {
-    trip, inspecting, shares,
+    trip,
+    inspecting,
+    shares,
     leave: () => watchers.forEach((watcher) => watcher.onGone()),
     /** What becomes of the key is known from the next proof on. */
     proveAs: (next: () => CachedKey) => (proof = next),
-    /** Takes so many turns, or all that there are; some are asked for by what waits for the ones before. */
+    /**
+     * Takes so many turns, or all that there are; some are asked for by what waits for the ones
+     * before.
+     */
     async turn(most = Infinity) {
       let taken = 0
       for (; taken < most; taken++) {
@@ -84,7 +143,10 @@ test('a caller who leaves ends the inspection of its body', async () => {
 test('a body that has to make room for others is inspected no further', async () => {
   const { inspecting, trip, turn, shares } = start(long('gpt-5'))
   await turn(2)
-  const refused = assert.rejects(Promise.resolve(inspecting), (error) => error instanceof Refused && error.code === 'service_unavailable')
+  const refused = assert.rejects(
+    Promise.resolve(inspecting),
+    (error) => error instanceof Refused && error.code === 'service_unavailable',
+  )
   // Others, each within its share, need the memory.
   for (let i = 2; i < 10; i++) shares.enter(`key_${i}`, `acc_${i}`)?.hold(1_000_000)
   await refused
@@ -97,7 +159,10 @@ test('a key that is revoked while its body is inspected is refused', async () =>
   proveAs(() => {
     throw new Refused('invalid_api_key', 'revoked')
   })
-  const refused = assert.rejects(Promise.resolve(inspecting), (error) => error instanceof Refused && error.code === 'invalid_api_key')
+  const refused = assert.rejects(
+    Promise.resolve(inspecting),
+    (error) => error instanceof Refused && error.code === 'invalid_api_key',
+  )
   await turn()
   await refused
 })
@@ -106,7 +171,10 @@ test('a key that is limited to models while its body is inspected is held to the
   const { inspecting, proveAs, turn } = start(long('other'), null)
   if (inspecting instanceof Promise) {
     proveAs(() => keyOf(['gpt-*']))
-    const refused = assert.rejects(inspecting, (error) => error instanceof Refused && error.code === 'model_not_allowed')
+    const refused = assert.rejects(
+      inspecting,
+      (error) => error instanceof Refused && error.code === 'model_not_allowed',
+    )
     await turn()
     await refused
   } else assert.fail('a long body waits')

@@ -1,8 +1,12 @@
-// A held body, inspected without a server: whole, and once more in pieces of one byte, which must tell the same.
+// A held body, inspected without a server: whole, and once more in pieces of one byte, which must
+// tell the same.
 import assert from 'node:assert/strict'
 import type { Scope } from '../../../server/keys/scope.ts'
 import { Inspection, type BodyQuestion } from '../../../server/proxy/inspect/inspection.ts'
-import { resolveModels, type ModelResolution } from '../../../server/proxy/inspect/resolve-models.ts'
+import {
+  resolveModels,
+  type ModelResolution,
+} from '../../../server/proxy/inspect/resolve-models.ts'
 import type { Match } from '../../../server/proxy/providers/endpoint.ts'
 import type { ObjectRef } from '../../../server/proxy/providers/object-ref.ts'
 import type { Provider } from '../../../server/proxy/providers/provider.ts'
@@ -24,15 +28,21 @@ async function run(question: BodyQuestion, pieces: readonly Buffer[]): Promise<I
 export async function inspect(question: BodyQuestion, body: Buffer): Promise<Inspection> {
   const whole = await run(question, [body])
   if (body.length > MAX_SPLIT_BYTES) return whole
-  const split = await run(question, [...body].map((byte) => Buffer.from([byte])))
+  const split = await run(
+    question,
+    [...body].map((byte) => Buffer.from([byte])),
+  )
   assert.deepEqual(told(split), told(whole), 'in pieces of one byte')
   return whole
 }
 
 /** What came of it; of a body that is refused, that is all that counts. */
 function told({ refusal, findings }: Inspection): object {
-  const { models, model, named, objects, mentioned, refers, kept, hidden, problem, unclear } = findings
-  return refusal === null && !findings.decided ? { models, model, named, objects, mentioned, refers, kept, hidden, problem, unclear } : { refused: (refusal ?? problem)?.code, unclear }
+  const { models, model, named, objects, mentioned, refers, kept, hidden, problem, unclear } =
+    findings
+  return refusal === null && !findings.decided
+    ? { models, model, named, objects, mentioned, refers, kept, hidden, problem, unclear }
+    : { refused: (refusal ?? problem)?.code, unclear }
 }
 
 export interface ScopedRequest {
@@ -47,12 +57,24 @@ export interface ScopedRequest {
 /** What becomes of a scoped key's request. */
 export async function checkScope(scope: Scope, request: ScopedRequest): Promise<ModelResolution> {
   const { provider, match, headers, body, limit } = request
-  const inspected = body === null ? null : await inspect({ provider, match, headers, strict: true, limit }, body)
+  const inspected =
+    body === null ? null : await inspect({ provider, match, headers, strict: true, limit }, body)
   return resolveModels(scope, request, inspected)
 }
 
 /** What a key without limits on its models is found to name; null where that cannot be known. */
-export async function readHeld(provider: Provider, match: Match, headers: readonly string[], body: Buffer, limit: number): Promise<{ objects: readonly ObjectRef[]; model: string | null } | null> {
-  const { refusal, findings } = await inspect({ provider, match, headers, strict: false, limit }, body)
-  return refusal !== null || findings.unclear ? null : { objects: [...match.objects, ...findings.objects], model: findings.model }
+export async function readHeld(
+  provider: Provider,
+  match: Match,
+  headers: readonly string[],
+  body: Buffer,
+  limit: number,
+): Promise<{ objects: readonly ObjectRef[]; model: string | null } | null> {
+  const { refusal, findings } = await inspect(
+    { provider, match, headers, strict: false, limit },
+    body,
+  )
+  return refusal !== null || findings.unclear
+    ? null
+    : { objects: [...match.objects, ...findings.objects], model: findings.model }
 }

@@ -10,9 +10,13 @@ const KINDS: Readonly<Record<string, string>> = { file_id: 'file', 'key "\\/': '
 
 function told(json: string, sizes: readonly number[]): string[] {
   const found: string[] = []
-  const reader = new KeyedStrings({ kindOf: (key) => KINDS[key] ?? null, told: (kind, text) => found.push(`${kind} ${text}`) })
+  const reader = new KeyedStrings({
+    kindOf: (key) => KINDS[key] ?? null,
+    told: (kind, text) => found.push(`${kind} ${text}`),
+  })
   const bytes = Buffer.from(json)
-  for (let at = 0, i = 0; at < bytes.length; at += sizes[i++ % sizes.length]!) reader.write(bytes.subarray(at, at + sizes[i % sizes.length]!))
+  for (let at = 0, i = 0; at < bytes.length; at += sizes[i++ % sizes.length]!)
+    reader.write(bytes.subarray(at, at + sizes[i % sizes.length]!))
   return found
 }
 
@@ -21,25 +25,58 @@ function under(value: unknown, kind: string | null): string[] {
   if (typeof value === 'string') return kind === null ? [] : [`${kind} ${value}`]
   if (Array.isArray(value)) return value.flatMap((one) => under(one, kind))
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, one]) => under(one, Object.hasOwn(KINDS, key) ? KINDS[key]! : null))
+  return Object.entries(value).flatMap(([key, one]) =>
+    under(one, Object.hasOwn(KINDS, key) ? KINDS[key]! : null),
+  )
 }
 
 test('every string under such a key is told, in its order, and no other', () => {
   const key = fc.constantFrom('file_id', 'key "\\/', 'x', 'y', 'file', '')
   const { value } = fc.letrec((tie) => ({
-    value: fc.oneof({ depthSize: 'small' }, fc.string(), fc.constantFrom(1, -2.5e3, true, null, ':', '{"file_id":"a"}', '\\', '"', 'a'.repeat(60), `${'a'.repeat(47)}\\"${'\\'.repeat(60)}"`, `${'"'.repeat(50)}b`), fc.array(tie('value'), { maxLength: 4 }), fc.dictionary(key, tie('value'), { maxKeys: 4 })),
+    value: fc.oneof(
+      { depthSize: 'small' },
+      fc.string(),
+      fc.constantFrom(
+        1,
+        -2.5e3,
+        true,
+        null,
+        ':',
+        '{"file_id":"a"}',
+        '\\',
+        '"',
+        'a'.repeat(60),
+        `${'a'.repeat(47)}\\"${'\\'.repeat(60)}"`,
+        `${'"'.repeat(50)}b`,
+      ),
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.dictionary(key, tie('value'), { maxKeys: 4 }),
+    ),
   }))
   fc.assert(
-    fc.property(value, fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 40, max: 200 })), { minLength: 1, maxLength: 4 }), fc.constantFrom(undefined, 1, '\t'), (body, sizes, space) => {
-      const parsed: unknown = JSON.parse(JSON.stringify(body))
-      const size = sizes[0]!
-      assert.deepEqual(told(JSON.stringify(parsed, null, space), [size]), under(parsed, null))
-    }),
+    fc.property(
+      value,
+      fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 40, max: 200 })), {
+        minLength: 1,
+        maxLength: 4,
+      }),
+      fc.constantFrom(undefined, 1, '\t'),
+      (body, sizes, space) => {
+        const parsed: unknown = JSON.parse(JSON.stringify(body))
+        const size = sizes[0]!
+        assert.deepEqual(told(JSON.stringify(parsed, null, space), [size]), under(parsed, null))
+      },
+    ),
   )
 })
 
 test('what is no JSON, or nested without end, is read without a fault', () => {
-  fc.assert(fc.property(fc.string({ unit: fc.constantFrom(...'{}[]:,"\\x 1') }), (text) => void told(text, [3])))
+  fc.assert(
+    fc.property(
+      fc.string({ unit: fc.constantFrom(...'{}[]:,"\\x 1') }),
+      (text) => void told(text, [3]),
+    ),
+  )
   assert.deepEqual(told(`${'['.repeat(30_000)}${']'.repeat(30_000)}{"x":"a"}`, [4_096]), ['x a'])
   assert.deepEqual(told(`{"x":"${'a'.repeat(3_000)}","x":"b"}`, [1_000]), ['x b'])
 })
@@ -48,13 +85,43 @@ test('every name in a row that gives ids is known however it is written, and no 
   const table = createProviderTable({})
   for (const { id, endpoints } of PROVIDERS) {
     const names = idNamesOf(endpoints, table.byId(id)!.endpoints.kinds)
-    for (const name of ['id', 'name', 'model', 'model_id', 'user_id', 'request_id', 'session_id', 'message_id', 'trace', 'text', 'x'.repeat(100)]) assert.equal(names.kindOf(name), null, `${id} ${name}`)
-    for (const name of ['file_id', 'fileId', 'File-IDs', 'file_ids[]']) if (table.byId(id)!.endpoints.kinds.includes('file')) assert.equal(names.kindOf(name), 'file', `${id} ${name}`)
+    for (const name of [
+      'id',
+      'name',
+      'model',
+      'model_id',
+      'user_id',
+      'request_id',
+      'session_id',
+      'message_id',
+      'trace',
+      'text',
+      'x'.repeat(100),
+    ])
+      assert.equal(names.kindOf(name), null, `${id} ${name}`)
+    for (const name of ['file_id', 'fileId', 'File-IDs', 'file_ids[]'])
+      if (table.byId(id)!.endpoints.kinds.includes('file'))
+        assert.equal(names.kindOf(name), 'file', `${id} ${name}`)
   }
   /** TABLE of names, and the kind of object that they give. */
   const cases: [id: string, name: string, kind: string | null][] = [
-    ['cohere', 'input_dataset_id', 'dataset'], ['openai', 'trainingFile', 'file'], ['openai', 'containers', null], ['openai', 'container', 'container'], ['mistral', 'connector_id', 'connector'],
-    ['openai', 'previous_response_id', 'response'], ['together', 'request_id', null], ['mistral', 'agent_id', 'agent'], ['anthropic', 'memory-store-id', 'memory_store'],
+    ['cohere', 'input_dataset_id', 'dataset'],
+    ['openai', 'trainingFile', 'file'],
+    ['openai', 'containers', null],
+    ['openai', 'container', 'container'],
+    ['mistral', 'connector_id', 'connector'],
+    ['openai', 'previous_response_id', 'response'],
+    ['together', 'request_id', null],
+    ['mistral', 'agent_id', 'agent'],
+    ['anthropic', 'memory-store-id', 'memory_store'],
   ]
-  for (const [id, name, kind] of cases) assert.equal(idNamesOf(PROVIDERS.find((row) => row.id === id)!.endpoints, table.byId(id)!.endpoints.kinds).kindOf(name), kind, `${id} ${name}`)
+  for (const [id, name, kind] of cases)
+    assert.equal(
+      idNamesOf(
+        PROVIDERS.find((row) => row.id === id)!.endpoints,
+        table.byId(id)!.endpoints.kinds,
+      ).kindOf(name),
+      kind,
+      `${id} ${name}`,
+    )
 })

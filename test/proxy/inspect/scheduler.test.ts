@@ -1,14 +1,24 @@
-// Inspection is shared out: no slice is long, accounts take turns, and so do the keys of each, and what nobody waits for any more ends at once. The clock and the event loop are the test's.
+// Inspection is shared out: no slice is long, accounts take turns, and so do the keys of each, and
+// what nobody waits for any more ends at once. The clock and the event loop are the test's.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Owner } from '../../../server/fairness/owner-queue.ts'
-import { InspectionQueue, SLICE_BYTES, SLICE_MS, STEP_BYTES, type SlicedTask } from '../../../server/proxy/inspect/scheduler.ts'
+import {
+  InspectionQueue,
+  SLICE_BYTES,
+  SLICE_MS,
+  STEP_BYTES,
+  type SlicedTask,
+} from '../../../server/proxy/inspect/scheduler.ts'
 
 /** A queue whose turns the test takes, with a clock that only the tasks' steps move. */
 function startQueue() {
   let now = 0
   const turns: (() => void)[] = []
-  const queue = new InspectionQueue(() => now, (turn) => turns.push(turn))
+  const queue = new InspectionQueue(
+    () => now,
+    (turn) => turns.push(turn),
+  )
   return {
     queue,
     pass: (ms: number) => void (now += ms),
@@ -23,7 +33,10 @@ function startQueue() {
 }
 
 /** A key, by default of an account of its own. */
-const ownerOf = (key: string, account = `account of ${key}`): Owner => ({ account_id: account, key_id: key })
+const ownerOf = (key: string, account = `account of ${key}`): Owner => ({
+  account_id: account,
+  key_id: key,
+})
 
 /** A task of so many steps, each of which takes a time and is noted. */
 function work(name: string, steps: number, log: string[], took: () => void = () => {}): SlicedTask {
@@ -40,7 +53,10 @@ function work(name: string, steps: number, log: string[], took: () => void = () 
 test('a slice ends with the step in which its time is over', async () => {
   const { queue, pass, turn } = startQueue()
   const log: string[] = []
-  const { done } = queue.run(ownerOf('key'), work('a', 10, log, () => pass(SLICE_MS * 0.6)))
+  const { done } = queue.run(
+    ownerOf('key'),
+    work('a', 10, log, () => pass(SLICE_MS * 0.6)),
+  )
   const slices: number[] = []
   for (let before = 0; turn(); before = log.length) slices.push(log.length - before)
   // The first step's time is not measured, so that a short body costs no look at the clock.
@@ -75,7 +91,10 @@ test('keys take turns, and so do the requests of a key', () => {
   queue.run(ownerOf('b'), work('b1', 4, log, slow))
   // Each slice is two steps of these.
   for (let i = 0; i < 6; i++) turn()
-  assert.deepEqual(log.filter((_, i) => i % 2 === 0 || log[i] !== log[i - 1]), ['a1', 'b1', 'a2', 'b1', 'a3', 'a1'])
+  assert.deepEqual(
+    log.filter((_, i) => i % 2 === 0 || log[i] !== log[i - 1]),
+    ['a1', 'b1', 'a2', 'b1', 'a3', 'a1'],
+  )
 })
 
 test('a key with many bodies delays another by one slice at a time', async () => {

@@ -12,12 +12,28 @@ const SPELLINGS: [name: string, spelling: string][] = [
   ['as it is', SECRET],
   ['JSON', JSON.stringify(SECRET).slice(1, -1)],
   ['JSON with escaped slashes', JSON.stringify(SECRET).slice(1, -1).replaceAll('/', '\\/')],
-  ['JSON as Go writes it', JSON.stringify(SECRET).slice(1, -1).replaceAll('&', '\\u0026').replaceAll('<', '\\u003c').replaceAll('>', '\\u003e')],
+  [
+    'JSON as Go writes it',
+    JSON.stringify(SECRET)
+      .slice(1, -1)
+      .replaceAll('&', '\\u0026')
+      .replaceAll('<', '\\u003c')
+      .replaceAll('>', '\\u003e'),
+  ],
   ['percent-encoded', encodeURIComponent(SECRET)],
-  ['percent-encoded in small letters', encodeURIComponent(SECRET).replaceAll(/%../g, (code) => code.toLowerCase())],
+  [
+    'percent-encoded in small letters',
+    encodeURIComponent(SECRET).replaceAll(/%../g, (code) => code.toLowerCase()),
+  ],
   ['JSON, every character', [...SECRET].map((one) => `\\u00${hexOf(one)}`).join('')],
-  ['JSON, every character in capitals', [...SECRET].map((one) => `\\u00${hexOf(one).toUpperCase()}`).join('')],
-  ['JSON inside of JSON', JSON.stringify(JSON.stringify(SECRET).slice(1, -1).replaceAll('&', '\\u0026')).slice(1, -1)],
+  [
+    'JSON, every character in capitals',
+    [...SECRET].map((one) => `\\u00${hexOf(one).toUpperCase()}`).join(''),
+  ],
+  [
+    'JSON inside of JSON',
+    JSON.stringify(JSON.stringify(SECRET).slice(1, -1).replaceAll('&', '\\u0026')).slice(1, -1),
+  ],
   ['source code', [...SECRET].map((one) => `\\x${hexOf(one)}`).join('')],
   ['percent-encoded, every character', [...SECRET].map((one) => `%${hexOf(one)}`).join('')],
   ['percent-encoded, also what needs not be', encodeURIComponent(SECRET).replaceAll('-', '%2D')],
@@ -25,22 +41,53 @@ const SPELLINGS: [name: string, spelling: string][] = [
   ['HTML, by numbers', [...SECRET].map((one) => `&#${one.charCodeAt(0)};`).join('')],
   ['HTML, by hexadecimal numbers', [...SECRET].map((one) => `&#x${hexOf(one)};`).join('')],
   ['HTML, by numbers with zeros', [...SECRET].map((one) => `&#X00${hexOf(one)};`).join('')],
-  ['HTML, by names', SECRET.replaceAll('&', '&amp;').replaceAll('+', '&plus;').replaceAll('=', '&equals;').replaceAll('%', '&percnt;').replaceAll('\\', '&bsol;')],
-  ['HTML twice', SECRET.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('&', '&amp;')],
+  [
+    'HTML, by names',
+    SECRET.replaceAll('&', '&amp;')
+      .replaceAll('+', '&plus;')
+      .replaceAll('=', '&equals;')
+      .replaceAll('%', '&percnt;')
+      .replaceAll('\\', '&bsol;'),
+  ],
+  [
+    'HTML twice',
+    SECRET.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('&', '&amp;'),
+  ],
   ...['', ' ', ':', '-'].flatMap((between): [string, string][] => {
     const hex = [...SECRET].map(hexOf).join(between)
-    return [[`hexadecimal with "${between}"`, hex], [`hexadecimal in capitals with "${between}"`, hex.toUpperCase()]]
+    return [
+      [`hexadecimal with "${between}"`, hex],
+      [`hexadecimal in capitals with "${between}"`, hex.toUpperCase()],
+    ]
   }),
-  ['HTML', SECRET.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')],
+  [
+    'HTML',
+    SECRET.replaceAll('&', '&amp;')
+      .replaceAll('"', '&quot;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;'),
+  ],
 ]
 
 test('the credential is masked in its place, as long as it was, in every spelling', () => {
   const mask = new Mask(SECRET)
   for (const [name, spelling] of SPELLINGS) {
     const stars = '*'.repeat(spelling.length)
-    assert.equal(mask.bytes(Buffer.from(`a ${spelling} b ${spelling}${spelling}`)).toString(), `a ${stars} b ${stars}${stars}`, name)
-    assert.deepEqual(mask.headers([`X-${spelling}`, 'a', `x-${SECRET.toLowerCase()}-b`, 'c', 'X-B', 'c']), ['X-B', 'c'], name)
-    assert.deepEqual(mask.headers(['X-A', `Bearer ${spelling}`, 'X-B', 'c']), ['X-A', `Bearer ${stars}`, 'X-B', 'c'], name)
+    assert.equal(
+      mask.bytes(Buffer.from(`a ${spelling} b ${spelling}${spelling}`)).toString(),
+      `a ${stars} b ${stars}${stars}`,
+      name,
+    )
+    assert.deepEqual(
+      mask.headers([`X-${spelling}`, 'a', `x-${SECRET.toLowerCase()}-b`, 'c', 'X-B', 'c']),
+      ['X-B', 'c'],
+      name,
+    )
+    assert.deepEqual(
+      mask.headers(['X-A', `Bearer ${spelling}`, 'X-B', 'c']),
+      ['X-A', `Bearer ${stars}`, 'X-B', 'c'],
+      name,
+    )
   }
 })
 
@@ -53,7 +100,10 @@ test('in base64 no more than the digits at its ends are left, wherever it begins
           const text = Buffer.from(`${before}${secret}${after}`).toString(encoding)
           const masked = mask.bytes(Buffer.from(`Basic ${text}"`)).toString()
           assert.equal(masked.length, text.length + 7)
-          assert.ok(masked.includes('*'.repeat(Math.floor((secret.length * 8) / 6) - 2)), `${before} ${after}: ${masked}`)
+          assert.ok(
+            masked.includes('*'.repeat(Math.floor((secret.length * 8) / 6) - 2)),
+            `${before} ${after}: ${masked}`,
+          )
         }
       }
     }
@@ -76,7 +126,11 @@ test('in UTF-16 and UTF-32 the same is masked as in UTF-8, and the zeros stay', 
     for (const [spelled, spelling] of SPELLINGS) {
       const text = `{"error":"${spelling}"} ${spelling} more`
       const stars = '*'.repeat(spelling.length)
-      assert.deepEqual(mask.bytes(encode(text)), encode(`{"error":"${stars}"} ${stars} more`), `${name} ${spelled}`)
+      assert.deepEqual(
+        mask.bytes(encode(text)),
+        encode(`{"error":"${stars}"} ${stars} more`),
+        `${name} ${spelled}`,
+      )
     }
     const other = encode(`nearly: ${SECRET.slice(0, -1)}, ${SECRET.slice(1)}`)
     assert.equal(mask.bytes(other), other)
@@ -87,11 +141,27 @@ test('a long beginning of the credential at the end of all is masked; a short on
   const mask = new Mask(SECRET)
   for (const [name, spelling] of SPELLINGS) {
     const cut = spelling.slice(0, -1)
-    assert.equal(mask.whole(Buffer.from(`a ${cut}`)).toString(), `a ${'*'.repeat(cut.length)}`, name)
+    assert.equal(
+      mask.whole(Buffer.from(`a ${cut}`)).toString(),
+      `a ${'*'.repeat(cut.length)}`,
+      name,
+    )
     assert.equal(mask.text(`a ${cut}`), `a ${'*'.repeat(cut.length)}`, name)
   }
-  for (const [name, encode] of WIDE) assert.deepEqual(mask.whole(encode(`a ${SECRET.slice(0, 9)}`)), encode(`a ${'*'.repeat(9)}`), name)
-  for (const text of [`a ${SECRET.slice(0, 7)}`, `a ${SECRET.slice(0, 9)} b`, `a ${SECRET.slice(1, 12)}`, '100%', 'a \\', '&nbsp12345678']) {
+  for (const [name, encode] of WIDE)
+    assert.deepEqual(
+      mask.whole(encode(`a ${SECRET.slice(0, 9)}`)),
+      encode(`a ${'*'.repeat(9)}`),
+      name,
+    )
+  for (const text of [
+    `a ${SECRET.slice(0, 7)}`,
+    `a ${SECRET.slice(0, 9)} b`,
+    `a ${SECRET.slice(1, 12)}`,
+    '100%',
+    'a \\',
+    '&nbsp12345678',
+  ]) {
     const bytes = Buffer.from(text)
     assert.equal(mask.whole(bytes), bytes, text)
   }
@@ -100,7 +170,11 @@ test('a long beginning of the credential at the end of all is masked; a short on
 test('base64 is found however it is escaped', () => {
   const text = Buffer.from(`u:${SECRET}`).toString('base64')
   const mask = new Mask(SECRET)
-  for (const spelled of [encodeURIComponent(text), text.replaceAll('+', '\\u002b').replaceAll('/', '\\/'), [...text].map((one) => `&#${one.charCodeAt(0)};`).join('')]) {
+  for (const spelled of [
+    encodeURIComponent(text),
+    text.replaceAll('+', '\\u002b').replaceAll('/', '\\/'),
+    [...text].map((one) => `&#${one.charCodeAt(0)};`).join(''),
+  ]) {
     const masked = mask.text(`Basic ${spelled}`)
     assert.equal(masked.length, spelled.length + 6)
     assert.ok(masked.includes('*'.repeat(Math.floor((SECRET.length * 8) / 6) - 2)), masked)
@@ -112,36 +186,51 @@ test('a text without the credential is the same text, and the same bytes', () =>
   const bytes = Buffer.from(`nearly: ${SECRET.slice(0, -1)}, ${SECRET.slice(1)}`)
   assert.equal(mask.bytes(bytes), bytes)
   // Shorter ones are words that stand in any error.
-  for (const short of ['', 'x', 'EMPTY', 'seven77']) assert.equal(new Mask(short).text(`EMPTY x seven77 ${short}`), `EMPTY x seven77 ${short}`)
+  for (const short of ['', 'x', 'EMPTY', 'seven77'])
+    assert.equal(new Mask(short).text(`EMPTY x seven77 ${short}`), `EMPTY x seven77 ${short}`)
 })
 
 test('in pieces of any size the same is masked as in the whole, and no more is held than may be the credential', () => {
-  const texts = [SECRET, ...SPELLINGS.map(([, spelling]) => spelling), SECRET.slice(0, 9), 's', 'sk-', 'sk-sk-A+b', Buffer.from(`u:${SECRET}`).toString('base64'), 'other', '\0\0\0\0\0']
+  const texts = [
+    SECRET,
+    ...SPELLINGS.map(([, spelling]) => spelling),
+    SECRET.slice(0, 9),
+    's',
+    'sk-',
+    'sk-sk-A+b',
+    Buffer.from(`u:${SECRET}`).toString('base64'),
+    'other',
+    '\0\0\0\0\0',
+  ]
   const words = [...texts, ...WIDE.map(([, encode]) => encode(SECRET).toString('latin1'))]
   const longest = Math.max(...words.map((word) => word.length)) * 4
   fc.assert(
-    fc.property(fc.array(fc.constantFrom(...words), { maxLength: 8 }), fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), (parts, sizes) => {
-      const mask = new Mask(SECRET)
-      const whole = Buffer.from(parts.join(' '), 'latin1')
-      const stream = new MaskedStream(mask)
-      const out: Buffer[] = []
-      let sent = 0
-      for (let at = 0, i = 0; at < whole.length; i++) {
-        const size = sizes[i % sizes.length]!
-        // The memory of a piece is lent: it is something else as soon as the call is over.
-        const piece = Buffer.from(whole.subarray(at, at + size))
-        const ready = Buffer.from(stream.write(piece))
-        piece.fill(0)
-        out.push(ready)
-        at += size
-        sent += ready.length
-        const held = Math.min(at, whole.length) - sent
-        assert.ok(held < longest)
-        if (held > 0) assert.ok(mask.begun(whole.subarray(0, Math.min(at, whole.length))) >= held)
-      }
-      out.push(stream.end())
-      assert.equal(Buffer.concat(out).toString('latin1'), mask.whole(whole).toString('latin1'))
-    }),
+    fc.property(
+      fc.array(fc.constantFrom(...words), { maxLength: 8 }),
+      fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }),
+      (parts, sizes) => {
+        const mask = new Mask(SECRET)
+        const whole = Buffer.from(parts.join(' '), 'latin1')
+        const stream = new MaskedStream(mask)
+        const out: Buffer[] = []
+        let sent = 0
+        for (let at = 0, i = 0; at < whole.length; i++) {
+          const size = sizes[i % sizes.length]!
+          // The memory of a piece is lent: it is something else as soon as the call is over.
+          const piece = Buffer.from(whole.subarray(at, at + size))
+          const ready = Buffer.from(stream.write(piece))
+          piece.fill(0)
+          out.push(ready)
+          at += size
+          sent += ready.length
+          const held = Math.min(at, whole.length) - sent
+          assert.ok(held < longest)
+          if (held > 0) assert.ok(mask.begun(whole.subarray(0, Math.min(at, whole.length))) >= held)
+        }
+        out.push(stream.end())
+        assert.equal(Buffer.concat(out).toString('latin1'), mask.whole(whole).toString('latin1'))
+      },
+    ),
   )
   const stream = new MaskedStream(new Mask(SECRET))
   assert.equal(stream.write(Buffer.from('nothing of it')).toString(), 'nothing of it')

@@ -1,8 +1,15 @@
-// An upstream's error or redirect that repeats our credential reaches the caller without it; everything else passes as it came.
+// An upstream's error or redirect that repeats our credential reaches the caller without it;
+// everything else passes as it came.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import {
+  brotliCompressSync,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib'
 import { answer, chunk, head, headerOf, type Script } from '../../support/providers/fake.ts'
 import { chunked } from '../../support/providers/scripts.ts'
 import { begin, readAnswer } from '../support/relayed.ts'
@@ -11,7 +18,10 @@ import { OPENAI, raw, SECRETS, startServed } from '../support/served.ts'
 const CHAT = `${OPENAI}/v1/chat/completions`
 const SECRET = SECRETS.OPENAI_API_KEY
 const STARS = '*'.repeat(SECRET.length)
-const said = (secret: string) => JSON.stringify({ error: { message: `Incorrect API key provided: ${secret}. Grüße 🙂`, code: 'invalid_api_key' } })
+const said = (secret: string) =>
+  JSON.stringify({
+    error: { message: `Incorrect API key provided: ${secret}. Grüße 🙂`, code: 'invalid_api_key' },
+  })
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 
 /** TABLE of content codings, as they are named and made. */
@@ -30,14 +40,25 @@ test('in a plain error, its headers and its reason', async (t) => {
   const served = await startServed(t, async (call) => {
     await call.body()
     const body = said(SECRET)
-    call.write(`HTTP/1.1 401 Bad key ${SECRET}\r\nContent-Type: application/json\r\nX-Echo: Bearer ${SECRET}\r\nWWW-Authenticate: Bearer token="${SECRET}"\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`)
+    call.write(
+      `HTTP/1.1 401 Bad key ${SECRET}\r\nContent-Type: application/json\r\nX-Echo: Bearer ${SECRET}\r\nWWW-Authenticate: Bearer token="${SECRET}"\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`,
+    )
     call.write(Buffer.from(body))
   })
   const { secret } = await served.key()
-  const text = await raw(served.port, `GET /proxy?url=${OPENAI}/v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nConnection: close\r\n\r\n`)
+  const text = await raw(
+    served.port,
+    `GET /proxy?url=${OPENAI}/v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nConnection: close\r\n\r\n`,
+  )
   const expected = Buffer.from(said(STARS)).toString('latin1')
   assert.ok(text.startsWith(`HTTP/1.1 401 Bad key ${STARS}\r\n`), text)
-  for (const line of [`X-Echo: Bearer ${STARS}`, `WWW-Authenticate: Bearer token="${STARS}"`, `Content-Length: ${expected.length}`, 'X-Proxy-Error: upstream_credential_rejected']) assert.ok(text.includes(`${line}\r\n`), line)
+  for (const line of [
+    `X-Echo: Bearer ${STARS}`,
+    `WWW-Authenticate: Bearer token="${STARS}"`,
+    `Content-Length: ${expected.length}`,
+    'X-Proxy-Error: upstream_credential_rejected',
+  ])
+    assert.ok(text.includes(`${line}\r\n`), line)
   assert.ok(text.endsWith(`\r\n\r\n${expected}`))
   assert.ok(!text.includes(SECRET))
 })
@@ -45,11 +66,32 @@ test('in a plain error, its headers and its reason', async (t) => {
 test('of every status from 300 on, and of none below', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { secret } = await served.key()
-  for (const [status, masked] of [[200, false], [206, false], [300, true], [302, true], [399, true], [400, true], [403, true], [404, true], [429, true], [500, true], [529, true]] as const) {
+  for (const [status, masked] of [
+    [200, false],
+    [206, false],
+    [300, true],
+    [302, true],
+    [399, true],
+    [400, true],
+    [403, true],
+    [404, true],
+    [429, true],
+    [500, true],
+    [529, true],
+  ] as const) {
     served.fake.play(answer(status, { ...JSON_TYPE, 'X-Echo': SECRET }, said(SECRET)))
     const got = await served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
     const left = masked ? STARS : SECRET
-    assert.deepEqual([got.status, got.body.toString(), headerOf(got.rawHeaders, 'x-echo'), headerOf(got.rawHeaders, 'x-proxy-error')], [status, said(left), left, null], String(status))
+    assert.deepEqual(
+      [
+        got.status,
+        got.body.toString(),
+        headerOf(got.rawHeaders, 'x-echo'),
+        headerOf(got.rawHeaders, 'x-proxy-error'),
+      ],
+      [status, said(left), left, null],
+      String(status),
+    )
   }
 })
 
@@ -59,14 +101,26 @@ test('in an encoded error, which is then sent plain; one that does not repeat it
   for (const [coding, encode] of CODINGS) {
     for (const repeats of [true, false]) {
       const wire = encode(said(repeats ? SECRET : 'sk-…'))
-      for (const script of [answer(401, { ...JSON_TYPE, 'Content-Encoding': coding, Vary: 'Accept-Encoding' }, wire), chunked(401, ['Content-Encoding', coding], [wire.subarray(0, 9), wire.subarray(9)])]) {
+      for (const script of [
+        answer(401, { ...JSON_TYPE, 'Content-Encoding': coding, Vary: 'Accept-Encoding' }, wire),
+        chunked(401, ['Content-Encoding', coding], [wire.subarray(0, 9), wire.subarray(9)]),
+      ]) {
         served.fake.play(script)
         const got = await served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
         const body = repeats ? Buffer.from(said(STARS)) : wire
-        assert.deepEqual([got.status, got.whole, headerOf(got.rawHeaders, 'content-encoding')], [401, true, repeats ? null : coding], coding)
+        assert.deepEqual(
+          [got.status, got.whole, headerOf(got.rawHeaders, 'content-encoding')],
+          [401, true, repeats ? null : coding],
+          coding,
+        )
         assert.ok(got.body.equals(body), `${coding}: ${got.body.toString('latin1')}`)
         const length = headerOf(got.rawHeaders, 'content-length')
-        assert.ok(length === null ? headerOf(got.rawHeaders, 'transfer-encoding') === 'chunked' : Number(length) === body.length, coding)
+        assert.ok(
+          length === null
+            ? headerOf(got.rawHeaders, 'transfer-encoding') === 'chunked'
+            : Number(length) === body.length,
+          coding,
+        )
       }
     }
   }
@@ -74,11 +128,39 @@ test('in an encoded error, which is then sent plain; one that does not repeat it
 
 /** TABLE of encoded errors that are not what their headers say, and what the caller gets. */
 const ODD: [name: string, script: Script, status: number, body: string | Buffer][] = [
-  ['not encoded at all', answer(400, { 'Content-Encoding': 'gzip' }, said(SECRET)), 400, said(STARS)],
-  ['a coding that nobody knows', answer(400, { 'Content-Encoding': 'utf-8' }, said(SECRET)), 400, said(STARS)],
+  [
+    'not encoded at all',
+    answer(400, { 'Content-Encoding': 'gzip' }, said(SECRET)),
+    400,
+    said(STARS),
+  ],
+  [
+    'a coding that nobody knows',
+    answer(400, { 'Content-Encoding': 'utf-8' }, said(SECRET)),
+    400,
+    said(STARS),
+  ],
   ['an encoded nothing', answer(400, { 'Content-Encoding': 'gzip' }, ''), 400, ''],
-  ['bytes behind its end', answer(400, { 'Content-Encoding': 'br' }, Buffer.concat([brotliCompressSync(said(SECRET)), Buffer.from('more')])), 400, said(STARS)],
-  ['just short enough', answer(400, { 'Content-Encoding': 'gzip' }, gzipSync(`${' '.repeat(1024 * 1024 - SECRET.length)}${SECRET}`)), 400, `${' '.repeat(1024 * 1024 - SECRET.length)}${STARS}`],
+  [
+    'bytes behind its end',
+    answer(
+      400,
+      { 'Content-Encoding': 'br' },
+      Buffer.concat([brotliCompressSync(said(SECRET)), Buffer.from('more')]),
+    ),
+    400,
+    said(STARS),
+  ],
+  [
+    'just short enough',
+    answer(
+      400,
+      { 'Content-Encoding': 'gzip' },
+      gzipSync(`${' '.repeat(1024 * 1024 - SECRET.length)}${SECRET}`),
+    ),
+    400,
+    `${' '.repeat(1024 * 1024 - SECRET.length)}${STARS}`,
+  ],
 ]
 
 test('an encoded error that is none, is cut off, or is too long', async (t) => {
@@ -88,9 +170,14 @@ test('an encoded error that is none, is cut off, or is too long', async (t) => {
   for (const [name, script, status, body] of ODD) {
     served.fake.play(script)
     const got = await send()
-    assert.deepEqual([got.status, got.whole, got.body.toString() === body.toString()], [status, true, true], name)
+    assert.deepEqual(
+      [got.status, got.whole, got.body.toString() === body.toString()],
+      [status, true, true],
+      name,
+    )
   }
-  // What cannot be looked through is not passed on: too much when it is decoded, too much before, cut off, spoilt behind its end.
+  // What cannot be looked through is not passed on: too much when it is decoded, too much before,
+  // cut off, spoilt behind its end.
   const noise = Buffer.from(Array.from({ length: 1024 * 1024 + 1 }, (_, i) => (i * i) & 0xff))
   const unclear: [coding: string, wire: Buffer][] = [
     ['gzip', gzipSync('a'.repeat(1024 * 1024 + 1))],
@@ -103,11 +190,24 @@ test('an encoded error that is none, is cut off, or is too long', async (t) => {
   for (const [coding, wire] of unclear) {
     served.fake.play(answer(400, { 'Content-Encoding': coding }, wire))
     const got = await send()
-    assert.deepEqual([got.status, headerOf(got.rawHeaders, 'x-proxy-error')], [502, 'upstream_unreachable'], `${coding} ${wire.length}`)
+    assert.deepEqual(
+      [got.status, headerOf(got.rawHeaders, 'x-proxy-error')],
+      [502, 'upstream_unreachable'],
+      `${coding} ${wire.length}`,
+    )
   }
-  served.fake.play(answer(401, { 'Content-Encoding': 'gzip', 'X-Echo': SECRET }, gzipSync(said(SECRET))))
+  served.fake.play(
+    answer(401, { 'Content-Encoding': 'gzip', 'X-Echo': SECRET }, gzipSync(said(SECRET))),
+  )
   const bodiless = await served.send(secret, CHAT, { method: 'HEAD' })
-  assert.deepEqual([bodiless.status, headerOf(bodiless.rawHeaders, 'content-encoding'), headerOf(bodiless.rawHeaders, 'x-echo')], [401, 'gzip', STARS])
+  assert.deepEqual(
+    [
+      bodiless.status,
+      headerOf(bodiless.rawHeaders, 'content-encoding'),
+      headerOf(bodiless.rawHeaders, 'x-echo'),
+    ],
+    [401, 'gzip', STARS],
+  )
 })
 
 test('in an error that streams, wherever it is split; what cannot be the credential does not wait', async (t) => {
@@ -115,19 +215,34 @@ test('in an error that streams, wherever it is split; what cannot be the credent
   const { secret } = await served.key()
   const text = `event: error\ndata: ${said(SECRET)}\n\n`
   for (const size of [1, 5, SECRET.length, 1_000]) {
-    const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, i) => Buffer.from(text.slice(i * size, (i + 1) * size), 'utf8'))
+    const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
+      Buffer.from(text.slice(i * size, (i + 1) * size), 'utf8'),
+    )
     served.fake.play(chunked(500, ['Content-Type', 'text/event-stream'], pieces, ['X-Sum', SECRET]))
     const got = await served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
-    assert.deepEqual([got.whole, got.body.toString(), got.trailers], [true, Buffer.concat(pieces).toString().replace(SECRET, STARS), ['X-Sum', STARS]], String(size))
+    assert.deepEqual(
+      [got.whole, got.body.toString(), got.trailers],
+      [true, Buffer.concat(pieces).toString().replace(SECRET, STARS), ['X-Sum', STARS]],
+      String(size),
+    )
   }
   const { promise: more, resolve: goOn } = Promise.withResolvers<void>()
   served.fake.play(async (call) => {
     await call.body()
-    call.write(Buffer.concat([Buffer.from(head(400, ['Transfer-Encoding', 'chunked'])), chunk(`: hello\n\ndata: ${SECRET.slice(0, 4)}`)]))
+    call.write(
+      Buffer.concat([
+        Buffer.from(head(400, ['Transfer-Encoding', 'chunked'])),
+        chunk(`: hello\n\ndata: ${SECRET.slice(0, 4)}`),
+      ]),
+    )
     await more
     call.write(Buffer.concat([chunk(SECRET.slice(4)), Buffer.from('0\r\n\r\n')]))
   })
-  const response = await begin(served.port, { target: `/proxy?url=${encodeURIComponent(CHAT)}`, headers: { Authorization: `Bearer ${secret}`, ...JSON_TYPE }, body: '{}' })
+  const response = await begin(served.port, {
+    target: `/proxy?url=${encodeURIComponent(CHAT)}`,
+    headers: { Authorization: `Bearer ${secret}`, ...JSON_TYPE },
+    body: '{}',
+  })
   const [first] = (await once(response, 'data')) as [Buffer]
   assert.equal(first.toString(), ': hello\n\ndata: ')
   goOn()
@@ -137,7 +252,10 @@ test('in an error that streams, wherever it is split; what cannot be the credent
 test('an error that breaks off is broken off for the caller too, or no answer where nothing of it has passed', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { secret } = await served.key()
-  for (const [coding, status] of [['identity', 400], ['gzip', 502]] as const) {
+  for (const [coding, status] of [
+    ['identity', 400],
+    ['gzip', 502],
+  ] as const) {
     served.fake.play(async (call) => {
       await call.body()
       call.write(head(400, ['Content-Length', '1000', 'Content-Encoding', coding]))
@@ -156,31 +274,75 @@ test('in the address of a redirect, or of an upload, and nowhere else below 300'
   const { secret } = await served.key()
   /** TABLE of addresses that an answer gives, and what the caller sees of them. */
   const cases: [status: number, name: string, address: string, shown: string][] = [
-    [302, 'Location', `https://files.example/a?sig=${SECRET}`, `https://files.example/a?sig=${STARS}`],
-    [307, 'Location', `https://files.example/a?sig=${SECRET.replaceAll('-', '%2D')}`, `https://files.example/a?sig=${'*'.repeat(SECRET.replaceAll('-', '%2D').length)}`],
-    [302, 'Location', `/v1/files/x/content?token=${SECRET}`, `/proxy?url=${encodeURIComponent(`${OPENAI}/v1/files/x/content?token=`)}${STARS}`],
+    [
+      302,
+      'Location',
+      `https://files.example/a?sig=${SECRET}`,
+      `https://files.example/a?sig=${STARS}`,
+    ],
+    [
+      307,
+      'Location',
+      `https://files.example/a?sig=${SECRET.replaceAll('-', '%2D')}`,
+      `https://files.example/a?sig=${'*'.repeat(SECRET.replaceAll('-', '%2D').length)}`,
+    ],
+    [
+      302,
+      'Location',
+      `/v1/files/x/content?token=${SECRET}`,
+      `/proxy?url=${encodeURIComponent(`${OPENAI}/v1/files/x/content?token=`)}${STARS}`,
+    ],
     [201, 'Content-Location', `/v1/x?k=${SECRET}`, `/v1/x?k=${STARS}`],
-    [200, 'X-Goog-Upload-URL', `https://files.example/upload?k=${SECRET}`, `https://files.example/upload?k=${STARS}`],
+    [
+      200,
+      'X-Goog-Upload-URL',
+      `https://files.example/upload?k=${SECRET}`,
+      `https://files.example/upload?k=${STARS}`,
+    ],
     [302, 'Location', 'https://files.example/a', 'https://files.example/a'],
   ]
   for (const [status, name, address, shown] of cases) {
     served.fake.play(answer(status, { [name]: address, 'X-Echo': SECRET }, said(SECRET)))
     const got = await served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
     const left = status >= 300 ? STARS : SECRET
-    assert.deepEqual([got.status, headerOf(got.rawHeaders, name.toLowerCase()), headerOf(got.rawHeaders, 'x-echo'), got.body.toString()], [status, shown, left, said(left)], address)
+    assert.deepEqual(
+      [
+        got.status,
+        headerOf(got.rawHeaders, name.toLowerCase()),
+        headerOf(got.rawHeaders, 'x-echo'),
+        got.body.toString(),
+      ],
+      [status, shown, left, said(left)],
+      address,
+    )
   }
 })
 
 test('in the fields and the reason of an interim answer, and in trailers', async (t) => {
   const served = await startServed(t, async (call) => {
     await call.body()
-    call.write(`HTTP/1.1 103 Hints ${SECRET}\r\nLink: </a?k=${SECRET}>; rel=preload\r\nX-Echo: Bearer ${SECRET}\r\n\r\n`)
-    call.write(Buffer.concat([Buffer.from(head(200, ['Transfer-Encoding', 'chunked'])), chunk('{}'), Buffer.from(`0\r\nX-Sum: ${SECRET}\r\n\r\n`)]))
+    call.write(
+      `HTTP/1.1 103 Hints ${SECRET}\r\nLink: </a?k=${SECRET}>; rel=preload\r\nX-Echo: Bearer ${SECRET}\r\n\r\n`,
+    )
+    call.write(
+      Buffer.concat([
+        Buffer.from(head(200, ['Transfer-Encoding', 'chunked'])),
+        chunk('{}'),
+        Buffer.from(`0\r\nX-Sum: ${SECRET}\r\n\r\n`),
+      ]),
+    )
   })
   const { secret } = await served.key()
-  const text = await raw(served.port, `GET /proxy?url=${OPENAI}/v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nConnection: close\r\n\r\n`)
+  const text = await raw(
+    served.port,
+    `GET /proxy?url=${OPENAI}/v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nConnection: close\r\n\r\n`,
+  )
   const [interim = ''] = text.split('\r\n\r\n')
-  assert.deepEqual(interim.split('\r\n'), [`HTTP/1.1 103 Hints ${STARS}`, `Link: </a?k=${STARS}>; rel=preload`, `X-Echo: Bearer ${STARS}`])
+  assert.deepEqual(interim.split('\r\n'), [
+    `HTTP/1.1 103 Hints ${STARS}`,
+    `Link: </a?k=${STARS}>; rel=preload`,
+    `X-Echo: Bearer ${STARS}`,
+  ])
   assert.ok(text.includes(`X-Sum: ${STARS}\r\n`), text)
 })
 
@@ -199,12 +361,22 @@ test('in an error of UTF-16 or in hexadecimal, and where the end cuts it off', a
     ['UTF-16LE, cut', utf16(`key: ${cut}`), utf16(`key: ${'*'.repeat(cut.length)}`)],
   ]
   for (const [name, body, shown] of cases) {
-    const pieces = Array.from({ length: Math.ceil(body.length / 7) }, (_, i) => body.subarray(i * 7, (i + 1) * 7))
-    const scripts: Script[] = [answer(500, {}, body), chunked(500, [], pieces), answer(500, { 'Content-Encoding': 'gzip' }, gzipSync(body))]
+    const pieces = Array.from({ length: Math.ceil(body.length / 7) }, (_, i) =>
+      body.subarray(i * 7, (i + 1) * 7),
+    )
+    const scripts: Script[] = [
+      answer(500, {}, body),
+      chunked(500, [], pieces),
+      answer(500, { 'Content-Encoding': 'gzip' }, gzipSync(body)),
+    ]
     for (const [i, script] of scripts.entries()) {
       served.fake.play(script)
       const got = await served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
-      assert.deepEqual([got.whole, got.body.toString('latin1')], [true, shown.toString('latin1')], `${name} ${i}`)
+      assert.deepEqual(
+        [got.whole, got.body.toString('latin1')],
+        [true, shown.toString('latin1')],
+        `${name} ${i}`,
+      )
     }
   }
 })

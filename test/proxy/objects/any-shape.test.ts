@@ -1,4 +1,5 @@
-// Another key's object is refused whatever the body's shape: as a list or an object where the other is expected, under another name, escaped.
+// Another key's object is refused whatever the body's shape: as a list or an object where the other
+// is expected, under another name, escaped.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { answer, headerOf } from '../../support/providers/fake.ts'
@@ -36,14 +37,60 @@ const SHAPES: [address: string, body: object | string][] = [
   [CALL, { tools: [{ file_search: { file_search_store_names: ['fileSearchStores/theirs'] } }] }],
   [CALL, { cached_content: ['cachedContents/theirs'] }],
   [CALL, { anything: { of: [{ tomorrow: 'v1beta/cachedContents/theirs' }] } }],
-  [MESSAGES, { model: 'c', messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'content', content: [{ type: 'image', source: { type: 'file', file_id: 'file_theirs' } }] } }] }] }],
-  [MESSAGES, { model: 'c', messages: [{ role: 'user', content: [{ type: 'tool_result', content: [{ type: 'search_result', content: [{ source: { file_id: 'file_theirs' } }] }] }] }] }],
+  [
+    MESSAGES,
+    {
+      model: 'c',
+      messages: [
+        {
+          role: 'user',
+          content: [
+            {
+              type: 'document',
+              source: {
+                type: 'content',
+                content: [{ type: 'image', source: { type: 'file', file_id: 'file_theirs' } }],
+              },
+            },
+          ],
+        },
+      ],
+    },
+  ],
+  [
+    MESSAGES,
+    {
+      model: 'c',
+      messages: [
+        {
+          role: 'user',
+          content: [
+            {
+              type: 'tool_result',
+              content: [
+                { type: 'search_result', content: [{ source: { file_id: 'file_theirs' } }] },
+              ],
+            },
+          ],
+        },
+      ],
+    },
+  ],
   [MESSAGES, { model: 'c', messages: { content: { source: { file_id: 'file_theirs' } } } }],
   [`${V1}/responses`, { model: 'gpt-5', input: [{ type: 'item_reference', id: 'msg_theirs' }] }],
   [`${V1}/responses`, { model: 'gpt-5', input: { id: 'msg_theirs' } }],
-  [`${V1}/responses`, { model: 'gpt-5', input: [{ role: 'user', content: { type: 'input_file', file_id: 'file-theirs' } }] }],
+  [
+    `${V1}/responses`,
+    {
+      model: 'gpt-5',
+      input: [{ role: 'user', content: { type: 'input_file', file_id: 'file-theirs' } }],
+    },
+  ],
   [`${V1}/responses`, { model: 'gpt-5', previous_response_id: [`resp_${HEX}`] }],
-  [`${V1}/responses`, { model: 'gpt-5', tools: { type: 'file_search', vector_store_ids: { 0: 'vs_theirs' } } }],
+  [
+    `${V1}/responses`,
+    { model: 'gpt-5', tools: { type: 'file_search', vector_store_ids: { 0: 'vs_theirs' } } },
+  ],
   [`${V1}/evals`, { data_source_config: { files: ['file-theirs'] } }],
   [`${V1}/of/tomorrow`, { file: 'file-theirs' }],
   [`${V1}/chat/completions`, { model: 'gpt-5', messages: [], metadata: { [`resp_${HEX}`]: 'x' } }],
@@ -57,7 +104,15 @@ async function startMade(t: TestContext) {
   const [mine, own, upstream] = [await key(), await key(), await key({ objects: 'upstream' })]
   for (const [address, answered] of MADE) {
     fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
-    assert.equal((await send(mine.secret, address, { body: '{"model":"m","embeddingModel":"m"}', headers: JSON_TYPE })).status, 200)
+    assert.equal(
+      (
+        await send(mine.secret, address, {
+          body: '{"model":"m","embeddingModel":"m"}',
+          headers: JSON_TYPE,
+        })
+      ).status,
+      200,
+    )
   }
   fake.play(answer(200, JSON_TYPE, '{}'))
   return { mine, own, upstream, send }
@@ -66,11 +121,18 @@ async function startMade(t: TestContext) {
 test('an id that another key made is refused in any shape, and passes for its maker', async (t) => {
   const { mine, own, upstream, send } = await startMade(t)
   for (const [address, body] of SHAPES) {
-    const sent = { body: typeof body === 'string' ? body : JSON.stringify(body), headers: JSON_TYPE }
+    const sent = {
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      headers: JSON_TYPE,
+    }
     assert.equal((await send(mine.secret, address, sent)).status, 200, `${address} ${sent.body}`)
     for (const { secret } of [own, upstream]) {
       const got = await send(secret, address, sent)
-      assert.deepEqual([got.status, headerOf(got.rawHeaders, 'x-proxy-error')], [403, 'endpoint_not_allowed'], `${address} ${sent.body}`)
+      assert.deepEqual(
+        [got.status, headerOf(got.rawHeaders, 'x-proxy-error')],
+        [403, 'endpoint_not_allowed'],
+        `${address} ${sent.body}`,
+      )
     }
   }
 })
@@ -92,54 +154,157 @@ const KINDS: [address: string, type: string, body: string][] = [
 
 test('an id that another key made is refused in a body of any kind', async (t) => {
   const { mine, own, send } = await startMade(t)
-  const status = async (secret: string, address: string, type: string, body: string) => (await send(secret, address, { body, headers: { 'Content-Type': type } })).status
+  const status = async (secret: string, address: string, type: string, body: string) =>
+    (await send(secret, address, { body, headers: { 'Content-Type': type } })).status
   for (const [address, type, body] of KINDS) {
     assert.equal(await status(mine.secret, address, type, body), 200, `${address} ${type} ${body}`)
     assert.equal(await status(own.secret, address, type, body), 403, `${address} ${type} ${body}`)
   }
-  assert.equal(await status(own.secret, `${V1}/responses`, 'application/json', `\ufeff{"model":"ft:gpt-4o:acme::${HEX}"}`), 403)
-  for (const type of ['application/xml', 'application/msgpack', 'application/x-protobuf', 'text/plain']) {
+  assert.equal(
+    await status(
+      own.secret,
+      `${V1}/responses`,
+      'application/json',
+      `\ufeff{"model":"ft:gpt-4o:acme::${HEX}"}`,
+    ),
+    403,
+  )
+  for (const type of [
+    'application/xml',
+    'application/msgpack',
+    'application/x-protobuf',
+    'text/plain',
+  ]) {
     assert.equal(await status(own.secret, `${V1}/responses`, type, '<a>&#114;esp</a>'), 400, type)
     assert.equal(await status(own.secret, `${V1}/unknown_xyz`, type, '<a>&#114;esp</a>'), 400, type)
   }
-  for (const [type, body] of [[FORM, 'model=m&input=x'], [FORM, '{"model":"m","input":"a=b&c"}'], ['text/plain', '{"model":"m","input":"x"}']]) {
+  for (const [type, body] of [
+    [FORM, 'model=m&input=x'],
+    [FORM, '{"model":"m","input":"a=b&c"}'],
+    ['text/plain', '{"model":"m","input":"x"}'],
+  ]) {
     assert.equal(await status(own.secret, `${V1}/responses`, type!, body!), 200, `${type} ${body}`)
   }
 })
 
 test('an id inside of longer text is text', async (t) => {
   const { own, send } = await startMade(t)
-  for (const text of ['What is in file-theirs?', '{"file_id":"file_theirs"}', `Error: ${file} was not found`, `resp_${HEX}, msg_theirs`, 'theirs', `id=${UUID}`]) {
+  for (const text of [
+    'What is in file-theirs?',
+    '{"file_id":"file_theirs"}',
+    `Error: ${file} was not found`,
+    `resp_${HEX}, msg_theirs`,
+    'theirs',
+    `id=${UUID}`,
+  ]) {
     const bodies: [string, object][] = [
-      [CALL, { contents: [{ parts: [{ text }, { functionCall: { name: 'read', args: { file: text } } }] }] }],
-      [MESSAGES, { model: 'c', messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: text }] }] }],
-      [`${V1}/responses`, { model: 'gpt-5', input: [{ role: 'user', content: text }, { type: 'function_call_output', call_id: 'call_1', output: text }] }],
+      [
+        CALL,
+        {
+          contents: [
+            { parts: [{ text }, { functionCall: { name: 'read', args: { file: text } } }] },
+          ],
+        },
+      ],
+      [
+        MESSAGES,
+        {
+          model: 'c',
+          messages: [
+            {
+              role: 'user',
+              content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: text }],
+            },
+          ],
+        },
+      ],
+      [
+        `${V1}/responses`,
+        {
+          model: 'gpt-5',
+          input: [
+            { role: 'user', content: text },
+            { type: 'function_call_output', call_id: 'call_1', output: text },
+          ],
+        },
+      ],
     ]
-    for (const [address, body] of bodies) assert.equal((await send(own.secret, address, { body: JSON.stringify(body), headers: JSON_TYPE })).status, 200, `${address} ${text}`)
+    for (const [address, body] of bodies)
+      assert.equal(
+        (await send(own.secret, address, { body: JSON.stringify(body), headers: JSON_TYPE }))
+          .status,
+        200,
+        `${address} ${text}`,
+      )
   }
 })
 
 test('what nobody made is refused in any shape where it cannot be anything else; what is repeated inline passes', async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const { secret } = await key()
-  const status = async (address: string, body: object) => (await send(secret, address, { body: JSON.stringify(body), headers: JSON_TYPE })).status
+  const status = async (address: string, body: object) =>
+    (await send(secret, address, { body: JSON.stringify(body), headers: JSON_TYPE })).status
   const refused: [string, object][] = [
     [CALL, { contents: { parts: { fileData: { fileUri: file } } } }],
     [CALL, { tools: { fileSearch: { fileSearchStoreNames: 'fileSearchStores/operators' } } }],
-    [MESSAGES, { model: 'c', messages: { content: { source: { file_id: 'file_011CNha8iCJcU1wXNR6q4V8w' } } } }],
+    [
+      MESSAGES,
+      {
+        model: 'c',
+        messages: { content: { source: { file_id: 'file_011CNha8iCJcU1wXNR6q4V8w' } } },
+      },
+    ],
     [`${V1}/responses`, { model: 'gpt-5', input: { content: { file_id: `file-${HEX}` } } }],
     [`${V1}/responses`, { model: 'gpt-5', prompt: { id: `pmpt_${HEX}` } }],
     [`${V1}/responses`, { model: 'gpt-5', input: [{ type: 'item_reference', id: `msg_${HEX}` }] }],
     [`${V1}/responses`, { model: `ft:gpt-4o:acme::${HEX}`, input: 'x' }],
   ]
-  for (const [address, body] of refused) assert.equal(await status(address, body), 403, JSON.stringify(body))
+  for (const [address, body] of refused)
+    assert.equal(await status(address, body), 403, JSON.stringify(body))
   assert.equal(fake.requests.length, 0)
   const passes: [string, object][] = [
     // As the AI SDK repeats a turn with store: false.
-    [`${V1}/responses`, { model: 'gpt-5', store: false, input: [{ type: 'reasoning', id: `rs_${HEX}`, encrypted_content: 'x', summary: [] }, { role: 'assistant', id: `msg_${HEX}`, content: [] }] }],
-    [`${V1}/responses`, { model: 'gpt-5', tools: [{ type: 'function', name: 'file_reader' }, { type: 'web_search' }], metadata: { trace: UUID } }],
-    [CALL, { contents: [{ parts: [{ functionCall: { name: 'read', args: { path: 'files/readme', other: 'src/files/x' } } }] }] }],
-    [`${MISTRAL}/chat/completions`, { model: 'm', messages: [{ role: 'tool', tool_call_id: UUID, content: 'x' }] }],
+    [
+      `${V1}/responses`,
+      {
+        model: 'gpt-5',
+        store: false,
+        input: [
+          { type: 'reasoning', id: `rs_${HEX}`, encrypted_content: 'x', summary: [] },
+          { role: 'assistant', id: `msg_${HEX}`, content: [] },
+        ],
+      },
+    ],
+    [
+      `${V1}/responses`,
+      {
+        model: 'gpt-5',
+        tools: [{ type: 'function', name: 'file_reader' }, { type: 'web_search' }],
+        metadata: { trace: UUID },
+      },
+    ],
+    [
+      CALL,
+      {
+        contents: [
+          {
+            parts: [
+              {
+                functionCall: {
+                  name: 'read',
+                  args: { path: 'files/readme', other: 'src/files/x' },
+                },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+    [
+      `${MISTRAL}/chat/completions`,
+      { model: 'm', messages: [{ role: 'tool', tool_call_id: UUID, content: 'x' }] },
+    ],
   ]
-  for (const [address, body] of passes) assert.equal(await status(address, body), 200, JSON.stringify(body))
+  for (const [address, body] of passes)
+    assert.equal(await status(address, body), 200, JSON.stringify(body))
 })

@@ -1,4 +1,5 @@
-// Requests that name as many objects as a body can: looking for their owners leaves others their turns.
+// Requests that name as many objects as a body can: looking for their owners leaves others their
+// turns.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openObjects } from '../../../server/proxy/objects/objects.ts'
@@ -11,7 +12,8 @@ const key = keyOf('own', 'own')
 const match = classify(provider, 'POST', '/v1/responses')
 
 /** So many names that nobody here has made, and that need not be anybody's. */
-const unknowns = (count: number) => Array.from({ length: count }, (_, i) => ({ kind: 'item', id: `msg_${i}`, mayBeUnknown: true }))
+const unknowns = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({ kind: 'item', id: `msg_${i}`, mayBeUnknown: true }))
 
 test('the event loop runs while the owners of 100,000 objects are looked for', async () => {
   const objects = openObjects(EMPTY, () => {})
@@ -22,7 +24,13 @@ test('the event loop runs while the owners of 100,000 objects are looked for', a
     if (!over) setImmediate(count)
   }
   setImmediate(count)
-  const found = await objects.look({ provider, key, match, method: 'POST', objects: unknowns(100_000) })
+  const found = await objects.look({
+    provider,
+    key,
+    match,
+    method: 'POST',
+    objects: unknowns(100_000),
+  })
   over = true
   assert.deepEqual(found, { denied: null, credential: null })
   assert.ok(turns >= 10, `${turns} turns`)
@@ -32,15 +40,32 @@ test('the event loop runs while the owners of 100,000 objects are looked for', a
 for (const at of [0, 999, 1_000, 2_999]) {
   test(`another key's object is refused as number ${at} of 3,000`, async () => {
     const objects = openObjects(EMPTY, () => {})
-    objects.created('openai', { kind: 'file', id: 'file-1' }, { key: 'victim', credential: 'c', now: 0 })
+    objects.created(
+      'openai',
+      { kind: 'file', id: 'file-1' },
+      { key: 'victim', credential: 'c', now: 0 },
+    )
     const named = unknowns(3_000).with(at, { kind: 'file', id: 'file-1', mayBeUnknown: true })
-    assert.equal((await objects.look({ provider, key, match, method: 'POST', objects: named })).denied, 'foreign')
+    assert.equal(
+      (await objects.look({ provider, key, match, method: 'POST', objects: named })).denied,
+      'foreign',
+    )
   })
 }
 
 test('the credential is the one of the first object that is known, wherever that stands', async () => {
   const objects = openObjects(EMPTY, () => {})
-  for (const id of ['1', '2']) objects.created('openai', { kind: 'file', id: `file-${id}` }, { key: key.id, credential: `c${id}`, now: 0 })
-  const named = unknowns(3_000).with(1_500, { kind: 'file', id: 'file-1', mayBeUnknown: true }).with(2_500, { kind: 'file', id: 'file-2', mayBeUnknown: true })
-  assert.deepEqual(await objects.look({ provider, key, match, method: 'POST', objects: named }), { denied: null, credential: 'c1' })
+  for (const id of ['1', '2'])
+    objects.created(
+      'openai',
+      { kind: 'file', id: `file-${id}` },
+      { key: key.id, credential: `c${id}`, now: 0 },
+    )
+  const named = unknowns(3_000)
+    .with(1_500, { kind: 'file', id: 'file-1', mayBeUnknown: true })
+    .with(2_500, { kind: 'file', id: 'file-2', mayBeUnknown: true })
+  assert.deepEqual(await objects.look({ provider, key, match, method: 'POST', objects: named }), {
+    denied: null,
+    credential: 'c1',
+  })
 })

@@ -1,5 +1,6 @@
-// What the operator has stored with a provider, beside what keys make: fine-tuned models and deployments, presets, connectors, conversations whose
-// maker cannot be known. Keys with objects of their own are refused there, wherever a request can name it; what is everybody's passes.
+// What the operator has stored with a provider, beside what keys make: fine-tuned models and
+// deployments, presets, connectors, conversations whose maker cannot be known. Keys with objects of
+// their own are refused there, wherever a request can name it; what is everybody's passes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
@@ -17,15 +18,31 @@ const UUID = '7d1c0e44-0f5b-4b7e-9f5e-6f1f0c3a2b19'
 
 const AZURE = 'https://acme.openai.azure.com'
 const everywhere = (origin: string) => ({
-  ...more(origin), AZURE_RESOURCE_NAME: 'acme', AWS_REGION: 'us-east-1', AWS_BEARER_TOKEN_BEDROCK: 'upstream',
-  ...Object.fromEntries(['TOGETHER', 'FIREWORKS', 'AZURE'].map((id) => [`${id}_API_KEY`, 'upstream'])),
-  ...Object.fromEntries(['TOGETHER', 'FIREWORKS', 'AZURE', 'BEDROCK'].map((id) => [`TOLLMARK_UPSTREAM_${id}`, origin])),
+  ...more(origin),
+  AZURE_RESOURCE_NAME: 'acme',
+  AWS_REGION: 'us-east-1',
+  AWS_BEARER_TOKEN_BEDROCK: 'upstream',
+  ...Object.fromEntries(
+    ['TOGETHER', 'FIREWORKS', 'AZURE'].map((id) => [`${id}_API_KEY`, 'upstream']),
+  ),
+  ...Object.fromEntries(
+    ['TOGETHER', 'FIREWORKS', 'AZURE', 'BEDROCK'].map((id) => [`TOLLMARK_UPSTREAM_${id}`, origin]),
+  ),
 })
 
-async function ending({ send }: Served, { secret }: { secret: string }, line: string, body?: object | string, type: Record<string, string> = JSON_TYPE) {
+async function ending(
+  { send }: Served,
+  { secret }: { secret: string },
+  line: string,
+  body?: object | string,
+  type: Record<string, string> = JSON_TYPE,
+) {
   const [method = '', address = ''] = line.split(' ')
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  const got = await send(secret, address, { method, ...(body === undefined ? {} : { body: text, headers: type }) })
+  const got = await send(secret, address, {
+    method,
+    ...(body === undefined ? {} : { body: text, headers: type }),
+  })
   return `${got.status} ${headerOf(got.rawHeaders, 'x-proxy-error') ?? ''}`.trim()
 }
 
@@ -38,45 +55,118 @@ const BEDROCK = 'https://bedrock-agent-runtime.us-east-1.amazonaws.com'
 
 /** TABLE of requests that name what is the operator's. */
 const OPERATORS: [line: string, body?: object][] = [
-  [`GET ${MISTRAL}/workflows/events/stream`], [`GET ${MISTRAL}/workflows/events/list`],
+  [`GET ${MISTRAL}/workflows/events/stream`],
+  [`GET ${MISTRAL}/workflows/events/list`],
   [`POST ${COHERE}/v1/chat`, { model: 'command-r', message: 'x', conversation_id: 'alice' }],
   [`POST ${COHERE}/v1/chat`, { model: 'command-r', message: 'x', conversation_id: UUID }],
-  [`POST ${COHERE}/v1/chat`, { model: 'command-r', message: 'x', connectors: [{ id: 'web-search' }, { id: 'drive-of-acme' }] }],
-  [`POST ${COHERE}/v2/chat`, chat(`${UUID}-ft`)], [`POST ${COHERE}/compatibility/v1/chat/completions`, chat(`${UUID.toUpperCase()}-ft `)],
-  [`POST ${TOGETHER}/chat/completions`, chat('acme/Meta-Llama-3.1-8B-Instruct-Reference-1a2b3c4d')], [`POST ${TOGETHER}/chat/completions`, chat('acme/Meta-Llama-3.1-8B-mine-32162631:4')],
-  [`POST ${FIREWORKS}/chat/completions`, chat('accounts/acme/models/support-bot')], [`POST ${FIREWORKS}/chat/completions`, chat('accounts/acme/deployedModels/support-bot-1')],
-  [`POST ${FIREWORKS}/chat/completions`, chat('accounts/acme/deployments/a1b2')], [`POST ${FIREWORKS}/chat/completions`, chat(`${OURS}#accounts/acme/deployments/a1b2`)],
-  [`POST ${FIREWORKS}/chat/completions`, chat(`${OURS}#acme/a1b2`)], [`POST ${FIREWORKS}/workflows/accounts/acme/models/flux/text_to_image`, { prompt: 'x' }],
-  [`POST ${OPENROUTER}/chat/completions`, chat('@preset/sales')], [`POST ${OPENROUTER}/chat/completions`, chat('openai/gpt-4o@preset/sales')],
-  [`POST ${OPENROUTER}/chat/completions`, { ...chat('openai/gpt-4o'), preset: 'sales' }], [`POST ${OPENROUTER}/responses`, { model: 'openai/gpt-4o', models: ['a', '@preset/sales'], input: 'x' }],
-  // Wherever a model can be named: in a query, at endpoints that run what is stored or that no row knows, at any depth.
-  [`POST ${TOGETHER}/chat/completions?model=${TUNED}`, chat('m')], [`POST ${TOGETHER}/of/tomorrow?Model=${encodeURIComponent(encodeURIComponent(TUNED))}`, {}],
-  [`POST ${TOGETHER}/of/tomorrow`, { a: [{ model: TUNED }] }], [`POST ${TOGETHER}/of/tomorrow`, { judge: { model_name: ['m', TUNED] } }], [`POST ${TOGETHER}/queue/submit`, { model: TUNED, payload: {} }],
-  [`POST ${TOGETHER}/evaluation`, { type: 'score', parameters: { judge: { model: TUNED } } }], [`POST ${FIREWORKS}/of/tomorrow`, chat('accounts/acme/models/support-bot')],
-  [`POST ${BEDROCK}/retrieveAndGenerate`, { input: { text: 'x' }, retrieveAndGenerateConfiguration: { externalSourcesConfiguration: { modelArn: 'arn:aws:bedrock:us-east-1:123456789012:imported-model/abc' } } }],
+  [
+    `POST ${COHERE}/v1/chat`,
+    {
+      model: 'command-r',
+      message: 'x',
+      connectors: [{ id: 'web-search' }, { id: 'drive-of-acme' }],
+    },
+  ],
+  [`POST ${COHERE}/v2/chat`, chat(`${UUID}-ft`)],
+  [`POST ${COHERE}/compatibility/v1/chat/completions`, chat(`${UUID.toUpperCase()}-ft `)],
+  [`POST ${TOGETHER}/chat/completions`, chat('acme/Meta-Llama-3.1-8B-Instruct-Reference-1a2b3c4d')],
+  [`POST ${TOGETHER}/chat/completions`, chat('acme/Meta-Llama-3.1-8B-mine-32162631:4')],
+  [`POST ${FIREWORKS}/chat/completions`, chat('accounts/acme/models/support-bot')],
+  [`POST ${FIREWORKS}/chat/completions`, chat('accounts/acme/deployedModels/support-bot-1')],
+  [`POST ${FIREWORKS}/chat/completions`, chat('accounts/acme/deployments/a1b2')],
+  [`POST ${FIREWORKS}/chat/completions`, chat(`${OURS}#accounts/acme/deployments/a1b2`)],
+  [`POST ${FIREWORKS}/chat/completions`, chat(`${OURS}#acme/a1b2`)],
+  [`POST ${FIREWORKS}/workflows/accounts/acme/models/flux/text_to_image`, { prompt: 'x' }],
+  [`POST ${OPENROUTER}/chat/completions`, chat('@preset/sales')],
+  [`POST ${OPENROUTER}/chat/completions`, chat('openai/gpt-4o@preset/sales')],
+  [`POST ${OPENROUTER}/chat/completions`, { ...chat('openai/gpt-4o'), preset: 'sales' }],
+  [
+    `POST ${OPENROUTER}/responses`,
+    { model: 'openai/gpt-4o', models: ['a', '@preset/sales'], input: 'x' },
+  ],
+  // Wherever a model can be named: in a query, at endpoints that run what is stored or that no row
+  // knows, at any depth.
+  [`POST ${TOGETHER}/chat/completions?model=${TUNED}`, chat('m')],
+  [`POST ${TOGETHER}/of/tomorrow?Model=${encodeURIComponent(encodeURIComponent(TUNED))}`, {}],
+  [`POST ${TOGETHER}/of/tomorrow`, { a: [{ model: TUNED }] }],
+  [`POST ${TOGETHER}/of/tomorrow`, { judge: { model_name: ['m', TUNED] } }],
+  [`POST ${TOGETHER}/queue/submit`, { model: TUNED, payload: {} }],
+  [`POST ${TOGETHER}/evaluation`, { type: 'score', parameters: { judge: { model: TUNED } } }],
+  [`POST ${FIREWORKS}/of/tomorrow`, chat('accounts/acme/models/support-bot')],
+  [
+    `POST ${BEDROCK}/retrieveAndGenerate`,
+    {
+      input: { text: 'x' },
+      retrieveAndGenerateConfiguration: {
+        externalSourcesConfiguration: {
+          modelArn: 'arn:aws:bedrock:us-east-1:123456789012:imported-model/abc',
+        },
+      },
+    },
+  ],
   // A number of eight digits that is no date.
-  [`POST ${TOGETHER}/chat/completions`, chat('acme/Meta-Llama-3.1-8B-20241399')], [`POST ${TOGETHER}/chat/completions`, chat('acme/Meta-Llama-3.1-8B-2024023a')],
+  [`POST ${TOGETHER}/chat/completions`, chat('acme/Meta-Llama-3.1-8B-20241399')],
+  [`POST ${TOGETHER}/chat/completions`, chat('acme/Meta-Llama-3.1-8B-2024023a')],
   // A deployment that has its model's name; an agent of Foundry's.
-  [`POST ${AZURE}/openai/v1/chat/completions`, chat(DEPLOYED)], [`POST ${AZURE}/openai/deployments/${DEPLOYED}/chat/completions`, { messages: [] }],
-  [FOUNDRY_RESPONSE, { model: 'gpt-5', input: 'x', agent: { type: 'agent_reference', name: 'alice-agent' } }], [FOUNDRY_RESPONSE, { input: 'x', agent: { type: 'agent_reference', name: 'alice-agent', version: '2' } }],
-  [FOUNDRY_RESPONSE, { input: 'x', agent_reference: { type: 'agent_reference', name: 'alice-agent' } }], [FOUNDRY_RESPONSE, { input: 'x', agent: { id: 'alice-agent:3' } }], [FOUNDRY_RESPONSE, { input: 'x', agent: 'alice-agent' }],
-  [`POST ${V1}/workflows/run`, { workflow: { id: 'wf_68df4b13b3588190a09d19288d4610ec0df388c3983f58d1' } }],
+  [`POST ${AZURE}/openai/v1/chat/completions`, chat(DEPLOYED)],
+  [`POST ${AZURE}/openai/deployments/${DEPLOYED}/chat/completions`, { messages: [] }],
+  [
+    FOUNDRY_RESPONSE,
+    { model: 'gpt-5', input: 'x', agent: { type: 'agent_reference', name: 'alice-agent' } },
+  ],
+  [
+    FOUNDRY_RESPONSE,
+    { input: 'x', agent: { type: 'agent_reference', name: 'alice-agent', version: '2' } },
+  ],
+  [
+    FOUNDRY_RESPONSE,
+    { input: 'x', agent_reference: { type: 'agent_reference', name: 'alice-agent' } },
+  ],
+  [FOUNDRY_RESPONSE, { input: 'x', agent: { id: 'alice-agent:3' } }],
+  [FOUNDRY_RESPONSE, { input: 'x', agent: 'alice-agent' }],
+  [
+    `POST ${V1}/workflows/run`,
+    { workflow: { id: 'wf_68df4b13b3588190a09d19288d4610ec0df388c3983f58d1' } },
+  ],
 ]
 
 /** TABLE of requests of the same form that name what is everybody's. */
 const EVERYBODYS: [line: string, body?: object][] = [
-  [`POST ${COHERE}/v1/chat`, { model: 'command-r', message: 'x', chat_history: [], connectors: [{ id: 'web-search' }] }], [`POST ${COHERE}/v2/chat`, chat('command-r-08-2024')],
-  [`POST ${TOGETHER}/chat/completions`, chat('meta-llama/Meta-Llama-3.1-8B-Instruct-Turbo')], [`POST ${TOGETHER}/chat/completions`, chat('deepseek-ai/DeepSeek-V3-20250324')],
-  [`POST ${TOGETHER}/of/tomorrow`, { model: 'deepseek-ai/DeepSeek-V3-20250324', judge_model: 'meta-llama/Meta-Llama-3.1-8B' }], [`POST ${TOGETHER}/chat/completions?model=m`, chat('m')],
-  [FOUNDRY_RESPONSE, { model: 'gpt-5', input: 'x', agent: null, metadata: { agent: 'alice-agent' } }], [`POST ${AZURE}/openai/v1/chat/completions`, chat('gpt-4o-mini.ft-us')],
-  [`POST ${FIREWORKS}/chat/completions`, chat(OURS)], [`POST ${FIREWORKS}/workflows/${OURS}/text_to_image`, { prompt: 'x' }],
-  [`POST ${OPENROUTER}/chat/completions`, chat('openai/gpt-4o:online')], [`POST ${OPENROUTER}/chat/completions`, { ...chat('openai/gpt-4o'), messages: [{ role: 'user', content: '@preset/sales' }] }],
-  [`POST ${MISTRAL}/audio/speech`, { model: 'voxtral', voice_id: 'gb_jane_neutral', input: 'x' }], [`POST ${MISTRAL}/audio/speech`, { model: 'voxtral', voice_id: 'voice_478', input: 'x' }],
+  [
+    `POST ${COHERE}/v1/chat`,
+    { model: 'command-r', message: 'x', chat_history: [], connectors: [{ id: 'web-search' }] },
+  ],
+  [`POST ${COHERE}/v2/chat`, chat('command-r-08-2024')],
+  [`POST ${TOGETHER}/chat/completions`, chat('meta-llama/Meta-Llama-3.1-8B-Instruct-Turbo')],
+  [`POST ${TOGETHER}/chat/completions`, chat('deepseek-ai/DeepSeek-V3-20250324')],
+  [
+    `POST ${TOGETHER}/of/tomorrow`,
+    { model: 'deepseek-ai/DeepSeek-V3-20250324', judge_model: 'meta-llama/Meta-Llama-3.1-8B' },
+  ],
+  [`POST ${TOGETHER}/chat/completions?model=m`, chat('m')],
+  [
+    FOUNDRY_RESPONSE,
+    { model: 'gpt-5', input: 'x', agent: null, metadata: { agent: 'alice-agent' } },
+  ],
+  [`POST ${AZURE}/openai/v1/chat/completions`, chat('gpt-4o-mini.ft-us')],
+  [`POST ${FIREWORKS}/chat/completions`, chat(OURS)],
+  [`POST ${FIREWORKS}/workflows/${OURS}/text_to_image`, { prompt: 'x' }],
+  [`POST ${OPENROUTER}/chat/completions`, chat('openai/gpt-4o:online')],
+  [
+    `POST ${OPENROUTER}/chat/completions`,
+    { ...chat('openai/gpt-4o'), messages: [{ role: 'user', content: '@preset/sales' }] },
+  ],
+  [`POST ${MISTRAL}/audio/speech`, { model: 'voxtral', voice_id: 'gb_jane_neutral', input: 'x' }],
+  [`POST ${MISTRAL}/audio/speech`, { model: 'voxtral', voice_id: 'voice_478', input: 'x' }],
 ]
 
 test('what the operator has stored is closed to a key with objects of its own, and open for one that names what the account holds', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'), everywhere)
-  const [own, scoped, upstream] = [await served.key(), await served.key({ models: ['*', '*#*'] }), await served.key({ objects: 'upstream' })]
+  const [own, scoped, upstream] = [
+    await served.key(),
+    await served.key({ models: ['*', '*#*'] }),
+    await served.key({ objects: 'upstream' }),
+  ]
   for (const [line, body] of OPERATORS) {
     const reached = served.fake.requests.length
     const name = `${line} ${JSON.stringify(body)}`
@@ -85,15 +175,30 @@ test('what the operator has stored is closed to a key with objects of its own, a
     assert.equal(served.fake.requests.length, reached, name)
     assert.equal(await ending(served, upstream, line, body), '200', name)
   }
-  for (const [line, body] of EVERYBODYS) assert.equal(await ending(served, own, line, body), '200', `${line} ${JSON.stringify(body)}`)
-  const { body } = await served.send(own.secret, `${COHERE}/v1/chat`, { method: 'POST', body: '{"model":"m","message":"x","conversation_id":"a"}', headers: JSON_TYPE })
+  for (const [line, body] of EVERYBODYS)
+    assert.equal(await ending(served, own, line, body), '200', `${line} ${JSON.stringify(body)}`)
+  const { body } = await served.send(own.secret, `${COHERE}/v1/chat`, {
+    method: 'POST',
+    body: '{"model":"m","message":"x","conversation_id":"a"}',
+    headers: JSON_TYPE,
+  })
   assert.match(body.toString(), /chat_history/)
   const reading = await served.key({ objects: 'upstream', read_only: true })
-  assert.equal(await ending(served, reading, `POST ${COHERE}/v1/chat`, { model: 'm', message: 'x', conversation_id: 'a' }), CLOSED)
-  assert.equal(await ending(served, reading, `POST ${COHERE}/v1/chat`, { model: 'm', message: 'x' }), '200')
+  assert.equal(
+    await ending(served, reading, `POST ${COHERE}/v1/chat`, {
+      model: 'm',
+      message: 'x',
+      conversation_id: 'a',
+    }),
+    CLOSED,
+  )
+  assert.equal(
+    await ending(served, reading, `POST ${COHERE}/v1/chat`, { model: 'm', message: 'x' }),
+    '200',
+  )
 })
 
-test('a fine-tuned model, and a voice by its slug, is its maker\'s: in a request, and in the lines of a batch', async (t) => {
+test("a fine-tuned model, and a voice by its slug, is its maker's: in a request, and in the lines of a batch", async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'), everywhere)
   const { fake, key } = served
   const [mine, theirs] = [await key(), await key()]
@@ -106,21 +211,45 @@ test('a fine-tuned model, and a voice by its slug, is its maker\'s: in a request
     fake.play(answer(200, JSON_TYPE, '{}'))
   }
   await made(`POST ${TOGETHER}/fine-tunes`, { id: 'ft-1', status: 'pending' }, { model: 'm' })
-  await made(`GET ${TOGETHER}/fine-tunes/ft-1`, { id: 'ft-1', model: 'm', model_output_name: tuned })
-  await made(`POST ${COHERE}/v1/finetuning/finetuned-models`, { finetuned_model: { id: cohere } }, { name: 'x' })
+  await made(`GET ${TOGETHER}/fine-tunes/ft-1`, {
+    id: 'ft-1',
+    model: 'm',
+    model_output_name: tuned,
+  })
+  await made(
+    `POST ${COHERE}/v1/finetuning/finetuned-models`,
+    { finetuned_model: { id: cohere } },
+    { name: 'x' },
+  )
   await made(`POST ${MISTRAL}/audio/voices`, { id: UUID, slug: 'alice-voice' }, { name: 'alice' })
-  await made(`PATCH ${MISTRAL}/audio/voices/${UUID}`, { id: UUID, slug: 'alice-renamed' }, { name: 'alice renamed' })
-  await made(`POST ${TOGETHER}/fine-tunes`, { id: 'ft-2', status: 'completed', model_output_name: DATED }, { model: 'm' })
+  await made(
+    `PATCH ${MISTRAL}/audio/voices/${UUID}`,
+    { id: UUID, slug: 'alice-renamed' },
+    { name: 'alice renamed' },
+  )
+  await made(
+    `POST ${TOGETHER}/fine-tunes`,
+    { id: 'ft-2', status: 'completed', model_output_name: DATED },
+    { model: 'm' },
+  )
   const uses: [line: string, body?: object][] = [
-    [`POST ${TOGETHER}/chat/completions`, chat(tuned)], [`POST ${COHERE}/v2/chat`, chat(`${cohere}-ft`)],
-    [`POST ${MISTRAL}/audio/speech`, { model: 'v', voice_id: 'alice-voice', input: 'x' }], [`POST ${MISTRAL}/audio/speech`, { model: 'v', voice_id: UUID, input: 'x' }],
-    [`GET ${MISTRAL}/audio/voices/alice-voice`], [`POST ${MISTRAL}/audio/speech`, { model: 'v', voice_id: 'alice-renamed', input: 'x' }],
+    [`POST ${TOGETHER}/chat/completions`, chat(tuned)],
+    [`POST ${COHERE}/v2/chat`, chat(`${cohere}-ft`)],
+    [`POST ${MISTRAL}/audio/speech`, { model: 'v', voice_id: 'alice-voice', input: 'x' }],
+    [`POST ${MISTRAL}/audio/speech`, { model: 'v', voice_id: UUID, input: 'x' }],
+    [`GET ${MISTRAL}/audio/voices/alice-voice`],
+    [`POST ${MISTRAL}/audio/speech`, { model: 'v', voice_id: 'alice-renamed', input: 'x' }],
     // A step of a job.
     [`POST ${TOGETHER}/fine-tunes`, { model: 'm', from_checkpoint: 'ft-1:10' }],
     // A hash that happens to be a date.
     [`POST ${TOGETHER}/chat/completions`, chat(DATED)],
   ]
-  for (const [line, body] of uses) assert.deepEqual([await ending(served, mine, line, body), await ending(served, theirs, line, body)], ['200', CLOSED], line)
+  for (const [line, body] of uses)
+    assert.deepEqual(
+      [await ending(served, mine, line, body), await ending(served, theirs, line, body)],
+      ['200', CLOSED],
+      line,
+    )
 
   const form = { 'Content-Type': 'multipart/form-data; boundary=B' }
   const upload = async (who: { secret: string }, id: string) => {
@@ -129,26 +258,45 @@ test('a fine-tuned model, and a voice by its slug, is its maker\'s: in a request
     const text = `--B\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--B\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n${`${line}\n`.repeat(3)}\r\n--B--\r\n`
     assert.equal(await ending(served, who, `POST ${TOGETHER}/files`, text, form), '200')
     fake.play(answer(200, JSON_TYPE, '{}'))
-    return ending(served, who, `POST ${TOGETHER}/batches`, { input_file_id: id, endpoint: '/v1/chat/completions' })
+    return ending(served, who, `POST ${TOGETHER}/batches`, {
+      input_file_id: id,
+      endpoint: '/v1/chat/completions',
+    })
   }
-  assert.deepEqual([await upload(mine, 'file-mine'), await upload(theirs, 'file-theirs')], ['200', CLOSED])
+  assert.deepEqual(
+    [await upload(mine, 'file-mine'), await upload(theirs, 'file-theirs')],
+    ['200', CLOSED],
+  )
 })
 
-test('what has a chosen name is its maker\'s where the answer tells that it is new', async (t) => {
+test("what has a chosen name is its maker's where the answer tells that it is new", async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'), everywhere)
   const { fake, key } = served
   const [mine, theirs, upstream] = [await key(), await key(), await key({ objects: 'upstream' })]
   const AGENTS = `${AZURE}/api/projects/p1/agents`
   const make = async (who: { secret: string }, name: string, version: unknown, status = 200) => {
     const latest = { object: 'agent.version', id: `${name}:${version}`, name, version }
-    fake.play(answer(status, JSON_TYPE, JSON.stringify({ object: 'agent', id: name, name, versions: { latest } })))
-    const ended = await ending(served, who, `POST ${AGENTS}`, { name, definition: { kind: 'prompt', model: 'gpt-5' } })
+    fake.play(
+      answer(
+        status,
+        JSON_TYPE,
+        JSON.stringify({ object: 'agent', id: name, name, versions: { latest } }),
+      ),
+    )
+    const ended = await ending(served, who, `POST ${AGENTS}`, {
+      name,
+      definition: { kind: 'prompt', model: 'gpt-5' },
+    })
     fake.play(answer(200, JSON_TYPE, '{}'))
     return ended
   }
   const uses = (name: string): [line: string, body?: object][] => [
-    [FOUNDRY_RESPONSE, { input: 'x', agent: { type: 'agent_reference', name } }], [FOUNDRY_RESPONSE, { input: 'x', agent: { name: `${name}:1` } }],
-    [`GET ${AGENTS}/${name}`], [`POST ${AGENTS}/${name}/versions`, { definition: {} }], [`GET ${AGENTS}/${name}/versions/1`], [`DELETE ${AGENTS}/${name}`],
+    [FOUNDRY_RESPONSE, { input: 'x', agent: { type: 'agent_reference', name } }],
+    [FOUNDRY_RESPONSE, { input: 'x', agent: { name: `${name}:1` } }],
+    [`GET ${AGENTS}/${name}`],
+    [`POST ${AGENTS}/${name}/versions`, { definition: {} }],
+    [`GET ${AGENTS}/${name}/versions/1`],
+    [`DELETE ${AGENTS}/${name}`],
   ]
   const used = async (who: { secret: string }, name: string) => {
     const ends = new Set<string>()
@@ -157,20 +305,46 @@ test('what has a chosen name is its maker\'s where the answer tells that it is n
   }
   assert.deepEqual(await used(mine, 'planner'), [CLOSED])
   assert.equal(await make(mine, 'planner', '1'), '200')
-  assert.deepEqual([await used(mine, 'planner'), await used(theirs, 'planner'), await used(upstream, 'planner')], [['200'], [CLOSED], [CLOSED]])
+  assert.deepEqual(
+    [await used(mine, 'planner'), await used(theirs, 'planner'), await used(upstream, 'planner')],
+    [['200'], [CLOSED], [CLOSED]],
+  )
   // Two keys choose the same name: the second one is refused before the provider sees it.
   const reached = fake.requests.length
   for (const other of [theirs, upstream]) assert.equal(await make(other, 'planner', '1'), CLOSED)
   assert.equal(fake.requests.length, reached)
-  assert.deepEqual([await used(mine, 'planner'), await used(theirs, 'planner')], [['200'], [CLOSED]])
+  assert.deepEqual(
+    [await used(mine, 'planner'), await used(theirs, 'planner')],
+    [['200'], [CLOSED]],
+  )
   // It was there, or is not there now.
-  for (const [name, version, status] of [['was-there', '2', 200], ['was-there-too', 3, 200], ['unsaid', undefined, 200], ['conflict', '1', 409]] as const) {
+  for (const [name, version, status] of [
+    ['was-there', '2', 200],
+    ['was-there-too', 3, 200],
+    ['unsaid', undefined, 200],
+    ['conflict', '1', 409],
+  ] as const) {
     assert.equal(await make(theirs, name, version, status), String(status))
     assert.deepEqual(await used(theirs, name), [CLOSED], name)
   }
   // A list passes where all agents in it are the key's.
-  for (const [names, ended] of [[['planner'], '200'], [['planner', 'was-there'], CLOSED]] as const) {
-    fake.play(answer(200, JSON_TYPE, JSON.stringify({ data: names.map((name) => ({ id: name, name, versions: { latest: { id: `${name}:1`, version: '1' } } })) })))
+  for (const [names, ended] of [
+    [['planner'], '200'],
+    [['planner', 'was-there'], CLOSED],
+  ] as const) {
+    fake.play(
+      answer(
+        200,
+        JSON_TYPE,
+        JSON.stringify({
+          data: names.map((name) => ({
+            id: name,
+            name,
+            versions: { latest: { id: `${name}:1`, version: '1' } },
+          })),
+        }),
+      ),
+    )
     assert.equal(await ending(served, mine, `GET ${AGENTS}`), ended)
   }
 })
@@ -179,32 +353,80 @@ test('a stored model is named by a form, and by a header that chooses a deployme
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'), everywhere)
   const { key, send } = served
   const [own, upstream] = [await key(), await key({ objects: 'upstream' })]
-  const form = (model: string) => ({ body: `--B\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n--B--\r\n`, headers: { 'Content-Type': 'multipart/form-data; boundary=B' } })
-  const urlencoded = (model: string) => ({ body: `model=${encodeURIComponent(model)}`, headers: { 'Content-Type': 'application/x-www-form-urlencoded' } })
-  const drawn = (deployment: string) => ({ body: '{"model":"gpt-5","input":"x","tools":[{"type":"image_generation"}]}', headers: { ...JSON_TYPE, 'x-ms-oai-image-generation-deployment': deployment } })
-  /** TABLE of requests that name a model of the operator's, and the same with one of everybody's. */
-  const cases: [address: string, theirs: { body: string; headers: Record<string, string> }, everybodys: { body: string; headers: Record<string, string> }][] = [
-    [`${TOGETHER}/audio/transcriptions`, form(TUNED), form('whisper')], [`${TOGETHER}/of/tomorrow`, form(TUNED), form('whisper')], [`${TOGETHER}/chat/completions`, urlencoded(TUNED), urlencoded('m')],
+  const form = (model: string) => ({
+    body: `--B\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n--B--\r\n`,
+    headers: { 'Content-Type': 'multipart/form-data; boundary=B' },
+  })
+  const urlencoded = (model: string) => ({
+    body: `model=${encodeURIComponent(model)}`,
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+  })
+  const drawn = (deployment: string) => ({
+    body: '{"model":"gpt-5","input":"x","tools":[{"type":"image_generation"}]}',
+    headers: { ...JSON_TYPE, 'x-ms-oai-image-generation-deployment': deployment },
+  })
+  /**
+   * TABLE of requests that name a model of the operator's, and the same with one of everybody's.
+   */
+  const cases: [
+    address: string,
+    theirs: { body: string; headers: Record<string, string> },
+    everybodys: { body: string; headers: Record<string, string> },
+  ][] = [
+    [`${TOGETHER}/audio/transcriptions`, form(TUNED), form('whisper')],
+    [`${TOGETHER}/of/tomorrow`, form(TUNED), form('whisper')],
+    [`${TOGETHER}/chat/completions`, urlencoded(TUNED), urlencoded('m')],
     [`${AZURE}/openai/v1/responses`, drawn(DEPLOYED), drawn('gpt-image-1')],
   ]
   for (const [address, theirs, everybodys] of cases) {
-    const ends = async ({ secret }: { secret: string }, sent: typeof theirs) => (await send(secret, address, sent)).status
-    assert.deepEqual([await ends(own, theirs), await ends(upstream, theirs), await ends(own, everybodys)], [403, 200, 200], `${address} ${theirs.body}`)
+    const ends = async ({ secret }: { secret: string }, sent: typeof theirs) =>
+      (await send(secret, address, sent)).status
+    assert.deepEqual(
+      [await ends(own, theirs), await ends(upstream, theirs), await ends(own, everybodys)],
+      [403, 200, 200],
+      `${address} ${theirs.body}`,
+    )
   }
 })
 
-test('another key\'s id is one with a NUL behind it, and behind dots', async (t) => {
+test("another key's id is one with a NUL behind it, and behind dots", async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{"id":"file-QQQQ1111wwww2222"}'))
   const [mine, theirs] = [await served.key(), await served.key()]
-  await ending(served, mine, `POST ${V1}/files`, '--B\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nx\r\n--B--\r\n', { 'Content-Type': 'multipart/form-data; boundary=B' })
-  for (const id of ['ID\u0000', '\u0000ID', 'ID\u0000.txt', '../files/ID', './ID', '..//ID', '..%2ffiles%2fID']) {
-    const body = { model: 'gpt-5', input: 'x', metadata: { a: id.replace('ID', 'file-QQQQ1111wwww2222') } }
-    assert.deepEqual([await ending(served, theirs, `POST ${V1}/responses`, body), await ending(served, mine, `POST ${V1}/responses`, body)], [CLOSED, '200'], JSON.stringify(id))
+  await ending(
+    served,
+    mine,
+    `POST ${V1}/files`,
+    '--B\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nx\r\n--B--\r\n',
+    { 'Content-Type': 'multipart/form-data; boundary=B' },
+  )
+  for (const id of [
+    'ID\u0000',
+    '\u0000ID',
+    'ID\u0000.txt',
+    '../files/ID',
+    './ID',
+    '..//ID',
+    '..%2ffiles%2fID',
+  ]) {
+    const body = {
+      model: 'gpt-5',
+      input: 'x',
+      metadata: { a: id.replace('ID', 'file-QQQQ1111wwww2222') },
+    }
+    assert.deepEqual(
+      [
+        await ending(served, theirs, `POST ${V1}/responses`, body),
+        await ending(served, mine, `POST ${V1}/responses`, body),
+      ],
+      [CLOSED, '200'],
+      JSON.stringify(id),
+    )
   }
 })
 
 /** What tells of no object of anybody's: models, stock voices and the like. */
-const CATALOGUES = /\/(?:models(?:\/\{\w+[:*]?\}|\/limits)?|(?:language|(?:image|video)-generation|embedding)-models(?:\/\{any:\})?|voices|providers|deployments|supported-models|zdr|parameters\/\{any\*\}|tcp_warming)$/
+const CATALOGUES =
+  /\/(?:models(?:\/\{\w+[:*]?\}|\/limits)?|(?:language|(?:image|video)-generation|embedding)-models(?:\/\{any:\})?|voices|providers|deployments|supported-models|zdr|parameters\/\{any\*\}|tcp_warming)$/
 
 test('every answer to a GET that names no object is a list that is checked, one that is refused, or a catalogue', () => {
   for (const provider of createProviderTable().providers) {
@@ -212,8 +434,16 @@ test('every answer to a GET that names no object is a list that is checked, one 
       const methods = on.split(' ')
       const pattern = methods.pop()!
       const match = classify(provider, 'GET', pattern.replaceAll(/\{\w+[:*]?\}/g, 'x1'))
-      if (!methods.includes('GET') || match.class !== 'neutral' || match.objects.length > 0 || asks !== undefined || lists !== undefined) continue
-      if (listPlaces(match, provider.endpoints) === null) assert.match(pattern, CATALOGUES, `${provider.id} ${on}`)
+      if (
+        !methods.includes('GET') ||
+        match.class !== 'neutral' ||
+        match.objects.length > 0 ||
+        asks !== undefined ||
+        lists !== undefined
+      )
+        continue
+      if (listPlaces(match, provider.endpoints) === null)
+        assert.match(pattern, CATALOGUES, `${provider.id} ${on}`)
     }
   }
 })

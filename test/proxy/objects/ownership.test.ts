@@ -1,9 +1,10 @@
-// Generated requests: no spelling of another key's object passes, and no ordinary body is refused. `npm run bench -- ownership` makes 100,000 of each.
+// Generated requests: no spelling of another key's object passes, and no ordinary body is refused.
+// `npm run bench -- ownership` makes 100,000 of each.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { foreignThatPass, ordinaryThatFail } from './ownership-requests.ts'
 
-test('another key\'s object passes in no request, however it is spelled', async () => {
+test("another key's object passes in no request, however it is spelled", async () => {
   assert.deepEqual(await foreignThatPass(3_000, 1), { passed: 0, first: null })
 })
 

@@ -13,32 +13,59 @@ import { keyOf } from './ownership-requests.ts'
 
 const provider = createProviderTable({}).byId('openai')!
 
-test('what one process has just seen made is its maker\'s in another, and nobody else\'s', async (t) => {
+test("what one process has just seen made is its maker's in another, and nobody else's", async (t) => {
   const place = await placeOf(temporaryFolder(t))
-  const stores = [await openStore({ ...place, now: 0 }), await openStore({ ...place, now: 0 })] as const
+  const stores = [
+    await openStore({ ...place, now: 0 }),
+    await openStore({ ...place, now: 0 }),
+  ] as const
   t.after(() => Promise.all(stores.map((store) => store.close())))
   const fail = (error: unknown) => assert.fail(String(error))
   const [here, there] = [openObjects(stores[0], fail), openObjects(stores[1], fail)]
-  const [mine, other, upstream] = [keyOf('mine', 'own'), keyOf('other', 'own'), keyOf('upstream', 'upstream')]
+  const [mine, other, upstream] = [
+    keyOf('mine', 'own'),
+    keyOf('other', 'own'),
+    keyOf('upstream', 'upstream'),
+  ]
   const look = async (objects: typeof here, key: typeof mine, id: string) => {
     const match = classify(provider, 'GET', `/v1/files/${id}`)
-    return (await objects.look({ provider, key, match, method: 'GET', objects: match.objects })).denied
+    return (await objects.look({ provider, key, match, method: 'GET', objects: match.objects }))
+      .denied
   }
-  const make = (id: string) => here.created('openai', { kind: 'file', id }, { key: 'mine', credential: 'c', now: 0 })
+  const make = (id: string) =>
+    here.created('openai', { kind: 'file', id }, { key: 'mine', credential: 'c', now: 0 })
   // Asked for before it is made, and once it is.
   const early = look(there, mine, 'file-1')
   make('file-1')
   assert.equal(await early, null)
-  assert.deepEqual([await look(there, other, 'file-1'), await look(there, upstream, 'file-1'), await look(there, mine, 'file-1')], ['foreign', 'foreign', null])
+  assert.deepEqual(
+    [
+      await look(there, other, 'file-1'),
+      await look(there, upstream, 'file-1'),
+      await look(there, mine, 'file-1'),
+    ],
+    ['foreign', 'foreign', null],
+  )
   // Both know at once what they have made themselves, and neither gives it away.
   make('file-2')
-  assert.deepEqual([await look(here, mine, 'file-2'), await look(here, other, 'file-2')], [null, 'foreign'])
-  const rows = async () => await stores[1].db.selectFrom('objects').select(['object_id', 'key_id']).orderBy('object_id').execute()
+  assert.deepEqual(
+    [await look(here, mine, 'file-2'), await look(here, other, 'file-2')],
+    [null, 'foreign'],
+  )
+  const rows = async () =>
+    await stores[1].db
+      .selectFrom('objects')
+      .select(['object_id', 'key_id'])
+      .orderBy('object_id')
+      .execute()
   while ((await rows()).length < 2) await new Promise(setImmediate)
   // The first that is written down stays.
   there.created('openai', { kind: 'file', id: 'file-2' }, { key: 'other', credential: 'c', now: 0 })
   while ((await look(there, mine, 'file-2')) !== null) await new Promise(setImmediate)
   assert.equal(await look(there, other, 'file-2'), 'foreign')
-  assert.deepEqual(await rows(), [{ object_id: 'file-1', key_id: 'mine' }, { object_id: 'file-2', key_id: 'mine' }])
+  assert.deepEqual(await rows(), [
+    { object_id: 'file-1', key_id: 'mine' },
+    { object_id: 'file-2', key_id: 'mine' },
+  ])
   assert.equal(await look(there, other, 'file-nobodys'), 'unknown')
 })

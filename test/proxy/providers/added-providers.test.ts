@@ -1,4 +1,5 @@
-// Providers that the operator adds, dialled below a path: everything arrives there as if it were the provider itself.
+// Providers that the operator adds, dialled below a path: everything arrives there as if it were
+// the provider itself.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -19,13 +20,21 @@ const ADDED = [
   { id: 'bedrock-eu', origin: 'https://bedrock-runtime.eu-central-1.amazonaws.com' },
   { id: 'vertex-eu', origin: 'https://europe-west4-aiplatform.googleapis.com' },
   { id: 'claude-on-aws', origin: 'https://aws-external-anthropic.us-east-1.api.aws' },
-  { id: 'cohere', origin: 'https://api.cohere.com', auth: { header: 'Authorization', scheme: 'Token' } },
+  {
+    id: 'cohere',
+    origin: 'https://api.cohere.com',
+    auth: { header: 'Authorization', scheme: 'Token' },
+  },
 ]
 
 const startAdded = (t: TestContext) =>
   startServed(t, answer(200, JSON_TYPE, '{}'), (origin) => {
     const path = join(temporaryFolder(t), 'providers.json')
-    const rows = ADDED.map((row) => ({ ...row, dial: `${origin}/u/https/${new URL(row.origin).host}`, credential: { env: 'ADDED_KEY' } }))
+    const rows = ADDED.map((row) => ({
+      ...row,
+      dial: `${origin}/u/https/${new URL(row.origin).host}`,
+      credential: { env: 'ADDED_KEY' },
+    }))
     writeFileSync(path, JSON.stringify(rows))
     return { TOLLMARK_PROVIDERS: path, ADDED_KEY: 'the-added-secret', TOLLMARK_UPSTREAM_OPENAI: '' }
   })
@@ -36,11 +45,23 @@ test('every method, query and body reaches an added provider below the path at w
   for (const { origin } of ADDED) {
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']) {
       const body = method === 'GET' || method === 'HEAD' ? undefined : '{"model":"m", "n":1.0}'
-      const got = await send(secret, `${origin}/v1/any/thing:do?b=2&a=%2F+x&a=1`, { method, headers: JSON_TYPE, ...(body !== undefined && { body }) })
+      const got = await send(secret, `${origin}/v1/any/thing:do?b=2&a=%2F+x&a=1`, {
+        method,
+        headers: JSON_TYPE,
+        ...(body !== undefined && { body }),
+      })
       assert.equal(got.status, 200, `${method} ${origin}: ${got.body}`)
       const received = fake.requests.at(-1)!
-      assert.deepEqual([received.method, received.target], [method, `/u/https/${new URL(origin).host}/v1/any/thing:do?b=2&a=%2F+x&a=1`])
-      assert.equal(received.sha256, createHash('sha256').update(body ?? '').digest('hex'))
+      assert.deepEqual(
+        [received.method, received.target],
+        [method, `/u/https/${new URL(origin).host}/v1/any/thing:do?b=2&a=%2F+x&a=1`],
+      )
+      assert.equal(
+        received.sha256,
+        createHash('sha256')
+          .update(body ?? '')
+          .digest('hex'),
+      )
       assert.equal(headerOf(received.rawHeaders, 'host'), new URL(origin).host)
     }
   }
@@ -54,8 +75,14 @@ test('each is authenticated in its own way', async (t) => {
     return headerOf(fake.requests.at(-1)!.rawHeaders, header)
   }
   assert.equal(await given(`${ACME}/v1/models`, 'authorization'), 'Bearer the-added-secret')
-  assert.equal(await given('https://models.acme.test:8443/v1/models', 'x-acme-key'), 'the-added-secret')
-  assert.equal(await given('https://api.cohere.com/v1/models', 'authorization'), 'Token the-added-secret')
+  assert.equal(
+    await given('https://models.acme.test:8443/v1/models', 'x-acme-key'),
+    'the-added-secret',
+  )
+  assert.equal(
+    await given('https://api.cohere.com/v1/models', 'authorization'),
+    'Token the-added-secret',
+  )
 })
 
 test('redirects lead through the proxy again, however the upstream names itself', async (t) => {
@@ -84,9 +111,17 @@ test('the address of an upload is given as callers name it', async (t) => {
   const { fake, key, send } = await startAdded(t)
   const { secret } = await key()
   for (const base of [ACME, `${fake.origin}/u/https/api.acme.test`]) {
-    fake.play(answer(200, { 'X-Goog-Upload-URL': `${base}/upload/v1beta/files?upload_id=7`, 'X-Goog-Upload-Status': 'active' }))
+    fake.play(
+      answer(200, {
+        'X-Goog-Upload-URL': `${base}/upload/v1beta/files?upload_id=7`,
+        'X-Goog-Upload-Status': 'active',
+      }),
+    )
     const got = await send(secret, `${ACME}/upload/v1beta/files`, { body: '{}' })
-    assert.equal(headerOf(got.rawHeaders, 'x-goog-upload-url'), `${ACME}/upload/v1beta/files?upload_id=7`)
+    assert.equal(
+      headerOf(got.rawHeaders, 'x-goog-upload-url'),
+      `${ACME}/upload/v1beta/files?upload_id=7`,
+    )
   }
 })
 
@@ -94,8 +129,16 @@ test('what is known of a built-in provider holds for an added one at its host', 
   const { fake, key, send } = await startAdded(t)
   const [any, scoped] = [await key(), await key({ models: ['anthropic.claude-*'] })]
   const minting = await send(any.secret, `${OPENAI}/v1/realtime/client_secrets`, { body: '{}' })
-  assert.deepEqual([minting.status, headerOf(minting.rawHeaders, 'x-proxy-error')], [403, 'endpoint_not_allowed'])
-  const converse = (model: string) => send(scoped.secret, `https://bedrock-runtime.eu-central-1.amazonaws.com/model/${model}/converse`, { body: '{}', headers: JSON_TYPE })
+  assert.deepEqual(
+    [minting.status, headerOf(minting.rawHeaders, 'x-proxy-error')],
+    [403, 'endpoint_not_allowed'],
+  )
+  const converse = (model: string) =>
+    send(
+      scoped.secret,
+      `https://bedrock-runtime.eu-central-1.amazonaws.com/model/${model}/converse`,
+      { body: '{}', headers: JSON_TYPE },
+    )
   assert.equal((await converse('anthropic.claude-3')).status, 200)
   assert.equal((await converse('amazon.nova')).status, 403)
   assert.equal(fake.requests.length, 1)
@@ -104,10 +147,25 @@ test('what is known of a built-in provider holds for an added one at its host', 
 test('what mints access or manages an account is refused at an added provider', async (t) => {
   const { fake, key, send } = await startAdded(t)
   const { secret } = await key({ objects: 'upstream' })
-  for (const path of ['/v1/realtime/client-secrets', '/access-token', '/client/v4/user/tokens', '/v1/auth/grant', '/v1//Realtime/clientSecrets/', '/key/generate', '/v1/organization/users']) {
+  for (const path of [
+    '/v1/realtime/client-secrets',
+    '/access-token',
+    '/client/v4/user/tokens',
+    '/v1/auth/grant',
+    '/v1//Realtime/clientSecrets/',
+    '/key/generate',
+    '/v1/organization/users',
+  ]) {
     for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
-      const got = await send(secret, `${ACME}${path}`, { method, ...(method === 'GET' ? {} : { body: '{}' }) })
-      assert.deepEqual([got.status, headerOf(got.rawHeaders, 'x-proxy-error')], [403, 'endpoint_not_allowed'], `${method} ${path}`)
+      const got = await send(secret, `${ACME}${path}`, {
+        method,
+        ...(method === 'GET' ? {} : { body: '{}' }),
+      })
+      assert.deepEqual(
+        [got.status, headerOf(got.rawHeaders, 'x-proxy-error')],
+        [403, 'endpoint_not_allowed'],
+        `${method} ${path}`,
+      )
     }
   }
   assert.equal(fake.requests.length, 0)
@@ -122,7 +180,8 @@ test('what is known of a built-in provider holds for an added one in another reg
     return [status, fake.requests.length - before]
   }
   const given = (header: string) => headerOf(fake.requests.at(-1)!.rawHeaders, header)
-  const vertex = 'https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/publishers/google/models'
+  const vertex =
+    'https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/publishers/google/models'
   assert.deepEqual(await asked(`${vertex}/gemini-x:generateContent`, '{}'), [200, 1])
   assert.equal(given('authorization'), 'Bearer the-added-secret')
   assert.deepEqual(await asked(`${vertex}/imagen:predict`, '{}'), [403, 0])
@@ -132,17 +191,31 @@ test('what is known of a built-in provider holds for an added one in another reg
   assert.deepEqual(await asked(claude, '{"model":"other"}'), [403, 0])
 })
 
-test('an added provider makes videos for the models of a key, and they are its maker\'s', async (t) => {
+test("an added provider makes videos for the models of a key, and they are its maker's", async (t) => {
   const { fake, key, send } = await startAdded(t)
   const [scoped, other] = [await key({ models: ['video-*'] }), await key()]
   const headers = { 'Content-Type': 'multipart/form-data; boundary=b' }
-  const form = (model: string) => `--b\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n--b--\r\n`
+  const form = (model: string) =>
+    `--b\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n--b--\r\n`
   fake.play(answer(200, JSON_TYPE, '{"id":"video_1"}'))
-  assert.equal((await send(scoped.secret, `${ACME}/v1/videos?account=a`, { body: form('video-x'), headers })).status, 200)
-  assert.equal((await send(scoped.secret, `${ACME}/v1/videos`, { body: form('other'), headers })).status, 403)
+  assert.equal(
+    (await send(scoped.secret, `${ACME}/v1/videos?account=a`, { body: form('video-x'), headers }))
+      .status,
+    200,
+  )
+  assert.equal(
+    (await send(scoped.secret, `${ACME}/v1/videos`, { body: form('other'), headers })).status,
+    403,
+  )
   fake.play(answer(200, JSON_TYPE, '{}'))
   for (const path of ['video_1?account=a', 'video_1/content']) {
-    assert.equal((await send(scoped.secret, `${ACME}/v1/videos/${path}`, { method: 'GET' })).status, 200)
-    assert.equal((await send(other.secret, `${ACME}/v1/videos/${path}`, { method: 'GET' })).status, 403)
+    assert.equal(
+      (await send(scoped.secret, `${ACME}/v1/videos/${path}`, { method: 'GET' })).status,
+      200,
+    )
+    assert.equal(
+      (await send(other.secret, `${ACME}/v1/videos/${path}`, { method: 'GET' })).status,
+      403,
+    )
   }
 })

@@ -1,53 +1,98 @@
-// Which endpoints are closed to every key at an added provider, and that no ordinary endpoint is among them.
+// Which endpoints are closed to every key at an added provider, and that no ordinary endpoint is
+// among them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { classify, refuseEndpoint } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
 
-/** The class of an endpoint at a host, which is a provider of its own unless it is a built-in one's. `endpoint`: `POST host/path`. */
+/**
+ * The class of an endpoint at a host, which is a provider of its own unless it is a built-in one's.
+ * `endpoint`: `POST host/path`.
+ */
 function classOf(endpoint: string): string {
   const [method = '', address = ''] = endpoint.split(' ')
   const cut = address.indexOf('/')
   const host = address.slice(0, cut)
   const builtIn = createProviderTable().find(host, 443)
-  const table = builtIn ? createProviderTable() : createProviderTable({ custom: [{ id: 'added', origin: `https://${host}` }] })
+  const table = builtIn
+    ? createProviderTable()
+    : createProviderTable({ custom: [{ id: 'added', origin: `https://${host}` }] })
   const match = classify(table.find(host, 443)!.provider, method, address.slice(cut))
   if (match.class === 'minting' || match.class === 'admin') {
-    for (const scoped of [true, false]) assert.equal(refuseEndpoint(match, scoped)?.code, 'endpoint_not_allowed', endpoint)
+    for (const scoped of [true, false])
+      assert.equal(refuseEndpoint(match, scoped)?.code, 'endpoint_not_allowed', endpoint)
   }
   return match.class
 }
 
-/** TABLE of endpoints that return access to the provider, each with where its provider describes it. */
+/**
+ * TABLE of endpoints that return access to the provider, each with where its provider describes it.
+ */
 const MINTING: readonly (readonly [endpoint: string, source: string])[] = [
-  ['POST api.openai.com/v1/realtime/client_secrets', 'platform.openai.com/docs/api-reference/realtime-sessions'],
+  [
+    'POST api.openai.com/v1/realtime/client_secrets',
+    'platform.openai.com/docs/api-reference/realtime-sessions',
+  ],
   ['POST api.x.ai/v1/realtime/client_secrets', 'docs.x.ai/docs/api-reference'],
-  ['POST generativelanguage.googleapis.com/v1alpha/auth_tokens', 'ai.google.dev/gemini-api/docs/ephemeral-tokens'],
+  [
+    'POST generativelanguage.googleapis.com/v1alpha/auth_tokens',
+    'ai.google.dev/gemini-api/docs/ephemeral-tokens',
+  ],
   ['POST ai-gateway.vercel.sh/v1/realtime/client-secrets', 'vercel.com/docs/ai-gateway'],
   ['POST llm.acme.test/v1/realtime/clientSecrets', 'OpenAI dialect'],
   ['POST llm.acme.test/v1/realtime/client_secret', 'OpenAI dialect'],
   ['POST llm.acme.test/v1/realtime/sessions', 'OpenAI dialect'],
   ['POST llm.acme.test/v1/realtime/transcription-sessions', 'OpenAI dialect'],
-  ['POST acme.services.ai.azure.com/api/projects/p/datasets/d/versions/1/startPendingUpload?api-version=2025-05-01', 'learn.microsoft.com/rest/api/aifoundry'],
-  ['POST llm.acme.test/openai/realtimeapi/sessions', 'learn.microsoft.com/azure/ai-foundry/openai/realtime-audio-quickstart'],
-  ['POST llm.acme.test/v1/realtimertc', 'learn.microsoft.com/azure/ai-foundry/openai/how-to/realtime-audio-webrtc'],
+  [
+    'POST acme.services.ai.azure.com/api/projects/p/datasets/d/versions/1/startPendingUpload?api-version=2025-05-01',
+    'learn.microsoft.com/rest/api/aifoundry',
+  ],
+  [
+    'POST llm.acme.test/openai/realtimeapi/sessions',
+    'learn.microsoft.com/azure/ai-foundry/openai/realtime-audio-quickstart',
+  ],
+  [
+    'POST llm.acme.test/v1/realtimertc',
+    'learn.microsoft.com/azure/ai-foundry/openai/how-to/realtime-audio-webrtc',
+  ],
   ['POST llm.acme.test/v1/realtime/calls', 'OpenAI dialect'],
   ['POST llm.acme.test/v1/chatkit/sessions', 'OpenAI dialect'],
   ['POST llm.acme.test/v1/live/sessions', 'OpenAI dialect'],
-  ['POST llm.acme.test/v1/realtime/client_secrets/chat/completions', 'a path that ends like a model endpoint'],
-  ['POST acme.openai.azure.com/openai/deployments/gpt/realtime/client_secrets', 'a path that begins like a deployment'],
+  [
+    'POST llm.acme.test/v1/realtime/client_secrets/chat/completions',
+    'a path that ends like a model endpoint',
+  ],
+  [
+    'POST acme.openai.azure.com/openai/deployments/gpt/realtime/client_secrets',
+    'a path that begins like a deployment',
+  ],
   ['POST api.cartesia.ai/access-token', 'docs.cartesia.ai/api-reference/auth/access-token'],
   ['POST api.deepgram.com/v1/auth/grant', 'developers.deepgram.com/reference/auth/tokens/grant'],
   ['POST api.deepgram.com/v1/projects/p1/keys', 'developers.deepgram.com/reference/manage/keys'],
-  ['GET streaming.assemblyai.com/v3/token?expires_in_seconds=60', 'assemblyai.com/docs/streaming/authenticate-with-a-temporary-token'],
+  [
+    'GET streaming.assemblyai.com/v3/token?expires_in_seconds=60',
+    'assemblyai.com/docs/streaming/authenticate-with-a-temporary-token',
+  ],
   ['POST api.assemblyai.com/v2/realtime/token', 'assemblyai.com/docs'],
   ['POST api.soniox.com/v1/auth/temporary-api-key', 'soniox.com/docs/guides/temporary-api-keys'],
-  ['POST mp.speechmatics.com/v1/api_keys?type=rt', 'docs.speechmatics.com/introduction/authentication'],
-  ['GET api.elevenlabs.io/v1/convai/conversation/get-signed-url?agent_id=a', 'elevenlabs.io/docs/api-reference'],
-  ['GET api.elevenlabs.io/v1/convai/conversation/get_signed_url?agent_id=a', 'elevenlabs.io/docs/api-reference'],
+  [
+    'POST mp.speechmatics.com/v1/api_keys?type=rt',
+    'docs.speechmatics.com/introduction/authentication',
+  ],
+  [
+    'GET api.elevenlabs.io/v1/convai/conversation/get-signed-url?agent_id=a',
+    'elevenlabs.io/docs/api-reference',
+  ],
+  [
+    'GET api.elevenlabs.io/v1/convai/conversation/get_signed_url?agent_id=a',
+    'elevenlabs.io/docs/api-reference',
+  ],
   ['GET api.elevenlabs.io/v1/convai/conversation/token', 'elevenlabs.io/docs/api-reference'],
-  ['POST api.elevenlabs.io/v1/single-use-token/realtime_scribe', 'elevenlabs.io/docs/api-reference/tokens'],
+  [
+    'POST api.elevenlabs.io/v1/single-use-token/realtime_scribe',
+    'elevenlabs.io/docs/api-reference/tokens',
+  ],
   ['POST api.elevenlabs.io/v1/service-accounts/s/api-keys', 'elevenlabs.io/docs/api-reference'],
   ['POST api.hume.ai/oauth2-cc/token', 'dev.hume.ai/docs/introduction/api-key'],
   ['POST api.gladia.io/v2/live', 'docs.gladia.io/api-reference/v2/live'],
@@ -59,13 +104,25 @@ const MINTING: readonly (readonly [endpoint: string, source: string])[] = [
   ['PUT api.cloudflare.com/client/v4/user/tokens/t/value', 'developers.cloudflare.com/api'],
   ['POST api.cloudflare.com/client/v4/accounts/a/tokens', 'developers.cloudflare.com/api'],
   ['POST dbc.cloud.databricks.com/api/2.0/token/create', 'docs.databricks.com/api'],
-  ['POST dbc.cloud.databricks.com/api/2.0/token-management/on-behalf-of/tokens', 'docs.databricks.com/api'],
+  [
+    'POST dbc.cloud.databricks.com/api/2.0/token-management/on-behalf-of/tokens',
+    'docs.databricks.com/api',
+  ],
   ['POST dbc.cloud.databricks.com/oidc/v1/token', 'docs.databricks.com/dev-tools/auth'],
   ['POST acme.snowflakecomputing.com/oauth/token-request', 'docs.snowflake.com'],
-  ['POST iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/a@b:generateAccessToken', 'cloud.google.com/iam/docs/reference/credentials'],
-  ['POST iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/a@b:signJwt', 'cloud.google.com/iam/docs/reference/credentials'],
+  [
+    'POST iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/a@b:generateAccessToken',
+    'cloud.google.com/iam/docs/reference/credentials',
+  ],
+  [
+    'POST iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/a@b:signJwt',
+    'cloud.google.com/iam/docs/reference/credentials',
+  ],
   ['POST sts.googleapis.com/v1/token', 'cloud.google.com/iam/docs/reference/sts'],
-  ['POST region.api.cognitive.microsoft.com/sts/v1.0/issueToken', 'learn.microsoft.com/azure/ai-services/speech-service'],
+  [
+    'POST region.api.cognitive.microsoft.com/sts/v1.0/issueToken',
+    'learn.microsoft.com/azure/ai-services/speech-service',
+  ],
   ['POST litellm.acme.test/key/generate', 'docs.litellm.ai/docs/proxy/configuration/api'],
   ['POST litellm.acme.test/key/abc/regenerate', 'docs.litellm.ai/docs/proxy/virtual_keys'],
   ['GET openrouter.acme.test/api/v1/keys', 'openrouter.ai/docs'],
@@ -81,20 +138,44 @@ const MINTING: readonly (readonly [endpoint: string, source: string])[] = [
 
 /** TABLE of endpoints that manage an account or a server. */
 const ADMIN: readonly (readonly [endpoint: string, source: string])[] = [
-  ['POST generativelanguage.googleapis.com/$rpc/google.ai.generativelanguage.v1beta.FileService/ListFiles', 'google.aip.dev/127'],
-  ['POST generativelanguage.googleapis.com/google.ai.generativelanguage.v1beta.FileService/DeleteFile', 'google.aip.dev/127'],
-  ['POST generativelanguage.googleapis.com/%24rpc/google.ai.generativelanguage.v1beta.ModelService/ListTunedModels', 'google.aip.dev/127'],
-  ['POST aiplatform.googleapis.com/$rpc/google.cloud.aiplatform.v1.GenAiCacheService/ListCachedContents', 'google.aip.dev/127'],
-  ['POST aiplatform.googleapis.com//google.cloud.aiplatform.v1.ModelService/ListModels', 'google.aip.dev/127'],
+  [
+    'POST generativelanguage.googleapis.com/$rpc/google.ai.generativelanguage.v1beta.FileService/ListFiles',
+    'google.aip.dev/127',
+  ],
+  [
+    'POST generativelanguage.googleapis.com/google.ai.generativelanguage.v1beta.FileService/DeleteFile',
+    'google.aip.dev/127',
+  ],
+  [
+    'POST generativelanguage.googleapis.com/%24rpc/google.ai.generativelanguage.v1beta.ModelService/ListTunedModels',
+    'google.aip.dev/127',
+  ],
+  [
+    'POST aiplatform.googleapis.com/$rpc/google.cloud.aiplatform.v1.GenAiCacheService/ListCachedContents',
+    'google.aip.dev/127',
+  ],
+  [
+    'POST aiplatform.googleapis.com//google.cloud.aiplatform.v1.ModelService/ListModels',
+    'google.aip.dev/127',
+  ],
   ['GET ai-gateway.vercel.sh/config', 'vercel.com/docs/ai-gateway'],
   ['GET ai-gateway.vercel.sh/v1/credits', 'vercel.com/docs/ai-gateway'],
   ['GET ai-gateway.vercel.sh/v1/generation', 'vercel.com/docs/ai-gateway'],
   ['GET ai-gateway.vercel.sh/v1/report', 'vercel.com/docs/ai-gateway'],
-  ['GET llm.acme.test/v1/organization/users', 'platform.openai.com/docs/api-reference/administration'],
-  ['GET llm.acme.test/v1/organizations/o/models', 'platform.openai.com/docs/api-reference/administration'],
+  [
+    'GET llm.acme.test/v1/organization/users',
+    'platform.openai.com/docs/api-reference/administration',
+  ],
+  [
+    'GET llm.acme.test/v1/organizations/o/models',
+    'platform.openai.com/docs/api-reference/administration',
+  ],
   ['POST llm.acme.test/admin/reload', 'a guess'],
   ['GET llm.acme.test/v1/billing/usage', 'a guess'],
-  ['GET api.elevenlabs.io/v1/user', 'elevenlabs.io/docs/api-reference/user: the answer holds the key'],
+  [
+    'GET api.elevenlabs.io/v1/user',
+    'elevenlabs.io/docs/api-reference/user: the answer holds the key',
+  ],
   ['GET api.elevenlabs.io/v1/user/subscription', 'elevenlabs.io/docs/api-reference'],
   ['POST api.elevenlabs.io/v1/workspace/invites/add', 'elevenlabs.io/docs/api-reference'],
   ['GET api.cloudflare.com/client/v4/accounts/a/members', 'developers.cloudflare.com/api'],
@@ -115,9 +196,18 @@ const ADMIN: readonly (readonly [endpoint: string, source: string])[] = [
   ['POST sglang.acme.test/update_weights_from_disk', 'docs.sglang.ai'],
   ['POST llama.acme.test/models/unload', 'github.com/ggml-org/llama.cpp/tree/master/tools/server'],
   ['POST triton.acme.test/v2/repository/models/m/unload', 'github.com/triton-inference-server'],
-  ['POST aiplatform.googleapis.com/v1/projects/p/locations/l/endpoints/e:setIamPolicy', 'cloud.google.com/iam'],
-  ['POST aiplatform.googleapis.com/v1/projects/p/locations/l/endpoints/e:undeployModel', 'cloud.google.com/vertex-ai/docs/reference/rest'],
-  ['POST aiplatform.googleapis.com/v1/projects/p/locations/l/models/1:copy', 'cloud.google.com/vertex-ai/docs/reference/rest'],
+  [
+    'POST aiplatform.googleapis.com/v1/projects/p/locations/l/endpoints/e:setIamPolicy',
+    'cloud.google.com/iam',
+  ],
+  [
+    'POST aiplatform.googleapis.com/v1/projects/p/locations/l/endpoints/e:undeployModel',
+    'cloud.google.com/vertex-ai/docs/reference/rest',
+  ],
+  [
+    'POST aiplatform.googleapis.com/v1/projects/p/locations/l/models/1:copy',
+    'cloud.google.com/vertex-ai/docs/reference/rest',
+  ],
 ]
 
 /** TABLE of endpoints that the AI SDK's packages call, and of others like them: none is closed. */
@@ -263,22 +353,33 @@ const ORDINARY: readonly string[] = [
   'POST api.elevenlabs.io/v1/convai/agents/create',
 ]
 
-for (const [endpoint, source] of MINTING) test(`minting: ${endpoint} (${source})`, () => assert.equal(classOf(endpoint), 'minting'))
-for (const [endpoint, source] of ADMIN) test(`admin: ${endpoint} (${source})`, () => assert.equal(classOf(endpoint), 'admin'))
+for (const [endpoint, source] of MINTING)
+  test(`minting: ${endpoint} (${source})`, () => assert.equal(classOf(endpoint), 'minting'))
+for (const [endpoint, source] of ADMIN)
+  test(`admin: ${endpoint} (${source})`, () => assert.equal(classOf(endpoint), 'admin'))
 
 test('no ordinary endpoint is closed', () => {
-  for (const endpoint of ORDINARY) assert.ok(!['minting', 'admin'].includes(classOf(endpoint)), endpoint)
+  for (const endpoint of ORDINARY)
+    assert.ok(!['minting', 'admin'].includes(classOf(endpoint)), endpoint)
 })
 
 test('no row of a built-in provider is closed', () => {
-  const table = createProviderTable({ instances: [{ provider: 'azure', values: { resource: 'acme' } }, { provider: 'bedrock', values: { region: 'us-east-1' } }] })
+  const table = createProviderTable({
+    instances: [
+      { provider: 'azure', values: { resource: 'acme' } },
+      { provider: 'bedrock', values: { region: 'us-east-1' } },
+    ],
+  })
   for (const row of PROVIDERS) {
     for (const { on, class: kind } of row.endpoints) {
       const words = on.split(' ')
       const path = (words.pop() ?? '').replaceAll(/\{\w+[:*]?\}/g, 'x1')
       for (const method of words) {
         const match = classify(table.byId(row.id)!, method, path)
-        assert.ok(match.class === 'model' || match.class === 'neutral', `${row.id} ${method} ${path} is ${match.class}, and its row says ${kind}`)
+        assert.ok(
+          match.class === 'model' || match.class === 'neutral',
+          `${row.id} ${method} ${path} is ${match.class}, and its row says ${kind}`,
+        )
       }
     }
   }
@@ -286,21 +387,62 @@ test('no row of a built-in provider is closed', () => {
 
 /** All ways to write words of a path: separators, capitals, plural, encoding, slashes. */
 const written = (words: readonly string[]) =>
-  fc.record({ join: fc.constantFrom('-', '_', '', '%2D', '%5f'), capitals: fc.constantFrom('none', 'camel', 'all'), plural: fc.boolean() }).map(({ join, capitals, plural }) => {
-    const cased = words.map((word, i) => (capitals === 'all' ? word.toUpperCase() : capitals === 'camel' && i > 0 ? word[0]!.toUpperCase() + word.slice(1) : word))
-    return cased.join(join) + (plural ? 's' : '')
-  })
+  fc
+    .record({
+      join: fc.constantFrom('-', '_', '', '%2D', '%5f'),
+      capitals: fc.constantFrom('none', 'camel', 'all'),
+      plural: fc.boolean(),
+    })
+    .map(({ join, capitals, plural }) => {
+      const cased = words.map((word, i) =>
+        capitals === 'all'
+          ? word.toUpperCase()
+          : capitals === 'camel' && i > 0
+            ? word[0]!.toUpperCase() + word.slice(1)
+            : word,
+      )
+      return cased.join(join) + (plural ? 's' : '')
+    })
 
 test('no spelling of an endpoint that mints passes at an added provider', () => {
-  const provider = createProviderTable({ custom: [{ id: 'added', origin: 'https://llm.acme.test' }] }).byId('added')!
-  const names = [['client', 'secret'], ['access', 'token'], ['auth', 'token'], ['ephemeral', 'token'], ['api', 'key'], ['service', 'account'], ['temporary', 'api', 'key'], ['single', 'use', 'token']]
-  const before = fc.constantFrom('', '/v1', '/api/v2', '//v1', '/v1;a=b', '/v1/realtime', '/any/where')
+  const provider = createProviderTable({
+    custom: [{ id: 'added', origin: 'https://llm.acme.test' }],
+  }).byId('added')!
+  const names = [
+    ['client', 'secret'],
+    ['access', 'token'],
+    ['auth', 'token'],
+    ['ephemeral', 'token'],
+    ['api', 'key'],
+    ['service', 'account'],
+    ['temporary', 'api', 'key'],
+    ['single', 'use', 'token'],
+  ]
+  const before = fc.constantFrom(
+    '',
+    '/v1',
+    '/api/v2',
+    '//v1',
+    '/v1;a=b',
+    '/v1/realtime',
+    '/any/where',
+  )
   const after = fc.constantFrom('', '/', ';x', '//', '/t1', ':create', '.json', '?a=b')
   fc.assert(
-    fc.property(before, fc.constantFrom(...names).chain(written), after, fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE'), (base, name, end, method) => {
-      const match = classify(provider, method, `${base}/${name}${end}`)
-      assert.equal(refuseEndpoint(match, false)?.code, 'endpoint_not_allowed', `${base}/${name}${end}`)
-    }),
+    fc.property(
+      before,
+      fc.constantFrom(...names).chain(written),
+      after,
+      fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE'),
+      (base, name, end, method) => {
+        const match = classify(provider, method, `${base}/${name}${end}`)
+        assert.equal(
+          refuseEndpoint(match, false)?.code,
+          'endpoint_not_allowed',
+          `${base}/${name}${end}`,
+        )
+      },
+    ),
     { numRuns: 1_000 },
   )
 })

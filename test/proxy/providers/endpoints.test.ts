@@ -20,7 +20,14 @@ const match = (id: string, method: string, path: string) => {
 }
 
 /** provider, method, path → class, and what the path names */
-const known: [id: string, method: string, path: string, kind: string, model?: string | null, objects?: string][] = [
+const known: [
+  id: string,
+  method: string,
+  path: string,
+  kind: string,
+  model?: string | null,
+  objects?: string,
+][] = [
   ['google', 'POST', '/v1beta/models/gemini-x:generateContent', 'model', 'gemini-x'],
   ['google', 'POST', '/v1beta/models/gemini-x:streamGenerateContent?alt=sse', 'model', 'gemini-x'],
   ['google', 'POST', '/v1/models/gemini-2.5-flash:countTokens', 'model', 'gemini-2.5-flash'],
@@ -30,7 +37,14 @@ const known: [id: string, method: string, path: string, kind: string, model?: st
   ['google', 'POST', '/v1beta/models/imagen:predict', 'model', 'imagen'],
   ['google', 'POST', '/v1beta/models/veo:predictLongRunning', 'model', 'veo'],
   ['google', 'POST', '/v1beta/models/gemini-x:batchGenerateContent', 'model', 'gemini-x'],
-  ['google', 'POST', '/v1beta/tunedModels/mine:generateContent', 'model', 'tunedModels/mine', 'tuned_model:mine'],
+  [
+    'google',
+    'POST',
+    '/v1beta/tunedModels/mine:generateContent',
+    'model',
+    'tunedModels/mine',
+    'tuned_model:mine',
+  ],
   ['google', 'GET', '/v1beta/models', 'neutral'],
   ['google', 'HEAD', '/v1beta/models', 'neutral'],
   ['google', 'GET', '/v1beta/models?pageSize=1', 'neutral'],
@@ -40,9 +54,23 @@ const known: [id: string, method: string, path: string, kind: string, model?: st
   ['google', 'POST', '/v1beta/interactions', 'model', null],
   ['google', 'GET', '/v1beta/interactions/i1?stream=true', 'neutral', null, 'interaction:i1'],
   ['google', 'POST', '/upload/v1beta/files', 'neutral'],
-  ['google', 'GET', '/v1beta/environments/env_1/files/src/main.ts', 'neutral', null, 'environment:env_1'],
+  [
+    'google',
+    'GET',
+    '/v1beta/environments/env_1/files/src/main.ts',
+    'neutral',
+    null,
+    'environment:env_1',
+  ],
   ['google', 'DELETE', '/v1beta/agents/a', 'neutral', null, 'agent:a'],
-  ['google', 'POST', '/upload/v1beta/files?upload_id=x&upload_protocol=resumable', 'neutral', null, 'upload:x'],
+  [
+    'google',
+    'POST',
+    '/upload/v1beta/files?upload_id=x&upload_protocol=resumable',
+    'neutral',
+    null,
+    'upload:x',
+  ],
   ['google', 'GET', '/v1beta/files/f1', 'neutral', null, 'file:f1'],
   ['google', 'DELETE', '/v1beta/files/f1', 'neutral', null, 'file:f1'],
   ['google', 'GET', '/v1beta/files/f1:download?alt=media', 'neutral', null, 'file:f1'],
@@ -50,11 +78,42 @@ const known: [id: string, method: string, path: string, kind: string, model?: st
   ['google', 'GET', '/v1beta/batches/b1', 'neutral', null, 'batch:b1'],
   ['google', 'POST', '/v1beta/batches/b1:cancel', 'neutral', null, 'batch:b1'],
   ['google', 'POST', '/v1beta/openai/chat/completions', 'model', null],
-  ['vertex', 'POST', '/v1/publishers/google/models/gemini-x:generateContent', 'model', 'publishers/google/models/gemini-x'],
-  ['vertex', 'POST', '/v1beta1/publishers/google/models/gemini-x:streamGenerateContent?alt=sse', 'model', 'publishers/google/models/gemini-x'],
-  ['vertex', 'POST', '/v1/publishers/anthropic/models/claude:rawPredict', 'model', 'publishers/anthropic/models/claude'],
-  ['vertex', 'POST', '/v1/projects/p/locations/global/publishers/google/models/gemini-x:generateContent', 'model', 'publishers/google/models/gemini-x'],
-  ['vertex', 'POST', '/v1/projects/p/locations/l/batchPredictionJobs/2:cancel', 'neutral', null, 'batch:2'],
+  [
+    'vertex',
+    'POST',
+    '/v1/publishers/google/models/gemini-x:generateContent',
+    'model',
+    'publishers/google/models/gemini-x',
+  ],
+  [
+    'vertex',
+    'POST',
+    '/v1beta1/publishers/google/models/gemini-x:streamGenerateContent?alt=sse',
+    'model',
+    'publishers/google/models/gemini-x',
+  ],
+  [
+    'vertex',
+    'POST',
+    '/v1/publishers/anthropic/models/claude:rawPredict',
+    'model',
+    'publishers/anthropic/models/claude',
+  ],
+  [
+    'vertex',
+    'POST',
+    '/v1/projects/p/locations/global/publishers/google/models/gemini-x:generateContent',
+    'model',
+    'publishers/google/models/gemini-x',
+  ],
+  [
+    'vertex',
+    'POST',
+    '/v1/projects/p/locations/l/batchPredictionJobs/2:cancel',
+    'neutral',
+    null,
+    'batch:2',
+  ],
   ['openai', 'POST', '/v1/chat/completions', 'model'],
   ['openai', 'POST', '/v1/responses', 'model'],
   ['openai', 'POST', '/v1/embeddings', 'model'],
@@ -73,16 +132,49 @@ const known: [id: string, method: string, path: string, kind: string, model?: st
   ['openai', 'GET', '/v1/responses/resp_1', 'neutral', null, 'response:resp_1'],
   ['openai', 'POST', '/v1/uploads/upload_1/parts', 'neutral', null, 'upload:upload_1'],
   ['openai', 'POST', '/v1/vector_stores/vs_1/search', 'neutral', null, 'vector_store:vs_1'],
-  ['openai', 'GET', '/v1/threads/thread_1/runs/run_1/steps/step_1', 'neutral', null, 'thread:thread_1'],
-  ['openai', 'GET', '/v1/evals/eval_1/runs/run_1/output_items/item_1', 'neutral', null, 'eval:eval_1'],
+  [
+    'openai',
+    'GET',
+    '/v1/threads/thread_1/runs/run_1/steps/step_1',
+    'neutral',
+    null,
+    'thread:thread_1',
+  ],
+  [
+    'openai',
+    'GET',
+    '/v1/evals/eval_1/runs/run_1/output_items/item_1',
+    'neutral',
+    null,
+    'eval:eval_1',
+  ],
   ['openai', 'POST', '/v1/evals/eval_1/runs/run_1', 'neutral', null, 'eval:eval_1'],
   ['openai', 'GET', '/v1/realtime?model=gpt-realtime', 'model'],
   ['azure', 'POST', '/openai/v1/chat/completions?api-version=v1', 'model'],
   ['azure', 'POST', '/openai/v1/responses', 'model'],
-  ['azure', 'POST', '/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21', 'model', 'my-gpt'],
-  ['azure', 'POST', '/openai/deployments/whisper/audio/transcriptions?api-version=x', 'model', 'whisper'],
+  [
+    'azure',
+    'POST',
+    '/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21',
+    'model',
+    'my-gpt',
+  ],
+  [
+    'azure',
+    'POST',
+    '/openai/deployments/whisper/audio/transcriptions?api-version=x',
+    'model',
+    'whisper',
+  ],
   ['azure', 'POST', '/api/projects/p/openai/v1/responses', 'model'],
-  ['azure', 'GET', '/api/projects/p/openai/v1/responses/resp_1', 'neutral', null, 'response:resp_1'],
+  [
+    'azure',
+    'GET',
+    '/api/projects/p/openai/v1/responses/resp_1',
+    'neutral',
+    null,
+    'response:resp_1',
+  ],
   ['azure', 'POST', '/anthropic/v1/messages', 'model'],
   ['azure', 'POST', '/mai/v1/images/generations', 'model'],
   ['azure', 'POST', '/mai/v1/images/edits', 'model'],
@@ -91,13 +183,27 @@ const known: [id: string, method: string, path: string, kind: string, model?: st
   ['anthropic', 'POST', '/v1/messages?beta=true', 'model'],
   ['anthropic', 'POST', '/v1/messages/count_tokens', 'model'],
   ['anthropic', 'POST', '/v1/messages/batches', 'model'],
-  ['anthropic', 'GET', '/v1/messages/batches/msgbatch_1/results', 'neutral', null, 'batch:msgbatch_1'],
+  [
+    'anthropic',
+    'GET',
+    '/v1/messages/batches/msgbatch_1/results',
+    'neutral',
+    null,
+    'batch:msgbatch_1',
+  ],
   ['anthropic', 'GET', '/v1/models/claude-x', 'neutral'],
   ['anthropic', 'POST', '/v1/sessions', 'model'],
   ['anthropic', 'POST', '/v1/vaults', 'neutral'],
   ['anthropic', 'GET', '/v1/files?scope_id=sesn_1', 'neutral', null, 'session:sesn_1'],
   ['anthropic', 'POST', '/v1/environments/env_1/archive', 'neutral', null, 'environment:env_1'],
-  ['anthropic', 'DELETE', '/v1/memory_stores/memstore_1/memories/mem_1', 'neutral', null, 'memory_store:memstore_1'],
+  [
+    'anthropic',
+    'DELETE',
+    '/v1/memory_stores/memstore_1/memories/mem_1',
+    'neutral',
+    null,
+    'memory_store:memstore_1',
+  ],
   ['mistral', 'POST', '/v1/chat/completions', 'model'],
   ['mistral', 'POST', '/v1/fim/completions', 'model'],
   ['mistral', 'POST', '/v1/ocr', 'model'],
@@ -120,19 +226,57 @@ const known: [id: string, method: string, path: string, kind: string, model?: st
   ['together', 'POST', '/v1/chat/completions', 'model'],
   ['together', 'POST', '/v1/rerank', 'model'],
   ['together', 'GET', '/v1/fine-tunes/ft_1/checkpoints', 'neutral', null, 'fine_tuning_job:ft_1'],
-  ['together', 'GET', '/v1/finetune/download?ft_id=ft_1&checkpoint_step=2', 'neutral', null, 'fine_tuning_job:ft_1'],
+  [
+    'together',
+    'GET',
+    '/v1/finetune/download?ft_id=ft_1&checkpoint_step=2',
+    'neutral',
+    null,
+    'fine_tuning_job:ft_1',
+  ],
   ['together', 'GET', '/v1/queue/status?model=m&request_id=req_1', 'neutral', null, 'queued:req_1'],
   ['together', 'POST', '/v1/images/generations', 'model'],
   ['fireworks', 'POST', '/inference/v1/chat/completions', 'model'],
-  ['fireworks', 'POST', '/inference/v1/workflows/accounts/fireworks/models/flux-1/text_to_image', 'model', 'accounts/fireworks/models/flux-1'],
-  ['fireworks', 'POST', '/inference/v1/workflows/accounts/fireworks/models/flux-kontext', 'model', 'accounts/fireworks/models/flux-kontext'],
-  ['fireworks', 'POST', '/inference/v1/workflows/accounts/fireworks/models/flux-kontext/get_result', 'model', 'accounts/fireworks/models/flux-kontext'],
-  ['fireworks', 'POST', '/inference/v1/image_generation/accounts/fireworks/models/sdxl', 'model', 'accounts/fireworks/models/sdxl'],
+  [
+    'fireworks',
+    'POST',
+    '/inference/v1/workflows/accounts/fireworks/models/flux-1/text_to_image',
+    'model',
+    'accounts/fireworks/models/flux-1',
+  ],
+  [
+    'fireworks',
+    'POST',
+    '/inference/v1/workflows/accounts/fireworks/models/flux-kontext',
+    'model',
+    'accounts/fireworks/models/flux-kontext',
+  ],
+  [
+    'fireworks',
+    'POST',
+    '/inference/v1/workflows/accounts/fireworks/models/flux-kontext/get_result',
+    'model',
+    'accounts/fireworks/models/flux-kontext',
+  ],
+  [
+    'fireworks',
+    'POST',
+    '/inference/v1/image_generation/accounts/fireworks/models/sdxl',
+    'model',
+    'accounts/fireworks/models/sdxl',
+  ],
   ['perplexity', 'POST', '/chat/completions', 'model'],
   ['perplexity', 'POST', '/v1/embeddings', 'model'],
   ['perplexity', 'POST', '/decisions', 'model'],
   ['perplexity', 'POST', '/v1/responses/resp_1/cancel', 'neutral', null, 'response:resp_1'],
-  ['perplexity', 'GET', '/v1/responses/resp_1/files/file_1/content', 'neutral', null, 'response:resp_1,file:file_1'],
+  [
+    'perplexity',
+    'GET',
+    '/v1/responses/resp_1/files/file_1/content',
+    'neutral',
+    null,
+    'response:resp_1,file:file_1',
+  ],
   ['openrouter', 'POST', '/api/v1/chat/completions', 'model'],
   ['openrouter', 'POST', '/api/v1/images', 'model'],
   ['openrouter', 'POST', '/api/v1/decisions', 'model'],
@@ -140,13 +284,45 @@ const known: [id: string, method: string, path: string, kind: string, model?: st
   ['openrouter', 'GET', '/api/v1/models', 'neutral'],
   ['openrouter', 'GET', '/api/v1/videos/models', 'neutral'],
   ['openrouter', 'GET', '/api/v1/images/models/a/b/endpoints', 'neutral'],
-  ['openrouter', 'GET', '/api/v1/containers/cntr_1/files/f_1/content', 'neutral', null, 'container:cntr_1'],
+  [
+    'openrouter',
+    'GET',
+    '/api/v1/containers/cntr_1/files/f_1/content',
+    'neutral',
+    null,
+    'container:cntr_1',
+  ],
   ['cerebras', 'POST', '/v1/chat/completions', 'model'],
   ['cerebras', 'GET', '/v1/tcp_warming', 'neutral'],
-  ['bedrock', 'POST', '/model/anthropic.claude-x-v1%3A0/converse', 'model', 'anthropic.claude-x-v1:0'],
-  ['bedrock', 'POST', '/model/anthropic.claude-x-v1:0/converse-stream', 'model', 'anthropic.claude-x-v1:0'],
-  ['bedrock', 'POST', '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A%3Afoundation-model%2Famazon.nova/invoke', 'model', 'arn:aws:bedrock:us-east-1::foundation-model/amazon.nova'],
-  ['bedrock', 'GET', '/async-invoke/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aasync-invoke%2Fabc', 'neutral', null, 'invocation:abc'],
+  [
+    'bedrock',
+    'POST',
+    '/model/anthropic.claude-x-v1%3A0/converse',
+    'model',
+    'anthropic.claude-x-v1:0',
+  ],
+  [
+    'bedrock',
+    'POST',
+    '/model/anthropic.claude-x-v1:0/converse-stream',
+    'model',
+    'anthropic.claude-x-v1:0',
+  ],
+  [
+    'bedrock',
+    'POST',
+    '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A%3Afoundation-model%2Famazon.nova/invoke',
+    'model',
+    'arn:aws:bedrock:us-east-1::foundation-model/amazon.nova',
+  ],
+  [
+    'bedrock',
+    'GET',
+    '/async-invoke/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aasync-invoke%2Fabc',
+    'neutral',
+    null,
+    'invocation:abc',
+  ],
   ['bedrock', 'POST', '/v1/chat/completions', 'model'],
   ['bedrock', 'POST', '/rerank', 'model'],
   ['acme', 'POST', '/v1/chat/completions', 'model'],
@@ -247,11 +423,15 @@ for (const [id, method, path] of never) {
   test(`never: ${id} ${method} ${path}`, () => {
     const found = match(id, method, path)
     assert.ok(found.class === 'minting' || found.class === 'admin', found.class)
-    for (const scoped of [true, false]) assert.equal(refuseEndpoint(found, scoped)?.code, 'endpoint_not_allowed')
+    for (const scoped of [true, false])
+      assert.equal(refuseEndpoint(found, scoped)?.code, 'endpoint_not_allowed')
   })
 }
 
-/** Spellings that could reach a known endpoint: a scoped key's model cannot be known; an unrestricted key passes but for dots. */
+/**
+ * Spellings that could reach a known endpoint: a scoped key's model cannot be known; an
+ * unrestricted key passes but for dots.
+ */
 const odd: [id: string, path: string, unrestricted?: string][] = [
   ['google', '/v1beta/models/gemini-x%3AgenerateContent'],
   ['google', '/v1beta/models%2Fgemini-x:generateContent'],
@@ -289,10 +469,16 @@ for (const [id, path, unrestricted] of odd) {
   })
 }
 
-test('what hands out access in OpenAI\'s dialect, what runs an organisation, and its keys are closed at every provider', () => {
+test("what hands out access in OpenAI's dialect, what runs an organisation, and its keys are closed at every provider", () => {
   for (const id of [...PROVIDERS.map((row) => row.id), 'acme']) {
     assert.equal(match(id, 'POST', '/v1/realtime/client_secrets').class, 'minting', id)
-    for (const path of ['/v1/organization/users', '/v1/api_keys', '/v1/api-keys/k1', '/v1/projects/p/apiKeys', '/api-key']) {
+    for (const path of [
+      '/v1/organization/users',
+      '/v1/api_keys',
+      '/v1/api-keys/k1',
+      '/v1/projects/p/apiKeys',
+      '/api-key',
+    ]) {
       assert.ok(['minting', 'admin'].includes(match(id, 'GET', path).class), `${id} ${path}`)
     }
   }
@@ -302,13 +488,19 @@ test('no row of any provider is one of its own endpoints that never pass', () =>
   for (const row of PROVIDERS) {
     for (const { on } of row.endpoints) {
       const path = (on.split(' ').at(-1) ?? '').replaceAll(/\{\w+[:*]?\}/g, 'x').toLowerCase()
-      for (const pattern of [...table.byId(row.id)!.minting, ...table.byId(row.id)!.admin]) assert.doesNotMatch(path, pattern, `${row.id} ${on}`)
+      for (const pattern of [...table.byId(row.id)!.minting, ...table.byId(row.id)!.admin])
+        assert.doesNotMatch(path, pattern, `${row.id} ${on}`)
     }
   }
 })
 
 test('an unknown endpoint is for unrestricted keys only', () => {
-  for (const [method, path] of [['POST', '/v2/brand/new'], ['GET', '/v1/chat/completions/x/y/z'], ['PATCH', '/v1/chat/completions'], ['DELETE', '/v1/embeddings']] as const) {
+  for (const [method, path] of [
+    ['POST', '/v2/brand/new'],
+    ['GET', '/v1/chat/completions/x/y/z'],
+    ['PATCH', '/v1/chat/completions'],
+    ['DELETE', '/v1/embeddings'],
+  ] as const) {
     const found = match('openai', method, path)
     assert.equal(found.class, 'unknown')
     assert.equal(refuseEndpoint(found, false), null)
@@ -321,30 +513,85 @@ test('of an unknown path no segment that the table spells out is taken for the n
   assert.deepEqual([...new Set(objects.map(({ id }) => id))], ['mine', 'of-tomorrow'])
 })
 
-/** TABLE of paths that name what an account keeps under a name or a number, which shows nobody whose it is. */
+/**
+ * TABLE of paths that name what an account keeps under a name or a number, which shows nobody whose
+ * it is.
+ */
 const NAMED: [provider: string, path: string][] = [
-  ...['connectors/alicegh/tools/x/call', 'connectors/alicegh/activate', 'workflows/alice-wf/execute', 'workflows/alice-wf/schedules', 'workflows/registrations/x/execute', 'workflows/executions/my-exec/signals'].map((path): [string, string] => ['mistral', `/v1/${path}`]),
-  ...['corpora/opcorp:query', 'corpora/opcorp/documents/d1:query', 'corpora/opcorp/documents', 'corpora/opcorp/documents/d1/chunks:batchCreate', 'operations/abc:wait'].map((path): [string, string] => ['google', `/v1beta/${path}`]),
-  ...['reasoningEngines/66:query', 'reasoningEngines/66/sessions/88:appendEvent', 'reasoningEngines/66/memories:retrieve', 'reasoningEngines/66/sandboxEnvironments/1:execute', 'ragCorpora/44/ragFiles:import', 'endpoints/41:generateContent', 'endpoints/41:predict', 'extensions/x:execute'].map((path): [string, string] => ['vertex', `/v1/projects/p/locations/us/${path}`]),
-  ...['memory_stores/alice-mem:search_memories', 'memory_stores/alice-mem:update_memories', 'agents/alice-agent', 'agents/alice-agent/versions', 'datasets/d1/versions/1'].map((path): [string, string] => ['azure', `/api/projects/p1/${path}`]),
-  ...['agents/A/agentAliases/B/sessions/s/text', 'knowledgebases/K/retrieve', 'flows/F/aliases/A', 'guardrail/G/version/1/apply', 'model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Aprovisioned-model%2Fx/converse', 'model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Aprompt%2Fx/converse'].map((path): [string, string] => ['bedrock', `/${path}`]),
+  ...[
+    'connectors/alicegh/tools/x/call',
+    'connectors/alicegh/activate',
+    'workflows/alice-wf/execute',
+    'workflows/alice-wf/schedules',
+    'workflows/registrations/x/execute',
+    'workflows/executions/my-exec/signals',
+  ].map((path): [string, string] => ['mistral', `/v1/${path}`]),
+  ...[
+    'corpora/opcorp:query',
+    'corpora/opcorp/documents/d1:query',
+    'corpora/opcorp/documents',
+    'corpora/opcorp/documents/d1/chunks:batchCreate',
+    'operations/abc:wait',
+  ].map((path): [string, string] => ['google', `/v1beta/${path}`]),
+  ...[
+    'reasoningEngines/66:query',
+    'reasoningEngines/66/sessions/88:appendEvent',
+    'reasoningEngines/66/memories:retrieve',
+    'reasoningEngines/66/sandboxEnvironments/1:execute',
+    'ragCorpora/44/ragFiles:import',
+    'endpoints/41:generateContent',
+    'endpoints/41:predict',
+    'extensions/x:execute',
+  ].map((path): [string, string] => ['vertex', `/v1/projects/p/locations/us/${path}`]),
+  ...[
+    'memory_stores/alice-mem:search_memories',
+    'memory_stores/alice-mem:update_memories',
+    'agents/alice-agent',
+    'agents/alice-agent/versions',
+    'datasets/d1/versions/1',
+  ].map((path): [string, string] => ['azure', `/api/projects/p1/${path}`]),
+  ...[
+    'agents/A/agentAliases/B/sessions/s/text',
+    'knowledgebases/K/retrieve',
+    'flows/F/aliases/A',
+    'guardrail/G/version/1/apply',
+    'model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Aprovisioned-model%2Fx/converse',
+    'model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Aprompt%2Fx/converse',
+  ].map((path): [string, string] => ['bedrock', `/${path}`]),
 ]
 
 /** TABLE of paths that name nothing of the kind: models, places, and what is there to be run. */
 const OPEN: [provider: string, path: string][] = [
-  ['mistral', '/v1/brand/new'], ['mistral', '/v1/connectors'], ['mistral', '/v1/models/x/run'], ['google', '/v1beta/models/gemini-x:newMethod'], ['google', '/v1beta/corpora'], ['google', '/v1beta/brandNew'],
-  ['vertex', '/v1/projects/p/locations/us/publishers/google/models/g:newMethod'], ['vertex', '/v1/projects/p/locations/us/ragCorpora'], ['azure', '/openai/v1/brand/new'], ['azure', '/openai/deployments/gpt/brand/new'], ['azure', '/api/projects/p1/memory_stores'],
-  ['bedrock', '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Ainference-profile%2Fus.anthropic.claude/converse'], ['bedrock', '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A%3Afoundation-model%2Fx/converse'],
+  ['mistral', '/v1/brand/new'],
+  ['mistral', '/v1/connectors'],
+  ['mistral', '/v1/models/x/run'],
+  ['google', '/v1beta/models/gemini-x:newMethod'],
+  ['google', '/v1beta/corpora'],
+  ['google', '/v1beta/brandNew'],
+  ['vertex', '/v1/projects/p/locations/us/publishers/google/models/g:newMethod'],
+  ['vertex', '/v1/projects/p/locations/us/ragCorpora'],
+  ['azure', '/openai/v1/brand/new'],
+  ['azure', '/openai/deployments/gpt/brand/new'],
+  ['azure', '/api/projects/p1/memory_stores'],
+  [
+    'bedrock',
+    '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Ainference-profile%2Fus.anthropic.claude/converse',
+  ],
+  ['bedrock', '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A%3Afoundation-model%2Fx/converse'],
 ]
 
 test('where stored objects have chosen names, a name behind a collection is one', () => {
-  const named = (id: string, path: string) => match(id, 'POST', path).objects.filter(({ mayBeUnknown }) => mayBeUnknown !== true)
+  const named = (id: string, path: string) =>
+    match(id, 'POST', path).objects.filter(({ mayBeUnknown }) => mayBeUnknown !== true)
   for (const [id, path] of NAMED) assert.ok(named(id, path).length > 0, `${id} ${path}`)
   for (const [id, path] of OPEN) assert.deepEqual(named(id, path), [], `${id} ${path}`)
 })
 
 test('every provider: a variable for its credential, exact hosts only, and the base address of its own row is found', () => {
-  assert.deepEqual(PROVIDERS.map(({ id }) => id).toSorted(), Object.keys(PROVIDER_CREDENTIALS).toSorted())
+  assert.deepEqual(
+    PROVIDERS.map(({ id }) => id).toSorted(),
+    Object.keys(PROVIDER_CREDENTIALS).toSorted(),
+  )
   for (const row of PROVIDERS) {
     const base = new URL(row.base.replace('{resource}', 'acme').replace('{region}', 'us-east-1'))
     assert.equal(table.find(base.hostname, 443)?.provider.id, row.id)
@@ -354,13 +601,32 @@ test('every provider: a variable for its credential, exact hosts only, and the b
     assert.equal(table.find(`x${base.hostname}`, 443), null)
     assert.equal(table.find(`${base.hostname}.evil.test`, 443), null)
   }
-  for (const host of ['other.openai.azure.com', 'bedrock-runtime.eu-west-1.amazonaws.com', 'openai.com', 'localhost', '127.0.0.1', '169.254.169.254', 'us-central1-aiplatform.googleapis.com']) {
+  for (const host of [
+    'other.openai.azure.com',
+    'bedrock-runtime.eu-west-1.amazonaws.com',
+    'openai.com',
+    'localhost',
+    '127.0.0.1',
+    '169.254.169.254',
+    'us-central1-aiplatform.googleapis.com',
+  ]) {
     assert.equal(table.find(host, 443), null, host)
   }
 })
 
 test('a host pattern takes one DNS label, so no setting can name another host', () => {
-  for (const resource of ['', 'a.b', 'evil.test/', 'x@evil.test', 'evil.test#', '-a', 'a-', 'a b', 'a'.repeat(64), '*']) {
+  for (const resource of [
+    '',
+    'a.b',
+    'evil.test/',
+    'x@evil.test',
+    'evil.test#',
+    '-a',
+    'a-',
+    'a b',
+    'a'.repeat(64),
+    '*',
+  ]) {
     const hosts = createProviderTable({ instances: [{ provider: 'azure', values: { resource } }] })
     assert.equal(hosts.find(`${resource}.openai.azure.com`, 443), null, resource)
   }
@@ -370,13 +636,28 @@ test('where is dialled: override, added provider, changed provider', () => {
   const changed = createProviderTable({
     overrides: { google: 'http://127.0.0.1:9000', acme: 'http://127.0.0.1:9001/base/' },
     custom: [
-      { id: 'acme', origin: 'https://api.acme.test', dial: 'http://127.0.0.1:1', auth: { header: 'X-Token' } },
+      {
+        id: 'acme',
+        origin: 'https://api.acme.test',
+        dial: 'http://127.0.0.1:1',
+        auth: { header: 'X-Token' },
+      },
       { id: 'port', origin: 'https://models.test:8443' },
-      { id: 'openai', origin: 'https://eu.api.openai.com', dial: 'http://127.0.0.1:9911/u/https/eu.api.openai.com' },
+      {
+        id: 'openai',
+        origin: 'https://eu.api.openai.com',
+        dial: 'http://127.0.0.1:9911/u/https/eu.api.openai.com',
+      },
     ],
   })
-  assert.deepEqual(changed.find('generativelanguage.googleapis.com', 443)?.dial, { origin: 'http://127.0.0.1:9000', basePath: '' })
-  assert.deepEqual(changed.find('api.acme.test', 443)?.dial, { origin: 'http://127.0.0.1:9001', basePath: '/base' })
+  assert.deepEqual(changed.find('generativelanguage.googleapis.com', 443)?.dial, {
+    origin: 'http://127.0.0.1:9000',
+    basePath: '',
+  })
+  assert.deepEqual(changed.find('api.acme.test', 443)?.dial, {
+    origin: 'http://127.0.0.1:9001',
+    basePath: '/base',
+  })
   assert.deepEqual(changed.byId('acme')?.auth, { header: 'X-Token' })
   assert.equal(changed.find('models.test', 8443)?.origin, 'https://models.test:8443')
   assert.equal(changed.find('models.test', 443), null)
@@ -384,7 +665,10 @@ test('where is dialled: override, added provider, changed provider', () => {
   assert.equal(changed.near('other.acme.test')?.id, 'acme')
   assert.equal(changed.near('acme.evil.test'), null)
   const eu = changed.find('eu.api.openai.com', 443)
-  assert.deepEqual(eu?.dial, { origin: 'http://127.0.0.1:9911', basePath: '/u/https/eu.api.openai.com' })
+  assert.deepEqual(eu?.dial, {
+    origin: 'http://127.0.0.1:9911',
+    basePath: '/u/https/eu.api.openai.com',
+  })
 })
 
 test('settings that cannot stand are told by a sentence', () => {
@@ -393,40 +677,92 @@ test('settings that cannot stand are told by a sentence', () => {
     [{ custom: [{ id: 'a', origin: 'https://a.test/v1' }] }, /dial/],
     [{ custom: [{ id: 'a', origin: 'https://u:p@a.test' }] }, /origin/],
     [{ custom: [{ id: 'a', origin: 'not an address' }] }, /origin/],
-    [{ custom: [{ id: 'a', origin: 'https://a.test' }, { id: 'b', origin: 'https://a.test' }] }, /"b", origin: Names the host a\.test, and so does "a"/],
+    [
+      {
+        custom: [
+          { id: 'a', origin: 'https://a.test' },
+          { id: 'b', origin: 'https://a.test' },
+        ],
+      },
+      /"b", origin: Names the host a\.test, and so does "a"/,
+    ],
     [{ custom: [{ id: 'a', origin: 'https://a.test', dial: 'ftp://a.test' }] }, /http/],
     [{ custom: [{ id: 'a', origin: 'https://a.test', auth: { header: 'X Y' } }] }, /header/],
-    [{ custom: [{ id: 'a', origin: 'https://a.test', auth: { header: 'X', scheme: 'a b' } }] }, /scheme/],
+    [
+      { custom: [{ id: 'a', origin: 'https://a.test', auth: { header: 'X', scheme: 'a b' } }] },
+      /scheme/,
+    ],
     [{ overrides: { google: 'http://a.test/?x' } }, /query/],
-    ...['https://a.test/?x', 'https://a.test/#x', 'https://u@a.test', 'https://:p@a.test'].map((origin): (typeof bad)[number] => [{ custom: [{ id: 'a', origin }] }, /origin: Must be what callers name/]),
-    ...['http://a.test/#x', 'http://u@a.test', 'http://:p@a.test', 'nowhere'].map((dial): (typeof bad)[number] => [{ custom: [{ id: 'a', origin: 'https://a.test', dial }] }, /dial: Must be an address/]),
-    ...['Host', 'Content-Length', 'TRANSFER-ENCODING', 'connection', 'Upgrade', 'TE', 'Trailer', 'Expect', 'Keep-Alive'].map(
-      (header): (typeof bad)[number] => [{ custom: [{ id: 'a', origin: 'https://a.test', auth: { header } }] }, /how the request is sent/],
+    ...['https://a.test/?x', 'https://a.test/#x', 'https://u@a.test', 'https://:p@a.test'].map(
+      (origin): (typeof bad)[number] => [
+        { custom: [{ id: 'a', origin }] },
+        /origin: Must be what callers name/,
+      ],
     ),
+    ...['http://a.test/#x', 'http://u@a.test', 'http://:p@a.test', 'nowhere'].map(
+      (dial): (typeof bad)[number] => [
+        { custom: [{ id: 'a', origin: 'https://a.test', dial }] },
+        /dial: Must be an address/,
+      ],
+    ),
+    ...[
+      'Host',
+      'Content-Length',
+      'TRANSFER-ENCODING',
+      'connection',
+      'Upgrade',
+      'TE',
+      'Trailer',
+      'Expect',
+      'Keep-Alive',
+    ].map((header): (typeof bad)[number] => [
+      { custom: [{ id: 'a', origin: 'https://a.test', auth: { header } }] },
+      /how the request is sent/,
+    ]),
   ]
   for (const [settings, word] of bad) assert.throws(() => createProviderTable(settings), word)
 })
 
-/** All the ways to write a word: capitals, percent-encoding once and twice; the last is refused at once, and so is rare. */
+/**
+ * All the ways to write a word: capitals, percent-encoding once and twice; the last is refused at
+ * once, and so is rare.
+ */
 const letters = (text: string) =>
-  fc.tuple(
-    ...Array.from(text, (letter) => {
-      const code = letter.charCodeAt(0).toString(16)
-      return fc.oneof({ weight: 60, arbitrary: fc.constantFrom(letter, letter.toUpperCase(), `%${code}`) }, { weight: 1, arbitrary: fc.constant(`%25${code}`) })
-    }),
-  ).map((all) => all.join(''))
+  fc
+    .tuple(
+      ...Array.from(text, (letter) => {
+        const code = letter.charCodeAt(0).toString(16)
+        return fc.oneof(
+          { weight: 60, arbitrary: fc.constantFrom(letter, letter.toUpperCase(), `%${code}`) },
+          { weight: 1, arbitrary: fc.constant(`%25${code}`) },
+        )
+      }),
+    )
+    .map((all) => all.join(''))
 
 test('no spelling of a minting endpoint passes', () => {
   let taken = 0
-  const spell = fc.array(fc.constantFrom('/', '//', '/./', '/x/../', '/;a=b/', '/%2e/', '/%2F'), { minLength: 1, maxLength: 3 })
+  const spell = fc.array(fc.constantFrom('/', '//', '/./', '/x/../', '/;a=b/', '/%2e/', '/%2F'), {
+    minLength: 1,
+    maxLength: 3,
+  })
   fc.assert(
-    fc.property(letters('realtime'), letters('client_secrets'), spell, spell, fc.constantFrom('', '/', ';x', '?a=b'), (first, second, before, between, after) => {
-      const target = readTarget(`/proxy?url=${encodeURIComponent(`https://api.openai.com/v1${before.join('')}${first}${between.join('')}${second}${after}`)}`)
-      if (!target.ok) return
-      taken++
-      const found = match('openai', 'POST', target.upstream.pathAndQuery)
-      assert.notEqual(refuseEndpoint(found, false), null, target.upstream.pathAndQuery)
-    }),
+    fc.property(
+      letters('realtime'),
+      letters('client_secrets'),
+      spell,
+      spell,
+      fc.constantFrom('', '/', ';x', '?a=b'),
+      (first, second, before, between, after) => {
+        const target = readTarget(
+          `/proxy?url=${encodeURIComponent(`https://api.openai.com/v1${before.join('')}${first}${between.join('')}${second}${after}`)}`,
+        )
+        if (!target.ok) return
+        taken++
+        const found = match('openai', 'POST', target.upstream.pathAndQuery)
+        assert.notEqual(refuseEndpoint(found, false), null, target.upstream.pathAndQuery)
+      },
+    ),
     { numRuns: 1_000 },
   )
   assert.ok(taken > 50, `${taken} spellings were taken for addresses: too few to mean anything`)

@@ -7,7 +7,12 @@ import { JsonScanner } from '../../../server/proxy/json/scanner.ts'
 import { PROVIDERS, createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { drawing, madeAt, ordinary, pick } from './id-cases.ts'
 
-const table = createProviderTable({ instances: [{ provider: 'azure', values: { resource: 'acme' } }, { provider: 'bedrock', values: { region: 'us-east-1' } }] })
+const table = createProviderTable({
+  instances: [
+    { provider: 'azure', values: { resource: 'acme' } },
+    { provider: 'bedrock', values: { region: 'us-east-1' } },
+  ],
+})
 const idsOf = (provider: string) => table.byId(provider)!.ids!
 const GENERATED = '68a1b2c3d4e5f60718293a4b5c6d7e8f'
 const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e'
@@ -38,12 +43,34 @@ const STRINGS: [provider: string, text: string, names: string | null][] = [
   ['mistral', UUID, `* ${UUID} ?`],
   ['mistral', UUID.toUpperCase(), `* ${UUID} ?`],
   ...[
-    UUID.replaceAll('-', ''), UUID.replaceAll('-', '').toUpperCase(), `{${UUID}}`, `{${UUID.toUpperCase()}}`, `(${UUID})`, `urn:uuid:${UUID}`, `URN:UUID:${UUID.toUpperCase()}`, `uuid:${UUID}`,
-    UUID.replace(/-/, ''), UUID.replaceAll('-', '').replace(/(.{4})/g, '$1-'), UUID.replace('0f8f', 'f8f'), `0000${UUID}`, `${UUID}/`, `%7B${UUID}%7D`, ` ${UUID.replaceAll('-', '')}\n`,
-    '{0x0f8fad5b,0xd9cb,0x469f,{0xa1,0x65,0x70,0x86,0x77,0x28,0x95,0x0e}}', encodeURIComponent(`urn:uuid:${UUID}`),
+    UUID.replaceAll('-', ''),
+    UUID.replaceAll('-', '').toUpperCase(),
+    `{${UUID}}`,
+    `{${UUID.toUpperCase()}}`,
+    `(${UUID})`,
+    `urn:uuid:${UUID}`,
+    `URN:UUID:${UUID.toUpperCase()}`,
+    `uuid:${UUID}`,
+    UUID.replace(/-/, ''),
+    UUID.replaceAll('-', '').replace(/(.{4})/g, '$1-'),
+    UUID.replace('0f8f', 'f8f'),
+    `0000${UUID}`,
+    `${UUID}/`,
+    `%7B${UUID}%7D`,
+    ` ${UUID.replaceAll('-', '')}\n`,
+    '{0x0f8fad5b,0xd9cb,0x469f,{0xa1,0x65,0x70,0x86,0x77,0x28,0x95,0x0e}}',
+    encodeURIComponent(`urn:uuid:${UUID}`),
   ].map((text): [string, string, string] => ['mistral', text, `* ${UUID} ?`]),
   ['mistral', `https://api.mistral.ai/v1/files/{${UUID}}`, `* ${UUID} ?`],
-  ...[`${UUID}0`, `x${UUID}`, 'deadbeef', '2024-01-02-03-04', `${UUID} ${UUID}`, '0f8fad5bd9cb469fa16570867728950', 'abcdefabcdefabcdefabcdefabcdefabcdef'].map((text): [string, string, null] => ['mistral', text, null]),
+  ...[
+    `${UUID}0`,
+    `x${UUID}`,
+    'deadbeef',
+    '2024-01-02-03-04',
+    `${UUID} ${UUID}`,
+    '0f8fad5bd9cb469fa16570867728950',
+    'abcdefabcdefabcdefabcdefabcdefabcdef',
+  ].map((text): [string, string, null] => ['mistral', text, null]),
   ['together', `file-${UUID.toUpperCase()}`, `file file-${UUID}`],
   ['openai', UUID.replaceAll('-', ''), null],
   ['together', `file-${UUID}`, `file file-${UUID}`],
@@ -76,10 +103,14 @@ const STRINGS: [provider: string, text: string, names: string | null][] = [
   ['groq', `batch_01jh6xa7reempvjyh6n3yst2zw`, 'batch batch_01jh6xa7reempvjyh6n3yst2zw'],
 ]
 
-test('a string names an object only as a whole, in its provider\'s spelling', () => {
+test("a string names an object only as a whole, in its provider's spelling", () => {
   for (const [provider, text, names] of STRINGS) {
     const ref = idsOf(provider).refOf(text)
-    assert.equal(ref && `${ref.kind} ${ref.id}${ref.mayBeUnknown === true ? ' ?' : ''}`, names, `${provider} ${text}`)
+    assert.equal(
+      ref && `${ref.kind} ${ref.id}${ref.mayBeUnknown === true ? ' ?' : ''}`,
+      names,
+      `${provider} ${text}`,
+    )
   }
 })
 
@@ -92,8 +123,15 @@ test('every spelling of an id names it, and no filter of first bytes and lengths
     for (const text of made.spelled) {
       const bytes = Buffer.from(text)
       const ref = refOf(text)
-      assert.deepEqual(ref && { kind: ref.kind === '*' ? made.kind : ref.kind, id: ref.id }, { kind: made.kind, id: made.id }, `${id} ${text}`)
-      assert.ok(firsts[bytes[0]!] === 1 && bytes.length >= shortest && bytes.length <= longest, `${id} ${text}`)
+      assert.deepEqual(
+        ref && { kind: ref.kind === '*' ? made.kind : ref.kind, id: ref.id },
+        { kind: made.kind, id: made.id },
+        `${id} ${text}`,
+      )
+      assert.ok(
+        firsts[bytes[0]!] === 1 && bytes.length >= shortest && bytes.length <= longest,
+        `${id} ${text}`,
+      )
     }
   }
 })
@@ -113,17 +151,62 @@ test('a scan hands over what is an id', () => {
     if (names === null) continue
     const ids = idsOf(provider)
     const told: string[] = []
-    const scanner = new JsonScanner(wantPaths([]), { value() {} }, { strings: { filter: ids, each: (bytes, from, to) => told.push(bytes.toString('utf8', from, to)) } })
+    const scanner = new JsonScanner(
+      wantPaths([]),
+      { value() {} },
+      {
+        strings: {
+          filter: ids,
+          each: (bytes, from, to) => told.push(bytes.toString('utf8', from, to)),
+        },
+      },
+    )
     scanner.write(Buffer.from(`["${text}"]`))
     assert.deepEqual(told, [text])
   }
 })
 
 test('no text is more than a reader of ids can bear', () => {
-  const texts = fc.array(fc.constantFrom('/', '?', '#', '%', '%2f', '%25', ':', '@', '.', '\\', ' ', '\t', '{', '-', '_', 'a', '0', 'v1', 'http:', 'files', 'file-', 'ft:', 'models'), { maxLength: 12 }).map((parts) => parts.join(''))
+  const texts = fc
+    .array(
+      fc.constantFrom(
+        '/',
+        '?',
+        '#',
+        '%',
+        '%2f',
+        '%25',
+        ':',
+        '@',
+        '.',
+        '\\',
+        ' ',
+        '\t',
+        '{',
+        '-',
+        '_',
+        'a',
+        '0',
+        'v1',
+        'http:',
+        'files',
+        'file-',
+        'ft:',
+        'models',
+      ),
+      { maxLength: 12 },
+    )
+    .map((parts) => parts.join(''))
   for (const { id } of PROVIDERS) {
     const forms = table.byId(id)!
-    for (const text of ['/?help', '/#top', '/?', '/%3fa']) assert.equal(forms.ids!.refOf(text), null, `${id} ${text}`)
-    fc.assert(fc.property(texts, (text) => { forms.ids!.refOf(text); forms.unknownIds!.refOf(text) }), { numRuns: 2_000 })
+    for (const text of ['/?help', '/#top', '/?', '/%3fa'])
+      assert.equal(forms.ids!.refOf(text), null, `${id} ${text}`)
+    fc.assert(
+      fc.property(texts, (text) => {
+        forms.ids!.refOf(text)
+        forms.unknownIds!.refOf(text)
+      }),
+      { numRuns: 2_000 },
+    )
   }
 })

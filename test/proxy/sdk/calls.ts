@@ -1,7 +1,25 @@
 // What a program does with the AI SDK, and all that it can see of the outcome.
 import {
-  embedMany, experimental_generateVideo, generateImage, generateObject, generateSpeech, generateText, jsonSchema, Output, rerank, streamObject, streamText, tool,
-  transcribe, uploadFile, type EmbeddingModel, type ImageModel, type LanguageModel, type RerankingModel, type SpeechModel, type TranscriptionModel,
+  embedMany,
+  experimental_generateVideo,
+  generateImage,
+  generateObject,
+  generateSpeech,
+  generateText,
+  jsonSchema,
+  Output,
+  rerank,
+  streamObject,
+  streamText,
+  tool,
+  transcribe,
+  uploadFile,
+  type EmbeddingModel,
+  type ImageModel,
+  type LanguageModel,
+  type RerankingModel,
+  type SpeechModel,
+  type TranscriptionModel,
 } from 'ai'
 
 export type Fetch = typeof globalThis.fetch
@@ -10,29 +28,60 @@ export type Fetch = typeof globalThis.fetch
 export type Run = (fetch: Fetch) => Promise<unknown>
 
 type Made<M> = (fetch: Fetch) => M
-type Options = Partial<Omit<Parameters<typeof generateText>[0], 'model' | 'prompt' | 'messages' | 'tools' | 'output'>>
+type Options = Partial<
+  Omit<Parameters<typeof generateText>[0], 'model' | 'prompt' | 'messages' | 'tools' | 'output'>
+>
 
 const PROMPT = { prompt: 'What is the weather in Paris? 🌦' } as const
 const ONCE = { maxRetries: 0 } as const
-const CITY = jsonSchema<{ city: string }>({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false })
-const TOOLS = { weather: tool({ description: 'The weather of a city', inputSchema: CITY, execute: ({ city }) => ({ city, celsius: 21 }) }) }
+const CITY = jsonSchema<{ city: string }>({
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+})
+const TOOLS = {
+  weather: tool({
+    description: 'The weather of a city',
+    inputSchema: CITY,
+    execute: ({ city }) => ({ city, celsius: 21 }),
+  }),
+}
 
-export const PIXEL = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
-export const SOUND = Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0, 0, 0xff, 0xfb, 0x90, 0, 1, 2, 3, 4])
+export const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+export const SOUND = Buffer.from([
+  0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0, 0, 0xff, 0xfb, 0x90, 0, 1, 2, 3, 4,
+])
 
 export const text =
   (model: Made<LanguageModel>, options: Options = {}): Run =>
-  async (fetch) => (await generateText({ model: model(fetch), ...PROMPT, ...ONCE, ...options })).steps
+  async (fetch) =>
+    (await generateText({ model: model(fetch), ...PROMPT, ...ONCE, ...options })).steps
 
 export const stream =
   (model: Made<LanguageModel>, options: Options = {}): Run =>
   async (fetch) => {
-    const result = streamText({ model: model(fetch), ...PROMPT, ...ONCE, includeRawChunks: true, onError() {}, ...options })
-    return { ...(await partsOf(result.fullStream)), steps: await Promise.resolve(result.steps).catch((error: unknown) => error) }
+    const result = streamText({
+      model: model(fetch),
+      ...PROMPT,
+      ...ONCE,
+      includeRawChunks: true,
+      onError() {},
+      ...options,
+    })
+    return {
+      ...(await partsOf(result.fullStream)),
+      steps: await Promise.resolve(result.steps).catch((error: unknown) => error),
+    }
   }
 
 /** The parts of a stream, and the error that it ends with. */
-async function partsOf(stream: AsyncIterable<unknown>): Promise<{ parts: unknown[]; error: unknown }> {
+async function partsOf(
+  stream: AsyncIterable<unknown>,
+): Promise<{ parts: unknown[]; error: unknown }> {
   const parts: unknown[] = []
   try {
     for await (const part of stream) parts.push(part)
@@ -45,35 +94,69 @@ async function partsOf(stream: AsyncIterable<unknown>): Promise<{ parts: unknown
 /** Two steps: the model asks for the tool, and answers from its result. */
 export const tools =
   (model: Made<LanguageModel>): Run =>
-  async (fetch) => (await generateText({ model: model(fetch), ...PROMPT, ...ONCE, tools: TOOLS, stopWhen: ({ steps }) => steps.length === 2 })).steps
+  async (fetch) =>
+    (
+      await generateText({
+        model: model(fetch),
+        ...PROMPT,
+        ...ONCE,
+        tools: TOOLS,
+        stopWhen: ({ steps }) => steps.length === 2,
+      })
+    ).steps
 
 export const streamTools =
   (model: Made<LanguageModel>): Run =>
   async (fetch) => {
-    const result = streamText({ model: model(fetch), ...PROMPT, ...ONCE, tools: TOOLS, stopWhen: ({ steps }) => steps.length === 2, onError() {} })
+    const result = streamText({
+      model: model(fetch),
+      ...PROMPT,
+      ...ONCE,
+      tools: TOOLS,
+      stopWhen: ({ steps }) => steps.length === 2,
+      onError() {},
+    })
     return { parts: await Array.fromAsync(result.fullStream), steps: await result.steps }
   }
 
 export const object =
   (model: Made<LanguageModel>): Run =>
   async (fetch) => {
-    const { object, usage, warnings, providerMetadata, response, request, finishReason } = await generateObject({ model: model(fetch), ...PROMPT, ...ONCE, schema: CITY })
+    const { object, usage, warnings, providerMetadata, response, request, finishReason } =
+      await generateObject({ model: model(fetch), ...PROMPT, ...ONCE, schema: CITY })
     return { object, usage, warnings, providerMetadata, response, request, finishReason }
   }
 
 export const streamedObject =
   (model: Made<LanguageModel>): Run =>
   async (fetch) => {
-    const result = streamObject({ model: model(fetch), ...PROMPT, ...ONCE, schema: CITY, onError() {} })
+    const result = streamObject({
+      model: model(fetch),
+      ...PROMPT,
+      ...ONCE,
+      schema: CITY,
+      onError() {},
+    })
     const parts = await Array.fromAsync(result.fullStream)
-    return { parts, object: await result.object, usage: await result.usage, warnings: await result.warnings, response: await result.response }
+    return {
+      parts,
+      object: await result.object,
+      usage: await result.usage,
+      warnings: await result.warnings,
+      response: await result.response,
+    }
   }
 
 /** The newer way to the same: an output beside the text. */
 export const output =
   (model: Made<LanguageModel>): Run =>
   async (fetch) => {
-    const result = await generateText({ model: model(fetch), ...PROMPT, ...ONCE, output: Output.object({ schema: CITY }) })
+    const result = await generateText({
+      model: model(fetch),
+      ...PROMPT,
+      ...ONCE,
+      output: Output.object({ schema: CITY }),
+    })
     return { output: result.output, steps: result.steps }
   }
 
@@ -87,7 +170,8 @@ export const image =
   async (fetch) =>
     generateImage({ ...ONCE, prompt: 'A lighthouse', ...options, model: model(fetch) })
 
-export const editImage = (model: Made<ImageModel>): Run => image(model, { prompt: { text: 'Make it night', images: [PIXEL] } })
+export const editImage = (model: Made<ImageModel>): Run =>
+  image(model, { prompt: { text: 'Make it night', images: [PIXEL] } })
 
 export const speech =
   (model: Made<SpeechModel>, options: Partial<Parameters<typeof generateSpeech>[0]> = {}): Run =>
@@ -102,7 +186,13 @@ export const transcript =
 export const ranking =
   (model: Made<RerankingModel>): Run =>
   async (fetch) =>
-    rerank({ ...ONCE, model: model(fetch), documents: ['sunny day at the beach', 'rainy afternoon in the city'], query: 'talk about rain', topN: 2 })
+    rerank({
+      ...ONCE,
+      model: model(fetch),
+      documents: ['sunny day at the beach', 'rainy afternoon in the city'],
+      query: 'talk about rain',
+      topN: 2,
+    })
 
 type VideoOptions = Parameters<typeof experimental_generateVideo>[0]
 
@@ -123,6 +213,9 @@ export const video =
     })
 
 export const file =
-  (api: Made<Parameters<typeof uploadFile>[0]['api']>, options: Partial<Parameters<typeof uploadFile>[0]> = { filename: 'pixel.png' }): Run =>
+  (
+    api: Made<Parameters<typeof uploadFile>[0]['api']>,
+    options: Partial<Parameters<typeof uploadFile>[0]> = { filename: 'pixel.png' },
+  ): Run =>
   async (fetch) =>
     uploadFile({ data: PIXEL, ...options, api: api(fetch) })

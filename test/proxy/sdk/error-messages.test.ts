@@ -1,4 +1,5 @@
-// What the proxy refuses, it says in the provider's own way: every provider of the AI SDK shows our sentence.
+// What the proxy refuses, it says in the provider's own way: every provider of the AI SDK shows our
+// sentence.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { APICallError, generateText, streamText } from 'ai'
@@ -23,61 +24,137 @@ interface Refused {
   method?: string
 }
 
-const keyWith = (wishes: Partial<KeyWishes>) => async (served: Served) => (await served.key(wishes)).secret
+const keyWith = (wishes: Partial<KeyWishes>) => async (served: Served) =>
+  (await served.key(wishes)).secret
 
 /** A key that has been changed since, once the proxy knows it. */
-const keyAfter = (change: (served: Served, id: string) => Promise<unknown>) => async (served: Served) => {
-  const { id, secret } = await served.key()
-  await change(served, id)
-  await served.running.keys?.refresh()
-  return secret
-}
+const keyAfter =
+  (change: (served: Served, id: string) => Promise<unknown>) => async (served: Served) => {
+    const { id, secret } = await served.key()
+    await change(served, id)
+    await served.running.keys?.refresh()
+    return secret
+  }
 
 /** TABLE of refusals that a request with a body can meet. */
 const TABLE: Refused[] = [
-  { code: 'invalid_api_key', says: /^The API key is not valid\. A proxy key begins with tmk_/, secret: () => Promise.resolve('sk-of-somebody-else') },
-  { code: 'invalid_api_key', says: /^The API key is not valid\. It may have been revoked\./, secret: keyAfter(({ running }, id) => revokeKey(running.store, id, null, Date.now())) },
-  { code: 'api_key_disabled', says: /^The API key is disabled\./, secret: keyAfter(({ running }, id) => changeKey(running.store, id, null, { disabled: true }, Date.now())) },
-  { code: 'api_key_expired', says: /^The API key has expired\./, secret: keyWith({ expires_at: 1 }) },
-  { code: 'origin_not_allowed', says: /^The API key may not be used from this origin\./, secret: keyWith({ allowed_origins: ['https://app.test'] }) },
-  { code: 'model_not_allowed', says: /^This key may not use the model "/, secret: keyWith({ models: ['something-else-*'] }) },
   {
-    code: 'rate_limit_exceeded', says: /^The API key allows 1 requests a minute\. The next one can pass in \d+ ms\.$/,
+    code: 'invalid_api_key',
+    says: /^The API key is not valid\. A proxy key begins with tmk_/,
+    secret: () => Promise.resolve('sk-of-somebody-else'),
+  },
+  {
+    code: 'invalid_api_key',
+    says: /^The API key is not valid\. It may have been revoked\./,
+    secret: keyAfter(({ running }, id) => revokeKey(running.store, id, null, Date.now())),
+  },
+  {
+    code: 'api_key_disabled',
+    says: /^The API key is disabled\./,
+    secret: keyAfter(({ running }, id) =>
+      changeKey(running.store, id, null, { disabled: true }, Date.now()),
+    ),
+  },
+  {
+    code: 'api_key_expired',
+    says: /^The API key has expired\./,
+    secret: keyWith({ expires_at: 1 }),
+  },
+  {
+    code: 'origin_not_allowed',
+    says: /^The API key may not be used from this origin\./,
+    secret: keyWith({ allowed_origins: ['https://app.test'] }),
+  },
+  {
+    code: 'model_not_allowed',
+    says: /^This key may not use the model "/,
+    secret: keyWith({ models: ['something-else-*'] }),
+  },
+  {
+    code: 'rate_limit_exceeded',
+    says: /^The API key allows 1 requests a minute\. The next one can pass in \d+ ms\.$/,
     secret: async (served) => {
       const { secret } = await served.key({ rpm: 1 })
       await served.send(secret, 'https://api.openai.com/v1/models', { method: 'GET' })
       return secret
     },
   },
-  { code: 'ambiguous_body', says: /^The body is not exactly one JSON value/, secret: keyWith({ models: ['*'] }), bends: (_, body) => ({ body: `${body}}` }) },
-  { code: 'body_too_large', says: /^The body must be read to find its model, and is larger than \d+ bytes\./, secret: keyWith({ models: ['*'] }), bends: (_, body) => ({ body: body.padEnd(30_000) }) },
-  { code: 'invalid_upstream_url', says: /^The upstream address has a fragment/, bends: (url) => ({ url: `${url}#x` }) },
-  { code: 'upstream_not_allowed', says: /^The host unknown\.\S+ is not one of a provider that this proxy knows\./, bends: (url) => ({ url: url.replace('https://', 'https://unknown.') }) },
-  { code: 'endpoint_not_allowed', says: /^This endpoint is not known to the proxy, and this key is limited/, secret: keyWith({ models: ['*'] }), bends: (url) => ({ url: url.replace(/(\?|$)/, '/no/such/thing$1') }) },
-  { code: 'endpoint_not_allowed', says: /^The path of the upstream address holds \. or \.\. segments\./, bends: (url) => ({ url: url.replace(/(\/[^/]*)$/, '/..$1') }) },
+  {
+    code: 'ambiguous_body',
+    says: /^The body is not exactly one JSON value/,
+    secret: keyWith({ models: ['*'] }),
+    bends: (_, body) => ({ body: `${body}}` }),
+  },
+  {
+    code: 'body_too_large',
+    says: /^The body must be read to find its model, and is larger than \d+ bytes\./,
+    secret: keyWith({ models: ['*'] }),
+    bends: (_, body) => ({ body: body.padEnd(30_000) }),
+  },
+  {
+    code: 'invalid_upstream_url',
+    says: /^The upstream address has a fragment/,
+    bends: (url) => ({ url: `${url}#x` }),
+  },
+  {
+    code: 'upstream_not_allowed',
+    says: /^The host unknown\.\S+ is not one of a provider that this proxy knows\./,
+    bends: (url) => ({ url: url.replace('https://', 'https://unknown.') }),
+  },
+  {
+    code: 'endpoint_not_allowed',
+    says: /^This endpoint is not known to the proxy, and this key is limited/,
+    secret: keyWith({ models: ['*'] }),
+    bends: (url) => ({ url: url.replace(/(\?|$)/, '/no/such/thing$1') }),
+  },
+  {
+    code: 'endpoint_not_allowed',
+    says: /^The path of the upstream address holds \. or \.\. segments\./,
+    bends: (url) => ({ url: url.replace(/(\/[^/]*)$/, '/..$1') }),
+  },
   { code: 'method_not_allowed', says: /^The proxy passes on GET, HEAD, POST/, method: 'PROPFIND' },
-  { code: 'upstream_unreachable', says: /^.+ could not be reached, or did not answer\.$/, upstream: (call) => call.reset() },
-  { code: 'upstream_timeout', says: /^.+ did not answer in time\.$/, upstream: (call) => call.gone() },
+  {
+    code: 'upstream_unreachable',
+    says: /^.+ could not be reached, or did not answer\.$/,
+    upstream: (call) => call.reset(),
+  },
+  {
+    code: 'upstream_timeout',
+    says: /^.+ did not answer in time\.$/,
+    upstream: (call) => call.gone(),
+  },
 ]
 
 test('every provider of the AI SDK shows our sentence and our status for every refusal', async (t) => {
   globalThis.AI_SDK_LOG_WARNINGS = false
-  const { served } = await startTwice(t, { TOLLMARK_MAX_BODY: '20KB', TOLLMARK_FIRST_BYTE_TIMEOUT: '300ms' })
+  const { served } = await startTwice(t, {
+    TOLLMARK_MAX_BODY: '20KB',
+    TOLLMARK_FIRST_BYTE_TIMEOUT: '300ms',
+  })
   const { secret: valid } = await served.key()
   for (const { code, says, secret, bends, upstream, method } of TABLE) {
     served.fake.play(upstream ?? answer(500, {}))
     const through = fetchThrough(served.port, secret === undefined ? valid : await secret(served))
     const bent: Fetch = (input, init) => {
-      const { url = String(input), body = String(init?.body) } = bends?.(String(input), String(init?.body)) ?? {}
+      const { url = String(input), body = String(init?.body) } =
+        bends?.(String(input), String(init?.body)) ?? {}
       return through(url, { ...init, body, ...(method !== undefined && { method }) })
     }
     await Promise.all(
       SPEAKERS.map(async ({ id, model }) => {
-        const error = await generateText({ model: model(bent), prompt: 'Hello', maxRetries: 0 }).catch((thrown: unknown) => thrown)
+        const error = await generateText({
+          model: model(bent),
+          prompt: 'Hello',
+          maxRetries: 0,
+        }).catch((thrown: unknown) => thrown)
         const what = `${code} by ${id}`
         assert.ok(APICallError.isInstance(error), `${what}: ${String(error)}`)
         assert.match(error.message, says, `${what}: ${error.responseBody}`)
-        assert.deepEqual([error.statusCode, error.responseHeaders?.['x-proxy-error']], [REFUSALS[code].status, code], what)
+        assert.deepEqual(
+          [error.statusCode, error.responseHeaders?.['x-proxy-error']],
+          [REFUSALS[code].status, code],
+          what,
+        )
         assert.equal(error.isRetryable, error.statusCode === 429 || error.statusCode! >= 500, what)
         assert.ok(!error.responseBody!.includes('tmk_') || code === 'invalid_api_key', what)
       }),
@@ -90,7 +167,12 @@ test('a refused stream fails with our sentence too', async (t) => {
   const { secret } = await served.key({ models: ['something-else-*'] })
   for (const { id, model } of SPEAKERS) {
     const errors: unknown[] = []
-    const result = streamText({ model: model(fetchThrough(served.port, secret)), prompt: 'Hello', maxRetries: 0, onError: ({ error }) => void errors.push(error) })
+    const result = streamText({
+      model: model(fetchThrough(served.port, secret)),
+      prompt: 'Hello',
+      maxRetries: 0,
+      onError: ({ error }) => void errors.push(error),
+    })
     await result.consumeStream()
     assert.match(String(errors[0]), /This key may not use the model "/, id)
   }
@@ -98,13 +180,27 @@ test('a refused stream fails with our sentence too', async (t) => {
 })
 
 test('a provider that the operator has no credential for is named', async (t) => {
-  const served = await startServed(t, answer(500, {}), { OPENAI_API_KEY: '', GOOGLE_GENERATIVE_AI_API_KEY: '', ANTHROPIC_API_KEY: '' })
+  const served = await startServed(t, answer(500, {}), {
+    OPENAI_API_KEY: '',
+    GOOGLE_GENERATIVE_AI_API_KEY: '',
+    ANTHROPIC_API_KEY: '',
+  })
   const { secret } = await served.key()
   // Of these the host itself is part of the credential.
-  for (const { id, model } of SPEAKERS.filter((one) => one.id !== 'azure' && one.id !== 'bedrock')) {
-    const error = await generateText({ model: model(fetchThrough(served.port, secret)), prompt: 'Hello', maxRetries: 0 }).catch((thrown: unknown) => thrown)
+  for (const { id, model } of SPEAKERS.filter(
+    (one) => one.id !== 'azure' && one.id !== 'bedrock',
+  )) {
+    const error = await generateText({
+      model: model(fetchThrough(served.port, secret)),
+      prompt: 'Hello',
+      maxRetries: 0,
+    }).catch((thrown: unknown) => thrown)
     assert.ok(APICallError.isInstance(error), id)
     assert.match(error.message, /^The operator of this proxy has set no credential for .+\.$/, id)
-    assert.deepEqual([error.statusCode, error.responseHeaders?.['x-proxy-error']], [502, 'upstream_credential_missing'], id)
+    assert.deepEqual(
+      [error.statusCode, error.responseHeaders?.['x-proxy-error']],
+      [502, 'upstream_credential_missing'],
+      id,
+    )
   }
 })

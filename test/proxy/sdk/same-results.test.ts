@@ -1,5 +1,6 @@
-// The AI SDK's providers do the same with the proxy between them and the provider as they do without it: generate, stream, objects, tools, embeddings,
-// images, speech, transcription, files and video, whatever each of them has; and their errors.
+// The AI SDK's providers do the same with the proxy between them and the provider as they do
+// without it: generate, stream, objects, tools, embeddings, images, speech, transcription, files
+// and video, whatever each of them has; and their errors.
 import { test } from 'node:test'
 import { ANTHROPIC_CASES } from './cases/anthropic.ts'
 import { CHAT } from './cases/chat.ts'

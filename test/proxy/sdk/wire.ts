@@ -2,8 +2,16 @@
 import { crc32 } from 'node:zlib'
 import { chunk, head, type Script } from '../../support/providers/fake.ts'
 
-/** Tokens that the ledger must hold of an answer: in, out, cached, reasoning; null for what the provider did not say. */
-export type Tokens = readonly [input: number | null, output: number | null, cached: number | null, reasoning: number | null]
+/**
+ * Tokens that the ledger must hold of an answer: in, out, cached, reasoning; null for what the
+ * provider did not say.
+ */
+export type Tokens = readonly [
+  input: number | null,
+  output: number | null,
+  cached: number | null,
+  reasoning: number | null,
+]
 
 /** One answer of a provider. */
 export interface Wire {
@@ -25,10 +33,17 @@ export const json = (body: unknown, more: Partial<Wire> = {}): Wire => ({
   body: JSON.stringify(body),
 })
 
-/** Server-sent events, one piece each; an event is its data, or a pair of name and data. Texts stay as they are, all else becomes JSON. */
+/**
+ * Server-sent events, one piece each; an event is its data, or a pair of name and data. Texts stay
+ * as they are, all else becomes JSON.
+ */
 export const sse = (events: readonly unknown[], more: Partial<Wire> = {}): Wire => ({
   ...more,
-  headers: { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-cache', ...more.headers },
+  headers: {
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'no-cache',
+    ...more.headers,
+  },
   pieces: events.map((event) => {
     const [name, data] = Array.isArray(event) ? (event as [string, unknown]) : [null, event]
     return `${name === null ? '' : `event: ${name}\n`}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
@@ -36,13 +51,25 @@ export const sse = (events: readonly unknown[], more: Partial<Wire> = {}): Wire 
 })
 
 /** Bytes of some type: an image, speech, a video. */
-export const bytes = (type: string, body: Buffer, more: Partial<Wire> = {}): Wire => ({ ...more, headers: { 'Content-Type': type, ...more.headers }, body })
+export const bytes = (type: string, body: Buffer, more: Partial<Wire> = {}): Wire => ({
+  ...more,
+  headers: { 'Content-Type': type, ...more.headers },
+  body,
+})
 
 /** AWS's binary event stream: https://smithy.io/2.0/aws/amazon-eventstream.html */
-export const eventStream = (events: readonly (readonly [type: string, data: unknown])[], more: Partial<Wire> = {}): Wire => ({
+export const eventStream = (
+  events: readonly (readonly [type: string, data: unknown])[],
+  more: Partial<Wire> = {},
+): Wire => ({
   ...more,
   headers: { 'Content-Type': 'application/vnd.amazon.eventstream', ...more.headers },
-  pieces: events.map(([type, data]) => frame({ ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' }, Buffer.from(JSON.stringify(data)))),
+  pieces: events.map(([type, data]) =>
+    frame(
+      { ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' },
+      Buffer.from(JSON.stringify(data)),
+    ),
+  ),
 })
 
 function frame(headers: Record<string, string>, payload: Buffer): Buffer {
@@ -50,7 +77,13 @@ function frame(headers: Record<string, string>, payload: Buffer): Buffer {
     Object.entries(headers).map(([name, value]) => {
       const length = Buffer.alloc(2)
       length.writeUInt16BE(Buffer.byteLength(value))
-      return Buffer.concat([Buffer.from([name.length]), Buffer.from(name), Buffer.from([7]), length, Buffer.from(value)])
+      return Buffer.concat([
+        Buffer.from([name.length]),
+        Buffer.from(name),
+        Buffer.from([7]),
+        length,
+        Buffer.from(value),
+      ])
     }),
   )
   const prelude = Buffer.alloc(8)
@@ -70,7 +103,13 @@ function sum(data: Buffer): Buffer {
 export function playing(answers: readonly Wire[]): Script {
   let next = 0
   return async (call) => {
-    const { status = 200, headers = {}, body, pieces, breaks } = answers[next++] ?? { status: 500, body: 'nothing is scripted for this request' }
+    const {
+      status = 200,
+      headers = {},
+      body,
+      pieces,
+      breaks,
+    } = answers[next++] ?? { status: 500, body: 'nothing is scripted for this request' }
     await call.body()
     if (pieces === undefined) {
       const whole = Buffer.from(body ?? '')

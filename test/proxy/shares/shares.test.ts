@@ -1,4 +1,5 @@
-// Shares of open requests and held bytes, held to a model that looks at every request anew for each decision.
+// Shares of open requests and held bytes, held to a model that looks at every request anew for each
+// decision.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Shares, type Place } from '../../../server/proxy/shares/request-shares.ts'
@@ -20,7 +21,10 @@ interface Request {
 type Resource = 'open' | 'held'
 const SINCE = { open: 'openSince', held: 'heldSince' } as const
 /** share; what may be in use by: whoever, keys within their share, accounts within theirs */
-const BOUNDS: Record<Resource, [share: number, free: number, key: number, account: number]> = { open: [2, 8, 12, 16], held: [100, 400, 600, 800] }
+const BOUNDS: Record<Resource, [share: number, free: number, key: number, account: number]> = {
+  open: [2, 8, 12, 16],
+  held: [100, 400, 600, 800],
+}
 
 /** The rules as they are written down, by looking through all requests. */
 class Model {
@@ -31,31 +35,49 @@ class Model {
     return this.requests.reduce((sum, one) => (of(one) ? sum + one[resource] : sum), 0)
   }
 
-  /** @param dropped what was dropped for it, in that order: of equals anybody may have been chosen */
+  /**
+   * @param dropped what was dropped for it, in that order: of equals anybody may have been chosen
+   */
   take(resource: Resource, mine: Request, amount: number, dropped: Request[]): boolean {
     const [share, free, byKey, byAccount] = BOUNDS[resource]
     const since = SINCE[resource]
     const ofKey = ({ key }: Request) => this.used(resource, (one) => one.key === key)
-    const ofAccount = ({ account }: Request) => this.used(resource, (one) => one.account === account)
+    const ofAccount = ({ account }: Request) =>
+      this.used(resource, (one) => one.account === account)
     const isWithin = ofKey(mine) + amount <= share
     while (this.used(resource) + amount > free) {
       const all = this.requests.filter((one) => one[since] > 0)
-      const newest = (one: Request) => all.every((other) => other.key !== one.key || other[since] <= one[since])
+      const newest = (one: Request) =>
+        all.every((other) => other.key !== one.key || other[since] <= one[since])
       let victims: Request[] = []
       if (isWithin) {
-        victims = largest(all, ofAccount).filter((one) => one.account !== mine.account && ofAccount(one) > ofAccount(mine) + amount)
+        victims = largest(all, ofAccount).filter(
+          (one) => one.account !== mine.account && ofAccount(one) > ofAccount(mine) + amount,
+        )
         if (victims.length === 0) victims = all.filter((one) => one.account === mine.account)
         const ofThem = victims.filter(({ account }) => account === victims[0]!.account)
         const others = victims.filter((one) => !ofThem.includes(one))
-        victims = [...largest(ofThem, ofKey), ...largest(others, ofKey)].filter((one) => newest(one) && (one.account !== mine.account || ofKey(one) > ofKey(mine) + amount) && one.key !== mine.key)
+        victims = [...largest(ofThem, ofKey), ...largest(others, ofKey)].filter(
+          (one) =>
+            newest(one) &&
+            (one.account !== mine.account || ofKey(one) > ofKey(mine) + amount) &&
+            one.key !== mine.key,
+        )
       }
       if (victims.length === 0) {
-        if (isWithin && this.used(resource) + amount <= (ofAccount(mine) + amount <= share ? byAccount : byKey)) break
+        if (
+          isWithin &&
+          this.used(resource) + amount <= (ofAccount(mine) + amount <= share ? byAccount : byKey)
+        )
+          break
         if (mine[since] === 0 || newest(mine)) return false
         victims = all.filter((one) => one.key === mine.key && newest(one))
       }
       const victim = dropped.shift()
-      assert.ok(victim !== undefined && victims.includes(victim), 'somebody else should have been dropped')
+      assert.ok(
+        victim !== undefined && victims.includes(victim),
+        'somebody else should have been dropped',
+      )
       this.leave(victim)
     }
     this.give(resource, mine, amount)
@@ -93,7 +115,15 @@ function largest(requests: Request[], size: (one: Request) => number): Request[]
 }
 
 /** One key to an account, and accounts of several keys. */
-const KEYS = [['a1', 'a'], ['b1', 'b'], ['b2', 'b'], ['c1', 'c'], ['c2', 'c'], ['c3', 'c'], ['c4', 'c']] as const
+const KEYS = [
+  ['a1', 'a'],
+  ['b1', 'b'],
+  ['b2', 'b'],
+  ['c1', 'c'],
+  ['c2', 'c'],
+  ['c3', 'c'],
+  ['c4', 'c'],
+] as const
 
 /** Who is dropped by the step that runs. */
 let current: Request[] = []
@@ -112,8 +142,18 @@ test('whatever keys do, everybody has what a simple model gives them', () => {
       const what = below(10)
       if (what < 4 || one === undefined) {
         const [key, account] = KEYS[below(KEYS.length)]!
-        const mine: Request = { key, account, open: 0, held: 0, canDrop: false, openSince: 0, heldSince: 0 }
-        const isFirst = model.used('open', (other) => other.key === key) === 0 && (model.used('open', (other) => other.account === account) < 2 || model.used('open') < 16)
+        const mine: Request = {
+          key,
+          account,
+          open: 0,
+          held: 0,
+          canDrop: false,
+          openSince: 0,
+          heldSince: 0,
+        }
+        const isFirst =
+          model.used('open', (other) => other.key === key) === 0 &&
+          (model.used('open', (other) => other.account === account) < 2 || model.used('open') < 16)
         current = dropped
         const place = shares.enter(key, account)
         const taken = model.take('open', mine, 1, dropped)
@@ -140,12 +180,23 @@ test('whatever keys do, everybody has what a simple model gives them', () => {
         model.leave(one)
         places.get(one)!.leave()
       }
-      assert.equal(dropped.length, 0, `seed ${seed}, step ${step}: more were dropped than had to be`)
-      assert.deepEqual([shares.open, shares.held], [model.used('open'), model.used('held')], `seed ${seed}, step ${step}`)
+      assert.equal(
+        dropped.length,
+        0,
+        `seed ${seed}, step ${step}: more were dropped than had to be`,
+      )
+      assert.deepEqual(
+        [shares.open, shares.held],
+        [model.used('open'), model.used('held')],
+        `seed ${seed}, step ${step}`,
+      )
       assert.ok(shares.held <= LIMITS.held)
     }
     for (const place of places.values()) place.leave()
     assert.deepEqual([shares.open, shares.held], [0, 0])
   }
-  assert.ok(drops > 1_000 && refusals > 1_000, `${drops} dropped, ${refusals} refused: the test tries both`)
+  assert.ok(
+    drops > 1_000 && refusals > 1_000,
+    `${drops} dropped, ${refusals} refused: the test tries both`,
+  )
 })

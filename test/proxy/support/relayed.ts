@@ -1,4 +1,5 @@
-// A proxy with nothing but its data path: everything that comes in goes to one fake provider, and its answer back.
+// A proxy with nothing but its data path: everything that comes in goes to one fake provider, and
+// its answer back.
 import { once } from 'node:events'
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,12 +10,32 @@ import { openFront } from '../../../server/http1/connection-router.ts'
 import { NodeCaller } from '../../../server/http1/node-exchange.ts'
 import { openLog } from '../../../server/common/log.ts'
 import { relay, type Relayed } from '../../../server/proxy/forward/relay.ts'
-import { createSender, dialOf, type Dial, type UpstreamLimits } from '../../../server/http1/client/client.ts'
+import {
+  createSender,
+  dialOf,
+  type Dial,
+  type UpstreamLimits,
+} from '../../../server/http1/client/client.ts'
 import { startFake, type FakeProvider, type Script } from '../../support/providers/fake.ts'
 
-const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'host', 'content-length', 'expect', 'te', 'upgrade'])
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'host',
+  'content-length',
+  'expect',
+  'te',
+  'upgrade',
+])
 
-export const LIMITS: UpstreamLimits = { connect: 2_000, firstByte: 10_000, idle: 10_000, keepAlive: 4_000, idlePerDial: 64 }
+export const LIMITS: UpstreamLimits = {
+  connect: 2_000,
+  firstByte: 10_000,
+  idle: 10_000,
+  keepAlive: 4_000,
+  idlePerDial: 64,
+}
 
 export type Rig = {
   fake: FakeProvider
@@ -23,10 +44,16 @@ export type Rig = {
   ends: Relayed[]
 }
 
-/** By which door requests come in: our own reader's, or that of Node's server. Nothing may depend on it. */
+/**
+ * By which door requests come in: our own reader's, or that of Node's server. Nothing may depend on
+ * it.
+ */
 export type Door = 'ours' | 'node'
 
-export type RigOptions = Partial<UpstreamLimits> & { dial?: (fake: FakeProvider) => Dial; door?: Door }
+export type RigOptions = Partial<UpstreamLimits> & {
+  dial?: (fake: FakeProvider) => Dial
+  door?: Door
+}
 
 /** Starts a fake provider and a bare relay before it; both end with the test. */
 async function startRig(t: TestContext, script: Script, options: RigOptions = {}): Promise<Rig> {
@@ -37,21 +64,47 @@ async function startRig(t: TestContext, script: Script, options: RigOptions = {}
   const ends: Relayed[] = []
   const handle = (caller: Caller): void => {
     const { body, method, target } = caller
-    const outgoing = body === null ? null : { length: body.length, held: [], heldTrailers: [], rest: body, watch: null, trailers: (raw: RawHeaders) => raw }
+    const outgoing =
+      body === null
+        ? null
+        : {
+            length: body.length,
+            held: [],
+            heldTrailers: [],
+            rest: body,
+            watch: null,
+            trailers: (raw: RawHeaders) => raw,
+          }
     caller.proceed()
-    void relay(upstream, { dial, method, path: target, headers: endToEnd(caller.headers), body: outgoing }, caller, {
-      mask: null,
-      head: (_, headers) => headers.filter((__, i) => !['connection', 'keep-alive', 'transfer-encoding'].includes(headers[i & ~1]!.toLowerCase())),
-      fields: (raw) => raw,
-      body: () => {},
-    }).then((ended) => {
+    void relay(
+      upstream,
+      { dial, method, path: target, headers: endToEnd(caller.headers), body: outgoing },
+      caller,
+      {
+        mask: null,
+        head: (_, headers) =>
+          headers.filter(
+            (__, i) =>
+              !['connection', 'keep-alive', 'transfer-encoding'].includes(
+                headers[i & ~1]!.toLowerCase(),
+              ),
+          ),
+        fields: (raw) => raw,
+        body: () => {},
+      },
+    ).then((ended) => {
       ends.push(ended)
       if (ended.outcome === 'failed') fail(caller, ended)
       return ended
     })
   }
-  const server = createServer({ requestTimeout: 0 }, (incoming, outgoing) => handle(new NodeCaller(incoming, outgoing)))
-  const front = door === 'ours' ? openFront(server, handle, { head: 15_000, keepAlive: 5_000 }, openLog('silent'), Date.now) : null
+  const server = createServer({ requestTimeout: 0 }, (incoming, outgoing) =>
+    handle(new NodeCaller(incoming, outgoing)),
+  )
+  const front =
+    door === 'ours'
+      ? openFront(server, handle, { head: 15_000, keepAlive: 5_000 }, openLog('silent'), Date.now)
+      : null
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(async () => {
@@ -71,8 +124,13 @@ function fail(caller: Caller, { error }: Relayed): void {
 }
 
 /** A test that is run with each door. */
-export function both(name: string, run: (rig: (script: Script, options?: RigOptions) => Promise<Rig>) => Promise<void>): void {
-  for (const door of ['ours', 'node'] as const) test(`${name} (${door})`, (t) => run((script, options) => startRig(t, script, { ...options, door })))
+export function both(
+  name: string,
+  run: (rig: (script: Script, options?: RigOptions) => Promise<Rig>) => Promise<void>,
+): void {
+  for (const door of ['ours', 'node'] as const)
+    test(`${name} (${door})`, (t) =>
+      run((script, options) => startRig(t, script, { ...options, door })))
 }
 
 function endToEnd(headers: readonly string[]): RawHeaders {
@@ -91,7 +149,13 @@ export type Answer = {
   headAt: number
 }
 
-export type Sent = { method?: string; target?: string; headers?: Record<string, string>; body?: Buffer | string | Buffer[]; trailers?: [string, string][] }
+export type Sent = {
+  method?: string
+  target?: string
+  headers?: Record<string, string>
+  body?: Buffer | string | Buffer[]
+  trailers?: [string, string][]
+}
 
 /** One request to the proxy. */
 export async function call(port: number, sent: Sent): Promise<Answer> {
@@ -99,9 +163,24 @@ export async function call(port: number, sent: Sent): Promise<Answer> {
 }
 
 /** Sends a request, a list of buffers in chunks; resolves to the answer when its head has come. */
-export async function begin(port: number, { method = 'POST', target = '/proxy', headers = {}, body, trailers }: Sent): Promise<IncomingMessage> {
-  const framing = body === undefined ? {} : Array.isArray(body) ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(Buffer.byteLength(body)) }
-  const request = httpRequest({ port, host: '127.0.0.1', method, path: target, headers: { ...framing, ...headers }, agent: false })
+export async function begin(
+  port: number,
+  { method = 'POST', target = '/proxy', headers = {}, body, trailers }: Sent,
+): Promise<IncomingMessage> {
+  const framing =
+    body === undefined
+      ? {}
+      : Array.isArray(body)
+        ? { 'transfer-encoding': 'chunked' }
+        : { 'content-length': String(Buffer.byteLength(body)) }
+  const request = httpRequest({
+    port,
+    host: '127.0.0.1',
+    method,
+    path: target,
+    headers: { ...framing, ...headers },
+    agent: false,
+  })
   const answered = once(request, 'response') as Promise<[IncomingMessage]>
   answered.catch(() => {})
   // Where the connection is reset in the middle of the answer, the request says so too.

@@ -1,4 +1,5 @@
-// The whole server before one fake upstream for every provider: what a key that is limited to models can reach.
+// The whole server before one fake upstream for every provider: what a key that is limited to
+// models can reach.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -42,31 +43,64 @@ export interface Outcome {
 export interface Scoped {
   readonly served: Served
   /** A request with a key for these models (null: for all) and every stored object. */
-  ask(id: Id, path: string, models: readonly string[] | null, sent: Sent & { form?: TargetForm }): Promise<Outcome>
+  ask(
+    id: Id,
+    path: string,
+    models: readonly string[] | null,
+    sent: Sent & { form?: TargetForm },
+  ): Promise<Outcome>
 }
 
 export async function startScoped(t: TestContext): Promise<Scoped> {
-  const served = await startServed(t, answer(200, { 'Content-Type': 'application/json' }, '{}'), (origin) => {
-    const path = join(temporaryFolder(t), 'providers.json')
-    writeFileSync(path, JSON.stringify([{ id: 'added', origin: ORIGINS.added, dial: origin, credential: { env: 'ADDED_KEY' } }]))
-    const settings: Record<string, string> = { TOLLMARK_PROVIDERS: path, ADDED_KEY: 'k', AZURE_RESOURCE_NAME: 'acme', AWS_REGION: 'us-east-1', AWS_BEARER_TOKEN_BEDROCK: 'k', GOOGLE_VERTEX_API_KEY: 'k' }
-    for (const id of Object.keys(ORIGINS)) {
-      if (id === 'added') continue
-      settings[`TOLLMARK_UPSTREAM_${id.toUpperCase()}`] = origin
-      if (!['google', 'vertex', 'bedrock'].includes(id)) settings[`${id.toUpperCase()}_API_KEY`] = 'k'
-    }
-    return settings
-  })
+  const served = await startServed(
+    t,
+    answer(200, { 'Content-Type': 'application/json' }, '{}'),
+    (origin) => {
+      const path = join(temporaryFolder(t), 'providers.json')
+      writeFileSync(
+        path,
+        JSON.stringify([
+          { id: 'added', origin: ORIGINS.added, dial: origin, credential: { env: 'ADDED_KEY' } },
+        ]),
+      )
+      const settings: Record<string, string> = {
+        TOLLMARK_PROVIDERS: path,
+        ADDED_KEY: 'k',
+        AZURE_RESOURCE_NAME: 'acme',
+        AWS_REGION: 'us-east-1',
+        AWS_BEARER_TOKEN_BEDROCK: 'k',
+        GOOGLE_VERTEX_API_KEY: 'k',
+      }
+      for (const id of Object.keys(ORIGINS)) {
+        if (id === 'added') continue
+        settings[`TOLLMARK_UPSTREAM_${id.toUpperCase()}`] = origin
+        if (!['google', 'vertex', 'bedrock'].includes(id))
+          settings[`${id.toUpperCase()}_API_KEY`] = 'k'
+      }
+      return settings
+    },
+  )
   const secrets = new Map<string, string>()
   return {
     served,
     async ask(id, path, models, sent) {
       const name = JSON.stringify(models)
       let secret = secrets.get(name)
-      if (secret === undefined) secrets.set(name, (secret = (await served.key({ models: models === null ? null : [...models], objects: 'upstream' })).secret))
+      if (secret === undefined)
+        secrets.set(
+          name,
+          (secret = (
+            await served.key({ models: models === null ? null : [...models], objects: 'upstream' })
+          ).secret),
+        )
       const before = served.fake.requests.length
       const got = await served.send(secret, `${ORIGINS[id]}${path}`, { method: 'POST', ...sent })
-      return { status: got.status, code: headerOf(got.rawHeaders, 'x-proxy-error') ?? null, body: got.body.toString(), sent: served.fake.requests.length - before }
+      return {
+        status: got.status,
+        code: headerOf(got.rawHeaders, 'x-proxy-error') ?? null,
+        body: got.body.toString(),
+        sent: served.fake.requests.length - before,
+      }
     },
   }
 }

@@ -18,7 +18,11 @@ export const OPENAI = 'https://api.openai.com'
 export const GOOGLE = 'https://generativelanguage.googleapis.com'
 export const ANTHROPIC = 'https://api.anthropic.com'
 
-export const SECRETS = { OPENAI_API_KEY: 'sk-openai-upstream', GOOGLE_GENERATIVE_AI_API_KEY: 'AIza-google-upstream', ANTHROPIC_API_KEY: 'sk-ant-upstream' }
+export const SECRETS = {
+  OPENAI_API_KEY: 'sk-openai-upstream',
+  GOOGLE_GENERATIVE_AI_API_KEY: 'AIza-google-upstream',
+  ANTHROPIC_API_KEY: 'sk-ant-upstream',
+}
 
 export type Served = {
   running: Running
@@ -27,7 +31,10 @@ export type Served = {
   key(wishes?: Partial<KeyWishes>): Promise<NewKey>
   /** A figure of /metrics, by its name without `tollmark_proxy_`. */
   metric(name: string): Promise<number>
-  /** A request through the proxy to `address`, with a key's secret; named by the parameter `url` where no form is given. */
+  /**
+   * A request through the proxy to `address`, with a key's secret; named by the parameter `url`
+   * where no form is given.
+   */
   send(secret: string, address: string, sent?: Sent & { form?: TargetForm }): Promise<Answer>
 }
 
@@ -40,13 +47,29 @@ export const FORMS: readonly TargetForm[] = ['parameter', 'base-url']
 
 type Settings = Record<string, string>
 
-/** Starts the server with one fake provider behind OpenAI, Google and Anthropic; further settings may depend on the fake's origin. */
-export async function startServed(t: Ends, script: Script, env: Settings | ((origin: string) => Settings) = {}, data = temporaryFolder(t), log = openLog('silent')): Promise<Served> {
+/**
+ * Starts the server with one fake provider behind OpenAI, Google and Anthropic; further settings
+ * may depend on the fake's origin.
+ */
+export async function startServed(
+  t: Ends,
+  script: Script,
+  env: Settings | ((origin: string) => Settings) = {},
+  data = temporaryFolder(t),
+  log = openLog('silent'),
+): Promise<Served> {
   const fake = await startFake(script)
   const settings = typeof env === 'function' ? env(fake.origin) : env
   const config = readConfig({
-    PORT: '0', HOST: '127.0.0.1', ...(await storeSettings(data)), TOLLMARK_SHUTDOWN_TIMEOUT: '1s', ...SECRETS,
-    TOLLMARK_UPSTREAM_OPENAI: fake.origin, TOLLMARK_UPSTREAM_GOOGLE: fake.origin, TOLLMARK_UPSTREAM_ANTHROPIC: fake.origin, ...settings,
+    PORT: '0',
+    HOST: '127.0.0.1',
+    ...(await storeSettings(data)),
+    TOLLMARK_SHUTDOWN_TIMEOUT: '1s',
+    ...SECRETS,
+    TOLLMARK_UPSTREAM_OPENAI: fake.origin,
+    TOLLMARK_UPSTREAM_GOOGLE: fake.origin,
+    TOLLMARK_UPSTREAM_ANTHROPIC: fake.origin,
+    ...settings,
   })
   const running = await serve(config, log, { warm: false })
   t.after(async () => {
@@ -59,8 +82,25 @@ export async function startServed(t: Ends, script: Script, env: Settings | ((ori
     port: running.port,
     async key(wishes = {}) {
       const now = Date.now()
-      const { id } = await running.store.run(provideAccount, { name: null, plan: 'free', newId: newId('acc', now), now })
-      const key = await createKey(running.store, id, { name: 'test', models: null, rpm: null, allowed_origins: null, expires_at: null, ...wishes }, now)
+      const { id } = await running.store.run(provideAccount, {
+        name: null,
+        plan: 'free',
+        newId: newId('acc', now),
+        now,
+      })
+      const key = await createKey(
+        running.store,
+        id,
+        {
+          name: 'test',
+          models: null,
+          rpm: null,
+          allowed_origins: null,
+          expires_at: null,
+          ...wishes,
+        },
+        now,
+      )
       await running.keys?.refresh()
       return key
     },
@@ -69,7 +109,11 @@ export async function startServed(t: Ends, script: Script, env: Settings | ((ori
       return Number(new RegExp(`^tollmark_proxy_${name} (.*)$`, 'm').exec(text)?.[1])
     },
     send: (secret, address, { form = 'parameter', ...sent } = {}) =>
-      call(running.port, { ...sent, target: TARGETS[form](address), headers: { Authorization: `Bearer ${secret}`, ...sent.headers } }),
+      call(running.port, {
+        ...sent,
+        target: TARGETS[form](address),
+        headers: { Authorization: `Bearer ${secret}`, ...sent.headers },
+      }),
   }
 }
 

@@ -1,5 +1,5 @@
-// `/proxy/<host>/<path>` is the same as `/proxy?url=`, for clients that take a base URL: with their provider's own way to send a key, and addresses that
-// they follow as they stand.
+// `/proxy/<host>/<path>` is the same as `/proxy?url=`, for clients that take a base URL: with their
+// provider's own way to send a key, and addresses that they follow as they stand.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { answer, headerOf } from '../../support/providers/fake.ts'
@@ -11,23 +11,58 @@ const CHAT = '{"model":"gpt-5","messages":[]}'
 
 test('a key is read where the clients of each provider put theirs, and never goes up', async (t) => {
   const { fake, key, port } = await startServed(t, answer(200, JSON_TYPE, '{}'))
-  const [{ secret }, other] = [await key({ objects: 'upstream' }), await key({ objects: 'upstream' })]
+  const [{ secret }, other] = [
+    await key({ objects: 'upstream' }),
+    await key({ objects: 'upstream' }),
+  ]
   /** TABLE: path behind /proxy/, headers, and what is answered: a status, or a code of ours. */
   const cases: [path: string, headers: Record<string, string>, got: number | string][] = [
     ['api.openai.com/v1/models', { Authorization: `Bearer ${secret}` }, 200],
     ['api.anthropic.com/v1/models', { 'X-Api-Key': secret }, 200],
     ['api.anthropic.com/v1/models', { Authorization: `Bearer ${secret}` }, 200],
-    ['api.anthropic.com/v1/models', { 'X-Api-Key': secret, Authorization: `Bearer ${secret}` }, 200],
-    ['api.anthropic.com/v1/models', { 'X-Api-Key': 'sk-ant-theirs', Authorization: `Bearer ${secret}` }, 200],
-    ['api.anthropic.com/v1/models', { 'X-Api-Key': secret, Authorization: 'Bearer sk-theirs' }, 200],
+    [
+      'api.anthropic.com/v1/models',
+      { 'X-Api-Key': secret, Authorization: `Bearer ${secret}` },
+      200,
+    ],
+    [
+      'api.anthropic.com/v1/models',
+      { 'X-Api-Key': 'sk-ant-theirs', Authorization: `Bearer ${secret}` },
+      200,
+    ],
+    [
+      'api.anthropic.com/v1/models',
+      { 'X-Api-Key': secret, Authorization: 'Bearer sk-theirs' },
+      200,
+    ],
     ['generativelanguage.googleapis.com/v1beta/models', { 'x-goog-api-key': secret }, 200],
     [`generativelanguage.googleapis.com/v1beta/models?pageSize=2&key=${secret}`, {}, 200],
-    [`generativelanguage.googleapis.com/v1beta/models?key=${secret}&pageSize=2`, { 'x-goog-api-key': secret }, 200],
-    ['api.anthropic.com/v1/models', { 'X-Api-Key': secret, Authorization: `Bearer ${other.secret}` }, 'malformed_request'],
-    [`generativelanguage.googleapis.com/v1beta/models?key=${secret}`, { 'x-goog-api-key': other.secret }, 'malformed_request'],
-    [`generativelanguage.googleapis.com/v1beta/models?key=${secret}&key=${other.secret}`, {}, 'malformed_request'],
+    [
+      `generativelanguage.googleapis.com/v1beta/models?key=${secret}&pageSize=2`,
+      { 'x-goog-api-key': secret },
+      200,
+    ],
+    [
+      'api.anthropic.com/v1/models',
+      { 'X-Api-Key': secret, Authorization: `Bearer ${other.secret}` },
+      'malformed_request',
+    ],
+    [
+      `generativelanguage.googleapis.com/v1beta/models?key=${secret}`,
+      { 'x-goog-api-key': other.secret },
+      'malformed_request',
+    ],
+    [
+      `generativelanguage.googleapis.com/v1beta/models?key=${secret}&key=${other.secret}`,
+      {},
+      'malformed_request',
+    ],
     [`api.openai.com/v1/models?key=${secret}`, {}, 'invalid_api_key'],
-    [`generativelanguage.googleapis.com/v1beta/models?q=${secret}`, { 'x-goog-api-key': secret }, 'invalid_upstream_url'],
+    [
+      `generativelanguage.googleapis.com/v1beta/models?q=${secret}`,
+      { 'x-goog-api-key': secret },
+      'invalid_upstream_url',
+    ],
     ['api.openai.com/v1/models', { Authorization: secret }, 'invalid_api_key'],
     ['api.openai.com/v1/models', { Authorization: 'Bearer sk-theirs' }, 'invalid_api_key'],
     ['api.openai.com/v1/models', {}, 'invalid_api_key'],
@@ -40,99 +75,238 @@ test('a key is read where the clients of each provider put theirs, and never goe
     assert.equal(headerOf(got.rawHeaders, 'x-proxy-error') ?? got.status, expected, what)
     assert.equal(fake.requests.length - before, expected === 200 ? 1 : 0, what)
     assert.ok(!`${got.rawHeaders.join()}${got.body}`.includes(secret), what)
-    const inQuery = /[?&]key=tmk/.test(path) && path.startsWith('generative') && expected !== 'malformed_request'
-    assert.deepEqual([headerOf(got.rawHeaders, 'content-security-policy'), headerOf(got.rawHeaders, 'x-content-type-options')], inQuery ? ['sandbox', 'nosniff'] : [null, null], what)
+    const inQuery =
+      /[?&]key=tmk/.test(path) && path.startsWith('generative') && expected !== 'malformed_request'
+    assert.deepEqual(
+      [
+        headerOf(got.rawHeaders, 'content-security-policy'),
+        headerOf(got.rawHeaders, 'x-content-type-options'),
+      ],
+      inQuery ? ['sandbox', 'nosniff'] : [null, null],
+      what,
+    )
   }
-  for (const { target, rawHeaders } of fake.requests) assert.doesNotMatch(`${target} ${rawHeaders.join(' ')}`, /tmk_|sk-theirs|sk-ant-theirs/)
-  assert.deepEqual(fake.requests.map(({ target }) => target).filter((target) => target.includes('pageSize')), ['/v1beta/models?pageSize=2', '/v1beta/models?pageSize=2'])
+  for (const { target, rawHeaders } of fake.requests)
+    assert.doesNotMatch(`${target} ${rawHeaders.join(' ')}`, /tmk_|sk-theirs|sk-ant-theirs/)
+  assert.deepEqual(
+    fake.requests.map(({ target }) => target).filter((target) => target.includes('pageSize')),
+    ['/v1beta/models?pageSize=2', '/v1beta/models?pageSize=2'],
+  )
 })
 
 test('each form is answered alike, on either kind of connection and in absolute form', async (t) => {
-  const { fake, key, send, port } = await startServed(t, answer(200, { ...JSON_TYPE, 'X-Upstream': '1' }, '{"id":"x"}'))
+  const { fake, key, send, port } = await startServed(
+    t,
+    answer(200, { ...JSON_TYPE, 'X-Upstream': '1' }, '{"id":"x"}'),
+  )
   const [scoped, limited] = [await key({ models: ['gpt-5'] }), await key({ rpm: 1 })]
   /** TABLE: an address, and what the key may do there. */
-  const cases: [address: string, method: string, body: string | undefined, got: number | string][] = [
-    [`${OPENAI}/v1/chat/completions?a=b&url=https://evil.test/`, 'POST', CHAT, 200],
-    [`${OPENAI}/v1/chat/completions`, 'POST', '{"model":"gpt-5-pro"}', 'model_not_allowed'],
-    [`${OPENAI}/v1/files/file-abcdefgh12345678`, 'DELETE', undefined, 'endpoint_not_allowed'],
-    [`${OPENAI}/v1/organization/admin_api_keys`, 'GET', undefined, 'endpoint_not_allowed'],
-    [`${OPENAI}//v1/chat/completions`, 'POST', CHAT, 'model_not_allowed'],
-    [`${OPENAI}/v1/../v1/chat/completions`, 'POST', CHAT, 'model_not_allowed'],
-    [`${OPENAI}/v1/chat%2Fcompletions`, 'POST', CHAT, 'model_not_allowed'],
-    [`${OPENAI}/v1/%2e%2e/chat/completions`, 'POST', CHAT, 'invalid_upstream_url'],
-    ['https://api.openai.com.:443/v1/models', 'GET', undefined, 'upstream_not_allowed'],
-    ['https://api.openai.com:8443/v1/models', 'GET', undefined, 'upstream_not_allowed'],
-    ['https://xapi.openai.com/v1/models', 'GET', undefined, 'upstream_not_allowed'],
-    ['https://api.openai.com@evil.test/v1/models', 'GET', undefined, 'invalid_upstream_url'],
-    ['https://[::1]/v1/models', 'GET', undefined, 'upstream_not_allowed'],
-    ['https://API.OpenAI.com:443/v1/chat/completions', 'POST', CHAT, 200],
-    [`${ANTHROPIC}/v1/messages`, 'POST', '{"model":"claude"}', 'model_not_allowed'],
-    [`${GOOGLE}/v1beta/models/gemini:generateContent`, 'POST', '{}', 'model_not_allowed'],
-    ['https://elsewhere.example/v1/models', 'GET', undefined, 'upstream_not_allowed'],
-  ]
+  const cases: [address: string, method: string, body: string | undefined, got: number | string][] =
+    [
+      [`${OPENAI}/v1/chat/completions?a=b&url=https://evil.test/`, 'POST', CHAT, 200],
+      [`${OPENAI}/v1/chat/completions`, 'POST', '{"model":"gpt-5-pro"}', 'model_not_allowed'],
+      [`${OPENAI}/v1/files/file-abcdefgh12345678`, 'DELETE', undefined, 'endpoint_not_allowed'],
+      [`${OPENAI}/v1/organization/admin_api_keys`, 'GET', undefined, 'endpoint_not_allowed'],
+      [`${OPENAI}//v1/chat/completions`, 'POST', CHAT, 'model_not_allowed'],
+      [`${OPENAI}/v1/../v1/chat/completions`, 'POST', CHAT, 'model_not_allowed'],
+      [`${OPENAI}/v1/chat%2Fcompletions`, 'POST', CHAT, 'model_not_allowed'],
+      [`${OPENAI}/v1/%2e%2e/chat/completions`, 'POST', CHAT, 'invalid_upstream_url'],
+      ['https://api.openai.com.:443/v1/models', 'GET', undefined, 'upstream_not_allowed'],
+      ['https://api.openai.com:8443/v1/models', 'GET', undefined, 'upstream_not_allowed'],
+      ['https://xapi.openai.com/v1/models', 'GET', undefined, 'upstream_not_allowed'],
+      ['https://api.openai.com@evil.test/v1/models', 'GET', undefined, 'invalid_upstream_url'],
+      ['https://[::1]/v1/models', 'GET', undefined, 'upstream_not_allowed'],
+      ['https://API.OpenAI.com:443/v1/chat/completions', 'POST', CHAT, 200],
+      [`${ANTHROPIC}/v1/messages`, 'POST', '{"model":"claude"}', 'model_not_allowed'],
+      [`${GOOGLE}/v1beta/models/gemini:generateContent`, 'POST', '{}', 'model_not_allowed'],
+      ['https://elsewhere.example/v1/models', 'GET', undefined, 'upstream_not_allowed'],
+    ]
   for (const [address, method, body, expected] of cases) {
     const answers = []
     for (const form of FORMS) {
       const before = fake.requests.length
-      const got = await send(scoped.secret, address, { form, method, headers: JSON_TYPE, ...(body !== undefined && { body }) })
-      const headers = got.rawHeaders.filter((name, i) => i % 2 === 0 && !/^(?:date|ratelimit)/i.test(name))
-      const up = fake.requests.slice(before).map(({ method, target, rawHeaders, sha256 }) => [method, target, rawHeaders, sha256])
-      answers.push({ got: headerOf(got.rawHeaders, 'x-proxy-error') ?? got.status, status: got.status, headers, body: got.body.toString(), up })
+      const got = await send(scoped.secret, address, {
+        form,
+        method,
+        headers: JSON_TYPE,
+        ...(body !== undefined && { body }),
+      })
+      const headers = got.rawHeaders.filter(
+        (name, i) => i % 2 === 0 && !/^(?:date|ratelimit)/i.test(name),
+      )
+      const up = fake.requests
+        .slice(before)
+        .map(({ method, target, rawHeaders, sha256 }) => [method, target, rawHeaders, sha256])
+      answers.push({
+        got: headerOf(got.rawHeaders, 'x-proxy-error') ?? got.status,
+        status: got.status,
+        headers,
+        body: got.body.toString(),
+        up,
+      })
     }
     assert.equal(answers[0]?.got, expected, address)
     assert.deepEqual(answers[1], answers[0], address)
   }
-  const request = (target: string) => `POST ${target} HTTP/1.1\r\nHost: x\r\nx-api-key: ${scoped.secret}\r\nContent-Type: application/json\r\nContent-Length: ${CHAT.length}\r\nConnection: close\r\n\r\n${CHAT}`
+  const request = (target: string) =>
+    `POST ${target} HTTP/1.1\r\nHost: x\r\nx-api-key: ${scoped.secret}\r\nContent-Type: application/json\r\nContent-Length: ${CHAT.length}\r\nConnection: close\r\n\r\n${CHAT}`
   const chat = TARGETS['base-url'](`${OPENAI}/v1/chat/completions`)
-  for (const bytes of [request(chat), `GET /livez HTTP/1.1\r\nHost: x\r\n\r\n${request(chat)}`, request(`http://x${chat}`)]) assert.match(await raw(port, bytes), /X-Upstream: 1\r\n[^]*\{"id":"x"\}/)
+  for (const bytes of [
+    request(chat),
+    `GET /livez HTTP/1.1\r\nHost: x\r\n\r\n${request(chat)}`,
+    request(`http://x${chat}`),
+  ])
+    assert.match(await raw(port, bytes), /X-Upstream: 1\r\n[^]*\{"id":"x"\}/)
   // A target in absolute form has a host, and nobody's name in front of it.
-  for (const authority of ['', 'u@x', 'u:p@x', '@x']) assert.doesNotMatch(await raw(port, request(`http://${authority}${chat}`)), /X-Upstream/, authority)
-  for (const [form, expected] of [['base-url', 200], ['parameter', 429]] as const) {
-    assert.equal((await send(limited.secret, `${OPENAI}/v1/chat/completions`, { form, headers: JSON_TYPE, body: CHAT })).status, expected)
+  for (const authority of ['', 'u@x', 'u:p@x', '@x'])
+    assert.doesNotMatch(
+      await raw(port, request(`http://${authority}${chat}`)),
+      /X-Upstream/,
+      authority,
+    )
+  for (const [form, expected] of [
+    ['base-url', 200],
+    ['parameter', 429],
+  ] as const) {
+    assert.equal(
+      (
+        await send(limited.secret, `${OPENAI}/v1/chat/completions`, {
+          form,
+          headers: JSON_TYPE,
+          body: CHAT,
+        })
+      ).status,
+      expected,
+    )
   }
-  for (const target of ['/proxy', '/proxy/', '/proxy/api.openai.com', '/proxy/api.openai.com?x', '/proxy/?url=https://api.openai.com/v1/models']) {
-    const got = await call(port, { method: 'GET', target, headers: { Authorization: `Bearer ${scoped.secret}` } })
-    assert.deepEqual([got.status, headerOf(got.rawHeaders, 'x-proxy-error')], [400, 'invalid_upstream_url'], target)
+  for (const target of [
+    '/proxy',
+    '/proxy/',
+    '/proxy/api.openai.com',
+    '/proxy/api.openai.com?x',
+    '/proxy/?url=https://api.openai.com/v1/models',
+  ]) {
+    const got = await call(port, {
+      method: 'GET',
+      target,
+      headers: { Authorization: `Bearer ${scoped.secret}` },
+    })
+    assert.deepEqual(
+      [got.status, headerOf(got.rawHeaders, 'x-proxy-error')],
+      [400, 'invalid_upstream_url'],
+      target,
+    )
   }
-  const preflight = await call(port, { method: 'OPTIONS', target: chat, headers: { Origin: 'https://app.test', 'Access-Control-Request-Headers': 'x-api-key,anthropic-version' } })
-  assert.deepEqual([preflight.status, headerOf(preflight.rawHeaders, 'access-control-allow-headers')], [204, 'Authorization, Content-Type, x-api-key, anthropic-version'])
+  const preflight = await call(port, {
+    method: 'OPTIONS',
+    target: chat,
+    headers: {
+      Origin: 'https://app.test',
+      'Access-Control-Request-Headers': 'x-api-key,anthropic-version',
+    },
+  })
+  assert.deepEqual(
+    [preflight.status, headerOf(preflight.rawHeaders, 'access-control-allow-headers')],
+    [204, 'Authorization, Content-Type, x-api-key, anthropic-version'],
+  )
 })
 
 test('what a page has fetched is sandboxed where a browser could make a page of it, and is as it was sent where not', async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, {}, 'x'))
   const { secret } = await key({ objects: 'upstream' })
-  for (const [type, policy] of [['text/html', 'sandbox'], ['image/svg+xml', 'sandbox'], ['text/plain', 'sandbox'], [undefined, 'sandbox'], ['application/json; charset=utf-8', null], ['text/event-stream', null], ['image/png', null], ['audio/mpeg', null]] as const) {
+  for (const [type, policy] of [
+    ['text/html', 'sandbox'],
+    ['image/svg+xml', 'sandbox'],
+    ['text/plain', 'sandbox'],
+    [undefined, 'sandbox'],
+    ['application/json; charset=utf-8', null],
+    ['text/event-stream', null],
+    ['image/png', null],
+    ['audio/mpeg', null],
+  ] as const) {
     fake.play(answer(200, type === undefined ? {} : { 'Content-Type': type }, 'x'))
-    for (const [headers, expected] of [[{ Origin: 'https://app.test' }, policy], [{ 'Sec-Fetch-Dest': 'empty' }, policy], [{}, null]] as const) {
+    for (const [headers, expected] of [
+      [{ Origin: 'https://app.test' }, policy],
+      [{ 'Sec-Fetch-Dest': 'empty' }, policy],
+      [{}, null],
+    ] as const) {
       const got = await send(secret, `${OPENAI}/v1/models`, { method: 'GET', headers })
-      assert.deepEqual([got.status, headerOf(got.rawHeaders, 'content-security-policy')], [200, expected], `${type} ${JSON.stringify(headers)}`)
+      assert.deepEqual(
+        [got.status, headerOf(got.rawHeaders, 'content-security-policy')],
+        [200, expected],
+        `${type} ${JSON.stringify(headers)}`,
+      )
     }
   }
 })
 
 test('a redirect, and an upload that goes on elsewhere, lead through the proxy', async (t) => {
-  const { fake, key, port } = await startServed(t, answer(302, { Location: `${GOOGLE}/v1beta/files/x:download?alt=media` }))
+  const { fake, key, port } = await startServed(
+    t,
+    answer(302, { Location: `${GOOGLE}/v1beta/files/x:download?alt=media` }),
+  )
   const { secret } = await key({ objects: 'upstream' })
-  const ask = (target: string, method = 'GET', headers: Record<string, string> = {}) => call(port, { method, target, headers: { 'x-goog-api-key': secret, ...headers } })
+  const ask = (target: string, method = 'GET', headers: Record<string, string> = {}) =>
+    call(port, { method, target, headers: { 'x-goog-api-key': secret, ...headers } })
   const first = await ask('/proxy/generativelanguage.googleapis.com/v1beta/files/x')
   const next = headerOf(first.rawHeaders, 'location')!
-  assert.equal(next, `/proxy?url=${encodeURIComponent(`${GOOGLE}/v1beta/files/x:download?alt=media`)}`)
+  assert.equal(
+    next,
+    `/proxy?url=${encodeURIComponent(`${GOOGLE}/v1beta/files/x:download?alt=media`)}`,
+  )
   fake.play(answer(200, {}, 'bytes'))
   assert.equal((await ask(next)).body.toString(), 'bytes')
 
-  fake.play(answer(200, { 'X-Goog-Upload-URL': `${GOOGLE}/upload/v1beta/files?upload_id=abcdefgh&upload_protocol=resumable`, 'X-Goog-Upload-Status': 'active' }))
-  const begun = await ask('/proxy/generativelanguage.googleapis.com/upload/v1beta/files', 'POST', { 'X-Goog-Upload-Command': 'start', Host: 'proxy.test:8484' })
-  assert.equal(headerOf(begun.rawHeaders, 'x-goog-upload-url'), 'http://proxy.test:8484/proxy/generativelanguage.googleapis.com/upload/v1beta/files?upload_id=abcdefgh&upload_protocol=resumable')
+  fake.play(
+    answer(200, {
+      'X-Goog-Upload-URL': `${GOOGLE}/upload/v1beta/files?upload_id=abcdefgh&upload_protocol=resumable`,
+      'X-Goog-Upload-Status': 'active',
+    }),
+  )
+  const begun = await ask('/proxy/generativelanguage.googleapis.com/upload/v1beta/files', 'POST', {
+    'X-Goog-Upload-Command': 'start',
+    Host: 'proxy.test:8484',
+  })
+  assert.equal(
+    headerOf(begun.rawHeaders, 'x-goog-upload-url'),
+    'http://proxy.test:8484/proxy/generativelanguage.googleapis.com/upload/v1beta/files?upload_id=abcdefgh&upload_protocol=resumable',
+  )
 })
 
 test("fal's client names its target in a header", async (t) => {
   const { fake, key, port } = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { secret } = await key()
-  const send = (target: string, headers: Record<string, string>) => call(port, { target, body: CHAT, headers: { ...JSON_TYPE, Authorization: `Key ${secret}`, ...headers } })
-  for (const target of ['/proxy', '/proxy/']) assert.equal((await send(target, { 'x-fal-target-url': `${OPENAI}/v1/chat/completions?a=%26` })).status, 200)
-  assert.deepEqual(fake.requests.map(({ target }) => target), ['/v1/chat/completions?a=%26', '/v1/chat/completions?a=%26'])
-  for (const { rawHeaders } of fake.requests) assert.equal(headerOf(rawHeaders, 'x-fal-target-url'), null)
-  assert.equal(headerOf((await send('/proxy', { 'x-fal-target-url': 'https://fal.run/x' })).rawHeaders, 'x-proxy-error'), 'upstream_not_allowed')
+  const send = (target: string, headers: Record<string, string>) =>
+    call(port, {
+      target,
+      body: CHAT,
+      headers: { ...JSON_TYPE, Authorization: `Key ${secret}`, ...headers },
+    })
+  for (const target of ['/proxy', '/proxy/'])
+    assert.equal(
+      (await send(target, { 'x-fal-target-url': `${OPENAI}/v1/chat/completions?a=%26` })).status,
+      200,
+    )
+  assert.deepEqual(
+    fake.requests.map(({ target }) => target),
+    ['/v1/chat/completions?a=%26', '/v1/chat/completions?a=%26'],
+  )
+  for (const { rawHeaders } of fake.requests)
+    assert.equal(headerOf(rawHeaders, 'x-fal-target-url'), null)
+  assert.equal(
+    headerOf(
+      (await send('/proxy', { 'x-fal-target-url': 'https://fal.run/x' })).rawHeaders,
+      'x-proxy-error',
+    ),
+    'upstream_not_allowed',
+  )
   // The target itself comes first.
-  assert.equal((await send(TARGETS['base-url'](`${OPENAI}/v1/chat/completions`), { 'x-fal-target-url': 'https://fal.run/x' })).status, 200)
+  assert.equal(
+    (
+      await send(TARGETS['base-url'](`${OPENAI}/v1/chat/completions`), {
+        'x-fal-target-url': 'https://fal.run/x',
+      })
+    ).status,
+    200,
+  )
 })

@@ -12,7 +12,9 @@ const GEMINI = 'https://generativelanguage.googleapis.com/v1beta/models/gemini-x
 /** The target of the first form. */
 const parameter = (search: string): string => `/proxy?${search}`
 
-/** The same address as a base URL names it, as it stands; null where it has no host to begin with. */
+/**
+ * The same address as a base URL names it, as it stands; null where it has no host to begin with.
+ */
 function baseUrl(search: string): string | null {
   const raw = /^url=([^]*)$/.exec(search)?.[1] ?? ''
   const address = /%(?:FF|C0%AF|ED%A0%80|2)$/.test(raw) ? raw : decodeURIComponent(raw)
@@ -27,53 +29,208 @@ function meaning(target: Target): unknown {
 }
 
 /** search → hostname, port, path and query that will be sent */
-const accepted: [name: string, search: string, hostname: string, port: number, pathAndQuery: string][] = [
-  ['encoded', `url=${enc(GEMINI)}`, 'generativelanguage.googleapis.com', 443, '/v1beta/models/gemini-x:generateContent'],
-  ['plain', `url=${GEMINI}`, 'generativelanguage.googleapis.com', 443, '/v1beta/models/gemini-x:generateContent'],
-  ['plain with a query of its own', `url=https://a.test/v1beta/models/g:streamGenerateContent?alt=sse`, 'a.test', 443, '/v1beta/models/g:streamGenerateContent?alt=sse'],
-  ['encoded with & in it', `url=${enc('https://a.test/x?alt=sse&pageSize=2')}`, 'a.test', 443, '/x?alt=sse&pageSize=2'],
+const accepted: [
+  name: string,
+  search: string,
+  hostname: string,
+  port: number,
+  pathAndQuery: string,
+][] = [
+  [
+    'encoded',
+    `url=${enc(GEMINI)}`,
+    'generativelanguage.googleapis.com',
+    443,
+    '/v1beta/models/gemini-x:generateContent',
+  ],
+  [
+    'plain',
+    `url=${GEMINI}`,
+    'generativelanguage.googleapis.com',
+    443,
+    '/v1beta/models/gemini-x:generateContent',
+  ],
+  [
+    'plain with a query of its own',
+    `url=https://a.test/v1beta/models/g:streamGenerateContent?alt=sse`,
+    'a.test',
+    443,
+    '/v1beta/models/g:streamGenerateContent?alt=sse',
+  ],
+  [
+    'encoded with & in it',
+    `url=${enc('https://a.test/x?alt=sse&pageSize=2')}`,
+    'a.test',
+    443,
+    '/x?alt=sse&pageSize=2',
+  ],
   ['half encoded', 'url=https%3A//a.test/x%3Falt=sse', 'a.test', 443, '/x?alt=sse'],
   ['+ stays +', `url=${enc('https://a.test/x?q=a+b')}`, 'a.test', 443, '/x?q=a+b'],
   ['plain + stays +', 'url=https://a.test/a+b?q=c+d', 'a.test', 443, '/a+b?q=c+d'],
-  ['upper-case host', `url=${enc('https://API.OpenAI.com/v1/models')}`, 'api.openai.com', 443, '/v1/models'],
+  [
+    'upper-case host',
+    `url=${enc('https://API.OpenAI.com/v1/models')}`,
+    'api.openai.com',
+    443,
+    '/v1/models',
+  ],
   ['explicit default port', `url=${enc('https://a.test:443/x')}`, 'a.test', 443, '/x'],
   ['other port', `url=${enc('https://a.test:8443/x')}`, 'a.test', 8443, '/x'],
   ['no path', 'url=https://a.test', 'a.test', 443, '/'],
   ['no path but a query', 'url=https://a.test?x=1', 'a.test', 443, '/?x=1'],
-  ['encoded parts of the upstream stay encoded', `url=${enc('https://a.test/model/a%3Ab%2Fc/converse?filter=x%26y%3D1')}`, 'a.test', 443, '/model/a%3Ab%2Fc/converse?filter=x%26y%3D1'],
+  [
+    'encoded parts of the upstream stay encoded',
+    `url=${enc('https://a.test/model/a%3Ab%2Fc/converse?filter=x%26y%3D1')}`,
+    'a.test',
+    443,
+    '/model/a%3Ab%2Fc/converse?filter=x%26y%3D1',
+  ],
   ['case of the path stays', `url=${enc('https://a.test/V1/Chat')}`, 'a.test', 443, '/V1/Chat'],
-  ['beyond ASCII is encoded as every URL parser does', `url=${enc('https://a.test/files/é?q=日')}`, 'a.test', 443, '/files/%C3%A9?q=%E6%97%A5'],
+  [
+    'beyond ASCII is encoded as every URL parser does',
+    `url=${enc('https://a.test/files/é?q=日')}`,
+    'a.test',
+    443,
+    '/files/%C3%A9?q=%E6%97%A5',
+  ],
   ['international host', `url=${enc('https://bücher.test/x')}`, 'xn--bcher-kva.test', 443, '/x'],
   ['trailing dot is another host', 'url=https://api.openai.com./v1', 'api.openai.com.', 443, '/v1'],
   ['IPv6', `url=${enc('https://[::1]:9000/x')}`, '[::1]', 9000, '/x'],
   ['number as a host', 'url=https://2130706433/x', '127.0.0.1', 443, '/x'],
   ['hexadecimal host', 'url=https://0x7f.1/x', '127.0.0.1', 443, '/x'],
-  ['double slash in the path stays for the classifier to judge', 'url=https://a.test//v1', 'a.test', 443, '//v1'],
-  ['dots in the path stay for the classifier to judge', 'url=https://a.test/a/../b', 'a.test', 443, '/a/../b'],
+  [
+    'double slash in the path stays for the classifier to judge',
+    'url=https://a.test//v1',
+    'a.test',
+    443,
+    '//v1',
+  ],
+  [
+    'dots in the path stay for the classifier to judge',
+    'url=https://a.test/a/../b',
+    'a.test',
+    443,
+    '/a/../b',
+  ],
   ['a question mark in the query', 'url=https://a.test/x?a=b?c', 'a.test', 443, '/x?a=b?c'],
-  ['an address inside the query', `url=${enc('https://a.test/x?next=https://b.test/y@z')}`, 'a.test', 443, '/x?next=https://b.test/y@z'],
-  ['key is stripped', `url=${enc('https://a.test/x?key=AIza&alt=sse')}`, 'a.test', 443, '/x?alt=sse'],
-  ['key alone leaves no question mark', `url=${enc('https://a.test/x?key=AIza')}`, 'a.test', 443, '/x'],
+  [
+    'an address inside the query',
+    `url=${enc('https://a.test/x?next=https://b.test/y@z')}`,
+    'a.test',
+    443,
+    '/x?next=https://b.test/y@z',
+  ],
+  [
+    'key is stripped',
+    `url=${enc('https://a.test/x?key=AIza&alt=sse')}`,
+    'a.test',
+    443,
+    '/x?alt=sse',
+  ],
+  [
+    'key alone leaves no question mark',
+    `url=${enc('https://a.test/x?key=AIza')}`,
+    'a.test',
+    443,
+    '/x',
+  ],
   ['plain ?key=', 'url=https://a.test/x?key=AIza', 'a.test', 443, '/x'],
-  ['access_token is stripped', `url=${enc('https://a.test/x?a=1&access_token=t&b=2')}`, 'a.test', 443, '/x?a=1&b=2'],
+  [
+    'access_token is stripped',
+    `url=${enc('https://a.test/x?a=1&access_token=t&b=2')}`,
+    'a.test',
+    443,
+    '/x?a=1&b=2',
+  ],
   ['every key is stripped', `url=${enc('https://a.test/x?key=1&key=2')}`, 'a.test', 443, '/x'],
-  ['encoded key is stripped', `url=${enc('https://a.test/x?%6Bey=1&k%65y=2&a=1')}`, 'a.test', 443, '/x?a=1'],
-  ['twice encoded key is stripped', `url=${enc('https://a.test/x?%256Bey=1&a=1')}`, 'a.test', 443, '/x?a=1'],
-  ['upper-case key is stripped', `url=${enc('https://a.test/x?KEY=1&a=1')}`, 'a.test', 443, '/x?a=1'],
-  ['key without a value is stripped', `url=${enc('https://a.test/x?key&a=1')}`, 'a.test', 443, '/x?a=1'],
-  ['$ parameters are stripped', `url=${enc('https://a.test/x?$alt=proto&%24httpMethod=DELETE&alt=sse')}`, 'a.test', 443, '/x?alt=sse'],
-  ['keys, monkey and keyword stay', `url=${enc('https://a.test/x?keys=1&monkey=2&keyword=3')}`, 'a.test', 443, '/x?keys=1&monkey=2&keyword=3'],
-  ['every key of any provider is stripped', `url=${enc('https://a.test/x?oauth_token=1&api_key=2&Api-Key=3&subscription-key=4&access_token=5&a=1')}`, 'a.test', 443, '/x?a=1'],
+  [
+    'encoded key is stripped',
+    `url=${enc('https://a.test/x?%6Bey=1&k%65y=2&a=1')}`,
+    'a.test',
+    443,
+    '/x?a=1',
+  ],
+  [
+    'twice encoded key is stripped',
+    `url=${enc('https://a.test/x?%256Bey=1&a=1')}`,
+    'a.test',
+    443,
+    '/x?a=1',
+  ],
+  [
+    'upper-case key is stripped',
+    `url=${enc('https://a.test/x?KEY=1&a=1')}`,
+    'a.test',
+    443,
+    '/x?a=1',
+  ],
+  [
+    'key without a value is stripped',
+    `url=${enc('https://a.test/x?key&a=1')}`,
+    'a.test',
+    443,
+    '/x?a=1',
+  ],
+  [
+    '$ parameters are stripped',
+    `url=${enc('https://a.test/x?$alt=proto&%24httpMethod=DELETE&alt=sse')}`,
+    'a.test',
+    443,
+    '/x?alt=sse',
+  ],
+  [
+    'keys, monkey and keyword stay',
+    `url=${enc('https://a.test/x?keys=1&monkey=2&keyword=3')}`,
+    'a.test',
+    443,
+    '/x?keys=1&monkey=2&keyword=3',
+  ],
+  [
+    'every key of any provider is stripped',
+    `url=${enc('https://a.test/x?oauth_token=1&api_key=2&Api-Key=3&subscription-key=4&access_token=5&a=1')}`,
+    'a.test',
+    443,
+    '/x?a=1',
+  ],
   ['a question mark with nothing behind it stays', 'url=https://a.test/x?', 'a.test', 443, '/x?'],
-  ['every character that a path and a query may hold', `url=${enc("https://a.test/-._~!$&'()*+,;=:@/?!$&'()*+,;=:@/?-._~[]^`{|}")}`, 'a.test', 443, "/-._~!$&'()*+,;=:@/?!$&'()*+,;=:@/?-._~[]^`{|}"],
+  [
+    'every character that a path and a query may hold',
+    `url=${enc("https://a.test/-._~!$&'()*+,;=:@/?!$&'()*+,;=:@/?-._~[]^`{|}")}`,
+    'a.test',
+    443,
+    "/-._~!$&'()*+,;=:@/?!$&'()*+,;=:@/?-._~[]^`{|}",
+  ],
   ['the last port', 'url=https://a.test:65535/', 'a.test', 65_535, '/'],
-  ['what only begins as a proxy key', `url=${enc('https://a.test/tmk_models/x?q=tmk_a_b')}`, 'a.test', 443, '/tmk_models/x?q=tmk_a_b'],
-  ['a proxy key where credentials stand is stripped', `url=${enc(`https://a.test/x?key=${makeSecret('tmk').secret}&a=1`)}`, 'a.test', 443, '/x?a=1'],
-  ['an apostrophe in the query', `url=${enc("https://a.test/x?filter=a='b'")}`, 'a.test', 443, "/x?filter=a='b'"],
+  [
+    'what only begins as a proxy key',
+    `url=${enc('https://a.test/tmk_models/x?q=tmk_a_b')}`,
+    'a.test',
+    443,
+    '/tmk_models/x?q=tmk_a_b',
+  ],
+  [
+    'a proxy key where credentials stand is stripped',
+    `url=${enc(`https://a.test/x?key=${makeSecret('tmk').secret}&a=1`)}`,
+    'a.test',
+    443,
+    '/x?a=1',
+  ],
+  [
+    'an apostrophe in the query',
+    `url=${enc("https://a.test/x?filter=a='b'")}`,
+    'a.test',
+    443,
+    "/x?filter=a='b'",
+  ],
 ]
 
 /** Not a base URL: it has a path, and is ASCII. */
-const NO_BASE_URL = new Set(['no path', 'no path but a query', 'beyond ASCII is encoded as every URL parser does', 'international host'])
+const NO_BASE_URL = new Set([
+  'no path',
+  'no path but a query',
+  'beyond ASCII is encoded as every URL parser does',
+  'international host',
+])
 
 for (const [name, search, hostname, port, pathAndQuery] of accepted) {
   test(`accepted: ${name}`, () => {
@@ -95,7 +252,11 @@ const refused: [name: string, search: string, word: RegExp][] = [
   ['empty url', 'url=', /https/],
   ['url without =', 'url', /missing/],
   ['two urls', `url=${enc(GEMINI)}&url=${enc(GEMINI)}`, /more than one/],
-  ['two urls, the second behind another parameter', 'url=https://a.test/?x=1&url=https://b.test/', /more than one/],
+  [
+    'two urls, the second behind another parameter',
+    'url=https://a.test/?x=1&url=https://b.test/',
+    /more than one/,
+  ],
   ['upper-case URL', 'URL=https://a.test/', /missing/],
   ['encoded name', '%75rl=https://a.test/', /missing/],
   ['url[]', 'url[]=https://a.test/', /missing/],
@@ -137,7 +298,11 @@ const refused: [name: string, search: string, word: RegExp][] = [
   ['user and password', `url=${enc('https://u:p@a.test/')}`, /user/],
   ['empty user', `url=${enc('https://@a.test/')}`, /user/],
   ['provider as the user', `url=${enc('https://api.openai.com@evil.test/v1')}`, /user/],
-  ['provider and port as the user', `url=${enc('https://api.openai.com:443@evil.test/v1')}`, /user/],
+  [
+    'provider and port as the user',
+    `url=${enc('https://api.openai.com:443@evil.test/v1')}`,
+    /user/,
+  ],
   ['encoded @', `url=${enc('https://api.openai.com%40evil.test/v1')}`, /percent-encoded/],
   ['fragment', `url=${enc('https://a.test/x#y')}`, /fragment/],
   ['fragment before the host ends', `url=${enc('https://a.test#@b.test/')}`, /fragment/],
@@ -166,7 +331,11 @@ const refused: [name: string, search: string, word: RegExp][] = [
   ['encoded dots', `url=${enc('https://a.test/a/%2e%2e/b')}`, /second time/],
   ['half-encoded dots', `url=${enc('https://a.test/a/.%2E/b')}`, /second time/],
   ['one encoded dot', `url=${enc('https://a.test/a/%2e/b')}`, /second time/],
-  ['dots behind an encoded slash', `url=${enc('https://a.test/models/a%2F..%2Fb:generateContent')}`, /second time/],
+  [
+    'dots behind an encoded slash',
+    `url=${enc('https://a.test/models/a%2F..%2Fb:generateContent')}`,
+    /second time/,
+  ],
   ['encoded backslash', `url=${enc('https://a.test/a%5Cb')}`, /second time/],
   ['encoded question mark', `url=${enc('https://a.test/a%3Fkey=1')}`, /second time/],
   ['encoded fragment', `url=${enc('https://a.test/a%23b')}`, /second time/],
@@ -180,11 +349,23 @@ const refused: [name: string, search: string, word: RegExp][] = [
   ['quotes in the query', `url=${enc('https://a.test/?q="x"')}`, /query/],
   ['braces in the path', `url=${enc('https://a.test/{x}')}`, /path/],
   ['a proxy key in the query', `url=${enc(`https://a.test/x?q=${KEY}`)}`, /proxy key/],
-  ['a proxy key in the query, encoded', `url=${enc(`https://a.test/x?q=a%20${KEY.replace('_', '%5F')}`)}`, /proxy key/],
-  ['a proxy key in the query, encoded twice', `url=${enc(`https://a.test/x?q=${KEY.replace('_', '%255f')}`)}`, /proxy key/],
+  [
+    'a proxy key in the query, encoded',
+    `url=${enc(`https://a.test/x?q=a%20${KEY.replace('_', '%5F')}`)}`,
+    /proxy key/,
+  ],
+  [
+    'a proxy key in the query, encoded twice',
+    `url=${enc(`https://a.test/x?q=${KEY.replace('_', '%255f')}`)}`,
+    /proxy key/,
+  ],
   ['a proxy key as a name in the query', `url=${enc(`https://a.test/x?${KEY}`)}`, /proxy key/],
   ['a proxy key in the path', `url=${enc(`https://a.test/x/${KEY}/y`)}`, /proxy key/],
-  ['a proxy key in the path, encoded', `url=${enc(`https://a.test/x/tmk%5f${KEY.slice(4)}`)}`, /proxy key/],
+  [
+    'a proxy key in the path, encoded',
+    `url=${enc(`https://a.test/x/tmk%5f${KEY.slice(4)}`)}`,
+    /proxy key/,
+  ],
   ['too long', `url=https://a.test/${'a'.repeat(20_000)}`, /longer/],
 ]
 
@@ -201,32 +382,71 @@ for (const [name, search, word] of refused) {
 test('targets that name nothing, and what stands where', () => {
   /** TABLE: target → host and path; null where it is refused. */
   const cases: [target: string, named: string | null][] = [
-    ['/proxy', null], ['/proxy/', null], ['/proxy?', null], ['/proxy//', null], ['/proxy/?url=https://a.test/', null], ['/proxy/a.test', null], ['/proxy/a.test?url=https://b.test/x', null],
-    ['/proxy/%61.test/x', null], ['/proxy//a.test/x', null], ['/proxy/https://a.test/x', null], ['/proxy/https%3A%2F%2Fa.test/x', null], ['/proxy/.a.test/x', '.a.test /x'], ['/proxy/u@a.test/x', null],
-    ['/proxy/a.test\\b/x', null], ['/proxy/a.test/x#y', null], ['/proxy/a.test/%2e%2e/x', null], ['/proxy/a.test/x%00', null],
-    ['/proxy/a.test/', 'a.test /'], ['/proxy/a.test/?x=1', 'a.test /?x=1'], ['/proxy/a.test//x', 'a.test //x'], ['/proxy/a.test/../x', 'a.test /../x'], ['/proxy/a.test/x%2Fy', 'a.test /x%2Fy'],
-    ['/proxy/a.test/x?url=https://b.test/y&url=z', 'a.test /x?url=https://b.test/y&url=z'], ['/proxy/A.Test:8443/x', 'a.test:8443 /x'], ['/proxy/a.test/proxy?url=https://b.test/', 'a.test /proxy?url=https://b.test/'],
-    ['/proxy/a.test/x?a=1&&b=&c', 'a.test /x?a=1&&b=&c'], ['/proxy/a.test/proxy/b.test/x', 'a.test /proxy/b.test/x'],
-    ['http://localhost:8484/proxy/a.test/x', 'a.test /x'], ['https://x/proxy?url=https://a.test/x', 'a.test /x'], ['http://localhost/proxy', null],
+    ['/proxy', null],
+    ['/proxy/', null],
+    ['/proxy?', null],
+    ['/proxy//', null],
+    ['/proxy/?url=https://a.test/', null],
+    ['/proxy/a.test', null],
+    ['/proxy/a.test?url=https://b.test/x', null],
+    ['/proxy/%61.test/x', null],
+    ['/proxy//a.test/x', null],
+    ['/proxy/https://a.test/x', null],
+    ['/proxy/https%3A%2F%2Fa.test/x', null],
+    ['/proxy/.a.test/x', '.a.test /x'],
+    ['/proxy/u@a.test/x', null],
+    ['/proxy/a.test\\b/x', null],
+    ['/proxy/a.test/x#y', null],
+    ['/proxy/a.test/%2e%2e/x', null],
+    ['/proxy/a.test/x%00', null],
+    ['/proxy/a.test/', 'a.test /'],
+    ['/proxy/a.test/?x=1', 'a.test /?x=1'],
+    ['/proxy/a.test//x', 'a.test //x'],
+    ['/proxy/a.test/../x', 'a.test /../x'],
+    ['/proxy/a.test/x%2Fy', 'a.test /x%2Fy'],
+    ['/proxy/a.test/x?url=https://b.test/y&url=z', 'a.test /x?url=https://b.test/y&url=z'],
+    ['/proxy/A.Test:8443/x', 'a.test:8443 /x'],
+    ['/proxy/a.test/proxy?url=https://b.test/', 'a.test /proxy?url=https://b.test/'],
+    ['/proxy/a.test/x?a=1&&b=&c', 'a.test /x?a=1&&b=&c'],
+    ['/proxy/a.test/proxy/b.test/x', 'a.test /proxy/b.test/x'],
+    ['http://localhost:8484/proxy/a.test/x', 'a.test /x'],
+    ['https://x/proxy?url=https://a.test/x', 'a.test /x'],
+    ['http://localhost/proxy', null],
   ]
   for (const [target, named] of cases) {
     const found = readTarget(target)
-    assert.equal(found.ok ? `${found.upstream.hostname}${found.upstream.port === 443 ? '' : `:${found.upstream.port}`} ${found.upstream.pathAndQuery}` : null, named, target)
+    assert.equal(
+      found.ok
+        ? `${found.upstream.hostname}${found.upstream.port === 443 ? '' : `:${found.upstream.port}`} ${found.upstream.pathAndQuery}`
+        : null,
+      named,
+      target,
+    )
   }
 })
 
 test('what stands in `key` is kept for whoever looks for a key of ours there', () => {
   const { secret } = makeSecret('tmk')
   const query = `%6Bey=${secret.replaceAll('_', '%5F')}&a=1&KEY=other&access_token=x`
-  for (const target of [`/proxy/a.test/x?${query}`, `/proxy?url=${enc(`https://a.test/x?${query}`)}`]) {
+  for (const target of [
+    `/proxy/a.test/x?${query}`,
+    `/proxy?url=${enc(`https://a.test/x?${query}`)}`,
+  ]) {
     const found = readTarget(target)
     assert.ok(found.ok)
-    assert.deepEqual([found.upstream.queryKeys, found.upstream.pathAndQuery], [[secret, 'other'], '/x?a=1'])
+    assert.deepEqual(
+      [found.upstream.queryKeys, found.upstream.pathAndQuery],
+      [[secret, 'other'], '/x?a=1'],
+    )
   }
 })
 
 test("a header names the target as fal's client sends it, and only where the target itself names nothing", () => {
-  const named = (target: string, ...values: string[]) => namedTarget(target, values.flatMap((value) => ['X-Fal-Target-Url', value]))
+  const named = (target: string, ...values: string[]) =>
+    namedTarget(
+      target,
+      values.flatMap((value) => ['X-Fal-Target-Url', value]),
+    )
   const address = 'https://queue.fal.run/fal-ai/x?a=%26&b=1'
   for (const target of ['/proxy', '/proxy/', '/proxy?']) {
     assert.deepEqual(readTarget(named(target, address)), readTarget(`/proxy?url=${enc(address)}`))
@@ -234,53 +454,117 @@ test("a header names the target as fal's client sends it, and only where the tar
     assert.equal(readTarget(named(target, 'https://queue.fal.run/\u00e9')).ok, false)
     assert.equal(readTarget(named(target)).ok, false)
   }
-  for (const target of ['/proxy?url=https://a.test/x', '/proxy/a.test/x', '/proxy/a.test']) assert.equal(named(target, address), target)
+  for (const target of ['/proxy?url=https://a.test/x', '/proxy/a.test/x', '/proxy/a.test'])
+    assert.equal(named(target, address), target)
 })
 
 test('both forms of an address lead to the same upstream, and a refusal is written as its provider writes one', () => {
   const ways = createWays(() => table)
-  for (const [host, id] of [['api.anthropic.com', 'anthropic'], ['api.anthropic.com:443', 'anthropic'], ['API.ANTHROPIC.COM', 'anthropic'], ['console.anthropic.com', 'anthropic'], ['elsewhere.example', undefined]] as const) {
-    const [first, second] = [`/proxy?url=https://${host}/v1/messages`, `/proxy/${host}/v1/messages`].map((target) => ways.routeOf('POST', target))
+  for (const [host, id] of [
+    ['api.anthropic.com', 'anthropic'],
+    ['api.anthropic.com:443', 'anthropic'],
+    ['API.ANTHROPIC.COM', 'anthropic'],
+    ['console.anthropic.com', 'anthropic'],
+    ['elsewhere.example', undefined],
+  ] as const) {
+    const [first, second] = [
+      `/proxy?url=https://${host}/v1/messages`,
+      `/proxy/${host}/v1/messages`,
+    ].map((target) => ways.routeOf('POST', target))
     assert.deepEqual([first?.near?.id, second?.near?.id], [id, id], host)
     assert.equal(first?.named, second?.named, host)
     assert.deepEqual([first?.form, second?.form], ['parameter', 'base-url'])
   }
 })
 
-const table = createProviderTable({ instances: [{ provider: 'azure', values: { resource: 'acme' } }] })
+const table = createProviderTable({
+  instances: [{ provider: 'azure', values: { resource: 'acme' } }],
+})
 const pieces = fc.constantFrom(
-  'https://', 'https:', 'http://', '//', '/', '\\', '@', ':', '#', '?', '&', '%', '%2f', '%40', '%00', '%2e', '..', '.', 'api.openai.com', 'evil.test', 'API.OPENAI.COM',
-  'generativelanguage.googleapis.com', '443', '80', ' ', '\t', '\n', 'é', '。', '．', 'ａ', '[', ']', '::1', 'key=x', 'url=', '+', ';', '\u200b', '\u00ad', '127.1', '0x7f',
+  'https://',
+  'https:',
+  'http://',
+  '//',
+  '/',
+  '\\',
+  '@',
+  ':',
+  '#',
+  '?',
+  '&',
+  '%',
+  '%2f',
+  '%40',
+  '%00',
+  '%2e',
+  '..',
+  '.',
+  'api.openai.com',
+  'evil.test',
+  'API.OPENAI.COM',
+  'generativelanguage.googleapis.com',
+  '443',
+  '80',
+  ' ',
+  '\t',
+  '\n',
+  'é',
+  '。',
+  '．',
+  'ａ',
+  '[',
+  ']',
+  '::1',
+  'key=x',
+  'url=',
+  '+',
+  ';',
+  '\u200b',
+  '\u00ad',
+  '127.1',
+  '0x7f',
 )
 
 test('whatever is accepted is what a URL parser sees, and only hosts of the table are found', () => {
   fc.assert(
-    fc.property(fc.array(fc.oneof(pieces, fc.string({ maxLength: 4 })), { maxLength: 12 }), fc.boolean(), (parts, encode) => {
-      const address = `https://${parts.join('')}`.toWellFormed()
-      const target = readTarget(parameter(`url=${encode ? enc(address) : address}`))
-      if (!target.ok) return
-      const { hostname, port, pathAndQuery } = target.upstream
-      const url = new URL(encode ? address : decodeURIComponent(address))
-      assert.equal(url.hostname, hostname)
-      assert.equal(url.port === '' ? 443 : Number(url.port), port)
-      assert.equal(url.username + url.password + url.hash, '')
-      if (!/(^|\/)\.{1,2}(\/|$)/.test(pathAndQuery.split('?')[0] ?? '')) assert.equal(url.pathname, pathAndQuery.split('?')[0])
-      assert.match(pathAndQuery, /^\/[!-~]*$/)
-      const same = /^https:\/\/[^/?]+\//.test(url.href) && readTarget(`/proxy/${hostname}:${port}${pathAndQuery}`)
-      if (same !== false) assert.deepEqual(meaning(same), meaning(target))
-      const found = table.find(hostname, port)
-      if (found) assert.equal(new URL(found.origin).hostname, url.hostname)
-    }),
+    fc.property(
+      fc.array(fc.oneof(pieces, fc.string({ maxLength: 4 })), { maxLength: 12 }),
+      fc.boolean(),
+      (parts, encode) => {
+        const address = `https://${parts.join('')}`.toWellFormed()
+        const target = readTarget(parameter(`url=${encode ? enc(address) : address}`))
+        if (!target.ok) return
+        const { hostname, port, pathAndQuery } = target.upstream
+        const url = new URL(encode ? address : decodeURIComponent(address))
+        assert.equal(url.hostname, hostname)
+        assert.equal(url.port === '' ? 443 : Number(url.port), port)
+        assert.equal(url.username + url.password + url.hash, '')
+        if (!/(^|\/)\.{1,2}(\/|$)/.test(pathAndQuery.split('?')[0] ?? ''))
+          assert.equal(url.pathname, pathAndQuery.split('?')[0])
+        assert.match(pathAndQuery, /^\/[!-~]*$/)
+        const same =
+          /^https:\/\/[^/?]+\//.test(url.href) &&
+          readTarget(`/proxy/${hostname}:${port}${pathAndQuery}`)
+        if (same !== false) assert.deepEqual(meaning(same), meaning(target))
+        const found = table.find(hostname, port)
+        if (found) assert.equal(new URL(found.origin).hostname, url.hostname)
+      },
+    ),
     { numRuns: 3_000 },
   )
 })
 
 test('an address of a provider survives encoding byte for byte', () => {
-  const segment = fc.stringMatching(/^[A-Za-z0-9._~:@!$()*,=-]{1,12}$/).filter((text) => !/^\.+$/.test(text))
+  const segment = fc
+    .stringMatching(/^[A-Za-z0-9._~:@!$()*,=-]{1,12}$/)
+    .filter((text) => !/^\.+$/.test(text))
   fc.assert(
     fc.property(fc.array(segment, { minLength: 1, maxLength: 5 }), (segments) => {
       const path = `/${segments.join('/')}`
-      for (const named of [parameter(`url=${enc(`https://api.openai.com${path}`)}`), `/proxy/api.openai.com${path}`]) {
+      for (const named of [
+        parameter(`url=${enc(`https://api.openai.com${path}`)}`),
+        `/proxy/api.openai.com${path}`,
+      ]) {
         const target = readTarget(named)
         assert.ok(target.ok)
         assert.equal(target.upstream.pathAndQuery, path)

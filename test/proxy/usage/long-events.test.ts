@@ -1,4 +1,5 @@
-// Events that are too long to be kept, in every way that a provider can write them: read to their end, in linear time, and what follows is read.
+// Events that are too long to be kept, in every way that a provider can write them: read to their
+// end, in linear time, and what follows is read.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Created } from '../../../server/proxy/usage/created-ids.ts'

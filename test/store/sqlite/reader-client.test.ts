@@ -20,9 +20,18 @@ test('a thread that reads ends when nobody has read for a while, not before its 
   t.after(() => thread.close())
   const first = await thread.send(asked, WITHIN_MS)
   assert.equal(await thread.send(asked, WITHIN_MS), first, 'it is the same one while it is used')
-  const long = thread.send({ procedure: longRead.address, args: { times: 400, most: 20_000 } }, WITHIN_MS)
+  const long = thread.send(
+    { procedure: longRead.address, args: { times: 400, most: 20_000 } },
+    WITHIN_MS,
+  )
   await setTimeout(2 * idle)
-  assert.deepEqual(await Promise.all([long.then((value) => (value as { times: number }).times), thread.send(asked, WITHIN_MS)]), [400, first])
+  assert.deepEqual(
+    await Promise.all([
+      long.then((value) => (value as { times: number }).times),
+      thread.send(asked, WITHIN_MS),
+    ]),
+    [400, first],
+  )
   await until(async () => {
     await setTimeout(2 * idle)
     return (await thread.send(asked, WITHIN_MS)) !== first

@@ -13,8 +13,8 @@ export function noise(length: number): Buffer {
 }
 
 /**
- * Entries whose data starts with the next one's header, skipped over by a stored block: each inflates the last one's content again
- * (D. Fifield, "A better zip bomb", 2019).
+ * Entries whose data starts with the next one's header, skipped over by a stored block: each
+ * inflates the last one's content again (D. Fifield, "A better zip bomb", 2019).
  */
 export function quotedBomb(): Buffer {
   const kernel = deflatedRun('a', 8)
@@ -42,7 +42,12 @@ export function quotedBomb(): Buffer {
   names.reverse()
   const listed = names.map((name, i): EntrySpec => {
     const body = bodies[i]!
-    const fields = { headerAt: first.length - body.length, packedSize: body.readUInt32LE(18), size: body.readUInt32LE(22), crc: 1 }
+    const fields = {
+      headerAt: first.length - body.length,
+      packedSize: body.readUInt32LE(18),
+      size: body.readUInt32LE(22),
+      crc: 1,
+    }
     return { name, bodiless: true, central: { ...fields, method: 8 } }
   })
   const directory = archive(listed)
@@ -55,9 +60,17 @@ export function quotedBomb(): Buffer {
 export function twoGigabytes(): Buffer {
   const run = deflatedRun('a', 29)
   // Stored blocks in front lower the ratio.
-  const bytes = Buffer.concat([storedBlock(noise(60_000)), storedBlock(noise(60_000)), storedBlock(noise(40_000)), run.bytes])
+  const bytes = Buffer.concat([
+    storedBlock(noise(60_000)),
+    storedBlock(noise(60_000)),
+    storedBlock(noise(40_000)),
+    run.bytes,
+  ])
   return archive(
-    Array.from({ length: 70 }, (_, i) => ({ name: `${i}.html`, packed: { bytes, size: run.size + 160_000, crc: 1 } })),
+    Array.from({ length: 70 }, (_, i) => ({
+      name: `${i}.html`,
+      packed: { bytes, size: run.size + 160_000, crc: 1 },
+    })),
   )
 }
 
@@ -71,7 +84,10 @@ function storedBlock(data: Buffer): Buffer {
 /** Nothing, in so many MB: stored blocks of no length. */
 export function emptyBlocks(megabytes: number): Buffer {
   const block = Buffer.from([0, 0, 0, 0xff, 0xff])
-  return Buffer.concat([Buffer.alloc(Math.floor((megabytes * 1024 * 1024) / 5) * 5, block), Buffer.from([3, 0])])
+  return Buffer.concat([
+    Buffer.alloc(Math.floor((megabytes * 1024 * 1024) / 5) * 5, block),
+    Buffer.from([3, 0]),
+  ])
 }
 
 export function damagedMiddle(): Packed {
@@ -85,7 +101,6 @@ export function withTail(length: number): Packed {
   const run = deflatedRun('P', 20)
   return { ...run, bytes: Buffer.concat([run.bytes, Buffer.alloc(length, 't')]) }
 }
-
 
 /** Half of the data. */
 export function cutShort(packed: Packed): Packed {

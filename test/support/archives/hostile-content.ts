@@ -21,9 +21,21 @@ import { archive, deflated, deflatedRun, raw, text } from './writer.ts'
 
 /** Data that is not what was announced. */
 export const CONTENT: Row[] = [
-  ['damaged data', /damaged and cannot be inflated/, withFirst({ packed: { ...deflated(text('x')), bytes: Buffer.alloc(50, 0xff) } })],
-  ['data cut off', /data .* is cut off/, () => withFirst({ packed: cutShort(deflated(noise(1000))) })()],
-  ['no data at all', /more than its data can hold/, withFirst({ packed: { bytes: Buffer.alloc(0), size: 5, crc: 5 } })],
+  [
+    'damaged data',
+    /damaged and cannot be inflated/,
+    withFirst({ packed: { ...deflated(text('x')), bytes: Buffer.alloc(50, 0xff) } }),
+  ],
+  [
+    'data cut off',
+    /data .* is cut off/,
+    () => withFirst({ packed: cutShort(deflated(noise(1000))) })(),
+  ],
+  [
+    'no data at all',
+    /more than its data can hold/,
+    withFirst({ packed: { bytes: Buffer.alloc(0), size: 5, crc: 5 } }),
+  ],
   [
     'a gigabyte that says it is a kilobyte',
     /inflates to more than the 1,024 bytes/,
@@ -47,27 +59,56 @@ export const CONTENT: Row[] = [
   [
     'bytes after the end of the data',
     /hides 5 bytes after its data/,
-    withFirst({ packed: { ...deflated(text('a page')), bytes: Buffer.concat([deflated(text('a page')).bytes, raw('extra')]) } }),
+    withFirst({
+      packed: {
+        ...deflated(text('a page')),
+        bytes: Buffer.concat([deflated(text('a page')).bytes, raw('extra')]),
+      },
+    }),
   ],
   ['a wrong checksum, deflated', /does not match its checksum/, both({ crc: 1 })],
   ['a wrong checksum, stored', /does not match its checksum/, only({ ...plain, both: { crc: 1 } })],
-  ['one bit of a stored page', /does not match its checksum/, () => flipped(archive([plain]), headSize + 5)],
-  ['fifty MB of nothing but block headers', /inflates to less/, () => withFirst({ packed: { bytes: emptyBlocks(50), size: 1000, crc: 1 } })()],
+  [
+    'one bit of a stored page',
+    /does not match its checksum/,
+    () => flipped(archive([plain]), headSize + 5),
+  ],
+  [
+    'fifty MB of nothing but block headers',
+    /inflates to less/,
+    () => withFirst({ packed: { bytes: emptyBlocks(50), size: 1000, crc: 1 } })(),
+  ],
 ]
 
 /** Sizes, and archives inside the archive. */
 export const EXPORT: Row[] = [
   ['no page', /no HTML page\. In Notion choose/, only({ name: 'image.png', data: 'x' })],
-  ['an export as Markdown', /export as Markdown & CSV/, only({ name: 'Page.md', data: '# x' }, { name: 'image.png' })],
+  [
+    'an export as Markdown',
+    /export as Markdown & CSV/,
+    only({ name: 'Page.md', data: '# x' }, { name: 'image.png' }),
+  ],
   ['folders only', /no HTML page/, only({ name: 'Folder/', stored: true })],
-  ['only what an operating system added', /nothing but files that an operating system added/, only({ name: '__MACOSX/._Page.html', data: 'x' })],
-  ['a page of 40 MB', /is 41,943,040 bytes large/, () => archive([{ name: 'Page.html', data: noise(40 * 1024 * 1024), stored: true }])],
+  [
+    'only what an operating system added',
+    /nothing but files that an operating system added/,
+    only({ name: '__MACOSX/._Page.html', data: 'x' }),
+  ],
+  [
+    'a page of 40 MB',
+    /is 41,943,040 bytes large/,
+    () => archive([{ name: 'Page.html', data: noise(40 * 1024 * 1024), stored: true }]),
+  ],
   [
     'a page that inflates 1000 times',
     /page "Page\.html" inflates 1,0\d\d times/,
     () => archive([{ name: 'Page.html', packed: deflatedRun(' ', 20) }]),
   ],
-  ['a gigabyte page', /page "Page\.html" inflates 1,0\d\d times/, () => archive([{ name: 'Page.html', packed: deflatedRun(' ', 1024) }])],
+  [
+    'a gigabyte page',
+    /page "Page\.html" inflates 1,0\d\d times/,
+    () => archive([{ name: 'Page.html', packed: deflatedRun(' ', 1024) }]),
+  ],
   [
     'eight pages of 8 MB that inflate 1000 times',
     /pages .* inflate 1,0\d\d times/,
@@ -79,8 +120,16 @@ export const EXPORT: Row[] = [
     /file "a\.bin" inflates 1,0\d\d times/,
     () => archive([plain, { name: 'a.bin', packed: deflatedRun('a', 1024) }]),
   ],
-  ['101 parts', /101 part archives; at most 100/, () => archive(many(101, (i) => part(archive([{ ...plain, name: `${i}.html` }]), i)))],
-  ['a part of 300 MB', /inflate to 314,572,800 bytes/, () => archive([deflatedPart(raw(''), { packed: deflatedRun('P', 300) })])],
+  [
+    '101 parts',
+    /101 part archives; at most 100/,
+    () => archive(many(101, (i) => part(archive([{ ...plain, name: `${i}.html` }]), i))),
+  ],
+  [
+    'a part of 300 MB',
+    /inflate to 314,572,800 bytes/,
+    () => archive([deflatedPart(raw(''), { packed: deflatedRun('P', 300) })]),
+  ],
   [
     'a part that inflates 1000 times',
     /part archive ".*Part-1\.zip" inflates 1,0\d\d times/,
@@ -91,17 +140,41 @@ export const EXPORT: Row[] = [
     /In ".*Part-1\.zip", inside the archive: .*end is missing/,
     () => archive([deflatedPart(raw(''), { packed: deflatedRun('P', 50) })]),
   ],
-  ['a part that is no archive', /In ".*Part-1\.zip", inside the archive: .*end is missing/, only(plain, part(text('not a zip')))],
-  ['a part that is empty', /In ".*Part-1\.zip", inside the archive: .*no files/, only(plain, part(archive([])))],
-  ['a part that is cut off', /In ".*Part-1\.zip", inside the archive: .*cut off/, () => archive([plain, deflatedPart(sound().subarray(0, -3))])],
-  ['a part with a way out', /In ".*Part-1\.zip", inside the archive: .*outside/, only(plain, part(named('../x.html')()))],
+  [
+    'a part that is no archive',
+    /In ".*Part-1\.zip", inside the archive: .*end is missing/,
+    only(plain, part(text('not a zip'))),
+  ],
+  [
+    'a part that is empty',
+    /In ".*Part-1\.zip", inside the archive: .*no files/,
+    only(plain, part(archive([]))),
+  ],
+  [
+    'a part that is cut off',
+    /In ".*Part-1\.zip", inside the archive: .*cut off/,
+    () => archive([plain, deflatedPart(sound().subarray(0, -3))]),
+  ],
+  [
+    'a part with a way out',
+    /In ".*Part-1\.zip", inside the archive: .*outside/,
+    only(plain, part(named('../x.html')())),
+  ],
   [
     'a part with junk before it',
     /In ".*Part-1\.zip", inside the archive: .*preceded by 4/,
     only(part(withSpec({ before: raw('junk') })())),
   ],
-  ['a part with a wrong checksum, stored', /Part-1\.zip" does not match its checksum/, () => archive([{ ...part(sound()), both: { crc: 7 } }])],
-  ['a part with a wrong checksum, deflated', /Part-1\.zip" does not match its checksum/, () => archive([deflatedPart(sound(), { both: { crc: 7 } })])],
+  [
+    'a part with a wrong checksum, stored',
+    /Part-1\.zip" does not match its checksum/,
+    () => archive([{ ...part(sound()), both: { crc: 7 } }]),
+  ],
+  [
+    'a part with a wrong checksum, deflated',
+    /Part-1\.zip" does not match its checksum/,
+    () => archive([deflatedPart(sound(), { both: { crc: 7 } })]),
+  ],
   [
     'a large part with a wrong checksum',
     /Part-1\.zip" does not match its checksum/,
@@ -117,7 +190,11 @@ export const EXPORT: Row[] = [
     /inflates to less than the 9,999,999/,
     () => archive([deflatedPart(largePart(), { both: { size: 9_999_999 } })]),
   ],
-  ['a large part that is damaged', /damaged and cannot be inflated/, () => archive([deflatedPart(raw(''), { packed: damagedMiddle() })])],
+  [
+    'a large part that is damaged',
+    /damaged and cannot be inflated/,
+    () => archive([deflatedPart(raw(''), { packed: damagedMiddle() })]),
+  ],
   [
     'a large part that is cut off',
     /data of the entry .* is cut off/,
@@ -128,18 +205,42 @@ export const EXPORT: Row[] = [
     /hides 2,000,000 bytes after its data/,
     () => archive([deflatedPart(raw(''), { packed: withTail(2_000_000) })]),
   ],
-  ['an archive in an archive in an archive', /no HTML page/, () => archive([part(archive([part(archive([part(sound())]))]))])],
+  [
+    'an archive in an archive in an archive',
+    /no HTML page/,
+    () => archive([part(archive([part(archive([part(sound())]))]))]),
+  ],
   [
     'twenty archives in one another',
     /no HTML page/,
     () => Array.from({ length: 20 }).reduce<Buffer>((inner) => archive([part(inner)]), sound()),
   ],
-  ['a part in a folder', /lie in a folder of the ZIP archive \("Folder\/Export-1-Part-1\.zip"\)/, () => archive([{ ...part(sound()), name: 'Folder/Export-1-Part-1.zip' }])],
-  ['somebody\'s archive at the root', /no page, but other archives \(such as "attachment\.zip"\)/, () => archive([{ ...part(sound()), name: 'attachment.zip' }])],
+  [
+    'a part in a folder',
+    /lie in a folder of the ZIP archive \("Folder\/Export-1-Part-1\.zip"\)/,
+    () => archive([{ ...part(sound()), name: 'Folder/Export-1-Part-1.zip' }]),
+  ],
+  [
+    "somebody's archive at the root",
+    /no page, but other archives \(such as "attachment\.zip"\)/,
+    () => archive([{ ...part(sound()), name: 'attachment.zip' }]),
+  ],
   ['an export as PDF', /an export as PDF/, () => archive([{ name: 'a.pdf', data: 'x' }])],
-  ['a workbook', /The file is an Excel workbook/, () => archive([{ name: '[Content_Types].xml' }, { name: 'xl/workbook.xml' }])],
-  ['a table of contents alone', /only the table of contents/, () => archive([{ name: 'index.html', data: sitemapHtml('a') }])],
-  ['a part without its brothers, with pictures alone', /This is part 2 of an export/, () => archive([part(archive([{ name: 'a.png', data: 'x' }]), 2)])],
+  [
+    'a workbook',
+    /The file is an Excel workbook/,
+    () => archive([{ name: '[Content_Types].xml' }, { name: 'xl/workbook.xml' }]),
+  ],
+  [
+    'a table of contents alone',
+    /only the table of contents/,
+    () => archive([{ name: 'index.html', data: sitemapHtml('a') }]),
+  ],
+  [
+    'a part without its brothers, with pictures alone',
+    /This is part 2 of an export/,
+    () => archive([part(archive([{ name: 'a.png', data: 'x' }]), 2)]),
+  ],
   [
     'two parts with different pages of one name',
     /Two parts .* "Page\.html"/,
@@ -154,13 +255,18 @@ export const EXPORT: Row[] = [
     ),
   ],
   [
-    'a part whose page lies under another part\'s file',
+    "a part whose page lies under another part's file",
     /file and a folder/,
     only(part(archive([plain])), part(archive([{ ...plain, name: 'Page.html/x.html' }]), 2)),
   ],
   [
     'more than 50,000 entries in two parts',
     /Part-2\.zip", inside the archive: .*30,000 entries; at most 19,998/,
-    () => archive([1, 2].map((n) => part(archive(many(30_000, (i) => ({ name: `${n}-${i}.html`, stored: true }))), n))),
+    () =>
+      archive(
+        [1, 2].map((n) =>
+          part(archive(many(30_000, (i) => ({ name: `${n}-${i}.html`, stored: true }))), n),
+        ),
+      ),
   ],
 ]

@@ -18,7 +18,13 @@ export const IMAGE = `Home ${id(1)}/image.png`
 
 export function someEntries(): [EntrySpec, EntrySpec, EntrySpec] {
   return [
-    { name: HOME, data: pageHtml('Home', `<figure class="link-to-page"><a href="${encodeURI(CHILD)}">Child</a></figure>`) },
+    {
+      name: HOME,
+      data: pageHtml(
+        'Home',
+        `<figure class="link-to-page"><a href="${encodeURI(CHILD)}">Child</a></figure>`,
+      ),
+    },
     { name: CHILD, data: pageHtml('Child', '<p>Some words.</p>'.repeat(20)) },
     { name: IMAGE, data: Uint8Array.from({ length: 500 }, (_, i) => (i * 89) % 251), stored: true },
   ]
@@ -26,6 +32,8 @@ export function someEntries(): [EntrySpec, EntrySpec, EntrySpec] {
 
 /** The table of contents that workspace exports carry. */
 export function sitemapHtml(...hrefs: string[]): string {
-  const items = hrefs.map((href) => `<li><ul id="id::${id(3)}"><a href="${href}">${href}</a></ul></li>`)
+  const items = hrefs.map(
+    (href) => `<li><ul id="id::${id(3)}"><a href="${href}">${href}</a></ul></li>`,
+  )
   return `<!DOCTYPE html><html><head>\n\t<title>Export-x</title>\n</head>\n<body>\n<ul id="id::${id(4)}">${items.join('')}</ul></body></html>`
 }

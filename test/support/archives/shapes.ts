@@ -30,20 +30,33 @@ export const withSpec = (spec: ArchiveSpec) => () => archive(someEntries(), spec
 export const both = (fields: Partial<Fields>) => withFirst({ both: fields })
 
 /** The sound entries and one of this name. */
-export const named = (name: string | Uint8Array) => () => archive([...someEntries(), { name, data: 'x' }])
+export const named = (name: string | Uint8Array) => () =>
+  archive([...someEntries(), { name, data: 'x' }])
 
-export const only = (...entries: EntrySpec[]) => () => archive(entries)
-export const many = (count: number, entry: (i: number) => EntrySpec) => Array.from({ length: count }, (_, i) => entry(i))
+export const only =
+  (...entries: EntrySpec[]) =>
+  () =>
+    archive(entries)
+export const many = (count: number, entry: (i: number) => EntrySpec) =>
+  Array.from({ length: count }, (_, i) => entry(i))
 
 /** An archive inside the archive, as Notion nests them. */
-export const part = (bytes: Uint8Array, n = 1): EntrySpec => ({ name: `ExportBlock-0123-Part-${n}.zip`, data: bytes, stored: true })
-export const deflatedPart = (bytes: Uint8Array, lies: Partial<EntrySpec> = {}): EntrySpec => ({ ...part(bytes), stored: false, ...lies })
+export const part = (bytes: Uint8Array, n = 1): EntrySpec => ({
+  name: `ExportBlock-0123-Part-${n}.zip`,
+  data: bytes,
+  stored: true,
+})
+export const deflatedPart = (bytes: Uint8Array, lies: Partial<EntrySpec> = {}): EntrySpec => ({
+  ...part(bytes),
+  stored: false,
+  ...lies,
+})
 
 /** Large enough to be spooled, and not compressible. */
-export const largePart = () => archive([plain, { name: 'noise.bin', data: noise(9 * 1024 * 1024), stored: true }])
+export const largePart = () =>
+  archive([plain, { name: 'noise.bin', data: noise(9 * 1024 * 1024), stored: true }])
 
 export function flipped(bytes: Buffer, at: number): Buffer {
   bytes[at]! ^= 1
   return bytes
 }
-

@@ -1,7 +1,11 @@
-// A ZIP writer for tests. Left alone it writes sound archives in every common form; every field can be made to lie.
+// A ZIP writer for tests. Left alone it writes sound archives in every common form; every field can
+// be made to lie.
 import { crc32, deflateRawSync } from 'node:zlib'
 
-/** The numbers of a header. Which of them apply depends on the record; those of no use to it are ignored. */
+/**
+ * The numbers of a header. Which of them apply depends on the record; those of no use to it are
+ * ignored.
+ */
 export interface Fields {
   signature: number
   version: number
@@ -32,7 +36,9 @@ export interface EntrySpec {
   packed?: Packed
   flags?: number
   dosTime?: number
-  /** Sizes after the data, as streaming writers put them; `none` announces them and leaves them out. */
+  /**
+   * Sizes after the data, as streaming writers put them; `none` announces them and leaves them out.
+   */
   descriptor?: 'signed' | 'bare' | 'signed64' | 'bare64' | 'none'
   /** What the descriptor says, where it lies. */
   descriptorFields?: Partial<Fields>
@@ -66,7 +72,10 @@ export interface EndFields {
 
 export interface ArchiveSpec {
   before?: Uint8Array
-  /** Whether offsets count from the start of the file (as in a self-extractor) or, if not given, of the archive proper. */
+  /**
+   * Whether offsets count from the start of the file (as in a self-extractor) or, if not given, of
+   * the archive proper.
+   */
   shifted?: boolean
   /** Directly after the last directory record, counted as part of the directory. */
   directoryTail?: Uint8Array
@@ -74,7 +83,11 @@ export interface ArchiveSpec {
   comment?: Uint8Array
   end?: Partial<EndFields>
   /** Writes ZIP64 end records too, and saturates the plain one. */
-  zip64?: { end?: Partial<EndFields> & { signature?: number; recordSize?: number }; locatorAt?: number; disks?: number }
+  zip64?: {
+    end?: Partial<EndFields> & { signature?: number; recordSize?: number }
+    locatorAt?: number
+    disks?: number
+  }
   after?: Uint8Array
 }
 
@@ -82,7 +95,8 @@ export const text = (string: string): Buffer => Buffer.from(string)
 export const raw = (string: string): Buffer => Buffer.from(string, 'latin1')
 
 /** 2026-03-04 09:12:44. */
-export const SOME_TIME = ((2026 - 1980) << 25) | (3 << 21) | (4 << 16) | (9 << 11) | (12 << 5) | (44 / 2)
+export const SOME_TIME =
+  ((2026 - 1980) << 25) | (3 << 21) | (4 << 16) | (9 << 11) | (12 << 5) | (44 / 2)
 
 const FULL = 0xffffffff
 
@@ -102,7 +116,8 @@ export function archive(entries: readonly EntrySpec[], spec: ArchiveSpec = {}): 
     if (!entry.bodiless) {
       put(localHeader(local))
       put(body)
-      if (entry.descriptor && entry.descriptor !== 'none') put(descriptor(entry.descriptor, { ...central, ...entry.descriptorFields }))
+      if (entry.descriptor && entry.descriptor !== 'none')
+        put(descriptor(entry.descriptor, { ...central, ...entry.descriptorFields }))
     }
     if (entry.after) put(entry.after)
     if (!entry.unlisted) directory.push(centralHeader(central))
@@ -124,7 +139,12 @@ export function archive(entries: readonly EntrySpec[], spec: ArchiveSpec = {}): 
   if (spec.zip64) put(end64(end, spec.zip64, at))
   const saturated = { entriesHere: 0xffff, entries: 0xffff, directorySize: FULL, directoryAt: FULL }
   put(endRecord({ ...end, ...(spec.zip64 && saturated), ...spec.end }))
-  return Buffer.concat([before, ...chunks, spec.comment ?? Buffer.alloc(0), spec.after ?? Buffer.alloc(0)])
+  return Buffer.concat([
+    before,
+    ...chunks,
+    spec.comment ?? Buffer.alloc(0),
+    spec.after ?? Buffer.alloc(0),
+  ])
 }
 
 /** Deflated, with what is true of it. */
@@ -135,11 +155,15 @@ export function deflated(data: Uint8Array): Packed {
 /** Many MB of one letter as deflate packs it, 1000 : 1, without ever holding them. */
 export function deflatedRun(letter: string, megabytes: number): Packed {
   const data = Buffer.alloc(1024 * 1024, letter)
-  // A full flush ends on a whole byte and refers to nothing before it, so the same block can follow itself.
+  // A full flush ends on a whole byte and refers to nothing before it, so the same block can follow
+  // itself.
   const block = deflateRawSync(data, { level: 9, finishFlush: 3 })
   let crc = 0
   for (let i = 0; i < megabytes; i++) crc = crc32(data, crc)
-  const bytes = Buffer.concat([...Array.from({ length: megabytes }, () => block), Buffer.from([3, 0])])
+  const bytes = Buffer.concat([
+    ...Array.from({ length: megabytes }, () => block),
+    Buffer.from([3, 0]),
+  ])
   return { bytes, size: megabytes * data.length, crc }
 }
 
@@ -166,7 +190,10 @@ export function unicodePath(rawName: Uint8Array, name: string): Buffer {
   return field(0x7075, Buffer.concat([head, text(name)]))
 }
 
-function describe(entry: EntrySpec, headerAt: number): { local: Fields; central: Fields; body: Uint8Array } {
+function describe(
+  entry: EntrySpec,
+  headerAt: number,
+): { local: Fields; central: Fields; body: Uint8Array } {
   const data = typeof entry.data === 'string' ? text(entry.data) : (entry.data ?? Buffer.alloc(0))
   const stored = { bytes: data, size: data.length, crc: crc32(data) }
   const packed = entry.packed ?? (entry.stored ? stored : deflated(data))
@@ -202,7 +229,11 @@ function describe(entry: EntrySpec, headerAt: number): { local: Fields; central:
 /** Lengths follow their bytes unless they are said themselves. */
 function complete(fields: Fields, lies: Partial<Fields> = {}): Fields {
   const all = { ...fields, ...lies }
-  return { ...all, nameLength: lies.nameLength ?? all.name.length, extraLength: lies.extraLength ?? all.extra.length }
+  return {
+    ...all,
+    nameLength: lies.nameLength ?? all.name.length,
+    extraLength: lies.extraLength ?? all.extra.length,
+  }
 }
 
 function localHeader(fields: Fields): Buffer {

@@ -6,11 +6,32 @@ import type { TestContext } from 'node:test'
 import { temporaryFolder } from '../temporary.ts'
 
 /** A certificate for a host, signed with its own key, and the file that it is in. */
-export function certificateOf(t: TestContext, host: string): { key: Buffer; cert: Buffer; file: string } {
+export function certificateOf(
+  t: TestContext,
+  host: string,
+): { key: Buffer; cert: Buffer; file: string } {
   const folder = temporaryFolder(t)
   const [keyFile, file] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  execFileSync('openssl', [
-    'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', `/CN=${host}`, '-addext', `subjectAltName=DNS:${host}`, '-keyout', keyFile, '-out', file,
-  ], { stdio: 'ignore' })
+  execFileSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-days',
+      '2',
+      '-subj',
+      `/CN=${host}`,
+      '-addext',
+      `subjectAltName=DNS:${host}`,
+      '-keyout',
+      keyFile,
+      '-out',
+      file,
+    ],
+    { stdio: 'ignore' },
+  )
   return { key: readFileSync(keyFile), cert: readFileSync(file), file }
 }

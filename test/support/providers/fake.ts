@@ -1,5 +1,6 @@
-// A provider as the tests need one: a raw TCP server on the loopback whose every byte and pause is scripted, and which records
-// exactly what it received. Node's own HTTP server would tidy up the very things that are tested here.
+// A provider as the tests need one: a raw TCP server on the loopback whose every byte and pause is
+// scripted, and which records exactly what it received. Node's own HTTP server would tidy up the
+// very things that are tested here.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
@@ -16,10 +17,15 @@ export type Received = {
   body: Buffer
   sha256: string
   trailers: string[]
-  /** Which connection it came on, counted from 1, and the how-manieth request on that connection it was. */
+  /**
+   * Which connection it came on, counted from 1, and the how-manieth request on that connection it
+   * was.
+   */
   connection: number
   turn: number
-  /** Monotonic milliseconds: the head, the last byte of the body (null while it is still coming). */
+  /**
+   * Monotonic milliseconds: the head, the last byte of the body (null while it is still coming).
+   */
   headAt: number
   bodyAt: number | null
   /** Whether the other side closed the connection before the script was through. */
@@ -58,7 +64,11 @@ export type FakeProvider = {
 }
 
 /** A plain answer with a length. */
-export function answer(status: number, headers: Record<string, string>, body: string | Buffer = ''): Script {
+export function answer(
+  status: number,
+  headers: Record<string, string>,
+  body: string | Buffer = '',
+): Script {
   return async (call) => {
     await call.body()
     const bytes = Buffer.from(body)
@@ -165,7 +175,8 @@ function serve(socket: Socket, connection: number, requests: Received[], script:
         parts.push(await take(size))
         await take(2)
       }
-      for (let line = await until('\r\n'); line !== ''; line = await until('\r\n')) received.trailers.push(...fields(line))
+      for (let line = await until('\r\n'); line !== ''; line = await until('\r\n'))
+        received.trailers.push(...fields(line))
     } else if (length !== null) parts.push(await take(Number(length)))
     const body = Buffer.concat(parts)
     received.body = body
@@ -201,15 +212,22 @@ function serve(socket: Socket, connection: number, requests: Received[], script:
         socket,
         body: () => body,
         gone: () => gone,
-        write: (bytes) => void (socket.writable && socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)),
-        pause: (milliseconds) => Promise.race([sleep(milliseconds, undefined, { ref: false }), gone]),
-        reset: () => void (socket instanceof TLSSocket ? socket.destroy() : socket.resetAndDestroy()),
+        write: (bytes) =>
+          void (
+            socket.writable &&
+            socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
+          ),
+        pause: (milliseconds) =>
+          Promise.race([sleep(milliseconds, undefined, { ref: false }), gone]),
+        reset: () =>
+          void (socket instanceof TLSSocket ? socket.destroy() : socket.resetAndDestroy()),
       })
       done = true
       await body
     }
   }
-  // The connection closing in the middle of anything ends the conversation; scripts that expect it look at `gone`.
+  // The connection closing in the middle of anything ends the conversation; scripts that expect it
+  // look at `gone`.
   run().catch(() => {})
 }
 
@@ -220,6 +238,7 @@ function fields(line: string): [string, string] {
 
 /** The value of a header in a raw list (name in lower case), or null. */
 export function headerOf(rawHeaders: string[], name: string): string | null {
-  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]!.toLowerCase() === name) return rawHeaders[i + 1]!
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]!.toLowerCase() === name) return rawHeaders[i + 1]!
   return null
 }

@@ -1,4 +1,5 @@
-// TABLE of answers that a provider can give, each with what must arrive at the caller. Bodies are the wire bytes, compressed ones included.
+// TABLE of answers that a provider can give, each with what must arrive at the caller. Bodies are
+// the wire bytes, compressed ones included.
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { answer, chunk, head, type Script } from './fake.ts'
 
@@ -12,7 +13,11 @@ export type Scripted = {
   trailers?: string[]
 }
 
-const JSON_ANSWER = JSON.stringify({ id: 'resp_1', choices: [{ message: { content: 'Grüße 🙂' } }], usage: { prompt_tokens: 11, completion_tokens: 7 } })
+const JSON_ANSWER = JSON.stringify({
+  id: 'resp_1',
+  choices: [{ message: { content: 'Grüße 🙂' } }],
+  usage: { prompt_tokens: 11, completion_tokens: 7 },
+})
 const SSE = [
   'data: {"choices":[{"delta":{"content":"Hel"}}]}\n\n',
   ': keep-alive\n\n',
@@ -20,11 +25,24 @@ const SSE = [
   'data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}\n\n',
   'data: [DONE]\n\n',
 ]
-const ARRAY = ['[{"candidates":[{"content":{"parts":[{"text":"a"}]}}]}', ',\r\n', '{"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":2}}', ']']
-export const BINARY = Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * 7919 + (i >> 8)) & 0xff))
+const ARRAY = [
+  '[{"candidates":[{"content":{"parts":[{"text":"a"}]}}]}',
+  ',\r\n',
+  '{"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":2}}',
+  ']',
+]
+export const BINARY = Buffer.from(
+  Array.from({ length: 70_000 }, (_, i) => (i * 7919 + (i >> 8)) & 0xff),
+)
 
 /** A chunked answer in the given pieces, one write each. */
-export function chunked(status: number, headers: string[], pieces: (string | Buffer)[], trailers: string[] = [], gap = 0): Script {
+export function chunked(
+  status: number,
+  headers: string[],
+  pieces: (string | Buffer)[],
+  trailers: string[] = [],
+  gap = 0,
+): Script {
   return async (call) => {
     await call.body()
     call.write(head(status, [...headers, 'Transfer-Encoding', 'chunked']))
@@ -38,37 +56,121 @@ export function chunked(status: number, headers: string[], pieces: (string | Buf
   }
 }
 
-function counted(name: string, status: number, headers: Record<string, string>, body: string | Buffer): Scripted {
-  return { name, script: answer(status, headers, body), status, headers: Object.entries(headers).flat(), body: Buffer.from(body) }
+function counted(
+  name: string,
+  status: number,
+  headers: Record<string, string>,
+  body: string | Buffer,
+): Scripted {
+  return {
+    name,
+    script: answer(status, headers, body),
+    status,
+    headers: Object.entries(headers).flat(),
+    body: Buffer.from(body),
+  }
 }
 
-function streamed(name: string, headers: string[], pieces: (string | Buffer)[], trailers?: string[]): Scripted {
+function streamed(
+  name: string,
+  headers: string[],
+  pieces: (string | Buffer)[],
+  trailers?: string[],
+): Scripted {
   const body = Buffer.concat(pieces.map((piece) => Buffer.from(piece)))
-  return { name, script: chunked(200, headers, pieces, trailers), status: 200, headers, body, ...(trailers ? { trailers } : {}) }
+  return {
+    name,
+    script: chunked(200, headers, pieces, trailers),
+    status: 200,
+    headers,
+    body,
+    ...(trailers ? { trailers } : {}),
+  }
 }
 
 const json = { 'Content-Type': 'application/json' }
 
 export const SCRIPTED: Scripted[] = [
-  counted('JSON', 200, { ...json, 'X-Ratelimit-Remaining-Requests': '99', Date: 'Sat, 01 Jan 2022 00:00:00 GMT' }, JSON_ANSWER),
+  counted(
+    'JSON',
+    200,
+    { ...json, 'X-Ratelimit-Remaining-Requests': '99', Date: 'Sat, 01 Jan 2022 00:00:00 GMT' },
+    JSON_ANSWER,
+  ),
   counted('empty body', 200, { 'X-Nothing': '' }, ''),
-  counted('gzip', 200, { ...json, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' }, gzipSync(JSON_ANSWER)),
+  counted(
+    'gzip',
+    200,
+    { ...json, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' },
+    gzipSync(JSON_ANSWER),
+  ),
   counted('br', 200, { ...json, 'Content-Encoding': 'br' }, brotliCompressSync(JSON_ANSWER)),
   counted('zstd', 200, { ...json, 'Content-Encoding': 'zstd' }, zstdCompressSync(JSON_ANSWER)),
-  counted('binary', 200, { 'Content-Type': 'audio/mpeg', ETag: '"x"', 'Accept-Ranges': 'bytes' }, BINARY),
-  counted('partial content', 206, { 'Content-Type': 'video/mp4', 'Content-Range': 'bytes 0-3/100' }, Buffer.from([0, 255, 13, 10])),
-  counted('created', 201, { ...json, 'X-Goog-Upload-URL': 'https://example.test/upload?id=1' }, '{}'),
+  counted(
+    'binary',
+    200,
+    { 'Content-Type': 'audio/mpeg', ETag: '"x"', 'Accept-Ranges': 'bytes' },
+    BINARY,
+  ),
+  counted(
+    'partial content',
+    206,
+    { 'Content-Type': 'video/mp4', 'Content-Range': 'bytes 0-3/100' },
+    Buffer.from([0, 255, 13, 10]),
+  ),
+  counted(
+    'created',
+    201,
+    { ...json, 'X-Goog-Upload-URL': 'https://example.test/upload?id=1' },
+    '{}',
+  ),
   counted('not modified', 304, { ETag: '"y"' }, ''),
   counted('bad request', 400, json, '{"error":{"message":"no"}}'),
-  counted('too many requests', 429, { ...json, 'Retry-After': '7', 'Retry-After-Ms': '6500' }, '{"error":{"message":"slow down"}}'),
-  counted('unavailable', 503, { ...json, 'Retry-After': 'Fri, 31 Dec 2027 23:59:59 GMT' }, '{"error":"overloaded"}'),
-  counted('overloaded', 529, json, '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}'),
-  streamed('SSE', ['Content-Type', 'text/event-stream; charset=utf-8', 'Cache-Control', 'no-cache'], SSE),
+  counted(
+    'too many requests',
+    429,
+    { ...json, 'Retry-After': '7', 'Retry-After-Ms': '6500' },
+    '{"error":{"message":"slow down"}}',
+  ),
+  counted(
+    'unavailable',
+    503,
+    { ...json, 'Retry-After': 'Fri, 31 Dec 2027 23:59:59 GMT' },
+    '{"error":"overloaded"}',
+  ),
+  counted(
+    'overloaded',
+    529,
+    json,
+    '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
+  ),
+  streamed(
+    'SSE',
+    ['Content-Type', 'text/event-stream; charset=utf-8', 'Cache-Control', 'no-cache'],
+    SSE,
+  ),
   streamed('JSON array stream', ['Content-Type', 'application/json'], ARRAY),
-  streamed('gzip SSE', ['Content-Type', 'text/event-stream', 'Content-Encoding', 'gzip'], [gzipSync(SSE.join(''))]),
-  streamed('chunked binary', ['Content-Type', 'application/octet-stream'], [BINARY.subarray(0, 1), BINARY.subarray(1, 65_536), BINARY.subarray(65_536)]),
-  streamed('trailers', ['Content-Type', 'text/plain', 'Trailer', 'X-Checksum'], ['with a tail'], ['X-Checksum', 'abc']),
-  streamed('repeated headers', ['Link', '<a>; rel=x', 'Link', '<b>; rel=y', 'X-Odd-CASE', 'Kept'], ['{}']),
+  streamed(
+    'gzip SSE',
+    ['Content-Type', 'text/event-stream', 'Content-Encoding', 'gzip'],
+    [gzipSync(SSE.join(''))],
+  ),
+  streamed(
+    'chunked binary',
+    ['Content-Type', 'application/octet-stream'],
+    [BINARY.subarray(0, 1), BINARY.subarray(1, 65_536), BINARY.subarray(65_536)],
+  ),
+  streamed(
+    'trailers',
+    ['Content-Type', 'text/plain', 'Trailer', 'X-Checksum'],
+    ['with a tail'],
+    ['X-Checksum', 'abc'],
+  ),
+  streamed(
+    'repeated headers',
+    ['Link', '<a>; rel=x', 'Link', '<b>; rel=y', 'X-Odd-CASE', 'Kept'],
+    ['{}'],
+  ),
   {
     name: 'until close',
     status: 200,

@@ -8,8 +8,8 @@ import { OWN_LIMITS } from './limits.ts'
 import { fileSource } from './source.ts'
 
 /**
- * Writes every file of an export that is not a page under `folder`, at the paths to which the document links. Their names have passed the
- * archive's checks: none leads out of the folder.
+ * Writes every file of an export that is not a page under `folder`, at the paths to which the
+ * document links. Their names have passed the archive's checks: none leads out of the folder.
  *
  * @param path the archive
  * @returns how many files were written

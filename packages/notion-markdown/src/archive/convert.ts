@@ -1,15 +1,30 @@
-// A file → one document: everything between the bytes of an upload and the text of the answer. An archive's pages can be
-// converted by several processes, each its share (`convertShare`), and are joined by one (`joinShares`).
+// A file → one document: everything between the bytes of an upload and the text of the answer. An
+// archive's pages can be converted by several processes, each its share (`convertShare`), and are
+// joined by one (`joinShares`).
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodeHtml } from '../decode.ts'
-import { convertDatabase, convertPage, convertSitemap, failedPage, joinDocument, type ConvertedPage, type DocumentOptions } from '../document.ts'
+import {
+  convertDatabase,
+  convertPage,
+  convertSitemap,
+  failedPage,
+  joinDocument,
+  type ConvertedPage,
+  type DocumentOptions,
+} from '../document.ts'
 import type { Archive, Warning } from '../links.ts'
 import { collectYoung } from './collect-young.ts'
 import { checkDensity } from './density.ts'
 import type { Database } from '../csv.ts'
-import { findDatabases, pagesByTitle, readDatabase, type PagesByTitle, type StoredDatabase } from './databases.ts'
+import {
+  findDatabases,
+  pagesByTitle,
+  readDatabase,
+  type PagesByTitle,
+  type StoredDatabase,
+} from './databases.ts'
 import { openExport, unpackParts, type ExportPage, type NotionExport } from './export.ts'
 import { InvalidArchive, type ArchiveFault } from './invalid-archive.ts'
 import type { ArchiveLimits } from './limits.ts'
@@ -26,11 +41,16 @@ export interface ConvertOptions extends DocumentOptions {
   fileName: string
   /** Limits on an archive. Default: those of an upload. */
   limits?: Partial<ArchiveLimits>
-  /** A folder of this conversion's own for what does not fit into memory. Default: a temporary one. */
+  /**
+   * A folder of this conversion's own for what does not fit into memory. Default: a temporary one.
+   */
   scratch?: string
 }
 
-/** One process's share of an archive's pages: those whose number leaves `index` when divided by `of`. */
+/**
+ * One process's share of an archive's pages: those whose number leaves `index` when divided by
+ * `of`.
+ */
 export interface Share {
   index: number
   of: number
@@ -38,7 +58,10 @@ export interface Share {
   isUnpacked?: boolean
 }
 
-/** Called when the pages are known, and after each one. `done` counts the pages of the share, `total` those of the whole file. */
+/**
+ * Called when the pages are known, and after each one. `done` counts the pages of the share,
+ * `total` those of the whole file.
+ */
 export type OnPage = (done: number, total: number) => void
 
 /** What a conversion came to. */
@@ -60,7 +83,11 @@ const ID_INSIDE = /<article\s(?:[^<>]*?\s)?id=["']?([0-9a-f-]{32,36})\b/i
  *
  * @throws InvalidArchive
  */
-export async function convertFile(options: ConvertOptions, write: Write, onPage?: OnPage): Promise<Converted> {
+export async function convertFile(
+  options: ConvertOptions,
+  write: Write,
+  onPage?: OnPage,
+): Promise<Converted> {
   if (options.kind === 'html') return convertSingle(options, write)
   const scratch = options.scratch ?? (await mkdtemp(join(tmpdir(), 'notion-markdown-')))
   try {
@@ -72,8 +99,19 @@ export async function convertFile(options: ConvertOptions, write: Write, onPage?
 }
 
 async function convertSingle(options: ConvertOptions, write: Write): Promise<Converted> {
-  const page = convertPage(decoded(await readFile(options.path), options.fileName), options.fileName, null)
-  for await (const piece of joinDocument([page.summary], (path) => path, -1, () => page.markdown, options)) await write(piece)
+  const page = convertPage(
+    decoded(await readFile(options.path), options.fileName),
+    options.fileName,
+    null,
+  )
+  for await (const piece of joinDocument(
+    [page.summary],
+    (path) => path,
+    -1,
+    () => page.markdown,
+    options,
+  ))
+    await write(piece)
   return { pages: 1, failed: 0, warnings: page.summary.warnings.length }
 }
 
@@ -84,12 +122,16 @@ async function convertSingle(options: ConvertOptions, write: Write): Promise<Con
  */
 export async function checkArchive(options: ConvertOptions & { scratch: string }): Promise<void> {
   await using source = await fileSource(options.path)
-  await using _ = await openExport(source, { scratch: options.scratch, fileName: options.fileName, ...(options.limits && { limits: options.limits }) })
+  await using _ = await openExport(source, {
+    scratch: options.scratch,
+    fileName: options.fileName,
+    ...(options.limits && { limits: options.limits }),
+  })
 }
 
 /**
- * Inflates an archive's large parts into the scratch folder, as far as converting needs them, for shares that are `unpacked`. Processes that do so at
- * once divide the parts among them.
+ * Inflates an archive's large parts into the scratch folder, as far as converting needs them, for
+ * shares that are `unpacked`. Processes that do so at once divide the parts among them.
  *
  * @throws InvalidArchive
  */
@@ -103,14 +145,25 @@ export async function unpackArchive(options: ConvertOptions & { scratch: string 
  *
  * @throws InvalidArchive
  */
-export async function convertShare(options: ConvertOptions & { scratch: string }, share: Share, onPage?: OnPage): Promise<void> {
+export async function convertShare(
+  options: ConvertOptions & { scratch: string },
+  share: Share,
+  onPage?: OnPage,
+): Promise<void> {
   await using source = await fileSource(options.path)
   const { scratch, fileName, limits } = options
-  await using opened = await openExport(source, { scratch, fileName, ...(limits && { limits }), ...(share.isUnpacked && { unpacked: scratch }) })
+  await using opened = await openExport(source, {
+    scratch,
+    fileName,
+    ...(limits && { limits }),
+    ...(share.isUnpacked && { unpacked: scratch }),
+  })
   await using shelf = await writeShelf(options.scratch, share.index)
   const context = await contextOf(opened)
   const pages = [...opened.pages, ...context.unlisted]
-  const mine = pages.map((page, number) => ({ page, number })).filter(({ number }) => number % share.of === share.index)
+  const mine = pages
+    .map((page, number) => ({ page, number }))
+    .filter(({ number }) => number % share.of === share.index)
   onPage?.(0, pages.length)
   for (const [done, { page, number }] of mine.entries()) {
     const converted = await convertOne(opened, page, context)
@@ -125,7 +178,10 @@ export async function convertShare(options: ConvertOptions & { scratch: string }
 /** What the conversion of one page needs to know of all. */
 interface Context {
   archive: Archive
-  /** The databases that have no page of their own: each becomes one, unless a page turns out to show it. */
+  /**
+   * The databases that have no page of their own: each becomes one, unless a page turns out to show
+   * it.
+   */
   unlisted: readonly StoredDatabase[]
   databases: ReadonlyMap<string, StoredDatabase>
   titles: PagesByTitle
@@ -134,40 +190,85 @@ interface Context {
 async function contextOf(opened: NotionExport): Promise<Context> {
   const databases = findDatabases(opened)
   const { archive, unlisted } = await archiveOf(opened, databases)
-  return { archive, unlisted, databases, titles: databases.size === 0 ? new Map() : pagesByTitle(opened) }
+  return {
+    archive,
+    unlisted,
+    databases,
+    titles: databases.size === 0 ? new Map() : pagesByTitle(opened),
+  }
 }
 
-/** TABLE of the faults of one page that leave the others as they are. A page that is not what the archive announces makes all of it suspect. */
-const OF_ONE_PAGE: ReadonlySet<ArchiveFault> = new Set(['page_too_dense', 'damaged_data', 'truncated_data'])
+/**
+ * TABLE of the faults of one page that leave the others as they are. A page that is not what the
+ * archive announces makes all of it suspect.
+ */
+const OF_ONE_PAGE: ReadonlySet<ArchiveFault> = new Set([
+  'page_too_dense',
+  'damaged_data',
+  'truncated_data',
+])
 
 /** Converts one page; one that cannot be keeps its place. */
-async function convertOne(opened: NotionExport, page: ExportPage | StoredDatabase, context: Context): Promise<ConvertedPage> {
+async function convertOne(
+  opened: NotionExport,
+  page: ExportPage | StoredDatabase,
+  context: Context,
+): Promise<ConvertedPage> {
   try {
-    return 'stored' in page ? await databasePage(opened, page, context) : await exportPage(opened, page, context)
+    return 'stored' in page
+      ? await databasePage(opened, page, context)
+      : await exportPage(opened, page, context)
   } catch (error) {
     if (!(error instanceof InvalidArchive) || !OF_ONE_PAGE.has(error.fault)) throw error
     const modifiedAt = 'stored' in page ? opened.modifiedAt(page.stored) : page.modifiedAt
-    return failedPage(page.path, modifiedAt, { fault: error.fault, facts: error.facts, detail: error.detail })
+    return failedPage(page.path, modifiedAt, {
+      fault: error.fault,
+      facts: error.facts,
+      detail: error.detail,
+    })
   }
 }
 
 function missingWarnings({ missingParts }: NotionExport): Warning[] {
   const names = missingParts.map((number) => `Part-${number}`).join(', ')
-  return names === '' ? [] : [{ code: 'part_missing', page: names, detail: `The export has more parts (${names}), which the archive does not hold: their pages and files are missing.` }]
+  return names === ''
+    ? []
+    : [
+        {
+          code: 'part_missing',
+          page: names,
+          detail: `The export has more parts (${names}), which the archive does not hold: their pages and files are missing.`,
+        },
+      ]
 }
 
-async function databasePage(opened: NotionExport, stored: StoredDatabase, context: Context): Promise<ConvertedPage> {
+async function databasePage(
+  opened: NotionExport,
+  stored: StoredDatabase,
+  context: Context,
+): Promise<ConvertedPage> {
   const database = await readDatabase(opened, stored, context.titles)
-  return convertDatabase(stored.path, stored.id, opened.modifiedAt(stored.stored), { ...context.archive, database: () => database })
+  return convertDatabase(stored.path, stored.id, opened.modifiedAt(stored.stored), {
+    ...context.archive,
+    database: () => database,
+  })
 }
 
-async function exportPage(opened: NotionExport, page: ExportPage, context: Context): Promise<ConvertedPage> {
+async function exportPage(
+  opened: NotionExport,
+  page: ExportPage,
+  context: Context,
+): Promise<ConvertedPage> {
   const html = decoded(await page.read(), page.path)
-  if (page === opened.sitemap) return convertSitemap(html, page.path, page.modifiedAt, context.archive)
+  if (page === opened.sitemap)
+    return convertSitemap(html, page.path, page.modifiedAt, context.archive)
   // Most pages name none, and looking for names costs more than converting some of them.
-  const mayShow = context.databases.size > 0 && (html.includes('.csv') || html.includes('collection-content'))
+  const mayShow =
+    context.databases.size > 0 && (html.includes('.csv') || html.includes('collection-content'))
   const loaded = mayShow ? await databasesOf(html, page.path, opened, context) : undefined
-  const archive = loaded ? { ...context.archive, database: (id: string) => loaded.get(id) } : context.archive
+  const archive = loaded
+    ? { ...context.archive, database: (id: string) => loaded.get(id) }
+    : context.archive
   return convertPage(html, page.path, page.modifiedAt, archive)
 }
 
@@ -175,8 +276,19 @@ async function exportPage(opened: NotionExport, page: ExportPage, context: Conte
 const MAX_CSV_BYTES = 64 * 1024 * 1024
 
 /** The databases that a page names: by the address of their CSV, by a table's id, by its own. */
-async function databasesOf(html: string, path: string, opened: NotionExport, { databases, titles }: Context): Promise<Map<string, Database>> {
-  const ids = new Set([...html.matchAll(/([0-9a-f]{32})(?:_all)?\.csv|<div id="([0-9a-f-]{36})"[^<>]*collection-content/gi)].map(([, name, block]) => (name ?? block ?? '').replaceAll('-', '').toLowerCase()))
+async function databasesOf(
+  html: string,
+  path: string,
+  opened: NotionExport,
+  { databases, titles }: Context,
+): Promise<Map<string, Database>> {
+  const ids = new Set(
+    [
+      ...html.matchAll(
+        /([0-9a-f]{32})(?:_all)?\.csv|<div id="([0-9a-f-]{36})"[^<>]*collection-content/gi,
+      ),
+    ].map(([, name, block]) => (name ?? block ?? '').replaceAll('-', '').toLowerCase()),
+  )
   const own = ID_IN_NAME.exec(path)?.[1]?.toLowerCase()
   if (own !== undefined && html.includes('collection-content')) ids.add(own)
   const loaded = new Map<string, Database>()
@@ -190,15 +302,31 @@ async function databasesOf(html: string, path: string, opened: NotionExport, { d
 }
 
 /** Joins what `count` shares left in the scratch folder. */
-export async function joinShares(options: ConvertOptions & { scratch: string }, count: number, write: Write): Promise<Converted> {
+export async function joinShares(
+  options: ConvertOptions & { scratch: string },
+  count: number,
+  write: Write,
+): Promise<Converted> {
   await using shelves = await readShelves(options.scratch, count)
   const { summaries } = shelves
   const failures = summaries.flatMap(({ failure }) => failure ?? [])
   const [first] = failures
   // What failed came out of this very conversion: its fault is a row of the table.
-  if (first && failures.length === summaries.filter(({ sitemap }) => sitemap === undefined).length) throw new InvalidArchive(first.fault as ArchiveFault, first.facts)
-  for await (const piece of joinDocument(summaries, pathKey, shelves.sitemap, (index) => shelves.text(index), options)) await write(piece)
-  return { pages: summaries.length, failed: failures.length, warnings: summaries.reduce((sum, { warnings }) => sum + warnings.length, 0) }
+  if (first && failures.length === summaries.filter(({ sitemap }) => sitemap === undefined).length)
+    throw new InvalidArchive(first.fault as ArchiveFault, first.facts)
+  for await (const piece of joinDocument(
+    summaries,
+    pathKey,
+    shelves.sitemap,
+    (index) => shelves.text(index),
+    options,
+  ))
+    await write(piece)
+  return {
+    pages: summaries.length,
+    failed: failures.length,
+    warnings: summaries.reduce((sum, { warnings }) => sum + warnings.length, 0),
+  }
 }
 
 function decoded(bytes: Uint8Array, path: string): string {
@@ -208,7 +336,10 @@ function decoded(bytes: Uint8Array, path: string): string {
 }
 
 /** What the pages of an export can find out about one another and about the files beside them. */
-async function archiveOf(opened: NotionExport, databases: Context['databases']): Promise<Pick<Context, 'archive' | 'unlisted'>> {
+async function archiveOf(
+  opened: NotionExport,
+  databases: Context['databases'],
+): Promise<Pick<Context, 'archive' | 'unlisted'>> {
   const pages = new Set<string>()
   const byId = new Map<string, string>()
   for (const page of opened.pages) {
@@ -230,7 +361,10 @@ async function archiveOf(opened: NotionExport, databases: Context['databases']):
   return { archive, unlisted }
 }
 
-/** The id that a page gives itself, behind some 14 KB of styles. Only pages that somebody has renamed are asked: the exporter's have theirs in their names. */
+/**
+ * The id that a page gives itself, behind some 14 KB of styles. Only pages that somebody has
+ * renamed are asked: the exporter's have theirs in their names.
+ */
 async function idInside(page: ExportPage): Promise<string | undefined> {
   // One that cannot be read has no id: its own conversion says what is wrong with it.
   const bytes = await page.read().catch(() => new Uint8Array())

@@ -1,4 +1,5 @@
-// The databases of an export that lie in it as CSV: `Title h.csv` with a view's columns, `Title h_all.csv` with all rows.
+// The databases of an export that lie in it as CSV: `Title h.csv` with a view's columns, `Title
+// h_all.csv` with all rows.
 import { parseCsv, titleKey, type Database } from '../csv.ts'
 import { decodeHtml } from '../decode.ts'
 import type { NotionExport } from './export.ts'
@@ -27,12 +28,20 @@ export function findDatabases(opened: NotionExport): ReadonlyMap<string, StoredD
     const [, name, all] = NAME.exec(stored) ?? []
     const id = name?.toLowerCase()
     if (id === undefined || (found.get(id)?.isWhole ?? false)) continue
-    found.set(id, { id, path: stored.replace(/_all\.csv$/i, '.csv'), stored, isWhole: all !== undefined })
+    found.set(id, {
+      id,
+      path: stored.replace(/_all\.csv$/i, '.csv'),
+      stored,
+      isWhole: all !== undefined,
+    })
   }
   return found
 }
 
-/** Pages by the folders that they lie in, and in those by what is left of their titles in their names. */
+/**
+ * Pages by the folders that they lie in, and in those by what is left of their titles in their
+ * names.
+ */
 export type PagesByTitle = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>
 
 /** Gathers the pages of an export by folder and title. */
@@ -42,7 +51,12 @@ export function pagesByTitle(opened: NotionExport): PagesByTitle {
     const key = pathKey(path)
     const slash = key.lastIndexOf('/')
     const folder = key.slice(0, Math.max(0, slash))
-    const title = titleKey(key.slice(slash + 1).replace(/\.html?$/i, '').replace(/(?:^|[ _-])[0-9a-f]{32}$/i, ''))
+    const title = titleKey(
+      key
+        .slice(slash + 1)
+        .replace(/\.html?$/i, '')
+        .replace(/(?:^|[ _-])[0-9a-f]{32}$/i, ''),
+    )
     const titles = folders.get(folder) ?? new Map<string, string[]>()
     folders.set(folder, titles)
     const same = titles.get(title)
@@ -60,13 +74,18 @@ const CUT = { most: 50, least: 20 }
  *
  * @throws InvalidArchive
  */
-export async function readDatabase(opened: NotionExport, { path, stored }: StoredDatabase, pages: PagesByTitle): Promise<Database> {
+export async function readDatabase(
+  opened: NotionExport,
+  { path, stored }: StoredDatabase,
+  pages: PagesByTitle,
+): Promise<Database> {
   const pieces: Uint8Array[] = []
   for await (const piece of opened.readFile(stored)) pieces.push(piece)
   const rows = parseCsv(decodeHtml(Buffer.concat(pieces)))
   const name = pathKey(path).replace(/\.csv$/i, '')
   const beside = name.slice(0, Math.max(0, name.lastIndexOf('/')))
-  const titles = pages.get(name) ?? pages.get(name.replace(/[ _-]?[0-9a-f]{32}$/i, '')) ?? pages.get(beside)
+  const titles =
+    pages.get(name) ?? pages.get(name.replace(/[ _-]?[0-9a-f]{32}$/i, '')) ?? pages.get(beside)
   const taken = new Map<string, number>()
   const pagesFor = (key: string): readonly string[] => titles?.get(key) ?? []
   return {

@@ -1,8 +1,9 @@
 import { InvalidArchive } from './invalid-archive.ts'
 
 /**
- * Tags and lines of text of one page. A block of Notion's takes at least 60 bytes, so a page of ten megabytes has some 300,000; what has five
- * times as many would take more memory than a page is worth.
+ * Tags and lines of text of one page. A block of Notion's takes at least 60 bytes, so a page of ten
+ * megabytes has some 300,000; what has five times as many would take more memory than a page is
+ * worth.
  */
 const MOST = 1_500_000
 

@@ -15,9 +15,10 @@ const LONGEST_COMMENT = 0xffff
 /**
  * Finds and reads the one record that ends an archive (APPNOTE 6.3.10, 4.3.14 to 4.3.16).
  *
- * Readers disagree about which record counts where there are several: some take the last, some the first whose comment fits, some do not
- * look at the comment at all. So there must be exactly one that reaches the end of the file, no signature of another after it, and the
- * directory must end exactly where the end records start.
+ * Readers disagree about which record counts where there are several: some take the last, some the
+ * first whose comment fits, some do not look at the comment at all. So there must be exactly one
+ * that reaches the end of the file, no signature of another after it, and the directory must end
+ * exactly where the end records start.
  *
  * @throws InvalidArchive
  */
@@ -38,9 +39,14 @@ export async function readEnd(source: ByteSource): Promise<EndRecord> {
   const locatorAt = at - SIZE.locator64
   const has64 = locatorAt >= 0 && tail.readUInt32LE(locatorAt) === SIGNATURE.locator64
   const end64 = has64 ? read64(tail, tailAt, locatorAt, end) : { ...end, at: tailAt + at }
-  if (end64.disk !== 0 || end64.directoryDisk !== 0 || end64.entriesHere !== end64.entries) throw new InvalidArchive('multi_disk')
+  if (end64.disk !== 0 || end64.directoryDisk !== 0 || end64.entriesHere !== end64.entries)
+    throw new InvalidArchive('multi_disk')
   await checkDirectory(source, end64, end64.at)
-  return { entries: end64.entries, directoryAt: end64.directoryAt, directorySize: end64.directorySize }
+  return {
+    entries: end64.entries,
+    directoryAt: end64.directoryAt,
+    directorySize: end64.directorySize,
+  }
 }
 
 /** Where in the tail the end record is. */
@@ -49,7 +55,8 @@ function findEnd(tail: Buffer): number {
   let last = -1
   for (let at = tail.indexOf(END); at >= 0; at = tail.indexOf(END, at + 1)) {
     last = at
-    if (at + SIZE.end <= tail.length && at + SIZE.end + tail.readUInt16LE(at + 20) === tail.length) claims.push(at)
+    if (at + SIZE.end <= tail.length && at + SIZE.end + tail.readUInt16LE(at + 20) === tail.length)
+      claims.push(at)
   }
   if (last < 0) throw new InvalidArchive('no_end')
   if (claims.length > 1) throw new InvalidArchive('ambiguous_end')
@@ -57,17 +64,28 @@ function findEnd(tail: Buffer): number {
   if (claims.length === 1) throw new InvalidArchive('end_in_comment')
   if (last + SIZE.end > tail.length) throw new InvalidArchive('cut_end')
   const excess = tail.length - (last + SIZE.end + tail.readUInt16LE(last + 20))
-  throw excess < 0 ? new InvalidArchive('cut_end') : new InvalidArchive('trailing_bytes', { n: excess })
+  throw excess < 0
+    ? new InvalidArchive('cut_end')
+    : new InvalidArchive('trailing_bytes', { n: excess })
 }
 
-type End = Record<'disk' | 'directoryDisk' | 'entriesHere' | 'entries' | 'directorySize' | 'directoryAt', number>
+type End = Record<
+  'disk' | 'directoryDisk' | 'entriesHere' | 'entries' | 'directorySize' | 'directoryAt',
+  number
+>
 
-/** The ZIP64 end record, which must lie directly before its locator and say the same as the plain one wherever that says anything. */
+/**
+ * The ZIP64 end record, which must lie directly before its locator and say the same as the plain
+ * one wherever that says anything.
+ */
 function read64(tail: Buffer, tailAt: number, locatorAt: number, end: End): End & { at: number } {
-  if (tail.readUInt32LE(locatorAt + 4) !== 0 || tail.readUInt32LE(locatorAt + 16) > 1) throw new InvalidArchive('multi_disk')
+  if (tail.readUInt32LE(locatorAt + 4) !== 0 || tail.readUInt32LE(locatorAt + 16) > 1)
+    throw new InvalidArchive('multi_disk')
   const at = locatorAt - SIZE.end64
-  if (at < 0 || uint64(tail, locatorAt + 8) !== tailAt + at) throw new InvalidArchive('zip64_locator')
-  if (tail.readUInt32LE(at) !== SIGNATURE.end64 || uint64(tail, at + 4) !== SIZE.end64 - 12) throw new InvalidArchive('zip64_end')
+  if (at < 0 || uint64(tail, locatorAt + 8) !== tailAt + at)
+    throw new InvalidArchive('zip64_locator')
+  if (tail.readUInt32LE(at) !== SIGNATURE.end64 || uint64(tail, at + 4) !== SIZE.end64 - 12)
+    throw new InvalidArchive('zip64_end')
   const end64 = {
     disk: tail.readUInt32LE(at + 16),
     directoryDisk: tail.readUInt32LE(at + 20),
@@ -76,20 +94,31 @@ function read64(tail: Buffer, tailAt: number, locatorAt: number, end: End): End 
     directorySize: uint64(tail, at + 40),
     directoryAt: uint64(tail, at + 48),
   }
-  const agrees = (field: keyof End, saturated: number) => end[field] === saturated || end[field] === end64[field]
+  const agrees = (field: keyof End, saturated: number) =>
+    end[field] === saturated || end[field] === end64[field]
   const small: (keyof End)[] = ['disk', 'directoryDisk', 'entriesHere', 'entries']
   const large: (keyof End)[] = ['directorySize', 'directoryAt']
-  if (!small.every((field) => agrees(field, SATURATED.uint16)) || !large.every((field) => agrees(field, SATURATED.uint32))) {
+  if (
+    !small.every((field) => agrees(field, SATURATED.uint16)) ||
+    !large.every((field) => agrees(field, SATURATED.uint32))
+  ) {
     throw new InvalidArchive('zip64_disagrees')
   }
   return { ...end64, at: tailAt + at }
 }
 
-/** The directory must end where the end records start: everything else leaves bytes that one reader sees and another does not. */
+/**
+ * The directory must end where the end records start: everything else leaves bytes that one reader
+ * sees and another does not.
+ */
 async function checkDirectory(source: ByteSource, end: End, endAt: number): Promise<void> {
   const gap = endAt - (end.directoryAt + end.directorySize)
   if (gap < 0) throw new InvalidArchive('directory_outside')
   if (gap === 0) return
-  const shifted = end.directorySize >= 4 ? await source.read(endAt - end.directorySize, 4) : new Uint8Array(4)
-  throw new InvalidArchive(asBuffer(shifted).readUInt32LE(0) === SIGNATURE.central ? 'leading_bytes' : 'directory_gap', { n: gap })
+  const shifted =
+    end.directorySize >= 4 ? await source.read(endAt - end.directorySize, 4) : new Uint8Array(4)
+  throw new InvalidArchive(
+    asBuffer(shifted).readUInt32LE(0) === SIGNATURE.central ? 'leading_bytes' : 'directory_gap',
+    { n: gap },
+  )
 }

@@ -29,17 +29,25 @@ const BEST_DEFLATE = 1032
 
 /** Host systems whose attributes are those of DOS: FAT, NTFS (two numbers), VFAT. */
 const DOS_HOSTS = new Set([0, 10, 11, 14])
-/** Volume label, device. (Windows' own bit for links stands on every file that a cloud drive keeps, so it says nothing.) */
+/**
+ * Volume label, device. (Windows' own bit for links stands on every file that a cloud drive keeps,
+ * so it says nothing.)
+ */
 const DOS_SPECIAL = 0x08 | 0x40
 const UNIX = { type: 0xf000, folder: 0x4000, file: 0x8000, link: 0xa000 }
 
 /**
- * Reads the directory's record at `at`, and everything that can be checked without looking at the entry itself.
+ * Reads the directory's record at `at`, and everything that can be checked without looking at the
+ * entry itself.
  *
  * @param number the entry's place in the directory, from 1, for the sentence
  * @throws InvalidArchive
  */
-export function readEntryHeader(directory: Buffer, at: number, number: number): { header: EntryHeader; next: number } {
+export function readEntryHeader(
+  directory: Buffer,
+  at: number,
+  number: number,
+): { header: EntryHeader; next: number } {
   if (at + SIZE.central > directory.length || directory.readUInt32LE(at) !== SIGNATURE.central) {
     throw new InvalidArchive('directory_record', { n: number })
   }
@@ -57,9 +65,14 @@ export function readEntryHeader(directory: Buffer, at: number, number: number): 
   checkName(path)
   if (path !== plainName) checkName(plainName)
 
-  const stated = [directory.readUInt32LE(at + 24), directory.readUInt32LE(at + 20), directory.readUInt32LE(at + 42)]
+  const stated = [
+    directory.readUInt32LE(at + 24),
+    directory.readUInt32LE(at + 20),
+    directory.readUInt32LE(at + 42),
+  ]
   const [size, packedSize, headerAt] = widen(stated, extra.get(FIELD.zip64), path)
-  if (directory.readUInt16LE(at + 34) !== 0) throw new InvalidArchive('entry_on_disk', { name: path })
+  if (directory.readUInt16LE(at + 34) !== 0)
+    throw new InvalidArchive('entry_on_disk', { name: path })
   const header: EntryHeader = {
     path,
     isFolder: path.endsWith('/'),
@@ -79,7 +92,10 @@ export function readEntryHeader(directory: Buffer, at: number, number: number): 
 
 const NO_FIELDS: ReadonlyMap<number, Buffer> = new Map()
 
-/** A field list (APPNOTE 4.5) by number. The first of a number counts, unless it is one that matters: then it must be alone. */
+/**
+ * A field list (APPNOTE 4.5) by number. The first of a number counts, unless it is one that
+ * matters: then it must be alone.
+ */
 export function readExtra(extra: Buffer, name: string): ReadonlyMap<number, Buffer> {
   if (extra.length === 0) return NO_FIELDS
   const fields = new Map<number, Buffer>()
@@ -98,17 +114,26 @@ export function readExtra(extra: Buffer, name: string): ReadonlyMap<number, Buff
 }
 
 /** The name in the Unicode Path field (APPNOTE 4.6.9), if it is there and belongs to this name. */
-export function readUnicodePath(extra: ReadonlyMap<number, Buffer>, rawName: Buffer): string | undefined {
+export function readUnicodePath(
+  extra: ReadonlyMap<number, Buffer>,
+  rawName: Buffer,
+): string | undefined {
   const field = extra.get(FIELD.unicodePath)
-  if (!field || field.length < 5 || field[0] !== 1 || field.readUInt32LE(1) !== crc32(rawName)) return undefined
+  if (!field || field.length < 5 || field[0] !== 1 || field.readUInt32LE(1) !== crc32(rawName))
+    return undefined
   return decodeName(field.subarray(5), true)
 }
 
 /**
- * Replaces every number that does not fit 32 bits by the one in the ZIP64 field (APPNOTE 4.5.3). By the letter the field holds just those;
- * some writers put the others there too, which is fine as long as they say the same.
+ * Replaces every number that does not fit 32 bits by the one in the ZIP64 field (APPNOTE 4.5.3). By
+ * the letter the field holds just those; some writers put the others there too, which is fine as
+ * long as they say the same.
  */
-export function widen(stated: readonly number[], field: Buffer | undefined, name: string): number[] {
+export function widen(
+  stated: readonly number[],
+  field: Buffer | undefined,
+  name: string,
+): number[] {
   const needed = stated.filter((value) => value === SATURATED.uint32).length
   const length = field?.length ?? 0
   const hasOthers = length > needed * 8 + 4
@@ -121,7 +146,8 @@ export function widen(stated: readonly number[], field: Buffer | undefined, name
     }
     const own = uint64(field, at)
     at += 8
-    if (value !== SATURATED.uint32 && value !== own) throw new InvalidArchive('zip64_field', { name })
+    if (value !== SATURATED.uint32 && value !== own)
+      throw new InvalidArchive('zip64_field', { name })
     return own
   })
   // Four more bytes are the number of the disk, which is 0.
@@ -130,23 +156,37 @@ export function widen(stated: readonly number[], field: Buffer | undefined, name
   return wide
 }
 
-/** Only plain files and folders. The upper half of the attributes is a Unix mode on every system that sets it. */
-function checkKind({ path, isFolder, size, packedSize }: EntryHeader, host: number, attributes: number): void {
+/**
+ * Only plain files and folders. The upper half of the attributes is a Unix mode on every system
+ * that sets it.
+ */
+function checkKind(
+  { path, isFolder, size, packedSize }: EntryHeader,
+  host: number,
+  attributes: number,
+): void {
   const type = (attributes >>> 16) & UNIX.type
   if (type === UNIX.link) throw new InvalidArchive('symlink', { name: path })
-  if (type !== 0 && type !== (isFolder ? UNIX.folder : UNIX.file)) throw new InvalidArchive('special_file', { name: path })
-  if (DOS_HOSTS.has(host) && (attributes & DOS_SPECIAL) !== 0) throw new InvalidArchive('special_file', { name: path })
+  if (type !== 0 && type !== (isFolder ? UNIX.folder : UNIX.file))
+    throw new InvalidArchive('special_file', { name: path })
+  if (DOS_HOSTS.has(host) && (attributes & DOS_SPECIAL) !== 0)
+    throw new InvalidArchive('special_file', { name: path })
   // An empty deflate stream takes two bytes.
-  if (isFolder && (size > 0 || packedSize > 2)) throw new InvalidArchive('folder_with_data', { name: path })
+  if (isFolder && (size > 0 || packedSize > 2))
+    throw new InvalidArchive('folder_with_data', { name: path })
 }
 
 /** Encryption, method and whether the sizes can be true. */
 function checkCoding({ path, flags, method, size, packedSize, crc }: EntryHeader): void {
   const name = path
-  if ((flags & (FLAG.encrypted | FLAG.strong | FLAG.masked)) !== 0) throw new InvalidArchive('encrypted', { name })
+  if ((flags & (FLAG.encrypted | FLAG.strong | FLAG.masked)) !== 0)
+    throw new InvalidArchive('encrypted', { name })
   if ((flags & FLAG.patched) !== 0) throw new InvalidArchive('patched', { name })
-  if (method !== METHOD.stored && method !== METHOD.deflated) throw new InvalidArchive('method', { name, n: method })
-  if (method === METHOD.stored && size !== packedSize) throw new InvalidArchive('stored_size', { name })
-  if (size > packedSize * BEST_DEFLATE) throw new InvalidArchive('impossible_size', { name, n: size })
+  if (method !== METHOD.stored && method !== METHOD.deflated)
+    throw new InvalidArchive('method', { name, n: method })
+  if (method === METHOD.stored && size !== packedSize)
+    throw new InvalidArchive('stored_size', { name })
+  if (size > packedSize * BEST_DEFLATE)
+    throw new InvalidArchive('impossible_size', { name, n: size })
   if (size === 0 && crc !== 0) throw new InvalidArchive('empty_crc', { name })
 }

@@ -5,7 +5,15 @@ import { InvalidArchive } from './invalid-archive.ts'
 import type { ZipEntry } from './layout.ts'
 import { limitsOf, type ArchiveLimits } from './limits.ts'
 import { checkDistinct, pathKey } from './names.ts'
-import { archivesInside, findParts, missingParts, openPart, partNumber, unpackPart, type Volume } from './parts.ts'
+import {
+  archivesInside,
+  findParts,
+  missingParts,
+  openPart,
+  partNumber,
+  unpackPart,
+  type Volume,
+} from './parts.ts'
 import type { ByteSource } from './source.ts'
 import { readZip } from './zip.ts'
 
@@ -23,9 +31,15 @@ export interface ExportPage {
 
 /** A Notion export whose archive has passed every check that needs no inflating. */
 export interface NotionExport extends AsyncDisposable {
-  /** Every .html and .htm, the sitemap included, in the archive's order, parts in the order of their numbers. */
+  /**
+   * Every .html and .htm, the sitemap included, in the archive's order, parts in the order of their
+   * numbers.
+   */
   readonly pages: readonly ExportPage[]
-  /** The page that is the workspace's table of contents (`index.html` at the root or in the top folder), if there is one. */
+  /**
+   * The page that is the workspace's table of contents (`index.html` at the root or in the top
+   * folder), if there is one.
+   */
   readonly sitemap: ExportPage | null
   /** Everything else, for links to assets: the stored path by `pathKey` of it. */
   readonly files: ReadonlyMap<string, string>
@@ -47,7 +61,10 @@ export interface NotionExport extends AsyncDisposable {
 
 export interface ExportOptions {
   limits?: Partial<ArchiveLimits>
-  /** A folder for inner archives that must be inflated and are too large for memory. Default: the system's. */
+  /**
+   * A folder for inner archives that must be inflated and are too large for memory. Default: the
+   * system's.
+   */
   scratch?: string
   /** What its owner calls the archive: it may be one part of an export, taken out of it. */
   fileName?: string
@@ -56,26 +73,36 @@ export interface ExportOptions {
 }
 
 /**
- * Does once what all processes that convert an archive would do each: inflates its large parts into copies of what converting needs, or verifies them
- * where they are stored. Several processes may do so at once; each takes the parts that no other has taken.
+ * Does once what all processes that convert an archive would do each: inflates its large parts into
+ * copies of what converting needs, or verifies them where they are stored. Several processes may do
+ * so at once; each takes the parts that no other has taken.
  *
  * @param folder a new folder of the conversion's own
  * @throws InvalidArchive
  */
-export async function unpackParts(source: ByteSource, limits: Partial<ArchiveLimits> | undefined, folder: string): Promise<void> {
+export async function unpackParts(
+  source: ByteSource,
+  limits: Partial<ArchiveLimits> | undefined,
+  folder: string,
+): Promise<void> {
   const all = limitsOf(limits)
   const { parts } = await partsOf(source, all)
-  for (const [index, part] of parts.entries()) await unpackPart(source, part, index, { limits: all, isNeeded: isRead }, folder)
+  for (const [index, part] of parts.entries())
+    await unpackPart(source, part, index, { limits: all, isNeeded: isRead }, folder)
 }
 
 /**
- * Opens a Notion export: checks the archive and its parts, and lists what they contain as if all of it lay in one folder. Beyond the parts
- * and what may be the sitemap nothing is inflated before a page is read.
+ * Opens a Notion export: checks the archive and its parts, and lists what they contain as if all of
+ * it lay in one folder. Beyond the parts and what may be the sitemap nothing is inflated before a
+ * page is read.
  *
  * @param source the ZIP archive; read until `close`
  * @throws InvalidArchive for everything that is wrong with the archive
  */
-export async function openExport(source: ByteSource, options: ExportOptions = {}): Promise<NotionExport> {
+export async function openExport(
+  source: ByteSource,
+  options: ExportOptions = {},
+): Promise<NotionExport> {
   const limits = limitsOf(options.limits)
   await using stack = new AsyncDisposableStack()
   const { volumes, numbers, junk } = await openVolumes(source, limits, options, stack)
@@ -88,8 +115,14 @@ export async function openExport(source: ByteSource, options: ExportOptions = {}
   const exported = pages.map(toPage)
   const sitemap = await findSitemap(exported)
   if (!exported.some((page) => page !== sitemap)) {
-    if (listed.length === 0 && junk !== undefined) throw new InvalidArchive('only_junk', { name: junk })
-    throw whyNoPages(files.map(({ entry }) => entry.path), sitemap !== null, missing, own ?? Math.max(0, ...numbers))
+    if (listed.length === 0 && junk !== undefined)
+      throw new InvalidArchive('only_junk', { name: junk })
+    throw whyNoPages(
+      files.map(({ entry }) => entry.path),
+      sitemap !== null,
+      missing,
+      own ?? Math.max(0, ...numbers),
+    )
   }
   const byPath = new Map(files.map((file) => [file.entry.path, file]))
   const fileAt = (path: string): Listed => {
@@ -124,26 +157,50 @@ const OTHER_DOCUMENTS: readonly { readonly name: string; readonly holds: readonl
   { name: 'an OpenDocument file', holds: ['mimetype', 'content.xml'] },
 ]
 
-/** What an archive without a page is. @param part its number, where it is a part of an export alone */
-function whyNoPages(paths: readonly string[], hasSitemap: boolean, missing: readonly number[], part: number): InvalidArchive {
-  if (paths.some((path) => /\.md$/i.test(path) || isDatabaseFile(path))) return new InvalidArchive('no_pages_markdown')
+/**
+ * What an archive without a page is. @param part its number, where it is a part of an export alone
+ */
+function whyNoPages(
+  paths: readonly string[],
+  hasSitemap: boolean,
+  missing: readonly number[],
+  part: number,
+): InvalidArchive {
+  if (paths.some((path) => /\.md$/i.test(path) || isDatabaseFile(path)))
+    return new InvalidArchive('no_pages_markdown')
   if (missing.length > 0) return new InvalidArchive('part_alone', { n: part })
   const inside = archivesInside(paths)
   if (inside) return inside
   if (hasSitemap) return new InvalidArchive('only_sitemap')
-  const document = OTHER_DOCUMENTS.find(({ holds }) => holds.every((part) => paths.some((path) => path.startsWith(part))))
+  const document = OTHER_DOCUMENTS.find(({ holds }) =>
+    holds.every((part) => paths.some((path) => path.startsWith(part))),
+  )
   if (document) return new InvalidArchive('other_document', { name: document.name })
-  if (paths.length > 0 && paths.every((path) => /\.pdf$/i.test(path))) return new InvalidArchive('no_pages_pdf')
-  return new InvalidArchive(paths.some((path) => /\.csv$/i.test(path)) ? 'no_pages_markdown' : 'no_pages')
+  if (paths.length > 0 && paths.every((path) => /\.pdf$/i.test(path)))
+    return new InvalidArchive('no_pages_pdf')
+  return new InvalidArchive(
+    paths.some((path) => /\.csv$/i.test(path)) ? 'no_pages_markdown' : 'no_pages',
+  )
 }
 
-/** The entries of an archive, and which of them are its parts, checked by what the directory announces. */
-async function partsOf(source: ByteSource, limits: ArchiveLimits): Promise<{ entries: ZipEntry[]; parts: ZipEntry[] }> {
+/**
+ * The entries of an archive, and which of them are its parts, checked by what the directory
+ * announces.
+ */
+async function partsOf(
+  source: ByteSource,
+  limits: ArchiveLimits,
+): Promise<{ entries: ZipEntry[]; parts: ZipEntry[] }> {
   const entries = await readZip(source, limits)
   const parts = findParts(entries.filter(isExported))
-  if (parts.length > limits.parts) throw new InvalidArchive('too_many_parts', { n: parts.length, max: limits.parts })
-  const partBytes = parts.reduce((sum, part) => sum + (part.method === METHOD.stored ? 0 : part.size), 0)
-  if (partBytes > limits.partBytes) throw new InvalidArchive('parts_too_large', { n: partBytes, max: limits.partBytes })
+  if (parts.length > limits.parts)
+    throw new InvalidArchive('too_many_parts', { n: parts.length, max: limits.parts })
+  const partBytes = parts.reduce(
+    (sum, part) => sum + (part.method === METHOD.stored ? 0 : part.size),
+    0,
+  )
+  if (partBytes > limits.partBytes)
+    throw new InvalidArchive('parts_too_large', { n: partBytes, max: limits.partBytes })
   for (const part of parts) checkRatio('bomb_part', part, limits.partFloor, limits.ratio)
   return { entries, parts }
 }
@@ -157,10 +214,22 @@ async function openVolumes(
 ): Promise<{ volumes: Volume[]; numbers: number[]; junk: string | undefined }> {
   const { entries, parts } = await partsOf(source, limits)
   const isPart = new Set(parts)
-  const volumes: Volume[] = [{ source, files: source, entries: entries.filter((entry) => isExported(entry) && !isPart.has(entry)) }]
+  const volumes: Volume[] = [
+    {
+      source,
+      files: source,
+      entries: entries.filter((entry) => isExported(entry) && !isPart.has(entry)),
+    },
+  ]
   let left = limits.entries - entries.length
   for (const [index, part] of parts.entries()) {
-    const volume = await openPart(source, part, index, { limits: { ...limits, entries: left }, isNeeded: isRead, scratch, unpacked }, stack)
+    const volume = await openPart(
+      source,
+      part,
+      index,
+      { limits: { ...limits, entries: left }, isNeeded: isRead, scratch, unpacked },
+      stack,
+    )
     left -= volume.entries.length
     volumes.push({ ...volume, entries: volume.entries.filter(isExported) })
   }
@@ -173,10 +242,18 @@ interface Listed {
   readonly entry: ZipEntry
 }
 
-/** TABLE of what operating systems and their archivers add: resource forks, folder views, thumbnails, folder icons. */
-const JUNK = [/^__MACOSX\//, /(?:^|\/)\._[^/]*$/, /(?:^|\/)(?:\.DS_Store|Thumbs\.db|desktop\.ini|Icon\r)$/i]
+/**
+ * TABLE of what operating systems and their archivers add: resource forks, folder views,
+ * thumbnails, folder icons.
+ */
+const JUNK = [
+  /^__MACOSX\//,
+  /(?:^|\/)\._[^/]*$/,
+  /(?:^|\/)(?:\.DS_Store|Thumbs\.db|desktop\.ini|Icon\r)$/i,
+]
 
-const isExported = ({ path, isFolder }: ZipEntry) => !isFolder && !JUNK.some((pattern) => pattern.test(path))
+const isExported = ({ path, isFolder }: ZipEntry) =>
+  !isFolder && !JUNK.some((pattern) => pattern.test(path))
 
 const isPage = (path: string) => /\.html?$/i.test(path)
 
@@ -187,8 +264,9 @@ const isRead = (path: string): boolean => isPage(path) || isDatabaseFile(path)
 const SITEMAP_PATH = /^(?:[^/]+\/)?index\.html$/i
 
 /**
- * The files of all volumes. A file that several parts hold counts once if it is the same in each; sitemaps may differ (each part may list
- * the whole export or itself), and the first one stands for all.
+ * The files of all volumes. A file that several parts hold counts once if it is the same in each;
+ * sitemaps may differ (each part may list the whole export or itself), and the first one stands for
+ * all.
  */
 async function merge(volumes: readonly Volume[]): Promise<Listed[]> {
   const byKey = new Map<string, Listed>()
@@ -198,7 +276,10 @@ async function merge(volumes: readonly Volume[]): Promise<Listed[]> {
       const source = isRead(entry.path) ? needed : files
       const known = byKey.get(key)
       if (!known) byKey.set(key, { source, entry })
-      else if (!isSame(known.entry, entry) && !((await isSitemap(toPage(known))) && (await isSitemap(toPage({ source, entry }))))) {
+      else if (
+        !isSame(known.entry, entry) &&
+        !((await isSitemap(toPage(known))) && (await isSitemap(toPage({ source, entry }))))
+      ) {
         throw new InvalidArchive('parts_disagree', { name: entry.path })
       }
     }
@@ -222,12 +303,14 @@ function checkSizes(volumes: readonly Volume[], limits: ArchiveLimits): void {
       continue
     }
     checkRatio('bomb_page', entry, limits.pageFloor, limits.ratio)
-    if (size > limits.pageBytes) throw new InvalidArchive('page_too_large', { name: path, n: size, max: limits.pageBytes })
+    if (size > limits.pageBytes)
+      throw new InvalidArchive('page_too_large', { name: path, n: size, max: limits.pageBytes })
     all.size += size
     all.packedSize += packedSize
   }
   checkRatio('bomb_pages', all, limits.pagesFloor, limits.ratio)
-  if (all.size > limits.pagesBytes) throw new InvalidArchive('pages_too_large', { n: all.size, max: limits.pagesBytes })
+  if (all.size > limits.pagesBytes)
+    throw new InvalidArchive('pages_too_large', { n: all.size, max: limits.pagesBytes })
 }
 
 function checkRatio(
@@ -237,25 +320,42 @@ function checkRatio(
   ratio: number,
 ): void {
   if (size > floor && size > packedSize * ratio) {
-    throw new InvalidArchive(fault, { name: path, n: Math.round(size / Math.max(packedSize, 1)), max: ratio })
+    throw new InvalidArchive(fault, {
+      name: path,
+      n: Math.round(size / Math.max(packedSize, 1)),
+      max: ratio,
+    })
   }
 }
 
 function toPage({ source, entry }: Listed): ExportPage {
-  return { path: entry.path, modifiedAt: dosDate(entry.dosTime), size: entry.size, read: () => readEntry(source, entry) }
+  return {
+    path: entry.path,
+    modifiedAt: dosDate(entry.dosTime),
+    size: entry.size,
+    read: () => readEntry(source, entry),
+  }
 }
 
-/** How many files are looked into for a sitemap: a workspace has one, in one of very few top folders. */
+/**
+ * How many files are looked into for a sitemap: a workspace has one, in one of very few top
+ * folders.
+ */
 const SITEMAP_CANDIDATES = 8
 
 /** The shallowest candidate wins. */
 async function findSitemap(pages: readonly ExportPage[]): Promise<ExportPage | null> {
-  const candidates = pages.filter(({ path }) => SITEMAP_PATH.test(path)).sort((a, b) => a.path.split('/').length - b.path.split('/').length)
+  const candidates = pages
+    .filter(({ path }) => SITEMAP_PATH.test(path))
+    .sort((a, b) => a.path.split('/').length - b.path.split('/').length)
   for (const page of candidates.slice(0, SITEMAP_CANDIDATES)) if (await isSitemap(page)) return page
   return null
 }
 
-/** A sitemap is told by where it is and by what it is: the exporter gives every list in it an id that no page has. */
+/**
+ * A sitemap is told by where it is and by what it is: the exporter gives every list in it an id
+ * that no page has.
+ */
 async function isSitemap(page: ExportPage): Promise<boolean> {
   if (!SITEMAP_PATH.test(page.path)) return false
   const bytes = await page.read().catch(() => new Uint8Array())
@@ -263,13 +363,21 @@ async function isSitemap(page: ExportPage): Promise<boolean> {
   return /<ul[^>]*\sid=["']?id::/i.test(head)
 }
 
-/** DOS date and time: year since 1980, month, day, hour, minute, seconds / 2 in 7, 4, 5, 5, 6 and 5 bits. */
+/**
+ * DOS date and time: year since 1980, month, day, hour, minute, seconds / 2 in 7, 4, 5, 5, 6 and 5
+ * bits.
+ */
 function dosDate(packed: number): Date | null {
   const bits = (shift: number, width: number) => (packed >>> shift) & ((1 << width) - 1)
   const [year, month, day] = [1980 + bits(25, 7), bits(21, 4), bits(16, 5)]
   const [hour, minute, second] = [bits(11, 5), bits(5, 6), bits(0, 5) * 2]
   const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second))
-  const isReal = date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24 && minute < 60 && second < 60
+  const isReal =
+    date.getUTCMonth() === month - 1 &&
+    date.getUTCDate() === day &&
+    hour < 24 &&
+    minute < 60 &&
+    second < 60
   // Writers without a clock put the format's first day.
-  return isReal && (packed >>> 0) !== 0x00210000 ? date : null
+  return isReal && packed >>> 0 !== 0x00210000 ? date : null
 }

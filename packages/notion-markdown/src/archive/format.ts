@@ -17,7 +17,14 @@ export const SIZE = { local: 30, central: 46, end: 22, end64: 56, locator64: 20 
 export const METHOD = { stored: 0, deflated: 8 }
 
 /** General purpose flags (4.4.4) that change how an entry is read. */
-export const FLAG = { encrypted: 1, descriptor: 1 << 3, patched: 1 << 5, strong: 1 << 6, utf8: 1 << 11, masked: 1 << 13 }
+export const FLAG = {
+  encrypted: 1,
+  descriptor: 1 << 3,
+  patched: 1 << 5,
+  strong: 1 << 6,
+  utf8: 1 << 11,
+  masked: 1 << 13,
+}
 
 /** Extra fields (4.5.2). */
 export const FIELD = { zip64: 0x0001, unicodePath: 0x7075 }
@@ -30,7 +37,9 @@ export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** @returns the number at `at`; what cannot be held exactly is beyond the size of every file anyway */
+/**
+ * @returns the number at `at`; what cannot be held exactly is beyond the size of every file anyway
+ */
 export function uint64(bytes: Buffer, at: number): number {
   return Number(bytes.readBigUInt64LE(at))
 }

@@ -4,5 +4,16 @@ export { InvalidArchive, type ArchiveFault } from './invalid-archive.ts'
 export { LIMITS, OWN_LIMITS, type ArchiveLimits } from './limits.ts'
 export { pathKey } from './names.ts'
 export { bytesSource, fileSource, rangeSource, type ByteSource, type OpenSource } from './source.ts'
-export { checkArchive, convertFile, convertShare, joinShares, unpackArchive, type ConvertOptions, type Converted, type OnPage, type Share, type Write } from './convert.ts'
+export {
+  checkArchive,
+  convertFile,
+  convertShare,
+  joinShares,
+  unpackArchive,
+  type ConvertOptions,
+  type Converted,
+  type OnPage,
+  type Share,
+  type Write,
+} from './convert.ts'
 export { extractAssets } from './assets.ts'

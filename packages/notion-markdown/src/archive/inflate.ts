@@ -7,8 +7,9 @@ import type { ZipEntry } from './layout.ts'
 import { pieces, type ByteSource } from './source.ts'
 
 /**
- * The whole content of an entry. Never holds more than the data and the size that the entry announces, which the caller has limited.
- * Inflates on the calling thread: a server converts in processes of their own.
+ * The whole content of an entry. Never holds more than the data and the size that the entry
+ * announces, which the caller has limited. Inflates on the calling thread: a server converts in
+ * processes of their own.
  *
  * @throws InvalidArchive when the data, its length or its checksum are not what was announced
  */
@@ -20,18 +21,24 @@ export async function readEntry(source: ByteSource, entry: ZipEntry): Promise<Ui
 }
 
 /**
- * The content of an entry, piece by piece. The last piece is out before its checksum is known: what is made of the pieces counts only once
- * the loop has ended without an error.
+ * The content of an entry, piece by piece. The last piece is out before its checksum is known: what
+ * is made of the pieces counts only once the loop has ended without an error.
  *
  * @throws InvalidArchive as `readEntry`
  */
-export async function* streamEntry(source: ByteSource, entry: ZipEntry): AsyncGenerator<Uint8Array> {
+export async function* streamEntry(
+  source: ByteSource,
+  entry: ZipEntry,
+): AsyncGenerator<Uint8Array> {
   let size = 0
   let crc = 0
   const packed = pieces(source, entry.dataAt, entry.packedSize)
-  for await (const piece of entry.method === METHOD.deflated ? inflatePieces(packed, entry) : packed) {
+  for await (const piece of entry.method === METHOD.deflated
+    ? inflatePieces(packed, entry)
+    : packed) {
     size += piece.length
-    if (size > entry.size) throw new InvalidArchive('longer_than_declared', { name: entry.path, n: entry.size })
+    if (size > entry.size)
+      throw new InvalidArchive('longer_than_declared', { name: entry.path, n: entry.size })
     crc = crc32(piece, crc)
     yield piece
     collectYoung(piece.length)
@@ -40,7 +47,8 @@ export async function* streamEntry(source: ByteSource, entry: ZipEntry): AsyncGe
 }
 
 function inflate(packed: Uint8Array, entry: ZipEntry): Uint8Array {
-  // One byte more than announced, so that a stream that does not stop there is noticed in the first and only buffer. Zlib wants 64.
+  // One byte more than announced, so that a stream that does not stop there is noticed in the first
+  // and only buffer. Zlib wants 64.
   const chunkSize = Math.max(entry.size + 1, 64)
   let result: { buffer: Uint8Array; engine: { bytesWritten: number } }
   try {
@@ -54,7 +62,10 @@ function inflate(packed: Uint8Array, entry: ZipEntry): Uint8Array {
   return result.buffer
 }
 
-async function* inflatePieces(packed: AsyncIterable<Uint8Array>, entry: ZipEntry): AsyncGenerator<Uint8Array> {
+async function* inflatePieces(
+  packed: AsyncIterable<Uint8Array>,
+  entry: ZipEntry,
+): AsyncGenerator<Uint8Array> {
   const inflating = createInflateRaw({ chunkSize: 256 * 1024 })
   // Reading errors reach `inflating`, and leaving the loop below ends the reading.
   pipeline(Readable.from(packed), inflating, () => {})
@@ -79,7 +90,10 @@ function check(entry: ZipEntry, size: number, crc: number): void {
   if (crc !== entry.crc) throw new InvalidArchive('crc', facts)
 }
 
-/** TABLE of what zlib says and what it means. Everything else (a file that cannot be read, no memory) stays what it is. */
+/**
+ * TABLE of what zlib says and what it means. Everything else (a file that cannot be read, no
+ * memory) stays what it is.
+ */
 const ZLIB_FAULTS = {
   Z_DATA_ERROR: 'damaged_data',
   Z_NEED_DICT: 'damaged_data',

@@ -1,5 +1,6 @@
-// A deflated part as a source of its own, without ever holding it: it is inflated from its beginning, as often as somebody has to go back.
-// For files that are unpacked one after another; what a conversion reads lies in a copy (part-copy.ts).
+// A deflated part as a source of its own, without ever holding it: it is inflated from its
+// beginning, as often as somebody has to go back. For files that are unpacked one after another;
+// what a conversion reads lies in a copy (part-copy.ts).
 import { streamEntry } from './inflate.ts'
 import type { ZipEntry } from './layout.ts'
 import type { ByteSource } from './source.ts'
@@ -25,7 +26,8 @@ export class InflatedPart implements ByteSource {
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {
-    if (!(offset >= 0 && length >= 0 && offset + length <= this.size)) throw new RangeError(`${length} bytes from ${offset} are not inside ${this.size} bytes`)
+    if (!(offset >= 0 && length >= 0 && offset + length <= this.size))
+      throw new RangeError(`${length} bytes from ${offset} are not inside ${this.size} bytes`)
     if (offset < this.#from || this.#pieces === null) await this.#begin()
     const bytes = Buffer.allocUnsafe(length)
     let done = this.#copy(bytes, offset, 0)
@@ -55,10 +57,16 @@ export class InflatedPart implements ByteSource {
     if (done) throw new RangeError(`the part ended after ${this.#to} of ${this.size} bytes`)
     this.#window.push(value)
     this.#to += value.length
-    while (this.#window.length > 1 && this.#from + this.#window[0]!.length <= Math.min(needed, this.#to) - LOOKBACK) this.#from += this.#window.shift()!.length
+    while (
+      this.#window.length > 1 &&
+      this.#from + this.#window[0]!.length <= Math.min(needed, this.#to) - LOOKBACK
+    )
+      this.#from += this.#window.shift()!.length
   }
 
-  /** Copies what the window holds of the bytes from `offset + done`; gives how many are there then. */
+  /**
+   * Copies what the window holds of the bytes from `offset + done`; gives how many are there then.
+   */
   #copy(bytes: Buffer, offset: number, done: number): number {
     let filled = done
     let at = this.#from

@@ -5,18 +5,23 @@ import { decodeName } from './names.ts'
 import type { ByteSource } from './source.ts'
 
 /** An entry whose own header has been checked: what reading it needs. */
-export interface ZipEntry extends Pick<EntryHeader, 'path' | 'isFolder' | 'method' | 'crc' | 'size' | 'packedSize' | 'dosTime'> {
+export interface ZipEntry extends Pick<
+  EntryHeader,
+  'path' | 'isFolder' | 'method' | 'crc' | 'size' | 'packedSize' | 'dosTime'
+> {
   /** Where its data starts. */
   readonly dataAt: number
 }
 
 /** Flags that must be the same in both headers. The others hint at how hard the packer tried. */
-const COMPARED = FLAG.encrypted | FLAG.descriptor | FLAG.patched | FLAG.strong | FLAG.utf8 | FLAG.masked
+const COMPARED =
+  FLAG.encrypted | FLAG.descriptor | FLAG.patched | FLAG.strong | FLAG.utf8 | FLAG.masked
 
 /**
- * Demands that the entries, each with its own header and data, cover the archive from its first byte to its directory without a gap and
- * without an overlap, and that each entry's own header says what the directory says. Then a reader that goes through the file from the
- * start sees exactly what one that starts from the directory sees: nothing is hidden and nothing is counted twice.
+ * Demands that the entries, each with its own header and data, cover the archive from its first
+ * byte to its directory without a gap and without an overlap, and that each entry's own header says
+ * what the directory says. Then a reader that goes through the file from the start sees exactly
+ * what one that starts from the directory sees: nothing is hidden and nothing is counted twice.
  *
  * Only headers are read, in pieces, in the order of the file.
  *
@@ -24,7 +29,11 @@ const COMPARED = FLAG.encrypted | FLAG.descriptor | FLAG.patched | FLAG.strong |
  * @returns the entries in the directory's order
  * @throws InvalidArchive
  */
-export async function checkLayout(source: ByteSource, headers: readonly EntryHeader[], end: number): Promise<ZipEntry[]> {
+export async function checkLayout(
+  source: ByteSource,
+  headers: readonly EntryHeader[],
+  end: number,
+): Promise<ZipEntry[]> {
   const order = headers.map((_, i) => i).sort((a, b) => headers[a]!.headerAt - headers[b]!.headerAt)
   const read = bufferedReader(source, end)
   const entries = Array.from<ZipEntry>({ length: headers.length })
@@ -51,7 +60,10 @@ export async function checkLayout(source: ByteSource, headers: readonly EntryHea
 
 type Read = (at: number, length: number) => Promise<Buffer | undefined>
 
-/** Reads through a window, so that 50,000 small entries cost hundreds of reads of the file and not 50,000. */
+/**
+ * Reads through a window, so that 50,000 small entries cost hundreds of reads of the file and not
+ * 50,000.
+ */
 function bufferedReader(source: ByteSource, end: number): Read {
   const ahead = 64 * 1024
   let start = 0
@@ -74,7 +86,8 @@ function bufferedReader(source: ByteSource, end: number): Read {
 async function readLocalHeader(read: Read, header: EntryHeader, end: number): Promise<number> {
   const { path: name, headerAt } = header
   const fixed = await read(headerAt, SIZE.local)
-  if (!fixed || fixed.readUInt32LE(0) !== SIGNATURE.local) throw new InvalidArchive('local_missing', { name })
+  if (!fixed || fixed.readUInt32LE(0) !== SIGNATURE.local)
+    throw new InvalidArchive('local_missing', { name })
   const nameSize = fixed.readUInt16LE(26)
   const local = {
     flags: fixed.readUInt16LE(6),
@@ -89,11 +102,14 @@ async function readLocalHeader(read: Read, header: EntryHeader, end: number): Pr
   const rawName = variable.subarray(0, nameSize)
   const extra = readExtra(variable.subarray(nameSize), name)
 
-  if (rawName.toString('latin1') !== header.rawName) throw new InvalidArchive('local_name', { name, other: decodeName(rawName, false) })
+  if (rawName.toString('latin1') !== header.rawName)
+    throw new InvalidArchive('local_name', { name, other: decodeName(rawName, false) })
   // Some writers put the name in Unicode into the directory only.
   const unicodePath = readUnicodePath(extra, rawName)
-  if (unicodePath !== undefined && unicodePath !== name) throw new InvalidArchive('local_name', { name, other: unicodePath })
-  if ((local.flags & COMPARED) !== (header.flags & COMPARED)) throw new InvalidArchive('local_flags', { name })
+  if (unicodePath !== undefined && unicodePath !== name)
+    throw new InvalidArchive('local_name', { name, other: unicodePath })
+  if ((local.flags & COMPARED) !== (header.flags & COMPARED))
+    throw new InvalidArchive('local_flags', { name })
   if (local.method !== header.method) throw new InvalidArchive('local_method', { name })
 
   // With a descriptor after the data the header may leave its numbers empty, or saturated.
@@ -101,13 +117,18 @@ async function readLocalHeader(read: Read, header: EntryHeader, end: number): Pr
   const says = (value: number, truth: number) => value === truth || (isEarly && value === 0)
   const field = extra.get(FIELD.zip64)
   const stated = [local.size, local.packedSize]
-  const [size, packedSize] = field || !isEarly ? widen(stated, field, name) : stated.map((value) => value % SATURATED.uint32)
-  if (!says(size!, header.size) || !says(packedSize!, header.packedSize)) throw new InvalidArchive('local_size', { name })
+  const [size, packedSize] =
+    field || !isEarly ? widen(stated, field, name) : stated.map((value) => value % SATURATED.uint32)
+  if (!says(size!, header.size) || !says(packedSize!, header.packedSize))
+    throw new InvalidArchive('local_size', { name })
   if (!says(local.crc, header.crc)) throw new InvalidArchive('local_crc', { name })
   return dataAt
 }
 
-/** What may stand between an entry's data and the next header: nothing, or the descriptor that the flags announce. */
+/**
+ * What may stand between an entry's data and the next header: nothing, or the descriptor that the
+ * flags announce.
+ */
 async function checkGap(read: Read, entry: EntryHeader, at: number, gap: number): Promise<void> {
   const { path: name } = entry
   const bytes = (gap > 0 && (await read(at, Math.min(gap, 24)))) || Buffer.alloc(0)
@@ -126,7 +147,10 @@ async function checkGap(read: Read, entry: EntryHeader, at: number, gap: number)
   throw new InvalidArchive('hidden_bytes', { name, n: gap })
 }
 
-/** TABLE of the forms of a data descriptor (APPNOTE 4.3.9): with its signature or without, sizes of 4 or of 8 bytes. */
+/**
+ * TABLE of the forms of a data descriptor (APPNOTE 4.3.9): with its signature or without, sizes of
+ * 4 or of 8 bytes.
+ */
 const DESCRIPTORS = [
   { signed: true, wide: true },
   { signed: true, wide: false },
@@ -139,7 +163,12 @@ function descriptorLength(bytes: Buffer, { crc, size, packedSize }: EntryHeader)
   for (const { signed, wide } of DESCRIPTORS) {
     const at = signed ? 4 : 0
     const length = at + (wide ? 20 : 12)
-    if (bytes.length < length || (signed && bytes.readUInt32LE(0) !== SIGNATURE.descriptor) || bytes.readUInt32LE(at) !== crc) continue
+    if (
+      bytes.length < length ||
+      (signed && bytes.readUInt32LE(0) !== SIGNATURE.descriptor) ||
+      bytes.readUInt32LE(at) !== crc
+    )
+      continue
     const [packed, whole] = wide
       ? [uint64(bytes, at + 4), uint64(bytes, at + 12)]
       : [bytes.readUInt32LE(at + 4), bytes.readUInt32LE(at + 8)]

@@ -1,16 +1,20 @@
 const MB = 1024 * 1024
 
 /**
- * TABLE of limits on an archive. Sizes are bytes after inflation, as the archive declares them; no more than what is declared is ever
- * inflated. They are checked before anything is inflated.
+ * TABLE of limits on an archive. Sizes are bytes after inflation, as the archive declares them; no
+ * more than what is declared is ever inflated. They are checked before anything is inflated.
  *
- * Ratios: a real export inflates 3 to 20 times, because every block carries a random id; deflate can reach 1032. What could be uploaded
- * without any compression (a page of 10 MB, an archive of 50 MB) is never a bomb, however well it compresses.
+ * Ratios: a real export inflates 3 to 20 times, because every block carries a random id; deflate
+ * can reach 1032. What could be uploaded without any compression (a page of 10 MB, an archive of 50
+ * MB) is never a bomb, however well it compresses.
  */
 export const LIMITS = {
   /** Entries of the archive and of its parts together. */
   entries: 50_000,
-  /** Bytes of one central directory: 50,000 entries with names of 600 bytes. More entries may have as much each. */
+  /**
+   * Bytes of one central directory: 50,000 entries with names of 600 bytes. More entries may have
+   * as much each.
+   */
   directoryBytes: 32 * MB,
   /** Archives inside the archive that are opened (`…-Part-1.zip`). */
   parts: 100,
@@ -25,11 +29,17 @@ export const LIMITS = {
   pageFloor: 10 * MB,
   pagesFloor: 50 * MB,
   partFloor: 50 * MB,
-  /** A file that is not a page is never inflated here, but whoever unpacks it should not be surprised. */
+  /**
+   * A file that is not a page is never inflated here, but whoever unpacks it should not be
+   * surprised.
+   */
   fileFloor: 256 * MB,
 }
 
-/** TABLE of the limits on archives of one's own, converted on one's own machine: real workspaces measure 1 to 12 GB. */
+/**
+ * TABLE of the limits on archives of one's own, converted on one's own machine: real workspaces
+ * measure 1 to 12 GB.
+ */
 export const OWN_LIMITS: Partial<ArchiveLimits> = {
   entries: 2_000_000,
   partBytes: Number.MAX_SAFE_INTEGER,
@@ -44,5 +54,8 @@ export function limitsOf(given: Partial<ArchiveLimits> = {}): ArchiveLimits {
   const limits = { ...LIMITS, ...given }
   if (given.directoryBytes !== undefined) return limits
   const perEntry = LIMITS.directoryBytes / LIMITS.entries
-  return { ...limits, directoryBytes: Math.max(LIMITS.directoryBytes, Math.ceil(limits.entries * perEntry)) }
+  return {
+    ...limits,
+    directoryBytes: Math.max(LIMITS.directoryBytes, Math.ceil(limits.entries * perEntry)),
+  }
 }

@@ -1,6 +1,9 @@
 import { InvalidArchive, type ArchiveFault } from './invalid-archive.ts'
 
-/** The upper half of code page 437, which is what a name without the UTF-8 flag is by the letter of the format. */
+/**
+ * The upper half of code page 437, which is what a name without the UTF-8 flag is by the letter of
+ * the format.
+ */
 const CP437 =
   'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»' +
   '░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀' +
@@ -9,7 +12,8 @@ const CP437 =
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * A name as text. Notion writes UTF-8 without saying so, so whatever is valid UTF-8 is read as such; the rest is code page 437.
+ * A name as text. Notion writes UTF-8 without saying so, so whatever is valid UTF-8 is read as
+ * such; the rest is code page 437.
  *
  * @throws InvalidArchive when the name is said to be UTF-8 and is not
  */
@@ -17,7 +21,9 @@ export function decodeName(bytes: Uint8Array, saysUtf8: boolean): string {
   try {
     return utf8.decode(bytes)
   } catch {
-    const name = Array.from(bytes, (byte) => (byte < 0x80 ? String.fromCharCode(byte) : CP437[byte - 0x80])).join('')
+    const name = Array.from(bytes, (byte) =>
+      byte < 0x80 ? String.fromCharCode(byte) : CP437[byte - 0x80],
+    ).join('')
     if (saysUtf8) throw new InvalidArchive('name_encoding', { name })
     return name
   }
@@ -40,31 +46,38 @@ const REFUSED: [fault: ArchiveFault, pattern: RegExp][] = [
  * @throws InvalidArchive
  */
 export function checkName(name: string): void {
-  for (const [fault, pattern] of REFUSED) if (pattern.test(name)) throw new InvalidArchive(fault, { name })
+  for (const [fault, pattern] of REFUSED)
+    if (pattern.test(name)) throw new InvalidArchive(fault, { name })
 }
 
 /**
- * What a path is looked up by. Exporters and repacking tools (macOS above all) disagree with the links in the pages about composed and
- * decomposed accents, so both sides go through this.
+ * What a path is looked up by. Exporters and repacking tools (macOS above all) disagree with the
+ * links in the pages about composed and decomposed accents, so both sides go through this.
  */
 export function pathKey(path: string): string {
   return path.normalize('NFC')
 }
 
 /**
- * Refuses paths that two readers would take for different sets of files: the same path twice, or a file where another path needs a folder.
- * Paths that differ in case only are different: Notion writes such.
+ * Refuses paths that two readers would take for different sets of files: the same path twice, or a
+ * file where another path needs a folder. Paths that differ in case only are different: Notion
+ * writes such.
  *
  * @throws InvalidArchive
  */
 export function checkDistinct(paths: readonly string[]): void {
-  // With the separator sorted before everything else, a folder's content directly follows the name of the folder.
+  // With the separator sorted before everything else, a folder's content directly follows the name
+  // of the folder.
   const rows = paths.map((path) => ({ path, key: pathKey(path).replaceAll('/', '\0') }))
   rows.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)))
   for (let i = 1; i < rows.length; i++) {
     const [before, row] = [rows[i - 1]!, rows[i]!]
     const isFolder = before.key.endsWith('\0')
-    if (row.key === before.key) throw new InvalidArchive(row.path === before.path ? 'duplicate' : 'duplicate_unicode', { name: row.path })
-    if (!isFolder && row.key.startsWith(`${before.key}\0`)) throw new InvalidArchive('file_and_folder', { name: before.path })
+    if (row.key === before.key)
+      throw new InvalidArchive(row.path === before.path ? 'duplicate' : 'duplicate_unicode', {
+        name: row.path,
+      })
+    if (!isFolder && row.key.startsWith(`${before.key}\0`))
+      throw new InvalidArchive('file_and_folder', { name: before.path })
   }
 }

@@ -1,4 +1,5 @@
-// Which bytes of a ZIP archive a conversion needs, decided while the archive streams by, before its directory is known.
+// Which bytes of a ZIP archive a conversion needs, decided while the archive streams by, before its
+// directory is known.
 import { FIELD, FLAG, SATURATED, SIGNATURE, SIZE, asBuffer, uint64 } from './format.ts'
 import type { ZipEntry } from './layout.ts'
 
@@ -14,11 +15,16 @@ export interface SkippedRange {
   readonly to: number
 }
 
-/** The first bytes of every entry's data are kept: skipping less than a block of the file system saves nothing. */
+/**
+ * The first bytes of every entry's data are kept: skipping less than a block of the file system
+ * saves nothing.
+ */
 const KEPT_HEAD = 4096
 
 const DESCRIPTOR = Buffer.from('PK\x07\x08', 'latin1')
-/** Bytes of a data descriptor's longest form (APPNOTE 4.3.9) and of the signature that follows it. */
+/**
+ * Bytes of a data descriptor's longest form (APPNOTE 4.3.9) and of the signature that follows it.
+ */
 const DESCRIPTOR_AND_NEXT = 24 + 4
 
 /** How much of a piece is copied behind bytes that waited for it: enough for most headers. */
@@ -29,7 +35,12 @@ const NOTHING: Buffer = Buffer.alloc(0)
 type State =
   | { readonly in: 'header' }
   /** Data of an entry. `end` is unknown where a descriptor follows the data. */
-  | { readonly in: 'data'; readonly from: number; readonly end: number | undefined; readonly isNeeded: boolean }
+  | {
+      readonly in: 'data'
+      readonly from: number
+      readonly end: number | undefined
+      readonly isNeeded: boolean
+    }
   /** The directory, or something that this reader does not know. */
   | { readonly in: 'rest' }
 
@@ -44,8 +55,9 @@ interface Step {
 }
 
 /**
- * Follows the entries of an archive by their own headers. Notion announces no sizes in those: such data ends where a descriptor with its length
- * and another header follow. From the first bytes that are not understood, everything is kept.
+ * Follows the entries of an archive by their own headers. Notion announces no sizes in those: such
+ * data ends where a descriptor with its length and another header follow. From the first bytes that
+ * are not understood, everything is kept.
  *
  * What is skipped is a guess that only the directory can confirm (`skipsOnlyUnneeded`).
  */
@@ -59,12 +71,17 @@ export class NeededRanges {
   /** The place of the first byte on which nothing is decided. */
   #at = 0
 
-  /** @param isNeeded whether the data of an entry is needed, by its path; may depend on the path's ASCII characters only */
+  /**
+   * @param isNeeded whether the data of an entry is needed, by its path; may depend on the path's
+   * ASCII characters only
+   */
   constructor(isNeeded: (path: string) => boolean) {
     this.#isNeeded = isNeeded
   }
 
-  /** Takes the next bytes of the archive. @returns what is kept of them, and of those that waited */
+  /**
+   * Takes the next bytes of the archive. @returns what is kept of them, and of those that waited
+   */
   *next(piece: Uint8Array): Generator<NeededRange> {
     let rest = asBuffer(piece)
     while (this.#waiting.length > 0 && rest.length > JOINT) {
@@ -81,7 +98,10 @@ export class NeededRanges {
     if (this.#waiting.length > 0) yield { at: this.#at, bytes: this.#waiting }
   }
 
-  /** Decides on all bytes that have come and were not decided on; those for which more must come wait. */
+  /**
+   * Decides on all bytes that have come and were not decided on; those for which more must come
+   * wait.
+   */
   *#decide(bytes: Buffer): Generator<NeededRange> {
     const start = this.#at
     let at = 0
@@ -108,7 +128,10 @@ export class NeededRanges {
     else this.skipped.push({ from, to })
   }
 
-  /** @param start the place of `bytes` in the archive @returns the same place and state where more bytes are needed */
+  /**
+   * @param start the place of `bytes` in the archive @returns the same place and state where more
+   * bytes are needed
+   */
   #step(bytes: Buffer, at: number, start: number): Step {
     const state = this.#state
     if (state.in === 'header') return this.#header(bytes, at, start)
@@ -139,8 +162,13 @@ export class NeededRanges {
     const path = bytes.toString('latin1', nameAt, extraAt)
     const isNeeded = this.#isNeeded(path) || hasUnicodePath(bytes.subarray(extraAt, dataAt))
     const from = start + dataAt
-    const hasDescriptor = (bytes.readUInt16LE(at + 6) & FLAG.descriptor) !== 0 && !path.endsWith('/')
-    return { to: dataAt, isKept: true, state: { in: 'data', from, end: hasDescriptor ? undefined : from + packedSize, isNeeded } }
+    const hasDescriptor =
+      (bytes.readUInt16LE(at + 6) & FLAG.descriptor) !== 0 && !path.endsWith('/')
+    return {
+      to: dataAt,
+      isKept: true,
+      state: { in: 'data', from, end: hasDescriptor ? undefined : from + packedSize, isNeeded },
+    }
   }
 }
 
@@ -155,9 +183,17 @@ function hasUnicodePath(extra: Buffer): boolean {
  * @param before how much of the data lies before `from`
  * @returns where it is and how long; without a length, up to where there is certainly none
  */
-function findDescriptor(bytes: Buffer, from: number, before: number): { at: number; length: number } {
+function findDescriptor(
+  bytes: Buffer,
+  from: number,
+  before: number,
+): { at: number; length: number } {
   const certain = bytes.length - DESCRIPTOR_AND_NEXT
-  for (let at = bytes.indexOf(DESCRIPTOR, from); at >= 0 && at <= certain; at = bytes.indexOf(DESCRIPTOR, at + 1)) {
+  for (
+    let at = bytes.indexOf(DESCRIPTOR, from);
+    at >= 0 && at <= certain;
+    at = bytes.indexOf(DESCRIPTOR, at + 1)
+  ) {
     const size = before + at - from
     if (uint64(bytes, at + 8) === size && isHeader(bytes, at + 24)) return { at, length: 24 }
     if (bytes.readUInt32LE(at + 8) === size && isHeader(bytes, at + 16)) return { at, length: 16 }
@@ -170,12 +206,20 @@ function isHeader(bytes: Buffer, at: number): boolean {
   return signature === SIGNATURE.local || signature === SIGNATURE.central
 }
 
-/** Whether everything that was skipped is data of entries that nobody needs. Only then are the kept bytes enough to check and convert the archive. */
-export function skipsOnlyUnneeded(skipped: readonly SkippedRange[], entries: readonly ZipEntry[], isNeeded: (path: string) => boolean): boolean {
+/**
+ * Whether everything that was skipped is data of entries that nobody needs. Only then are the kept
+ * bytes enough to check and convert the archive.
+ */
+export function skipsOnlyUnneeded(
+  skipped: readonly SkippedRange[],
+  entries: readonly ZipEntry[],
+  isNeeded: (path: string) => boolean,
+): boolean {
   const unneeded = entries.filter(({ path }) => !isNeeded(path)).sort((a, b) => a.dataAt - b.dataAt)
   let index = 0
   return skipped.every(({ from, to }) => {
-    while (index < unneeded.length && unneeded[index]!.dataAt + unneeded[index]!.packedSize < to) index++
+    while (index < unneeded.length && unneeded[index]!.dataAt + unneeded[index]!.packedSize < to)
+      index++
     const entry = unneeded[index]
     return entry !== undefined && entry.dataAt <= from
   })

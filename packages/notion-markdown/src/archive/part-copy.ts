@@ -1,5 +1,6 @@
-// Copies of deflated parts, which cannot be read at any place: each part is inflated once, and what converting it needs is kept at its place in a file
-// with holes. The rest (images, attachments: most of a part) is never written.
+// Copies of deflated parts, which cannot be read at any place: each part is inflated once, and what
+// converting it needs is kept at its place in a file with holes. The rest (images, attachments:
+// most of a part) is never written.
 import { open, unlink, type FileHandle } from 'node:fs/promises'
 import { streamEntry } from './inflate.ts'
 import { InvalidArchive } from './invalid-archive.ts'
@@ -24,10 +25,15 @@ export interface PartCopyOptions {
 /**
  * Makes a copy of a part in the new file `path`, which is gone if this fails.
  *
- * @param isKept whether the file stays under its name; otherwise it vanishes with its handle, also when the process is killed
+ * @param isKept whether the file stays under its name; otherwise it vanishes with its handle, also
+ *   when the process is killed
  * @throws InvalidArchive where the part is not what the archive announced
  */
-export async function copyPart(options: PartCopyOptions, path: string, isKept: boolean): Promise<OpenSource & { entries: ZipEntry[] }> {
+export async function copyPart(
+  options: PartCopyOptions,
+  path: string,
+  isKept: boolean,
+): Promise<OpenSource & { entries: ZipEntry[] }> {
   const file = await open(path, 'wx+', 0o600)
   try {
     if (!isKept) await unlink(path)
@@ -40,12 +46,22 @@ export async function copyPart(options: PartCopyOptions, path: string, isKept: b
   }
 }
 
-/** @returns undefined where what was skipped turned out to be needed, or the part is faulty: only a whole copy shows which fault it is */
-async function copySparsely(options: PartCopyOptions, file: FileHandle): Promise<ZipEntry[] | undefined> {
+/**
+ * @returns undefined where what was skipped turned out to be needed, or the part is faulty: only a
+ * whole copy shows which fault it is
+ */
+async function copySparsely(
+  options: PartCopyOptions,
+  file: FileHandle,
+): Promise<ZipEntry[] | undefined> {
   const ranges = new NeededRanges(options.isNeeded)
   await write(options, ranges, file)
   try {
-    const entries = await readPart(handleSource(file, options.part.size), options.part, options.limits)
+    const entries = await readPart(
+      handleSource(file, options.part.size),
+      options.part,
+      options.limits,
+    )
     return skipsOnlyUnneeded(ranges.skipped, entries, options.isNeeded) ? entries : undefined
   } catch (error) {
     if (!(error instanceof InvalidArchive) || ranges.skipped.length === 0) throw error
@@ -59,7 +75,11 @@ async function copyWhole(options: PartCopyOptions, file: FileHandle): Promise<Zi
 }
 
 /** Reads the directory of a part. @throws InvalidArchive which names the part */
-export async function readPart(source: ByteSource, part: ZipEntry, limits: PartCopyOptions['limits']): Promise<ZipEntry[]> {
+export async function readPart(
+  source: ByteSource,
+  part: ZipEntry,
+  limits: PartCopyOptions['limits'],
+): Promise<ZipEntry[]> {
   try {
     return await readZip(source, limits)
   } catch (error) {
@@ -67,7 +87,11 @@ export async function readPart(source: ByteSource, part: ZipEntry, limits: PartC
   }
 }
 
-async function write({ outer, part }: PartCopyOptions, ranges: NeededRanges, file: FileHandle): Promise<void> {
+async function write(
+  { outer, part }: PartCopyOptions,
+  ranges: NeededRanges,
+  file: FileHandle,
+): Promise<void> {
   const writer = new RangeWriter(file)
   for await (const piece of streamEntry(outer, part)) {
     for (const range of ranges.next(piece)) await writer.put(range)
@@ -118,4 +142,3 @@ function behind(pieces: readonly Uint8Array[], count: number): Uint8Array[] {
     return some.length > 0 ? [some] : []
   })
 }
-

@@ -40,7 +40,8 @@ export function missingParts(numbers: readonly number[]): number[] {
   const known = new Set(numbers)
   const highest = numbers.reduce((most, number) => Math.max(most, number), 0)
   const missing: number[] = []
-  for (let number = 1; number < highest && missing.length < 100; number++) if (!known.has(number)) missing.push(number)
+  for (let number = 1; number < highest && missing.length < 100; number++)
+    if (!known.has(number)) missing.push(number)
   return missing
 }
 
@@ -54,8 +55,13 @@ export function archivesInside(paths: readonly string[]): InvalidArchive | undef
 
 /** @returns the entries that are parts of the export, in the order of their numbers */
 export function findParts(entries: readonly ZipEntry[]): ZipEntry[] {
-  const numbered = entries.map((entry) => ({ entry, number: Number(PART_NAME.exec(entry.path)?.[1]) }))
-  const parts = numbered.filter(({ number }) => !Number.isNaN(number)).sort((a, b) => a.number - b.number)
+  const numbered = entries.map((entry) => ({
+    entry,
+    number: Number(PART_NAME.exec(entry.path)?.[1]),
+  }))
+  const parts = numbered
+    .filter(({ number }) => !Number.isNaN(number))
+    .sort((a, b) => a.number - b.number)
   return parts.map(({ entry }) => entry)
 }
 
@@ -71,13 +77,20 @@ export interface PartOptions {
 }
 
 /**
- * Opens a part: in place if it is stored, from memory if it is small, otherwise from a copy of what converting needs. Its checksum is verified by
- * whoever reads it first. What is opened goes onto `stack`.
+ * Opens a part: in place if it is stored, from memory if it is small, otherwise from a copy of what
+ * converting needs. Its checksum is verified by whoever reads it first. What is opened goes onto
+ * `stack`.
  *
  * @param index the part's place among the parts
  * @throws InvalidArchive which names the part
  */
-export async function openPart(outer: ByteSource, part: ZipEntry, index: number, options: PartOptions, stack: AsyncDisposableStack): Promise<Volume> {
+export async function openPart(
+  outer: ByteSource,
+  part: ZipEntry,
+  index: number,
+  options: PartOptions,
+  stack: AsyncDisposableStack,
+): Promise<Volume> {
   const { limits, isNeeded, scratch, unpacked } = options
   if (part.method === METHOD.stored) {
     if (!isLarge(part) || unpacked === undefined) await verify(outer, part)
@@ -101,12 +114,19 @@ export async function openPart(outer: ByteSource, part: ZipEntry, index: number,
 }
 
 /**
- * Does once what all processes that convert an archive need of a part: a deflated one is copied into `folder`, a stored one verified. Nothing is done
- * for a small part, and for one that another process has begun with.
+ * Does once what all processes that convert an archive need of a part: a deflated one is copied
+ * into `folder`, a stored one verified. Nothing is done for a small part, and for one that another
+ * process has begun with.
  *
  * @throws InvalidArchive as `openPart`
  */
-export async function unpackPart(outer: ByteSource, part: ZipEntry, index: number, options: Pick<PartOptions, 'limits' | 'isNeeded'>, folder: string): Promise<void> {
+export async function unpackPart(
+  outer: ByteSource,
+  part: ZipEntry,
+  index: number,
+  options: Pick<PartOptions, 'limits' | 'isNeeded'>,
+  folder: string,
+): Promise<void> {
   if (!isLarge(part)) return
   const path = join(folder, copyName(index))
   try {
@@ -127,7 +147,13 @@ function isLarge({ size }: ZipEntry): boolean {
 const copyName = (index: number): string => `part-${index}`
 
 function isTaken(error: unknown, path: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EEXIST' && 'path' in error && error.path === path
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    error.code === 'EEXIST' &&
+    'path' in error &&
+    error.path === path
+  )
 }
 
 async function verify(outer: ByteSource, part: ZipEntry): Promise<void> {

@@ -1,10 +1,13 @@
-// Where converted pages wait until all are there and their order is known: two files, so that neither an archive's size
-// nor the number of processes that convert it decides how much memory it takes.
+// Where converted pages wait until all are there and their order is known: two files, so that
+// neither an archive's size nor the number of processes that convert it decides how much memory it
+// takes.
 import { open, readFile, writeFile, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ConvertedPage, PageSummary } from '../document.ts'
 
-/** A page on a shelf: its place in the export, its summary, and where its Markdown lies, in bytes. */
+/**
+ * A page on a shelf: its place in the export, its summary, and where its Markdown lies, in bytes.
+ */
 interface Entry {
   page: number
   summary: PageSummary
@@ -42,7 +45,9 @@ export async function writeShelf(folder: string, shelf: number): Promise<ShelfWr
   return {
     async put(page, { summary, markdown }, isSitemap) {
       const text = Buffer.from(markdown)
-      entries.push(JSON.stringify({ page, summary, isSitemap, at, size: text.length } satisfies Entry))
+      entries.push(
+        JSON.stringify({ page, summary, isSitemap, at, size: text.length } satisfies Entry),
+      )
       at += text.length
       bytes += text.length
       waiting.push(text)
@@ -66,7 +71,9 @@ export interface ShelfReader extends AsyncDisposable {
 
 /** Leaves out the databases whose tables other pages show: links to them lead there. */
 function withoutShown<T extends Entry>(pages: T[]): T[] {
-  const shownBy = new Map(pages.flatMap(({ summary }) => summary.databases.map((id) => [id, summary])))
+  const shownBy = new Map(
+    pages.flatMap(({ summary }) => summary.databases.map((id) => [id, summary])),
+  )
   return pages.filter(({ summary: { isDatabase, id, path } }) => {
     const shower = isDatabase === true && id !== null ? shownBy.get(id) : undefined
     shower?.aliases.push(path)
@@ -93,12 +100,16 @@ export async function readShelves(folder: string, count: number): Promise<ShelfR
   }
   const kept = withoutShown(pages).sort((a, b) => a.page - b.page)
   return {
-    summaries: kept.map(({ summary }) => ({ ...summary, exportedAt: summary.exportedAt === null ? null : new Date(summary.exportedAt) })),
+    summaries: kept.map(({ summary }) => ({
+      ...summary,
+      exportedAt: summary.exportedAt === null ? null : new Date(summary.exportedAt),
+    })),
     sitemap: kept.findIndex(({ isSitemap }) => isSitemap),
     async text(index) {
       const { file, at, size } = kept[index]!
       const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(size), 0, size, at)
-      if (bytesRead !== size) throw new Error(`a converted page was cut: ${bytesRead} of ${size} bytes`)
+      if (bytesRead !== size)
+        throw new Error(`a converted page was cut: ${bytesRead} of ${size} bytes`)
       return buffer.toString('utf8')
     },
     [Symbol.asyncDispose]: close,

@@ -1,6 +1,9 @@
 import { open, type FileHandle } from 'node:fs/promises'
 
-/** Bytes that can be read at any place, such as a file. Nothing is held in memory but what a call returns. */
+/**
+ * Bytes that can be read at any place, such as a file. Nothing is held in memory but what a call
+ * returns.
+ */
 export interface ByteSource {
   /** How many bytes there are. */
   readonly size: number
@@ -17,7 +20,10 @@ export interface OpenSource extends ByteSource, AsyncDisposable {
   close(): Promise<void>
 }
 
-/** The bytes of a file, read on demand. A file that shrinks while it is being read ends in a RangeError, never in short data. */
+/**
+ * The bytes of a file, read on demand. A file that shrinks while it is being read ends in a
+ * RangeError, never in short data.
+ */
 export async function fileSource(path: string): Promise<OpenSource> {
   const handle = await open(path, 'r')
   try {
@@ -39,7 +45,8 @@ export function handleSource(handle: FileHandle, size: number): OpenSource {
       let done = 0
       while (done < length) {
         const { bytesRead } = await handle.read(bytes, done, length - done, offset + done)
-        if (bytesRead === 0) throw new RangeError(`the file ended after ${offset + done} of ${size} bytes`)
+        if (bytesRead === 0)
+          throw new RangeError(`the file ended after ${offset + done} of ${size} bytes`)
         done += bytesRead
       }
       return bytes
@@ -60,7 +67,9 @@ export function bytesSource(bytes: Uint8Array): ByteSource {
   }
 }
 
-/** The `size` bytes of `source` from `start`, as a source of their own that cannot reach outside. */
+/**
+ * The `size` bytes of `source` from `start`, as a source of their own that cannot reach outside.
+ */
 export function rangeSource(source: ByteSource, start: number, size: number): ByteSource {
   checkRange(source.size, start, size)
   return {
@@ -73,14 +82,27 @@ export function rangeSource(source: ByteSource, start: number, size: number): By
 }
 
 /** The bytes from `start`, `length` of them, in pieces of at most `piece` bytes. */
-export async function* pieces(source: ByteSource, start: number, length: number, piece = 256 * 1024): AsyncGenerator<Uint8Array> {
+export async function* pieces(
+  source: ByteSource,
+  start: number,
+  length: number,
+  piece = 256 * 1024,
+): AsyncGenerator<Uint8Array> {
   for (let done = 0; done < length; done += piece) {
     yield await source.read(start + done, Math.min(piece, length - done))
   }
 }
 
 function checkRange(size: number, offset: number, length: number): void {
-  if (!(Number.isSafeInteger(offset) && Number.isSafeInteger(length) && offset >= 0 && length >= 0 && offset + length <= size)) {
+  if (
+    !(
+      Number.isSafeInteger(offset) &&
+      Number.isSafeInteger(length) &&
+      offset >= 0 &&
+      length >= 0 &&
+      offset + length <= size
+    )
+  ) {
     throw new RangeError(`${length} bytes from ${offset} are not inside ${size} bytes`)
   }
 }

@@ -8,19 +8,31 @@ import { checkDistinct } from './names.ts'
 import type { ByteSource } from './source.ts'
 
 /**
- * Reads the directory of a ZIP archive (PKWARE APPNOTE 6.3.10) and checks everything that can be checked without inflating: the end
- * records, every name, kind, size and flag, and that entries and directory cover the file exactly.
+ * Reads the directory of a ZIP archive (PKWARE APPNOTE 6.3.10) and checks everything that can be
+ * checked without inflating: the end records, every name, kind, size and flag, and that entries and
+ * directory cover the file exactly.
  *
- * @returns the entries in the directory's order; their content is read by `readEntry` and `streamEntry`
+ * @returns the entries in the directory's order; their content is read by `readEntry` and
+ *   `streamEntry`
  * @throws InvalidArchive
  */
-export async function readZip(source: ByteSource, limits: Pick<ArchiveLimits, 'entries' | 'directoryBytes'>): Promise<ZipEntry[]> {
+export async function readZip(
+  source: ByteSource,
+  limits: Pick<ArchiveLimits, 'entries' | 'directoryBytes'>,
+): Promise<ZipEntry[]> {
   const end = await readEnd(source)
-  if (end.entries > limits.entries) throw new InvalidArchive('too_many_entries', { n: end.entries, max: limits.entries })
+  if (end.entries > limits.entries)
+    throw new InvalidArchive('too_many_entries', { n: end.entries, max: limits.entries })
   if (end.directorySize > limits.directoryBytes) {
-    throw new InvalidArchive('directory_too_large', { n: end.directorySize, max: limits.directoryBytes })
+    throw new InvalidArchive('directory_too_large', {
+      n: end.directorySize,
+      max: limits.directoryBytes,
+    })
   }
-  const headers = readDirectory(asBuffer(await source.read(end.directoryAt, end.directorySize)), end.entries)
+  const headers = readDirectory(
+    asBuffer(await source.read(end.directoryAt, end.directorySize)),
+    end.entries,
+  )
   if (headers.length === 0) throw new InvalidArchive('no_entries')
   checkDistinct(headers.map((header) => header.path))
   return checkLayout(source, headers, end.directoryAt)
@@ -30,7 +42,8 @@ function readDirectory(directory: Buffer, count: number): EntryHeader[] {
   const headers: EntryHeader[] = []
   let at = 0
   while (headers.length < count) {
-    if (at === directory.length) throw new InvalidArchive('entry_count', { n: headers.length, max: count })
+    if (at === directory.length)
+      throw new InvalidArchive('entry_count', { n: headers.length, max: count })
     const { header, next } = readEntryHeader(directory, at, headers.length + 1)
     headers.push(header)
     at = next

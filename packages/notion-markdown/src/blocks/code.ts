@@ -1,7 +1,9 @@
 import { attribute, find, type Element } from '../html.ts'
 import type { Flow } from '../flow.ts'
 
-/** TABLE: Notion's names, in lower case, whose usual Markdown name is not that with `-` for spaces. */
+/**
+ * TABLE: Notion's names, in lower case, whose usual Markdown name is not that with `-` for spaces.
+ */
 const LANGUAGE = new Map([
   ['plain text', ''],
   ['c++', 'cpp'],
@@ -21,8 +23,13 @@ const LANGUAGE = new Map([
 /** `<pre>`: its text byte for byte, in its language. */
 export function readCode(element: Element, flow: Flow): void {
   const code = find(element, 1, (child) => child.name === 'code')
-  // The class is the name behind `language-`, its spaces included: in capitals as Notion shows it, or not, as programs give it. E1–E3 exports name no language.
-  const name = /(?:^|\s)language-(.+)$/s.exec((code ? attribute(code, 'class') : undefined) ?? '')?.[1]?.trim().toLowerCase() ?? ''
+  // The class is the name behind `language-`, its spaces included: in capitals as Notion shows it,
+  // or not, as programs give it. E1–E3 exports name no language.
+  const name =
+    /(?:^|\s)language-(.+)$/s
+      .exec((code ? attribute(code, 'class') : undefined) ?? '')?.[1]
+      ?.trim()
+      .toLowerCase() ?? ''
   const lang = LANGUAGE.get(name) ?? name.replace(/[\s`~]+/g, '-')
   flow.add({ type: 'code', lang: lang === '' ? null : lang, value: codeText(element) })
 }

@@ -7,10 +7,17 @@ import { plainText, type Inline, type TableRow } from '../tree.ts'
 
 const CSV = /\b([0-9a-f]{32})(?:_all)?\.csv$/i
 
-/** An inline database that the page holds only as a link to its CSV: its title and its table. False where it is none, or its CSV is not there. */
+/**
+ * An inline database that the page holds only as a link to its CSV: its title and its table. False
+ * where it is none, or its CSV is not there.
+ */
 export function readLinkedDatabase(element: Element, flow: Flow): boolean {
   if (find(element, 4, ({ name }) => name === 'table')) return false
-  const link = find(element, 3, (below) => below.name === 'a' && CSV.test(decodeOnce(attribute(below, 'href') ?? '')))
+  const link = find(
+    element,
+    3,
+    (below) => below.name === 'a' && CSV.test(decodeOnce(attribute(below, 'href') ?? '')),
+  )
   const id = link && CSV.exec(decodeOnce(attribute(link, 'href') ?? ''))?.[1]?.toLowerCase()
   const database = id === undefined ? undefined : flow.links.database(id)
   if (!link || !database) return false
@@ -26,8 +33,15 @@ export function addTable(database: Database, flow: Flow): void {
   const width = database.rows.reduce((most, { length }) => Math.max(most, length), 0)
   if (width === 0) return
   const head = Array.from({ length: width }, (_, column) => textOf(header[column] ?? ''))
-  flow.add({ type: 'table', children: [rowOf(head), ...rows.map((row) => rowOf(row.map((cell, column) => cellOf(database, cell, column, flow))))] })
-  // In an export without folders any page may have a row's title: whose it is, better claims decide.
+  flow.add({
+    type: 'table',
+    children: [
+      rowOf(head),
+      ...rows.map((row) => rowOf(row.map((cell, column) => cellOf(database, cell, column, flow)))),
+    ],
+  })
+  // In an export without folders any page may have a row's title: whose it is, better claims
+  // decide.
   for (const page of database.namesakes()) flow.links.claimPage(page, 1)
 }
 
@@ -35,7 +49,8 @@ export function addTable(database: Database, flow: Flow): void {
 const BOXES: Readonly<Record<string, string>> = { Yes: '☑', No: '☐' }
 
 /**
- * The rows that a database's table does not show (a view's filter hides them), in the table's columns.
+ * The rows that a database's table does not show (a view's filter hides them), in the table's
+ * columns.
  *
  * @param titles of the rows that it shows
  * @param checkboxes which columns show check boxes
@@ -78,5 +93,11 @@ function cellOf(database: Database, value: string, column: number, flow: Flow): 
 }
 
 function rowOf(cells: readonly Inline[][]): TableRow {
-  return { type: 'tableRow', children: (cells.length === 0 ? [[]] : cells).map((children) => ({ type: 'tableCell', children })) }
+  return {
+    type: 'tableRow',
+    children: (cells.length === 0 ? [[]] : cells).map((children) => ({
+      type: 'tableCell',
+      children,
+    })),
+  }
 }

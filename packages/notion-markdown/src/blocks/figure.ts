@@ -1,4 +1,13 @@
-import { attribute, find, hasClass, iconText, takeUntil, textContent, type Element, type Node } from '../html.ts'
+import {
+  attribute,
+  find,
+  hasClass,
+  iconText,
+  takeUntil,
+  textContent,
+  type Element,
+  type Node,
+} from '../html.ts'
 import type { Flow } from '../flow.ts'
 import { isWrapper } from '../inline.ts'
 import { plainText, type Inline } from '../tree.ts'
@@ -6,7 +15,8 @@ import { plainText, type Inline } from '../tree.ts'
 /** `<figure>`: everything that Notion shows in a frame. Since 2026 a callout is an `<aside>`. */
 export function readFigure(element: Element, flow: Flow): void {
   if (hasClass(element, 'callout')) return readCallout(element, flow)
-  if (hasClass(element, 'link-to-page')) flow.links.claim(attribute(find(element, 2, ({ name }) => name === 'a') ?? element, 'href'), 3)
+  if (hasClass(element, 'link-to-page'))
+    flow.links.claim(attribute(find(element, 2, ({ name }) => name === 'a') ?? element, 'href'), 3)
   const inner = element.children.filter((node) => !isCaption(node))
   const first = inner.find((node): node is Element => typeof node !== 'string')
   const captions = [...(first?.children ?? []), ...element.children].filter(isCaption)
@@ -34,30 +44,54 @@ function isCaption(node: Element | string): node is Element {
 
 /** A callout is a quote that begins with its icon. */
 function readCallout(element: Element, flow: Flow): void {
-  const frame = find(element, 1, (part) => part.name === 'div' && (attribute(part, 'style') ?? '').includes('font-size')) ?? iconOnly(element)
+  const frame =
+    find(
+      element,
+      1,
+      (part) => part.name === 'div' && (attribute(part, 'style') ?? '').includes('font-size'),
+    ) ?? iconOnly(element)
   // A frame whose end tag is missing holds the callout's text, too.
   const shown = frame ? takeUntil(frame, (child) => child.name === 'div') : []
-  const icon = (shown.map(iconText).join('') || (frame && hasClass(frame, 'icon') ? iconText(frame) : '')).trim()
-  const children = flow.inside(element.children.flatMap((node) => (node === frame ? frame.children : [node])))
+  const icon = (
+    shown.map(iconText).join('') || (frame && hasClass(frame, 'icon') ? iconText(frame) : '')
+  ).trim()
+  const children = flow.inside(
+    element.children.flatMap((node) => (node === frame ? frame.children : [node])),
+  )
   if (icon !== '') {
     const [first] = children
-    if (first?.type === 'paragraph' && first.children[0]?.type !== 'image') children[0] = { type: 'paragraph', children: [{ type: 'text', value: `${icon} ` }, ...first.children] }
+    if (first?.type === 'paragraph' && first.children[0]?.type !== 'image')
+      children[0] = {
+        type: 'paragraph',
+        children: [{ type: 'text', value: `${icon} ` }, ...first.children],
+      }
     else children.unshift({ type: 'paragraph', children: [{ type: 'text', value: icon }] })
   }
   if (children.length > 0) flow.add({ type: 'blockquote', children })
 }
 
-/** The first child, where it holds an icon and nothing else: exporters of 2026 give its frame no size. */
+/**
+ * The first child, where it holds an icon and nothing else: exporters of 2026 give its frame no
+ * size.
+ */
 function iconOnly(element: Element): Element | undefined {
   const first = element.children.find((node) => typeof node !== 'string' || node.trim() !== '')
-  if (first === undefined || typeof first === 'string' || !['div', 'span'].includes(first.name)) return undefined
+  if (first === undefined || typeof first === 'string' || !['div', 'span'].includes(first.name))
+    return undefined
   const icon = hasClass(first, 'icon') ? first : find(first, 3, (below) => hasClass(below, 'icon'))
-  return icon !== undefined && iconText(icon).trim() === iconText(first).trim() && first.children.length <= 1 ? first : undefined
+  return icon !== undefined &&
+    iconText(icon).trim() === iconText(first).trim() &&
+    first.children.length <= 1
+    ? first
+    : undefined
 }
 
 function readEquation(element: Element, flow: Flow): void {
-  // Where the parser did not know the equation by the exporter's own quotes, it stands in MathML that says the same in drawings.
-  const source = find(element, 8, (below) => below.name === 'annotation') ?? find(element, 8, (below) => below.name === 'math')
+  // Where the parser did not know the equation by the exporter's own quotes, it stands in MathML
+  // that says the same in drawings.
+  const source =
+    find(element, 8, (below) => below.name === 'annotation') ??
+    find(element, 8, (below) => below.name === 'math')
   // Exporters of 2026 draw it only, and say it in an attribute.
   const tex = (attribute(element, 'data-notion-equation') ?? textContent(source ?? element))
     .split('\n')
@@ -73,17 +107,27 @@ function readImage(element: Element, caption: Inline[], flow: Flow): boolean {
   if (!img || url === null) return false
   const alt = caption.length > 0 ? plainText(caption) : (attribute(img, 'alt') ?? '').trim()
   const image: Inline = { type: 'image', url, alt }
-  // The exporter's link leads to the image itself; one that leads elsewhere was put there by a person.
+  // The exporter's link leads to the image itself; one that leads elsewhere was put there by a
+  // person.
   const link = find(element, 2, (below) => below.name === 'a')
-  const target = link && !isWrapper(link) ? flow.links.resolve(attribute(link, 'href'), 'file') : null
-  flow.add({ type: 'paragraph', children: [target !== null && target !== url ? { type: 'link', url: target, children: [image] } : image] })
+  const target =
+    link && !isWrapper(link) ? flow.links.resolve(attribute(link, 'href'), 'file') : null
+  flow.add({
+    type: 'paragraph',
+    children: [
+      target !== null && target !== url ? { type: 'link', url: target, children: [image] } : image,
+    ],
+  })
   return true
 }
 
 /** The parts of a bookmark besides its title. */
 const ASIDE = ['bookmark-description', 'bookmark-href', 'bookmark-image']
 
-/** `[Title](url): description`. Where no title is marked, the words outside of all parts are it; a bookmark without any shows its address. */
+/**
+ * `[Title](url): description`. Where no title is marked, the words outside of all parts are it; a
+ * bookmark without any shows its address.
+ */
 function readBookmark(element: Element, flow: Flow): void {
   const part = (name: string): Inline[] => {
     const found = find(element, 4, (below) => hasClass(below, name))
@@ -95,7 +139,10 @@ function readBookmark(element: Element, flow: Flow): void {
   if (title.length === 0) title = part('bookmark-href')
   if (title.length === 0 && target !== null) title = [{ type: 'text', value: target }]
   const description = part('bookmark-description')
-  const children: Inline[] = target !== null && title.length > 0 ? [{ type: 'link', url: target, children: withoutLinks(title) }] : title
+  const children: Inline[] =
+    target !== null && title.length > 0
+      ? [{ type: 'link', url: target, children: withoutLinks(title) }]
+      : title
   if (description.length > 0) children.push({ type: 'text', value: ': ' }, ...description)
   if (children.length > 0) flow.add({ type: 'paragraph', children })
 }
@@ -104,7 +151,9 @@ function readBookmark(element: Element, flow: Flow): void {
 function outside(element: Element, classes: readonly string[]): Node[] {
   return element.children.flatMap((child): Node[] => {
     if (typeof child === 'string') return [child]
-    return classes.some((name) => hasClass(child, name)) ? [] : [{ ...child, children: outside(child, classes) }]
+    return classes.some((name) => hasClass(child, name))
+      ? []
+      : [{ ...child, children: outside(child, classes) }]
   })
 }
 

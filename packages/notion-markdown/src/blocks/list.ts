@@ -28,20 +28,36 @@ function readToggle(element: Element, flow: Flow): void {
   }
 }
 
-/** Adds one list with an item for each `<li>`. What stands between two belongs to the first; before all of them it is an item of its own. */
-function addItems(element: Element, flow: Flow, start: number | null, checked: (item: Element) => boolean | null): void {
+/**
+ * Adds one list with an item for each `<li>`. What stands between two belongs to the first; before
+ * all of them it is an item of its own.
+ */
+function addItems(
+  element: Element,
+  flow: Flow,
+  start: number | null,
+  checked: (item: Element) => boolean | null,
+): void {
   const items: ListItem[] = []
   for (const { item, nodes } of partsOf(element)) {
     const done = item && checked(item)
     // A check box is empty, unless its end tag is missing.
-    const children = flow.inside(done === null ? nodes : nodes.flatMap((node) => (isBox(node) ? node.children : [node])))
+    const children = flow.inside(
+      done === null ? nodes : nodes.flatMap((node) => (isBox(node) ? node.children : [node])),
+    )
     const last = items[items.length - 1]
-    if (item || (!last && children.length > 0)) items.push({ type: 'listItem', checked: done, children })
+    if (item || (!last && children.length > 0))
+      items.push({ type: 'listItem', checked: done, children })
     else for (const child of children) last?.children.push(child)
   }
   if (items.length === 0) return
   const ordered = start !== null
-  flow.add({ type: 'list', ordered, start: ordered ? numberFor(start, flow) : null, children: items })
+  flow.add({
+    type: 'list',
+    ordered,
+    start: ordered ? numberFor(start, flow) : null,
+    children: items,
+  })
 }
 
 /** A list's children, cut into its items and what stands between them. */
@@ -49,7 +65,8 @@ function partsOf(list: Element): { item: Element | null; nodes: Node[] }[] {
   const parts: { item: Element | null; nodes: Node[] }[] = []
   for (const child of list.children) {
     const last = parts[parts.length - 1]
-    if (typeof child !== 'string' && child.name === 'li') parts.push({ item: child, nodes: child.children })
+    if (typeof child !== 'string' && child.name === 'li')
+      parts.push({ item: child, nodes: child.children })
     else if (last?.item === null) last.nodes.push(child)
     else parts.push({ item: null, nodes: [child] })
   }
@@ -72,17 +89,25 @@ function isBox(node: Node): node is Element {
 }
 
 /**
- * The sitemap (index.html of a workspace export): `<ul id="id::…">` is one entry, its link first, its sub-pages in
- * `<li>`. The outermost has no link but the workspace's details, which stand above the list.
+ * The sitemap (index.html of a workspace export): `<ul id="id::…">` is one entry, its link first,
+ * its sub-pages in `<li>`. The outermost has no link but the workspace's details, which stand above
+ * the list.
  */
 function readSitemap(element: Element, flow: Flow): void {
   const label = element.children.filter((node) => typeof node === 'string' || node.name !== 'li')
-  const below = element.children.flatMap((node) => (typeof node !== 'string' && node.name === 'li' ? node.children : []))
+  const below = element.children.flatMap((node) =>
+    typeof node !== 'string' && node.name === 'li' ? node.children : [],
+  )
   const text = flow.inline(label)
   if (text.length === 0) {
     flow.read(below)
     return
   }
   const children = [{ type: 'paragraph' as const, children: text }, ...flow.inside(below)]
-  flow.add({ type: 'list', ordered: false, start: null, children: [{ type: 'listItem', checked: null, children }] })
+  flow.add({
+    type: 'list',
+    ordered: false,
+    start: null,
+    children: [{ type: 'listItem', checked: null, children }],
+  })
 }

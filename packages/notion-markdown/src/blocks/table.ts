@@ -12,20 +12,33 @@ export function readTable(element: Element, flow: Flow): void {
   const grid = gridOf(rows)
   const isDatabase = hasClass(element, 'collection-content')
   if (isDatabase) for (const { row } of rows) claimRow(row, flow)
-  const kinds = isDatabase ? grid[0]!.map((cell) => (cell === null ? 'unknown' : kindOfColumn(cell))) : null
+  const kinds = isDatabase
+    ? grid[0]!.map((cell) => (cell === null ? 'unknown' : kindOfColumn(cell)))
+    : null
   const cells = grid.map((places) =>
     places.map((cell, x) => {
       if (cell === null) return []
-      return kinds ? nest(readValues(cell.children, kinds[x] ?? 'unknown', flow.links)) : flow.inline(cell.children)
+      return kinds
+        ? nest(readValues(cell.children, kinds[x] ?? 'unknown', flow.links))
+        : flow.inline(cell.children)
     }),
   )
   const width = cells.reduce((most, row) => Math.max(most, row.length), 0)
   if (width === 0) return
   const header = headerOf(rows[0]!, cells, isDatabase)
-  const database = isDatabase && flow.section.database !== null ? flow.links.database(flow.section.database) : undefined
-  if (database) for (const row of hiddenRows(database, header, titlesOf(rows), checkboxesOf(cells), flow)) cells.push(row)
-  // Readers fill up short rows (GFM 4.10), but for GitHub a line without a cell ends the table; only the header says how many columns there are.
-  flow.add({ type: 'table', children: [rowOf(header, width), ...cells.map((row) => rowOf(row, Math.max(1, row.length)))] })
+  const database =
+    isDatabase && flow.section.database !== null
+      ? flow.links.database(flow.section.database)
+      : undefined
+  if (database)
+    for (const row of hiddenRows(database, header, titlesOf(rows), checkboxesOf(cells), flow))
+      cells.push(row)
+  // Readers fill up short rows (GFM 4.10), but for GitHub a line without a cell ends the table;
+  // only the header says how many columns there are.
+  flow.add({
+    type: 'table',
+    children: [rowOf(header, width), ...cells.map((row) => rowOf(row, Math.max(1, row.length)))],
+  })
 }
 
 /** Which columns show check boxes, and nothing else. */
@@ -52,23 +65,43 @@ function claimRow(row: Element, { links, section }: Flow): void {
 }
 
 /** A page's properties: two columns, name and value, under no header. */
-export function readProperties(element: Element, flow: Flow): { name: Inline[]; value: Inline[] }[] {
+export function readProperties(
+  element: Element,
+  flow: Flow,
+): { name: Inline[]; value: Inline[] }[] {
   return readRows(element, flow).flatMap(({ row }) => {
     const [name, value] = cellsOf(row)
     if (!name) return []
-    return [{ name: flow.inline(name.children), value: value ? nest(readValues(value.children, kindOfRow(row), flow.links)) : [] }]
+    return [
+      {
+        name: flow.inline(name.children),
+        value: value ? nest(readValues(value.children, kindOfRow(row), flow.links)) : [],
+      },
+    ]
   })
 }
 
 /**
- * TABLE of what a property is known by: its drawing's class; since 2025 its picture; its row's class. An address is text: its parts may lead to
- * several places. What is in neither row (a formula, say) may hold anything.
+ * TABLE of what a property is known by: its drawing's class; since 2025 its picture; its row's
+ * class. An address is text: its parts may lead to several places. What is in neither row (a
+ * formula, say) may hold anything.
  */
-const KINDS: readonly { readonly kind: ValueKind; readonly drawing: RegExp; readonly picture?: RegExp; readonly row: RegExp }[] = [
-  { kind: 'text', drawing: /^types(?:Text|Title|Url)$/, picture: /(?:^|\/)(?:font|description|link)_gray\.svg$/, row: /\bproperty-row-(?:text|url)\b/ },
+const KINDS: readonly {
+  readonly kind: ValueKind
+  readonly drawing: RegExp
+  readonly picture?: RegExp
+  readonly row: RegExp
+}[] = [
+  {
+    kind: 'text',
+    drawing: /^types(?:Text|Title|Url)$/,
+    picture: /(?:^|\/)(?:font|description|link)_gray\.svg$/,
+    row: /\bproperty-row-(?:text|url)\b/,
+  },
   {
     kind: 'list',
-    drawing: /^types(?:Select|MultipleSelect|Status|Person|File|Relation|Checkbox|CreatedBy|LastEditedBy)$/,
+    drawing:
+      /^types(?:Select|MultipleSelect|Status|Person|File|Relation|Checkbox|CreatedBy|LastEditedBy)$/,
     row: /\bproperty-row-(?:select|multi_select|status|person|file|relation|checkbox|created_by|last_edited_by)\b/,
   },
 ]
@@ -78,7 +111,10 @@ function kindOfColumn(head: Element): ValueKind {
   const drawn = find(head, 3, (below) => below.name === 'svg' || below.name === 'img')
   if (drawn === undefined) return 'unknown'
   const [name, source] = [attribute(drawn, 'class') ?? '', attribute(drawn, 'src') ?? '']
-  return KINDS.find(({ drawing, picture }) => drawing.test(name) || picture?.test(source))?.kind ?? 'unknown'
+  return (
+    KINDS.find(({ drawing, picture }) => drawing.test(name) || picture?.test(source))?.kind ??
+    'unknown'
+  )
 }
 
 /** What a page's property holds. */
@@ -87,7 +123,10 @@ function kindOfRow(row: Element): ValueKind {
   return KINDS.find((known) => known.row.test(name))?.kind ?? 'unknown'
 }
 
-/** Takes the header out of a table's rows: the one that says so; of a table that has none, a first row that is all bold, as people make them. */
+/**
+ * Takes the header out of a table's rows: the one that says so; of a table that has none, a first
+ * row that is all bold, as people make them.
+ */
 function headerOf(first: Row, rows: Inline[][][], isDatabase: boolean): Inline[][] {
   if (first.inHead || isHeaderRow(first.row)) return rows.shift()!
   const cells = rows[0]!.filter((cell) => cell.length > 0)
@@ -129,7 +168,10 @@ interface Content {
   outside: Node[]
 }
 
-/** The rows of a table. What stands outside of its cells (a caption, or the rest of a broken row) goes above it, as in a browser. */
+/**
+ * The rows of a table. What stands outside of its cells (a caption, or the rest of a broken row)
+ * goes above it, as in a browser.
+ */
 function readRows(element: Element, flow: Flow): Row[] {
   const content: Content = { rows: [], outside: [] }
   collect(element, 0, false, content)
@@ -137,13 +179,17 @@ function readRows(element: Element, flow: Flow): Row[] {
   return content.rows
 }
 
-/** Finds the rows, whatever wraps them; not those of a table inside a cell. Cells without a row make one. */
+/**
+ * Finds the rows, whatever wraps them; not those of a table inside a cell. Cells without a row make
+ * one.
+ */
 function collect(element: Element, depth: number, inHead: boolean, content: Content): void {
   let implied: Element | undefined
   for (const child of element.children) {
     if (typeof child === 'string' && child.trim() === '') continue
     if (isCell(child)) {
-      if (!implied) content.rows.push({ row: (implied = { name: 'tr', attributes: '', children: [] }), inHead })
+      if (!implied)
+        content.rows.push({ row: (implied = { name: 'tr', attributes: '', children: [] }), inHead })
       implied.children.push(child)
       continue
     }
@@ -152,17 +198,21 @@ function collect(element: Element, depth: number, inHead: boolean, content: Cont
     else if (child.name === 'tr') {
       content.rows.push({ row: child, inHead })
       for (const node of child.children) if (!isCell(node)) content.outside.push(node)
-    } else if (depth < 4 && ['thead', 'tbody', 'tfoot', 'div'].includes(child.name)) collect(child, depth + 1, inHead || child.name === 'thead', content)
+    } else if (depth < 4 && ['thead', 'tbody', 'tfoot', 'div'].includes(child.name))
+      collect(child, depth + 1, inHead || child.name === 'thead', content)
     else content.outside.push(child)
   }
 }
 
-/** How many empty places a table may get for each of its cells: past it, spans count no more. Only tables that want to harm come that far. */
+/**
+ * How many empty places a table may get for each of its cells: past it, spans count no more. Only
+ * tables that want to harm come that far.
+ */
 const MOST_EMPTY = 4
 
 /**
- * The cells of each row by their columns. A merged cell, which GFM does not have, stands where it begins; what else it spans is empty, up to
- * the row's last cell.
+ * The cells of each row by their columns. A merged cell, which GFM does not have, stands where it
+ * begins; what else it spans is empty, up to the row's last cell.
  */
 function gridOf(rows: readonly Row[]): (Element | null)[][] {
   let left = MOST_EMPTY * rows.reduce((sum, { row }) => sum + cellsOf(row).length, 0)
@@ -199,8 +249,15 @@ function cellsOf(row: Element): Element[] {
   return row.children.filter((node): node is Element => isCell(node))
 }
 
-/** A first row of nothing but `<th>` without a header's column class (tables that no exporter of Notion's wrote). */
+/**
+ * A first row of nothing but `<th>` without a header's column class (tables that no exporter of
+ * Notion's wrote).
+ */
 function isHeaderRow(row: Element): boolean {
   const cells = cellsOf(row)
-  return cells.length > 1 && cells.every((cell) => cell.name === 'th') && attribute(row, 'id') === undefined
+  return (
+    cells.length > 1 &&
+    cells.every((cell) => cell.name === 'th') &&
+    attribute(row, 'id') === undefined
+  )
 }

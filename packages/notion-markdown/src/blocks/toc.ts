@@ -3,10 +3,16 @@ import type { Flow } from '../flow.ts'
 import { placeOfBlock } from '../links.ts'
 import { plainText, type List, type ListItem } from '../tree.ts'
 
-/** Headings have no more levels than that: what is indented deeper stands beside the entry before it. */
+/**
+ * Headings have no more levels than that: what is indented deeper stands beside the entry before
+ * it.
+ */
 const MAX_INDENT = 5
 
-/** `<nav class="table_of_contents">`: a nested list of links to the page's headings. What else stands in a `<nav>` is read as anywhere. */
+/**
+ * `<nav class="table_of_contents">`: a nested list of links to the page's headings. What else
+ * stands in a `<nav>` is read as anywhere.
+ */
 export function readNavigation(element: Element, flow: Flow): void {
   const isContents = hasClass(element, 'table_of_contents')
   const root = emptyList()
@@ -22,10 +28,17 @@ export function readNavigation(element: Element, flow: Flow): void {
     }
     // Toggle headings carry no id, so the entry names its heading's text as well.
     const url = placeOfBlock((attribute(link, 'href') ?? '').replace(/^#/, ''), plainText(text))
-    const indent = Math.min(Number(/indent-(\d+)/.exec(attribute(child, 'class') ?? '')?.[1] ?? 0), MAX_INDENT)
+    const indent = Math.min(
+      Number(/indent-(\d+)/.exec(attribute(child, 'class') ?? '')?.[1] ?? 0),
+      MAX_INDENT,
+    )
     while (above.length > 0 && above[above.length - 1]!.indent >= indent) above.pop()
     const parent = above[above.length - 1]?.item
-    const item: ListItem = { type: 'listItem', checked: null, children: [{ type: 'paragraph', children: [{ type: 'link', url, children: text }] }] }
+    const item: ListItem = {
+      type: 'listItem',
+      checked: null,
+      children: [{ type: 'paragraph', children: [{ type: 'link', url, children: text }] }],
+    }
     const list = parent ? listBelow(parent) : root
     list.children.push(item)
     above.push({ item, indent })

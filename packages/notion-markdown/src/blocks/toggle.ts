@@ -4,7 +4,10 @@ import { readInline } from '../inline.ts'
 import { nest } from '../runs.ts'
 import type { Depth } from '../tree.ts'
 
-/** TABLE: the only trace that a toggle heading leaves before 2026 is its font size; Notion's level 1 is the document's 2. */
+/**
+ * TABLE: the only trace that a toggle heading leaves before 2026 is its font size; Notion's level 1
+ * is the document's 2.
+ */
 const DEPTH_OF_SIZE: readonly (readonly [string, Depth])[] = [
   ['1.875em', 2],
   ['1.5em', 3],
@@ -19,16 +22,26 @@ export function depthOf(heading: Element, { lift }: Section): Depth {
 
 /** `<details>`: a toggle, or a toggle heading. */
 export function readDetails(element: Element, flow: Flow): void {
-  const summary = element.children.find((node): node is Element => typeof node !== 'string' && node.name === 'summary')
+  const summary = element.children.find(
+    (node): node is Element => typeof node !== 'string' && node.name === 'summary',
+  )
   const style = summary ? (attribute(summary, 'style') ?? '') : ''
   const size = /(?:^|;)\s*font-size:\s*([\d.]+em)/.exec(style)?.[1]
   const heading = summary && find(summary, 1, ({ name }) => /^h[1-6]$/.test(name))
-  const depth = heading ? depthOf(heading, flow.section) : (DEPTH_OF_SIZE.find(([name]) => name === size)?.[1] ?? null)
+  const depth = heading
+    ? depthOf(heading, flow.section)
+    : (DEPTH_OF_SIZE.find(([name]) => name === size)?.[1] ?? null)
   if (depth !== null) flow.section.depth = depth
   const runs = summary ? readInline(summary.children, flow.links) : []
   // The summary is HTML, and a document's HTML holds no picture: they stand below, first of all.
   const pictures = nest(runs.filter(({ kind }) => kind === 'image'))
   const children = flow.inside(element.children.filter((node) => node !== summary))
   if (pictures.length > 0) children.unshift({ type: 'paragraph', children: pictures })
-  flow.add({ type: 'details', depth, id: attribute(element, 'id') ?? null, summary: nest(runs.filter(({ kind }) => kind !== 'image')), children })
+  flow.add({
+    type: 'details',
+    depth,
+    id: attribute(element, 'id') ?? null,
+    summary: nest(runs.filter(({ kind }) => kind !== 'image')),
+    children,
+  })
 }

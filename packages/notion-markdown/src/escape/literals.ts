@@ -7,7 +7,10 @@ const SPECIAL = /[\\`*_[\]<&~$|!]/g
 const ASCII_PUNCTUATION = /[!-/:-@[-`{-~]/
 const REFERENCE = /&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[a-zA-Z][a-zA-Z\d]{0,31});/y
 
-/** An address of e-mail between angle brackets is a link (CommonMark 6.5), whatever its name begins with. */
+/**
+ * An address of e-mail between angle brackets is a link (CommonMark 6.5), whatever its name begins
+ * with.
+ */
 const EMAIL = /<[\w.!#$%&'*+/=?^`{|}~-]+@[a-zA-Z\d]/y
 
 /** What a run of `*`, `_` or `~` could do. */
@@ -20,10 +23,15 @@ const CLOSES = 2
  * @param tagged the writer's marks that are written as HTML
  * @returns 1 for each special character that a person typed
  */
-export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes: Uint8Array): Uint8Array {
+export function escapeLiterals(
+  draft: Draft,
+  tagged: ReadonlySet<Mark>,
+  escapes: Uint8Array,
+): Uint8Array {
   const { text, place } = draft
   const typed = new Uint8Array(text.length + 1)
-  // Indexes only, and flags: a hostile text is nothing but special characters, and an object for each would take too much.
+  // Indexes only, and flags: a hostile text is nothing but special characters, and an object for
+  // each would take too much.
   const runs: Record<string, number[]> = { '*': [], _: [], '~': [], '`': [] }
   const dollars: number[] = []
   let lastGreater = text.lastIndexOf('>')
@@ -33,12 +41,14 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
   const endsInCode = holds(draft, ']:')
   const outside: number[] = []
   SPECIAL.lastIndex = 0
-  // The next special character, of whichever text: each text looking for its own would read the same far way again.
+  // The next special character, of whichever text: each text looking for its own would read the
+  // same far way again.
   let match = SPECIAL.exec(text)
   for (const { from, to: end, linked } of draft.texts) {
     // A link takes the brackets of its text for itself; those before it go on waiting behind it.
     const brackets = linked ? [] : outside
-    // GitHub reads no image there, but an exclamation mark before a footnote. One that was typed is escaped itself.
+    // GitHub reads no image there, but an exclamation mark before a footnote. One that was typed is
+    // escaped itself.
     if (linked && text.startsWith('![^', from - 2) && !typed[from - 2]) escapes[from] = 1
     if (match && match.index < from) {
       SPECIAL.lastIndex = from
@@ -63,7 +73,12 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
           dollars.push(at)
           break
         case '<':
-          if (/[a-zA-Z/!?]/.test(next) ? lastGreater > at || isLineStart(text, at, place) : lastGreater > at && standsAt(EMAIL, text, at)) escapes[at] = 1
+          if (
+            /[a-zA-Z/!?]/.test(next)
+              ? lastGreater > at || isLineStart(text, at, place)
+              : lastGreater > at && standsAt(EMAIL, text, at)
+          )
+            escapes[at] = 1
           break
         case '&':
           if (isReference(text, at)) escapes[at] = 1
@@ -81,16 +96,20 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
           break
         case ']': {
           const open = brackets.pop()
-          // `[text](address)` and definitions; other pairs mean nothing in a document without definitions.
-          const means = open !== undefined && (next === '(' || (next === ':' && isDefinition(text, open, at, place)))
+          // `[text](address)` and definitions; other pairs mean nothing in a document without
+          // definitions.
+          const means =
+            open !== undefined &&
+            (next === '(' || (next === ':' && isDefinition(text, open, at, place)))
           if (linked) {
             // In a link's text brackets must pair up (CommonMark 6.3).
             if (means) escapes[open] = 1
             if (means || open === undefined) escapes[at] = 1
           } else if (means && brackets.length === 0) escapes[open] = 1
           else if (means) {
-            // An outer bracket would take the place of one that is escaped. This one goes on waiting for another end; a footnote's
-            // is escaped too, because for GitHub its name ends at an escaped bracket.
+            // An outer bracket would take the place of one that is escaped. This one goes on
+            // waiting for another end; a footnote's is escaped too, because for GitHub its name
+            // ends at an escaped bracket.
             escapes[at] = 1
             if (beginsDefinition(text, open, place) && text[open + 1] === '^') escapes[open] = 1
             else brackets.push(open)
@@ -108,10 +127,16 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
   return typed
 }
 
-/** What makes the rest of a definition: an address, and at most a title (CommonMark 4.7). A `<` may get a backslash, and begins one then. */
+/**
+ * What makes the rest of a definition: an address, and at most a title (CommonMark 4.7). A `<` may
+ * get a backslash, and begins one then.
+ */
 const DEFINED = /[ \t]*\n?[ \t]*(?:<[^<>\n]*>|[^ \t\n]+)[ \t]*(?:$|\n|["'(])/y
 
-/** Whether a bracket stands where it could begin the definition of a link (where a block begins) or of a footnote (where any line does). */
+/**
+ * Whether a bracket stands where it could begin the definition of a link (where a block begins) or
+ * of a footnote (where any line does).
+ */
 function beginsDefinition(text: string, open: number, place: Draft['place']): boolean {
   return isLineStart(text, open, place) && (open === 0 || text[open + 1] === '^')
 }
@@ -139,7 +164,9 @@ function isReference(text: string, at: number): boolean {
   return reference !== undefined && decodeText(reference) !== reference
 }
 
-/** Where a run of `char` that begins at `from` ends: at what is another character, or the writer's. */
+/**
+ * Where a run of `char` that begins at `from` ends: at what is another character, or the writer's.
+ */
 function endOfRun(text: string, char: string, from: number, typed: Uint8Array): number {
   let to = from
   while (text[to] === char && typed[to] === 1) to++
@@ -147,7 +174,14 @@ function endOfRun(text: string, char: string, from: number, typed: Uint8Array): 
 }
 
 /** Escapes the runs that could pair with one another, or with a mark of the writer's. */
-function escapeRuns(starts: readonly number[], char: string, draft: Draft, typed: Uint8Array, tagged: ReadonlySet<Mark>, escapes: Uint8Array): void {
+function escapeRuns(
+  starts: readonly number[],
+  char: string,
+  draft: Draft,
+  typed: Uint8Array,
+  tagged: ReadonlySet<Mark>,
+  escapes: Uint8Array,
+): void {
   if (starts.length === 0) return
   const roles = new Uint8Array(starts.length)
   let firstOpener = starts.length
@@ -168,7 +202,9 @@ function escapeRuns(starts: readonly number[], char: string, draft: Draft, typed
   }
 }
 
-/** Whether a run could open or close emphasis or strikethrough, by either definition of punctuation. */
+/**
+ * Whether a run could open or close emphasis or strikethrough, by either definition of punctuation.
+ */
 function roleOf(text: string, char: string, from: number, to: number): number {
   let role = 0
   for (const reading of READINGS) {
@@ -182,7 +218,10 @@ function roleOf(text: string, char: string, from: number, to: number): number {
   return role
 }
 
-/** Whether code, equations or addresses of the writer's hold `sign`, with which one that was typed could pair. */
+/**
+ * Whether code, equations or addresses of the writer's hold `sign`, with which one that was typed
+ * could pair.
+ */
 function holds(draft: Draft, sign: string): boolean {
   return draft.spans.some((span) => draft.text.slice(span.from, span.to).includes(sign))
 }
@@ -192,8 +231,16 @@ function isInLink(draft: Draft, at: number): boolean {
   return draft.links.some(({ from, to }) => draft.text[from] === '[' && from < at && at < to)
 }
 
-/** A run of backticks opens code only where another of the same length follows; in a link's text some readers see no link then. */
-function escapeBackticks(starts: readonly number[], draft: Draft, typed: Uint8Array, escapes: Uint8Array): void {
+/**
+ * A run of backticks opens code only where another of the same length follows; in a link's text
+ * some readers see no link then.
+ */
+function escapeBackticks(
+  starts: readonly number[],
+  draft: Draft,
+  typed: Uint8Array,
+  escapes: Uint8Array,
+): void {
   if (starts.length === 0) return
   if (starts.length === 1 && !holds(draft, '`') && !isInLink(draft, starts[0]!)) return
   for (const from of starts) escapes.fill(1, from, endOfRun(draft.text, '`', from, typed))

@@ -1,4 +1,5 @@
-// Where emphasis begins and ends (CommonMark 6.2), and which of the writer's marks a reader would not take for marks.
+// Where emphasis begins and ends (CommonMark 6.2), and which of the writer's marks a reader would
+// not take for marks.
 import type { Draft, Mark } from '../phrasing.ts'
 
 type Kind = 'space' | 'punctuation' | 'word'
@@ -12,7 +13,10 @@ interface Reading {
 }
 
 /** TABLE of how readers differ. GitHub's looks past the tildes beside asterisks. */
-export const READINGS: readonly Reading[] = [{ symbols: true, skips: '' }, { symbols: false, skips: '' }]
+export const READINGS: readonly Reading[] = [
+  { symbols: true, skips: '' },
+  { symbols: false, skips: '' },
+]
 const ASTERISK_READINGS: readonly Reading[] = [...READINGS, { symbols: false, skips: '~' }]
 
 /** What CommonMark takes a character for at the edge of a mark. */
@@ -33,7 +37,12 @@ function charAfter(text: string, at: number): string {
 }
 
 /** Left- and right-flanking (CommonMark 6.2), as one reader sees it. */
-export function flanking(text: string, from: number, to: number, { symbols, skips }: Reading): { left: boolean; right: boolean; before: Kind; after: Kind } {
+export function flanking(
+  text: string,
+  from: number,
+  to: number,
+  { symbols, skips }: Reading,
+): { left: boolean; right: boolean; before: Kind; after: Kind } {
   while (text[from - 1] === skips) from--
   while (text[to] === skips) to++
   const before = kindOf(charBefore(text, from), symbols)
@@ -44,8 +53,8 @@ export function flanking(text: string, from: number, to: number, { symbols, skip
 }
 
 /**
- * The marks that a reader would not take for marks where they stand (beside CJK text, or between punctuation and a
- * word): those are written as HTML.
+ * The marks that a reader would not take for marks where they stand (beside CJK text, or between
+ * punctuation and a word): those are written as HTML.
  */
 export function tagBrokenMarks(draft: Draft): Set<Mark> {
   const tagged = new Set<Mark>()
@@ -55,15 +64,21 @@ export function tagBrokenMarks(draft: Draft): Set<Mark> {
     { mark, at: mark.close, opens: false },
   ])
   ends.sort((a, b) => a.at - b.at)
-  // Tagging a mark changes what stands beside its neighbours, so look again; a line that does not settle is all tags.
+  // Tagging a mark changes what stands beside its neighbours, so look again; a line that does not
+  // settle is all tags.
   for (let round = 0; round < 4; round++) {
     const before = tagged.size
     const standing = ends.filter((end) => !tagged.has(end.mark))
-    for (let i = 0; i < standing.length; ) {
+    for (let i = 0; i < standing.length;) {
       const first = standing[i]!
       let to = first.at + first.mark.length
       let last = i + 1
-      while (last < standing.length && standing[last]!.at === to && standing[last]!.mark.char === first.mark.char) to += standing[last++]!.mark.length
+      while (
+        last < standing.length &&
+        standing[last]!.at === to &&
+        standing[last]!.mark.char === first.mark.char
+      )
+        to += standing[last++]!.mark.length
       const run = standing.slice(i, last)
       // A mark that ends where another begins: the characters would run together.
       for (const end of run) if (end.opens && !first.opens) tagged.add(end.mark)

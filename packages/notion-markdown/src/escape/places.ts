@@ -1,7 +1,10 @@
 // What a line is taken for as a whole: at its start, at its end, and where an address stands in it.
 import type { Draft } from '../phrasing.ts'
 
-/** TABLE of what a line could be taken for at its start: the test, and which lines it is for. The backslash goes before the first sign that is no digit. */
+/**
+ * TABLE of what a line could be taken for at its start: the test, and which lines it is for. The
+ * backslash goes before the first sign that is no digit.
+ */
 const LINE_STARTS: readonly { test: RegExp; only?: 'first' | 'later' | 'item' }[] = [
   { test: /^#{1,6}(?=[ \t]|$)/ }, // heading
   { test: /^>/ }, // quote
@@ -19,7 +22,7 @@ const LINE_STARTS: readonly { test: RegExp; only?: 'first' | 'later' | 'item' }[
 /** What a line of a paragraph would be at its start, if its first characters were not escaped. */
 export function escapeLineStarts(draft: Draft, typed: Uint8Array, escapes: Uint8Array): void {
   const { text } = draft
-  for (let from = 0; from <= text.length; ) {
+  for (let from = 0; from <= text.length;) {
     const newline = text.indexOf('\n', from)
     const end = newline < 0 ? text.length : newline
     escapeLineStart(draft, typed, from, end, escapes)
@@ -27,7 +30,13 @@ export function escapeLineStarts(draft: Draft, typed: Uint8Array, escapes: Uint8
   }
 }
 
-function escapeLineStart(draft: Draft, typed: Uint8Array, from: number, end: number, escapes: Uint8Array): void {
+function escapeLineStart(
+  draft: Draft,
+  typed: Uint8Array,
+  from: number,
+  end: number,
+  escapes: Uint8Array,
+): void {
   const { text, place } = draft
   const first = text[from]
   if (first === undefined || from === end) return
@@ -44,10 +53,16 @@ function escapeLineStart(draft: Draft, typed: Uint8Array, from: number, end: num
   // In an item, the list's own sign stands in front.
   if (isDivider(line, place === 'item' && from === 0 ? 1 : 3)) {
     // All of its first run: what is left of `___` could still close emphasis.
-    for (let at = from; at === from || (text[at] === first && typed[at] === 1); at++) escapes[at] = 1
+    for (let at = from; at === from || (text[at] === first && typed[at] === 1); at++)
+      escapes[at] = 1
   }
   for (const row of LINE_STARTS) {
-    if (row.only === 'item' ? place !== 'item' || from > 0 : row.only !== undefined && (row.only === 'first') !== (from === 0)) continue
+    if (
+      row.only === 'item'
+        ? place !== 'item' || from > 0
+        : row.only !== undefined && (row.only === 'first') !== (from === 0)
+    )
+      continue
     if (row.test.test(line)) escapes[from + line.search(/\D/)] = 1
   }
 }
@@ -69,12 +84,16 @@ export function escapeClosingSequence(draft: Draft, escapes: Uint8Array): void {
   const { text } = draft
   let from = text.length
   while (text[from - 1] === '#') from--
-  if (from < text.length && (from === 0 || text[from - 1] === ' ' || text[from - 1] === '\t')) escapes[from] = 1
+  if (from < text.length && (from === 0 || text[from - 1] === ' ' || text[from - 1] === '\t'))
+    escapes[from] = 1
 }
 
 /** How an address begins. */
 const ADDRESS = /https?:\/\/|www\./gi
-/** What ends an address for every reader; GitHub's takes other white space, such as U+00A0, for a part of it. */
+/**
+ * What ends an address for every reader; GitHub's takes other white space, such as U+00A0, for a
+ * part of it.
+ */
 const ADDRESS_END = /[ \t\n<]/g
 const ADDRESS_TRAIL = '!"\'*,.:;?_~)'
 
@@ -85,18 +104,24 @@ export function endsInAddress(text: string): boolean {
 }
 
 /**
- * An address typed as text becomes a link by itself in GFM (6.9), with everything up to the next space. Where that would
- * swallow a mark or a backslash of ours, the address is kept from being one.
+ * An address typed as text becomes a link by itself in GFM (6.9), with everything up to the next
+ * space. Where that would swallow a mark or a backslash of ours, the address is kept from being
+ * one.
  */
 export function breakAutolinks(draft: Draft, escapes: Uint8Array): void {
   const { text } = draft
   // What of the writer's own an address must not swallow, besides backslashes.
-  const points = [...draft.marks.flatMap((mark) => [mark.open, mark.close]), ...draft.spans.map((span) => span.from), ...draft.links.map((link) => link.from)].sort((a, b) => a - b)
+  const points = [
+    ...draft.marks.flatMap((mark) => [mark.open, mark.close]),
+    ...draft.spans.map((span) => span.from),
+    ...draft.links.map((link) => link.from),
+  ].sort((a, b) => a - b)
   // Addresses in code, equations and links are none of GFM's business.
   const own = [...draft.spans, ...draft.links].sort((a, b) => a.from - b.from)
   let point = 0
   let next = 0
-  // Where the addresses end that begin before the next space; where they do without what trails them; the last backslash in them.
+  // Where the addresses end that begin before the next space; where they do without what trails
+  // them; the last backslash in them.
   let end = 0
   let to = 0
   let escaped = -1

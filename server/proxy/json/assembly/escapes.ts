@@ -7,7 +7,8 @@ export const MALFORMED: i32 = -1
 const REPLACEMENT: u16 = 0xfffd
 
 /**
- * Decodes the inside of a string. A character beyond 16 bits, and whatever is no UTF-8, counts as one that nobody looks for.
+ * Decodes the inside of a string. A character beyond 16 bits, and whatever is no UTF-8, counts as
+ * one that nobody looks for.
  *
  * @param into room for as many units as there are bytes
  * @param most units after which it is enough

@@ -29,8 +29,8 @@ export function tellOddity(kind: i32, node: i32): void {
 }
 
 /**
- * A value at a wanted path. Where the sink knows what repeats itself, the same value right behind itself is not told, nor where the same list or object
- * ends behind both.
+ * A value at a wanted path. Where the sink knows what repeats itself, the same value right behind
+ * itself is not told, nor where the same list or object ends behind both.
  *
  * @param start 0 where it began in an earlier piece
  */
@@ -93,7 +93,10 @@ export function tellClosed(node: i32): void {
   tell(CLOSED_TOLD, node, 0, 0)
 }
 
-/** Hands a string over whose length and first byte fit, unless it cannot be wanted, or has been handed over not long ago. */
+/**
+ * Hands a string over whose length and first byte fit, unless it cannot be wanted, or has been
+ * handed over not long ago.
+ */
 export function hand(from: i32, to: i32): void {
   if (load<i32>(PROSE) == 0 && isProse(from, to)) return
   const quick = load<i32>(QUICK)
@@ -104,7 +107,9 @@ export function hand(from: i32, to: i32): void {
   tellString(from, to, escaped)
 }
 
-/** Hands a string over, with a hash whose lowest bit is `mark`, unless that was done not long ago. */
+/**
+ * Hands a string over, with a hash whose lowest bit is `mark`, unless that was done not long ago.
+ */
 export function tellString(from: i32, to: i32, mark: bool): void {
   if (!isKnown(from, to)) tell(STRING_TOLD, from, to, (hashOf(from, to) & ~1) | i32(mark))
 }
@@ -127,7 +132,10 @@ function mix(mixed: u64, bytes: u64): u64 {
   return product ^ (product >> 32)
 }
 
-/** Units of a string with escapes that are looked at; and of those the ones that may be spaces before it. */
+/**
+ * Units of a string with escapes that are looked at; and of those the ones that may be spaces
+ * before it.
+ */
 const HEAD_UNITS: i32 = 64
 const HEAD_SPACES: i32 = 32
 

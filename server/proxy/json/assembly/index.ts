@@ -1,4 +1,5 @@
-// Reads chosen values out of JSON: the loop over the bytes. scanner.ts tells what a scan is; layout.ts where its state stands.
+// Reads chosen values out of JSON: the loop over the bytes. scanner.ts tells what a scan is;
+// layout.ts where its state stands.
 import {
   ACTIONS, AFTER_ITEM, AFTER_KEY, AFTER_MEMBER, BROKEN, CAPTURE_DEPTH, CAPTURE_NODE, CAPTURE_START, DEEPEST, DEPTH, DONE, DONE_OF_MANY, ESCAPED, EVENTS_OF_A_TOKEN, EVENT_COUNT,
   FIRSTS, HOLDS_ITEMS, IN_KEY, IN_SCALAR, IN_STRING, IS_LOOKED_INTO, IS_WANTED, ITEM_OR_END, KEY, KEY_OR_END, LAST_ODDITIES, LONGEST, LONGEST_ESCAPE, LONGEST_KEY, LONGEST_SCALAR, MAX_EVENTS, MISMATCH,
@@ -77,9 +78,11 @@ function longestKept(): i32 {
 }
 
 /**
- * Reads from `start` to `end`, where a byte that delimits must stand. Loads reach up to 80 bytes further.
+ * Reads from `start` to `end`, where a byte that delimits must stand. Loads reach up to 80 bytes
+ * further.
  *
- * @returns how far it came: less than `end` where so many events were told that they have to be read first
+ * @returns how far it came: less than `end` where so many events were told that they have to be
+ *   read first
  */
 export function scan(start: i32, end: i32): i32 {
   let i = start
@@ -91,8 +94,8 @@ export function scan(start: i32, end: i32): i32 {
 }
 
 /**
- * Everything from a place between values on. What is not wanted is handled here, in local variables: this loop is what the scan of ordinary bodies
- * costs.
+ * Everything from a place between values on. What is not wanted is handled here, in local
+ * variables: this loop is what the scan of ordinary bodies costs.
  */
 function scanTokens(start: i32, end: i32): i32 {
   const table = load<i32>(TABLE)
@@ -326,7 +329,10 @@ function isMet(flags: i32, next: i32, byte: i32): bool {
   return (flags & IS_WANTED) != 0 || next != load<i32>(LAST_ODDITIES + 4 * MISMATCH)
 }
 
-/** A value begins where one was wanted, or something that holds some. @returns the stack's entry of the value that is captured, or 0 */
+/**
+ * A value begins where one was wanted, or something that holds some. @returns the stack's entry of
+ * the value that is captured, or 0
+ */
 function meet(table: i32, next: i32, byte: i32, i: i32, entry: i32, captured: i32): i32 {
   const isObject = byte == OPEN_OBJECT
   const flags = flagsOf(table, next)
@@ -353,7 +359,9 @@ function endCapture(end: i32): void {
   tellValue(load<i32>(CAPTURE_NODE), load<i32>(CAPTURE_START), end)
 }
 
-/** The piece ends within a string or key that began at `from`. @param at the object whose key it is */
+/**
+ * The piece ends within a string or key that began at `from`. @param at the object whose key it is
+ */
 function suspend(from: i32, end: i32, at: i32): void {
   store<i32>(TOKEN_START, isKept(from, end, at) ? from : 0)
 }
@@ -369,7 +377,10 @@ function isKept(from: i32, end: i32, at: i32): bool {
   return firsts != 0 && load<u8>(table + firsts + first) != 0
 }
 
-/** Goes on with what the piece before ended within. @returns where it ends; the state says whether it does */
+/**
+ * Goes on with what the piece before ended within. @returns where it ends; the state says whether
+ * it does
+ */
 function resume(start: i32, end: i32): i32 {
   const state = load<i32>(STATE)
   const token = load<i32>(TOKEN_START)

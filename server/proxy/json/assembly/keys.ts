@@ -1,4 +1,5 @@
-// What a key of an object is: a wanted one, one that some parsers take for one, or simply another one.
+// What a key of an object is: a wanted one, one that some parsers take for one, or simply another
+// one.
 import {
   DECODED, DUPLICATE, ESCAPED_KEY, FOLDED, KEY_BYTES, KEY_EXACT, KEY_LOWER, KEY_NODE, KEY_NUMBER, KEY_WIDTH, LONGEST_KEY, LOOKALIKE, NODE_KEYS, NODE_LENGTHS,
   STRICT, TABLE,
@@ -70,8 +71,8 @@ function isSameInAnyCase(lower: i32, from: i32, size: i32): bool {
 }
 
 /**
- * Whether a key holds an escape, a control character or a letter that folds into ASCII (FOLDING_LETTERS of paths.ts): what else lies beyond ASCII
- * makes it simply another key.
+ * Whether a key holds an escape, a control character or a letter that folds into ASCII
+ * (FOLDING_LETTERS of paths.ts): what else lies beyond ASCII makes it simply another key.
  */
 // @ts-ignore: decorator
 @inline
@@ -99,7 +100,10 @@ function isOddAmong(mask: i32, at: i32, to: i32): bool {
   return false
 }
 
-/** A key with an escape, a control character or a letter beyond ASCII: only such ones can be like a key of other letters or another length. */
+/**
+ * A key with an escape, a control character or a letter beyond ASCII: only such ones can be like a
+ * key of other letters or another length.
+ */
 function oddKey(table: i32, at: i32, from: i32, to: i32, entry: i32, next: i32, captured: bool): i32 {
   const size = decode(from, to, DECODED, LONGEST_KEY)
   const unknown = load<i32>(STRICT) != 0 ? BREAKS : next
@@ -158,7 +162,10 @@ function clamp(size: i32): i32 {
   return size < 0 ? 0 : min(size, KEY_WIDTH)
 }
 
-/** Folds the decoded key up to its first NUL, as `toUpperCase().toLowerCase()` does where that yields ASCII. @returns its new length */
+/**
+ * Folds the decoded key up to its first NUL, as `toUpperCase().toLowerCase()` does where that
+ * yields ASCII. @returns its new length
+ */
 function foldDecoded(size: i32): i32 {
   let length = 0
   for (let i = 0; i < size; i++) {

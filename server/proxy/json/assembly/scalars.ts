@@ -28,7 +28,10 @@ export function endOfScalar(start: i32, end: i32): i32 {
   return at < end ? at : INCOMPLETE
 }
 
-/** Where a number or literal of JSON ends, which is no longer than any that makes sense. A byte that delimits must stand at `end`. */
+/**
+ * Where a number or literal of JSON ends, which is no longer than any that makes sense. A byte that
+ * delimits must stand at `end`.
+ */
 // @ts-ignore: decorator
 @inline
 export function endOfJsonScalar(start: i32, end: i32): i32 {
@@ -86,16 +89,19 @@ function endOfLiteral(start: i32, end: i32): i32 {
 }
 
 /**
- * Skips the integers of a list, each with its comma, as lists of tokens have them: 16 bytes at a time.
+ * Skips the integers of a list, each with its comma, as lists of tokens have them: 16 bytes at a
+ * time.
  *
  * @param start where an item begins
- * @returns where an item begins that is anything else, or may be the last, or goes on behind the piece
+ * @returns where an item begins that is anything else, or may be the last, or goes on behind the
+ *   piece
  */
 // @ts-ignore: decorator
 @inline
 export function skipIntegers(start: i32, end: i32): i32 {
   let item = start
-  // Whether the block begins with an item, and whether a zero that began one ended the block before.
+  // Whether the block begins with an item, and whether a zero that began one ended the block
+  // before.
   let begins = 1
   let zero = 0
   for (let at = start; at < end; at += 16) {

@@ -28,7 +28,10 @@ function special(bytes: v128): v128 {
   return v128.or(i8x16.eq(bytes, i8x16.splat(QUOTE)), i8x16.eq(bytes, i8x16.splat(BACKSLASH)))
 }
 
-/** The address behind the closing quote, or -1 where the string goes on behind `end`; ESCAPED then says whether the next byte is escaped. */
+/**
+ * The address behind the closing quote, or -1 where the string goes on behind `end`; ESCAPED then
+ * says whether the next byte is escaped.
+ */
 // @ts-ignore: decorator
 @inline
 export function endOfString(start: i32, end: i32): i32 {
@@ -65,8 +68,9 @@ function endOfLongString(start: i32, end: i32): i32 {
 }
 
 /**
- * From a byte on that is not escaped. Which quotes are escaped is worked out for 64 bytes at once: those behind runs of backslashes of odd length
- * (Langdale and Lemire, Parsing Gigabytes of JSON per Second, section 3.1.1).
+ * From a byte on that is not escaped. Which quotes are escaped is worked out for 64 bytes at once:
+ * those behind runs of backslashes of odd length (Langdale and Lemire, Parsing Gigabytes of JSON
+ * per Second, section 3.1.1).
  */
 function endOfEscapedString(start: i32, end: i32): i32 {
   let at = start

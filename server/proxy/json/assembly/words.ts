@@ -1,5 +1,6 @@
-// Splits a body that is no plain JSON into words: runs of bytes that a name can have. A word of several parts (`files/abc`, `ft:gpt-4o:acme::abc`) is told
-// with its parts. `\u…` and `\/` count as the character that they stand for, and zeros are left out: without them UTF-16 reads as ASCII.
+// Splits a body that is no plain JSON into words: runs of bytes that a name can have. A word of
+// several parts (`files/abc`, `ft:gpt-4o:acme::abc`) is told with its parts. `\u…` and `\/` count
+// as the character that they stand for, and zeros are left out: without them UTF-16 reads as ASCII.
 import {
   BINARY_WORDS, EVENT_COUNT, EVERY_WORD, FIRSTS, LONGEST_LENGTH, LONGEST_WORD, MAX_EVENTS, QUICK, SHORTEST, SHORTEST_WORD, WORDS, WORDS_FULL, WORD_AT, WORD_ESCAPE, WORD_ESCAPED, WORD_LONG,
   WORD_NARROW, WORD_WIDE,
@@ -11,7 +12,10 @@ const SLASH: i32 = 0x2f
 const COLON: i32 = 0x3a
 const SMALL_U: i32 = 0x75
 
-/** Bits of what a byte is where it stands in a part of a word. Others: it stands between two parts, or is a backslash. */
+/**
+ * Bits of what a byte is where it stands in a part of a word. Others: it stands between two parts,
+ * or is a backslash.
+ */
 const NARROW: u8 = 0x1f
 
 /** What bytes are: what the last digit of each and its first have in common. */
@@ -23,13 +27,18 @@ function classesOf(bytes: v128): v128 {
   return v128.and(i8x16.swizzle(byLast, v128.and(bytes, i8x16.splat(0x0f))), i8x16.swizzle(byFirst, i8x16.shr_u(bytes, 4)))
 }
 
-/** Behind the word so far; where it begins, and its last part; whether they are too long to be told. */
+/**
+ * Behind the word so far; where it begins, and its last part; whether they are too long to be told.
+ */
 let at: i32 = 0
 let wide: i32 = 0
 let narrow: i32 = 0
 let wideIsLong = false
 let narrowIsLong = false
-/** Whether it holds a `/` or `%`: then any of its parts may be an id, also one that is spelled with them. */
+/**
+ * Whether it holds a `/` or `%`: then any of its parts may be an id, also one that is spelled with
+ * them.
+ */
 let isPath = false
 
 /** Takes the zeros out of the bytes from `start` to `end`. @returns where they end then */
@@ -60,7 +69,8 @@ export function withoutZeros(start: i32, end: i32): i32 {
 /**
  * Reads from `start` to `end`, which hold no zeros. Loads reach up to 64 bytes further.
  *
- * @returns how far it came: less than `end` where so many words were told that they have to be read first
+ * @returns how far it came: less than `end` where so many words were told that they have to be read
+ *   first
  */
 export function words(start: i32, end: i32): i32 {
   enter()
@@ -112,8 +122,8 @@ function leave(): void {
 }
 
 /**
- * From a place between words: where a word begins that is long enough, or may be, or where a backslash comes. Words shorter than that cost
- * nothing: 64 bytes are looked at together.
+ * From a place between words: where a word begins that is long enough, or may be, or where a
+ * backslash comes. Words shorter than that cost nothing: 64 bytes are looked at together.
  */
 function skip(start: i32, end: i32): i32 {
   let i = start
@@ -163,7 +173,10 @@ function addWide(byte: i32): void {
   if (at - wide > LONGEST_WORD) outgrow()
 }
 
-/** The word is too long to be told, and perhaps its last part is as well. Only that is kept, and nothing of what is too long. */
+/**
+ * The word is too long to be told, and perhaps its last part is as well. Only that is kept, and
+ * nothing of what is too long.
+ */
 function outgrow(): void {
   wideIsLong = true
   wide = narrow

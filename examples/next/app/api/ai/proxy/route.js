@@ -1,5 +1,6 @@
-// The other way, for people who are signed in: the page says `createProxyGenai({ proxyUrl: '/api/ai', apiKey: PROXY_MANAGED })` and sends no key, and this
-// route adds one that no page ever sees.
+// The other way, for people who are signed in: the page says `createProxyGenai({ proxyUrl:
+// '/api/ai', apiKey: PROXY_MANAGED })` and sends no key, and this route adds one that no page ever
+// sees.
 import { createProxyHandler } from '@proxy-sdk/core'
 
 const pass = createProxyHandler({
