@@ -228,8 +228,8 @@ function destination(url: string): string {
   if (url.startsWith(MARKER)) return url
   let out = url
   // oxlint-disable-next-line no-control-regex -- what a destination cannot hold
-  if (/[\u0000-\u0020\u007f<>]/.test(out))
-    out = out.replace(/[\u0000-\u0020\u007f<>]/g, (c) => encodeURIComponent(c))
+  const unsafe = /[\u0000-\u0020\u007f<>]/g
+  if (out.search(unsafe) >= 0) out = out.replace(unsafe, (c) => encodeURIComponent(c))
   if (out.includes('\\')) out = out.replace(/\\(?=[!-/:-@[-`{-~]|$)/g, '\\\\')
   if (out.includes('&')) out = out.replace(/&(?=#?\w+;)/g, '\\&')
   if (/[()]/.test(out) && !isBalanced(out)) out = out.replace(/[()]/g, '\\$&')

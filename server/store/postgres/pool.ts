@@ -76,11 +76,11 @@ export function openConnections({ url, name, most, patience }: ConnectionOptions
     client.on('error', () => {})
     await client.query(settings)
   }
-  // oxlint-disable-next-line typescript/no-misused-promises -- pg waits for it, though its types do not say so
   const pool = new Pool({
     ...connectionConfig(url),
     max: most,
     idleTimeoutMillis: IDLE,
+    // oxlint-disable-next-line typescript/no-misused-promises -- pg waits for it; its types do not say so
     onConnect: prepare,
   })
   pool.on('error', () => {}) // an unused connection was lost: the next unit gets a new one
