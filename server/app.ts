@@ -44,7 +44,7 @@ import { describeApi, allowedMethods } from './api/openapi.ts'
 import type { Proxy } from './proxy/index.ts'
 import { isProxyTarget } from './proxy/target/parse-target.ts'
 import type { Store } from './store/open.ts'
-import { passingTrouble } from './store/transient-errors.ts'
+import { transientProblem } from './store/transient-errors.ts'
 
 /** What every process answers with, whatever its role. */
 export interface SurfaceParts {
@@ -355,7 +355,7 @@ function asProblem(error: unknown): Problem {
       'invalid_field',
       'The body must be valid JSON, sent with Content-Type: application/json.',
     )
-  const trouble = passingTrouble(error)
+  const trouble = transientProblem(error)
   if (trouble) return trouble
   return new Problem(
     'internal_error',

@@ -29,7 +29,7 @@ import { openBlobs } from './store/blobs/open.ts'
 import { enterInstance } from './store/instance.ts'
 import { openStore, type Store } from './store/open.ts'
 import { openScratch } from './store/scratch.ts'
-import { passingTrouble } from './store/transient-errors.ts'
+import { transientProblem } from './store/transient-errors.ts'
 import { keepThreadsSmall } from './common/thread-heaps.ts'
 import { openWatching } from './telemetry/open.ts'
 
@@ -381,7 +381,7 @@ export async function main(
 
 /** The store may go away while the server starts: no bug, so no stack. */
 function sayInShort(error: unknown): never {
-  const trouble = passingTrouble(error)
+  const trouble = transientProblem(error)
   throw trouble
     ? new SetupError(`The server cannot start. ${trouble.detail}`, { cause: error })
     : error

@@ -4,8 +4,8 @@ import { readZip } from '../../packages/notion-markdown/src/archive/zip.ts'
 import { bytesSource } from '../../packages/notion-markdown/src/archive/source.ts'
 import { FairQueue, type Owner } from '../../server/fairness/owner-queue.ts'
 import {
-  reservations,
-  reserved,
+  encodeReservations,
+  decodeReservations,
   type Reservation,
 } from '../../server/ledger/settlement/row-codec.ts'
 import { written } from '../../server/ledger/reports/report-text.ts'
@@ -103,14 +103,14 @@ export const ROWS: readonly Row[] = [
   ),
   ofRows(
     'rows on their way to the writer',
-    (size) => () => reservations(Array.from({ length: size }, (_, i) => row(i))),
+    (size) => () => encodeReservations(Array.from({ length: size }, (_, i) => row(i))),
     200_000,
   ),
   ofRows(
     'rows as the writer reads them',
     (size) => {
-      const packed = reservations(Array.from({ length: size }, (_, i) => row(i)))
-      return () => reserved(packed)
+      const packed = encodeReservations(Array.from({ length: size }, (_, i) => row(i)))
+      return () => decodeReservations(packed)
     },
     200_000,
   ),

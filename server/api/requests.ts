@@ -10,7 +10,7 @@ import {
   type RequestFilter,
   type ShownRequest,
 } from '../ledger/reports/requests.ts'
-import { entered } from '../ledger/settlement/journal.ts'
+import { flushBeforeReading } from '../ledger/settlement/journal.ts'
 import { OUTCOMES } from '../ledger/outcome.ts'
 import { getRefusal } from '../ledger/refusals/refusal-list.ts'
 import type { RefusalLog } from '../ledger/refusals/refusal-log.ts'
@@ -168,7 +168,7 @@ async function csvOf(
   filter: RequestFilter,
   from: string | undefined,
 ): Promise<ReadableStream> {
-  await entered(store)
+  await flushBeforeReading(store)
   const page = (cursor: string | undefined) =>
     store.read(requestLines, { filter, limit: LINES, cursor, columns: COLUMNS })
   let ready: Awaited<ReturnType<typeof page>> | null = await page(from)

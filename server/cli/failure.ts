@@ -5,7 +5,7 @@ import {
   type FieldError,
   type ProblemDetails,
 } from '../common/errors.ts'
-import { passingTrouble } from '../store/transient-errors.ts'
+import { transientProblem } from '../store/transient-errors.ts'
 
 /** TABLE of exit codes, besides 128 + the number of a signal. */
 export const EXIT = { done: 0, failed: 1, misuse: 2 } as const
@@ -67,7 +67,7 @@ export function shown(error: unknown): Failure | undefined {
   if (error instanceof OutputLost)
     return { object: 'error', code: 'output_lost', detail: error.message }
   if (error instanceof SetupError) return { object: 'error', code: 'failed', detail: error.message }
-  const trouble = passingTrouble(error)
+  const trouble = transientProblem(error)
   return trouble && { object: 'error', code: trouble.code, detail: trouble.detail }
 }
 

@@ -25,7 +25,7 @@ import { takeBlob } from '../store/blobs/blobs.ts'
 import { StoreError } from '../store/store-error.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
-import { passingTrouble } from '../store/transient-errors.ts'
+import { transientProblem } from '../store/transient-errors.ts'
 import { nextChange, type JobChanges } from './jobs/notifications.ts'
 import { tooMany } from './queue.ts'
 import { faultsOf, type Faults } from './document-headers.ts'
@@ -376,7 +376,7 @@ async function isFoundCounted(store: Store, admission: Admission): Promise<boole
     try {
       return await store.run(isCounted, admission)
     } catch (error) {
-      if (!passingTrouble(error)) throw error
+      if (!transientProblem(error)) throw error
     }
   }
   return false
@@ -436,7 +436,7 @@ export async function abandon(
     await store.run(release, { admission, tried })
   } catch (error) {
     // When the store closes everything goes with the instance.
-    if (!passingTrouble(error) || (error instanceof StoreError && error.code === 'closed'))
+    if (!transientProblem(error) || (error instanceof StoreError && error.code === 'closed'))
       return log.error('what a request held cannot be given back', error)
     setTimeout(() => void abandon(store, admission, tried, log), RELEASE).unref()
   }

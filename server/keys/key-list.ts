@@ -1,6 +1,6 @@
 // Lists of proxy keys: filters, orders, pages; and look-ups about many keys at once.
 import { sql, type ExpressionBuilder, type SelectQueryBuilder } from 'kysely'
-import { entered } from '../ledger/settlement/journal.ts'
+import { flushBeforeReading } from '../ledger/settlement/journal.ts'
 import { requestsOfKey } from '../ledger/rollups/key-totals.ts'
 import { displayPrefix } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
@@ -79,7 +79,7 @@ export async function listKeys(
 ): Promise<{ keys: Key[]; next: string | null }> {
   const { model, search = '', sort = '-created_at' } = filter
   const fits = fitting(filter)
-  if (SORTS[sort].moves) await entered(store)
+  if (SORTS[sort].moves) await flushBeforeReading(store)
   const found: PlacedRow[] = []
   const most = search === '' && model === undefined ? limit + 1 : BATCH
   let last = cursor

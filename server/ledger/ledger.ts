@@ -4,20 +4,20 @@ import type { Clock } from '../common/clock.ts'
 import type { Log } from '../common/log.ts'
 import type { Store } from '../store/open.ts'
 import { openGrace } from './admission/outage-fallback.ts'
-import { tryToTheEnd, writeInOrder } from './settlement/ordered-writes.ts'
-import { openLocalAdmissions, PATIENCE_MS } from './admission/sqlite.ts'
+import { retryUntilClosed, writeInOrder } from './settlement/ordered-writes.ts'
+import { openSqliteAdmission, PATIENCE_MS } from './admission/sqlite.ts'
 import { openRefusals } from './refusals/limit-counts.ts'
 import type { Reservation, Settlement } from './settlement/row-codec.ts'
-import { abandon } from './settlement/sqlite.ts'
+import { markUnknown } from './settlement/sqlite.ts'
 
 export { PATIENCE_MS } from './admission/sqlite.ts'
 export type { Settlement } from './settlement/row-codec.ts'
 
 /** What a request says of itself when it asks to be let through. */
-export type Asking = Omit<Reservation, 'created_at' | 'mono'>
+export type AdmissionRequest = Omit<Reservation, 'created_at' | 'mono'>
 
 /** What is left of a key's limit. */
-export interface Left {
+export interface Remaining {
   /** Requests that could pass now. */
   readonly requests: number
   /** Milliseconds until one more can pass; 0 where none has passed. */
@@ -25,7 +25,7 @@ export interface Left {
 }
 
 /** Who may leave before the verdict. */
-export interface Leaving {
+export interface CallerState {
   readonly gone: boolean
 }
 
@@ -45,11 +45,11 @@ export interface Ledger extends AsyncDisposable {
    *
    * @param caller where it has left before the row is on its way to the store, there is no row, and
    *   the key's window is as before
-   * @param patience milliseconds between the beginnings of two units of admissions, where this one
+   * @param patience milliseconds between the beginnings of two batches of admissions, where this one
    *   waits for the second: 0 for a caller alone
    * @throws StoreError
    */
-  admit(asking: Asking, caller?: Leaving, patience?: number): Promise<Admission>
+  admit(asking: AdmissionRequest, caller?: CallerState, patience?: number): Promise<Admission>
   /**
    * Whole milliseconds for which a key's window is known to stay full, so that `admit` would
    * refuse; null where there may be room. Synchronous: it reads memory only, reserves nothing and
@@ -60,7 +60,7 @@ export interface Ledger extends AsyncDisposable {
    * What is left of a key's limit now, as far as this process knows; synchronous, from memory. It
    * may not have seen what other processes admitted.
    */
-  leftFor(key: string, rpm: number): Left
+  leftFor(key: string, rpm: number): Remaining
   /** Counts a request that was refused for `fullFor`, as `admit` counts those that it refuses. */
   countRefusal(key: { key_id: string; account_id: string }): void
   /** Completes a row, soon. */
@@ -72,72 +72,72 @@ export interface Ledger extends AsyncDisposable {
 }
 
 /** How often it is looked for requests that dead processes left under way. */
-const ABANDON_MS = 10_000
+const MARK_UNKNOWN_MS = 10_000
 /**
  * Settlements wait so long for company: many rows of one moment share pages, and one row of the
  * roll-ups.
  */
-const SETTLE_MS = 50
+const SETTLE_DELAY_MS = 50
 /**
- * Where there was more to do the last time than with `BUSY` rows, they wait longer: a unit of few
+ * Where there was more to do the last time than with `BUSY` rows, they wait longer: a batch of few
  * rows costs 0.5 ms of CPU, and most rows of a longer moment have ended by then, so that they are
  * written once.
  */
-const SETTLE_BUSY_MS = 200
-const BUSY = 8
+const SETTLE_DELAY_BUSY_MS = 200
+const BUSY_ROWS = 8
 /**
  * So many, or twice as many rows that were let through, do not wait for more: whoever asks to be
  * let through meanwhile waits behind all of them.
  */
-const ENOUGH = 256
+const FLUSH_ROWS = 256
 /** When settlements that could not be written are tried again. */
 const RETRY_MS = 1_000
 /** Settlements that are kept while the store cannot be written. */
-const MOST_UNSETTLED = 100_000
-/** Settlements of one unit at most. */
-const AT_ONCE = 2_000
+const MAX_UNSETTLED = 100_000
+/** Settlements of one batch at most. */
+const MAX_BATCH = 2_000
 
-const NEVER_LEAVES: Leaving = { gone: false }
+const NEVER_LEAVES: CallerState = { gone: false }
 
 /** A request that waits for its verdict. */
-export interface Asked {
-  readonly asking: Asking
+export interface PendingAdmission {
+  readonly request: AdmissionRequest
   /** See `Ledger`. */
   readonly patience: number
   /**
    * Decided elsewhere meanwhile: where its row is not on its way to the store yet, it is rejected
    * with `goneError`, and no row is written.
    */
-  readonly gone: boolean
+  readonly superseded: boolean
   /**
    * Its caller has left: where its row is not on its way to the store yet, it is rejected with
    * `leftError`, and no row is written.
    */
-  readonly left: boolean
+  readonly callerLeft: boolean
   resolve(admission: Admission): void
   reject(error: unknown): void
 }
 
 /** The windows of all keys, and what is admitted under them. */
-export interface Admissions {
-  ask(asked: Asked): void
+export interface AdmissionBackend {
+  submit(asked: PendingAdmission): void
   /** See `Ledger`. */
   fullFor(key: string, rpm: number): number | null
   /** See `Ledger`; null where the key's window is not in memory. */
-  leftFor(key: string, rpm: number): Left | null
-  /** Completes rows, in one unit with whatever else waits to enter the ledger. */
-  complete(rows: readonly Settlement[]): Promise<void>
+  leftFor(key: string, rpm: number): Remaining | null
+  /** Completes rows, in one batch with whatever else waits to enter the ledger. */
+  settle(rows: readonly Settlement[]): Promise<void>
   /**
    * Writes rows that were let through without the store, once each, in the order of the times
    * (`mono`) that they have by this process's clock. Gives their places. Meanwhile nothing is
    * asked.
    */
-  record(rows: Reservation[]): Promise<number[]>
+  recordAdmitted(rows: Reservation[]): Promise<number[]>
   /**
    * The admissions of the last minute, with their times by this process's clock. Those from before
    * the machine was started are left out.
    */
-  recall(): Promise<[key: string, times: Float64Array][]>
+  recentAdmissions(): Promise<[key: string, times: Float64Array][]>
   /** Ends when everything that was asked has its answer. */
   close(): Promise<void>
 }
@@ -163,79 +163,82 @@ export async function openLedger(
   /**
    * Rows that were let through, and those that were settled, since the last flush, and before it.
    */
-  let done = 0
-  let doneBefore = 0
+  let rowsSinceFlush = 0
+  let rowsBeforeFlush = 0
   let flushing = Promise.resolve()
   let closed = false
   const inner = await openAdmissions()
-  const admissions = await openGrace(inner, { store, clock, log, grace, write: take })
-  const refusals = openRefusals(store, () => clock.now(), complain)
-  await writeOff()
-  const timer = setInterval(() => void writeOff().catch(complain), ABANDON_MS).unref()
+  const admissions = await openGrace(inner, { store, clock, log, grace, write: queueSettlement })
+  const refusals = openRefusals(store, () => clock.now(), reportError)
+  await markDeadProcesses()
+  const timer = setInterval(
+    () => void markDeadProcesses().catch(reportError),
+    MARK_UNKNOWN_MS,
+  ).unref()
 
-  async function openAdmissions(): Promise<Admissions> {
-    if (store.dialect === 'sqlite') return openLocalAdmissions(store, instance, clock, enterSoon)
-    const { openSharedAdmissions } = await import('./admission/postgres.ts')
-    return openSharedAdmissions(store, instance, clock, complain)
+  async function openAdmissions(): Promise<AdmissionBackend> {
+    if (store.dialect === 'sqlite') return openSqliteAdmission(store, instance, clock, noteAdmitted)
+    const { openPostgresAdmission } = await import('./admission/postgres.ts')
+    return openPostgresAdmission(store, instance, clock, reportError)
   }
 
-  function complain(error: unknown): void {
+  function reportError(error: unknown): void {
     if (!closed) log.error('The ledger cannot be written.', error)
   }
 
-  async function writeOff(): Promise<void> {
+  async function markDeadProcesses(): Promise<void> {
     let count = 0
-    for (let some = 1; some > 0; count += some) some = await store.run(abandon, null)
+    for (let some = 1; some > 0; count += some) some = await store.run(markUnknown, null)
     if (count > 0)
       log.warn('A process ended with requests under way; how they ended is unknown.', {
         requests: count,
       })
   }
 
-  function take(settlement: Settlement): void {
-    if (unsettled.push(settlement) === ENOUGH) void flush()
-    else completeSoon()
+  function queueSettlement(settlement: Settlement): void {
+    if (unsettled.push(settlement) === FLUSH_ROWS) void flush()
+    else scheduleFlush()
   }
 
-  function completeSoon(): void {
-    done++
-    completeIn(doneBefore > BUSY ? SETTLE_BUSY_MS : SETTLE_MS)
+  function scheduleFlush(): void {
+    rowsSinceFlush++
+    flushIn(rowsBeforeFlush > BUSY_ROWS ? SETTLE_DELAY_BUSY_MS : SETTLE_DELAY_MS)
   }
 
   /** As many rows are written down. */
-  function enterSoon(rows: number): void {
-    done += rows - 1
-    if (done >= 2 * ENOUGH) void flush()
-    else completeSoon()
+  function noteAdmitted(rows: number): void {
+    rowsSinceFlush += rows - 1
+    if (rowsSinceFlush >= 2 * FLUSH_ROWS) void flush()
+    else scheduleFlush()
   }
 
-  function completeIn(wait: number): void {
+  function flushIn(wait: number): void {
     settleTimer ??= setTimeout(() => void flush(), wait)
   }
 
-  /** One unit of settlements at a time. */
+  /** One batch of settlements at a time. */
   function flush(): Promise<void> {
     if (settleTimer !== null) clearTimeout(settleTimer)
     settleTimer = null
-    doneBefore = done
-    done = 0
+    rowsBeforeFlush = rowsSinceFlush
+    rowsSinceFlush = 0
     return (flushing = flushing.then(flushSettlements))
   }
 
   async function flushSettlements(): Promise<void> {
     const due = unsettled.splice(0)
     try {
-      await writeInOrder(due, AT_ONCE, inner.complete, giveUp)
+      await writeInOrder(due, MAX_BATCH, inner.settle, giveUp)
     } catch (error) {
-      complain(error)
-      unsettled = [...due, ...unsettled].slice(-MOST_UNSETTLED)
-      if (!closed) completeIn(RETRY_MS)
+      reportError(error)
+      unsettled = [...due, ...unsettled].slice(-MAX_UNSETTLED)
+      if (!closed) flushIn(RETRY_MS)
     }
   }
 
   async function giveUp({ seq, key_id }: Settlement, error: unknown): Promise<void> {
     // What enters together with it may be what is refused.
-    await inner.complete([])
+    await inner.settle([])
     log.error(
       `The store will never take how request ${seq} of the ledger, with ${key_id}, ended: that stays unknown.`,
       error,
@@ -247,7 +250,7 @@ export async function openLedger(
     closed = true
     clearInterval(timer)
     await admissions.close()
-    const settled = tryToTheEnd(async () => {
+    const settled = retryUntilClosed(async () => {
       await flush()
       return unsettled.length === 0
     })

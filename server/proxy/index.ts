@@ -7,7 +7,7 @@ import { valueOf } from '../http1/header-fields.ts'
 import { openKeyCache, type KeyCache } from '../keys/cache.ts'
 import { openLedger } from '../ledger/ledger.ts'
 import { openRefusalLog, type RefusalLog } from '../ledger/refusals/refusal-log.ts'
-import { keepUp } from '../ledger/retention/maintenance.ts'
+import { startMaintenance } from '../ledger/retention/maintenance.ts'
 import type { Log } from '../common/log.ts'
 import type { Store } from '../store/open.ts'
 import type { Credential, CredentialPool } from './credentials/pool.ts'
@@ -112,7 +112,7 @@ export async function openProxy(
   opening.defer(() => stopping.abort())
   const ledger = opening.use(await openLedger(store, instance, clock, log, settings.storeGrace))
   opening.use(
-    keepUp(
+    startMaintenance(
       store,
       () => clock.now(),
       settings.ledgerRetention,

@@ -8,7 +8,7 @@ import type { CachedKey, KeyCache } from '../keys/cache.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { RefusalLog } from '../ledger/refusals/refusal-log.ts'
 import type { Log } from '../common/log.ts'
-import { passingTrouble } from '../store/transient-errors.ts'
+import { transientProblem } from '../store/transient-errors.ts'
 import { corsHeaders, preflightHeaders } from './forward/cors.ts'
 import type { Usage } from './usage/meter.ts'
 import { presentedKey } from './target/presented-key.ts'
@@ -171,7 +171,7 @@ function noteRefusal(
 
 /** What the caller is told of an error that is no refusal. */
 function refusalOf(error: unknown): Refused {
-  return passingTrouble(error) === undefined
+  return transientProblem(error) === undefined
     ? new Refused('internal_error', 'The proxy failed. Nothing more is known to the caller.')
     : busy('The store of the proxy does not answer at the moment.')
 }

@@ -1,4 +1,4 @@
-// A procedure checks and writes as one atomic unit, inside the writer, together with its neighbours
+// A procedure checks and writes as one atomic transaction, inside the writer, together with its neighbours
 // in one group commit. It is a generator: it yields statements and receives their results. So the
 // same procedure runs without a pause on SQLite, in the writer's thread, and with a round trip a
 // statement on PostgreSQL.
@@ -70,7 +70,7 @@ export function* first<O>(query: Query<O>): Steps<O | undefined> {
   return rows[0]
 }
 
-/** Lets other units have their turns: the cheapest statement that there is. */
+/** Lets other transactions have their turns: the cheapest statement that there is. */
 export function* pause(): Steps<void> {
   yield { sql: 'select 1', parameters: [] }
 }

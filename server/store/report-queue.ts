@@ -13,7 +13,7 @@ import type { Work } from './sqlite/messages.ts'
 const WAITING_OF_OWNER = 100
 
 /**
- * What a kind of reading may take: units that run at once, those of one owner, and how long each
+ * What a kind of reading may take: tasks that run at once, those of one owner, and how long each
  * may wait, and then run (milliseconds).
  */
 interface Shares {

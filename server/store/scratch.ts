@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SetupError, codeOf } from '../common/errors.ts'
 import { randomText } from '../common/secrets.ts'
-import { isNoRoom } from './transient-errors.ts'
+import { isDiskFull } from './transient-errors.ts'
 
 export interface Scratch extends Disposable {
   /** A path that nothing lies at, removed (file or folder) with the disposable. */
@@ -35,7 +35,7 @@ export async function openScratch(
   try {
     mkdirSync(own, { recursive: true, mode: 0o700 })
   } catch (error) {
-    if (isNoRoom(error)) throw error
+    if (isDiskFull(error)) throw error
     throw new SetupError(
       `The folder ${folder} cannot be written (${codeOf(error) ?? 'unknown reason'}). Make it writable for the user that runs the server.`,
       { cause: error },

@@ -1,5 +1,4 @@
-// What a caller is told where the store, the blobs or the disk are at fault, and not what was asked
-// for.
+// Errors of the store, the blobs or the disk that pass by themselves, as what a caller is told.
 import { Problem, codeOf } from '../common/errors.ts'
 import { StoreError, type StoreErrorCode } from './store-error.ts'
 
@@ -9,7 +8,7 @@ const RETRY_AFTER = 5
 const NO_ANSWER = 'The store does not answer at the moment.'
 const NO_ROOM = 'The server has no room for files at the moment.'
 
-/** TABLE of what passes by itself, in words. `unique` and `failed` do not pass: they are bugs. */
+/** TABLE of transient errors, in words. `unique` and `failed` are bugs, and stay. */
 const SENTENCES: Readonly<Partial<Record<StoreErrorCode, string>>> = {
   busy: NO_ANSWER,
   unavailable: NO_ANSWER,
@@ -20,13 +19,10 @@ const SENTENCES: Readonly<Partial<Record<StoreErrorCode, string>>> = {
   blobs: 'The store for files does not answer at the moment.',
 }
 
-/**
- * The problem `store_unavailable` for an error that passes by itself; undefined for every other
- * error.
- */
-export function passingTrouble(error: unknown): Problem | undefined {
+/** The problem `store_unavailable` for a transient error; undefined for every other error. */
+export function transientProblem(error: unknown): Problem | undefined {
   const sentence =
-    error instanceof StoreError ? SENTENCES[error.code] : isNoRoom(error) ? NO_ROOM : undefined
+    error instanceof StoreError ? SENTENCES[error.code] : isDiskFull(error) ? NO_ROOM : undefined
   return sentence === undefined
     ? undefined
     : new Problem('store_unavailable', `${sentence} Try again in a moment.`, {
@@ -39,6 +35,6 @@ export function passingTrouble(error: unknown): Problem | undefined {
  * Whether the system says that the disk, or our share of it, is full; that may be the size of a
  * file, which `ulimit` or the file system limits.
  */
-export function isNoRoom(error: unknown): boolean {
+export function isDiskFull(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(codeOf(error) ?? '')
 }

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
-import { enter } from '../../server/ledger/settlement/journal.ts'
+import { flushJournal } from '../../server/ledger/settlement/journal.ts'
 import { deleteProvider } from '../../server/proxy/providers/stored.ts'
 import { hostValues, PROVIDERS } from '../../server/proxy/providers/table.ts'
 import { readConfig } from '../../server/config/settings.ts'
@@ -126,7 +126,7 @@ test('a test call says what a person can do', async (t) => {
     ],
     ['GET', '/v1/models?limit=1', 'sk-spare', '2023-06-01'],
   )
-  await served.running.store.run(enter, null)
+  await served.running.store.run(flushJournal, null)
   assert.equal(
     (await served.running.store.db.selectFrom('requests').selectAll().execute()).length,
     0,

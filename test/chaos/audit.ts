@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../../server/store/open.ts'
-import { enter } from '../../server/ledger/settlement/journal.ts'
+import { flushJournal } from '../../server/ledger/settlement/journal.ts'
 import { verifyWindows } from '../../server/ledger/reports/verify.ts'
 import type { Fleet } from './fleet.ts'
 import { FREE, send, type Secrets, type Told } from './load.ts'
@@ -89,7 +89,7 @@ async function auditLedger(
   upstream: RememberingUpstream,
 ): Promise<string[]> {
   const wrong: string[] = []
-  await store.run(enter, null)
+  await store.run(flushJournal, null)
   const rows = await store.reports
     .selectFrom('requests')
     .select(['model', 'state', 'status'])

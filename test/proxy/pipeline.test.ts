@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { enter } from '../../server/ledger/settlement/journal.ts'
+import { flushJournal } from '../../server/ledger/settlement/journal.ts'
 import { answer, headerOf, type Script } from '../support/providers/fake.ts'
 import { BINARY, chunked, SCRIPTED } from '../support/providers/scripts.ts'
 import { until } from '../support/until.ts'
@@ -30,7 +30,7 @@ const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).di
 /** The ledger's newest row, once it is complete. */
 async function settled({ running }: Served, id?: string) {
   for (;;) {
-    await running.store.run(enter, null)
+    await running.store.run(flushJournal, null)
     let query = running.store.db.selectFrom('requests').selectAll().orderBy('seq', 'desc').limit(1)
     if (id !== undefined) query = query.where('id', '=', id)
     const row = await query.executeTakeFirst()
@@ -394,7 +394,7 @@ test("what is not allowed is refused with its code, in the provider's shape, and
   })
   assert.deepEqual([anthropic.status, JSON.parse(anthropic.body.toString()).type], [403, 'error'])
   assert.equal(served.fake.connections, 0)
-  await served.running.store.run(enter, null)
+  await served.running.store.run(flushJournal, null)
   assert.equal(
     (await served.running.store.db.selectFrom('requests').select('id').execute()).length,
     0,

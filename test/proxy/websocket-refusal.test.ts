@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
-import { enter } from '../../server/ledger/settlement/journal.ts'
+import { flushJournal } from '../../server/ledger/settlement/journal.ts'
 import { answer } from '../support/providers/fake.ts'
 import { until } from '../support/until.ts'
 import { GOOGLE, OPENAI, raw, startServed } from './support/served.ts'
@@ -38,7 +38,7 @@ test('a WebSocket is refused with a sentence, and the connection goes on', async
   )
   assert.match(google, /"status":"INVALID_ARGUMENT"/)
   assert.equal(served.fake.requests.length, 0)
-  await served.running.store.run(enter, null)
+  await served.running.store.run(flushJournal, null)
   assert.equal(
     (await served.running.store.db.selectFrom('requests').select('id').execute()).length,
     0,

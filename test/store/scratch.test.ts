@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { openScratch } from '../../server/store/scratch.ts'
-import { passingTrouble } from '../../server/store/transient-errors.ts'
+import { transientProblem } from '../../server/store/transient-errors.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 
 /** Goes on making files for a moment, or until its folder is gone. */
@@ -49,7 +49,7 @@ const SAID: [code: string, passes: boolean][] = [
 for (const [code, passes] of SAID) {
   test(`${code} is ${passes ? 'no room for a file, which passes' : 'a fault of ours'}`, () => {
     assert.equal(
-      passingTrouble(Object.assign(new Error('write'), { code }))?.code,
+      transientProblem(Object.assign(new Error('write'), { code }))?.code,
       passes ? 'store_unavailable' : undefined,
     )
   })

@@ -9,7 +9,7 @@ import type { Store } from '../../server/store/open.ts'
 import { query, startPostgres } from '../support/postgres.ts'
 import type { Server } from '../support/postgres.ts'
 import { temporaryFolder } from '../support/temporary.ts'
-import { asking, movedClock } from '../ledger/support/opened.ts'
+import { admissionRequest, movedClock } from '../ledger/support/opened.ts'
 import { openLedger } from '../../server/ledger/ledger.ts'
 import { openLog } from '../../server/common/log.ts'
 import { until } from '../support/until.ts'
@@ -56,12 +56,12 @@ test('a server that stands still is unavailable soon, and is there again when it
   await insert(store, 'a')
   const clock = movedClock()
   await using ledger = await openLedger(store, 'ins', clock, openLog('silent'))
-  assert.ok((await ledger.admit(asking('k', 2))).admitted)
+  assert.ok((await ledger.admit(admissionRequest('k', 2))).admitted)
   let heard = 0
   t.after(store.onChange(() => heard++))
   server.signal('SIGSTOP')
   await assertUnavailable(store, 40)
-  await assert.rejects(ledger.admit(asking('k', 2)), { name: 'StoreError' })
+  await assert.rejects(ledger.admit(admissionRequest('k', 2)), { name: 'StoreError' })
   server.signal('SIGCONT')
   await until(() =>
     insert(store, 'b').then(
@@ -72,7 +72,7 @@ test('a server that stands still is unavailable soon, and is there again when it
   // The ledger asks once a second whether the store is back.
   await until(() => !ledger.failing())
   // What failed may have been written all the same, and then it counts.
-  assert.ok((await ledger.admit(asking('k', 3))).admitted)
+  assert.ok((await ledger.admit(admissionRequest('k', 3))).admitted)
   await query(server.url, `update accounts set plan = 'team' where id = 'b'`)
   await until(() => heard > 0)
   await store.close()

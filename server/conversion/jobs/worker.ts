@@ -4,7 +4,7 @@ import { newId } from '../../common/ids.ts'
 import { Problem } from '../../common/errors.ts'
 import { dropBlobs, keepBlob } from '../../store/blobs/blobs.ts'
 import type { Store } from '../../store/open.ts'
-import { passingTrouble } from '../../store/transient-errors.ts'
+import { transientProblem } from '../../store/transient-errors.ts'
 import { nextChange, type JobChanges } from './notifications.ts'
 import type { ConversionQueue } from '../queue.ts'
 import { convert, type ConversionParts } from '../run-conversion.ts'
@@ -125,7 +125,7 @@ async function perform(parts: WorkerParts, job: ClaimedJob, stopped: AbortSignal
     // then the sweep does it
     await dropBlobs(store, blobs, [done ? job.upload_blob : result]).catch(() => {})
   } catch (error) {
-    const trouble = passingTrouble(error)
+    const trouble = transientProblem(error)
     const fault = error instanceof Problem && error.status < 500 ? error : undefined
     if (error === LOST) return
     if (error === STOPPED) await handBack(store, job, job.created_at, { claims: job.claims - 1 })

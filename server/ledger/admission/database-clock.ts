@@ -14,7 +14,7 @@ export const TOLERANCE_MS = 20
  * there at some moment between sending and receiving, and so narrows it. An answer that does not
  * fit at all means that the database's clock has been set. All times in milliseconds.
  */
-export class Timeline {
+export class DatabaseClock {
   #low = -Infinity
   #high = Infinity
   #at = 0

@@ -16,10 +16,17 @@ import type { Log } from '../../common/log.ts'
 import { StoreError } from '../../store/store-error.ts'
 import { first, procedure, type Steps } from '../../store/procedure.ts'
 import type { Store } from '../../store/open.ts'
-import type { Admission, Admissions, Asked, Asking, Leaving, Left } from '../ledger.ts'
-import { tryToTheEnd, writeInOrder } from '../settlement/ordered-writes.ts'
+import type {
+  Admission,
+  AdmissionBackend,
+  PendingAdmission,
+  AdmissionRequest,
+  CallerState,
+  Remaining,
+} from '../ledger.ts'
+import { retryUntilClosed, writeInOrder } from '../settlement/ordered-writes.ts'
 import type { Reservation, Settlement } from '../settlement/row-codec.ts'
-import { toldWait, Window, WINDOW_MS } from './sliding-window.ts'
+import { wholeWait, Window, WINDOW_MS } from './sliding-window.ts'
 
 /**
  * How often it is looked whether the store still answers. Counted in ticks, a pause of this process
@@ -45,8 +52,8 @@ const REMEMBERED_MS = WINDOW_MS + 10_000
 
 /** What is asked: see `Ledger.admit`. */
 export interface Question {
-  readonly asking: Asking
-  readonly caller: Leaving
+  readonly asking: AdmissionRequest
+  readonly caller: CallerState
   readonly patience: number
   readonly resolve: (admission: Admission) => void
   readonly reject: (error: unknown) => void
@@ -57,7 +64,7 @@ export interface Graced {
   /** See `Ledger`; null while the store does not answer, because then another window decides. */
   fullFor(key: string, rpm: number): number | null
   /** See `Ledger`. */
-  leftFor(key: string, rpm: number): Left
+  leftFor(key: string, rpm: number): Remaining
   /** Hands a settlement on to be written, as soon as its row is. */
   settle(settlement: Settlement): void
   /** Whether the store has not answered since about a second, or refuses to write. */
@@ -98,7 +105,7 @@ export const companions = procedure(
 )
 
 /** Puts grace before `inner`. @throws StoreError */
-export async function openGrace(inner: Admissions, parts: GraceParts): Promise<Graced> {
+export async function openGrace(inner: AdmissionBackend, parts: GraceParts): Promise<Graced> {
   const { store, clock, log, grace, write } = parts
   const windows = new Map<string, Window>()
   /**
@@ -145,45 +152,45 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   let onAllAnswered: (() => void) | null = null
 
   /** One request. */
-  class Pending implements Asked {
-    readonly asking: Asking
+  class Pending implements PendingAdmission {
+    readonly request: AdmissionRequest
     readonly patience: number
-    readonly #caller: Leaving
+    readonly #caller: CallerState
     readonly #tell: (admission: Admission) => void
     readonly #fail: (error: unknown) => void
-    gone = false
+    superseded = false
     answered = false
     given: Given | null = null
 
     constructor({ asking, caller, patience, resolve, reject }: Question) {
-      this.asking = asking
+      this.request = asking
       this.patience = patience
       this.#caller = caller
       this.#tell = resolve
       this.#fail = reject
     }
 
-    get left(): boolean {
+    get callerLeft(): boolean {
       return this.#caller.gone
     }
 
     resolve(admission: Admission): void {
       this.#answer()
       if (admission.admitted) heard = true
-      if (!this.gone) {
-        if (admission.admitted) windowOf(this.asking.key_id).add(clock.mono() + MARGIN_MS)
+      if (!this.superseded) {
+        if (admission.admitted) windowOf(this.request.key_id).add(clock.mono() + MARGIN_MS)
         return this.#tell(admission)
       }
       if (this.given !== null) {
         if (admission.admitted) place(this.given, admission)
         else owe(this.given)
-      } else if (admission.admitted) write(unsent(this.asking, admission))
+      } else if (admission.admitted) write(unsent(this.request, admission))
     }
 
     reject(error: unknown): void {
       this.#answer()
       if (this.given !== null) owe(this.given)
-      if (this.gone) return
+      if (this.superseded) return
       if (!refusing(error)) return this.#fail(error)
       fall(error)
       refuseOrGive(this, error)
@@ -196,23 +203,23 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
 
     /** Decides without the store. */
     decide(error: unknown): void {
-      this.gone = true
+      this.superseded = true
       const now = clock.mono()
-      const { rpm, key_id } = this.asking
+      const { rpm, key_id } = this.request
       if (since === null || now - since >= grace || unwritten >= MOST_OWED) return this.#fail(error)
       if (rpm !== null) {
         const limit = Math.floor(rpm / peak)
         if (limit === 0) return this.#fail(error)
         const verdict = windowOf(key_id).ask(limit, now)
         if (!verdict.pass)
-          return this.#tell({ admitted: false, wait: toldWait(verdict.wait ?? WINDOW_MS) })
+          return this.#tell({ admitted: false, wait: wholeWait(verdict.wait ?? WINDOW_MS) })
         windowOf(key_id).withdraw()
       }
       windowOf(key_id).add(now + MARGIN_MS)
       unwritten++
       this.given = {
         number: --last,
-        row: { ...this.asking, created_at: clock.now(), mono: Math.floor(now * 1000) },
+        row: { ...this.request, created_at: clock.now(), mono: Math.floor(now * 1000) },
       }
       this.#tell({ admitted: true, seq: last, created_at: this.given.row.created_at })
     }
@@ -225,7 +232,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   }
 
   /** What is left by what this process alone let through. */
-  function ownLeft(key: string, rpm: number): Left {
+  function ownLeft(key: string, rpm: number): Remaining {
     const left = windows.get(key)?.left(rpm, clock.mono())
     return left === undefined
       ? { requests: rpm, reset: 0 }
@@ -238,7 +245,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
     if (passed.length > 2 * unanswered + 64) passed = passed.filter(({ answered }) => !answered)
     passed.push(one)
     unanswered++
-    inner.ask(one)
+    inner.submit(one)
   }
 
   function take(one: Pending): void {
@@ -269,7 +276,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
     since ??= clock.mono()
     state = 'down'
     // In the order in which they came: what the store may have written already is among the first.
-    for (const one of passed) if (!one.answered && !one.gone) one.decide(error)
+    for (const one of passed) if (!one.answered && !one.superseded) one.decide(error)
     for (const one of parked.splice(0)) refuseOrGive(one)
   }
 
@@ -310,7 +317,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   }
 
   async function record(rows: Given[]): Promise<void> {
-    const numbers = await inner.record(rows.map(({ row }) => row))
+    const numbers = await inner.recordAdmitted(rows.map(({ row }) => row))
     heard = true
     rows.forEach((given, at) =>
       place(given, { seq: numbers[at]!, created_at: given.row.created_at }),
@@ -370,7 +377,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
     peakAt = now
   }
 
-  for (const [key, times] of await inner.recall())
+  for (const [key, times] of await inner.recentAdmissions())
     windowOf(key).addAll(times.map((time) => time + MARGIN_MS))
   count(await store.run(companions, null))
   const timer = setInterval(tick, TICK_MS).unref()
@@ -396,7 +403,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
       // was silent.
       if (unanswered > 0) await new Promise<void>((resolve) => (onAllAnswered = resolve))
       await writing
-      const isWritten = await tryToTheEnd(async () => {
+      const isWritten = await retryUntilClosed(async () => {
         if (owed.length > 0) await writeOwed()
         return owed.length === 0
       })
@@ -411,12 +418,12 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
 }
 
 /** What `Admissions` reject with where a request is `gone`. */
-export function goneError(): StoreError {
+export function supersededError(): StoreError {
   return new StoreError('busy', 'the request was decided without the store')
 }
 
 /** What `Admissions` reject with where the caller has left before its row was on its way. */
-export function leftError(): StoreError {
+export function callerLeftError(): StoreError {
   return new StoreError('busy', 'the caller has left')
 }
 
@@ -432,7 +439,7 @@ function refusing(error: unknown): boolean {
 
 /** The end of a request that the store let through when its caller had been refused already. */
 function unsent(
-  { account_id, key_id, provider, model }: Asking,
+  { account_id, key_id, provider, model }: AdmissionRequest,
   { seq, created_at }: { seq: number; created_at: number },
 ): Settlement {
   return {

@@ -31,15 +31,15 @@ import { StoreError } from '../../store/store-error.ts'
 import type { Store } from '../../store/open.ts'
 import { procedure, type Steps } from '../../store/procedure.ts'
 import type { SqlValue, Statement } from '../../store/statement.ts'
-import type { Admissions, Asked } from '../ledger.ts'
+import type { AdmissionBackend, PendingAdmission } from '../ledger.ts'
 import { FairQueue } from '../../fairness/owner-queue.ts'
-import { goneError, leftError } from './outage-fallback.ts'
-import { recall, timesByKey } from './sqlite-reserve.ts'
-import { failuresOf } from '../settlement/row-codec.ts'
-import { noteFailures } from '../settlement/sqlite.ts'
-import { settleShared, storable } from '../settlement/postgres.ts'
-import { Timeline, TOLERANCE_MS } from './database-clock.ts'
-import { toldWait, WINDOW_MS } from './sliding-window.ts'
+import { supersededError, callerLeftError } from './outage-fallback.ts'
+import { recentAdmissions, timesByKey } from './sqlite-reserve.ts'
+import { upstreamErrorsOf } from '../settlement/row-codec.ts'
+import { recordUpstreamErrors } from '../settlement/sqlite.ts'
+import { settlePostgres, storable } from '../settlement/postgres.ts'
+import { DatabaseClock, TOLERANCE_MS } from './database-clock.ts'
+import { wholeWait, WINDOW_MS } from './sliding-window.ts'
 
 /** What may pass between a stamp and the letting go (milliseconds). */
 const PROMPT_MS = 25
@@ -68,7 +68,7 @@ const COMPARE_MS = 5_000
 const LOCKS = 0x546c6467n << 32n
 
 /** Requests of one key in a call, in their order. */
-type Group = { id: string; rpm: number | null; asked: Asked[] }
+type Group = { id: string; rpm: number | null; asked: PendingAdmission[] }
 
 /**
  * What tollmark_admit gives: `passed` and `waits` (microseconds) by key, `numbers` of the written
@@ -79,16 +79,16 @@ type Answer =
   | { doubt: false; present: number; passed: number[]; waits: number[]; numbers: number[] }
 
 /** @param complain told where the ledger's time cannot be compared */
-export async function openSharedAdmissions(
+export async function openPostgresAdmission(
   store: Store,
   instance: string,
   clock: Clock,
   complain: (error: unknown) => void,
-): Promise<Admissions> {
-  const timeline = new Timeline()
+): Promise<AdmissionBackend> {
+  const timeline = new DatabaseClock()
   /** Keys that are full, and until when at least (our monotonic time). */
   const full = new Map<string, { rpm: number; until: number }>()
-  const queue = new FairQueue<Asked>(MOST_WAITING, ({ asking }) => asking)
+  const queue = new FairQueue<PendingAdmission>(MOST_WAITING, ({ request }) => request)
   /** How many of each key are held. */
   const held = new Map<string, number>()
   let flying = false
@@ -150,8 +150,8 @@ export async function openSharedAdmissions(
     return wait > HOLD_MS ? wait : null
   }
 
-  function ask(asked: Asked): void {
-    const { key_id, rpm } = asked.asking
+  function ask(asked: PendingAdmission): void {
+    const { key_id, rpm } = asked.request
     const wait = closedFor(key_id, rpm)
     if (wait !== null) return refuse(asked, wait)
     queue.push(asked)?.reject(new StoreError('busy', 'too many requests wait for the ledger'))
@@ -179,13 +179,13 @@ export async function openSharedAdmissions(
    */
   function gather(): Group[] {
     const groups = new Map<string, Group>()
-    const over: Asked[] = []
+    const over: PendingAdmission[] = []
     queue.take(MOST_ROWS, (asked) => {
-      if (asked.gone || asked.left) {
+      if (asked.superseded || asked.callerLeft) {
         over.push(asked)
         return true
       }
-      const { key_id, rpm } = asked.asking
+      const { key_id, rpm } = asked.request
       let group = groups.get(key_id)
       if (group === undefined && groups.size < MOST_KEYS)
         groups.set(key_id, (group = { id: key_id, rpm, asked: [] }))
@@ -194,7 +194,7 @@ export async function openSharedAdmissions(
       group.asked.push(asked)
       return true
     })
-    for (const asked of over) asked.reject(asked.gone ? goneError() : leftError())
+    for (const asked of over) asked.reject(asked.superseded ? supersededError() : callerLeftError())
     return [...groups.values()]
   }
 
@@ -226,7 +226,7 @@ export async function openSharedAdmissions(
   ): Promise<Answer> {
     const keys = groups.map(({ id, rpm, asked }) => ({ id, rpm, wanted: asked.length }))
     const rows = groups.flatMap(({ asked }, key) =>
-      asked.map(({ asking }, place) => rowOf(asking, key + 1, place + 1, now)),
+      asked.map(({ request }, place) => rowOf(request, key + 1, place + 1, now)),
     )
     const [earliest, latest] =
       bounds === null
@@ -284,8 +284,8 @@ export async function openSharedAdmissions(
   }
 
   /** Asks again for one that is early; false where too many of its key are. */
-  function hold(one: Asked, wait: number): boolean {
-    const { key_id } = one.asking
+  function hold(one: PendingAdmission, wait: number): boolean {
+    const { key_id } = one.request
     const count = held.get(key_id) ?? 0
     if (count >= MOST_HELD) return false
     held.set(key_id, count + 1)
@@ -298,7 +298,7 @@ export async function openSharedAdmissions(
     return true
   }
 
-  function askAgain(some: Asked[]): void {
+  function askAgain(some: PendingAdmission[]): void {
     for (const one of some.slice(0, REFUSED_AT_ONCE)) ask(one)
     if (some.length > REFUSED_AT_ONCE) setImmediate(() => askAgain(some.slice(REFUSED_AT_ONCE)))
   }
@@ -318,10 +318,10 @@ export async function openSharedAdmissions(
   }
 
   return {
-    ask,
+    submit: ask,
     fullFor: (key, rpm) => {
       const wait = closedFor(key, rpm)
-      return wait === null ? null : toldWait(wait)
+      return wait === null ? null : wholeWait(wait)
     },
     // Only the database knows what all processes admitted, and it is asked for the N-th newest
     // admission alone.
@@ -329,17 +329,17 @@ export async function openSharedAdmissions(
       const wait = closedFor(key, rpm)
       return wait === null ? null : { requests: 0, reset: wait }
     },
-    complete: async (rows) => {
-      const failures = failuresOf(rows)
+    settle: async (rows) => {
+      const failures = upstreamErrorsOf(rows)
       // First, so that no row which has ended misses what was said of it.
       if (failures.length > 0)
         await store.run(
-          noteFailures,
+          recordUpstreamErrors,
           failures.map(({ text, ...row }) => ({ ...row, text: text && storable(text) })),
         )
-      if (rows.length > 0) await settleShared(store, rows)
+      if (rows.length > 0) await settlePostgres(store, rows)
     },
-    record: (rows) => {
+    recordAdmitted: (rows) => {
       const there = ahead()
       const stamped = rows.map(({ mono, ...row }) => ({
         ...row,
@@ -347,16 +347,19 @@ export async function openSharedAdmissions(
         endpoint: storable(row.endpoint),
         mono: mono + Math.round(there * 1000),
       }))
-      return store.run(recordShared, {
+      return store.run(recordPostgres, {
         rows: JSON.stringify(stamped),
         locks: locksOf(rows.map(({ key_id }) => key_id)),
         instance,
       })
     },
-    recall: async () => {
+    recentAdmissions: async () => {
       const there = ahead()
       const found = timesByKey(
-        await store.readNow(recall, { boot: 0, since: (clock.mono() + there - WINDOW_MS) * 1000 }),
+        await store.readNow(recentAdmissions, {
+          boot: 0,
+          since: (clock.mono() + there - WINDOW_MS) * 1000,
+        }),
       )
       return found.map(([key, times]) => [key, times.map((time) => time - there)])
     },
@@ -376,9 +379,9 @@ function query(sql: string, ...parameters: SqlValue[]): Statement {
  * Writes rows that were let through already, once each, at the end of their keys' windows: with the
  * time at which that was, but never one before what is written. Gives their places, in their order.
  */
-export const recordShared = procedure(
+export const recordPostgres = procedure(
   import.meta.url,
-  'recordShared',
+  'recordPostgres',
   function* (
     _db,
     { rows, locks, instance }: { rows: string; locks: string[]; instance: string },
@@ -406,8 +409,8 @@ export const recordShared = procedure(
   'rows',
 )
 
-function refuse(asked: Asked, wait: number): void {
-  asked.resolve({ admitted: false, wait: toldWait(wait) })
+function refuse(asked: PendingAdmission, wait: number): void {
+  asked.resolve({ admitted: false, wait: wholeWait(wait) })
 }
 
 /** Numbers of the locks of keys, ascending, so that no two calls wait for each other in a ring. */
@@ -418,7 +421,7 @@ function locksOf(keys: string[]): string[] {
 }
 
 function rowOf(
-  { id, account_id, provider, model, endpoint, method, context }: Asked['asking'],
+  { id, account_id, provider, model, endpoint, method, context }: PendingAdmission['request'],
   key: number,
   place: number,
   created_at: number,

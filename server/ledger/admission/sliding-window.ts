@@ -5,11 +5,11 @@ export const WINDOW_MS = 60_000
 /**
  * AI SDKs ignore a wait of 60 s or more; the first millisecond of it has passed when they read it.
  */
-const LONGEST_WAIT_MS = WINDOW_MS - 1
+const MAX_WAIT_MS = WINDOW_MS - 1
 
 /** The wait that a refusal tells, in whole milliseconds: when it is over, the next one can pass. */
-export function toldWait(wait: number): number {
-  return Math.min(Math.floor(wait) + 1, LONGEST_WAIT_MS)
+export function wholeWait(wait: number): number {
+  return Math.min(Math.floor(wait) + 1, MAX_WAIT_MS)
 }
 
 /** What the window says to one more request. */

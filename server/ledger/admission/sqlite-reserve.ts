@@ -1,9 +1,14 @@
 // Admission on SQLite: procedures that run in the store's writer, many rows a call.
 import { HOUR } from '../../common/clock.ts'
 import { all, first, procedure, type Steps } from '../../store/procedure.ts'
-import { pack, unpack, without, type Folded, type Packed } from '../settlement/dictionary.ts'
-import { enterJournal, newestSeq, writeDown } from '../settlement/journal.ts'
-import { enterOnce, RESERVED, reserved, reservedValues } from '../settlement/row-codec.ts'
+import { toJson, fromJson, without, type EncodedRows, type Json } from '../settlement/dictionary.ts'
+import { flushSteps, newestSeq, appendToJournal } from '../settlement/journal.ts'
+import {
+  insertReservedOnce,
+  RESERVATION_CODEC,
+  decodeReservations,
+  reservedValues,
+} from '../settlement/row-codec.ts'
 import { WINDOW_MS } from './sliding-window.ts'
 
 /** An admission that another process made. */
@@ -41,7 +46,7 @@ export type ReserveResult = {
 }
 
 /** More foreign admissions than this since the last call are not carried over one by one. */
-const MOST_FOREIGN = 10_000
+const MAX_FOREIGN = 10_000
 
 /**
  * Writes down reservations, as one unit with the check that no other process has taken their place:
@@ -55,14 +60,14 @@ export const reserve = procedure(
   'reserve',
   function* (
     db,
-    [packed, rows]: readonly [Packed<ReserveArgs>, Packed<Folded>],
+    [packed, rows]: readonly [Json<ReserveArgs>, Json<EncodedRows>],
   ): Steps<ReserveResult> {
-    const args = unpack(packed)
+    const args = fromJson(packed)
     const { instance, boot } = args
     const seen = yield* newestSeq(db)
     let foreign: ForeignAdmission[] | null = []
     if (seen > args.seen) {
-      yield* enterJournal(db)
+      yield* flushSteps(db)
       foreign = yield* all(
         db
           .selectFrom('requests')
@@ -70,11 +75,11 @@ export const reserve = procedure(
           .where('seq', '>', args.seen)
           .where('instance', '<>', instance)
           .orderBy('seq')
-          .limit(MOST_FOREIGN + 1),
+          .limit(MAX_FOREIGN + 1),
       )
     }
     const room = new Map(args.room.map(([key, left]) => [key, left]))
-    if (foreign.length > MOST_FOREIGN) {
+    if (foreign.length > MAX_FOREIGN) {
       foreign = null
       for (const key of room.keys()) room.set(key, 0)
     } else {
@@ -86,12 +91,14 @@ export const reserve = procedure(
     // Also where nobody else has admitted anything since: the caller may have heard of others after
     // it decided.
     const refused = args.room.some(([key, , wanted]) => room.get(key)! < wanted)
-      ? overfull(rows, room)
+      ? overLimit(rows, room)
       : []
     const passed = args.size - refused.length
     const written =
-      refused.length === 0 ? rows : pack(without(RESERVED, unpack(rows), new Set(refused)))
-    if (passed > 0) yield* writeDown(db, written, seen + passed, instance, boot)
+      refused.length === 0
+        ? rows
+        : toJson(without(RESERVATION_CODEC, fromJson(rows), new Set(refused)))
+    if (passed > 0) yield* appendToJournal(db, written, seen + passed, instance, boot)
     return { seen, foreign, refused }
   },
 )
@@ -100,9 +107,9 @@ export const reserve = procedure(
  * Places of the rows for which their key has no room, in the order in which they came. @param room
  * for each key with a limit; used up
  */
-function overfull(rows: Packed<Folded>, room: Map<string, number>): number[] {
+function overLimit(rows: Json<EncodedRows>, room: Map<string, number>): number[] {
   const refused: number[] = []
-  for (const [place, { common }] of reserved(rows).entries()) {
+  for (const [place, { common }] of decodeReservations(rows).entries()) {
     const { key_id, rpm } = common.row
     const left = rpm === null ? undefined : room.get(key_id)
     if (left === undefined) continue
@@ -118,18 +125,18 @@ function overfull(rows: Packed<Folded>, room: Map<string, number>): number[] {
  *
  * @param args.rows see `reservations`
  */
-export const record = procedure(
+export const recordAdmitted = procedure(
   import.meta.url,
-  'record',
+  'recordAdmitted',
   function* (
     db,
-    { instance, boot, rows }: { instance: string; boot: number; rows: Packed<Folded> },
+    { instance, boot, rows }: { instance: string; boot: number; rows: Json<EncodedRows> },
   ): Steps<number[]> {
-    yield* enterJournal(db)
+    yield* flushSteps(db)
     const numbers: number[] = []
-    const sql = enterOnce(db)
+    const sql = insertReservedOnce(db)
     let seq = yield* newestSeq(db)
-    for (const row of reserved(rows)) {
+    for (const row of decodeReservations(rows)) {
       const written = yield { sql, parameters: reservedValues(row, seq + 1, instance, boot) }
       if (written.affected > 0) numbers.push(++seq)
       else
@@ -138,7 +145,7 @@ export const record = procedure(
             db
               .selectFrom('requests')
               .select('seq')
-              .where('id', '=', String(row.own[RESERVED.own.indexOf('id')])),
+              .where('id', '=', String(row.own[RESERVATION_CODEC.own.indexOf('id')])),
           ))!.seq,
         )
     }
@@ -147,13 +154,13 @@ export const record = procedure(
 )
 
 /** Rows that are read at once: first a few, because most keys have no more, then many. */
-const PAGES = [200, 2_000, 10_000]
+const PAGE_SIZES = [200, 2_000, 10_000]
 
 /**
  * Admissions as they are given to whoever keeps windows: of each key the times up to its end,
  * ascending (milliseconds).
  */
-export interface Recalled {
+export interface RecentAdmissions {
   keys: string[]
   ends: Uint32Array<ArrayBuffer>
   times: Float64Array<ArrayBuffer>
@@ -163,15 +170,15 @@ export interface Recalled {
  * Admissions of all keys since a moment of a boot's clock (microseconds), or of the ledger's own
  * where that has one.
  */
-export const recall = procedure(
+export const recentAdmissions = procedure(
   import.meta.url,
-  'recall',
-  function* (db, { boot, since }: { boot: number; since: number }): Steps<Recalled> {
+  'recentAdmissions',
+  function* (db, { boot, since }: { boot: number; since: number }): Steps<RecentAdmissions> {
     const found = new Map<string, number[]>()
     let size = 0
     let before = Number.MAX_SAFE_INTEGER
     for (let page = 0; ; page++) {
-      const most = PAGES[Math.min(page, PAGES.length - 1)]!
+      const most = PAGE_SIZES[Math.min(page, PAGE_SIZES.length - 1)]!
       const rows = yield* all(
         db
           .selectFrom('requests')
@@ -181,16 +188,16 @@ export const recall = procedure(
           .limit(most),
       )
       const { length } = rows
-      let recent = 0
+      let admissionsOfKey = 0
       for (const row of rows) {
         if (row.boot !== boot || row.mono < since) continue
-        recent++
+        admissionsOfKey++
         const times = found.get(row.key_id)
         if (times === undefined) found.set(row.key_id, [row.mono / 1000])
         else times.push(row.mono / 1000)
       }
-      size += recent
-      if (recent === 0 || length < most) break
+      size += admissionsOfKey
+      if (admissionsOfKey === 0 || length < most) break
       before = rows.at(-1)!.seq
     }
     const times = new Float64Array(size)
@@ -208,7 +215,11 @@ export const recall = procedure(
 )
 
 /** The same by key. */
-export function timesByKey({ keys, ends, times }: Recalled): [key: string, times: Float64Array][] {
+export function timesByKey({
+  keys,
+  ends,
+  times,
+}: RecentAdmissions): [key: string, times: Float64Array][] {
   return keys.map((key, at) => [key, times.subarray(at === 0 ? 0 : ends[at - 1], ends[at])])
 }
 
@@ -216,13 +227,13 @@ export function timesByKey({ keys, ends, times }: Recalled): [key: string, times
  * Where processes count as boots of their own, their rows lie among each other: behind so many of
  * others there is none of ours.
  */
-const MOST_OF_OTHER_BOOTS = 1_000
+const MAX_OF_OTHER_BOOTS = 1_000
 
 /**
  * The admissions of a key as `recent` gives them: ascending times by this boot's clock
  * (milliseconds).
  */
-export interface Recent {
+export interface KeyAdmissions {
   times: Float64Array<ArrayBuffer>
 }
 
@@ -241,14 +252,14 @@ export const recent = procedure(
   function* (
     db,
     args: { key: string; limit: number; upTo: number; since: number; boot: number; now: number },
-  ): Steps<Recent> {
+  ): Steps<KeyAdmissions> {
     const { key, limit, upTo, since, boot, now } = args
     const oldest = since - WINDOW_MS * 1000
     const times: number[] = []
     let others = 0
     let before = upTo + 1
     for (let page = 0; ; page++) {
-      const most = PAGES[Math.min(page, PAGES.length - 1)]!
+      const most = PAGE_SIZES[Math.min(page, PAGE_SIZES.length - 1)]!
       const rows = yield* all(
         db
           .selectFrom('requests')
@@ -268,7 +279,7 @@ export const recent = procedure(
         // Of hours ago is not in question, whatever the wall clock did; nor is anything where this
         // boot is longer than a window ago.
         if (since <= 0 && Math.abs(now - row.created_at) <= HOUR) times.push(0)
-        over ||= ++others >= (since > 0 ? MOST_OF_OTHER_BOOTS : limit)
+        over ||= ++others >= (since > 0 ? MAX_OF_OTHER_BOOTS : limit)
       }
       if (over) break
       before = rows.at(-1)!.seq

@@ -4,24 +4,29 @@
 import type { Clock } from '../../common/clock.ts'
 import { StoreError } from '../../store/store-error.ts'
 import type { Store } from '../../store/open.ts'
-import type { Admissions, Asked, Left } from '../ledger.ts'
+import type { AdmissionBackend, PendingAdmission, Remaining } from '../ledger.ts'
 import { FairQueue } from '../../fairness/owner-queue.ts'
-import { pack } from '../settlement/dictionary.ts'
-import { goneError, leftError } from './outage-fallback.ts'
-import { enter } from '../settlement/journal.ts'
+import { toJson } from '../settlement/dictionary.ts'
+import { supersededError, callerLeftError } from './outage-fallback.ts'
+import { flushJournal } from '../settlement/journal.ts'
 import {
-  recall,
+  recentAdmissions,
   recent,
-  record,
+  recordAdmitted,
   reserve,
   timesByKey,
   type ForeignAdmission,
   type ReserveArgs,
   type ReserveResult,
 } from './sqlite-reserve.ts'
-import { failuresOf, reservations, settlements, type Reservation } from '../settlement/row-codec.ts'
-import { settle, settleFailed } from '../settlement/sqlite.ts'
-import { toldWait, Window, WINDOW_MS } from './sliding-window.ts'
+import {
+  upstreamErrorsOf,
+  encodeReservations,
+  encodeSettlements,
+  type Reservation,
+} from '../settlement/row-codec.ts'
+import { settle, settleWithErrors } from '../settlement/sqlite.ts'
+import { wholeWait, Window, WINDOW_MS } from './sliding-window.ts'
 
 /**
  * Units of admissions begin so far apart, unless somebody who waits is in a greater hurry: a unit
@@ -53,22 +58,22 @@ type Lane = {
   limit: number
   ready: boolean
   loadedTo: number
-  waiting: Asked[]
-  held: Asked[]
+  waiting: PendingAdmission[]
+  held: PendingAdmission[]
   holding: boolean
 }
-type Reserved = { asked: Asked; lane: Lane | null; row: Reservation }
+type Reserved = { asked: PendingAdmission; lane: Lane | null; row: Reservation }
 
 /**
  * @param written told how many rows have been written down: `complete` must follow soon, if only of
  * no rows, so that they enter the requests
  */
-export async function openLocalAdmissions(
+export async function openSqliteAdmission(
   store: Store,
   instance: string,
   clock: Clock,
   written: (rows: number) => void,
-): Promise<Admissions> {
+): Promise<AdmissionBackend> {
   const lanes = new Map<string, Lane>()
   /** What may pass, and waits for its unit. */
   const queue = new FairQueue<Reserved>(MOST_WAITING, ({ row }) => row)
@@ -85,7 +90,7 @@ export async function openLocalAdmissions(
   let drained: (() => void) | undefined
   /** The newest admission of others that the windows hold, and the newest of all that is known. */
   let merged = 0
-  let seen = await store.run(enter, null)
+  let seen = await store.run(flushJournal, null)
   const tidying = setInterval(tidy, TIDY_MS).unref()
 
   function tidy(): void {
@@ -101,10 +106,10 @@ export async function openLocalAdmissions(
     queue.tidy()
   }
 
-  function ask(asked: Asked): void {
-    if (asked.gone) return asked.reject(goneError())
-    if (asked.left) return asked.reject(leftError())
-    const { rpm, key_id } = asked.asking
+  function ask(asked: PendingAdmission): void {
+    if (asked.superseded) return asked.reject(supersededError())
+    if (asked.callerLeft) return asked.reject(callerLeftError())
+    const { rpm, key_id } = asked.request
     if (rpm === null) {
       // Should its key have a limit again, this one counts too: the window is then read from the
       // ledger.
@@ -139,13 +144,13 @@ export async function openLocalAdmissions(
     for (const asked of lane.held.splice(0)) setImmediate(() => ask(asked))
   }
 
-  function decide(lane: Lane, asked: Asked): void {
+  function decide(lane: Lane, asked: PendingAdmission): void {
     const { held } = lane
     const verdict = lane.window.ask(lane.limit, clock.mono(), held.length)
     if (verdict.pass) take(asked, lane)
     else if (verdict.wait === null) lane.waiting.push(asked)
     else if (verdict.wait > HOLD_MS)
-      asked.resolve({ admitted: false, wait: toldWait(verdict.wait) })
+      asked.resolve({ admitted: false, wait: wholeWait(verdict.wait) })
     else {
       held.push(asked)
       hold(lane, verdict.wait)
@@ -166,11 +171,11 @@ export async function openLocalAdmissions(
   }
 
   /** Puts a request that may pass into a next unit. */
-  function take(asked: Asked, lane: Lane | null): void {
+  function take(asked: PendingAdmission, lane: Lane | null): void {
     const dropped = queue.push({
       asked,
       lane,
-      row: { ...asked.asking, created_at: clock.now(), mono: 0 },
+      row: { ...asked.request, created_at: clock.now(), mono: 0 },
     })
     if (dropped !== null)
       failed([dropped], new StoreError('busy', 'too many requests wait for the ledger'))
@@ -204,7 +209,9 @@ export async function openLocalAdmissions(
 
   /** Writes rows down as one unit. */
   function send(taken: Reserved[]): void {
-    const rows = taken.some(({ asked }) => asked.gone || asked.left) ? withoutGone(taken) : taken
+    const rows = taken.some(({ asked }) => asked.superseded || asked.callerLeft)
+      ? withoutGone(taken)
+      : taken
     if (rows.length === 0) return
     flown = performance.now()
     flying++
@@ -224,8 +231,8 @@ export async function openLocalAdmissions(
     const since = mono - WINDOW_MS * 1000
     store
       .run(reserve, [
-        pack({ instance, seen, since, boot: clock.boot, size: rows.length, room }),
-        reservations(rows.map(({ row }) => row)),
+        toJson({ instance, seen, since, boot: clock.boot, size: rows.length, room }),
+        encodeReservations(rows.map(({ row }) => row)),
       ])
       .then(
         (result) => reserved(rows, result),
@@ -243,14 +250,14 @@ export async function openLocalAdmissions(
    */
   function withoutGone(rows: Reserved[]): Reserved[] {
     failed(
-      rows.filter(({ asked }) => asked.gone),
-      goneError(),
+      rows.filter(({ asked }) => asked.superseded),
+      supersededError(),
     )
     failed(
-      rows.filter(({ asked }) => !asked.gone && asked.left),
-      leftError(),
+      rows.filter(({ asked }) => !asked.superseded && asked.callerLeft),
+      callerLeftError(),
     )
-    return rows.filter(({ asked }) => !asked.gone && !asked.left)
+    return rows.filter(({ asked }) => !asked.superseded && !asked.callerLeft)
   }
 
   function reserved(rows: Reserved[], result: ReserveResult): void {
@@ -328,7 +335,7 @@ export async function openLocalAdmissions(
     // What could pass under another limit goes first, so that it is among the rows.
     send(queue.takeKey(key))
     try {
-      const upTo = await store.run(enter, null)
+      const upTo = await store.run(flushJournal, null)
       lane.loadedTo = upTo
       const since = clock.mono() * 1000 - WINDOW_MS * 1000
       const { times } = await store.readNow(recent, {
@@ -352,10 +359,10 @@ export async function openLocalAdmissions(
     const lane = lanes.get(key)
     if (lane === undefined || !lane.ready || lane.limit !== rpm) return null
     const wait = lane.window.fullFor(rpm, clock.mono())
-    return wait === null || wait <= HOLD_MS ? null : toldWait(wait)
+    return wait === null || wait <= HOLD_MS ? null : wholeWait(wait)
   }
 
-  function leftFor(key: string, rpm: number): Left | null {
+  function leftFor(key: string, rpm: number): Remaining | null {
     const lane = lanes.get(key)
     return lane === undefined || !lane.ready || lane.limit !== rpm
       ? null
@@ -363,30 +370,37 @@ export async function openLocalAdmissions(
   }
 
   return {
-    ask,
+    submit: ask,
     fullFor,
     leftFor,
-    complete: (rows) => {
-      const failures = failuresOf(rows)
-      const packed = settlements(rows)
+    settle: (rows) => {
+      const failures = upstreamErrorsOf(rows)
+      const packed = encodeSettlements(rows)
       return failures.length === 0
         ? store.run(settle, packed)
-        : store.run(settleFailed, { packed, failures })
+        : store.run(settleWithErrors, { packed, failures })
     },
     // Every window is read again, behind these rows.
-    record: (rows) => {
+    recordAdmitted: (rows) => {
       readAgain()
-      return store.run(record, { instance, boot: clock.boot, rows: reservations(rows) })
+      return store.run(recordAdmitted, {
+        instance,
+        boot: clock.boot,
+        rows: encodeReservations(rows),
+      })
     },
-    recall: async () =>
+    recentAdmissions: async () =>
       timesByKey(
-        await store.readNow(recall, { boot: clock.boot, since: (clock.mono() - WINDOW_MS) * 1000 }),
+        await store.readNow(recentAdmissions, {
+          boot: clock.boot,
+          since: (clock.mono() - WINDOW_MS) * 1000,
+        }),
       ),
     close: async () => {
       clearInterval(tidying)
       if (queue.size > 0 || flying > 0) await new Promise<void>((resolve) => (drained = resolve))
       // The writer works in order: when this is through, so is everything before it.
-      await store.run(enter, null).catch(() => {})
+      await store.run(flushJournal, null).catch(() => {})
     },
   }
 }

@@ -18,17 +18,17 @@ const FLUSH_MS = 1_000
 export const SAMPLES = 5
 /** Samples of all keys in a bunch. */
 const MOST_SAMPLES = 1_000
-/** Rows of one unit: the admissions behind it wait for no more. */
+/** Rows of one batch: the admissions behind it wait for no more. */
 const AT_ONCE = 100
 /**
  * The newest samples of a key that are kept, and how many more there may be before older ones go.
  */
-export const MOST_OF_KEY = 1_000
+export const MAX_OF_KEY = 1_000
 const SLACK = 100
 /** Characters of a sentence that are kept. */
 const MAX_DETAIL = 1_000
 /** How long refusals are kept at most. */
-export const KEPT_MS = 30 * DAY
+export const RETENTION_MS = 30 * DAY
 
 export interface RefusalLog extends AsyncDisposable {
   /** Takes note of one. It only touches memory, and never throws. */
@@ -85,7 +85,7 @@ export const pruneRefusals = procedure(
       .where('key_id', '=', key)
       .orderBy('created_at', 'desc')
       .orderBy('id', 'desc')
-    const edge = yield* first(newest.limit(1).offset(MOST_OF_KEY - 1))
+    const edge = yield* first(newest.limit(1).offset(MAX_OF_KEY - 1))
     if (edge !== undefined)
       yield* run(
         db
@@ -192,7 +192,7 @@ export function openRefusalLog(
  * Deletes refusals from before a moment (milliseconds since 1970), a little at a time; minutes with
  * all that was in them.
  */
-export async function forgetRefusals(
+export async function expireRefusals(
   store: Store,
   before: number,
   goesOn: () => boolean = () => true,

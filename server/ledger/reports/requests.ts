@@ -5,7 +5,7 @@ import type { Store } from '../../store/open.ts'
 import { all, first, procedure, type Steps } from '../../store/procedure.ts'
 import type { RequestRow } from '../../store/schema.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
-import { entered } from '../settlement/journal.ts'
+import { flushBeforeReading } from '../settlement/journal.ts'
 import { namesOf } from './key-names.ts'
 import { STATE_OF, isFailed, isOdd, outcomeOf, type Outcome } from '../outcome.ts'
 import { RESERVED_STATE } from '../settlement/row-codec.ts'
@@ -108,7 +108,7 @@ export async function listRequests(
   cursor: string | undefined,
   most?: number,
 ): Promise<Page<ShownRequest>> {
-  await entered(store)
+  await flushBeforeReading(store)
   return store.read(requestPage, { filter, limit, cursor, most })
 }
 
@@ -300,7 +300,7 @@ export async function getRequest(
   id: string,
   account: string | null,
 ): Promise<RequestDetail | undefined> {
-  await entered(store)
+  await flushBeforeReading(store)
   const ours = store.db.selectFrom('requests').select(['seq', ...SHOWN])
   const mine = account === null ? ours : ours.where('account_id', '=', account)
   const called = store.db

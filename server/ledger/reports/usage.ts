@@ -3,7 +3,7 @@ import { DAY, HOUR, MINUTE, isoTime } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
 import { first, procedure, type Steps } from '../../store/procedure.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
-import { entered } from '../settlement/journal.ts'
+import { flushBeforeReading } from '../settlement/journal.ts'
 import { totalsOfKeys } from '../rollups/key-totals.ts'
 import { namesOf } from './key-names.ts'
 import { sorted } from './sorting.ts'
@@ -64,7 +64,7 @@ export const keyUsage = procedure(
 /** The same. Every key that is asked for is there. */
 export async function usageOfKeys(store: Store, keys: string[]): Promise<Map<string, KeyUsage>> {
   if (keys.length === 0) return new Map()
-  await entered(store)
+  await flushBeforeReading(store)
   return new Map(await store.read(keyUsage, keys))
 }
 

@@ -1,45 +1,43 @@
-// Deletes what stands beside the ledger's rows and has become too old.
+// Deletes old rows of the tables beside the ledger.
 import type { Store } from '../../store/open.ts'
 import { all, procedure, run, type Steps } from '../../store/procedure.ts'
 
-/** TABLE of such tables, and of the column that says how old a row is. */
+/** TABLE of these tables, with the column of a row's time. */
 const TIMES = {
   refusals: 'created_at',
   refusal_minutes: 'minute',
   upstream_errors: 'created_at',
 } as const
 
-export type Aside = keyof typeof TIMES
+export type ExpiringTable = keyof typeof TIMES
 
-/** Rows that are deleted in one unit. */
-const AT_ONCE = 500
+/** Rows per transaction. */
+const MAX_BATCH = 500
 
-/** Deletes some rows from before a moment; gives whether there may be more. */
-export const expireSome = procedure(
+/** Deletes up to MAX_BATCH rows from before a moment; gives whether there may be more. */
+export const expireBatch = procedure(
   import.meta.url,
-  'expireSome',
-  function* (db, { table, before }: { table: Aside; before: number }): Steps<boolean> {
+  'expireBatch',
+  function* (db, { table, before }: { table: ExpiringTable; before: number }): Steps<boolean> {
     // The tables differ in the name of their time only, as far as this is concerned.
     const [from, time] = [table as 'refusals', TIMES[table] as 'created_at']
     const old = yield* all(
-      db.selectFrom(from).select(time).where(time, '<', before).orderBy(time).limit(AT_ONCE),
+      db.selectFrom(from).select(time).where(time, '<', before).orderBy(time).limit(MAX_BATCH),
     )
     const last = old.at(-1)
     if (last === undefined) return false
     yield* run(db.deleteFrom(from).where(time, '<=', last[time]))
-    return old.length === AT_ONCE
+    return old.length === MAX_BATCH
   },
   'rows',
 )
 
-/**
- * Deletes the rows of a table from before a moment (milliseconds since 1970), a little at a time.
- */
+/** Deletes the rows of a table from before a moment (milliseconds since 1970), in small batches. */
 export async function expire(
   store: Store,
-  table: Aside,
+  table: ExpiringTable,
   before: number,
-  goesOn: () => boolean = () => true,
+  isOpen: () => boolean = () => true,
 ): Promise<void> {
-  while (goesOn() && (await store.run(expireSome, { table, before })));
+  while (isOpen() && (await store.run(expireBatch, { table, before })));
 }

@@ -1,26 +1,26 @@
-// What the ledger needs now and then, so that it stays quick to read and does not outgrow its disk.
+// The ledger's periodic maintenance: coarser roll-ups and retention.
 import type { Store } from '../../store/open.ts'
 import { addHours } from '../rollups/coarser.ts'
 import { expire } from './expiry.ts'
-import { forget } from './retention.ts'
-import { enter } from '../settlement/journal.ts'
-import { KEPT_MS, forgetRefusals } from '../refusals/refusal-log.ts'
+import { deleteOldRequests } from './retention.ts'
+import { flushJournal } from '../settlement/journal.ts'
+import { RETENTION_MS, expireRefusals } from '../refusals/refusal-log.ts'
 import { WINDOW_MS } from '../admission/sliding-window.ts'
 
-/** How long the ledger is left alone between two times. */
+/** Pause between two runs. */
 const PAUSE_MS = 2 * WINDOW_MS
 
 /**
- * Adds hours that are over to the coarser roll-ups, and forgets old requests and refusals, now and
- * again after each pause. Disposing of it waits for the step that is under way.
+ * Adds completed hours to the coarser roll-ups and deletes old requests and refusals, now and after
+ * each pause. Disposing waits for the run in progress.
  *
- * Only what was in the ledger before the last pause can be forgotten: whatever the clock was set
- * to, no limit counts it any more.
+ * Only rows that were in the ledger before the last pause are deleted: whatever the clock was set
+ * to, no window counts them any more.
  *
- * @param retention for how long requests are kept (milliseconds); null: for ever
- * @param onError told when the store does not take it; the next time follows
+ * @param retention how long requests are kept (milliseconds); null: forever
+ * @param onError told when a run fails; the next one follows
  */
-export function keepUp(
+export function startMaintenance(
   store: Store,
   now: () => number,
   retention: number | null,
@@ -30,23 +30,23 @@ export function keepUp(
   let timer: NodeJS.Timeout | undefined
   let closed = false
   let newest = 0
-  const goesOn = (): boolean => !closed
-  const keep = async (): Promise<void> => {
-    await addHours(store, now(), goesOn)
-    await forgetRefusals(store, now() - Math.min(retention ?? KEPT_MS, KEPT_MS), goesOn)
+  const isOpen = (): boolean => !closed
+  const maintain = async (): Promise<void> => {
+    await addHours(store, now(), isOpen)
+    await expireRefusals(store, now() - Math.min(retention ?? RETENTION_MS, RETENTION_MS), isOpen)
     if (retention === null || closed) return
-    await expire(store, 'upstream_errors', now() - retention, goesOn)
-    await forget(store, { before: now() - retention, upTo: newest }, goesOn)
-    newest = await store.run(enter, null)
+    await expire(store, 'upstream_errors', now() - retention, isOpen)
+    await deleteOldRequests(store, { before: now() - retention, upTo: newest }, isOpen)
+    newest = await store.run(flushJournal, null)
   }
-  const act = async (): Promise<void> => {
-    await keep().catch(onError)
+  const runAgain = async (): Promise<void> => {
+    await maintain().catch(onError)
     if (closed) return
     timer = setTimeout(() => {
-      last = act()
+      last = runAgain()
     }, pause).unref()
   }
-  let last = act()
+  let last = runAgain()
   return {
     [Symbol.asyncDispose]: async () => {
       closed = true

@@ -1,38 +1,31 @@
-// Where the operator says for how long, requests leave the ledger. What they sum up to stays in the
-// roll-ups.
+// Deletes requests that are older than the retention. Their sums stay in the roll-ups.
 import type { Store } from '../../store/open.ts'
 import { all, procedure, run } from '../../store/procedure.ts'
 import { markOf } from '../rollups/coarser.ts'
 import { CLOCK_ROOM } from '../reports/requests.ts'
 import { RESERVED_STATE } from '../settlement/row-codec.ts'
 
-/**
- * Rows that are looked at in one transaction, and how long the writer is left to the admissions
- * behind it (milliseconds): they wait for the one, not for all.
- */
+/** Rows per transaction, and the pause that leaves the writer to admissions (milliseconds). */
 const PAGE = 100
-const REST_MS = 20
+const PAUSE_MS = 20
 
-/**
- * Requests that were let through before a moment (milliseconds since 1970), of which the last one
- * has a number not above `upTo`.
- */
-export interface Old {
+/** Requests admitted before a moment (milliseconds since 1970), with a `seq` of at most `upTo`. */
+export interface RetentionLimit {
   before: number
   upTo: number
 }
 
 /**
- * Deletes the old requests among the next rows, as far as their hour is in the roll-ups by day.
- * What is under way stays, and so does the newest of each key: places are counted from it, and it
+ * Deletes the old requests among the next PAGE rows, if their hour is in the daily roll-ups.
+ * Requests in progress stay, and so does the newest of each key: `nth` is counted from it, and it
  * says when the key was last used.
  *
- * @returns the last row that was looked at, or null where nothing older follows it
+ * @returns `seq` of the last row examined, or null if nothing older follows it
  */
-export const forgetSome = procedure(
+export const deleteOldBatch = procedure(
   import.meta.url,
-  'forgetSome',
-  function* (db, { before, upTo, after }: Old & { after: number }) {
+  'deleteOldBatch',
+  function* (db, { before, upTo, after }: RetentionLimit & { after: number }) {
     const { before: added } = yield* markOf(db, 'days')
     const rows = yield* all(
       db
@@ -62,21 +55,21 @@ export const forgetSome = procedure(
           ),
         ),
     )
-    // Behind a row that is so much younger none is old.
+    // Rows behind one that is this much younger are not old.
     return rows.length === PAGE && last.created_at < before + CLOCK_ROOM ? last.seq : null
   },
   'rows',
 )
 
-/** Deletes old requests, a little at a time; any number of processes may. */
-export async function forget(
+/** Deletes old requests in small batches; any number of processes may do so at once. */
+export async function deleteOldRequests(
   store: Store,
-  old: Old,
-  goesOn: () => boolean = () => true,
+  old: RetentionLimit,
+  isOpen: () => boolean = () => true,
 ): Promise<void> {
   let after: number | null = 0
-  while (after !== null && goesOn()) {
-    after = await store.run(forgetSome, { ...old, after })
-    if (after !== null) await new Promise((resolve) => setTimeout(resolve, REST_MS))
+  while (after !== null && isOpen()) {
+    after = await store.run(deleteOldBatch, { ...old, after })
+    if (after !== null) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
   }
 }

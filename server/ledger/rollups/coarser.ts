@@ -12,7 +12,7 @@ import type { Store } from '../../store/open.ts'
 import { first, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
 import type { Mark, Span } from './periods.ts'
-import { enterJournal } from '../settlement/journal.ts'
+import { flushSteps } from '../settlement/journal.ts'
 import { endOfStretch, within, type Stretch } from './stretches.ts'
 import { RESERVED_STATE } from '../settlement/row-codec.ts'
 import { SUMS, added } from './hourly.ts'
@@ -117,7 +117,7 @@ function* nextHour(db: QueryBuilder, mark: number, before: number): Steps<number
     db.selectFrom('usage_hours').select('hour').where('hour', '>=', mark).orderBy('hour').limit(1),
   )
   if (!next || next.hour + HOUR > before) return null
-  yield* enterJournal(db)
+  yield* flushSteps(db)
   const held = yield* first(
     db
       .selectFrom('requests')

@@ -3,7 +3,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { HOUR } from '../../common/clock.ts'
 import type { RequestRow, UsageHourRow } from '../../store/schema.ts'
 import type { QueryBuilder, Statement } from '../../store/statement.ts'
-import { text, type Settlement, type WHOSE } from '../settlement/row-codec.ts'
+import { cachedSql, type Settlement, type ROLL_UP_KEY } from '../settlement/row-codec.ts'
 
 /** TABLE of the columns of a roll-up that are added up; of the second kind, null is neutral. */
 const COUNTS = [
@@ -24,7 +24,7 @@ export const SUMS = [...COUNTS, ...TOKENS] as const
 /** The roll-up that a row belongs to. */
 export function sumOf(
   sums: Map<string, UsageHourRow>,
-  row: Pick<Settlement, (typeof WHOSE)[number] | 'model'>,
+  row: Pick<Settlement, (typeof ROLL_UP_KEY)[number] | 'model'>,
 ): UsageHourRow {
   const hour = row.created_at - (row.created_at % HOUR)
   const model = row.model ?? ''
@@ -129,7 +129,7 @@ export function added(table: SumTable): Record<string, RawBuilder<number | null>
 
 /** The statement that adds a sum to what is there. */
 export function upsert(db: QueryBuilder, sum: UsageHourRow): Statement {
-  const statement = text(db, 'upsert', (db) =>
+  const statement = cachedSql(db, 'upsert', (db) =>
     db
       .insertInto('usage_hours')
       .values(sum)

@@ -1,98 +1,86 @@
-// Rows on their way to the writer, as text. What neighbours have in common (the key, the provider,
-// the model, the millisecond) travels once for all of them: to make, copy and read the text of a
-// whole row costs about as much as SQLite takes to write it.
+// Dictionary encoding of rows for the writer thread: values that neighbouring rows share (key,
+// provider, model, millisecond) are sent once. Serialising, copying and parsing a whole row costs
+// about as much as SQLite takes to write it.
 import type { SqlValue } from '../../store/statement.ts'
 
-/**
- * Which columns of a row travel: those that neighbours mostly have in common, and those that each
- * has for itself.
- */
+/** The columns of a row that are sent: those that neighbours mostly share, and each row's own. */
 export interface Columns<Row> {
   readonly common: readonly (keyof Row)[]
   readonly own: readonly (keyof Row)[]
 }
 
-/**
- * Columns, and how they are read from a row: to read each by its name, which is another one each
- * time, takes three times as long.
- */
-export interface Listed<Row> extends Columns<Row> {
+/** Columns, and a function that reads them: property access by a variable name is three times slower. */
+export interface RowCodec<Row> extends Columns<Row> {
   /** The common columns, then its own, in their order. */
   readonly values: (row: Row) => SqlValue[]
 }
 
-/** Rows in two parts. */
-export interface Folded {
+/** Encoded rows: the dictionary, and the rows that refer to it. */
+export interface EncodedRows {
   /** Values of the common columns. */
   common: SqlValue[][]
-  /** For each row the place of its list in `common`, then the values of its own columns. */
+  /** For each row the index of its entry in `common`, then the values of its own columns. */
   rows: SqlValue[]
 }
 
-/**
- * A value on its way to the writer. As text it costs half as much to copy between threads as a
- * list, and a list of objects a multiple.
- */
-export type Packed<T> = string & { readonly packed?: T }
+/** A value as JSON. Copying text between threads costs half of copying a list, and less still than objects. */
+export type Json<T> = string & { readonly packed?: T }
 
-/** A value as it travels, and back. */
-export const pack = <T>(value: T): Packed<T> => JSON.stringify(value)
-export const unpack = <T>(text: Packed<T>): T => JSON.parse(text) as T // `pack` made it
+/** To JSON and back. */
+export const toJson = <T>(value: T): Json<T> => JSON.stringify(value)
+export const fromJson = <T>(text: Json<T>): T => JSON.parse(text) as T // `toJson` made it
 
-/**
- * A row is compared with so many that differ, the newest first; behind them, what is common travels
- * once more.
- */
-const NEAR = 16
+/** Dictionary entries that a row is compared with, newest first; older ones are sent again. */
+const LOOK_BACK = 16
 
-/** Folds rows of one kind; the common columns that change most often stand last. */
-export function fold<Row>({ common, values }: Listed<Row>, rows: readonly Row[]): Folded {
+/** Encodes rows. List the common columns that change most often last: they are compared first. */
+export function encodeRows<Row>(
+  { common, values }: RowCodec<Row>,
+  rows: readonly Row[],
+): EncodedRows {
   const width = common.length
-  const kinds: SqlValue[][] = []
-  const folded: SqlValue[] = []
+  const entries: SqlValue[][] = []
+  const encoded: SqlValue[] = []
   for (const row of rows) {
     const list = values(row)
-    let kind = kinds.length - 1
-    const last = Math.max(0, kinds.length - NEAR)
-    while (kind >= last && !alike(width, kinds[kind]!, list)) kind--
-    if (kind < last) kind = kinds.push(list) - 1
-    folded.push(kind)
-    for (let i = width; i < list.length; i++) folded.push(list[i]!)
+    let entry = entries.length - 1
+    const last = Math.max(0, entries.length - LOOK_BACK)
+    while (entry >= last && !samePrefix(width, entries[entry]!, list)) entry--
+    if (entry < last) entry = entries.push(list) - 1
+    encoded.push(entry)
+    for (let i = width; i < list.length; i++) encoded.push(list[i]!)
   }
-  return { common: kinds.map((list) => list.slice(0, width)), rows: folded }
+  return { common: entries.map((list) => list.slice(0, width)), rows: encoded }
 }
 
 /** Whether the first values of both are the same. */
-function alike(width: number, one: readonly SqlValue[], other: readonly SqlValue[]): boolean {
+function samePrefix(width: number, one: readonly SqlValue[], other: readonly SqlValue[]): boolean {
   for (let i = width - 1; i >= 0; i--) if (one[i] !== other[i]) return false
   return true
 }
 
-/** What rows have in common: in the order of the columns, and by their names. */
+/** A dictionary entry: its values in column order, and by name. */
 export interface Common<Shared> {
   readonly values: SqlValue[]
   readonly row: Shared
 }
 
-/**
- * The rows again, in their order; who shares what is common has the same object of it. `Shared` has
- * the common columns and no others.
- */
-export function unfold<Shared>(
+/** Decodes rows, in order. Rows with the same entry share one object of it; `Shared` is its columns. */
+export function decodeRows<Shared>(
   columns: { common: readonly (keyof Shared)[]; own: readonly unknown[] },
-  folded: Folded,
+  encoded: EncodedRows,
 ): { common: Common<Shared>; own: SqlValue[] }[] {
-  // `fold` put the values into this order.
-  const commons = folded.common.map((values) => ({
+  // `encodeRows` put the values into this order.
+  const commons = encoded.common.map((values) => ({
     values,
     row: Object.fromEntries(columns.common.map((column, i) => [column, values[i]])) as Shared,
   }))
   const rows = []
   const width = columns.own.length
-  for (let at = 0; at < folded.rows.length; at += width + 1)
+  for (let at = 0; at < encoded.rows.length; at += width + 1)
     rows.push({
-      common: commons[Number(folded.rows[at])]!,
-      own: folded.rows.slice(at + 1, at + 1 + width),
+      common: commons[Number(encoded.rows[at])]!,
+      own: encoded.rows.slice(at + 1, at + 1 + width),
     })
   return rows
 }
@@ -100,8 +88,8 @@ export function unfold<Shared>(
 /** The same without the rows at some places. */
 export function without(
   { own }: { own: readonly unknown[] },
-  { common, rows }: Folded,
+  { common, rows }: EncodedRows,
   places: ReadonlySet<number>,
-): Folded {
+): EncodedRows {
   return { common, rows: rows.filter((_, at) => !places.has(Math.floor(at / (own.length + 1)))) }
 }

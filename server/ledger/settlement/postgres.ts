@@ -8,7 +8,7 @@ import type { Settlement } from './row-codec.ts'
  * Completes rows and adds them to the roll-ups. A row that is complete already stays as it is. Rows
  * and sums are locked in one order by all.
  */
-export async function settleShared(
+export async function settlePostgres(
   store: Store,
   settlements: readonly Settlement[],
 ): Promise<void> {

@@ -1,24 +1,24 @@
-// The columns of the ledger that are written, as rows travel to the writer and as statements.
+// The columns of the ledger that are written: as encoded rows, and as statements.
 import { sql } from 'kysely'
 import type { RequestRow, UpstreamErrorRow } from '../../store/schema.ts'
 import { statement, type Query, type QueryBuilder, type SqlValue } from '../../store/statement.ts'
 import {
-  fold,
-  pack,
-  unfold,
-  unpack,
+  encodeRows,
+  toJson,
+  decodeRows,
+  fromJson,
   type Columns,
   type Common,
-  type Folded,
-  type Listed,
-  type Packed,
+  type EncodedRows,
+  type RowCodec,
+  type Json,
 } from './dictionary.ts'
 
 /**
- * TABLE of what the admission of a request writes. A killed process leaves a journal in this order
- * to the next version: whoever changes it makes the migration enter that journal first.
+ * TABLE of what an admission writes. A killed process leaves a journal in this order to the next
+ * version: a migration that changes it must flush that journal first.
  */
-const ADMITTED = {
+const ADMISSION_COLUMNS = {
   common: [
     'model',
     'account_id',
@@ -33,8 +33,8 @@ const ADMITTED = {
   own: ['id', 'context'],
 } as const satisfies Columns<RequestRow>
 
-/** TABLE of what its end writes: the model once more, which may have been learned late. */
-const ENDED = {
+/** TABLE of what a settlement writes; the model again, because it may be learned late. */
+const SETTLEMENT_COLUMNS = {
   common: ['model', 'state', 'status', 'error', 'credential_id'],
   own: [
     'first_byte_ms',
@@ -48,8 +48,8 @@ const ENDED = {
   ],
 } as const satisfies Columns<RequestRow>
 
-/** What tells, besides the model, the roll-up that a row belongs to. */
-export const WHOSE = [
+/** Besides the model, the columns that say which roll-up a row belongs to. */
+export const ROLL_UP_KEY = [
   'account_id',
   'key_id',
   'provider',
@@ -58,22 +58,22 @@ export const WHOSE = [
 
 type ColumnOf<C extends Columns<RequestRow>> = C['common' | 'own'][number]
 
-/** A request that is about to be let through. */
-export type Reservation = Pick<RequestRow, ColumnOf<typeof ADMITTED>>
+/** A request that is about to be admitted. */
+export type Reservation = Pick<RequestRow, ColumnOf<typeof ADMISSION_COLUMNS>>
 
-/** What is known of a request when it is over. */
+/** What is known of a request when it has ended. */
 export type Settlement = Pick<
   RequestRow,
-  ColumnOf<typeof ENDED> | (typeof WHOSE)[number] | 'seq'
+  ColumnOf<typeof SETTLEMENT_COLUMNS> | (typeof ROLL_UP_KEY)[number] | 'seq'
 > & {
   state: 'settled' | 'aborted'
   /** What the upstream said, where it answered with an error. */
   failure?: UpstreamErrorRow | null
 }
 
-/** Reservations and settlements as they travel. */
-export const RESERVED = {
-  ...ADMITTED,
+/** How reservations and settlements are encoded. */
+export const RESERVATION_CODEC = {
+  ...ADMISSION_COLUMNS,
   values: (row) => [
     row.model,
     row.account_id,
@@ -87,11 +87,11 @@ export const RESERVED = {
     row.id,
     row.context,
   ],
-} as const satisfies Listed<Reservation>
+} as const satisfies RowCodec<Reservation>
 
-export const SETTLED = {
-  common: [...ENDED.common, ...WHOSE],
-  own: [...ENDED.own, 'seq'],
+export const SETTLEMENT_CODEC = {
+  common: [...SETTLEMENT_COLUMNS.common, ...ROLL_UP_KEY],
+  own: [...SETTLEMENT_COLUMNS.own, 'seq'],
   values: (row) => [
     row.model,
     row.state,
@@ -112,7 +112,7 @@ export const SETTLED = {
     row.tokens_reasoning,
     row.seq,
   ],
-} as const satisfies Listed<Settlement>
+} as const satisfies RowCodec<Settlement>
 
 /**
  * Written out, not bound: only then do the indexes of what is under way, and of what has ended,
@@ -120,49 +120,51 @@ export const SETTLED = {
  */
 export const RESERVED_STATE = sql.lit('reserved' as const)
 
-/** Rows as they travel. */
-export const reservations = (rows: readonly Reservation[]): Packed<Folded> =>
-  pack(fold<Reservation>(RESERVED, rows))
-export const settlements = (rows: readonly Settlement[]): Packed<Folded> =>
-  pack(fold<Settlement>(SETTLED, rows))
+/** Encodes rows for the writer. */
+export const encodeReservations = (rows: readonly Reservation[]): Json<EncodedRows> =>
+  toJson(encodeRows<Reservation>(RESERVATION_CODEC, rows))
+export const encodeSettlements = (rows: readonly Settlement[]): Json<EncodedRows> =>
+  toJson(encodeRows<Settlement>(SETTLEMENT_CODEC, rows))
 
 const NONE: readonly UpstreamErrorRow[] = []
 
-/** What upstreams said, of those of the rows of which they said something. */
-export function failuresOf(rows: readonly Settlement[]): readonly UpstreamErrorRow[] {
+/** The upstream errors among the rows. */
+export function upstreamErrorsOf(rows: readonly Settlement[]): readonly UpstreamErrorRow[] {
   let found: UpstreamErrorRow[] | null = null
   for (const { failure } of rows) if (failure) (found ??= []).push(failure)
   return found ?? NONE
 }
 
-/** A reservation, or a settlement, that has arrived: its values in the order of the columns. */
+/** A decoded reservation or settlement: its values in column order. */
 export type ReservedRow = {
-  common: Common<Pick<Reservation, (typeof RESERVED.common)[number]>>
+  common: Common<Pick<Reservation, (typeof RESERVATION_CODEC.common)[number]>>
   own: SqlValue[]
 }
 export type SettledRow = {
-  common: Common<Pick<Settlement, (typeof SETTLED.common)[number]>>
+  common: Common<Pick<Settlement, (typeof SETTLEMENT_CODEC.common)[number]>>
   own: SqlValue[]
 }
-export const reserved = (packed: Packed<Folded>): ReservedRow[] => unfold(RESERVED, unpack(packed))
-export const settled = (packed: Packed<Folded>): SettledRow[] => unfold(SETTLED, unpack(packed))
-/** The place in the ledger of the row that a settlement ends. */
+export const decodeReservations = (packed: Json<EncodedRows>): ReservedRow[] =>
+  decodeRows(RESERVATION_CODEC, fromJson(packed))
+export const decodeSettlements = (packed: Json<EncodedRows>): SettledRow[] =>
+  decodeRows(SETTLEMENT_CODEC, fromJson(packed))
+/** `seq` of the row that a settlement completes. */
 export const seqOf = ({ own }: SettledRow): number => Number(own.at(-1))
 
 /** SQL texts by query builder and name: compiling a query costs more than running it. */
-const texts = new WeakMap<QueryBuilder, Map<string, string>>()
+const sqlByName = new WeakMap<QueryBuilder, Map<string, string>>()
 
 /**
  * The text of a query that never changes; its parameters stand in the order of the query that
  * `build` makes.
  */
-export function text(
+export function cachedSql(
   db: QueryBuilder,
   name: string,
   build: (db: QueryBuilder) => Query<unknown>,
 ): string {
-  let known = texts.get(db)
-  if (!known) texts.set(db, (known = new Map()))
+  let known = sqlByName.get(db)
+  if (!known) sqlByName.set(db, (known = new Map()))
   let sql = known.get(name)
   if (sql === undefined) known.set(name, (sql = statement(build(db)).sql))
   return sql
@@ -174,9 +176,9 @@ export function text(
 const blank = <C extends string>(columns: readonly C[]) =>
   Object.fromEntries(columns.map((column) => [column, null])) as Record<C, never>
 
-/** A row of one that is under way. */
+/** A row of a request in progress. */
 const RESERVED_ROW = {
-  ...blank([...RESERVED.common, ...RESERVED.own]),
+  ...blank([...RESERVATION_CODEC.common, ...RESERVATION_CODEC.own]),
   seq: 0,
   instance: '',
   boot: 0,
@@ -190,13 +192,13 @@ export const reservedValues = (
   boot: number,
 ): SqlValue[] => [...common.values, ...own, seq, instance, boot]
 
-/** Enters a request that is under way. Its parameters are `reservedValues`. */
-export const enterReserved = (db: QueryBuilder): string =>
-  text(db, 'enter', (db) => db.insertInto('requests').values(RESERVED_ROW))
+/** Inserts a request in progress. Its parameters are `reservedValues`. */
+export const insertReserved = (db: QueryBuilder): string =>
+  cachedSql(db, 'enter', (db) => db.insertInto('requests').values(RESERVED_ROW))
 
 /** The same, unless it is there already. */
-export const enterOnce = (db: QueryBuilder): string =>
-  text(db, 'enter once', (db) =>
+export const insertReservedOnce = (db: QueryBuilder): string =>
+  cachedSql(db, 'enter once', (db) =>
     db
       .insertInto('requests')
       .values(RESERVED_ROW)
@@ -204,11 +206,11 @@ export const enterOnce = (db: QueryBuilder): string =>
   )
 
 /** Enters a request that is over. Its parameters are `endedValues`. */
-export const enterEnded = (db: QueryBuilder): string =>
-  text(db, 'enter ended', (db) =>
+export const insertSettled = (db: QueryBuilder): string =>
+  cachedSql(db, 'enter ended', (db) =>
     db.insertInto('requests').values({
-      ...blank([...RESERVED.common, ...RESERVED.own]),
-      ...blank([...ENDED.common, ...ENDED.own]),
+      ...blank([...RESERVATION_CODEC.common, ...RESERVATION_CODEC.own]),
+      ...blank([...SETTLEMENT_COLUMNS.common, ...SETTLEMENT_COLUMNS.own]),
       seq: 0,
       instance: '',
       boot: 0,
@@ -219,7 +221,7 @@ export const enterEnded = (db: QueryBuilder): string =>
  * @returns in the order of the columns of `enterEnded`, where the model, which is in both tables,
  * stands first
  */
-export function endedValues(
+export function settledInsertValues(
   { common, own }: ReservedRow,
   ended: SettledRow,
   instance: string,
@@ -229,7 +231,7 @@ export function endedValues(
     ended.common.row.model,
     ...common.values.slice(1),
     ...own,
-    ...ended.common.values.slice(1, ENDED.common.length),
+    ...ended.common.values.slice(1, SETTLEMENT_COLUMNS.common.length),
     ...ended.own,
     instance,
     boot,
@@ -237,16 +239,16 @@ export function endedValues(
 }
 
 /** Ends a request that is in the ledger, from a state. Its parameters are `endValues`. */
-export const end = (db: QueryBuilder, from: RequestRow['state']): string =>
-  text(db, `end ${from}`, (db) =>
+export const updateSettled = (db: QueryBuilder, from: RequestRow['state']): string =>
+  cachedSql(db, `end ${from}`, (db) =>
     db
       .updateTable('requests')
-      .set(blank([...ENDED.common, ...ENDED.own]))
+      .set(blank([...SETTLEMENT_COLUMNS.common, ...SETTLEMENT_COLUMNS.own]))
       .where('seq', '=', 0)
       .where('state', '=', sql.lit(from)),
   )
 /** @returns in the order of the columns of `end` */
-export const endValues = ({ common, own }: SettledRow): SqlValue[] => [
-  ...common.values.slice(0, ENDED.common.length),
+export const settledUpdateValues = ({ common, own }: SettledRow): SqlValue[] => [
+  ...common.values.slice(0, SETTLEMENT_COLUMNS.common.length),
   ...own,
 ]

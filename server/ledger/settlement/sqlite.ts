@@ -3,9 +3,16 @@ import type { ExpressionBuilder } from 'kysely'
 import { all, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { Database, UpstreamErrorRow, UsageHourRow } from '../../store/schema.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
-import type { Folded, Packed } from './dictionary.ts'
-import { enterJournal } from './journal.ts'
-import { end, endValues, RESERVED_STATE, seqOf, settled, type SettledRow } from './row-codec.ts'
+import type { EncodedRows, Json } from './dictionary.ts'
+import { flushSteps } from './journal.ts'
+import {
+  updateSettled,
+  settledUpdateValues,
+  RESERVED_STATE,
+  seqOf,
+  decodeSettlements,
+  type SettledRow,
+} from './row-codec.ts'
 import { addUp, sumOf, upsert } from '../rollups/hourly.ts'
 
 /**
@@ -14,23 +21,31 @@ import { addUp, sumOf, upsert } from '../rollups/hourly.ts'
  */
 export const settle = procedure(import.meta.url, 'settle', settleAll)
 
-/** The same, with what upstreams said of some of them. */
-export const settleFailed = procedure(
+/** The same, with upstream errors. */
+export const settleWithErrors = procedure(
   import.meta.url,
-  'settleFailed',
+  'settleWithErrors',
   function* (
     db,
-    { packed, failures }: { packed: Packed<Folded>; failures: readonly UpstreamErrorRow[] },
+    { packed, failures }: { packed: Json<EncodedRows>; failures: readonly UpstreamErrorRow[] },
   ): Steps<void> {
-    yield* enterFailures(db, failures)
+    yield* insertUpstreamErrors(db, failures)
     yield* settleAll(db, packed)
   },
 )
 
-/** Enters what upstreams said. What is there already stays. */
-export const noteFailures = procedure(import.meta.url, 'noteFailures', enterFailures, 'rows')
+/** Inserts upstream errors. Existing ones stay. */
+export const recordUpstreamErrors = procedure(
+  import.meta.url,
+  'recordUpstreamErrors',
+  insertUpstreamErrors,
+  'rows',
+)
 
-function* enterFailures(db: QueryBuilder, failures: readonly UpstreamErrorRow[]): Steps<void> {
+function* insertUpstreamErrors(
+  db: QueryBuilder,
+  failures: readonly UpstreamErrorRow[],
+): Steps<void> {
   for (const failure of failures)
     yield* run(
       db
@@ -40,7 +55,7 @@ function* enterFailures(db: QueryBuilder, failures: readonly UpstreamErrorRow[])
     )
 }
 
-function* settleAll(db: QueryBuilder, packed: Packed<Folded>): Steps<void> {
+function* settleAll(db: QueryBuilder, packed: Json<EncodedRows>): Steps<void> {
   const sums = new Map<string, UsageHourRow>()
   const sumByCommon = new Map<object, UsageHourRow>()
   const count = ({ common, own }: SettledRow, counted: boolean): void => {
@@ -49,39 +64,39 @@ function* settleAll(db: QueryBuilder, packed: Packed<Folded>): Steps<void> {
     addUp(sum, common.row, own as (number | null)[], counted)
   }
   const ends = new Map<number, SettledRow>()
-  for (const row of settled(packed)) if (!ends.has(seqOf(row))) ends.set(seqOf(row), row)
-  yield* enterJournal(db, (seq) => {
+  for (const row of decodeSettlements(packed)) if (!ends.has(seqOf(row))) ends.set(seqOf(row), row)
+  yield* flushSteps(db, (seq) => {
     const row = ends.get(seq)
     if (row === undefined) return undefined
     ends.delete(seq)
     count(row, false)
     return row
   })
-  const [usual, mistaken] = [end(db, 'reserved'), end(db, 'unknown')]
+  const [fromReserved, fromUnknown] = [updateSettled(db, 'reserved'), updateSettled(db, 'unknown')]
   for (const row of ends.values()) {
-    const parameters = endValues(row)
-    if ((yield { sql: usual, parameters }).affected > 0) count(row, false)
-    // Somebody took this process for dead too early: the row has been counted once.
-    else if ((yield { sql: mistaken, parameters }).affected > 0) count(row, true)
+    const parameters = settledUpdateValues(row)
+    if ((yield { sql: fromReserved, parameters }).affected > 0) count(row, false)
+    // This process was declared dead too early: the row has been counted once.
+    else if ((yield { sql: fromUnknown, parameters }).affected > 0) count(row, true)
   }
   for (const sum of sums.values()) yield upsert(db, sum)
 }
 
-/** Rows that are written off at once: the admissions behind them wait for no more. */
-const WRITTEN_OFF_AT_ONCE = 500
+/** Rows marked per transaction: admissions wait behind it. */
+const MAX_MARKED = 500
 
 /**
- * Writes off some requests that are under way in processes which are no longer there: nobody can
- * say any more how they ended. Gives how many.
+ * Marks up to MAX_MARKED requests of dead processes `unknown`: how they ended is lost. Gives how
+ * many.
  */
-export const abandon = procedure(import.meta.url, 'abandon', function* (db): Steps<number> {
-  yield* enterJournal(db)
+export const markUnknown = procedure(import.meta.url, 'markUnknown', function* (db): Steps<number> {
+  yield* flushSteps(db)
   const rows = yield* all(
     db
       .selectFrom('requests')
       .select(['seq', 'account_id', 'key_id', 'provider', 'created_at', 'model'])
-      .where(leftBehind)
-      .limit(WRITTEN_OFF_AT_ONCE),
+      .where(ofDeadInstances)
+      .limit(MAX_MARKED),
   )
   if (rows.length === 0) return 0
   const sums = new Map<string, UsageHourRow>()
@@ -92,14 +107,14 @@ export const abandon = procedure(import.meta.url, 'abandon', function* (db): Ste
     db
       .updateTable('requests')
       .set({ state: 'unknown' })
-      .where(leftBehind)
+      .where(ofDeadInstances)
       .where('seq', 'in', found),
   )
   for (const sum of sums.values()) yield upsert(db, sum)
   return rows.length
 })
 
-function leftBehind(e: ExpressionBuilder<Database, 'requests'>) {
+function ofDeadInstances(e: ExpressionBuilder<Database, 'requests'>) {
   return e.and([
     e('state', '=', RESERVED_STATE),
     e('instance', 'not in', e.selectFrom('instances').select('instances.id')),

@@ -1,8 +1,8 @@
 // What a key with a limit is told of it, with every answer (draft-ietf-httpapi-ratelimit-headers).
-import type { Left } from '../../ledger/ledger.ts'
+import type { Remaining } from '../../ledger/ledger.ts'
 
 /** @param rpm the limit, requests a minute */
-export function rateLimitHeaders(rpm: number, { requests, reset }: Left): string[] {
+export function rateLimitHeaders(rpm: number, { requests, reset }: Remaining): string[] {
   return [
     'RateLimit-Policy',
     `"rpm";q=${rpm};w=60`,

@@ -5,7 +5,7 @@ import { sharedName, type CachedKey } from '../../keys/cache.ts'
 import type { Store } from '../../store/open.ts'
 import { first, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { ObjectRow } from '../../store/schema.ts'
-import { passingTrouble } from '../../store/transient-errors.ts'
+import { transientProblem } from '../../store/transient-errors.ts'
 import { TimeSlices } from '../../fairness/time-slices.ts'
 import { BATCH_INPUT } from '../inspect/places.ts'
 import { ITEM, rangeOf, spellingsOf } from './item-ranges.ts'
@@ -146,7 +146,7 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
       (kept) => settle(row, kept),
       (error: unknown) => {
         if (timer === null) onError(error)
-        if (passingTrouble(error) === undefined || owed.length === MAX_OWED)
+        if (transientProblem(error) === undefined || owed.length === MAX_OWED)
           return void undecided.delete(nameOf(row.provider, row.kind, row.object_id))
         owed.push(row)
         timer ??= setTimeout(writeOwed, RETRY_MS).unref()

@@ -9,7 +9,7 @@ import { StoreError } from '../store-error.ts'
 import type { Store } from '../open.ts'
 import { run, type Steps } from '../procedure.ts'
 import type { QueryBuilder } from '../statement.ts'
-import { isNoRoom } from '../transient-errors.ts'
+import { isDiskFull } from '../transient-errors.ts'
 
 /**
  * Where the bytes lie: a folder here, an S3 bucket elsewhere. What goes wrong there is a
@@ -176,7 +176,7 @@ export async function told<T>(effect: () => Promise<T>): Promise<T> {
     return await effect()
   } catch (error) {
     throw new StoreError(
-      isNoRoom(error) ? 'full' : 'blobs',
+      isDiskFull(error) ? 'full' : 'blobs',
       error instanceof Error ? error.message : 'stored files cannot be reached',
       { cause: error },
     )

@@ -1,22 +1,23 @@
-// Units of this process that want the same lock wait for each other here: only one of them at a
-// time waits on a connection, and all others of the process find theirs.
+// One transaction per lock name at a time in this process: the others wait here instead of each
+// blocking a connection of the pool.
 import { StoreError } from '../store-error.ts'
 
-/** How long a unit waits for its turn (milliseconds). */
-const LONGEST = 5_000
+/** How long a transaction waits for the mutex (milliseconds). */
+const MAX_WAIT_MS = 5_000
 
-export class Turns {
+/** A mutex for each name; lives as long as the store. */
+export class KeyedMutex {
   readonly #last = new Map<string, Promise<void>>()
 
   /** Runs `work` when everything before it under this name has ended. @throws StoreError `busy` */
-  async take<R>(name: string, work: () => Promise<R>): Promise<R> {
+  async run<R>(name: string, work: () => Promise<R>): Promise<R> {
     const before = this.#last.get(name)
     const { promise: mine, resolve: end } = Promise.withResolvers<void>()
     this.#last.set(name, mine)
     void mine.then(() => this.#last.get(name) === mine && this.#last.delete(name))
     if (before && !(await inTime(before))) {
       void before.then(end)
-      throw new StoreError('busy', `too many units wait for the lock "${name}"`)
+      throw new StoreError('busy', `too many transactions wait for the lock "${name}"`)
     }
     try {
       return await work()
@@ -29,7 +30,7 @@ export class Turns {
 /** Whether `before` resolves soon enough. */
 async function inTime(before: Promise<void>): Promise<boolean> {
   const { promise: late, resolve } = Promise.withResolvers<false>()
-  const timer = setTimeout(() => resolve(false), LONGEST)
+  const timer = setTimeout(() => resolve(false), MAX_WAIT_MS)
   try {
     return await Promise.race([before.then(() => true), late])
   } finally {

@@ -10,7 +10,7 @@ import { listen } from './listener.ts'
 import { migrate } from './migrate.ts'
 import { openConnections, type Connections } from './pool.ts'
 import { readProcedure, runProcedure, runStatements } from './transaction.ts'
-import { Turns } from './keyed-mutex.ts'
+import { KeyedMutex } from './keyed-mutex.ts'
 
 /**
  * Connections of one process, besides the one that listens. Ten processes fit into PostgreSQL's
@@ -28,8 +28,8 @@ const REPORT_PATIENCE = 10_000
 /**
  * Opens a PostgreSQL database and brings it to the schema of this program.
  *
- * A unit ends within some seconds whatever happens: with `busy` where the database cannot follow,
- * with `unavailable` where it cannot be reached. Nothing has to be done about that; the next unit
+ * A transaction ends within some seconds whatever happens: with `busy` where the database cannot follow,
+ * with `unavailable` where it cannot be reached. Nothing has to be done about that; the next transaction
  * gets a new connection.
  *
  * @param now milliseconds since 1970
@@ -53,7 +53,7 @@ export async function openPostgres(url: URL, now: number): Promise<Store> {
   const reading = openReading(patient, SHARES.reports)
   const prompt = openReadingThread({ ...source, most: LOOKUP_CONNECTIONS, patient: false })
   const lookups = openReading(prompt, SHARES.lookups)
-  const turns = new Turns()
+  const mutex = new KeyedMutex()
   const listeners = new Set<() => void>()
   const listener = await listen(url, name, () => listeners.forEach((listener) => listener()))
 
@@ -71,7 +71,7 @@ export async function openPostgres(url: URL, now: number): Promise<Store> {
     readingFor: (owner) => ({ ...store, ...reportsOf(reading, owner, one, 'postgres') }),
     lookingUpFor: (owner) => ({ ...store, ...reportsOf(lookups, owner, one, 'postgres') }),
     write: (...queries) => runStatements(connections, queries.map(statement)),
-    run: (procedure, args) => runProcedure(connections, turns, builder, procedure, args),
+    run: (procedure, args) => runProcedure(connections, mutex, builder, procedure, args),
     time: async () => {
       const { rows } = await one({
         sql: 'select floor(extract(epoch from clock_timestamp()) * 1000) as now',

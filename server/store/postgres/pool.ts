@@ -1,4 +1,4 @@
-// Connections to PostgreSQL: few, each unit of work on one of them, and no statement longer than
+// Connections to PostgreSQL: few, each transaction on one of them, and no statement longer than
 // its patience.
 import { Pool, types, type ClientBase, type PoolClient, type PoolConfig } from 'pg'
 import { StoreError } from '../store-error.ts'
@@ -10,14 +10,14 @@ import { storeError } from './error.ts'
  * better than a queue without bound.
  */
 const WAITING = 20_000
-/** How long a unit may wait for a connection, and connecting may take (milliseconds). */
+/** How long a transaction may wait for a connection, and connecting may take (milliseconds). */
 const CONNECT = 2_000
 /** What the network may take on top of what the server may. */
 const TRANSIT = 500
 /** An unused connection is closed after so long. */
 const IDLE = 30_000
 
-/** One connection while a unit runs on it. */
+/** One connection while a transaction runs on it. */
 export interface Session {
   /** @throws DatabaseError what PostgreSQL says; anything else means that the connection is lost */
   execute(statement: Statement): Promise<StatementResult>
@@ -34,7 +34,7 @@ export interface Connections {
    * `unavailable`, `closed`
    */
   use<R>(work: (session: Session) => Promise<R>): Promise<R>
-  /** Ends when every unit under way has ended. */
+  /** Ends when every transaction under way has ended. */
   close(): Promise<void>
 }
 
@@ -83,7 +83,7 @@ export function openConnections({ url, name, most, patience }: ConnectionOptions
     // oxlint-disable-next-line typescript/no-misused-promises -- pg waits for it; its types do not say so
     onConnect: prepare,
   })
-  pool.on('error', () => {}) // an unused connection was lost: the next unit gets a new one
+  pool.on('error', () => {}) // an unused connection was lost: the next transaction gets a new one
   let under = 0
   let closing: Promise<void> | undefined
   let idle: (() => void) | undefined
@@ -91,7 +91,7 @@ export function openConnections({ url, name, most, patience }: ConnectionOptions
   const acquire = async (): Promise<PoolClient> => {
     if (closing) throw new StoreError('closed', 'the store is closed')
     if (pool.waitingCount >= WAITING)
-      throw new StoreError('busy', 'too many units wait for a connection to the database')
+      throw new StoreError('busy', 'too many transactions wait for a connection to the database')
     const crowded = pool.totalCount >= most
     try {
       return await pool.connect()

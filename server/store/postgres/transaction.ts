@@ -6,9 +6,9 @@ import type { QueryBuilder, Statement, StatementResult } from '../statement.ts'
 import { isCollision, storeError } from './error.ts'
 import { lockNumber } from './lock.ts'
 import type { Connections, Session } from './pool.ts'
-import type { Turns } from './keyed-mutex.ts'
+import type { KeyedMutex } from './keyed-mutex.ts'
 
-/** How long a unit that collides with others is tried again (milliseconds). */
+/** How long a transaction that collides with others is tried again (milliseconds). */
 const PERSISTENCE = 2_000
 /** The longest pause before another try. */
 const PAUSE = 50
@@ -36,7 +36,7 @@ export function runStatements(
  */
 export function runProcedure<A, R>(
   connections: Connections,
-  turns: Turns,
+  mutex: KeyedMutex,
   db: QueryBuilder,
   { body, lock }: Procedure<A, R>,
   args: A,
@@ -52,7 +52,7 @@ export function runProcedure<A, R>(
   if (lock === undefined) return attempt('begin isolation level serializable')
   if (lock === 'rows') return attempt('begin isolation level read committed')
   const name = lock(args)
-  return turns.take(name, () =>
+  return mutex.run(name, () =>
     attempt(
       `begin isolation level read committed; select pg_advisory_xact_lock(${lockNumber(name)})`,
     ),

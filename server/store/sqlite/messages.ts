@@ -8,10 +8,10 @@ export type Work =
   | { /** Its address. */ readonly procedure: string; readonly args: unknown }
 
 /**
- * `within`: milliseconds that a reading unit may take; it ends with `slow` behind the statement
+ * `within`: milliseconds that a reading task may take; it ends with `slow` behind the statement
  * that it has got to by then.
  */
-export type Unit = Work & { readonly id: number; readonly within?: number | undefined }
+export type Task = Work & { readonly id: number; readonly within?: number | undefined }
 
 /**
  * What a reading thread reads from. `patient`: it gives way to whoever else wants the processor.
@@ -27,7 +27,7 @@ export type ReadSource = { readonly patient: boolean } & (
 )
 
 /**
- * The outcome of one unit, sent when it is durable. `value` is the results of the statements, or
+ * The outcome of one task, sent when it is durable. `value` is the results of the statements, or
  * what the procedure returned.
  */
 export type Answer = { readonly id: number } & (
@@ -44,4 +44,4 @@ export type FromThread =
   | { readonly changed: true }
 
 /** What is sent to a thread of the store. */
-export type ToThread = { readonly units: readonly Unit[] } | { readonly close: true }
+export type ToThread = { readonly tasks: readonly Task[] } | { readonly close: true }

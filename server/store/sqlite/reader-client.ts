@@ -1,23 +1,23 @@
-// A thread that reads, while somebody reads: it starts with the first unit, and ends when it has
+// A thread that reads, while somebody reads: it starts with the first task, and ends when it has
 // had nothing to do for a while. At rest it would keep 20 to 30 MB (`bench -- proxy --only
 // memory`).
 import { startThread, type ThreadClient } from './thread-client.ts'
 import type { ReadSource, Work } from './messages.ts'
 
 export interface ReadingThread {
-  /** Resolves to the unit's value. @param within milliseconds: see `Unit` @throws StoreError */
+  /** Resolves to the task's value. @param within milliseconds: see `Task` @throws StoreError */
   send(work: Work, within: number): Promise<unknown>
   /** Ends when all that was sent is answered. */
   close(): Promise<void>
 }
 
 /**
- * How long a thread waits for the next unit: whoever looks at pages has it at hand. To start one
+ * How long a thread waits for the next task: whoever looks at pages has it at hand. To start one
  * takes 0.1 s.
  */
 const IDLE_MS = 600_000
 
-/** @param idle milliseconds without a unit after which the thread ends; Infinity: it stays */
+/** @param idle milliseconds without a task after which the thread ends; Infinity: it stays */
 export function openReadingThread(source: ReadSource, idle = IDLE_MS): ReadingThread {
   let thread: Promise<ThreadClient> | undefined
   /** Threads that are about to end. */
@@ -56,7 +56,7 @@ export function openReadingThread(source: ReadSource, idle = IDLE_MS): ReadingTh
       clearTimeout(timer)
       underWay++
       try {
-        // Should it die, the next unit starts another one.
+        // Should it die, the next task starts another one.
         return await (await (thread ??= start())).send(work, within)
       } finally {
         if (--underWay === 0 && idle < Infinity) timer = setTimeout(end, idle).unref()

@@ -8,7 +8,7 @@ import { findProcedure } from '../find-procedure.ts'
 import type { Steps } from '../procedure.ts'
 import type { QueryBuilder, Statement, StatementResult } from '../statement.ts'
 import { TimedTurns, type Runner } from './timed-turns.ts'
-import type { Answer, FromThread, ReadSource, ToThread, Unit } from './messages.ts'
+import type { Answer, FromThread, ReadSource, ToThread, Task } from './messages.ts'
 
 const source = workerData as ReadSource
 const port = parentPort!
@@ -63,14 +63,14 @@ async function open(): Promise<Opened> {
   return { execute: (statement) => connection.execute(statement), close: () => connection.close() }
 }
 
-async function perform(unit: Unit, runner: Runner): Promise<unknown> {
-  const { within = Infinity } = unit
+async function perform(task: Task, runner: Runner): Promise<unknown> {
+  const { within = Infinity } = task
   const steps =
-    'procedure' in unit
-      ? findProcedure(unit.procedure).body(await loadBuilder(), unit.args)
-      : each(unit.statements)
+    'procedure' in task
+      ? findProcedure(task.procedure).body(await loadBuilder(), task.args)
+      : each(task.statements)
   giveWay()
-  // What is loaded for the first unit is not its work.
+  // What is loaded for the first task is not its work.
   const until = performance.now() + within
   const step = async (statement: Statement): Promise<StatementResult> => {
     await turns.turn(runner)
@@ -89,12 +89,12 @@ function* each(statements: readonly Statement[]): Steps<StatementResult[]> {
   return results
 }
 
-async function answer(unit: Unit): Promise<Answer> {
+async function answer(task: Task): Promise<Answer> {
   const runner = turns.enter()
   try {
-    return { id: unit.id, value: await perform(unit, runner) }
+    return { id: task.id, value: await perform(task, runner) }
   } catch (thrown) {
-    return { id: unit.id, error: readError(thrown) }
+    return { id: task.id, error: readError(thrown) }
   } finally {
     turns.leave(runner)
   }
@@ -116,16 +116,16 @@ function closeWhenDone(): void {
   if (closing && under === 0) void Promise.resolve(close()).finally(() => port.close())
 }
 
-async function serve(unit: Unit): Promise<void> {
+async function serve(task: Task): Promise<void> {
   under++
-  const one = await answer(unit)
+  const one = await answer(task)
   send({ answers: [one] }, moved(one))
   under--
   closeWhenDone()
 }
 
 port.on('message', (message: ToThread) => {
-  if ('units' in message) for (const unit of message.units) void serve(unit)
+  if ('tasks' in message) for (const task of message.tasks) void serve(task)
   else {
     closing = true
     closeWhenDone()

@@ -1,17 +1,17 @@
-// The main thread's side of a store thread: sends units in batches and passes each answer to its
+// The main thread's side of a store thread: sends tasks in batches and passes each answer to its
 // caller.
 import { basename } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { StoreError } from '../store-error.ts'
-import type { Answer, FromThread, ToThread, Unit, Work } from './messages.ts'
+import type { Answer, FromThread, ToThread, Task, Work } from './messages.ts'
 
 /**
- * Most units waiting for an answer. Beyond it the disk cannot keep up, and refusing is better than
+ * Most tasks waiting for an answer. Beyond it the disk cannot keep up, and refusing is better than
  * an unbounded queue.
  */
 const MOST_WAITING = 50_000
 
-/** The caller of a unit. */
+/** The caller of a task. */
 interface Waiting {
   readonly id: number
   resolve(value: unknown): void
@@ -20,7 +20,7 @@ interface Waiting {
 
 export interface ThreadClient {
   /**
-   * Resolves to the unit's value when it is durable. @param within see `Unit` @throws StoreError
+   * Resolves to the task's value when it is durable. @param within see `Task` @throws StoreError
    */
   send(work: Work, within?: number): Promise<unknown>
   /** Resolves when all that was sent is answered and the files are closed. */
@@ -45,7 +45,7 @@ class Line {
     this.#size++
   }
 
-  /** Takes out who has sent a unit. */
+  /** Takes out who has sent a task. */
   take(id: number): Waiting | undefined {
     let at = this.#first
     while (at < this.#waiting.length && this.#waiting[at]?.id !== id) at++
@@ -92,13 +92,13 @@ export async function startThread(
     name: `store-${basename(module.pathname, '.ts')}`,
   })
   const waiting = new Line()
-  let bunch: Unit[] = []
+  let bunch: Task[] = []
   let lastId = 0
   let closed = false
 
   const post = (message: ToThread): void => worker.postMessage(message)
   const flush = (): void => {
-    if (bunch.length > 0) post({ units: bunch })
+    if (bunch.length > 0) post({ tasks: bunch })
     bunch = []
   }
   const settle = (answer: Answer): void => {
@@ -133,7 +133,7 @@ export async function startThread(
       if (closed) return Promise.reject(new StoreError('closed', 'the store is closed'))
       if (waiting.size >= MOST_WAITING)
         return Promise.reject(new StoreError('busy', 'too many writes wait for the store'))
-      // All units of this turn of the event loop travel in one message.
+      // All tasks of this turn of the event loop travel in one message.
       if (bunch.length === 0) setImmediate(flush)
       const id = ++lastId
       bunch.push({ ...work, id, within })

@@ -1,7 +1,7 @@
-// Turns of units that run side by side on one thread, by the time that each has taken: who comes
+// Turns of tasks that run side by side on one thread, by the time that each has taken: who comes
 // with little to do is not held up by each long statement of the others.
 
-/** One unit among those that run. */
+/** One task among those that run. */
 export interface Runner {
   /** What it has taken, on top of where the others were when it came (milliseconds). */
   taken: number

@@ -1,10 +1,10 @@
-// The thread of the one writer. It takes all units that have come in by now, runs them in one
+// The thread of the one writer. It takes all tasks that have come in by now, runs them in one
 // transaction, and answers all of them when that is on the disk: many callers share one fsync.
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { readError } from '../store-error.ts'
 import { findProcedure } from '../find-procedure.ts'
 import { Connection } from './connection.ts'
-import type { Answer, FromThread, ToThread, Unit } from './messages.ts'
+import type { Answer, FromThread, ToThread, Task } from './messages.ts'
 
 /**
  * How often the writer looks for commits of other processes, in milliseconds. A key that was
@@ -26,27 +26,27 @@ send({ opened: true })
 const db = (await import('../dialect.ts')).queryBuilder('sqlite')
 
 /** Takes what waits in the port besides `first`, up to a full group. */
-function gather(first: ToThread): { units: Unit[]; close: boolean } {
-  const units: Unit[] = []
+function gather(first: ToThread): { tasks: Task[]; close: boolean } {
+  const tasks: Task[] = []
   let message: ToThread | undefined = first
   while (message) {
-    if ('close' in message) return { units, close: true }
-    units.push(...message.units)
-    if (units.length >= GROUP) break
+    if ('close' in message) return { tasks, close: true }
+    tasks.push(...message.tasks)
+    if (tasks.length >= GROUP) break
     message = receiveMessageOnPort(port)?.message
   }
-  return { units, close: false }
+  return { tasks, close: false }
 }
 
-/** Runs the units in one transaction; a unit that fails is undone alone. */
-function commit(units: Unit[]): Answer[] {
+/** Runs the tasks in one transaction; a task that fails is undone alone. */
+function commit(tasks: Task[]): Answer[] {
   try {
     connection.exec('BEGIN IMMEDIATE')
-    let answers = attempt(units, false)
+    let answers = attempt(tasks, false)
     if (answers === null) {
       connection.exec('ROLLBACK')
       connection.exec('BEGIN IMMEDIATE')
-      answers = attempt(units, true)!
+      answers = attempt(tasks, true)!
     }
     connection.exec('COMMIT')
     return answers
@@ -55,40 +55,40 @@ function commit(units: Unit[]): Answer[] {
     // for too long.
     if (connection.inTransaction) connection.exec('ROLLBACK')
     const error = readError(thrown)
-    return units.map(({ id }) => ({ id, error }))
+    return tasks.map(({ id }) => ({ id, error }))
   }
 }
 
 /**
- * Runs the units one after the other. Behind a savepoint SQLite copies every page before it
- * changes, and units seldom fail: so they run without, and only where one fails that has to be
+ * Runs the tasks one after the other. Behind a savepoint SQLite copies every page before it
+ * changes, and tasks seldom fail: so they run without, and only where one fails that has to be
  * undone (null), all of them run again, `guarded`.
  */
-function attempt(units: Unit[], guarded: boolean): Answer[] | null {
+function attempt(tasks: Task[], guarded: boolean): Answer[] | null {
   const answers: Answer[] = []
-  for (const unit of units) {
+  for (const task of tasks) {
     // SQLite undoes a single failing statement by itself.
-    const alone = 'statements' in unit && unit.statements.length === 1
+    const alone = 'statements' in task && task.statements.length === 1
     const savepoint = guarded && !alone
-    if (savepoint) connection.exec('SAVEPOINT unit')
+    if (savepoint) connection.exec('SAVEPOINT task')
     try {
-      answers.push({ id: unit.id, value: perform(unit) })
+      answers.push({ id: task.id, value: perform(task) })
     } catch (thrown) {
       // Some failures (disk full, broken disk) end the whole transaction: then nobody's write is
       // stored.
       if (!connection.inTransaction) throw thrown
       if (!guarded && !alone) return null
-      if (savepoint) connection.exec('ROLLBACK TO unit')
-      answers.push({ id: unit.id, error: readError(thrown) })
+      if (savepoint) connection.exec('ROLLBACK TO task')
+      answers.push({ id: task.id, error: readError(thrown) })
     }
-    if (savepoint) connection.exec('RELEASE unit')
+    if (savepoint) connection.exec('RELEASE task')
   }
   return answers
 }
 
-function perform(unit: Unit): unknown {
-  if ('statements' in unit) return unit.statements.map((statement) => connection.execute(statement))
-  const steps = findProcedure(unit.procedure).body(db, unit.args)
+function perform(task: Task): unknown {
+  if ('statements' in task) return task.statements.map((statement) => connection.execute(statement))
+  const steps = findProcedure(task.procedure).body(db, task.args)
   let step = steps.next()
   while (!step.done) {
     let result
@@ -106,8 +106,8 @@ function perform(unit: Unit): unknown {
 }
 
 port.on('message', (message: ToThread) => {
-  const { units, close } = gather(message)
-  if (units.length > 0) send({ answers: commit(units) })
+  const { tasks, close } = gather(message)
+  if (tasks.length > 0) send({ answers: commit(tasks) })
   if (!close) return
   clearInterval(looking)
   connection.close()

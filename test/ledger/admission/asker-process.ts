@@ -2,7 +2,7 @@
 // store's place, how many, then "key:rpm" for each key that they are asked for in turn. It begins
 // when a line comes in, so that several begin together.
 import { once } from 'node:events'
-import { openOn, asking } from '../support/opened.ts'
+import { openOn, admissionRequest } from '../support/opened.ts'
 import { placeFrom } from '../../support/place.ts'
 
 const [count = '', ...keys] = process.argv.slice(4)
@@ -12,7 +12,7 @@ await once(process.stdin, 'data')
 const admitted: Record<string, number> = {}
 const ask = async (i: number): Promise<void> => {
   const [key = '', rpm = ''] = keys[i % keys.length]!.split(':')
-  const admission = await ledger.admit(asking(key, Number(rpm)))
+  const admission = await ledger.admit(admissionRequest(key, Number(rpm)))
   if (admission.admitted) admitted[key] = (admitted[key] ?? 0) + 1
 }
 await Promise.all(Array.from({ length: Number(count) }, (_, i) => ask(i)))

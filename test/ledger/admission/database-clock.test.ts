@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { Timeline, TOLERANCE_MS } from '../../../server/ledger/admission/database-clock.ts'
+import { DatabaseClock, TOLERANCE_MS } from '../../../server/ledger/admission/database-clock.ts'
 
 /** Answers over two ways of different length each, some time apart. */
 const exchanges = fc.array(
@@ -19,7 +19,7 @@ const exchanges = fc.array(
 test('a clock that runs as ours never contradicts, and its time always lies within the bounds', () => {
   fc.assert(
     fc.property(exchanges, fc.double({ min: -1e9, max: 1e9, noNaN: true }), (all, offset) => {
-      const timeline = new Timeline()
+      const timeline = new DatabaseClock()
       assert.deepEqual(timeline.at(5), [-Infinity, Infinity])
       let now = 1_000
       for (const { pause, there, back } of all) {
@@ -43,7 +43,7 @@ test('a clock that was set by more than the ways are long contradicts, and nothi
       fc.boolean(),
       fc.double({ min: 1, max: 1e9, noNaN: true }),
       (all, forward, by) => {
-        const timeline = new Timeline()
+        const timeline = new DatabaseClock()
         let now = 1_000
         for (const { pause, there, back } of all) {
           const sent = (now += pause)

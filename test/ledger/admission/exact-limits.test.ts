@@ -2,13 +2,20 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
-import { enter } from '../../../server/ledger/settlement/journal.ts'
+import { flushJournal } from '../../../server/ledger/settlement/journal.ts'
 import { readRefusals } from '../../../server/ledger/refusals/limit-counts.ts'
 import { verifyWindows } from '../../../server/ledger/reports/verify.ts'
 import { WINDOW_MS } from '../../../server/ledger/admission/sliding-window.ts'
 import { onEveryStore } from '../../support/stores.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
-import { asking, movedClock, openFor, openOn, pass, type Opened } from '../support/opened.ts'
+import {
+  admissionRequest,
+  movedClock,
+  openFor,
+  openOn,
+  pass,
+  type Opened,
+} from '../support/opened.ts'
 
 onEveryStore(
   '10,000 requests at once on a key of 5 a minute: exactly 5, whatever the wall clock does, and across a restart',
@@ -17,7 +24,7 @@ onEveryStore(
     const answers = await Promise.all(
       Array.from({ length: 10_000 }, (_, i) => {
         clock.wallBy = [0, 90_000, -90_000][i % 3]!
-        return ledger.admit(asking('k', 5))
+        return ledger.admit(admissionRequest('k', 5))
       }),
     )
     assert.equal(answers.filter(({ admitted }) => admitted).length, 5)
@@ -29,12 +36,12 @@ onEveryStore(
     const restarted = await openFor(t, place, clock)
     clock.wallBy = 90_000
     const again = await Promise.all(
-      Array.from({ length: 100 }, () => restarted.ledger.admit(asking('k', 5))),
+      Array.from({ length: 100 }, () => restarted.ledger.admit(admissionRequest('k', 5))),
     )
     assert.equal(again.filter(({ admitted }) => admitted).length, 0)
     await pass(place, WINDOW_MS, clock)
     const later = await Promise.all(
-      Array.from({ length: 100 }, () => restarted.ledger.admit(asking('k', 5))),
+      Array.from({ length: 100 }, () => restarted.ledger.admit(admissionRequest('k', 5))),
     )
     assert.equal(later.filter(({ admitted }) => admitted).length, 5)
     await restarted.ledger.close()
@@ -50,8 +57,8 @@ onEveryStore(
 onEveryStore('a caller that waits as told passes', async (t, place) => {
   const { ledger, clock } = await openFor(t, place)
   for (let i = 0; i < 3; i++) {
-    assert.ok((await ledger.admit(asking('k', 1))).admitted)
-    const refused = await ledger.admit(asking('k', 1))
+    assert.ok((await ledger.admit(admissionRequest('k', 1))).admitted)
+    const refused = await ledger.admit(admissionRequest('k', 1))
     assert.ok(!refused.admitted)
     await pass(place, refused.wait, clock)
   }
@@ -64,15 +71,16 @@ onEveryStore(
     const from = clock.now()
     const verdicts = []
     for (let i = 0; i < 20; i++)
-      for (const key of ['a', 'b']) verdicts.push(await ledger.admit(asking(key, 3)))
+      for (const key of ['a', 'b']) verdicts.push(await ledger.admit(admissionRequest(key, 3)))
     assert.equal(verdicts.filter(({ admitted }) => admitted).length, 6)
-    for (let i = 0; i < 50; i++) assert.ok((await ledger.admit(asking('free', null))).admitted)
-    await store.run(enter, null)
+    for (let i = 0; i < 50; i++)
+      assert.ok((await ledger.admit(admissionRequest('free', null))).admitted)
+    await store.run(flushJournal, null)
     assert.equal((await store.db.selectFrom('requests').select('id').execute()).length, 56)
 
     await ledger.close()
     const again = await openFor(t, place, clock)
-    assert.equal((await again.ledger.admit(asking('a', 3))).admitted, false)
+    assert.equal((await again.ledger.admit(admissionRequest('a', 3))).admitted, false)
     await again.ledger.close()
     const refused = async (filter: { account: string | null; key?: string }) =>
       [...(await readRefusals(store, { ...filter, from }))].sort()
@@ -93,7 +101,7 @@ async function passing(
   times: number,
 ): Promise<number> {
   return (
-    await Promise.all(Array.from({ length: times }, () => ledger.admit(asking(key, rpm))))
+    await Promise.all(Array.from({ length: times }, () => ledger.admit(admissionRequest(key, rpm))))
   ).filter(({ admitted }) => admitted).length
 }
 
@@ -130,7 +138,9 @@ onEveryStore('two servers on one store share the window', async (t, place) => {
   const [one, two] = [await openFor(t, place), await openFor(t, place)]
   for (const rounds of [1, 2, 3]) {
     const answers = await Promise.all(
-      Array.from({ length: 400 }, (_, i) => (i % 2 === 0 ? one : two).ledger.admit(asking('k', 7))),
+      Array.from({ length: 400 }, (_, i) =>
+        (i % 2 === 0 ? one : two).ledger.admit(admissionRequest('k', 7)),
+      ),
     )
     assert.equal(answers.filter(({ admitted }) => admitted).length, 7, `round ${rounds}`)
     await pass(place, WINDOW_MS + 1, one.clock, two.clock)
@@ -138,7 +148,7 @@ onEveryStore('two servers on one store share the window', async (t, place) => {
   // One at a time, the other one having rested.
   let passed = 0
   for (let i = 0; i < 30; i++)
-    if ((await (i % 10 < 5 ? one : two).ledger.admit(asking('s', 7))).admitted) passed++
+    if ((await (i % 10 < 5 ? one : two).ledger.admit(admissionRequest('s', 7))).admitted) passed++
   assert.equal(passed, 7)
   assert.deepEqual((await verifyWindows(one.store)).violations, [])
 })
@@ -149,7 +159,7 @@ onEveryStore(
     const [one, two] = [await openFor(t, place), await openFor(t, place)]
     const passed: string[] = []
     const ask = async ({ ledger }: Opened, key: string, rpm: number | null) => {
-      const asked = asking(key, rpm)
+      const asked = admissionRequest(key, rpm)
       if ((await ledger.admit(asked)).admitted) passed.push(asked.id)
     }
     // The window of the first is read after what the second lets through, and that of the second
@@ -160,7 +170,7 @@ onEveryStore(
     assert.equal(passed.length, 7)
     await Promise.all(Array.from({ length: 6 }, () => ask(two, 'k', 8)))
     assert.equal(passed.length, 9)
-    await one.store.run(enter, null)
+    await one.store.run(flushJournal, null)
     assert.deepEqual(
       (await one.store.db.selectFrom('requests').select('id').execute()).map(({ id }) => id).sort(),
       passed.sort(),
@@ -171,8 +181,9 @@ onEveryStore(
 test('a server that has rested while another let through more than it is told of one by one reads its windows again', async (t) => {
   const place = { data: temporaryFolder(t), databaseUrl: null }
   const [one, two] = [await openFor(t, place), await openFor(t, place)]
-  for (const { ledger } of [one, two]) assert.ok((await ledger.admit(asking('k', 2))).admitted)
-  await two.store.run(enter, null)
+  for (const { ledger } of [one, two])
+    assert.ok((await ledger.admit(admissionRequest('k', 2))).admitted)
+  await two.store.run(flushJournal, null)
   // Many of another key, as copies of the newest.
   const [row] = await two.store.db
     .selectFrom('requests')
@@ -187,7 +198,7 @@ test('a server that has rested while another let through more than it is told of
     `with recursive many(i) as (select 1 union all select i + 1 from many where i < 10001)
      insert into requests (${Object.keys(row!).join()}) select ${Object.keys(row!).map(copied).join()} from requests, many where seq = ${row!.seq}`,
   )
-  assert.equal((await one.ledger.admit(asking('k', 2))).admitted, false)
+  assert.equal((await one.ledger.admit(admissionRequest('k', 2))).admitted, false)
 })
 
 /**
@@ -197,7 +208,7 @@ test('a server that has rested while another let through more than it is told of
 async function afterBoot(t: TestContext, wallBy: number): Promise<Opened> {
   const place = { data: temporaryFolder(t), databaseUrl: null }
   const before = await openOn(place, { ...movedClock(), boot: 1 })
-  assert.ok((await before.ledger.admit(asking('k', 1))).admitted)
+  assert.ok((await before.ledger.admit(admissionRequest('k', 1))).admitted)
   await before.close()
   const clock = movedClock()
   return openFor(t, place, { ...clock, monoBy: 20_000 - clock.mono(), wallBy })
@@ -205,21 +216,21 @@ async function afterBoot(t: TestContext, wallBy: number): Promise<Opened> {
 
 test('a boot ago is at least as long as this one lasts', async (t) => {
   const { ledger, clock } = await afterBoot(t, 0)
-  const refused = await ledger.admit(asking('k', 1))
+  const refused = await ledger.admit(admissionRequest('k', 1))
   assert.ok(!refused.admitted && refused.wait > 30_000 && refused.wait <= 40_000)
   clock.monoBy += refused.wait
-  assert.ok((await ledger.admit(asking('k', 1))).admitted)
+  assert.ok((await ledger.admit(admissionRequest('k', 1))).admitted)
 })
 
 test('hours ago in another boot is in no question, however short this one lasts', async (t) => {
   const { ledger } = await afterBoot(t, 2 * 3_600_000)
-  assert.ok((await ledger.admit(asking('k', 1))).admitted)
+  assert.ok((await ledger.admit(admissionRequest('k', 1))).admitted)
 })
 
 onEveryStore('the proof finds a window that was exceeded', async (_, place) => {
   const { ledger, store, close } = await openOn(place)
-  for (let i = 0; i < 3; i++) await ledger.admit(asking('k', 3))
-  await store.run(enter, null)
+  for (let i = 0; i < 3; i++) await ledger.admit(admissionRequest('k', 3))
+  await store.run(flushJournal, null)
   await store.write(store.db.updateTable('requests').set({ rpm: 2 }))
   const { violations } = await verifyWindows(store)
   assert.deepEqual(
@@ -233,8 +244,8 @@ onEveryStore(
   'the proof finds it also where a row that came late fills the minute of one before it in the ledger',
   async (_, place) => {
     const { ledger, store, close } = await openOn(place)
-    for (let i = 0; i < 3; i++) await ledger.admit(asking('k', 3))
-    await store.run(enter, null)
+    for (let i = 0; i < 3; i++) await ledger.admit(admissionRequest('k', 3))
+    await store.run(flushJournal, null)
     const rows = await store.db.selectFrom('requests').select('seq').orderBy('seq').execute()
     // The minute up to the last row holds nothing else; that from it on does.
     for (const [at, mono] of [0, 200_000_000, 150_000_000].entries())

@@ -5,7 +5,7 @@ import * as fc from 'fast-check'
 import { readRefusals } from '../../../server/ledger/refusals/limit-counts.ts'
 import { Window, WINDOW_MS } from '../../../server/ledger/admission/sliding-window.ts'
 import { onEveryStore } from '../../support/stores.ts'
-import { asking, openFor, pass } from '../support/opened.ts'
+import { admissionRequest, openFor, pass } from '../support/opened.ts'
 
 onEveryStore(
   'a window is known to be full once it has refused, until the next request can pass',
@@ -14,9 +14,9 @@ onEveryStore(
     assert.equal(ledger.fullFor('k', 2), null)
     for (let i = 0; i < 2; i++) {
       assert.equal(ledger.fullFor('k', 2), null)
-      assert.ok((await ledger.admit(asking('k', 2))).admitted)
+      assert.ok((await ledger.admit(admissionRequest('k', 2))).admitted)
     }
-    const refused = await ledger.admit(asking('k', 2))
+    const refused = await ledger.admit(admissionRequest('k', 2))
     assert.ok(!refused.admitted)
     const known = ledger.fullFor('k', 2)
     assert.ok(
@@ -30,18 +30,18 @@ onEveryStore(
     assert.equal(ledger.fullFor('other', 2), null)
 
     // It changes nothing, and ends when the wait is over.
-    assert.ok((await ledger.admit(asking('k', 3))).admitted)
+    assert.ok((await ledger.admit(admissionRequest('k', 3))).admitted)
     await pass(place, known, clock)
     assert.equal(ledger.fullFor('k', 2), null)
     await pass(place, WINDOW_MS, clock)
-    assert.ok((await ledger.admit(asking('k', 2))).admitted)
+    assert.ok((await ledger.admit(admissionRequest('k', 2))).admitted)
   },
 )
 
 onEveryStore('requests refused for a full window are counted like the others', async (t, place) => {
   const { ledger, store, clock } = await openFor(t, place)
   const from = clock.now()
-  for (let i = 0; i < 3; i++) await ledger.admit(asking('k', 2))
+  for (let i = 0; i < 3; i++) await ledger.admit(admissionRequest('k', 2))
   for (let i = 0; i < 4; i++)
     if (ledger.fullFor('k', 2) !== null) ledger.countRefusal({ key_id: 'k', account_id: 'acc' })
   await ledger.close()

@@ -8,12 +8,12 @@ import { setTimeout } from 'node:timers/promises'
 import {
   openLedger,
   type Admission,
-  type Admissions,
-  type Asking,
+  type AdmissionBackend,
+  type AdmissionRequest,
   type Ledger,
 } from '../../../server/ledger/ledger.ts'
 import { openGrace } from '../../../server/ledger/admission/outage-fallback.ts'
-import { recent, record, reserve } from '../../../server/ledger/admission/sqlite-reserve.ts'
+import { recent, recordAdmitted, reserve } from '../../../server/ledger/admission/sqlite-reserve.ts'
 import { settle } from '../../../server/ledger/settlement/sqlite.ts'
 import { verifyWindows } from '../../../server/ledger/reports/verify.ts'
 import { openLog } from '../../../server/common/log.ts'
@@ -24,7 +24,7 @@ import { query, startPostgres, type Server } from '../../support/postgres.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 import { until } from '../../support/until.ts'
 import {
-  asking,
+  admissionRequest,
   movedClock,
   openFor,
   settlement,
@@ -85,9 +85,9 @@ async function go(
   ledger: Ledger,
   key: string,
   rpm: number | null,
-  passed: Asking[],
+  passed: AdmissionRequest[],
 ): Promise<Admission> {
-  const one = asking(key, rpm)
+  const one = admissionRequest(key, rpm)
   const admission = await ledger.admit(one)
   if (admission.admitted) {
     passed.push(one)
@@ -96,7 +96,7 @@ async function go(
   return admission
 }
 
-async function assertWhole({ store }: Opened, passed: readonly Asking[]): Promise<void> {
+async function assertWhole({ store }: Opened, passed: readonly AdmissionRequest[]): Promise<void> {
   const rows = () =>
     store.db
       .selectFrom('requests')
@@ -134,34 +134,34 @@ async function assertWhole({ store }: Opened, passed: readonly Asking[]): Promis
  */
 async function passWithoutStore(
   t: TestContext,
-  asked: readonly Asking[],
-  bad?: Asking,
+  asked: readonly AdmissionRequest[],
+  bad?: AdmissionRequest,
 ): Promise<{ written: string[]; ended: number[]; lines: string[] }> {
   const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
   const [written, ended, lines]: [string[], number[], string[]] = [[], [], []]
   const refused = new StoreError('full', 'no room')
   let full = true
-  const ask = (one: Asking) =>
+  const ask = (one: AdmissionRequest) =>
     new Promise<Admission>((resolve, reject) =>
       graced.ask({ asking: one, caller: { gone: false }, patience: 0, resolve, reject }),
     )
   /** Asked while the first row is written. */
   let meanwhile: Promise<Admission> | undefined
-  const inner: Admissions = {
+  const inner: AdmissionBackend = {
     fullFor: () => 5,
     leftFor: () => null,
-    ask: (one) =>
+    submit: (one) =>
       queueMicrotask(() =>
         full ? one.reject(refused) : one.resolve({ admitted: true, seq: 99, created_at: 0 }),
       ),
-    complete: async () => {},
-    record: async (rows) => {
+    settle: async () => {},
+    recordAdmitted: async (rows) => {
       if (full) throw refused
-      meanwhile ??= ask(asking('k', null))
+      meanwhile ??= ask(admissionRequest('k', null))
       if (rows.some(({ id }) => id === bad?.id)) throw new StoreError('failed', 'never')
       return rows.map(({ id }) => written.push(id))
     },
-    recall: async () => [],
+    recentAdmissions: async () => [],
     close: async () => {},
   }
   const graced = await openGrace(inner, {
@@ -192,13 +192,13 @@ async function passWithoutStore(
 }
 
 test('a request whose row the store is the first to refuse is written later, as all others are', async (t) => {
-  const asked = [asking('k', null), asking('k', 9), asking('k', 9)]
+  const asked = [admissionRequest('k', null), admissionRequest('k', 9), admissionRequest('k', 9)]
   const { written, ended } = await passWithoutStore(t, asked)
   assert.deepEqual([written, ended], [asked.map(({ id }) => id), [1, 2, 3]])
 })
 
 test('of the requests that were let through without the store, one that it will never take keeps no other out', async (t) => {
-  const asked = Array.from({ length: 7 }, () => asking('k', null))
+  const asked = Array.from({ length: 7 }, () => admissionRequest('k', null))
   const bad = asked[3]!
   const { written, ended, lines } = await passWithoutStore(t, asked, bad)
   assert.deepEqual(
@@ -213,13 +213,13 @@ test('so many rows may wait to be written, and no more', async (t) => {
   const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
   const refused = new StoreError('full', 'no room')
   const refuse = () => Promise.reject(refused)
-  const inner: Admissions = {
+  const inner: AdmissionBackend = {
     fullFor: () => null,
     leftFor: () => null,
-    ask: (one) => one.reject(refused),
-    complete: refuse,
-    record: refuse,
-    recall: async () => [],
+    submit: (one) => one.reject(refused),
+    settle: refuse,
+    recordAdmitted: refuse,
+    recentAdmissions: async () => [],
     close: async () => {},
   }
   const graced = await openGrace(inner, {
@@ -233,7 +233,7 @@ test('so many rows may wait to be written, and no more', async (t) => {
   const ends = Array.from({ length: 10_001 }, () =>
     new Promise<Admission>((resolve, reject) =>
       graced.ask({
-        asking: asking('k', null),
+        asking: admissionRequest('k', null),
         caller: { gone: false },
         patience: 0,
         resolve,
@@ -263,7 +263,7 @@ test('what the store could not read or write takes no place, and nobody waits fo
     openLog('silent'),
   )
   t.after(() => ledger.close())
-  const ask = (key: string, rpm: number | null) => ledger.admit(asking(key, rpm))
+  const ask = (key: string, rpm: number | null) => ledger.admit(admissionRequest(key, rpm))
   for (const procedure of [recent, reserve]) {
     broken = procedure
     const asked = await Promise.allSettled([
@@ -323,7 +323,7 @@ function scripted(store: Store): {
 /** TABLE of what a store can be when a process ends that has let requests through without it. */
 const ENDINGS: Record<string, (busy: Map<unknown, number>) => void> = {
   'still reads the window of a key': () => {},
-  'is busy when their rows are written': (busy) => void busy.set(record, 2),
+  'is busy when their rows are written': (busy) => void busy.set(recordAdmitted, 2),
   'is busy when their ends are written': (busy) => void busy.set(settle, 2),
 }
 
@@ -333,7 +333,7 @@ for (const [ending, script] of Object.entries(ENDINGS)) {
     const { store, busy, hold, release, close } = scripted(opened.store)
     const ledger = await openLedger(store, 'ins', opened.clock, openLog('silent'), 60_000)
     hold()
-    const passed: Asking[] = []
+    const passed: AdmissionRequest[] = []
     for (let i = 0; i < 5; i++) await go(ledger, 'k', 5, passed)
     assert.equal(passed.length, 5)
     script(busy)
@@ -349,7 +349,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     const place = await placeOf(t)
     const graced = await openGraced(t, place, 60_000)
     const { ledger } = graced
-    const passed: Asking[] = []
+    const passed: AdmissionRequest[] = []
     for (let i = 0; i < 3; i++) assert.ok((await go(ledger, 'k', 5, passed)).admitted)
     const leftOf = (key: string) => ledger.leftFor(key, 5).requests
     assert.deepEqual([leftOf('k'), leftOf('new')], [2, 5])
@@ -381,7 +381,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     const place = await placeOf(t)
     const graced = await openGraced(t, place, 300_000)
     const { ledger, clock } = graced
-    const passed: Asking[] = []
+    const passed: AdmissionRequest[] = []
     const asked = async () =>
       (await Promise.all(Array.from({ length: 9 }, () => go(ledger, 'k', 4, passed)))).filter(
         ({ admitted }) => admitted,
@@ -404,7 +404,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     const place = await placeOf(t)
     const graced = await openGraced(t, place, 500)
     const { ledger } = graced
-    const passed: Asking[] = []
+    const passed: AdmissionRequest[] = []
     assert.ok((await go(ledger, 'k', 100, passed)).admitted)
     place.stop()
     assert.ok((await go(ledger, 'k', 100, passed)).admitted)
@@ -427,24 +427,24 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     const { ledger } = await openGraced(t, place, 0)
     for (const key of ['first', 'second']) {
       place.stop()
-      await assert.rejects(ledger.admit(asking(key, 5)), {
+      await assert.rejects(ledger.admit(admissionRequest(key, 5)), {
         name: 'StoreError',
         code: 'unavailable',
       })
-      await assert.rejects(ledger.admit(asking(key, null)), {
+      await assert.rejects(ledger.admit(admissionRequest(key, null)), {
         name: 'StoreError',
         code: 'unavailable',
       })
       place.goOn()
       await until(() => !ledger.failing())
-      assert.ok((await ledger.admit(asking(key, 5))).admitted)
+      assert.ok((await ledger.admit(admissionRequest(key, 5))).admitted)
     }
   })
 
   test(`${dialect}: of two processes each keeps to its half`, async (t) => {
     const place = await placeOf(t)
     const [one, two] = [await openGraced(t, place, 60_000), await openGraced(t, place, 60_000)]
-    const passed: Asking[] = []
+    const passed: AdmissionRequest[] = []
     // The first learns within a second that it is not alone.
     await setTimeout(2_500)
     place.stop()
@@ -453,7 +453,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
       let count = 0
       for (let i = 0; i < 10; i++) if ((await go(ledger, 'k', 7, passed)).admitted) count++
       assert.equal(count, 3)
-      await assert.rejects(ledger.admit(asking('tiny', 1)), { name: 'StoreError' })
+      await assert.rejects(ledger.admit(admissionRequest('tiny', 1)), { name: 'StoreError' })
     }
     place.goOn()
     await until(() => !one.ledger.failing() && !two.ledger.failing())
@@ -464,7 +464,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     const place = await placeOf(t)
     const clock = movedClock()
     const before = await openGraced(t, place, 60_000, clock)
-    const passed: Asking[] = []
+    const passed: AdmissionRequest[] = []
     for (let i = 0; i < 4; i++) await go(before.ledger, 'k', 5, passed)
     await before.close()
     const graced = await openGraced(t, place, 60_000, clock)
@@ -481,7 +481,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
   test(`${dialect}: a process that ends when the store is back again leaves nothing out`, async (t) => {
     const place = await placeOf(t)
     const { ledger, close } = await openGraced(t, place, 60_000)
-    const passed: Asking[] = []
+    const passed: AdmissionRequest[] = []
     place.stop()
     for (let i = 0; i < 5; i++) await go(ledger, 'k', 5, passed)
     place.goOn()

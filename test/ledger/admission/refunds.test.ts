@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { openLedger, type Ledger } from '../../../server/ledger/ledger.ts'
-import { enter } from '../../../server/ledger/settlement/journal.ts'
+import { flushJournal } from '../../../server/ledger/settlement/journal.ts'
 import { reserve } from '../../../server/ledger/admission/sqlite-reserve.ts'
 import { verifyWindows } from '../../../server/ledger/reports/verify.ts'
 import { openLog } from '../../../server/common/log.ts'
@@ -12,14 +12,14 @@ import { StoreError } from '../../../server/store/store-error.ts'
 import type { Store } from '../../../server/store/open.ts'
 import { onEveryStore } from '../../support/stores.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
-import { asking, openFor } from '../support/opened.ts'
+import { admissionRequest, openFor } from '../support/opened.ts'
 
 const gone = { gone: true }
 
 /** How many of many requests at once pass: all that the window has room for. */
 async function room(ledger: Ledger, key: string, rpm: number): Promise<number> {
   const answers = await Promise.all(
-    Array.from({ length: 2 * rpm }, () => ledger.admit(asking(key, rpm))),
+    Array.from({ length: 2 * rpm }, () => ledger.admit(admissionRequest(key, rpm))),
   )
   return answers.filter(({ admitted }) => admitted).length
 }
@@ -28,21 +28,21 @@ onEveryStore('a caller that has left takes no place, and no row', async (t, plac
   const { ledger, store } = await openFor(t, place)
   const left = await Promise.allSettled(
     Array.from({ length: 20 }, (_, i) =>
-      ledger.admit(asking('k', 10), i % 2 === 0 ? gone : undefined),
+      ledger.admit(admissionRequest('k', 10), i % 2 === 0 ? gone : undefined),
     ),
   )
   // Those that leave before they are decided, and those that leave while they wait for their unit.
   assert.equal(left.filter((one) => one.status === 'rejected').length, 10)
   assert.equal(left.filter((one) => one.status === 'fulfilled' && one.value.admitted).length, 10)
   const callers = Array.from({ length: 8 }, () => ({ gone: false }))
-  const late = callers.map((caller) => ledger.admit(asking('late', 8), caller))
+  const late = callers.map((caller) => ledger.admit(admissionRequest('late', 8), caller))
   for (const caller of callers.slice(0, 3)) caller.gone = true
   assert.equal(
     (await Promise.allSettled(late)).filter(({ status }) => status === 'rejected').length,
     3,
   )
   assert.equal(await room(ledger, 'late', 8), 3)
-  await store.run(enter, null)
+  await store.run(flushJournal, null)
   assert.equal((await store.db.selectFrom('requests').select('id').execute()).length, 18)
 })
 
@@ -87,7 +87,7 @@ test('whatever leaves or fails under way, as many pass as the rows that are writ
         failing = fails
         for (const { key, leaves } of some) {
           const caller = { gone: leaves === 'before' }
-          const one = ledger.admit(asking(`${key}${round}`, RPM), caller).then(
+          const one = ledger.admit(admissionRequest(`${key}${round}`, RPM), caller).then(
             (answer) => answer.admitted && (admitted = { ...admitted, [key]: admitted[key] + 1 }),
             (error: unknown) => assert.ok(error instanceof StoreError),
           )

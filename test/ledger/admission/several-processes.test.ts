@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { enter } from '../../../server/ledger/settlement/journal.ts'
+import { flushJournal } from '../../../server/ledger/settlement/journal.ts'
 import { verifyWindows } from '../../../server/ledger/reports/verify.ts'
 import { NODE_FLAGS } from '../../support/node.ts'
 import { argumentsOf } from '../../support/place.ts'
 import { onEveryStore, openAt } from '../../support/stores.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
-import { asking, movedClock, openFor } from '../support/opened.ts'
+import { admissionRequest, movedClock, openFor } from '../support/opened.ts'
 
 const LIMITS: Record<string, number> = { a: 37, b: 1, c: 1000 }
 const PROCESSES = 4
@@ -61,7 +61,7 @@ test('a request that waits for its turn while a window empties does not count th
   const clock = movedClock()
   const [one, other] = [await openFor(t, place, clock), await openFor(t, place, clock)]
   const ask = async ({ ledger }: typeof one): Promise<boolean> =>
-    (await ledger.admit(asking('k', 3))).admitted
+    (await ledger.admit(admissionRequest('k', 3))).admitted
   assert.ok(await ask(one))
   clock.monoBy += 20_000
   assert.ok(await ask(one))
@@ -79,10 +79,10 @@ test('a request that waits for its turn while a window empties does not count th
 test('admissions whose unit had to wait for the store count by their time, wherever they lie in the ledger', async (t) => {
   const place = { data: temporaryFolder(t), databaseUrl: null }
   const [{ ledger, store, clock }, other] = [await openFor(t, place), await openFor(t, place)]
-  for (let i = 0; i < 3; i++) assert.ok((await ledger.admit(asking('k', 3))).admitted)
+  for (let i = 0; i < 3; i++) assert.ok((await ledger.admit(admissionRequest('k', 3))).admitted)
   // The second one waited for 6 s, and is over by now: two lie in the last minute.
   const seconds = [55, 61, 1]
-  await store.run(enter, null)
+  await store.run(flushJournal, null)
   const rows = await store.db.selectFrom('requests').select('seq').orderBy('seq').execute()
   await store.write(
     ...rows.map(({ seq }, at) =>
@@ -92,19 +92,19 @@ test('admissions whose unit had to wait for the store count by their time, where
         .where('seq', '=', seq),
     ),
   )
-  assert.equal((await other.ledger.admit(asking('k', 2))).admitted, false)
+  assert.equal((await other.ledger.admit(admissionRequest('k', 2))).admitted, false)
 })
 
 test('a request that was let through by what was known before others are heard of is asked for again', async (t) => {
   const place = { data: temporaryFolder(t), databaseUrl: null }
   const [one, other] = [await openFor(t, place), await openFor(t, place)]
   const ask = async ({ ledger }: typeof one): Promise<boolean> =>
-    (await ledger.admit(asking('k', 3))).admitted
+    (await ledger.admit(admissionRequest('k', 3))).admitted
   assert.ok(await ask(one))
   assert.ok((await ask(other)) && (await ask(other)))
   // The first process hears of those two with the answer to this unit, which is on its way when the
   // next request is decided.
-  const unit = one.ledger.admit(asking('free', null))
+  const unit = one.ledger.admit(admissionRequest('free', null))
   await new Promise(setImmediate)
   assert.equal(await ask(one), false)
   await unit
@@ -115,7 +115,7 @@ test('an admission of another process that is heard of with two units counts onc
   const place = { data: temporaryFolder(t), databaseUrl: null }
   const [one, other] = [await openFor(t, place), await openFor(t, place)]
   const ask = async ({ ledger }: typeof one, key: string, rpm: number | null): Promise<boolean> =>
-    (await ledger.admit(asking(key, rpm))).admitted
+    (await ledger.admit(admissionRequest(key, rpm))).admitted
   assert.ok((await ask(one, 'k', 3)) && (await ask(other, 'k', 3)))
   // The second unit sets out while the first one is under way: a key's window is read behind
   // everything that waits.
@@ -140,7 +140,7 @@ onEveryStore(
     const asker = async (_: unknown, place: number): Promise<void> => {
       for (let i = 0; i < ASKS; i++) {
         const key = `k${Math.floor((i / ASKS) * (KEYS - 8)) + ((i * 7 + place * 3) % 8)}`
-        if ((await ledgers[place % 2]!.admit(asking(key, LIMIT))).admitted)
+        if ((await ledgers[place % 2]!.admit(admissionRequest(key, LIMIT))).admitted)
           admitted.set(key, (admitted.get(key) ?? 0) + 1)
         await sleep((i * 5 + place) % 4)
       }

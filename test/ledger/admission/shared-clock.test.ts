@@ -9,7 +9,7 @@ import type { Place } from '../../support/place.ts'
 import { query } from '../../support/postgres.ts'
 import { placeOn } from '../../support/stores.ts'
 import { until } from '../../support/until.ts'
-import { asking, openFor, openOn, pass } from '../support/opened.ts'
+import { admissionRequest, openFor, openOn, pass } from '../support/opened.ts'
 
 const setClock = ({ databaseUrl }: Place, seconds: number) =>
   query(
@@ -20,7 +20,9 @@ const setClock = ({ databaseUrl }: Place, seconds: number) =>
 const passed = async (ledgers: Ledger[], rpm: number): Promise<number> =>
   (
     await Promise.all(
-      ledgers.flatMap((ledger) => Array.from({ length: 20 }, () => ledger.admit(asking('k', rpm)))),
+      ledgers.flatMap((ledger) =>
+        Array.from({ length: 20 }, () => ledger.admit(admissionRequest('k', rpm))),
+      ),
     )
   ).filter(({ admitted }) => admitted).length
 
@@ -55,7 +57,7 @@ test('a clock that was set back while no process ran does not hold anything up f
 test('an admission that is let go later than it was stamped counts from then on, and so do those behind it', async (t) => {
   const where = await placeOn.postgres(t)
   const { ledger } = await openFor(t, where)
-  assert.ok((await ledger.admit(asking('k', 5))).admitted)
+  assert.ok((await ledger.admit(admissionRequest('k', 5))).admitted)
   await query(
     where.databaseUrl!,
     `create function tarry() returns trigger language plpgsql as $$ begin perform pg_sleep(0.3); return null; end $$;
@@ -67,7 +69,7 @@ test('an admission that is let go later than it was stamped counts from then on,
       'select mono, tollmark_ledger_time() as now from requests order by seq',
     )) as { mono: string; now: string }[]
   const [first] = await stamps()
-  assert.ok((await ledger.admit(asking('k', 5))).admitted)
+  assert.ok((await ledger.admit(admissionRequest('k', 5))).admitted)
   await until(async () => Number((await stamps())[1]!.mono) >= Number(first!.now) + 300_000)
   assert.equal((await stamps())[0]!.mono, first!.mono)
   assert.ok((await stamps()).every(({ mono, now }) => Number(mono) <= Number(now)))

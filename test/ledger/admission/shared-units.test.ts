@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openLedger } from '../../../server/ledger/ledger.ts'
-import { unpack, type Packed } from '../../../server/ledger/settlement/dictionary.ts'
+import { fromJson, type Json } from '../../../server/ledger/settlement/dictionary.ts'
 import { reserve, type ReserveArgs } from '../../../server/ledger/admission/sqlite-reserve.ts'
 import { openLog } from '../../../server/common/log.ts'
 import type { Store } from '../../../server/store/open.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
-import { asking, openFor } from '../support/opened.ts'
+import { admissionRequest, openFor } from '../support/opened.ts'
 
 /** Longer than any test. */
 const FOREVER = 3_600_000
@@ -18,7 +18,7 @@ test('who can wait shares the unit of the next one who is in a hurry', async (t)
   const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
   const units: number[] = []
   const run = (...call: Parameters<Store['run']>) => {
-    if (call[0] === reserve) units.push(unpack((call[1] as [Packed<ReserveArgs>])[0]).size)
+    if (call[0] === reserve) units.push(fromJson((call[1] as [Json<ReserveArgs>])[0]).size)
     return store.run(...call)
   }
   const ledger = await openLedger(
@@ -29,15 +29,15 @@ test('who can wait shares the unit of the next one who is in a hurry', async (t)
   )
   t.after(() => ledger.close())
   // Behind no other unit there is nothing to wait for.
-  await ledger.admit(asking('k', null), patient, FOREVER)
+  await ledger.admit(admissionRequest('k', null), patient, FOREVER)
   let admitted = 0
   const waiting = Array.from({ length: 3 }, () =>
-    ledger.admit(asking('k', null), patient, FOREVER).then(() => admitted++),
+    ledger.admit(admissionRequest('k', null), patient, FOREVER).then(() => admitted++),
   )
   await new Promise(setImmediate)
   await store.db.selectFrom('journal').select('seq').execute()
   assert.equal(admitted, 0)
-  await ledger.admit(asking('k', null), patient, 0)
+  await ledger.admit(admissionRequest('k', null), patient, 0)
   await Promise.all(waiting)
   assert.deepEqual(units, [1, 4])
 })

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { countRefused, listRefusals } from '../../../server/ledger/refusals/refusal-list.ts'
 import {
-  MOST_OF_KEY,
+  MAX_OF_KEY,
   SAMPLES,
   openRefusalLog,
-  forgetRefusals,
+  expireRefusals,
   type Refusal,
 } from '../../../server/ledger/refusals/refusal-log.ts'
 import type { Store } from '../../../server/store/open.ts'
@@ -127,7 +127,7 @@ onEveryStore(
     assert.deepEqual(await pages({ from: NOW + 1, to: NOW + 3 }, 2), [1, 2, 3, 4])
     assert.deepEqual(await pages({ account: 'nobody' }, 2), [])
 
-    const many = Array.from({ length: MOST_OF_KEY + 50 }, (_, i) => ({
+    const many = Array.from({ length: MAX_OF_KEY + 50 }, (_, i) => ({
       ...refusal({ created_at: NOW + 100 + i }),
       count: 1,
     }))
@@ -139,16 +139,16 @@ onEveryStore(
     }
     const rows = await rowsOf(store)
     const mine = rows.filter(({ key_id }) => key_id === 'key')
-    assert.ok(mine.length >= MOST_OF_KEY && mine.length <= MOST_OF_KEY + 200, `${mine.length} rows`)
+    assert.ok(mine.length >= MAX_OF_KEY && mine.length <= MAX_OF_KEY + 200, `${mine.length} rows`)
     assert.equal(mine.at(-1)?.created_at, NOW + 5_000)
     assert.equal(rows.length - mine.length, 1, 'another key keeps its own')
 
-    await forgetRefusals(store, NOW + 5_000)
+    await expireRefusals(store, NOW + 5_000)
     assert.deepEqual(
       [...new Set((await rowsOf(store)).map(({ created_at }) => created_at))],
       [NOW + 5_000],
     )
-    await forgetRefusals(store, NOW + 2 * MINUTE)
+    await expireRefusals(store, NOW + 2 * MINUTE)
     assert.deepEqual(
       [await rowsOf(store), await store.db.selectFrom('refusal_minutes').selectAll().execute()],
       [[], []],

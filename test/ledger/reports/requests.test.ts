@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { listRequests, type RequestFilter } from '../../../server/ledger/reports/requests.ts'
 import type { Store } from '../../../server/store/open.ts'
 import { onEveryStore } from '../../support/stores.ts'
-import { asking, openFor, settlement } from '../support/opened.ts'
+import { admissionRequest, openFor, settlement } from '../support/opened.ts'
 
 const HOUR = 3_600_000
 
@@ -29,7 +29,7 @@ onEveryStore(
     const made: { id: string; at: number }[] = []
     for (const hours of [0, 1, 5, 5, 4.5, 6, 9, 8.5, 20, 21]) {
       clock.wallBy = hours * HOUR
-      const one = asking('k', null)
+      const one = admissionRequest('k', null)
       const admission = await ledger.admit(one)
       assert.ok(admission.admitted)
       made.unshift({ id: one.id, at: admission.created_at })
@@ -70,14 +70,14 @@ onEveryStore(
     const { store, ledger } = await openFor(t, place)
     const made: { id: string; model: string; open: boolean }[] = []
     for (let i = 0; i < 24; i++) {
-      const one = { ...asking('k', null), model: ['often', 'also', 'open'][i % 3]! }
+      const one = { ...admissionRequest('k', null), model: ['often', 'also', 'open'][i % 3]! }
       const admission = await ledger.admit(one)
       assert.ok(admission.admitted)
       const open = one.model === 'open' || i % 4 === 0
       if (!open) ledger.settle(settlement(one, admission))
       made.unshift({ id: one.id, model: one.model, open })
     }
-    const account = asking('k', null).account_id
+    const account = admissionRequest('k', null).account_id
     while (
       (await listRequests(store, { account, state: 'settled' }, 100, undefined)).rows.length <
       made.filter(({ open }) => !open).length

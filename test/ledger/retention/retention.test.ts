@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { addHours } from '../../../server/ledger/rollups/coarser.ts'
-import { forget } from '../../../server/ledger/retention/retention.ts'
-import { enter } from '../../../server/ledger/settlement/journal.ts'
-import { keepUp } from '../../../server/ledger/retention/maintenance.ts'
+import { deleteOldRequests } from '../../../server/ledger/retention/retention.ts'
+import { flushJournal } from '../../../server/ledger/settlement/journal.ts'
+import { startMaintenance } from '../../../server/ledger/retention/maintenance.ts'
 import { readUsage, usageOfKeys } from '../../../server/ledger/reports/usage.ts'
 import { verifyWindows } from '../../../server/ledger/reports/verify.ts'
 import type { Store } from '../../../server/store/open.ts'
 import { onEveryStore } from '../../support/stores.ts'
 import { until } from '../../support/until.ts'
-import { asking, openFor, settlement } from '../support/opened.ts'
+import { admissionRequest, openFor, settlement } from '../support/opened.ts'
 
 const DAY = 86_400_000
 
@@ -22,7 +22,7 @@ onEveryStore(
     /** Lets requests through so many days ago, and ends them. */
     const pass = async (ago: number, key: string, count = 1): Promise<string[]> => {
       clock.wallBy = -ago * DAY
-      const asked = Array.from({ length: count }, () => asking(key, 2000))
+      const asked = Array.from({ length: count }, () => admissionRequest(key, 2000))
       for (const [i, admission] of (
         await Promise.all(asked.map((one) => ledger.admit(one)))
       ).entries()) {
@@ -33,13 +33,13 @@ onEveryStore(
     }
     const hold = async (ago: number) => {
       clock.wallBy = -ago * DAY
-      const asked = asking('held', null)
+      const asked = admissionRequest('held', null)
       const admission = await ledger.admit(asked)
       assert.ok(admission.admitted)
       return { id: asked.id, end: () => ledger.settle(settlement(asked, admission)) }
     }
     const ids = async () => {
-      await store.run(enter, null)
+      await store.run(flushJournal, null)
       return (await store.db.selectFrom('requests').select('id').orderBy('seq').execute()).map(
         ({ id }) => id,
       )
@@ -75,11 +75,11 @@ onEveryStore(
     const before = await reports()
 
     const old = { before: now - DAY, upTo: 10_000 }
-    await forget(store, old, () => false)
-    await forget(store, { ...old, before: now - 20 * DAY })
-    await forget(store, { ...old, upTo: 0 })
+    await deleteOldRequests(store, old, () => false)
+    await deleteOldRequests(store, { ...old, before: now - 20 * DAY })
+    await deleteOldRequests(store, { ...old, upTo: 0 })
     let rounds = 0
-    const forEver = keepUp(
+    const forEver = startMaintenance(
       store,
       () => (rounds++, now),
       null,
@@ -89,9 +89,9 @@ onEveryStore(
     await until(() => rounds > 3)
     await forEver[Symbol.asyncDispose]()
     assert.equal((await ids()).length, 259)
-    await forget(store, { ...old, upTo: 50 })
+    await deleteOldRequests(store, { ...old, upTo: 50 })
     assert.equal((await ids()).length, 209)
-    await Promise.all([forget(store, old), forget(store, old)])
+    await Promise.all([deleteOldRequests(store, old), deleteOldRequests(store, old)])
     assert.deepEqual(
       await ids(),
       [idle, held.id, ...afterHeld, ...young],
@@ -101,7 +101,7 @@ onEveryStore(
 
     held.end()
     await until(async () => (await ended()) === 259)
-    const upkeep = keepUp(
+    const upkeep = startMaintenance(
       store,
       () => now,
       DAY,
@@ -115,7 +115,7 @@ onEveryStore(
     // With a clock that was set back, a request can begin in an hour that was added long ago.
     const back = await hold(9)
     const newest = await pass(0, 'held')
-    await forget(store, old)
+    await deleteOldRequests(store, old)
     assert.deepEqual(await ids(), [idle, ...young, back.id, ...newest])
     assert.deepEqual((await verifyWindows(store)).violations, [])
   },
@@ -127,7 +127,7 @@ onEveryStore(
     const { store, ledger, clock } = await openFor(t, place)
     const now = clock.now()
     clock.wallBy = -1000 * DAY
-    const asked = [1, 2, 3].map(() => asking('k', 3))
+    const asked = [1, 2, 3].map(() => admissionRequest('k', 3))
     for (const one of asked) {
       const admission = await ledger.admit(one)
       assert.ok(admission.admitted)
@@ -140,10 +140,10 @@ onEveryStore(
     const counted = Object.create(store, {
       run: {
         value: (...call: Parameters<Store['run']>) =>
-          store.run(...call).finally(() => (rounds += Number(call[0] === enter))),
+          store.run(...call).finally(() => (rounds += Number(call[0] === flushJournal))),
       },
     }) as Store
-    const upkeep = keepUp(
+    const upkeep = startMaintenance(
       counted,
       () => now,
       DAY,
@@ -152,7 +152,7 @@ onEveryStore(
     await until(() => rounds === 1)
     await upkeep[Symbol.asyncDispose]()
     const again = await openFor(t, place, clock)
-    assert.equal((await again.ledger.admit(asking('k', 3))).admitted, false)
+    assert.equal((await again.ledger.admit(admissionRequest('k', 3))).admitted, false)
   },
 )
 
@@ -165,7 +165,7 @@ test('upkeep tells what went wrong and goes on; it ends when it is disposed of, 
     throw new Error('the store is full')
   }
   const errors: string[] = []
-  const upkeep = keepUp(
+  const upkeep = startMaintenance(
     { run } as unknown as Store,
     () => 0,
     null,

@@ -16,7 +16,7 @@ import {
 import { queryBuilder } from '../../../server/store/dialect.ts'
 import { ledgerRow } from '../../support/ledger-row.ts'
 import { onEveryStore } from '../../support/stores.ts'
-import { asking, openFor } from '../support/opened.ts'
+import { admissionRequest, openFor } from '../support/opened.ts'
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 
@@ -166,7 +166,7 @@ onEveryStore(
     )
 
     // An hour waits for what is under way in it.
-    const held = asking('a', null)
+    const held = admissionRequest('a', null)
     const admission = await ledger.admit(held)
     assert.ok(admission.admitted)
     await addHours(store, now + 2 * HOUR)

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { fold, pack, unfold, unpack } from '../../../server/ledger/settlement/dictionary.ts'
-import { RESERVED, SETTLED } from '../../../server/ledger/settlement/row-codec.ts'
+import {
+  encodeRows,
+  toJson,
+  decodeRows,
+  fromJson,
+} from '../../../server/ledger/settlement/dictionary.ts'
+import { RESERVATION_CODEC, SETTLEMENT_CODEC } from '../../../server/ledger/settlement/row-codec.ts'
 
 const columns = {
   common: ['key', 'model', 'at'],
@@ -26,9 +31,9 @@ const row: fc.Arbitrary<Row> = fc.record(
 test('rows that were folded come back whole and in their order, through the text between the threads', () => {
   fc.assert(
     fc.property(fc.array(row, { maxLength: 60 }), (rows) => {
-      const back = unfold<Pick<Row, (typeof columns.common)[number]>>(
+      const back = decodeRows<Pick<Row, (typeof columns.common)[number]>>(
         columns,
-        unpack(pack(fold<Row>(columns, rows))),
+        fromJson(toJson(encodeRows<Row>(columns, rows))),
       )
       assert.deepEqual(
         back.map(({ common, own: [id, tokens] }) => ({ ...common.row, id, tokens })),
@@ -50,11 +55,11 @@ test('what neighbours have in common travels once, and is one object again', () 
     id: String(i),
     tokens: i,
   }))
-  const folded = fold<Row>(columns, rows)
+  const folded = encodeRows<Row>(columns, rows)
   assert.equal(folded.common.length, 2)
   assert.equal(
     new Set(
-      unfold<Pick<Row, (typeof columns.common)[number]>>(columns, folded).map(
+      decodeRows<Pick<Row, (typeof columns.common)[number]>>(columns, folded).map(
         ({ common }) => common,
       ),
     ).size,
@@ -63,7 +68,7 @@ test('what neighbours have in common travels once, and is one object again', () 
 })
 
 test('rows of the ledger are read in the order of their columns', () => {
-  for (const { common, own, values } of [RESERVED, SETTLED]) {
+  for (const { common, own, values } of [RESERVATION_CODEC, SETTLEMENT_CODEC]) {
     const names: string[] = [...common, ...own]
     // Each value is the name of its column.
     assert.deepEqual(

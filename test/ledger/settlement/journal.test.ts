@@ -2,19 +2,19 @@
 // then.
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import type { Asking, Admission } from '../../../server/ledger/ledger.ts'
-import { enter } from '../../../server/ledger/settlement/journal.ts'
+import type { AdmissionRequest, Admission } from '../../../server/ledger/ledger.ts'
+import { flushJournal } from '../../../server/ledger/settlement/journal.ts'
 import { getRequest, listRequests } from '../../../server/ledger/reports/requests.ts'
-import { abandon } from '../../../server/ledger/settlement/sqlite.ts'
+import { markUnknown } from '../../../server/ledger/settlement/sqlite.ts'
 import { onEveryStore, placeOn } from '../../support/stores.ts'
 import { until } from '../../support/until.ts'
-import { asking, openFor, openOn, settlement, type Opened } from '../support/opened.ts'
+import { admissionRequest, openFor, openOn, settlement, type Opened } from '../support/opened.ts'
 
 onEveryStore(
   'a request enters the ledger as under way soon, although nothing else happens',
   async (t, place) => {
     const { store, ledger } = await openFor(t, place)
-    const one = asking('k', 10)
+    const one = admissionRequest('k', 10)
     assert.ok((await ledger.admit(one)).admitted)
     const rows = () => store.db.selectFrom('requests').select(['id', 'state']).execute()
     // Sooner than the next look for what dead processes left.
@@ -29,7 +29,7 @@ onEveryStore(
 onEveryStore('a request is listed from the moment in which it is let through', async (t, place) => {
   const { store, ledger } = await openFor(t, place)
   for (let i = 1; i <= 20; i++) {
-    const one = asking('k', null)
+    const one = admissionRequest('k', null)
     assert.ok((await ledger.admit(one)).admitted)
     assert.equal((await listRequests(store, { account: 'acc' }, 100, undefined)).rows.length, i)
     assert.equal((await getRequest(store, one.id, 'acc'))?.state, 'reserved')
@@ -77,7 +77,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
 
 type Passed = {
   by: number
-  asking: Asking
+  asking: AdmissionRequest
   admission: Admission & { admitted: true }
   tokens?: number | null
 }
@@ -107,7 +107,7 @@ async function assertWhole(events: Event[], processes: Opened[]): Promise<void> 
   await processes[0]!.ledger.close()
   await processes[1]!.ledger.close()
   const { store } = processes[0]!
-  await store.run(enter, null)
+  await store.run(flushJournal, null)
   const rows = await store.db
     .selectFrom('requests')
     .select(['id', 'seq', 'state', 'tokens_in', 'key_id', 'endpoint'])
@@ -157,7 +157,7 @@ async function happen(event: Event, processes: Opened[], passed: Passed[]): Prom
     const { by, key, together } = event
     // Of three keys one has no limit, and one is full after some.
     const askings = Array.from({ length: together }, () =>
-      asking(`k${key}`, [null, 1_000, 5][key]!),
+      admissionRequest(`k${key}`, [null, 1_000, 5][key]!),
     )
     const admissions = await Promise.all(askings.map((one) => processes[by]!.ledger.admit(one)))
     admissions.forEach(
@@ -178,13 +178,13 @@ async function happen(event: Event, processes: Opened[], passed: Passed[]): Prom
       ),
     )
   }
-  if (event.kind === 'enter') await processes[event.by]!.store.run(enter, null)
+  if (event.kind === 'enter') await processes[event.by]!.store.run(flushJournal, null)
   if (event.kind === 'pause') await new Promise((resolve) => setTimeout(resolve, 60))
   if (event.kind === 'take for dead') {
     const { store } = processes[event.by]!
     const instances = await store.db.selectFrom('instances').selectAll().execute()
     await store.db.deleteFrom('instances').execute()
-    await store.run(abandon, null)
+    await store.run(markUnknown, null)
     await store.write(store.db.insertInto('instances').values(instances))
   }
 }

@@ -4,9 +4,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HOUR, MINUTE } from '../../../server/common/clock.ts'
-import { openLedger, type Asking, type Settlement } from '../../../server/ledger/ledger.ts'
-import { settlements } from '../../../server/ledger/settlement/row-codec.ts'
-import { abandon, settle } from '../../../server/ledger/settlement/sqlite.ts'
+import {
+  openLedger,
+  type AdmissionRequest,
+  type Settlement,
+} from '../../../server/ledger/ledger.ts'
+import { encodeSettlements } from '../../../server/ledger/settlement/row-codec.ts'
+import { markUnknown, settle } from '../../../server/ledger/settlement/sqlite.ts'
 import { openLog } from '../../../server/common/log.ts'
 import { StoreError } from '../../../server/store/store-error.ts'
 import type { Store } from '../../../server/store/open.ts'
@@ -15,13 +19,13 @@ import { query } from '../../support/postgres.ts'
 import { onEveryStore } from '../../support/stores.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 import { until } from '../../support/until.ts'
-import { asking, openFor, openOn, settlement } from '../support/opened.ts'
+import { admissionRequest, openFor, openOn, settlement } from '../support/opened.ts'
 import { summed } from '../support/summed.ts'
 
 onEveryStore('a settled row is complete, once, and stands in the roll-ups', async (t, place) => {
   const { store, ledger } = await openFor(t, place)
-  const one = asking('k', 10)
-  const two = asking('k', 10, { model: null })
+  const one = admissionRequest('k', 10)
+  const two = admissionRequest('k', 10, { model: null })
   const [first, second] = await Promise.all([ledger.admit(one), ledger.admit(two)])
   assert.ok(first.admitted && second.admitted)
   const sent = settlement(one, first, { tokens_cached: 1, tokens_reasoning: 2 })
@@ -87,7 +91,7 @@ onEveryStore(
   async (t, place) => {
     const { store, ledger } = await openFor(t, place)
     for (const error of ['upstream_unreachable', null] as const) {
-      const one = asking('k', null)
+      const one = admissionRequest('k', null)
       const admission = await ledger.admit(one)
       assert.ok(admission.admitted)
       ledger.settle(settlement(one, admission, { error }))
@@ -107,7 +111,11 @@ const UNSAID = { tokens_in: null, tokens_out: null }
 /**
  * TABLE of requests: what is different of them, how they ended, and how they did the second time.
  */
-const ENDS: [asked: Partial<Asking>, end: Partial<Settlement>, later?: Partial<Settlement>][] = [
+const ENDS: [
+  asked: Partial<AdmissionRequest>,
+  end: Partial<Settlement>,
+  later?: Partial<Settlement>,
+][] = [
   [{}, {}],
   [{}, { state: 'aborted', status: null, ...UNSAID }],
   [{}, { state: 'aborted', status: 500, first_byte_ms: null }],
@@ -173,7 +181,7 @@ onEveryStore(
         ENDS.map(([different, end, later = end]) => ({
           before,
           end: unit === 1 ? end : later,
-          one: asking('k', null, different),
+          one: admissionRequest('k', null, different),
         })),
       )
       const admissions = await Promise.all(asked.map(({ one }) => ledger.admit(one)))
@@ -233,10 +241,10 @@ onEveryStore(
 onEveryStore('roll-ups add up what is known to what is not', async (t, place) => {
   const { store, ledger } = await openFor(t, place)
   for (const tokens_cached of [null, 5, null, 2]) {
-    const one = asking('k', null)
+    const one = admissionRequest('k', null)
     const admission = await ledger.admit(one)
     assert.ok(admission.admitted)
-    await store.run(settle, settlements([settlement(one, admission, { tokens_cached })]))
+    await store.run(settle, encodeSettlements([settlement(one, admission, { tokens_cached })]))
   }
   const { requests, tokens_cached, tokens_reasoning } = await store.db
     .selectFrom('usage_hours')
@@ -252,8 +260,8 @@ onEveryStore(
   'what a dead process had under way is unknown; what a live one has is not',
   async (t, place) => {
     const dead = await openOn(place)
-    const lost = asking('k', null)
-    const late = asking('k', null)
+    const lost = admissionRequest('k', null)
+    const late = admissionRequest('k', null)
     assert.ok((await dead.ledger.admit(lost)).admitted)
     const admission = await dead.ledger.admit(late)
     assert.ok(admission.admitted)
@@ -263,13 +271,13 @@ onEveryStore(
         ({ state }) => state,
       )
     assert.deepEqual(await states(), ['reserved', 'reserved'])
-    assert.equal(await live.store.run(abandon, null), 0)
+    assert.equal(await live.store.run(markUnknown, null), 0)
     const { instance } = await live.store.db
       .selectFrom('requests')
       .select('instance')
       .executeTakeFirstOrThrow()
     await live.store.db.deleteFrom('instances').where('id', '=', instance).execute()
-    assert.equal(await live.store.run(abandon, null), 2)
+    assert.equal(await live.store.run(markUnknown, null), 2)
     assert.deepEqual(await states(), ['unknown', 'unknown'])
     // It was not dead after all: the row is completed and still counted once.
     dead.ledger.settle(settlement(late, admission))
@@ -291,7 +299,7 @@ onEveryStore(
   'an end that the store will never take does not keep those of others out',
   async (t, place) => {
     const { store, ledger } = await openFor(t, place)
-    const all = Array.from({ length: 9 }, () => asking('k', null))
+    const all = Array.from({ length: 9 }, () => admissionRequest('k', null))
     const admissions = await Promise.all(all.map((one) => ledger.admit(one)))
     admissions.forEach((admission, i) => {
       assert.ok(admission.admitted)
@@ -312,7 +320,7 @@ onEveryStore(
         .requests,
       7,
     )
-    const later = asking('k', null)
+    const later = admissionRequest('k', null)
     const admission = await ledger.admit(later)
     assert.ok(admission.admitted)
     ledger.settle(settlement(later, admission))
@@ -339,7 +347,7 @@ test('ends that the store does not take for now are written a second later, alth
     await new Promise(setImmediate)
     return tried.length
   }
-  for (const one of [asking('k', null), asking('k', null)]) {
+  for (const one of [admissionRequest('k', null), admissionRequest('k', null)]) {
     // In a hurry: nobody lets the time of a unit's company pass here.
     const admission = await ledger.admit(one, undefined, 0)
     assert.ok(admission.admitted)
@@ -353,7 +361,7 @@ test('ends that the store does not take for now are written a second later, alth
 
 onEveryStore('closing waits for settlements that are on their way', async (t, place) => {
   const { store, ledger } = await openFor(t, place)
-  const one = asking('k', null)
+  const one = admissionRequest('k', null)
   const admission = await ledger.admit(one)
   assert.ok(admission.admitted)
   const state = async () =>

@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { provideAccount } from '../../../server/accounts/accounts.ts'
 import { createKey } from '../../../server/keys/keys.ts'
-import { enter } from '../../../server/ledger/settlement/journal.ts'
+import { flushJournal } from '../../../server/ledger/settlement/journal.ts'
 import { verifyWindows } from '../../../server/ledger/reports/verify.ts'
 import { openStore } from '../../../server/store/open.ts'
 import { spawnServer } from '../../support/harness.ts'
@@ -53,7 +53,7 @@ export async function killUnderLoad(t: TestContext, place: Place): Promise<void>
   }
 
   await using after = await openStore({ ...place, now })
-  await after.run(enter, null)
+  await after.run(flushJournal, null)
   const rows = await after.db.selectFrom('requests').select(['id', 'context']).execute()
   assert.equal(new Set(rows.map(({ id }) => id)).size, rows.length)
   // Every caller gives each of its requests a name, which goes upstream in one header and is hashed

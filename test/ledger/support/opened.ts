@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { systemClock, type Clock } from '../../../server/common/clock.ts'
 import {
   openLedger,
-  type Asking,
+  type AdmissionRequest,
   type Ledger,
   type Settlement,
 } from '../../../server/ledger/ledger.ts'
@@ -39,7 +39,7 @@ export function movedClock(): Moved {
 }
 
 /** What a ledger is opened with where its store may stand still. */
-export type Grace = {
+export type OutageOptions = {
   /** Milliseconds for which requests go on passing. */
   grace: number
   /** Told when the store does not take a sign of life. */
@@ -49,7 +49,7 @@ export type Grace = {
 export async function openOn(
   place: Place,
   clock: Moved = movedClock(),
-  more?: Grace,
+  more?: OutageOptions,
 ): Promise<Opened> {
   const store = await openStore({ ...place, now: clock.now() })
   const rethrow = (error: unknown) => {
@@ -72,7 +72,7 @@ export async function openFor(
   t: TestContext,
   place: Place,
   clock?: Moved,
-  more?: Grace,
+  more?: OutageOptions,
 ): Promise<Opened> {
   const opened = await openOn(place, clock, more)
   t.after(() => opened.close())
@@ -95,7 +95,11 @@ export async function pass(
 
 let count = 0
 
-export function asking(key: string, rpm: number | null, more: Partial<Asking> = {}): Asking {
+export function admissionRequest(
+  key: string,
+  rpm: number | null,
+  more: Partial<AdmissionRequest> = {},
+): AdmissionRequest {
   return {
     id: `req_${process.pid}_${++count}`,
     account_id: 'acc',
@@ -111,7 +115,7 @@ export function asking(key: string, rpm: number | null, more: Partial<Asking> = 
 }
 
 export function settlement(
-  { account_id, key_id, provider, model }: Asking,
+  { account_id, key_id, provider, model }: AdmissionRequest,
   { seq, created_at }: { seq: number; created_at: number },
   more: Partial<Settlement> = {},
 ): Settlement {

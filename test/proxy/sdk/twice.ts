@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { enter } from '../../../server/ledger/settlement/journal.ts'
+import { flushJournal } from '../../../server/ledger/settlement/journal.ts'
 import { answer, headerOf, type Received } from '../../support/providers/fake.ts'
 import { startServed, type Served } from '../support/served.ts'
 import type { Fetch, Run } from './calls.ts'
@@ -182,7 +182,7 @@ export class Twice {
   }
 
   async #newest(): Promise<number> {
-    return this.served.running.store.run(enter, null)
+    return this.served.running.store.run(flushJournal, null)
   }
 
   /** The ledger's rows after `seq`, once they are complete. */
