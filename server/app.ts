@@ -16,12 +16,12 @@ import { jobRoutes } from './api/jobs.ts'
 import type { JobWatch } from './conversion/jobs/watcher.ts'
 import { Problem } from './common/errors.ts'
 import { healthRoutes, type Health } from './api/health.ts'
-import { LoopTurns } from './http1/loop-turns.ts'
-import { NodeCaller, faultOf } from './http1/node-exchange.ts'
+import { TurnBudget } from './http1/turn-budget.ts'
+import { NodeExchange, requestFault } from './http1/node-exchange.ts'
 import { newId } from './common/ids.ts'
 import type { Owner } from './fairness/owner-queue.ts'
-import { linger } from './http1/lingering-close.ts'
-import type { Doors, RawHandler } from './http1/listen.ts'
+import { lingeringClose } from './http1/lingering-close.ts'
+import type { RequestListeners, NodeRequestListener } from './http1/listen.ts'
 import type { Log, RequestLine } from './common/log.ts'
 import { accountRoutes } from './api/accounts.ts'
 import { credentialRoutes } from './api/credentials.ts'
@@ -153,9 +153,9 @@ function crossOrigin(origins: '*' | readonly string[]): MiddlewareHandler<ApiEnv
 }
 
 /** Builds what a server that answers everything listens with. */
-export function app(parts: AppParts): Doors {
+export function app(parts: AppParts): RequestListeners {
   const { store, plans, clock, proxied, dashboard, setupToken } = parts
-  const turns = new LoopTurns(REQUESTS_A_TURN)
+  const turns = new TurnBudget(REQUESTS_A_TURN)
   const api = surface(parts, turns, (c) => apiHeaders(c, store, plans, clock()))
   api.on('GET', COMPRESSED, compress())
   const { allowedOrigins } = parts.limits
@@ -184,16 +184,17 @@ export function app(parts: AppParts): Doors {
   api.router.match('GET', '/')
   const answerApi = listener(api, parts)
   const showPage = watched(dashboard, parts)
-  const answer: RawHandler = (incoming, outgoing) => {
-    if (faultOf(incoming) !== null || !showPage(incoming, outgoing)) answerApi(incoming, outgoing)
+  const answer: NodeRequestListener = (incoming, outgoing) => {
+    if (requestFault(incoming) !== null || !showPage(incoming, outgoing))
+      answerApi(incoming, outgoing)
   }
-  const rest: RawHandler = (incoming, outgoing) => {
+  const other: NodeRequestListener = (incoming, outgoing) => {
     // On a connection that began with something else requests for the proxy come by this way.
-    if (faultOf(incoming) === null && isProxyTarget(incoming.url ?? ''))
-      proxied.handle(new NodeCaller(incoming, outgoing))
-    else turns.take(ownerOf(incoming, parts.trustProxy), () => answer(incoming, outgoing))
+    if (requestFault(incoming) === null && isProxyTarget(incoming.url ?? ''))
+      proxied.handle(new NodeExchange(incoming, outgoing))
+    else turns.schedule(ownerOf(incoming, parts.trustProxy), () => answer(incoming, outgoing))
   }
-  return { proxy: proxied.handle, rest }
+  return { proxy: proxied.handle, other }
 }
 
 /** A dashboard whose answers have an id and a line in the log, like all others. */
@@ -215,11 +216,11 @@ function watched(dashboard: Dashboard, { log, clock }: SurfaceParts): Dashboard 
 }
 
 /** Builds what a process that only works listens with: it says how it is. */
-export function workerApp(parts: SurfaceParts): Doors {
+export function workerApp(parts: SurfaceParts): RequestListeners {
   return {
     proxy: null,
-    rest: listener(
-      surface(parts, new LoopTurns(REQUESTS_A_TURN), async () => ({})),
+    other: listener(
+      surface(parts, new TurnBudget(REQUESTS_A_TURN), async () => ({})),
       parts,
     ),
   }
@@ -228,7 +229,7 @@ export function workerApp(parts: SurfaceParts): Doors {
 /** What every answer has, what is answered to what nothing else answers, and how the process is. */
 function surface(
   { log, health, clock, metrics, metricsToken, trustProxy, transferIdle }: SurfaceParts,
-  turns: LoopTurns,
+  turns: TurnBudget,
   more: (c: Context<ApiEnv>) => Promise<Record<string, string>>,
 ): Api {
   const api = newApi()
@@ -239,12 +240,12 @@ function surface(
     c.set('transferIdle', transferIdle)
     c.set(
       'turn',
-      () => new Promise((resolve) => turns.take(ownerOf(c.env.incoming, trustProxy), resolve)),
+      () => new Promise((resolve) => turns.schedule(ownerOf(c.env.incoming, trustProxy), resolve)),
     )
     await next()
     const headers = { 'x-request-id': c.get('requestId'), ...SECURITY_HEADERS, ...(await more(c)) }
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)
-    linger(c.env.incoming, c.env.outgoing)()
+    lingeringClose(c.env.incoming, c.env.outgoing)()
     const caller = c.get('caller')
     const matched = matchedRoutes(c).find((route) => !route.path.includes('*'))
     logWhenDone(c.env, log, started, () => ({
@@ -258,7 +259,7 @@ function surface(
     }))
   })
   api.use(async (c, next) => {
-    const fault = faultOf(c.env.incoming)
+    const fault = requestFault(c.env.incoming)
     if (fault !== null) throw new Problem('malformed_request', fault)
     await next()
   })
@@ -290,7 +291,7 @@ function surface(
   return api
 }
 
-function listener(api: Api, { log, clock }: SurfaceParts): RawHandler {
+function listener(api: Api, { log, clock }: SurfaceParts): NodeRequestListener {
   const listen = getRequestListener((request, env) => api.fetch(request, env), {
     // Requests that are not read to their end are our own affair: see lingering-close.ts.
     autoCleanupIncoming: false,

@@ -19,7 +19,7 @@ import { openWorker } from './conversion/jobs/worker.ts'
 import { openDashboard } from './web/dashboard-files.ts'
 import { SetupError } from './common/errors.ts'
 import { openLines } from './common/log-sink.ts'
-import { isLoopback, listen, type Doors } from './http1/listen.ts'
+import { isLoopback, listen, type RequestListeners } from './http1/listen.ts'
 import type { KeyCache } from './keys/cache.ts'
 import { openLog, type Log } from './common/log.ts'
 import { masterKey } from './config/master-key.ts'
@@ -157,7 +157,7 @@ export async function serve(
   metrics.add({
     connections_turned_away_total: {
       help: 'Connections and requests rejected by the limit per address.',
-      read: listening.turnedAway,
+      read: listening.rejectedConnections,
       counts: true,
     },
   })
@@ -200,7 +200,7 @@ const NO_REQUESTS: Pick<ConversionQueue, 'beginJob' | 'running'> = {
 }
 
 interface Web {
-  doors: Doors
+  doors: RequestListeners
   /** Conversions that are no jobs. */
   queue: ConversionQueue
   proxied: Proxy

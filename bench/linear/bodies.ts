@@ -1,5 +1,5 @@
 // TABLE of readers of bodies and answers.
-import { RequestReader } from '../../server/http1/request-parser.ts'
+import { RequestParser } from '../../server/http1/request-parser.ts'
 import { decodedSource } from '../../server/proxy/inspect/decode.ts'
 import { boundaryOf, MultipartReader } from '../../server/proxy/inspect/multipart.ts'
 import { wantPaths } from '../../server/proxy/json/paths.ts'
@@ -11,7 +11,7 @@ import { JsonReader } from '../../server/proxy/usage/json.ts'
 import type { Reader } from '../../server/proxy/usage/reader.ts'
 import { SseReader } from '../../server/proxy/usage/sse.ts'
 import { PieceList } from '../../server/proxy/inspect/piece-list.ts'
-import { ResponseReader } from '../../server/http1/client/response-parser.ts'
+import { ResponseParser } from '../../server/http1/client/response-parser.ts'
 import {
   CODINGS,
   JSON_BODIES,
@@ -77,16 +77,16 @@ function chunked(head: string, size: number, chunk: number): Buffer {
 }
 
 const requestBody = (bytes: Buffer, piece?: number) => () => {
-  const reader = new RequestReader()
+  const reader = new RequestParser()
   for (const part of split(bytes, piece)) {
     reader.push(part)
-    if (reader.ended) reader.head()
-    while (reader.piece() !== null);
+    if (reader.ended) reader.nextHead()
+    while (reader.nextChunk() !== null);
   }
 }
 
 const answerBody = (bytes: Buffer, piece?: number) => () => {
-  const reader = new ResponseReader(nothing)
+  const reader = new ResponseParser(nothing)
   reader.begin('GET')
   for (const part of split(bytes, piece)) reader.push(part)
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { parse as parseCookies } from 'hono/utils/cookie'
 import { clientOf } from '../../server/common/client-info.ts'
 import { readKey } from '../../server/conversion/admission.ts'
-import { beginsProxied, RequestReader } from '../../server/http1/request-parser.ts'
+import { beginsProxied, RequestParser } from '../../server/http1/request-parser.ts'
 import { valueOf, valuesOf } from '../../server/http1/header-fields.ts'
 import { normalOrigin } from '../../server/keys/authenticate.ts'
 import { compileScope, scopeEntryProblem } from '../../server/keys/scope.ts'
@@ -13,7 +13,7 @@ import { boundaryOf } from '../../server/proxy/inspect/multipart.ts'
 import { classify } from '../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../server/proxy/providers/table.ts'
 import { readAddress, readTarget } from '../../server/proxy/target/parse-target.ts'
-import { ResponseReader } from '../../server/http1/client/response-parser.ts'
+import { ResponseParser } from '../../server/http1/client/response-parser.ts'
 import { createWays } from '../../server/proxy/target/route-cache.ts'
 import { publicIdOf } from '../../server/common/secrets.ts'
 import { fill, ofHead, ofRows, split, type Row } from './row.ts'
@@ -49,14 +49,14 @@ const overTexts = (name: string, make: (text: string) => () => unknown): Row[] =
   )
 
 const head = (lines: string, piece?: number) => () => {
-  const reader = new RequestReader()
+  const reader = new RequestParser()
   try {
     for (const part of split(
       Buffer.from(`POST /proxy?url=x HTTP/1.1\r\nHost: x\r\n${lines}\r\n`, 'latin1'),
       piece,
     )) {
       reader.push(part)
-      reader.head()
+      reader.nextHead()
     }
   } catch {
     // Too many, or malformed: refusing is what is measured then.
@@ -64,7 +64,7 @@ const head = (lines: string, piece?: number) => () => {
 }
 
 const answerHead = (lines: string, piece?: number) => () => {
-  const reader = new ResponseReader(nothing)
+  const reader = new ResponseParser(nothing)
   reader.begin('GET')
   for (const part of split(Buffer.from(`HTTP/1.1 200 OK\r\n${lines}\r\n`, 'latin1'), piece))
     reader.push(part)
@@ -73,15 +73,15 @@ const answerHead = (lines: string, piece?: number) => () => {
 const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n0\r\n'
 
 const requestTrailers = (lines: string, piece: number) => () => {
-  const reader = new RequestReader()
+  const reader = new RequestParser()
   let begun = false
   for (const part of split(
     Buffer.from(`POST /proxy?url=x HTTP/1.1\r\nHost: x\r\n${CHUNKED}${lines}\r\n`, 'latin1'),
     piece,
   )) {
     reader.push(part)
-    begun ||= reader.head() !== null
-    if (begun) reader.piece()
+    begun ||= reader.nextHead() !== null
+    if (begun) reader.nextChunk()
   }
 }
 

@@ -1,23 +1,32 @@
 // Our data path without the gate: PORT UPSTREAM-PORT. Requests under /proxy go up as they came,
 // steps 1 to 6 left out; answers come down.
 import { createServer } from 'node:http'
-import type { Caller } from '../../server/http1/exchange.ts'
-import { openFront } from '../../server/http1/connection-router.ts'
+import type { HttpExchange } from '../../server/http1/exchange.ts'
+import { openConnectionRouter } from '../../server/http1/connection-router.ts'
 import { openLog } from '../../server/common/log.ts'
 import { relay } from '../../server/proxy/forward/relay.ts'
-import { createSender, dialOf } from '../../server/http1/client/client.ts'
+import { createHttpClient, destinationOf } from '../../server/http1/client/client.ts'
 
 const [port = '0', upstream = '0'] = process.argv.slice(2)
-const sender = createSender(
-  { connect: 10_000, firstByte: 60_000, idle: 60_000, keepAlive: 15_000, idlePerDial: 256 },
+const sender = createHttpClient(
+  {
+    connect: 10_000,
+    firstByte: 60_000,
+    idle: 60_000,
+    keepAlive: 15_000,
+    maxIdlePerDestination: 256,
+  },
   () => performance.now(),
 )
-const dial = dialOf(new URL('https://api.openai.com'), new URL(`http://127.0.0.1:${upstream}`))
+const destination = destinationOf(
+  new URL('https://api.openai.com'),
+  new URL(`http://127.0.0.1:${upstream}`),
+)
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'host'])
 const endToEnd = (headers: readonly string[]): string[] =>
   headers.filter((_, i) => !HOP_BY_HOP.has(headers[i & ~1]!.toLowerCase()))
 
-function handle(caller: Caller): void {
+function handle(caller: HttpExchange): void {
   const { body, method, target } = caller
   const outgoing =
     body === null
@@ -27,7 +36,7 @@ function handle(caller: Caller): void {
           held: [],
           heldTrailers: [],
           rest: body,
-          watch: null,
+          observe: null,
           trailers: (raw: string[]) => raw,
         }
   const passing = {
@@ -39,12 +48,12 @@ function handle(caller: Caller): void {
   void relay(
     sender,
     {
-      dial,
+      destination,
       method,
       path: target.slice('/proxy'.length),
       headers: endToEnd(caller.headers),
       body: outgoing,
-      letGo: null,
+      onBodyReleased: null,
     },
     caller,
     passing,
@@ -52,5 +61,11 @@ function handle(caller: Caller): void {
 }
 
 const server = createServer()
-openFront(server, handle, { head: 15_000, keepAlive: 60_000 }, openLog('silent'), Date.now)
+openConnectionRouter(
+  server,
+  handle,
+  { head: 15_000, keepAlive: 60_000 },
+  openLog('silent'),
+  Date.now,
+)
 server.listen(Number(port), '127.0.0.1')

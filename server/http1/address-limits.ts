@@ -16,7 +16,7 @@ interface Count {
 }
 
 /** Gives one place back. */
-export type Leave = () => void
+export type ReleaseSlot = () => void
 
 /**
  * Counts by IPv4 address, or by the /64 network of an IPv6 one, which is what one person has. All
@@ -25,24 +25,24 @@ export type Leave = () => void
  * Behind a trusted reverse proxy all connections come from that proxy: then requests are counted
  * instead, by what it says in `X-Forwarded-For`.
  */
-export class Addresses {
+export class AddressLimiter {
   /** Connections, or requests, that were turned away. */
-  refused = 0
+  rejected = 0
   readonly isBehindProxy: boolean
-  readonly #most: number
+  readonly #limit: number
   readonly #counts = new Map<string, Count>()
-  #tidyAt = MAX_IDLE
+  #removeIdleAt = MAX_IDLE
 
   /** @param most connections of one address; 0: any number */
   constructor(most: number, isBehindProxy: boolean) {
-    this.#most = most === 0 ? Infinity : most
+    this.#limit = most === 0 ? Infinity : most
     this.isBehindProxy = isBehindProxy
   }
 
   /** Takes a place for a connection until it closes. False: it is one too many. */
   acceptConnection(socket: Socket): boolean {
-    if (this.isBehindProxy || this.#most === Infinity) return true
-    const leave = this.#take(networkOf(socket.remoteAddress ?? ''))
+    if (this.isBehindProxy || this.#limit === Infinity) return true
+    const leave = this.#acquire(networkOf(socket.remoteAddress ?? ''))
     if (leave !== null) socket.once('close', leave)
     return leave !== null
   }
@@ -51,30 +51,30 @@ export class Addresses {
    * Takes a place for a request of our own reader. Null: it is one too many; undefined: it is not
    * counted. @param headers name, value, …
    */
-  acceptRequest(headers: readonly string[]): Leave | null | undefined {
-    if (!this.isBehindProxy || this.#most === Infinity) return undefined
+  acceptRequest(headers: readonly string[]): ReleaseSlot | null | undefined {
+    if (!this.isBehindProxy || this.#limit === Infinity) return undefined
     return this.#acceptForwarded(lastOf(valuesOf(headers, 'x-forwarded-for')))
   }
 
   /** The same for a request of Node's server. */
-  acceptIncoming({ headers }: IncomingMessage): Leave | null | undefined {
-    if (!this.isBehindProxy || this.#most === Infinity) return undefined
+  acceptIncoming({ headers }: IncomingMessage): ReleaseSlot | null | undefined {
+    if (!this.isBehindProxy || this.#limit === Infinity) return undefined
     return this.#acceptForwarded(lastOf(headers['x-forwarded-for']))
   }
 
   /** A proxy that does not say for whom it speaks is taken at its word: it is trusted. */
-  #acceptForwarded(address: string | undefined): Leave | null | undefined {
-    return address === undefined ? undefined : this.#take(networkOf(address))
+  #acceptForwarded(address: string | undefined): ReleaseSlot | null | undefined {
+    return address === undefined ? undefined : this.#acquire(networkOf(address))
   }
 
-  #take(address: string): Leave | null {
+  #acquire(address: string): ReleaseSlot | null {
     let count = this.#counts.get(address)
     if (count === undefined) {
-      if (this.#counts.size >= this.#tidyAt) this.#tidy()
+      if (this.#counts.size >= this.#removeIdleAt) this.#removeIdle()
       this.#counts.set(address, (count = { open: 0 }))
     }
-    if (count.open >= this.#most) {
-      this.refused++
+    if (count.open >= this.#limit) {
+      this.rejected++
       return null
     }
     count.open++
@@ -86,8 +86,8 @@ export class Addresses {
   }
 
   /** Entries that were deleted as soon as they are empty would come and go with every request. */
-  #tidy(): void {
+  #removeIdle(): void {
     for (const [address, { open }] of this.#counts) if (open === 0) this.#counts.delete(address)
-    this.#tidyAt = Math.max(MAX_IDLE, this.#counts.size * 2)
+    this.#removeIdleAt = Math.max(MAX_IDLE, this.#counts.size * 2)
   }
 }

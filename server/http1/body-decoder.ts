@@ -1,6 +1,12 @@
 // Takes the transfer framing off a body (RFC 9112, sections 6 and 7), the same for requests and
 // answers.
-import { HEAD_END, hasBareLineFeed, readFields, valueOf, type RawHeaders } from './header-fields.ts'
+import {
+  HEAD_END,
+  hasBareLineFeed,
+  parseFields,
+  valueOf,
+  type RawHeaders,
+} from './header-fields.ts'
 
 /** The bytes are not framed as they must be: nothing behind them can be trusted. */
 export class FramingError extends Error {}
@@ -15,15 +21,15 @@ const FRAMING = ['content-length', 'transfer-encoding']
  * How strict a chunk's size line is read. Callers get the grammar; providers may pad, as some old
  * servers do.
  */
-export const CALLERS_SIZE =
+export const STRICT_CHUNK_SIZE =
   /^([0-9A-Fa-f]{1,13})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e]|\\[\t -\x7e])*"))?)*$/
-export const PROVIDERS_SIZE = /^([0-9A-Fa-f]{1,13})[ \t]*(?:;|$)/
+export const LENIENT_CHUNK_SIZE = /^([0-9A-Fa-f]{1,13})[ \t]*(?:;|$)/
 
 /**
  * Chunks up to this size are joined where they have come together; as in the patterns above, a size
  * has so many digits at most.
  */
-const MAX_SMALL_BYTES = 1024
+const MAX_SMALL_CHUNK_BYTES = 1024
 const MAX_DIGITS = 13
 
 /** The value of a hexadecimal digit; 255 for other bytes. */
@@ -33,44 +39,51 @@ for (let digit = 0; digit < 16; digit++)
     HEX[text.charCodeAt(0)] = digit
 
 /** Where the reader stands. */
-type Place = 'counted' | 'until-close' | 'size' | 'chunk' | 'chunk-end' | 'trailers' | 'ended'
+type DecoderState =
+  | 'counted'
+  | 'until-close'
+  | 'size'
+  | 'chunk'
+  | 'chunk-end'
+  | 'trailers'
+  | 'ended'
 
 /**
  * Reads one body after another. It keeps no bytes: what it does not use must be given again, with
  * more behind it.
  */
-export class BodyReader {
+export class BodyDecoder {
   /** Body bytes that the last `take` found: a part of its input, or null. */
-  piece: Buffer | null = null
+  chunk: Buffer | null = null
   trailers: RawHeaders = []
-  #place: Place = 'ended'
+  #state: DecoderState = 'ended'
   #left = 0
   #extensions = 0
   /** How many bytes of the trailers, or of a line, have been searched for their end. */
   #searched = 0
-  readonly #size: RegExp
+  readonly #sizePattern: RegExp
 
   constructor(size: RegExp) {
-    this.#size = size
+    this.#sizePattern = size
   }
 
   get ended(): boolean {
-    return this.#place === 'ended'
+    return this.#state === 'ended'
   }
 
   /** Whether only the end of the connection ends this body. */
   get untilClose(): boolean {
-    return this.#place === 'until-close'
+    return this.#state === 'until-close'
   }
 
   /** @param framing a number of bytes, or how the body says where it ends; 0 for none */
   begin(framing: number | 'chunked' | 'until-close'): void {
-    this.piece = null
+    this.chunk = null
     this.trailers = []
     this.#extensions = 0
     this.#searched = 0
     this.#left = typeof framing === 'number' ? framing : 0
-    this.#place =
+    this.#state =
       framing === 'chunked'
         ? 'size'
         : framing === 'until-close'
@@ -82,7 +95,7 @@ export class BodyReader {
 
   /** Nothing more is expected. */
   stop(): void {
-    this.#place = 'ended'
+    this.#state = 'ended'
   }
 
   /**
@@ -90,30 +103,30 @@ export class BodyReader {
    * needed.
    * @throws FramingError
    */
-  take(input: Buffer): number {
-    this.piece = null
-    switch (this.#place) {
+  decode(input: Buffer): number {
+    this.chunk = null
+    switch (this.#state) {
       case 'counted':
       case 'chunk': {
         const length = Math.min(this.#left, input.length)
         this.#left -= length
-        this.piece = length === input.length ? input : input.subarray(0, length)
-        if (this.#left === 0) this.#place = this.#place === 'chunk' ? 'chunk-end' : 'ended'
+        this.chunk = length === input.length ? input : input.subarray(0, length)
+        if (this.#left === 0) this.#state = this.#state === 'chunk' ? 'chunk-end' : 'ended'
         return length
       }
       case 'until-close':
-        this.piece = input
+        this.chunk = input
         return input.length
       case 'size':
-        return this.#takeSize(input)
+        return this.#decodeSize(input)
       case 'chunk-end':
         if (input[0] !== CR || (input.length > 1 && input[1] !== LF))
           throw new FramingError('a chunk does not end where it said')
         if (input.length === 1) return 0
-        this.#place = 'size'
+        this.#state = 'size'
         return 2
       case 'trailers':
-        return this.#takeTrailers(input)
+        return this.#decodeTrailers(input)
       case 'ended':
         return 0
     }
@@ -124,9 +137,9 @@ export class BodyReader {
    * a body in chunks of one byte must not cost more than one in large chunks for everybody who
    * reads it. 0: there are none, or they need the strict look of `take`.
    */
-  takeSmall(input: Buffer): number {
-    this.piece = null
-    if (this.#place !== 'size') return 0
+  decodeSmallChunks(input: Buffer): number {
+    this.chunk = null
+    if (this.#state !== 'size') return 0
     const parts: number[] = []
     let [at, length] = [0, 0]
     for (;;) {
@@ -136,7 +149,7 @@ export class BodyReader {
       const to = from + 2 + size
       if (
         size === 0 ||
-        size > MAX_SMALL_BYTES ||
+        size > MAX_SMALL_CHUNK_BYTES ||
         input[from] !== CR ||
         input[from + 1] !== LF ||
         input[to] !== CR ||
@@ -156,32 +169,32 @@ export class BodyReader {
         written += input.copy(piece, written, parts[i], parts[i + 1])
       else for (let from = parts[i]!; from < parts[i + 1]!; from++) piece[written++] = input[from]!
     }
-    this.piece = piece
+    this.chunk = piece
     // The beginning of the first size may have been searched, and found incomplete, before.
     this.#searched = 0
     return at
   }
 
-  #takeSize(input: Buffer): number {
+  #decodeSize(input: Buffer): number {
     const at = input.indexOf(LF, this.#searched)
     if (at > MAX_LINE_BYTES || (at < 0 && input.length > MAX_LINE_BYTES))
       throw new FramingError('the line of a chunk is too long')
     this.#searched = at < 0 ? input.length : 0
     if (at < 0) return 0
     const line = input[at - 1] === CR ? input.toString('latin1', 0, at - 1) : ''
-    const size = this.#size.exec(line)
+    const size = this.#sizePattern.exec(line)
     if (!size) throw new FramingError('a chunk has no valid size')
     this.#extensions += line.length - size[1]!.length
     if (this.#extensions > MAX_EXTENSION_BYTES)
       throw new FramingError('the chunks have too many extensions')
     this.#left = Number.parseInt(size[1]!, 16)
-    this.#place = this.#left === 0 ? 'trailers' : 'chunk'
+    this.#state = this.#left === 0 ? 'trailers' : 'chunk'
     return at + 1
   }
 
-  #takeTrailers(input: Buffer): number {
+  #decodeTrailers(input: Buffer): number {
     if (input[0] === CR && input[1] === LF) {
-      this.#place = 'ended'
+      this.#state = 'ended'
       return 2
     }
     const from = Math.max(0, this.#searched - HEAD_END.length + 1)
@@ -194,14 +207,14 @@ export class BodyReader {
       this.#searched = input.length
       return 0
     }
-    const trailers = readFields(input.toString('latin1', 0, at), 0)
+    const trailers = parseFields(input.toString('latin1', 0, at), 0)
     if (trailers === null) throw new FramingError('a trailer is malformed')
     // RFC 9110, section 6.5.1. Whoever reads one would take the next request for this one's body.
     for (const name of FRAMING)
       if (valueOf(trailers, name) !== undefined)
         throw new FramingError('a trailer says how the body is framed')
     this.trailers = trailers
-    this.#place = 'ended'
+    this.#state = 'ended'
     return at + HEAD_END.length
   }
 }

@@ -3,30 +3,30 @@
 import { NO_BYTES } from './header-fields.ts'
 
 /** A piece is copied into a buffer of this size at least. */
-const LEAST_BYTES = 1024
+const MIN_BYTES = 1024
 
 /**
  * What is short is copied into a buffer with room for what follows, so that each byte is copied
  * once or twice. Bytes that were given out are never written again.
  */
-export class Room {
-  readonly #most: number
+export class ByteBuffer {
+  readonly #maxBytes: number
   #bytes: Buffer = NO_BYTES
   #used = 0
 
   /** @param most what is longer is joined without room for more */
   constructor(most: number) {
-    this.#most = most
+    this.#maxBytes = most
   }
 
   /** What is unread, with more behind it. */
-  join(unread: Buffer, more: Buffer): Buffer {
+  append(unread: Buffer, more: Buffer): Buffer {
     const length = unread.length + more.length
-    if (length > this.#most) return Buffer.concat([unread, more], length)
+    if (length > this.#maxBytes) return Buffer.concat([unread, more], length)
     const from = unread.byteOffset - this.#bytes.byteOffset
     const to = from + unread.length
-    if (!this.holds(unread) || to !== this.#used || to + more.length > this.#bytes.length) {
-      this.#bytes = Buffer.allocUnsafeSlow(Math.max(LEAST_BYTES, length * 2))
+    if (!this.owns(unread) || to !== this.#used || to + more.length > this.#bytes.length) {
+      this.#bytes = Buffer.allocUnsafeSlow(Math.max(MIN_BYTES, length * 2))
       this.#used = length
       unread.copy(this.#bytes)
       more.copy(this.#bytes, unread.length)
@@ -38,12 +38,12 @@ export class Room {
   }
 
   /** Whether these are bytes that were gathered here. */
-  holds(bytes: Buffer): boolean {
+  owns(bytes: Buffer): boolean {
     return bytes.buffer === this.#bytes.buffer
   }
 
   /** Keeps nothing. */
-  leave(): void {
+  clear(): void {
     this.#bytes = NO_BYTES
   }
 }

@@ -3,63 +3,63 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { networkOf } from '../common/client-info.ts'
-import { throwAway } from './slow-reads.ts'
+import { discardSlowly } from './slow-reads.ts'
 import { ERRORS, Problem } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
 import type { Log } from '../common/log.ts'
-import type { Caller } from './exchange.ts'
-import { Addresses } from './address-limits.ts'
-import { LoopTurns } from './loop-turns.ts'
+import type { HttpExchange } from './exchange.ts'
+import { AddressLimiter } from './address-limits.ts'
+import { TurnBudget } from './turn-budget.ts'
 import {
-  Connection,
-  TOO_MANY,
-  type CallerLimits,
-  type House,
-  type RefusalCode,
+  ServerConnection,
+  TOO_MANY_CONNECTIONS,
+  type ConnectionTimeouts,
+  type ServerContext,
+  type ConnectionErrorCode,
 } from './server-connection.ts'
 
-export interface Front {
+export interface ConnectionRouter {
   /** Closes connections that are not in use, now, and every other with its next answer. */
-  retire(): void
+  closeWhenIdle(): void
   /**
    * Cuts off all connections that Node's server has not taken, and of those that it has the ones
    * that are in the middle of an answer.
    */
-  cut(): void
+  destroyBusy(): void
 }
 
 /**
  * Pieces of bodies, of 64 KB each, that are read in one turn of the event loop: to read one takes
  * about 40 microseconds.
  */
-const READS_A_TURN = 8
+const BODY_READS_PER_TURN = 8
 /** Connections that Node's server gets in one turn, and reads the first head of. */
-const HAND_OVERS_A_TURN = 4
+const HAND_OVERS_PER_TURN = 4
 /**
  * Connections that are turned away in one turn: to write why, and to log it, takes about 50
  * microseconds.
  */
-const TURNED_AWAY_A_TURN = 16
+const REJECTIONS_PER_TURN = 16
 /** How long a connection that was turned away may take to read why. */
-const TURN_AWAY_MS = 1_000
+const REJECTION_LINGER_MS = 1_000
 /** How often it is looked whether a connection has waited too long. */
-const LOOK_MS = 1_000
+const TIMEOUT_CHECK_MS = 1_000
 
 /** What is done a few times in a turn of the event loop. */
-export interface FrontTurns {
+export interface RouterBudgets {
   /** Large pieces of bodies are read. */
-  readonly reads: LoopTurns
+  readonly reads: TurnBudget
   /** Node's server gets connections. */
-  readonly handOvers: LoopTurns
+  readonly handOvers: TurnBudget
   /** Connections are turned away. */
-  readonly turnedAway: LoopTurns
+  readonly rejections: TurnBudget
 }
 
-export function frontTurns(): FrontTurns {
+export function createRouterBudgets(): RouterBudgets {
   return {
-    reads: new LoopTurns(READS_A_TURN),
-    handOvers: new LoopTurns(HAND_OVERS_A_TURN),
-    turnedAway: new LoopTurns(TURNED_AWAY_A_TURN),
+    reads: new TurnBudget(BODY_READS_PER_TURN),
+    handOvers: new TurnBudget(HAND_OVERS_PER_TURN),
+    rejections: new TurnBudget(REJECTIONS_PER_TURN),
   }
 }
 
@@ -71,21 +71,21 @@ export function frontTurns(): FrontTurns {
  * @param addresses counts connections by the address of their client
  * @param turns what all fronts of a process share
  */
-export function openFront(
+export function openConnectionRouter(
   server: Server,
-  handle: (caller: Caller) => void,
-  limits: CallerLimits,
+  handle: (caller: HttpExchange) => void,
+  limits: ConnectionTimeouts,
   log: Log,
   now: () => number,
-  addresses = new Addresses(0, false),
-  turns = frontTurns(),
-): Front {
-  const connections = new Set<Connection>()
+  addresses = new AddressLimiter(0, false),
+  turns = createRouterBudgets(),
+): ConnectionRouter {
+  const connections = new Set<ServerConnection>()
   const handedOver = new Set<Socket>()
-  const serve = server.listeners('connection')
+  const nodeListeners = server.listeners('connection')
   let closing = false
 
-  const refusal = (code: Refusal, message: string, ofProxy = false): Buffer => {
+  const errorResponse = (code: ErrorCode, message: string, ofProxy = false): Buffer => {
     const id = newId('req', now())
     // What we read ourselves is for the proxy, whose own answers all say so.
     const more: Record<string, string> = ofProxy
@@ -118,14 +118,14 @@ export function openFront(
       `HTTP/1.1 ${problem.status} ${ERRORS[code].title}\r\n${lines.join('')}\r\n${body}`,
     )
   }
-  const house: House = {
+  const context: ServerContext = {
     handle,
-    refusal: (code, message) => refusal(code, message, true),
+    errorResponse: (code, message) => errorResponse(code, message, true),
     limits,
     addresses,
-    reads: turns.reads,
-    keep: `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(limits.keepAlive / 1000)}\r\n\r\n`,
-    left: (connection) => connections.delete(connection),
+    bodyReads: turns.reads,
+    keepAliveLines: `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(limits.keepAlive / 1000)}\r\n\r\n`,
+    detached: (connection) => connections.delete(connection),
     get closing() {
       return closing
     },
@@ -137,9 +137,9 @@ export function openFront(
       socket.once('close', () => handedOver.delete(socket))
       // Until Node's server listens.
       socket.on('error', () => {})
-      turns.handOvers.take(ownerOf(socket), () => {
+      turns.handOvers.schedule(addressOwner(socket), () => {
         if (socket.destroyed) return
-        for (const listener of serve) listener.call(server, socket)
+        for (const listener of nodeListeners) listener.call(server, socket)
         process.nextTick(() => socket.resume())
       })
     },
@@ -147,65 +147,70 @@ export function openFront(
   server.keepAliveTimeout = limits.keepAlive
   server.removeAllListeners('connection')
   server.on('connection', (socket: Socket) => {
-    if (addresses.acceptConnection(socket)) connections.add(new Connection(socket, house))
+    if (addresses.acceptConnection(socket)) connections.add(new ServerConnection(socket, context))
     else {
       socket.on('error', () => {})
-      turns.turnedAway.take(ownerOf(socket), () => turnAway(socket))
+      turns.rejections.schedule(addressOwner(socket), () => rejectConnection(socket))
     }
   })
   // The request is on its way already: closed at once, the connection would be reset, and the
   // answer lost with it.
-  const turnAway = (socket: Socket): void => {
+  const rejectConnection = (socket: Socket): void => {
     if (socket.destroyed) return
-    throwAway(socket, socket.remoteAddress ?? '', Infinity, () => {})
-    socket.end(refusal(...TOO_MANY))
-    setTimeout(() => socket.destroy(), TURN_AWAY_MS).unref()
+    discardSlowly(socket, socket.remoteAddress ?? '', Infinity, () => {})
+    socket.end(errorResponse(...TOO_MANY_CONNECTIONS))
+    setTimeout(() => socket.destroy(), REJECTION_LINGER_MS).unref()
   }
-  const answering = new WeakMap<Socket, ServerResponse>()
-  const note = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
-    void answering.set(incoming.socket, outgoing)
+  const responses = new WeakMap<Socket, ServerResponse>()
+  const rememberResponse = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
+    void responses.set(incoming.socket, outgoing)
   server
-    .prependListener('request', note)
-    .prependListener('checkContinue', note)
-    .prependListener('checkExpectation', note)
-  const isAnswered = (socket: Socket): boolean => {
-    const answer = answering.get(socket)
+    .prependListener('request', rememberResponse)
+    .prependListener('checkContinue', rememberResponse)
+    .prependListener('checkExpectation', rememberResponse)
+  const isResponding = (socket: Socket): boolean => {
+    const answer = responses.get(socket)
     return answer?.headersSent === true && !answer.writableFinished
   }
-  const refuse = (socket: Socket, code: Refusal, message: string): void => {
+  const sendError = (socket: Socket, code: ErrorCode, message: string): void => {
     // In the middle of an answer nothing else may be said.
-    if (socket.destroyed || !socket.writable || isAnswered(socket)) return void socket.destroy()
-    socket.end(refusal(code, message), () => socket.destroy())
+    if (socket.destroyed || !socket.writable || isResponding(socket)) return void socket.destroy()
+    socket.end(errorResponse(code, message), () => socket.destroy())
   }
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
-    const request = answering.get(socket)?.req
-    const isCutOff =
+    const request = responses.get(socket)?.req
+    const isTruncatedUpload =
       error.code === 'HPE_INVALID_EOF_STATE' && request?.complete === false && isForm(request)
-    refuse(socket, ...(isCutOff ? CUT_OFF : (NODES_ERRORS[error.code ?? ''] ?? NO_REQUEST)))
+    sendError(
+      socket,
+      ...(isTruncatedUpload
+        ? TRUNCATED_UPLOAD
+        : (NODE_CLIENT_ERRORS[error.code ?? ''] ?? NOT_HTTP)),
+    )
   })
   // Without a listener Node's server says nothing at all; with one it leaves the socket, and its
   // errors, to us.
   server.on('connect', (_: IncomingMessage, socket: Socket) => {
     socket.on('error', () => {}).resume()
-    refuse(socket, 'method_not_allowed', 'This server opens no tunnels.')
+    sendError(socket, 'method_not_allowed', 'This server opens no tunnels.')
   })
   const timer = setInterval(
     () => {
       const at = performance.now()
-      for (const connection of connections) connection.check(at)
+      for (const connection of connections) connection.checkTimeout(at)
     },
-    Math.min(LOOK_MS, limits.head / 2, limits.keepAlive / 2),
+    Math.min(TIMEOUT_CHECK_MS, limits.head / 2, limits.keepAlive / 2),
   ).unref()
   server.on('close', () => clearInterval(timer))
 
   return {
-    retire() {
+    closeWhenIdle() {
       closing = true
-      for (const connection of connections) connection.retire()
+      for (const connection of connections) connection.closeWhenIdle()
     },
-    cut() {
-      for (const connection of connections) connection.cut()
-      for (const socket of handedOver) if (isAnswered(socket)) socket.resetAndDestroy()
+    destroyBusy() {
+      for (const connection of connections) connection.destroy()
+      for (const socket of handedOver) if (isResponding(socket)) socket.resetAndDestroy()
     },
   }
 }
@@ -214,23 +219,26 @@ export function openFront(
  * Before its request is read, a connection is that of its address: one that opens many waits for
  * itself.
  */
-function ownerOf({ remoteAddress = '' }: Socket) {
+function addressOwner({ remoteAddress = '' }: Socket) {
   const address = networkOf(remoteAddress)
   return { account_id: address, key_id: address }
 }
 
-type Refusal = RefusalCode | 'method_not_allowed' | 'invalid_file'
+type ErrorCode = ConnectionErrorCode | 'method_not_allowed' | 'invalid_file'
 
 /** What was sent in place of a request, and of the rest of an upload. */
-const NO_REQUEST = ['malformed_request', 'What was sent is not an HTTP/1.1 request.'] as const
-const CUT_OFF = ['invalid_file', 'The upload ends before its last byte. Send it again.'] as const
+const NOT_HTTP = ['malformed_request', 'What was sent is not an HTTP/1.1 request.'] as const
+const TRUNCATED_UPLOAD = [
+  'invalid_file',
+  'The upload ends before its last byte. Send it again.',
+] as const
 
 function isForm({ headers }: IncomingMessage): boolean {
   return /^multipart\/form-data\b/i.test(headers['content-type'] ?? '')
 }
 
 /** TABLE of what Node's reader complains of, in our words. */
-const NODES_ERRORS: Readonly<Record<string, readonly [Refusal, string]>> = {
+const NODE_CLIENT_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers of the request are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The head of the request took too long.'],
 }

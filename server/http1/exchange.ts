@@ -10,11 +10,11 @@ export interface BodySink {
   /** The body is complete. */
   onEnd(trailers: RawHeaders): void
   /** The caller has left in the middle of it. */
-  onGone(): void
+  onAborted(): void
 }
 
 /** The body of a request. It waits, also in the caller's system, until somebody reads it. */
-export interface CallerBody {
+export interface RequestBody {
   /** How many bytes were announced; null for a body in chunks. */
   readonly length: number | null
   /**
@@ -26,40 +26,40 @@ export interface CallerBody {
 }
 
 /** Who is told about the answer's fate. */
-export interface AnswerWatcher {
+export interface ResponseListener {
   /** More can be written. */
   onDrain(): void
   /** The system has taken the whole answer. */
-  onTaken(): void
+  onFinish(): void
   /** The caller has left before that. */
-  onGone(): void
+  onClose(): void
 }
 
 /**
  * One request. An answer is a head, any number of pieces and an end; they go out with the next
  * `flush`, together.
  */
-export interface Caller {
+export interface HttpExchange {
   readonly method: string
   /** As it was sent: path and query. */
   readonly target: string
   readonly headers: readonly string[]
   /** Null where the request has none. */
-  readonly body: CallerBody | null
+  readonly body: RequestBody | null
   /** The caller has left: nothing that is written arrives. */
-  readonly gone: boolean
+  readonly closed: boolean
   /** An answer has begun. */
-  readonly answered: boolean
-  watch(watcher: AnswerWatcher): void
+  readonly headersSent: boolean
+  watch(watcher: ResponseListener): void
   /** Asks for the body where the caller waits to be asked (`Expect: 100-continue`). */
-  proceed(): void
+  writeContinue(): void
   /** An interim answer (1xx); dropped where the caller could not read it. */
-  interim(status: number, reason: string, headers: RawHeaders): void
+  writeInterim(status: number, reason: string, headers: RawHeaders): void
   /**
    * The head of the answer. Framing is added: `Content-Length` where the headers have it, else
    * chunks.
    */
-  head(status: number, reason: string, headers: RawHeaders): void
+  writeHead(status: number, reason: string, headers: RawHeaders): void
   /** Bytes of the answer's body; they are copied. */
   write(bytes: Buffer): void
   /** The answer is complete. */
@@ -67,5 +67,5 @@ export interface Caller {
   /** Sends what has been said so far. False: wait for `onDrain` before saying more. */
   flush(): boolean
   /** Ends the connection so that nobody takes the answer for complete. */
-  breakOff(): void
+  reset(): void
 }

@@ -1,59 +1,59 @@
 // A caller behind which another one stands: the base of what holds an answer back, or looks at it,
 // before the caller sees it.
-import type { AnswerWatcher, Caller } from './exchange.ts'
+import type { ResponseListener, HttpExchange } from './exchange.ts'
 import type { RawHeaders } from './header-fields.ts'
 
 /**
  * Hands everything on as it is; whoever extends it takes over what it needs. It lives as long as
  * the request.
  */
-export class ForwardingCaller implements Caller {
-  protected readonly caller: Caller
+export class ForwardingExchange implements HttpExchange {
+  protected readonly exchange: HttpExchange
 
-  constructor(caller: Caller) {
-    this.caller = caller
+  constructor(caller: HttpExchange) {
+    this.exchange = caller
   }
 
   get method(): string {
-    return this.caller.method
+    return this.exchange.method
   }
   get target(): string {
-    return this.caller.target
+    return this.exchange.target
   }
   get headers(): readonly string[] {
-    return this.caller.headers
+    return this.exchange.headers
   }
-  get body(): Caller['body'] {
-    return this.caller.body
+  get body(): HttpExchange['body'] {
+    return this.exchange.body
   }
-  get gone(): boolean {
-    return this.caller.gone
+  get closed(): boolean {
+    return this.exchange.closed
   }
-  get answered(): boolean {
-    return this.caller.answered
+  get headersSent(): boolean {
+    return this.exchange.headersSent
   }
-  watch(watcher: AnswerWatcher): void {
-    this.caller.watch(watcher)
+  watch(watcher: ResponseListener): void {
+    this.exchange.watch(watcher)
   }
-  proceed(): void {
-    this.caller.proceed()
+  writeContinue(): void {
+    this.exchange.writeContinue()
   }
-  interim(status: number, reason: string, headers: RawHeaders): void {
-    this.caller.interim(status, reason, headers)
+  writeInterim(status: number, reason: string, headers: RawHeaders): void {
+    this.exchange.writeInterim(status, reason, headers)
   }
-  head(status: number, reason: string, headers: RawHeaders): void {
-    this.caller.head(status, reason, headers)
+  writeHead(status: number, reason: string, headers: RawHeaders): void {
+    this.exchange.writeHead(status, reason, headers)
   }
   write(bytes: Buffer): void {
-    this.caller.write(bytes)
+    this.exchange.write(bytes)
   }
   end(trailers?: RawHeaders): void {
-    this.caller.end(trailers)
+    this.exchange.end(trailers)
   }
   flush(): boolean {
-    return this.caller.flush()
+    return this.exchange.flush()
   }
-  breakOff(): void {
-    this.caller.breakOff()
+  reset(): void {
+    this.exchange.reset()
   }
 }

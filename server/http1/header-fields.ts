@@ -12,7 +12,7 @@ export const NO_BYTES = Buffer.alloc(0)
 
 const [CR, LF, COLON, ZERO] = [13, 10, 58, 48]
 /** Every number of so many digits is exact. */
-const MOST_DIGITS = 15
+const MAX_DIGITS = 15
 
 /** What a character may stand in: 1 a field name (RFC 9110 token), 2 a field value or reason. */
 const CHARACTERS = new Uint8Array(256)
@@ -26,7 +26,7 @@ for (let code = 0; code < 256; code++) {
  * them. One pass over the characters, because this runs twice for every request. Null where a line
  * is none: folded lines, bare CR or LF and other control characters are no fields.
  */
-export function readFields(text: string, at: number): RawHeaders | null {
+export function parseFields(text: string, at: number): RawHeaders | null {
   const headers: RawHeaders = []
   while (at < text.length) {
     const from = at
@@ -36,7 +36,7 @@ export function readFields(text: string, at: number): RawHeaders | null {
     const value = at + 1
     at = endOfLine(text, value)
     if (at < 0) return null
-    headers.push(name, trimmed(text, value, at))
+    headers.push(name, trimBlanks(text, value, at))
     at += 2
   }
   return headers
@@ -65,7 +65,7 @@ export function hasBareLineFeed(bytes: Buffer, from = 0): boolean {
 
 /** The number that a text of 1 to 15 digits is, and nothing else; null for any other text. */
 export function digits(text: string, from = 0, to = text.length): number | null {
-  if (to === from || to - from > MOST_DIGITS) return null
+  if (to === from || to - from > MAX_DIGITS) return null
   let number = 0
   for (let at = from; at < to; at++) {
     const digit = text.charCodeAt(at) - ZERO
@@ -133,7 +133,7 @@ export function fieldLines(headers: readonly string[], left?: string): string {
 }
 
 /** Without the spaces and tabs around it. */
-function trimmed(text: string, from: number, to: number): string {
+function trimBlanks(text: string, from: number, to: number): string {
   while (from < to && isBlank(text.charCodeAt(from))) from++
   while (to > from && isBlank(text.charCodeAt(to - 1))) to--
   return text.slice(from, to)

@@ -3,29 +3,33 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { BlockList, isIP, isIPv6, type AddressInfo } from 'node:net'
 import { Problem, SetupError, codeOf } from '../common/errors.ts'
-import type { Caller } from './exchange.ts'
-import { Addresses } from './address-limits.ts'
-import { TOO_MANY } from './server-connection.ts'
-import { openFront, frontTurns, type Front } from './connection-router.ts'
+import type { HttpExchange } from './exchange.ts'
+import { AddressLimiter } from './address-limits.ts'
+import { TOO_MANY_CONNECTIONS } from './server-connection.ts'
+import {
+  openConnectionRouter,
+  createRouterBudgets,
+  type ConnectionRouter,
+} from './connection-router.ts'
 import { newId } from '../common/ids.ts'
-import { linger } from './lingering-close.ts'
+import { lingeringClose } from './lingering-close.ts'
 import type { Log } from '../common/log.ts'
 
 /** Answers one request on Node's own objects. */
-export type RawHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void
+export type NodeRequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 
 /** The two ways in. */
-export interface Doors {
+export interface RequestListeners {
   /**
    * Takes every request that is for the proxy and begins a connection, or follows another one that
    * does; null where there is no proxy.
    */
-  readonly proxy: ((caller: Caller) => void) | null
+  readonly proxy: ((caller: HttpExchange) => void) | null
   /**
    * Takes all others, and whatever follows one on its connection; also what has no Host, or expects
    * what nobody knows, which Node itself would refuse without a word.
    */
-  readonly rest: RawHandler
+  readonly other: NodeRequestListener
 }
 
 export interface ListenOptions {
@@ -43,17 +47,17 @@ export interface ListenOptions {
   readonly clock: () => number
 }
 
-export interface Listening {
+export interface RunningServer {
   readonly port: number
   /** Where a person on this machine reaches it. */
   readonly url: string
   /** Connections that were turned away because there were too many from one address. */
-  turnedAway(): number
+  rejectedConnections(): number
   /**
    * Stops accepting, waits for requests under way at most `bound` milliseconds, then cuts what is
    * left.
    */
-  close(bound: number): Promise<void>
+  close(graceMs: number): Promise<void>
 }
 
 /** `localhost` means both: some programs try one family only. */
@@ -74,7 +78,7 @@ export function isLoopback(host: string): boolean {
  * What listens on all addresses of the machine is no address to go to; from the machine itself this
  * one is.
  */
-const EVERY_ADDRESS = new Set(['0.0.0.0', '::'])
+const WILDCARD_ADDRESSES = new Set(['0.0.0.0', '::'])
 
 /**
  * How long a connection may wait for its next request: longer than the 60 s for which balancers
@@ -94,25 +98,25 @@ const BACKLOG = 4096
  * (libuv 1.52), so with a single one a burst of callers stands in front of a busy server for as
  * many turns. Only Linux shares connections out to sockets of one port.
  */
-const SOCKETS = process.platform === 'linux' ? 8 : 1
+const SOCKETS_PER_PORT = process.platform === 'linux' ? 8 : 1
 
 /** Listens. @throws SetupError where that is not possible */
 export async function listen(
-  { proxy, rest }: Doors,
+  { proxy, other }: RequestListeners,
   { host, port, headersTimeout, maxConnections, trustProxy, log, clock }: ListenOptions,
-): Promise<Listening> {
+): Promise<RunningServer> {
   const servers: Server[] = []
-  const callers = new Addresses(maxConnections, trustProxy)
-  const bounded: RawHandler = (incoming, outgoing) => {
-    const leave = callers.acceptIncoming(incoming)
-    if (leave === null) return turnAway(incoming, outgoing, clock())
+  const addressLimiter = new AddressLimiter(maxConnections, trustProxy)
+  const limited: NodeRequestListener = (incoming, outgoing) => {
+    const leave = addressLimiter.acceptIncoming(incoming)
+    if (leave === null) return rejectRequest(incoming, outgoing, clock())
     if (leave !== undefined) outgoing.once('close', leave)
-    rest(incoming, outgoing)
+    other(incoming, outgoing)
   }
-  const fronts: Front[] = []
-  const turns = frontTurns()
+  const routers: ConnectionRouter[] = []
+  const turns = createRouterBudgets()
   const addresses = host === 'localhost' ? LOOPBACK : [host]
-  let taken = port
+  let boundPort = port
   const open = async (address: string): Promise<void> => {
     // A body may take longer than any fixed time (uploads, streams); each reader bounds its own
     // silence.
@@ -123,64 +127,67 @@ export async function listen(
         connectionsCheckingInterval: 1000,
         requireHostHeader: false,
       },
-      bounded,
+      limited,
     )
     // A caller may close its sending side behind its request (RFC 9112, section 9.6), and wait for
     // the answer.
     Object.assign(server, { httpAllowHalfOpen: true })
-    server.on('checkContinue', bounded).on('checkExpectation', bounded)
+    server.on('checkContinue', limited).on('checkExpectation', limited)
     if (proxy !== null)
-      fronts.push(
-        openFront(
+      routers.push(
+        openConnectionRouter(
           server,
           proxy,
           { head: headersTimeout, keepAlive: KEEP_ALIVE_MS },
           log,
           clock,
-          callers,
+          addressLimiter,
           turns,
         ),
       )
-    await bind(server, address, taken, SOCKETS > 1)
+    await bind(server, address, boundPort, SOCKETS_PER_PORT > 1)
     servers.push(server)
   }
   for (const address of addresses) {
     try {
-      taken = await freePort(address, taken)
-      for (let i = 0; i < SOCKETS; i++) await open(address)
+      boundPort = await freePort(address, boundPort)
+      for (let i = 0; i < SOCKETS_PER_PORT; i++) await open(address)
     } catch (error) {
       // A machine without IPv6 has no ::1, and needs none.
       if (servers.length > 0 && codeOf(error) !== 'EADDRINUSE') continue
       await Promise.all(servers.map(closeNow))
-      throw new SetupError(sentence(codeOf(error), host, taken), { cause: error })
+      throw new SetupError(bindErrorMessage(codeOf(error), host, boundPort), { cause: error })
     }
   }
-  const shown = EVERY_ADDRESS.has(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  const shown = WILDCARD_ADDRESSES.has(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return {
-    port: taken,
-    url: `http://${shown}:${taken}`,
-    turnedAway: () => callers.refused,
-    close: async (bound) => {
+    port: boundPort,
+    url: `http://${shown}:${boundPort}`,
+    rejectedConnections: () => addressLimiter.rejected,
+    close: async (graceMs) => {
       const closed = Promise.all(servers.map(stop))
-      for (const front of fronts) front.retire()
-      const last = setTimeout(() => {
-        for (const front of fronts) front.cut()
+      for (const front of routers) front.closeWhenIdle()
+      const destroyTimer = setTimeout(() => {
+        for (const front of routers) front.destroyBusy()
         for (const server of servers) server.closeAllConnections()
-      }, bound)
+      }, graceMs)
       // A connection that was busy when `close` looked becomes idle later, and would be kept alive.
-      const idle = setInterval(() => servers.forEach((server) => server.closeIdleConnections()), 50)
+      const idleTimer = setInterval(
+        () => servers.forEach((server) => server.closeIdleConnections()),
+        50,
+      )
       await closed
-      clearTimeout(last)
-      clearInterval(idle)
+      clearTimeout(destroyTimer)
+      clearInterval(idleTimer)
     },
   }
 }
 
 /** Answers a request of an address that has too many under way. */
-function turnAway(incoming: IncomingMessage, outgoing: ServerResponse, now: number): void {
+function rejectRequest(incoming: IncomingMessage, outgoing: ServerResponse, now: number): void {
   const id = newId('req', now)
-  const problem = new Problem(...TOO_MANY, { retryAfter: 1 })
-  const finish = linger(incoming, outgoing)
+  const problem = new Problem(...TOO_MANY_CONNECTIONS, { retryAfter: 1 })
+  const finish = lingeringClose(incoming, outgoing)
   outgoing
     .writeHead(problem.status, { ...problem.headers(), 'x-request-id': id })
     .end(JSON.stringify(problem.body(id)))
@@ -220,7 +227,7 @@ function closeNow(server: Server): Promise<void> {
   return stop(server)
 }
 
-function sentence(code: string | undefined, host: string, port: number): string {
+function bindErrorMessage(code: string | undefined, host: string, port: number): string {
   if (code === 'EADDRINUSE')
     return `Port ${port} on ${host} is in use. Stop what uses it, or set PORT to another one.`
   if (code === 'EACCES')

@@ -1,22 +1,22 @@
 // A request of Node's own server as a Caller: one that came on a connection which began with other
 // requests.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { linger } from './lingering-close.ts'
-import type { AnswerWatcher, BodySink, Caller, CallerBody } from './exchange.ts'
+import { lingeringClose } from './lingering-close.ts'
+import type { ResponseListener, BodySink, HttpExchange, RequestBody } from './exchange.ts'
 import { fieldLines, NO_BYTES, type RawHeaders } from './header-fields.ts'
 
-export class NodeCaller implements Caller, CallerBody {
+export class NodeExchange implements HttpExchange, RequestBody {
   readonly method: string
   readonly target: string
   readonly headers: readonly string[]
-  readonly body: CallerBody | null
+  readonly body: RequestBody | null
   readonly length: number | null
   readonly #incoming: IncomingMessage
   readonly #outgoing: ServerResponse
   readonly #expecting: boolean
   #sink: BodySink | null = null
-  #begun = false
-  #wholly = false
+  #readStarted = false
+  #complete = false
   #linger = (): void => {}
 
   constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
@@ -32,29 +32,29 @@ export class NodeCaller implements Caller, CallerBody {
     this.#expecting = incoming.headers.expect !== undefined
   }
 
-  get gone(): boolean {
+  get closed(): boolean {
     return this.#outgoing.destroyed
   }
 
-  get answered(): boolean {
+  get headersSent(): boolean {
     return this.#outgoing.headersSent
   }
 
   read(sink: BodySink | null): void {
     this.#sink = sink
     if (sink === null) return
-    if (!this.#begun) {
-      this.#begun = true
+    if (!this.#readStarted) {
+      this.#readStarted = true
       this.#incoming.on('data', (bytes: Buffer) => this.#sink?.onData(bytes))
       this.#incoming.on('end', () => {
-        this.#wholly = true
+        this.#complete = true
         this.#sink?.onEnd(this.#incoming.rawTrailers)
       })
       this.#incoming.on('close', () => {
-        if (!this.#wholly) this.#sink?.onGone()
+        if (!this.#complete) this.#sink?.onAborted()
       })
-      if (this.#incoming.destroyed) sink.onGone()
-    } else if (this.#wholly) sink.onEnd(this.#incoming.rawTrailers)
+      if (this.#incoming.destroyed) sink.onAborted()
+    } else if (this.#complete) sink.onEnd(this.#incoming.rawTrailers)
     this.#incoming.resume()
   }
 
@@ -66,23 +66,27 @@ export class NodeCaller implements Caller, CallerBody {
     this.#incoming.resume()
   }
 
-  watch(watcher: AnswerWatcher): void {
+  watch(watcher: ResponseListener): void {
     const outgoing = this.#outgoing
     outgoing.on('drain', () => watcher.onDrain())
-    outgoing.on('finish', () => watcher.onTaken())
+    outgoing.on('finish', () => watcher.onFinish())
     outgoing.on('close', () => {
-      if (!outgoing.writableFinished) watcher.onGone()
+      if (!outgoing.writableFinished) watcher.onClose()
     })
   }
 
-  proceed(): void {
+  writeContinue(): void {
     if (this.#expecting) this.#outgoing.writeContinue()
   }
 
-  interim(status: number, reason: string, headers: RawHeaders): void {
+  writeInterim(status: number, reason: string, headers: RawHeaders): void {
     // Written past the response object, which knows no other interim answers than its own; only
     // where it is this response's turn.
-    if (!this.answered && this.#outgoing.socket !== null && this.#incoming.httpVersionMinor > 0) {
+    if (
+      !this.headersSent &&
+      this.#outgoing.socket !== null &&
+      this.#incoming.httpVersionMinor > 0
+    ) {
       this.#outgoing.socket.write(
         `HTTP/1.1 ${status} ${reason}\r\n${fieldLines(headers)}\r\n`,
         'latin1',
@@ -90,10 +94,10 @@ export class NodeCaller implements Caller, CallerBody {
     }
   }
 
-  head(status: number, reason: string, headers: RawHeaders): void {
+  writeHead(status: number, reason: string, headers: RawHeaders): void {
     // The upstream's own Date passes; none is made up.
     this.#outgoing.sendDate = false
-    this.#linger = linger(this.#incoming, this.#outgoing)
+    this.#linger = lingeringClose(this.#incoming, this.#outgoing)
     this.#outgoing.writeHead(status, reason, headers)
   }
 
@@ -111,11 +115,11 @@ export class NodeCaller implements Caller, CallerBody {
 
   flush(): boolean {
     // Written with text, as by `flushHeaders`, the head would go out in UTF-8.
-    if (this.answered && !this.#outgoing.writableEnded) this.#outgoing.write(NO_BYTES)
+    if (this.headersSent && !this.#outgoing.writableEnded) this.#outgoing.write(NO_BYTES)
     return !this.#outgoing.writableNeedDrain
   }
 
-  breakOff(): void {
+  reset(): void {
     const outgoing = this.#outgoing
     // Nobody can take that for the end of the answer: without a length or chunks (HTTP/1.0), an
     // ordinary close would be one.
@@ -131,7 +135,7 @@ export class NodeCaller implements Caller, CallerBody {
  * What Node's server takes of a request though it must not be taken (RFC 9112, section 3.2; RFC
  * 9110, section 10.1.1); null where there is nothing.
  */
-export function faultOf({
+export function requestFault({
   headersDistinct: { host = [], expect = [] },
   httpVersionMinor,
 }: IncomingMessage): string | null {

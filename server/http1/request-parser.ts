@@ -1,15 +1,15 @@
 // Reads the requests of one HTTP/1.1 connection (RFC 9112), strictly: wherever two servers could
 // read different requests out of the same bytes, there is none.
-import { BodyReader, CALLERS_SIZE, FramingError } from './body-decoder.ts'
+import { BodyDecoder, STRICT_CHUNK_SIZE, FramingError } from './body-decoder.ts'
 import {
   digits,
   endOfLine,
   HEAD_END,
   NO_BYTES,
-  readFields,
+  parseFields,
   type RawHeaders,
 } from './header-fields.ts'
-import { Room } from './byte-buffer.ts'
+import { ByteBuffer } from './byte-buffer.ts'
 
 /** The head of a request. */
 export interface RequestHead {
@@ -23,7 +23,7 @@ export interface RequestHead {
   /** Whether the caller would send another request on this connection. */
   readonly keepAlive: boolean
   /** The caller waits for `100 Continue` before it sends the body. */
-  readonly expects: boolean
+  readonly expectsContinue: boolean
 }
 
 /** Bytes that are no request. `message` is a sentence for who sent them. */
@@ -41,15 +41,15 @@ const [CR, LF, A, Z, ZERO, NINE] = [13, 10, 65, 90, 48, 57]
 const MAX_HEAD_BYTES = 16 * 1024
 const MAX_FIELDS = 256
 /** Longer heads are not kept to be known again: there may be thousands of connections. */
-const LONGEST_KNOWN = 4 * 1024
+const MAX_CACHED_HEAD_BYTES = 4 * 1024
 
 const REQUEST_LINE = /^([A-Z]{1,16}) ([\x21-\x7e]+) HTTP\/1\.([01])$/
 
 /** A head up to the length of its body, and that length. */
-const LENGTH = /^(.*\r\ncontent-length:[ \t]*)(\d+)/is
+const UP_TO_LENGTH = /^(.*\r\ncontent-length:[ \t]*)(\d+)/is
 
 /** A head that has been read, to be known again. */
-interface Known {
+interface CachedHead {
   readonly head: RequestHead
   /**
    * Its bytes up to the digits of its length, and those behind them; where it has no length, all of
@@ -58,23 +58,23 @@ interface Known {
   readonly before: Buffer
   readonly after: Buffer
   /** Where the length stands in its headers; -1: nowhere. */
-  readonly length: number
+  readonly lengthIndex: number
 }
 
 /**
  * Give it bytes with `push`, then take what they make: heads with `head`, and behind each its body
  * with `piece` until `ended`.
  */
-export class RequestReader {
+export class RequestParser {
   #unread: Buffer = NO_BYTES
-  readonly #room = new Room(MAX_HEAD_BYTES)
+  readonly #buffer = new ByteBuffer(MAX_HEAD_BYTES)
   /** How many unread bytes have been searched for the end of a head. */
   #searched = 0
-  readonly #body = new BodyReader(CALLERS_SIZE)
-  #known: Known | null = null
+  readonly #body = new BodyDecoder(STRICT_CHUNK_SIZE)
+  #lastHead: CachedHead | null = null
 
   push(bytes: Buffer): void {
-    this.#unread = this.#unread.length === 0 ? bytes : this.#room.join(this.#unread, bytes)
+    this.#unread = this.#unread.length === 0 ? bytes : this.#buffer.append(this.#unread, bytes)
   }
 
   /** The bytes that nobody has taken yet. */
@@ -93,8 +93,8 @@ export class RequestReader {
   }
 
   /** The next request's head, or null as long as it is not complete. @throws RequestError */
-  head(): RequestHead | null {
-    const head = this.#headAgain() ?? this.#newHead()
+  nextHead(): RequestHead | null {
+    const head = this.#repeatedHead() ?? this.#parsedHead()
     if (head !== null) this.#body.begin(head.framing ?? 0)
     return head
   }
@@ -103,27 +103,28 @@ export class RequestReader {
    * The next head where it is the last one again, save for the length of its body: that is what
    * callers send on one connection.
    */
-  #headAgain(): RequestHead | null {
+  #repeatedHead(): RequestHead | null {
     const bytes = this.#unread
-    if (this.#known === null || !standsAt(bytes, 0, this.#known.before)) return null
-    const { head, before, after, length } = this.#known
+    if (this.#lastHead === null || !matchesAt(bytes, 0, this.#lastHead.before)) return null
+    const { head, before, after, lengthIndex } = this.#lastHead
     let end = before.length
-    if (length >= 0) while (end < bytes.length && bytes[end]! >= ZERO && bytes[end]! <= NINE) end++
-    if (!standsAt(bytes, end, after)) return null
-    if (length < 0) {
-      this.#skip(end)
+    if (lengthIndex >= 0)
+      while (end < bytes.length && bytes[end]! >= ZERO && bytes[end]! <= NINE) end++
+    if (!matchesAt(bytes, end, after)) return null
+    if (lengthIndex < 0) {
+      this.#consume(end)
       return head
     }
     const value = bytes.toString('latin1', before.length, end)
     const framing = digits(value)
     if (framing === null) return null
-    this.#skip(end + after.length)
-    return value === head.headers[length]
+    this.#consume(end + after.length)
+    return value === head.headers[lengthIndex]
       ? head
-      : { ...head, framing, headers: head.headers.with(length, value) }
+      : { ...head, framing, headers: head.headers.with(lengthIndex, value) }
   }
 
-  #newHead(): RequestHead | null {
+  #parsedHead(): RequestHead | null {
     const from = Math.max(0, this.#searched - HEAD_END.length + 1)
     const at = this.#unread.indexOf(HEAD_END, from)
     if (at > MAX_HEAD_BYTES || (at < 0 && this.#unread.length > MAX_HEAD_BYTES))
@@ -133,25 +134,26 @@ export class RequestReader {
       )
     if (at < 0) {
       // A head with other line ends would never end.
-      if (hasBareLine(this.#unread, from)) throw malformed('The lines of a request end with CRLF.')
+      if (hasBareLineEnd(this.#unread, from))
+        throw malformed('The lines of a request end with CRLF.')
       this.#searched = this.#unread.length
       return null
     }
     const text = this.#unread.toString('latin1', 0, at)
-    const head = readHead(text)
-    this.#skip(at + HEAD_END.length)
-    this.#known = at > LONGEST_KNOWN ? null : known(text, head)
+    const head = parseHead(text)
+    this.#consume(at + HEAD_END.length)
+    this.#lastHead = at > MAX_CACHED_HEAD_BYTES ? null : cacheHead(text, head)
     return head
   }
 
   /** The next bytes of the body, or null: it has ended, or more must come. @throws RequestError */
-  piece(): Buffer | null {
+  nextChunk(): Buffer | null {
     try {
       while (this.#unread.length > 0 && !this.#body.ended) {
-        const used = this.#body.takeSmall(this.#unread) || this.#body.take(this.#unread)
+        const used = this.#body.decodeSmallChunks(this.#unread) || this.#body.decode(this.#unread)
         if (used === 0) return null
-        this.#skip(used)
-        if (this.#body.piece !== null) return this.#body.piece
+        this.#consume(used)
+        if (this.#body.chunk !== null) return this.#body.chunk
       }
       return null
     } catch (error) {
@@ -164,23 +166,23 @@ export class RequestReader {
     }
   }
 
-  #skip(length: number): void {
+  #consume(length: number): void {
     this.#unread = length === this.#unread.length ? NO_BYTES : this.#unread.subarray(length)
     this.#searched = 0
     // A connection that rests keeps no more than its next head needs.
-    if (this.#unread.length === 0) this.#room.leave()
+    if (this.#unread.length === 0) this.#buffer.clear()
   }
 }
 
 /** What is kept of a head. @param text without the blank line that ends it */
-function known(text: string, head: RequestHead): Known {
+function cacheHead(text: string, head: RequestHead): CachedHead {
   // Not from Node's pool: a connection would keep a whole slab of it alive.
   const bytes = Buffer.allocUnsafeSlow(text.length + HEAD_END.length)
   bytes.write(text, 'latin1')
   bytes.set(HEAD_END, text.length)
-  const [line, before] = LENGTH.exec(text) ?? []
+  const [line, before] = UP_TO_LENGTH.exec(text) ?? []
   if (line === undefined || before === undefined)
-    return { head, before: bytes, after: NO_BYTES, length: -1 }
+    return { head, before: bytes, after: NO_BYTES, lengthIndex: -1 }
   const name = head.headers.findIndex(
     (field, i) => i % 2 === 0 && field.toLowerCase() === 'content-length',
   )
@@ -188,11 +190,11 @@ function known(text: string, head: RequestHead): Known {
     head,
     before: bytes.subarray(0, before.length),
     after: bytes.subarray(line.length),
-    length: name + 1,
+    lengthIndex: name + 1,
   }
 }
 
-function standsAt(bytes: Buffer, at: number, part: Buffer): boolean {
+function matchesAt(bytes: Buffer, at: number, part: Buffer): boolean {
   return (
     at + part.length <= bytes.length &&
     bytes.compare(part, 0, part.length, at, at + part.length) === 0
@@ -200,7 +202,7 @@ function standsAt(bytes: Buffer, at: number, part: Buffer): boolean {
 }
 
 /** @param from what stands before has been looked at */
-function hasBareLine(bytes: Buffer, from: number): boolean {
+function hasBareLineEnd(bytes: Buffer, from: number): boolean {
   const first = bytes.indexOf(LF)
   return (
     (first >= 0 && bytes[first - 1] !== CR) || bytes.indexOf('\n\n', Math.max(0, from - 1)) >= 0
@@ -208,34 +210,42 @@ function hasBareLine(bytes: Buffer, from: number): boolean {
 }
 
 /** @param text a head without the blank line that ends it */
-function readHead(text: string): RequestHead {
+function parseHead(text: string): RequestHead {
   const end = endOfLine(text, 0)
   const line = end < 0 ? null : REQUEST_LINE.exec(text.slice(0, end))
   if (line === null)
     throw malformed(
       'The first line of the request is not that of an HTTP/1.1 request: METHOD /path?query HTTP/1.1, with everything beyond ASCII percent-encoded.',
     )
-  const headers = readFields(text, end + 2)
+  const headers = parseFields(text, end + 2)
   if (headers === null) throw malformed('A header of the request is malformed.')
   if (headers.length > 2 * MAX_FIELDS)
     throw new RequestError('headers_too_large', `A request may have ${MAX_FIELDS} headers.`)
-  const { http10, framing, keepAlive, expects } = meaningOf(headers, line[3] === '0')
-  return { method: line[1]!, target: line[2]!, headers, http10, framing, keepAlive, expects }
+  const { http10, framing, keepAlive, expectsContinue } = interpretFields(headers, line[3] === '0')
+  return {
+    method: line[1]!,
+    target: line[2]!,
+    headers,
+    http10,
+    framing,
+    keepAlive,
+    expectsContinue,
+  }
 }
 
 /**
  * What the fields say about the connection and about where the body ends (RFC 9112, sections 6.3
  * and 9.3).
  */
-function meaningOf(
+function interpretFields(
   headers: RawHeaders,
   http10: boolean,
-): Pick<RequestHead, 'http10' | 'framing' | 'keepAlive' | 'expects'> {
+): Pick<RequestHead, 'http10' | 'framing' | 'keepAlive' | 'expectsContinue'> {
   let hosts = 0
   let length: string | null = null
   let coding: string | null = null
   let connection = ''
-  let expects = false
+  let expectsContinue = false
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!
     const value = headers[i + 1]!
@@ -248,7 +258,7 @@ function meaningOf(
         if (name.toLowerCase() !== 'expect') break
         if (value.toLowerCase() !== '100-continue')
           throw malformed('The request expects something other than 100-continue.')
-        expects = true
+        expectsContinue = true
         break
       case 10:
         if (name.toLowerCase() === 'connection') connection += `,${value.toLowerCase()}`
@@ -282,7 +292,7 @@ function meaningOf(
     http10,
     framing: coding === null ? counted : 'chunked',
     keepAlive,
-    expects: expects && !http10,
+    expectsContinue: expectsContinue && !http10,
   }
 }
 
@@ -290,19 +300,19 @@ function malformed(message: string): RequestError {
   return new RequestError('malformed_request', message)
 }
 
-const MOST_OF_A_METHOD = 16
+const MAX_METHOD_BYTES = 16
 const PATH = Buffer.from(' /proxy')
 /** What may stand behind the path: a query, a path below it, the version. */
-const BEHIND = new Set(Buffer.from('?/ '))
+const AFTER_PATH = new Set(Buffer.from('?/ '))
 
 /** Whether bytes begin a request for `/proxy`; null as long as they could. */
 export function beginsProxied(bytes: Buffer): boolean | null {
   let at = 0
-  while (at < bytes.length && at <= MOST_OF_A_METHOD && bytes[at]! >= A && bytes[at]! <= Z) at++
-  if (at === 0 || at > MOST_OF_A_METHOD) return false
+  while (at < bytes.length && at <= MAX_METHOD_BYTES && bytes[at]! >= A && bytes[at]! <= Z) at++
+  if (at === 0 || at > MAX_METHOD_BYTES) return false
   for (let i = 0; i < PATH.length; i++, at++) {
     if (at === bytes.length) return null
     if (bytes[at] !== PATH[i]) return false
   }
-  return at === bytes.length ? null : BEHIND.has(bytes[at]!)
+  return at === bytes.length ? null : AFTER_PATH.has(bytes[at]!)
 }

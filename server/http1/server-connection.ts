@@ -1,36 +1,36 @@
 // A caller's connection: one request after another until the caller or we have enough. Each is a
 // Call, and is over when its answer has been taken and its body has been read.
 import type { Socket } from 'node:net'
-import { AT_ONCE_BYTES, drain, throwAway, type Drained } from './slow-reads.ts'
-import { Call, type Line } from './server-exchange.ts'
-import type { Addresses, Leave } from './address-limits.ts'
-import type { Caller } from './exchange.ts'
-import type { LoopTurns } from './loop-turns.ts'
+import { FULL_SPEED_BYTES, slowReads, discardSlowly, type SlowReader } from './slow-reads.ts'
+import { ServerExchange, type ConnectionHandle } from './server-exchange.ts'
+import type { AddressLimiter, ReleaseSlot } from './address-limits.ts'
+import type { HttpExchange } from './exchange.ts'
+import type { TurnBudget } from './turn-budget.ts'
 import { countRead } from './read-memory.ts'
-import { beginsProxied, RequestError, RequestReader, type RequestHead } from './request-parser.ts'
+import { beginsProxied, RequestError, RequestParser, type RequestHead } from './request-parser.ts'
 
 /** What all connections of a server share. */
-export interface House {
+export interface ServerContext {
   /** Takes a request. */
-  handle(caller: Caller): void
+  handle(caller: HttpExchange): void
   /** Takes a connection whose next request is not for the proxy, with what has been read of it. */
   handOver(socket: Socket, unread: Buffer): void
   /** The bytes that answer what is no request. */
-  refusal(code: RefusalCode, message: string): Buffer
+  errorResponse(code: ConnectionErrorCode, message: string): Buffer
   /** A connection is gone, or is somebody else's now. */
-  left(connection: Connection): void
+  detached(connection: ServerConnection): void
   /** No connection gets another request. */
   readonly closing: boolean
-  readonly limits: CallerLimits
-  readonly addresses: Addresses
+  readonly limits: ConnectionTimeouts
+  readonly addresses: AddressLimiter
   /** Large pieces of bodies, as many as may be read in one turn of the event loop. */
-  readonly reads: LoopTurns
+  readonly bodyReads: TurnBudget
   /** The last lines of a head that lets its connection live. */
-  readonly keep: string
+  readonly keepAliveLines: string
 }
 
 /** In milliseconds. */
-export interface CallerLimits {
+export interface ConnectionTimeouts {
   /** How long a caller may take to send the head of a request. */
   readonly head: number
   /** How long a connection may wait for its next request. */
@@ -38,15 +38,15 @@ export interface CallerLimits {
 }
 
 /** What is refused on a connection before it is a request for anybody. */
-export type RefusalCode = RequestError['code'] | 'request_timeout' | 'too_many_connections'
+export type ConnectionErrorCode = RequestError['code'] | 'request_timeout' | 'too_many_connections'
 
-export const TOO_MANY = [
+export const TOO_MANY_CONNECTIONS = [
   'too_many_connections',
   'Too many requests from this address are under way. Try again in a moment.',
 ] as const
 
 /** How long the last bytes of an answer may wait for a caller that does not read. */
-const LAST_BYTES_MS = 300_000
+const FINISH_TIMEOUT_MS = 300_000
 /**
  * After an early answer (401, 413, 429, …) the rest of the request is read into nothing, slowly, so
  * that the caller gets to read the answer: closing at once would make its system throw the answer
@@ -58,49 +58,49 @@ const LINGER_BYTES = 64 * 1_048_576
  * A head that comes in more pieces is read slowly: each costs about as much as a whole request, and
  * thousands of callers can send theirs byte by byte.
  */
-const HEAD_PIECES = 4
+const MAX_HEAD_CHUNKS = 4
 /** Bytes that may wait for somebody to take them before the socket is paused. */
-const MOST_WAITING = 64 * 1024
+const MAX_UNREAD_BYTES = 64 * 1024
 
 /**
  * Where so many bytes have come at once, more wait in the system: of a fast upload Node reads up to
  * two megabytes in a turn of the loop.
  */
-const LARGE_BYTES = 32 * 1024
+const LARGE_READ_BYTES = 32 * 1024
 /** Whose turn it is to be read: bodies take theirs one after the other. */
-const BODIES = { account_id: '', key_id: '' }
+const BODY_READS_OWNER = { account_id: '', key_id: '' }
 
 /** What the connection waits for. */
-type Wait = 'head' | 'next' | 'call' | 'linger' | 'taking' | 'close'
+type ConnectionState = 'head' | 'next' | 'call' | 'linger' | 'taking' | 'close'
 
-export class Connection implements Line, Drained {
+export class ServerConnection implements ConnectionHandle, SlowReader {
   readonly socket: Socket
   readonly address: string
-  readonly reader = new RequestReader()
-  readonly #house: House
-  #call: Call | null = null
-  #advancing = false
+  readonly parser = new RequestParser()
+  readonly #context: ServerContext
+  #exchange: ServerExchange | null = null
+  #parsing = false
   #paused = false
   /** It waits for its turn to be read. */
-  #resting = false
+  #awaitingTurn = false
   #handedOver = false
-  #lingered = 0
+  #discardedBytes = 0
   /** Pieces of the head that have come without its end. */
-  #headPieces = 0
+  #headChunks = 0
   /** How many pieces of a refused body are read before it waits for its next turn. */
-  #pieces = 0
+  #readsLeft = 0
   /** Ends the count of the call where it is counted by its address. */
-  #leave: Leave | undefined
-  #wait: Wait = 'head'
+  #releaseSlot: ReleaseSlot | undefined
+  #state: ConnectionState = 'head'
   /** How long it may wait, in milliseconds; when that is over, which is set at the first look. */
-  #limit: number
+  #timeout: number
   #deadline = 0
 
-  constructor(socket: Socket, house: House) {
+  constructor(socket: Socket, house: ServerContext) {
     this.socket = socket
     this.address = socket.remoteAddress ?? ''
-    this.#house = house
-    this.#limit = house.limits.head
+    this.#context = house
+    this.#timeout = house.limits.head
     socket
       .on('data', this.#onData)
       .on('end', this.#onEnd)
@@ -109,113 +109,118 @@ export class Connection implements Line, Drained {
       .on('error', ignore)
   }
 
-  get keep(): string {
-    return this.#house.keep
+  get keepAliveLines(): string {
+    return this.#context.keepAliveLines
   }
 
-  get retiring(): boolean {
-    return this.#house.closing
+  get closing(): boolean {
+    return this.#context.closing
   }
 
   /** Looks whether it has waited too long. @param now monotonic milliseconds */
-  check(now: number): void {
-    if (this.#deadline === 0) this.#deadline = now + this.#limit
+  checkTimeout(now: number): void {
+    if (this.#deadline === 0) this.#deadline = now + this.#timeout
     else if (now >= this.#deadline) {
-      if (this.#wait === 'head' && this.reader.unread.length > 0)
-        this.#refuse('request_timeout', 'The head of the request took too long.')
+      if (this.#state === 'head' && this.parser.unread.length > 0)
+        this.#sendError('request_timeout', 'The head of the request took too long.')
       else this.socket.destroy()
     }
   }
 
   /** No more requests: an unused connection is closed, another one after its answer. */
-  retire(): void {
-    if (this.#call === null) this.#close()
+  closeWhenIdle(): void {
+    if (this.#exchange === null) this.#close()
   }
 
   /**
    * Ends it now. An answer that has not been said to its end is reset: to a caller of HTTP/1.0 an
    * ordinary close would be its end.
    */
-  cut(): void {
-    if (this.#call === null) this.socket.destroy()
+  destroy(): void {
+    if (this.#exchange === null) this.socket.destroy()
     else this.socket.resetAndDestroy()
   }
 
   resume(): void {
     if (!this.#paused) return
     this.#paused = false
-    if (!this.#resting) this.socket.resume()
+    if (!this.#awaitingTurn) this.socket.resume()
   }
 
   fail(error: unknown): void {
     if (!(error instanceof RequestError)) throw error
-    this.#refuse(error.code, error.message)
+    this.#sendError(error.code, error.message)
   }
 
   linger(bytes: number): void {
-    if (this.#wait !== 'linger') {
-      this.#lingered = 0
-      this.#pieces = 0
-      this.#waitFor('linger', LINGER_MS)
+    if (this.#state !== 'linger') {
+      this.#discardedBytes = 0
+      this.#readsLeft = 0
+      this.#setState('linger', LINGER_MS)
     }
-    this.#lingered += bytes
-    if (this.#lingered > LINGER_BYTES) this.socket.destroy()
+    this.#discardedBytes += bytes
+    if (this.#discardedBytes > LINGER_BYTES) this.socket.destroy()
   }
 
-  waitForTaking(): void {
-    this.#waitFor('taking', LAST_BYTES_MS)
+  awaitFinish(): void {
+    this.#setState('taking', FINISH_TIMEOUT_MS)
   }
 
-  next(keepAlive: boolean): void {
-    this.#call = null
-    this.#leave?.()
-    if (!keepAlive || this.#house.closing) return this.#close()
-    this.#waitFor('next', this.#house.limits.keepAlive)
+  exchangeDone(keepAlive: boolean): void {
+    this.#exchange = null
+    this.#releaseSlot?.()
+    if (!keepAlive || this.#context.closing) return this.#close()
+    this.#setState('next', this.#context.limits.keepAlive)
     this.resume()
-    this.#advance()
+    this.#parseRequests()
   }
 
   readonly #onData = (bytes: Buffer): void => {
     countRead(bytes.length)
-    this.reader.push(bytes)
-    if (this.#call === null) this.#advance()
-    else this.#call.more()
-    if (this.#wait === 'linger' && this.#lingered >= AT_ONCE_BYTES && --this.#pieces <= 0)
-      this.#slow()
-    else if (bytes.length >= LARGE_BYTES && this.#call !== null && !this.#resting) this.#rest()
+    this.parser.push(bytes)
+    if (this.#exchange === null) this.#parseRequests()
+    else this.#exchange.readBody()
+    if (
+      this.#state === 'linger' &&
+      this.#discardedBytes >= FULL_SPEED_BYTES &&
+      --this.#readsLeft <= 0
+    )
+      this.#throttle()
+    else if (bytes.length >= LARGE_READ_BYTES && this.#exchange !== null && !this.#awaitingTurn)
+      this.#yieldTurn()
     // Nobody takes them at the moment: the caller's system keeps the rest.
-    if (this.#paused || this.reader.unread.length < MOST_WAITING) return
+    if (this.#paused || this.parser.unread.length < MAX_UNREAD_BYTES) return
     this.#paused = true
     this.socket.pause()
   }
 
   /** Reads on what nobody wants, or what comes in too many pieces, when it is its turn. */
-  #slow(): void {
-    this.#resting = true
+  #throttle(): void {
+    this.#awaitingTurn = true
     this.socket.pause()
-    drain.wait(this)
+    slowReads.enqueue(this)
   }
 
-  readOn(pieces: number): void {
-    this.#pieces = pieces
-    this.#goOn()
+  resumeReading(pieces: number): void {
+    this.#readsLeft = pieces
+    this.#resumeSocket()
   }
 
-  #goOn(): void {
-    this.#resting = false
+  #resumeSocket(): void {
+    this.#awaitingTurn = false
     if (!this.#paused && !this.#handedOver) this.socket.resume()
   }
 
   /** Reads on when it is its turn, which may be now. */
-  #rest(): void {
+  #yieldTurn(): void {
     let isNow = true
-    this.#resting = true
-    this.#house.reads.take(BODIES, () => {
-      if (isNow) this.#resting = false
-      else this.#goOn()
+    this.#awaitingTurn = true
+    this.#context.bodyReads.schedule(BODY_READS_OWNER, () => {
+      if (isNow) this.#awaitingTurn = false
+      else this.#resumeSocket()
     })
     isNow = false
-    if (this.#resting) this.socket.pause()
+    if (this.#awaitingTurn) this.socket.pause()
   }
 
   /**
@@ -223,54 +228,54 @@ export class Connection implements Line, Drained {
    * cannot be told from it.
    */
   readonly #onEnd = (): void => {
-    if (this.#call?.ended === false) return void this.socket.destroy()
-    this.#call?.writeNow()
+    if (this.#exchange?.ended === false) return void this.socket.destroy()
+    this.#exchange?.writeNow()
     this.#close()
   }
 
   readonly #onClose = (): void => {
-    drain.leave(this)
-    this.#house.left(this)
-    this.#leave?.()
-    this.#call?.lose()
+    slowReads.remove(this)
+    this.#context.detached(this)
+    this.#releaseSlot?.()
+    this.#exchange?.abort()
   }
 
-  readonly #onDrain = (): void => this.#call?.drained()
+  readonly #onDrain = (): void => this.#exchange?.onDrain()
 
   /** Serves what has come, one request at a time. */
-  #advance(): void {
-    if (this.#advancing) return
-    this.#advancing = true
-    while (this.#call === null && this.reader.unread.length > 0 && this.#wait !== 'close') {
-      const ours = beginsProxied(this.reader.unread)
+  #parseRequests(): void {
+    if (this.#parsing) return
+    this.#parsing = true
+    while (this.#exchange === null && this.parser.unread.length > 0 && this.#state !== 'close') {
+      const ours = beginsProxied(this.parser.unread)
       if (ours === false) {
         this.#handOver()
         break
       }
       let head: RequestHead | null = null
       try {
-        if (ours) head = this.reader.head()
+        if (ours) head = this.parser.nextHead()
       } catch (error) {
         this.fail(error)
         break
       }
       if (head === null) {
-        if (this.#wait === 'next') this.#waitFor('head', this.#house.limits.head)
-        if (++this.#headPieces > HEAD_PIECES && !this.#resting) this.#slow()
+        if (this.#state === 'next') this.#setState('head', this.#context.limits.head)
+        if (++this.#headChunks > MAX_HEAD_CHUNKS && !this.#awaitingTurn) this.#throttle()
         break
       }
-      this.#headPieces = 0
-      const leave = this.#house.addresses.acceptRequest(head.headers)
+      this.#headChunks = 0
+      const leave = this.#context.addresses.acceptRequest(head.headers)
       if (leave === null) {
-        this.#refuse(...TOO_MANY)
+        this.#sendError(...TOO_MANY_CONNECTIONS)
         break
       }
-      this.#leave = leave
-      this.#waitFor('call', Infinity)
-      this.#call = new Call(this, head)
-      this.#house.handle(this.#call)
+      this.#releaseSlot = leave
+      this.#setState('call', Infinity)
+      this.#exchange = new ServerExchange(this, head)
+      this.#context.handle(this.#exchange)
     }
-    this.#advancing = false
+    this.#parsing = false
   }
 
   #handOver(): void {
@@ -282,17 +287,17 @@ export class Connection implements Line, Drained {
       .off('close', this.#onClose)
       .off('drain', this.#onDrain)
       .off('error', ignore)
-    this.#house.left(this)
-    this.#house.handOver(socket, this.reader.unread)
+    this.#context.detached(this)
+    this.#context.handOver(socket, this.parser.unread)
   }
 
-  #refuse(code: RefusalCode, message: string): void {
-    const call = this.#call
-    this.#call = null
-    call?.handToSocket()
-    call?.lose()
-    if (call?.answered) return void this.socket.destroy()
-    this.socket.write(this.#house.refusal(code, message))
+  #sendError(code: ConnectionErrorCode, message: string): void {
+    const call = this.#exchange
+    this.#exchange = null
+    call?.writePending()
+    call?.abort()
+    if (call?.headersSent) return void this.socket.destroy()
+    this.socket.write(this.#context.errorResponse(code, message))
     this.#close()
   }
 
@@ -301,17 +306,17 @@ export class Connection implements Line, Drained {
    * away.
    */
   #close(): void {
-    if (this.#wait === 'close') return
-    this.#waitFor('close', LINGER_MS)
+    if (this.#state === 'close') return
+    this.#setState('close', LINGER_MS)
     this.socket.off('data', this.#onData)
     this.#paused = false
-    throwAway(this.socket, this.address, LINGER_BYTES, () => this.socket.destroy())
+    discardSlowly(this.socket, this.address, LINGER_BYTES, () => this.socket.destroy())
     this.socket.end()
   }
 
-  #waitFor(what: Wait, limit: number): void {
-    this.#wait = what
-    this.#limit = limit
+  #setState(what: ConnectionState, limit: number): void {
+    this.#state = what
+    this.#timeout = limit
     this.#deadline = 0
   }
 }

@@ -1,18 +1,18 @@
 // One request that our own reader has read, and its answer.
 import type { Socket } from 'node:net'
-import { joinBurst, type Writer } from './write-batch.ts'
-import type { AnswerWatcher, BodySink, Caller, CallerBody } from './exchange.ts'
+import { scheduleFlush, type BatchWriter } from './write-batch.ts'
+import type { ResponseListener, BodySink, HttpExchange, RequestBody } from './exchange.ts'
 import { fieldLines, NO_BYTES, valueOf, type RawHeaders } from './header-fields.ts'
-import type { RequestHead, RequestReader } from './request-parser.ts'
+import type { RequestHead, RequestParser } from './request-parser.ts'
 
 /** The connection that a request came on. */
-export interface Line {
+export interface ConnectionHandle {
   readonly socket: Socket
-  readonly reader: RequestReader
+  readonly parser: RequestParser
   /** The last lines of a head that lets the connection live. */
-  readonly keep: string
+  readonly keepAliveLines: string
   /** No other request will be taken. */
-  readonly retiring: boolean
+  readonly closing: boolean
   /** Lets the socket go on after a pause. */
   resume(): void
   /** The body cannot be read any further. */
@@ -20,9 +20,9 @@ export interface Line {
   /** The answer has been said, and so many bytes of the request's rest were thrown away. */
   linger(bytes: number): void
   /** Answer and request have been said; the system has not taken all of the answer yet. */
-  waitForTaking(): void
+  awaitFinish(): void
   /** The request is over, and so is its answer. */
-  next(keepAlive: boolean): void
+  exchangeDone(keepAlive: boolean): void
 }
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
@@ -33,42 +33,42 @@ const LAST_CHUNK = Buffer.from('0\r\n\r\n')
  * So many bytes of an answer do not wait for the burst: a caller that does not read must be noticed
  * before there are more.
  */
-const MOST_WAITING = 64 * 1024
+const MAX_PENDING_BYTES = 64 * 1024
 
-export class Call implements Caller, CallerBody, Writer {
+export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
   readonly method: string
   readonly target: string
   readonly headers: readonly string[]
-  readonly body: CallerBody | null
+  readonly body: RequestBody | null
   readonly length: number | null
-  gone = false
-  answered = false
-  readonly #line: Line
+  closed = false
+  headersSent = false
+  readonly #connection: ConnectionHandle
   readonly #http10: boolean
   #keepAlive: boolean
-  #expecting: boolean
+  #expectsContinue: boolean
   // The body.
   #sink: BodySink | null = null
   #paused = false
-  #read: boolean
+  #bodyDone: boolean
   // The answer.
-  #watcher: AnswerWatcher | null = null
-  #head = ''
+  #listener: ResponseListener | null = null
+  #pendingHead = ''
   #framing: 'none' | 'counted' | 'chunked' | 'until-close' = 'none'
-  #pieces: Buffer[] = []
+  #pendingChunks: Buffer[] = []
   /** Bytes of the pieces. */
-  #waiting = 0
+  #pendingBytes = 0
   #ended = false
   /** The end has been handed to the socket; the system has taken it. */
-  #handed = false
-  #taken = false
-  #over = false
+  #endWritten = false
+  #finished = false
+  #done = false
 
   constructor(
-    line: Line,
-    { method, target, headers, http10, framing, keepAlive, expects }: RequestHead,
+    line: ConnectionHandle,
+    { method, target, headers, http10, framing, keepAlive, expectsContinue }: RequestHead,
   ) {
-    this.#line = line
+    this.#connection = line
     this.method = method
     this.target = target
     this.headers = headers
@@ -76,8 +76,8 @@ export class Call implements Caller, CallerBody, Writer {
     this.length = typeof framing === 'number' ? framing : null
     this.#http10 = http10
     this.#keepAlive = keepAlive
-    this.#expecting = expects && framing !== null
-    this.#read = framing === null
+    this.#expectsContinue = expectsContinue && framing !== null
+    this.#bodyDone = framing === null
   }
 
   /** Whether the answer has been said. */
@@ -88,7 +88,7 @@ export class Call implements Caller, CallerBody, Writer {
   read(sink: BodySink | null): void {
     this.#sink = sink
     this.#paused = false
-    this.more()
+    this.readBody()
   }
 
   pause(): void {
@@ -98,48 +98,48 @@ export class Call implements Caller, CallerBody, Writer {
   resume(): void {
     if (!this.#paused) return
     this.#paused = false
-    this.more()
+    this.readBody()
   }
 
   /**
    * Gives the sink what has come of the body; once the answer has been said the rest goes nowhere.
    */
-  more(): void {
-    const { reader } = this.#line
+  readBody(): void {
+    const { parser } = this.#connection
     try {
-      while (!this.#read && (this.#ended || (this.#sink !== null && !this.#paused))) {
-        const piece = reader.piece()
-        if (piece === null && !reader.ended) {
-          if (this.#ended) this.#line.linger(0)
-          return this.#line.resume()
+      while (!this.#bodyDone && (this.#ended || (this.#sink !== null && !this.#paused))) {
+        const piece = parser.nextChunk()
+        if (piece === null && !parser.ended) {
+          if (this.#ended) this.#connection.linger(0)
+          return this.#connection.resume()
         }
-        if (piece === null) this.#read = true
-        if (this.#ended) this.#line.linger(piece?.length ?? 0)
+        if (piece === null) this.#bodyDone = true
+        if (this.#ended) this.#connection.linger(piece?.length ?? 0)
         else if (piece !== null) this.#sink!.onData(piece)
-        else this.#sink!.onEnd(reader.trailers)
+        else this.#sink!.onEnd(parser.trailers)
       }
     } catch (error) {
-      return this.#line.fail(error)
+      return this.#connection.fail(error)
     }
-    if (this.#ended) this.#finish()
+    if (this.#ended) this.#maybeDone()
   }
 
-  watch(watcher: AnswerWatcher): void {
-    this.#watcher = watcher
+  watch(watcher: ResponseListener): void {
+    this.#listener = watcher
   }
 
-  proceed(): void {
-    if (this.#expecting && !this.gone) this.#line.socket.write(CONTINUE, 'latin1')
-    this.#expecting = false
+  writeContinue(): void {
+    if (this.#expectsContinue && !this.closed) this.#connection.socket.write(CONTINUE, 'latin1')
+    this.#expectsContinue = false
   }
 
-  interim(status: number, reason: string, headers: RawHeaders): void {
-    if (!this.#http10 && !this.answered)
-      this.#head += `HTTP/1.1 ${status} ${reason}\r\n${fieldLines(headers)}\r\n`
+  writeInterim(status: number, reason: string, headers: RawHeaders): void {
+    if (!this.#http10 && !this.headersSent)
+      this.#pendingHead += `HTTP/1.1 ${status} ${reason}\r\n${fieldLines(headers)}\r\n`
   }
 
-  head(status: number, reason: string, headers: RawHeaders): void {
-    this.answered = true
+  writeHead(status: number, reason: string, headers: RawHeaders): void {
+    this.headersSent = true
     const bodiless = this.method === 'HEAD' || status === 204 || status === 304
     this.#framing = bodiless
       ? 'none'
@@ -150,31 +150,33 @@ export class Call implements Caller, CallerBody, Writer {
           : 'chunked'
     // Whoever was never asked for its body may or may not send it: what comes next on this
     // connection would be anybody's guess.
-    if (this.#framing === 'until-close' || this.#expecting || this.#line.retiring)
+    if (this.#framing === 'until-close' || this.#expectsContinue || this.#connection.closing)
       this.#keepAlive = false
-    this.#head += `HTTP/1.1 ${status} ${reason}\r\n${fieldLines(headers)}`
-    if (this.#framing === 'chunked') this.#head += 'Transfer-Encoding: chunked\r\n'
-    this.#head += this.#keepAlive ? this.#line.keep : CLOSE
+    this.#pendingHead += `HTTP/1.1 ${status} ${reason}\r\n${fieldLines(headers)}`
+    if (this.#framing === 'chunked') this.#pendingHead += 'Transfer-Encoding: chunked\r\n'
+    this.#pendingHead += this.#keepAlive ? this.#connection.keepAliveLines : CLOSE
   }
 
   write(bytes: Buffer): void {
     if (this.#framing === 'none' || bytes.length === 0) return
     const open =
-      this.#framing === 'chunked' ? `${this.#head}${bytes.length.toString(16)}\r\n` : this.#head
+      this.#framing === 'chunked'
+        ? `${this.#pendingHead}${bytes.length.toString(16)}\r\n`
+        : this.#pendingHead
     const close = this.#framing === 'chunked' ? '\r\n' : ''
     const piece = Buffer.allocUnsafe(open.length + bytes.length + close.length)
     if (open !== '') piece.write(open, 0, 'latin1')
     bytes.copy(piece, open.length)
     if (close !== '') piece.write(close, open.length + bytes.length, 'latin1')
-    this.#head = ''
-    this.#pieces.push(piece)
-    this.#waiting += piece.length
+    this.#pendingHead = ''
+    this.#pendingChunks.push(piece)
+    this.#pendingBytes += piece.length
   }
 
   end(trailers: RawHeaders = []): void {
     if (this.#framing === 'chunked') {
-      this.#putHead()
-      this.#pieces.push(
+      this.#flushHead()
+      this.#pendingChunks.push(
         trailers.length === 0
           ? LAST_CHUNK
           : Buffer.from(`0\r\n${fieldLines(trailers)}\r\n`, 'latin1'),
@@ -182,26 +184,26 @@ export class Call implements Caller, CallerBody, Writer {
     }
     this.#ended = true
     this.#sink = null
-    if (this.#expecting) this.#read = true
+    if (this.#expectsContinue) this.#bodyDone = true
   }
 
   flush(): boolean {
-    if (this.gone) return true
-    if (this.#waiting >= MOST_WAITING) this.writeNow()
-    else joinBurst(this)
-    return !this.#line.socket.writableNeedDrain
+    if (this.closed) return true
+    if (this.#pendingBytes >= MAX_PENDING_BYTES) this.writeNow()
+    else scheduleFlush(this)
+    return !this.#connection.socket.writableNeedDrain
   }
 
   writeNow(): void {
-    if (this.gone) return
-    this.handToSocket()
-    if (!this.#ended || this.#handed) return
-    this.#handed = true
-    const { socket } = this.#line
-    if (socket.writableLength === 0) this.#onTaken()
+    if (this.closed) return
+    this.writePending()
+    if (!this.#ended || this.#endWritten) return
+    this.#endWritten = true
+    const { socket } = this.#connection
+    if (socket.writableLength === 0) this.#onFinish()
     else {
-      socket.write(NO_BYTES, () => this.#onTaken())
-      this.more()
+      socket.write(NO_BYTES, () => this.#onFinish())
+      this.readBody()
     }
   }
 
@@ -209,13 +211,13 @@ export class Call implements Caller, CallerBody, Writer {
    * Everything that has been said of the answer, and no more: what becomes of the request is
    * somebody else's.
    */
-  handToSocket(): void {
-    const { socket } = this.#line
-    this.#putHead()
-    const pieces = this.#pieces
+  writePending(): void {
+    const { socket } = this.#connection
+    this.#flushHead()
+    const pieces = this.#pendingChunks
     if (pieces.length === 0) return
-    this.#pieces = []
-    this.#waiting = 0
+    this.#pendingChunks = []
+    this.#pendingBytes = 0
     if (pieces.length === 1) socket.write(pieces[0]!)
     else {
       socket.cork()
@@ -224,48 +226,48 @@ export class Call implements Caller, CallerBody, Writer {
     }
   }
 
-  breakOff(): void {
-    if (this.gone) return
-    this.handToSocket()
-    const { socket } = this.#line
+  reset(): void {
+    if (this.closed) return
+    this.writePending()
+    const { socket } = this.#connection
     // Nobody can take that for the end of the answer: without a length or chunks (HTTP/1.0), an
     // ordinary close would be one.
     socket.resetAndDestroy()
   }
 
   /** The socket takes more again. */
-  drained(): void {
-    if (!this.#ended) this.#watcher?.onDrain()
+  onDrain(): void {
+    if (!this.#ended) this.#listener?.onDrain()
   }
 
   /** The caller has left. */
-  lose(): void {
-    if (this.gone) return
-    this.gone = true
-    const sink = this.#read ? null : this.#sink
+  abort(): void {
+    if (this.closed) return
+    this.closed = true
+    const sink = this.#bodyDone ? null : this.#sink
     this.#sink = null
-    this.#read = true
-    sink?.onGone()
-    if (!this.#taken) this.#watcher?.onGone()
+    this.#bodyDone = true
+    sink?.onAborted()
+    if (!this.#finished) this.#listener?.onClose()
   }
 
-  #putHead(): void {
-    if (this.#head === '') return
-    this.#pieces.push(Buffer.from(this.#head, 'latin1'))
-    this.#head = ''
+  #flushHead(): void {
+    if (this.#pendingHead === '') return
+    this.#pendingChunks.push(Buffer.from(this.#pendingHead, 'latin1'))
+    this.#pendingHead = ''
   }
 
-  #onTaken(): void {
-    if (this.gone || this.#taken) return
-    this.#taken = true
-    this.#watcher?.onTaken()
-    this.more()
+  #onFinish(): void {
+    if (this.closed || this.#finished) return
+    this.#finished = true
+    this.#listener?.onFinish()
+    this.readBody()
   }
 
-  #finish(): void {
-    if (this.gone || this.#over) return
-    if (!this.#taken) return this.#line.waitForTaking()
-    this.#over = true
-    this.#line.next(this.#keepAlive)
+  #maybeDone(): void {
+    if (this.closed || this.#done) return
+    if (!this.#finished) return this.#connection.awaitFinish()
+    this.#done = true
+    this.#connection.exchangeDone(this.#keepAlive)
   }
 }

@@ -7,36 +7,36 @@
  * Of each rest so many bytes are read at once. That is all of most; what is longer waits for its
  * turns.
  */
-export const AT_ONCE_BYTES = 128 * 1024
+export const FULL_SPEED_BYTES = 128 * 1024
 /**
  * Pieces of up to 64 KB that are read in a tick, of all rests together: 50 MB a second, for about 3
  * % of a processor.
  */
-const PIECES_A_TICK = 16
+const READS_PER_TICK = 16
 const TICK_MS = 20
 
 /** Somebody who reads a rest. */
-export interface Drained {
+export interface SlowReader {
   /** Whose rest it is; addresses take their turns one after the other. */
   readonly address: string
   /** Reads so many pieces more. */
-  readOn(pieces: number): void
+  resumeReading(pieces: number): void
 }
 
 /** The rests that wait, and the one timer of all. */
-class Drain {
+class SlowReadQueue {
   /** By address; the first is next. */
-  readonly #waiting = new Map<string, Set<Drained>>()
+  readonly #waiting = new Map<string, Set<SlowReader>>()
   #isTickPlanned = false
 
-  wait(one: Drained): void {
+  enqueue(one: SlowReader): void {
     const others = this.#waiting.get(one.address)
     if (others === undefined) this.#waiting.set(one.address, new Set([one]))
     else others.add(one)
     this.#planTick()
   }
 
-  leave(one: Drained): void {
+  remove(one: SlowReader): void {
     const others = this.#waiting.get(one.address)
     if (others?.delete(one) && others.size === 0) this.#waiting.delete(one.address)
   }
@@ -50,14 +50,14 @@ class Drain {
       for (const those of this.#waiting.values()) waiting += those.size
       // One alone gets all of it: a caller that sends everything before it reads is through in
       // time.
-      const turns = Math.min(waiting, PIECES_A_TICK)
-      const share = Math.floor(PIECES_A_TICK / turns)
-      for (let i = 0; i < turns; i++) this.#takeNext()?.readOn(share)
+      const turns = Math.min(waiting, READS_PER_TICK)
+      const share = Math.floor(READS_PER_TICK / turns)
+      for (let i = 0; i < turns; i++) this.#takeNext()?.resumeReading(share)
       if (this.#waiting.size > 0) this.#planTick()
     }, TICK_MS)
   }
 
-  #takeNext(): Drained | undefined {
+  #takeNext(): SlowReader | undefined {
     for (const [address, those] of this.#waiting) {
       const [one] = those
       if (one === undefined) return undefined
@@ -71,7 +71,7 @@ class Drain {
 }
 
 /** Of the whole process: what is left for those who are refused does not grow with its sockets. */
-export const drain = new Drain()
+export const slowReads = new SlowReadQueue()
 
 /** A socket, or a request of Node's server. */
 interface Source {
@@ -85,7 +85,7 @@ interface Source {
  * Reads a source into nothing, slowly, until it is closed. @param onTooMuch called when more than
  * `most` bytes have come
  */
-export function throwAway(
+export function discardSlowly(
   source: Source,
   address: string,
   most: number,
@@ -93,18 +93,18 @@ export function throwAway(
 ): void {
   let read = 0
   let pieces = 0
-  const readOn = (more: number): void => {
+  const resumeReading = (more: number): void => {
     pieces = more
     source.resume()
   }
-  const one: Drained = { address, readOn }
+  const one: SlowReader = { address, resumeReading }
   source.on('data', ({ length }) => {
     read += length
     if (read > most) return onTooMuch()
-    if (read < AT_ONCE_BYTES || --pieces > 0) return
+    if (read < FULL_SPEED_BYTES || --pieces > 0) return
     source.pause()
-    drain.wait(one)
+    slowReads.enqueue(one)
   })
-  source.once('close', () => drain.leave(one))
+  source.once('close', () => slowReads.remove(one))
   source.resume()
 }

@@ -3,7 +3,7 @@
 // one wake whoever reads them one by one, answers that leave together wake it once.
 
 /** Who has something to write. Whoever joins twice is asked twice. */
-export interface Writer {
+export interface BatchWriter {
   writeNow(): void
 }
 
@@ -11,18 +11,18 @@ export interface Writer {
  * Writers of one callback. A thousand streams with an event at the same time take more than 10 ms:
  * other callbacks run between the groups.
  */
-const GROUP = 16
+const MAX_BATCH = 16
 
-let group: Writer[] = []
+let batch: BatchWriter[] = []
 
 /** Lets a writer write when this turn of the event loop is over, right after the others. */
-export function joinBurst(writer: Writer): void {
-  if (group.length === GROUP) group = []
-  if (group.push(writer) === 1) setImmediate(writeAll, group)
+export function scheduleFlush(writer: BatchWriter): void {
+  if (batch.length === MAX_BATCH) batch = []
+  if (batch.push(writer) === 1) setImmediate(flushBatch, batch)
 }
 
-function writeAll(writers: readonly Writer[]): void {
+function flushBatch(writers: readonly BatchWriter[]): void {
   // Who joins from here on writes in the next turn.
-  group = []
+  batch = []
   for (const writer of writers) writer.writeNow()
 }

@@ -26,7 +26,7 @@ export interface Remaining {
 
 /** Who may leave before the verdict. */
 export interface CallerState {
-  readonly gone: boolean
+  readonly closed: boolean
 }
 
 export type Admission =
@@ -97,7 +97,7 @@ const MAX_UNSETTLED = 100_000
 /** Settlements of one batch at most. */
 const MAX_BATCH = 2_000
 
-const NEVER_LEAVES: CallerState = { gone: false }
+const NEVER_LEAVES: CallerState = { closed: false }
 
 /** A request that waits for its verdict. */
 export interface PendingAdmission {

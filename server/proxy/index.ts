@@ -2,7 +2,7 @@
 import { originOf } from '../common/client-info.ts'
 import type { Clock } from '../common/clock.ts'
 import type { Config } from '../config/settings.ts'
-import type { Caller } from '../http1/exchange.ts'
+import type { HttpExchange } from '../http1/exchange.ts'
 import { valueOf } from '../http1/header-fields.ts'
 import { openKeyCache, type KeyCache } from '../keys/cache.ts'
 import { openLedger } from '../ledger/ledger.ts'
@@ -18,11 +18,11 @@ import { openProviders } from './open-providers.ts'
 import type { CustomProvider } from './providers/provider.ts'
 import type { InvalidProvider, ProviderTable } from './providers/table.ts'
 import { probe, type Probe } from './credentials/probe.ts'
-import { createSender } from '../http1/client/client.ts'
+import { createHttpClient } from '../http1/client/client.ts'
 import { createWays } from './target/route-cache.ts'
 
 export interface Proxy extends AsyncDisposable {
-  handle(caller: Caller): void
+  handle(caller: HttpExchange): void
   /** What is in use of what all requests share. */
   readonly shares: ProxyHandler['shares']
   /** Whether the ledger cannot be written for now. */
@@ -98,13 +98,13 @@ export async function openProxy(
       log.error('Keys cannot be read; those that are known go on working.', error),
     ),
   )
-  const sender = createSender(
+  const sender = createHttpClient(
     {
       connect: settings.connectTimeout,
       firstByte: settings.firstByteTimeout,
       idle: settings.idleTimeout,
       keepAlive: settings.keepAlive,
-      idlePerDial: 256,
+      maxIdlePerDestination: 256,
     },
     () => clock.mono(),
   )

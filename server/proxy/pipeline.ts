@@ -1,6 +1,6 @@
 // A request's way through the proxy: the nine steps of the contract, in their order.
 import { hash } from 'node:crypto'
-import type { Caller } from '../http1/exchange.ts'
+import type { HttpExchange } from '../http1/exchange.ts'
 import { onlyValueOf, valueOf } from '../http1/header-fields.ts'
 import { newId } from '../common/ids.ts'
 import { authenticate } from '../keys/authenticate.ts'
@@ -32,13 +32,13 @@ import { relay } from './forward/relay.ts'
 import { Shares, type SharesLimits } from './shares/request-shares.ts'
 import { namedTarget } from './target/parse-target.ts'
 import { answerPreflight, busy, logLine, refuse, Refused, type Trip } from './request-context.ts'
-import type { Outgoing, Sender } from '../http1/client/client.ts'
+import type { OutboundRequest, HttpClient } from '../http1/client/client.ts'
 import type { Ways } from './target/route-cache.ts'
 
 export interface ProxyParts extends PassageParts {
   keys: KeyCache
   ways: Ways
-  sender: Sender
+  sender: HttpClient
   inspections: InspectionQueue
   refusals: RefusalLog
   log: Log
@@ -47,7 +47,7 @@ export interface ProxyParts extends PassageParts {
 
 export interface ProxyHandler {
   /** The handler of `/proxy`. */
-  handle(caller: Caller): void
+  handle(caller: HttpExchange): void
   /** What is in use of what all requests share. */
   readonly shares: Pick<Shares, 'open' | 'held' | 'dropped'>
 }
@@ -56,7 +56,7 @@ const METHOD_SET: ReadonlySet<string> = new Set(METHODS)
 
 export function createProxy(parts: ProxyParts): ProxyHandler {
   const shares = new Shares(parts.limits)
-  const handle = (caller: Caller): void => {
+  const handle = (caller: HttpExchange): void => {
     const trip: Trip = {
       caller,
       id: newId('req', parts.clock.now()),
@@ -217,8 +217,8 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   )
   const passing = requestHeaders(headers, provider, match.endpoint)
   const up = models === null ? passing : askingForAll(passing)
-  const outgoing: Outgoing = {
-    dial: (route.dial ??= ways.dialFor(named)),
+  const outgoing: OutboundRequest = {
+    destination: (route.dial ??= ways.dialFor(named)),
     method,
     path: pathAndQuery,
     headers: withCredential(
@@ -228,7 +228,7 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
     ),
     body: inspected.body,
     owner: asking,
-    letGo:
+    onBodyReleased:
       inspected.body !== null && inspected.body.held.length > 0
         ? () => trip.place!.release()
         : null,
@@ -317,7 +317,7 @@ const PATIENT_BYTES = 16 * 1024
 const MAX_PATIENCE_MS = 24
 
 /** How long a request may wait for company on its way to the ledger. */
-function patienceOf(body: Outgoing['body'], { open }: Shares): number {
+function patienceOf(body: OutboundRequest['body'], { open }: Shares): number {
   return open === 1
     ? 0
     : Math.min(PATIENCE_MS + (body?.length ?? 0) / PATIENT_BYTES, MAX_PATIENCE_MS)
@@ -339,6 +339,6 @@ function limited(rpm: number, { wait }: { wait: number }): Refused {
   )
 }
 
-function contextOf(caller: Caller): string | null {
+function contextOf(caller: HttpExchange): string | null {
   return valueOf(caller.headers, 'x-proxy-context-key') || null
 }

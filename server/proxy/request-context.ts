@@ -1,7 +1,7 @@
 // One proxied request on its way, and how it ends: an answer of ours where it is refused, and a
 // line in the log.
 import type { Clock } from '../common/clock.ts'
-import type { Caller } from '../http1/exchange.ts'
+import type { HttpExchange } from '../http1/exchange.ts'
 import { onlyValueOf, valueOf } from '../http1/header-fields.ts'
 import { keyOfCredential } from '../keys/authenticate.ts'
 import type { CachedKey, KeyCache } from '../keys/cache.ts'
@@ -20,7 +20,7 @@ import type { Place } from './shares/request-shares.ts'
 
 /** What becomes known of a request on its way. */
 export interface Trip {
-  readonly caller: Caller
+  readonly caller: HttpExchange
   readonly id: string
   /** Monotonic milliseconds. */
   readonly started: number
@@ -94,7 +94,7 @@ export function refuse(parts: Parts, trip: Trip, thrown: unknown): void {
     answerRefusal(parts, trip, thrown)
   } catch (error) {
     parts.log.error('A proxied request could not be answered.', error, { request_id: trip.id })
-    trip.caller.breakOff()
+    trip.caller.reset()
   }
 }
 
@@ -103,8 +103,8 @@ function answerRefusal(parts: Parts, trip: Trip, thrown: unknown): void {
   if (!(thrown instanceof Refused))
     parts.log.error('A proxied request failed.', thrown, { request_id: trip.id })
   const { code, message, headers } = thrown instanceof Refused ? thrown : refusalOf(thrown)
-  if (caller.gone) return logLine(parts, trip, 0, code)
-  if (caller.answered) return caller.breakOff()
+  if (caller.closed) return logLine(parts, trip, 0, code)
+  if (caller.headersSent) return caller.reset()
   const answer = refusal(code, message, trip.near)
   if (trip.admitted) trip.refusedAs = code
   const left = code === 'rate_limit_exceeded' ? [] : limitLeft(parts, trip)
@@ -118,7 +118,7 @@ function answerRefusal(parts: Parts, trip: Trip, thrown: unknown): void {
     new Date(parts.clock.now()).toUTCString(),
     ...requestIds(trip.id),
   ]
-  caller.head(
+  caller.writeHead(
     answer.status,
     answer.reason,
     valueOf(caller.headers, 'origin') === undefined ? all : all.concat(corsHeaders(all)),
@@ -179,7 +179,7 @@ function refusalOf(error: unknown): Refused {
 /** Preflights need no key: a browser sends none. */
 export function answerPreflight(parts: Pick<Parts, 'clock'>, { caller, id }: Trip): void {
   const headers = preflightHeaders(valueOf(caller.headers, 'access-control-request-headers'))
-  caller.head(204, 'No Content', [
+  caller.writeHead(204, 'No Content', [
     ...headers,
     'Date',
     new Date(parts.clock.now()).toUTCString(),

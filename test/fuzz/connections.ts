@@ -5,16 +5,16 @@ import { once } from 'node:events'
 import { createServer as createHttpServer, METHODS } from 'node:http'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Caller } from '../../server/http1/exchange.ts'
-import { openFront } from '../../server/http1/connection-router.ts'
+import type { HttpExchange } from '../../server/http1/exchange.ts'
+import { openConnectionRouter } from '../../server/http1/connection-router.ts'
 import { openLog } from '../../server/common/log.ts'
 import {
-  createSender,
-  dialOf,
-  type Dial,
-  type Incoming,
-  type Outgoing,
-  type Sender,
+  createHttpClient,
+  destinationOf,
+  type Destination,
+  type ResponseHandler,
+  type OutboundRequest,
+  type HttpClient,
 } from '../../server/http1/client/client.ts'
 import type { Chance } from './chance.ts'
 import { answers, requests } from './http.ts'
@@ -74,20 +74,20 @@ function statusesOf(text: string): number[] {
 }
 
 /** Answers at once, behind the body, or reads it with pauses, as the target says. */
-function answer(caller: Caller): void {
+function answer(caller: HttpExchange): void {
   const say = (): void => {
-    if (caller.answered || caller.gone) return
+    if (caller.headersSent || caller.closed) return
     // A method that nobody knows is refused, as the proxy does it.
-    caller.head(METHODS.includes(caller.method) ? 200 : 405, 'OK', ['Content-Length', '2'])
+    caller.writeHead(METHODS.includes(caller.method) ? 200 : 405, 'OK', ['Content-Length', '2'])
     // A HEAD has the length of what it would have had.
     caller.write(Buffer.from('ok'))
     caller.end()
     caller.flush()
   }
-  caller.watch({ onDrain() {}, onTaken() {}, onGone() {} })
+  caller.watch({ onDrain() {}, onFinish() {}, onClose() {} })
   if (caller.body === null || caller.target.endsWith('early')) return say()
   const { body } = caller
-  caller.proceed()
+  caller.writeContinue()
   body.read({
     onData() {
       if (!caller.target.endsWith('paused')) return
@@ -95,7 +95,7 @@ function answer(caller: Caller): void {
       setImmediate(() => body.resume())
     },
     onEnd: say,
-    onGone() {},
+    onAborted() {},
   })
 }
 
@@ -107,7 +107,7 @@ export async function callers(): Promise<Target> {
   const server = createHttpServer(
     (incoming, outgoing) => void incoming.resume().on('end', () => outgoing.end()),
   )
-  const front = openFront(
+  const front = openConnectionRouter(
     server,
     answer,
     { head: 1_000, keepAlive: 1_000 },
@@ -142,7 +142,7 @@ export async function callers(): Promise<Target> {
     run: async (chance) =>
       void (await Promise.all(Array.from({ length: AT_ONCE }, () => make(chance)).map(one))),
     async [Symbol.asyncDispose]() {
-      front.cut()
+      front.destroyBusy()
       server.closeAllConnections()
       server.close()
       await once(server, 'close')
@@ -153,14 +153,14 @@ export async function callers(): Promise<Target> {
 const MARKER = 'the answer to the second'
 
 /** How a request ended: its body where it has come whole, else null. Throws where it ends twice. */
-function ask(sender: Sender, dial: Dial, path: string): Promise<string | null> {
+function ask(sender: HttpClient, destination: Destination, path: string): Promise<string | null> {
   return new Promise((resolve, reject) => {
     let [body, heads, ends] = ['', 0, 0]
     const end = (found: string | null): void => {
       if (++ends > 1 || heads > 1) reject(new Error(`${path} has ${heads} heads and ${ends} ends`))
       else setImmediate(() => resolve(found))
     }
-    const incoming: Incoming = {
+    const incoming: ResponseHandler = {
       onInterim() {},
       onPause() {},
       onHead: () => void heads++,
@@ -168,7 +168,7 @@ function ask(sender: Sender, dial: Dial, path: string): Promise<string | null> {
       onEnd: () => end(body),
       onError: () => end(null),
     }
-    const outgoing: Outgoing = { dial, method: 'GET', path, headers: [], body: null }
+    const outgoing: OutboundRequest = { destination, method: 'GET', path, headers: [], body: null }
     sender.send(outgoing, incoming)
   })
 }
@@ -196,9 +196,18 @@ export async function providers(): Promise<Target> {
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const limits = { connect: 1_000, firstByte: 50, idle: 50, keepAlive: 4_000, idlePerDial: 8 }
-  const sender = createSender(limits, () => performance.now())
-  const dial = dialOf(new URL('https://api.test'), new URL(`http://127.0.0.1:${portOf(server)}`))
+  const limits = {
+    connect: 1_000,
+    firstByte: 50,
+    idle: 50,
+    keepAlive: 4_000,
+    maxIdlePerDestination: 8,
+  }
+  const sender = createHttpClient(limits, () => performance.now())
+  const destination = destinationOf(
+    new URL('https://api.test'),
+    new URL(`http://127.0.0.1:${portOf(server)}`),
+  )
   let count = 0
   const make = (chance: Chance): string => {
     const path = `/${++count}`
@@ -206,9 +215,9 @@ export async function providers(): Promise<Target> {
     return path
   }
   const one = async (path: string): Promise<void> => {
-    await ask(sender, dial, path)
+    await ask(sender, destination, path)
     plays.delete(path)
-    const second = await ask(sender, dial, '/second')
+    const second = await ask(sender, destination, '/second')
     // A connection may be spoilt by what came behind the first answer: then there is none, but
     // never another one.
     assert.ok(

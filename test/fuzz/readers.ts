@@ -5,7 +5,7 @@ import { duplexPair } from 'node:stream'
 import {
   beginsProxied,
   RequestError,
-  RequestReader,
+  RequestParser,
   type RequestHead,
 } from '../../server/http1/request-parser.ts'
 import { without } from '../../server/http1/header-fields.ts'
@@ -17,7 +17,7 @@ import { JsonReader } from '../../server/proxy/usage/json.ts'
 import type { Reader } from '../../server/proxy/usage/reader.ts'
 import { SseReader } from '../../server/proxy/usage/sse.ts'
 import { readTarget } from '../../server/proxy/target/parse-target.ts'
-import { ProtocolError, ResponseReader } from '../../server/http1/client/response-parser.ts'
+import { ProtocolError, ResponseParser } from '../../server/http1/client/response-parser.ts'
 import type { Chance } from './chance.ts'
 import { answers, requests } from './http.ts'
 import { nodesRequests } from './oracle.ts'
@@ -29,7 +29,7 @@ const MAX_UNDECIDED_BYTES = 16 * 1024 + 4
 type Seen = { method: string; head: string; body: string }
 
 function readRequests(pieces: readonly Buffer[]): { seen: Seen[]; refused: boolean } {
-  const reader = new RequestReader()
+  const reader = new RequestParser()
   const seen: Seen[] = []
   let inBody = false
   let last = false
@@ -41,7 +41,7 @@ function readRequests(pieces: readonly Buffer[]): { seen: Seen[]; refused: boole
           // What is not for the proxy is handed to Node's server.
           const ours = reader.unread.length === 0 ? null : beginsProxied(reader.unread)
           last ||= ours === false
-          const head: RequestHead | null = last || ours === null ? null : reader.head()
+          const head: RequestHead | null = last || ours === null ? null : reader.nextHead()
           if (head === null) break
           seen.push({
             method: head.method,
@@ -51,7 +51,7 @@ function readRequests(pieces: readonly Buffer[]): { seen: Seen[]; refused: boole
           last = !head.keepAlive
           inBody = true
         }
-        for (let part = reader.piece(); part !== null; part = reader.piece())
+        for (let part = reader.nextChunk(); part !== null; part = reader.nextChunk())
           seen.at(-1)!.body += part.toString('latin1')
         if (!reader.ended) break
         inBody = false
@@ -91,7 +91,7 @@ type Answer = { status: number; headers: string[]; body: string; complete: boole
 
 function readAnswer(method: string, pieces: readonly Buffer[]): Answer | null {
   const found: Answer = { status: 0, headers: [], body: '', complete: false, after: false }
-  const reader = new ResponseReader({
+  const reader = new ResponseParser({
     onInterim: (status) => assert.ok(status >= 100 && status < 200 && status !== 101),
     onHead(status, _, headers) {
       assert.equal(found.status, 0, 'one head')

@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { clientOf } from '../../server/common/client-info.ts'
-import { Addresses } from '../../server/http1/address-limits.ts'
+import { AddressLimiter } from '../../server/http1/address-limits.ts'
 import { listen } from '../../server/http1/listen.ts'
 import { openLog } from '../../server/common/log.ts'
 import { startServer } from '../support/harness.ts'
@@ -70,7 +70,7 @@ test('a connection is served before the many that another address opened', async
   const served: string[] = []
   const doors = {
     proxy: () => {},
-    rest: (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    other: (incoming: IncomingMessage, outgoing: ServerResponse) => {
       served.push(incoming.socket.remoteAddress ?? '')
       outgoing.end()
     },
@@ -178,11 +178,14 @@ test('without a trusted proxy nobody chooses an address, and behind one only its
     address: '198.51.100.7',
   })
   assert.equal(client(true, '').address, '192.0.2.1')
-  assert.equal(new Addresses(1, false).acceptRequest(['X-Forwarded-For', '203.0.113.9']), undefined)
+  assert.equal(
+    new AddressLimiter(1, false).acceptRequest(['X-Forwarded-For', '203.0.113.9']),
+    undefined,
+  )
 })
 
 test('an IPv6 address counts with its /64 network', () => {
-  const addresses = new Addresses(1, true)
+  const addresses = new AddressLimiter(1, true)
   const accept = (address: string) => addresses.acceptRequest(['X-Forwarded-For', address])
   const leave = accept('2001:db8:1:2::1')
   assert.ok(leave)
@@ -191,6 +194,9 @@ test('an IPv6 address counts with its /64 network', () => {
   leave()
   leave()
   assert.ok(accept('2001:db8:1:2::2'))
-  assert.equal(addresses.refused, 1)
-  assert.equal(new Addresses(0, true).acceptRequest(['X-Forwarded-For', '192.0.2.1']), undefined)
+  assert.equal(addresses.rejected, 1)
+  assert.equal(
+    new AddressLimiter(0, true).acceptRequest(['X-Forwarded-For', '192.0.2.1']),
+    undefined,
+  )
 })

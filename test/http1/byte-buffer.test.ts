@@ -2,20 +2,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NO_BYTES } from '../../server/http1/header-fields.ts'
-import { Room } from '../../server/http1/byte-buffer.ts'
-import { ResponseReader } from '../../server/http1/client/response-parser.ts'
+import { ByteBuffer } from '../../server/http1/byte-buffer.ts'
+import { ResponseParser } from '../../server/http1/client/response-parser.ts'
 
 const MOST = 16 * 1024
 
 test('bytes that come one by one are moved to a larger buffer only when theirs is full', () => {
-  const room = new Room(MOST)
+  const room = new ByteBuffer(MOST)
   const buffers = new Set<ArrayBufferLike>()
   let held: Buffer = NO_BYTES
   let sent = ''
   for (let i = 0; i < MOST; i++) {
     const byte = Buffer.from([97 + (i % 26)])
     sent += byte.toString()
-    held = room.join(held, byte)
+    held = room.append(held, byte)
     buffers.add(held.buffer)
   }
   assert.equal(held.toString(), sent)
@@ -23,13 +23,13 @@ test('bytes that come one by one are moved to a larger buffer only when theirs i
 })
 
 test('bytes that were given out are never written again', () => {
-  const room = new Room(MOST)
-  const first = room.join(Buffer.from('a'), Buffer.from('b'))
-  const longer = room.join(first, Buffer.from('c'))
-  const other = room.join(first, Buffer.from('d'))
-  const tail = room.join(longer.subarray(2), Buffer.from('e'))
+  const room = new ByteBuffer(MOST)
+  const first = room.append(Buffer.from('a'), Buffer.from('b'))
+  const longer = room.append(first, Buffer.from('c'))
+  const other = room.append(first, Buffer.from('d'))
+  const tail = room.append(longer.subarray(2), Buffer.from('e'))
   assert.deepEqual([first, longer, other, tail].map(String), ['ab', 'abc', 'abd', 'ce'])
-  assert.equal(room.join(Buffer.alloc(MOST, 'x'), Buffer.from('y')).length, MOST + 1)
+  assert.equal(room.append(Buffer.alloc(MOST, 'x'), Buffer.from('y')).length, MOST + 1)
 })
 
 test('an answer says the same in pieces of any size', () => {
@@ -38,7 +38,7 @@ test('an answer says the same in pieces of any size', () => {
   const read = (size: number): string[] => {
     const said: string[] = []
     let body = ''
-    const reader = new ResponseReader({
+    const reader = new ResponseParser({
       onInterim: (status) => said.push(String(status)),
       onHead: (status, _, headers) => said.push(`${status} ${headers.join()}`),
       onBody: (bytes) => (body += bytes.toString()),

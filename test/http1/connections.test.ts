@@ -5,21 +5,24 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import type { Caller } from '../../server/http1/exchange.ts'
+import type { HttpExchange } from '../../server/http1/exchange.ts'
 import type { RawHeaders } from '../../server/http1/header-fields.ts'
-import { openFront, type Front } from '../../server/http1/connection-router.ts'
-import { NodeCaller } from '../../server/http1/node-exchange.ts'
+import {
+  openConnectionRouter,
+  type ConnectionRouter,
+} from '../../server/http1/connection-router.ts'
+import { NodeExchange } from '../../server/http1/node-exchange.ts'
 import { openLog } from '../../server/common/log.ts'
 import { until } from '../support/until.ts'
 
 /** What happened to a caller, in order. */
-type Seen = { caller: Caller; body: string; ended: boolean; gone: boolean; taken: boolean }
+type Seen = { caller: HttpExchange; body: string; ended: boolean; gone: boolean; taken: boolean }
 
-type Handle = (caller: Caller, seen: Seen) => void
+type Handle = (caller: HttpExchange, seen: Seen) => void
 
 interface Rig {
   port: number
-  front: Front
+  front: ConnectionRouter
   seen: Seen[]
   /** Targets that Node's own server has served. */
   rest: string[]
@@ -34,18 +37,18 @@ async function start(
 ): Promise<Rig> {
   const seen: Seen[] = []
   const rest: string[] = []
-  const take = (caller: Caller): void => {
+  const take = (caller: HttpExchange): void => {
     const one: Seen = { caller, body: '', ended: false, gone: false, taken: false }
     seen.push(one)
     caller.watch({
       onDrain() {},
-      onGone: () => (one.gone = true),
-      onTaken: () => (one.taken = true),
+      onClose: () => (one.gone = true),
+      onFinish: () => (one.taken = true),
     })
     handle(caller, one)
   }
   const server = createServer((incoming, outgoing) => {
-    if (incoming.url?.startsWith('/proxy')) return take(new NodeCaller(incoming, outgoing))
+    if (incoming.url?.startsWith('/proxy')) return take(new NodeExchange(incoming, outgoing))
     let body = ''
     incoming.on('data', (bytes) => (body += bytes))
     incoming.on('end', () => {
@@ -53,12 +56,12 @@ async function start(
       outgoing.end(`node ${incoming.method} ${body}`)
     })
   })
-  const front = openFront(server, take, limits, openLog('silent'), Date.now)
+  const front = openConnectionRouter(server, take, limits, openLog('silent'), Date.now)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const closed = once(server, 'close')
   t.after(() => {
-    front.cut()
+    front.destroyBusy()
     server.closeAllConnections()
     server.close()
   })
@@ -75,28 +78,28 @@ async function start(
 /** Reads the whole body, then answers with it. */
 const echo: Handle = (caller, seen) => {
   if (caller.body === null) return answer(caller, `${caller.method} ${caller.target}`)
-  caller.proceed()
+  caller.writeContinue()
   read(caller, seen, () => answer(caller, seen.body))
 }
 
-function read(caller: Caller, seen: Seen, end: () => void = () => {}): void {
+function read(caller: HttpExchange, seen: Seen, end: () => void = () => {}): void {
   caller.body?.read({
     onData: (bytes) => (seen.body += bytes.toString('latin1')),
     onEnd() {
       seen.ended = true
       end()
     },
-    onGone: () => (seen.gone = true),
+    onAborted: () => (seen.gone = true),
   })
 }
 
 function answer(
-  caller: Caller,
+  caller: HttpExchange,
   body: string,
   headers: RawHeaders = ['Content-Length', String(body.length)],
   status = 200,
 ): void {
-  caller.head(status, 'OK', headers)
+  caller.writeHead(status, 'OK', headers)
   caller.write(Buffer.from(body))
   caller.end()
   caller.flush()
@@ -160,7 +163,7 @@ test('a thousand requests in one piece are all answered', async (t) => {
 
 test('of large bodies that come at once a few pieces are read in each turn of the event loop, of all in turns', async (t) => {
   const [size, callers, piece] = [8 * 1024 * 1024, 12, 64 * 1024]
-  const inTurns: Map<Caller, number>[] = [new Map()]
+  const inTurns: Map<HttpExchange, number>[] = [new Map()]
   const { port, seen } = await start(t, (caller, one) => {
     caller.body?.read({
       onData: (bytes) =>
@@ -169,7 +172,7 @@ test('of large bodies that come at once a few pieces are read in each turn of th
         one.ended = true
         answer(caller, 'read')
       },
-      onGone() {},
+      onAborted() {},
     })
   })
   const sockets = Array.from({ length: callers }, () => dial(t, port))
@@ -352,7 +355,7 @@ test('a body that turns out to be malformed ends the request that is under way',
   await until(() => seen[0]?.body === 'hello')
   socket.write('nonsense\r\n')
   await until(() => seen[0]!.gone)
-  assert.equal(seen[0]!.caller.gone, true)
+  assert.equal(seen[0]!.caller.closed, true)
 })
 
 test('a head that takes too long is answered 408, and a connection that says nothing is closed', async (t) => {
@@ -528,7 +531,7 @@ test('answers of one turn of the event loop are written when it is over, in thei
   assert.ok(seen.every(({ taken }) => !taken))
   const order: string[] = []
   for (const { caller } of seen)
-    caller.watch({ onDrain() {}, onGone() {}, onTaken: () => order.push(caller.target) })
+    caller.watch({ onDrain() {}, onClose() {}, onFinish: () => order.push(caller.target) })
   await new Promise(setImmediate)
   assert.deepEqual(
     order,
@@ -570,7 +573,7 @@ test('an answer that has been said arrives, although its caller sends its end in
 test('a caller that does not read is noticed within a turn', async (t) => {
   let written = 0
   const { port } = await start(t, (caller) => {
-    caller.head(200, 'OK', [])
+    caller.writeHead(200, 'OK', [])
     do {
       caller.write(Buffer.alloc(64 * 1024))
       written++
@@ -643,7 +646,7 @@ test('a caller that leaves is noticed: while it waits, in its body, in its answe
   const { port, seen } = await start(t, (caller, one) => {
     if (caller.target.endsWith('body')) return read(caller, one)
     if (!caller.target.endsWith('answer')) return
-    caller.head(200, 'OK', [])
+    caller.writeHead(200, 'OK', [])
     caller.write(Buffer.from('first'))
     caller.flush()
   })
@@ -660,16 +663,16 @@ test('a caller that leaves is noticed: while it waits, in its body, in its answe
       if (request.includes('answer')) await until(() => socket.text.includes('first'))
       leave(socket)
       await until(() => seen[before]!.gone)
-      assert.equal(seen[before]!.caller.gone, true, name)
+      assert.equal(seen[before]!.caller.closed, true, name)
     }
   }
 })
 
 test('an answer that is broken off arrives as far as it came, and ends in a reset', async (t) => {
   const { port } = await start(t, (caller) => {
-    caller.head(200, 'OK', [])
+    caller.writeHead(200, 'OK', [])
     caller.write(Buffer.from('first'))
-    caller.breakOff()
+    caller.reset()
   })
   const socket = dial(t, port)
   socket.write(get('/proxy'))
@@ -679,7 +682,7 @@ test('an answer that is broken off arrives as far as it came, and ends in a rese
 })
 
 test('when the server closes, unused connections end now and all others with their answers', async (t) => {
-  const callers: Caller[] = []
+  const callers: HttpExchange[] = []
   const { port, front, closed, close } = await start(t, (caller, seen) =>
     caller.target.endsWith('slow') ? void callers.push(caller) : echo(caller, seen),
   )
@@ -692,7 +695,7 @@ test('when the server closes, unused connections end now and all others with the
   await until(() => callers.length === 1)
   await until(() => !silent.connecting)
   close()
-  front.retire()
+  front.closeWhenIdle()
   await Promise.all([once(idle, 'end'), once(silent, 'end')])
   assert.equal(busy.text, '')
   answer(callers[0]!, 'last')
@@ -704,7 +707,7 @@ test('when the server closes, unused connections end now and all others with the
 
 test('an answer that is cut off is reset, by either reader: to a caller of HTTP/1.0 an ordinary close would be its end', async (t) => {
   const { port, front } = await start(t, (caller) => {
-    caller.head(200, 'OK', [])
+    caller.writeHead(200, 'OK', [])
     caller.write(Buffer.from('a part'))
     caller.flush()
   })
@@ -718,6 +721,6 @@ test('an answer that is cut off is reset, by either reader: to a caller of HTTP/
     return () => ended
   })
   const ends = await Promise.all(cut)
-  front.cut()
+  front.destroyBusy()
   assert.deepEqual(await Promise.all(ends.map((end) => end())), ['ECONNRESET', 'ECONNRESET'])
 })

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { openFront } from '../../server/http1/connection-router.ts'
+import { openConnectionRouter } from '../../server/http1/connection-router.ts'
 import { openLog } from '../../server/common/log.ts'
 
 const CONNECTIONS = 50
@@ -14,9 +14,9 @@ const ROUNDS = 60
 test('many callers with a byte now and then are read in turns, and answered in the end', async (t) => {
   const server = createServer()
   t.after(() => server.close())
-  openFront(
+  openConnectionRouter(
     server,
-    (caller) => (caller.head(204, 'No Content', []), caller.end(), caller.flush()),
+    (caller) => (caller.writeHead(204, 'No Content', []), caller.end(), caller.flush()),
     { head: 60_000, keepAlive: 60_000 },
     openLog('silent'),
     Date.now,

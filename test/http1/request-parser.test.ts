@@ -9,7 +9,7 @@ import * as fc from 'fast-check'
 import {
   beginsProxied,
   RequestError,
-  RequestReader,
+  RequestParser,
   type RequestHead,
 } from '../../server/http1/request-parser.ts'
 
@@ -23,7 +23,7 @@ interface Read {
 
 /** Reads whole requests out of pieces, until they end or something is wrong. */
 function read(pieces: Iterable<Buffer>): { requests: Read[]; code: string | null; unread: string } {
-  const reader = new RequestReader()
+  const reader = new RequestParser()
   const requests: Read[] = []
   let open: Read | null = null
   let last = false
@@ -32,7 +32,7 @@ function read(pieces: Iterable<Buffer>): { requests: Read[]; code: string | null
       reader.push(bytes)
       for (;;) {
         if (open === null) {
-          const head: RequestHead | null = last ? null : reader.head()
+          const head: RequestHead | null = last ? null : reader.nextHead()
           if (head === null) break
           open = {
             method: head.method,
@@ -43,7 +43,7 @@ function read(pieces: Iterable<Buffer>): { requests: Read[]; code: string | null
           }
           last = !head.keepAlive
         }
-        for (let piece = reader.piece(); piece !== null; piece = reader.piece())
+        for (let piece = reader.nextChunk(); piece !== null; piece = reader.nextChunk())
           open.body += piece.toString('latin1')
         if (!reader.ended) break
         open.trailers = reader.trailers
@@ -408,16 +408,16 @@ const request = fc
  * one.
  */
 function one(
-  reader: RequestReader,
+  reader: RequestParser,
   text: string,
 ): { head: RequestHead | null; body: string; whole: boolean; code: string | null } {
   reader.push(Buffer.from(text, 'latin1'))
   let head: RequestHead | null = null
   let body = ''
   try {
-    head = reader.head()
+    head = reader.nextHead()
     if (head !== null)
-      for (let piece = reader.piece(); piece !== null; piece = reader.piece())
+      for (let piece = reader.nextChunk(); piece !== null; piece = reader.nextChunk())
         body += piece.toString('latin1')
     return {
       head,
@@ -484,12 +484,12 @@ test('a head that comes again on its connection, as it was or changed, is read a
   let again = 0
   fc.assert(
     fc.property(well, fc.array(change, { minLength: 2, maxLength: 5 }), (text, changes) => {
-      const reader = new RequestReader()
+      const reader = new RequestParser()
       const heads = new Set<RequestHead>()
       for (const changed of changes) {
         const sent = changed(text)
         const found = one(reader, sent)
-        assert.deepEqual(found, one(new RequestReader(), sent))
+        assert.deepEqual(found, one(new RequestParser(), sent))
         if (!found.whole) return
         if (heads.has(found.head!)) again++
         heads.add(found.head!)
@@ -501,7 +501,7 @@ test('a head that comes again on its connection, as it was or changed, is read a
 })
 
 test('a head whose length alone is another one need not be read again, and a very long one is', () => {
-  const reader = new RequestReader()
+  const reader = new RequestParser()
   const sent = (length: number, more = '') =>
     one(
       reader,
@@ -553,16 +553,19 @@ test('whatever Node refuses we refuse, and what both take is the same to both', 
 })
 
 test('a long size that comes in two parts is followed by small chunks', () => {
-  const reader = new RequestReader()
+  const reader = new RequestParser()
   reader.push(
     Buffer.from(
       'POST /proxy HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n000000000001',
     ),
   )
-  reader.head()
-  assert.equal(reader.piece(), null)
+  reader.nextHead()
+  assert.equal(reader.nextChunk(), null)
   reader.push(Buffer.from('\r\nx\r\n1\r\ny\r\n0\r\n\r\n'))
-  assert.deepEqual([reader.piece()?.toString(), reader.piece(), reader.ended], ['xy', null, true])
+  assert.deepEqual(
+    [reader.nextChunk()?.toString(), reader.nextChunk(), reader.ended],
+    ['xy', null, true],
+  )
 })
 
 test('small chunks that have come together are one piece, whatever stands among them', () => {
@@ -580,14 +583,15 @@ test('small chunks that have come together are one piece, whatever stands among 
     `POST /proxy HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${small.join('')}0\r\nT: v\r\n\r\nGET`,
   )
   for (const size of [bytes.length, 65_536, 1_000, 1]) {
-    const reader = new RequestReader()
+    const reader = new RequestParser()
     let head = null
     const pieces: Buffer[] = []
     for (let at = 0; at < bytes.length; at += size) {
       reader.push(bytes.subarray(at, at + size))
-      head ??= reader.head()
+      head ??= reader.nextHead()
       if (head === null) continue
-      for (let piece = reader.piece(); piece !== null; piece = reader.piece()) pieces.push(piece)
+      for (let piece = reader.nextChunk(); piece !== null; piece = reader.nextChunk())
+        pieces.push(piece)
     }
     assert.equal(Buffer.concat(pieces).toString(), expected)
     assert.deepEqual(

@@ -5,9 +5,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { mock, test, type TestContext } from 'node:test'
-import type { Caller } from '../../server/http1/exchange.ts'
-import { openFront } from '../../server/http1/connection-router.ts'
-import { NodeCaller } from '../../server/http1/node-exchange.ts'
+import type { HttpExchange } from '../../server/http1/exchange.ts'
+import { openConnectionRouter } from '../../server/http1/connection-router.ts'
+import { NodeExchange } from '../../server/http1/node-exchange.ts'
 import { openLog } from '../../server/common/log.ts'
 
 // For all of the file: the drain of the process has one timer.
@@ -32,15 +32,15 @@ const DOORS = [
  * have read
  */
 async function start(t: TestContext): Promise<{ port: number; sockets: Socket[] }> {
-  const refuse = (caller: Caller): void => {
-    caller.head(401, 'Unauthorized', ['Content-Length', '2'])
+  const refuse = (caller: HttpExchange): void => {
+    caller.writeHead(401, 'Unauthorized', ['Content-Length', '2'])
     caller.write(Buffer.from('no'))
     caller.end()
     caller.flush()
   }
   const sockets: Socket[] = []
-  const server = createServer((incoming, outgoing) => refuse(new NodeCaller(incoming, outgoing)))
-  const front = openFront(
+  const server = createServer((incoming, outgoing) => refuse(new NodeExchange(incoming, outgoing)))
+  const front = openConnectionRouter(
     server,
     refuse,
     { head: 10_000, keepAlive: 10_000 },
@@ -51,7 +51,7 @@ async function start(t: TestContext): Promise<{ port: number; sockets: Socket[] 
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => {
-    front.cut()
+    front.destroyBusy()
     server.closeAllConnections()
     server.close()
   })

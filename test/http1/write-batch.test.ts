@@ -1,7 +1,7 @@
 // Writes of one turn of the event loop go out together, in callbacks that are each short.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { joinBurst } from '../../server/http1/write-batch.ts'
+import { scheduleFlush } from '../../server/http1/write-batch.ts'
 import { until } from '../support/until.ts'
 
 /** What a writer wrote, in which turn of the event loop, and in which callback of that turn. */
@@ -34,8 +34,8 @@ function recorder() {
 test('a long burst is written in one turn, in its order, by callbacks of at most 16 writers', async () => {
   const { written, writer } = recorder()
   // One that joins while others write comes in the next turn.
-  joinBurst(writer(0, () => joinBurst(writer(40))))
-  for (let i = 1; i < 40; i++) joinBurst(writer(i))
+  scheduleFlush(writer(0, () => scheduleFlush(writer(40))))
+  for (let i = 1; i < 40; i++) scheduleFlush(writer(i))
   await until(() => written.length === 41)
   assert.deepEqual(
     written.map(({ i }) => i),
@@ -62,8 +62,8 @@ test('a writer is written in the turn that it joined in, however many join in ea
   let writtenIn = 0
   const next = (): void => {
     turn++
-    for (let i = 0; i < 50; i++) joinBurst(slow)
-    if (turn === 20) joinBurst({ writeNow: () => void (writtenIn = turn) })
+    for (let i = 0; i < 50; i++) scheduleFlush(slow)
+    if (turn === 20) scheduleFlush({ writeNow: () => void (writtenIn = turn) })
     if (turn === 20) joined = turn
     if (turn < 40) setImmediate(next)
   }

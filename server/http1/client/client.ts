@@ -1,23 +1,28 @@
 // The pools: which connection a request goes out on, and how long an unused one is kept.
-import { LoopTurns } from '../loop-turns.ts'
-import { Connection } from './connection.ts'
-import type { Dial } from './dial.ts'
+import { TurnBudget } from '../turn-budget.ts'
+import { ClientConnection } from './connection.ts'
+import type { Destination } from './destination.ts'
 import {
-  Exchange,
-  type Connections,
-  type Incoming,
-  type UpstreamCall,
-  type UpstreamLimits,
+  ClientExchange,
+  type ConnectionPool,
+  type ResponseHandler,
+  type PendingRequest,
+  type ClientLimits,
 } from './exchange.ts'
-import { OURSELVES, type Outgoing } from './request-writer.ts'
+import { INTERNAL_OWNER, type OutboundRequest } from './request-writer.ts'
 
-export { UpstreamError, type Incoming, type UpstreamCall, type UpstreamLimits } from './exchange.ts'
-export type { Outgoing } from './request-writer.ts'
-export { dialOf, PrivateAddressError, type Dial } from './dial.ts'
+export {
+  UpstreamError,
+  type ResponseHandler,
+  type PendingRequest,
+  type ClientLimits,
+} from './exchange.ts'
+export type { OutboundRequest } from './request-writer.ts'
+export { destinationOf, PrivateAddressError, type Destination } from './destination.ts'
 
 /** Sends requests to upstreams. */
-export type Sender = {
-  send(request: Outgoing, incoming: Incoming): UpstreamCall
+export type HttpClient = {
+  send(request: OutboundRequest, handler: ResponseHandler): PendingRequest
   /** Closes the unused connections now and every other when its call ends. */
   close(): void
 }
@@ -28,22 +33,22 @@ export type Sender = {
  * would hold up everything else for a second. How many are under way is not limited: an upstream
  * that is far away takes its time.
  */
-const DIALS_A_TURN = 8
+const CONNECTS_PER_TURN = 8
 /**
  * Times that pieces of a body which is held, 256 KB at most, are written in one turn of the event
  * loop: a write of 64 KB takes up to 50 microseconds.
  */
-const WRITES_A_TURN = 2
+const WRITES_PER_TURN = 2
 /**
  * Answers of which a piece is read in one turn of the event loop before those that come again and
  * again wait for their turn. What has come for one meanwhile is read as one piece: a thousand
  * answers with an event each millisecond would otherwise take all of the processor.
  */
-const READS_A_TURN = 32
+const READS_PER_TURN = 32
 /**
  * A pooled connection that has rested longer than this is looked at once more before it is trusted.
  */
-const FRESH_MS = 250
+const STALE_AFTER_MS = 250
 /** The upstream's own keep-alive time less this: its FIN may be on the way already. */
 const KEEP_ALIVE_MARGIN_MS = 1_000
 /** How often it is looked for connections that have rested too long. */
@@ -54,21 +59,22 @@ const IDLE_SWEEP_MS = 500
  * at a time, no redirect followed, nothing decoded, nothing buffered. `now` is a monotonic clock in
  * milliseconds.
  */
-export function createSender(limits: UpstreamLimits, now: () => number): Sender {
-  const pools = new Map<Dial, Connection[]>()
+export function createHttpClient(limits: ClientLimits, now: () => number): HttpClient {
+  const pools = new Map<Destination, ClientConnection[]>()
   // Not the requests: a set that changes with each of them would keep their garbage alive from one
   // of its tables to the next.
-  const live = new Set<Connection>()
-  const turns = new LoopTurns(DIALS_A_TURN)
-  const writes = new LoopTurns(WRITES_A_TURN)
-  const reads = new LoopTurns(READS_A_TURN)
-  const connections: Connections = {
-    open: ({ dial, owner = OURSELVES }, use) => turns.take(owner, () => use(() => open(dial))),
-    write: ({ owner = OURSELVES }, pieces) => writes.take(owner, pieces),
+  const live = new Set<ClientConnection>()
+  const connects = new TurnBudget(CONNECTS_PER_TURN)
+  const writes = new TurnBudget(WRITES_PER_TURN)
+  const reads = new TurnBudget(READS_PER_TURN)
+  const pool: ConnectionPool = {
+    open: ({ destination, owner = INTERNAL_OWNER }, use) =>
+      connects.schedule(owner, () => use(() => open(destination))),
+    write: ({ owner = INTERNAL_OWNER }, pieces) => writes.schedule(owner, pieces),
     reads,
-    takeIdle,
-    giveBack,
-    rested: (connection) => now() - connection.idleSince > FRESH_MS,
+    acquire,
+    release,
+    isStale: (connection) => now() - connection.idleSince > STALE_AFTER_MS,
   }
   const period = Math.min(
     1_000,
@@ -76,41 +82,41 @@ export function createSender(limits: UpstreamLimits, now: () => number): Sender 
   )
   let closed = false
 
-  function forget(dial: Dial, connection: Connection) {
+  function remove(destination: Destination, connection: ClientConnection) {
     live.delete(connection)
-    const pool = pools.get(dial)
+    const pool = pools.get(destination)
     const at = pool?.indexOf(connection) ?? -1
     if (at >= 0) pool!.splice(at, 1)
   }
 
-  function open(dial: Dial): Connection {
-    const connection = new Connection(dial, (lost) => forget(dial, lost))
+  function open(destination: Destination): ClientConnection {
+    const connection = new ClientConnection(destination, (lost) => remove(destination, lost))
     live.add(connection)
     return connection
   }
 
   /** The connection used last is the one that most surely still lives. */
-  function takeIdle(dial: Dial): Connection | null {
-    const pool = pools.get(dial) ?? []
+  function acquire(destination: Destination): ClientConnection | null {
+    const pool = pools.get(destination) ?? []
     for (let connection = pool.pop(); connection !== undefined; connection = pool.pop()) {
-      if (connection.usable && now() - connection.idleSince <= restTime(connection))
+      if (connection.usable && now() - connection.idleSince <= keepAliveMs(connection))
         return connection
       connection.destroy()
     }
     return null
   }
 
-  function giveBack(dial: Dial, connection: Connection) {
-    let pool = pools.get(dial)
-    if (!pool) pools.set(dial, (pool = []))
-    if (closed || pool.length >= limits.idlePerDial) return connection.destroy()
+  function release(destination: Destination, connection: ClientConnection) {
+    let pool = pools.get(destination)
+    if (!pool) pools.set(destination, (pool = []))
+    if (closed || pool.length >= limits.maxIdlePerDestination) return connection.destroy()
     connection.idleSince = now()
     pool.push(connection)
   }
 
   /** How long the upstream lets this connection rest. */
-  function restTime(connection: Connection): number {
-    const said = connection.reader.keepAliveSeconds
+  function keepAliveMs(connection: ClientConnection): number {
+    const said = connection.parser.keepAliveSeconds
     return said === null ? limits.keepAlive : Math.max(0, said * 1000 - KEEP_ALIVE_MARGIN_MS)
   }
 
@@ -120,7 +126,7 @@ export function createSender(limits: UpstreamLimits, now: () => number): Sender 
   /** One timer for all limits: looked at a few times within the shortest of them. */
   function sweep() {
     const at = now()
-    for (const connection of live) connection.check(at)
+    for (const connection of live) connection.checkTimeout(at)
     if (at - lastIdleSweep > IDLE_SWEEP_MS) sweepIdle(at)
     if (live.size > 0) return
     clearInterval(sweeper!)
@@ -130,7 +136,7 @@ export function createSender(limits: UpstreamLimits, now: () => number): Sender 
   function sweepIdle(at: number) {
     lastIdleSweep = at
     for (const pool of pools.values()) {
-      for (const connection of pool.filter((one) => at - one.idleSince > restTime(one))) {
+      for (const connection of pool.filter((one) => at - one.idleSince > keepAliveMs(one))) {
         pool.splice(pool.indexOf(connection), 1)
         connection.destroy()
       }
@@ -138,9 +144,9 @@ export function createSender(limits: UpstreamLimits, now: () => number): Sender 
   }
 
   return {
-    send(request, incoming) {
+    send(request, handler) {
       sweeper ??= setInterval(sweep, period).unref()
-      return new Exchange(request, incoming, limits, connections)
+      return new ClientExchange(request, handler, limits, pool)
     },
     close() {
       closed = true

@@ -1,31 +1,31 @@
 // A connection to an upstream, as its pool and the exchange that holds it see it.
 import type { Socket } from 'node:net'
 import type { RawHeaders } from '../header-fields.ts'
-import { openSocket, type Dial } from './dial.ts'
-import { ProtocolError, ResponseReader, type ResponseSink } from './response-parser.ts'
+import { openSocket, type Destination } from './destination.ts'
+import { ProtocolError, ResponseParser, type ResponseEvents } from './response-parser.ts'
 
 /** What a connection tells the exchange that holds it. */
-export type ConnectionUser = ResponseSink & {
+export type ConnectionUser = ResponseEvents & {
   /** Something of the request has been written. */
-  readonly begun: boolean
+  readonly writeStarted: boolean
   /** The connection can be written to (at once if it was idle in the pool). */
   onReady(): void
   /** The socket takes more bytes again. */
   onDrain(): void
   /** The connection is gone before the response was complete. */
-  onBroken(error: Error): void
+  onConnectionLost(error: Error): void
   /** Ends what has taken too long. @param now monotonic milliseconds */
-  check(now: number): void
+  checkTimeout(now: number): void
 }
 
 /**
- * One socket to one dial, carrying one request at a time. It belongs to its user from {@link take}
+ * One socket to one dial, carrying one request at a time. It belongs to its user from {@link assign}
  * until the response is complete, and to the pool in between; anything unexpected in between closes
  * it.
  */
-export class Connection implements ResponseSink {
+export class ClientConnection implements ResponseEvents {
   readonly socket: Socket
-  readonly reader: ResponseReader
+  readonly parser: ResponseParser
   /** Whether a request has been answered on this connection before. */
   reused = false
   /** Monotonic milliseconds at which the connection was last given back. */
@@ -33,18 +33,18 @@ export class Connection implements ResponseSink {
   #user: ConnectionUser | null = null
   #ready = false
   #error: Error | null = null
-  #onLost: (connection: Connection) => void
+  #onLost: (connection: ClientConnection) => void
 
   /**
    * Starts dialling. What arrives is read into one buffer that all connections share: its user
    * copies what it keeps. `onLost` is told when the connection closes.
    * @throws {PrivateAddressError} see {@link openSocket}
    */
-  constructor(dial: Dial, onLost: (connection: Connection) => void) {
+  constructor(destination: Destination, onLost: (connection: ClientConnection) => void) {
     this.#onLost = onLost
-    this.reader = new ResponseReader(this)
+    this.parser = new ResponseParser(this)
     this.socket = openSocket(
-      dial,
+      destination,
       () => {
         this.#ready = true
         this.#user?.onReady()
@@ -66,26 +66,26 @@ export class Connection implements ResponseSink {
   }
 
   /** Gives the connection to a user for one request. */
-  take(user: ConnectionUser, method: string): void {
+  assign(user: ConnectionUser, method: string): void {
     this.#user = user
-    this.reader.begin(method)
+    this.parser.begin(method)
     if (this.#ready) user.onReady()
   }
 
   /** Takes the connection from its user; it may then be pooled. */
-  release(): void {
+  unassign(): void {
     this.#user = null
     this.reused = true
   }
 
-  check(now: number): void {
-    this.#user?.check(now)
+  checkTimeout(now: number): void {
+    this.#user?.checkTimeout(now)
   }
 
   /** Ends the connection; its user hears nothing more. */
   destroy(): void {
     this.#user = null
-    this.reader.stop()
+    this.parser.stop()
     this.socket.destroy()
   }
 
@@ -93,7 +93,7 @@ export class Connection implements ResponseSink {
   fail(error: Error): void {
     const user = this.#user
     this.destroy()
-    user?.onBroken(error)
+    user?.onConnectionLost(error)
   }
 
   onInterim(status: number, reason: string, headers: RawHeaders): void {
@@ -119,10 +119,10 @@ export class Connection implements ResponseSink {
   #read(chunk: Buffer): void {
     if (this.#user === null) return this.destroy()
     // Such as the 408 of a server for which the connection has rested too long: it answers nobody.
-    if (this.reused && !this.#user.begun)
+    if (this.reused && !this.#user.writeStarted)
       return this.fail(new ProtocolError('the upstream sent bytes before it was asked'))
     try {
-      this.reader.push(chunk)
+      this.parser.push(chunk)
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
       // The answer before the stray bytes may have been complete already: then only the connection
@@ -135,7 +135,7 @@ export class Connection implements ResponseSink {
   #ended(): void {
     if (this.#user === null) return this.destroy()
     try {
-      this.reader.finish()
+      this.parser.finish()
       if (!this.socket.destroyed) this.destroy()
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error

@@ -1,11 +1,11 @@
 // One request and its answer: over which connection, how long each may take, and what every failure
 // means.
 import type { RawHeaders } from '../header-fields.ts'
-import type { LoopTurns } from '../loop-turns.ts'
-import type { Connection, ConnectionUser } from './connection.ts'
-import type { Dial } from './dial.ts'
-import type { ResponseSink } from './response-parser.ts'
-import { OURSELVES, Sending, type Outgoing } from './request-writer.ts'
+import type { TurnBudget } from '../turn-budget.ts'
+import type { ClientConnection, ConnectionUser } from './connection.ts'
+import type { Destination } from './destination.ts'
+import type { ResponseEvents } from './response-parser.ts'
+import { INTERNAL_OWNER, RequestWriter, type OutboundRequest } from './request-writer.ts'
 
 /** Why there is no (whole) answer. */
 export class UpstreamError extends Error {
@@ -22,12 +22,12 @@ export class UpstreamError extends Error {
  * What the caller of {@link Sender.send} hears, in wire order. Exactly one of `onEnd` and `onError`
  * comes last, unless aborted.
  */
-export type Incoming = ResponseSink & {
+export type ResponseHandler = ResponseEvents & {
   onError(error: UpstreamError): void
 }
 
 /** A request under way. */
-export type UpstreamCall = {
+export type PendingRequest = {
   /** Body bytes handed to the connection so far. */
   readonly bytesSent: number
   /** Stops reading the answer until {@link resume}; the upstream feels it through TCP. */
@@ -38,7 +38,7 @@ export type UpstreamCall = {
 }
 
 /** All in milliseconds, but `idlePerDial`. */
-export type UpstreamLimits = {
+export type ClientLimits = {
   /** Until the connection stands, TLS included. */
   connect: number
   /**
@@ -50,21 +50,21 @@ export type UpstreamLimits = {
   /** How long an unused connection is kept when the upstream does not say. */
   keepAlive: number
   /** How many unused connections are kept to one dial. */
-  idlePerDial: number
+  maxIdlePerDestination: number
 }
 
 /** Where an exchange gets its connection, and what it shares with all others. */
-export type Connections = {
+export type ConnectionPool = {
   /** Opens a connection for a request, when it is its turn. */
-  open(request: Outgoing, use: (dial: () => Connection) => void): void
+  open(request: OutboundRequest, use: (open: () => ClientConnection) => void): void
   /** Writes some pieces of a large body, when it is the request's turn. */
-  write(request: Outgoing, pieces: () => void): void
+  write(request: OutboundRequest, pieces: () => void): void
   /** Counts pieces of answers that are read. */
-  readonly reads: LoopTurns
-  takeIdle(dial: Dial): Connection | null
-  giveBack(dial: Dial, connection: Connection): void
+  readonly reads: TurnBudget
+  acquire(open: Destination): ClientConnection | null
+  release(open: Destination, connection: ClientConnection): void
   /** Whether a connection has been unused so long that a FIN may lie unread in its socket. */
-  rested(connection: Connection): boolean
+  isStale(connection: ClientConnection): boolean
 }
 
 /**
@@ -73,95 +73,95 @@ export type Connections = {
  */
 const REPEATABLE = new Set(['GET', 'HEAD'])
 /** What a limit that has run out says: before the connection stood, before the head, after it. */
-const UNREACHED = ['the upstream could not be reached in time', 'unreachable'] as const
-const UNANSWERED = ['the upstream did not answer in time', 'timeout'] as const
-const SILENT = ['the upstream fell silent', 'timeout'] as const
+const CONNECT_TIMEOUT = ['the upstream could not be reached in time', 'unreachable'] as const
+const FIRST_BYTE_TIMEOUT = ['the upstream did not answer in time', 'timeout'] as const
+const IDLE_TIMEOUT = ['the upstream fell silent', 'timeout'] as const
 
 /**
  * One request and its answer over one connection (two, if the first was stale and provably never
  * used).
  */
-export class Exchange implements UpstreamCall, ConnectionUser {
-  #request: Outgoing
-  #incoming: Incoming
-  #limits: UpstreamLimits
-  #connections: Connections
-  #connection: Connection | null = null
+export class ClientExchange implements PendingRequest, ConnectionUser {
+  #request: OutboundRequest
+  #handler: ResponseHandler
+  #limits: ClientLimits
+  #pool: ConnectionPool
+  #connection: ClientConnection | null = null
   /** The limit that runs, in milliseconds; 0 before the first. */
-  #limit = 0
+  #timeout = 0
   /** Something has moved since the last check. */
   #moved = true
   #deadline = 0
-  #sending: Sending | null = null
+  #writer: RequestWriter | null = null
   #headSeen = false
-  #over = false
+  #done = false
   #retried = false
   /** Why nothing is read: the caller is slow, or it is not this answer's turn. */
   #isPaused = false
-  #isWaiting = false
+  #isAwaitingTurn = false
   /** Whether the last piece came after a wait for its turn. */
-  #hasWaited = false
+  #waitedForTurn = false
   /** The turn of `reads` in which a piece was read last. */
-  #lastRead = -Infinity
+  #lastReadTurn = -Infinity
 
   constructor(
-    request: Outgoing,
-    incoming: Incoming,
-    limits: UpstreamLimits,
-    connections: Connections,
+    request: OutboundRequest,
+    incoming: ResponseHandler,
+    limits: ClientLimits,
+    connections: ConnectionPool,
   ) {
     this.#request = request
-    this.#incoming = incoming
+    this.#handler = incoming
     this.#limits = limits
-    this.#connections = connections
-    this.#begin()
+    this.#pool = connections
+    this.#connect()
   }
 
   get bytesSent(): number {
-    return this.#sending?.bytes ?? 0
+    return this.#writer?.bytes ?? 0
   }
 
-  get begun(): boolean {
-    return this.#sending !== null && this.#sending.writes > 0
+  get writeStarted(): boolean {
+    return this.#writer !== null && this.#writer.writes > 0
   }
 
   pause(): void {
     this.#isPaused = true
-    if (!this.#over) this.#connection?.socket.pause()
+    if (!this.#done) this.#connection?.socket.pause()
   }
 
   resume(): void {
     this.#isPaused = false
-    this.#readOn()
+    this.#resumeSocket()
   }
 
   abort(): void {
-    if (this.#over) return
+    if (this.#done) return
     this.#finish()
     this.#connection?.destroy()
   }
 
-  #begin(): void {
-    const idle = this.#connections.takeIdle(this.#request.dial)
-    if (idle !== null && this.#connections.rested(idle)) {
+  #connect(): void {
+    const idle = this.#pool.acquire(this.#request.destination)
+    if (idle !== null && this.#pool.isStale(idle)) {
       // A FIN that has arrived but was not read yet is seen before the next check phase.
       setImmediate(() => {
-        if (this.#over) return this.#connections.giveBack(this.#request.dial, idle)
+        if (this.#done) return this.#pool.release(this.#request.destination, idle)
         if (idle.usable) return this.#use(idle)
         idle.destroy()
-        this.#begin()
+        this.#connect()
       })
       return
     }
     if (idle !== null) return this.#use(idle)
-    this.#connections.open(this.#request, (dial) => {
-      if (this.#over) return
+    this.#pool.open(this.#request, (open) => {
+      if (this.#done) return
       try {
-        this.#use(dial())
+        this.#use(open())
       } catch (error) {
         // Reported like every other failure: after `send` has returned.
         queueMicrotask(() =>
-          this.onBroken(
+          this.onConnectionLost(
             error instanceof Error ? error : new Error('the connection could not be opened'),
           ),
         )
@@ -169,101 +169,101 @@ export class Exchange implements UpstreamCall, ConnectionUser {
     })
   }
 
-  #use(connection: Connection): void {
+  #use(connection: ClientConnection): void {
     this.#connection = connection
-    this.#setLimit(this.#limits.connect)
-    connection.take(this, this.#request.method)
+    this.#setTimeout(this.#limits.connect)
+    connection.assign(this, this.#request.method)
   }
 
   onReady(): void {
-    this.#setLimit(this.#limits.firstByte)
-    this.#sending = new Sending(this.#connection!.socket, this.#request, (pieces) =>
-      this.#connections.write(this.#request, pieces),
+    this.#setTimeout(this.#limits.firstByte)
+    this.#writer = new RequestWriter(this.#connection!.socket, this.#request, (pieces) =>
+      this.#pool.write(this.#request, pieces),
     )
-    this.#sending.start()
+    this.#writer.start()
   }
 
   onDrain(): void {
-    this.#sending?.drained()
+    this.#writer?.onDrain()
   }
 
   onInterim(status: number, reason: string, headers: RawHeaders): void {
     this.#moved = true
     // We never ask for 100 (the caller's Expect is answered by our own server), so nobody waits for
     // it.
-    if (status !== 100) this.#incoming.onInterim(status, reason, headers)
+    if (status !== 100) this.#handler.onInterim(status, reason, headers)
   }
 
   onHead(status: number, reason: string, headers: RawHeaders): void {
     this.#headSeen = true
-    this.#sending?.letGo()
-    this.#setLimit(this.#limits.idle)
-    this.#incoming.onHead(status, reason, headers)
+    this.#writer?.releaseBody()
+    this.#setTimeout(this.#limits.idle)
+    this.#handler.onHead(status, reason, headers)
   }
 
   onBody(chunk: Buffer): void {
     this.#moved = true
-    this.#incoming.onBody(chunk)
+    this.#handler.onBody(chunk)
   }
 
   onPause(): void {
-    this.#incoming.onPause()
-    if (!this.#over) this.#takeTurn()
+    this.#handler.onPause()
+    if (!this.#done) this.#yieldTurn()
   }
 
   /**
    * An answer that comes again and again waits for its turn where many do; all that comes until
    * then is read as one piece.
    */
-  #takeTurn(): void {
-    const { reads } = this.#connections
-    const isBusy = this.#hasWaited || this.#lastRead >= reads.turn - 1
-    this.#lastRead = reads.turn
-    this.#hasWaited = reads.isOver() && isBusy
-    if (!this.#hasWaited) return
-    this.#isWaiting = true
+  #yieldTurn(): void {
+    const { reads } = this.#pool
+    const isBusy = this.#waitedForTurn || this.#lastReadTurn >= reads.turn - 1
+    this.#lastReadTurn = reads.turn
+    this.#waitedForTurn = reads.spend() && isBusy
+    if (!this.#waitedForTurn) return
+    this.#isAwaitingTurn = true
     this.#connection!.socket.pause()
-    reads.take(this.#request.owner ?? OURSELVES, () => {
-      this.#isWaiting = false
-      this.#readOn()
+    reads.schedule(this.#request.owner ?? INTERNAL_OWNER, () => {
+      this.#isAwaitingTurn = false
+      this.#resumeSocket()
     })
   }
 
-  #readOn(): void {
-    if (!this.#over && !this.#isPaused && !this.#isWaiting) this.#connection?.socket.resume()
+  #resumeSocket(): void {
+    if (!this.#done && !this.#isPaused && !this.#isAwaitingTurn) this.#connection?.socket.resume()
   }
 
   onEnd(trailers: RawHeaders): void {
     const connection = this.#connection!
     this.#finish()
-    connection.release()
+    connection.unassign()
     // An answer before the whole request was sent: the rest of the request would be read as the
     // next one.
-    if (this.#sending?.done && connection.reader.keepAlive) {
+    if (this.#writer?.done && connection.parser.keepAlive) {
       connection.socket.resume()
       // Only after the reader is through with this piece: bytes behind the answer spoil the
       // connection.
       queueMicrotask(() => {
-        if (connection.usable) this.#connections.giveBack(this.#request.dial, connection)
+        if (connection.usable) this.#pool.release(this.#request.destination, connection)
       })
     } else connection.destroy()
-    this.#incoming.onEnd(trailers)
+    this.#handler.onEnd(trailers)
   }
 
-  onBroken(error: Error): void {
-    if (this.#over) return
+  onConnectionLost(error: Error): void {
+    if (this.#done) return
     if (this.#mayRetry(error)) {
       this.#retried = true
       this.#connection = null
-      this.#sending = null
-      return this.#begin()
+      this.#writer = null
+      return this.#connect()
     }
     this.#finish()
-    if (error instanceof UpstreamError) return this.#incoming.onError(error)
+    if (error instanceof UpstreamError) return this.#handler.onError(error)
     const what = this.#headSeen
       ? 'the upstream broke off its answer'
       : 'the upstream could not be reached'
-    this.#incoming.onError(new UpstreamError('unreachable', what, error))
+    this.#handler.onError(new UpstreamError('unreachable', what, error))
   }
 
   /**
@@ -273,22 +273,22 @@ export class Exchange implements UpstreamCall, ConnectionUser {
    */
   #mayRetry(error: Error): boolean {
     const connection = this.#connection
-    if (this.#retried || connection === null || !connection.reused || connection.reader.started)
+    if (this.#retried || connection === null || !connection.reused || connection.parser.started)
       return false
     if (error instanceof UpstreamError) return false
-    if (this.#sending?.writes === 0) return true
+    if (this.#writer?.writes === 0) return true
     if (this.#request.body === null && REPEATABLE.has(this.#request.method)) return true
     const { code, syscall } = error as NodeJS.ErrnoException
     return (
       code === 'EPIPE' &&
       syscall === 'write' &&
-      this.#sending?.writes === 1 &&
+      this.#writer?.writes === 1 &&
       this.#request.body?.rest == null
     )
   }
 
-  #setLimit(milliseconds: number): void {
-    this.#limit = milliseconds
+  #setTimeout(milliseconds: number): void {
+    this.#timeout = milliseconds
     this.#moved = true
   }
 
@@ -296,23 +296,23 @@ export class Exchange implements UpstreamCall, ConnectionUser {
    * Ends the exchange when nothing has moved for as long as the limit says. Time counts from the
    * check that saw the last move.
    */
-  check(now: number): void {
-    if (this.#moved || this.#sending?.moved) {
+  checkTimeout(now: number): void {
+    if (this.#moved || this.#writer?.progressed) {
       this.#moved = false
-      if (this.#sending !== null) this.#sending.moved = false
-      this.#deadline = now + this.#limit
+      if (this.#writer !== null) this.#writer.progressed = false
+      this.#deadline = now + this.#timeout
     } else if (now > this.#deadline) {
       const [message, code] = this.#headSeen
-        ? SILENT
-        : this.#sending === null
-          ? UNREACHED
-          : UNANSWERED
+        ? IDLE_TIMEOUT
+        : this.#writer === null
+          ? CONNECT_TIMEOUT
+          : FIRST_BYTE_TIMEOUT
       this.#connection?.fail(new UpstreamError(code, message))
     }
   }
 
   #finish(): void {
-    this.#over = true
-    this.#sending?.stop()
+    this.#done = true
+    this.#writer?.stop()
   }
 }

@@ -1,36 +1,36 @@
 // A request as it goes on the wire: head and first bytes of the body in one piece, then the rest as
 // it comes.
 import type { Socket } from 'node:net'
-import { joinBurst, type Writer } from '../write-batch.ts'
-import type { BodySink, CallerBody } from '../exchange.ts'
+import { scheduleFlush, type BatchWriter } from '../write-batch.ts'
+import type { BodySink, RequestBody } from '../exchange.ts'
 import { fieldLines, NO_BYTES, type RawHeaders } from '../header-fields.ts'
 import type { Owner } from '../../fairness/owner-queue.ts'
-import type { Dial } from './dial.ts'
+import type { Destination } from './destination.ts'
 
 /**
  * The body of a request to an upstream: bytes that were read already, then whatever the caller
  * still sends.
  */
-export type OutgoingBody = {
+export type OutboundBody = {
   /** The number of bytes in all, or null: then it goes up in chunks, as it came. */
   length: number | null
   /** Emptied when the pieces have been handed to the connection and will not be needed again. */
   held: readonly Buffer[]
   /** Trailers that came with a held body. */
   heldTrailers: RawHeaders
-  rest: CallerBody | null
+  rest: RequestBody | null
   /** Looks at the pieces of the rest. */
-  watch: ((piece: Buffer) => void) | null
+  observe: ((piece: Buffer) => void) | null
   /** Which of the caller's trailers go up behind a body in chunks. */
   trailers(raw: RawHeaders): RawHeaders
 }
 
 /** Whose requests without a key are, such as probes. */
-export const OURSELVES: Owner = { account_id: '', key_id: '' }
+export const INTERNAL_OWNER: Owner = { account_id: '', key_id: '' }
 
 /** One request as it goes on the wire. */
-export type Outgoing = {
-  dial: Dial
+export type OutboundRequest = {
+  destination: Destination
   method: string
   /** Path and query exactly as they are to be sent, starting with `/`. */
   path: string
@@ -39,11 +39,11 @@ export type Outgoing = {
    * set by the body.
    */
   headers: RawHeaders
-  body: OutgoingBody | null
-  /** Whose request it is; left out, {@link OURSELVES}. */
+  body: OutboundBody | null
+  /** Whose request it is; left out, {@link INTERNAL_OWNER}. */
   owner?: Owner
   /** Told when the held pieces of the body have been let go; null where nobody asks. */
-  letGo?: (() => void) | null
+  onBodyReleased?: (() => void) | null
 }
 
 /** Up to this size head and body go out as one piece. */
@@ -55,34 +55,34 @@ const ONE_WRITE_BYTES = 32 * 1024
  */
 const MAX_WAITING_BYTES = 256 * 1024
 
-export class Sending implements BodySink, Writer {
+export class RequestWriter implements BodySink, BatchWriter {
   /** Body bytes handed to the connection so far. */
   bytes = 0
   writes = 0
   /** The whole request has been handed to the socket. */
   done = false
   /** Something has been sent since this was last set to false. */
-  moved = true
+  progressed = true
   readonly #socket: Socket
-  readonly #takeTurn: (write: () => void) => void
-  readonly #request: Outgoing
-  readonly #body: OutgoingBody | null
+  readonly #schedule: (write: () => void) => void
+  readonly #request: OutboundRequest
+  readonly #body: OutboundBody | null
   /** The head, until it is written. */
-  #head: string
+  #pendingHead: string
   /** How many pieces of the held body have been written; null when the rest goes up. */
-  #piece: number | null = null
+  #heldIndex: number | null = null
   /** It waits for its turn to write more of them. */
-  #resting = false
+  #awaitingTurn = false
   #stopped = false
 
   /**
    * @param takeTurn calls what it is given when this request may write: a fast upstream takes all
    * of a large body at once
    */
-  constructor(socket: Socket, request: Outgoing, takeTurn: (write: () => void) => void) {
-    const { method, path, headers, dial, body } = request
+  constructor(socket: Socket, request: OutboundRequest, takeTurn: (write: () => void) => void) {
+    const { method, path, headers, destination, body } = request
     this.#socket = socket
-    this.#takeTurn = takeTurn
+    this.#schedule = takeTurn
     this.#request = request
     this.#body = body
     const framing =
@@ -91,11 +91,11 @@ export class Sending implements BodySink, Writer {
         : body.length === null
           ? 'Transfer-Encoding: chunked\r\n'
           : `Content-Length: ${body.length}\r\n`
-    this.#head = `${method} ${dial.prefix}${path} HTTP/1.1\r\nHost: ${dial.authority}\r\n${fieldLines(headers, 'content-length')}${framing}\r\n`
+    this.#pendingHead = `${method} ${destination.basePath}${path} HTTP/1.1\r\nHost: ${destination.hostHeader}\r\n${fieldLines(headers, 'content-length')}${framing}\r\n`
   }
 
   start(): void {
-    joinBurst(this)
+    scheduleFlush(this)
   }
 
   /** The head, and what has come of the body; the rest follows as it comes. */
@@ -108,7 +108,7 @@ export class Sending implements BodySink, Writer {
       this.done = true
       return
     }
-    this.#piece = 0
+    this.#heldIndex = 0
     this.#sendHeld(body)
   }
 
@@ -116,58 +116,59 @@ export class Sending implements BodySink, Writer {
    * Writes what is held as fast as the socket takes it, a few pieces in a turn, and then goes on
    * with the rest.
    */
-  #sendHeld(body: OutgoingBody): void {
+  #sendHeld(body: OutboundBody): void {
     const { held } = body
-    if (held.length > 1 && !isShort(held)) return this.#rest()
+    if (held.length > 1 && !isShort(held)) return this.#writeHeld()
     if (held.length > 0) this.#send(held.length > 1 ? Buffer.concat(held) : held[0]!)
-    this.#sendRest(body)
+    this.#streamRest(body)
   }
 
-  #rest(): void {
-    if (this.#resting) return
-    this.#resting = true
-    this.#takeTurn(() => {
-      this.#resting = false
+  #writeHeld(): void {
+    if (this.#awaitingTurn) return
+    this.#awaitingTurn = true
+    this.#schedule(() => {
+      this.#awaitingTurn = false
       if (!this.#stopped && !this.#socket.destroyed) this.#sendSome(this.#body!)
     })
   }
 
   /** What is written in one turn. */
-  #sendSome(body: OutgoingBody): void {
+  #sendSome(body: OutboundBody): void {
     const { held } = body
-    for (let written = 0; this.#piece! < held.length;) {
-      if (written >= MAX_WAITING_BYTES) return this.#rest()
-      const piece = held[this.#piece!++]!
+    for (let written = 0; this.#heldIndex! < held.length;) {
+      if (written >= MAX_WAITING_BYTES) return this.#writeHeld()
+      const piece = held[this.#heldIndex!++]!
       written += piece.length
       const isTaken = this.#send(piece)
       // Goes on when it is drained.
       if (
         !isTaken &&
-        this.#piece! < held.length &&
+        this.#heldIndex! < held.length &&
         this.#socket.writableLength >= MAX_WAITING_BYTES
       )
         return
     }
-    this.#sendRest(body)
+    this.#streamRest(body)
   }
 
-  #sendRest(body: OutgoingBody): void {
+  #streamRest(body: OutboundBody): void {
     const { rest } = body
-    this.#piece = null
+    this.#heldIndex = null
     // A request of which more than one write has gone out is never sent a second time.
-    if (this.writes > 1) this.letGo()
+    if (this.writes > 1) this.releaseBody()
     if (rest === null) return this.onEnd(body.heldTrailers)
     rest.read(this)
     // Nothing of the body has come yet.
-    if (this.#head !== '') this.#write(NO_BYTES)
+    if (this.#pendingHead !== '') this.#write(NO_BYTES)
   }
 
   /** Lets the held pieces go: an answer to a large request may stream for many minutes. */
-  letGo(): void {
+  releaseBody(): void {
     const body = this.#body
-    if (body === null || body.held.length === 0 || this.#piece !== null || this.writes === 0) return
+    if (body === null || body.held.length === 0 || this.#heldIndex !== null || this.writes === 0)
+      return
     body.held = []
-    this.#request.letGo?.()
+    this.#request.onBodyReleased?.()
   }
 
   /** Sends nothing more. */
@@ -177,33 +178,33 @@ export class Sending implements BodySink, Writer {
   }
 
   /** The socket takes more bytes again. */
-  drained(): void {
-    this.moved = true
-    if (this.#piece !== null) this.#rest()
+  onDrain(): void {
+    this.progressed = true
+    if (this.#heldIndex !== null) this.#writeHeld()
     else if (!this.done) this.#body?.rest?.resume()
   }
 
   onData(piece: Buffer): void {
     if (!this.#send(piece)) this.#body?.rest?.pause()
-    this.#body?.watch?.(piece)
+    this.#body?.observe?.(piece)
   }
 
   onEnd(raw: RawHeaders): void {
     const body = this.#body!
-    this.moved = true
+    this.progressed = true
     if (body.length === null)
       this.#write(Buffer.from(`0\r\n${fieldLines(body.trailers(raw))}\r\n`, 'latin1'))
-    else if (this.#head !== '') this.#write(NO_BYTES)
+    else if (this.#pendingHead !== '') this.#write(NO_BYTES)
     this.done = true
   }
 
   /** Whoever waits for the answer is told; here is nothing more to send. */
-  onGone(): void {}
+  onAborted(): void {}
 
   /** @returns false: wait for `drained` */
   #send(piece: Buffer): boolean {
     this.bytes += piece.length
-    this.moved = true
+    this.progressed = true
     if (this.#body!.length !== null) return this.#write(piece)
     if (piece.length === 0) return true
     const size = Buffer.from(`${piece.length.toString(16)}\r\n`, 'latin1')
@@ -211,10 +212,10 @@ export class Sending implements BodySink, Writer {
   }
 
   #write(bytes: Buffer): boolean {
-    const head = this.#head
+    const head = this.#pendingHead
     this.writes++
     if (head === '') return this.#socket.write(bytes)
-    this.#head = ''
+    this.#pendingHead = ''
     if (bytes.length === 0) return this.#socket.write(head, 'latin1')
     if (bytes.length > ONE_WRITE_BYTES) {
       this.writes++

@@ -1,19 +1,19 @@
 // Reads the answers of one connection to an upstream.
-import { BodyReader, FramingError, PROVIDERS_SIZE } from '../body-decoder.ts'
+import { BodyDecoder, FramingError, LENIENT_CHUNK_SIZE } from '../body-decoder.ts'
 import {
   digits,
   endOfLine,
   hasBareLineFeed,
   HEAD_END,
   NO_BYTES,
-  readFields,
+  parseFields,
   without,
   type RawHeaders,
 } from '../header-fields.ts'
-import { Room } from '../byte-buffer.ts'
+import { ByteBuffer } from '../byte-buffer.ts'
 
-/** What a {@link ResponseReader} reports, in wire order. */
-export type ResponseSink = {
+/** What a {@link ResponseParser} reports, in wire order. */
+export type ResponseEvents = {
   /** An interim answer (1xx, never 101). */
   onInterim(status: number, reason: string, headers: RawHeaders): void
   /** The final answer's head. */
@@ -46,17 +46,17 @@ const [SPACE, ZERO, ONE] = [32, 48, 49]
  * a length beside chunked coding, folded lines, stray control characters and bytes after the end
  * are all a {@link ProtocolError}.
  */
-export class ResponseReader {
-  #sink: ResponseSink
+export class ResponseParser {
+  #sink: ResponseEvents
   #method = 'GET'
   /** Bytes of a head, size line or trailer section that has not ended yet. */
   #held: Buffer = NO_BYTES
-  readonly #room = new Room(MAX_HEAD_BYTES)
+  readonly #buffer = new ByteBuffer(MAX_HEAD_BYTES)
   /** How many bytes of the head have been searched for its end. */
   #searched = 0
   /** The head has not come yet. */
   #inHead = false
-  readonly #body = new BodyReader(PROVIDERS_SIZE)
+  readonly #body = new BodyDecoder(LENIENT_CHUNK_SIZE)
   #interim = 0
   /** Whether the connection may carry another request after this response. */
   keepAlive = false
@@ -67,7 +67,7 @@ export class ResponseReader {
   /** Whether the response is complete. */
   done = true
 
-  constructor(sink: ResponseSink) {
+  constructor(sink: ResponseEvents) {
     this.#sink = sink
   }
 
@@ -97,10 +97,10 @@ export class ResponseReader {
     // Bytes that nobody asked for: the next caller must never read them.
     if (this.done) throw new ProtocolError('the upstream sent bytes after its answer')
     this.started = true
-    let rest = this.#held.length === 0 ? chunk : this.#room.join(this.#held, chunk)
+    let rest = this.#held.length === 0 ? chunk : this.#buffer.append(this.#held, chunk)
     this.#held = NO_BYTES
     while (rest.length > 0) {
-      const used = this.#inHead ? this.#head(rest) : this.#take(rest)
+      const used = this.#inHead ? this.#parseHead(rest) : this.#decodeBody(rest)
       // The caller may have left meanwhile, or the answer may be whole: then bytes behind it spoil
       // the connection.
       if (this.done) {
@@ -108,13 +108,13 @@ export class ResponseReader {
         return
       }
       if (used === 0) {
-        this.#held = this.#room.holds(rest) ? rest : Buffer.from(rest)
+        this.#held = this.#buffer.owns(rest) ? rest : Buffer.from(rest)
         break
       }
       rest = rest.subarray(used)
     }
     // A connection that rests, or carries a long body, keeps no more than it needs.
-    if (this.#held.length === 0) this.#room.leave()
+    if (this.#held.length === 0) this.#buffer.clear()
     this.#sink.onPause()
   }
 
@@ -129,22 +129,22 @@ export class ResponseReader {
     this.#end([])
   }
 
-  #take(input: Buffer): number {
+  #decodeBody(input: Buffer): number {
     let used: number
     try {
-      used = this.#body.take(input)
+      used = this.#body.decode(input)
     } catch (error) {
       throw error instanceof FramingError
         ? new ProtocolError(`the upstream sent a malformed body: ${error.message}`)
         : error
     }
-    const { piece, ended, trailers } = this.#body
-    if (piece !== null) this.#sink.onBody(piece)
+    const { chunk, ended, trailers } = this.#body
+    if (chunk !== null) this.#sink.onBody(chunk)
     if (ended && !this.done) this.#end(trailers)
     return used
   }
 
-  #head(input: Buffer): number {
+  #parseHead(input: Buffer): number {
     const from = Math.max(0, this.#searched - HEAD_END.length + 1)
     const at = input.indexOf(HEAD_END, from)
     if (at > MAX_HEAD_BYTES || (at < 0 && input.length > MAX_HEAD_BYTES))
@@ -160,7 +160,7 @@ export class ResponseReader {
     const end = endOfLine(text, 0)
     const status = end < 0 ? 0 : statusOf(text, end)
     if (status < 100) throw new ProtocolError('the upstream did not answer in HTTP/1.1')
-    const headers = readFields(text, end + 2)
+    const headers = parseFields(text, end + 2)
     if (headers === null) throw new ProtocolError('the upstream sent a malformed header')
     const reason = text.slice(REASON, end)
     const used = at + HEAD_END.length
@@ -171,7 +171,7 @@ export class ResponseReader {
       this.#sink.onInterim(status, reason, without(headers, 'content-length'))
       return used
     }
-    const lengths = this.#frame(status, text.charCodeAt(VERSION.length) === ONE, headers)
+    const lengths = this.#applyFraming(status, text.charCodeAt(VERSION.length) === ONE, headers)
     this.#inHead = false
     this.#sink.onHead(status, reason, withLengths(headers, lengths, status === 204 ? 0 : 1))
     if (this.#body.ended && !this.done) this.#end([])
@@ -182,7 +182,7 @@ export class ResponseReader {
    * Decides how the body ends (RFC 9112, section 6.3) and whether the connection lives on.
    * @returns how many lengths there are, all of them equal
    */
-  #frame(status: number, http11: boolean, headers: RawHeaders): number {
+  #applyFraming(status: number, http11: boolean, headers: RawHeaders): number {
     let lengths = 0
     let length: string | null = null
     let counted: number | null = null

@@ -171,7 +171,7 @@ export async function openGrace(inner: AdmissionBackend, parts: GraceParts): Pro
     }
 
     get callerLeft(): boolean {
-      return this.#caller.gone
+      return this.#caller.closed
     }
 
     resolve(admission: Admission): void {

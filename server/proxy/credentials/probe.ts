@@ -4,7 +4,7 @@ import { fits, type Credential, type CredentialPool } from './pool.ts'
 import { withCredential } from '../forward/headers.ts'
 import type { Provider } from '../providers/provider.ts'
 import { PROVIDERS, type ProviderTable } from '../providers/table.ts'
-import type { Sender, UpstreamError } from '../../http1/client/client.ts'
+import type { HttpClient, UpstreamError } from '../../http1/client/client.ts'
 import type { Ways } from '../target/route-cache.ts'
 
 /** A call that costs nothing and that only a good credential opens. */
@@ -60,7 +60,7 @@ export interface Probe {
 export interface ProbeParts {
   table: ProviderTable
   ways: Ways
-  sender: Sender
+  sender: HttpClient
   credentials: CredentialPool
   /** Ends test calls that are under way: the process is shutting down. */
   stopped: AbortSignal
@@ -86,12 +86,12 @@ export async function probe(
   const { provider } = named
   const { path, headers = [], body } = callOf(provider)
   const bytes = body === undefined ? null : Buffer.from(body)
-  const dial = ways.dialFor(named)
+  const destination = ways.dialFor(named)
   const signal = AbortSignal.any([stopped, AbortSignal.timeout(LONGEST_PROBE_MS)])
   return new Promise((resolve) => {
     const call = sender.send(
       {
-        dial,
+        destination,
         method: bytes === null ? 'GET' : 'POST',
         path,
         headers: withCredential(headers, provider.auth, credential.secret),
@@ -103,7 +103,7 @@ export async function probe(
                 held: [bytes],
                 heldTrailers: [],
                 rest: null,
-                watch: null,
+                observe: null,
                 trailers: () => [],
               },
       },

@@ -1,8 +1,8 @@
 // A list of models on its way to a key that is limited to some: it is read to its end, and what the
 // key may not use is left out.
-import type { AnswerWatcher, Caller } from '../../http1/exchange.ts'
+import type { ResponseListener, HttpExchange } from '../../http1/exchange.ts'
 import { without, type RawHeaders } from '../../http1/header-fields.ts'
-import { ForwardingCaller } from '../../http1/forwarding-exchange.ts'
+import { ForwardingExchange } from '../../http1/forwarding-exchange.ts'
 import type { CachedKey } from '../../keys/cache.ts'
 import { codingsOf, decodeWhole } from './content-decoding.ts'
 import { filterModels, listsModels } from './filter-models.ts'
@@ -82,9 +82,9 @@ export const isLimitedList = ({
   !key.scope.all && listsModels(match, method, pathAndQuery)
 
 /** The caller of such a list. */
-export class ModelList extends ForwardingCaller {
+export class ModelList extends ForwardingExchange {
   readonly #asked: Asked
-  #watcher: AnswerWatcher | null = null
+  #watcher: ResponseListener | null = null
   #head: [status: number, reason: string, headers: RawHeaders] | null = null
   #held: Buffer[] = []
   #length = 0
@@ -99,20 +99,20 @@ export class ModelList extends ForwardingCaller {
   /** Whether we have answered in our own words. */
   refused = false
 
-  constructor(caller: Caller, asked: Asked) {
+  constructor(caller: HttpExchange, asked: Asked) {
     super(caller)
     this.#asked = asked
     this.#path = asked.pathAndQuery
   }
 
-  override watch(watcher: AnswerWatcher): void {
+  override watch(watcher: ResponseListener): void {
     this.#watcher = watcher
     super.watch(watcher)
   }
 
-  override head(status: number, reason: string, headers: RawHeaders): void {
+  override writeHead(status: number, reason: string, headers: RawHeaders): void {
     if (status === 200) this.#head = [status, reason, headers]
-    else super.head(status, reason, headers)
+    else super.writeHead(status, reason, headers)
   }
 
   override write(bytes: Buffer): void {
@@ -155,14 +155,14 @@ export class ModelList extends ForwardingCaller {
     // Clients take a page without items for the end of the list, whatever it says of more.
     if (list.left === 0 && list.taken > 0 && list.next !== null && ++this.#pages < MAX_PAGES)
       return this.#goOn(list.next)
-    if (this.gone) return
+    if (this.closed) return
     if (list.taken === 0) {
-      super.head(status, reason, headers)
+      super.writeHead(status, reason, headers)
       super.write(sent)
       super.end(trailers)
     } else {
       const left = Buffer.from(list.text)
-      super.head(status, reason, [
+      super.writeHead(status, reason, [
         ...without(headers, ...OF_THE_BYTES),
         'Content-Length',
         String(left.length),
@@ -180,12 +180,12 @@ export class ModelList extends ForwardingCaller {
     this.#length = 0
     this.#asked.place.release()
     this.next = this.#path = next
-    this.#watcher?.onTaken()
+    this.#watcher?.onFinish()
   }
 
   #refuse(reason: 'unread' | 'busy'): void {
     this.refused = true
-    if (!this.gone) this.#asked.refuse(reason)
+    if (!this.closed) this.#asked.refuse(reason)
   }
 }
 

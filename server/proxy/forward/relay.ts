@@ -1,15 +1,15 @@
 // Sends a request upstream and its answer to the caller, piece by piece as it comes, each side at
 // the other's pace.
-import type { AnswerWatcher, Caller } from '../../http1/exchange.ts'
+import type { ResponseListener, HttpExchange } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
 import type { Mask } from '../masking/mask.ts'
 import { MaskedAnswer, type AnswerSink } from '../masking/masked-response.ts'
 import {
   UpstreamError,
-  type Incoming,
-  type Outgoing,
-  type Sender,
-  type UpstreamCall,
+  type ResponseHandler,
+  type OutboundRequest,
+  type HttpClient,
+  type PendingRequest,
 } from '../../http1/client/client.ts'
 
 /** What looks at the answer while it passes. None of it can hold it up. */
@@ -52,14 +52,14 @@ export type Relayed = {
  * a complete answer.
  */
 export function relay(
-  sender: Sender,
-  request: Outgoing,
-  caller: Caller,
+  sender: HttpClient,
+  request: OutboundRequest,
+  caller: HttpExchange,
   passing: Passing,
 ): Promise<Relayed> {
   // The caller may have left while its request was looked at: then the upstream hears nothing of
   // it.
-  if (caller.gone)
+  if (caller.closed)
     return Promise.resolve({
       outcome: 'aborted',
       status: null,
@@ -70,25 +70,25 @@ export function relay(
   return new Promise((resolve) => new Relay(caller, passing, resolve).start(sender, request))
 }
 
-class Relay implements Incoming, AnswerWatcher {
-  readonly #caller: Caller
+class Relay implements ResponseHandler, ResponseListener {
+  readonly #caller: HttpExchange
   readonly #passing: Passing
   /** Where the answer is written. */
   #answer: AnswerSink
   readonly #resolve: (relayed: Relayed) => void
-  #call: UpstreamCall | null = null
+  #call: PendingRequest | null = null
   #status: number | null = null
   #bytesOut = 0
   #over = false
 
-  constructor(caller: Caller, passing: Passing, resolve: (relayed: Relayed) => void) {
+  constructor(caller: HttpExchange, passing: Passing, resolve: (relayed: Relayed) => void) {
     this.#caller = caller
     this.#answer = caller
     this.#passing = passing
     this.#resolve = resolve
   }
 
-  start(sender: Sender, request: Outgoing): void {
+  start(sender: HttpClient, request: OutboundRequest): void {
     this.#caller.watch(this)
     this.#call = sender.send(request, this)
     // The request's own body may have ended it.
@@ -96,7 +96,7 @@ class Relay implements Incoming, AnswerWatcher {
   }
 
   onInterim(status: number, reason: string, headers: RawHeaders): void {
-    this.#caller.interim(
+    this.#caller.writeInterim(
       status,
       this.#passing.mask?.text(reason) ?? reason,
       this.#passing.fields(headers),
@@ -107,7 +107,7 @@ class Relay implements Incoming, AnswerWatcher {
     this.#status = status
     const mask = status >= FIRST_MASKED ? this.#passing.mask : null
     if (mask !== null) this.#answer = new MaskedAnswer(this.#caller, mask, () => this.#giveUp())
-    this.#answer.head(status, reason, this.#passing.head(status, headers))
+    this.#answer.writeHead(status, reason, this.#passing.head(status, headers))
   }
 
   onBody(chunk: Buffer): void {
@@ -127,9 +127,9 @@ class Relay implements Incoming, AnswerWatcher {
   }
 
   onError(error: UpstreamError): void {
-    if (!this.#caller.answered) return this.#end('failed', error)
+    if (!this.#caller.headersSent) return this.#end('failed', error)
     this.#end('broken', error)
-    this.#caller.breakOff()
+    this.#caller.reset()
   }
 
   onDrain(): void {
@@ -137,11 +137,11 @@ class Relay implements Incoming, AnswerWatcher {
   }
 
   /** Only what the caller's system has taken is complete; until then it may still leave. */
-  onTaken(): void {
+  onFinish(): void {
     this.#end('complete')
   }
 
-  onGone(): void {
+  onClose(): void {
     this.#call?.abort()
     this.#end('aborted')
   }

@@ -1,6 +1,6 @@
 // Reads a request body to its end where the gate has to see all of it before the upstream may see
 // any.
-import type { BodySink, CallerBody } from '../../http1/exchange.ts'
+import type { BodySink, RequestBody } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
 import { PieceList } from './piece-list.ts'
 import type { Place } from '../shares/request-shares.ts'
@@ -36,7 +36,7 @@ const MIN_RATE = 16.384
  * may be ended to make room for others.
  */
 export function readWhole(
-  body: CallerBody,
+  body: RequestBody,
   limit: number,
   pace: BodyPace,
   place: Place,
@@ -49,7 +49,7 @@ export function readWhole(
 
 class Reading implements BodySink {
   result: WholeBody | null = null
-  readonly #body: CallerBody
+  readonly #body: RequestBody
   readonly #limit: number
   readonly #place: Place
   readonly #list = new PieceList()
@@ -59,7 +59,7 @@ class Reading implements BodySink {
   readonly #begun = performance.now()
   #moved = this.#begun
 
-  constructor(body: CallerBody, limit: number, place: Place) {
+  constructor(body: RequestBody, limit: number, place: Place) {
     this.#body = body
     this.#limit = limit
     this.#place = place
@@ -83,7 +83,7 @@ class Reading implements BodySink {
     this.#end({ ok: true, ...this.#read(), trailers })
   }
 
-  onGone(): void {
+  onAborted(): void {
     this.#end({ ok: false, reason: 'gone' })
   }
 
@@ -118,7 +118,7 @@ class Reading implements BodySink {
 }
 
 /** Gives a body up: what still comes of it goes nowhere. */
-export function discard(body: CallerBody): void {
+export function discard(body: RequestBody): void {
   body.read(null)
   body.resume()
 }

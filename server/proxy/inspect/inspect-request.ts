@@ -1,6 +1,6 @@
 // Step 5: which models and stored objects a request can reach, and what of its body had to be read
 // to know that.
-import type { Caller, CallerBody } from '../../http1/exchange.ts'
+import type { HttpExchange, RequestBody } from '../../http1/exchange.ts'
 import { valuesOf, type RawHeaders } from '../../http1/header-fields.ts'
 import type { CachedKey } from '../../keys/cache.ts'
 import { discard, readWhole, type BodyPace, type WholeBody } from './buffer-body.ts'
@@ -13,7 +13,7 @@ import type { BodyRule } from '../providers/endpoint-row.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
 import { busy, Refused, type Trip } from '../request-context.ts'
-import type { Outgoing } from '../../http1/client/client.ts'
+import type { OutboundRequest } from '../../http1/client/client.ts'
 import { BatchLines, inputKindOf } from './batch-lines.ts'
 import { isForm } from './body-reader.ts'
 import { Inspection } from './inspection.ts'
@@ -25,7 +25,7 @@ import type { InspectionQueue } from './scheduler.ts'
 export interface InspectedRequest {
   /** Stored objects that it names where its endpoint expects one, and those in its path. */
   readonly objects: readonly ObjectRef[]
-  readonly body: Outgoing['body']
+  readonly body: OutboundRequest['body']
   /**
    * The same objects, where ids that stand in prose only may be nobody's: asked for where a request
    * would be refused for one.
@@ -83,7 +83,7 @@ export function inspectRequest(
   const { trip, provider, match } = target
   const { caller, key } = trip
   const { limits, objects } = parts
-  caller.proceed()
+  caller.writeContinue()
   const { body } = caller
   if (
     body === null ||
@@ -192,14 +192,17 @@ const storesFile = ({ endpoint }: Match): boolean =>
   endpoint?.uploads !== undefined && Object.values(endpoint.creates ?? {}).includes('file')
 
 /** A body that streams up while its lines are read. */
-function withLines(body: Outgoing['body'], lines: BatchLines | null): Outgoing['body'] {
+function withLines(
+  body: OutboundRequest['body'],
+  lines: BatchLines | null,
+): OutboundRequest['body'] {
   if (body === null || lines === null) return body
   for (const piece of body.held) lines.write(piece)
-  const { watch, trailers } = body
+  const { observe, trailers } = body
   return {
     ...body,
-    watch: (piece) => {
-      watch?.(piece)
+    observe: (piece) => {
+      observe?.(piece)
       lines.write(piece)
     },
     trailers: (raw) => {
@@ -249,10 +252,10 @@ async function inspectInTurns(
   inspections: InspectionQueue,
   inspection: Inspection,
 ): Promise<boolean> {
-  if (caller.gone) return false
+  if (caller.closed) return false
   const ticket = inspections.run({ account_id: key!.accountId, key_id: key!.id }, inspection)
   let dropped = false
-  caller.watch({ onDrain() {}, onTaken() {}, onGone: () => ticket.cancel() })
+  caller.watch({ onDrain() {}, onFinish() {}, onClose: () => ticket.cancel() })
   place!.offer(() => {
     dropped = true
     ticket.cancel()
@@ -307,7 +310,7 @@ function decideInspected(target: Target, read: Read, inspection: Inspection): In
 
 /** Where it fails, the rest of a body that has been read in part is let go. */
 function holding<T>(
-  body: CallerBody,
+  body: RequestBody,
   result: WholeBody,
   deed: () => T | Promise<T>,
 ): T | Promise<T> {
@@ -324,13 +327,13 @@ function holding<T>(
 }
 
 function outgoingBody(
-  { body }: Caller,
+  { body }: HttpExchange,
   provider: Provider,
   match: Match,
   read: Read | null,
   observer: BodyObserver | null,
   begun: readonly Buffer[],
-): Outgoing['body'] {
+): OutboundRequest['body'] {
   if (body === null) return null
   const place = match.endpoint?.model
   const named = (place !== undefined && 'body' in place ? place.headers : undefined) ?? []
@@ -342,7 +345,7 @@ function outgoingBody(
       held: read.pieces,
       heldTrailers: read.trailers,
       rest: null,
-      watch: null,
+      observe: null,
       trailers,
     }
   // The head is on its way when these come: what they would name cannot be asked for any more.
@@ -359,7 +362,7 @@ function outgoingBody(
     held: begun,
     heldTrailers: [],
     rest: body,
-    watch: observer === null ? null : (piece) => observer.write(piece),
+    observe: observer === null ? null : (piece) => observer.write(piece),
     trailers: nameless,
   }
 }

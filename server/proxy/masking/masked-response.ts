@@ -1,13 +1,13 @@
 // An upstream's error or redirect on its way to the caller, without our credential where it repeats
 // it.
 import { isUtf8 } from 'node:buffer'
-import type { Caller } from '../../http1/exchange.ts'
+import type { HttpExchange } from '../../http1/exchange.ts'
 import { valueOf, without, type RawHeaders } from '../../http1/header-fields.ts'
 import { codingsOf, decodeWhole } from '../forward/content-decoding.ts'
 import { MaskedStream, type Mask } from './mask.ts'
 
 /** Where an answer is written: a caller, or what stands before it. */
-export type AnswerSink = Pick<Caller, 'head' | 'write' | 'end' | 'flush'>
+export type AnswerSink = Pick<HttpExchange, 'writeHead' | 'write' | 'end' | 'flush'>
 
 /**
  * An encoded error has to be held until it is known not to hold the credential: so many bytes of
@@ -30,7 +30,7 @@ const MOST_PIECES = 1_000
  * in it, decoded. One that is too long for that, or cannot be decoded, is not passed on at all.
  */
 export class MaskedAnswer implements AnswerSink {
-  readonly #caller: Caller
+  readonly #caller: HttpExchange
   readonly #mask: Mask
   readonly #unclear: () => void
   readonly #plain: MaskedStream
@@ -44,19 +44,20 @@ export class MaskedAnswer implements AnswerSink {
   /**
    * @param unclear called at most once, before anything was written: the error cannot be passed on
    */
-  constructor(caller: Caller, mask: Mask, unclear: () => void) {
+  constructor(caller: HttpExchange, mask: Mask, unclear: () => void) {
     this.#caller = caller
     this.#mask = mask
     this.#unclear = unclear
     this.#plain = new MaskedStream(mask)
   }
 
-  head(status: number, text: string, raw: RawHeaders): void {
+  writeHead(status: number, text: string, raw: RawHeaders): void {
     const reason = this.#mask.text(text)
     const headers = this.#mask.headers(raw)
     const codings = this.#caller.method === 'HEAD' ? [] : codingsOf(raw)
     // A coding that nobody knows is most likely none: such a body is looked through as it is.
-    if (codings === null || codings.length === 0) return this.#caller.head(status, reason, headers)
+    if (codings === null || codings.length === 0)
+      return this.#caller.writeHead(status, reason, headers)
     this.#held = { status, reason, headers }
     this.#codings = codings
   }
@@ -103,10 +104,10 @@ export class MaskedAnswer implements AnswerSink {
     // Text was never encoded, whatever its header says. Of anything else it is not known what a
     // client would make of it.
     if (decoded === null && !isUtf8(encoded)) return this.#giveUp()
-    if (this.#caller.gone) return
+    if (this.#caller.closed) return
     const masked = decoded === null ? null : this.#mask.whole(decoded)
     const found = masked !== null && masked !== decoded
-    this.#caller.head(status, reason, found ? asPlain(headers, masked.length) : headers)
+    this.#caller.writeHead(status, reason, found ? asPlain(headers, masked.length) : headers)
     // What stands behind the end of what was decoded is looked through as well.
     this.#caller.write(found ? masked : this.#mask.whole(encoded))
     this.#caller.end(trailers)

@@ -1,7 +1,7 @@
 // An answer that lists what a provider has stored, for a key with objects of its own: it is read to
 // its end before the caller sees a byte, and passes as it is only if the key may name all that it
 // names. Bodies are never rewritten.
-import type { Caller } from '../../http1/exchange.ts'
+import type { HttpExchange } from '../../http1/exchange.ts'
 import { valuesOf, type RawHeaders } from '../../http1/header-fields.ts'
 import { FeedGuard } from './feed-guard.ts'
 import { parseJson, wantPaths, type WantedPaths } from '../json/paths.ts'
@@ -47,7 +47,7 @@ export class CheckedList extends FeedGuard {
   /** Ids in places of one. */
   #items = 0
 
-  constructor(caller: Caller, check: ListCheck) {
+  constructor(caller: HttpExchange, check: ListCheck) {
     super(caller, () => check.refuse('foreign'))
     this.#check = check
     const { places, ids } = check
@@ -85,7 +85,7 @@ export class CheckedList extends FeedGuard {
     )
   }
 
-  override head(status: number, reason: string, headers: RawHeaders): void {
+  override writeHead(status: number, reason: string, headers: RawHeaders): void {
     if (this.breaksOff(status, headers)) return
     if (status >= 200 && status < 300) {
       this.#head = [status, reason, headers]
@@ -95,7 +95,7 @@ export class CheckedList extends FeedGuard {
       return
     }
     this.#held = null
-    super.head(status, reason, headers)
+    super.writeHead(status, reason, headers)
   }
 
   override write(bytes: Buffer): void {
@@ -132,7 +132,7 @@ export class CheckedList extends FeedGuard {
   async #pass(held: readonly Buffer[], trailers: RawHeaders | undefined): Promise<void> {
     const allowed = await this.#check.allows(this.#named).catch(() => null)
     if (allowed !== true) return this.#refuse(allowed === null ? 'busy' : 'foreign')
-    super.head(...this.#head!)
+    super.writeHead(...this.#head!)
     for (const piece of held) super.write(piece)
     super.end(trailers)
     super.flush()
@@ -140,6 +140,6 @@ export class CheckedList extends FeedGuard {
 
   #refuse(reason: 'foreign' | 'busy'): void {
     this.refused = true
-    if (!this.gone) this.#check.refuse(reason)
+    if (!this.closed) this.#check.refuse(reason)
   }
 }

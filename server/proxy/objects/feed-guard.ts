@@ -1,8 +1,8 @@
 // An answer that goes on telling what happens, for a key with objects of its own: whose doings it
 // will tell of, nobody knows at its head.
-import type { AnswerWatcher, Caller } from '../../http1/exchange.ts'
+import type { ResponseListener, HttpExchange } from '../../http1/exchange.ts'
 import { valueOf, type RawHeaders } from '../../http1/header-fields.ts'
-import { ForwardingCaller } from '../../http1/forwarding-exchange.ts'
+import { ForwardingExchange } from '../../http1/forwarding-exchange.ts'
 
 /** Types of answers that have no end, or are read before it. */
 const FEEDS =
@@ -12,25 +12,25 @@ const FEEDS =
  * A caller who is told of no event: such an answer is refused at its head, and broken off. It lives
  * as long as the request.
  */
-export class FeedGuard extends ForwardingCaller {
+export class FeedGuard extends ForwardingExchange {
   readonly #refuseFeed: () => void
-  #watcher: AnswerWatcher | null = null
+  #watcher: ResponseListener | null = null
   /** Whether we have answered in our own words. */
   refused = false
 
   /** @param refuseFeed answers in our own words */
-  constructor(caller: Caller, refuseFeed: () => void) {
+  constructor(caller: HttpExchange, refuseFeed: () => void) {
     super(caller)
     this.#refuseFeed = refuseFeed
   }
 
-  override watch(watcher: AnswerWatcher): void {
+  override watch(watcher: ResponseListener): void {
     this.#watcher = watcher
     super.watch(watcher)
   }
 
-  override head(status: number, reason: string, headers: RawHeaders): void {
-    if (!this.breaksOff(status, headers)) super.head(status, reason, headers)
+  override writeHead(status: number, reason: string, headers: RawHeaders): void {
+    if (!this.breaksOff(status, headers)) super.writeHead(status, reason, headers)
   }
 
   override write(bytes: Buffer): void {
@@ -54,8 +54,8 @@ export class FeedGuard extends ForwardingCaller {
     )
       return false
     this.refused = true
-    if (!this.gone) this.#refuseFeed()
-    this.#watcher?.onGone()
+    if (!this.closed) this.#refuseFeed()
+    this.#watcher?.onClose()
     return true
   }
 }

@@ -5,7 +5,7 @@ import type { Match } from '../providers/endpoint.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
 import type { ProviderTable } from '../providers/table.ts'
 import { behindOwnPath, formOf, readTarget, type Target, type TargetForm } from './parse-target.ts'
-import { dialOf, type Dial } from '../../http1/client/client.ts'
+import { destinationOf, type Destination } from '../../http1/client/client.ts'
 
 export interface Route {
   readonly target: Target
@@ -20,7 +20,7 @@ export interface Route {
    * proven who they are.
    */
   match: Match | null
-  dial: Dial | null
+  dial: Destination | null
 }
 
 export interface Ways {
@@ -30,7 +30,7 @@ export interface Ways {
    * Where an upstream is dialled; the same object for the same place, because connections are
    * pooled by it.
    */
-  dialFor(named: Upstream): Dial
+  dialFor(named: Upstream): Destination
 }
 
 /**
@@ -44,7 +44,7 @@ const LONGEST = 1_024
 export function createWays(tableNow: () => ProviderTable): Ways {
   const routes = new Map<string, Map<string, Route>>()
   let kept = 0
-  const dials = new Map<string, Dial>()
+  const dials = new Map<string, Destination>()
   let table = tableNow()
 
   return {
@@ -81,7 +81,10 @@ export function createWays(tableNow: () => ProviderTable): Ways {
       let known = dials.get(name)
       if (known === undefined) {
         const own = new URL(origin)
-        dials.set(name, (known = base === origin ? dialOf(own) : dialOf(own, new URL(base))))
+        dials.set(
+          name,
+          (known = base === origin ? destinationOf(own) : destinationOf(own, new URL(base))),
+        )
       }
       return known
     },

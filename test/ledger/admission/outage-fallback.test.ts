@@ -143,7 +143,7 @@ async function passWithoutStore(
   let full = true
   const ask = (one: AdmissionRequest) =>
     new Promise<Admission>((resolve, reject) =>
-      graced.ask({ asking: one, caller: { gone: false }, patience: 0, resolve, reject }),
+      graced.ask({ asking: one, caller: { closed: false }, patience: 0, resolve, reject }),
     )
   /** Asked while the first row is written. */
   let meanwhile: Promise<Admission> | undefined
@@ -234,7 +234,7 @@ test('so many rows may wait to be written, and no more', async (t) => {
     new Promise<Admission>((resolve, reject) =>
       graced.ask({
         asking: admissionRequest('k', null),
-        caller: { gone: false },
+        caller: { closed: false },
         patience: 0,
         resolve,
         reject,

@@ -14,7 +14,7 @@ import { onEveryStore } from '../../support/stores.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 import { admissionRequest, openFor } from '../support/opened.ts'
 
-const gone = { gone: true }
+const gone = { closed: true }
 
 /** How many of many requests at once pass: all that the window has room for. */
 async function room(ledger: Ledger, key: string, rpm: number): Promise<number> {
@@ -34,9 +34,9 @@ onEveryStore('a caller that has left takes no place, and no row', async (t, plac
   // Those that leave before they are decided, and those that leave while they wait for their unit.
   assert.equal(left.filter((one) => one.status === 'rejected').length, 10)
   assert.equal(left.filter((one) => one.status === 'fulfilled' && one.value.admitted).length, 10)
-  const callers = Array.from({ length: 8 }, () => ({ gone: false }))
+  const callers = Array.from({ length: 8 }, () => ({ closed: false }))
   const late = callers.map((caller) => ledger.admit(admissionRequest('late', 8), caller))
-  for (const caller of callers.slice(0, 3)) caller.gone = true
+  for (const caller of callers.slice(0, 3)) caller.closed = true
   assert.equal(
     (await Promise.allSettled(late)).filter(({ status }) => status === 'rejected').length,
     3,
@@ -86,13 +86,13 @@ test('whatever leaves or fails under way, as many pass as the rows that are writ
       for (const { asked: some, fails, waited } of bursts) {
         failing = fails
         for (const { key, leaves } of some) {
-          const caller = { gone: leaves === 'before' }
+          const caller = { closed: leaves === 'before' }
           const one = ledger.admit(admissionRequest(`${key}${round}`, RPM), caller).then(
             (answer) => answer.admitted && (admitted = { ...admitted, [key]: admitted[key] + 1 }),
             (error: unknown) => assert.ok(error instanceof StoreError),
           )
           asked.push(one)
-          if (leaves === 'soon') setImmediate(() => (caller.gone = true))
+          if (leaves === 'soon') setImmediate(() => (caller.closed = true))
         }
         if (waited) await Promise.all(asked)
       }

@@ -12,7 +12,7 @@ import { admissionRequest, openFor } from '../support/opened.ts'
 
 /** Longer than any test. */
 const FOREVER = 3_600_000
-const patient = { gone: false }
+const patient = { closed: false }
 
 test('who can wait shares the unit of the next one who is in a hurry', async (t) => {
   const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })

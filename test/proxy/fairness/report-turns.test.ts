@@ -4,7 +4,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { createSender, dialOf, type UpstreamCall } from '../../../server/http1/client/client.ts'
+import {
+  createHttpClient,
+  destinationOf,
+  type PendingRequest,
+} from '../../../server/http1/client/client.ts'
 import { until } from '../../support/until.ts'
 
 const LIMITS = {
@@ -12,7 +16,7 @@ const LIMITS = {
   firstByte: 10_000,
   idle: 10_000,
   keepAlive: 1_000,
-  idlePerDial: 1,
+  maxIdlePerDestination: 1,
 }
 const STREAMS = 150
 const EVENTS = 60
@@ -35,14 +39,14 @@ async function busyUpstream() {
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
-    dial: dialOf(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)),
+    dial: destinationOf(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)),
     close: () => server.close(),
   }
 }
 
 test('many busy answers of one key are read a few in a turn, and whole', async (t) => {
   const upstream = await busyUpstream()
-  const sender = createSender(LIMITS, () => performance.now())
+  const sender = createHttpClient(LIMITS, () => performance.now())
   t.after(() => (sender.close(), upstream.close()))
   let turn = 0
   const count = (): void => void (turn++, ended < STREAMS && setImmediate(count))
@@ -50,11 +54,11 @@ test('many busy answers of one key are read a few in a turn, and whole', async (
   setImmediate(count)
   const pieces: { turn: number; again: boolean }[] = []
   let bytes = 0
-  const calls: UpstreamCall[] = Array.from({ length: STREAMS }, (_, i) => {
+  const calls: PendingRequest[] = Array.from({ length: STREAMS }, (_, i) => {
     let heard = 0
     return sender.send(
       {
-        dial: upstream.dial,
+        destination: upstream.dial,
         method: 'GET',
         path: '/',
         headers: [],

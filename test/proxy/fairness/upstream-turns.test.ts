@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
-import { LoopTurns } from '../../../server/http1/loop-turns.ts'
-import { dialOf } from '../../../server/http1/client/client.ts'
-import { Sending } from '../../../server/http1/client/request-writer.ts'
+import { TurnBudget } from '../../../server/http1/turn-budget.ts'
+import { destinationOf } from '../../../server/http1/client/client.ts'
+import { RequestWriter } from '../../../server/http1/client/request-writer.ts'
 import { until } from '../../support/until.ts'
 
 const PIECE = Buffer.alloc(64 * 1024, 'x')
 const PIECES = 200
-const dial = dialOf(new URL('https://api.openai.com'))
+const destination = destinationOf(new URL('https://api.openai.com'))
 
 /** A socket that takes everything at once, and notes in which turn of the event loop. */
 function greedySocket() {
@@ -29,26 +29,26 @@ function greedySocket() {
   return { socket, turns }
 }
 
-function send(socket: object, turns: LoopTurns, owner: string): Sending {
+function send(socket: object, turns: TurnBudget, owner: string): RequestWriter {
   const body = {
     length: PIECES * PIECE.length,
     held: Array.from({ length: PIECES }, () => PIECE),
     heldTrailers: [],
     rest: null,
-    watch: null,
+    observe: null,
     trailers: (raw: string[]) => raw,
   }
-  const sending = new Sending(
+  const sending = new RequestWriter(
     socket as Socket,
-    { dial, method: 'POST', path: '/', headers: [], body },
-    (write) => turns.take({ account_id: owner, key_id: owner }, write),
+    { destination, method: 'POST', path: '/', headers: [], body },
+    (write) => turns.schedule({ account_id: owner, key_id: owner }, write),
   )
   sending.writeNow()
   return sending
 }
 
 test('a few pieces are written in each turn, of two bodies by turns', async () => {
-  const turns = new LoopTurns(2)
+  const turns = new TurnBudget(2)
   const [one, other] = [greedySocket(), greedySocket()]
   const sendings = [send(one.socket, turns, 'a'), send(other.socket, turns, 'b')]
   await until(() => sendings.every(({ done }) => done))
@@ -63,7 +63,7 @@ test('a few pieces are written in each turn, of two bodies by turns', async () =
 })
 
 test('what is stopped writes nothing more', async () => {
-  const turns = new LoopTurns(1)
+  const turns = new TurnBudget(1)
   const { socket, turns: written } = greedySocket()
   const sending = send(socket, turns, 'a')
   sending.stop()

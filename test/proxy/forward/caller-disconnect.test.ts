@@ -6,9 +6,9 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { chunk, head, type Call } from '../../support/providers/fake.ts'
 import { until } from '../../support/until.ts'
-import type { AnswerWatcher, Caller } from '../../../server/http1/exchange.ts'
+import type { ResponseListener, HttpExchange } from '../../../server/http1/exchange.ts'
 import { relay } from '../../../server/proxy/forward/relay.ts'
-import type { Outgoing, Sender } from '../../../server/http1/client/client.ts'
+import type { OutboundRequest, HttpClient } from '../../../server/http1/client/client.ts'
 import { ANTHROPIC, startServed } from '../support/served.ts'
 
 const START =
@@ -74,7 +74,7 @@ for (const { name, plays, waits, tokens } of MOMENTS) {
 
 test('of a caller that has left by then the provider hears nothing, or no more', async () => {
   const heard: string[] = []
-  const sender: Sender = {
+  const sender: HttpClient = {
     send() {
       heard.push('sent')
       return { bytesSent: 7, pause() {}, resume() {}, abort: () => void heard.push('aborted') }
@@ -87,11 +87,13 @@ test('of a caller that has left by then the provider hears nothing, or no more',
     fields: (raw: string[]) => raw,
     body() {},
   }
-  const ends = (caller: Partial<Caller>) => relay(sender, {} as Outgoing, caller as Caller, passing)
-  assert.equal((await ends({ gone: true })).outcome, 'aborted')
+  const ends = (caller: Partial<HttpExchange>) =>
+    relay(sender, {} as OutboundRequest, caller as HttpExchange, passing)
+  assert.equal((await ends({ closed: true })).outcome, 'aborted')
   assert.deepEqual(heard, [])
   assert.equal(
-    (await ends({ gone: false, watch: (watcher: AnswerWatcher) => watcher.onGone() })).outcome,
+    (await ends({ closed: false, watch: (watcher: ResponseListener) => watcher.onClose() }))
+      .outcome,
     'aborted',
   )
   assert.deepEqual(heard, ['sent', 'aborted'])

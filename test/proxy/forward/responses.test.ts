@@ -1,7 +1,7 @@
 // Heads of answers as bytes: which are read, and as what.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ProtocolError, ResponseReader } from '../../../server/http1/client/response-parser.ts'
+import { ProtocolError, ResponseParser } from '../../../server/http1/client/response-parser.ts'
 
 /**
  * What one answer is read as: status, reason and whether the connection lives on; null where it
@@ -9,7 +9,7 @@ import { ProtocolError, ResponseReader } from '../../../server/http1/client/resp
  */
 function read(text: string): [status: number, reason: string, keepAlive: boolean] | null {
   let seen: [number, string] | null = null
-  const reader = new ResponseReader({
+  const reader = new ResponseParser({
     onInterim() {},
     onHead: (status, reason) => (seen = [status, reason]),
     onBody() {},
@@ -108,7 +108,7 @@ function readAll(method: string, text: string, size: number) {
     rests: null as number | null,
     closed: false,
   }
-  const reader = new ResponseReader({
+  const reader = new ResponseParser({
     onInterim: (status) => void seen.interim.push(status),
     onHead: (status) => void (seen.status = status),
     onBody: (piece) => void (seen.body += piece.toString('latin1')),
@@ -297,7 +297,7 @@ test('one length leaves where two equal ones came, and none where there can be n
   for (const [method, text, headers] of rows) {
     const seen: (readonly string[])[] = []
     const see = (_: number, __: string, found: readonly string[]) => void seen.push(found)
-    const reader = new ResponseReader({
+    const reader = new ResponseParser({
       onInterim: see,
       onHead: see,
       onBody() {},

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import {
-  createSender,
-  dialOf,
-  type Dial,
-  type Outgoing,
-  type Sender,
+  createHttpClient,
+  destinationOf,
+  type Destination,
+  type OutboundRequest,
+  type HttpClient,
 } from '../../../server/http1/client/client.ts'
 import {
   answer,
@@ -23,21 +23,25 @@ import { LIMITS } from '../support/relayed.ts'
 async function start(
   t: TestContext,
   script: Script,
-): Promise<{ fake: FakeProvider; upstream: Sender; dial: Dial }> {
+): Promise<{ fake: FakeProvider; upstream: HttpClient; destination: Destination }> {
   const fake = await startFake(script)
-  const upstream = createSender(LIMITS, () => performance.now())
+  const upstream = createHttpClient(LIMITS, () => performance.now())
   t.after(async () => {
     upstream.close()
     await fake.close()
   })
-  return { fake, upstream, dial: dialOf(new URL('https://api.test'), new URL(fake.origin)) }
+  return {
+    fake,
+    upstream,
+    destination: destinationOf(new URL('https://api.test'), new URL(fake.origin)),
+  }
 }
 
 /**
  * Sends a request. @returns how it ends, which is filled in when it does: a status, or the code of
  * an error
  */
-function send(upstream: Sender, request: Outgoing): { end: number | string | null } {
+function send(upstream: HttpClient, request: OutboundRequest): { end: number | string | null } {
   const seen: { end: number | string | null } = { end: null }
   let status = 0
   upstream.send(request, {
@@ -61,12 +65,12 @@ const SPOILT: Record<string, (call: Call) => void> = {
 for (const [name, spoil] of Object.entries(SPOILT)) {
   test(`a request of which nothing was written yet when ${name} goes over another one`, async (t) => {
     let cut = () => {}
-    const { fake, upstream, dial } = await start(t, (call) => {
+    const { fake, upstream, destination } = await start(t, (call) => {
       cut = () => spoil(call)
       return answer(200, {}, 'a')(call)
     })
     const post = () => ({
-      dial,
+      destination,
       method: 'POST',
       path: '/',
       headers: [],
@@ -75,7 +79,7 @@ for (const [name, spoil] of Object.entries(SPOILT)) {
         held: [Buffer.from('{}')],
         heldTrailers: [],
         rest: null,
-        watch: null,
+        observe: null,
         trailers: () => [],
       },
     })
@@ -94,8 +98,8 @@ for (const [name, spoil] of Object.entries(SPOILT)) {
 }
 
 test('a call that was aborted before it was written is never written', async (t) => {
-  const { fake, upstream, dial } = await start(t, answer(200, {}, 'a'))
-  const request = { dial, method: 'GET', path: '/', headers: [], body: null }
+  const { fake, upstream, destination } = await start(t, answer(200, {}, 'a'))
+  const request = { destination, method: 'GET', path: '/', headers: [], body: null }
   const first = send(upstream, request)
   await until(() => first.end !== null)
   upstream

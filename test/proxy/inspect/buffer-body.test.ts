@@ -2,7 +2,7 @@
 // however small the pieces are in which it comes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { BodySink, CallerBody } from '../../../server/http1/exchange.ts'
+import type { BodySink, RequestBody } from '../../../server/http1/exchange.ts'
 import { readWhole } from '../../../server/proxy/inspect/buffer-body.ts'
 import { PieceList } from '../../../server/proxy/inspect/piece-list.ts'
 import { Shares } from '../../../server/proxy/shares/request-shares.ts'
@@ -10,9 +10,9 @@ import { seeded } from '../../support/random.ts'
 import { heldBytes } from './memory.ts'
 
 /** A body that comes as the test says. */
-function bodyInHand(): { body: CallerBody; sink: () => BodySink } {
+function bodyInHand(): { body: RequestBody; sink: () => BodySink } {
   let taker: BodySink | null = null
-  const body: CallerBody = {
+  const body: RequestBody = {
     length: null,
     read: (sink) => void (taker = sink),
     pause() {},

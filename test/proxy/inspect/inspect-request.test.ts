@@ -2,7 +2,7 @@
 // key counts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AnswerWatcher, BodySink, Caller } from '../../../server/http1/exchange.ts'
+import type { ResponseListener, BodySink, HttpExchange } from '../../../server/http1/exchange.ts'
 import type { CachedKey } from '../../../server/keys/cache.ts'
 import { compileScope } from '../../../server/keys/scope.ts'
 import { inspectRequest } from '../../../server/proxy/inspect/inspect-request.ts'
@@ -37,28 +37,28 @@ const keyOf = (models: readonly string[] | null): CachedKey => ({
 
 /** One request whose body has come, and a queue whose turns the test takes. */
 function start(body: Buffer, models: readonly string[] | null = ['gpt-*']) {
-  const watchers: AnswerWatcher[] = []
+  const watchers: ResponseListener[] = []
   const turns: (() => void)[] = []
   const shares = new Shares({ open: 100, held: 8_000_000, body: 1_000_000 })
   const take = (sink: BodySink | null): void => {
     sink?.onData(body)
     sink?.onEnd([])
   }
-  const caller: Caller = {
+  const caller: HttpExchange = {
     method: 'POST',
     target: '',
     headers: ['Content-Type', 'application/json'],
-    gone: false,
-    answered: false,
+    closed: false,
+    headersSent: false,
     body: { length: body.length, read: take, pause() {}, resume() {} },
     watch: (watcher) => void watchers.push(watcher),
-    proceed() {},
-    interim() {},
-    head() {},
+    writeContinue() {},
+    writeInterim() {},
+    writeHead() {},
     write() {},
     end() {},
     flush: () => true,
-    breakOff() {},
+    reset() {},
   }
   const trip: Trip = {
     caller,
@@ -98,7 +98,7 @@ function start(body: Buffer, models: readonly string[] | null = ['gpt-*']) {
     trip,
     inspecting,
     shares,
-    leave: () => watchers.forEach((watcher) => watcher.onGone()),
+    leave: () => watchers.forEach((watcher) => watcher.onClose()),
     /** What becomes of the key is known from the next proof on. */
     proveAs: (next: () => CachedKey) => (proof = next),
     /**

@@ -4,17 +4,17 @@ import { once } from 'node:events'
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import type { Caller } from '../../../server/http1/exchange.ts'
+import type { HttpExchange } from '../../../server/http1/exchange.ts'
 import type { RawHeaders } from '../../../server/http1/header-fields.ts'
-import { openFront } from '../../../server/http1/connection-router.ts'
-import { NodeCaller } from '../../../server/http1/node-exchange.ts'
+import { openConnectionRouter } from '../../../server/http1/connection-router.ts'
+import { NodeExchange } from '../../../server/http1/node-exchange.ts'
 import { openLog } from '../../../server/common/log.ts'
 import { relay, type Relayed } from '../../../server/proxy/forward/relay.ts'
 import {
-  createSender,
-  dialOf,
-  type Dial,
-  type UpstreamLimits,
+  createHttpClient,
+  destinationOf,
+  type Destination,
+  type ClientLimits,
 } from '../../../server/http1/client/client.ts'
 import { startFake, type FakeProvider, type Script } from '../../support/providers/fake.ts'
 
@@ -29,12 +29,12 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ])
 
-export const LIMITS: UpstreamLimits = {
+export const LIMITS: ClientLimits = {
   connect: 2_000,
   firstByte: 10_000,
   idle: 10_000,
   keepAlive: 4_000,
-  idlePerDial: 64,
+  maxIdlePerDestination: 64,
 }
 
 export type Rig = {
@@ -50,19 +50,20 @@ export type Rig = {
  */
 export type Door = 'ours' | 'node'
 
-export type RigOptions = Partial<UpstreamLimits> & {
-  dial?: (fake: FakeProvider) => Dial
+export type RigOptions = Partial<ClientLimits> & {
+  destination?: (fake: FakeProvider) => Destination
   door?: Door
 }
 
 /** Starts a fake provider and a bare relay before it; both end with the test. */
 async function startRig(t: TestContext, script: Script, options: RigOptions = {}): Promise<Rig> {
-  const { dial: dialTo, door = 'ours', ...limits } = options
+  const { destination: dialTo, door = 'ours', ...limits } = options
   const fake = await startFake(script)
-  const upstream = createSender({ ...LIMITS, ...limits }, () => performance.now())
-  const dial = dialTo?.(fake) ?? dialOf(new URL('https://api.test'), new URL(fake.origin))
+  const upstream = createHttpClient({ ...LIMITS, ...limits }, () => performance.now())
+  const destination =
+    dialTo?.(fake) ?? destinationOf(new URL('https://api.test'), new URL(fake.origin))
   const ends: Relayed[] = []
-  const handle = (caller: Caller): void => {
+  const handle = (caller: HttpExchange): void => {
     const { body, method, target } = caller
     const outgoing =
       body === null
@@ -72,13 +73,13 @@ async function startRig(t: TestContext, script: Script, options: RigOptions = {}
             held: [],
             heldTrailers: [],
             rest: body,
-            watch: null,
+            observe: null,
             trailers: (raw: RawHeaders) => raw,
           }
-    caller.proceed()
+    caller.writeContinue()
     void relay(
       upstream,
-      { dial, method, path: target, headers: endToEnd(caller.headers), body: outgoing },
+      { destination, method, path: target, headers: endToEnd(caller.headers), body: outgoing },
       caller,
       {
         mask: null,
@@ -99,17 +100,23 @@ async function startRig(t: TestContext, script: Script, options: RigOptions = {}
     })
   }
   const server = createServer({ requestTimeout: 0 }, (incoming, outgoing) =>
-    handle(new NodeCaller(incoming, outgoing)),
+    handle(new NodeExchange(incoming, outgoing)),
   )
   const front =
     door === 'ours'
-      ? openFront(server, handle, { head: 15_000, keepAlive: 5_000 }, openLog('silent'), Date.now)
+      ? openConnectionRouter(
+          server,
+          handle,
+          { head: 15_000, keepAlive: 5_000 },
+          openLog('silent'),
+          Date.now,
+        )
       : null
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(async () => {
     upstream.close()
-    front?.cut()
+    front?.destroyBusy()
     server.closeAllConnections()
     server.close()
     await fake.close()
@@ -117,8 +124,8 @@ async function startRig(t: TestContext, script: Script, options: RigOptions = {}
   return { fake, port: (server.address() as AddressInfo).port, ends }
 }
 
-function fail(caller: Caller, { error }: Relayed): void {
-  caller.head(error?.code === 'timeout' ? 504 : 502, 'Failed', [])
+function fail(caller: HttpExchange, { error }: Relayed): void {
+  caller.writeHead(error?.code === 'timeout' ? 504 : 502, 'Failed', [])
   caller.end()
   caller.flush()
 }

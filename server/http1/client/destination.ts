@@ -7,7 +7,7 @@ import { sharedResolve, type Resolve } from './lookup.ts'
  * Where one provider is reached, and under which name. Built from the operator's settings, never
  * from a request.
  */
-export type Dial = {
+export type Destination = {
   tls: boolean
   /** Host name or address (no brackets) and port that we connect to. */
   host: string
@@ -15,12 +15,12 @@ export type Dial = {
   /** The name that the certificate must be valid for, and that SNI names. */
   servername: string
   /** The `Host` header. */
-  authority: string
+  hostHeader: string
   /**
    * What stands before the request path when the operator dials a base URL with a path; ''
    * otherwise.
    */
-  prefix: string
+  basePath: string
   /**
    * Whether addresses of private ranges may be dialled: only where the operator named the address.
    */
@@ -95,7 +95,7 @@ export function isPrivateAddress(address: string): boolean {
  *
  * @throws {TypeError} the URL is neither http nor https
  */
-export function dialOf(origin: URL, base: URL = origin): Dial {
+export function destinationOf(origin: URL, base: URL = origin): Destination {
   if (base.protocol !== 'https:' && base.protocol !== 'http:')
     throw new TypeError('a base URL starts with http:// or https://')
   const host = base.hostname.replace(/^\[|\]$/g, '')
@@ -106,8 +106,8 @@ export function dialOf(origin: URL, base: URL = origin): Dial {
     host,
     port: base.port === '' ? (base.protocol === 'https:' ? 443 : 80) : Number(base.port),
     servername: named.hostname,
-    authority: named.host,
-    prefix: base.pathname.replace(/\/+$/, ''),
+    hostHeader: named.host,
+    basePath: base.pathname.replace(/\/+$/, ''),
     allowPrivate: base !== origin || routed,
   }
 }
@@ -120,11 +120,11 @@ export function publicLookup(resolve: Resolve): LookupFunction {
   return lookupOf(resolve, (address) => !isPrivateAddress(address))
 }
 
-function lookupOf(resolve: Resolve, mayDial: (address: string) => boolean): LookupFunction {
+function lookupOf(resolve: Resolve, isAllowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, '', 0)
-      const addresses = found.filter(({ address }) => mayDial(address))
+      const addresses = found.filter(({ address }) => isAllowed(address))
       const first = addresses[0]
       if (!first)
         return callback(new PrivateAddressError('the host resolves to a private address'), '', 0)
@@ -154,7 +154,7 @@ const LAST_READS_MS = 1_000
  * Node would throw away what has arrived by then: here a failed write ends the socket only when
  * everything is read, and with the error of the write.
  */
-function readToTheEnd(socket: Socket, lost: (error: Error) => void): Socket {
+function readBeforeReset(socket: Socket, lost: (error: Error) => void): Socket {
   const destroy = socket.destroy.bind(socket)
   let failed: Error | null = null
   socket.destroy = (error?: Error) => {
@@ -177,17 +177,21 @@ function readToTheEnd(socket: Socket, lost: (error: Error) => void): Socket {
  * @throws {PrivateAddressError} the dial names a private address that the operator did not allow
  */
 export function openSocket(
-  dial: Dial,
+  destination: Destination,
   ready: () => void,
   read: (chunk: Buffer) => void,
   lost: (error: Error) => void,
 ): Socket {
   // An address literal never reaches the resolver, so it is checked here.
-  if (!dial.allowPrivate && isIP(dial.host) !== 0 && isPrivateAddress(dial.host))
+  if (
+    !destination.allowPrivate &&
+    isIP(destination.host) !== 0 &&
+    isPrivateAddress(destination.host)
+  )
     throw new PrivateAddressError('the host is a private address')
   const route = {
-    host: dial.host,
-    port: dial.port,
+    host: destination.host,
+    port: destination.port,
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: 30_000,
@@ -198,19 +202,20 @@ export function openSocket(
         return true
       },
     },
-    lookup: dial.allowPrivate ? openLookup : guardedLookup,
+    lookup: destination.allowPrivate ? openLookup : guardedLookup,
   }
-  if (!dial.tls) {
-    const socket = readToTheEnd(connectTcp(route), lost)
+  if (!destination.tls) {
+    const socket = readBeforeReset(connectTcp(route), lost)
     socket.once('connect', ready)
     return socket
   }
-  const cacheKey = `${dial.servername}:${dial.host}:${dial.port}`
+  const cacheKey = `${destination.servername}:${destination.host}:${destination.port}`
   const session = sessions.get(cacheKey)
   const tls = connectTls({
     ...route,
     // SNI carries names only; an address is checked against the certificate all the same.
-    servername: isIP(dial.servername.replace(/^\[|\]$/g, '')) === 0 ? dial.servername : '',
+    servername:
+      isIP(destination.servername.replace(/^\[|\]$/g, '')) === 0 ? destination.servername : '',
     ALPNProtocols: ['http/1.1'],
     minVersion: 'TLSv1.2',
     rejectUnauthorized: true,
@@ -218,5 +223,5 @@ export function openSocket(
   })
   tls.on('session', (fresh) => sessions.set(cacheKey, fresh))
   tls.once('secureConnect', ready)
-  return readToTheEnd(tls, lost)
+  return readBeforeReset(tls, lost)
 }

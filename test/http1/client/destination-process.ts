@@ -1,12 +1,12 @@
 // Sends one request to an origin by way of a base URL, and prints the status or how it failed.
-import { createSender, dialOf } from '../../../server/http1/client/client.ts'
+import { createHttpClient, destinationOf } from '../../../server/http1/client/client.ts'
 import { LIMITS } from '../../proxy/support/relayed.ts'
 
 const [origin = '', base = ''] = process.argv.slice(2)
-const upstream = createSender(LIMITS, () => performance.now())
+const upstream = createHttpClient(LIMITS, () => performance.now())
 upstream.send(
   {
-    dial: dialOf(new URL(origin), new URL(base)),
+    destination: destinationOf(new URL(origin), new URL(base)),
     method: 'GET',
     path: '/',
     headers: ['Authorization', 'Bearer secret'],

@@ -1,11 +1,11 @@
 // What is done a few at a time: a burst of one key does not stand in front of another key's.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LoopTurns } from '../../server/http1/loop-turns.ts'
+import { TurnBudget } from '../../server/http1/turn-budget.ts'
 import { until } from '../support/until.ts'
 
 test('work is done a few in each turn of the event loop, by account and key in turns', async () => {
-  const turns = new LoopTurns(8)
+  const turns = new TurnBudget(8)
   const dialled: { key: string; turn: number }[] = []
   let turn = 0
   const count = (): void => {
@@ -13,7 +13,7 @@ test('work is done a few in each turn of the event loop, by account and key in t
     if (dialled.length < 303) setImmediate(count)
   }
   const dial = (account_id: string, key_id: string) =>
-    turns.take({ account_id, key_id }, () => void dialled.push({ key: key_id, turn }))
+    turns.schedule({ account_id, key_id }, () => void dialled.push({ key: key_id, turn }))
   setImmediate(count)
   dial('a', 'a1')
   assert.equal(dialled.length, 1, 'one alone does not wait')

@@ -7,9 +7,13 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { isPrivateAddress, openSocket, publicLookup } from '../../../server/http1/client/dial.ts'
+import {
+  isPrivateAddress,
+  openSocket,
+  publicLookup,
+} from '../../../server/http1/client/destination.ts'
 import { sharedResolve } from '../../../server/http1/client/lookup.ts'
-import { dialOf, PrivateAddressError } from '../../../server/http1/client/client.ts'
+import { destinationOf, PrivateAddressError } from '../../../server/http1/client/client.ts'
 import { NODE_FLAGS } from '../../support/node.ts'
 import { certificateOf } from '../../support/providers/certificate.ts'
 import { answer, startFake } from '../../support/providers/fake.ts'
@@ -154,7 +158,7 @@ test('a name is resolved once for all connections that wait for it, and again fo
 })
 
 test('a name is resolved, and what it resolves to looked at, when it is dialled', async () => {
-  const dial = { ...dialOf(new URL('https://localhost:1')), allowPrivate: false }
+  const dial = { ...destinationOf(new URL('https://localhost:1')), allowPrivate: false }
   for (const tls of [true, false]) {
     const [error] = await once(
       openSocket(
@@ -176,8 +180,8 @@ test('an address or localhost changes the route only; another name is another se
     host: string,
     port: number,
     name: string,
-    authority: string,
-    prefix: string,
+    hostHeader: string,
+    basePath: string,
   ][] = [
     ['https://api.openai.com', 'api.openai.com', 443, 'api.openai.com', 'api.openai.com', ''],
     ['http://127.0.0.1:9000', '127.0.0.1', 9000, 'api.openai.com', 'api.openai.com', ''],
@@ -200,21 +204,21 @@ test('an address or localhost changes the route only; another name is another se
       '',
     ],
   ]
-  for (const [base, host, port, servername, authority, prefix] of rows) {
-    const { tls, allowPrivate, ...dial } = dialOf(origin, new URL(base))
-    assert.deepEqual(dial, { host, port, servername, authority, prefix }, base)
+  for (const [base, host, port, servername, hostHeader, basePath] of rows) {
+    const { tls, allowPrivate, ...dial } = destinationOf(origin, new URL(base))
+    assert.deepEqual(dial, { host, port, servername, hostHeader, basePath }, base)
     assert.equal(tls, base.startsWith('https'))
     assert.equal(allowPrivate, true)
   }
-  assert.equal(dialOf(origin).allowPrivate, false)
+  assert.equal(destinationOf(origin).allowPrivate, false)
   for (const named of ['https://10.0.0.7', 'https://localhost:9000'])
-    assert.equal(dialOf(new URL(named)).allowPrivate, true, named)
-  assert.throws(() => dialOf(origin, new URL('ftp://127.0.0.1')), TypeError)
+    assert.equal(destinationOf(new URL(named)).allowPrivate, true, named)
+  assert.throws(() => destinationOf(origin, new URL('ftp://127.0.0.1')), TypeError)
 })
 
 test('a private address that nobody named is refused before a socket opens', () => {
   const dial = {
-    ...dialOf(new URL('https://api.test'), new URL('http://127.0.0.1:1')),
+    ...destinationOf(new URL('https://api.test'), new URL('http://127.0.0.1:1')),
     allowPrivate: false,
   }
   assert.throws(
@@ -249,7 +253,7 @@ test('a certificate for another name, or from nobody known, ends the connection 
   ]
   for (const [host, trusted, ends] of tries) {
     const said = await outputOf(
-      join(import.meta.dirname, 'dial-process.ts'),
+      join(import.meta.dirname, 'destination-process.ts'),
       [`https://${host}`, fake.origin],
       trusted ? { NODE_EXTRA_CA_CERTS: file } : {},
     )

@@ -9,21 +9,21 @@ interface Waiting {
 
 const newQueue = (): FairQueue<Waiting> => new FairQueue<Waiting>(Infinity, ({ owner }) => owner)
 
-export class LoopTurns {
+export class TurnBudget {
   /** Counts the turns in which as many were done as may be. */
   turn = 0
-  readonly #most: number
+  readonly #limit: number
   #left: number
   #isNextPlanned = false
   #waiting = newQueue()
 
   /** @param most how many are done in one turn of the event loop */
   constructor(most: number) {
-    this.#most = this.#left = most
+    this.#limit = this.#left = most
   }
 
   /** Counts one that was done without asking. @returns whether it was one more than may be */
-  isOver(): boolean {
+  spend(): boolean {
     const isOver = this.#left <= 0 || this.#waiting.size > 0
     // Most turns never come to their end, and need no callback.
     if (isOver || --this.#left === 0) this.#planNext()
@@ -31,7 +31,7 @@ export class LoopTurns {
   }
 
   /** Calls `work`, at once unless as many as may be were called in this turn of the event loop. */
-  take(owner: Owner, work: () => void): void {
+  schedule(owner: Owner, work: () => void): void {
     if (this.#left > 0 && this.#waiting.size === 0) {
       this.#left--
       work()
@@ -45,8 +45,8 @@ export class LoopTurns {
     setImmediate(() => {
       this.#isNextPlanned = false
       this.turn++
-      const next = this.#waiting.take(this.#most)
-      this.#left = this.#most - next.length
+      const next = this.#waiting.take(this.#limit)
+      this.#left = this.#limit - next.length
       // Owners with nothing waiting are forgotten.
       if (next.length > 0 && this.#waiting.size === 0) this.#waiting = newQueue()
       if (next.length > 0) this.#planNext()
