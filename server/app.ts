@@ -13,7 +13,7 @@ import { clientOf } from './common/client-info.ts'
 import { convertRoutes, type ConvertParts } from './api/convert.ts'
 import type { Dashboard } from './web/dashboard-files.ts'
 import { jobRoutes } from './api/jobs.ts'
-import type { JobWatch } from './conversion/jobs/watcher.ts'
+import type { JobWatcher } from './conversion/jobs/watcher.ts'
 import { Problem } from './common/errors.ts'
 import { healthRoutes, type Health } from './api/health.ts'
 import { TurnBudget } from './http1/turn-budget.ts'
@@ -62,7 +62,7 @@ export interface SurfaceParts {
 
 /** What a process that answers everything works with. */
 export interface AppParts extends SurfaceParts, ConvertParts {
-  watch: JobWatch
+  watcher: JobWatcher
   /** What the link to the first account must hold. */
   setupToken: string
   /** Takes `/proxy` before anything else looks at it; the management routes change it. */

@@ -7,15 +7,15 @@ import { setUpBySettings, setupRequired, setupToken } from './accounts/setup.ts'
 import { app, workerApp, type SurfaceParts } from './app.ts'
 import { environment, readConfig, unknownSettings, type Config } from './config/settings.ts'
 import { systemClock } from './common/clock.ts'
-import { jobChanges } from './conversion/jobs/notifications.ts'
-import type { ConversionParts } from './conversion/run-conversion.ts'
-import { openConversionQueue, type ConversionQueue } from './conversion/queue.ts'
-import { openConverters, type ConverterLimits } from './conversion/pool/converter-pool.ts'
+import { createJobNotifications } from './conversion/jobs/notifications.ts'
+import type { ConversionDependencies } from './conversion/run-conversion.ts'
+import { createConversionQueue, type ConversionQueue } from './conversion/queue.ts'
+import { openConverterPool, type ConverterLimits } from './conversion/pool/converter-pool.ts'
 import { sweepJobs } from './conversion/jobs/jobs.ts'
-import { openReceiver } from './conversion/upload/upload-receiver.ts'
-import { takeTurns } from './conversion/upload/throttle.ts'
-import { watchJobs } from './conversion/jobs/watcher.ts'
-import { openWorker } from './conversion/jobs/worker.ts'
+import { openUploadReceiver } from './conversion/upload/upload-receiver.ts'
+import { createThrottle } from './conversion/upload/throttle.ts'
+import { openJobWatcher } from './conversion/jobs/watcher.ts'
+import { startWorker } from './conversion/jobs/worker.ts'
 import { openDashboard } from './web/dashboard-files.ts'
 import { SetupError } from './common/errors.ts'
 import { openLines } from './common/log-sink.ts'
@@ -60,7 +60,7 @@ export interface ServeOptions {
 const DASHBOARD = join(import.meta.dirname, '..', 'dashboard', 'dist')
 
 /** What every process has, whatever its role. */
-interface Common extends SurfaceParts, Omit<ConversionParts, 'converters'> {
+interface Common extends SurfaceParts, Omit<ConversionDependencies, 'converterPool'> {
   config: Config
   warm: boolean
 }
@@ -114,7 +114,7 @@ export async function serve(
       log.error('what has expired cannot be deleted', error),
     ),
   )
-  const changes = jobChanges(store)
+  const notifications = createJobNotifications(store)
   let failing = (): boolean => instance.failing()
   const look = sharedLook(() => troublesOf(store, failing(), blobs))
   const health = { troubles: async () => (stopping ? ['the server is shutting down'] : look()) }
@@ -140,7 +140,7 @@ export async function serve(
     instance,
     scratch,
     blobs,
-    changes,
+    notifications,
     health,
     ...shown,
   }
@@ -168,11 +168,11 @@ export async function serve(
   })
   if (server.role !== 'web') {
     // Where the same process answers requests, a job leaves one processor to them.
-    const converters = starting.use(
-      openConverters({ ...convertersOf(config, server.role === 'all' ? 1 : 0), warm }),
+    const converterPool = starting.use(
+      openConverterPool({ ...convertersOf(config, server.role === 'all' ? 1 : 0), warm }),
     )
     starting.use(
-      openWorker({ ...common, converters, queue, retention: config.conversion.retention }),
+      startWorker({ ...common, converterPool, queue, retentionMs: config.conversion.retention }),
     )
   }
   const setupLink =
@@ -212,16 +212,16 @@ interface Web {
 
 /** The parts that answer requests. */
 async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<Web> {
-  const { config, warm, log, clock, store, instance, changes, metrics } = common
+  const { config, warm, log, clock, store, instance, notifications, metrics } = common
   const { storage, conversion, accounts } = config
   const master = masterKey(storage.masterKey, storage.data)
   const proxied = starting.use(
     await openProxy(config, store, master, instance.id, systemClock(clock), log),
   )
-  const converters = starting.use(openConverters({ ...convertersOf(config, 0), warm }))
-  const queue = openConversionQueue({ atOnce: converters.size, queue: conversion.queue })
-  const receiver = starting.use(openReceiver(takeTurns(() => proxied.shares.open > 0)))
-  const watch = starting.use(watchJobs(store, changes))
+  const converterPool = starting.use(openConverterPool({ ...convertersOf(config, 0), warm }))
+  const queue = createConversionQueue({ atOnce: converterPool.size, queue: conversion.queue })
+  const receiver = starting.use(openUploadReceiver(createThrottle(() => proxied.shares.open > 0)))
+  const watch = starting.use(openJobWatcher(store, notifications))
   const { keys, credentials } = proxied
   metrics.add({
     proxy_open_requests: { help: 'Proxied requests in progress.', read: () => proxied.shares.open },
@@ -249,19 +249,19 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
     },
     conversions_running: {
       help: 'Conversion steps running.',
-      read: () => converters.load().running,
+      read: () => converterPool.load().running,
     },
     conversions_waiting: {
       help: 'Conversions and conversion steps waiting.',
-      read: () => converters.load().waiting + queue.waiting,
+      read: () => converterPool.load().waiting + queue.waiting,
     },
   })
   const setup = setupToken(master)
   const doors = app({
     ...common,
-    converters,
+    converterPool,
     queue,
-    watch,
+    watcher: watch,
     plans: readPlans(accounts),
     limits: conversion,
     proxied,

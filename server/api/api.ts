@@ -12,7 +12,7 @@ import { FairShares } from '../fairness/shares.ts'
 import { problems } from './request/described.ts'
 import { duplicateName } from './request/duplicate-names.ts'
 import { readPart } from './request/field-errors.ts'
-import { watchPace } from '../common/body-pace.ts'
+import { startRateMonitor } from '../common/body-pace.ts'
 import { assertStrict, strictObject } from './request/strict.ts'
 import type { Store } from '../store/open.ts'
 
@@ -232,7 +232,7 @@ export const jsonBody: Middleware = async (c, next) => {
       reject(new Problem('request_timeout', 'The request body stopped arriving. Send it again.')),
     c.get('transferIdle'),
   )
-  const pace = watchPace(BODY_GRACE, () =>
+  const pace = startRateMonitor(BODY_GRACE, () =>
     reject(
       new Problem(
         'request_timeout',
@@ -240,10 +240,10 @@ export const jsonBody: Middleware = async (c, next) => {
       ),
     ),
   )
-  pace.asked()
+  pace.waiting()
   const bytes = await Promise.race([collect(c.req.raw.body, idle), silence]).finally(() => {
     clearTimeout(idle)
-    pace.end()
+    pace.stop()
   })
   // The last bytes of many bodies may come at once, and what is done with one takes up to half a
   // millisecond.

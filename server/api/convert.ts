@@ -22,37 +22,40 @@ import { newId } from '../common/ids.ts'
 import { keepBlob } from '../store/blobs/blobs.ts'
 import { openFile } from '../store/blobs/folder.ts'
 import {
-  abandon,
+  cancelAdmission,
   admit,
   countConversion,
   fingerprint,
   readKey,
-  refuseUsedUp,
+  assertQuotaLeft,
   tooManyJobs,
   type Admission,
-  type KeptAnswer,
+  type StoredAnswer,
 } from '../conversion/admission.ts'
-import { jobChanges } from '../conversion/jobs/notifications.ts'
-import { tooMany, type ConversionQueue } from '../conversion/queue.ts'
+import { createJobNotifications } from '../conversion/jobs/notifications.ts'
+import { tooManyUploads, type ConversionQueue } from '../conversion/queue.ts'
 import { answerWhole, documentAnswer, whenGone } from './document-response.ts'
-import { convert as convertOn, type ConversionParts } from '../conversion/run-conversion.ts'
+import {
+  runConversion as convertOn,
+  type ConversionDependencies,
+} from '../conversion/run-conversion.ts'
 import { CONTENT_TYPES } from '../conversion/document-headers.ts'
 import { JobSchema, acceptedAnswer } from './jobs.ts'
 import {
-  asAccepted,
+  initialJob,
   findJob,
-  jobPlace,
+  jobQueueRefusal,
   newJob,
   type ClaimableJob,
 } from '../conversion/jobs/jobs.ts'
-import type { Receiver } from '../conversion/upload/upload-receiver.ts'
+import type { UploadReceiver } from '../conversion/upload/upload-receiver.ts'
 import { checkHead, type Upload } from '../conversion/upload/receive-upload.ts'
 
 /** What the conversion's routes work with. */
-export interface ConvertParts extends ConversionParts {
+export interface ConvertParts extends ConversionDependencies {
   plans: Plans
   limits: Config['conversion']
-  receiver: Receiver
+  receiver: UploadReceiver
   queue: ConversionQueue
 }
 
@@ -110,8 +113,8 @@ export function convertRoutes({
   store,
   blobs,
   scratch,
-  converters,
-  changes,
+  converterPool,
+  notifications,
   instance,
   plans,
   clock,
@@ -122,7 +125,7 @@ export function convertRoutes({
 }: ConvertParts): Api {
   const api = newApi()
   const uploads = new FairShares({ places: limits.uploads, always: true })
-  const decided = jobChanges(store)
+  const decided = createJobNotifications(store)
 
   const convert = async (c: ApiContext): Promise<Response> => {
     const { incoming, outgoing } = c.env
@@ -134,10 +137,12 @@ export function convertRoutes({
     // 1. Is there a place for one more upload of this account?
     const dropped = new AbortController()
     const place = uploads.enter(account.id, () =>
-      dropped.abort(tooMany('The upload was ended to make room for those of others.', 'full')),
+      dropped.abort(
+        tooManyUploads('The upload was ended to make room for those of others.', 'full'),
+      ),
     )
     if (typeof place === 'string')
-      throw tooMany(
+      throw tooManyUploads(
         place === 'share'
           ? 'Too many of your uploads are under way.'
           : 'Too many uploads are under way.',
@@ -152,7 +157,7 @@ export function convertRoutes({
       key: readKey(c.req.header('idempotency-key')),
       instance: instance.id,
     }
-    await refuseUsedUp(store, asking, clock())
+    await assertQuotaLeft(store, asking, clock())
 
     // 3. Receive the file.
     checkHead(incoming.headers, limits)
@@ -175,8 +180,8 @@ export function convertRoutes({
     if ('answer' in admission) return answerAgain(c, admission.answer, upload.fileName)
     let [counted, tried] = [false, false]
     end.defer(async () => {
-      if (!counted) await abandon(store, admission, tried, log)
-      decided.tell()
+      if (!counted) await cancelAdmission(store, admission, tried, log)
+      decided.notify()
     })
 
     // 5. A large archive becomes a job: checked, stored, counted, answered.
@@ -191,23 +196,23 @@ export function convertRoutes({
     if (upload.kind === 'zip' && upload.size > limits.asyncAbove) {
       await inTurn(account.id, gone, () => {
         tried = true
-        return converters.run(task, { check: true }, { signal: gone })
+        return converterPool.run(task, { check: true }, { signal: gone })
       })
       const job = await acceptJob(admission, upload, source.path)
       counted = true
-      changes.tell()
+      notifications.notify()
       return acceptedAnswer(job, clock())
     }
 
     // 6. Convert everything else, when it is the account's turn.
     const converted = await inTurn(account.id, gone, () => {
       tried = true
-      return convertOn(task, converters, { signal: gone })
+      return convertOn(task, converterPool, { signal: gone })
     })
 
     // 7. Count it, and keep the answer for its key; then nothing can take the success back.
-    const faults = { warnings: converted.warnings, failedPages: converted.failed }
-    const info = { contentType: CONTENT_TYPES[upload.format], fileName: upload.fileName, faults }
+    const issues = { warnings: converted.warnings, failedPages: converted.failed }
+    const info = { contentType: CONTENT_TYPES[upload.format], fileName: upload.fileName, issues }
     const blobId =
       asking.key === undefined
         ? undefined
@@ -242,7 +247,7 @@ export function convertRoutes({
   ): Promise<ClaimableJob> => {
     // Before the archive is stored; it is decided when the job is entered.
     const { account, instance } = admission.request
-    const noPlace = await jobPlace(store, account, limits.jobQueue)
+    const noPlace = await jobQueueRefusal(store, account, limits.jobQueue)
     if (noPlace !== null) throw tooManyJobs(noPlace)
     const now = clock()
     const upload_blob = await keepBlob(store, blobs, path, instance, now)
@@ -262,7 +267,7 @@ export function convertRoutes({
     await countConversion(
       store,
       admission,
-      { job, mostWaiting: limits.jobQueue },
+      { job, maxWaiting: limits.jobQueue },
       limits.idempotency,
       clock(),
     )
@@ -271,7 +276,7 @@ export function convertRoutes({
 
   const answerAgain = async (
     c: ApiContext,
-    answer: KeptAnswer,
+    answer: StoredAnswer,
     fileName: string,
   ): Promise<Response> => {
     if ('blobId' in answer)
@@ -283,7 +288,7 @@ export function convertRoutes({
       )
     const job = await findJob(store, answer.jobId, callerOf(c).account.id)
     if (!job) throw new Error(`the job ${answer.jobId} is gone before its key`)
-    return acceptedAnswer(asAccepted(job), clock())
+    return acceptedAnswer(initialJob(job), clock())
   }
 
   api.openAPIRegistry.registerPath(convertRoute)

@@ -26,10 +26,10 @@ import type { JobRow } from '../store/schema.ts'
 import type { Store } from '../store/open.ts'
 import { Whose, whose } from './account-scope.ts'
 import { answerAsked, documentAnswer, partAnswer, whenGone } from './document-response.ts'
-import type { JobChanges } from '../conversion/jobs/notifications.ts'
-import { CONTENT_TYPES, faultsOf } from '../conversion/document-headers.ts'
+import type { JobNotifications } from '../conversion/jobs/notifications.ts'
+import { CONTENT_TYPES, issuesFromRow } from '../conversion/document-headers.ts'
 import { cancelJob, findJob, isFinished, listJobs } from '../conversion/jobs/jobs.ts'
-import type { JobWatch } from '../conversion/jobs/watcher.ts'
+import type { JobWatcher } from '../conversion/jobs/watcher.ts'
 
 const PATH = '/api/v1/jobs'
 /** Seconds to wait before asking again for a job that is not finished. */
@@ -96,8 +96,8 @@ export function acceptedAnswer(row: JobRow, now: number): Response {
 export interface JobParts {
   store: Store
   blobs: BlobStore
-  changes: JobChanges
-  watch: JobWatch
+  notifications: JobNotifications
+  watcher: JobWatcher
   clock: () => number
   /**
    * Milliseconds without a byte after which a caller that reads nothing is left, and after which a
@@ -140,7 +140,7 @@ function isCode(code: string): code is ErrorCode {
 const followers = new FairShares({ places: 512, share: 64, always: true })
 
 /** The routes of jobs. */
-export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobParts): Api {
+export function jobRoutes({ store, blobs, notifications, watcher, clock, limits }: JobParts): Api {
   const mayConvert = authorized(store, 'convert', clock)
   const found = async (c: ApiContext, id: string, account: string | undefined): Promise<JobRow> => {
     const row = await findJob(store, id, whose(callerOf(c), account))
@@ -189,7 +189,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
         const { id, account_id: account } = await found(c, params.id, query.account)
         const held = await store.run(cancelJob, { id, account, now })
         if (!held) throw notFound()
-        changes.tell()
+        notifications.notify()
         await dropBlobs(store, blobs, held).catch(() => {}) // then the sweep does it
       },
     }),
@@ -225,7 +225,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     const info = {
       contentType: CONTENT_TYPES[row.format],
       fileName: row.file_name,
-      faults: faultsOf(row),
+      issues: issuesFromRow(row),
     }
     // A job has one result, whose bytes never change.
     return answerAsked(
@@ -271,7 +271,9 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     incoming.socket.once('end', leave)
     outgoing.once('close', () => incoming.socket.off('end', leave))
     const gone = AbortSignal.any([whenGone(incoming, outgoing), dropped.signal])
-    const body = ReadableStream.from(eventsOf(watch.follow(row, gone, limits.eventsIdle), clock))
+    const body = ReadableStream.from(
+      eventsOf(watcher.subscribe(row, gone, limits.eventsIdle), clock),
+    )
     // The last header keeps nginx from holding events back.
     return new Response(body, {
       headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },

@@ -82,8 +82,8 @@ async function providersOf({ store, config }: Parts) {
 
 async function jobRoutes({ store, config, clock, closing }: Parts): Promise<Api> {
   const { jobRoutes } = await import('../api/jobs.ts')
-  const { jobChanges } = await import('../conversion/jobs/notifications.ts')
-  const { watchJobs } = await import('../conversion/jobs/watcher.ts')
+  const { createJobNotifications } = await import('../conversion/jobs/notifications.ts')
+  const { openJobWatcher } = await import('../conversion/jobs/watcher.ts')
   const { openBlobs } = await import('../store/blobs/open.ts')
   const folder = mkdtempSync(join(tmpdir(), 'tollmark-'))
   closing.defer(() => rmSync(folder, { recursive: true, force: true }))
@@ -96,9 +96,9 @@ async function jobRoutes({ store, config, clock, closing }: Parts): Promise<Api>
     }
   }
   const blobs = await openBlobs(config.storage, { place, [Symbol.dispose]: () => {} }, closing)
-  const changes = jobChanges(store)
-  const watch = closing.use(watchJobs(store, changes))
-  return jobRoutes({ store, blobs, changes, watch, clock, limits: config.conversion })
+  const notifications = createJobNotifications(store)
+  const watcher = closing.use(openJobWatcher(store, notifications))
+  return jobRoutes({ store, blobs, notifications, watcher, clock, limits: config.conversion })
 }
 
 /** What a command does with a store that is not there. */

@@ -3,41 +3,41 @@
 // not its fault.
 
 /** Bytes a second that a body must have come at on average, once its grace is over. */
-export const LEAST_RATE = 16 * 1024
+export const MIN_RATE = 16 * 1024
 
 /** Watches one body. */
-export interface Pace {
+export interface RateMonitor {
   /** From now on we wait for the caller. */
-  asked(): void
+  waiting(): void
   /** So many bytes have come. */
-  came(bytes: number): void
+  received(bytes: number): void
   /** The body is over. */
-  end(): void
+  stop(): void
 }
 
 /**
  * Calls `onSlow` once where a body is slower than the least rate after `grace` milliseconds of
  * waiting for it.
  */
-export function watchPace(grace: number, onSlow: () => void): Pace {
+export function startRateMonitor(grace: number, onSlow: () => void): RateMonitor {
   let received = 0
   let waited = 0
   let since: number | null = null
   const waiting = (now: number): number => waited + (since === null ? 0 : now - since)
   const look = (): void => {
     const total = waiting(performance.now())
-    if (total < grace || received >= (total / 1000) * LEAST_RATE) return
+    if (total < grace || received >= (total / 1000) * MIN_RATE) return
     clearInterval(timer)
     onSlow()
   }
   const timer = setInterval(look, Math.max(10, Math.min(1000, grace / 4))).unref()
   return {
-    asked: () => void (since ??= performance.now()),
-    came: (bytes) => {
+    waiting: () => void (since ??= performance.now()),
+    received: (bytes) => {
       waited = waiting(performance.now())
       since = null
       received += bytes
     },
-    end: () => clearInterval(timer),
+    stop: () => clearInterval(timer),
   }
 }

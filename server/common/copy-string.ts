@@ -4,6 +4,6 @@
  *
  * @param text latin1, as all that stands in a head
  */
-export function ownText(text: string): string {
+export function copyString(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1')
 }

@@ -26,35 +26,35 @@ import { StoreError } from '../store/store-error.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import { transientProblem } from '../store/transient-errors.ts'
-import { nextChange, type JobChanges } from './jobs/notifications.ts'
-import { tooMany } from './queue.ts'
-import { faultsOf, type Faults } from './document-headers.ts'
-import { GRACE, enterJob, whyNotQueued, type ClaimableJob } from './jobs/jobs.ts'
+import { nextNotification, type JobNotifications } from './jobs/notifications.ts'
+import { tooManyUploads } from './queue.ts'
+import { issuesFromRow, type ConversionIssues } from './document-headers.ts'
+import { RESULT_GRACE_MS, enterJob, jobQueueRefusalSteps, type ClaimableJob } from './jobs/jobs.ts'
 import type { Upload } from './upload/receive-upload.ts'
 
-const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
+const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
 /**
  * How often a request looks whether another process has decided what it waits for; a store tells of
  * that late, or not at all.
  */
-const LOOK = 500
+const POLL_MS = 500
 /** Milliseconds until what could not be given back is tried to be given back again. */
-const RELEASE = 500
+const RELEASE_RETRY_MS = 500
 /** How often it is asked whether something was counted. */
-const ASK = 100
+const CONFIRM_POLL_MS = 100
 /** How long a request waits to learn whether it was counted. */
-const DOUBT = 5_000
+const CONFIRM_TIMEOUT_MS = 5_000
 
 /** A document that is kept for a key. */
-interface KeptDocument {
+interface StoredDocument {
   readonly contentType: string
   readonly blobId: string
   /** Null where nobody counted. */
-  readonly faults: Faults | null
+  readonly issues: ConversionIssues | null
 }
 
 /** An answer that is kept for a key: a document, or that a job was accepted. */
-export type KeptAnswer = KeptDocument | { readonly jobId: string }
+export type StoredAnswer = StoredDocument | { readonly jobId: string }
 
 /** What one request asks to be let in with. */
 export interface AdmissionRequest {
@@ -80,7 +80,7 @@ export interface Admission {
  * @throws Problem `invalid_field`
  */
 export function readKey(header: string | undefined): string | undefined {
-  if (header === undefined || KEY.test(header)) return header
+  if (header === undefined || IDEMPOTENCY_KEY.test(header)) return header
   throw new Problem(
     'invalid_field',
     'The Idempotency-Key must be 1 to 255 printable ASCII characters.',
@@ -107,7 +107,7 @@ export function fingerprint({
  *
  * @throws Problem `quota_exceeded`
  */
-export async function refuseUsedUp(
+export async function assertQuotaLeft(
   store: Store,
   { account, plan, key }: Pick<AdmissionRequest, 'account' | 'plan' | 'key'>,
   now: number,
@@ -125,7 +125,7 @@ export async function refuseUsedUp(
 }
 
 /** What a row of `idempotency` says of an answer that is not there. */
-const NO_ANSWER = {
+const NO_ANSWER_COLUMNS = {
   content_type: null,
   blob_id: null,
   job_id: null,
@@ -133,26 +133,26 @@ const NO_ANSWER = {
   failed_pages: null,
 } as const
 
-function rowOf({ contentType, blobId, faults }: KeptDocument) {
+function answerColumns({ contentType, blobId, issues }: StoredDocument) {
   return {
     content_type: contentType,
     blob_id: blobId,
-    warnings: faults?.warnings ?? null,
-    failed_pages: faults?.failedPages ?? null,
+    warnings: issues?.warnings ?? null,
+    failed_pages: issues?.failedPages ?? null,
   }
 }
 
-type Entered =
+type EnterResult =
   | { readonly outcome: 'entered' | 'under way' | 'other content' | 'full' | 'used up' }
-  | { readonly answer: KeptAnswer }
+  | { readonly answer: StoredAnswer }
 
 /**
  * Reserves a share of the quota, and the key; tells what stands in the way where it does not, or
  * the answer that there is already.
  */
-export const enter = procedure(
+export const tryAdmit = procedure(
   import.meta.url,
-  'enter',
+  'tryAdmit',
   function* (
     db,
     {
@@ -160,7 +160,7 @@ export const enter = procedure(
       request,
       now,
     }: { reservation: Reservation; request: AdmissionRequest; now: number },
-  ): Steps<Entered> {
+  ): Steps<EnterResult> {
     const { account, key, fingerprint, instance } = request
     if (key !== undefined) {
       const known = yield* first(
@@ -178,7 +178,7 @@ export const enter = procedure(
           answer: {
             contentType: known.content_type,
             blobId: known.blob_id,
-            faults: faultsOf(known),
+            issues: issuesFromRow(known),
           },
         }
       }
@@ -190,9 +190,13 @@ export const enter = procedure(
         db.deleteFrom('idempotency').where('account_id', '=', account).where('key', '=', key),
       )
       // Under way it does not expire by itself: it goes with its request, or with its instance.
-      const underWay = { instance_id: instance, ...NO_ANSWER, expires_at: Number.MAX_SAFE_INTEGER }
+      const pending = {
+        instance_id: instance,
+        ...NO_ANSWER_COLUMNS,
+        expires_at: Number.MAX_SAFE_INTEGER,
+      }
       yield* run(
-        db.insertInto('idempotency').values({ account_id: account, key, fingerprint, ...underWay }),
+        db.insertInto('idempotency').values({ account_id: account, key, fingerprint, ...pending }),
       )
     }
     return { outcome: 'entered' }
@@ -204,7 +208,7 @@ export const enter = procedure(
  * Lets a request in, or gives the answer that another one with its key has got. Waits while that is
  * not decided.
  *
- * @param decided tells when an admission has been counted or given back
+ * @param notifications tells when an admission has been counted or given back
  * @throws Problem `quota_exceeded`; `idempotency_conflict` where the key was used for other
  *   content; what `signal` was aborted with
  */
@@ -213,28 +217,33 @@ export async function admit(
   request: AdmissionRequest,
   clock: () => number,
   signal: AbortSignal,
-  decided: JobChanges,
+  notifications: JobNotifications,
   log: Log,
-): Promise<Admission | { answer: KeptAnswer }> {
+): Promise<Admission | { answer: StoredAnswer }> {
   for (;;) {
     signal.throwIfAborted()
     // Before the store is asked: what is decided meanwhile must not be missed.
-    const over = new AbortController()
-    const decision = nextChange(decided, AbortSignal.any([signal, over.signal]), LOOK)
+    const waitEnd = new AbortController()
+    const decision = nextNotification(
+      notifications,
+      AbortSignal.any([signal, waitEnd.signal]),
+      POLL_MS,
+    )
     try {
       const now = clock()
       const reservation = newReservation(request.account, request.plan, now)
-      const entered = await store
-        .run(enter, { reservation, request, now })
+      const result = await store
+        .run(tryAdmit, { reservation, request, now })
         .catch(async (error: unknown) => {
           // It may be entered all the same: the connection can be lost after the commit.
-          if (isInDoubt(error)) await abandon(store, { request, reservation }, false, log)
+          if (mayBeCommitted(error))
+            await cancelAdmission(store, { request, reservation }, false, log)
           throw error
         })
-      if ('answer' in entered) return entered
-      if (entered.outcome === 'entered') return { request, reservation }
-      if (entered.outcome === 'used up') throw quotaExceeded(request.plan, now)
-      if (entered.outcome === 'other content') {
+      if ('answer' in result) return result
+      if (result.outcome === 'entered') return { request, reservation }
+      if (result.outcome === 'used up') throw quotaExceeded(request.plan, now)
+      if (result.outcome === 'other content') {
         throw new Problem(
           'idempotency_conflict',
           'This Idempotency-Key was used for another file or other options. Use a new key for new content.',
@@ -242,7 +251,7 @@ export async function admit(
       }
       await decision
     } finally {
-      over.abort()
+      waitEnd.abort()
     }
   }
 }
@@ -252,19 +261,19 @@ export async function admit(
  * key, or a job, of which only so many may wait.
  */
 export type Outcome =
-  | KeptDocument
-  | { readonly job: ClaimableJob; readonly mostWaiting: number }
+  | StoredDocument
+  | { readonly job: ClaimableJob; readonly maxWaiting: number }
   | undefined
 
-type Settled = 'counted' | 'used up' | { readonly noPlace: NoPlace }
+type SettleResult = 'counted' | 'used up' | { readonly noCapacity: NoPlace }
 
 /**
  * Turns what was reserved into what is counted, with what it has come to; tells why it can no
  * longer count where that is so.
  */
-export const settle = procedure(
+export const settleAdmission = procedure(
   import.meta.url,
-  'settle',
+  'settleAdmission',
   function* (
     db,
     {
@@ -273,12 +282,14 @@ export const settle = procedure(
       expiresAt,
       now,
     }: { admission: Admission; outcome: Outcome; expiresAt: number; now: number },
-  ): Steps<Settled> {
+  ): Steps<SettleResult> {
     const { request, reservation } = admission
     const { account, key, fingerprint, instance } = request
-    const noPlace =
-      outcome && 'job' in outcome ? yield* whyNotQueued(db, account, outcome.mostWaiting) : null
-    if (noPlace !== null) return { noPlace }
+    const noCapacity =
+      outcome && 'job' in outcome
+        ? yield* jobQueueRefusalSteps(db, account, outcome.maxWaiting)
+        : null
+    if (noCapacity !== null) return { noCapacity: noCapacity }
     if (!(yield* count(db, reservation))) return 'used up'
     if (!outcome) return 'counted'
     if ('job' in outcome)
@@ -287,20 +298,26 @@ export const settle = procedure(
         { ...outcome.job, counted_day: reservation.day, quota_limit: reservation.limit },
         instance,
       )
-    else yield* takeBlob(db, outcome.blobId, instance, expiresAt + GRACE)
+    else yield* takeBlob(db, outcome.blobId, instance, expiresAt + RESULT_GRACE_MS)
     if (key !== undefined) {
-      const kept =
+      const answer =
         'job' in outcome
-          ? { ...NO_ANSWER, job_id: outcome.job.id }
-          : { ...NO_ANSWER, ...rowOf(outcome) }
-      const here = { account_id: account, key }
-      yield* run(
-        db.deleteFrom('idempotency').where((e) => e.or([e.and(here), e('expires_at', '<', now)])),
-      )
+          ? { ...NO_ANSWER_COLUMNS, job_id: outcome.job.id }
+          : { ...NO_ANSWER_COLUMNS, ...answerColumns(outcome) }
+      const keyColumns = { account_id: account, key }
       yield* run(
         db
-          .insertInto('idempotency')
-          .values({ ...here, fingerprint, ...kept, instance_id: null, expires_at: expiresAt }),
+          .deleteFrom('idempotency')
+          .where((e) => e.or([e.and(keyColumns), e('expires_at', '<', now)])),
+      )
+      yield* run(
+        db.insertInto('idempotency').values({
+          ...keyColumns,
+          fingerprint,
+          ...answer,
+          instance_id: null,
+          expires_at: expiresAt,
+        }),
       )
     }
     return 'counted'
@@ -319,24 +336,24 @@ export async function countConversion(
   store: Store,
   admission: Admission,
   outcome: Outcome,
-  keptFor: number,
+  retentionMs: number,
   now: number,
 ): Promise<void> {
-  const settled = await store
-    .run(settle, { admission, outcome, expiresAt: now + keptFor, now })
-    .catch(async (error: unknown): Promise<Settled> => {
-      if (isInDoubt(error) && (await isFoundCounted(store, admission))) return 'counted'
+  const result = await store
+    .run(settleAdmission, { admission, outcome, expiresAt: now + retentionMs, now })
+    .catch(async (error: unknown): Promise<SettleResult> => {
+      if (mayBeCommitted(error) && (await confirmCounted(store, admission))) return 'counted'
       throw error
     })
-  if (settled === 'used up') throw quotaExceeded(admission.request.plan, now)
-  if (typeof settled === 'object') throw tooManyJobs(settled.noPlace)
+  if (result === 'used up') throw quotaExceeded(admission.request.plan, now)
+  if (typeof result === 'object') throw tooManyJobs(result.noCapacity)
 }
 
 /** What is answered where no job more may wait. */
-export function tooManyJobs(why: NoPlace): Problem {
-  return tooMany(
-    why === 'share' ? 'Too many of your jobs are waiting.' : 'Too many jobs are waiting.',
-    why,
+export function tooManyJobs(reason: NoPlace): Problem {
+  return tooManyUploads(
+    reason === 'share' ? 'Too many of your jobs are waiting.' : 'Too many jobs are waiting.',
+    reason,
   )
 }
 
@@ -344,7 +361,7 @@ export function tooManyJobs(why: NoPlace): Problem {
  * Whether something may have been stored although the store says otherwise: a connection can be
  * lost between a commit and its answer.
  */
-function isInDoubt(error: unknown): boolean {
+function mayBeCommitted(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'unavailable'
 }
 
@@ -371,8 +388,12 @@ export const isCounted = procedure(
  * Asks until the store answers, for a while. Only where it is away for longer can a conversion be
  * counted whose caller was told 503.
  */
-async function isFoundCounted(store: Store, admission: Admission): Promise<boolean> {
-  for (const end = performance.now() + DOUBT; performance.now() < end; await sleep(ASK)) {
+async function confirmCounted(store: Store, admission: Admission): Promise<boolean> {
+  for (
+    const end = performance.now() + CONFIRM_TIMEOUT_MS;
+    performance.now() < end;
+    await sleep(CONFIRM_POLL_MS)
+  ) {
     try {
       return await store.run(isCounted, admission)
     } catch (error) {
@@ -387,9 +408,9 @@ async function isFoundCounted(store: Store, admission: Admission): Promise<boole
  * the quota; of one whose conversion was tried only as often a day as the plan has conversions,
  * else it counts.
  */
-export const release = procedure(
+export const releaseAdmission = procedure(
   import.meta.url,
-  'release',
+  'releaseAdmission',
   function* (
     db,
     {
@@ -397,15 +418,15 @@ export const release = procedure(
         request: { account, key, instance },
         reservation,
       },
-      tried,
-    }: { admission: Admission; tried: boolean },
+      started,
+    }: { admission: Admission; started: boolean },
   ): Steps<void> {
     // Where this is done already, the key may be another request's by now.
     if (
       !(yield* first(db.selectFrom('reservations').select('id').where('id', '=', reservation.id)))
     )
       return
-    if (tried && !(yield* takeGiveBack(db, reservation))) yield* count(db, reservation)
+    if (started && !(yield* takeGiveBack(db, reservation))) yield* count(db, reservation)
     else yield* run(db.deleteFrom('reservations').where('id', '=', reservation.id))
     if (key === undefined) return
     yield* run(
@@ -424,20 +445,20 @@ export const release = procedure(
  * it is tried until it does, and nobody waits for it: otherwise the request's share would be held
  * as long as this process lives.
  *
- * @param tried whether its conversion was begun
+ * @param started whether its conversion was begun
  */
-export async function abandon(
+export async function cancelAdmission(
   store: Store,
   admission: Admission,
-  tried: boolean,
+  started: boolean,
   log: Log,
 ): Promise<void> {
   try {
-    await store.run(release, { admission, tried })
+    await store.run(releaseAdmission, { admission, started })
   } catch (error) {
     // When the store closes everything goes with the instance.
     if (!transientProblem(error) || (error instanceof StoreError && error.code === 'closed'))
       return log.error('what a request held cannot be given back', error)
-    setTimeout(() => void abandon(store, admission, tried, log), RELEASE).unref()
+    setTimeout(() => void cancelAdmission(store, admission, started, log), RELEASE_RETRY_MS).unref()
   }
 }

@@ -5,9 +5,9 @@ import { FairQueue } from '../fairness/queue.ts'
 import type { NoPlace } from '../fairness/shares.ts'
 
 /** Conversions of one account that run at once, jobs among them. */
-export const MAX_RUNNING = 2
+export const MAX_RUNNING_PER_ACCOUNT = 2
 /** Seconds after which a refused caller should try again. */
-const RETRY_AFTER = 5
+const RETRY_AFTER_SECONDS = 5
 
 export interface ConversionQueueLimits {
   /** Conversions that run at once. */
@@ -35,29 +35,29 @@ export interface ConversionQueue {
   running(): [account: string, conversions: number][]
 }
 
-export function openConversionQueue({ atOnce, queue }: ConversionQueueLimits): ConversionQueue {
-  const turns = new FairQueue({
+export function createConversionQueue({ atOnce, queue }: ConversionQueueLimits): ConversionQueue {
+  const slots = new FairQueue({
     atOnce,
-    each: MAX_RUNNING,
+    each: MAX_RUNNING_PER_ACCOUNT,
     waiting: { places: queue, always: true },
     refusal,
   })
   return {
     get waiting() {
-      return turns.waiting
+      return slots.waiting
     },
-    enter: (account, signal) => turns.enter(account, signal, false),
-    beginJob: (account) => turns.occupy(account),
-    running: () => turns.running(),
+    enter: (account, signal) => slots.enter(account, signal, false),
+    beginJob: (account) => slots.occupy(account),
+    running: () => slots.running(),
   }
 }
 
-function refusal(why: NoPlace): Problem {
-  return tooMany(
-    why === 'share'
+function refusal(reason: NoPlace): Problem {
+  return tooManyUploads(
+    reason === 'share'
       ? 'Too many of your conversions are waiting.'
       : 'Too many conversions are waiting.',
-    why,
+    reason,
   )
 }
 
@@ -65,9 +65,9 @@ function refusal(why: NoPlace): Problem {
  * What is answered where there is no place: 429 where it is the caller's own that take it, 503
  * where it is everybody's.
  */
-export function tooMany(sentence: string, why: NoPlace): Problem {
+export function tooManyUploads(sentence: string, reason: NoPlace): Problem {
   return new Problem('too_many_uploads', `${sentence} Try again in a moment.`, {
-    retryAfter: RETRY_AFTER,
-    ...(why === 'full' ? { status: 503 } : {}),
+    retryAfter: RETRY_AFTER_SECONDS,
+    ...(reason === 'full' ? { status: 503 } : {}),
   })
 }

@@ -5,13 +5,13 @@ import { codeOf } from '../common/errors.ts'
  * What is left of an error on its way: where it was thrown, and the system's code where it has one.
  * Plain data.
  */
-export interface CarriedError {
+export interface SerializedError {
   readonly stack: string
   readonly errno: string | undefined
 }
 
 /** What is sent of an error, whatever was thrown. */
-export function carry(error: unknown): CarriedError {
+export function serializeError(error: unknown): SerializedError {
   return {
     stack:
       error instanceof Error
@@ -22,9 +22,12 @@ export function carry(error: unknown): CarriedError {
 }
 
 /**
- * @param what a sentence without a caller's data: the message of the error, whose stack is the one
+ * @param message a sentence without a caller's data: the message of the error, whose stack is the one
  * that was carried
  */
-export function rebuilt(what: string, { stack, errno }: CarriedError): Error {
-  return Object.assign(new Error(what), { stack, ...(errno === undefined ? {} : { code: errno }) })
+export function deserializeError(message: string, { stack, errno }: SerializedError): Error {
+  return Object.assign(new Error(message), {
+    stack,
+    ...(errno === undefined ? {} : { code: errno }),
+  })
 }

@@ -1,6 +1,6 @@
 // Authenticates callers of the proxy by their key.
 import { hash as digest, timingSafeEqual } from 'node:crypto'
-import { ownText } from '../common/copy-string.ts'
+import { copyString } from '../common/copy-string.ts'
 import { publicIdOf } from '../common/secrets.ts'
 import type { CachedKey, CachedSecret, KeyCache } from './cache.ts'
 
@@ -48,7 +48,7 @@ function prove(keys: KeyCache, credential: string): CachedSecret | string {
   if (!matches || found === undefined || found.key.revoked)
     return 'The API key is not valid. It may have been revoked.'
   if (proven.size >= MOST_PROVEN) proven.clear()
-  proven.set(ownText(credential), { publicId, found })
+  proven.set(copyString(credential), { publicId, found })
   return found
 }
 

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
-import type { Task } from '../../server/conversion/pool/conversion-step.ts'
-import { openConverters } from '../../server/conversion/pool/converter-pool.ts'
-import type { ConverterLimits, Converters } from '../../server/conversion/pool/converter-pool.ts'
+import type { ConversionTask } from '../../server/conversion/pool/conversion-step.ts'
+import { openConverterPool } from '../../server/conversion/pool/converter-pool.ts'
+import type { ConverterLimits, ConverterPool } from '../../server/conversion/pool/converter-pool.ts'
 import { Problem } from '../../server/common/errors.ts'
 
-function open(t: TestContext, limits: Partial<ConverterLimits> = {}): Converters {
+function open(t: TestContext, limits: Partial<ConverterLimits> = {}): ConverterPool {
   const all = { atOnce: 2, deadline: 30_000, heap: 64 * 1_048_576, ...limits }
-  const converters = openConverters(all, new URL('program.ts', import.meta.url))
-  t.after(() => converters[Symbol.asyncDispose]())
-  return converters
+  const converterPool = openConverterPool(all, new URL('program.ts', import.meta.url))
+  t.after(() => converterPool[Symbol.asyncDispose]())
+  return converterPool
 }
 
-const task = (fileName: string): Task => ({
+const task = (fileName: string): ConversionTask => ({
   path: '',
   kind: 'html',
   fileName,
@@ -31,20 +31,25 @@ const isProblem = (code: string, detail: RegExp) => (error: unknown) =>
   error instanceof Problem && error.code === code && detail.test(error.detail)
 
 test('a conversion is done, and tells its progress on the way', async (t) => {
-  const converters = open(t)
+  const converterPool = open(t)
   const seen: unknown[] = []
-  await converters.run(task('progress'), whole, { onProgress: (progress) => seen.push(progress) })
+  await converterPool.run(task('progress'), whole, {
+    onProgress: (progress) => seen.push(progress),
+  })
   assert.deepEqual(seen, [{ pagesDone: 1, pagesTotal: 2 }])
 })
 
 test('what is wrong with the file is told in its own words; what is wrong with us keeps its code', async (t) => {
-  const converters = open(t)
+  const converterPool = open(t)
   await assert.rejects(
-    converters.run(task('refuse'), whole),
+    converterPool.run(task('refuse'), whole),
     isProblem('invalid_file', /^The archive is broken\.$/),
   )
-  await assert.rejects(converters.run(task('fail'), whole), { stack: /on purpose/, code: 'ENOSPC' })
-  await converters.run(task('convert'), whole)
+  await assert.rejects(converterPool.run(task('fail'), whole), {
+    stack: /on purpose/,
+    code: 'ENOSPC',
+  })
+  await converterPool.run(task('convert'), whole)
 })
 
 test('a converter knows nothing of the environment of the server', async (t) => {
@@ -66,44 +71,44 @@ const FATAL: [deed: string, told: (error: unknown) => boolean][] = [
 
 for (const [deed, told] of FATAL) {
   test(`a conversion that wants to ${deed} takes nobody with it`, async (t) => {
-    const converters = open(t, deed === 'run for ever' ? { deadline: 4000 } : {})
-    const others = Array.from({ length: 4 }, () => converters.run(task('convert'), whole))
-    await assert.rejects(converters.run(task(deed), whole), told)
+    const converterPool = open(t, deed === 'run for ever' ? { deadline: 4000 } : {})
+    const others = Array.from({ length: 4 }, () => converterPool.run(task('convert'), whole))
+    await assert.rejects(converterPool.run(task(deed), whole), told)
     assert.equal((await Promise.all(others)).length, 4)
     const after = await Promise.all(
-      Array.from({ length: 4 }, () => converters.run(task('convert'), whole)),
+      Array.from({ length: 4 }, () => converterPool.run(task('convert'), whole)),
     )
     assert.equal(after.length, 4)
   })
 }
 
 test('a caller that leaves ends its conversion, waiting or running', async (t) => {
-  const converters = open(t, { atOnce: 1 })
+  const converterPool = open(t, { atOnce: 1 })
   const [running, waiting] = [new AbortController(), new AbortController()]
-  const first = converters.run(task('run for ever'), whole, { signal: running.signal })
-  const second = converters.run(task('run for ever'), whole, { signal: waiting.signal })
-  const third = converters.run(task('convert'), whole)
+  const first = converterPool.run(task('run for ever'), whole, { signal: running.signal })
+  const second = converterPool.run(task('run for ever'), whole, { signal: waiting.signal })
+  const third = converterPool.run(task('convert'), whole)
   waiting.abort(new Error('left while waiting'))
   await assert.rejects(second, /left while waiting/)
   running.abort(new Error('left while running'))
   await assert.rejects(first, /left while running/)
   await third
   await assert.rejects(
-    async () => converters.run(task('convert'), whole, { signal: running.signal }),
+    async () => converterPool.run(task('convert'), whole, { signal: running.signal }),
     /left while running/,
   )
 })
 
 test('closing ends what runs and what waits', async () => {
-  const converters = openConverters(
+  const converterPool = openConverterPool(
     { atOnce: 1, deadline: 30_000, heap: 64 * 1_048_576 },
     new URL('program.ts', import.meta.url),
   )
   const outcomes = Promise.allSettled([
-    converters.run(task('run for ever'), whole),
-    converters.run(task('convert'), whole),
+    converterPool.run(task('run for ever'), whole),
+    converterPool.run(task('convert'), whole),
   ])
-  await converters[Symbol.asyncDispose]()
+  await converterPool[Symbol.asyncDispose]()
   assert.deepEqual(
     (await outcomes).map(({ status }) => status),
     ['rejected', 'rejected'],
@@ -118,33 +123,33 @@ const NO_PROCESS: [why: string, program: string, told: RegExp][] = [
 
 for (const [why, program, told] of NO_PROCESS) {
   test(`where no process can be started (${why}) conversions fail at once, and go on when one can`, async (t) => {
-    const converters = open(t)
+    const converterPool = open(t)
     const node = process.execPath
     t.after(() => (process.execPath = node))
-    const running = converters.run(task('exit'), whole)
+    const running = converterPool.run(task('exit'), whole)
     process.execPath = program
     const outcomes = await Promise.allSettled([
       running,
-      ...Array.from({ length: 3 }, () => converters.run(task('convert'), whole)),
+      ...Array.from({ length: 3 }, () => converterPool.run(task('convert'), whole)),
     ])
     const reasons = outcomes.map((outcome) =>
       outcome.status === 'rejected' ? String(outcome.reason) : '',
     )
     assert.match(reasons[0]!, /ended with 3/)
     for (const reason of reasons.slice(1)) assert.match(reason, told)
-    assert.deepEqual(converters.load(), { running: 0, waiting: 0 })
+    assert.deepEqual(converterPool.load(), { running: 0, waiting: 0 })
     process.execPath = node
-    await Promise.all(Array.from({ length: 4 }, () => converters.run(task('convert'), whole)))
+    await Promise.all(Array.from({ length: 4 }, () => converterPool.run(task('convert'), whole)))
   })
 }
 
 test('a converter that is retired gets no other conversion, and not all are', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const converters = open(t)
+  const converterPool = open(t)
   const processes = () =>
     Promise.all(
       [1, 2].map(() =>
-        converters.run(task('tell its process'), whole).then(
+        converterPool.run(task('tell its process'), whole).then(
           () => '',
           (error: Problem) => error.detail,
         ),

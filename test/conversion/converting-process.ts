@@ -1,10 +1,10 @@
 // Converts the page at the first argument into the second one's folder on a converter of its own,
 // says so, and stays until it is killed.
 import { join } from 'node:path'
-import { openConverters } from '../../server/conversion/pool/converter-pool.ts'
+import { openConverterPool } from '../../server/conversion/pool/converter-pool.ts'
 
 const [path = '', folder = ''] = process.argv.slice(2)
-const converters = openConverters({ atOnce: 1, deadline: 30_000, heap: 64 * 1_048_576 })
+const converterPool = openConverterPool({ atOnce: 1, deadline: 30_000, heap: 64 * 1_048_576 })
 const task = {
   path,
   kind: 'html',
@@ -15,6 +15,6 @@ const task = {
   scratch: join(folder, 'scratch'),
   output: join(folder, 'out'),
 } as const
-await converters.run(task, { whole: true })
+await converterPool.run(task, { whole: true })
 process.stdout.write('converted\n')
 process.stdin.resume()

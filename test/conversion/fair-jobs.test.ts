@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import {
   cancelJob,
   claimJob,
-  handBack,
-  jobPlace,
-  jobWaits,
+  requeueJob,
+  jobQueueRefusal,
+  hasClaimableJob,
   newJob,
-  type Claimant,
+  type JobClaimant,
   type ClaimedJob,
 } from '../../server/conversion/jobs/jobs.ts'
 import { newId } from '../../server/common/ids.ts'
@@ -73,7 +73,7 @@ async function opened(t: TestContext, place: Place, accounts: readonly string[])
 async function claim(
   store: Store,
   instance: string,
-  running: Claimant['running'] = [],
+  running: JobClaimant['running'] = [],
 ): Promise<ClaimedJob | undefined> {
   const name = newId('clm', NOW)
   const job = await store.run(claimJob, { claim: name, instance, now: NOW, running })
@@ -116,12 +116,12 @@ onEveryStore(
     )
     const idle = await instance()
     assert.equal(
-      await jobWaits(store, { instance: idle, now: NOW, running: [] }),
+      await hasClaimableJob(store, { instance: idle, now: NOW, running: [] }),
       false,
       'what may not begin wakes no worker',
     )
     await end(jobs.find(({ account_id }) => account_id === 'a')!)
-    assert.equal(await jobWaits(store, { instance: idle, now: NOW, running: [] }), true)
+    assert.equal(await hasClaimableJob(store, { instance: idle, now: NOW, running: [] }), true)
     assert.equal((await claim(store, idle))?.account_id, 'a')
   },
 )
@@ -131,7 +131,7 @@ onEveryStore('a job that was handed back keeps its turn', async (t, place) => {
   for (const account of 'aab') await add(account)
   const first = await claim(store, await instance())
   assert.ok(first)
-  await handBack(store, first, first.created_at, { claims: 0 })
+  await requeueJob(store, first, first.created_at, { claims: 0 })
   assert.equal((await claim(store, await instance()))?.id, first.id)
 })
 
@@ -140,14 +140,14 @@ onEveryStore(
   async (t, place) => {
     const { store, add } = await opened(t, place, ['a', 'b', 'c'])
     for (let nth = 0; nth < 19; nth++) await add('a')
-    assert.equal(await jobPlace(store, 'a', 1000), null)
+    assert.equal(await jobQueueRefusal(store, 'a', 1000), null)
     await add('a')
-    assert.equal(await jobPlace(store, 'a', 1000), 'share')
-    assert.equal(await jobPlace(store, 'b', 20), null)
+    assert.equal(await jobQueueRefusal(store, 'a', 1000), 'share')
+    assert.equal(await jobQueueRefusal(store, 'b', 20), null)
     await add('b')
-    assert.equal(await jobPlace(store, 'b', 20), 'full')
-    assert.equal(await jobPlace(store, 'c', 20), null)
-    assert.equal(await jobPlace(store, 'c', 10), 'full')
+    assert.equal(await jobQueueRefusal(store, 'b', 20), 'full')
+    assert.equal(await jobQueueRefusal(store, 'c', 20), null)
+    assert.equal(await jobQueueRefusal(store, 'c', 10), 'full')
   },
 )
 
@@ -168,7 +168,7 @@ onEveryStore('conversions that are no jobs count among the two of an account', a
     )
   assert.deepEqual(claimed.toSorted(), ['b', 'c', 'none', 'none', 'none', 'none'])
   assert.equal(
-    await jobWaits(store, {
+    await hasClaimableJob(store, {
       instance: workers[5]!,
       now: NOW,
       running: [

@@ -3,8 +3,13 @@ import { createHash } from 'node:crypto'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { abandon, admit, countConversion, fingerprint } from '../../server/conversion/admission.ts'
-import { jobChanges } from '../../server/conversion/jobs/notifications.ts'
+import {
+  cancelAdmission,
+  admit,
+  countConversion,
+  fingerprint,
+} from '../../server/conversion/admission.ts'
+import { createJobNotifications } from '../../server/conversion/jobs/notifications.ts'
 import type { Admission } from '../../server/conversion/admission.ts'
 import { openLog } from '../../server/common/log.ts'
 import { keepBlob, sweepBlobs } from '../../server/store/blobs/blobs.ts'
@@ -127,7 +132,7 @@ async function underWay(server: TestServer, account: string): Promise<Admission>
     request,
     server.clock,
     new AbortController().signal,
-    jobChanges(server.store),
+    createJobNotifications(server.store),
     openLog('silent'),
   )
   assert.ok('reservation' in admission)
@@ -145,7 +150,7 @@ const ENDS: [
 ][] = [
   [
     'fails',
-    (server, admission) => abandon(server.store, admission, false, openLog('silent')),
+    (server, admission) => cancelAdmission(server.store, admission, false, openLog('silent')),
     '# Team handbook\n\nBe kind.\n',
   ],
   [
@@ -169,7 +174,7 @@ const ENDS: [
       await countConversion(
         server.store,
         admission,
-        { contentType: 'text/markdown; charset=utf-8', blobId, faults: null },
+        { contentType: 'text/markdown; charset=utf-8', blobId, issues: null },
         HOUR,
         server.clock(),
       )

@@ -2,11 +2,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { jobChanges } from '../../server/conversion/jobs/notifications.ts'
-import { openConversionQueue } from '../../server/conversion/queue.ts'
-import { openConverters } from '../../server/conversion/pool/converter-pool.ts'
+import { createJobNotifications } from '../../server/conversion/jobs/notifications.ts'
+import { createConversionQueue } from '../../server/conversion/queue.ts'
+import { openConverterPool } from '../../server/conversion/pool/converter-pool.ts'
 import { enterJob, newJob } from '../../server/conversion/jobs/jobs.ts'
-import { openWorker } from '../../server/conversion/jobs/worker.ts'
+import { startWorker } from '../../server/conversion/jobs/worker.ts'
 import { newId } from '../../server/common/ids.ts'
 import { openLog } from '../../server/common/log.ts'
 import { keepBlob } from '../../server/store/blobs/blobs.ts'
@@ -61,7 +61,7 @@ export async function openQueue(t: TestContext): Promise<Queue> {
   const blobs = folderBlobs(join(data, 'blobs'))
   const lines: string[] = []
   const log = openLog('info', { write: (line) => void lines.push(line) })
-  const changes = jobChanges(store)
+  const notifications = createJobNotifications(store)
   const instance = async (): Promise<Instance> =>
     ending.use(await enterInstance(store, Date.now, () => {}))
   const own = await instance()
@@ -93,7 +93,7 @@ export async function openQueue(t: TestContext): Promise<Queue> {
         now,
       )
       await store.run(enterJobAlone, { job, instance: own.id })
-      changes.tell()
+      notifications.notify()
       return job.id
     },
     job: (id) =>
@@ -104,19 +104,21 @@ export async function openQueue(t: TestContext): Promise<Queue> {
         (await store.db.selectFrom('instances').select('id').execute()).map(({ id }) => id),
       )
       const limits = { atOnce: 1, deadline: 30_000, heap: 64 * 1_048_576 }
-      const converters = ending.use(openConverters(limits, new URL('program.ts', import.meta.url)))
+      const converters = ending.use(
+        openConverterPool(limits, new URL('program.ts', import.meta.url)),
+      )
       return ending.use(
-        openWorker({
+        startWorker({
           store,
           blobs: change(blobs),
           scratch,
-          converters,
-          changes,
-          queue: openConversionQueue({ atOnce: 1, queue: 1 }),
+          converterPool: converters,
+          notifications,
+          queue: createConversionQueue({ atOnce: 1, queue: 1 }),
           instance: mine,
           clock: Date.now,
           log,
-          retention: 60_000,
+          retentionMs: 60_000,
         }),
       )
     },

@@ -5,9 +5,9 @@ import {
   cancelJob,
   claimJob,
   failJob,
-  handBack,
-  isHeld,
-  jobWaits,
+  requeueJob,
+  isClaimed,
+  hasClaimableJob,
   reportProgress,
   succeedJob,
   sweepJobs,
@@ -72,7 +72,7 @@ const DEEDS: {
       await store.run(succeedJob, {
         job,
         result,
-        faults: { warnings: 0, failedPages: 0 },
+        issues: { warnings: 0, failedPages: 0 },
         instance,
         expiresAt: 1,
         now: 0,
@@ -142,7 +142,7 @@ test('who has lost a job can neither report nor end nor hand it back', async (t)
   await queue.store.db.insertInto('instances').values(row).execute()
   const held = await claim(queue, quick, 'held')
   assert.equal(held?.id, id)
-  assert.equal(await isHeld(queue.store, lost), false)
+  assert.equal(await isClaimed(queue.store, lost), false)
   assert.equal(await reportProgress(queue.store, lost, 7, 8), false)
   assert.equal(
     await queue.store.run(failJob, { job: lost, code: 'internal_error', detail: 'x', now: 0 }),
@@ -152,14 +152,14 @@ test('who has lost a job can neither report nor end nor hand it back', async (t)
     await queue.store.run(succeedJob, {
       job: lost,
       result: 'blob_x',
-      faults: { warnings: 0, failedPages: 0 },
+      issues: { warnings: 0, failedPages: 0 },
       instance: slow,
       expiresAt: 0,
       now: 0,
     }),
     false,
   )
-  await handBack(queue.store, lost, 0, {})
+  await requeueJob(queue.store, lost, 0, {})
   const { status, claim: by, pages_done, instance_id } = await queue.job(id)
   assert.deepEqual([status, by, pages_done, instance_id], ['running', 'held', 0, quick])
 })
@@ -180,12 +180,15 @@ test('the job that has waited longest is claimed first; one that was handed back
     await claim(queue, (await queue.instance()).id, 'two', now),
   ]
   assert.deepEqual([first?.id, second?.id], ids.slice(0, 2))
-  await handBack(queue.store, first!, now + 1000, { failures: 1 })
-  await handBack(queue.store, second!, second!.created_at, { claims: 0 })
+  await requeueJob(queue.store, first!, now + 1000, { failures: 1 })
+  await requeueJob(queue.store, second!, second!.created_at, { claims: 0 })
   assert.equal((await claim(queue, instance, 'three', now))?.id, ids[1])
   assert.equal((await claim(queue, (await queue.instance()).id, 'four', now))?.id, ids[2])
   const last = (await queue.instance()).id
-  assert.equal(await jobWaits(queue.store, { instance: last, now: now + 999, running: [] }), false)
+  assert.equal(
+    await hasClaimableJob(queue.store, { instance: last, now: now + 999, running: [] }),
+    false,
+  )
   assert.equal((await claim(queue, last, 'five', now + 1000))?.failures, 1)
 })
 
@@ -196,8 +199,8 @@ test('a job is claimed also by who has an earlier time than who accepted it, or 
   const now = Date.now()
   const job = await claim(queue, instance, 'one', now - 3_600_000)
   assert.ok(job)
-  await handBack(queue.store, job, now + 30_000, { failures: 1 })
-  assert.equal(await jobWaits(queue.store, { instance, now, running: [] }), false)
+  await requeueJob(queue.store, job, now + 30_000, { failures: 1 })
+  assert.equal(await hasClaimableJob(queue.store, { instance, now, running: [] }), false)
   assert.equal((await claim(queue, instance, 'two', now - 3_600_000))?.id, job.id)
 })
 

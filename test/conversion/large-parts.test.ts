@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { convert } from '../../server/conversion/run-conversion.ts'
-import { openConverters } from '../../server/conversion/pool/converter-pool.ts'
-import type { Step } from '../../server/conversion/pool/conversion-step.ts'
+import { runConversion } from '../../server/conversion/run-conversion.ts'
+import { openConverterPool } from '../../server/conversion/pool/converter-pool.ts'
+import type { ConversionStep } from '../../server/conversion/pool/conversion-step.ts'
 import { noise } from '../support/archives/bombs.ts'
 import { pageHtml } from '../support/archives/pages.ts'
 import { archive, type EntrySpec } from '../support/archives/writer.ts'
@@ -35,13 +35,17 @@ test('an export in large deflated parts is converted by all converters together'
   const folder = temporaryFolder(t)
   const path = join(folder, 'Export.zip')
   writeFileSync(path, archive(Array.from({ length: PARTS }, (_, index) => part(index + 1))))
-  await using converters = openConverters({ atOnce: 2, deadline: 60_000, heap: 256 * 1_048_576 })
+  await using converterPool = openConverterPool({
+    atOnce: 2,
+    deadline: 60_000,
+    heap: 256 * 1_048_576,
+  })
   const steps: string[] = []
   const watched = {
-    ...converters,
-    run: (...args: Parameters<typeof converters.run>) => {
+    ...converterPool,
+    run: (...args: Parameters<typeof converterPool.run>) => {
       steps.push(nameOf(args[1]))
-      return converters.run(...args)
+      return converterPool.run(...args)
     },
   }
   const scratch = join(folder, 'scratch')
@@ -55,7 +59,7 @@ test('an export in large deflated parts is converted by all converters together'
     scratch,
     output: join(folder, 'document'),
   } as const
-  const converted = await convert(task, watched)
+  const converted = await runConversion(task, watched)
   assert.deepEqual(converted, { pages: 6, failed: 0, warnings: 0 })
   assert.deepEqual(steps, ['unpack', 'unpack', 'share', 'share', 'join'])
   assert.deepEqual(
@@ -70,6 +74,6 @@ test('an export in large deflated parts is converted by all converters together'
   )
 })
 
-function nameOf(step: Step): string {
+function nameOf(step: ConversionStep): string {
   return Object.keys(step)[0] ?? ''
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { notAnExport, sniff } from '../../server/conversion/upload/sniff.ts'
+import { describeWrongFile, sniff } from '../../server/conversion/upload/sniff.ts'
 
 const bytes = (latin1: string): Buffer => Buffer.from(latin1, 'latin1')
 
@@ -43,6 +43,6 @@ const FILES: [name: string, head: Buffer, told: RegExp][] = [
 test('what is no export is told what it is', () => {
   for (const [name, head, told] of FILES) {
     assert.equal(sniff(head, name), undefined, name)
-    assert.match(notAnExport(head, name), told)
+    assert.match(describeWrongFile(head, name), told)
   }
 })

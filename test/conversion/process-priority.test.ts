@@ -5,7 +5,10 @@ import { readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { getOn, giveWay } from '../../server/conversion/pool/process-priority.ts'
+import {
+  guardAgainstStarvation,
+  lowerPriority,
+} from '../../server/conversion/pool/process-priority.ts'
 
 const linux = { skip: process.platform !== 'linux' && 'only Linux has idle tasks' }
 const [OTHER, IDLE] = ['0', '5']
@@ -29,10 +32,10 @@ test(
     // It wants nothing, which looks the same from outside.
     const child = spawn('sleep', ['60'])
     t.after(() => child.kill())
-    giveWay(child.pid!)
+    lowerPriority(child.pid!)
     await becomes(child, IDLE)
     assert.equal(getPriority(child.pid), 10)
-    const going = getOn(child.pid!)
+    const going = guardAgainstStarvation(child.pid!)
     await becomes(child, OTHER)
     going[Symbol.dispose]()
     await becomes(child, IDLE)
@@ -42,11 +45,11 @@ test(
 test('a process that has given way gets on', linux, async (t) => {
   const child = spawn(process.execPath, ['-e', 'for (;;);'])
   t.after(() => child.kill('SIGKILL'))
-  giveWay(child.pid!)
+  lowerPriority(child.pid!)
   await becomes(child, IDLE)
   // On busy processors it may get nothing, and is then helped: either way it runs.
   const ran = (): number => Number(fieldOf(child, 14))
-  using _ = getOn(child.pid!)
+  using _ = guardAgainstStarvation(child.pid!)
   const before = ran()
   for (let looks = 0; ran() - before < 20; looks++) {
     assert.ok(looks < 400, 'it does not get on')
@@ -55,6 +58,6 @@ test('a process that has given way gets on', linux, async (t) => {
 })
 
 test('a process that is gone is no matter', () => {
-  giveWay(2 ** 22 + 1)
-  getOn(2 ** 22 + 1)[Symbol.dispose]()
+  lowerPriority(2 ** 22 + 1)
+  guardAgainstStarvation(2 ** 22 + 1)[Symbol.dispose]()
 })

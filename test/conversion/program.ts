@@ -1,6 +1,6 @@
 // A conversion program for the tests of the pool: does what the file's name says.
 import { writeFileSync } from 'node:fs'
-import type { Task } from '../../server/conversion/pool/conversion-step.ts'
+import type { ConversionTask } from '../../server/conversion/pool/conversion-step.ts'
 
 const DONE = { done: true }
 
@@ -11,7 +11,7 @@ function eat(step: () => unknown): never {
 }
 
 /** TABLE of deeds; the result is sent. */
-const DEEDS: Record<string, (task: Task) => unknown> = {
+const DEEDS: Record<string, (task: ConversionTask) => unknown> = {
   convert: () => DONE,
   'write a document': ({ output }) => {
     writeFileSync(output, 'the document')
@@ -44,7 +44,7 @@ const DEEDS: Record<string, (task: Task) => unknown> = {
   exit: () => process.exit(3),
 }
 
-process.on('message', ({ task }: { task: Task }) => {
+process.on('message', ({ task }: { task: ConversionTask }) => {
   const message = DEEDS[task.fileName]?.(task)
   if (message !== undefined) process.send?.(message)
 })

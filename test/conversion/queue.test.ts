@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openConversionQueue } from '../../server/conversion/queue.ts'
+import { createConversionQueue } from '../../server/conversion/queue.ts'
 import { Problem } from '../../server/common/errors.ts'
 
 const never = new AbortController().signal
 
 /** Conversions that end when the test says so, and the order in which they began. */
 function started(limits: { atOnce: number; queue: number }) {
-  const queue = openConversionQueue(limits)
+  const queue = createConversionQueue(limits)
   const order: string[] = []
   const turns: Disposable[] = []
   const enter = async (account: string, signal = never): Promise<void> => {
@@ -70,7 +70,7 @@ test('who leaves while it waits has no turn, and what is left goes on', async ()
 })
 
 test('a job counts among the conversions of its account that run', async () => {
-  const queue = openConversionQueue({ atOnce: 8, queue: 8 })
+  const queue = createConversionQueue({ atOnce: 8, queue: 8 })
   const { signal } = new AbortController()
   const turn = await queue.enter('a', signal)
   const job = queue.beginJob('a')

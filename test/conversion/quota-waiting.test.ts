@@ -2,8 +2,8 @@
 // does not ask the store again and again.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { abandon, admit } from '../../server/conversion/admission.ts'
-import type { JobChanges } from '../../server/conversion/jobs/notifications.ts'
+import { cancelAdmission, admit } from '../../server/conversion/admission.ts'
+import type { JobNotifications } from '../../server/conversion/jobs/notifications.ts'
 import { openLog } from '../../server/common/log.ts'
 import { enterInstance } from '../../server/store/instance.ts'
 import type { Store } from '../../server/store/open.ts'
@@ -13,11 +13,11 @@ import { temporaryFolder } from '../support/temporary.ts'
 const NOW = Date.UTC(2026, 10, 3, 12)
 
 /** Changes of which nobody tells but the test. */
-function changesOfTest(): JobChanges {
+function changesOfTest(): JobNotifications {
   const listeners = new Set<() => void>()
   return {
-    tell: () => listeners.forEach((listener) => listener()),
-    on: (listener) => (listeners.add(listener), () => listeners.delete(listener)),
+    notify: () => listeners.forEach((listener) => listener()),
+    subscribe: (listener) => (listeners.add(listener), () => listeners.delete(listener)),
   }
 }
 
@@ -58,8 +58,8 @@ test('the one that waits is woken by what it waits for', async (t) => {
   const second = admit(counted, request, () => NOW, signal, decided, log)
   await new Promise((resolve) => setTimeout(resolve, 250))
   assert.equal(asked, 1)
-  await abandon(store, first, false, log)
-  decided.tell()
+  await cancelAdmission(store, first, false, log)
+  decided.notify()
   assert.ok('reservation' in (await second))
   assert.equal(asked, 2)
 })

@@ -8,8 +8,8 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openReceiver } from '../../server/conversion/upload/upload-receiver.ts'
-import { takeTurns } from '../../server/conversion/upload/throttle.ts'
+import { openUploadReceiver } from '../../server/conversion/upload/upload-receiver.ts'
+import { createThrottle } from '../../server/conversion/upload/throttle.ts'
 import type { Upload } from '../../server/conversion/upload/receive-upload.ts'
 import { file, form } from '../support/form.ts'
 import { temporaryFolder } from '../support/temporary.ts'
@@ -24,7 +24,7 @@ const page = (bytes: number): Buffer =>
  * the requests in their order.
  */
 async function open(t: TestContext, limits: Partial<typeof LIMITS> = {}) {
-  const receiver = openReceiver(takeTurns(() => true))
+  const receiver = openUploadReceiver(createThrottle(() => true))
   const arrived: IncomingMessage[] = []
   const server = createServer((incoming) => void arrived.push(incoming)).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { takeTurns } from '../../server/conversion/upload/throttle.ts'
+import { createThrottle } from '../../server/conversion/upload/throttle.ts'
 
 test('everybody has a turn, in the order in which they asked, one in each turn of the loop, whether or not somebody must not wait', async () => {
   let busy = false
-  const turns = takeTurns(() => busy)
+  const turns = createThrottle(() => busy)
   const taken: number[] = []
   let loop = 0
   const loops = new Set<number>()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { admit, countConversion } from '../../server/conversion/admission.ts'
-import { jobChanges } from '../../server/conversion/jobs/notifications.ts'
+import { createJobNotifications } from '../../server/conversion/jobs/notifications.ts'
 import { usedToday } from '../../server/accounts/quota.ts'
 import { openLog } from '../../server/common/log.ts'
 import { enterInstance } from '../../server/store/instance.ts'
@@ -35,7 +35,7 @@ onEveryStore(
         ),
       ),
     )
-    const decided = stores.map((store) => jobChanges(store))
+    const decided = stores.map((store) => createJobNotifications(store))
     const convertOne = async (account: string, i: number): Promise<string> => {
       const [store, { id: instance }] = [stores[i % 2]!, instances[i % 2]!]
       try {
@@ -49,7 +49,7 @@ onEveryStore(
         )
         assert.ok(!('answer' in admission))
         await countConversion(store, admission, undefined, 0, NOW)
-        decided[i % 2]!.tell()
+        decided[i % 2]!.notify()
         return 'done'
       } catch (error) {
         return error instanceof Error && 'code' in error ? String(error.code) : String(error)

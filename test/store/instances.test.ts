@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { abandon, admit, countConversion } from '../../server/conversion/admission.ts'
-import { jobChanges } from '../../server/conversion/jobs/notifications.ts'
+import { cancelAdmission, admit, countConversion } from '../../server/conversion/admission.ts'
+import { createJobNotifications } from '../../server/conversion/jobs/notifications.ts'
 import type { Admission } from '../../server/conversion/admission.ts'
 import { usedToday } from '../../server/accounts/quota.ts'
 import { bootName } from '../../server/common/clock.ts'
@@ -52,7 +52,7 @@ async function letIn(store: Store, instance: string): Promise<Admission> {
     { account: 'acc', plan: PLAN, key: undefined, fingerprint: '', instance },
     () => NOW,
     new AbortController().signal,
-    jobChanges(store),
+    createJobNotifications(store),
     openLog('silent'),
   )
   assert.ok('reservation' in admission)
@@ -218,7 +218,7 @@ onEveryStore(
       const admission = await letIn(store, instance.id)
       await letIn(store, instance.id)
       await countConversion(store, admission, undefined, 0, NOW)
-      await abandon(store, admission, false, openLog('silent'))
+      await cancelAdmission(store, admission, false, openLog('silent'))
       assert.equal(await usedToday(store, 'acc', NOW), 2)
     }
     assert.equal(await usedToday(store, 'acc', NOW), 1)

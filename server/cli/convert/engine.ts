@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { InvalidArchive, OWN_LIMITS } from '@tollmark/notion-markdown/archive'
-import { convert } from '../../conversion/run-conversion.ts'
-import { openConverters } from '../../conversion/pool/converter-pool.ts'
-import { run, type Progress } from '../../conversion/pool/conversion-step.ts'
-import type { Format } from '../../conversion/upload/receive-upload.ts'
+import { runConversion } from '../../conversion/run-conversion.ts'
+import { openConverterPool } from '../../conversion/pool/converter-pool.ts'
+import { runStep, type ConversionProgress } from '../../conversion/pool/conversion-step.ts'
+import type { DocumentFormat } from '../../conversion/upload/receive-upload.ts'
 import { Problem, SetupError } from '../../common/errors.ts'
 import type { Client } from '../client.ts'
 import { Row } from '../record.ts'
@@ -16,7 +16,7 @@ import type { Prepared } from './inputs.ts'
 
 /** What is wanted of a file. */
 export interface Wanted extends Prepared {
-  readonly format: Format
+  readonly format: DocumentFormat
   readonly includeMetadata: boolean
   /** A folder that may be used; the caller removes it. */
   readonly scratch: string
@@ -24,7 +24,7 @@ export interface Wanted extends Prepared {
   readonly document: string
 }
 
-type Watching = { signal: AbortSignal; onProgress: (progress: Progress) => void }
+type Watching = { signal: AbortSignal; onProgress: (progress: ConversionProgress) => void }
 
 /**
  * Makes a document.
@@ -47,9 +47,9 @@ export const convertHere: Convert = async ({ document, scratch, ...wanted }, wat
     limits: OWN_LIMITS,
   }
   try {
-    if (task.kind === 'html') return (await run(task, { whole: true }))?.failed ?? 0
-    await using converters = openConverters(CONVERTERS)
-    return (await convert(task, converters, watching)).failed
+    if (task.kind === 'html') return (await runStep(task, { whole: true }))?.failed ?? 0
+    await using converterPool = openConverterPool(CONVERTERS)
+    return (await runConversion(task, converterPool, watching)).failed
   } catch (error) {
     if (!(error instanceof Problem || error instanceof InvalidArchive)) throw error
     // Those sentences are for somebody who uploads a file.

@@ -4,7 +4,12 @@ import { open, readdir, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { SetupError, codeOf } from '../../common/errors.ts'
-import { SNIFFED, notAnExport, sniff, type FileKind } from '../../conversion/upload/sniff.ts'
+import {
+  SNIFF_BYTES,
+  describeWrongFile,
+  sniff,
+  type FileKind,
+} from '../../conversion/upload/sniff.ts'
 import { Misuse } from '../failure.ts'
 import { StoredZip } from './stored-zip.ts'
 
@@ -158,10 +163,10 @@ async function* empty(): AsyncGenerator<Uint8Array> {}
 
 async function sniffed(path: string, fileName: string): Promise<Prepared> {
   await using file = await open(path, 'r')
-  const { bytesRead, buffer } = await file.read(Buffer.alloc(SNIFFED), 0, SNIFFED, 0)
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(SNIFF_BYTES), 0, SNIFF_BYTES, 0)
   const head = buffer.subarray(0, bytesRead)
   const kind = sniff(head, fileName)
-  if (!kind) throw new SetupError(notAnExport(head, fileName))
+  if (!kind) throw new SetupError(describeWrongFile(head, fileName))
   return { path, kind, fileName }
 }
 

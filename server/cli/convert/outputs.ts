@@ -3,19 +3,22 @@ import { createReadStream, statSync } from 'node:fs'
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
 import { extractAssets } from '@tollmark/notion-markdown/archive'
-import type { Format } from '../../conversion/upload/receive-upload.ts'
+import type { DocumentFormat } from '../../conversion/upload/receive-upload.ts'
 import { SetupError } from '../../common/errors.ts'
 import { write } from '../output.ts'
 import { assetsOf, reason, type Input, type Prepared } from './inputs.ts'
 
 /** TABLE of the documents' file extensions. */
-const EXTENSIONS = { markdown: '.md', json: '.json' } as const satisfies Record<Format, string>
+const EXTENSIONS = { markdown: '.md', json: '.json' } as const satisfies Record<
+  DocumentFormat,
+  string
+>
 
 /** Puts a finished document in its place. @throws SetupError, OutputLost */
 export type Keep = (input: Input, prepared: Prepared, document: string) => Promise<void>
 
 /** The place that is meant. @param output as given; undefined for standard output */
-export function keeper(output: string | undefined, format: Format): Keep {
+export function keeper(output: string | undefined, format: DocumentFormat): Keep {
   if (output === undefined) return (_input, _prepared, document) => toStandardOutput(document)
   if (!isFolder(output)) return (_input, _prepared, document) => putInPlace(document, output)
   const names = new Names()

@@ -1,6 +1,6 @@
 // A progress bar on a terminal, and silence elsewhere.
 import type { WriteStream } from 'node:tty'
-import type { Progress } from '../../conversion/pool/conversion-step.ts'
+import type { ConversionProgress } from '../../conversion/pool/conversion-step.ts'
 
 const WIDTH = 30
 /** Milliseconds between two drawings. */
@@ -10,7 +10,7 @@ const STEP = 80
 export function progressBar(
   stream: WriteStream,
   name: string,
-): { show: (progress: Progress) => void; clear: () => void } {
+): { show: (progress: ConversionProgress) => void; clear: () => void } {
   if (!stream.isTTY) return { show: () => {}, clear: () => {} }
   let drawn = 0
   return {

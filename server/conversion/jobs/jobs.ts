@@ -12,8 +12,8 @@ import { FOR_NOW, releaseBlob, takeBlob } from '../../store/blobs/blobs.ts'
 import type { Store } from '../../store/open.ts'
 import { first, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
-import { MAX_RUNNING } from '../queue.ts'
-import type { Faults } from '../document-headers.ts'
+import { MAX_RUNNING_PER_ACCOUNT } from '../queue.ts'
+import type { ConversionIssues } from '../document-headers.ts'
 
 export type JobStatus = JobRow['status']
 
@@ -34,21 +34,21 @@ type Transition = keyof typeof TRANSITIONS
 const UNFINISHED = TRANSITIONS.cancel.from
 
 /** Jobs of one account that may wait. */
-const MAX_WAITING = 20
+const MAX_WAITING_PER_ACCOUNT = 20
 /**
  * Times that a job is claimed. More means that it takes its processes with it, or that the store
  * for files has been away for an hour.
  */
-const MOST_CLAIMS = 100
+const MAX_CLAIMS = 100
 /**
  * A stored answer outlives the row that names it by this, so that no row ever names an answer that
  * is gone.
  */
-export const GRACE = HOUR
+export const RESULT_GRACE_MS = HOUR
 /** Milliseconds before a job is begun again, at most. */
-export const WAIT_MOST = 30_000
+export const MAX_RETRY_DELAY_MS = 30_000
 /** How long a finished job can still be looked up. */
-const KEPT = 30 * DAY
+const HISTORY_MS = 30 * DAY
 
 /** Whether nothing will happen to the job any more, but that its result expires. */
 export function isFinished(status: JobStatus): boolean {
@@ -62,7 +62,7 @@ export type ClaimedJob = JobRow & { readonly claim: string; readonly upload_blob
  * Moves a job, where it is in a state that the transition leads out of and (with `claim`) still
  * held under that claim; tells whether it was.
  */
-function* move(
+function* applyTransition(
   db: QueryBuilder,
   transition: Transition,
   id: string,
@@ -70,20 +70,20 @@ function* move(
   claim?: string | null,
 ): Steps<boolean> {
   const { from, to } = TRANSITIONS[transition]
-  const moved = db
+  const update = db
     .updateTable('jobs')
     .set({ ...changes, status: to })
     .where('id', '=', id)
     .where('status', 'in', from)
   return (
     (yield* run(
-      claim === undefined ? moved : moved.where('claim', claim === null ? 'is' : '=', claim),
+      claim === undefined ? update : update.where('claim', claim === null ? 'is' : '=', claim),
     )) === 1
   )
 }
 
 /** What a job that nobody works on any more lets go. */
-const DONE = { claim: null, instance_id: null, upload_blob: null } as const
+const CLEARED_CLAIM = { claim: null, instance_id: null, upload_blob: null } as const
 
 /**
  * Enters a new job, as part of a procedure, together with its archive, which `instance` has just
@@ -106,16 +106,16 @@ function* nextTurn(db: QueryBuilder, account: string): Steps<number> {
       const last = e.selectFrom('jobs').select((job) => job.fn.max('turn').as('turn'))
       return [
         last.where('account_id', '=', account).as('own'),
-        ...BEGUN.map((status) => last.where('status', '=', status).as(status)),
+        ...STARTED_STATES.map((status) => last.where('status', '=', status).as(status)),
       ]
     }),
   )
-  const { own = null, ...begun } = turns ?? {}
-  return Math.max(0, (own ?? -1) + 1, ...Object.values(begun).map((turn) => turn ?? 0))
+  const { own = null, ...started } = turns ?? {}
+  return Math.max(0, (own ?? -1) + 1, ...Object.values(started).map((turn) => turn ?? 0))
 }
 
 /** States of jobs that were begun. A job that never ran has no turn any more when it ends. */
-const BEGUN = [
+const STARTED_STATES = [
   'running',
   'succeeded',
   'failed',
@@ -130,21 +130,21 @@ export type ClaimableJob = JobRow & { readonly upload_blob: string }
 
 /** A new job as it is entered. */
 export function newJob(
-  given: Pick<
+  upload: Pick<
     ClaimableJob,
     'id' | 'account_id' | 'format' | 'include_metadata' | 'file_name' | 'file_size' | 'upload_blob'
   >,
   now: number,
 ): ClaimableJob {
-  return { ...given, ...AT_FIRST, created_at: now, claimable_at: now }
+  return { ...upload, ...INITIAL_COLUMNS, created_at: now, claimable_at: now }
 }
 
 /** A job as it was when it was accepted. */
-export function asAccepted(job: JobRow): JobRow {
-  return { ...job, ...AT_FIRST }
+export function initialJob(job: JobRow): JobRow {
+  return { ...job, ...INITIAL_COLUMNS }
 }
 
-const AT_FIRST = {
+const INITIAL_COLUMNS = {
   status: 'queued',
   result_blob: null,
   pages_done: 0,
@@ -166,7 +166,7 @@ const AT_FIRST = {
 } as const satisfies Partial<JobRow>
 
 /** Who asks for a job. */
-export interface Claimant {
+export interface JobClaimant {
   /** Id of its process. */
   readonly instance: string
   readonly now: number
@@ -180,10 +180,10 @@ export interface Claimant {
  * what its row says otherwise is from a time when the store did not take that it was over. An
  * account of which two jobs are held waits with the others.
  */
-function claimable(
+function claimableJobs(
   db: QueryBuilder,
   status: (typeof UNFINISHED)[number],
-  { instance, now, running }: Claimant,
+  { instance, now, running }: JobClaimant,
 ) {
   const held = db
     .selectFrom('jobs')
@@ -191,14 +191,14 @@ function claimable(
     .where('status', '=', 'running')
     .where('instance_id', 'is not', null)
     .where('instance_id', '!=', instance)
-  const heldOf = (least: number) =>
+  const accountsWithJobs = (least: number) =>
     held.groupBy('account_id').having((e) => e(e.fn.countAll<number>(), '>=', least))
-  const runHere = (count: number): string[] =>
+  const accountsRunning = (count: number): string[] =>
     running.flatMap(([account, conversions]) => (conversions >= count ? [account] : []))
   // With `here` conversions that run in this process, so many jobs of others are enough.
-  const full = Array.from({ length: MAX_RUNNING + 1 }, (_, here) => ({
-    accounts: runHere(here),
-    jobs: MAX_RUNNING - here,
+  const full = Array.from({ length: MAX_RUNNING_PER_ACCOUNT + 1 }, (_, here) => ({
+    accounts: accountsRunning(here),
+    jobs: MAX_RUNNING_PER_ACCOUNT - here,
   }))
   // One condition, which no index and no estimate of PostgreSQL's knows: else, before its first
   // ANALYZE, it sorts all that wait (200 ms for 100,000 jobs).
@@ -215,7 +215,7 @@ function claimable(
               return [
                 e.and([
                   ...(here > 0 ? [e('account_id', 'in', accounts)] : []),
-                  ...(jobs > 0 ? [e('account_id', 'in', heldOf(jobs))] : []),
+                  ...(jobs > 0 ? [e('account_id', 'in', accountsWithJobs(jobs))] : []),
                 ]),
               ]
             }),
@@ -226,7 +226,7 @@ function claimable(
           e.and([
             e('claimable_at', '>', now),
             e('claimable_at', '>', e.ref('created_at')),
-            e('claimable_at', '<=', now + WAIT_MOST),
+            e('claimable_at', '<=', now + MAX_RETRY_DELAY_MS),
           ]),
         )
         .then(e.lit(false))
@@ -239,11 +239,11 @@ function claimable(
  * The claimable job whose turn it is. Each state is asked by itself: one index then gives the order
  * of its jobs, however many wait.
  */
-function* nextJob(db: QueryBuilder, claimant: Claimant): Steps<JobRow | undefined> {
+function* nextJob(db: QueryBuilder, claimant: JobClaimant): Steps<JobRow | undefined> {
   const found: JobRow[] = []
   for (const status of UNFINISHED) {
     const job = yield* first(
-      claimable(db, status, claimant).selectAll().orderBy('turn').orderBy('id').limit(1),
+      claimableJobs(db, status, claimant).selectAll().orderBy('turn').orderBy('id').limit(1),
     )
     if (job) found.push(job)
   }
@@ -257,17 +257,20 @@ function* nextJob(db: QueryBuilder, claimant: Claimant): Steps<JobRow | undefine
 export const claimJob = procedure(
   import.meta.url,
   'claimJob',
-  function* (db, { claim, ...claimant }: Claimant & { claim: string }): Steps<JobRow | undefined> {
+  function* (
+    db,
+    { claim, ...claimant }: JobClaimant & { claim: string },
+  ): Steps<JobRow | undefined> {
     const { instance, now } = claimant
     for (;;) {
       const job = yield* nextJob(db, claimant)
       if (!job) return undefined
-      if (job.claims >= MOST_CLAIMS) {
+      if (job.claims >= MAX_CLAIMS) {
         yield* failSteps(
           db,
           job,
           'internal_error',
-          `The conversion was begun ${MOST_CLAIMS} times and never ended. Tell the server's operator the job's id.`,
+          `The conversion was begun ${MAX_CLAIMS} times and never ended. Tell the server's operator the job's id.`,
           now,
         )
         continue
@@ -278,7 +281,7 @@ export const claimJob = procedure(
         claims: job.claims + 1,
         started_at: job.started_at ?? now,
       }
-      if (yield* move(db, 'claim', job.id, held, job.claim))
+      if (yield* applyTransition(db, 'claim', job.id, held, job.claim))
         return { ...job, ...held, status: TRANSITIONS.claim.to }
     }
   },
@@ -288,7 +291,7 @@ export const claimJob = procedure(
 /**
  * Whether any job waits to be claimed: a small read, so that only who finds one asks the writer.
  */
-export async function jobWaits(store: Store, claimant: Claimant): Promise<boolean> {
+export async function hasClaimableJob(store: Store, claimant: JobClaimant): Promise<boolean> {
   // Mostly there is none: to build the whole question takes a millisecond, once a second.
   const unfinished = store.db
     .selectFrom('jobs')
@@ -298,7 +301,7 @@ export async function jobWaits(store: Store, claimant: Claimant): Promise<boolea
   if ((await unfinished.executeTakeFirst()) === undefined) return false
   for (const status of UNFINISHED) {
     if (
-      (await claimable(store.db, status, claimant).select('id').limit(1).executeTakeFirst()) !==
+      (await claimableJobs(store.db, status, claimant).select('id').limit(1).executeTakeFirst()) !==
       undefined
     )
       return true
@@ -307,7 +310,7 @@ export async function jobWaits(store: Store, claimant: Claimant): Promise<boolea
 }
 
 /** Jobs that wait for a worker: of all accounts, and of one. */
-function waiting(db: QueryBuilder, account: string) {
+function queueLengths(db: QueryBuilder, account: string) {
   return db.selectNoFrom((e) => {
     const queued = e
       .selectFrom('jobs')
@@ -321,34 +324,34 @@ function waiting(db: QueryBuilder, account: string) {
  * Why no job more of this account may wait, or null. The first one of an account waits also where
  * the queue is full, up to twice its length.
  */
-function noPlace(
+function refusalReason(
   { all, own }: { all: number | null; own: number | null },
   most: number,
 ): NoPlace | null {
-  if ((own ?? 0) >= MAX_WAITING) return 'share'
+  if ((own ?? 0) >= MAX_WAITING_PER_ACCOUNT) return 'share'
   return (all ?? 0) < ((own ?? 0) === 0 ? most * 2 : most) ? null : 'full'
 }
 
 /** The same, before the archive is stored. */
-export async function jobPlace(
+export async function jobQueueRefusal(
   store: Store,
   account: string,
   most: number,
 ): Promise<NoPlace | null> {
-  return noPlace(await waiting(store.db, account).executeTakeFirstOrThrow(), most)
+  return refusalReason(await queueLengths(store.db, account).executeTakeFirstOrThrow(), most)
 }
 
 /** The same, as part of a procedure. */
-export function* whyNotQueued(
+export function* jobQueueRefusalSteps(
   db: QueryBuilder,
   account: string,
   most: number,
 ): Steps<NoPlace | null> {
-  return noPlace((yield* first(waiting(db, account))) ?? { all: 0, own: 0 }, most)
+  return refusalReason((yield* first(queueLengths(db, account))) ?? { all: 0, own: 0 }, most)
 }
 
 /** Whether the job is still held under this claim. */
-export async function isHeld(store: Store, { id, claim }: ClaimedJob): Promise<boolean> {
+export async function isClaimed(store: Store, { id, claim }: ClaimedJob): Promise<boolean> {
   const row = await store.db
     .selectFrom('jobs')
     .select('claim')
@@ -364,12 +367,12 @@ export async function reportProgress(
   done: number,
   total: number,
 ): Promise<boolean> {
-  const report = store.db
+  const update = store.db
     .updateTable('jobs')
     .set({ pages_done: done, pages_total: total })
     .where('id', '=', id)
     .where('claim', '=', claim)
-  return (await report.executeTakeFirst()).numUpdatedRows === 1n
+  return (await update.executeTakeFirst()).numUpdatedRows === 1n
 }
 
 /** How a job succeeded. */
@@ -377,7 +380,7 @@ interface Success {
   readonly job: ClaimedJob
   /** The blob of its document, which `instance` has just stored. */
   readonly result: string
-  readonly faults: Faults
+  readonly issues: ConversionIssues
   readonly instance: string
   readonly expiresAt: number
   readonly now: number
@@ -387,25 +390,25 @@ interface Success {
 export const succeedJob = procedure(
   import.meta.url,
   'succeedJob',
-  function* (db, { job, result, faults, instance, expiresAt, now }: Success) {
-    const { warnings, failedPages: failed_pages } = faults
+  function* (db, { job, result, issues, instance, expiresAt, now }: Success) {
+    const { warnings, failedPages: failed_pages } = issues
     const changes = {
-      ...DONE,
+      ...CLEARED_CLAIM,
       result_blob: result,
       warnings,
       failed_pages,
       finished_at: now,
       expires_at: expiresAt,
     }
-    if (!(yield* move(db, 'succeed', job.id, changes, job.claim))) return false
-    yield* takeBlob(db, result, instance, expiresAt + GRACE)
+    if (!(yield* applyTransition(db, 'succeed', job.id, changes, job.claim))) return false
+    yield* takeBlob(db, result, instance, expiresAt + RESULT_GRACE_MS)
     yield* releaseBlob(db, job.upload_blob)
     return true
   },
 )
 
 /** Gives back what the job counted, where it may still be. */
-function* giveBack(
+function* refundConversion(
   db: QueryBuilder,
   { account_id, counted_day, quota_limit }: JobRow,
 ): Steps<void> {
@@ -422,16 +425,16 @@ function* failSteps(
 ): Steps<boolean> {
   const { id, claim, upload_blob } = job
   if (
-    !(yield* move(
+    !(yield* applyTransition(
       db,
       'fail',
       id,
-      { ...DONE, error_code: code, error_detail: detail, finished_at: now },
+      { ...CLEARED_CLAIM, error_code: code, error_detail: detail, finished_at: now },
       claim,
     ))
   )
     return false
-  yield* giveBack(db, job)
+  yield* refundConversion(db, job)
   if (upload_blob !== null) yield* releaseBlob(db, upload_blob)
   return true
 }
@@ -453,16 +456,16 @@ export const failJob = procedure(
  * Lets a job go, to be claimed again from `claimableAt` on. `counts` are what its row then says of
  * claims and failures.
  */
-export async function handBack(
+export async function requeueJob(
   store: Store,
   { id, claim }: ClaimedJob,
   claimableAt: number,
   counts: { claims?: number; failures?: number },
 ): Promise<void> {
-  const back = store.db
+  const update = store.db
     .updateTable('jobs')
     .set({ ...counts, claim: null, instance_id: null, claimable_at: claimableAt })
-  await back.where('id', '=', id).where('claim', '=', claim).execute()
+  await update.where('id', '=', id).where('claim', '=', claim).execute()
 }
 
 /**
@@ -485,13 +488,13 @@ export const cancelJob = procedure(
         .forUpdate(),
     )
     if (!job) return undefined
-    const canceled = yield* move(db, 'cancel', id, {
-      ...DONE,
+    const canceled = yield* applyTransition(db, 'cancel', id, {
+      ...CLEARED_CLAIM,
       finished_at: now,
       turn: job.status === 'queued' ? NO_TURN : job.turn,
     })
-    if (canceled && job.status === 'queued') yield* giveBack(db, job)
-    if (!canceled) yield* move(db, 'expire', id, { result_blob: null, expires_at: now })
+    if (canceled && job.status === 'queued') yield* refundConversion(db, job)
+    if (!canceled) yield* applyTransition(db, 'expire', id, { result_blob: null, expires_at: now })
     const blobs = [job.upload_blob, job.result_blob].filter((blob) => blob !== null)
     for (const blob of blobs) yield* releaseBlob(db, blob)
     return blobs
@@ -515,7 +518,7 @@ export const sweepJobs = procedure(
         .where('status', 'in', from)
         .where('expires_at', '<=', now),
     )
-    yield* run(db.deleteFrom('jobs').where('finished_at', '<', now - KEPT))
+    yield* run(db.deleteFrom('jobs').where('finished_at', '<', now - HISTORY_MS))
   },
 )
 
@@ -540,6 +543,6 @@ export function listJobs(
   cursor: string | undefined,
 ): Promise<JobRow[]> {
   const jobs = store.db.selectFrom('jobs').selectAll().orderBy('id', 'desc').limit(limit)
-  const mine = account === null ? jobs : jobs.where('account_id', '=', account)
-  return (cursor === undefined ? mine : mine.where('id', '<', cursor)).execute()
+  const filtered = account === null ? jobs : jobs.where('account_id', '=', account)
+  return (cursor === undefined ? filtered : filtered.where('id', '<', cursor)).execute()
 }

@@ -2,26 +2,26 @@
 // process did it, as soon as the store notices where another did.
 import type { Store } from '../../store/open.ts'
 
-export interface JobChanges {
+export interface JobNotifications {
   /** Something has changed. */
-  tell(): void
+  notify(): void
   /**
    * Calls back at each change; it may be none that concerns the listener. Gives the function that
    * ends it.
    */
-  on(listener: () => void): () => void
+  subscribe(listener: () => void): () => void
 }
 
 /** Opens the changes of a store's jobs, or of what its quotas have reserved. */
-export function jobChanges(store: Pick<Store, 'onChange'>): JobChanges {
+export function createJobNotifications(store: Pick<Store, 'onChange'>): JobNotifications {
   const listeners = new Set<() => void>()
   return {
-    tell: () => listeners.forEach((listener) => listener()),
-    on: (listener) => {
-      const end = store.onChange(listener)
+    notify: () => listeners.forEach((listener) => listener()),
+    subscribe: (listener) => {
+      const unsubscribe = store.onChange(listener)
       listeners.add(listener)
       return () => {
-        end()
+        unsubscribe()
         listeners.delete(listener)
       }
     },
@@ -29,16 +29,20 @@ export function jobChanges(store: Pick<Store, 'onChange'>): JobChanges {
 }
 
 /** Resolves at the next change, after `most` milliseconds, or when `signal` is aborted. */
-export function nextChange(changes: JobChanges, signal: AbortSignal, most: number): Promise<void> {
+export function nextNotification(
+  notifications: JobNotifications,
+  signal: AbortSignal,
+  timeoutMs: number,
+): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer)
-      end()
+      unsubscribe()
       signal.removeEventListener('abort', done)
       resolve()
     }
-    const timer = setTimeout(done, most)
-    const end = changes.on(done)
+    const timer = setTimeout(done, timeoutMs)
+    const unsubscribe = notifications.subscribe(done)
     signal.addEventListener('abort', done)
     if (signal.aborted) done()
   })

@@ -2,107 +2,115 @@
 // many follow.
 import type { JobRow } from '../../store/schema.ts'
 import type { Store } from '../../store/open.ts'
-import type { JobChanges } from './notifications.ts'
+import type { JobNotifications } from './notifications.ts'
 import { isFinished } from './jobs.ts'
 
 /** Milliseconds between two looks where nobody tells of a change. */
-const LOOK = 500
+const POLL_MS = 500
 /** Jobs that one query asks for. */
-const AT_ONCE = 500
+const MAX_QUERY_IDS = 500
 
-export interface JobWatch extends Disposable {
+export interface JobWatcher extends Disposable {
   /**
    * The job as it is, then once for each change, until it is finished, gone, or `signal` ends it.
    * What changes while the reader is slow is told once, as it is then. `undefined` when nothing has
    * happened for `idle` milliseconds.
    */
-  follow(job: JobRow, signal: AbortSignal, idle: number): AsyncGenerator<JobRow | undefined, void>
+  subscribe(
+    job: JobRow,
+    signal: AbortSignal,
+    idleMs: number,
+  ): AsyncGenerator<JobRow | undefined, void>
 }
 
 /** A job that somebody follows. */
-interface Followed {
+interface WatchedJob {
   /** As it was seen last; undefined where it is gone. */
   row: JobRow | undefined
-  followers: number
-  readonly waiting: Set<() => void>
+  subscribers: number
+  readonly waiters: Set<() => void>
 }
 
 /**
  * Opens the watch; it looks at nothing as long as nobody follows. Disposing of it ends whoever
  * does.
  */
-export function watchJobs(store: Store, changes: JobChanges): JobWatch {
-  const followed = new Map<string, Followed>()
+export function openJobWatcher(store: Store, notifications: JobNotifications): JobWatcher {
+  const watched = new Map<string, WatchedJob>()
   const closing = new AbortController()
   let timer: NodeJS.Timeout | undefined
-  let looking = false
-  let again = false
+  let polling = false
+  let pollAgain = false
 
-  const see = (id: string, row: JobRow | undefined): void => {
-    const job = followed.get(id)
+  const update = (id: string, row: JobRow | undefined): void => {
+    const job = watched.get(id)
     if (!job || !hasChanged(job.row, row)) return
     job.row = row
-    for (const wake of job.waiting) wake()
+    for (const wake of job.waiters) wake()
   }
-  const look = async (): Promise<void> => {
-    if (looking) return void (again = true)
-    looking = true
+  const poll = async (): Promise<void> => {
+    if (polling) return void (pollAgain = true)
+    polling = true
     try {
-      const ids = [...followed.keys()]
-      for (let from = 0; from < ids.length; from += AT_ONCE) {
-        const some = ids.slice(from, from + AT_ONCE)
-        const rows = await store.db.selectFrom('jobs').selectAll().where('id', 'in', some).execute()
+      const ids = [...watched.keys()]
+      for (let from = 0; from < ids.length; from += MAX_QUERY_IDS) {
+        const batch = ids.slice(from, from + MAX_QUERY_IDS)
+        const rows = await store.db
+          .selectFrom('jobs')
+          .selectAll()
+          .where('id', 'in', batch)
+          .execute()
         const byId = new Map(rows.map((row) => [row.id, row]))
-        for (const id of some) see(id, byId.get(id))
+        for (const id of batch) update(id, byId.get(id))
       }
     } catch {
       // The store does not answer: the next look finds out what happened meanwhile.
     } finally {
-      looking = false
+      polling = false
     }
-    if (again) {
-      again = false
-      await look()
+    if (pollAgain) {
+      pollAgain = false
+      await poll()
     }
   }
-  const endChanges = changes.on(() => void (followed.size > 0 && look()))
+  const unsubscribe = notifications.subscribe(() => void (watched.size > 0 && poll()))
 
-  const enter = (row: JobRow): Followed => {
-    const job = followed.get(row.id) ?? { row, followers: 0, waiting: new Set() }
-    job.followers++
-    followed.set(row.id, job)
-    timer ??= setInterval(() => void look(), LOOK).unref()
+  const addSubscriber = (row: JobRow): WatchedJob => {
+    const job = watched.get(row.id) ?? { row, subscribers: 0, waiters: new Set() }
+    job.subscribers++
+    watched.set(row.id, job)
+    timer ??= setInterval(() => void poll(), POLL_MS).unref()
     return job
   }
-  const leave = (id: string, job: Followed): void => {
-    if (--job.followers === 0) followed.delete(id)
-    if (followed.size > 0) return
+  const removeSubscriber = (id: string, job: WatchedJob): void => {
+    if (--job.subscribers === 0) watched.delete(id)
+    if (watched.size > 0) return
     clearInterval(timer)
     timer = undefined
   }
 
   return {
-    follow: async function* (row, leaving, idle) {
-      const signal = AbortSignal.any([leaving, closing.signal])
-      const job = enter(row)
+    subscribe: async function* (row, callerSignal, idleMs) {
+      const signal = AbortSignal.any([callerSignal, closing.signal])
+      const job = addSubscriber(row)
       try {
-        let told: JobRow | undefined
+        let lastSent: JobRow | undefined
         while (!signal.aborted && job.row) {
-          if (job.row === told) {
-            if (!(await changed(job, signal, idle))) yield undefined
+          if (job.row === lastSent) {
+            if (!(await nextUpdate(job, signal, idleMs))) yield undefined
             continue
           }
-          told = job.row
-          yield told
-          if (isFinished(told.status)) return
+          lastSent = job.row
+          yield lastSent
+          if (isFinished(lastSent.status)) return
         }
       } finally {
-        leave(row.id, job)
+        removeSubscriber(row.id, job)
       }
     },
     [Symbol.dispose]: () => {
       closing.abort()
-      endChanges()
+      unsubscribe()
     },
   }
 }
@@ -111,17 +119,17 @@ export function watchJobs(store: Store, changes: JobChanges): JobWatch {
  * Resolves to true when the job has changed or `signal` ends the waiting, to false after `idle`
  * milliseconds.
  */
-function changed(job: Followed, signal: AbortSignal, idle: number): Promise<boolean> {
+function nextUpdate(job: WatchedJob, signal: AbortSignal, idleMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const wake = (): void => done(true)
-    const timer = setTimeout(() => done(false), idle)
+    const timer = setTimeout(() => done(false), idleMs)
     const done = (value: boolean): void => {
       clearTimeout(timer)
-      job.waiting.delete(wake)
+      job.waiters.delete(wake)
       signal.removeEventListener('abort', wake)
       resolve(value)
     }
-    job.waiting.add(wake)
+    job.waiters.add(wake)
     signal.addEventListener('abort', wake)
     if (signal.aborted) done(true)
   })

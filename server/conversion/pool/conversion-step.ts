@@ -14,18 +14,18 @@ import {
   type Write,
 } from '@tollmark/notion-markdown/archive'
 import type { FileKind } from '../upload/sniff.ts'
-import { FLUSHED } from '../upload/incremental-fsync.ts'
-import type { Format } from '../upload/receive-upload.ts'
+import { FLUSH_BYTES } from '../upload/incremental-fsync.ts'
+import type { DocumentFormat } from '../upload/receive-upload.ts'
 
 /** What to convert. Plain data: it crosses to a converter. */
-export interface Task {
+export interface ConversionTask {
   /** The exported file. */
   readonly path: string
   readonly kind: FileKind
   readonly fileName: string
   /** Milliseconds since 1970. */
   readonly uploadedAt: number
-  readonly format: Format
+  readonly format: DocumentFormat
   readonly includeMetadata: boolean
   /** Limits on an archive. Default: those of an upload. */
   readonly limits?: Partial<ArchiveLimits>
@@ -40,14 +40,14 @@ export interface Task {
  * shares that are `isUnpacked`; one converter's share of the pages; or the joining of `join`
  * shares.
  */
-export type Step =
+export type ConversionStep =
   | { readonly whole: true }
   | { readonly check: true }
   | { readonly unpack: true }
   | { readonly share: Share }
   | { readonly join: number }
 
-export interface Progress {
+export interface ConversionProgress {
   /** By this step. */
   readonly pagesDone: number
   /** Of the whole file. */
@@ -60,10 +60,10 @@ export interface Progress {
  * @returns what the conversion came to, from the step that writes the document
  * @throws InvalidArchive where the file itself is at fault
  */
-export async function run(
-  { output, uploadedAt, ...task }: Task,
-  step: Step,
-  onProgress?: (progress: Progress) => void,
+export async function runStep(
+  { output, uploadedAt, ...task }: ConversionTask,
+  step: ConversionStep,
+  onProgress?: (progress: ConversionProgress) => void,
 ): Promise<Converted | undefined> {
   mkdirSync(task.scratch, { recursive: true })
   const options = { ...task, uploadedAt: new Date(uploadedAt) }
@@ -80,33 +80,33 @@ export async function run(
     await convertShare(options, step.share, onPage)
     return undefined
   }
-  return writing(output, (write) =>
+  return withWriter(output, (write) =>
     'join' in step ? joinShares(options, step.join, write) : convertFile(options, write, onPage),
   )
 }
 
 /** How much text is gathered before it is written. */
-const BATCH = 256 * 1024
+const BATCH_CHARS = 256 * 1024
 
 /** Gives `use` what writes the file at `path`. */
-async function writing<T>(path: string, use: (write: Write) => Promise<T>): Promise<T> {
+async function withWriter<T>(path: string, use: (write: Write) => Promise<T>): Promise<T> {
   const file = openSync(path, 'wx')
-  let waiting = ''
+  let buffered = ''
   let unflushed = 0
   // Written at once: this is no process that serves requests.
   const flush = (): void => {
-    const bytes = Buffer.from(waiting)
-    waiting = ''
+    const bytes = Buffer.from(buffered)
+    buffered = ''
     for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done)
     unflushed += bytes.length
-    if (unflushed < FLUSHED) return
+    if (unflushed < FLUSH_BYTES) return
     fdatasyncSync(file)
     unflushed = 0
   }
   try {
     const result = await use((piece) => {
-      waiting += piece
-      if (waiting.length >= BATCH) flush()
+      buffered += piece
+      if (buffered.length >= BATCH_CHARS) flush()
     })
     flush()
     return result

@@ -13,16 +13,16 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ArchiveLimits, Converted } from '@tollmark/notion-markdown/archive'
 import { Problem } from '../../common/errors.ts'
-import { rebuilt, type CarriedError } from '../serialized-error.ts'
-import { getOn, giveWay } from './process-priority.ts'
-import type { Progress, Step, Task } from './conversion-step.ts'
+import { deserializeError, type SerializedError } from '../serialized-error.ts'
+import { guardAgainstStarvation, lowerPriority } from './process-priority.ts'
+import type { ConversionProgress, ConversionStep, ConversionTask } from './conversion-step.ts'
 
 /** What a converter sends. */
-export type FromConverter =
-  | { readonly progress: Progress }
+export type ConverterMessage =
+  | { readonly progress: ConversionProgress }
   | { readonly done: true; readonly converted?: Converted | undefined }
   | { readonly invalid: string }
-  | { readonly failed: CarriedError }
+  | { readonly failed: SerializedError }
 
 export interface ConverterLimits {
   /** Conversions at once. */
@@ -39,7 +39,7 @@ export interface ConverterLimits {
   readonly archive?: Partial<ArchiveLimits>
 }
 
-export interface Converters extends AsyncDisposable {
+export interface ConverterPool extends AsyncDisposable {
   /** How many there can be. */
   readonly size: number
   /** Steps that run, and that wait, now. */
@@ -47,22 +47,22 @@ export interface Converters extends AsyncDisposable {
   /**
    * Runs one step of a conversion, in turn.
    *
-   * @param more `signal` ends it, also while it runs; it then rejects with the signal's reason
+   * @param options `signal` ends it, also while it runs; it then rejects with the signal's reason
    * @returns what the conversion came to; of a step that writes no document, nothing
    * @throws Problem `invalid_file` where the file is at fault
    */
   run(
-    task: Task,
-    step: Step,
-    more?: { signal?: AbortSignal; onProgress?: (progress: Progress) => void },
+    task: ConversionTask,
+    step: ConversionStep,
+    options?: { signal?: AbortSignal; onProgress?: (progress: ConversionProgress) => void },
   ): Promise<Converted>
 }
 
 /** A step that waits or runs. */
-interface Item {
-  readonly task: Task
-  readonly step: Step
-  readonly progress: (progress: Progress) => void
+interface QueuedStep {
+  readonly task: ConversionTask
+  readonly step: ConversionStep
+  readonly progress: (progress: ConversionProgress) => void
   readonly resolve: (converted: Converted) => void
   readonly reject: (error: unknown) => void
   /** Ends the process that it runs in; set while it runs. */
@@ -70,57 +70,57 @@ interface Item {
 }
 
 /** What a step that writes no document comes to. */
-const NOTHING: Converted = { pages: 0, failed: 0, warnings: 0 }
+const EMPTY_RESULT: Converted = { pages: 0, failed: 0, warnings: 0 }
 /** The program of the converters. */
 const PROGRAM = new URL('converter-process.ts', import.meta.url)
 /** Milliseconds after which a converter without work is ended, but for the last one. */
-const KEPT_IDLE = 60_000
+const IDLE_TIMEOUT_MS = 60_000
 /**
  * Megabytes for objects that have just been made: a page's tree is short-lived, and a larger space
  * only takes longer to fill.
  */
-const YOUNG = 4
+const YOUNG_GENERATION_MB = 4
 /** Letters of a converter's last words that are kept for the log. */
-const LAST_WORDS = 4000
+const MAX_STDERR_CHARS = 4000
 
 /** Opens the pool. */
-export function openConverters(
+export function openConverterPool(
   { atOnce, deadline, heap, warm = true, archive = {} }: ConverterLimits,
   program: URL = PROGRAM,
-): Converters {
-  const waiting: Item[] = []
+): ConverterPool {
+  const waiting: QueuedStep[] = []
   const idle = new Map<ChildProcess, NodeJS.Timeout>()
   const all = new Set<ChildProcess>()
   let closed = false
 
-  const start = (): ChildProcess => {
+  const startProcess = (): ChildProcess => {
     const converter = startConverter(program, heap)
     if (converter.pid === undefined) return converter
     all.add(converter)
     converter.once('exit', () => {
-      forget(converter)
-      next()
+      remove(converter)
+      dispatch()
     })
     return converter
   }
 
-  const forget = (converter: ChildProcess): void => {
+  const remove = (converter: ChildProcess): void => {
     all.delete(converter)
     clearTimeout(idle.get(converter))
     idle.delete(converter)
   }
 
-  const rest = (converter: ChildProcess): void => {
-    const retire = (): void => {
+  const markIdle = (converter: ChildProcess): void => {
+    const stopIdle = (): void => {
       if (all.size === 1) return
       // At once: it is gone before it is seen to have ended.
-      forget(converter)
+      remove(converter)
       converter.kill('SIGKILL')
     }
-    idle.set(converter, setTimeout(retire, KEPT_IDLE).unref())
+    idle.set(converter, setTimeout(stopIdle, IDLE_TIMEOUT_MS).unref())
   }
 
-  const takeIdle = (): ChildProcess | undefined => {
+  const acquireIdle = (): ChildProcess | undefined => {
     const [converter] = idle.keys()
     if (!converter) return undefined
     clearTimeout(idle.get(converter))
@@ -128,46 +128,46 @@ export function openConverters(
     return converter
   }
 
-  const next = (): void => {
+  const dispatch = (): void => {
     if (closed) return
     while (waiting.length > 0 && (idle.size > 0 || all.size < atOnce)) {
       const item = waiting.shift()!
       try {
-        perform(item, takeIdle() ?? start())
+        runOn(item, acquireIdle() ?? startProcess())
       } catch (error) {
         item.reject(error)
       }
     }
   }
 
-  const perform = (item: Item, converter: ChildProcess): void => {
+  const runOn = (item: QueuedStep, converter: ChildProcess): void => {
     // It could not be started, for want of processes, memory or files: such a one never exits.
     if (converter.pid === undefined) return void converter.once('error', item.reject)
-    let lastWords = ''
-    const onWords = (words: string): void => {
-      lastWords = (lastWords + words).slice(-LAST_WORDS)
+    let stderr = ''
+    const onStderr = (text: string): void => {
+      stderr = (stderr + text).slice(-MAX_STDERR_CHARS)
     }
-    const onMessage = (message: FromConverter): void => {
+    const onMessage = (message: ConverterMessage): void => {
       if ('progress' in message) return item.progress(message.progress)
-      leave()
-      rest(converter)
-      if ('done' in message) item.resolve(message.converted ?? NOTHING)
+      detach()
+      markIdle(converter)
+      if ('done' in message) item.resolve(message.converted ?? EMPTY_RESULT)
       else if ('invalid' in message) item.reject(new Problem('invalid_file', message.invalid))
-      else item.reject(rebuilt('a conversion has failed', message.failed))
-      return next()
+      else item.reject(deserializeError('a conversion has failed', message.failed))
+      return dispatch()
     }
     const onExit = (code: number | null, signal: string | null): void => {
-      leave()
-      item.reject(ended(code, signal, lastWords))
+      detach()
+      item.reject(exitError(code, signal, stderr))
     }
-    const leave = (): void => {
+    const detach = (): void => {
       clearTimeout(timer)
-      going[Symbol.dispose]()
+      starvationGuard[Symbol.dispose]()
       converter.off('message', onMessage).off('exit', onExit)
-      converter.stderr?.off('data', onWords)
+      converter.stderr?.off('data', onStderr)
     }
     item.stop = () => {
-      leave()
+      detach()
       converter.kill('SIGKILL')
     }
     const timer = setTimeout(() => {
@@ -179,15 +179,15 @@ export function openConverters(
         ),
       )
     }, deadline)
-    const going = getOn(converter.pid)
+    const starvationGuard = guardAgainstStarvation(converter.pid)
     converter.on('message', onMessage).on('exit', onExit)
-    converter.stderr?.on('data', onWords)
+    converter.stderr?.on('data', onStderr)
     converter.send({ task: item.task, step: item.step })
   }
 
   if (warm) {
-    const first = start()
-    if (first.pid !== undefined) rest(first)
+    const first = startProcess()
+    if (first.pid !== undefined) markIdle(first)
   }
 
   return {
@@ -198,22 +198,28 @@ export function openConverters(
       if (closed) throw new Error('the server is shutting down')
       const { promise, resolve, reject } = Promise.withResolvers<Converted>()
       const limits = { ...archive, ...task.limits }
-      const item: Item = { task: { ...task, limits }, step, progress: onProgress, resolve, reject }
+      const item: QueuedStep = {
+        task: { ...task, limits },
+        step,
+        progress: onProgress,
+        resolve,
+        reject,
+      }
       const abort = (): void => {
-        const place = waiting.indexOf(item)
-        if (place >= 0) waiting.splice(place, 1)
+        const index = waiting.indexOf(item)
+        if (index >= 0) waiting.splice(index, 1)
         item.stop?.()
         reject(signal?.reason)
       }
       signal?.addEventListener('abort', abort)
       waiting.push(item)
-      next()
+      dispatch()
       return promise.finally(() => signal?.removeEventListener('abort', abort))
     },
     [Symbol.asyncDispose]: async () => {
       closed = true
       for (const item of waiting.splice(0)) item.reject(new Error('the server is shutting down'))
-      await Promise.all([...all].map(end))
+      await Promise.all([...all].map(terminate))
     },
   }
 }
@@ -222,7 +228,7 @@ export function openConverters(
  * Its collector's helpers would take the other processors too, and hold up requests there: an idle
  * task that is in the kernel gives way to nobody.
  */
-const ON_ONE_PROCESSOR = ['--single-threaded-gc', '--v8-pool-size=1']
+const SINGLE_THREADED_FLAGS = ['--single-threaded-gc', '--v8-pool-size=1']
 
 function startConverter(program: URL, heap: number): ChildProcess {
   const cache = getCompileCacheDir() // this Node's folder in the one that the environment named
@@ -231,9 +237,9 @@ function startConverter(program: URL, heap: number): ChildProcess {
       '--conditions=tollmark',
       '--disable-warning=ExperimentalWarning',
       '--expose-gc',
-      ...ON_ONE_PROCESSOR,
+      ...SINGLE_THREADED_FLAGS,
       `--max-old-space-size=${Math.ceil(heap / 1_048_576)}`,
-      `--max-semi-space-size=${YOUNG}`,
+      `--max-semi-space-size=${YOUNG_GENERATION_MB}`,
     ],
     // Nothing of the server's environment: it holds secrets. The time zone of the machine must not
     // show in a document.
@@ -243,12 +249,12 @@ function startConverter(program: URL, heap: number): ChildProcess {
   converter.stderr?.setEncoding('utf8').resume()
   // A converter that dies while it is sent something is told by its exit.
   converter.on('error', () => {})
-  if (converter.pid !== undefined) giveWay(converter.pid)
+  if (converter.pid !== undefined) lowerPriority(converter.pid)
   return converter
 }
 
 /** Ends a converter; resolves when it is gone. */
-function end(converter: ChildProcess): Promise<void> {
+function terminate(converter: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     converter.once('exit', () => resolve())
     converter.kill('SIGKILL')
@@ -256,9 +262,9 @@ function end(converter: ChildProcess): Promise<void> {
 }
 
 /** Why a converter that nobody ended has ended. V8 aborts when the heap is full. */
-function ended(code: number | null, signal: string | null, lastWords: string): Error {
-  const cause = new Error(`the converter ended with ${signal ?? code}: ${lastWords}`)
-  if (signal !== 'SIGABRT' && !/heap out of memory/.test(lastWords)) return cause
+function exitError(code: number | null, signal: string | null, stderr: string): Error {
+  const cause = new Error(`the converter ended with ${signal ?? code}: ${stderr}`)
+  if (signal !== 'SIGABRT' && !/heap out of memory/.test(stderr)) return cause
   return new Problem(
     'invalid_file',
     'The file needs more memory to convert than is allowed. Export it in smaller parts.',

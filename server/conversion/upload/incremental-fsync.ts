@@ -7,16 +7,16 @@ import { open } from 'node:fs/promises'
  * two megabytes it still waits for some milliseconds. A small file is not flushed at all: most of
  * them never become blobs.
  */
-export const FLUSHED = 512 * 1024
+export const FLUSH_BYTES = 512 * 1024
 
 /** Writes a new file, flushed as it grows. */
-export async function writeSteadily(path: string, pieces: AsyncIterable<Buffer>): Promise<void> {
+export async function writeFlushing(path: string, pieces: AsyncIterable<Buffer>): Promise<void> {
   await using file = await open(path, 'wx', 0o600)
   let unflushed = 0
   for await (const piece of pieces) {
     await file.writeFile(piece)
     unflushed += piece.length
-    if (unflushed < FLUSHED) continue
+    if (unflushed < FLUSH_BYTES) continue
     await file.datasync()
     unflushed = 0
   }

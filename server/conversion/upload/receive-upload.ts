@@ -8,17 +8,17 @@ import { pipeline } from 'node:stream/promises'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import { Problem, invalidField, invalidFields } from '../../common/errors.ts'
 import { flag } from '../../config/setting-kinds.ts'
-import { SNIFFED, notAnExport, sniff, type FileKind } from './sniff.ts'
-import { writeSteadily } from './incremental-fsync.ts'
+import { SNIFF_BYTES, describeWrongFile, sniff, type FileKind } from './sniff.ts'
+import { writeFlushing } from './incremental-fsync.ts'
 
-export type Format = 'markdown' | 'json'
+export type DocumentFormat = 'markdown' | 'json'
 
-export interface Options {
-  readonly format: Format
+export interface UploadOptions {
+  readonly format: DocumentFormat
   readonly includeMetadata: boolean
 }
 
-export interface Upload extends Options {
+export interface Upload extends UploadOptions {
   readonly kind: FileKind
   /** As the caller named it, without folders; `""` where it has no name. */
   readonly fileName: string
@@ -38,7 +38,7 @@ export interface UploadLimits {
  * are ignored.
  */
 const FIELDS: Readonly<
-  Record<string, { read: (value: string) => Partial<Options> | undefined; what: string }>
+  Record<string, { read: (value: string) => Partial<UploadOptions> | undefined; what: string }>
 > = {
   format: {
     read: (value) => (value === 'markdown' || value === 'json' ? { format: value } : undefined),
@@ -53,7 +53,7 @@ const FIELDS: Readonly<
   },
 }
 
-function fieldOf(name: string): (typeof FIELDS)[string] | undefined {
+function findField(name: string): (typeof FIELDS)[string] | undefined {
   return Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined
 }
 
@@ -61,7 +61,7 @@ function fieldOf(name: string): (typeof FIELDS)[string] | undefined {
  * Bounds on the form around the file. Field values are short; whatever a browser or script adds
  * fits easily.
  */
-const FORM = {
+const FORM_LIMITS = {
   fieldNameSize: 200,
   fieldSize: 4096,
   fields: 100,
@@ -69,10 +69,10 @@ const FORM = {
   headerPairs: 50,
   headerSize: 16_384,
 }
-const FORM_BYTES = 1_048_576
+const MAX_FORM_OVERHEAD = 1_048_576
 
-function mostBytes({ maxHtml, maxZip }: UploadLimits): number {
-  return Math.max(maxHtml, maxZip) + FORM_BYTES
+function maxRequestBytes({ maxHtml, maxZip }: UploadLimits): number {
+  return Math.max(maxHtml, maxZip) + MAX_FORM_OVERHEAD
 }
 
 /**
@@ -97,7 +97,7 @@ export function checkHead(
       { status: 415 },
     )
   }
-  if (Number(length ?? 0) > mostBytes(limits)) throw formTooLarge(limits)
+  if (Number(length ?? 0) > maxRequestBytes(limits)) throw formTooLarge(limits)
   openForm(type)
 }
 
@@ -116,12 +116,12 @@ export async function receiveUpload(
   path: string,
   limits: UploadLimits,
 ): Promise<Upload> {
-  const most = mostBytes(limits)
+  const maxBytes = maxRequestBytes(limits)
   const form = openForm(type)
-  let options: Options = { format: 'markdown', includeMetadata: false }
-  const seen = new Set<string>()
+  let options: UploadOptions = { format: 'markdown', includeMetadata: false }
+  const seenFields = new Set<string>()
   let stream: Readable | undefined
-  let file: Promise<Omit<Upload, keyof Options>> | undefined
+  let file: Promise<Omit<Upload, keyof UploadOptions>> | undefined
   let received = 0
   try {
     await new Promise<void>((resolve, reject) => {
@@ -133,9 +133,9 @@ export async function receiveUpload(
               'The field "file" has no file in it. Send it as a file, with a file name.',
             ),
           )
-        const field = fieldOf(name)
+        const field = findField(name)
         if (!field) return
-        if (seen.has(name))
+        if (seenFields.has(name))
           return reject(
             invalidFields([
               {
@@ -145,7 +145,7 @@ export async function receiveUpload(
               },
             ]),
           )
-        seen.add(name)
+        seenFields.add(name)
         const read = truncated ? undefined : field.read(value)
         if (!read) return reject(invalidField(name, `Must be ${field.what}.`))
         options = { ...options, ...read }
@@ -176,19 +176,21 @@ export async function receiveUpload(
               'The request has no body. Send the exported .html or .zip file in the field "file".',
             ),
           )
-        else reject(broken('The form is not well formed, or ends before its last boundary.'))
+        else reject(malformedForm('The form is not well formed, or ends before its last boundary.'))
       })
       form.on('partsLimit', () =>
-        reject(new Problem('invalid_field', `The form has more than ${FORM.parts} parts.`)),
+        reject(new Problem('invalid_field', `The form has more than ${FORM_LIMITS.parts} parts.`)),
       )
       form.on('fieldsLimit', () =>
-        reject(new Problem('invalid_field', `The form has more than ${FORM.fields} fields.`)),
+        reject(
+          new Problem('invalid_field', `The form has more than ${FORM_LIMITS.fields} fields.`),
+        ),
       )
       form.on('finish', resolve)
       body.on('error', reject)
       body.on('data', (piece: Buffer) => {
         received += piece.length
-        if (received > most) reject(formTooLarge(limits))
+        if (received > maxBytes) reject(formTooLarge(limits))
       })
       body.pipe(form)
     })
@@ -217,7 +219,11 @@ function openForm(type: string): BusboyInstance {
     )
   }
   try {
-    return new Busboy({ headers: { 'content-type': type }, limits: FORM, isPartAFile })
+    return new Busboy({
+      headers: { 'content-type': type },
+      limits: FORM_LIMITS,
+      isPartAFile: isFilePart,
+    })
   } catch (cause) {
     throw new Problem(
       'missing_file',
@@ -228,9 +234,9 @@ function openForm(type: string): BusboyInstance {
 }
 
 /** Programs send a field as a file too: `FormData.append` gives each Blob a file name. */
-function isPartAFile(name = '', type?: string, fileName?: string): boolean {
+function isFilePart(name = '', type?: string, fileName?: string): boolean {
   return (
-    fieldOf(name) === undefined && (fileName !== undefined || type === 'application/octet-stream')
+    findField(name) === undefined && (fileName !== undefined || type === 'application/octet-stream')
   )
 }
 
@@ -243,17 +249,17 @@ async function receiveFile(
   path: string,
   fileName: string,
   limits: UploadLimits,
-): Promise<Omit<Upload, keyof Options>> {
+): Promise<Omit<Upload, keyof UploadOptions>> {
   const hash = createHash('sha256')
   const head: Buffer[] = []
   let kind: FileKind | undefined
   let size = 0
 
   const check = (isWhole: boolean): void => {
-    if (!kind && (isWhole || size >= SNIFFED)) {
+    if (!kind && (isWhole || size >= SNIFF_BYTES)) {
       const first = Buffer.concat(head)
       kind = sniff(first, fileName)
-      if (!kind) throw new Problem('unsupported_file_type', notAnExport(first, fileName))
+      if (!kind) throw new Problem('unsupported_file_type', describeWrongFile(first, fileName))
     }
     if (kind && size > limits[LIMITS[kind]]) throw tooLarge(kind, limits)
   }
@@ -269,11 +275,11 @@ async function receiveFile(
       }
       if (size === 0)
         throw fileName
-          ? broken('The file is empty.')
+          ? malformedForm('The file is empty.')
           : new Problem('missing_file', 'No file was chosen for the field "file".')
       check(true)
     },
-    (pieces: AsyncIterable<Buffer>) => writeSteadily(path, pieces),
+    (pieces: AsyncIterable<Buffer>) => writeFlushing(path, pieces),
   )
   return { kind: kind!, fileName, size, sha256: hash.digest('hex') }
 }
@@ -304,6 +310,6 @@ function megabytes(bytes: number): string {
   return bytes % 1_048_576 === 0 ? `${bytes / 1_048_576} MB` : `${bytes} bytes`
 }
 
-function broken(detail: string): Problem {
+function malformedForm(detail: string): Problem {
   return new Problem('invalid_file', detail)
 }

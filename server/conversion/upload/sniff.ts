@@ -2,7 +2,7 @@
 import { looksLikeHtml, looksLikeZip } from '@tollmark/notion-markdown'
 
 /** How many bytes `sniff` wants to see, fewer only where the file has no more. */
-export const SNIFFED = 4096
+export const SNIFF_BYTES = 4096
 
 export type FileKind = 'html' | 'zip'
 
@@ -23,7 +23,7 @@ export function sniff(head: Uint8Array, fileName: string): FileKind | undefined 
  * TABLE of what is sent by mistake: what it is, bytes that tell (in Latin-1) and where they stand,
  * or the end of its name.
  */
-const OTHERS: readonly {
+const WRONG_FILES: readonly {
   readonly name: string
   readonly bytes?: string
   readonly at?: number
@@ -49,9 +49,9 @@ const OTHERS: readonly {
 ]
 
 /** A sentence that says what a file is that `sniff` does not know, and what to do instead. */
-export function notAnExport(head: Uint8Array, fileName: string): string {
+export function describeWrongFile(head: Uint8Array, fileName: string): string {
   const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1')
-  const other = OTHERS.find(({ bytes, at = 0, named }) =>
+  const other = WRONG_FILES.find(({ bytes, at = 0, named }) =>
     bytes === undefined ? named?.test(fileName) : text.startsWith(bytes, at),
   )
   const what = `The file is ${other?.name ?? 'neither an HTML page nor a ZIP archive'}.`

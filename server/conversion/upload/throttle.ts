@@ -2,10 +2,10 @@
 // them.
 
 /** Calls `next` when it is its turn. */
-export type Turns = (next: () => void) => void
+export type Throttle = (next: () => void) => void
 
 /** Milliseconds between one turn and the next while somebody must not wait. */
-const REST_MS = 1
+const PAUSE_MS = 1
 
 /**
  * Turns for the pieces of all uploads together. One piece, 64 KB at most, takes up to half a
@@ -14,22 +14,22 @@ const REST_MS = 1
  * come, each in a turn of the loop: left to itself, that takes up to two megabytes of a fast upload
  * at a go.
  */
-export function takeTurns(busy: () => boolean): Turns {
+export function createThrottle(isBusy: () => boolean): Throttle {
   const waiting: (() => void)[] = []
-  let planned = false
-  const take = (): void => {
-    planned = false
+  let isScheduled = false
+  const runNext = (): void => {
+    isScheduled = false
     waiting.shift()?.()
-    plan()
+    scheduleNext()
   }
-  const plan = (): void => {
-    if (planned || waiting.length === 0) return
-    planned = true
-    if (busy()) setTimeout(take, REST_MS)
-    else setImmediate(take)
+  const scheduleNext = (): void => {
+    if (isScheduled || waiting.length === 0) return
+    isScheduled = true
+    if (isBusy()) setTimeout(runNext, PAUSE_MS)
+    else setImmediate(runNext)
   }
   return (next) => {
     waiting.push(next)
-    plan()
+    scheduleNext()
   }
 }

@@ -4,17 +4,17 @@
 import type { IncomingMessage } from 'node:http'
 import { Worker } from 'node:worker_threads'
 import { Problem } from '../../common/errors.ts'
-import { LEAST_RATE, watchPace } from '../../common/body-pace.ts'
-import { rebuilt, type CarriedError } from '../serialized-error.ts'
-import type { Turns } from './throttle.ts'
+import { MIN_RATE, startRateMonitor } from '../../common/body-pace.ts'
+import { deserializeError, type SerializedError } from '../serialized-error.ts'
+import type { Throttle } from './throttle.ts'
 import type { Upload, UploadLimits } from './receive-upload.ts'
 
-export interface Receiver extends AsyncDisposable {
+export interface UploadReceiver extends AsyncDisposable {
   /**
    * Receives one upload into the new file `path`. What is left of the request where it fails stays
    * unread.
    *
-   * @param dropped ends it; it then rejects with the signal's reason
+   * @param signal ends it; it then rejects with the signal's reason
    * @throws Problem as `receiveUpload` does, and `request_timeout` where the upload stands still or
    *   is too slow
    */
@@ -22,7 +22,7 @@ export interface Receiver extends AsyncDisposable {
     incoming: IncomingMessage,
     path: string,
     limits: ReceiverLimits,
-    dropped: AbortSignal,
+    signal: AbortSignal,
   ): Promise<Upload>
 }
 
@@ -35,7 +35,7 @@ export interface ReceiverLimits extends UploadLimits {
   readonly uploadGrace: number
 }
 
-export interface Begin {
+export interface UploadStart {
   /** The request's content type; `""` where it has none. */
   readonly type: string
   readonly path: string
@@ -45,110 +45,112 @@ export interface Begin {
 /**
  * What is sent to the thread: an upload's beginning, a piece of it, its end, or why there is none.
  */
-export type ToReceiver = { readonly id: number } & (
-  | { readonly begin: Begin }
+export type ThreadRequest = { readonly id: number } & (
+  | { readonly begin: UploadStart }
   | { readonly piece: Uint8Array }
   | { readonly end: true }
   | { readonly broken: string }
 )
 
 /** What the thread sends: that it can take another piece, or what has come of the upload. */
-export type FromReceiver = { readonly id: number } & (
+export type ThreadMessage = { readonly id: number } & (
   | { readonly more: true }
   | { readonly upload: Upload }
   | { readonly problem: Pick<Problem, 'code' | 'detail' | 'errors'> }
-  | { readonly failed: CarriedError }
+  | { readonly failed: SerializedError }
 )
 
-interface Waiting {
+interface PendingUpload {
   more(): void
   resolve(upload: Upload): void
   reject(error: Error): void
 }
 
-const LOST = 'The connection was closed before the upload was complete.'
-const IDLE = 'The upload stopped in the middle. Send it again.'
-const SLOW = `The upload comes too slowly: less than ${LEAST_RATE / 1024} KB a second. Send it over a faster connection.`
+const CONNECTION_LOST = 'The connection was closed before the upload was complete.'
+const UPLOAD_STALLED = 'The upload stopped in the middle. Send it again.'
+const UPLOAD_TOO_SLOW = `The upload comes too slowly: less than ${MIN_RATE / 1024} KB a second. Send it over a faster connection.`
 
 /**
- * The thread starts with the first upload. @param turns when the next piece of an upload may be
+ * The thread starts with the first upload. @param throttle when the next piece of an upload may be
  * taken
  */
-export function openReceiver(turns: Turns): Receiver {
-  const waiting = new Map<number, Waiting>()
+export function openUploadReceiver(throttle: Throttle): UploadReceiver {
+  const pending = new Map<number, PendingUpload>()
   let thread: Worker | null = null
-  let last = 0
+  let lastId = 0
 
   const start = (): Worker => {
     const started = new Worker(new URL('upload-thread.ts', import.meta.url), { name: 'uploads' })
     let cause: unknown
-    started.on('message', hear)
+    started.on('message', onMessage)
     started.on('error', (error) => (cause = error))
     // Only a bug ends it, or a machine without memory: the next upload starts another.
     started.on('exit', () => {
       thread = null
-      for (const { reject } of waiting.values())
+      for (const { reject } of pending.values())
         reject(new Error('the thread that receives uploads has ended', { cause }))
-      waiting.clear()
+      pending.clear()
     })
     return started
   }
 
-  const hear = (message: FromReceiver): void => {
-    const caller = waiting.get(message.id)
-    if ('more' in message) return caller?.more()
-    waiting.delete(message.id)
-    if ('upload' in message) caller?.resolve(message.upload)
+  const onMessage = (message: ThreadMessage): void => {
+    const upload = pending.get(message.id)
+    if ('more' in message) return upload?.more()
+    pending.delete(message.id)
+    if ('upload' in message) upload?.resolve(message.upload)
     else if ('problem' in message)
-      caller?.reject(
+      upload?.reject(
         new Problem(message.problem.code, message.problem.detail, {
           errors: message.problem.errors,
         }),
       )
-    else caller?.reject(rebuilt('an upload could not be received', message.failed))
+    else upload?.reject(deserializeError('an upload could not be received', message.failed))
   }
 
-  const receive: Receiver['receive'] = async (
+  const receive: UploadReceiver['receive'] = async (
     incoming,
     path,
     { maxHtml, maxZip, transferIdle, uploadGrace },
-    dropped,
+    signal,
   ) => {
-    dropped.throwIfAborted()
-    if (incoming.destroyed) throw new Problem('invalid_file', LOST)
-    const to = (thread ??= start())
-    const id = ++last
+    signal.throwIfAborted()
+    if (incoming.destroyed) throw new Problem('invalid_file', CONNECTION_LOST)
+    const worker = (thread ??= start())
+    const id = ++lastId
     const { promise, resolve, reject } = Promise.withResolvers<Upload>()
-    let over = false
+    let isOver = false
     // Why we have ended the upload ourselves: the thread only hears that it is broken.
     let ended: unknown
-    const end = (why: unknown): void => {
-      ended ??= why
-      send({ id, broken: LOST })
+    const end = (reason: unknown): void => {
+      ended ??= reason
+      send({ id, broken: CONNECTION_LOST })
     }
-    const pace = watchPace(uploadGrace, () => end(new Problem('request_timeout', SLOW)))
-    const take = (): void => {
-      if (over) return
-      pace.asked()
+    const rateMonitor = startRateMonitor(uploadGrace, () =>
+      end(new Problem('request_timeout', UPLOAD_TOO_SLOW)),
+    )
+    const readMore = (): void => {
+      if (isOver) return
+      rateMonitor.waiting()
       incoming.resume()
     }
-    const more = (): void => turns(take)
-    waiting.set(id, { more, resolve, reject })
-    const send = (message: ToReceiver, transfer: ArrayBuffer[] = []): void =>
-      to.postMessage(message, transfer)
+    const more = (): void => throttle(readMore)
+    pending.set(id, { more, resolve, reject })
+    const send = (message: ThreadRequest, transfer: ArrayBuffer[] = []): void =>
+      worker.postMessage(message, transfer)
     const onPiece = (bytes: Buffer): void => {
       incoming.pause()
-      pace.came(bytes.length)
-      const piece = owned(bytes)
+      rateMonitor.received(bytes.length)
+      const piece = transferable(bytes)
       send({ id, piece }, [piece.buffer])
     }
     const onEnd = (): void => send({ id, end: true })
-    const onIdle = (): void => end(new Problem('request_timeout', IDLE))
-    const onDropped = (): void => end(dropped.reason)
-    incoming.on('error', () => send({ id, broken: LOST }))
+    const onIdle = (): void => end(new Problem('request_timeout', UPLOAD_STALLED))
+    const onAbort = (): void => end(signal.reason)
+    incoming.on('error', () => send({ id, broken: CONNECTION_LOST }))
     incoming.pause().on('data', onPiece).once('end', onEnd)
     incoming.setTimeout(transferIdle, onIdle)
-    dropped.addEventListener('abort', onDropped)
+    signal.addEventListener('abort', onAbort)
     send({
       id,
       begin: { type: incoming.headers['content-type'] ?? '', path, limits: { maxHtml, maxZip } },
@@ -158,9 +160,9 @@ export function openReceiver(turns: Turns): Receiver {
     } catch (error) {
       throw ended ?? error
     } finally {
-      over = true
-      pace.end()
-      dropped.removeEventListener('abort', onDropped)
+      isOver = true
+      rateMonitor.stop()
+      signal.removeEventListener('abort', onAbort)
       incoming.setTimeout(0).off('timeout', onIdle).off('data', onPiece).off('end', onEnd).pause()
     }
   }
@@ -174,7 +176,7 @@ export function openReceiver(turns: Turns): Receiver {
 }
 
 /** A piece that can be handed over without a copy: small ones share their memory with others. */
-function owned(bytes: Buffer): Uint8Array<ArrayBuffer> {
+function transferable(bytes: Buffer): Uint8Array<ArrayBuffer> {
   const { buffer } = bytes
   return buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength
     ? new Uint8Array(buffer)

@@ -3,15 +3,15 @@
 import { Readable } from 'node:stream'
 import { parentPort } from 'node:worker_threads'
 import { Problem } from '../../common/errors.ts'
-import { carry } from '../serialized-error.ts'
-import type { Begin, FromReceiver, ToReceiver } from './upload-receiver.ts'
+import { serializeError } from '../serialized-error.ts'
+import type { UploadStart, ThreadMessage, ThreadRequest } from './upload-receiver.ts'
 import { receiveUpload } from './receive-upload.ts'
 
 const port = parentPort!
-const send = (message: FromReceiver): void => port.postMessage(message)
+const send = (message: ThreadMessage): void => port.postMessage(message)
 const bodies = new Map<number, Readable>()
 
-async function receive(id: number, { type, path, limits }: Begin): Promise<void> {
+async function receive(id: number, { type, path, limits }: UploadStart): Promise<void> {
   // Asked for again whenever there is room: so a fast caller waits for a slow disk.
   const body = new Readable({ read: () => send({ id, more: true }) })
   bodies.set(id, body)
@@ -22,7 +22,7 @@ async function receive(id: number, { type, path, limits }: Begin): Promise<void>
       id,
       ...(error instanceof Problem
         ? { problem: { code: error.code, detail: error.detail, errors: error.errors } }
-        : { failed: carry(error) }),
+        : { failed: serializeError(error) }),
     })
   } finally {
     bodies.delete(id)
@@ -30,7 +30,7 @@ async function receive(id: number, { type, path, limits }: Begin): Promise<void>
   }
 }
 
-port.on('message', (message: ToReceiver) => {
+port.on('message', (message: ThreadRequest) => {
   if ('begin' in message) return void receive(message.id, message.begin)
   // One that has been refused is not asked for more, but what was on its way still comes.
   const body = bodies.get(message.id)

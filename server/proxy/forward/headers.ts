@@ -2,7 +2,7 @@
 // Headers are raw lists (name, value, name, value, …) as in Node's rawHeaders: what passes keeps
 // its order, its case and its duplicates.
 import { valuesOf } from '../../http1/header-fields.ts'
-import { ownText } from '../../common/copy-string.ts'
+import { copyString } from '../../common/copy-string.ts'
 import {
   BROWSER_CHALLENGE,
   compileRules,
@@ -77,7 +77,7 @@ function remembered<Fate>(fateOf: (lower: string) => Fate): (name: string) => Fa
     const fate = fateOf(name.toLowerCase())
     if (name.length <= LONGEST_NAME) {
       if (fates.size >= MOST_NAMES) fates.clear()
-      fates.set(ownText(name), fate)
+      fates.set(copyString(name), fate)
     }
     return fate
   }

@@ -1,6 +1,6 @@
 // What the headers and the trailers of a request name: in those that name an object by their own
 // name, and as an id in its full spelling in any other.
-import { ownText } from '../../common/copy-string.ts'
+import { copyString } from '../../common/copy-string.ts'
 import { plainNameOf, requestHeaders } from '../forward/headers.ts'
 import { headerModels } from './outside-body.ts'
 import type { Match } from '../providers/endpoint.ts'
@@ -56,6 +56,6 @@ function spelledIn(value: string, ids: IdForms): readonly ObjectRef[] {
   // UUIDs are seldom seen twice.
   if (value.length > LONGEST_VALUE || refs.some(({ kind }) => kind === ANY_KIND)) return refs
   if (values.size >= MOST_VALUES) values.clear()
-  values.set(ownText(value), refs)
+  values.set(copyString(value), refs)
   return refs
 }

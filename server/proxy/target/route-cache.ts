@@ -1,6 +1,6 @@
 // What an address means, worked out once: steps 1, 3 and 4 depend on nothing but the address, the
 // method and the provider table, and callers ask for the same few addresses again and again.
-import { ownText } from '../../common/copy-string.ts'
+import { copyString } from '../../common/copy-string.ts'
 import type { Match } from '../providers/endpoint.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
 import type { ProviderTable } from '../providers/table.ts'
@@ -57,7 +57,7 @@ export function createWays(tableNow: () => ProviderTable): Ways {
       let known = routes.get(method)
       const route = known?.get(url)
       if (route !== undefined) return route
-      const own = ownText(url)
+      const own = copyString(url)
       const target = readTarget(own)
       const named = target.ok ? table.find(target.upstream.hostname, target.upstream.port) : null
       const made: Route = {
