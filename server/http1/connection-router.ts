@@ -9,7 +9,7 @@ import { newId } from '../common/ids.ts'
 import type { Log } from '../common/log.ts'
 import type { HttpExchange } from './exchange.ts'
 import { AddressLimiter } from './address-limits.ts'
-import { TurnBudget } from './turn-budget.ts'
+import { TurnBudget } from '../fairness/turn-budget.ts'
 import {
   ServerConnection,
   TOO_MANY_CONNECTIONS,

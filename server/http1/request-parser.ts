@@ -39,7 +39,7 @@ export class RequestError extends Error {
 const [CR, LF, A, Z, ZERO, NINE] = [13, 10, 65, 90, 48, 57]
 /** As Node's own server has it. */
 const MAX_HEAD_BYTES = 16 * 1024
-const MAX_FIELDS = 256
+const MAX_FIELDS = 128
 /** Longer heads are not kept to be known again: there may be thousands of connections. */
 const MAX_CACHED_HEAD_BYTES = 4 * 1024
 

@@ -13,6 +13,7 @@ import type { Store } from '../store/open.ts'
 import type { Credential, CredentialPool } from './credentials/pool.ts'
 import { InspectionQueue } from './inspect/scheduler.ts'
 import { createProxy, type ProxyHandler } from './pipeline.ts'
+import { TurnBudget } from '../fairness/turn-budget.ts'
 import { openObjects } from './objects/objects.ts'
 import { openProviders } from './open-providers.ts'
 import type { CustomProvider } from './providers/provider.ts'
@@ -152,6 +153,7 @@ export async function openProxy(
     objects,
     sender,
     inspections: new InspectionQueue(() => clock.mono()),
+    turns: new TurnBudget(1),
     refusals,
     clock,
     log,

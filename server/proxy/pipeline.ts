@@ -13,6 +13,7 @@ import { METHODS } from './forward/cors.ts'
 import { authOf, requestHeaders, withCredential } from './forward/headers.ts'
 import { inspectRequest, type Limits } from './inspect/inspect-request.ts'
 import { written } from './inspect/places.ts'
+import type { TurnBudget } from '../fairness/turn-budget.ts'
 import type { InspectionQueue } from './inspect/scheduler.ts'
 import {
   askingForAll,
@@ -40,6 +41,8 @@ export interface ProxyParts extends PassageParts {
   ways: Ways
   sender: HttpClient
   inspections: InspectionQueue
+  /** Work that takes about a millisecond before a request is charged: one piece in a turn. */
+  turns: TurnBudget
   refusals: RefusalLog
   log: Log
   limits: Limits & SharesLimits
@@ -137,6 +140,10 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   trip.place = shares.enter(id, accountId)
   if (trip.place === null)
     throw busy('The proxy is busy, and this key has its share of the requests under way.')
+  if (isLong(caller))
+    await new Promise<void>((resolve) =>
+      parts.turns.schedule({ account_id: accountId, key_id: id }, resolve),
+    )
 
   // 3. The provider.
   if (named === null)
@@ -206,6 +213,7 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
         ...about,
         pathAndQuery,
         place: trip.place,
+        turns: parts.turns,
         refuse: (reason) => refuse(parts, trip, unreadList(reason)),
       })
     : null
@@ -285,6 +293,14 @@ function checkReadOnly({ readOnly }: CachedKey, match: Match, method: string): v
       'This key may generate and read, but not change what the provider stores.',
     )
 }
+
+/** Characters of a target, and names and values of headers, that take little time to look at. */
+const SHORT_TARGET = 1_024
+const FEW_FIELDS = 2 * 48
+
+/** Whether classifying a request by its head takes long enough to take turns with others. */
+const isLong = ({ target, headers }: HttpExchange): boolean =>
+  target.length > SHORT_TARGET || headers.length > FEW_FIELDS
 
 /**
  * What a browser may do with an answer besides reading it in a script:

@@ -29,7 +29,7 @@ const READS =
 const ELSEWHERE: Readonly<Record<string, string>> = {
   compileRules: 'Our own tables, at the start.',
   BodyReader: 'Takes the framing off requests and answers: RequestReader and ResponseReader.',
-  readFields: 'Reads the lines of a head: RequestReader and ResponseReader.',
+  parseFields: 'Reads the lines of a head: RequestReader and ResponseReader.',
   readWhole: 'Gathers a body: PieceList.',
   parseJson: 'JSON.parse, for values that a scanner has bounded.',
   SniffingReader: 'Chooses the reader of an answer whose type is not said: createMeter.',

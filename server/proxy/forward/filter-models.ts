@@ -1,5 +1,5 @@
 // What lists of models say, and how models are taken out of one: whatever stays keeps its bytes.
-import { TimeSlices } from '../../fairness/time-slices.ts'
+import type { TimeSlices } from '../../fairness/time-slices.ts'
 import { parseJson } from '../json/paths.ts'
 import { itemsAt, membersAt, skipSpace, type ArraySpans } from '../json/spans.ts'
 import type { Match } from '../providers/endpoint.ts'
@@ -63,16 +63,17 @@ export interface FilteredList {
  *
  * @param text a whole answer
  * @param allows whether a model of this name may stay
+ * @param slices of the request's key
  * @returns null where the text is no list that can be read
  */
 export async function filterModels(
   text: string,
   pathAndQuery: string,
   allows: (name: string) => boolean,
+  slices: TimeSlices,
 ): Promise<FilteredList | null> {
   const found = readList(text)
   if (found === null) return null
-  const slices = new TimeSlices()
   let written = ''
   let at = 0
   let [left, taken] = [0, 0]

@@ -6,6 +6,8 @@ import { ForwardingExchange } from '../../http1/forwarding-exchange.ts'
 import type { CachedKey } from '../../keys/cache.ts'
 import { codingsOf, decodeWhole } from './content-decoding.ts'
 import { filterModels, listsModels } from './filter-models.ts'
+import { TimeSlices } from '../../fairness/time-slices.ts'
+import type { TurnBudget } from '../../fairness/turn-budget.ts'
 import { asPlain } from '../objects/ownership.ts'
 import type { Match } from '../providers/endpoint.ts'
 import type { Provider } from '../providers/provider.ts'
@@ -58,6 +60,8 @@ interface Asked {
   readonly method: string
   readonly pathAndQuery: string
   readonly place: Place
+  /** Shared by all requests: reading a long list takes turns with them. */
+  readonly turns: TurnBudget
   /** Answers in our own words. `busy`: there is no room for the list. */
   readonly refuse: (reason: 'unread' | 'busy') => void
 }
@@ -144,12 +148,15 @@ export class ModelList extends ForwardingExchange {
       sent.length < this.#length || codings === null
         ? null
         : await decodeWhole(codings, sent, MAX_LIST_BYTES)
-    const { provider, key } = this.#asked
+    const { provider, key, turns } = this.#asked
     const list =
       plain === null
         ? null
-        : await filterModels(plain.toString(), this.#path, (name) =>
-            key.scope.allows(provider.modelNames(name)),
+        : await filterModels(
+            plain.toString(),
+            this.#path,
+            (name) => key.scope.allows(provider.modelNames(name)),
+            new TimeSlices(turns, { account_id: key.accountId, key_id: key.id }),
           )
     if (list === null) return this.#refuse('unread')
     // Clients take a page without items for the end of the list, whatever it says of more.

@@ -10,6 +10,8 @@ import type { Places } from './places.ts'
 
 /** Bytes of a field that are kept. */
 const LONGEST_FIELD = 65_536
+/** Fields of a form that are read; no AI provider takes a form with more than some dozens. */
+const MAX_FIELDS = 10_000
 const AMPERSAND = 0x26
 const NOTHING_WANTED = wantPaths([])
 
@@ -24,6 +26,7 @@ export class UrlencodedReader implements BodyReader {
   #field: Buffer[] = []
   #length = 0
   #tooLong = false
+  #fields = 0
 
   constructor(places: Places, findings: Findings, json: BodyReader) {
     this.#places = places
@@ -33,11 +36,13 @@ export class UrlencodedReader implements BodyReader {
 
   write(piece: Buffer): void {
     this.#json.write(piece)
+    if (this.#fields > MAX_FIELDS) return
     for (let at = 0; at < piece.length;) {
       const end = piece.indexOf(AMPERSAND, at)
       this.#take(piece.subarray(at, end < 0 ? piece.length : end))
       if (end < 0) return
       this.#endField()
+      if (this.#fields > MAX_FIELDS) return
       at = end + 1
     }
   }
@@ -46,6 +51,8 @@ export class UrlencodedReader implements BodyReader {
     this.#endField()
     const isJson = this.#json.end() === null
     if (!isJson && this.#tooLong) this.#findings.unclear = true
+    if (!isJson && this.#fields > MAX_FIELDS)
+      this.#findings.unreadable(`The form has more than ${MAX_FIELDS} fields.`)
     return null
   }
 
@@ -56,6 +63,7 @@ export class UrlencodedReader implements BodyReader {
   }
 
   #endField(): void {
+    this.#fields++
     const text = this.#length > LONGEST_FIELD ? '' : Buffer.concat(this.#field).toString('utf8')
     this.#field = []
     this.#length = 0

@@ -7,6 +7,7 @@ import { first, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { ObjectRow } from '../../store/schema.ts'
 import { transientProblem } from '../../store/transient-errors.ts'
 import { TimeSlices } from '../../fairness/time-slices.ts'
+import { TurnBudget } from '../../fairness/turn-budget.ts'
 import { BATCH_INPUT } from '../inspect/places.ts'
 import { ITEM, rangeOf, spellingsOf } from './item-ranges.ts'
 import { createKnownObjects } from './cache.ts'
@@ -98,6 +99,11 @@ const UNKNOWN_MS = 1_000
 const WRITING_MS = 200
 /** Objects that are looked for together, and names in one query. */
 const AT_ONCE = 1_000
+/**
+ * The first of many are looked for alone: a body of ids that nobody here made is refused for one of
+ * these, at a tenth of the cost.
+ */
+const FIRST_ONCE = 16
 
 /** Kinds that using alters: what is shared of them can only be read. */
 const ALTERED_BY_USE: ReadonlySet<string> = new Set([
@@ -117,6 +123,8 @@ const ALTERED_BY_USE: ReadonlySet<string> = new Set([
 /** @param onError told when an object cannot be written; it is tried again */
 export function openObjects(store: Store, onError: (error: unknown) => void): Objects {
   const known = createKnownObjects<ObjectRow>()
+  /** Slices of long looks, one in a turn of the event loop for all requests together. */
+  const turns = new TurnBudget(1)
   /**
    * Items whose range is being written: where it turns out to be another key's, they get rows of
    * their own.
@@ -235,11 +243,13 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
 
   const decide = async (naming: Naming): Promise<Verdict> => {
     const { provider, key, objects } = naming
-    const slices = new TimeSlices()
+    const slices = new TimeSlices(turns, { account_id: key.accountId, key_id: key.id })
     let credential: string | null = null
     let itemCredential: string | null = null
-    for (let at = 0; at < objects.length; at += AT_ONCE) {
-      const some = objects.length <= AT_ONCE ? objects : objects.slice(at, at + AT_ONCE)
+    let next = 0
+    for (let at = 0; at < objects.length; at = next) {
+      next = at + (at === 0 ? FIRST_ONCE : AT_ONCE)
+      const some = objects.length <= FIRST_ONCE ? objects : objects.slice(at, next)
       const owners = await ownersOf(provider, some, slices)
       for (const [i, object] of some.entries()) {
         const owner = owners[i]

@@ -36,6 +36,14 @@ export type TargetForm = 'parameter' | 'base-url'
  * Longest address that is looked at, in characters; Node's own limit on a request line is 16 KiB.
  */
 const LONGEST = 16_384
+/**
+ * What a path and a query may have: several times what any provider's address has, signed download
+ * addresses among them. Classifying one, and looking for ids in it, costs up to 10 µs a segment or
+ * parameter, of which a request is not charged.
+ */
+const MAX_PATH = 2_048
+const MAX_SEGMENTS = 64
+const MAX_PARAMETERS = 256
 
 // What a path may hold (RFC 3986 pchar and "/"): nothing that WHATWG URL parsing would rewrite. A
 // query may hold more.
@@ -177,6 +185,12 @@ export function readAddress(address: string): Target {
   const question = tail.indexOf('?')
   const path = question < 0 ? tail : tail.slice(0, question)
   const query = question < 0 ? null : tail.slice(question + 1)
+  if (path.length > MAX_PATH || count(path, '/') > MAX_SEGMENTS)
+    return refuse(
+      `The path of the upstream address has more than ${MAX_PATH} characters or ${MAX_SEGMENTS} segments.`,
+    )
+  if (query !== null && count(query, '&') + count(query, ';') >= MAX_PARAMETERS)
+    return refuse(`The query of the upstream address has more than ${MAX_PARAMETERS} parameters.`)
   if (!PATH.test(path))
     return refuse(
       'The path of the upstream address holds a character that must be percent-encoded.',
@@ -200,6 +214,12 @@ export function readAddress(address: string): Target {
       'The upstream address holds a proxy key, which would reach the provider. Send the key in the Authorization header.',
     )
   return { ok: true, upstream: { protocol: 'https:', ...host, pathAndQuery, queryKeys: keys } }
+}
+
+function count(text: string, mark: string): number {
+  let found = 0
+  for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1)) found++
+  return found
 }
 
 /**

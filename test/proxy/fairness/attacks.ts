@@ -255,6 +255,31 @@ export const ATTACKS: readonly Attack[] = [
     () =>
       `OPTIONS /proxy?url=${CHAT} HTTP/1.1\r\nHost: x\r\nOrigin: https://x.test\r\nAccess-Control-Request-Method: POST\r\n\r\n`,
   ),
+  // Refused before they are charged: a key of one request a minute may send them for ever.
+  flood(
+    'paths of thousands of segments',
+    [400, 403, 429],
+    ({ key }) =>
+      headOf(key, 2, '', encodeURIComponent(`https://api.openai.com/v1/${'a/'.repeat(2_600)}x`)) +
+      '{}',
+  ),
+  flood('queries of hundreds of parameters', [400, 403, 429, 503], ({ key }) => {
+    const query = Array.from({ length: 250 }, (_, i) => `k${i}=%66ile-x`).join('&')
+    const url = encodeURIComponent(`https://api.openai.com/v1/chat/completions?${query}`)
+    return headOf(key, OTHER_MODEL.length, '', url) + OTHER_MODEL
+  }),
+  flood('ids in hundreds of headers', [403, 429, 431, 503], ({ key }) => {
+    const ids = Array.from(
+      { length: 120 },
+      (_, i) => `X-A${i}: file-${String(i).padStart(22, 'A')}`,
+    )
+    return headOf(key, OTHER_MODEL.length, `${ids.join('\r\n')}\r\n`) + OTHER_MODEL
+  }),
+  flood('hundreds of ids that nobody made', [403, 429, 503], ({ key }) => {
+    const ids = Array.from({ length: 300 }, (_, i) => `file-${String(i).padStart(22, 'A')}`)
+    const body = JSON.stringify({ model: 'gpt-5', messages: [], ids })
+    return headOf(key, body.length) + body
+  }),
   flood('scrapes of /metrics', [200, 503], ({ token }) => get('/metrics', token)),
   flood('CSV of the ledger', [200, 429, 503], ({ token }) =>
     get('/api/v1/requests?format=csv', token),

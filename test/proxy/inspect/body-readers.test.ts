@@ -7,6 +7,7 @@ import * as fc from 'fast-check'
 import { wantPaths } from '../../../server/proxy/json/paths.ts'
 import { JsonScanner } from '../../../server/proxy/json/scanner.ts'
 import { decodedSource } from '../../../server/proxy/inspect/decode.ts'
+import { readerFor } from '../../../server/proxy/inspect/body-reader.ts'
 import { Findings } from '../../../server/proxy/inspect/findings.ts'
 import { MultipartReader } from '../../../server/proxy/inspect/multipart.ts'
 import { placesOf } from '../../../server/proxy/inspect/places.ts'
@@ -310,6 +311,21 @@ test('of the words of a body that is no JSON 10,000 may be told, and those that 
   assert.equal(refused(['file'], 10_000), false)
   assert.equal(refused(['file'], 10_001), true)
   assert.equal(refused([], 20_000), false)
+})
+
+test('10,000 fields of a form are read, and a longer form is refused, unless it is JSON', () => {
+  const read = (body: string): boolean => {
+    const findings = new Findings(placesOf(RULE), false, ids)
+    const headers = ['Content-Type', 'application/x-www-form-urlencoded']
+    const reader = readerFor(RULE, placesOf(RULE), headers, false, findings)
+    assert.ok('write' in reader)
+    reader.write(Buffer.from(body))
+    reader.end()
+    return !findings.unclear
+  }
+  assert.equal(read('a=b&'.repeat(9_999)), true)
+  assert.equal(read('a=b&'.repeat(10_001)), false)
+  assert.equal(read(JSON.stringify({ text: '&'.repeat(20_000) })), true)
 })
 
 /** What a source gives in all; null where it breaks. */

@@ -367,6 +367,10 @@ const refused: [name: string, search: string, word: RegExp][] = [
     /proxy key/,
   ],
   ['too long', `url=https://a.test/${'a'.repeat(20_000)}`, /longer/],
+  ['a path of 2,049 characters', `url=https://a.test/${'a'.repeat(2_048)}`, /2048 characters/],
+  ['a path of 65 segments', `url=https://a.test${'/a'.repeat(65)}`, /64 segments/],
+  ['257 parameters', `url=https://a.test/?${'a=b%26'.repeat(256)}a=b`, /256 parameters/],
+  ['257 parameters, parted by ;', `url=https://a.test/?${'a=b;'.repeat(256)}a=b`, /parameters/],
 ]
 
 for (const [name, search, word] of refused) {

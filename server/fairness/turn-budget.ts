@@ -1,6 +1,6 @@
 // What costs time, done a little at a time: so much in one turn of the event loop, and of what
 // waits, each owner's in its turn.
-import { FairQueue, type Owner } from '../fairness/owner-queue.ts'
+import { FairQueue, type Owner } from './owner-queue.ts'
 
 interface Waiting {
   readonly owner: Owner
@@ -36,6 +36,12 @@ export class TurnBudget {
       this.#left--
       work()
     } else this.#waiting.push({ owner, work })
+    this.#planNext()
+  }
+
+  /** Calls `work` in a later turn of the event loop. */
+  defer(owner: Owner, work: () => void): void {
+    this.#waiting.push({ owner, work })
     this.#planNext()
   }
 
