@@ -1,7 +1,7 @@
 // docs/clients.md, made from the table of clients. A test holds the file to it; `UPDATE=1` with
 // that test writes it.
 import type { ClientSetup } from '../server/cli/clients.ts'
-import { filled } from '../server/cli/clients.ts'
+import { fillTemplate } from '../server/cli/clients.ts'
 
 const HEAD = `# Programs and SDKs
 
@@ -23,7 +23,7 @@ export function clientsPage(clients: readonly ClientSetup[]): string {
 
 function section(name: string, setups: readonly ClientSetup[]): string {
   const blocks = setups.map((setup) => {
-    const { where, lines } = filled(setup, 'http://localhost:8484', 'tmk_…')
+    const { where, lines } = fillTemplate(setup, 'http://localhost:8484', 'tmk_…')
     return `\nFor \`${setup.provider}\`, ${where}:\n\n\`\`\`\n${lines.join('\n')}\n\`\`\`\n\nSource: ${setup.source}\n`
   })
   return `\n## ${name}\n\n\`tollmark env ${setups[0]?.id}\`\n${blocks.join('')}`

@@ -13,11 +13,11 @@ export function useFilters<F extends Record<string, string>>(
   const filters = Object.fromEntries(
     Object.entries(defaults).map(([name, standard]) => [name, params.get(name) ?? standard]),
   ) as F
-  const change = (wanted: Partial<F>): void => {
+  const change = (next: Partial<F>): void => {
     setParams(
       (before) => {
         const after = new URLSearchParams(before)
-        for (const [name, value] of Object.entries(wanted)) {
+        for (const [name, value] of Object.entries(next)) {
           if (value === undefined || value === defaults[name]) after.delete(name)
           else after.set(name, value)
         }

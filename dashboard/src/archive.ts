@@ -20,7 +20,7 @@ const [STORED, DEFLATED] = [0, 8]
 const MARKS = { local: 0x04034b50, central: 0x02014b50, end: 0x06054b50 } as const
 const [LOCAL, CENTRAL, END] = [30, 46, 22]
 /** The longest comment of an archive. */
-const LONGEST_COMMENT = 65_535
+const MAX_COMMENT_BYTES = 65_535
 /** A part of an export, which lies at the archive's root. */
 const PART = /^[^/]*(?:Part-\d+|ExportBlock[^/]*)\.zip$/i
 const PAGE = /\.html?$/i
@@ -32,10 +32,10 @@ const viewOf = async (blob: Blob): Promise<DataView<ArrayBuffer>> =>
  * Where the directory is, and how many entries it has; null where this is no archive that we can
  * read.
  */
-async function directoryOf(
+async function findDirectory(
   archive: Blob,
 ): Promise<{ view: DataView<ArrayBuffer>; count: number } | null> {
-  const tail = await viewOf(archive.slice(-END - LONGEST_COMMENT))
+  const tail = await viewOf(archive.slice(-END - MAX_COMMENT_BYTES))
   for (let at = tail.byteLength - END; at >= 0; at--) {
     if (tail.getUint32(at, true) !== MARKS.end) continue
     const [count, size, start] = [
@@ -50,8 +50,8 @@ async function directoryOf(
   return null
 }
 
-async function entriesOf(archive: Blob): Promise<Entry[]> {
-  const directory = await directoryOf(archive)
+async function readEntries(archive: Blob): Promise<Entry[]> {
+  const directory = await findDirectory(archive)
   if (directory === null) return []
   const { view, count } = directory
   const found: Entry[] = []
@@ -82,7 +82,7 @@ async function entriesOf(archive: Blob): Promise<Entry[]> {
 }
 
 /** The bytes of an entry, inflated. */
-function contentOf({ method, data }: Entry): Promise<Blob> {
+function readContent({ method, data }: Entry): Promise<Blob> {
   return method === DEFLATED
     ? new Response(data.stream().pipeThrough(new DecompressionStream('deflate-raw'))).blob()
     : Promise.resolve(data)
@@ -92,10 +92,10 @@ const isSafe = (name: string): boolean =>
   name !== '' && !name.endsWith('/') && !/^[/\\]|\\|(?:^|\/)\.\.(?:\/|$)/.test(name)
 
 /** Everything but pages and parts, also what lies in the parts. */
-async function assetsOf(archive: Blob): Promise<Entry[]> {
+async function listAssets(archive: Blob): Promise<Entry[]> {
   const assets: Entry[] = []
-  for (const entry of await entriesOf(archive)) {
-    if (PART.test(entry.name)) assets.push(...(await entriesOf(await contentOf(entry))))
+  for (const entry of await readEntries(archive)) {
+    if (PART.test(entry.name)) assets.push(...(await readEntries(await readContent(entry))))
     else assets.push(entry)
   }
   const known = new Map(
@@ -112,7 +112,7 @@ const CRC = Uint32Array.from({ length: 256 }, (_, byte) => {
   return value
 })
 
-function crcOf(bytes: Uint8Array): number {
+function crc32(bytes: Uint8Array): number {
   let value = 0xffffffff
   for (const byte of bytes) value = (value >>> 8) ^ (CRC[(value ^ byte) & 0xff] ?? 0)
   return (value ^ 0xffffffff) >>> 0
@@ -128,7 +128,7 @@ function documentEntry(name: string, text: string): Entry {
     flags: UTF8,
     method: STORED,
     time,
-    crc: crcOf(content),
+    crc: crc32(content),
     size: content.length,
     data: new Blob([content]),
   }
@@ -150,7 +150,7 @@ function fill(
   view.setUint16(at + 22, bytes.length, true)
 }
 
-function zipOf(entries: readonly Entry[]): Blob {
+function writeZip(entries: readonly Entry[]): Blob {
   const [parts, directory]: [BlobPart[], BlobPart[]] = [[], []]
   let [offset, length] = [0, 0]
   for (const entry of entries) {
@@ -178,9 +178,9 @@ function zipOf(entries: readonly Entry[]): Blob {
 
 /** How many pictures and files an archive holds besides its pages; 0 where it is none. */
 export const countAssets = async (archive: Blob): Promise<number> =>
-  (await assetsOf(archive)).length
+  (await listAssets(archive)).length
 
 /** A ZIP of a document and of everything in its archive that is no page. */
 export async function withAssets(archive: Blob, name: string, text: string): Promise<Blob> {
-  return zipOf([documentEntry(name, text), ...(await assetsOf(archive))])
+  return writeZip([documentEntry(name, text), ...(await listAssets(archive))])
 }

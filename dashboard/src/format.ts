@@ -6,13 +6,13 @@ const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFracti
 const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 })
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
 const relative = new Intl.RelativeTimeFormat('en', { style: 'short' })
-const POINT =
+const DECIMAL_POINT =
   new Intl.NumberFormat(undefined, { minimumFractionDigits: 1 })
     .formatToParts(0.5)
     .find(({ type }) => type === 'decimal')?.value ?? '.'
 
 /** A number that was written with a point. */
-const local = (text: string): string => text.replace('.', POINT)
+const local = (text: string): string => text.replace('.', DECIMAL_POINT)
 
 export const UNKNOWN = '–'
 type Maybe = number | null | undefined

@@ -26,9 +26,9 @@ import { MantineProvider } from '@mantine/core'
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { Refused } from './api/http.ts'
-import { recoverBy } from './api/recover.ts'
-import { checkSession, followTabs } from './api/session.ts'
+import { ApiError } from './api/http.ts'
+import { refetchOnRecovery } from './api/recover.ts'
+import { checkSession, syncTabs } from './api/session.ts'
 import { App } from './app.tsx'
 import { fetchAhead } from './pages.ts'
 import { theme } from './theme.ts'
@@ -37,7 +37,7 @@ import { keepFocus } from './ui/keep-focus.ts'
 fetchAhead(location.pathname)
 keepFocus()
 
-const recover = recoverBy(() => client)
+const recover = refetchOnRecovery(() => client)
 const failed = (error: Error): void => {
   checkSession(client, error)
   recover(error)
@@ -54,21 +54,21 @@ const client: QueryClient = new QueryClient({
       // A refusal does not change by asking again; a server that restarts does.
       retry: (failures, error) =>
         failures < 2 &&
-        error instanceof Refused &&
+        error instanceof ApiError &&
         (error.status === 0 || error.status >= 500) &&
         error.code !== 'unexpected_answer',
     },
   },
 })
 
-followTabs(client)
+syncTabs(client)
 
 const root = document.getElementById('root')
 if (!root) throw new Error('the page has no root')
 createRoot(root, {
   // A refusal is shown in place of the page; whatever else was caught is a fault of ours.
   onCaughtError: (error) => {
-    if (!(error instanceof Refused)) console.error(error)
+    if (!(error instanceof ApiError)) console.error(error)
   },
 }).render(
   <StrictMode>

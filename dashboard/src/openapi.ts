@@ -99,7 +99,7 @@ export interface Group {
 const METHODS = ['get', 'post', 'patch', 'put', 'delete']
 
 /** The operations in groups, by the first word of their address. */
-export function groupsOf(document: OpenApi): Group[] {
+export function readGroups(document: OpenApi): Group[] {
   const resolve = (schema: RawSchema | undefined): RawSchema => {
     const name = schema?.$ref?.split('/').at(-1)
     const found = name === undefined ? schema : document.components?.schemas?.[name]
@@ -119,7 +119,7 @@ export function groupsOf(document: OpenApi): Group[] {
     ([name, operations]) => ({ name, operations }),
   )
   // What a program calls first; how the server is comes last.
-  return groups.sort((a, b) => rankOf(a.name) - rankOf(b.name))
+  return groups.sort((a, b) => groupRank(a.name) - groupRank(b.name))
 }
 
 const FIRST = [
@@ -143,7 +143,8 @@ const FIRST = [
   'Password resets',
   'Setup',
 ]
-const rankOf = (name: string): number => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length)
+const groupRank = (name: string): number =>
+  FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length
 
 function groupOf(path: string): string {
   if (path.startsWith('/proxy')) return 'Proxy'
@@ -173,30 +174,30 @@ function read(
         name,
         place,
         required,
-        type: typeOf(resolve(schema), resolve),
+        type: typeName(resolve(schema), resolve),
         description: description ?? resolve(schema).description ?? '',
       }),
     ),
     bodyType,
-    body: fieldsOf(schema, resolve),
+    body: listFields(schema, resolve),
     example:
       bodyType === 'application/json'
-        ? JSON.stringify(exampleOf(resolve(schema), resolve), null, 2)
+        ? JSON.stringify(exampleValue(resolve(schema), resolve), null, 2)
         : null,
     responses: Object.entries(raw.responses).map(
       ([status, { description = '', content = {} }]) => ({
         status,
         description,
         types: Object.keys(content).join(', '),
-        fields: Number(status) < 300 ? fieldsOf(Object.values(content)[0]?.schema, resolve) : [],
+        fields: Number(status) < 300 ? listFields(Object.values(content)[0]?.schema, resolve) : [],
       }),
     ),
   }
 }
 
-const DEEPEST = 3
+const MAX_DEPTH = 3
 
-function fieldsOf(
+function listFields(
   schema: RawSchema | undefined,
   resolve: Resolve,
   prefix = '',
@@ -215,13 +216,13 @@ function fieldsOf(
       const nested = inner.type === 'array' ? resolve(inner.items) : inner
       const field = {
         name: prefix + name,
-        type: typeOf(found, resolve),
+        type: typeName(found, resolve),
         required: required.includes(name),
         description: found.description ?? inner.description ?? '',
       }
       const more =
-        depth + 1 < DEEPEST && nested.properties
-          ? fieldsOf(
+        depth + 1 < MAX_DEPTH && nested.properties
+          ? listFields(
               nested,
               resolve,
               `${prefix}${name}${inner.type === 'array' ? '[]' : ''}.`,
@@ -242,17 +243,17 @@ function notNull(schema: RawSchema, resolve: Resolve): RawSchema {
   return { ...plain, type }
 }
 
-function typeOf(schema: RawSchema, resolve: Resolve): string {
+function typeName(schema: RawSchema, resolve: Resolve): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
   const choices = schema.anyOf ?? schema.oneOf
   if (choices)
-    return [...new Set(choices.map((choice) => typeOf(resolve(choice), resolve)))].join(' | ')
+    return [...new Set(choices.map((choice) => typeName(resolve(choice), resolve)))].join(' | ')
   const types = [schema.type ?? 'any'].flat()
   return types
     .map((type) =>
       type === 'array'
-        ? `${typeOf(resolve(schema.items), resolve)}[]`
+        ? `${typeName(resolve(schema.items), resolve)}[]`
         : schema.format && type === 'string'
           ? schema.format
           : type,
@@ -260,7 +261,7 @@ function typeOf(schema: RawSchema, resolve: Resolve): string {
     .join(' | ')
 }
 
-function exampleOf(schema: RawSchema, resolve: Resolve): unknown {
+function exampleValue(schema: RawSchema, resolve: Resolve): unknown {
   if (schema.example !== undefined) return schema.example
   if (schema.default !== undefined) return schema.default
   if (schema.const !== undefined) return schema.const
@@ -271,9 +272,11 @@ function exampleOf(schema: RawSchema, resolve: Resolve): unknown {
     const shown = Object.entries(plain.properties).filter(
       ([name, raw]) => required.includes(name) || resolve(raw).default !== undefined,
     )
-    return Object.fromEntries(shown.map(([name, raw]) => [name, exampleOf(resolve(raw), resolve)]))
+    return Object.fromEntries(
+      shown.map(([name, raw]) => [name, exampleValue(resolve(raw), resolve)]),
+    )
   }
-  if (plain.type === 'array') return [exampleOf(resolve(plain.items), resolve)]
+  if (plain.type === 'array') return [exampleValue(resolve(plain.items), resolve)]
   if (plain.type === 'integer' || plain.type === 'number') return 1
   if (plain.type === 'boolean') return false
   return plain.type === 'string' ? 'text' : null

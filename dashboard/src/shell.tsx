@@ -4,7 +4,7 @@ import { useState, type ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 import { useAccountOf } from './api/accounts.ts'
 import type { Account } from './api/shapes.ts'
-import { useWhose } from './api/whose.ts'
+import { useAccountScope } from './api/account-scope.ts'
 import { useSignOut } from './api/session.ts'
 import { zoneName } from './format.ts'
 import { PAGES } from './pages.ts'
@@ -94,7 +94,7 @@ function Navigation({
   )
   return (
     <>
-      {account.role === 'admin' && <WhoseChoice />}
+      {account.role === 'admin' && <AccountScopeSelect />}
       <nav className={css.nav} aria-label={label}>
         {GROUPS.map((group) => (
           <div key={group}>
@@ -155,8 +155,8 @@ const SCHEMES = {
 } as const satisfies Record<string, { icon: IconName; label: string; next: string }>
 
 /** What an administrator looks at; a colleague's account is chosen under Accounts. */
-function WhoseChoice() {
-  const [whose, setWhose] = useWhose()
+function AccountScopeSelect() {
+  const [whose, setWhose] = useAccountScope()
   const other = whose !== '' && whose !== 'all'
   const account = useAccountOf(whose, other)
   const name = account.data?.email ?? account.data?.name ?? whose

@@ -1,17 +1,17 @@
 // What the commands share that call the management API.
 import { environment, readConfig, type Config } from '../config/settings.ts'
 import { SetupError } from '../common/errors.ts'
-import type { Client } from './client.ts'
+import type { ApiClient } from './client.ts'
 import type { Command, Option } from './command.ts'
-import { AlreadySaid, Misuse, OutputLost, Refusal } from './failure.ts'
-import { assertWritable, say, table, writeJson, writeLines, type Column } from './output.ts'
+import { AlreadyReported, Misuse, OutputError, ApiError } from './failure.ts'
+import { assertWritable, printError, table, writeJson, writeLines, type Column } from './output.ts'
 import type { Row } from './record.ts'
-import { Values } from './values.ts'
+import { OptionValues } from './values.ts'
 
 /** What such a command works with. */
-export interface Context {
-  readonly client: Client
-  readonly values: Values
+export interface CommandContext {
+  readonly client: ApiClient
+  readonly values: OptionValues
   readonly args: readonly string[]
   readonly config: Config
   /** Milliseconds since 1970. */
@@ -19,7 +19,7 @@ export interface Context {
 }
 
 /** What came of it: the record for `--json`, and lines for a person. */
-export interface Outcome {
+export interface CommandResult {
   readonly record: object
   readonly lines: readonly string[]
   /**
@@ -29,70 +29,76 @@ export interface Outcome {
   readonly undo?: () => Promise<string>
 }
 
-interface ApiCommand extends Omit<Command, 'run' | 'options'> {
+interface ApiCommandRow extends Omit<Command, 'run' | 'options'> {
   readonly options?: readonly Option[]
   /**
    * It makes something, so there may be no store yet; with `plan`, the first account is made on
    * that plan.
    */
-  readonly makes?: true
+  readonly creates?: true
   /** Whether its outcome holds a secret that is shown once. */
-  readonly secret?: true
-  readonly act: (context: Context) => Promise<Outcome>
+  readonly showsSecret?: true
+  readonly act: (context: CommandContext) => Promise<CommandResult>
 }
 
 /** Options that all of them have. */
-export const COMMON: readonly Option[] = [
+export const CONNECTION_OPTIONS: readonly Option[] = [
   { flags: '--json', summary: 'print JSON, and errors as JSON too' },
   { flags: '--url <url>', summary: 'a running server, instead of the store here (TOLLMARK_URL)' },
   { flags: '--token <token>', summary: 'an API token for it (TOLLMARK_TOKEN)' },
 ]
-const INIT: Option = { flags: '--init', summary: 'start a new store where there is none' }
+const INIT_OPTION: Option = { flags: '--init', summary: 'start a new store where there is none' }
 
 /** A command that calls the API: of the server in `--url`, else on the local store. */
-export function apiCommand({ act, makes, secret, options = [], ...row }: ApiCommand): Command {
+export function apiCommand({
+  act,
+  creates,
+  showsSecret,
+  options = [],
+  ...row
+}: ApiCommandRow): Command {
   return {
     ...row,
-    options: [...options, ...COMMON, ...(makes ? [INIT] : [])],
+    options: [...options, ...CONNECTION_OPTIONS, ...(creates ? [INIT_OPTION] : [])],
     run: async (values, args) => {
-      if (secret) assertWritable()
-      const opening = {
-        makes: makes
-          ? { plan: values.text('plan') ?? 'free', account: nameOf(values.text('account')) }
+      if (showsSecret) assertWritable()
+      const options = {
+        creates: creates
+          ? { plan: values.text('plan') ?? 'free', account: accountName(values.text('account')) }
           : null,
         init: values.flag('init'),
       }
-      await using api = await openApi(values, opening)
-      const outcome = await act({
+      await using api = await openApi(values, options)
+      const result = await act({
         client: api.client,
         config: api.config,
         values,
         args,
         now: Date.now(),
       })
-      await print(outcome, values.flag('json'))
+      await printResult(result, values.flag('json'))
     },
   }
 }
 
 /** The name of an account that can be made, where one is given. */
-function nameOf(named: string | undefined): string | null {
+function accountName(named: string | undefined): string | null {
   const name = named?.trim() ?? ''
   return name === '' || name.length > 200 ? null : name
 }
 
-type Opening = Parameters<(typeof import('./local.ts'))['openLocal']>[2]
+type OpenOptions = Parameters<(typeof import('./local.ts'))['openLocal']>[2]
 
 /** The API that is meant. @throws Misuse, SetupError */
 export async function openApi(
-  values: Values,
-  opening: Opening,
-): Promise<AsyncDisposable & { client: Client; config: Config }> {
+  values: OptionValues,
+  options: OpenOptions,
+): Promise<AsyncDisposable & { client: ApiClient; config: Config }> {
   const env = environment(process.cwd())
-  const config = readConfig({ ...env, ...flagged(values) })
+  const config = readConfig({ ...env, ...settingsFromFlags(values) })
   const { url, token } = config.commandLine
   if (url !== null) {
-    if (opening.init)
+    if (options.init)
       throw new Misuse('--init makes a store here, and --url names a server. Give one of them.')
     const { remoteClient } = await import('./remote.ts')
     return {
@@ -104,12 +110,12 @@ export async function openApi(
   if (values.text('token') !== undefined)
     throw new Misuse('--token is for a running server. Give --url too.')
   const { openLocal } = await import('./local.ts')
-  const local = await openLocal(config, env, opening)
+  const local = await openLocal(config, env, options)
   return { client: local.client, config, [Symbol.asyncDispose]: () => local[Symbol.asyncDispose]() }
 }
 
 /** What the options set that are settings too. */
-export function flagged(values: Values): Record<string, string> {
+export function settingsFromFlags(values: OptionValues): Record<string, string> {
   const [url, token] = [values.text('url'), values.text('token')]
   return {
     ...(url === undefined ? {} : { TOLLMARK_URL: url }),
@@ -117,22 +123,29 @@ export function flagged(values: Values): Record<string, string> {
   }
 }
 
-async function print({ record, lines, undo }: Outcome, json: boolean): Promise<void> {
+async function printResult(
+  { record, lines, undo: undo }: CommandResult,
+  json: boolean,
+): Promise<void> {
   try {
     await (json ? writeJson(record) : writeLines(lines))
   } catch (error) {
-    if (!(error instanceof OutputLost) || undo === undefined) throw error
-    say(`${error.message} ${await undo().catch(notUndone)}`)
-    throw new AlreadySaid('', { cause: error })
+    if (!(error instanceof OutputError) || undo === undefined) throw error
+    printError(`${error.message} ${await undo().catch(undoFailed)}`)
+    throw new AlreadyReported('', { cause: error })
   }
 }
 
-function notUndone(error: unknown): string {
-  return error instanceof Refusal ? error.message : 'What was made could not be undone: revoke it.'
+function undoFailed(error: unknown): string {
+  return error instanceof ApiError ? error.message : 'What was made could not be undone: revoke it.'
 }
 
 /** A list, for `--json` and for a person. */
-export function listed(noun: string, rows: readonly Row[], columns: readonly Column[]): Outcome {
+export function listResult(
+  noun: string,
+  rows: readonly Row[],
+  columns: readonly Column[],
+): CommandResult {
   return {
     record: { object: 'list', data: rows.map(({ json }) => json), next_cursor: null },
     lines: rows.length > 0 ? table(columns, rows) : [`There are no ${noun} yet.`],
@@ -140,7 +153,7 @@ export function listed(noun: string, rows: readonly Row[], columns: readonly Col
 }
 
 /** One record, field by field. */
-export function described(row: Row): Outcome {
+export function recordResult(row: Row): CommandResult {
   const fields = Object.entries(row.json).filter(([name]) => name !== 'object')
   const widest = Math.max(...fields.map(([name]) => name.length))
   return {
@@ -156,12 +169,12 @@ function cellOf(value: unknown): string {
 /**
  * The id of an account by its name or id; undefined where none is meant.
  *
- * @param make gives what to make where there is no account of that name; null makes none
+ * @param create gives what to make where there is no account of that name; null makes none
  */
 export async function accountId(
-  client: Client,
+  client: ApiClient,
   named: string | undefined,
-  make: { plan: string } | null,
+  create: { plan: string } | null,
 ): Promise<string | undefined> {
   if (named === undefined) return undefined
   const name = named.trim()
@@ -171,20 +184,23 @@ export async function accountId(
     [one.text('id'), one.text('name'), one.text('email')].includes(name),
   )
   if (found) return found.text('id')
-  if (make === null)
+  if (create === null)
     throw new SetupError(`There is no account "${name}". "tollmark accounts list" shows them.`)
-  return (await client.post('accounts', { name, ...make })).text('id')
+  return (await client.post('accounts', { name, ...create })).text('id')
 }
 
 /** Whose records a list shows: those of all on the local store, else the caller's. */
-export async function listedAccount(client: Client, values: Values): Promise<string | undefined> {
+export async function accountFilter(
+  client: ApiClient,
+  values: OptionValues,
+): Promise<string | undefined> {
   const named = values.text('account')
   if (named === undefined) return client.isLocal ? 'all' : undefined
   return named === 'all' ? named : accountId(client, named, null)
 }
 
 /** Options that several commands have. */
-export const OF_ACCOUNT: Option = {
+export const ACCOUNT_OPTION: Option = {
   flags: '--account <account>',
   summary: 'only those of this account, or of "all"',
 }

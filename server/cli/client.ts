@@ -1,6 +1,6 @@
 // The management API, as commands call it: of a running server, or of the store of this folder.
 import type { ProblemDetails } from '../common/errors.ts'
-import { Refusal } from './failure.ts'
+import { ApiError } from './failure.ts'
 import { Row } from './record.ts'
 
 type Query = Readonly<Record<string, string | number | undefined>>
@@ -9,10 +9,10 @@ type Query = Readonly<Record<string, string | number | undefined>>
 export type Send = (path: string, init: RequestInit) => Promise<Response>
 
 /** Rows of a page, at most. */
-const PAGE = 100
+const PAGE_SIZE = 100
 
 /** Calls the API and reads its answers. Every call throws `Refusal` for a problem. */
-export class Client {
+export class ApiClient {
   /** On the local store everything is open, and lists show all accounts. */
   readonly isLocal: boolean
   readonly #send: Send
@@ -29,15 +29,15 @@ export class Client {
     query: Query = {},
     body?: RequestInit,
   ): Promise<Response> {
-    const given = new URLSearchParams()
+    const params = new URLSearchParams()
     for (const [name, value] of Object.entries(query))
-      if (value !== undefined) given.set(name, String(value))
-    const search = given.toString()
+      if (value !== undefined) params.set(name, String(value))
+    const search = params.toString()
     const response = await this.#send(`/api/v1/${path}${search && `?${search}`}`, {
       method,
       ...body,
     })
-    if (!response.ok) throw new Refusal(await problemOf(response))
+    if (!response.ok) throw new ApiError(await readProblem(response))
     return response
   }
 
@@ -67,18 +67,18 @@ export class Client {
   }
 
   /** Rows of a list, page after page; `most` of them. */
-  async list(path: string, query: Query = {}, most = Number.POSITIVE_INFINITY): Promise<Row[]> {
+  async list(path: string, query: Query = {}, limit = Number.POSITIVE_INFINITY): Promise<Row[]> {
     const rows: Row[] = []
     let cursor: string | undefined
     do {
       const page = await this.get(path, {
         ...query,
-        limit: Math.min(PAGE, most - rows.length),
+        limit: Math.min(PAGE_SIZE, limit - rows.length),
         cursor,
       })
       rows.push(...page.rows('data'))
       cursor = page.optional('next_cursor') ?? undefined
-    } while (cursor !== undefined && rows.length < most)
+    } while (cursor !== undefined && rows.length < limit)
     return rows
   }
 
@@ -86,14 +86,14 @@ export class Client {
    * A call about one record, of whatever account where the caller may see all: the local store, and
    * administrators, whose own account is tried first.
    */
-  async ofAny<Answer>(call: (query: Query) => Promise<Answer>): Promise<Answer> {
+  async acrossAccounts<Answer>(call: (query: Query) => Promise<Answer>): Promise<Answer> {
     if (this.isLocal) return call({ account: 'all' })
     try {
       return await call({})
     } catch (error) {
-      if (!(error instanceof Refusal) || error.problem.status !== 404) throw error
+      if (!(error instanceof ApiError) || error.problem.status !== 404) throw error
       return call({ account: 'all' }).catch((other: unknown) => {
-        throw other instanceof Refusal && other.problem.status === 403 ? error : other
+        throw other instanceof ApiError && other.problem.status === 403 ? error : other
       })
     }
   }
@@ -102,12 +102,12 @@ export class Client {
 /**
  * What the server says is wrong; something else than a problem comes from what stands before it.
  */
-async function problemOf(response: Response): Promise<ProblemDetails> {
+async function readProblem(response: Response): Promise<ProblemDetails> {
   const { status } = response
   const text = await response.text()
   try {
-    const read = new Row(JSON.parse(text))
-    if (read.text('detail') !== '') return read.json as ProblemDetails
+    const row = new Row(JSON.parse(text))
+    if (row.text('detail') !== '') return row.json as ProblemDetails
   } catch {
     // No JSON.
   }

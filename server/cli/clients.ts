@@ -216,7 +216,7 @@ export const sdkBase = (provider: keyof typeof SDK_BASES, origin: string): strin
   `${origin}/proxy/${SDK_BASES[provider]}`
 
 /** The lines of a setup for one proxy and one key. */
-export function filled({ provider, lines, where }: ClientSetup, origin: string, key: string) {
+export function fillTemplate({ provider, lines, where }: ClientSetup, origin: string, key: string) {
   const base = sdkBase(provider, origin)
   const fill = (text: string): string => text.replaceAll('{base}', base).replaceAll('{key}', key)
   return { where: fill(where), lines: lines.map(fill) }

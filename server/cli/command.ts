@@ -1,5 +1,5 @@
 // What a command is: a row of a table, from which parsing, help, completion and docs are made.
-import type { Values } from './values.ts'
+import type { OptionValues } from './values.ts'
 
 /** An option of a command, as commander writes them: `-o, --output <path>`. */
 export interface Option {
@@ -22,5 +22,5 @@ export interface Command {
   /** Paragraphs for the help, below the options. */
   readonly notes?: string
   readonly examples: readonly string[]
-  readonly run: (values: Values, args: string[]) => Promise<void>
+  readonly run: (values: OptionValues, args: string[]) => Promise<void>
 }

@@ -24,13 +24,13 @@ function wordsOf(commands: readonly Command[]): Words {
     const [group = '', word] = name.split(' ')
     add('', group)
     if (word !== undefined) add(group, word)
-    for (const { flags } of options) add(name, longOf(flags))
+    for (const { flags } of options) add(name, longFlag(flags))
   }
   return { next }
 }
 
 /** `-o, --output <path>` is `--output`. */
-function longOf(flags: string): string {
+function longFlag(flags: string): string {
   return /--[\w-]+/.exec(flags)?.[0] ?? flags
 }
 
@@ -78,7 +78,7 @@ function fish(commands: readonly Command[]): string {
     for (const option of options) {
       const takes = /[<[]/.test(option.flags) ? ' -r' : ''
       lines.push(
-        `complete -c tollmark -n ${quoted(here)} -l ${longOf(option.flags).slice(2)}${takes} -d ${quoted(option.summary)}`,
+        `complete -c tollmark -n ${quoted(here)} -l ${longFlag(option.flags).slice(2)}${takes} -d ${quoted(option.summary)}`,
       )
     }
   }

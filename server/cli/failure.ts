@@ -16,23 +16,23 @@ export class Misuse extends Error {
 }
 
 /** What the API refused. `message` is its sentence, in the words of the command line. */
-export class Refusal extends Error {
+export class ApiError extends Error {
   override name = 'Refusal'
   readonly problem: ProblemDetails
 
   constructor(problem: ProblemDetails) {
-    super(sentenceOf(problem))
+    super(errorMessage(problem))
     this.problem = problem
   }
 }
 
 /** Something failed after the rest was done and everything was said: only the exit code is left. */
-export class AlreadySaid extends Error {
+export class AlreadyReported extends Error {
   override name = 'AlreadySaid'
 }
 
 /** Standard output cannot be written. `closed`: the reader has seen enough (`| head`). */
-export class OutputLost extends Error {
+export class OutputError extends Error {
   override name = 'OutputLost'
   readonly closed: boolean
 
@@ -52,8 +52,8 @@ export interface Failure {
 }
 
 /** What is said of an error; undefined where it is none that a person can mend. */
-export function shown(error: unknown): Failure | undefined {
-  if (error instanceof Refusal) {
+export function toFailure(error: unknown): Failure | undefined {
+  if (error instanceof ApiError) {
     const { code, errors, request_id } = error.problem
     return {
       object: 'error',
@@ -64,22 +64,22 @@ export function shown(error: unknown): Failure | undefined {
     }
   }
   if (error instanceof Misuse) return { object: 'error', code: 'misuse', detail: error.message }
-  if (error instanceof OutputLost)
+  if (error instanceof OutputError)
     return { object: 'error', code: 'output_lost', detail: error.message }
   if (error instanceof SetupError) return { object: 'error', code: 'failed', detail: error.message }
-  const trouble = transientProblem(error)
-  return trouble && { object: 'error', code: trouble.code, detail: trouble.detail }
+  const transient = transientProblem(error)
+  return transient && { object: 'error', code: transient.code, detail: transient.detail }
 }
 
 /** Fields of the API whose options have other names. */
-const OPTIONS: Readonly<Record<string, string>> = {
+const OPTION_NAMES: Readonly<Record<string, string>> = {
   allowed_origins: 'origins',
   expires_at: 'expires',
   grace_seconds: 'grace',
 }
 
 /** TABLE of codes whose sentence names routes of the API: the command line names its commands. */
-const SENTENCES: Partial<Record<ErrorCode, string>> = {
+const COMMAND_SENTENCES: Partial<Record<ErrorCode, string>> = {
   account_not_found: 'No account has this id. "tollmark accounts list" lists them.',
   credential_not_found:
     'No stored credential has this id. "tollmark credentials list" lists them; those of the environment are changed there.',
@@ -89,16 +89,16 @@ const SENTENCES: Partial<Record<ErrorCode, string>> = {
 }
 
 /** One line for each field that is at fault, by the name of its option; else one sentence. */
-function sentenceOf({ code, detail, errors = [] }: ProblemDetails): string {
-  if (errors.length === 0) return SENTENCES[code] ?? detail
+function errorMessage({ code, detail, errors = [] }: ProblemDetails): string {
+  if (errors.length === 0) return COMMAND_SENTENCES[code] ?? detail
   return errors
     .map((error) =>
-      error.param === '' ? error.detail : `${optionOf(error.param)}: ${error.detail}`,
+      error.param === '' ? error.detail : `${optionName(error.param)}: ${error.detail}`,
     )
     .join('\n')
 }
 
-function optionOf(param: string): string {
+function optionName(param: string): string {
   const [field = ''] = param.split('.')
-  return `--${(OPTIONS[field] ?? field).replaceAll('_', '-')}`
+  return `--${(OPTION_NAMES[field] ?? field).replaceAll('_', '-')}`
 }

@@ -18,7 +18,9 @@ export class Interrupted extends Error {
 /**
  * Runs work whose signal aborts with `Interrupted`; until it has ended, no signal ends the process.
  */
-export async function interruptible(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+export async function runInterruptible(
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
   const stopping = new AbortController()
   const listeners = SIGNALS.map(
     (name) => [name, () => stopping.abort(new Interrupted(name))] as const,

@@ -14,9 +14,9 @@ import { Problem, SetupError } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
 import { openStore, sqlitePath, type Store } from '../store/open.ts'
 import type { AccountRow } from '../store/schema.ts'
-import { Client } from './client.ts'
+import { ApiClient } from './client.ts'
 
-interface Parts {
+interface LocalDependencies {
   store: Store
   config: Config
   plans: Plans
@@ -25,20 +25,20 @@ interface Parts {
 }
 
 /** A running server looks for changed keys by itself, within a second. */
-const UNCACHED = { refresh: () => Promise.resolve() }
+const NO_CACHE = { refresh: () => Promise.resolve() }
 
 /** Refusals that a running server has not written yet are its own to show. */
-const UNBUFFERED = { flush: () => Promise.resolve() }
+const NO_BUFFER = { flush: () => Promise.resolve() }
 
 /**
  * TABLE of the first words of the API's paths, and their routes; each is loaded when it is called.
  */
-const ROUTES: Readonly<Record<string, (parts: Parts) => Promise<Api>>> = {
+const ROUTES: Readonly<Record<string, (deps: LocalDependencies) => Promise<Api>>> = {
   accounts: async ({ store, plans, clock }) => {
     const { accountRoutes } = await import('../api/accounts.ts')
     const { passwordResetRoutes } = await import('../api/password-resets.ts')
     const api = newApi()
-    api.route('/', accountRoutes(store, plans, UNCACHED, clock))
+    api.route('/', accountRoutes(store, plans, NO_CACHE, clock))
     api.route('/', passwordResetRoutes(store, plans, clock))
     return api
   },
@@ -49,65 +49,69 @@ const ROUTES: Readonly<Record<string, (parts: Parts) => Promise<Api>>> = {
     const { storedProviders } = await import('../proxy/providers/stored.ts')
     const all = [...PROVIDERS, ...config.customProviders, ...(await storedProviders(store))]
     const providers = [...new Set(all.map(({ id }) => id))].map((id) => ({ id }))
-    return keyRoutes(store, { keys: UNCACHED, table: () => ({ providers }) }, clock)
+    return keyRoutes(store, { keys: NO_CACHE, table: () => ({ providers }) }, clock)
   },
   usage: async ({ store, clock }) => (await import('../api/usage.ts')).usageRoutes(store, clock),
   requests: async ({ store, clock }) =>
-    (await import('../api/requests.ts')).requestRoutes(store, UNBUFFERED, clock),
-  credentials: async (parts) => {
+    (await import('../api/requests.ts')).requestRoutes(store, NO_BUFFER, clock),
+  credentials: async (deps) => {
     const { credentialRoutes } = await import('../api/credentials.ts')
-    return credentialRoutes(parts.store, await providersOf(parts), parts.clock)
+    return credentialRoutes(deps.store, await openLocalProviders(deps), deps.clock)
   },
-  providers: async (parts) => {
+  providers: async (deps) => {
     const { providerRoutes } = await import('../api/providers.ts')
-    return providerRoutes(parts.store, await providersOf(parts), parts.clock)
+    return providerRoutes(deps.store, await openLocalProviders(deps), deps.clock)
   },
-  jobs: async (parts) => jobRoutes(parts),
+  jobs: async (deps) => jobRoutes(deps),
 }
 
-const untried = () => Promise.resolve(undefined)
+const neverTested = () => Promise.resolve(undefined)
 
 /** The providers and their credentials; none is tried from here. */
-async function providersOf({ store, config }: Parts) {
+async function openLocalProviders({ store, config }: LocalDependencies) {
   const { masterKey } = await import('../config/master-key.ts')
   const { openProviders } = await import('../proxy/open-providers.ts')
   const master = masterKey(config.storage.masterKey, config.storage.data)
-  const surroundings = {
+  const host = {
     clock: { mono: () => performance.now() },
     log: { warn: () => {} },
-    tryOut: untried,
+    tryOut: neverTested,
   }
-  return { ...(await openProviders(config, store, master, surroundings)), probe: untried }
+  return { ...(await openProviders(config, store, master, host)), probe: neverTested }
 }
 
-async function jobRoutes({ store, config, clock, closing }: Parts): Promise<Api> {
+async function jobRoutes({ store, config, clock, closing }: LocalDependencies): Promise<Api> {
   const { jobRoutes } = await import('../api/jobs.ts')
   const { createJobNotifications } = await import('../conversion/jobs/notifications.ts')
   const { openJobWatcher } = await import('../conversion/jobs/watcher.ts')
   const { openBlobs } = await import('../store/blobs/open.ts')
   const folder = mkdtempSync(join(tmpdir(), 'tollmark-'))
   closing.defer(() => rmSync(folder, { recursive: true, force: true }))
-  let places = 0
-  const place = () => {
-    const path = join(folder, String(places++))
+  let files = 0
+  const scratchFile = () => {
+    const path = join(folder, String(files++))
     return {
       path,
       [Symbol.asyncDispose]: async () => rmSync(path, { recursive: true, force: true }),
     }
   }
-  const blobs = await openBlobs(config.storage, { place, [Symbol.dispose]: () => {} }, closing)
+  const blobs = await openBlobs(
+    config.storage,
+    { place: scratchFile, [Symbol.dispose]: () => {} },
+    closing,
+  )
   const notifications = createJobNotifications(store)
   const watcher = closing.use(openJobWatcher(store, notifications))
   return jobRoutes({ store, blobs, notifications, watcher, clock, limits: config.conversion })
 }
 
 /** What a command does with a store that is not there. */
-export interface Opening {
+export interface OpenOptions {
   /**
    * It makes something: the first account too, on this plan, by this name (null: one that we
    * choose).
    */
-  makes: { plan: string; account: string | null } | null
+  creates: { plan: string; account: string | null } | null
   /** Whether a new store is wanted. */
   init: boolean
 }
@@ -115,19 +119,19 @@ export interface Opening {
 /**
  * Opens the local store.
  *
- * @param given the settings as they are written: whether somebody has said where the store is
+ * @param env the settings as they are written: whether somebody has said where the store is
  * @throws SetupError
  */
 export async function openLocal(
   config: Config,
-  given: Readonly<Record<string, string | undefined>>,
-  { makes, init }: Opening,
-): Promise<AsyncDisposable & { client: Client; store: Store }> {
+  env: Readonly<Record<string, string | undefined>>,
+  { creates, init }: OpenOptions,
+): Promise<AsyncDisposable & { client: ApiClient; store: Store }> {
   const { storage } = config
   const path = sqlitePath(storage)
-  const isNamed = Boolean(given['TOLLMARK_DATA'] || given['DATABASE_URL'])
-  if (path !== null && !existsSync(path) && !isNamed && !init) {
-    const how = makes === null ? '' : ', or start a new store here with --init'
+  const isConfigured = Boolean(env['TOLLMARK_DATA'] || env['DATABASE_URL'])
+  if (path !== null && !existsSync(path) && !isConfigured && !init) {
+    const how = creates === null ? '' : ', or start a new store here with --init'
     throw new SetupError(
       `There is no store of Tollmark at ${path}. Run this in the server's folder, set TOLLMARK_DATA or ` +
         `DATABASE_URL as the server has them, name a running server with --url${how}.`,
@@ -136,7 +140,7 @@ export async function openLocal(
   const closing = new AsyncDisposableStack()
   try {
     return {
-      ...(await opened(config, makes, closing)),
+      ...(await openClient(config, creates, closing)),
       [Symbol.asyncDispose]: () => closing.disposeAsync(),
     }
   } catch (error) {
@@ -146,27 +150,29 @@ export async function openLocal(
 }
 
 /** @param closing gets what has to be closed, also by what is opened at the first call */
-async function opened(
+async function openClient(
   config: Config,
-  makes: Opening['makes'],
+  creates: OpenOptions['creates'],
   closing: AsyncDisposableStack,
-): Promise<{ client: Client; store: Store }> {
+): Promise<{ client: ApiClient; store: Store }> {
   const { storage } = config
   const clock = Date.now
-  const store = closing.use(await openStore({ ...storage, now: clock(), existing: makes === null }))
-  const parts = { store, config, plans: readPlans(config.accounts), clock, closing }
-  const caller = await operatorOf(store, parts.plans, makes)
+  const store = closing.use(
+    await openStore({ ...storage, now: clock(), existing: creates === null }),
+  )
+  const deps = { store, config, plans: readPlans(config.accounts), clock, closing }
+  const caller = await findOperator(store, deps.plans, creates)
   const apis = new Map<string, Promise<Api>>()
   const origin =
     config.server.publicUrl?.origin ?? `http://${config.server.host}:${config.server.port}`
-  const client = new Client(true, async (path, init) => {
+  const client = new ApiClient(true, async (path, init) => {
     const [, , , word = ''] = path.split(/[/?]/)
     const load = ROUTES[word]
     if (!load) throw new Error(`no local routes for ${path}`)
     if (!apis.has(word))
       apis.set(
         word,
-        load(parts).then((routes) => surface(routes, caller, origin)),
+        load(deps).then((routes) => serveLocally(routes, caller, origin)),
       )
     const incoming = new IncomingMessage(new Socket())
     return (await apis.get(word)!).fetch(new Request(`${origin}${path}`, init), {
@@ -181,12 +187,16 @@ async function opened(
  * Whoever can read the store may do everything: an administrator, as which the first account is
  * taken, or made by the name that is given.
  */
-async function operatorOf(store: Store, plans: Plans, makes: Opening['makes']): Promise<Caller> {
+async function findOperator(
+  store: Store,
+  plans: Plans,
+  creates: OpenOptions['creates'],
+): Promise<Caller> {
   const now = Date.now()
-  if (makes !== null && !plans.has(makes.plan)) {
+  if (creates !== null && !plans.has(creates.plan)) {
     const names = plans.all.map(({ name }) => name).join(', ')
     throw new SetupError(
-      `There is no plan "${makes.plan}". The plans are ${names}; TOLLMARK_PLANS adds others.`,
+      `There is no plan "${creates.plan}". The plans are ${names}; TOLLMARK_PLANS adds others.`,
     )
   }
   const first = await store.db
@@ -198,11 +208,11 @@ async function operatorOf(store: Store, plans: Plans, makes: Opening['makes']): 
     .executeTakeFirst()
   const account =
     first ??
-    (makes === null
+    (creates === null
       ? undefined
       : await store.run(provideAccount, {
-          name: makes.account,
-          plan: makes.plan,
+          name: creates.account,
+          plan: creates.plan,
           newId: newId('acc', now),
           now,
         }))
@@ -224,7 +234,7 @@ async function operatorOf(store: Store, plans: Plans, makes: Opening['makes']): 
 }
 
 /** Routes, called by the operator from this process. */
-function surface(routes: Api, operator: Caller, origin: string): Api {
+function serveLocally(routes: Api, operator: Caller, origin: string): Api {
   const api = newApi()
   api.use(async (c, next) => {
     c.set('operator', operator)

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { codeOf } from '../common/errors.ts'
-import { OutputLost, type Failure } from './failure.ts'
+import { OutputError, type Failure } from './failure.ts'
 import type { Row } from './record.ts'
 
 /** Writes all of it to standard output. @throws OutputLost */
@@ -13,7 +13,7 @@ export async function write(text: string | Uint8Array): Promise<void> {
       done += writeSync(1, bytes, done)
     } catch (error) {
       // A pipe that does not block is full.
-      if (codeOf(error) !== 'EAGAIN') throw new OutputLost(codeOf(error) ?? 'unknown reason')
+      if (codeOf(error) !== 'EAGAIN') throw new OutputError(codeOf(error) ?? 'unknown reason')
       await wait(5)
     }
   }
@@ -27,13 +27,13 @@ export function assertWritable(): void {
   try {
     writeSync(1, '')
   } catch (error) {
-    throw new OutputLost(codeOf(error) ?? 'unknown reason', false)
+    throw new OutputError(codeOf(error) ?? 'unknown reason', false)
   }
 }
 
 /** Writes lines for a person. @throws OutputLost */
 export function writeLines(lines: readonly string[]): Promise<void> {
-  return write(`${lines.map(plain).join('\n')}\n`)
+  return write(`${lines.map(stripControls).join('\n')}\n`)
 }
 
 /** Writes JSON. @throws OutputLost */
@@ -42,21 +42,22 @@ export function writeJson(value: unknown): Promise<void> {
 }
 
 /** Says something on standard error, which may be nobody's. */
-export function say(sentence: string): void {
-  for (const line of sentence.split('\n')) process.stderr.write(`tollmark: ${plain(line)}\n`)
+export function printError(sentence: string): void {
+  for (const line of sentence.split('\n'))
+    process.stderr.write(`tollmark: ${stripControls(line)}\n`)
 }
 
 /** Says what failed, on standard error. */
-export function fail(failure: Failure, json: boolean): void {
+export function printFailure(failure: Failure, json: boolean): void {
   if (json) process.stderr.write(`${JSON.stringify(failure)}\n`)
-  else say(failure.detail)
+  else printError(failure.detail)
 }
 
 /**
  * A line as a terminal may have it: names are other people's, and a control character could do
  * anything.
  */
-function plain(line: string): string {
+function stripControls(line: string): string {
   return line.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '\ufffd')
 }
 
@@ -65,7 +66,7 @@ export type Column = readonly [header: string, cell: (row: Row) => string]
 
 /** A list as lines, its header first. */
 export function table(columns: readonly Column[], rows: readonly Row[]): string[] {
-  const cells = rows.map((row) => columns.map(([, cell]) => plain(cell(row))))
+  const cells = rows.map((row) => columns.map(([, cell]) => stripControls(cell(row))))
   const lines = [columns.map(([header]) => header), ...cells]
   const widths = columns.map((_, at) => Math.max(...lines.map((line) => line[at]!.length)))
   return lines.map((line) =>

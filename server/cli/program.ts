@@ -3,14 +3,14 @@ import { Command as Parser, Option as ParserOption } from 'commander'
 import manifest from './package.json' with { type: 'json' }
 import type { Command } from './command.ts'
 import { COMMANDS, GROUPS } from './commands/table.ts'
-import { Values } from './values.ts'
+import { OptionValues } from './values.ts'
 
 /**
  * Builds the parser. It throws CommanderError for help, for the version, and for what it cannot
  * parse.
  */
 export function createProgram(): Parser {
-  const program = parser(
+  const program = createParser(
     'tollmark',
     'One server for your own machine: Notion exports to Markdown, and a proxy to AI providers.',
   )
@@ -21,38 +21,44 @@ export function createProgram(): Parser {
   const groups = new Map<string, Parser>()
   for (const command of COMMANDS) {
     const [group = '', word] = command.name.split(' ')
-    if (word === undefined) program.addCommand(leaf(group, command))
+    if (word === undefined) program.addCommand(commandParser(group, command))
     else {
       if (!groups.has(group)) {
-        groups.set(group, parser(group, GROUPS[group] ?? ''))
+        groups.set(group, createParser(group, GROUPS[group] ?? ''))
         program.addCommand(groups.get(group)!)
       }
-      groups.get(group)!.addCommand(leaf(word, command))
+      groups.get(group)!.addCommand(commandParser(word, command))
     }
   }
   return program
 }
 
-function parser(name: string, description: string): Parser {
-  const made = new Parser(name).description(description)
-  return made
+function createParser(name: string, description: string): Parser {
+  const parser = new Parser(name).description(description)
+  return parser
     .helpOption('-h, --help', 'explain this')
     .exitOverride()
     .showSuggestionAfterError()
     .configureOutput({ outputError: () => {}, writeErr: () => {} })
 }
 
-function leaf(word: string, { summary, args, options, notes, examples, run }: Command): Parser {
-  const made = parser(word, sentence(summary))
-  made.summary(summary)
-  if (args !== undefined) made.arguments(args)
+function commandParser(
+  word: string,
+  { summary, args, options, notes, examples, run }: Command,
+): Parser {
+  const parser = createParser(word, sentence(summary))
+  parser.summary(summary)
+  if (args !== undefined) parser.arguments(args)
   for (const { flags, summary, choices } of options) {
     const option = new ParserOption(flags, summary)
-    made.addOption(choices === undefined ? option : option.choices([...choices]))
+    parser.addOption(choices === undefined ? option : option.choices([...choices]))
   }
-  if (notes !== undefined) made.addHelpText('after', `\n${notes}`)
-  made.addHelpText('after', `\nExamples:\n${examples.map((example) => `  ${example}`).join('\n')}`)
-  return made.action(() => run(new Values(made.opts()), made.args))
+  if (notes !== undefined) parser.addHelpText('after', `\n${notes}`)
+  parser.addHelpText(
+    'after',
+    `\nExamples:\n${examples.map((example) => `  ${example}`).join('\n')}`,
+  )
+  return parser.action(() => run(new OptionValues(parser.opts()), parser.args))
 }
 
 /** A phrase as a sentence. */

@@ -51,7 +51,7 @@ export class Row {
   }
 
   /** A moment to the minute, as it is written in UTC; a word where there is none. */
-  minute(name: string, never: string): string {
-    return this.optional(name)?.slice(0, 16).replace('T', ' ') ?? never
+  minute(name: string, ifNull: string): string {
+    return this.optional(name)?.slice(0, 16).replace('T', ' ') ?? ifNull
   }
 }

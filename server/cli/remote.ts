@@ -1,16 +1,16 @@
 // The API of a running server.
 import { SetupError, codeOf } from '../common/errors.ts'
-import { Client } from './client.ts'
+import { ApiClient } from './client.ts'
 
 /**
  * @param url where the server is
  * @param token an API token; without one the server says that it is missing
  */
-export function remoteClient(url: URL, token: string | null): Client {
+export function remoteClient(url: URL, token: string | null): ApiClient {
   const base = url.href.replace(/\/$/, '')
   const authorization: Record<string, string> =
     token === null ? {} : { authorization: `Bearer ${token}` }
-  return new Client(false, async (path, init) => {
+  return new ApiClient(false, async (path, init) => {
     try {
       const headers = { ...Object.fromEntries(new Headers(init.headers)), ...authorization }
       // The token goes to this server, and is not carried to another one.

@@ -1,46 +1,46 @@
 // Runs a command, and turns every failure into a clear line and an exit code.
 import { CommanderError } from 'commander'
 import { COMMANDS } from './commands/table.ts'
-import { AlreadySaid, EXIT, Misuse, OutputLost, shown } from './failure.ts'
+import { AlreadyReported, EXIT, Misuse, OutputError, toFailure } from './failure.ts'
 import { Interrupted } from './interrupt.ts'
-import { fail } from './output.ts'
+import { printFailure } from './output.ts'
 import { createProgram } from './program.ts'
 
 /** Runs a command. @returns the exit code @throws what is no fault of the person at the terminal */
 export async function run(args: string[]): Promise<number> {
   try {
-    await perform(args)
+    await runCommand(args)
     return EXIT.done
   } catch (error) {
-    return report(error, args)
+    return reportError(error, args)
   }
 }
 
 /** Parses a command line and does what it says. @throws Misuse and whatever the command throws */
-export async function perform(args: string[]): Promise<void> {
+export async function runCommand(args: string[]): Promise<void> {
   const program = createProgram()
   try {
     if (args.length === 0) program.outputHelp()
     else await program.parseAsync(args, { from: 'user' })
   } catch (error) {
-    const translated = error instanceof CommanderError ? fromParser(error, args) : error
+    const translated = error instanceof CommanderError ? parserError(error, args) : error
     if (translated !== null) throw translated
   }
 }
 
-function report(error: unknown, args: readonly string[]): number {
-  if (error instanceof AlreadySaid) return EXIT.failed
+function reportError(error: unknown, args: readonly string[]): number {
+  if (error instanceof AlreadyReported) return EXIT.failed
   if (error instanceof Interrupted) return error.exitCode
   // Whoever reads our output has seen enough (`| head`).
-  if (error instanceof OutputLost && error.closed) return EXIT.done
-  const failure = shown(error)
+  if (error instanceof OutputError && error.closed) return EXIT.done
+  const failure = toFailure(error)
   if (failure === undefined) throw error
-  fail(failure, wantsJson(args))
+  printFailure(failure, wantsJson(args))
   return error instanceof Misuse ? EXIT.misuse : EXIT.failed
 }
 
 /** What the parser ended with, in our words; null where it has printed what was asked for. */
-function fromParser(
+function parserError(
   { code, message, exitCode }: CommanderError,
   [group]: readonly string[],
 ): Misuse | null {

@@ -6,7 +6,7 @@ import { Misuse } from './failure.ts'
 const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
 
 /** What a command gets of its options. */
-export class Values {
+export class OptionValues {
   readonly #given: Readonly<Record<string, unknown>>
 
   /** @param given by attribute, as commander names them: `readOnly` */
@@ -16,13 +16,13 @@ export class Values {
 
   /** The text behind `--name`; undefined where it was not given. */
   text(name: string): string | undefined {
-    const value = this.#given[attributeOf(name)]
+    const value = this.#given[attributeName(name)]
     return typeof value === 'string' ? value : undefined
   }
 
   /** Whether `--name` was given. */
   flag(name: string): boolean {
-    return this.#given[attributeOf(name)] === true
+    return this.#given[attributeName(name)] === true
   }
 
   /** Entries with commas between them. */
@@ -33,9 +33,9 @@ export class Values {
   }
 
   /** @throws Misuse where it is not a whole number from `least` to `most` */
-  number(name: string, least: number, most: number): number | undefined {
+  number(name: string, min: number, max: number): number | undefined {
     const text = this.text(name)
-    const kind = integer(least, most)
+    const kind = integer(min, max)
     const number = text === undefined ? undefined : kind.parse(text)
     if (text !== undefined && number === undefined)
       throw new Misuse(`--${name} must be ${kind.what}.`)
@@ -61,8 +61,8 @@ export class Values {
   moment(name: string, from: number, direction: 1 | -1): string | undefined {
     const text = this.text(name)
     if (text === undefined) return undefined
-    const length = /[a-z]$/i.test(text) ? duration.parse(text) : undefined
-    if (length !== undefined) return new Date(from + direction * length).toISOString()
+    const milliseconds = /[a-z]$/i.test(text) ? duration.parse(text) : undefined
+    if (milliseconds !== undefined) return new Date(from + direction * milliseconds).toISOString()
     if (DATE.test(text) && !Number.isNaN(Date.parse(text))) return text
     throw new Misuse(
       `--${name}: "${text}" is not a date. Write 2027-01-31, 2027-01-31T12:00:00Z or 30d.`,
@@ -71,6 +71,6 @@ export class Values {
 }
 
 /** `--read-only` is `readOnly`. */
-function attributeOf(name: string): string {
+function attributeName(name: string): string {
   return name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -6,8 +6,8 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { AlreadySaid } from '../../server/cli/failure.ts'
-import { perform } from '../../server/cli/run.ts'
+import { AlreadyReported } from '../../server/cli/failure.ts'
+import { runCommand } from '../../server/cli/run.ts'
 import { startServer } from '../support/harness.ts'
 import { MAIN, NODE_FLAGS } from '../support/node.ts'
 import { temporaryFolder } from '../support/temporary.ts'
@@ -114,8 +114,8 @@ test('an unpacked export is converted as its archive would be', async (t) => {
     writeFileSync(join(cwd, 'Export', path), content)
   }
   writeFileSync(join(cwd, 'Packed.zip'), zip(files))
-  await perform(['convert', join(cwd, 'Export'), '-o', join(cwd, 'from-folder/')])
-  await perform(['convert', join(cwd, 'Packed.zip'), '-o', join(cwd, 'from-zip/')])
+  await runCommand(['convert', join(cwd, 'Export'), '-o', join(cwd, 'from-folder/')])
+  await runCommand(['convert', join(cwd, 'Packed.zip'), '-o', join(cwd, 'from-zip/')])
   const read = (path: string) => readFileSync(join(cwd, path), 'utf8')
   assert.equal(read('from-folder/Export.md'), read('from-zip/Packed.md'))
   assert.equal(read('from-folder/Home/a.png'), 'PNG')
@@ -128,14 +128,14 @@ test('the parts of an export become one document, in whatever order they are nam
   writeFileSync(join(cwd, 'Export-Part-1.zip'), one)
   writeFileSync(join(cwd, 'Export-Part-2.zip'), two)
   writeFileSync(join(cwd, 'Whole.zip'), zip({ 'Export-Part-1.zip': one, 'Export-Part-2.zip': two }))
-  await perform([
+  await runCommand([
     'convert',
     join(cwd, 'Export-Part-2.zip'),
     join(cwd, 'Export-Part-1.zip'),
     '-o',
     join(cwd, 'out/'),
   ])
-  await perform(['convert', join(cwd, 'Whole.zip'), '-o', join(cwd, 'whole.md')])
+  await runCommand(['convert', join(cwd, 'Whole.zip'), '-o', join(cwd, 'whole.md')])
   assert.deepEqual(readdirSync(join(cwd, 'out')).sort(), ['B', 'Export.md'])
   assert.equal(
     readFileSync(join(cwd, 'out', 'Export.md'), 'utf8'),
@@ -158,7 +158,7 @@ test('what cannot be converted does not keep the others from it', async (t) => {
   )
   assert.deepEqual(readdirSync(join(cwd, 'out')).sort(), ['a.md', 'c.md'])
   assert.deepEqual(readdirSync(temporary), [])
-  await assert.rejects(perform(['convert', join(cwd, 'bad.txt'), '--json']), AlreadySaid)
+  await assert.rejects(runCommand(['convert', join(cwd, 'bad.txt'), '--json']), AlreadyReported)
 })
 
 test('a page that cannot be converted is told, beside its document, and the exit code is 1', async (t) => {

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { CLIENTS, filled } from '../../server/cli/clients.ts'
+import { CLIENTS, fillTemplate } from '../../server/cli/clients.ts'
 import { clientsPage } from '../../scripts/clients-page.ts'
 import { createProviderTable } from '../../server/proxy/providers/table.ts'
 import { readTarget } from '../../server/proxy/target/parse-target.ts'
@@ -23,7 +23,7 @@ test('docs/clients.md is in step with the table (UPDATE=1 writes it)', () => {
 test('every row names an address of its provider, the key, and where it was looked up', () => {
   const table = createProviderTable()
   for (const client of CLIENTS) {
-    const { where, lines } = filled(client, 'http://localhost:8484', 'tmk_x')
+    const { where, lines } = fillTemplate(client, 'http://localhost:8484', 'tmk_x')
     const text = [where, ...lines].join('\n')
     const target = readTarget(
       `${/http:\/\/localhost:8484(\/proxy\/[^"\s]+)/.exec(text)?.[1] ?? ''}/x`,

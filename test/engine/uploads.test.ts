@@ -229,7 +229,7 @@ test('a large deflated part is converted as it is inflated, and leaves nothing b
   )
   assert.deepEqual(text.match(/^# .*/gm), ['# A', '# B', '# C', '# D'])
   assert.ok(
-    readdirSync(scratch).every((name) => name.startsWith('shelf-')),
+    readdirSync(scratch).every((name) => name.startsWith('spool-')),
     'only the converted pages are left',
   )
   const assets = join(folder, 'assets')

@@ -63,7 +63,7 @@ export const useDeleteAccount = () =>
   )
 
 /** A link by which the person sets a new password. */
-export const useResetPassword = (then: (made: PasswordReset) => void) =>
+export const useResetPassword = (then: (link: PasswordReset) => void) =>
   useOnce(
     useChange(
       ACCOUNTS,
@@ -76,7 +76,7 @@ export const useResetPassword = (then: (made: PasswordReset) => void) =>
     ),
   )
 
-export const useInvite = (then: (made: NewInvitation) => void) =>
+export const useInvite = (then: (link: NewInvitation) => void) =>
   useOnce(
     useChange(
       INVITATIONS,

@@ -2,17 +2,17 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import * as z from 'zod/mini'
-import { Refused, call, parse, refusal, send, unreachable } from './http.ts'
+import { ApiError, call, parse, errorFromResponse, send, unreachableError } from './http.ts'
 import { useChange, usePages } from './queries.ts'
 import { Job } from './shapes.ts'
 
-export interface ConvertWishes {
+export interface ConvertOptions {
   format: 'markdown' | 'json'
   include_metadata: boolean
 }
 
 export type Converted =
-  | { kind: 'document'; name: string; format: ConvertWishes['format']; text: string }
+  | { kind: 'document'; name: string; format: ConvertOptions['format']; text: string }
   | { kind: 'job'; job: Job }
 
 /**
@@ -23,9 +23,9 @@ export type Converted =
  */
 function convert(
   file: File,
-  { format, include_metadata }: ConvertWishes,
+  { format, include_metadata }: ConvertOptions,
   idempotencyKey: string,
-  progress: (part: number) => void,
+  progress: (fraction: number) => void,
   signal: AbortSignal,
 ): Promise<Converted> {
   const form = new FormData()
@@ -40,7 +40,7 @@ function convert(
     request.upload.addEventListener('progress', ({ loaded, total }) =>
       progress(total === 0 ? 0 : loaded / total),
     )
-    request.addEventListener('error', () => reject(unreachable()))
+    request.addEventListener('error', () => reject(unreachableError()))
     request.addEventListener('abort', () => reject(new DOMException('canceled', 'AbortError')))
     request.addEventListener('load', () => {
       try {
@@ -54,11 +54,15 @@ function convert(
   })
 }
 
-function read(request: XMLHttpRequest, name: string, format: ConvertWishes['format']): Converted {
+function read(request: XMLHttpRequest, name: string, format: ConvertOptions['format']): Converted {
   if (request.status === 202)
     return { kind: 'job', job: parse(Job, JSON.parse(request.responseText)) }
   if (request.status === 200) return { kind: 'document', name, format, text: request.responseText }
-  throw refusal(request.status, request.responseText, request.getResponseHeader('retry-after'))
+  throw errorFromResponse(
+    request.status,
+    request.responseText,
+    request.getResponseHeader('retry-after'),
+  )
 }
 
 const Limits = z.object({
@@ -93,7 +97,7 @@ export function newIdempotencyKey(): string {
 
 const JOBS = ['jobs'] as const
 /** Milliseconds after which a job under way is asked for again. */
-const ASK_EVERY = 4000
+const POLL_MS = 4000
 
 export const useJobs = () =>
   usePages({
@@ -101,10 +105,11 @@ export const useJobs = () =>
     item: Job,
     path: '/api/v1/jobs',
     query: { limit: 20 },
-    every: (jobs) => jobs.some(isUnderWay) && ASK_EVERY,
+    refetchMs: (jobs) => jobs.some(isUnfinished) && POLL_MS,
   })
 
-export const isUnderWay = ({ status }: Job): boolean => status === 'queued' || status === 'running'
+export const isUnfinished = ({ status }: Job): boolean =>
+  status === 'queued' || status === 'running'
 
 /** One job, told by the server as it changes; asked for where the server does not tell. */
 export function useJob(id: string) {
@@ -115,9 +120,9 @@ export function useJob(id: string) {
     queryKey: key,
     queryFn: ({ signal }) => call(Job, `/api/v1/jobs/${encodeURIComponent(id)}`, { signal }),
     refetchInterval: ({ state }) =>
-      !told && state.data !== undefined && isUnderWay(state.data) && ASK_EVERY,
+      !told && state.data !== undefined && isUnfinished(state.data) && POLL_MS,
   })
-  const live = job.data !== undefined && isUnderWay(job.data)
+  const live = job.data !== undefined && isUnfinished(job.data)
   useEffect(() => {
     if (!live) return
     const events = new EventSource(`/api/v1/jobs/${encodeURIComponent(id)}/events`)
@@ -130,7 +135,7 @@ export function useJob(id: string) {
       const next = Job.safeParse(JSON.parse(data))
       if (!next.success) return
       client.setQueryData(key, next.data)
-      if (!isUnderWay(next.data)) {
+      if (!isUnfinished(next.data)) {
         events.close()
         void client.invalidateQueries({ queryKey: [...JOBS, 'list'] })
       }
@@ -146,21 +151,24 @@ export const useDeleteJob = () =>
   )
 
 /** Bytes of a result that the page reads; a larger one is only downloaded. */
-const MOST_SHOWN = 8 * 1024 * 1024
+const MAX_SHOWN_CHARS = 8 * 1024 * 1024
 
 export const resultUrl = (id: string): string => `/api/v1/jobs/${encodeURIComponent(id)}/result`
 
 /**
  * The text of a body, or null where it has more bytes: a compressed answer does not say how many.
  */
-async function textUpTo(body: ReadableStream<Uint8Array>, most: number): Promise<string | null> {
+async function readTextUpTo(
+  body: ReadableStream<Uint8Array>,
+  maxChars: number,
+): Promise<string | null> {
   const decoder = new TextDecoder()
   let [text, bytes] = ['', 0]
   for (const reader = body.getReader(); ;) {
     const { done, value } = await reader.read()
     if (done) return text + decoder.decode()
     bytes += value.length
-    if (bytes > most) {
+    if (bytes > maxChars) {
       await reader.cancel()
       return null
     }
@@ -177,7 +185,7 @@ export function useResult(job: Job) {
     gcTime: 60_000,
     queryFn: async ({ signal }) => {
       const response = await send(resultUrl(job.id), { signal })
-      return response.body === null ? '' : textUpTo(response.body, MOST_SHOWN)
+      return response.body === null ? '' : readTextUpTo(response.body, MAX_SHOWN_CHARS)
     },
   })
 }
@@ -185,24 +193,24 @@ export function useResult(job: Job) {
 /** Runs one upload at a time, and says how far it is. */
 export function useConversion() {
   const client = useQueryClient()
-  const [part, setPart] = useState(0)
+  const [fraction, setPart] = useState(0)
   const [control, setControl] = useState<AbortController | null>(null)
   const mutation = useMutation({
-    mutationFn: ({ file, wishes, key }: { file: File; wishes: ConvertWishes; key: string }) => {
+    mutationFn: ({ file, options, key }: { file: File; options: ConvertOptions; key: string }) => {
       const control = new AbortController()
       setControl(control)
       setPart(0)
-      return convert(file, wishes, key, setPart, control.signal)
+      return convert(file, options, key, setPart, control.signal)
     },
     // A connection that breaks gives the same answer at the next try, and costs no second
     // conversion.
     retry: (failures, error) =>
-      failures < 2 && error instanceof Refused && error.code === 'unreachable',
+      failures < 2 && error instanceof ApiError && error.code === 'unreachable',
     onSuccess: () =>
       Promise.all([
         client.invalidateQueries({ queryKey: JOBS }),
         client.invalidateQueries({ queryKey: ['session'] }),
       ]),
   })
-  return { ...mutation, part, cancel: () => control?.abort() }
+  return { ...mutation, part: fraction, cancel: () => control?.abort() }
 }

@@ -6,7 +6,7 @@ import { Credential, CredentialTest, Provider, listOf } from './shapes.ts'
 
 const PROVIDERS = ['providers'] as const
 
-export interface CredentialWishes {
+export interface CredentialInput {
   provider: string
   name: string
   secret: string
@@ -30,12 +30,12 @@ export const nameOfCredential = ({ source, name }: Credential): string =>
   source === 'stored' ? name : 'From the settings'
 
 /** It is tried at once, and stored whatever comes of that. */
-const tested = (body: CredentialWishes) =>
+const tested = (body: CredentialInput) =>
   ({ method: 'POST', query: { test: 'true' }, body }) as const
 
 export const useCreateCredential = () =>
   useOnce(
-    useChange(PROVIDERS, (body: CredentialWishes) =>
+    useChange(PROVIDERS, (body: CredentialInput) =>
       call(Credential, '/api/v1/credentials', tested(body)),
     ),
   )
@@ -71,7 +71,7 @@ export const useTestCredential = () =>
     ),
   )
 
-export interface ProviderWishes {
+export interface ProviderInput {
   id: string
   origin: string
   dial: string | null
@@ -80,7 +80,7 @@ export interface ProviderWishes {
 
 /** A new provider, and its credential in the same step where one is given. */
 export interface NewProvider {
-  provider: ProviderWishes
+  provider: ProviderInput
   secret: string
   /** It was made before, when its credential was refused. */
   made: boolean
@@ -88,11 +88,16 @@ export interface NewProvider {
   onMade: () => void
 }
 
-async function createProvider({ provider, secret, made, onMade }: NewProvider): Promise<void> {
-  if (!made) await call(Provider, '/api/v1/providers', { method: 'POST', body: provider })
-  onMade()
+async function createProvider({
+  provider,
+  secret,
+  made: created,
+  onMade: onCreated,
+}: NewProvider): Promise<void> {
+  if (!created) await call(Provider, '/api/v1/providers', { method: 'POST', body: provider })
+  onCreated()
   if (secret === '') return
-  const body: CredentialWishes = {
+  const body: CredentialInput = {
     provider: provider.id,
     name: 'default',
     secret,

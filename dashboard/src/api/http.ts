@@ -1,7 +1,7 @@
 // The one way from the browser to the server: a call, its answer parsed once, its refusals as one
 // class.
 import * as z from 'zod/mini'
-import { withWhose } from './whose.ts'
+import { withAccountScope } from './account-scope.ts'
 
 // Zod would otherwise try `new Function`, which the content policy forbids (and reports).
 z.config({ jitless: true })
@@ -18,20 +18,20 @@ const Problem = z.object({
 /**
  * One field that is at fault: its path in the body, and a sentence that does not repeat its name.
  */
-export interface FieldFault {
+export interface FieldError {
   param: string
   detail: string
 }
 
 /** The server's refusal, in words for a person. */
-export class Refused extends Error {
+export class ApiError extends Error {
   readonly status: number
   readonly code: string
   readonly requestId: string | null
   /** Seconds after which trying again makes sense. */
   readonly retryAfter: number | null
   /** The fields that are at fault. */
-  readonly faults: readonly FieldFault[]
+  readonly errors: readonly FieldError[]
 
   constructor(
     status: number,
@@ -39,7 +39,7 @@ export class Refused extends Error {
     detail: string,
     requestId: string | null = null,
     retryAfter: number | null = null,
-    faults: readonly FieldFault[] = [],
+    errors: readonly FieldError[] = [],
   ) {
     super(detail)
     this.name = 'Refused'
@@ -47,14 +47,14 @@ export class Refused extends Error {
     this.code = code
     this.requestId = requestId
     this.retryAfter = retryAfter
-    this.faults = faults
+    this.errors = errors
   }
 }
 
 export type Query = Readonly<Record<string, string | number | null | undefined>>
 
 /** An address with the parameters that have a value. */
-export function address(path: string, query: Query = {}): string {
+export function withQuery(path: string, query: Query = {}): string {
   const pairs = Object.entries(query).filter(
     ([, value]) => value !== null && value !== undefined && value !== '',
   )
@@ -62,7 +62,7 @@ export function address(path: string, query: Query = {}): string {
   return text === '' ? path : `${path}?${text}`
 }
 
-export interface Call {
+export interface CallOptions {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   query?: Query
   body?: unknown
@@ -75,13 +75,13 @@ export interface Call {
  */
 export async function send(
   path: string,
-  { method = 'GET', query = {}, body, signal }: Call = {},
+  { method = 'GET', query = {}, body, signal }: CallOptions = {},
 ): Promise<Response> {
   const headers: Record<string, string> =
     body === undefined ? {} : { 'content-type': 'application/json' }
   let response: Response
   try {
-    response = await fetch(address(path, withWhose(method, path, query)), {
+    response = await fetch(withQuery(path, withAccountScope(method, path, query)), {
       method,
       headers,
       body: body === undefined ? null : JSON.stringify(body),
@@ -89,17 +89,21 @@ export async function send(
     })
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
-    throw unreachable()
+    throw unreachableError()
   }
   if (response.ok) return response
-  throw refusal(response.status, await response.text(), response.headers.get('retry-after'))
+  throw errorFromResponse(
+    response.status,
+    await response.text(),
+    response.headers.get('retry-after'),
+  )
 }
 
 /** Calls the server and parses the JSON that it answers. @throws Refused */
 export async function call<S extends z.ZodMiniType>(
   shape: S,
   path: string,
-  options: Call = {},
+  options: CallOptions = {},
 ): Promise<z.output<S>> {
   const response = await send(path, options)
   return parse(shape, await response.json().catch(() => null))
@@ -110,15 +114,15 @@ export function parse<S extends z.ZodMiniType>(shape: S, value: unknown): z.outp
   const read = shape.safeParse(value)
   if (read.success) return read.data
   const place = read.error.issues[0]?.path.join('.') ?? ''
-  throw new Refused(
+  throw new ApiError(
     0,
     'unexpected_answer',
     `The server sent an unexpected response (${place}). Reload the page: it may be older than the server.`,
   )
 }
 
-export function unreachable(): Refused {
-  return new Refused(
+export function unreachableError(): ApiError {
+  return new ApiError(
     0,
     'unreachable',
     'The server is not responding. Check that it is running and that you are connected.',
@@ -126,11 +130,15 @@ export function unreachable(): Refused {
 }
 
 /** A refusal from an answer's parts; a body that is no problem still gives a sentence. */
-export function refusal(status: number, text: string, retryAfter: string | null): Refused {
-  const problem = Problem.safeParse(jsonOf(text))
+export function errorFromResponse(
+  status: number,
+  text: string,
+  retryAfter: string | null,
+): ApiError {
+  const problem = Problem.safeParse(parseJson(text))
   const seconds = retryAfter !== null && /^\d+$/.test(retryAfter) ? Number(retryAfter) : null
   if (!problem.success)
-    return new Refused(
+    return new ApiError(
       status,
       'unexpected_answer',
       `The server answered ${status} without a reason.`,
@@ -138,10 +146,10 @@ export function refusal(status: number, text: string, retryAfter: string | null)
       seconds,
     )
   const { code, detail, request_id, errors } = problem.data
-  return new Refused(status, code, detail, request_id, seconds, errors)
+  return new ApiError(status, code, detail, request_id, seconds, errors)
 }
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

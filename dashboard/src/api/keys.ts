@@ -12,7 +12,7 @@ export interface KeyFilter {
 }
 
 /** What a person decides about a key. */
-export interface KeyWishes {
+export interface KeyInput {
   name: string
   models: string[] | null
   rpm: number | null
@@ -41,7 +41,7 @@ export const useKeys = (filter: KeyFilter) =>
     item: Key,
     path: '/api/v1/keys',
     query: { ...filter, status: statusesOf(filter.status), limit: 25 },
-    every: LIVE,
+    refetchMs: LIVE,
   })
 
 /**
@@ -85,17 +85,17 @@ export function useHasKeys(): boolean | undefined {
   }).data
 }
 
-export const useCreateKey = (then: (made: NewKey) => void) =>
+export const useCreateKey = (onCreated: (created: NewKey) => void) =>
   useOnce(
     useChange(
       KEYS,
-      (body: KeyWishes) => call(NewKey, '/api/v1/keys', { method: 'POST', body }),
-      then,
+      (body: KeyInput) => call(NewKey, '/api/v1/keys', { method: 'POST', body }),
+      onCreated,
     ),
   )
 
 export const useChangeKey = (id: string) =>
-  useChange(KEYS, (body: Partial<KeyWishes> & { status?: 'active' | 'disabled' }) =>
+  useChange(KEYS, (body: Partial<KeyInput> & { status?: 'active' | 'disabled' }) =>
     call(Key, `/api/v1/keys/${encodeURIComponent(id)}`, { method: 'PATCH', body }),
   )
 
@@ -120,7 +120,7 @@ export const usePurgeKeys = () =>
     send('/api/v1/keys/purge', { method: 'POST', body: { status: [status] } }),
   )
 
-export const useRotateKey = (id: string, then: (made: NewKey) => void) =>
+export const useRotateKey = (id: string, onCreated: (created: NewKey) => void) =>
   useOnce(
     useChange(
       KEYS,
@@ -129,7 +129,7 @@ export const useRotateKey = (id: string, then: (made: NewKey) => void) =>
           method: 'POST',
           body: { grace_seconds },
         }),
-      then,
+      onCreated,
     ),
   )
 

@@ -23,7 +23,7 @@ interface PagesOptions<S extends z.ZodMiniType> {
    * How often the first page is asked anew while it is looked at, in milliseconds; never where it
    * is left out.
    */
-  every?: number | ((rows: readonly z.output<S>[]) => number | false)
+  refetchMs?: number | ((rows: readonly z.output<S>[]) => number | false)
 }
 
 /** One page of a list. */
@@ -35,13 +35,13 @@ export interface PageOf<T> {
 }
 
 /** Where somebody is in a list: the cursor of each page up to theirs, and the rows before it. */
-interface Place {
+interface PagePosition {
   of: string
   pages: readonly { cursor: string; before: number }[]
 }
 
 /** The page that was loaded last. */
-interface Good<T> {
+interface LastPage<T> {
   of: string
   data: PageOf<T>
   before: number
@@ -51,7 +51,7 @@ interface Good<T> {
  * The server may answer a page with fewer rows than asked for where few fit; it is asked at most so
  * often for one page.
  */
-const MOST_CALLS = 5
+const MAX_CALLS = 5
 
 /**
  * A list page by page, of which one is held. While another page or filter loads, the rows of the
@@ -62,11 +62,11 @@ export function usePages<S extends z.ZodMiniType>({
   item,
   path,
   query,
-  every,
+  refetchMs,
 }: PagesOptions<S>) {
   const of = JSON.stringify(key)
-  const [place, setPlace] = useState<Place>({ of, pages: [] })
-  const pages = place.of === of ? place.pages : []
+  const [position, setPlace] = useState<PagePosition>({ of, pages: [] })
+  const pages = position.of === of ? position.pages : []
   const { cursor, before } = pages.at(-1) ?? { cursor: '', before: 0 }
   const page = useQuery({
     queryKey: [...key, 'page', cursor],
@@ -76,7 +76,7 @@ export function usePages<S extends z.ZodMiniType>({
       let total: number | undefined
       for (
         let calls = 0;
-        calls < MOST_CALLS && next !== null && rows.length < query.limit;
+        calls < MAX_CALLS && next !== null && rows.length < query.limit;
         calls++
       ) {
         const answer: z.output<ReturnType<typeof listOf<S>>> = await call(listOf(item), path, {
@@ -91,26 +91,26 @@ export function usePages<S extends z.ZodMiniType>({
     },
     placeholderData: (before) => before,
     refetchInterval: ({ state }) =>
-      cursor !== '' || every === undefined
+      cursor !== '' || refetchMs === undefined
         ? false
-        : typeof every === 'number'
-          ? every
-          : every(state.data?.rows ?? []),
+        : typeof refetchMs === 'number'
+          ? refetchMs
+          : refetchMs(state.data?.rows ?? []),
   })
   const { data } = page
-  const [good, setGood] = useState<Good<z.output<S>> | null>(null)
-  if (data !== undefined && !page.isPlaceholderData && good?.data !== data)
+  const [lastPage, setGood] = useState<LastPage<z.output<S>> | null>(null)
+  if (data !== undefined && !page.isPlaceholderData && lastPage?.data !== data)
     setGood({ of, data, before })
   // A page that could not be loaded leaves the one before it where it is.
-  const stays = data === undefined && page.error !== null && good?.of === of ? good : null
+  const kept = data === undefined && page.error !== null && lastPage?.of === of ? lastPage : null
   return {
     ...page,
-    data: stays === null ? data : stays.data,
-    isPlaceholderData: stays !== null || page.isPlaceholderData,
+    data: kept === null ? data : kept.data,
+    isPlaceholderData: kept !== null || page.isPlaceholderData,
     /** Rows on the pages before this one. */
-    before: stays === null ? before : stays.before,
+    before: kept === null ? before : kept.before,
     toNext: (): void => {
-      if (stays !== null) void page.refetch()
+      if (kept !== null) void page.refetch()
       else if (data?.next && !page.isPlaceholderData)
         setPlace({
           of,
@@ -125,17 +125,17 @@ export function usePages<S extends z.ZodMiniType>({
  * A change, after which everything under `key` is asked anew. Changes under one key go one after
  * the other: the last one stays.
  *
- * @param then told what came of it, also where the page that asked for it is gone
+ * @param onDone told what came of it, also where the page that asked for it is gone
  */
 export function useChange<Input, Output>(
   key: QueryKey,
   mutationFn: (input: Input) => Promise<Output>,
-  then?: (output: Output) => void,
+  onDone?: (output: Output) => void,
 ) {
   const client = useQueryClient()
   const onSuccess = async (output: Output): Promise<void> => {
     await client.invalidateQueries({ queryKey: key })
-    then?.(output)
+    onDone?.(output)
   }
   return useMutation({ mutationFn, scope: { id: JSON.stringify(key) }, onSuccess })
 }
@@ -146,11 +146,11 @@ export function useChange<Input, Output>(
  */
 export function useOnce<Input, Output>(mutation: UseMutationResult<Output, Error, Input>) {
   const started = useRef(false)
-  const mutate = (input: Input, then: MutateOptions<Output, Error, Input> = {}): void => {
+  const mutate = (input: Input, onDone: MutateOptions<Output, Error, Input> = {}): void => {
     if (started.current || mutation.isPending) return
     started.current = true
     void mutation
-      .mutateAsync(input, then)
+      .mutateAsync(input, onDone)
       .catch(() => {})
       .finally(() => (started.current = false))
   }

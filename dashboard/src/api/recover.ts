@@ -1,33 +1,36 @@
 // When the server is back after it did not answer, whatever failed meanwhile is asked anew: nobody
 // has to reload a page that says so.
 import type { QueryClient } from '@tanstack/react-query'
-import { Refused, send } from './http.ts'
+import { ApiError, send } from './http.ts'
 
 /** Milliseconds between two looks whether the server answers again. */
-const LOOK_EVERY = 2000
+const POLL_MS = 2000
 
 /** Whether an error says that the server, or what stands before it, does not answer now. */
-export const isAway = (error: unknown): boolean =>
-  error instanceof Refused &&
+export const isUnavailable = (error: unknown): boolean =>
+  error instanceof ApiError &&
   (error.code === 'unreachable' || [502, 503, 504].includes(error.status))
 
 /** Gives what is told of every query's error. */
-export function recoverBy(client: () => QueryClient): (error: unknown) => void {
+export function refetchOnRecovery(client: () => QueryClient): (error: unknown) => void {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     timer = undefined
-    if (document.visibilityState === 'hidden') return wait()
+    if (document.visibilityState === 'hidden') return schedule()
     try {
       await send('/livez')
     } catch {
-      return wait()
+      return schedule()
     }
-    await client().refetchQueries({ type: 'active', predicate: ({ state }) => isAway(state.error) })
+    await client().refetchQueries({
+      type: 'active',
+      predicate: ({ state }) => isUnavailable(state.error),
+    })
   }
-  const wait = (): void => {
-    timer ??= setTimeout(() => void look(), LOOK_EVERY)
+  const schedule = (): void => {
+    timer ??= setTimeout(() => void poll(), POLL_MS)
   }
   return (error) => {
-    if (isAway(error)) wait()
+    if (isUnavailable(error)) schedule()
   }
 }

@@ -7,21 +7,21 @@ import {
   useQueryClient,
   type QueryClient,
 } from '@tanstack/react-query'
-import { Refused, call, send } from './http.ts'
-import { forgetKept } from './kept.ts'
+import { ApiError, call, send } from './http.ts'
+import { deleteSavedDocuments } from './saved-documents.ts'
 import { useOnce } from './queries.ts'
-import { forgetWhose } from './whose.ts'
+import { resetAccountScope } from './account-scope.ts'
 import { OpenInvitation, OpenReset, Session, SignedIn, type Account } from './shapes.ts'
 
 const SESSION = ['session'] as const
 /** True where the server no longer knew a session that this page had. */
-const ENDED = ['session ended'] as const
+const SESSION_ENDED = ['session ended'] as const
 
 /** The other tabs of this browser, which have the same cookie. */
 const tabs = new BroadcastChannel('session')
 
 /** Whoever signs in or out in another tab does so in this one. */
-export function followTabs(client: QueryClient): void {
+export function syncTabs(client: QueryClient): void {
   tabs.addEventListener('message', () => void client.invalidateQueries({ queryKey: SESSION }))
 }
 
@@ -31,16 +31,17 @@ export function useSession() {
     queryKey: SESSION,
     queryFn: async ({ signal, client }) => {
       const session = await call(Session, '/api/v1/session', { signal })
-      if (session.account?.id !== client.getQueryData<Session>(SESSION)?.account?.id) forget(client)
+      if (session.account?.id !== client.getQueryData<Session>(SESSION)?.account?.id)
+        clearAccountData(client)
       return session
     },
   })
 }
 
 /** Nothing that the one before has seen stays in this page's memory. */
-function forget(client: QueryClient): void {
+function clearAccountData(client: QueryClient): void {
   client.removeQueries({
-    predicate: ({ queryKey: [name] }) => name !== SESSION[0] && name !== ENDED[0],
+    predicate: ({ queryKey: [name] }) => name !== SESSION[0] && name !== SESSION_ENDED[0],
   })
 }
 
@@ -49,14 +50,14 @@ function forget(client: QueryClient): void {
  * sign-in appears.
  */
 export function checkSession(client: QueryClient, error: Error): void {
-  if (!(error instanceof Refused) || error.code !== 'invalid_token') return
-  if (client.getQueryData<Session>(SESSION)?.account) client.setQueryData(ENDED, true)
+  if (!(error instanceof ApiError) || error.code !== 'invalid_token') return
+  if (client.getQueryData<Session>(SESSION)?.account) client.setQueryData(SESSION_ENDED, true)
   void client.invalidateQueries({ queryKey: SESSION })
 }
 
 /** Whether the last session ended without anybody signing out. */
 export function useSessionEnded(): boolean {
-  return useQuery<boolean>({ queryKey: ENDED, queryFn: skipToken }).data ?? false
+  return useQuery<boolean>({ queryKey: SESSION_ENDED, queryFn: skipToken }).data ?? false
 }
 
 /**
@@ -76,41 +77,44 @@ export function useAccount(): Account {
   return account
 }
 
-function become(client: QueryClient, account: Account | null): void {
+function switchTo(client: QueryClient, account: Account | null): void {
   client.setQueryData<Session>(SESSION, { setup_required: false, account })
-  client.setQueryData(ENDED, false)
-  forget(client)
+  client.setQueryData(SESSION_ENDED, false)
+  clearAccountData(client)
   if (account === null) {
-    void forgetKept()
-    forgetWhose()
+    void deleteSavedDocuments()
+    resetAccountScope()
   }
   tabs.postMessage(null)
 }
 
 /** A call that ends in a session: setup, sign-in, an accepted invitation. */
-function useEntrance<Body>(path: string) {
+function useSignedInMutation<Body>(path: string) {
   const client = useQueryClient()
   const entrance = useMutation({
     mutationFn: (body: Body) => call(SignedIn, path, { method: 'POST', body }),
     onSuccess: ({ account }) => {
-      become(client, account)
+      switchTo(client, account)
     },
   })
   return useOnce(entrance)
 }
 
 export const useSetup = () =>
-  useEntrance<{ token: string; email: string; password: string }>('/api/v1/setup')
-export const useSignIn = () => useEntrance<{ email: string; password: string }>('/api/v1/session')
+  useSignedInMutation<{ token: string; email: string; password: string }>('/api/v1/setup')
+export const useSignIn = () =>
+  useSignedInMutation<{ email: string; password: string }>('/api/v1/session')
 export const useAcceptInvitation = () =>
-  useEntrance<{ token: string; email: string; password: string }>('/api/v1/invitations/accept')
+  useSignedInMutation<{ token: string; email: string; password: string }>(
+    '/api/v1/invitations/accept',
+  )
 
 export function useSignOut() {
   const client = useQueryClient()
   return useMutation({
     mutationFn: () => send('/api/v1/session', { method: 'DELETE' }),
     onSuccess: () => {
-      become(client, null)
+      switchTo(client, null)
     },
   })
 }
@@ -135,7 +139,7 @@ export function useOpenReset(token: string) {
 }
 
 export const useAcceptReset = () =>
-  useEntrance<{ token: string; email: string | null; password: string }>(
+  useSignedInMutation<{ token: string; email: string | null; password: string }>(
     '/api/v1/password-resets/accept',
   )
 

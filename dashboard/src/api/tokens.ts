@@ -5,7 +5,7 @@ import { NewToken, Token } from './shapes.ts'
 
 const TOKENS = ['tokens'] as const
 
-export interface TokenWishes {
+export interface TokenInput {
   name: string
   scopes: Token['scopes']
   expires_at: string | null
@@ -19,12 +19,12 @@ export const useTokens = (filter: { search: string; status: string }) =>
     query: { ...filter, limit: 25 },
   })
 
-export const useCreateToken = (then: (made: NewToken) => void) =>
+export const useCreateToken = (onCreated: (created: NewToken) => void) =>
   useOnce(
     useChange(
       TOKENS,
-      (body: TokenWishes) => call(NewToken, '/api/v1/tokens', { method: 'POST', body }),
-      then,
+      (body: TokenInput) => call(NewToken, '/api/v1/tokens', { method: 'POST', body }),
+      onCreated,
     ),
   )
 

@@ -1,8 +1,8 @@
 // What was used, and the ledger behind it.
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { address, call } from './http.ts'
+import { withQuery, call } from './http.ts'
 import { usePages } from './queries.ts'
-import { withWhose } from './whose.ts'
+import { withAccountScope } from './account-scope.ts'
 import * as z from 'zod/mini'
 import { Model, Overview, Refusal, RefusalCounts, Request, UsageLine, listOf } from './shapes.ts'
 
@@ -58,7 +58,7 @@ export const useRequests = (filter: Partial<RequestFilter>, limit = 50) =>
     item: Request,
     path: '/api/v1/requests',
     query: { ...filter, limit },
-    every: LIVE,
+    refetchMs: LIVE,
   })
 
 export type RefusalFilter = Readonly<Record<'key' | 'code' | 'from' | 'to', string>>
@@ -69,7 +69,7 @@ export const useRefusals = (filter: Partial<RefusalFilter>, limit = 50) =>
     item: Refusal,
     path: '/api/v1/refusals',
     query: { ...filter, limit },
-    every: LIVE,
+    refetchMs: LIVE,
   })
 
 /** How many were refused, by the reason, whatever reason is chosen. */
@@ -100,7 +100,7 @@ export function useRequest(id: string | null) {
 /** Where the ledger under this filter is as CSV. */
 export function requestsCsv(filter: Partial<RequestFilter>): string {
   const path = '/api/v1/requests'
-  return address(path, withWhose('GET', path, { ...filter, format: 'csv' }))
+  return withQuery(path, withAccountScope('GET', path, { ...filter, format: 'csv' }))
 }
 
 const askModels = ({ signal }: { signal: AbortSignal }) =>

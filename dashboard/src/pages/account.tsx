@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import { Refused } from '../api/http.ts'
+import { ApiError } from '../api/http.ts'
 import { useAccount, useChangePassword } from '../api/session.ts'
 import { date } from '../format.ts'
 import { Badge, Facts, Parts } from '../ui/bits.tsx'
@@ -33,7 +33,7 @@ function Password() {
   const [password, setPassword] = useState('')
   const [checked, setChecked] = useState(false)
   const wrong =
-    change.error instanceof Refused && change.error.code === 'invalid_credentials'
+    change.error instanceof ApiError && change.error.code === 'invalid_credentials'
       ? change.error.message
       : null
   const send = (): void => {

@@ -13,14 +13,14 @@ import {
   usePlans,
   useResetPassword,
 } from '../api/accounts.ts'
-import { Refused } from '../api/http.ts'
+import { ApiError } from '../api/http.ts'
 import { useAccount } from '../api/session.ts'
 import type { Account, Invitation, NewInvitation, PasswordReset } from '../api/shapes.ts'
-import { useWhose } from '../api/whose.ts'
+import { useAccountScope } from '../api/account-scope.ts'
 import { UNKNOWN, ago, date, dateTime, usedOf } from '../format.ts'
 import { Badge, Parts, type State } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
-import { besides, refusalOf } from '../ui/form.tsx'
+import { unlessShownBy, fieldError } from '../ui/form.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, NoMatch, Page, ProblemNote } from '../ui/page.tsx'
 import { useShowOnce } from '../ui/shown-once.tsx'
@@ -49,7 +49,7 @@ export default function AccountsPage() {
 }
 
 /** What is being done to an account. */
-interface Doing {
+interface AccountAction {
   what: 'change' | 'disable' | 'delete'
   account: Account
 }
@@ -64,13 +64,13 @@ function Accounts() {
   const narrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
   const change = useChangeAccount()
   const remove = useDeleteAccount()
-  const [doing, setDoing] = useState<Doing | null>(null)
+  const [doing, setDoing] = useState<AccountAction | null>(null)
   const close = (): void => {
     setDoing(null)
     change.reset()
     remove.reset()
   }
-  const act = (what: Doing['what'], account: Account): void => {
+  const submit = (what: AccountAction['what'], account: Account): void => {
     change.reset()
     setDoing({ what, account })
   }
@@ -124,7 +124,7 @@ function Accounts() {
             variant="subtle"
             color="gray"
             size="compact-sm"
-            onClick={() => act('change', account)}
+            onClick={() => submit('change', account)}
             aria-label={`Edit ${nameOf(account)}`}
           >
             Edit
@@ -137,7 +137,7 @@ function Accounts() {
               onClick={() =>
                 account.disabled
                   ? change.mutate({ id: account.id, disabled: false })
-                  : act('disable', account)
+                  : submit('disable', account)
               }
               aria-label={`${account.disabled ? 'Enable' : 'Disable'} ${nameOf(account)}`}
             >
@@ -174,7 +174,7 @@ function Accounts() {
             account={chosen}
             own={chosen.id === me.id}
             onClose={close}
-            onDelete={() => act('delete', chosen)}
+            onDelete={() => submit('delete', chosen)}
           />
         </Dialog>
       )}
@@ -209,7 +209,7 @@ function Accounts() {
 
 /** Shows the keys, requests and usage of an account. */
 function View({ account }: { account: Account }) {
-  const [, setWhose] = useWhose()
+  const [, setWhose] = useAccountScope()
   const [, go] = useLocation()
   const view = (): void => {
     setWhose(account.id)
@@ -259,7 +259,7 @@ function EditAccount({ account, own, onClose, onDelete }: EditAccountProps) {
     <DialogForm
       submit="Save"
       busy={change.isPending}
-      error={besides(['name'], change.error) ?? reset.error}
+      error={unlessShownBy(['name'], change.error) ?? reset.error}
       onCancel={onClose}
       onSubmit={() =>
         name.trim() !== '' &&
@@ -271,7 +271,7 @@ function EditAccount({ account, own, onClose, onDelete }: EditAccountProps) {
         value={name}
         maxLength={200}
         onChange={(event) => setName(event.currentTarget.value)}
-        error={name.trim() === '' ? 'Enter a name.' : refusalOf(change.error, 'name')}
+        error={name.trim() === '' ? 'Enter a name.' : fieldError(change.error, 'name')}
         data-autofocus
       />
       <NativeSelect
@@ -332,7 +332,7 @@ function PlanOf({ account }: { account: Account }) {
       maw={150}
       aria-label={`Plan of ${account.email ?? account.name}`}
       value={chosen ?? account.plan}
-      error={change.error instanceof Refused ? change.error.message : null}
+      error={change.error instanceof ApiError ? change.error.message : null}
       onChange={(event) => choose(event.currentTarget.value)}
       data={[...new Set([...(plans.data ?? []).map(({ name }) => name), account.plan])]}
     />
@@ -439,7 +439,7 @@ function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
       <DialogForm
         submit="Create link"
         busy={invite.isPending}
-        error={besides(['email'], invite.error)}
+        error={unlessShownBy(['email'], invite.error)}
         onCancel={close}
         onSubmit={() =>
           invite.mutate(
@@ -455,7 +455,7 @@ function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
           autoComplete="off"
           value={email}
           onChange={(event) => setEmail(event.currentTarget.value)}
-          error={refusalOf(invite.error, 'email')}
+          error={fieldError(invite.error, 'email')}
           data-autofocus
         />
         <NativeSelect

@@ -17,7 +17,7 @@ const Preview = lazily(() => import('../preview/preview.tsx'))
  * Characters that are drawn. A whole book would keep the browser busy for minutes; copying and
  * downloading have all of it.
  */
-const MOST_DRAWN = 200_000
+const MAX_RENDERED_CHARS = 200_000
 
 interface DocumentProps {
   /** The uploaded file's name. */
@@ -33,7 +33,7 @@ interface DocumentProps {
 export function ConvertedDocument({ name, format, text, href, archive = null }: DocumentProps) {
   const [shown, setShown] = useState<'preview' | 'source'>('preview')
   const markdown = useMemo(
-    () => (format === 'json' ? markdownOf(text) : withoutFrontMatter(text)),
+    () => (format === 'json' ? extractMarkdown(text) : withoutFrontMatter(text)),
     [format, text],
   )
   // Without the ending, and without the id that Notion puts behind a title.
@@ -71,7 +71,7 @@ export function ConvertedDocument({ name, format, text, href, archive = null }: 
           role="region"
           aria-label={source}
         >
-          <pre className={css.source}>{text.slice(0, MOST_DRAWN)}</pre>
+          <pre className={css.source}>{text.slice(0, MAX_RENDERED_CHARS)}</pre>
         </div>
         <div
           className={css.pane}
@@ -81,11 +81,11 @@ export function ConvertedDocument({ name, format, text, href, archive = null }: 
           aria-label="Preview"
         >
           <Code at={file} fallback={<Bars rows={8} />} again={false}>
-            <Preview markdown={firstPart(markdown)} />
+            <Preview markdown={firstCharacters(markdown)} />
           </Code>
         </div>
       </div>
-      {text.length > MOST_DRAWN && (
+      {text.length > MAX_RENDERED_CHARS && (
         <p className={css.note}>
           Only the beginning is shown. Copy and Download give you the whole document.
         </p>
@@ -116,10 +116,10 @@ function WithAssets({ archive, file, text }: { archive: Blob; file: string; text
 }
 
 /** The beginning, up to a blank line. */
-function firstPart(markdown: string): string {
-  if (markdown.length <= MOST_DRAWN) return markdown
-  const end = markdown.lastIndexOf('\n\n', MOST_DRAWN)
-  return markdown.slice(0, end > 0 ? end : MOST_DRAWN)
+function firstCharacters(markdown: string): string {
+  if (markdown.length <= MAX_RENDERED_CHARS) return markdown
+  const end = markdown.lastIndexOf('\n\n', MAX_RENDERED_CHARS)
+  return markdown.slice(0, end > 0 ? end : MAX_RENDERED_CHARS)
 }
 
 function withoutFrontMatter(text: string): string {
@@ -127,7 +127,7 @@ function withoutFrontMatter(text: string): string {
 }
 
 /** The `markdown` of a JSON document. */
-function markdownOf(text: string): string {
+function extractMarkdown(text: string): string {
   const value: unknown = JSON.parse(text)
   return typeof value === 'object' &&
     value !== null &&
@@ -139,16 +139,16 @@ function markdownOf(text: string): string {
 
 function download(file: string, text: string, href: string | undefined): void {
   if (href === undefined) downloadBlob(file, new Blob([text], { type: 'application/octet-stream' }))
-  else follow(file, href)
+  else followLink(file, href)
 }
 
 function downloadBlob(file: string, content: Blob): void {
   const local = URL.createObjectURL(content)
-  follow(file, local)
+  followLink(file, local)
   setTimeout(() => URL.revokeObjectURL(local), 10_000)
 }
 
-function follow(file: string, href: string): void {
+function followLink(file: string, href: string): void {
   const link = document.createElement('a')
   link.href = href
   link.download = file

@@ -9,15 +9,15 @@ import { main } from '../ui/table.tsx'
 import css from './convert.module.css'
 
 /** The browser would open a file that is dropped beside the box in this page's place. */
-export function useFilesStay(): void {
+export function usePreventFileNavigation(): void {
   useEffect(() => {
-    const refuse = (event: globalThis.DragEvent): void => {
+    const prevent = (event: globalThis.DragEvent): void => {
       if (event.defaultPrevented || !event.dataTransfer?.types.includes('Files')) return
       event.preventDefault()
       event.dataTransfer.dropEffect = 'none'
     }
-    window.addEventListener('dragover', refuse)
-    return () => window.removeEventListener('dragover', refuse)
+    window.addEventListener('dragover', prevent)
+    return () => window.removeEventListener('dragover', prevent)
   }, [])
 }
 

@@ -1,8 +1,8 @@
 // Lists of the convert page: the files that were dropped together, and the documents that this
 // browser keeps.
 import { Button } from '@mantine/core'
-import { Refused } from '../api/http.ts'
-import type { Kept } from '../api/kept.ts'
+import { ApiError } from '../api/http.ts'
+import type { SavedDocument } from '../api/saved-documents.ts'
 import { ago, bytes, counted, share } from '../format.ts'
 import { Badge, type State } from '../ui/bits.tsx'
 import { Card } from '../ui/page.tsx'
@@ -45,7 +45,7 @@ export function Files({ tasks, part, onCancel, onShow }: FilesProps) {
               }
             />
             {error !== null && (
-              <span className={css.why}>{error instanceof Refused ? error.message : null}</span>
+              <span className={css.why}>{error instanceof ApiError ? error.message : null}</span>
             )}
             {made !== null && (
               <Button
@@ -77,14 +77,14 @@ export function Files({ tasks, part, onCancel, onShow }: FilesProps) {
   )
 }
 
-interface KeptProps {
-  documents: readonly Kept[]
+interface SavedDocumentsProps {
+  documents: readonly SavedDocument[]
   shown: string | undefined
   onShow: (id: string) => void
   onDrop: (id: string) => void
 }
 
-export function KeptDocuments({ documents, shown, onShow, onDrop }: KeptProps) {
+export function SavedDocuments({ documents, shown, onShow, onDrop }: SavedDocumentsProps) {
   return (
     <Card title="Documents" note="Kept in this browser until you sign out." flush>
       <ul className={css.files} aria-label="Documents">

@@ -3,7 +3,7 @@ import { Button, Progress } from '@mantine/core'
 import { useState } from 'react'
 import { Link, useSearchParams } from 'wouter'
 import {
-  isUnderWay,
+  isUnfinished,
   resultUrl,
   useDeleteJob,
   useJob,
@@ -11,7 +11,7 @@ import {
   useLimits,
   useResult,
 } from '../api/convert.ts'
-import { address } from '../api/http.ts'
+import { withQuery } from '../api/http.ts'
 import type { Job } from '../api/shapes.ts'
 import { UNKNOWN, ago, bytes, count, dateTime, span } from '../format.ts'
 import { Badge, type State } from '../ui/bits.tsx'
@@ -38,7 +38,7 @@ export function JobView({ id }: { id: string }) {
   return (
     <Card flush>
       <Loaded query={job}>
-        {(job) => (isUnderWay(job) ? <Running job={job} /> : <Finished job={job} />)}
+        {(job) => (isUnfinished(job) ? <Running job={job} /> : <Finished job={job} />)}
       </Loaded>
     </Card>
   )
@@ -141,7 +141,7 @@ export function Jobs() {
       cell: ({ id, file }) => (
         <>
           <Link
-            href={address('/convert', { ...Object.fromEntries(params), job: id })}
+            href={withQuery('/convert', { ...Object.fromEntries(params), job: id })}
             className={main}
           >
             {file.name}
@@ -168,15 +168,15 @@ export function Jobs() {
       quiet: true,
       right: true,
       cell: (job) =>
-        (isUnderWay(job) || job.status === 'succeeded') && (
+        (isUnfinished(job) || job.status === 'succeeded') && (
           <Button
             variant="subtle"
             color="gray"
             size="compact-sm"
-            onClick={() => (isUnderWay(job) ? remove.mutate(job.id) : setDeleting(job))}
-            aria-label={`${isUnderWay(job) ? 'Cancel' : 'Delete'} ${job.file.name}`}
+            onClick={() => (isUnfinished(job) ? remove.mutate(job.id) : setDeleting(job))}
+            aria-label={`${isUnfinished(job) ? 'Cancel' : 'Delete'} ${job.file.name}`}
           >
-            {isUnderWay(job) ? 'Cancel' : 'Delete'}
+            {isUnfinished(job) ? 'Cancel' : 'Delete'}
           </Button>
         ),
     },

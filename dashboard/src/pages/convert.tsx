@@ -3,15 +3,15 @@ import { Switch } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { useFilters } from '../address.ts'
-import { Refused } from '../api/http.ts'
-import { useKept } from '../api/kept.ts'
+import { ApiError } from '../api/http.ts'
+import { useSavedDocuments } from '../api/saved-documents.ts'
 import { useAccount } from '../api/session.ts'
 import { usedOf } from '../format.ts'
 import { Card, Page, ProblemNote } from '../ui/page.tsx'
 import { Segments } from '../ui/segments.tsx'
 import { ConvertedDocument } from './convert-document.tsx'
-import { Drop, Sending, useFilesStay } from './convert-drop.tsx'
-import { Files, KeptDocuments } from './convert-files.tsx'
+import { Drop, Sending, usePreventFileNavigation } from './convert-drop.tsx'
+import { Files, SavedDocuments } from './convert-files.tsx'
 import { JobView, Jobs } from './convert-jobs.tsx'
 import css from './convert.module.css'
 import { useConversions } from './converting.tsx'
@@ -19,13 +19,13 @@ import { useConversions } from './converting.tsx'
 export default function ConvertPage() {
   const [filters, change] = useFilters({ format: 'markdown', metadata: '', job: '', doc: '' })
   const { tasks, part, start, cancel } = useConversions()
-  const kept = useKept(useAccount().id)
-  useFilesStay()
+  const saved = useSavedDocuments(useAccount().id)
+  usePreventFileNavigation()
   const format = filters.format === 'json' ? 'json' : 'markdown'
-  const wishes = { format, include_metadata: filters.metadata !== '' } as const
+  const options = { format, include_metadata: filters.metadata !== '' } as const
   const take = (files: readonly File[]): void => {
     change({ job: '', doc: '' })
-    start(files, wishes)
+    start(files, options)
   }
   // What came of the newest file is shown, until something else is chosen.
   const made = tasks.findLast(({ made }) => made !== null)?.made ?? null
@@ -38,8 +38,8 @@ export default function ConvertPage() {
   const wanted =
     filters.doc === '' ? (made?.kind === 'document' ? made.id : undefined) : filters.doc
   const shown =
-    kept.documents?.find(({ id }) => id === wanted) ??
-    (wanted === undefined ? kept.documents?.[0] : undefined)
+    saved.documents?.find(({ id }) => id === wanted) ??
+    (wanted === undefined ? saved.documents?.[0] : undefined)
   const [only] = tasks
   return (
     <Page
@@ -58,7 +58,7 @@ export default function ConvertPage() {
         />
         <Switch
           label="Include metadata"
-          checked={wishes.include_metadata}
+          checked={options.include_metadata}
           onChange={(event) => change({ metadata: event.currentTarget.checked ? '1' : '' })}
         />
         <Quota />
@@ -93,12 +93,12 @@ export default function ConvertPage() {
         </Card>
       )}
       {filters.job !== '' && <JobView key={filters.job} id={filters.job} />}
-      {(kept.documents?.length ?? 0) > 1 && (
-        <KeptDocuments
-          documents={kept.documents ?? []}
+      {(saved.documents?.length ?? 0) > 1 && (
+        <SavedDocuments
+          documents={saved.documents ?? []}
           shown={filters.job === '' ? shown?.id : undefined}
           onShow={(doc) => change({ doc, job: '' })}
-          onDrop={(id) => void kept.drop(id)}
+          onDrop={(id) => void saved.drop(id)}
         />
       )}
       <Jobs />
@@ -109,7 +109,7 @@ export default function ConvertPage() {
 /** A refusal, with what an administrator can do about it. */
 function Refusal({ error }: { error: unknown }) {
   const { role } = useAccount()
-  const limited = error instanceof Refused && error.code === 'quota_exceeded' && role === 'admin'
+  const limited = error instanceof ApiError && error.code === 'quota_exceeded' && role === 'admin'
   return (
     <>
       <ProblemNote error={error} />

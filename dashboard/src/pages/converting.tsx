@@ -10,8 +10,8 @@ import {
   type ReactNode,
 } from 'react'
 import { now } from '../format.ts'
-import { newIdempotencyKey, useConversion, type ConvertWishes } from '../api/convert.ts'
-import { useKept } from '../api/kept.ts'
+import { newIdempotencyKey, useConversion, type ConvertOptions } from '../api/convert.ts'
+import { useSavedDocuments } from '../api/saved-documents.ts'
 import { useAccount } from '../api/session.ts'
 import type { Job } from '../api/shapes.ts'
 import { useAskBeforeLeaving } from '../ui/ask-before-leaving.ts'
@@ -20,7 +20,7 @@ import { useAskBeforeLeaving } from '../ui/ask-before-leaving.ts'
 export interface Task {
   id: string
   file: File
-  wishes: ConvertWishes
+  options: ConvertOptions
   state: 'waiting' | 'sending' | 'done' | 'failed' | 'canceled'
   error: unknown
   /** What came of it: a document of this browser, or a job of the server. */
@@ -32,7 +32,7 @@ interface Line {
   /** How much of the file under way has been sent, from 0 to 1. */
   part: number
   /** Adds files; those that are over go. */
-  start: (files: readonly File[], wishes: ConvertWishes) => void
+  start: (files: readonly File[], options: ConvertOptions) => void
   /** Ends the one under way, or takes out one that waits. */
   cancel: (id: string) => void
 }
@@ -50,7 +50,7 @@ const isCanceled = (error: unknown): boolean =>
 export function Converting({ children }: { children: ReactNode }) {
   const account = useAccount().id
   const { mutate, cancel: abort, part, isPending } = useConversion()
-  const { keep } = useKept(account)
+  const { keep } = useSavedDocuments(account)
   const [tasks, setTasks] = useState<readonly Task[]>([])
   const change = useCallback(
     (id: string, to: Partial<Task>): void =>
@@ -62,10 +62,10 @@ export function Converting({ children }: { children: ReactNode }) {
     : tasks.find(({ state }) => state === 'waiting')
   useEffect(() => {
     if (!next || isPending) return
-    const { id, file, wishes } = next
+    const { id, file, options: options } = next
     change(id, { state: 'sending' })
     mutate(
-      { file, wishes, key: newIdempotencyKey() },
+      { file, options, key: newIdempotencyKey() },
       {
         onSuccess: (made) => {
           if (made.kind === 'job') {
@@ -96,11 +96,11 @@ export function Converting({ children }: { children: ReactNode }) {
     (): Line => ({
       tasks,
       part,
-      start: (files, wishes) => {
+      start: (files, options) => {
         const added = files.map((file): Task => ({
           id: newIdempotencyKey(),
           file,
-          wishes,
+          options,
           state: 'waiting',
           error: null,
           made: null,

@@ -3,7 +3,7 @@
 import { Button, TextInput, Textarea } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { address } from '../api/http.ts'
+import { withQuery } from '../api/http.ts'
 import { useOnce } from '../api/queries.ts'
 import type { Operation } from '../openapi.ts'
 import { quoted } from '../snippet-code.ts'
@@ -27,7 +27,7 @@ export function TryIt({ operation }: { operation: Operation }) {
       place === 'query' && values[name] ? [[name, values[name]]] : [],
     ),
   )
-  const target = address(filled, query)
+  const target = withQuery(filled, query)
   const running = useMutation({
     mutationFn: async () => {
       const response = await fetch(target, {
@@ -132,13 +132,13 @@ function proxiedCurl(path: string, method: string): string {
   return lines.join(' \\\n  ')
 }
 
-const MOST_SHOWN = 20_000
+const MAX_SHOWN_CHARS = 20_000
 
 function pretty(text: string): string {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2).slice(0, MOST_SHOWN)
+    return JSON.stringify(JSON.parse(text), null, 2).slice(0, MAX_SHOWN_CHARS)
   } catch {
-    return text.slice(0, MOST_SHOWN)
+    return text.slice(0, MAX_SHOWN_CHARS)
   }
 }
 

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { call } from '../api/http.ts'
-import { OpenApi, groupsOf, type Field, type Operation } from '../openapi.ts'
+import { OpenApi, readGroups, type Field, type Operation } from '../openapi.ts'
 import { Card, Loaded, Page } from '../ui/page.tsx'
 import { Prose } from '../ui/bits.tsx'
 import { TryIt } from './docs-try.tsx'
@@ -11,7 +11,7 @@ export default function DocsPage() {
   const document = useQuery({
     queryKey: ['openapi'],
     queryFn: ({ signal }) => call(OpenApi, '/openapi.json', { signal }),
-    select: groupsOf,
+    select: readGroups,
     staleTime: Infinity,
   })
   const here = document.data !== undefined

@@ -2,9 +2,9 @@
 // passwords.
 import { Button, TextInput } from '@mantine/core'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
-import { Form, PasswordField, refusalOf } from '../ui/form.tsx'
+import { Form, PasswordField, fieldError } from '../ui/form.tsx'
 import { Mark } from '../ui/icons.tsx'
-import { ProblemNote, setOut } from '../ui/page.tsx'
+import { ProblemNote, markNavigation } from '../ui/page.tsx'
 import css from './entrance.module.css'
 
 export function Entrance({
@@ -23,7 +23,7 @@ export function Entrance({
   }, [title])
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    setOut()
+    markNavigation()
     const fields = box.current?.querySelectorAll('input') ?? []
     ;[...fields].find(({ value }) => value === '')?.focus()
   }, [])
@@ -85,8 +85,8 @@ export function EntranceForm({
     email:
       checked && !email.includes('@')
         ? 'Enter an e-mail address, such as you@example.com.'
-        : refusalOf(error, 'email'),
-    password: checked && kind === 'new' ? passwordProblem(password) : refusalOf(error, 'password'),
+        : fieldError(error, 'email'),
+    password: checked && kind === 'new' ? passwordProblem(password) : fieldError(error, 'password'),
   }
   const send = (): void => {
     setChecked(true)

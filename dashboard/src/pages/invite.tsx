@@ -1,5 +1,5 @@
 import { Link, Redirect, useSearchParams } from 'wouter'
-import { Refused } from '../api/http.ts'
+import { ApiError } from '../api/http.ts'
 import { useAcceptInvitation, useOpenInvitation } from '../api/session.ts'
 import { dateTime } from '../format.ts'
 import { Bars } from '../ui/page.tsx'
@@ -14,7 +14,7 @@ export default function InvitePage() {
   if (accept.isSuccess) return <Redirect to="/" replace />
   if (invitation.error !== null) {
     const gone =
-      invitation.error instanceof Refused &&
+      invitation.error instanceof ApiError &&
       ['invitation_not_found', 'invalid_field'].includes(invitation.error.code)
     return (
       <Entrance

@@ -2,25 +2,25 @@
 import { Checkbox, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useProviders } from '../api/credentials.ts'
-import type { KeyWishes } from '../api/keys.ts'
+import type { KeyInput } from '../api/keys.ts'
 import { useAccount } from '../api/session.ts'
 import type { Key } from '../api/shapes.ts'
 import { useSeenModels } from '../api/usage.ts'
 import { DialogForm } from '../ui/dialog.tsx'
 import { dayOf, startOfDay } from '../format.ts'
-import { DayField, besides, expiryHint, expiryProblem, refusalOf } from '../ui/form.tsx'
+import { DayField, unlessShownBy, expiryHint, expiryProblem, fieldError } from '../ui/form.tsx'
 import { ListInput, valuesOf, type List } from '../ui/list-input.tsx'
 
 interface KeyFormProps {
-  initial?: KeyWishes
+  initial?: KeyInput
   submit: string
   busy: boolean
   error: unknown
   onCancel: () => void
-  onSubmit: (wishes: KeyWishes) => void
+  onSubmit: (input: KeyInput) => void
 }
 
-const EMPTY: KeyWishes = {
+const EMPTY: KeyInput = {
   name: '',
   models: null,
   rpm: null,
@@ -63,16 +63,16 @@ export function KeyForm({
   const [expires, setExpires] = useState(day)
   const [checked, setChecked] = useState(false)
   const seen = useSeenModels()
-  const wrong = {
-    name: checked && name.trim() === '' ? 'Enter a name.' : refusalOf(error, 'name'),
+  const errors = {
+    name: checked && name.trim() === '' ? 'Enter a name.' : fieldError(error, 'name'),
     expires:
       checked && expires !== day && expiryProblem(expires) !== null
         ? `${expiryProblem(expires)} To stop the key now, disable or revoke it.`
-        : refusalOf(error, 'expires_at'),
+        : fieldError(error, 'expires_at'),
     rpm:
       checked && !RPM.test(rpm)
         ? 'Enter a whole number from 1 to 1,000,000, or leave this blank.'
-        : refusalOf(error, 'rpm'),
+        : fieldError(error, 'rpm'),
   }
   const send = (): void => {
     setChecked(true)
@@ -97,7 +97,7 @@ export function KeyForm({
     <DialogForm
       submit={submit}
       busy={busy}
-      error={besides(FIELDS, error)}
+      error={unlessShownBy(FIELDS, error)}
       onCancel={onCancel}
       onSubmit={send}
     >
@@ -106,7 +106,7 @@ export function KeyForm({
         placeholder="Website chat"
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
-        error={wrong.name}
+        error={errors.name}
         required
         withAsterisk={false}
         data-autofocus
@@ -120,7 +120,7 @@ export function KeyForm({
         list={models}
         suggestions={seen}
         onChange={setModels}
-        error={refusalOf(error, 'models', valuesOf(models))}
+        error={fieldError(error, 'models', valuesOf(models))}
       />
       <TextInput
         label="Requests per minute"
@@ -129,14 +129,14 @@ export function KeyForm({
         placeholder="60"
         value={rpm}
         onChange={(event) => setRpm(event.currentTarget.value.replace(/[\s,]/g, ''))}
-        error={wrong.rpm}
+        error={errors.rpm}
       />
       <DayField
         label="Expires"
         description={expiryHint()}
         value={expires}
         onChange={setExpires}
-        error={wrong.expires}
+        error={errors.expires}
       />
       <ListInput
         label="Allowed origins"
@@ -145,7 +145,7 @@ export function KeyForm({
         placeholder="https://app.example.com"
         list={origins}
         onChange={setOrigins}
-        error={refusalOf(error, 'allowed_origins', valuesOf(origins, originOf))}
+        error={fieldError(error, 'allowed_origins', valuesOf(origins, originOf))}
         complete={originOf}
       />
       <ListInput
@@ -156,7 +156,7 @@ export function KeyForm({
         list={providers}
         suggestions={known}
         onChange={setProviders}
-        error={refusalOf(error, 'providers', valuesOf(providers))}
+        error={fieldError(error, 'providers', valuesOf(providers))}
       />
       {admin && (
         <NativeSelect
@@ -165,7 +165,7 @@ export function KeyForm({
           data={Object.entries(OBJECTS).map(([value, label]) => ({ value, label }))}
           value={objects}
           onChange={({ currentTarget: { value } }) => isObjects(value) && setObjects(value)}
-          error={refusalOf(error, 'objects')}
+          error={fieldError(error, 'objects')}
         />
       )}
       <Checkbox

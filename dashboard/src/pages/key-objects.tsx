@@ -7,7 +7,7 @@ import type { SharedObject } from '../api/shapes.ts'
 import { date } from '../format.ts'
 import { Parts } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
-import { besides, refusalOf } from '../ui/form.tsx'
+import { unlessShownBy, fieldError } from '../ui/form.tsx'
 import { Card, Empty, Loaded } from '../ui/page.tsx'
 import css from './key-objects.module.css'
 
@@ -100,7 +100,7 @@ function ShareForm({ id, onClose }: { id: string; onClose: () => void }) {
     <DialogForm
       submit="Share"
       busy={share.isPending}
-      error={besides(['provider', 'kind', 'object_id'], share.error)}
+      error={unlessShownBy(['provider', 'kind', 'object_id'], share.error)}
       onCancel={onClose}
       onSubmit={send}
     >
@@ -109,14 +109,14 @@ function ShareForm({ id, onClose }: { id: string; onClose: () => void }) {
         value={chosen}
         onChange={(event) => setProvider(event.currentTarget.value)}
         data={ready.map(({ id, name }) => ({ value: id, label: name }))}
-        error={refusalOf(share.error, 'provider')}
+        error={fieldError(share.error, 'provider')}
       />
       <TextInput
         label="Kind"
         description="For example file, vector_store, response or batch."
         value={kind}
         onChange={(event) => setKind(event.currentTarget.value)}
-        error={checked && kind.trim() === '' ? 'Enter a kind.' : refusalOf(share.error, 'kind')}
+        error={checked && kind.trim() === '' ? 'Enter a kind.' : fieldError(share.error, 'kind')}
       />
       <TextInput
         label="ID"
@@ -127,7 +127,7 @@ function ShareForm({ id, onClose }: { id: string; onClose: () => void }) {
         error={
           checked && object.trim() === ''
             ? "Enter the object's ID."
-            : refusalOf(share.error, 'object_id')
+            : fieldError(share.error, 'object_id')
         }
         data-autofocus
       />

@@ -1,7 +1,7 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useState } from 'react'
 import { Link, useLocation, useParams } from 'wouter'
-import { Refused } from '../api/http.ts'
+import { ApiError } from '../api/http.ts'
 import {
   useChangeKey,
   useEndRotation,
@@ -35,7 +35,7 @@ export default function KeyPage() {
   const { id = '' } = useParams()
   const key = useKey(id)
   if (key.data !== undefined) return <KeyView found={key.data} />
-  const gone = key.error instanceof Refused && key.error.code === 'key_not_found'
+  const gone = key.error instanceof ApiError && key.error.code === 'key_not_found'
   return (
     <Page title="Key" back={BACK}>
       <Card flush>
@@ -163,7 +163,7 @@ function KeyView({ found }: { found: Key }) {
       </div>
       <UsagePanel keyId={found.id} />
       <Recent id={found.id} />
-      <RefusedOf id={found.id} />
+      <RefusalsOfKey id={found.id} />
       {!revoked && admin && <SharedObjects id={found.id} />}
       {!revoked && (
         <Card
@@ -181,7 +181,7 @@ function KeyView({ found }: { found: Key }) {
           busy={change.isPending}
           error={change.error}
           onCancel={close}
-          onSubmit={(wishes) => change.mutate(onlyChanged(found, wishes), { onSuccess: close })}
+          onSubmit={(input) => change.mutate(onlyChanged(found, input), { onSuccess: close })}
         />
       </Dialog>
       <Rotate found={found} opened={opened === 'rotate'} onClose={close} />
@@ -238,15 +238,15 @@ function KeyView({ found }: { found: Key }) {
  * Fields that stay as they are need not be sent: an expiry that has passed would be refused, for
  * example.
  */
-function onlyChanged<W extends Partial<Key>>(before: Key, wishes: W): Partial<W> {
-  const changed = Object.entries(wishes).filter(
+function onlyChanged<W extends Partial<Key>>(before: Key, input: W): Partial<W> {
+  const changed = Object.entries(input).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof Key]),
   )
   return Object.fromEntries(changed) as Partial<W>
 }
 
 /** TABLE of how long the old secret may go on working. */
-const GRACE = [
+const GRACE_CHOICES = [
   { value: '0', label: 'Revoke immediately' },
   { value: '3600', label: '1 hour' },
   { value: '86400', label: '1 day' },
@@ -276,7 +276,7 @@ function Rotate({ found, opened, onClose }: { found: Key; opened: boolean; onClo
         <NativeSelect
           label="Keep the old key valid for"
           description="Time to switch every app to the new key. If the key leaked, revoke it immediately."
-          data={GRACE}
+          data={GRACE_CHOICES}
           value={grace}
           onChange={(event) => setGrace(event.currentTarget.value)}
           data-autofocus
@@ -287,7 +287,7 @@ function Rotate({ found, opened, onClose }: { found: Key; opened: boolean; onClo
 }
 
 /** What the proxy refused of a key: why a program that has it gets no answer. */
-function RefusedOf({ id }: { id: string }) {
+function RefusalsOfKey({ id }: { id: string }) {
   const refusals = useRefusals({ key: id }, 5)
   const [opened, setOpened] = useState<string | null>(null)
   if (refusals.data === undefined || refusals.data.rows.length === 0) return null

@@ -192,7 +192,7 @@ function CreateKey({ opened, onClose }: { opened: boolean; onClose: () => void }
         busy={create.isPending}
         error={create.error}
         onCancel={close}
-        onSubmit={(wishes) => create.mutate(wishes, { onSuccess: close })}
+        onSubmit={(input) => create.mutate(input, { onSuccess: close })}
       />
     </Dialog>
   )

@@ -72,7 +72,7 @@ function Attention({ items }: { items: Overview['attention'] }) {
   )
 }
 
-const MOST = 6
+const MAX_RANKED = 6
 
 function Ranking({ title, items }: { title: string; items: readonly Ranked[] }) {
   return (
@@ -82,7 +82,7 @@ function Ranking({ title, items }: { title: string; items: readonly Ranked[] }) 
           Send a request, or choose a longer period.
         </Empty>
       ) : (
-        <RankedBars items={items.slice(0, MOST)} />
+        <RankedBars items={items.slice(0, MAX_RANKED)} />
       )}
     </Card>
   )

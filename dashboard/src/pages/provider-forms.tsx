@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useChangeCredential, useCreateCredential, useCreateProvider } from '../api/credentials.ts'
 import type { Credential, Provider } from '../api/shapes.ts'
 import { Dialog, DialogForm } from '../ui/dialog.tsx'
-import { PasswordField, besides, refusalOf } from '../ui/form.tsx'
+import { PasswordField, unlessShownBy, fieldError } from '../ui/form.tsx'
 
 const WEIGHT = /^(?:0|[1-9]\d{0,3})$/
 const weightProblem = (weight: string): string | null =>
@@ -64,7 +64,7 @@ function CredentialForm({ provider, onClose }: { provider: Provider; onClose: ()
     <DialogForm
       submit="Save credential"
       busy={create.isPending}
-      error={besides(
+      error={unlessShownBy(
         ['secret', ...needed.map((value) => `values.${value}`), 'name', 'weight'],
         create.error,
       )}
@@ -80,7 +80,7 @@ function CredentialForm({ provider, onClose }: { provider: Provider; onClose: ()
         error={
           checked && secret.trim() === ''
             ? 'Enter your API key or token.'
-            : refusalOf(create.error, 'secret')
+            : fieldError(create.error, 'secret')
         }
         what="secret"
         data-autofocus
@@ -95,7 +95,7 @@ function CredentialForm({ provider, onClose }: { provider: Provider; onClose: ()
           error={
             checked && !values[value]
               ? 'Enter a value. The provider cannot be reached without it.'
-              : refusalOf(create.error, `values.${value}`)
+              : fieldError(create.error, `values.${value}`)
           }
         />
       ))}
@@ -104,7 +104,7 @@ function CredentialForm({ provider, onClose }: { provider: Provider; onClose: ()
         description="Helps you tell credentials apart."
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
-        error={checked && name.trim() === '' ? 'Enter a name.' : refusalOf(create.error, 'name')}
+        error={checked && name.trim() === '' ? 'Enter a name.' : fieldError(create.error, 'name')}
         maxLength={200}
       />
       <Weight value={weight} onChange={setWeight} error={weightProblem(weight)} />
@@ -206,11 +206,11 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
     id:
       checked && !ID.test(id)
         ? 'Use lowercase letters, digits, - and _.'
-        : refusalOf(create.error, 'id'),
+        : fieldError(create.error, 'id'),
     origin:
       checked && !ORIGIN.test(origin)
         ? 'Enter an origin, such as https://llm.example.com.'
-        : refusalOf(create.error, 'origin'),
+        : fieldError(create.error, 'origin'),
   }
   const send = (): void => {
     setChecked(true)
@@ -230,7 +230,7 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
     <DialogForm
       submit="Add provider"
       busy={create.isPending}
-      error={besides(
+      error={unlessShownBy(
         ['id', 'origin', 'dial', 'auth.header', 'auth.scheme', 'secret'],
         create.error,
       )}
@@ -260,7 +260,7 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
         placeholder="http://10.0.0.7:8000"
         value={dial}
         onChange={(event) => setDial(event.currentTarget.value.trim())}
-        error={refusalOf(create.error, 'dial')}
+        error={fieldError(create.error, 'dial')}
       />
       <PasswordField
         label="Credential"
@@ -268,21 +268,21 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
         autoComplete="off"
         value={secret}
         onChange={(event) => setSecret(event.currentTarget.value)}
-        error={refusalOf(create.error, 'secret')}
+        error={fieldError(create.error, 'secret')}
         what="credential"
       />
       <TextInput
         label="Credential header"
         value={header}
         onChange={(event) => setHeader(event.currentTarget.value.trim())}
-        error={refusalOf(create.error, 'auth.header')}
+        error={fieldError(create.error, 'auth.header')}
       />
       <TextInput
         label="Credential prefix"
         description="Sent before the credential. Leave blank for none."
         value={scheme}
         onChange={(event) => setScheme(event.currentTarget.value.trim())}
-        error={refusalOf(create.error, 'auth.scheme')}
+        error={fieldError(create.error, 'auth.scheme')}
       />
     </DialogForm>
   )

@@ -17,7 +17,7 @@ import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Loaded, Page, ProblemNote } from '../ui/page.tsx'
 import { AddCredential, AddProvider, EditCredential } from './provider-forms.tsx'
 import css from './providers.module.css'
-import { wordsOf } from './request-columns.tsx'
+import { refusalLabel } from './request-columns.tsx'
 
 export default function ProvidersPage() {
   const providers = useProviders()
@@ -106,7 +106,7 @@ const HEALTH: Readonly<Record<Provider['health'], State>> = {
 type LastError = NonNullable<Provider['last_error']>
 
 const failureOf = ({ status, code }: LastError): string =>
-  status === null ? wordsOf(code ?? 'no_answer') : String(status)
+  status === null ? refusalLabel(code ?? 'no_answer') : String(status)
 const lastFailure = (error: LastError): string =>
   `last failure ${ago(error.at)}: ${failureOf(error)}`
 

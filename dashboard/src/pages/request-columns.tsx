@@ -15,7 +15,7 @@ const OUTCOMES: Readonly<Record<Request['outcome'], State>> = {
 }
 
 /** TABLE of codes of our own, in words that fit a badge. */
-const WORDS: Readonly<Record<string, string>> = {
+const REFUSAL_LABELS: Readonly<Record<string, string>> = {
   upstream_unreachable: 'unreachable',
   upstream_timeout: 'timed out',
   upstream_credential_missing: 'no credential',
@@ -34,7 +34,8 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /** A code of ours as a person says it. */
-export const wordsOf = (code: string): string => WORDS[code] ?? code.replaceAll('_', ' ')
+export const refusalLabel = (code: string): string =>
+  REFUSAL_LABELS[code] ?? code.replaceAll('_', ' ')
 
 export function Outcome({ request: { outcome, status, error } }: { request: Request }) {
   if (outcome !== 'failed' && outcome !== 'succeeded') return <Badge {...OUTCOMES[outcome]} />
@@ -42,10 +43,10 @@ export function Outcome({ request: { outcome, status, error } }: { request: Requ
     return (
       <Badge
         {...OUTCOMES[outcome]}
-        label={error === null ? OUTCOMES[outcome].label : `Failed: ${wordsOf(error)}`}
+        label={error === null ? OUTCOMES[outcome].label : `Failed: ${refusalLabel(error)}`}
       />
     )
-  const label = error === null ? String(status) : `${status} ${wordsOf(error)}`
+  const label = error === null ? String(status) : `${status} ${refusalLabel(error)}`
   return (
     <Badge
       label={label}
@@ -55,7 +56,7 @@ export function Outcome({ request: { outcome, status, error } }: { request: Requ
 }
 
 export function RefusedBecause({ refusal: { status, code } }: { refusal: Refusal }) {
-  return <Badge label={`${status} ${wordsOf(code)}`} tone={status === 429 ? 'warn' : 'bad'} />
+  return <Badge label={`${status} ${refusalLabel(code)}`} tone={status === 429 ? 'warn' : 'bad'} />
 }
 
 function When({ at }: { at: string }) {
@@ -66,7 +67,7 @@ function When({ at }: { at: string }) {
   )
 }
 
-type Whose = 'any key' | 'one key'
+type AccountName = 'any key' | 'one key'
 type Row = Pick<Request, 'id' | 'created_at' | 'model' | 'key_id' | 'key_name'>
 
 function opener(
@@ -86,8 +87,8 @@ function opener(
   )
 }
 
-const keyColumn = (whose: Whose): readonly Column<Row>[] =>
-  whose === 'one key'
+const keyColumn = (accountColumn: AccountName): readonly Column<Row>[] =>
+  accountColumn === 'one key'
     ? []
     : [
         {
@@ -103,7 +104,7 @@ const keyColumn = (whose: Whose): readonly Column<Row>[] =>
 
 /** TABLE of columns: what, how it ended, what it took, when. */
 export function requestColumns(
-  whose: Whose,
+  accountColumn: AccountName,
   open: (id: string) => void,
 ): readonly Column<Request>[] {
   return [
@@ -116,7 +117,7 @@ export function requestColumns(
         </>
       ),
     },
-    ...keyColumn(whose),
+    ...keyColumn(accountColumn),
     { title: 'Outcome', cell: (request) => <Outcome request={request} /> },
     {
       title: 'Tokens',
@@ -148,7 +149,7 @@ export function requestColumns(
 
 /** TABLE of columns of what was refused: what, why, how often, when. */
 export function refusalColumns(
-  whose: Whose,
+  accountColumn: AccountName,
   open: (id: string) => void,
 ): readonly Column<Refusal>[] {
   return [
@@ -161,7 +162,7 @@ export function refusalColumns(
         </>
       ),
     },
-    ...keyColumn(whose),
+    ...keyColumn(accountColumn),
     { title: 'Reason', cell: (refusal) => <RefusedBecause refusal={refusal} /> },
     {
       title: 'Message',

@@ -6,14 +6,14 @@ import type { Refusal, Request } from '../api/shapes.ts'
 import { useRequest } from '../api/usage.ts'
 import { bytes, counted, duration, exactTime, fullCount } from '../format.ts'
 import { CodeBlock, Copy, Facts, Parts } from '../ui/bits.tsx'
-import { useOpening } from '../ui/dialog.tsx'
+import { useLazyOpen } from '../ui/dialog.tsx'
 import { Fields, Loaded } from '../ui/page.tsx'
-import { Outcome, RefusedBecause, wordsOf } from './request-columns.tsx'
+import { Outcome, RefusedBecause, refusalLabel } from './request-columns.tsx'
 import css from './request-details.module.css'
 
 export function RequestDetails({ id, onClose }: { id: string | null; onClose: () => void }) {
   const request = useRequest(id)
-  const { present, opened } = useOpening(id !== null)
+  const { present, opened } = useLazyOpen(id !== null)
   if (!present) return null
   return (
     <Drawer
@@ -71,7 +71,9 @@ function Details({ request }: { request: Request }) {
         </span>
       </div>
       {error !== null && (
-        <p className={css.error}>The proxy answered instead of the provider: {wordsOf(error)}.</p>
+        <p className={css.error}>
+          The proxy answered instead of the provider: {refusalLabel(error)}.
+        </p>
       )}
       {typeof request.upstream_error === 'string' && (
         <CodeBlock

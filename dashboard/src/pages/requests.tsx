@@ -16,7 +16,7 @@ import { KeyPicker } from '../ui/key-picker.tsx'
 import { Card, Empty, Filters, NoMatch, Page } from '../ui/page.tsx'
 import { Segments } from '../ui/segments.tsx'
 import { PagedTable } from '../ui/table.tsx'
-import { refusalColumns, requestColumns, wordsOf } from './request-columns.tsx'
+import { refusalColumns, requestColumns, refusalLabel } from './request-columns.tsx'
 import { RequestDetails } from './request-details.tsx'
 import css from './requests.module.css'
 
@@ -137,14 +137,14 @@ export default function RequestsPage() {
       </Filters>
       <Card flush>
         {shown === 'sent' ? (
-          <Sent
+          <SentList
             key="sent"
             filter={sent}
             {...lists}
             filtered={lists.filtered || status !== '' || wanted.model !== ''}
           />
         ) : (
-          <Refused
+          <RefusedList
             key="refused"
             filter={{ ...question, code: wanted.code }}
             {...lists}
@@ -228,12 +228,12 @@ function CodeFilter({ code, question, onChange }: CodeFilterProps) {
   const counts = useRefusalCounts(question).data
   const choices = (counts?.by_code ?? []).map(({ code, count }) => ({
     value: code,
-    label: `${wordsOf(code)} (${fullCount(count)})`,
+    label: `${refusalLabel(code)} (${fullCount(count)})`,
   }))
   const own =
     code === '' || choices.some(({ value }) => value === code)
       ? []
-      : [{ value: code, label: wordsOf(code) }]
+      : [{ value: code, label: refusalLabel(code) }]
   const any = {
     value: '',
     label: counts === undefined ? 'Any reason' : `Any reason (${fullCount(counts.total)})`,
@@ -256,7 +256,7 @@ interface ListProps<F> {
   onClear: () => void
 }
 
-function Sent({
+function SentList({
   filter,
   filtered,
   compact,
@@ -284,7 +284,7 @@ function Sent({
   )
 }
 
-function Refused({
+function RefusedList({
   filter,
   filtered,
   compact,

@@ -1,5 +1,5 @@
 import { Link, Redirect, useSearchParams } from 'wouter'
-import { Refused } from '../api/http.ts'
+import { ApiError } from '../api/http.ts'
 import { useAcceptReset, useOpenReset } from '../api/session.ts'
 import { dateTime } from '../format.ts'
 import { Bars } from '../ui/page.tsx'
@@ -14,7 +14,7 @@ export default function ResetPasswordPage() {
   if (accept.isSuccess) return <Redirect to="/" replace />
   if (reset.error !== null) {
     const gone =
-      reset.error instanceof Refused && reset.error.status < 500 && reset.error.status > 0
+      reset.error instanceof ApiError && reset.error.status < 500 && reset.error.status > 0
     return (
       <Entrance
         title="Link not valid"

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { Refused } from '../api/http.ts'
+import { ApiError } from '../api/http.ts'
 import { useSessionEnded, useSignIn } from '../api/session.ts'
 import { duration } from '../format.ts'
 import { Entrance, EntranceForm } from './entrance.tsx'
@@ -9,7 +9,7 @@ export default function SignInPage() {
   const signIn = useSignIn()
   const ended = useSessionEnded()
   const { error } = signIn
-  const left = useCountdown(error instanceof Refused ? error.retryAfter : null, signIn.submittedAt)
+  const left = useCountdown(error instanceof ApiError ? error.retryAfter : null, signIn.submittedAt)
   const waiting = left > 0
   return (
     <Entrance
@@ -30,7 +30,7 @@ export default function SignInPage() {
         waiting={waiting}
         error={
           waiting
-            ? new Refused(429, 'too_many_attempts', 'Too many failed attempts.')
+            ? new ApiError(429, 'too_many_attempts', 'Too many failed attempts.')
             : left === 0 && isLimit(error)
               ? null
               : error
@@ -41,7 +41,7 @@ export default function SignInPage() {
   )
 }
 
-const isLimit = (error: unknown): boolean => error instanceof Refused && error.retryAfter !== null
+const isLimit = (error: unknown): boolean => error instanceof ApiError && error.retryAfter !== null
 
 /** Seconds that are left of a wait that began with an answer; 0 where there is none. */
 function useCountdown(seconds: number | null, since: number): number {

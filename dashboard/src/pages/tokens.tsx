@@ -8,7 +8,7 @@ import { useCreateToken, usePurgeToken, useRevokeToken, useTokens } from '../api
 import { ago, dateTime, startOfDay, usedOf } from '../format.ts'
 import { Badge, Facts, Never, Pills, Snippets, type State } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
-import { DayField, expiryHint, expiryProblem, refusalOf } from '../ui/form.tsx'
+import { DayField, expiryHint, expiryProblem, fieldError } from '../ui/form.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Filters, NoMatch, Page, filterGrow } from '../ui/page.tsx'
 import { useShowOnce } from '../ui/shown-once.tsx'
@@ -209,7 +209,7 @@ function CreateToken({ opened, onClose }: { opened: boolean; onClose: () => void
         busy={create.isPending}
         error={create.error}
         onCancel={close}
-        onSubmit={(wishes) => create.mutate(wishes, { onSuccess: close })}
+        onSubmit={(input) => create.mutate(input, { onSuccess: close })}
       />
     </Dialog>
   )
@@ -231,7 +231,7 @@ interface TokenFormProps {
   busy: boolean
   error: unknown
   onCancel: () => void
-  onSubmit: (wishes: { name: string; scopes: Token['scopes']; expires_at: string | null }) => void
+  onSubmit: (input: { name: string; scopes: Token['scopes']; expires_at: string | null }) => void
 }
 
 function TokenForm({ busy, error, onCancel, onSubmit }: TokenFormProps) {
@@ -239,7 +239,7 @@ function TokenForm({ busy, error, onCancel, onSubmit }: TokenFormProps) {
   const [scopes, setScopes] = useState<string[]>(['convert'])
   const [expires, setExpires] = useState('')
   const [checked, setChecked] = useState(false)
-  const refused = refusalOf(error, 'expires_at')
+  const refused = fieldError(error, 'expires_at')
   const send = (): void => {
     setChecked(true)
     if (name.trim() === '' || scopes.length === 0 || expiryProblem(expires) !== null) return

@@ -54,23 +54,23 @@ export function Copy({
   compact?: boolean
   onCopied?: () => void
 }) {
-  const [said, setSaid] = useState<'copied' | 'failed' | null>(null)
+  const [message, setSaid] = useState<'copied' | 'failed' | null>(null)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
   const copy = async (): Promise<void> => {
-    const said = await copyText(text)
-    setSaid(said)
-    if (said === 'copied') onCopied?.()
+    const message = await copyText(text)
+    setSaid(message)
+    if (message === 'copied') onCopied?.()
     clearTimeout(timer.current)
     timer.current = setTimeout(() => setSaid(null), 2000)
   }
-  const words = said === 'copied' ? 'Copied' : said === 'failed' ? 'Select and copy' : 'Copy'
+  const words = message === 'copied' ? 'Copied' : message === 'failed' ? 'Select and copy' : 'Copy'
   return (
     <Button
       variant={compact ? 'subtle' : 'default'}
       color="gray"
       size={compact ? 'compact-xs' : 'sm'}
-      leftSection={<Icon name={said === 'copied' ? 'check' : 'copy'} size={compact ? 14 : 16} />}
+      leftSection={<Icon name={message === 'copied' ? 'check' : 'copy'} size={compact ? 14 : 16} />}
       onClick={() => void copy()}
       aria-label={`${words} ${what}`}
     >

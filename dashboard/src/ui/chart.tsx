@@ -76,7 +76,7 @@ export function TimeChart({
     setAt(to === -2 ? null : Math.min(last, Math.max(0, to)))
   }
 
-  const told = at !== null || series.length > 1
+  const announcement = at !== null || series.length > 1
   const every = Math.max(1, Math.ceil((ticks.length * 62) / Math.max(1, inner.width)))
   return (
     <figure className={css.chart} style={{ margin: 0 }}>
@@ -130,12 +130,12 @@ export function TimeChart({
         </svg>
       </div>
       <ul className={css.legend}>
-        {told && (
+        {announcement && (
           <li className={css.when}>
             {at === null ? (kind === 'bars' ? 'In total' : 'On average') : buckets[at]}
           </li>
         )}
-        {told && at !== null && kind === 'bars' && series.length > 1 && (
+        {announcement && at !== null && kind === 'bars' && series.length > 1 && (
           <li>
             <span className={css.name}>Sum</span>
             <span className={css.value}>
@@ -143,7 +143,7 @@ export function TimeChart({
             </span>
           </li>
         )}
-        {told &&
+        {announcement &&
           series.map(({ name, values, whole }, index) => (
             <li key={index}>
               <svg className={css.swatch} viewBox="0 0 10 10" aria-hidden="true">

@@ -7,29 +7,29 @@ import css from './dialog.module.css'
 import { Form } from './form.tsx'
 import { Buttons, ProblemNote } from './page.tsx'
 
-interface Around {
+interface DialogContext {
   /** What the form sent is under way. */
-  hold: (held: boolean) => void
+  setBusy: (isBusy: boolean) => void
   /** Somebody has begun to fill in the form. */
-  begin: () => void
+  markEdited: () => void
 }
 
 /** What a form tells the dialog around it. */
-const Around = createContext<Around>({ hold: () => {}, begin: () => {} })
+const DialogContext = createContext<DialogContext>({ setBusy: () => {}, markEdited: () => {} })
 /** Whether something stands above the page and has the focus: the page's own dialogs wait. */
-export const Above = createContext(false)
+export const CoveredByOverlay = createContext(false)
 
 /**
  * Whether something that opens is in the page, and whether it is open. Before it opens first it
  * costs nothing: pages have several of them. It comes closed, and opens behind that, because what
  * has the focus then gets it back.
  */
-export function useOpening(wanted: boolean): { present: boolean; opened: boolean } {
+export function useLazyOpen(open: boolean): { present: boolean; opened: boolean } {
   const [present, setPresent] = useState(false)
   useEffect(() => {
-    if (wanted) setPresent(true)
-  }, [wanted])
-  return { present: present || wanted, opened: present && wanted }
+    if (open) setPresent(true)
+  }, [open])
+  return { present: present || open, opened: present && open }
 }
 
 interface DialogProps {
@@ -37,7 +37,7 @@ interface DialogProps {
   opened: boolean
   onClose: () => void
   /** Nothing but its own button closes it: a secret that is shown once. */
-  firm?: boolean
+  buttonCloseOnly?: boolean
   children: ReactNode
 }
 
@@ -45,41 +45,41 @@ interface DialogProps {
  * It stays while its form is under way, and the browser asks before it leaves: what comes of that
  * may be shown only once.
  */
-export function Dialog({ title, opened, onClose, firm = false, children }: DialogProps) {
+export function Dialog({ title, opened, onClose, buttonCloseOnly = false, children }: DialogProps) {
   const phone = useMediaQuery('(max-width: 36em)', false, { getInitialValueInEffect: false })
-  const above = use(Above)
-  const opening = useOpening(opened)
-  const [held, hold] = useState(false)
-  const [begun, setBegun] = useState(false)
-  const [asking, setAsking] = useState(false)
-  const [around] = useState<Around>({ hold, begin: () => setBegun(true) })
+  const isCovered = use(CoveredByOverlay)
+  const opening = useLazyOpen(opened)
+  const [isBusy, setBusy] = useState(false)
+  const [edited, setEdited] = useState(false)
+  const [isAsking, setAsking] = useState(false)
+  const [context] = useState<DialogContext>({ setBusy, markEdited: () => setEdited(true) })
   // Whatever closes it, the next one that opens is empty.
-  if (!opened && (begun || asking)) {
-    setBegun(false)
+  if (!opened && (edited || isAsking)) {
+    setEdited(false)
     setAsking(false)
   }
   const close = (): void => {
     // The second Escape takes back the first.
-    if (asking) setAsking(false)
-    else if (begun) setAsking(true)
+    if (isAsking) setAsking(false)
+    else if (edited) setAsking(true)
     else onClose()
   }
-  useAskBeforeLeaving(opened && (firm || held))
-  if (above || !opening.present) return null
+  useAskBeforeLeaving(opened && (buttonCloseOnly || isBusy))
+  if (isCovered || !opening.present) return null
   return (
     <Modal
       opened={opening.opened}
       onClose={close}
       title={title}
-      size={firm ? 680 : 480}
+      size={buttonCloseOnly ? 680 : 480}
       fullScreen={phone}
       closeOnClickOutside={false}
-      closeOnEscape={!firm && !held}
-      withCloseButton={!firm}
-      closeButtonProps={{ 'aria-label': 'Close', disabled: held }}
+      closeOnEscape={!buttonCloseOnly && !isBusy}
+      withCloseButton={!buttonCloseOnly}
+      closeButtonProps={{ 'aria-label': 'Close', disabled: isBusy }}
     >
-      <Around value={around}>{children}</Around>
-      {asking && (
+      <DialogContext value={context}>{children}</DialogContext>
+      {isAsking && (
         <div className={css.ask} role="alertdialog" aria-label="Discard what you entered?">
           <span>Discard what you entered?</span>
           <Button
@@ -119,13 +119,13 @@ export function DialogForm({
   onSubmit,
   children,
 }: FormProps) {
-  const { hold, begin } = use(Around)
+  const { setBusy, markEdited } = use(DialogContext)
   useEffect(() => {
-    hold(busy)
-    return () => hold(false)
-  }, [hold, busy])
+    setBusy(busy)
+    return () => setBusy(false)
+  }, [setBusy, busy])
   return (
-    <Form busy={busy} onSubmit={onSubmit} onBegin={begin}>
+    <Form busy={busy} onSubmit={onSubmit} onEdit={markEdited}>
       {children}
       <ProblemNote error={error} />
       <Buttons>

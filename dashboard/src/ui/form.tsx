@@ -6,7 +6,7 @@ import {
   type TextInputProps,
 } from '@mantine/core'
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react'
-import { Refused, type FieldFault } from '../api/http.ts'
+import { ApiError, type FieldError } from '../api/http.ts'
 import { isPast, startOfDay, zoneName } from '../format.ts'
 import { Fields } from './page.tsx'
 
@@ -21,7 +21,7 @@ export const expiryProblem = (day: string): string | null =>
 interface FormProps {
   busy: boolean
   /** Something has been typed or chosen. */
-  onBegin?: () => void
+  onEdit?: () => void
   onSubmit: () => void
   children: ReactNode
 }
@@ -30,34 +30,34 @@ interface FormProps {
  * Sends, and brings whoever works by keyboard or by ear to what has to be put right: checked here
  * at once, by the server after its answer.
  */
-export function Form({ busy, onBegin, onSubmit, children }: FormProps) {
+export function Form({ busy, onEdit, onSubmit, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null)
   const [sent, setSent] = useState(0)
   const send = (event: FormEvent): void => {
     event.preventDefault()
     setSent(sent + 1)
     // A day that is half typed has no value, and would be sent as none.
-    const half = [...(form.current?.querySelectorAll('input') ?? [])].filter(
+    const incomplete = [...(form.current?.querySelectorAll('input') ?? [])].filter(
       ({ validity }) => validity.badInput,
     )
-    if (half.length === 0) onSubmit()
-    else for (const field of half) field.checkValidity()
+    if (incomplete.length === 0) onSubmit()
+    else for (const field of incomplete) field.checkValidity()
   }
   useEffect(() => {
     if (sent > 0 && !busy)
       form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
   }, [sent, busy])
   return (
-    <form ref={form} onSubmit={send} onInput={onBegin} noValidate>
+    <form ref={form} onSubmit={send} onInput={onEdit} noValidate>
       <Fields>{children}</Fields>
     </form>
   )
 }
 
 /** The faults of a field, and of what is in it. */
-const faultsOf = (error: unknown, field: string): readonly FieldFault[] =>
-  error instanceof Refused
-    ? error.faults.filter(({ param }) => `${param}.`.startsWith(`${field}.`))
+const fieldErrors = (error: unknown, field: string): readonly FieldError[] =>
+  error instanceof ApiError
+    ? error.errors.filter(({ param }) => `${param}.`.startsWith(`${field}.`))
     : []
 
 /**
@@ -65,12 +65,12 @@ const faultsOf = (error: unknown, field: string): readonly FieldFault[] =>
  *
  * @param values the entries of a list, so that the one at fault can be named
  */
-export function refusalOf(
+export function fieldError(
   error: unknown,
   field: string,
   values: readonly string[] = [],
 ): string | null {
-  const sentences = faultsOf(error, field).map(({ param, detail }) => {
+  const sentences = fieldErrors(error, field).map(({ param, detail }) => {
     const value = values[Number(/\.(\d+)$/.exec(param)?.[1])]
     return value === undefined ? detail : `“${value}”: ${detail}`
   })
@@ -78,8 +78,8 @@ export function refusalOf(
 }
 
 /** The error, unless it is a refusal that stands beside one of these fields. */
-export const besides = (fields: readonly string[], error: unknown): unknown =>
-  fields.some((field) => faultsOf(error, field).length > 0) ? null : error
+export const unlessShownBy = (fields: readonly string[], error: unknown): unknown =>
+  fields.some((field) => fieldErrors(error, field).length > 0) ? null : error
 
 /**
  * A field for what nobody else is to read. Mantine says of all other fields that they are invalid,
@@ -99,7 +99,7 @@ export function PasswordField({
 }
 
 /** Keeps the years that are typed within what the server knows. */
-const LAST_DAY = '9999-12-31'
+const MAX_DAY = '9999-12-31'
 
 /** A field for a day, `YYYY-MM-DD`, or none. */
 export function DayField({
@@ -107,15 +107,15 @@ export function DayField({
   onChange,
   ...props
 }: Omit<TextInputProps, 'onChange'> & { onChange: (day: string) => void }) {
-  const [half, setHalf] = useState(false)
+  const [incomplete, setHalf] = useState(false)
   return (
     <TextInput
       {...props}
       type="date"
-      max={LAST_DAY}
-      error={half ? 'Enter a complete date, or leave this blank.' : error}
+      max={MAX_DAY}
+      error={incomplete ? 'Enter a complete date, or leave this blank.' : error}
       onInvalid={() => setHalf(true)}
-      onBlur={({ currentTarget }) => setHalf(half && currentTarget.validity.badInput)}
+      onBlur={({ currentTarget }) => setHalf(incomplete && currentTarget.validity.badInput)}
       onChange={({ currentTarget }) => {
         setHalf(false)
         onChange(currentTarget.value)

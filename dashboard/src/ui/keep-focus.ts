@@ -3,12 +3,12 @@
 // would stand nowhere. Here it comes to what is next to that place, or around it.
 
 /** What may have the focus in place of something inside it. */
-const HOMES = 'tr, li, [data-home], section, header, main, [role="dialog"]'
+const FOCUS_TARGETS = 'tr, li, [data-home], section, header, main, [role="dialog"]'
 /**
  * Milliseconds that a dialog has to give the focus back to what opened it, and a page that is being
  * loaded to take it.
  */
-const PATIENCE = 40
+const WAIT_MS = 40
 
 /** Watches over the document's focus for as long as it lives. */
 export function keepFocus(): void {
@@ -19,7 +19,7 @@ export function keepFocus(): void {
   let chain: readonly Element[] = []
   let opener: readonly Element[] = []
   /** The row that was next to the one that went away. */
-  let beside: Element | null = null
+  let sibling: Element | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
   const isLost = (): boolean =>
     chain.length > 0 &&
@@ -34,18 +34,19 @@ export function keepFocus(): void {
         last.focus({ preventScroll: true })
       return
     }
-    settle(
-      [beside, ...around].find(
-        (element) => element?.isConnected && (element === opener[0] || element.matches(HOMES)),
+    restoreFocus(
+      [sibling, ...around].find(
+        (element) =>
+          element?.isConnected && (element === opener[0] || element.matches(FOCUS_TARGETS)),
       ) ?? document.querySelector('main'),
     )
   }
   document.addEventListener('focusin', ({ target }) => {
-    const own = target instanceof Element ? chainOf(target) : []
+    const own = target instanceof Element ? ancestors(target) : []
     const inDialog = own.some((element) => element.role === 'dialog')
     if (!inDialog) {
       opener = own
-      beside = null
+      sibling = null
     }
     chain = inDialog ? [...own, ...opener] : own
   })
@@ -60,10 +61,10 @@ export function keepFocus(): void {
           (node) => node instanceof Element && node.matches('tr, li') && chain.includes(node),
         )
       ) {
-        beside = [nextSibling, previousSibling].find((node) => node instanceof Element) ?? null
+        sibling = [nextSibling, previousSibling].find((node) => node instanceof Element) ?? null
       }
     }
-    if (isLost()) timer ??= setTimeout(find, PATIENCE)
+    if (isLost()) timer ??= setTimeout(find, WAIT_MS)
   }).observe(document.body, {
     childList: true,
     subtree: true,
@@ -72,7 +73,7 @@ export function keepFocus(): void {
   })
 }
 
-function chainOf(element: Element): Element[] {
+function ancestors(element: Element): Element[] {
   const chain: Element[] = []
   for (let at: Element | null = element; at !== null && at !== document.body; at = at.parentElement)
     chain.push(at)
@@ -80,8 +81,10 @@ function chainOf(element: Element): Element[] {
 }
 
 /** A page says where one is by its heading. */
-function settle(home: Element | null): void {
-  const target = home?.matches('header, main') ? (home.querySelector('h1') ?? home) : home
+function restoreFocus(focusTarget: Element | null): void {
+  const target = focusTarget?.matches('header, main')
+    ? (focusTarget.querySelector('h1') ?? focusTarget)
+    : focusTarget
   if (!(target instanceof HTMLElement)) return
   // A button goes on being a stop of the Tab key.
   if (target.tabIndex < 0) target.tabIndex = -1

@@ -40,7 +40,7 @@ interface ListInputProps {
   onChange: (list: List) => void
 }
 
-const MOST_SUGGESTIONS = 8
+const MAX_SUGGESTIONS = 8
 const NONE: readonly string[] = []
 
 export function ListInput({
@@ -73,7 +73,7 @@ export function ListInput({
   }
   const proposed = suggestions
     .filter((value) => !values.includes(value) && value.includes(text.trim()))
-    .slice(0, MOST_SUGGESTIONS)
+    .slice(0, MAX_SUGGESTIONS)
   return (
     <div>
       <div className={css.row}>

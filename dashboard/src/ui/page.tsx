@@ -2,7 +2,7 @@
 import { Button, Skeleton } from '@mantine/core'
 import { useEffect, useRef, type ReactNode } from 'react'
 import { Link } from 'wouter'
-import { Refused } from '../api/http.ts'
+import { ApiError } from '../api/http.ts'
 import { Icon, type IconName } from './icons.tsx'
 import css from './page.module.css'
 
@@ -61,7 +61,7 @@ const opened = location.pathname
 let elsewhere = false
 
 /** What comes after this is somewhere else, even under the same address. */
-export function setOut(): void {
+export function markNavigation(): void {
   elsewhere = true
 }
 
@@ -170,13 +170,13 @@ export function ProblemNote({ error }: { error: unknown }) {
 }
 
 function sentence(error: unknown): string {
-  return error instanceof Refused
+  return error instanceof ApiError
     ? error.message
     : 'Something went wrong on this page. Reload it to try again.'
 }
 
 function requestIdOf(error: unknown) {
-  if (!(error instanceof Refused) || error.requestId === null || error.status < 500) return null
+  if (!(error instanceof ApiError) || error.requestId === null || error.status < 500) return null
   return <small className={css.requestId}>Request {error.requestId}</small>
 }
 

@@ -5,27 +5,27 @@ import { Button } from '@mantine/core'
 import { createContext, use, useEffect, useState, type ReactNode } from 'react'
 import { flushSync } from 'react-dom'
 import { COPIED, copyText } from './bits.tsx'
-import { Above, Dialog } from './dialog.tsx'
+import { CoveredByOverlay, Dialog } from './dialog.tsx'
 import { Buttons, Fields } from './page.tsx'
 
-interface Once {
+interface OneTimeSecret {
   title: string
   /** What nobody can see again. */
   secret: string
   body: ReactNode
 }
 
-type Show = (once: Once) => void
-const Show = createContext<Show>(() => {})
+type ShowOnceContext = (once: OneTimeSecret) => void
+const ShowOnceContext = createContext<ShowOnceContext>(() => {})
 
 /** Gives what shows something once; it may be called when the page that asked for it is gone. */
-export const useShowOnce = (): Show => use(Show)
+export const useShowOnce = (): ShowOnceContext => use(ShowOnceContext)
 
 export function ShownOnce({ children }: { children: ReactNode }) {
   // Two that are made at once are shown one after the other.
-  const [[shown], setWaiting] = useState<readonly (Once & { key: number })[]>([])
+  const [[shown], setWaiting] = useState<readonly (OneTimeSecret & { key: number })[]>([])
   // Before anything else happens, such as that the form which made it goes away.
-  const [show] = useState((): Show => {
+  const [show] = useState((): ShowOnceContext => {
     let made = 0
     return (once) => {
       const key = made++
@@ -34,10 +34,15 @@ export function ShownOnce({ children }: { children: ReactNode }) {
   })
   return (
     <>
-      <Show value={show}>
-        <Above value={shown !== undefined}>{children}</Above>
-      </Show>
-      <Dialog title={shown?.title ?? ''} opened={shown !== undefined} onClose={() => {}} firm>
+      <ShowOnceContext value={show}>
+        <CoveredByOverlay value={shown !== undefined}>{children}</CoveredByOverlay>
+      </ShowOnceContext>
+      <Dialog
+        title={shown?.title ?? ''}
+        opened={shown !== undefined}
+        onClose={() => {}}
+        buttonCloseOnly
+      >
         {/* Nothing of the one before stays: not that it was copied, and not where the focus is, or nobody would hear of the next. */}
         <Fields key={shown?.key}>
           {shown?.body}

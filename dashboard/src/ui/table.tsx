@@ -79,7 +79,7 @@ export function PagedTable<T extends { id: string }>({
 }
 
 /** Fewer rows than this can be counted at a glance. */
-const FEW = 10
+const MIN_COUNTED_ROWS = 10
 
 /** The foot of a paged table: which rows these are, and the way to the others. */
 function Foot<T>({
@@ -93,7 +93,7 @@ function Foot<T>({
 }) {
   const { before, toNext, toPrevious } = query
   const alone = before === 0 && next === null
-  if (alone && rows.length < FEW) return null
+  if (alone && rows.length < MIN_COUNTED_ROWS) return null
   const last = before + rows.length
   const of = total ?? (next === null ? last : undefined)
   return (
@@ -105,8 +105,8 @@ function Foot<T>({
       </span>
       {!alone && (
         <>
-          <Turn label="Previous" possible={before > 0} onTurn={toPrevious} />
-          <Turn label="Next" possible={next !== null} onTurn={toNext} />
+          <PageButton label="Previous" possible={before > 0} onTurn={toPrevious} />
+          <PageButton label="Next" possible={next !== null} onTurn={toNext} />
         </>
       )}
     </nav>
@@ -114,10 +114,10 @@ function Foot<T>({
 }
 
 /** It stays a stop of the Tab key at the end of the list, or the focus would be lost there. */
-function Turn({
+function PageButton({
   label,
   possible,
-  onTurn,
+  onTurn: onClick,
 }: {
   label: string
   possible: boolean
@@ -130,7 +130,7 @@ function Turn({
       aria-disabled={!possible}
       data-off={possible ? undefined : ''}
       className={css.turn}
-      onClick={() => possible && onTurn()}
+      onClick={() => possible && onClick()}
     >
       {label}
     </Button>

@@ -7,7 +7,7 @@ export const HTTP_ADDRESS = /^(https?:\/\/[^/?#\\\s]+)([^?#]*)/i
  * The address that takes `?url=`. @throws TypeError when `proxyUrl` is none that can be called from
  * here
  */
-export function endpointOf(proxyUrl: string): { origin: string; path: string } {
+export function parseEndpoint(proxyUrl: string): { origin: string; path: string } {
   try {
     const [, origin = '', path = ''] =
       HTTP_ADDRESS.exec(proxyUrl ? new Request(proxyUrl).url : '') ?? []

@@ -1,5 +1,5 @@
 import { cleanHeaders } from './credentials.ts'
-import { endpointOf } from './endpoint.ts'
+import { parseEndpoint } from './endpoint.ts'
 import type { ApiKey, ProxyFetchConfig } from './proxy-fetch.ts'
 
 export interface ProxyHandlerConfig {
@@ -65,13 +65,13 @@ export function createProxyHandler({
       return refusal(401, 'UNAUTHENTICATED', 'You are not signed in, or may not use this route.')
     const own = allowed === true ? {} : allowed
 
-    const headers = forwarded(request.headers)
+    const headers = forwardedHeaders(request.headers)
     const key = own.apiKey ?? (typeof apiKey === 'string' ? apiKey : await apiKey())
     if (key === '') throw new Error('There is no key for the proxy. Pass `apiKey` (tmk_…).')
     headers.set('Authorization', `Bearer ${key}`)
     if (own.contextKey !== undefined)
       headers.set('X-Proxy-Context-Key', encodeURIComponent(own.contextKey))
-    const proxy = endpointOf(proxyUrl)
+    const proxy = parseEndpoint(proxyUrl)
     const { method, body, signal } = request
     const options: RequestInit & { duplex: 'half' } = {
       method,
@@ -82,7 +82,7 @@ export function createProxyHandler({
       duplex: 'half',
     }
     try {
-      return answer(
+      return toResponse(
         await (fetch ?? globalThis.fetch)(`${proxy.origin}${proxy.path}${below}${search}`, options),
         proxy,
         mount,
@@ -119,7 +119,7 @@ const OWN = new Set([
   'forwarded',
 ])
 
-function forwarded(from: Headers): Headers {
+function forwardedHeaders(from: Headers): Headers {
   const headers = cleanHeaders(from)
   const named = (from.get('Connection') ?? '').toLowerCase().split(/\s*,\s*/)
   for (const name of from.keys())
@@ -131,7 +131,7 @@ function forwarded(from: Headers): Headers {
 }
 
 /** The proxy's answer as the route's. */
-function answer(
+function toResponse(
   { status, statusText, headers: from, body }: Response,
   proxy: { origin: string; path: string },
   mount: string,

@@ -30,7 +30,7 @@ export function createManagedFetch(config: ManagedFetchConfig = {}): Fetch {
     const send = createProxyFetch({ ...config, apiKey, proxyUrl: proxyUrl || DEFAULT_PROXY_URL })
     if (proxyUrl) return send(input, init)
     return send(input, init).catch((error: unknown) => {
-      throw isUnreachable(error) ? unreachableDefault(error) : error
+      throw isUnreachable(error) ? defaultUnreachableError(error) : error
     })
   }
 }
@@ -46,7 +46,7 @@ function isUnreachable(error: unknown): error is Error {
 }
 
 /** The same error, for the AI SDK knows it by its message; it shows the message of the cause. */
-function unreachableDefault(error: Error): TypeError {
+function defaultUnreachableError(error: Error): TypeError {
   const { cause } = error
   const reason = cause instanceof Error && cause.message !== '' ? `${cause.message}. ` : ''
   const message = `${reason}No proxy answers at ${DEFAULT_PROXY_URL}, the default. Pass \`proxyUrl\`, or set NEXT_PUBLIC_AI_PROXY_URL.`

@@ -1,6 +1,6 @@
 import { cleanAddress, cleanHeaders, PROXY_MANAGED } from './credentials.ts'
-import { endpointOf, HTTP_ADDRESS } from './endpoint.ts'
-import { asFromUpstream } from './response.ts'
+import { parseEndpoint, HTTP_ADDRESS } from './endpoint.ts'
+import { withUpstreamUrl } from './response.ts'
 
 export type Fetch = typeof globalThis.fetch
 type Input = Parameters<Fetch>[0]
@@ -74,31 +74,31 @@ export function createProxyFetch({
     const { url: address } = request ?? new Request(input)
     const target = HTTP_ADDRESS.exec(address)
     if (target === null || bypass?.(new URL(address)) === true) return send(input, init)
-    const endpoint = endpointOf(proxyUrl)
+    const endpoint = parseEndpoint(proxyUrl)
     const atProxy = target[1] === endpoint.origin
     if (atProxy && target[2] !== endpoint.path) return send(input, init)
 
-    const options = optionsOf(request, init ?? {})
+    const options = requestInit(request, init ?? {})
     const headers = cleanHeaders(init?.headers ?? request?.headers)
     if (contextKey && !headers.has(CONTEXT_KEY)) headers.set(CONTEXT_KEY, headerText(contextKey))
-    const keyOf = async (): Promise<string> =>
+    const resolveKey = async (): Promise<string> =>
       (typeof apiKey === 'string' ? apiKey : await apiKey()).trim()
-    const key = await keyOf()
+    const key = await resolveKey()
     if (key === '') throw new Error(NO_KEY)
     if (request && request.body !== null && options.body == null)
-      options.body = await bodyOf(request, options.signal)
+      options.body = await replayableBody(request, options.signal)
 
     const url = atProxy
       ? address
       : `${endpoint.origin}${endpoint.path}?url=${encodeURIComponent(cleanAddress(address))}`
     const sendWith = async (key: string): Promise<Response> => {
       if (key !== PROXY_MANAGED) headers.set('Authorization', `Bearer ${key}`)
-      return asFromUpstream(await send(url, { ...options, headers }))
+      return withUpstreamUrl(await send(url, { ...options, headers }))
     }
     const response = await sendWith(key)
     if (typeof apiKey === 'string' || !refusesKey(response) || isStream(options.body))
       return response
-    const other = await keyOf()
+    const other = await resolveKey()
     if (other === key || other === '') return response
     await response.body?.cancel()
     return sendWith(other)
@@ -146,7 +146,7 @@ const OPTIONS = [
 ] as const
 
 /** What `init` says, and where it is silent what the Request says; without the Request's body. */
-function optionsOf(request: Request | undefined, init: Init): Init {
+function requestInit(request: Request | undefined, init: Init): Init {
   // What a runtime adds (`cf`, `dispatcher`, `next`, …) passes too.
   const options: Init = { ...init }
   for (const name of OPTIONS) {
@@ -159,7 +159,7 @@ function optionsOf(request: Request | undefined, init: Init): Init {
 }
 
 /** A Request's body, or null where it is empty. The signal ends the reading too. */
-async function bodyOf(
+async function replayableBody(
   request: Request,
   signal: AbortSignal | null | undefined,
 ): Promise<Blob | null> {

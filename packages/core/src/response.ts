@@ -20,12 +20,12 @@ export function upstreamAddress(address: string): string {
  * address that was asked for. Everything else stays as the platform gave it, and so do these where
  * a runtime allows no other value.
  */
-export function asFromUpstream(response: Response): Response {
+export function withUpstreamUrl(response: Response): Response {
   const define = (name: 'url' | 'headers' | 'clone', value: unknown): void =>
     void Reflect.defineProperty(response, name, { value, configurable: true })
   const clone = response.clone.bind(response)
   define('url', upstreamAddress(response.url))
-  define('clone', () => asFromUpstream(clone()))
+  define('clone', () => withUpstreamUrl(clone()))
   const location = response.headers.get('Location')
   if (location !== null) {
     // The headers of an answer cannot be written.

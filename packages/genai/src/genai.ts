@@ -1,7 +1,7 @@
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { createManagedFetch, PROXY_MANAGED } from '@proxy-sdk/core'
 import type { ManagedFetchConfig } from '@proxy-sdk/core'
-import { downloading } from './videos.ts'
+import { withProxiedDownloads } from './videos.ts'
 
 /** The provider of the installed `@ai-sdk/google`, with everything that it can do. */
 export type ProxyGenai = ReturnType<typeof createGoogleGenerativeAI>
@@ -45,6 +45,6 @@ export function createProxyGenai({ headers = {}, ...config }: ProxyGenaiConfig =
     )
   // The oldest releases that the peer range allows make no videos.
   for (const name of ['video', 'videoModel'] as const)
-    if (name in provider) provider[name] = downloading(provider[name], fetch)
+    if (name in provider) provider[name] = withProxiedDownloads(provider[name], fetch)
   return provider
 }

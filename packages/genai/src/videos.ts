@@ -7,7 +7,7 @@ interface VideoModel {
   doStatus?: unknown
 }
 
-interface Asked {
+interface OriginalRequest {
   abortSignal?: AbortSignal
 }
 
@@ -16,7 +16,7 @@ interface Asked {
  * each, which the AI SDK would fetch past the provider's `fetch`, with the placeholder as the key:
  * https://ai.google.dev/gemini-api/docs/video. One without it is not Google's, and not the proxy's.
  */
-export function downloading<Id, Model extends VideoModel>(
+export function withProxiedDownloads<Id, Model extends VideoModel>(
   create: (id: Id) => Model,
   proxyFetch: Fetch,
 ): (id: Id) => Model {
@@ -27,7 +27,7 @@ export function downloading<Id, Model extends VideoModel>(
     for (const name of ['doGenerate', 'doStatus'] as const) {
       const original = model[name]
       if (typeof original !== 'function') continue
-      model[name] = async (asked: Asked) =>
+      model[name] = async (asked: OriginalRequest) =>
         withVideos(await original.call(model, asked), proxyFetch, asked.abortSignal)
     }
     return model

@@ -20,7 +20,7 @@ export class Anchors {
  * The headings of one text that have no ids, in their order: a table of contents lists them in the
  * same.
  */
-interface Namesakes {
+interface UniqueSlugs {
   slugs: string[]
   /** How many of them links have been given to. */
   taken: number
@@ -32,7 +32,7 @@ interface Namesakes {
  * @param slugs the slugs of `outline`'s headings
  * @param pageSlug the slug of the page with this key
  */
-export function fillIn(
+export function resolveTargets(
   markdown: string,
   outline: readonly Outline[],
   slugs: readonly string[],
@@ -40,19 +40,19 @@ export function fillIn(
 ): string {
   if (!markdown.includes(MARKER)) return markdown
   const byId = new Map<string, string>()
-  const byText = new Map<string, Namesakes>()
+  const byText = new Map<string, UniqueSlugs>()
   outline.forEach((heading, i) => {
     if (heading.id) byId.set(heading.id, slugs[i]!)
     else if (i > 0 && heading.text !== '') {
-      const namesakes = byText.get(heading.text)
-      if (namesakes) namesakes.slugs.push(slugs[i]!)
+      const uniqueSlugs = byText.get(heading.text)
+      if (uniqueSlugs) uniqueSlugs.slugs.push(slugs[i]!)
       else byText.set(heading.text, { slugs: [slugs[i]!], taken: 0 })
     }
   })
   /** The next of the headings without ids that have this text; the same one for the same id. */
   const slugByText = (id: string, text: string) => {
-    const namesakes = byText.get(text)
-    const slug = namesakes?.slugs[namesakes.taken++] ?? namesakes?.slugs[0]
+    const uniqueSlugs = byText.get(text)
+    const slug = uniqueSlugs?.slugs[uniqueSlugs.taken++] ?? uniqueSlugs?.slugs[0]
     if (slug !== undefined && id !== '') byId.set(id, slug)
     return slug
   }

@@ -66,7 +66,7 @@ const MARKUP = new RegExp(`^<(?:!doctype(?:\\s+html\\b|\\s*>)|(?:${STARTS})(?:[\
  * Files that hold nothing but printable characters where one looks first, and yet are no text: PDF,
  * PostScript, RTF.
  */
-const DISGUISED = /^(?:%PDF-|%!PS|\{\\rtf)/
+const BINARY_SIGNATURES = /^(?:%PDF-|%!PS|\{\\rtf)/
 
 /**
  * Bytes that no text holds (MIME Sniffing Standard, "binary data byte"), but for the controls that
@@ -85,7 +85,7 @@ const HEAD = 4096
  */
 export function looksLikeHtml(bytes: Uint8Array, fileName = ''): boolean {
   const head = new TextDecoder(marked(bytes) ?? 'latin1').decode(bytes.subarray(0, HEAD))
-  if (bytes.length === 0 || DISGUISED.test(head)) return false
+  if (bytes.length === 0 || BINARY_SIGNATURES.test(head)) return false
   return (
     MARKUP.test(skipProlog(head)) ||
     (/\.html?$/i.test(fileName) && /<[a-z!/]/i.test(head) && !BINARY.test(head))

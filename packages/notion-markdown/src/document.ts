@@ -1,8 +1,8 @@
 // Pages → one document, Markdown or JSON, a piece at a time: only one page's text is in memory.
-import { Anchors, fillIn } from './anchors.ts'
+import { Anchors, resolveTargets } from './anchors.ts'
 import { frontMatter, type PageMetadata } from './frontmatter.ts'
 import { writeMarkdown, type Outline } from './markdown.ts'
-import { Links, placeOfPage, type Archive, type Asset, type Warning } from './links.ts'
+import { Links, pageTarget, type Archive, type Asset, type Warning } from './links.ts'
 import { orderPages, type Placed, type Strength } from './order.ts'
 import { readDatabasePage, readPage } from './page.ts'
 import {
@@ -241,10 +241,10 @@ export async function* joinDocument(
   }
   const textOf = (page: DocumentPage): string | Promise<string> =>
     page.summary.sitemap
-      ? writeMarkdown(writeSitemap(page.summary.sitemap, nameOf, placeOfPage)).markdown
+      ? writeMarkdown(writeSitemap(page.summary.sitemap, nameOf, pageTarget)).markdown
       : text(page.index)
   const markdownOf = async (page: DocumentPage) =>
-    fillIn(await textOf(page), page.summary.outline, page.slugs, (key) => slugOf.get(key))
+    resolveTargets(await textOf(page), page.summary.outline, page.slugs, (key) => slugOf.get(key))
   yield* options.format === 'json'
     ? json(document, markdownOf, options)
     : markdown(document, markdownOf, options)

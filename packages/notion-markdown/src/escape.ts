@@ -5,7 +5,7 @@
 // micromark's math.
 import { escapeLiterals } from './escape/literals.ts'
 import { tagBrokenMarks } from './escape/marks.ts'
-import { breakAutolinks, escapeClosingSequence, escapeLineStarts } from './escape/places.ts'
+import { breakAutolinks, escapeClosingSequence, escapeLineStarts } from './escape/line-starts.ts'
 import type { Draft, Mark } from './phrasing.ts'
 import { Pieces } from './pieces.ts'
 
@@ -17,8 +17,9 @@ export function escapeLine(draft: Draft): string {
   // 1 before each character that gets a backslash.
   const escapes = new Uint8Array(draft.text.length + 1)
   const typed = escapeLiterals(draft, tagged, escapes)
-  if (draft.place === 'paragraph' || draft.place === 'item') escapeLineStarts(draft, typed, escapes)
-  if (draft.place === 'heading') escapeClosingSequence(draft, escapes)
+  if (draft.position === 'paragraph' || draft.position === 'item')
+    escapeLineStarts(draft, typed, escapes)
+  if (draft.position === 'heading') escapeClosingSequence(draft, escapes)
   breakAutolinks(draft, escapes)
   return apply(draft, tagged, escapes)
 }

@@ -3,7 +3,7 @@
 import { INLINE, find, type Element, type Node } from './html.ts'
 import type { Links } from './links.ts'
 import { MEDIA, readInline } from './inline.ts'
-import { nest, textOf } from './runs.ts'
+import { nestMarks, textOf } from './runs.ts'
 import type { Block, Inline, List } from './tree.ts'
 
 /** Reads one element into a flow. */
@@ -53,7 +53,7 @@ export class Flow {
     const [only] = nodes
     if (nodes.length === 1 && typeof only === 'string' && !only.includes('\ufeff'))
       return textOf(only)
-    return nest(readInline(nodes, this.links))
+    return nestMarks(readInline(nodes, this.links))
   }
 
   /** Adds the blocks of `nodes`; whether there were any. */

@@ -1,5 +1,5 @@
 // Notion HTML exports → Markdown. Pure: no file, no clock, no network, no Node.
-import { Anchors, fillIn } from './anchors.ts'
+import { Anchors, resolveTargets } from './anchors.ts'
 import { writeMarkdown } from './markdown.ts'
 import { readPage, type Page } from './page.ts'
 
@@ -18,7 +18,7 @@ export interface PageOptions {
  */
 export function convertHtml(html: string, options: PageOptions = {}): string {
   const { markdown, outline } = writeMarkdown(parsePage(html, options).tree)
-  return fillIn(markdown, outline, new Anchors().ofPage(outline), () => undefined)
+  return resolveTargets(markdown, outline, new Anchors().ofPage(outline), () => undefined)
 }
 
 /**

@@ -48,16 +48,16 @@ export interface Archive {
 export const MARKER = '\0'
 
 /** A block of the same page, by its id; where no heading has it, by a heading's text. */
-export function placeOfBlock(id: string, text = ''): string {
-  return `${MARKER}block/${encodePlace(id)}/${encodePlace(text)}${MARKER}`
+export function blockTarget(id: string, text = ''): string {
+  return `${MARKER}block/${encodeTarget(id)}/${encodeTarget(text)}${MARKER}`
 }
 
 /** A page of the archive, by its key. */
-export function placeOfPage(key: string): string {
-  return `${MARKER}page/${encodePlace(key)}${MARKER}`
+export function pageTarget(key: string): string {
+  return `${MARKER}page/${encodeTarget(key)}${MARKER}`
 }
 
-function encodePlace(part: string): string {
+function encodeTarget(part: string): string {
   return encodeURIComponent(part.toWellFormed())
 }
 
@@ -73,7 +73,7 @@ const SAFE_DATA = {
   image: /^data:image\/(?:png|jpeg|jpg|gif|webp|avif|bmp|svg\+xml)[;,]/i,
 } as const satisfies Record<Asset['kind'], RegExp>
 /** What exporters since 2026 write where a page has no address. */
-const NOWHERE = 'https://app.notion.comundefined'
+const NO_TARGET = 'https://app.notion.comundefined'
 /**
  * An address of a page on Notion; it ends in the page's id, with the dashes of a UUID or without.
  */
@@ -92,7 +92,7 @@ const PHONE = /^(\+?[(\d][\d ().\-/\u00a0]*?)(?:[ ,;]*(?:ext|extension|x|#)\.? *
 const WEB = /^(?:[\p{L}\d](?:[\p{L}\d-]{0,61}[\p{L}\d])?\.)+\p{L}{2,63}(?::\d+)?(?:[/?#]\S*)?$/u
 
 /** The address that writes to one or several e-mail addresses (RFC 6068). */
-function mailOf(value: string): string | undefined {
+function mailtoUrl(value: string): string | undefined {
   const addresses = value.split(/[,;]\s*/)
   return addresses.every((address) => EMAIL.test(address))
     ? `mailto:${addresses.join(',')}`
@@ -100,7 +100,7 @@ function mailOf(value: string): string | undefined {
 }
 
 /** The address that calls a number, without spaces (RFC 3966). */
-function phoneOf(value: string): string | undefined {
+function telUrl(value: string): string | undefined {
   const digits = value.replace(/\p{Nd}/gu, asciiDigit)
   const [, number = '', extension] = PHONE.exec(digits) ?? []
   if (number.replace(/\D/g, '').length < 2) return undefined
@@ -147,7 +147,7 @@ export class Links {
     if (source === undefined) return null
     // Browsers drop these before they look at the scheme.
     const href = source.replace(/[\t\n\r]/g, '').trim()
-    if (href === '' || href === NOWHERE) return null
+    if (href === '' || href === NO_TARGET) return null
     // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
     const scheme = SCHEME.exec(href.replace(/[\u0000-\u0020]/g, ''))?.[1]?.toLowerCase()
     if (scheme !== undefined) {
@@ -162,7 +162,7 @@ export class Links {
       return key === undefined ? href : this.#page(key)
     }
     if (href.startsWith('//')) return href
-    if (href.startsWith('#')) return placeOfBlock(decodeOnce(href.slice(1)))
+    if (href.startsWith('#')) return blockTarget(decodeOnce(href.slice(1)))
     const key = this.#keyOf(href)
     if (key !== undefined) return this.#page(key)
     if (WITHIN_NOTION.test(href)) return `https://www.notion.so${href}`
@@ -199,7 +199,9 @@ export class Links {
     const id = (NOTION_PAGE.exec(href) ?? WITHIN_NOTION.exec(href))?.[1]?.replaceAll('-', '')
     if (id !== undefined) return this.#archive?.pageById(id)
     if (!this.#archive || SCHEME.test(href) || href.startsWith('#')) return undefined
-    return this.#archive.page(this.#path(href)) ?? this.#archive.page(this.#path(bareOf(href)))
+    return (
+      this.#archive.page(this.#path(href)) ?? this.#archive.page(this.#path(withoutQuery(href)))
+    )
   }
 
   /**
@@ -207,7 +209,7 @@ export class Links {
    * none, or a file has its name.
    */
   mail(href: string): string | undefined {
-    return this.#isFile(href) ? undefined : mailOf(decodeOnce(href.trim()))
+    return this.#isFile(href) ? undefined : mailtoUrl(decodeOnce(href.trim()))
   }
 
   /**
@@ -217,7 +219,7 @@ export class Links {
   value(href: string): string | null {
     if (SCHEME.test(href) || this.#isFile(href)) return this.resolve(href, 'file')
     const value = decodeOnce(href.trim())
-    return mailOf(value) ?? phoneOf(value) ?? (WEB.test(value) ? `https://${value}` : null)
+    return mailtoUrl(value) ?? telUrl(value) ?? (WEB.test(value) ? `https://${value}` : null)
   }
 
   #isFile(href: string): boolean {
@@ -228,7 +230,7 @@ export class Links {
     // A `?` or `#` in a file's name is percent-encoded by the exporter, but not in its sitemap.
     const whole = this.#path(href)
     const query = href.search(/[?#]/)
-    const bare = query < 0 ? whole : this.#path(bareOf(href))
+    const bare = query < 0 ? whole : this.#path(withoutQuery(href))
     const stored = this.#archive?.file(whole) ?? this.#archive?.file(bare)
     const url =
       stored === undefined && query >= 0
@@ -251,7 +253,7 @@ export class Links {
 
   #page(key: string): string {
     this.pages.add(key)
-    return placeOfPage(key)
+    return pageTarget(key)
   }
 
   /**
@@ -276,7 +278,7 @@ export class Links {
 }
 
 /** An address without its query and its fragment. */
-function bareOf(href: string): string {
+function withoutQuery(href: string): string {
   const query = href.search(/[?#]/)
   return query < 0 ? href : href.slice(0, query)
 }

@@ -130,7 +130,7 @@ class Writer {
   }
 
   #list(list: List, prefix: string, marker: number): void {
-    const bullet = bulletFor(list, marker)
+    const bullet = chooseBullet(list, marker)
     for (const [i, item] of list.children.entries()) {
       if (i > 0) this.#newline(prefix, false)
       const sign = list.ordered
@@ -220,7 +220,7 @@ const EMPTY: Block = { type: 'paragraph', children: [] }
  * The sign of a list without numbers. A divider as an item's first block would run together with
  * `*`.
  */
-function bulletFor(list: List, marker: number): string {
+function chooseBullet(list: List, marker: number): string {
   if (marker === 0) return '-'
   return list.children.some((item) => item.children[0]?.type === 'thematicBreak') ? '+' : '*'
 }

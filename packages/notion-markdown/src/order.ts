@@ -27,7 +27,7 @@ export interface Placed {
   parent: number
 }
 
-const NOBODY: ReadonlySet<number> = new Set()
+const NO_PAGES: ReadonlySet<number> = new Set()
 const ID = /[ _-]?[0-9a-f]{32}$/i
 
 /**
@@ -48,16 +48,16 @@ export function orderPages(
   sitemap: number,
   listed: readonly Placed[] = [],
 ): Placed[] {
-  const parents = parentsOf(pages, sitemap, listed)
+  const parents = findParents(pages, sitemap, listed)
   const children: number[][] = pages.map(() => [])
   parents.forEach((parent, page) => void (parent >= 0 && children[parent]!.push(page)))
-  const listedAt = ranksOf(listed.map(({ page }) => page))
-  const pathAt = ranksOf(byPath(pages))
+  const listedAt = createRank(listed.map(({ page }) => page))
+  const pathAt = createRank(byPath(pages))
   const compare = (a: number, b: number): number =>
     listedAt(a) - listedAt(b) || pathAt(a) - pathAt(b)
   pages.forEach(({ claims, links }, page) => {
     if (children[page]!.length < 2) return
-    const shownAt = ranksOf([...claims.map((claim) => claim.page), ...links])
+    const shownAt = createRank([...claims.map((claim) => claim.page), ...links])
     children[page]!.sort((a, b) => shownAt(a) - shownAt(b) || compare(a, b))
   })
   const hasChildren = (page: number): number => Number(children[page]!.length > 0)
@@ -76,7 +76,7 @@ export function orderPages(
 }
 
 /** Where each page stands in a list for the first time; behind all of them where it does not. */
-function ranksOf(list: readonly number[]): (page: number) => number {
+function createRank(list: readonly number[]): (page: number) => number {
   const ranks = new Map<number, number>()
   for (const page of list) if (!ranks.has(page)) ranks.set(page, ranks.size)
   return (page) => ranks.get(page) ?? Number.MAX_SAFE_INTEGER
@@ -90,7 +90,7 @@ function byPath(pages: readonly Linked[]): number[] {
 interface Evidence {
   /** Who claims it, and those of them who do so most surely. */
   claimers: readonly number[]
-  surest: readonly number[]
+  strongest: readonly number[]
   /** Who shows it as the row of a table of its own. */
   tables: readonly number[]
   linkers: readonly number[]
@@ -98,9 +98,13 @@ interface Evidence {
   listedUnder: number | undefined
 }
 
-function parentsOf(pages: readonly Linked[], sitemap: number, listed: readonly Placed[]): number[] {
-  const evidence = gather(pages, sitemap, listed)
-  const owners = ownersOf(pages, sitemap)
+function findParents(
+  pages: readonly Linked[],
+  sitemap: number,
+  listed: readonly Placed[],
+): number[] {
+  const evidence = gatherEvidence(pages, sitemap, listed)
+  const owners = findFolderOwners(pages, sitemap)
   const hasFolders = owners.some((owned) => owned.owners.size > 0)
   const parents = hasFolders
     ? pages.map((_, page) => folderParent(page, owners[page]!, evidence[page]!, pages))
@@ -109,7 +113,7 @@ function parentsOf(pages: readonly Linked[], sitemap: number, listed: readonly P
         evidence,
         listed.some(({ parent }) => parent >= 0),
       )
-  addListed(parents, listed)
+  addSitemapParents(parents, listed)
   return parents
 }
 
@@ -117,7 +121,7 @@ function parentsOf(pages: readonly Linked[], sitemap: number, listed: readonly P
  * What neither folders nor blocks tell, the sitemap does, as long as nobody becomes its own
  * ancestor.
  */
-function addListed(parents: number[], listed: readonly Placed[]): void {
+function addSitemapParents(parents: number[], listed: readonly Placed[]): void {
   const tops = [...parents]
   const topOf = (page: number): number => {
     let top = page
@@ -137,7 +141,11 @@ function addListed(parents: number[], listed: readonly Placed[]): void {
   }
 }
 
-function gather(pages: readonly Linked[], sitemap: number, listed: readonly Placed[]): Evidence[] {
+function gatherEvidence(
+  pages: readonly Linked[],
+  sitemap: number,
+  listed: readonly Placed[],
+): Evidence[] {
   const claimers: Map<number, Strength>[] = pages.map(() => new Map())
   const linkers: number[][] = pages.map(() => [])
   pages.forEach(({ claims, links }, by) => {
@@ -155,7 +163,7 @@ function gather(pages: readonly Linked[], sitemap: number, listed: readonly Plac
     const pagesOf = (claims: typeof all): number[] => claims.map(([by]) => by)
     return {
       claimers: pagesOf(all),
-      surest: pagesOf(all.filter(([, strength]) => strength === most)),
+      strongest: pagesOf(all.filter(([, strength]) => strength === most)),
       tables: pagesOf(all.filter(([, strength]) => strength < 3)),
       linkers: linkers[page]!,
       listedUnder: listedUnder.get(page),
@@ -174,7 +182,7 @@ interface Owners {
 }
 
 /** For each page the nearest owned folder above it. */
-function ownersOf(pages: readonly Linked[], sitemap: number): Owners[] {
+function findFolderOwners(pages: readonly Linked[], sitemap: number): Owners[] {
   const byName = new Map<string, Set<number>>()
   const byTitle = new Map<string, Set<number>>()
   pages.forEach(({ path }, page) => {
@@ -195,7 +203,7 @@ function ownersOf(pages: readonly Linked[], sitemap: number): Owners[] {
       const owners = byName.get(above) ?? byTitle.get(above)
       if (owners) return { owners, isDirect: above === folder }
     }
-    return { owners: NOBODY, isDirect: false }
+    return { owners: NO_PAGES, isDirect: false }
   })
 }
 
@@ -208,7 +216,7 @@ function ownersOf(pages: readonly Linked[], sitemap: number): Owners[] {
 function folderParent(
   page: number,
   { owners, isDirect }: Owners,
-  { claimers, surest, tables, linkers, listedUnder }: Evidence,
+  { claimers, strongest, tables, linkers, listedUnder }: Evidence,
   pages: readonly Linked[],
 ): number {
   const isOwner = (other: number): boolean => owners.has(other)
@@ -222,7 +230,7 @@ function folderParent(
   const owner = claimer ?? named ?? first
   const folder = folderOf(pages[page]!.path)
   if (isDirect || claimer !== undefined || folder === '') return owner
-  return surest.find((by) => folderOf(pages[by]!.path) === folderOf(folder)) ?? owner
+  return strongest.find((by) => folderOf(pages[by]!.path) === folderOf(folder)) ?? owner
 }
 
 function folderOf(path: string): string {
@@ -240,10 +248,10 @@ function claimedParents(
   evidence: readonly Evidence[],
   isNested: boolean,
 ): number[] {
-  const candidates = evidence.map(({ surest, claimers, listedUnder }) => {
-    if (!isNested || listedUnder === undefined) return new Set(surest)
+  const candidates = evidence.map(({ strongest: strongest, claimers, listedUnder }) => {
+    if (!isNested || listedUnder === undefined) return new Set(strongest)
     if (listedUnder === -1) return new Set<number>()
-    return new Set(claimers.includes(listedUnder) ? [listedUnder] : surest)
+    return new Set(claimers.includes(listedUnder) ? [listedUnder] : strongest)
   })
   const parents = pages.map(() => -1)
   const seen = new Set<number>()

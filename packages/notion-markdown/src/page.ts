@@ -15,7 +15,7 @@ import {
   type Node,
 } from './html.ts'
 import { Links, type Archive, type Asset, type Warning } from './links.ts'
-import { ownDate } from './own-date.ts'
+import { documentDate } from './document-date.ts'
 import type { Strength } from './order.ts'
 import { parseHtml } from './parse.ts'
 import { plainText, type Inline, type Root } from './tree.ts'
@@ -53,7 +53,7 @@ const ID_IN_NAME = /(?:^|[\s_-])([0-9a-f]{32})(?:\.html?)?$/i
  */
 export function readPage(html: string, path: string, archive?: Archive): Page {
   const document = parseHtml(html)
-  const date = ownDate(document)
+  const date = documentDate(document)
   const article = find(document, 8, (element) => element.name === 'article')
   const fileName = path.slice(path.lastIndexOf('/') + 1)
   const links = new Links(path, archive)

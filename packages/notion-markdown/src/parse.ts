@@ -19,28 +19,28 @@ const MAX_DEPTH = 1040
  * TABLE of what counts for the depth other than 1: reading and writing a list takes twice the stack
  * of other elements, its items included.
  */
-const DEPTH_OF = new Map([
+const ELEMENT_DEPTH = new Map([
   ['ul', 2],
   ['ol', 2],
   ['li', 0],
 ])
 
 /** How far an end tag or an implied end looks up through inline elements for its start tag. */
-const MAX_REACH = 64
+const MAX_LOOKUP = 64
 
 const VOID = new Set(
   'area base br col embed hr img input link meta param source track wbr'.split(' '),
 )
 
 /** Elements whose content is text that nobody sees, and what ends them. */
-const UNSEEN = new Map(
+const RAW_TEXT = new Map(
   'style script template noscript'
     .split(' ')
     .map((name) => [name, new RegExp(`</${name}[\\s/>]`, 'gi')]),
 )
 // A drawing without an end tag ends where the page goes on, as in a browser; so does an equation.
 const BLOCKS = 'div|p|h[1-6]|ul|ol|li|table|t[dhr]|figure|article|header|details|blockquote|pre'
-UNSEEN.set('svg', new RegExp(`</svg[\\s/>]|(?=</?(?:span|${BLOCKS})[\\s/>])`, 'gi'))
+RAW_TEXT.set('svg', new RegExp(`</svg[\\s/>]|(?=</?(?:span|${BLOCKS})[\\s/>])`, 'gi'))
 const AFTER_EQUATION = new RegExp(`(?=</?(?:${BLOCKS})[\\s/>])`, 'gi')
 
 /** An end tag of anything else means nothing outside of the cell that it stands in. */
@@ -106,7 +106,7 @@ export function parseHtml(source: string): Element {
     }
     const name = lower(match[0])
     const attributes = html.slice(lt + 1 + match[0].length, end)
-    const unseen = UNSEEN.get(name)
+    const unseen = RAW_TEXT.get(name)
     if (unseen) {
       // Of a drawing the class is kept: in a table's head it is all that tells a property's type.
       if (name === 'svg') tree.leaf(name, attributes)
@@ -184,7 +184,7 @@ class Tree {
       target = element
     }
     if (isVoid) return
-    if (target !== this.#target) this.#depth += DEPTH_OF.get(name) ?? 1
+    if (target !== this.#target) this.#depth += ELEMENT_DEPTH.get(name) ?? 1
     this.#target = target
     const places = this.#open.get(name)
     if (places) places.push(this.#names.length)
@@ -197,7 +197,7 @@ class Tree {
     const start = this.#lastOpen(name)
     if (start < 0) return
     if (INLINE.has(name)) {
-      if (this.#names.length - start > MAX_REACH) return
+      if (this.#names.length - start > MAX_LOOKUP) return
       for (let i = start + 1; i < this.#names.length; i++) if (!INLINE.has(this.#names[i]!)) return
     } else if (!TABLE.has(name) && start < Math.max(this.#lastOpen('td'), this.#lastOpen('th')))
       return
@@ -216,7 +216,7 @@ class Tree {
   #endImplied(ends: readonly string[]): void {
     if (!ends.some((name) => this.#lastOpen(name) >= 0)) return
     let last = this.#names.length
-    for (let i = last - 1, reach = 0; i > 0 && reach < MAX_REACH; i--, reach++) {
+    for (let i = last - 1, reach = 0; i > 0 && reach < MAX_LOOKUP; i--, reach++) {
       const name = this.#names[i]!
       if (ends.includes(name)) last = i
       else if (!INLINE.has(name) && name !== 'p') break
@@ -229,7 +229,7 @@ class Tree {
     while (this.#names.length > count) {
       const name = this.#names.pop()!
       if (this.#targets.pop() !== this.#targets[this.#targets.length - 1])
-        this.#depth -= DEPTH_OF.get(name) ?? 1
+        this.#depth -= ELEMENT_DEPTH.get(name) ?? 1
       this.#open.get(name)!.pop()
     }
     this.#target = this.#targets[this.#targets.length - 1]!

@@ -3,12 +3,12 @@
 // reader's do not (literals); escape.ts then sees the whole line at once and decides what needs
 // escaping.
 import { escapeLine } from './escape.ts'
-import { endsInAddress } from './escape/places.ts'
+import { endsInAutolink } from './escape/line-starts.ts'
 import { MARKER } from './links.ts'
 import type { Inline } from './tree.ts'
 
 /** Where a line stands: what begins a block, follows a heading's `#`, or fills a table's cell. */
-export type Place = 'paragraph' | 'item' | 'heading' | 'cell'
+export type LinePosition = 'paragraph' | 'item' | 'heading' | 'cell'
 
 /** A pair of marks around text. */
 export interface Mark {
@@ -23,7 +23,7 @@ export interface Mark {
 /** A line in the making. All numbers are indexes into `text`. */
 export interface Draft {
   text: string
-  place: Place
+  position: LinePosition
   /**
    * From … to of what a person typed; `linked`: as a link's text or an image's description. In
    * order.
@@ -40,7 +40,7 @@ export interface Draft {
   /** Where its last line begins. */
   lineStart: number
   /** Whether what was typed last ends in an address that GFM makes a link. */
-  endsInAddress: boolean
+  endsInAutolink: boolean
 }
 
 const HAS_SPECIAL = /[\\`*_[\]<&~$|!]/
@@ -55,27 +55,27 @@ const MARKS = {
 } as const
 
 /** Writes inline nodes as they must stand at `place`; lines are parted by `\n`. */
-export function writeInline(nodes: readonly Inline[], place: Place): string {
+export function writeInline(nodes: readonly Inline[], position: LinePosition): string {
   const [only] = nodes
   if (nodes.length === 1 && only!.type === 'text') {
     const value = only!.value
     if (
       !HAS_SPECIAL.test(value) &&
       !value.includes('\n') &&
-      place !== 'heading' &&
-      (place === 'cell' || !BLOCK_START.test(value))
+      position !== 'heading' &&
+      (position === 'cell' || !BLOCK_START.test(value))
     )
       return value
   }
   const draft: Draft = {
     text: '',
-    place,
+    position,
     texts: [],
     marks: [],
     spans: [],
     links: [],
     lineStart: 0,
-    endsInAddress: false,
+    endsInAutolink: false,
   }
   write(nodes, draft, false)
   return escapeLine(draft)
@@ -91,7 +91,7 @@ function write(nodes: readonly Inline[], draft: Draft, linked: boolean): void {
         writeBreak(draft, linked)
         break
       case 'inlineCode':
-        if (isMisread(node.value, draft.place, linked)) {
+        if (isMisread(node.value, draft.position, linked)) {
           draft.text += '<code>'
           writeText(node.value, draft, linked)
           draft.text += '</code>'
@@ -99,7 +99,7 @@ function write(nodes: readonly Inline[], draft: Draft, linked: boolean): void {
         break
       case 'inlineMath':
         writeSpan(
-          fenced(draft.place === 'cell' ? withoutEscapedPipes(node.value) : node.value, '$'),
+          fenced(draft.position === 'cell' ? withoutEscapedPipes(node.value) : node.value, '$'),
           draft,
         )
         break
@@ -132,14 +132,14 @@ function write(nodes: readonly Inline[], draft: Draft, linked: boolean): void {
 
 function writeBreak(draft: Draft, linked: boolean): void {
   // Cells and headings are one line of Markdown each; for a heading there is no break at all.
-  if (draft.place === 'cell') writeSpan('<br>', draft)
-  else if (draft.place === 'heading') draft.text += ' '
+  if (draft.position === 'cell') writeSpan('<br>', draft)
+  else if (draft.position === 'heading') draft.text += ' '
   else {
     // Some readers see no link where a backslash ends a line of its text. Spaces on a line of their
     // own would end the block.
     if (linked && draft.text.length > draft.lineStart) draft.text += '  \n'
     // GFM would take the backslash for a part of an address in front of it.
-    else draft.text += draft.endsInAddress ? ' \\\n' : '\\\n'
+    else draft.text += draft.endsInAutolink ? ' \\\n' : '\\\n'
     draft.lineStart = draft.text.length
   }
 }
@@ -166,16 +166,16 @@ function writeText(source: string, draft: Draft, linked: boolean): void {
   // Texts that touch are one: what ends the first could mean something with what begins the second.
   if (last?.to === from && last.linked === linked) last.to = draft.text.length
   else draft.texts.push({ from, to: draft.text.length, linked })
-  draft.endsInAddress = !linked && endsInAddress(source)
+  draft.endsInAutolink = !linked && endsInAutolink(source)
 }
 
 function writeSpan(text: string, draft: Draft): void {
   const from = draft.text.length
   // A cell ends at a pipe wherever it stands; GFM takes the backslash away before it reads the cell
   // (GFM 4.10).
-  draft.text += draft.place === 'cell' && text.includes('|') ? text.replaceAll('|', '\\|') : text
+  draft.text += draft.position === 'cell' && text.includes('|') ? text.replaceAll('|', '\\|') : text
   draft.spans.push({ from, to: draft.text.length })
-  draft.endsInAddress = false
+  draft.endsInAutolink = false
 }
 
 /**
@@ -183,8 +183,10 @@ function writeSpan(text: string, draft: Draft): void {
  * (GFM 4.10), and a block that begins with `[…]:` is a definition whatever the brackets belong to
  * (CommonMark 4.7).
  */
-function isMisread(code: string, place: Place, linked: boolean): boolean {
-  return (place === 'cell' && /(?<!\\)(?:\\\\)*\\\|/.test(code)) || (linked && code.includes(']:'))
+function isMisread(code: string, position: LinePosition, linked: boolean): boolean {
+  return (
+    (position === 'cell' && /(?<!\\)(?:\\\\)*\\\|/.test(code)) || (linked && code.includes(']:'))
+  )
 }
 
 /** Code or TeX between runs of `char` that are longer than any inside (CommonMark 6.1). */

@@ -1,5 +1,5 @@
 /** How many pieces are put together at once. */
-const BATCH = 4096
+const BATCH_PIECES = 4096
 
 /**
  * A long text in the making. Strings that grow by `+=` keep a node for each piece until they are
@@ -10,7 +10,7 @@ export class Pieces {
   #pieces: string[] = []
 
   add(piece: string): void {
-    if (this.#pieces.push(piece) === BATCH) this.#gather()
+    if (this.#pieces.push(piece) === BATCH_PIECES) this.#gather()
   }
 
   toString(): string {

@@ -7,7 +7,7 @@ import type { Inline } from './tree.ts'
 export const MARK = { underline: 1, delete: 2, strong: 4, emphasis: 8, code: 16 } as const
 
 /** The marks that are nested. Where two reach equally far, the first is the outer one. */
-const NESTED = ['underline', 'delete', 'strong', 'emphasis'] as const
+const NESTING_ORDER = ['underline', 'delete', 'strong', 'emphasis'] as const
 
 /**
  * A piece of a line. `value` is its text, its TeX, (image) its address, or (break) what made it:
@@ -29,13 +29,13 @@ const BLANK = /^\s*$/
  * The inline nodes of a line: white space out of marks, twins merged, breaks at the edges dropped,
  * marks nested.
  */
-export function nest(runs: readonly Run[]): Inline[] {
+export function nestMarks(runs: readonly Run[]): Inline[] {
   if (runs.length === 0) return []
   const [only] = runs
   if (runs.length === 1 && only!.kind === 'text' && only!.marks === 0 && only!.link === null)
     return textOf(only!.value)
-  const clean = join(unmarkSpaces(split(runs)))
-  return build(clean, 0, clean.length, 0, false)
+  const clean = mergeRuns(moveSpacesOut(splitLines(runs)))
+  return buildTree(clean, 0, clean.length, 0, false)
 }
 
 const BREAK: Inline = { type: 'break' }
@@ -60,7 +60,7 @@ export function textOf(value: string): Inline[] {
 }
 
 /** Each run cut into words and the white space and line breaks around them. */
-function split(runs: readonly Run[]): Run[] {
+function splitLines(runs: readonly Run[]): Run[] {
   const out: Run[] = []
   for (const run of runs) {
     if (run.kind !== 'text') {
@@ -94,7 +94,7 @@ export function isBlank(run: Run): boolean {
 /**
  * White space and breaks keep a mark only where all of them and what stands on both sides carry it.
  */
-function unmarkSpaces(runs: Run[]): Run[] {
+function moveSpacesOut(runs: Run[]): Run[] {
   const out: Run[] = []
   let before: Run | undefined
   for (let i = 0; i < runs.length; i++) {
@@ -127,7 +127,7 @@ function unmarkSpaces(runs: Run[]): Run[] {
 }
 
 /** Twins merged; nothing that shows nothing at the ends; no spaces around breaks. */
-function join(runs: Run[]): Run[] {
+function mergeRuns(runs: Run[]): Run[] {
   const out: Run[] = []
   for (const run of runs) {
     const last = out[out.length - 1]
@@ -199,7 +199,7 @@ function trimLine(value: string, ends: 'both' | 'start' | 'end' = 'both'): strin
  * Nests the marks of `runs[from … to)` that are not in `done`: the one that reaches farthest is the
  * outermost.
  */
-function build(
+function buildTree(
   runs: readonly Run[],
   from: number,
   to: number,
@@ -210,12 +210,12 @@ function build(
   for (let i = from; i < to;) {
     const run = runs[i]!
     let reach = i
-    let outer: (typeof NESTED)[number] | null = null
+    let outer: (typeof NESTING_ORDER)[number] | null = null
     if (!linked && run.link !== null) {
       reach = i + 1
       while (reach < to && runs[reach]!.link === run.link) reach++
     }
-    for (const mark of NESTED) {
+    for (const mark of NESTING_ORDER) {
       const bit = MARK[mark]
       if (!(run.marks & bit) || done & bit) continue
       let end = i + 1
@@ -226,9 +226,9 @@ function build(
       }
     }
     if (outer) {
-      out.push({ type: outer, children: build(runs, i, reach, done | MARK[outer], linked) })
+      out.push({ type: outer, children: buildTree(runs, i, reach, done | MARK[outer], linked) })
     } else if (!linked && run.link !== null) {
-      out.push({ type: 'link', url: run.link, children: build(runs, i, reach, done, true) })
+      out.push({ type: 'link', url: run.link, children: buildTree(runs, i, reach, done, true) })
     } else {
       out.push(leaf(run))
       reach = i + 1

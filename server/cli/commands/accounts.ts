@@ -1,9 +1,15 @@
 // tollmark accounts …
-import { accountId, apiCommand, described, listed, type Context } from '../api-command.ts'
+import {
+  accountId,
+  apiCommand,
+  recordResult,
+  listResult,
+  type CommandContext,
+} from '../api-command.ts'
 import type { Command } from '../command.ts'
 import { Misuse } from '../failure.ts'
 import type { Column } from '../output.ts'
-import { idOf } from './keys.ts'
+import { encodeId } from './keys.ts'
 
 const COLUMNS: readonly Column[] = [
   ['ID', (account) => account.text('id')],
@@ -20,12 +26,12 @@ export const ACCOUNTS: readonly Command[] = [
     name: 'accounts list',
     summary: 'list accounts',
     examples: ['tollmark accounts list'],
-    act: async ({ client }) => listed('accounts', await client.list('accounts'), COLUMNS),
+    act: async ({ client }) => listResult('accounts', await client.list('accounts'), COLUMNS),
   }),
   apiCommand({
     name: 'accounts create',
     summary: 'make an account that has tokens and keys, and nobody who signs in',
-    makes: true,
+    creates: true,
     options: [
       { flags: '--name <name>', summary: 'what to call it (required)' },
       { flags: '--plan <plan>', summary: 'its plan; "free" where none is given' },
@@ -48,7 +54,8 @@ export const ACCOUNTS: readonly Command[] = [
     args: '<account>',
     summary: 'show an account and its quota',
     examples: ['tollmark accounts show acme'],
-    act: async (context) => described(await context.client.get(`accounts/${await named(context)}`)),
+    act: async (context) =>
+      recordResult(await context.client.get(`accounts/${await accountQuery(context)}`)),
   }),
   apiCommand({
     name: 'accounts change',
@@ -59,7 +66,9 @@ export const ACCOUNTS: readonly Command[] = [
     act: async (context) => {
       const plan = context.values.text('plan')
       if (plan === undefined) throw new Misuse('Say what to change: --plan PLAN.')
-      return described(await context.client.patch(`accounts/${await named(context)}`, { plan }))
+      return recordResult(
+        await context.client.patch(`accounts/${await accountQuery(context)}`, { plan }),
+      )
     },
   }),
   apiCommand({
@@ -68,7 +77,7 @@ export const ACCOUNTS: readonly Command[] = [
     summary: 'make an account an administrator (admin) or not (member)',
     examples: ['tollmark accounts role jo@example.com admin'],
     act: async (context) => {
-      const account = await context.client.patch(`accounts/${await named(context)}`, {
+      const account = await context.client.patch(`accounts/${await accountQuery(context)}`, {
         role: context.args[1],
       })
       return { record: account.json, lines: [`${account.text('id')} is ${account.text('role')}.`] }
@@ -78,10 +87,12 @@ export const ACCOUNTS: readonly Command[] = [
     name: 'accounts reset-password',
     args: '<account>',
     summary: 'make a link that sets a new password; it works once, for a day',
-    secret: true,
+    showsSecret: true,
     examples: ['tollmark accounts reset-password jo@example.com'],
     act: async (context) => {
-      const reset = await context.client.post(`accounts/${await named(context)}/reset-password`)
+      const reset = await context.client.post(
+        `accounts/${await accountQuery(context)}/reset-password`,
+      )
       const { server, commandLine } = context.config
       // Of a server on this machine only its settings say where it is.
       const guessed = commandLine.url === null && server.publicUrl === null
@@ -105,7 +116,9 @@ export const ACCOUNTS: readonly Command[] = [
       examples: [`tollmark accounts ${word} acme`],
       act: async (context) => {
         const disabled = word === 'disable'
-        const account = await context.client.patch(`accounts/${await named(context)}`, { disabled })
+        const account = await context.client.patch(`accounts/${await accountQuery(context)}`, {
+          disabled,
+        })
         return {
           record: account.json,
           lines: [`${account.text('id')} is ${disabled ? 'disabled' : 'active'}.`],
@@ -116,6 +129,6 @@ export const ACCOUNTS: readonly Command[] = [
 ]
 
 /** The id of the account that is named behind the command's words. */
-async function named({ client, args }: Context): Promise<string> {
-  return idOf([(await accountId(client, args[0], null)) ?? ''])
+async function accountQuery({ client, args }: CommandContext): Promise<string> {
+  return encodeId([(await accountId(client, args[0], null)) ?? ''])
 }

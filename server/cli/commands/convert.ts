@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig, environment } from '../../config/settings.ts'
 import { SetupError } from '../../common/errors.ts'
-import { COMMON, flagged } from '../api-command.ts'
+import { CONNECTION_OPTIONS, settingsFromFlags } from '../api-command.ts'
 import type { Command } from '../command.ts'
-import type { Convert } from '../convert/engine.ts'
-import { inputsOf, prepare, type Input } from '../convert/inputs.ts'
+import type { Converter } from '../convert/engine.ts'
+import { groupInputs, prepare, type Input } from '../convert/inputs.ts'
 import { progressBar } from '../convert/progress.ts'
-import { CannotWrite, isFolder, keeper, type Keep } from '../convert/outputs.ts'
-import { AlreadySaid, Misuse, Refusal, shown } from '../failure.ts'
-import { interruptible } from '../interrupt.ts'
-import { fail, say } from '../output.ts'
-import type { Values } from '../values.ts'
+import { WriteError, isFolder, createOutputWriter, type OutputWriter } from '../convert/outputs.ts'
+import { AlreadyReported, Misuse, ApiError, toFailure } from '../failure.ts'
+import { runInterruptible } from '../interrupt.ts'
+import { printFailure, printError } from '../output.ts'
+import type { OptionValues } from '../values.ts'
 
 /** The server's conversion without a server; with `--url`, by one. */
 export const CONVERT: Command = {
@@ -32,7 +32,7 @@ export const CONVERT: Command = {
       choices: ['markdown', 'json'],
     },
     { flags: '--metadata', summary: 'add title, export date and source' },
-    ...COMMON.map((one) =>
+    ...CONNECTION_OPTIONS.map((one) =>
       one.flags === '--json'
         ? { ...one, summary: 'short for --format json; errors are JSON too' }
         : one,
@@ -52,41 +52,41 @@ export const CONVERT: Command = {
   run: async (values, files) => {
     const format = formatOf(values)
     const output = values.text('output')
-    const inputs = inputsOf(files)
+    const inputs = groupInputs(files)
     if (inputs.length > 1 && (output === undefined || !isFolder(output))) {
       throw new Misuse('Several exports need a folder for their documents: -o FOLDER/.')
     }
     const convert = await converterOf(values)
-    const keep = keeper(output, format)
+    const store = createOutputWriter(output, format)
     const more = { format, includeMetadata: values.flag('metadata') }
-    await interruptible(async (signal) => {
+    await runInterruptible(async (signal) => {
       let [failed, incomplete] = [0, false]
       for (const input of inputs) {
         try {
-          const pages = await convertOne(input, more, convert, keep, signal)
+          const pages = await convertOne(input, more, convert, store, signal)
           if (pages === 0) continue
           incomplete = true
-          fail(
-            { object: 'error', code: 'page_failed', detail: unconverted(input, pages) },
+          printFailure(
+            { object: 'error', code: 'page_failed', detail: convertError(input, pages) },
             values.flag('json'),
           )
         } catch (error) {
-          const failure = aboutInput(error, input)
+          const failure = inputError(error, input)
           if (signal.aborted || failure === undefined) throw error
-          fail(failure, values.flag('json'))
+          printFailure(failure, values.flag('json'))
           failed++
         }
       }
       if (failed > 0 && inputs.length > 1 && !values.flag('json'))
-        say(`${failed} of ${inputs.length} exports could not be converted.`)
-      if (failed > 0 || incomplete) throw new AlreadySaid()
+        printError(`${failed} of ${inputs.length} exports could not be converted.`)
+      if (failed > 0 || incomplete) throw new AlreadyReported()
     })
   },
 }
 
-type More = { format: 'markdown' | 'json'; includeMetadata: boolean }
+type Options = { format: 'markdown' | 'json'; includeMetadata: boolean }
 
-function unconverted({ shown: name }: Input, pages: number): string {
+function convertError({ shown: name }: Input, pages: number): string {
   const what = pages === 1 ? 'one page' : `${pages} pages`
   return `${name}: ${what} could not be converted. The document says why in ${pages === 1 ? 'its place' : 'their places'}.`
 }
@@ -98,9 +98,9 @@ function unconverted({ shown: name }: Input, pages: number): string {
  */
 async function convertOne(
   input: Input,
-  more: More,
-  convert: Convert,
-  keep: Keep,
+  more: Options,
+  convert: Converter,
+  store: OutputWriter,
   signal: AbortSignal,
 ): Promise<number> {
   const scratch = mkdtempSync(join(tmpdir(), 'tollmark-'))
@@ -114,7 +114,7 @@ async function convertOne(
     )
     signal.throwIfAborted()
     bar.clear()
-    await keep(input, prepared, document)
+    await store(input, prepared, document)
     return pages
   } finally {
     bar.clear()
@@ -123,18 +123,18 @@ async function convertOne(
 }
 
 /** What is said of one input that failed; undefined where the rest would fail too. */
-function aboutInput(error: unknown, { shown: name }: Input): ReturnType<typeof shown> {
-  if (!(error instanceof SetupError || error instanceof Refusal)) return undefined
-  const failure = shown(error)
+function inputError(error: unknown, { shown: name }: Input): ReturnType<typeof toFailure> {
+  if (!(error instanceof SetupError || error instanceof ApiError)) return undefined
+  const failure = toFailure(error)
   return (
     failure && {
       ...failure,
-      detail: error instanceof CannotWrite ? failure.detail : `${name}: ${failure.detail}`,
+      detail: error instanceof WriteError ? failure.detail : `${name}: ${failure.detail}`,
     }
   )
 }
 
-function formatOf(values: Values): More['format'] {
+function formatOf(values: OptionValues): Options['format'] {
   const [format, json] = [values.text('format'), values.flag('json')]
   if (json && format === 'markdown')
     throw new Misuse(
@@ -143,13 +143,13 @@ function formatOf(values: Values): More['format'] {
   return json || format === 'json' ? 'json' : 'markdown'
 }
 
-async function converterOf(values: Values): Promise<Convert> {
-  const { convertHere, convertThere } = await import('../convert/engine.ts')
+async function converterOf(values: OptionValues): Promise<Converter> {
+  const { convertLocally, convertRemotely } = await import('../convert/engine.ts')
   const { url, token } = readConfig({
     ...environment(process.cwd()),
-    ...flagged(values),
+    ...settingsFromFlags(values),
   }).commandLine
-  if (url === null) return convertHere
+  if (url === null) return convertLocally
   const { remoteClient } = await import('../remote.ts')
-  return convertThere(remoteClient(url, token))
+  return convertRemotely(remoteClient(url, token))
 }

@@ -1,11 +1,11 @@
 // tollmark credentials …
 import { readFileSync } from 'node:fs'
-import { apiCommand, described, listed } from '../api-command.ts'
+import { apiCommand, recordResult, listResult } from '../api-command.ts'
 import type { Command } from '../command.ts'
 import { Misuse } from '../failure.ts'
 import type { Column } from '../output.ts'
-import { idOf } from './keys.ts'
-import type { Values } from '../values.ts'
+import { encodeId } from './keys.ts'
+import type { OptionValues } from '../values.ts'
 
 const COLUMNS: readonly Column[] = [
   ['ID', (row) => row.text('id')],
@@ -24,14 +24,14 @@ export const CREDENTIALS: readonly Command[] = [
     summary: 'list provider credentials, without their secrets',
     examples: ['tollmark credentials list'],
     act: async ({ client }) =>
-      listed('credentials', (await client.get('credentials')).rows('data'), COLUMNS),
+      listResult('credentials', (await client.get('credentials')).rows('data'), COLUMNS),
   }),
   apiCommand({
     name: 'credentials add',
     args: '<provider>',
     summary: 'store a credential of a provider, read from standard input',
     notes: 'The secret is never an argument, which other users of the machine could see.',
-    makes: true,
+    creates: true,
     options: [
       { flags: '--name <name>', summary: 'what to call it' },
       {
@@ -50,8 +50,8 @@ export const CREDENTIALS: readonly Command[] = [
     act: async ({ client, values, args }) => {
       const [provider] = args
       const [name, weight] = [values.text('name'), values.number('weight', 0, 1000)]
-      const wanted = { provider, secret: readSecret(), name, weight, values: pairs(values) }
-      const row = await client.post('credentials', wanted)
+      const fields = { provider, secret: readSecret(), name, weight, values: parsePairs(values) }
+      const row = await client.post('credentials', fields)
       return { record: row.json, lines: [`${row.text('id')}: stored for ${row.text('provider')}.`] }
     },
   }),
@@ -65,7 +65,7 @@ export const CREDENTIALS: readonly Command[] = [
           : 'use a paused credential again',
       examples: [`tollmark credentials ${word} cred_…`],
       act: async ({ client, args }) => {
-        const row = await client.patch(`credentials/${idOf(args)}`, {
+        const row = await client.patch(`credentials/${encodeId(args)}`, {
           status: word === 'pause' ? 'paused' : 'active',
         })
         return { record: row.json, lines: [`${row.text('id')} is ${row.text('status')}.`] }
@@ -79,7 +79,7 @@ export const CREDENTIALS: readonly Command[] = [
     examples: ['tollmark credentials test cred_… --url http://localhost:8484'],
     act: async ({ client, args }) => {
       if (client.isLocal) throw new Misuse('A running server makes the call: give --url.')
-      return described(await client.post(`credentials/${idOf(args)}/test`))
+      return recordResult(await client.post(`credentials/${encodeId(args)}/test`))
     },
   }),
   apiCommand({
@@ -88,7 +88,7 @@ export const CREDENTIALS: readonly Command[] = [
     summary: 'delete a stored credential, for good',
     examples: ['tollmark credentials remove cred_…'],
     act: async ({ client, args }) => {
-      await client.delete(`credentials/${idOf(args)}`)
+      await client.delete(`credentials/${encodeId(args)}`)
       return { record: { id: args[0], deleted: true }, lines: [`${args[0]} is deleted.`] }
     },
   }),
@@ -104,7 +104,7 @@ function readSecret(): string {
 }
 
 /** `name=value` pairs with commas between them. */
-function pairs(values: Values): Record<string, string> | undefined {
+function parsePairs(values: OptionValues): Record<string, string> | undefined {
   const entries = values.list('values')?.map((pair) => pair.split('=', 2))
   const wrong = entries?.find(([name, value]) => !name || !value)
   if (wrong)

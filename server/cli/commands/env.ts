@@ -1,6 +1,6 @@
 // tollmark env
 import { environment, readConfig } from '../../config/settings.ts'
-import { CLIENTS, filled } from '../clients.ts'
+import { CLIENTS, fillTemplate } from '../clients.ts'
 import type { Command } from '../command.ts'
 import { Misuse } from '../failure.ts'
 import { writeJson, writeLines } from '../output.ts'
@@ -41,7 +41,7 @@ export const ENV: Command = {
     const key = values.text('key') ?? ANY_KEY
     const setups = (id === undefined ? CLIENTS : rows).map((client) => ({
       ...client,
-      ...filled(client, origin, key),
+      ...fillTemplate(client, origin, key),
     }))
     if (values.flag('json')) return writeJson({ object: 'list', data: setups })
     if (id === undefined) return writeLines(IDS)

@@ -3,15 +3,15 @@ import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import {
   apiCommand,
-  described,
-  listed,
-  listedAccount,
-  OF_ACCOUNT,
+  recordResult,
+  listResult,
+  accountFilter,
+  ACCOUNT_OPTION,
   openApi,
 } from '../api-command.ts'
 import type { Command } from '../command.ts'
 import { write, type Column } from '../output.ts'
-import { idOf } from './keys.ts'
+import { encodeId } from './keys.ts'
 
 const COLUMNS: readonly Column[] = [
   ['ID', (job) => job.text('id')],
@@ -31,12 +31,12 @@ export const JOBS: readonly Command[] = [
   apiCommand({
     name: 'jobs list',
     summary: 'list conversions in the background, newest first',
-    options: [OF_ACCOUNT],
+    options: [ACCOUNT_OPTION],
     examples: ['tollmark jobs list', 'tollmark jobs list --account acme'],
     act: async ({ client, values }) =>
-      listed(
+      listResult(
         'jobs',
-        await client.list('jobs', { account: await listedAccount(client, values) }),
+        await client.list('jobs', { account: await accountFilter(client, values) }),
         COLUMNS,
       ),
   }),
@@ -46,7 +46,9 @@ export const JOBS: readonly Command[] = [
     summary: 'show a job',
     examples: ['tollmark jobs show job_…'],
     act: async ({ client, args }) =>
-      described(await client.ofAny((query) => client.get(`jobs/${idOf(args)}`, query))),
+      recordResult(
+        await client.acrossAccounts((query) => client.get(`jobs/${encodeId(args)}`, query)),
+      ),
   }),
   apiCommand({
     name: 'jobs cancel',
@@ -54,9 +56,9 @@ export const JOBS: readonly Command[] = [
     summary: 'cancel a job that is not finished, and delete its upload and its result',
     examples: ['tollmark jobs cancel job_…'],
     act: async ({ client, args }) => {
-      const path = `jobs/${idOf(args)}`
-      await client.ofAny((query) => client.delete(path, query))
-      const job = await client.ofAny((query) => client.get(path, query))
+      const path = `jobs/${encodeId(args)}`
+      await client.acrossAccounts((query) => client.delete(path, query))
+      const job = await client.acrossAccounts((query) => client.get(path, query))
       return { record: job.json, lines: [`${job.text('id')} is ${job.text('status')}.`] }
     },
   }),
@@ -77,9 +79,9 @@ function resultCommand(): Command {
     options: [{ flags: '-o, --output <path>', summary: 'the file' }, ...options],
     examples: ['tollmark jobs result job_… -o handbook.md'],
     run: async (values, args) => {
-      await using api = await openApi(values, { makes: null, init: false })
-      const { body } = await api.client.ofAny((query) =>
-        api.client.send('GET', `jobs/${idOf(args)}/result`, query),
+      await using api = await openApi(values, { creates: null, init: false })
+      const { body } = await api.client.acrossAccounts((query) =>
+        api.client.send('GET', `jobs/${encodeId(args)}/result`, query),
       )
       const output = values.text('output')
       if (output !== undefined) await pipeline(body ?? [], createWriteStream(output))

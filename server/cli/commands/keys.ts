@@ -2,25 +2,25 @@
 import {
   accountId,
   apiCommand,
-  described,
-  listed,
-  listedAccount,
-  OF_ACCOUNT,
-  type Context,
-  type Outcome,
+  recordResult,
+  listResult,
+  accountFilter,
+  ACCOUNT_OPTION,
+  type CommandContext,
+  type CommandResult,
 } from '../api-command.ts'
 import { SetupError } from '../../common/errors.ts'
 import type { Command, Option } from '../command.ts'
 import { Misuse } from '../failure.ts'
 import type { Column } from '../output.ts'
 import type { Row } from '../record.ts'
-import type { Values } from '../values.ts'
+import type { OptionValues } from '../values.ts'
 
-const MOST_RPM = 1_000_000
-const LONGEST_GRACE_S = 30 * 86_400
+const MAX_RPM = 1_000_000
+const MAX_GRACE_SECONDS = 30 * 86_400
 
 /** What a person decides about a key. */
-const WISHES: readonly Option[] = [
+const KEY_OPTIONS: readonly Option[] = [
   {
     flags: '--models <models>',
     summary: 'models that it may call, with commas; * stands for anything',
@@ -52,15 +52,15 @@ export const KEYS: readonly Command[] = [
   apiCommand({
     name: 'keys create',
     summary: 'make a proxy key; it is shown once',
-    makes: true,
-    secret: true,
+    creates: true,
+    showsSecret: true,
     options: [
       { flags: '--name <name>', summary: 'what to call it (required)' },
       {
         flags: '--account <account>',
         summary: 'whose it is; made where there is none of that name',
       },
-      ...WISHES,
+      ...KEY_OPTIONS,
       { flags: '--read-only', summary: 'it may generate and read, and change nothing' },
     ],
     examples: [
@@ -68,18 +68,18 @@ export const KEYS: readonly Command[] = [
       "tollmark keys create --name app --models 'gpt-4o*' --rpm 60 --expires 30d",
     ],
     act: async ({ client, values, now }) => {
-      const name = required(values)
-      const wanted = { ...wishes(values, now), name, read_only: values.flag('read-only') }
+      const name = requireName(values)
+      const wanted = { ...keyFields(values, now), name, read_only: values.flag('read-only') }
       const account_id = await accountId(client, values.text('account'), { plan: 'free' })
       const key = await client.post('keys', { ...wanted, account_id })
-      return { ...once(key), undo: () => revoked({ client }, key) }
+      return { ...secretResult(key), undo: () => revokeCreated({ client }, key) }
     },
   }),
   apiCommand({
     name: 'keys list',
     summary: 'list proxy keys, newest first',
     options: [
-      OF_ACCOUNT,
+      ACCOUNT_OPTION,
       {
         flags: '--status <status>',
         summary: 'only those',
@@ -89,9 +89,9 @@ export const KEYS: readonly Command[] = [
     ],
     examples: ['tollmark keys list', 'tollmark keys list --status active --json'],
     act: async ({ client, values }) => {
-      const account = await listedAccount(client, values)
+      const account = await accountFilter(client, values)
       const query = { account, status: values.text('status'), search: values.text('search') }
-      return listed('keys', await client.list('keys', query), COLUMNS)
+      return listResult('keys', await client.list('keys', query), COLUMNS)
     },
   }),
   apiCommand({
@@ -100,9 +100,9 @@ export const KEYS: readonly Command[] = [
     summary: 'show a proxy key',
     examples: ['tollmark keys show key_…'],
     act: async (context) => {
-      const id = await keyOf(context)
-      return described(
-        await context.client.ofAny((query) => context.client.get(`keys/${id}`, query)),
+      const id = await resolveKeyId(context)
+      return recordResult(
+        await context.client.acrossAccounts((query) => context.client.get(`keys/${id}`, query)),
       )
     },
   }),
@@ -112,7 +112,7 @@ export const KEYS: readonly Command[] = [
     summary: 'change what a proxy key may do; "any" or "never" takes a restriction away',
     options: [
       { flags: '--name <name>', summary: 'what to call it' },
-      ...WISHES,
+      ...KEY_OPTIONS,
       {
         flags: '--read-only <yes or no>',
         summary: 'whether it may only generate and read',
@@ -128,14 +128,16 @@ export const KEYS: readonly Command[] = [
       const readOnly = values.text('read-only')
       const name = values.text('name')
       const wanted = {
-        ...wishes(values, now),
+        ...keyFields(values, now),
         ...(name === undefined ? {} : { name }),
         ...(readOnly === undefined ? {} : { read_only: readOnly === 'yes' }),
       }
       if (Object.keys(wanted).length === 0)
         throw new Misuse('Say what to change: --name, --models, --rpm, …')
-      const id = await keyOf(context)
-      return described(await client.ofAny((query) => client.patch(`keys/${id}`, wanted, query)))
+      const id = await resolveKeyId(context)
+      return recordResult(
+        await client.acrossAccounts((query) => client.patch(`keys/${id}`, wanted, query)),
+      )
     },
   }),
   ...(['disable', 'enable'] as const).map((word) =>
@@ -149,9 +151,9 @@ export const KEYS: readonly Command[] = [
       examples: [`tollmark keys ${word} key_…`],
       act: async (context) => {
         const status = word === 'disable' ? 'disabled' : 'active'
-        const id = await keyOf(context)
-        return changed(
-          await context.client.ofAny((query) =>
+        const id = await resolveKeyId(context)
+        return statusResult(
+          await context.client.acrossAccounts((query) =>
             context.client.patch(`keys/${id}`, { status }, query),
           ),
         )
@@ -162,7 +164,7 @@ export const KEYS: readonly Command[] = [
     name: 'keys rotate',
     args: '<id>',
     summary: 'give a proxy key a new secret; the old one works for another day',
-    secret: true,
+    showsSecret: true,
     options: [
       { flags: '--grace <time>', summary: 'how long the old secret works: 0, 3600, 30m, 24h' },
     ],
@@ -170,10 +172,10 @@ export const KEYS: readonly Command[] = [
     act: async (context) => {
       const { client, values } = context
       const grace = values.seconds('grace')
-      if (grace !== undefined && grace > LONGEST_GRACE_S)
+      if (grace !== undefined && grace > MAX_GRACE_SECONDS)
         throw new Misuse('--grace must be at most 30d.')
-      const id = await keyOf(context)
-      const key = await client.ofAny((query) =>
+      const id = await resolveKeyId(context)
+      const key = await client.acrossAccounts((query) =>
         client.post(
           `keys/${id}/rotate`,
           grace === undefined ? {} : { grace_seconds: grace },
@@ -182,7 +184,7 @@ export const KEYS: readonly Command[] = [
       )
       const undo = () =>
         Promise.resolve(`The new secret of ${key.text('id')} is lost. Rotate it again.`)
-      return { ...once(key), undo }
+      return { ...secretResult(key), undo }
     },
   }),
   apiCommand({
@@ -193,24 +195,24 @@ export const KEYS: readonly Command[] = [
     examples: ['tollmark keys revoke key_…', 'tollmark keys revoke tmk_…'],
     act: async (context) => {
       const { client } = context
-      const id = await keyOf(context)
-      await client.ofAny((query) => client.delete(`keys/${id}`, query))
-      return changed(await client.ofAny((query) => client.get(`keys/${id}`, query)))
+      const id = await resolveKeyId(context)
+      await client.acrossAccounts((query) => client.delete(`keys/${id}`, query))
+      return statusResult(await client.acrossAccounts((query) => client.get(`keys/${id}`, query)))
     },
   }),
 ]
 
 /** Letters of a secret that lists show; the rest is sent nowhere. */
-const SHOWN = 'tmk_'.length + 12
+const SHOWN_CHARS = 'tmk_'.length + 12
 
 /**
  * The id of the key that is named behind the command's words, by its id or by the key itself: who
  * has to revoke a leaked one has that.
  */
-async function keyOf({ client, args }: Context): Promise<string> {
+async function resolveKeyId({ client, args }: CommandContext): Promise<string> {
   const [given = ''] = args
-  if (!given.startsWith('tmk_')) return idOf(args)
-  const search = given.slice(0, SHOWN)
+  if (!given.startsWith('tmk_')) return encodeId(args)
+  const search = given.slice(0, SHOWN_CHARS)
   const [key, other] = await client.list(
     'keys',
     { search, account: client.isLocal ? 'all' : undefined },
@@ -220,27 +222,27 @@ async function keyOf({ client, args }: Context): Promise<string> {
     throw new SetupError(
       `${other === undefined ? 'No key begins' : 'Several keys begin'} with ${search}. "tollmark keys list" shows them.`,
     )
-  return idOf([key.text('id')])
+  return encodeId([key.text('id')])
 }
 
 /** The id behind a command's words, as a part of a path. */
-export function idOf([id = '']: readonly string[]): string {
+export function encodeId([id = '']: readonly string[]): string {
   return encodeURIComponent(id)
 }
 
-function required(values: Values): string {
+function requireName(values: OptionValues): string {
   const name = values.text('name')?.trim() ?? ''
   if (name === '') throw new Misuse('Give the key a name: --name NAME.')
   return name
 }
 
 /** What was decided, as fields of the API; `any`, `none` and `never` are null. */
-function wishes(values: Values, now: number): Record<string, unknown> {
-  const lifted = (name: string): boolean =>
+function keyFields(values: OptionValues, now: number): Record<string, unknown> {
+  const isRemoved = (name: string): boolean =>
     ['any', 'none', 'never'].includes(values.text(name) ?? '')
   const fields: [option: string, field: string, read: () => unknown][] = [
     ['models', 'models', () => values.list('models')],
-    ['rpm', 'rpm', () => values.number('rpm', 1, MOST_RPM)],
+    ['rpm', 'rpm', () => values.number('rpm', 1, MAX_RPM)],
     ['origins', 'allowed_origins', () => values.list('origins')],
     ['providers', 'providers', () => values.list('providers')],
     ['objects', 'objects', () => values.text('objects')],
@@ -248,11 +250,11 @@ function wishes(values: Values, now: number): Record<string, unknown> {
   ]
   const given = fields.filter(([option]) => values.text(option) !== undefined)
   return Object.fromEntries(
-    given.map(([option, field, read]) => [field, lifted(option) ? null : read()]),
+    given.map(([option, field, read]) => [field, isRemoved(option) ? null : read()]),
   )
 }
 
-function once(key: Row): Outcome {
+function secretResult(key: Row): CommandResult {
   const models = key.texts('models')?.join(', ') ?? 'all models'
   const limit = key.optional('rpm') === null ? 'no limit' : `${key.text('rpm')} requests a minute`
   return {
@@ -265,11 +267,14 @@ function once(key: Row): Outcome {
   }
 }
 
-function changed(key: Row): Outcome {
+function statusResult(key: Row): CommandResult {
   return { record: key.json, lines: [`${key.text('id')} is ${key.text('status')}.`] }
 }
 
-async function revoked({ client }: Pick<Context, 'client'>, key: Row): Promise<string> {
-  await client.ofAny((query) => client.delete(`keys/${idOf([key.text('id')])}`, query))
+async function revokeCreated(
+  { client }: Pick<CommandContext, 'client'>,
+  key: Row,
+): Promise<string> {
+  await client.acrossAccounts((query) => client.delete(`keys/${encodeId([key.text('id')])}`, query))
   return `The key ${key.text('id')} was made and is revoked again.`
 }

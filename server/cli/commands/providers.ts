@@ -1,5 +1,5 @@
 // tollmark providers …
-import { apiCommand, listed } from '../api-command.ts'
+import { apiCommand, listResult } from '../api-command.ts'
 import type { Command } from '../command.ts'
 import type { Column } from '../output.ts'
 
@@ -16,6 +16,6 @@ export const PROVIDERS: readonly Command[] = [
     summary: 'list providers, and whether each has a credential',
     examples: ['tollmark providers list'],
     act: async ({ client }) =>
-      listed('providers', (await client.get('providers')).rows('data'), COLUMNS),
+      listResult('providers', (await client.get('providers')).rows('data'), COLUMNS),
   }),
 ]

@@ -1,16 +1,16 @@
 // tollmark requests …
 import {
   apiCommand,
-  described,
-  listed,
-  listedAccount,
-  OF_ACCOUNT,
+  recordResult,
+  listResult,
+  accountFilter,
+  ACCOUNT_OPTION,
   openApi,
 } from '../api-command.ts'
 import type { Command, Option } from '../command.ts'
 import { write, type Column } from '../output.ts'
-import { idOf } from './keys.ts'
-import type { Values } from '../values.ts'
+import { encodeId } from './keys.ts'
+import type { OptionValues } from '../values.ts'
 
 const COLUMNS: readonly Column[] = [
   ['ID', (row) => row.text('id')],
@@ -36,10 +36,10 @@ const FILTER: readonly Option[] = [
   { flags: '--status <status>', summary: 'a status such as 429, or a class such as 4xx' },
   { flags: '--from <when>', summary: 'a day (UTC), a moment, or a time back such as 1h' },
   { flags: '--to <when>', summary: 'likewise' },
-  OF_ACCOUNT,
+  ACCOUNT_OPTION,
 ]
 
-function filterOf(values: Values, now: number): Record<string, string | undefined> {
+function filterOf(values: OptionValues, now: number): Record<string, string | undefined> {
   const plain = ['key', 'model', 'provider', 'state', 'status'].map((name) => [
     name,
     values.text(name),
@@ -63,8 +63,8 @@ export const REQUESTS: readonly Command[] = [
     ],
     act: async ({ client, values, now }) => {
       const most = values.number('limit', 1, 1_000_000) ?? 50
-      const filter = { ...filterOf(values, now), account: await listedAccount(client, values) }
-      return listed('requests', await client.list('requests', filter, most), COLUMNS)
+      const filter = { ...filterOf(values, now), account: await accountFilter(client, values) }
+      return listResult('requests', await client.list('requests', filter, most), COLUMNS)
     },
   }),
   apiCommand({
@@ -73,7 +73,9 @@ export const REQUESTS: readonly Command[] = [
     summary: 'show one request; its id is the X-Proxy-Request-Id of the answer',
     examples: ['tollmark requests show req_…'],
     act: async ({ client, args }) =>
-      described(await client.ofAny((query) => client.get(`requests/${idOf(args)}`, query))),
+      recordResult(
+        await client.acrossAccounts((query) => client.get(`requests/${encodeId(args)}`, query)),
+      ),
   }),
   exportCommand(),
 ]
@@ -93,8 +95,8 @@ function exportCommand(): Command {
     options,
     examples: ['tollmark requests export --from 2026-11-01 --to 2026-12-01 > november.csv'],
     run: async (values) => {
-      await using api = await openApi(values, { makes: null, init: false })
-      const account = await listedAccount(api.client, values)
+      await using api = await openApi(values, { creates: null, init: false })
+      const account = await accountFilter(api.client, values)
       const query = { ...filterOf(values, Date.now()), account, format: 'csv' }
       const { body } = await api.client.send('GET', 'requests', query)
       for await (const piece of body ?? []) await write(piece)

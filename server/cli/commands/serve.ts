@@ -1,6 +1,6 @@
 // tollmark serve
 import type { Command } from '../command.ts'
-import { say } from '../output.ts'
+import { printError } from '../output.ts'
 
 /** The server, set up by the environment. */
 export const SERVE: Command = {
@@ -26,7 +26,7 @@ export const SERVE: Command = {
     const { buildWhereChanged } = await import('../../../dashboard/build.ts')
     // A process that only works shows no pages.
     const problem = role === 'worker' ? null : buildWhereChanged()
-    if (problem !== null) say(problem)
+    if (problem !== null) printError(problem)
     const { main } = await import('../../main.ts')
     await main(role === undefined ? {} : { TOLLMARK_ROLE: role }, values.flag('json'))
   },

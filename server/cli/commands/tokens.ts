@@ -2,15 +2,15 @@
 import {
   accountId,
   apiCommand,
-  described,
-  listed,
-  listedAccount,
-  OF_ACCOUNT,
+  recordResult,
+  listResult,
+  accountFilter,
+  ACCOUNT_OPTION,
 } from '../api-command.ts'
 import type { Command } from '../command.ts'
 import { Misuse } from '../failure.ts'
-import { say, type Column } from '../output.ts'
-import { idOf } from './keys.ts'
+import { printError, type Column } from '../output.ts'
+import { encodeId } from './keys.ts'
 
 const COLUMNS: readonly Column[] = [
   ['ID', (token) => token.text('id')],
@@ -27,8 +27,8 @@ export const TOKENS: readonly Command[] = [
   apiCommand({
     name: 'tokens create',
     summary: 'make an API token; it is shown once',
-    makes: true,
-    secret: true,
+    creates: true,
+    showsSecret: true,
     options: [
       { flags: '--name <name>', summary: 'what to call it (required)' },
       {
@@ -62,9 +62,9 @@ export const TOKENS: readonly Command[] = [
         account_id,
       })
       const id = token.text('id')
-      const account = await client.get(`accounts/${idOf([token.text('account_id')])}`)
+      const account = await client.get(`accounts/${encodeId([token.text('account_id')])}`)
       if (plan !== undefined && account.text('plan') !== plan) {
-        say(
+        printError(
           `the account "${account.text('name')}" exists and stays on its plan "${account.text('plan')}".`,
         )
       }
@@ -73,7 +73,7 @@ export const TOKENS: readonly Command[] = [
         record: token.json,
         lines: [token.text('secret'), '', `${line} The token is not shown again.`],
         undo: async () => {
-          await client.ofAny((query) => client.delete(`tokens/${idOf([id])}`, query))
+          await client.acrossAccounts((query) => client.delete(`tokens/${encodeId([id])}`, query))
           return `The token ${id} was made and is revoked again.`
         },
       }
@@ -82,12 +82,12 @@ export const TOKENS: readonly Command[] = [
   apiCommand({
     name: 'tokens list',
     summary: 'list API tokens, newest first',
-    options: [OF_ACCOUNT],
+    options: [ACCOUNT_OPTION],
     examples: ['tollmark tokens list'],
     act: async ({ client, values }) =>
-      listed(
+      listResult(
         'tokens',
-        await client.list('tokens', { account: await listedAccount(client, values) }),
+        await client.list('tokens', { account: await accountFilter(client, values) }),
         COLUMNS,
       ),
   }),
@@ -97,7 +97,9 @@ export const TOKENS: readonly Command[] = [
     summary: 'show an API token',
     examples: ['tollmark tokens show tok_…'],
     act: async ({ client, args }) =>
-      described(await client.ofAny((query) => client.get(`tokens/${idOf(args)}`, query))),
+      recordResult(
+        await client.acrossAccounts((query) => client.get(`tokens/${encodeId(args)}`, query)),
+      ),
   }),
   apiCommand({
     name: 'tokens revoke',
@@ -105,9 +107,9 @@ export const TOKENS: readonly Command[] = [
     summary: 'revoke an API token, for good',
     examples: ['tollmark tokens revoke tok_…'],
     act: async ({ client, args }) => {
-      const id = idOf(args)
-      const token = await client.ofAny((query) => client.get(`tokens/${id}`, query))
-      await client.ofAny((query) => client.delete(`tokens/${id}`, query))
+      const id = encodeId(args)
+      const token = await client.acrossAccounts((query) => client.get(`tokens/${id}`, query))
+      await client.acrossAccounts((query) => client.delete(`tokens/${id}`, query))
       return {
         record: { ...token.json, status: 'revoked' },
         lines: [`${token.text('id')} is revoked.`],

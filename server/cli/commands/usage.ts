@@ -1,5 +1,5 @@
 // tollmark usage
-import { apiCommand, listed, listedAccount, OF_ACCOUNT } from '../api-command.ts'
+import { apiCommand, listResult, accountFilter, ACCOUNT_OPTION } from '../api-command.ts'
 import type { Column } from '../output.ts'
 
 /** TABLE of what usage can be counted by, and its column. */
@@ -38,7 +38,7 @@ export const USAGE = apiCommand({
     { flags: '--key <id>', summary: 'only of this key' },
     { flags: '--model <model>', summary: 'only of this model' },
     { flags: '--provider <id>', summary: 'only of this provider' },
-    OF_ACCOUNT,
+    ACCOUNT_OPTION,
   ],
   examples: [
     'tollmark usage --from 7d',
@@ -52,13 +52,13 @@ export const USAGE = apiCommand({
       provider: values.text('provider'),
     }
     const [from, to] = [values.moment('from', now, -1), values.moment('to', now, -1)]
-    const account = await listedAccount(client, values)
+    const account = await accountFilter(client, values)
     const report = await client.get('usage', { ...filter, by, from, to, account })
     const columns = by
       .split(',')
       .map((word) => BY[word.trim()])
       .filter((column) => column !== undefined)
-    const { lines } = listed('requests in that time', report.rows('data'), [
+    const { lines } = listResult('requests in that time', report.rows('data'), [
       ...columns,
       ...MEASURES,
     ])

@@ -2,7 +2,7 @@
 import { isoTime } from '../../common/clock.ts'
 import { environment, readConfig } from '../../config/settings.ts'
 import type { Command } from '../command.ts'
-import { AlreadySaid } from '../failure.ts'
+import { AlreadyReported } from '../failure.ts'
 import { writeJson, writeLines } from '../output.ts'
 
 /** Reads the whole ledger; fails where a window was exceeded. */
@@ -33,7 +33,7 @@ export const VERIFY: Command = {
         `${sum}: ${ok ? 'no window was ever exceeded' : `${violations.length} times too many`}.`,
       ])
     }
-    if (!ok) throw new AlreadySaid()
+    if (!ok) throw new AlreadyReported()
   },
 }
 

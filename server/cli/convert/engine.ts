@@ -10,12 +10,12 @@ import { openConverterPool } from '../../conversion/pool/converter-pool.ts'
 import { runStep, type ConversionProgress } from '../../conversion/pool/conversion-step.ts'
 import type { DocumentFormat } from '../../conversion/upload/receive-upload.ts'
 import { Problem, SetupError } from '../../common/errors.ts'
-import type { Client } from '../client.ts'
+import type { ApiClient } from '../client.ts'
 import { Row } from '../record.ts'
-import type { Prepared } from './inputs.ts'
+import type { PreparedInput } from './inputs.ts'
 
 /** What is wanted of a file. */
-export interface Wanted extends Prepared {
+export interface ConversionRequest extends PreparedInput {
   readonly format: DocumentFormat
   readonly includeMetadata: boolean
   /** A folder that may be used; the caller removes it. */
@@ -24,7 +24,7 @@ export interface Wanted extends Prepared {
   readonly document: string
 }
 
-type Watching = { signal: AbortSignal; onProgress: (progress: ConversionProgress) => void }
+type ConversionOptions = { signal: AbortSignal; onProgress: (progress: ConversionProgress) => void }
 
 /**
  * Makes a document.
@@ -32,15 +32,15 @@ type Watching = { signal: AbortSignal; onProgress: (progress: ConversionProgress
  * @returns how many pages could not be converted
  * @throws SetupError, Refusal where the file is at fault
  */
-export type Convert = (wanted: Wanted, watching: Watching) => Promise<number>
+export type Converter = (request: ConversionRequest, options: ConversionOptions) => Promise<number>
 
 /** One conversion at a time, on all cores, as long and with as much memory as it takes. */
-const CONVERTERS = { atOnce: availableParallelism(), deadline: 2 ** 31 - 1, heap: 4 * 2 ** 30 }
+const POOL_LIMITS = { atOnce: availableParallelism(), deadline: 2 ** 31 - 1, heap: 4 * 2 ** 30 }
 
 /** Converts on this machine. */
-export const convertHere: Convert = async ({ document, scratch, ...wanted }, watching) => {
+export const convertLocally: Converter = async ({ document, scratch, ...request }, options) => {
   const task = {
-    ...wanted,
+    ...request,
     scratch: join(scratch, 'work'),
     output: document,
     uploadedAt: Date.now(),
@@ -48,8 +48,8 @@ export const convertHere: Convert = async ({ document, scratch, ...wanted }, wat
   }
   try {
     if (task.kind === 'html') return (await runStep(task, { whole: true }))?.failed ?? 0
-    await using converterPool = openConverterPool(CONVERTERS)
-    return (await runConversion(task, converterPool, watching)).failed
+    await using converterPool = openConverterPool(POOL_LIMITS)
+    return (await runConversion(task, converterPool, options)).failed
   } catch (error) {
     if (!(error instanceof Problem || error instanceof InvalidArchive)) throw error
     // Those sentences are for somebody who uploads a file.
@@ -61,7 +61,7 @@ export const convertHere: Convert = async ({ document, scratch, ...wanted }, wat
 }
 
 /** Converts by the API of a server, large archives in the background. */
-export function convertThere(client: Client): Convert {
+export function convertRemotely(client: ApiClient): Converter {
   return async ({ path, fileName, format, includeMetadata, document }, { signal, onProgress }) => {
     const form = new FormData()
     form.set('format', format)
@@ -70,7 +70,7 @@ export function convertThere(client: Client): Convert {
     const answer = await client.send('POST', 'convert', {}, { body: form, signal })
     const done =
       answer.status === 202
-        ? await followed(client, new Row(await answer.json()), signal, onProgress)
+        ? await waitForJob(client, new Row(await answer.json()), signal, onProgress)
         : answer
     await pipeline(done.body ?? [], createWriteStream(document, { mode: 0o600 }), { signal })
     return Number(done.headers.get('x-tollmark-failed-pages') ?? 0)
@@ -78,17 +78,17 @@ export function convertThere(client: Client): Convert {
 }
 
 /** Milliseconds between two looks at a job. */
-const LOOK_MS = 500
+const POLL_MS = 500
 
 /**
  * Waits for a job; an interrupted one is canceled. @returns its document @throws Refusal where it
  * fails
  */
-async function followed(
-  client: Client,
+async function waitForJob(
+  client: ApiClient,
   accepted: Row,
   signal: AbortSignal,
-  onProgress: Watching['onProgress'],
+  onProgress: ConversionOptions['onProgress'],
 ): Promise<Response> {
   const path = `jobs/${encodeURIComponent(accepted.text('id'))}`
   try {
@@ -102,7 +102,7 @@ async function followed(
         pagesDone: Number(progress.text('pages_done')),
         pagesTotal: Number(progress.text('pages_total')),
       })
-      await wait(LOOK_MS, undefined, { signal })
+      await wait(POLL_MS, undefined, { signal })
     }
   } catch (error) {
     if (signal.aborted) await client.delete(path).catch(() => {})

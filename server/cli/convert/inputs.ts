@@ -25,7 +25,7 @@ export interface Input {
 }
 
 /** An input as one file that can be read at any place. */
-export interface Prepared {
+export interface PreparedInput {
   readonly path: string
   readonly kind: FileKind
   readonly fileName: string
@@ -35,13 +35,13 @@ export interface Prepared {
 const PART = /^(.+)-Part-(\d+)\.zip$/i
 
 /** Groups the files that were named. @throws Misuse where standard input is named twice */
-export function inputsOf(files: readonly string[]): Input[] {
+export function groupInputs(files: readonly string[]): Input[] {
   const inputs: Input[] = []
   const exports = new Map<string, Map<number, string>>()
   for (const file of files) {
     const [, stem, number] = PART.exec(basename(file)) ?? []
     const parts = exports.get(stem ?? '') ?? new Map<number, string>()
-    if (stem === undefined || parts.has(Number(number))) inputs.push(inputOf(file))
+    if (stem === undefined || parts.has(Number(number))) inputs.push(readInput(file))
     else {
       if (!exports.has(stem)) inputs.push({ shown: file, name: stem, source: 'parts', paths: [] })
       exports.set(stem, parts.set(Number(number), file))
@@ -50,17 +50,17 @@ export function inputsOf(files: readonly string[]): Input[] {
   if (inputs.filter(({ shown }) => shown === '-').length > 1)
     throw new Misuse('Standard input (-) can be read once.')
   return inputs.map((input) =>
-    input.source === 'parts' ? whole(input, exports.get(input.name)!) : input,
+    input.source === 'parts' ? completeParts(input, exports.get(input.name)!) : input,
   )
 }
 
 /** A lone part is a file as any other. */
-function whole(input: Input, parts: ReadonlyMap<number, string>): Input {
+function completeParts(input: Input, parts: ReadonlyMap<number, string>): Input {
   const paths = [...parts].sort(([a], [b]) => a - b).map(([, path]) => path)
-  return paths.length === 1 ? inputOf(input.shown) : { ...input, shown: paths.join(', '), paths }
+  return paths.length === 1 ? readInput(input.shown) : { ...input, shown: paths.join(', '), paths }
 }
 
-function inputOf(file: string): Input {
+function readInput(file: string): Input {
   if (file === '-') return { shown: file, name: 'stdin', source: 'stream', paths: ['/dev/stdin'] }
   const stats = statSync(file, { throwIfNoEntry: false })
   const source = stats?.isDirectory() ? 'folder' : isStream(stats) ? 'stream' : 'file'
@@ -85,20 +85,20 @@ export async function prepare(
   input: Input,
   scratch: string,
   signal: AbortSignal,
-): Promise<Prepared> {
+): Promise<PreparedInput> {
   const copy = join(scratch, 'input')
   const [first = ''] = input.paths
   try {
-    if (input.source === 'file') return await sniffed(first, basename(first))
+    if (input.source === 'file') return await sniffFile(first, basename(first))
     if (input.source === 'stream') await spool(input, copy, signal)
     if (input.source === 'parts') await joinParts(input.paths, copy, signal)
     if (input.source === 'folder') await packFolder(first, copy, signal)
-    return await sniffed(copy, input.source === 'stream' ? input.name : `${input.name}.zip`)
+    return await sniffFile(copy, input.source === 'stream' ? input.name : `${input.name}.zip`)
   } catch (error) {
     signal.throwIfAborted()
     throw error instanceof SetupError || codeOf(error) === undefined
       ? error
-      : new SetupError(`${reason(error)}.`, { cause: error })
+      : new SetupError(`${fileErrorReason(error)}.`, { cause: error })
   }
 }
 
@@ -122,7 +122,7 @@ async function joinParts(
 const isPage = (path: string): boolean => /\.html?$/i.test(path)
 
 /** The files of a folder, and those below it, with `/` between folders. Links are not followed. */
-async function filesOf(folder: string): Promise<string[]> {
+async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = entries
     .filter((entry) => entry.isFile())
@@ -133,8 +133,8 @@ async function filesOf(folder: string): Promise<string[]> {
 }
 
 /** A folder's files that are no pages: they go along with the document. */
-export async function assetsOf(folder: string): Promise<string[]> {
-  return (await filesOf(join(folder, '/'))).filter((path) => !isPage(path))
+export async function listAssets(folder: string): Promise<string[]> {
+  return (await listFiles(join(folder, '/'))).filter((path) => !isPage(path))
 }
 
 /**
@@ -142,7 +142,7 @@ export async function assetsOf(folder: string): Promise<string[]> {
  * it.
  */
 async function packFolder(folder: string, copy: string, signal: AbortSignal): Promise<void> {
-  const files = await filesOf(join(folder, '/'))
+  const files = await listFiles(join(folder, '/'))
   if (!files.some((path) => isPage(path) || PART.test(path))) {
     throw new SetupError(
       'there is no HTML page in this folder. In Notion choose Export with the format HTML.',
@@ -161,7 +161,7 @@ async function packFolder(folder: string, copy: string, signal: AbortSignal): Pr
 
 async function* empty(): AsyncGenerator<Uint8Array> {}
 
-async function sniffed(path: string, fileName: string): Promise<Prepared> {
+async function sniffFile(path: string, fileName: string): Promise<PreparedInput> {
   await using file = await open(path, 'r')
   const { bytesRead, buffer } = await file.read(Buffer.alloc(SNIFF_BYTES), 0, SNIFF_BYTES, 0)
   const head = buffer.subarray(0, bytesRead)
@@ -180,7 +180,7 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /** Why a file cannot be used. */
-export function reason(error: unknown): string {
+export function fileErrorReason(error: unknown): string {
   const code = codeOf(error) ?? 'unknown reason'
   return REASONS[code] ?? code
 }

@@ -6,7 +6,7 @@ import { extractAssets } from '@tollmark/notion-markdown/archive'
 import type { DocumentFormat } from '../../conversion/upload/receive-upload.ts'
 import { SetupError } from '../../common/errors.ts'
 import { write } from '../output.ts'
-import { assetsOf, reason, type Input, type Prepared } from './inputs.ts'
+import { listAssets, fileErrorReason, type Input, type PreparedInput } from './inputs.ts'
 
 /** TABLE of the documents' file extensions. */
 const EXTENSIONS = { markdown: '.md', json: '.json' } as const satisfies Record<
@@ -15,36 +15,43 @@ const EXTENSIONS = { markdown: '.md', json: '.json' } as const satisfies Record<
 >
 
 /** Puts a finished document in its place. @throws SetupError, OutputLost */
-export type Keep = (input: Input, prepared: Prepared, document: string) => Promise<void>
+export type OutputWriter = (
+  input: Input,
+  prepared: PreparedInput,
+  document: string,
+) => Promise<void>
 
 /** The place that is meant. @param output as given; undefined for standard output */
-export function keeper(output: string | undefined, format: DocumentFormat): Keep {
-  if (output === undefined) return (_input, _prepared, document) => toStandardOutput(document)
-  if (!isFolder(output)) return (_input, _prepared, document) => putInPlace(document, output)
-  const names = new Names()
+export function createOutputWriter(
+  output: string | undefined,
+  format: DocumentFormat,
+): OutputWriter {
+  if (output === undefined) return (_input, _prepared, document) => writeToStdout(document)
+  if (!isFolder(output)) return (_input, _prepared, document) => replaceFile(document, output)
+  const names = new UniqueNames()
   return async (input, prepared, document) => {
     try {
       await mkdir(output, { recursive: true })
-      await keepAssets(input, prepared, output)
+      await writeAssets(input, prepared, output)
     } catch (error) {
-      throw error instanceof SetupError ? error : cannotWrite(output, error)
+      throw error instanceof SetupError ? error : writeError(output, error)
     }
-    await putInPlace(document, join(output, names.next(input.name) + EXTENSIONS[format]))
+    await replaceFile(document, join(output, names.next(input.name) + EXTENSIONS[format]))
   }
 }
 
-async function toStandardOutput(document: string): Promise<void> {
+async function writeToStdout(document: string): Promise<void> {
   for await (const piece of createReadStream(document)) await write(piece as Buffer)
 }
 
-async function keepAssets(
+async function writeAssets(
   { source, paths: [path = ''] }: Input,
-  prepared: Prepared,
+  prepared: PreparedInput,
   folder: string,
 ): Promise<void> {
   if (prepared.kind !== 'zip') return
   if (source !== 'folder') return void (await extractAssets(prepared.path, folder))
-  for (const asset of await assetsOf(path)) {
+  for (const asset of await listAssets(path)) {
     const [from, to] = [join(path, asset), join(folder, asset)]
     if (resolve(from) === resolve(to)) continue
     await mkdir(dirname(to), { recursive: true })
@@ -53,26 +60,26 @@ async function keepAssets(
 }
 
 /** At once, so that nobody sees half of it. */
-async function putInPlace(document: string, output: string): Promise<void> {
+async function replaceFile(document: string, output: string): Promise<void> {
   const part = `${resolve(output)}.part`
   try {
     await copyFile(document, part)
     await rename(part, output)
   } catch (error) {
     await rm(part, { force: true })
-    throw cannotWrite(output, error)
+    throw writeError(output, error)
   }
 }
 
 /** The document could not be put where it belongs. */
-export class CannotWrite extends SetupError {}
+export class WriteError extends SetupError {}
 
-function cannotWrite(output: string, error: unknown): SetupError {
-  return new CannotWrite(`${output} cannot be written: ${reason(error)}.`, { cause: error })
+function writeError(output: string, error: unknown): SetupError {
+  return new WriteError(`${output} cannot be written: ${fileErrorReason(error)}.`, { cause: error })
 }
 
 /** Names for the documents of one call: two exports of the same name get one each. */
-class Names {
+class UniqueNames {
   readonly #taken = new Set<string>()
 
   next(wanted: string): string {

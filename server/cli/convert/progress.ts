@@ -4,7 +4,7 @@ import type { ConversionProgress } from '../../conversion/pool/conversion-step.t
 
 const WIDTH = 30
 /** Milliseconds between two drawings. */
-const STEP = 80
+const REDRAW_MS = 80
 
 /** A bar that is drawn on `stream` where that is a terminal. `clear` leaves an empty line. */
 export function progressBar(
@@ -12,20 +12,20 @@ export function progressBar(
   name: string,
 ): { show: (progress: ConversionProgress) => void; clear: () => void } {
   if (!stream.isTTY) return { show: () => {}, clear: () => {} }
-  let drawn = 0
+  let lastDrawn = 0
   return {
     show: ({ pagesDone, pagesTotal }) => {
       const now = performance.now()
-      if (now - drawn < STEP) return
-      drawn = now
+      if (now - lastDrawn < REDRAW_MS) return
+      lastDrawn = now
       const part = pagesTotal ? pagesDone / pagesTotal : 0
       const bar = '█'.repeat(Math.round(part * WIDTH)).padEnd(WIDTH, '░')
       const line = `${bar} ${pagesDone}${pagesTotal ? `/${pagesTotal}` : ''} pages  ${name}`
       stream.write(`\r\u001B[K${line.slice(0, (stream.columns || 80) - 1)}`)
     },
     clear: () => {
-      if (drawn > 0) stream.write('\r\u001B[K')
-      drawn = 0
+      if (lastDrawn > 0) stream.write('\r\u001B[K')
+      lastDrawn = 0
     },
   }
 }

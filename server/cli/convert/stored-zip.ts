@@ -3,7 +3,7 @@
 import { open, type FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 
-const LARGEST = 0xffffffff
+const MAX_ENTRY_BYTES = 0xffffffff
 /** Names are UTF-8. */
 const FLAGS = 0x0800
 
@@ -74,7 +74,7 @@ function localHeader(entry: Entry): Buffer {
   const { name, size } = entry
   const fixed = Buffer.alloc(30)
   fixed.writeUInt32LE(0x04034b50, 0)
-  writeCommon(fixed, 4, entry, LARGEST)
+  writeCommon(fixed, 4, entry, MAX_ENTRY_BYTES)
   fixed.writeUInt16LE(20, 28)
   return Buffer.concat([fixed, name, wide([size, size])])
 }
@@ -84,10 +84,10 @@ function centralHeader(entry: Entry): Buffer {
   const fixed = Buffer.alloc(46)
   fixed.writeUInt32LE(0x02014b50, 0)
   fixed.writeUInt16LE(45, 4)
-  writeCommon(fixed, 6, entry, LARGEST)
-  const extra = wide(at < LARGEST ? [size, size] : [size, size, at])
+  writeCommon(fixed, 6, entry, MAX_ENTRY_BYTES)
+  const extra = wide(at < MAX_ENTRY_BYTES ? [size, size] : [size, size, at])
   fixed.writeUInt16LE(extra.length, 30)
-  fixed.writeUInt32LE(Math.min(at, LARGEST), 42)
+  fixed.writeUInt32LE(Math.min(at, MAX_ENTRY_BYTES), 42)
   return Buffer.concat([fixed, name, extra])
 }
 
@@ -132,9 +132,9 @@ function endRecords(count: number, at: number, size: number): Buffer {
   const end = Buffer.alloc(22)
   end.writeUInt32LE(0x06054b50, 0)
   for (const place of [8, 10]) end.writeUInt16LE(Math.min(count, 0xffff), place)
-  end.writeUInt32LE(Math.min(size, LARGEST), 12)
-  end.writeUInt32LE(Math.min(at, LARGEST), 16)
-  if (count < 0xffff && at < LARGEST && size < LARGEST) return end
+  end.writeUInt32LE(Math.min(size, MAX_ENTRY_BYTES), 12)
+  end.writeUInt32LE(Math.min(at, MAX_ENTRY_BYTES), 16)
+  if (count < 0xffff && at < MAX_ENTRY_BYTES && size < MAX_ENTRY_BYTES) return end
   const whole = Buffer.alloc(56)
   whole.writeUInt32LE(0x06064b50, 0)
   whole.writeBigUInt64LE(44n, 4)

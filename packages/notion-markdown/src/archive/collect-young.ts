@@ -2,7 +2,7 @@
 // own before there are 64 MB of them.
 
 /** Bytes after which the collector runs: a millisecond for each. */
-const SOME = 8 * 1024 * 1024
+const COLLECT_EVERY_BYTES = 8 * 1024 * 1024
 
 let uncollected = 0
 
@@ -12,7 +12,7 @@ let uncollected = 0
  */
 export function collectYoung(bytes: number): void {
   uncollected += bytes
-  if (uncollected < SOME) return
+  if (uncollected < COLLECT_EVERY_BYTES) return
   uncollected = 0
   globalThis.gc?.({ type: 'minor', execution: 'sync' })
 }

@@ -29,7 +29,7 @@ import { openExport, unpackParts, type ExportPage, type NotionExport } from './e
 import { InvalidArchive, type ArchiveFault } from './invalid-archive.ts'
 import type { ArchiveLimits } from './limits.ts'
 import { pathKey } from './names.ts'
-import { readShelves, writeShelf } from './shelf.ts'
+import { openSpoolReader, openSpoolWriter } from './spool.ts'
 import { fileSource } from './source.ts'
 
 /** A file, and what document is wanted of it. */
@@ -100,7 +100,7 @@ export async function convertFile(
 
 async function convertSingle(options: ConvertOptions, write: Write): Promise<Converted> {
   const page = convertPage(
-    decoded(await readFile(options.path), options.fileName),
+    decodePage(await readFile(options.path), options.fileName),
     options.fileName,
     null,
   )
@@ -158,21 +158,21 @@ export async function convertShare(
     ...(limits && { limits }),
     ...(share.isUnpacked && { unpacked: scratch }),
   })
-  await using shelf = await writeShelf(options.scratch, share.index)
-  const context = await contextOf(opened)
+  await using spool = await openSpoolWriter(options.scratch, share.index)
+  const context = await createContext(opened)
   const pages = [...opened.pages, ...context.unlisted]
-  const mine = pages
+  const own = pages
     .map((page, number) => ({ page, number }))
     .filter(({ number }) => number % share.of === share.index)
   onPage?.(0, pages.length)
-  for (const [done, { page, number }] of mine.entries()) {
+  for (const [done, { page, number }] of own.entries()) {
     const converted = await convertOne(opened, page, context)
     if (number === 0) converted.summary.warnings.push(...missingWarnings(opened))
-    await shelf.put(number, converted, page === opened.sitemap)
+    await spool.write(number, converted, page === opened.sitemap)
     collectYoung('stored' in page ? opened.sizeOf(page.stored) : page.size)
     onPage?.(done + 1, pages.length)
   }
-  await shelf.finish()
+  await spool.finish()
 }
 
 /** What the conversion of one page needs to know of all. */
@@ -187,9 +187,9 @@ interface Context {
   titles: PagesByTitle
 }
 
-async function contextOf(opened: NotionExport): Promise<Context> {
+async function createContext(opened: NotionExport): Promise<Context> {
   const databases = findDatabases(opened)
-  const { archive, unlisted } = await archiveOf(opened, databases)
+  const { archive, unlisted } = await indexArchive(opened, databases)
   return {
     archive,
     unlisted,
@@ -202,7 +202,7 @@ async function contextOf(opened: NotionExport): Promise<Context> {
  * TABLE of the faults of one page that leave the others as they are. A page that is not what the
  * archive announces makes all of it suspect.
  */
-const OF_ONE_PAGE: ReadonlySet<ArchiveFault> = new Set([
+const PAGE_FAULTS: ReadonlySet<ArchiveFault> = new Set([
   'page_too_dense',
   'damaged_data',
   'truncated_data',
@@ -219,7 +219,7 @@ async function convertOne(
       ? await databasePage(opened, page, context)
       : await exportPage(opened, page, context)
   } catch (error) {
-    if (!(error instanceof InvalidArchive) || !OF_ONE_PAGE.has(error.fault)) throw error
+    if (!(error instanceof InvalidArchive) || !PAGE_FAULTS.has(error.fault)) throw error
     const modifiedAt = 'stored' in page ? opened.modifiedAt(page.stored) : page.modifiedAt
     return failedPage(page.path, modifiedAt, {
       fault: error.fault,
@@ -259,13 +259,13 @@ async function exportPage(
   page: ExportPage,
   context: Context,
 ): Promise<ConvertedPage> {
-  const html = decoded(await page.read(), page.path)
+  const html = decodePage(await page.read(), page.path)
   if (page === opened.sitemap)
     return convertSitemap(html, page.path, page.modifiedAt, context.archive)
   // Most pages name none, and looking for names costs more than converting some of them.
-  const mayShow =
+  const mayHaveDatabase =
     context.databases.size > 0 && (html.includes('.csv') || html.includes('collection-content'))
-  const loaded = mayShow ? await databasesOf(html, page.path, opened, context) : undefined
+  const loaded = mayHaveDatabase ? await loadDatabases(html, page.path, opened, context) : undefined
   const archive = loaded
     ? { ...context.archive, database: (id: string) => loaded.get(id) }
     : context.archive
@@ -276,7 +276,7 @@ async function exportPage(
 const MAX_CSV_BYTES = 64 * 1024 * 1024
 
 /** The databases that a page names: by the address of their CSV, by a table's id, by its own. */
-async function databasesOf(
+async function loadDatabases(
   html: string,
   path: string,
   opened: NotionExport,
@@ -307,8 +307,8 @@ export async function joinShares(
   count: number,
   write: Write,
 ): Promise<Converted> {
-  await using shelves = await readShelves(options.scratch, count)
-  const { summaries } = shelves
+  await using spool = await openSpoolReader(options.scratch, count)
+  const { summaries } = spool
   const failures = summaries.flatMap(({ failure }) => failure ?? [])
   const [first] = failures
   // What failed came out of this very conversion: its fault is a row of the table.
@@ -317,8 +317,8 @@ export async function joinShares(
   for await (const piece of joinDocument(
     summaries,
     pathKey,
-    shelves.sitemap,
-    (index) => shelves.text(index),
+    spool.sitemap,
+    (index) => spool.text(index),
     options,
   ))
     await write(piece)
@@ -329,14 +329,14 @@ export async function joinShares(
   }
 }
 
-function decoded(bytes: Uint8Array, path: string): string {
+function decodePage(bytes: Uint8Array, path: string): string {
   const html = decodeHtml(bytes)
   checkDensity(html, path)
   return html
 }
 
 /** What the pages of an export can find out about one another and about the files beside them. */
-async function archiveOf(
+async function indexArchive(
   opened: NotionExport,
   databases: Context['databases'],
 ): Promise<Pick<Context, 'archive' | 'unlisted'>> {
@@ -345,7 +345,7 @@ async function archiveOf(
   for (const page of opened.pages) {
     const key = pathKey(page.path)
     pages.add(key)
-    const id = ID_IN_NAME.exec(page.path)?.[1] ?? (await idInside(page))
+    const id = ID_IN_NAME.exec(page.path)?.[1] ?? (await readPageId(page))
     if (id) byId.set(id.toLowerCase(), key)
   }
   const unlisted = [...databases.values()].filter(({ id }) => !byId.has(id))
@@ -365,7 +365,7 @@ async function archiveOf(
  * The id that a page gives itself, behind some 14 KB of styles. Only pages that somebody has
  * renamed are asked: the exporter's have theirs in their names.
  */
-async function idInside(page: ExportPage): Promise<string | undefined> {
+async function readPageId(page: ExportPage): Promise<string | undefined> {
   // One that cannot be read has no id: its own conversion says what is wrong with it.
   const bytes = await page.read().catch(() => new Uint8Array())
   const head = Buffer.from(bytes.subarray(0, 65_536)).toString('latin1')

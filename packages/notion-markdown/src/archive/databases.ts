@@ -67,7 +67,7 @@ export function pagesByTitle(opened: NotionExport): PagesByTitle {
 }
 
 /** A file's name holds 50 characters of a title, which are fewer without their punctuation. */
-const CUT = { most: 50, least: 20 }
+const TRUNCATED_TITLE = { most: 50, least: 20 }
 
 /**
  * Reads a database.
@@ -92,8 +92,8 @@ export async function readDatabase(
     rows,
     pageOf(title) {
       let key = titleKey(title)
-      if (!titles?.has(key)) key = key.slice(0, CUT.most)
-      while (key.length > CUT.least && !titles?.has(key)) key = key.slice(0, -1)
+      if (!titles?.has(key)) key = key.slice(0, TRUNCATED_TITLE.most)
+      while (key.length > TRUNCATED_TITLE.least && !titles?.has(key)) key = key.slice(0, -1)
       const next = taken.get(key) ?? 0
       taken.set(key, next + 1)
       return pagesFor(key)[next]

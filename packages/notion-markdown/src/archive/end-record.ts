@@ -10,7 +10,7 @@ export interface EndRecord {
 }
 
 const END = Buffer.from('PK\x05\x06', 'latin1')
-const LONGEST_COMMENT = 0xffff
+const MAX_COMMENT_BYTES = 0xffff
 
 /**
  * Finds and reads the one record that ends an archive (APPNOTE 6.3.10, 4.3.14 to 4.3.16).
@@ -24,7 +24,7 @@ const LONGEST_COMMENT = 0xffff
  */
 export async function readEnd(source: ByteSource): Promise<EndRecord> {
   if (source.size === 0) throw new InvalidArchive('empty_file')
-  const tailSize = Math.min(source.size, SIZE.end + LONGEST_COMMENT + SIZE.locator64 + SIZE.end64)
+  const tailSize = Math.min(source.size, SIZE.end + MAX_COMMENT_BYTES + SIZE.locator64 + SIZE.end64)
   const tailAt = source.size - tailSize
   const tail = asBuffer(await source.read(tailAt, tailSize))
   const at = findEnd(tail)

@@ -6,7 +6,7 @@ import type { ZipEntry } from './layout.ts'
 import type { ByteSource } from './source.ts'
 
 /** How far a reader may go back without a new beginning. */
-const LOOKBACK = 1024 * 1024
+const LOOKBACK_BYTES = 1024 * 1024
 
 /** Reads a part from its beginning to its end; going back costs a new beginning. */
 export class InflatedPart implements ByteSource {
@@ -59,7 +59,7 @@ export class InflatedPart implements ByteSource {
     this.#to += value.length
     while (
       this.#window.length > 1 &&
-      this.#from + this.#window[0]!.length <= Math.min(needed, this.#to) - LOOKBACK
+      this.#from + this.#window[0]!.length <= Math.min(needed, this.#to) - LOOKBACK_BYTES
     )
       this.#from += this.#window.shift()!.length
   }

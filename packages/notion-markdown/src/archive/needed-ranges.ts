@@ -19,7 +19,7 @@ export interface SkippedRange {
  * The first bytes of every entry's data are kept: skipping less than a block of the file system
  * saves nothing.
  */
-const KEPT_HEAD = 4096
+const KEPT_HEAD_BYTES = 4096
 
 const DESCRIPTOR = Buffer.from('PK\x07\x08', 'latin1')
 /**
@@ -28,8 +28,8 @@ const DESCRIPTOR = Buffer.from('PK\x07\x08', 'latin1')
 const DESCRIPTOR_AND_NEXT = 24 + 4
 
 /** How much of a piece is copied behind bytes that waited for it: enough for most headers. */
-const JOINT = 1024
-const NOTHING: Buffer = Buffer.alloc(0)
+const JOINT_BYTES = 1024
+const EMPTY: Buffer = Buffer.alloc(0)
 
 /** What the next bytes are. */
 type State =
@@ -67,7 +67,7 @@ export class NeededRanges {
   readonly #isNeeded: (path: string) => boolean
   #state: State = HEADER
   /** Bytes on which nothing could be decided yet. */
-  #waiting = NOTHING
+  #waiting = EMPTY
   /** The place of the first byte on which nothing is decided. */
   #at = 0
 
@@ -84,11 +84,11 @@ export class NeededRanges {
    */
   *next(piece: Uint8Array): Generator<NeededRange> {
     let rest = asBuffer(piece)
-    while (this.#waiting.length > 0 && rest.length > JOINT) {
-      yield* this.#decide(Buffer.concat([this.#waiting, rest.subarray(0, JOINT)]))
-      const isOfPiece = this.#waiting.length <= JOINT
-      rest = rest.subarray(isOfPiece ? JOINT - this.#waiting.length : JOINT)
-      if (isOfPiece) this.#waiting = NOTHING
+    while (this.#waiting.length > 0 && rest.length > JOINT_BYTES) {
+      yield* this.#decide(Buffer.concat([this.#waiting, rest.subarray(0, JOINT_BYTES)]))
+      const isOfPiece = this.#waiting.length <= JOINT_BYTES
+      rest = rest.subarray(isOfPiece ? JOINT_BYTES - this.#waiting.length : JOINT_BYTES)
+      if (isOfPiece) this.#waiting = EMPTY
     }
     yield* this.#decide(this.#waiting.length === 0 ? rest : Buffer.concat([this.#waiting, rest]))
   }
@@ -137,7 +137,7 @@ export class NeededRanges {
     if (state.in === 'header') return this.#header(bytes, at, start)
     if (state.in === 'rest') return { to: bytes.length, isKept: true, state }
     const here = start + at
-    const headEnd = state.isNeeded ? Infinity : state.from + KEPT_HEAD
+    const headEnd = state.isNeeded ? Infinity : state.from + KEPT_HEAD_BYTES
     const isKept = here < headEnd
     const most = Math.min(bytes.length, isKept ? headEnd - start : Infinity)
     if (state.end !== undefined) {

@@ -11,7 +11,7 @@ import { handleSource, type ByteSource, type OpenSource } from './source.ts'
 import { readZip } from './zip.ts'
 
 /** How much is gathered before it is written. */
-const BATCH = 1024 * 1024
+const BATCH_BYTES = 1024 * 1024
 
 /** What a copy is made of, and how. */
 export interface PartCopyOptions {
@@ -113,7 +113,7 @@ class RangeWriter {
   }
 
   async put({ at, bytes }: NeededRange): Promise<void> {
-    if (at !== this.#at + this.#size || this.#size >= BATCH) {
+    if (at !== this.#at + this.#size || this.#size >= BATCH_BYTES) {
       await this.flush()
       this.#at = at
     }

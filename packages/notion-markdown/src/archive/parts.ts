@@ -24,7 +24,7 @@ export interface Volume {
 const PART_NAME = /^[^/]*-Part-(\d+)\.zip$/i
 
 /** Parts up to this size are inflated into memory, by each process that converts. */
-const IN_MEMORY = 8 * 1024 * 1024
+const MAX_IN_MEMORY_BYTES = 8 * 1024 * 1024
 
 /** A part anywhere in an archive, not at its root alone. */
 const PART_ANYWHERE = /-Part-\d+\.zip$/i
@@ -135,18 +135,18 @@ export async function unpackPart(
       await verify(outer, part)
     } else await (await copyPart({ outer, part, ...options }, path, true)).close()
   } catch (error) {
-    if (!isTaken(error, path)) throw error
+    if (!isAlreadyCreated(error, path)) throw error
   }
 }
 
 /** Whether a part is worth more than being read by everybody who needs it. */
 function isLarge({ size }: ZipEntry): boolean {
-  return size > IN_MEMORY
+  return size > MAX_IN_MEMORY_BYTES
 }
 
 const copyName = (index: number): string => `part-${index}`
 
-function isTaken(error: unknown, path: string): boolean {
+function isAlreadyCreated(error: unknown, path: string): boolean {
   return (
     error instanceof Error &&
     'code' in error &&

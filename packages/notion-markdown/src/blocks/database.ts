@@ -1,7 +1,7 @@
 import { titleKey, type Database } from '../csv.ts'
 import type { Flow } from '../flow.ts'
 import { attribute, find, type Element } from '../html.ts'
-import { decodeOnce, placeOfPage } from '../links.ts'
+import { decodeOnce, pageTarget } from '../links.ts'
 import { textOf } from '../runs.ts'
 import { plainText, type Inline, type TableRow } from '../tree.ts'
 
@@ -89,7 +89,7 @@ function cellOf(database: Database, value: string, column: number, flow: Flow): 
   const page = database.pageOf(title)
   if (page === undefined) return textOf(title)
   flow.links.claimPage(page, 1)
-  return [{ type: 'link', url: placeOfPage(page), children: textOf(title) }]
+  return [{ type: 'link', url: pageTarget(page), children: textOf(title) }]
 }
 
 function rowOf(cells: readonly Inline[][]): TableRow {

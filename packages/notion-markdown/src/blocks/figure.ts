@@ -135,7 +135,7 @@ function readBookmark(element: Element, flow: Flow): void {
   }
   const target = flow.links.resolve(attribute(element, 'href'), 'file')
   let title = part('bookmark-title')
-  if (title.length === 0) title = flow.inline(outside(element, ASIDE))
+  if (title.length === 0) title = flow.inline(unwrap(element, ASIDE))
   if (title.length === 0) title = part('bookmark-href')
   if (title.length === 0 && target !== null) title = [{ type: 'text', value: target }]
   const description = part('bookmark-description')
@@ -148,12 +148,12 @@ function readBookmark(element: Element, flow: Flow): void {
 }
 
 /** What an element holds outside of the elements of these classes. */
-function outside(element: Element, classes: readonly string[]): Node[] {
+function unwrap(element: Element, classes: readonly string[]): Node[] {
   return element.children.flatMap((child): Node[] => {
     if (typeof child === 'string') return [child]
     return classes.some((name) => hasClass(child, name))
       ? []
-      : [{ ...child, children: outside(child, classes) }]
+      : [{ ...child, children: unwrap(child, classes) }]
   })
 }
 

@@ -2,14 +2,14 @@ import { attribute, find, hasClass, textContent, type Element, type Node } from 
 import type { Flow } from '../flow.ts'
 import { hiddenRows } from './database.ts'
 import { readValues, type ValueKind } from '../inline.ts'
-import { nest } from '../runs.ts'
+import { nestMarks } from '../runs.ts'
 import { plainText, type Inline, type TableCell, type TableRow } from '../tree.ts'
 
 /** `<table>`: a simple table, or a database's view. */
 export function readTable(element: Element, flow: Flow): void {
   const rows = readRows(element, flow)
   if (rows.length === 0) return
-  const grid = gridOf(rows)
+  const grid = layOutGrid(rows)
   const isDatabase = hasClass(element, 'collection-content')
   if (isDatabase) for (const { row } of rows) claimRow(row, flow)
   const kinds = isDatabase
@@ -19,7 +19,7 @@ export function readTable(element: Element, flow: Flow): void {
     places.map((cell, x) => {
       if (cell === null) return []
       return kinds
-        ? nest(readValues(cell.children, kinds[x] ?? 'unknown', flow.links))
+        ? nestMarks(readValues(cell.children, kinds[x] ?? 'unknown', flow.links))
         : flow.inline(cell.children)
     }),
   )
@@ -75,7 +75,7 @@ export function readProperties(
     return [
       {
         name: flow.inline(name.children),
-        value: value ? nest(readValues(value.children, kindOfRow(row), flow.links)) : [],
+        value: value ? nestMarks(readValues(value.children, kindOfRow(row), flow.links)) : [],
       },
     ]
   })
@@ -208,14 +208,14 @@ function collect(element: Element, depth: number, inHead: boolean, content: Cont
  * How many empty places a table may get for each of its cells: past it, spans count no more. Only
  * tables that want to harm come that far.
  */
-const MOST_EMPTY = 4
+const MAX_EMPTY_CELLS = 4
 
 /**
  * The cells of each row by their columns. A merged cell, which GFM does not have, stands where it
  * begins; what else it spans is empty, up to the row's last cell.
  */
-function gridOf(rows: readonly Row[]): (Element | null)[][] {
-  let left = MOST_EMPTY * rows.reduce((sum, { row }) => sum + cellsOf(row).length, 0)
+function layOutGrid(rows: readonly Row[]): (Element | null)[][] {
+  let left = MAX_EMPTY_CELLS * rows.reduce((sum, { row }) => sum + cellsOf(row).length, 0)
   /** By column: the first row into which no cell above reaches. */
   let free: number[] = []
   return rows.map(({ row, inHead }, y) => {
@@ -226,8 +226,8 @@ function gridOf(rows: readonly Row[]): (Element | null)[][] {
     for (const cell of cellsOf(row)) {
       while (free[next]! > y) next++
       for (; places.length < next && left > 0; left--) places.push(null)
-      const [from, below] = [places.length, y + spanOf(cell, 'rowspan')]
-      next = from + (left > 0 ? spanOf(cell, 'colspan') : 1)
+      const [from, below] = [places.length, y + cellSpan(cell, 'rowspan')]
+      next = from + (left > 0 ? cellSpan(cell, 'colspan') : 1)
       if (below > y + 1) for (let x = from; x < next; x++) free[x] = below
       places.push(cell)
     }
@@ -236,7 +236,7 @@ function gridOf(rows: readonly Row[]): (Element | null)[][] {
 }
 
 /** How many columns or rows a cell takes; 1,000 at most, as in a browser. */
-function spanOf(cell: Element, name: 'colspan' | 'rowspan'): number {
+function cellSpan(cell: Element, name: 'colspan' | 'rowspan'): number {
   const span = Number.parseInt(attribute(cell, name) ?? '', 10)
   return span > 1 ? Math.min(span, 1000) : 1
 }

@@ -1,6 +1,6 @@
 import { attribute, hasClass, type Element, type Node } from '../html.ts'
 import type { Flow } from '../flow.ts'
-import { placeOfBlock } from '../links.ts'
+import { blockTarget } from '../links.ts'
 import { plainText, type List, type ListItem } from '../tree.ts'
 
 /**
@@ -27,7 +27,7 @@ export function readNavigation(element: Element, flow: Flow): void {
       continue
     }
     // Toggle headings carry no id, so the entry names its heading's text as well.
-    const url = placeOfBlock((attribute(link, 'href') ?? '').replace(/^#/, ''), plainText(text))
+    const url = blockTarget((attribute(link, 'href') ?? '').replace(/^#/, ''), plainText(text))
     const indent = Math.min(
       Number(/indent-(\d+)/.exec(attribute(child, 'class') ?? '')?.[1] ?? 0),
       MAX_INDENT,

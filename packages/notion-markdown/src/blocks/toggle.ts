@@ -1,7 +1,7 @@
 import { attribute, find, type Element } from '../html.ts'
 import type { Flow, Section } from '../flow.ts'
 import { readInline } from '../inline.ts'
-import { nest } from '../runs.ts'
+import { nestMarks } from '../runs.ts'
 import type { Depth } from '../tree.ts'
 
 /**
@@ -34,14 +34,14 @@ export function readDetails(element: Element, flow: Flow): void {
   if (depth !== null) flow.section.depth = depth
   const runs = summary ? readInline(summary.children, flow.links) : []
   // The summary is HTML, and a document's HTML holds no picture: they stand below, first of all.
-  const pictures = nest(runs.filter(({ kind }) => kind === 'image'))
+  const pictures = nestMarks(runs.filter(({ kind }) => kind === 'image'))
   const children = flow.inside(element.children.filter((node) => node !== summary))
   if (pictures.length > 0) children.unshift({ type: 'paragraph', children: pictures })
   flow.add({
     type: 'details',
     depth,
     id: attribute(element, 'id') ?? null,
-    summary: nest(runs.filter(({ kind }) => kind !== 'image')),
+    summary: nestMarks(runs.filter(({ kind }) => kind !== 'image')),
     children,
   })
 }

@@ -28,7 +28,7 @@ export function escapeLiterals(
   tagged: ReadonlySet<Mark>,
   escapes: Uint8Array,
 ): Uint8Array {
-  const { text, place } = draft
+  const { text, position: place } = draft
   const typed = new Uint8Array(text.length + 1)
   // Indexes only, and flags: a hostile text is nothing but special characters, and an object for
   // each would take too much.
@@ -137,18 +137,23 @@ const DEFINED = /[ \t]*\n?[ \t]*(?:<[^<>\n]*>|[^ \t\n]+)[ \t]*(?:$|\n|["'(])/y
  * Whether a bracket stands where it could begin the definition of a link (where a block begins) or
  * of a footnote (where any line does).
  */
-function beginsDefinition(text: string, open: number, place: Draft['place']): boolean {
+function beginsDefinition(text: string, open: number, place: Draft['position']): boolean {
   return isLineStart(text, open, place) && (open === 0 || text[open + 1] === '^')
 }
 
 /** Whether `[…]:` would be a definition. */
-function isDefinition(text: string, open: number, close: number, place: Draft['place']): boolean {
+function isDefinition(
+  text: string,
+  open: number,
+  close: number,
+  place: Draft['position'],
+): boolean {
   if (!beginsDefinition(text, open, place)) return false
   if (text[open + 1] === '^') return true
   return standsAt(DEFINED, text, close + 2)
 }
 
-function isLineStart(text: string, at: number, place: Draft['place']): boolean {
+function isLineStart(text: string, at: number, place: Draft['position']): boolean {
   return (place === 'paragraph' || place === 'item') && (at === 0 || text[at - 1] === '\n')
 }
 

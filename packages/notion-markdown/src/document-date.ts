@@ -23,7 +23,7 @@ const HTTP = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
  * The document's date, if its head gives one. What names no zone is UTC, so that it is the same on
  * every machine.
  */
-export function ownDate(document: Element): Date | null {
+export function documentDate(document: Element): Date | null {
   const head = find(document, 2, (element) => element.name === 'head') ?? document
   const given = new Map<string, Date>()
   for (const meta of head.children) {

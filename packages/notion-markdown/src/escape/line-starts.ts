@@ -37,7 +37,7 @@ function escapeLineStart(
   end: number,
   escapes: Uint8Array,
 ): void {
-  const { text, place } = draft
+  const { text, position } = draft
   const first = text[from]
   if (first === undefined || from === end) return
   // What the writer put there (a mark, code, a link) begins no block.
@@ -51,7 +51,7 @@ function escapeLineStart(
   // The `\` of a hard break is not part of what the line says.
   const line = text.slice(from, text[end - 1] === '\\' && text[end] === '\n' ? end - 1 : end)
   // In an item, the list's own sign stands in front.
-  if (isDivider(line, place === 'item' && from === 0 ? 1 : 3)) {
+  if (isThematicBreak(line, position === 'item' && from === 0 ? 1 : 3)) {
     // All of its first run: what is left of `___` could still close emphasis.
     for (let at = from; at === from || (text[at] === first && typed[at] === 1); at++)
       escapes[at] = 1
@@ -59,7 +59,7 @@ function escapeLineStart(
   for (const row of LINE_STARTS) {
     if (
       row.only === 'item'
-        ? place !== 'item' || from > 0
+        ? position !== 'item' || from > 0
         : row.only !== undefined && (row.only === 'first') !== (from === 0)
     )
       continue
@@ -68,7 +68,7 @@ function escapeLineStart(
 }
 
 /** `least` or more of one sign, blanks between (CommonMark 4.1). */
-function isDivider(line: string, least: number): boolean {
+function isThematicBreak(line: string, least: number): boolean {
   const sign = line[0]!
   if (!'-*_'.includes(sign)) return false
   let count = 0
@@ -89,18 +89,18 @@ export function escapeClosingSequence(draft: Draft, escapes: Uint8Array): void {
 }
 
 /** How an address begins. */
-const ADDRESS = /https?:\/\/|www\./gi
+const AUTOLINK = /https?:\/\/|www\./gi
 /**
  * What ends an address for every reader; GitHub's takes other white space, such as U+00A0, for a
  * part of it.
  */
-const ADDRESS_END = /[ \t\n<]/g
-const ADDRESS_TRAIL = '!"\'*,.:;?_~)'
+const AUTOLINK_END = /[ \t\n<]/g
+const AUTOLINK_TRAIL = '!"\'*,.:;?_~)'
 
 /** Whether a text ends in an address, which goes on with what is written behind it. */
-export function endsInAddress(text: string): boolean {
+export function endsInAutolink(text: string): boolean {
   const end = Math.max(...[' ', '\t', '\n', '<'].map((sign) => text.lastIndexOf(sign)))
-  return text.slice(end + 1).search(ADDRESS) >= 0
+  return text.slice(end + 1).search(AUTOLINK) >= 0
 }
 
 /**
@@ -125,23 +125,23 @@ export function breakAutolinks(draft: Draft, escapes: Uint8Array): void {
   let end = 0
   let to = 0
   let escaped = -1
-  ADDRESS.lastIndex = 0
-  for (let match = ADDRESS.exec(text); match; match = ADDRESS.exec(text)) {
+  AUTOLINK.lastIndex = 0
+  for (let match = AUTOLINK.exec(text); match; match = AUTOLINK.exec(text)) {
     const from = match.index
     while (next < own.length && own[next]!.to <= from) next++
     if (next < own.length && own[next]!.from <= from) {
-      ADDRESS.lastIndex = own[next]!.to
+      AUTOLINK.lastIndex = own[next]!.to
       continue
     }
     if (from >= end) {
-      ADDRESS_END.lastIndex = from
-      end = to = ADDRESS_END.exec(text)?.index ?? text.length
-      while (ADDRESS_TRAIL.includes(text[to - 1]!)) to--
+      AUTOLINK_END.lastIndex = from
+      end = to = AUTOLINK_END.exec(text)?.index ?? text.length
+      while (AUTOLINK_TRAIL.includes(text[to - 1]!)) to--
       escaped = from + escapes.subarray(from, end + 1).lastIndexOf(1)
     }
     while (point < points.length && points[point]! <= from) point++
     const swallows = (point < points.length && points[point]! < to) || escaped >= from
-    if (!swallows) ADDRESS.lastIndex = end
+    if (!swallows) AUTOLINK.lastIndex = end
     else escapes[from + (match[0].toLowerCase() === 'www.' ? 3 : match[0].indexOf(':'))] = 1
   }
 }

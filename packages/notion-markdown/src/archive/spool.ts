@@ -8,7 +8,7 @@ import type { ConvertedPage, PageSummary } from '../document.ts'
 /**
  * A page on a shelf: its place in the export, its summary, and where its Markdown lies, in bytes.
  */
-interface Entry {
+interface SpoolEntry {
   page: number
   summary: PageSummary
   isSitemap: boolean
@@ -17,52 +17,52 @@ interface Entry {
 }
 
 /** Takes the pages that one process converts. */
-export interface ShelfWriter extends AsyncDisposable {
-  put(page: number, converted: ConvertedPage, isSitemap: boolean): Promise<void>
+export interface SpoolWriter extends AsyncDisposable {
+  write(page: number, converted: ConvertedPage, isSitemap: boolean): Promise<void>
   /** Lists what was put; without it the shelf stays empty for its readers. */
   finish(): Promise<void>
 }
 
 /** How much text is gathered before it is written. */
-const BATCH = 1024 * 1024
+const BATCH_BYTES = 1024 * 1024
 
-const textFile = (folder: string, shelf: number) => join(folder, `shelf-${shelf}.md`)
-const listFile = (folder: string, shelf: number) => join(folder, `shelf-${shelf}.json`)
+const textFile = (folder: string, index: number) => join(folder, `spool-${index}.md`)
+const listFile = (folder: string, index: number) => join(folder, `spool-${index}.json`)
 
 /** Opens shelf number `shelf` in a folder of the conversion's own. */
-export async function writeShelf(folder: string, shelf: number): Promise<ShelfWriter> {
-  const file = await open(textFile(folder, shelf), 'w')
+export async function openSpoolWriter(folder: string, index: number): Promise<SpoolWriter> {
+  const file = await open(textFile(folder, index), 'w')
   // As text: a summary's strings are slices of its page, and would keep all of it in memory.
   const entries: string[] = []
-  let waiting: Buffer[] = []
+  let buffers: Buffer[] = []
   let bytes = 0
   let at = 0
   const flush = async () => {
-    await file.writev(waiting)
-    waiting = []
+    await file.writev(buffers)
+    buffers = []
     bytes = 0
   }
   return {
-    async put(page, { summary, markdown }, isSitemap) {
+    async write(page, { summary, markdown }, isSitemap) {
       const text = Buffer.from(markdown)
       entries.push(
-        JSON.stringify({ page, summary, isSitemap, at, size: text.length } satisfies Entry),
+        JSON.stringify({ page, summary, isSitemap, at, size: text.length } satisfies SpoolEntry),
       )
       at += text.length
       bytes += text.length
-      waiting.push(text)
-      if (bytes >= BATCH || waiting.length >= 1000) await flush()
+      buffers.push(text)
+      if (bytes >= BATCH_BYTES || buffers.length >= 1000) await flush()
     },
     async finish() {
       await flush()
-      await writeFile(listFile(folder, shelf), `[${entries.join(',')}]`)
+      await writeFile(listFile(folder, index), `[${entries.join(',')}]`)
     },
     [Symbol.asyncDispose]: () => file.close(),
   }
 }
 
 /** What stands on all shelves, in the order of the export. */
-export interface ShelfReader extends AsyncDisposable {
+export interface SpoolReader extends AsyncDisposable {
   summaries: PageSummary[]
   /** The index of the sitemap, −1 if there is none. */
   sitemap: number
@@ -70,43 +70,43 @@ export interface ShelfReader extends AsyncDisposable {
 }
 
 /** Leaves out the databases whose tables other pages show: links to them lead there. */
-function withoutShown<T extends Entry>(pages: T[]): T[] {
-  const shownBy = new Map(
+function omitEmbedded<T extends SpoolEntry>(pages: T[]): T[] {
+  const embeddedIn = new Map(
     pages.flatMap(({ summary }) => summary.databases.map((id) => [id, summary])),
   )
   return pages.filter(({ summary: { isDatabase, id, path } }) => {
-    const shower = isDatabase === true && id !== null ? shownBy.get(id) : undefined
-    shower?.aliases.push(path)
-    return shower === undefined
+    const host = isDatabase === true && id !== null ? embeddedIn.get(id) : undefined
+    host?.aliases.push(path)
+    return host === undefined
   })
 }
 
 /** Opens the shelves 0 … `count` − 1 of a folder. */
-export async function readShelves(folder: string, count: number): Promise<ShelfReader> {
+export async function openSpoolReader(folder: string, count: number): Promise<SpoolReader> {
   const files: FileHandle[] = []
-  const pages: (Entry & { file: FileHandle })[] = []
+  const pages: (SpoolEntry & { file: FileHandle })[] = []
   const close = async () => void (await Promise.all(files.map((file) => file.close())))
   try {
-    for (let shelf = 0; shelf < count; shelf++) {
-      const file = await open(textFile(folder, shelf), 'r')
+    for (let index = 0; index < count; index++) {
+      const file = await open(textFile(folder, index), 'r')
       files.push(file)
       // Written by `finish` above, in this very conversion.
-      const entries = JSON.parse(await readFile(listFile(folder, shelf), 'utf8')) as Entry[]
+      const entries = JSON.parse(await readFile(listFile(folder, index), 'utf8')) as SpoolEntry[]
       for (const entry of entries) pages.push({ ...entry, file })
     }
   } catch (error) {
     await close()
     throw error
   }
-  const kept = withoutShown(pages).sort((a, b) => a.page - b.page)
+  const sorted = omitEmbedded(pages).sort((a, b) => a.page - b.page)
   return {
-    summaries: kept.map(({ summary }) => ({
+    summaries: sorted.map(({ summary }) => ({
       ...summary,
       exportedAt: summary.exportedAt === null ? null : new Date(summary.exportedAt),
     })),
-    sitemap: kept.findIndex(({ isSitemap }) => isSitemap),
+    sitemap: sorted.findIndex(({ isSitemap }) => isSitemap),
     async text(index) {
-      const { file, at, size } = kept[index]!
+      const { file, at, size } = sorted[index]!
       const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(size), 0, size, at)
       if (bytesRead !== size)
         throw new Error(`a converted page was cut: ${bytesRead} of ${size} bytes`)

@@ -1,0 +1,64 @@
+// Whose records an administrator looks at: their own, those of another account, or of all. Kept
+// while the tab is open.
+import { useQueryClient, type QueryClient } from '@tanstack/react-query'
+import { useSyncExternalStore } from 'react'
+import type { Query } from './http.ts'
+
+const STORAGE_KEY = 'whose'
+const listeners = new Set<() => void>()
+let accountScope = sessionStorage.getItem(STORAGE_KEY) ?? ''
+
+/** '' is one's own account, `all` every one, else the id of one. */
+export const getAccountScope = (): string => accountScope
+
+export function resetAccountScope(): void {
+  accountScope = ''
+  sessionStorage.removeItem(STORAGE_KEY)
+  for (const notify of listeners) notify()
+}
+
+/** TABLE of the calls that may name another account. */
+const ACCEPT_ACCOUNT = [
+  /^GET \/api\/v1\/(?:overview|usage|models|requests|refusals|keys)(?:\/|$)/,
+  /^(?:PATCH|DELETE) \/api\/v1\/keys\/[^/]+$/,
+  /^POST \/api\/v1\/keys\/(?:purge|[^/]+\/rotate(?:\/end)?)$/,
+]
+
+/** The parameters of a call, with the account where one is chosen. */
+export function withAccountScope(method: string, path: string, query: Query): Query {
+  const acceptsAccount =
+    accountScope !== '' &&
+    !path.endsWith('/objects') &&
+    ACCEPT_ACCOUNT.some((form) => form.test(`${method} ${path}`))
+  return acceptsAccount ? { ...query, account: accountScope } : query
+}
+
+function subscribe(notify: () => void): () => void {
+  listeners.add(notify)
+  return () => void listeners.delete(notify)
+}
+
+const SCOPED_QUERIES: ReadonlySet<unknown> = new Set([
+  'overview',
+  'usage',
+  'models',
+  'requests',
+  'request',
+  'refusals',
+  'keys',
+])
+
+/** Asks for everything anew that belongs to somebody. */
+const resetScopedQueries = (client: QueryClient): Promise<void> =>
+  client.resetQueries({ predicate: ({ queryKey }) => SCOPED_QUERIES.has(queryKey[0]) })
+
+export function useAccountScope(): [string, (scope: string) => void] {
+  const client = useQueryClient()
+  const change = (scope: string): void => {
+    accountScope = scope
+    sessionStorage.setItem(STORAGE_KEY, scope)
+    for (const notify of listeners) notify()
+    void resetScopedQueries(client)
+  }
+  return [useSyncExternalStore(subscribe, getAccountScope), change]
+}

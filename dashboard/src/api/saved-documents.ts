@@ -1,0 +1,93 @@
+// Documents that this browser has converted, kept in it: the server does not keep what it answers
+// at once. They outlive a reload, are the account's alone, and go when somebody signs out.
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import * as z from 'zod/mini'
+
+const SavedDocument = z.object({
+  id: z.string(),
+  account: z.string(),
+  name: z.string(),
+  format: z.enum(['markdown', 'json']),
+  text: z.string(),
+  at: z.string(),
+  /** The archive that it came from, for its pictures. */
+  archive: z.nullable(z.instanceof(Blob)),
+})
+export type SavedDocument = z.output<typeof SavedDocument>
+
+/** Documents that are kept of an account; older ones go. */
+const MAX_DOCUMENTS = 10
+/** Archives are larger. */
+const MAX_ARCHIVES = 3
+const STORE = 'documents'
+const SAVED_KEY = ['kept'] as const
+
+function openDatabase(): Promise<IDBDatabase> {
+  return new Promise((resolve, reject) => {
+    const request = indexedDB.open('tollmark', 1)
+    request.addEventListener('upgradeneeded', () =>
+      request.result.createObjectStore(STORE, { keyPath: 'id' }),
+    )
+    request.addEventListener('success', () => resolve(request.result))
+    request.addEventListener('error', () => reject(request.error ?? new Error('no database')))
+  })
+}
+
+/**
+ * Does something with the documents. A browser that keeps nothing (a private window may) gives
+ * null.
+ */
+async function withStore<T>(
+  mode: IDBTransactionMode,
+  run: (store: IDBObjectStore) => IDBRequest<T>,
+): Promise<T | null> {
+  try {
+    const database = await openDatabase()
+    return await new Promise((resolve, reject) => {
+      const transaction = database.transaction(STORE, mode)
+      const request = run(transaction.objectStore(STORE))
+      transaction.addEventListener('complete', () => resolve(request.result))
+      transaction.addEventListener('abort', () => reject(transaction.error ?? new Error('aborted')))
+      transaction.addEventListener('complete', () => database.close())
+    })
+  } catch {
+    return null
+  }
+}
+
+/** The documents of an account, the newest first. */
+async function listSaved(account: string): Promise<SavedDocument[]> {
+  const all = z.safeParse(
+    z.array(SavedDocument),
+    (await withStore('readonly', (store) => store.getAll())) ?? [],
+  )
+  return all.success
+    ? all.data.filter((one) => one.account === account).sort((a, b) => (a.at < b.at ? 1 : -1))
+    : []
+}
+
+export const deleteSavedDocuments = (): Promise<unknown> =>
+  withStore('readwrite', (store) => store.clear())
+
+export function useSavedDocuments(account: string) {
+  const client = useQueryClient()
+  const key = [...SAVED_KEY, account]
+  const saved = useQuery({ queryKey: key, queryFn: () => listSaved(account), staleTime: Infinity })
+  const invalidate = (): Promise<void> => client.invalidateQueries({ queryKey: key })
+  return {
+    documents: saved.data,
+    keep: async (document: SavedDocument): Promise<void> => {
+      await withStore('readwrite', (store) => store.put(document))
+      const saved = await listSaved(account)
+      for (const { id } of saved.slice(MAX_DOCUMENTS))
+        await withStore('readwrite', (store) => store.delete(id))
+      for (const one of saved.filter(({ archive }) => archive !== null).slice(MAX_ARCHIVES))
+        await withStore('readwrite', (store) => store.put({ ...one, archive: null }))
+      await invalidate()
+    },
+    drop: async (id: string): Promise<void> => {
+      await withStore('readwrite', (store) => store.delete(id))
+      await invalidate()
+    },
+  }
+}
