@@ -23,16 +23,17 @@ const FOLDERS = [
 ]
 /** Names of what reads. */
 const READS =
-  /^export (?:async )?(?:function\*?|class|const) ((?:read|parse|decode|scan|compile)[A-Z]\w*|classify|\w+(?:Reader|Scanner|Window|Observer|Meter|Inspection))\b/gm
+  /^export (?:async )?(?:function\*?|class|const) ((?:read|parse|decode|scan|compile)[A-Z]\w*|classify|\w+(?:Reader|Parser|Decoder|Scanner|Window|Observer|Meter|Inspection))\b/gm
 
 /** TABLE of readers without a row of their own, and why. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   compileRules: 'Our own tables, at the start.',
-  BodyReader: 'Takes the framing off requests and answers: RequestReader and ResponseReader.',
+  BodyDecoder: 'Takes the framing off requests and answers: RequestReader and ResponseReader.',
   parseFields: 'Reads the lines of a head: RequestReader and ResponseReader.',
   readWhole: 'Gathers a body: PieceList.',
   parseJson: 'JSON.parse, for values that a scanner has bounded.',
   SniffingReader: 'Chooses the reader of an answer whose type is not said: createMeter.',
+  transferDecoder: 'Chooses the decoder of a part: Inspection.',
   decodeWhole: 'Node’s decoders, for 1 MB of an error at most.',
   PartReader: 'Reads the parts of a form: Inspection.',
   WordReader: 'Reads what is not quite JSON: Inspection.',
