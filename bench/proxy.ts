@@ -3,8 +3,6 @@
 // memory of open streams, and what two conversions of 50 MB do to proxied requests. Machines differ
 // and are noisy: believe the ratios, each of which is the median of the rounds' own. `--seconds N`,
 // `--rounds N`, `--only requests|large|events|memory|isolation`. Linux only: it reads /proc.
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +13,6 @@ import { pageHtml } from '../test/support/archives/pages.ts'
 import { many } from '../test/support/archives/shapes.ts'
 import { archive } from '../test/support/archives/writer.ts'
 import { file, form } from '../test/support/form.ts'
-import { NODE_FLAGS } from '../test/support/node.ts'
 import { answerOf, start } from '../test/support/request.ts'
 import {
   startCaddy,
@@ -29,7 +26,7 @@ import {
   type Contender,
   type Ours,
 } from './proxy/contenders.ts'
-import type { Found } from './proxy/load.ts'
+import { cpu, load, median, MODES, RUN_IN_SECONDS, type Mode } from './proxy/measure.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -44,32 +41,6 @@ const wanted = (what: string): boolean => options.only === undefined || options.
 const folder = mkdtempSync(join(tmpdir(), 'tollmark-bench-'))
 const MB = 1024 * 1024
 
-/** `large`: what coding agents send. */
-type Mode = 'requests' | 'large' | 'events'
-
-/**
- * TABLE of what is measured: connections, requests until the compiler is through, and what it is
- * called.
- */
-const MODES: Readonly<
-  Record<Mode, { connections: number; warm: [seconds: number, requests: number]; name: string }>
-> = {
-  requests: {
-    connections: 32,
-    warm: [15, 30_000],
-    name: 'a request (1 KB up, 1.5 KB down, 32 connections)',
-  },
-  large: {
-    connections: 16,
-    warm: [6, 2_000],
-    name: 'a request of a coding agent (200 to 400 KB up, half of them answered by a stream of 20 events, 16 connections)',
-  },
-  events: {
-    connections: 200,
-    warm: [4, 30_000],
-    name: 'an event (200 streams, 50 events a second each)',
-  },
-}
 /**
  * What we aim at, beside the bars: a large request through all of the gate costs this many times
  * what nginx takes to pass it on.
@@ -91,69 +62,19 @@ const MOST_ISOLATION_MS = 5
 /** A p99 is made by the few worst moments of a machine, which are not always the conversions'. */
 const ISOLATION_ROUNDS = 9
 
-/** User and system time of a process with all its threads, in microseconds. */
-function cpu(pid: number): number {
-  // Fields 14 and 15 of proc(5), counted from behind the command's name, which may hold spaces; in
-  // hundredths of a second.
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * 10_000
-}
-
 /** Resident memory in MB. */
 function memory(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
 }
 
-function load(
-  mode: string,
-  { name, port, path, headers }: Contender,
-  connections: number,
-  time: number,
-  most = Infinity,
-): { child: ChildProcess; found: Promise<Found> } {
-  const child = spawn(
-    process.execPath,
-    [
-      ...NODE_FLAGS,
-      join(import.meta.dirname, 'proxy/load.ts'),
-      mode,
-      String(port),
-      String(connections),
-      String(time),
-      String(most),
-      path,
-      ...headers,
-    ],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
-  let text = ''
-  child.stdout.on('data', (bytes: Buffer) => (text += bytes.toString()))
-  const found = once(child, 'exit').then(([code]) => {
-    if (code !== 0) throw new Error(`the load of ${name} ended with an error`)
-    return JSON.parse(text) as Found
-  })
-  return { child, found }
-}
-
 /** Of numbers in their order. */
 const p99 = (numbers: number[]): number => numbers[Math.floor(numbers.length * 0.99)]!
-
-const median = (numbers: number[]): number =>
-  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!
 
 let missed = 0
 const verdict = (holds: boolean): string => {
   if (!holds) missed++
   return holds ? '' : '  MISSED'
 }
-
-/**
- * Seconds of load before each measured stretch: a server that has rested while others had their
- * turn finds its caches cold.
- */
-const RUN_IN = 1
 
 /** CPU of each request, or of each event, in turns, so that the machine's moods are everybody's. */
 async function costs(mode: Mode, contenders: Contender[]): Promise<void> {
@@ -171,7 +92,7 @@ async function costs(mode: Mode, contenders: Contender[]): Promise<void> {
     // There and back: whoever comes behind somebody that leaves the machine hot does so every other
     // time.
     for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
-      await load(mode, contender, connections, RUN_IN).found
+      await load(mode, contender, connections, RUN_IN_SECONDS).found
       const before = cpu(contender.pid)
       const { done, events, p50, p99 } = await load(mode, contender, connections, seconds).found
       const mine = all.get(contender.name)!

@@ -205,7 +205,12 @@ export async function startRelay(upstream: number): Promise<Contender> {
 }
 
 /** Our own server with a key that is limited to models and a rate, as `npm start` runs it. */
-export async function startOurs(folder: string, upstream: number): Promise<Ours> {
+export async function startOurs(
+  folder: string,
+  upstream: number,
+  flags: readonly string[] = process.env['BENCH_FLAGS']?.split(' ') ?? [],
+  more: Readonly<Record<string, string>> = {},
+): Promise<Ours> {
   const data = join(folder, 'data')
   const { token, key } = await makeSecrets(data, 'free', { models: ['gpt-*'], rpm: 1_000_000 })
   const env = {
@@ -214,8 +219,9 @@ export async function startOurs(folder: string, upstream: number): Promise<Ours>
     OPENAI_API_KEY: 'sk-bench',
     TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${upstream}`,
     TOLLMARK_FREE_CONVERSIONS: '1000',
+    ...more,
   }
-  const { port, pid, child } = await startServer(env, process.env['BENCH_FLAGS']?.split(' ') ?? [])
+  const { port, pid, child } = await startServer(env, flags)
   children.push(child)
   const path = `/proxy?url=${encodeURIComponent(`https://api.openai.com${PATH}`)}`
   return { name: 'tollmark', port, pid, path, headers: [`Authorization: Bearer ${key}`], token }

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { SWAPS } from '../../bench/ablate/swaps.ts'
 import { NODE_FLAGS } from '../support/node.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -56,4 +57,9 @@ test('no bench brings the runner of tests along, which says at the end that ther
     globSync('bench/*.ts', { cwd: root }).filter((file) => importedBy(file).has('node:test')),
     [],
   )
+})
+
+test('each swap of the bench of ablations finds what it replaces', () => {
+  for (const { name, file, from } of SWAPS)
+    assert.equal(read(file).split(from).length, 2, `${name}: ${file}`)
 })
