@@ -47,10 +47,10 @@ function compile(file: string, dist: string, wanted: Wanted): void {
   const code = stripTypeScriptTypes(readFileSync(join(root, file), 'utf8'), { mode: 'strip' })
   let linked = code.replaceAll(
     DYNAMIC,
-    (_whole, specifier: string) => `import('${leadTo(specifier, file, ['*'], wanted)}')`,
+    (_whole, specifier: string) => `import('${redirectImports(specifier, file, ['*'], wanted)}')`,
   )
-  for (const { start, end, specifier, names } of importsOf(linked).reverse()) {
-    linked = `${linked.slice(0, start)}'${leadTo(specifier, file, names, wanted)}'${linked.slice(end)}`
+  for (const { start, end, specifier, names } of listImports(linked).reverse()) {
+    linked = `${linked.slice(0, start)}'${redirectImports(specifier, file, names, wanted)}'${linked.slice(end)}`
   }
   const placed = linked.replaceAll(ASSET, (whole, path: string) => {
     if (path.endsWith('.ts')) return whole.replace(/\.ts'/, ".js'")
@@ -64,7 +64,12 @@ function compile(file: string, dist: string, wanted: Wanted): void {
 }
 
 /** What a specifier becomes. */
-function leadTo(specifier: string, file: string, names: readonly string[], wanted: Wanted): string {
+function redirectImports(
+  specifier: string,
+  file: string,
+  names: readonly string[],
+  wanted: Wanted,
+): string {
   if (specifier.startsWith('node:')) return specifier
   if (specifier.startsWith('.')) return specifier.replace(/\.ts$/, '.js')
   const ours = OURS[specifier]
@@ -101,7 +106,7 @@ const Node = z.object({
 })
 
 /** The static imports of a module, and what it exports of others, in their order. */
-function importsOf(code: string): Import[] {
+function listImports(code: string): Import[] {
   return parseAst(code).body.flatMap((statement) => {
     const { type, source, specifiers } = Node.parse(statement)
     if (!source) return []

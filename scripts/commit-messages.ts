@@ -22,7 +22,7 @@ const FORM = new RegExp(String.raw`^(?:${TYPES.join('|')})(?:\([a-z0-9,-]+\))?!?
 const MAX_SUBJECT = 72
 
 /** What is wrong with the subject of a commit (the first line of its message), or null. */
-export function complaintOf(subject: string): string | null {
+export function subjectProblem(subject: string): string | null {
   if (/^(?:Merge|Revert|fixup!|squash!) /.test(subject)) return null
   const what = FORM.exec(subject)?.groups?.['what']
   if (what === undefined)
@@ -36,7 +36,7 @@ export function complaintOf(subject: string): string | null {
  * The subjects of the commits of a range (`main..HEAD`) without merges. @throws Error where git
  * does not know the range
  */
-export function subjectsOf(range: string): string[] {
+export function listSubjects(range: string): string[] {
   const listed = execFileSync('git', ['log', '--no-merges', '--format=%s', range], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -49,9 +49,9 @@ if (import.meta.main) {
   const subjects =
     first === '--file' && file !== undefined
       ? readFileSync(file, 'utf8').split('\n', 1)
-      : subjectsOf(first)
+      : listSubjects(first)
   for (const subject of subjects) {
-    const complaint = complaintOf(subject)
+    const complaint = subjectProblem(subject)
     if (complaint === null) continue
     console.error(`"${subject}": the subject of a commit ${complaint}.`)
     process.exitCode = 1

@@ -60,7 +60,7 @@ const ALLOWED_FOR_DEVELOPMENT = new Set(['LGPL-3.0-or-later', 'CC-BY-4.0'])
 /**
  * TABLE of packages whose package.json does not say it as one should, and what their own files say.
  */
-const UNTOLD: Readonly<Record<string, string>> = {
+const MISSING_LICENCES: Readonly<Record<string, string>> = {
   busboy: 'MIT',
   'cohere-ai': 'MIT',
   dicer: 'MIT',
@@ -97,7 +97,7 @@ export function readLock(text: string): Dependency[] {
     found.set(`${own}@${version}`, {
       name: own,
       version,
-      licence: license ?? UNTOLD[own],
+      licence: license ?? MISSING_LICENCES[own],
       integrity,
       installScript: hasInstallScript,
       scope,
@@ -111,7 +111,7 @@ export function readLock(text: string): Dependency[] {
 const ORDER: readonly Dependency['scope'][] = ['required', 'optional', 'dev']
 
 /** A sentence for each package whose licence or install script is not allowed. */
-export function complaintsOf(dependencies: readonly Dependency[]): string[] {
+export function findProblems(dependencies: readonly Dependency[]): string[] {
   return dependencies.flatMap(({ name, version, licence, installScript, scope }) => {
     const allowed = (one: string): boolean =>
       ALLOWED.has(one) || (scope === 'dev' && ALLOWED_FOR_DEVELOPMENT.has(one))
@@ -140,7 +140,7 @@ function satisfies(expression: string, allowed: (licence: string) => boolean): b
 }
 
 /** The list of all packages as a CycloneDX document; the same lockfile gives the same bytes. */
-export function sbomOf(dependencies: readonly Dependency[], version: string): string {
+export function createSbom(dependencies: readonly Dependency[], version: string): string {
   const components = dependencies.map(({ name, version, licence, integrity, scope }) => {
     const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`
     const hash = /^sha512-([\w+/]+=*)/.exec(integrity ?? '')?.[1]

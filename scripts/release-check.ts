@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { buildPackages, PUBLISHED } from './build-packages.ts'
-import { complaintsOf, readLock, sbomOf } from './dependencies.ts'
+import { findProblems, readLock, createSbom } from './dependencies.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -101,7 +101,7 @@ try {
 }
 
 const dependencies = readLock(readFileSync(join(root, 'package-lock.json'), 'utf8'))
-complaints.push(...complaintsOf(dependencies))
+complaints.push(...findProblems(dependencies))
 const counted = (scope: string): string =>
   `${String(dependencies.filter((one) => one.scope === scope).length)} ${scope}`
 console.log(`dependencies: ${['required', 'optional', 'dev'].map(counted).join(', ')}`)
@@ -118,7 +118,7 @@ if (sbom !== undefined) {
   const { version } = z
     .object({ version: z.string() })
     .parse(JSON.parse(readFileSync(join(root, 'server/cli/package.json'), 'utf8')))
-  writeFileSync(sbom, sbomOf(dependencies, version))
+  writeFileSync(sbom, createSbom(dependencies, version))
   console.log(`SBOM: ${sbom}`)
 }
 console.log(`vulnerabilities: ${audit()}`)

@@ -3,7 +3,7 @@
 import { relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
 
-const SHOWN = 10
+const MAX_SHOWN = 10
 
 /** Gives its lines at the end of the run. */
 export default async function* slowest(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
@@ -16,6 +16,6 @@ export default async function* slowest(events: AsyncIterable<TestEvent>): AsyncG
   const sum = files.reduce((all, { seconds }) => all + seconds, 0)
   files.sort((a, b) => b.seconds - a.seconds)
   yield `\nslowest of ${files.length} files (${sum.toFixed(0)} s one after another):\n`
-  for (const { file, seconds } of files.slice(0, SHOWN))
+  for (const { file, seconds } of files.slice(0, MAX_SHOWN))
     yield `${seconds.toFixed(1).padStart(7)} s  ${file}\n`
 }

@@ -60,7 +60,7 @@ const CHECKS: readonly Step[] = [
  * Files of tests at once: one more than CI has processors, since most wait for something now and
  * then.
  */
-const AT_ONCE = 3
+const CONCURRENCY = 3
 
 const TESTS: Step = {
   name: 'tests',
@@ -69,7 +69,7 @@ const TESTS: Step = {
     ...TEST_FLAGS,
     '--test',
     '--test-timeout=120000',
-    `--test-concurrency=${AT_ONCE}`,
+    `--test-concurrency=${CONCURRENCY}`,
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',
     `--test-reporter=${join(root, 'scripts', 'slowest.ts')}`,

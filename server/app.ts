@@ -8,9 +8,9 @@ import { matchedRoutes } from 'hono/route'
 import type { Plans } from './accounts/plans.ts'
 import { usedToday } from './accounts/quota.ts'
 import { rateLimitHeaders } from './accounts/ratelimit.ts'
-import { newApi, type Api, type ApiEnv } from './api/api.ts'
-import { clientOf } from './common/client-info.ts'
-import { convertRoutes, type ConvertParts } from './api/convert.ts'
+import { createApi, type Api, type ApiEnv } from './api/api.ts'
+import { readClient } from './common/client-info.ts'
+import { convertRoutes, type ConvertDependencies } from './api/convert.ts'
 import type { Dashboard } from './web/dashboard-files.ts'
 import { jobRoutes } from './api/jobs.ts'
 import type { JobWatcher } from './conversion/jobs/watcher.ts'
@@ -19,7 +19,7 @@ import { healthRoutes, type Health } from './api/health.ts'
 import { TurnBudget } from './fairness/turn-budget.ts'
 import { NodeExchange, requestFault } from './http1/node-exchange.ts'
 import { newId } from './common/ids.ts'
-import type { Owner } from './fairness/owner-queue.ts'
+import type { Owner } from './fairness/account-key-queue.ts'
 import { lingeringClose } from './http1/lingering-close.ts'
 import type { RequestListeners, NodeRequestListener } from './http1/listen.ts'
 import type { Log, RequestLine } from './common/log.ts'
@@ -47,7 +47,7 @@ import type { Store } from './store/open.ts'
 import { transientProblem } from './store/transient-errors.ts'
 
 /** What every process answers with, whatever its role. */
-export interface SurfaceParts {
+export interface SurfaceDependencies {
   log: Log
   health: Health
   clock: () => number
@@ -61,7 +61,7 @@ export interface SurfaceParts {
 }
 
 /** What a process that answers everything works with. */
-export interface AppParts extends SurfaceParts, ConvertParts {
+export interface AppDependencies extends SurfaceDependencies, ConvertDependencies {
   watcher: JobWatcher
   /** What the link to the first account must hold. */
   setupToken: string
@@ -109,11 +109,11 @@ const COMPRESSED = [
  * Requests of the API, and pages, that are begun in one turn of the event loop, and bodies that are
  * looked at. Each takes up to half a millisecond, for which every proxied request and stream waits.
  */
-const REQUESTS_A_TURN = 1
+const REQUESTS_PER_TURN = 1
 
 /** Whose turn it is: addresses take theirs one after the other. */
 const ownerOf = (incoming: HttpBindings['incoming'], trusted: boolean): Owner => {
-  const { address } = clientOf(incoming, trusted)
+  const { address } = readClient(incoming, trusted)
   return { account_id: address, key_id: address }
 }
 
@@ -140,7 +140,7 @@ const EXPOSED = [
 ]
 
 /** How long a browser may remember what it may ask (seconds); Chromium takes no more. */
-const PREFLIGHT_AGE = 7200
+const PREFLIGHT_SECONDS = 7200
 
 /** Lets pages of these origins call with a token; a cookie never counts there. */
 function crossOrigin(origins: '*' | readonly string[]): MiddlewareHandler<ApiEnv> {
@@ -148,21 +148,21 @@ function crossOrigin(origins: '*' | readonly string[]): MiddlewareHandler<ApiEnv
     origin: origins === '*' ? origins : [...origins],
     allowMethods: ['GET', 'HEAD', 'POST', 'DELETE'],
     exposeHeaders: EXPOSED,
-    maxAge: PREFLIGHT_AGE,
+    maxAge: PREFLIGHT_SECONDS,
   })
 }
 
 /** Builds what a server that answers everything listens with. */
-export function app(parts: AppParts): RequestListeners {
-  const { store, plans, clock, proxied, dashboard, setupToken } = parts
-  const turns = new TurnBudget(REQUESTS_A_TURN)
-  const api = surface(parts, turns, (c) => apiHeaders(c, store, plans, clock()))
+export function createApp(deps: AppDependencies): RequestListeners {
+  const { store, plans, clock, proxied, dashboard, setupToken } = deps
+  const turns = new TurnBudget(REQUESTS_PER_TURN)
+  const api = surface(deps, turns, (c) => apiHeaders(c, store, plans, clock()))
   api.on('GET', COMPRESSED, compress())
-  const { allowedOrigins } = parts.limits
+  const { allowedOrigins } = deps.limits
   if (allowedOrigins !== null)
     CONVERSION.forEach((path) => api.use(path, crossOrigin(allowedOrigins)))
-  api.route('/', convertRoutes(parts))
-  api.route('/', jobRoutes(parts))
+  api.route('/', convertRoutes(deps))
+  api.route('/', jobRoutes(deps))
   api.route('/', sessionRoutes(store, plans, clock, setupToken))
   api.route('/', invitationRoutes(store, plans, clock))
   api.route('/', passwordResetRoutes(store, plans, clock))
@@ -175,15 +175,15 @@ export function app(parts: AppParts): RequestListeners {
   api.route('/', refusalRoutes(store, proxied.refusals, clock))
   api.route('/', credentialRoutes(store, proxied, clock))
   api.route('/', providerRoutes(store, proxied, clock))
-  api.route('/', limitRoutes(store, parts.limits, clock))
+  api.route('/', limitRoutes(store, deps.limits, clock))
   api.route('/', overviewRoutes(store, plans, proxied, clock))
   describeProxy(api)
   describeApi(api)
   // The router is compiled when it is first asked: by nobody whose streams would stand still for
   // it.
   api.router.match('GET', '/')
-  const answerApi = listener(api, parts)
-  const showPage = watched(dashboard, parts)
+  const answerApi = listener(api, deps)
+  const showPage = withRequestLog(dashboard, deps)
   const answer: NodeRequestListener = (incoming, outgoing) => {
     if (requestFault(incoming) !== null || !showPage(incoming, outgoing))
       answerApi(incoming, outgoing)
@@ -192,13 +192,13 @@ export function app(parts: AppParts): RequestListeners {
     // On a connection that began with something else requests for the proxy come by this way.
     if (requestFault(incoming) === null && isProxyTarget(incoming.url ?? ''))
       proxied.handle(new NodeExchange(incoming, outgoing))
-    else turns.schedule(ownerOf(incoming, parts.trustProxy), () => answer(incoming, outgoing))
+    else turns.schedule(ownerOf(incoming, deps.trustProxy), () => answer(incoming, outgoing))
   }
   return { proxy: proxied.handle, other }
 }
 
 /** A dashboard whose answers have an id and a line in the log, like all others. */
-function watched(dashboard: Dashboard, { log, clock }: SurfaceParts): Dashboard {
+function withRequestLog(dashboard: Dashboard, { log, clock }: SurfaceDependencies): Dashboard {
   return (incoming, outgoing) => {
     const started = performance.now()
     const id = newId('req', clock())
@@ -216,27 +216,27 @@ function watched(dashboard: Dashboard, { log, clock }: SurfaceParts): Dashboard 
 }
 
 /** Builds what a process that only works listens with: it says how it is. */
-export function workerApp(parts: SurfaceParts): RequestListeners {
+export function createWorkerApp(deps: SurfaceDependencies): RequestListeners {
   return {
     proxy: null,
     other: listener(
-      surface(parts, new TurnBudget(REQUESTS_A_TURN), async () => ({})),
-      parts,
+      surface(deps, new TurnBudget(REQUESTS_PER_TURN), async () => ({})),
+      deps,
     ),
   }
 }
 
 /** What every answer has, what is answered to what nothing else answers, and how the process is. */
 function surface(
-  { log, health, clock, metrics, metricsToken, trustProxy, transferIdle }: SurfaceParts,
+  { log, health, clock, metrics, metricsToken, trustProxy, transferIdle }: SurfaceDependencies,
   turns: TurnBudget,
   more: (c: Context<ApiEnv>) => Promise<Record<string, string>>,
 ): Api {
-  const api = newApi()
+  const api = createApi()
   api.use(async (c, next) => {
     const started = performance.now()
     c.set('requestId', newId('req', clock()))
-    c.set('client', clientOf(c.env.incoming, trustProxy))
+    c.set('client', readClient(c.env.incoming, trustProxy))
     c.set('transferIdle', transferIdle)
     c.set(
       'turn',
@@ -281,7 +281,7 @@ function surface(
   })
 
   api.onError((error, c) => {
-    const problem = asProblem(error)
+    const problem = toProblem(error)
     if (problem.status >= 500)
       log.error(problem.detail, problem.cause ?? error, { request_id: c.get('requestId') })
     return problemAnswer(c, problem)
@@ -291,7 +291,7 @@ function surface(
   return api
 }
 
-function listener(api: Api, { log, clock }: SurfaceParts): NodeRequestListener {
+function listener(api: Api, { log, clock }: SurfaceDependencies): NodeRequestListener {
   const listen = getRequestListener((request, env) => api.fetch(request, env), {
     // Requests that are not read to their end are our own affair: see lingering-close.ts.
     autoCleanupIncoming: false,
@@ -349,7 +349,7 @@ function problemAnswer(
 }
 
 /** What a caller may know about an error. */
-function asProblem(error: unknown): Problem {
+function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof HTTPException && error.status < 500)
     return new Problem(
@@ -373,7 +373,7 @@ function logWhenDone(
   { incoming, outgoing }: Pick<HttpBindings, 'incoming' | 'outgoing'>,
   log: Log,
   started: number,
-  told: () => Pick<RequestLine, 'request_id' | 'route'> & Partial<RequestLine>,
+  describe: () => Pick<RequestLine, 'request_id' | 'route'> & Partial<RequestLine>,
 ): void {
   const done = (): void => {
     log.request({
@@ -381,7 +381,7 @@ function logWhenDone(
       status: outgoing.statusCode,
       duration_ms: Math.round(performance.now() - started),
       aborted: outgoing.writableFinished ? undefined : true,
-      ...told(),
+      ...describe(),
     })
   }
   // Who left in the middle of the request is gone by now.

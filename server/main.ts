@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { readPlans } from './accounts/plans.ts'
 import { setUpBySettings, setupRequired, setupToken } from './accounts/setup.ts'
-import { app, workerApp, type SurfaceParts } from './app.ts'
+import { createApp, createWorkerApp, type SurfaceDependencies } from './app.ts'
 import { environment, readConfig, unknownSettings, type Config } from './config/settings.ts'
 import { systemClock } from './common/clock.ts'
 import { createJobNotifications } from './conversion/jobs/notifications.ts'
@@ -18,11 +18,11 @@ import { openJobWatcher } from './conversion/jobs/watcher.ts'
 import { startWorker } from './conversion/jobs/worker.ts'
 import { openDashboard } from './web/dashboard-files.ts'
 import { SetupError } from './common/errors.ts'
-import { openLines } from './common/log-sink.ts'
+import { openLogSink } from './common/log-sink.ts'
 import { isLoopback, listen, type RequestListeners } from './http1/listen.ts'
 import type { KeyCache } from './keys/cache.ts'
 import { openLog, type Log } from './common/log.ts'
-import { masterKey } from './config/master-key.ts'
+import { readMasterKey } from './config/master-key.ts'
 import { openProxy, type Proxy } from './proxy/index.ts'
 import { sweepBlobs, type BlobStore } from './store/blobs/blobs.ts'
 import { openBlobs } from './store/blobs/open.ts'
@@ -30,8 +30,8 @@ import { enterInstance } from './store/instance.ts'
 import { openStore, type Store } from './store/open.ts'
 import { openScratch } from './store/scratch.ts'
 import { transientProblem } from './store/transient-errors.ts'
-import { keepThreadsSmall } from './common/thread-heaps.ts'
-import { openWatching } from './telemetry/open.ts'
+import { limitThreadHeaps } from './common/thread-heaps.ts'
+import { openTelemetry } from './telemetry/open.ts'
 
 export interface Running extends AsyncDisposable {
   readonly url: string
@@ -60,7 +60,8 @@ export interface ServeOptions {
 const DASHBOARD = join(import.meta.dirname, '..', 'dashboard', 'dist')
 
 /** What every process has, whatever its role. */
-interface Common extends SurfaceParts, Omit<ConversionDependencies, 'converterPool'> {
+interface CommonDependencies
+  extends SurfaceDependencies, Omit<ConversionDependencies, 'converterPool'> {
   config: Config
   warm: boolean
 }
@@ -80,7 +81,7 @@ export async function serve(
   const { server, storage } = config
   let stopping = false
 
-  const { log, metrics } = await openWatching(config, logged, clock, starting)
+  const { log, metrics } = await openTelemetry(config, logged, clock, starting)
   const fatal = (error: Error): void => {
     log.error('the store has failed; the process ends', error)
     process.exit(1)
@@ -110,13 +111,11 @@ export async function serve(
     await sweepBlobs(store, blobs, clock())
   }
   starting.use(
-    regularly(SWEEP_EVERY, sweep, (error) =>
-      log.error('what has expired cannot be deleted', error),
-    ),
+    every(SWEEP_MS, sweep, (error) => log.error('what has expired cannot be deleted', error)),
   )
   const notifications = createJobNotifications(store)
   let failing = (): boolean => instance.failing()
-  const look = sharedLook(() => troublesOf(store, failing(), blobs))
+  const look = createSharedCheck(() => healthProblems(store, failing(), blobs))
   const health = { troubles: async () => (stopping ? ['the server is shutting down'] : look()) }
   metrics.add({
     ready: {
@@ -131,7 +130,7 @@ export async function serve(
     trustProxy: server.trustProxy,
     transferIdle: config.conversion.transferIdle,
   }
-  const common: Common = {
+  const deps: CommonDependencies = {
     config,
     warm,
     log,
@@ -146,14 +145,16 @@ export async function serve(
   }
 
   const {
-    doors,
+    listeners,
     setup,
     stop,
     proxied,
     queue = NO_REQUESTS,
-  } = server.role === 'worker' ? { doors: workerApp(common) } : await openWeb(common, starting)
+  } = server.role === 'worker'
+    ? { listeners: createWorkerApp(deps) }
+    : await openWeb(deps, starting)
   if (proxied !== undefined) failing = () => instance.failing() || proxied.failing()
-  const listening = await listen(doors, { ...server, log, clock })
+  const listening = await listen(listeners, { ...server, log, clock })
   metrics.add({
     connections_turned_away_total: {
       help: 'Connections and requests rejected by the limit per address.',
@@ -169,10 +170,10 @@ export async function serve(
   if (server.role !== 'web') {
     // Where the same process answers requests, a job leaves one processor to them.
     const converterPool = starting.use(
-      openConverterPool({ ...convertersOf(config, server.role === 'all' ? 1 : 0), warm }),
+      openConverterPool({ ...converterLimits(config, server.role === 'all' ? 1 : 0), warm }),
     )
     starting.use(
-      startWorker({ ...common, converterPool, queue, retentionMs: config.conversion.retention }),
+      startWorker({ ...deps, converterPool, queue, retentionMs: config.conversion.retention }),
     )
   }
   const setupLink =
@@ -191,7 +192,7 @@ export async function serve(
 }
 
 /** How often what has expired is deleted, and what a killed process left behind. */
-const SWEEP_EVERY = 60_000
+const SWEEP_MS = 60_000
 
 /** Where all conversions are jobs. */
 const NO_REQUESTS: Pick<ConversionQueue, 'beginJob' | 'running'> = {
@@ -199,8 +200,8 @@ const NO_REQUESTS: Pick<ConversionQueue, 'beginJob' | 'running'> = {
   running: () => [],
 }
 
-interface Web {
-  doors: RequestListeners
+interface WebParts {
+  listeners: RequestListeners
   /** Conversions that are no jobs. */
   queue: ConversionQueue
   proxied: Proxy
@@ -211,14 +212,17 @@ interface Web {
 }
 
 /** The parts that answer requests. */
-async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<Web> {
-  const { config, warm, log, clock, store, instance, notifications, metrics } = common
+async function openWeb(
+  deps: CommonDependencies,
+  starting: AsyncDisposableStack,
+): Promise<WebParts> {
+  const { config, warm, log, clock, store, instance, notifications, metrics } = deps
   const { storage, conversion, accounts } = config
-  const master = masterKey(storage.masterKey, storage.data)
+  const master = readMasterKey(storage.masterKey, storage.data)
   const proxied = starting.use(
     await openProxy(config, store, master, instance.id, systemClock(clock), log),
   )
-  const converterPool = starting.use(openConverterPool({ ...convertersOf(config, 0), warm }))
+  const converterPool = starting.use(openConverterPool({ ...converterLimits(config, 0), warm }))
   const queue = createConversionQueue({ atOnce: converterPool.size, queue: conversion.queue })
   const receiver = starting.use(openUploadReceiver(createThrottle(() => proxied.shares.open > 0)))
   const watch = starting.use(openJobWatcher(store, notifications))
@@ -257,8 +261,8 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
     },
   })
   const setup = setupToken(master)
-  const doors = app({
-    ...common,
+  const listeners = createApp({
+    ...deps,
     converterPool,
     queue,
     watcher: watch,
@@ -269,14 +273,14 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
     receiver,
     dashboard: openDashboard(DASHBOARD),
   })
-  return { doors, proxied, queue, setup, stop: () => watch[Symbol.dispose]() }
+  return { listeners, proxied, queue, setup, stop: () => watch[Symbol.dispose]() }
 }
 
 /**
  * @param spared processors that are left to others where nobody has said how many conversions may
  * run
  */
-function convertersOf({ conversion }: Config, spared: number): ConverterLimits {
+function converterLimits({ conversion }: Config, spared: number): ConverterLimits {
   const {
     maxEntries: entries,
     maxPage: pageBytes,
@@ -292,10 +296,10 @@ function convertersOf({ conversion }: Config, spared: number): ConverterLimits {
 }
 
 /** What keeps the process from working, or a part of it. */
-async function troublesOf(store: Store, failing: boolean, blobs: BlobStore): Promise<string[]> {
+async function healthProblems(store: Store, failing: boolean, blobs: BlobStore): Promise<string[]> {
   const [readable, storable] = await Promise.all([
-    works(store.db.selectFrom('instances').select('id').limit(1).execute()),
-    works(blobs.check()),
+    respondsInTime(store.db.selectFrom('instances').select('id').limit(1).execute()),
+    respondsInTime(blobs.check()),
   ])
   return [
     ...(readable && !failing ? [] : ['the store does not answer']),
@@ -304,9 +308,9 @@ async function troublesOf(store: Store, failing: boolean, blobs: BlobStore): Pro
 }
 
 /** Whoever asks is told soon: what stands still does not work. */
-function works(look: Promise<unknown>): Promise<boolean> {
+function respondsInTime(look: Promise<unknown>): Promise<boolean> {
   const late = new Promise<boolean>((resolve) =>
-    setTimeout(() => resolve(false), HEALTH_MS).unref(),
+    setTimeout(() => resolve(false), HEALTH_CACHE_MS).unref(),
   )
   return Promise.race([
     look.then(
@@ -321,16 +325,16 @@ function works(look: Promise<unknown>): Promise<boolean> {
  * One look for all who ask while it is under way: a flood of questions costs the store no more than
  * one after the other.
  */
-function sharedLook<T>(look: () => Promise<T>): () => Promise<T> {
-  let underWay: Promise<T> | undefined
-  return () => (underWay ??= look().finally(() => (underWay = undefined)))
+function createSharedCheck<T>(look: () => Promise<T>): () => Promise<T> {
+  let pending: Promise<T> | undefined
+  return () => (pending ??= look().finally(() => (pending = undefined)))
 }
 
 /** How long the store and the blobs may take to say that they are there (milliseconds). */
-const HEALTH_MS = 1_500
+const HEALTH_CACHE_MS = 1_500
 
 /** Does something now and then, and says when it fails. Ends with the disposable. */
-function regularly(
+function every(
   every: number,
   deed: () => Promise<void>,
   onError: (error: unknown) => void,
@@ -354,13 +358,13 @@ export async function main(
 ): Promise<void> {
   const env = { ...environment(process.cwd()), ...over }
   const config = readConfig(env)
-  const lines = openLines(1)
-  process.on('exit', lines.flush)
-  const log = openLog(config.server.logLevel, lines)
+  const sink = openLogSink(1)
+  process.on('exit', sink.flush)
+  const log = openLog(config.server.logLevel, sink)
   for (const name of unknownSettings(env, config.customProviders))
     log.warn('a setting is not known', { name })
-  keepThreadsSmall()
-  await using running = await serve(config, log).catch(sayInShort)
+  limitThreadHeaps()
+  await using running = await serve(config, log).catch(shortError)
   // Whoever is told where the server is may end it at once.
   const signalled = firstSignal()
   log.info('listening', { url: running.url, role: config.server.role })
@@ -368,11 +372,11 @@ export async function main(
     log.warn(
       'the server can be reached from other machines; put a reverse proxy with TLS in front of it',
     )
-  const tell = (sentence: string, fields: Record<string, string>): void =>
+  const write = (sentence: string, fields: Record<string, string>): void =>
     void process.stderr.write(`${json ? JSON.stringify(fields) : sentence}\n`)
-  tell(`Tollmark is at ${running.url}`, { url: running.url })
+  write(`Tollmark is at ${running.url}`, { url: running.url })
   if (running.setupLink !== null)
-    tell(`Open this once to make the first account:\n${running.setupLink}`, {
+    write(`Open this once to make the first account:\n${running.setupLink}`, {
       setup_url: running.setupLink,
     })
   const signal = await signalled
@@ -380,7 +384,7 @@ export async function main(
 }
 
 /** The store may go away while the server starts: no bug, so no stack. */
-function sayInShort(error: unknown): never {
+function shortError(error: unknown): never {
   const trouble = transientProblem(error)
   throw trouble
     ? new SetupError(`The server cannot start. ${trouble.detail}`, { cause: error })

@@ -1,11 +1,11 @@
 // TABLE of readers of what stands in heads and addresses.
 import type { IncomingMessage } from 'node:http'
 import { parse as parseCookies } from 'hono/utils/cookie'
-import { clientOf } from '../../server/common/client-info.ts'
+import { readClient } from '../../server/common/client-info.ts'
 import { readKey } from '../../server/conversion/admission.ts'
 import { beginsProxied, RequestParser } from '../../server/http1/request-parser.ts'
 import { valueOf, valuesOf } from '../../server/http1/header-fields.ts'
-import { normalOrigin } from '../../server/keys/authenticate.ts'
+import { normalizeOrigin } from '../../server/keys/authenticate.ts'
 import { compileScope, scopeEntryProblem } from '../../server/keys/scope.ts'
 import { requestHeaders, responseHeaders } from '../../server/proxy/forward/headers.ts'
 import { queryModels } from '../../server/proxy/inspect/outside-body.ts'
@@ -15,7 +15,7 @@ import { createProviderTable } from '../../server/proxy/providers/table.ts'
 import { readAddress, readTarget } from '../../server/proxy/target/parse-target.ts'
 import { ResponseParser } from '../../server/http1/client/response-parser.ts'
 import { createWays } from '../../server/proxy/target/route-cache.ts'
-import { publicIdOf } from '../../server/common/secrets.ts'
+import { parsePublicId } from '../../server/common/secrets.ts'
 import { fill, ofHead, ofRows, split, type Row } from './row.ts'
 
 const table = createProviderTable()
@@ -97,7 +97,7 @@ const forwarded = (name: string, value: string) => {
     headers: { host: 'x', [name]: value },
     socket: {},
   } as unknown as IncomingMessage
-  return () => clientOf(incoming, true)
+  return () => readClient(incoming, true)
 }
 
 const context = {
@@ -186,8 +186,8 @@ export const HEADS: readonly Row[] = [
     'boundary: blanks',
     (size) => () => boundaryOf(`multipart/form-data${fill(' \t', size)};`),
   ),
-  ofHead('proxy key', (size) => () => publicIdOf('tmk', `tmk_${fill('a_', size)}`)),
-  ofHead('origin', (size) => () => normalOrigin(`https://${fill('a.', size)}com`)),
+  ofHead('proxy key', (size) => () => parsePublicId('tmk', `tmk_${fill('a_', size)}`)),
+  ofHead('origin', (size) => () => normalizeOrigin(`https://${fill('a.', size)}com`)),
   ofHead('X-Forwarded-For', (size) => forwarded('x-forwarded-for', fill('1.2.3.4, ', size))),
   ofHead('X-Forwarded-For: one address', (size) =>
     forwarded('x-forwarded-for', fill('[::ffff:', size)),

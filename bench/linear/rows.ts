@@ -2,7 +2,7 @@
 import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
 import { readZip } from '../../packages/notion-markdown/src/archive/zip.ts'
 import { bytesSource } from '../../packages/notion-markdown/src/archive/source.ts'
-import { FairQueue, type Owner } from '../../server/fairness/owner-queue.ts'
+import { AccountKeyQueue, type Owner } from '../../server/fairness/account-key-queue.ts'
 import {
   encodeReservations,
   decodeReservations,
@@ -30,7 +30,7 @@ const window = (name: string, time: (i: number, size: number) => number): Row =>
  */
 const waiting = (name: string, owners: readonly Owner[], most = Infinity): Row =>
   ofRows(`waiting requests: ${name}`, (size) => () => {
-    const queue = new FairQueue<Owner>(most, (one) => one)
+    const queue = new AccountKeyQueue<Owner>(most, (one) => one)
     let dropped = 0
     for (let i = 0; i < size; i++)
       dropped += Number(queue.push(owners[i % owners.length]!) !== null)

@@ -1,7 +1,7 @@
 // What the callers of a benchmark open its server with.
 import { createToken } from '../../server/accounts/tokens.ts'
 import type { NewKey } from '../../server/keys/key-record.ts'
-import { createKey, type KeyWishes } from '../../server/keys/keys.ts'
+import { createKey, type KeyInput } from '../../server/keys/keys.ts'
 import { openStore } from '../../server/store/open.ts'
 
 export interface Secrets {
@@ -18,7 +18,7 @@ export interface Secrets {
 export async function makeKeys(
   data: string,
   plan: string,
-  wishes: readonly Partial<KeyWishes>[],
+  wishes: readonly Partial<KeyInput>[],
 ): Promise<Secrets> {
   const now = Date.now()
   await using store = await openStore({ data, databaseUrl: null, now })
@@ -55,7 +55,7 @@ export async function makeKeys(
 export async function makeSecrets(
   data: string,
   plan: string,
-  wishes: Partial<KeyWishes> = {},
+  wishes: Partial<KeyInput> = {},
 ): Promise<{ token: string; key: string }> {
   const { token, keys } = await makeKeys(data, plan, [wishes])
   return { token, key: keys[0]!.secret }

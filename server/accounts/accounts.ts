@@ -8,7 +8,7 @@ import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { AccountRow } from '../store/schema.ts'
 import type { Partly, QueryBuilder } from '../store/statement.ts'
 import type { Plans } from './plans.ts'
-import { resetOf, usedToday } from './quota.ts'
+import { nextReset, usedToday } from './quota.ts'
 
 /** Default name of the first account. */
 const FIRST_NAME = 'admin'
@@ -30,7 +30,7 @@ export interface Account {
  * Selects an account by name, or (null) the first one. It is created on `plan` if it does not
  * exist.
  */
-export interface AccountChoice {
+export interface NewAccount {
   name: string | null
   plan: string
   /** Id and time for a new account. */
@@ -42,9 +42,9 @@ export interface AccountChoice {
  * Finds or creates an account, inside a procedure. The very first one becomes an administrator;
  * "the first account" is the oldest administrator.
  */
-export function* findOrMakeAccount(
+export function* findOrCreateAccount(
   db: QueryBuilder,
-  { name, plan, newId, now }: AccountChoice,
+  { name, plan, newId, now }: NewAccount,
 ): Steps<AccountRow> {
   const admin = yield* first(
     db
@@ -76,11 +76,11 @@ export function* findOrMakeAccount(
 }
 
 /** Creates an account; undefined if the name is taken. */
-export const makeAccountOnce = procedure(
+export const insertAccountOnce = procedure(
   import.meta.url,
-  'makeAccountOnce',
-  function* (db, wanted: AccountChoice & { name: string }) {
-    const account = yield* findOrMakeAccount(db, wanted)
+  'insertAccountOnce',
+  function* (db, wanted: NewAccount & { name: string }) {
+    const account = yield* findOrCreateAccount(db, wanted)
     return account.id === wanted.newId ? account : undefined
   },
 )
@@ -96,10 +96,10 @@ export async function createAccount(
   plan: string,
   now: number,
 ): Promise<AccountRow> {
-  const made = await store.run(makeAccountOnce, { name, plan, newId: newId('acc', now), now })
-  if (!made)
+  const created = await store.run(insertAccountOnce, { name, plan, newId: newId('acc', now), now })
+  if (!created)
     throw invalidField('name', 'An account with this name already exists. Choose another name.')
-  return made
+  return created
 }
 
 /**
@@ -171,7 +171,7 @@ export async function changeAccount(
 ): Promise<AccountRow> {
   const set = { ...plain, disabled: disabled === undefined ? undefined : Number(disabled) }
   if (Object.values(set).some((value) => value !== undefined))
-    refuseChange(await store.run(updateAccount, { id, set }))
+    refuseLastAdmin(await store.run(updateAccount, { id, set }))
   return getAccount(store, id)
 }
 
@@ -183,14 +183,14 @@ export async function changeAccount(
  * @throws Problem `account_not_found`, `last_administrator`
  */
 export async function deleteAccount(store: Store, id: string, now: number): Promise<void> {
-  refuseChange(await store.run(endAccount, { id, now }))
+  refuseLastAdmin(await store.run(deleteAccountRows, { id, now }))
 }
 
 /** Why an account was not changed; null if it was. */
-type Refusal = 'missing' | 'last' | 'taken' | null
+type ChangeRefusal = 'missing' | 'last' | 'taken' | null
 
 /** @throws Problem */
-function refuseChange(refusal: Refusal): void {
+function refuseLastAdmin(refusal: ChangeRefusal): void {
   if (refusal === 'missing') throw accountNotFound()
   if (refusal === 'taken')
     throw invalidField('name', 'An account with this name already exists. Choose another name.')
@@ -237,7 +237,7 @@ export const updateAccount = procedure(
       id,
       set,
     }: { id: string; set: Partly<Pick<AccountRow, 'name' | 'plan' | 'role' | 'disabled'>> },
-  ): Steps<Refusal> {
+  ): Steps<ChangeRefusal> {
     const account = yield* first(unlessDeleted(db, id))
     if (account === undefined) return 'missing'
     if (
@@ -256,10 +256,10 @@ export const updateAccount = procedure(
 )
 
 /** Deletes an account; its row stays, marked as deleted. */
-export const endAccount = procedure(
+export const deleteAccountRows = procedure(
   import.meta.url,
-  'endAccount',
-  function* (db, { id, now }: { id: string; now: number }): Steps<Refusal> {
+  'deleteAccountRows',
+  function* (db, { id, now }: { id: string; now: number }): Steps<ChangeRefusal> {
     const account = yield* first(unlessDeleted(db, id))
     if (account === undefined) return 'missing'
     if (yield* isLastAdmin(db, account)) return 'last'
@@ -285,7 +285,7 @@ export async function showAccount(
   const quota = {
     conversions_per_day: plans.of(row.plan).conversionsPerDay,
     used_today: await usedToday(store, row.id, now),
-    resets_at: isoTime(resetOf(now)),
+    resets_at: isoTime(nextReset(now)),
   }
   const { id, name, email, role, plan } = row
   return {
@@ -309,10 +309,10 @@ function accountNotFound(): Problem {
 }
 
 /** Finds or creates the selected account. */
-export const provideAccount = procedure(
+export const ensureAccount = procedure(
   import.meta.url,
-  'provideAccount',
-  function* (db, choice: AccountChoice) {
-    return yield* findOrMakeAccount(db, choice)
+  'ensureAccount',
+  function* (db, choice: NewAccount) {
+    return yield* findOrCreateAccount(db, choice)
   },
 )

@@ -26,24 +26,24 @@ const LIMITS = {
   email: { free: 5, longest: 60_000 },
   address: { free: 20, longest: 900_000 },
 } as const
-type Counted = keyof typeof LIMITS
+type CounterName = keyof typeof LIMITS
 
-const FIRST_WAIT = 1_000
-const FORGOTTEN_AFTER = HOUR
+const FIRST_WAIT_MS = 1_000
+const EXPIRY_MS = HOUR
 /** How long an address is remembered after a successful sign-in. */
-const KNOWN_FOR = 30 * DAY
+const KNOWN_ADDRESS_MS = 30 * DAY
 
 /** Who signs in, and from where. */
-interface Who {
+interface SignInSource {
   email: string
   address: string
 }
 
 /** The rows that count an attempt. */
-type Subjects = Record<Counted | 'known', string>
+type Subjects = Record<CounterName | 'known', string>
 
 /** Hashed, because people type passwords into the wrong field. */
-function subjectsOf({ email, address }: Who): Subjects {
+function attemptSubjects({ email, address }: SignInSource): Subjects {
   const [hashed, both] = [hash('sha256', email), hash('sha256', `${email}\n${address}`)]
   return {
     pair: `pair:${both}`,
@@ -54,7 +54,7 @@ function subjectsOf({ email, address }: Who): Subjects {
 }
 
 /** The rows of an attempt that exist. */
-function rowsOf(db: QueryBuilder, subjects: Subjects, now: number) {
+function attemptRows(db: QueryBuilder, subjects: Subjects, now: number) {
   return db
     .selectFrom('attempts')
     .selectAll()
@@ -66,11 +66,11 @@ function rowsOf(db: QueryBuilder, subjects: Subjects, now: number) {
  * The failures that count for an attempt, and the time before which it is refused; 0 if it is
  * allowed now.
  */
-function standing(
+function evaluate(
   rows: readonly AttemptRow[],
   subjects: Subjects,
   now: number,
-): { until: number; failures: [Counted, number][] } {
+): { until: number; failures: [CounterName, number][] } {
   const found = new Map(rows.map((row) => [row.subject, row]))
   const isKnown = found.has(subjects.known)
   const isFirst = !found.has(subjects.pair)
@@ -92,17 +92,17 @@ export const countAttempt = procedure(
   'countAttempt',
   function* (db, { subjects, now }: { subjects: Subjects; now: number }) {
     yield* run(db.deleteFrom('attempts').where('expires_at', '<=', now))
-    const { until, failures } = standing(yield* all(rowsOf(db, subjects, now)), subjects, now)
+    const { until, failures } = evaluate(yield* all(attemptRows(db, subjects, now)), subjects, now)
     if (until > now) return until
     for (const [name, before] of failures) {
       const { free, longest } = LIMITS[name]
       const count = before + 1
-      const wait = count < free ? 0 : Math.min(longest, FIRST_WAIT * 2 ** (count - free))
+      const wait = count < free ? 0 : Math.min(longest, FIRST_WAIT_MS * 2 ** (count - free))
       const row = {
         subject: subjects[name],
         failures: count,
         blocked_until: now + wait,
-        expires_at: now + FORGOTTEN_AFTER,
+        expires_at: now + EXPIRY_MS,
       }
       yield* run(
         db
@@ -135,7 +135,7 @@ export const forgiveAttempt = procedure(
       subject: subjects.known,
       failures: 0,
       blocked_until: 0,
-      expires_at: now + KNOWN_FOR,
+      expires_at: now + KNOWN_ADDRESS_MS,
     }
     yield* run(
       db
@@ -150,9 +150,16 @@ export const forgiveAttempt = procedure(
  * Refuses an attempt that must wait, before it waits for its turn at hashing. @throws Problem
  * `too_many_attempts`, with the time to wait
  */
-export async function refuseBlocked(store: Store, who: Who, now: number): Promise<void> {
-  const subjects = subjectsOf(who)
-  refuseUntil(standing(await rowsOf(store.db, subjects, now).execute(), subjects, now).until, now)
+export async function assertNotBlocked(
+  store: Store,
+  source: SignInSource,
+  now: number,
+): Promise<void> {
+  const subjects = attemptSubjects(source)
+  assertPast(
+    evaluate(await attemptRows(store.db, subjects, now).execute(), subjects, now).until,
+    now,
+  )
 }
 
 /**
@@ -161,20 +168,20 @@ export async function refuseBlocked(store: Store, who: Who, now: number): Promis
  * @param check resolves to whether the password is right
  * @throws Problem `too_many_attempts`, with the time to wait
  */
-export async function asAttempt(
+export async function withAttempt(
   store: Store,
-  who: Who,
+  source: SignInSource,
   now: number,
   check: () => Promise<boolean>,
 ): Promise<boolean> {
-  const subjects = subjectsOf(who)
-  refuseUntil(await store.run(countAttempt, { subjects, now }), now)
+  const subjects = attemptSubjects(source)
+  assertPast(await store.run(countAttempt, { subjects, now }), now)
   const right = await check()
   if (right) await store.run(forgiveAttempt, { subjects, now })
   return right
 }
 
-function refuseUntil(until: number, now: number): void {
+function assertPast(until: number, now: number): void {
   if (until <= now) return
   const seconds = Math.ceil((until - now) / 1000)
   throw new Problem(

@@ -2,12 +2,12 @@
 import { DAY, isoTime } from '../common/clock.ts'
 import { Problem, invalidField } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
-import { makeSecret, matchesHash, publicIdOf } from '../common/secrets.ts'
+import { createSecret, matchesHash, parsePublicId } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run } from '../store/procedure.ts'
 import type { AccountRow, InvitationRow } from '../store/schema.ts'
-import { hashPassword, inTurn } from './passwords.ts'
-import { enterSession, makeSession, type NewSession, type SignedIn } from './sessions.ts'
+import { hashPassword, queued } from './passwords.ts'
+import { insertSession, createSession, type NewSession, type SignedIn } from './sessions.ts'
 
 const OPEN_MS = 7 * DAY
 
@@ -31,7 +31,7 @@ export async function createInvitation(
   wanted: { email: string | null; plan: string },
   now: number,
 ): Promise<{ invitation: Invitation; token: string }> {
-  const { secret, publicId, hash } = makeSecret('tmi')
+  const { secret, publicId, hash } = createSecret('tmi')
   const row: InvitationRow = {
     id: newId('inv', now),
     public_id: publicId,
@@ -95,7 +95,7 @@ export async function openInvitation(
 }
 
 async function findOpen(store: Store, token: string, now: number): Promise<InvitationRow> {
-  const publicId = publicIdOf('tmi', token)
+  const publicId = parsePublicId('tmi', token)
   const row =
     publicId === undefined
       ? undefined
@@ -104,11 +104,12 @@ async function findOpen(store: Store, token: string, now: number): Promise<Invit
           .selectAll()
           .where('public_id', '=', publicId)
           .executeTakeFirst()
-  if (!row || !matchesHash(token, row.hash) || show(row, now).status !== 'open') throw noSuchLink()
+  if (!row || !matchesHash(token, row.hash) || show(row, now).status !== 'open')
+    throw linkNotFound()
   return row
 }
 
-type Accepting = {
+type Acceptance = {
   id: string
   accountId: string
   email: string
@@ -121,7 +122,7 @@ type Accepting = {
 export const acceptOnce = procedure(
   import.meta.url,
   'acceptOnce',
-  function* (db, { id, accountId, email, password, session, now }: Accepting) {
+  function* (db, { id, accountId, email, password, session, now }: Acceptance) {
     const invitation = yield* first(
       db
         .selectFrom('invitations')
@@ -146,7 +147,7 @@ export const acceptOnce = procedure(
     yield* run(db.insertInto('accounts').values(account))
     yield* run(db.insertInto('passwords').values({ account_id: accountId, hash: password }))
     yield* run(db.updateTable('invitations').set({ account_id: accountId }).where('id', '=', id))
-    yield* enterSession(db, session, accountId)
+    yield* insertSession(db, session, accountId)
     return account
   },
 )
@@ -164,9 +165,9 @@ export async function acceptInvitation(
   now: number,
 ): Promise<SignedIn> {
   const { id } = await findOpen(store, token, now)
-  const hash = await inTurn({ address, subject: id }, () => hashPassword(password))
-  const { cookie, session } = makeSession(now)
-  const made = await store.run(acceptOnce, {
+  const hash = await queued({ address, subject: id }, () => hashPassword(password))
+  const { cookie, session } = createSession(now)
+  const accepted = await store.run(acceptOnce, {
     id,
     accountId: newId('acc', now),
     email,
@@ -174,16 +175,16 @@ export async function acceptInvitation(
     session,
     now,
   })
-  if (made === 'gone') throw noSuchLink()
-  if (made === 'taken')
+  if (accepted === 'gone') throw linkNotFound()
+  if (accepted === 'taken')
     throw invalidField(
       'email',
       'An account with this address already exists. Sign in with it, or use another address.',
     )
-  return { account: made, cookie }
+  return { account: accepted, cookie }
 }
 
-function noSuchLink(): Problem {
+function linkNotFound(): Problem {
   return new Problem(
     'invitation_not_found',
     'This invitation was used, has expired or was withdrawn. Ask for a new link.',

@@ -2,13 +2,13 @@
 // server's own store.
 import { DAY } from '../common/clock.ts'
 import { Problem, invalidField } from '../common/errors.ts'
-import { makeSecret, matchesHash, publicIdOf } from '../common/secrets.ts'
+import { createSecret, matchesHash, parsePublicId } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run } from '../store/procedure.ts'
 import type { AccountRow, PasswordResetRow } from '../store/schema.ts'
 import { getAccount } from './accounts.ts'
-import { hashPassword, inTurn } from './passwords.ts'
-import { enterSession, makeSession, type NewSession, type SignedIn } from './sessions.ts'
+import { hashPassword, queued } from './passwords.ts'
+import { insertSession, createSession, type NewSession, type SignedIn } from './sessions.ts'
 
 /** How long a link works. */
 const OPEN_MS = DAY
@@ -36,7 +36,7 @@ export async function createPasswordReset(
   const account = await getAccount(store, accountId)
   if (account.disabled === 1)
     throw new Problem('invalid_field', 'The account is disabled. Enable it first.')
-  const { secret, publicId, hash } = makeSecret('tmr')
+  const { secret, publicId, hash } = createSecret('tmr')
   const row: PasswordResetRow = {
     account_id: accountId,
     public_id: publicId,
@@ -66,7 +66,7 @@ export async function openPasswordReset(
   token: string,
   now: number,
 ): Promise<{ account: AccountRow; expiresAt: number; publicId: string }> {
-  const publicId = publicIdOf('tmr', token)
+  const publicId = parsePublicId('tmr', token)
   const row =
     publicId === undefined
       ? undefined
@@ -75,13 +75,13 @@ export async function openPasswordReset(
           .selectAll()
           .where('public_id', '=', publicId)
           .executeTakeFirst()
-  if (!row || !matchesHash(token, row.hash) || row.expires_at <= now) throw noSuchLink()
+  if (!row || !matchesHash(token, row.hash) || row.expires_at <= now) throw linkNotFound()
   const account = await getAccount(store, row.account_id)
-  if (account.disabled === 1) throw noSuchLink()
+  if (account.disabled === 1) throw linkNotFound()
   return { account, expiresAt: row.expires_at, publicId: row.public_id }
 }
 
-type Resetting = {
+type ResetInput = {
   publicId: string
   email: string | null
   password: string
@@ -95,7 +95,7 @@ type Resetting = {
 export const resetOnce = procedure(
   import.meta.url,
   'resetOnce',
-  function* (db, { publicId, email, password, session, now }: Resetting) {
+  function* (db, { publicId, email, password, session, now }: ResetInput) {
     const link = yield* first(
       db
         .selectFrom('password_resets')
@@ -135,7 +135,7 @@ export const resetOnce = procedure(
         .values(row)
         .onConflict((conflict) => conflict.column('account_id').doUpdateSet(row)),
     )
-    yield* enterSession(db, session, account.id)
+    yield* insertSession(db, session, account.id)
     return { ...account, email: address }
   },
 )
@@ -155,10 +155,10 @@ export async function acceptPasswordReset(
 ): Promise<SignedIn> {
   const { account, publicId } = await openPasswordReset(store, token, now)
   if (account.email === null && email === null) throw emailWanted()
-  const hash = await inTurn({ address, subject: account.id }, () => hashPassword(password))
-  const { cookie, session } = makeSession(now)
+  const hash = await queued({ address, subject: account.id }, () => hashPassword(password))
+  const { cookie, session } = createSession(now)
   const changed = await store.run(resetOnce, { publicId, email, password: hash, session, now })
-  if (changed === 'gone') throw noSuchLink()
+  if (changed === 'gone') throw linkNotFound()
   if (changed === 'nameless') throw emailWanted()
   if (changed === 'taken')
     throw invalidField('email', 'An account with this address already exists. Use another address.')
@@ -172,7 +172,7 @@ function emailWanted(): Problem {
   )
 }
 
-function noSuchLink(): Problem {
+function linkNotFound(): Problem {
   return new Problem(
     'reset_not_found',
     'This link was used, has expired or was replaced by a newer one. Ask an administrator for another one.',

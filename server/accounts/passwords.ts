@@ -2,8 +2,8 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { Problem } from '../common/errors.ts'
-import { FairQueue } from '../fairness/queue.ts'
-import { FairShares, type NoPlace } from '../fairness/shares.ts'
+import { FairQueue } from '../fairness/fair-queue.ts'
+import { FairShares, type RejectReason } from '../fairness/shares.ts'
 
 /**
  * OWASP's parameters for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane.
@@ -14,11 +14,11 @@ const SALT_BYTES = 16
 const HASH_BYTES = 32
 
 /** Hashes at once. Node's pool has four threads; files and DNS need the others. */
-const AT_ONCE = 2
+const CONCURRENCY = 2
 /** Most callers waiting for one; at 50 ms each that is a few seconds. */
-const WAITING = { places: 100, always: false }
+const MAX_WAITING = { slots: 100, always: false }
 /** Seconds after which a refused caller should try again. */
-const RETRY_AFTER = 3
+const RETRY_AFTER_SECONDS = 3
 
 /** Owners of a place in the queue. Each has a share. */
 export interface Hashing {
@@ -29,16 +29,21 @@ export interface Hashing {
 }
 
 const compute = promisify(argon2)
-const refusal = (why: NoPlace): Problem =>
+const refusal = (why: RejectReason): Problem =>
   new Problem(
     'too_many_attempts',
     'Too many people are signing in right now. Try again in a few seconds.',
-    { retryAfter: RETRY_AFTER, ...(why === 'full' ? { status: 503 } : {}) },
+    { retryAfter: RETRY_AFTER_SECONDS, ...(why === 'full' ? { status: 503 } : {}) },
   )
 /** Addresses take turns, one hash at a time each, so a flood delays only its own address. */
-const turns = new FairQueue({ atOnce: AT_ONCE, each: 1, waiting: WAITING, refusal })
+const queue = new FairQueue({
+  concurrency: CONCURRENCY,
+  perOwner: 1,
+  waiting: MAX_WAITING,
+  refusal,
+})
 /** A flood from many addresses mostly targets one account, so accounts have a share too. */
-const subjects = new FairShares(WAITING)
+const subjects = new FairShares(MAX_WAITING)
 
 /**
  * Runs `work`, which hashes passwords, when it is its turn.
@@ -46,16 +51,16 @@ const subjects = new FairShares(WAITING)
  * @throws Problem `too_many_attempts`: 429 where too many of the same address or about the same
  *   account wait, 503 where too many of all do
  */
-export async function inTurn<R>({ address, subject }: Hashing, work: () => Promise<R>): Promise<R> {
+export async function queued<R>({ address, subject }: Hashing, work: () => Promise<R>): Promise<R> {
   const dropped = new AbortController()
-  const place = subjects.enter(subject, () => dropped.abort(refusal('full')))
+  const place = subjects.acquire(subject, () => dropped.abort(refusal('full')))
   if (typeof place === 'string') throw refusal(place)
   try {
-    using _turn = await turns.enter(address, dropped.signal, true)
-    place.keep()
+    using _turn = await queue.acquire(address, dropped.signal, true)
+    place.pin()
     return await work()
   } finally {
-    place.leave()
+    place.release()
   }
 }
 
@@ -73,14 +78,14 @@ export async function hashPassword(password: string): Promise<string> {
  * `inTurn`.
  */
 export async function matchesPassword(password: string, stored: string | null): Promise<boolean> {
-  const [, memory, passes, parallelism, salt, hash] = FORM.exec(stored ?? NOBODY)!
+  const [, memory, passes, parallelism, salt, hash] = FORM.exec(stored ?? DUMMY_HASH)!
   const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) }
   const found = await derive(password, Buffer.from(salt!, 'base64'), cost)
   return timingSafeEqual(found, Buffer.from(hash!, 'base64')) && stored !== null
 }
 
 const FORM = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/
-const NOBODY = `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$${base64(Buffer.alloc(SALT_BYTES))}$${base64(Buffer.alloc(HASH_BYTES))}`
+const DUMMY_HASH = `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$${base64(Buffer.alloc(SALT_BYTES))}$${base64(Buffer.alloc(HASH_BYTES))}`
 
 /**
  * Normalizes a password, so that every keyboard gives the same bytes (NIST SP 800-63B, section

@@ -28,18 +28,18 @@ export interface Reservation {
 }
 
 /** The UTC day of a moment, in days since 1970. */
-function dayOf(now: number): number {
+function utcDay(now: number): number {
   return Math.floor(now / DAY)
 }
 
 /** When the quota resets: the next midnight UTC, in milliseconds since 1970. */
-export function resetOf(now: number): number {
-  return (dayOf(now) + 1) * DAY
+export function nextReset(now: number): number {
+  return (utcDay(now) + 1) * DAY
 }
 
 /** Seconds from `now` to the next UTC day, at least one. */
 export function secondsToReset(now: number): number {
-  return Math.max(1, Math.ceil((resetOf(now) - now) / 1000))
+  return Math.max(1, Math.ceil((nextReset(now) - now) / 1000))
 }
 
 /** Counted and reserved conversions of a day. */
@@ -102,8 +102,8 @@ export function* reserve(
  * and others have used up the quota since.
  */
 export function* count(db: QueryBuilder, { id, account, day, limit }: Reservation): Steps<boolean> {
-  const held = (yield* run(db.deleteFrom('reservations').where('id', '=', id))) === 1
-  if (!held && limit !== null) {
+  const wasReserved = (yield* run(db.deleteFrom('reservations').where('id', '=', id))) === 1
+  if (!wasReserved && limit !== null) {
     const { counted, reserved } = yield* usedSteps(db, account, day)
     if (counted + reserved >= limit) return false
   }
@@ -133,7 +133,7 @@ export function* count(db: QueryBuilder, { id, account, day, limit }: Reservatio
  * @param limit conversions per day of the plan, which is also how many are given back; null means
  *   no limit
  */
-export function* takeGiveBack(
+export function* countRefund(
   db: QueryBuilder,
   { account, day, limit }: Pick<Reservation, 'account' | 'day' | 'limit'>,
 ): Steps<boolean> {
@@ -163,11 +163,11 @@ export function* takeGiveBack(
  * Gives back a counted conversion, as often as is allowed. For procedures that hold the account's
  * lock.
  */
-export function* uncount(
+export function* refund(
   db: QueryBuilder,
   counted: Pick<Reservation, 'account' | 'day' | 'limit'>,
 ): Steps<void> {
-  if (!(yield* takeGiveBack(db, counted))) return
+  if (!(yield* countRefund(db, counted))) return
   const { account, day } = counted
   yield* run(
     db
@@ -181,7 +181,7 @@ export function* uncount(
 
 /** A reservation for one conversion; `reserve` stores it. */
 export function newReservation(account: string, plan: Plan, now: number): Reservation {
-  return { id: newId('res', now), account, day: dayOf(now), limit: plan.conversionsPerDay }
+  return { id: newId('res', now), account, day: utcDay(now), limit: plan.conversionsPerDay }
 }
 
 /** The error for an account without quota left. */
@@ -189,11 +189,11 @@ export function quotaExceeded(plan: Plan, now: number): Problem {
   const detail =
     plan.conversionsPerDay === 0
       ? `The plan "${plan.name}" has no conversions. The operator can give the account another one.`
-      : `You've used ${allOf(plan.conversionsPerDay)} (plan "${plan.name}"). Your quota resets at 00:00 UTC.`
+      : `You've used ${allUsed(plan.conversionsPerDay)} (plan "${plan.name}"). Your quota resets at 00:00 UTC.`
   return new Problem('quota_exceeded', detail, { retryAfter: secondsToReset(now) })
 }
 
-function allOf(conversions: number | null): string {
+function allUsed(conversions: number | null): string {
   if (conversions === 1) return "today's conversion"
   return conversions === 2
     ? "both of today's conversions"
@@ -205,7 +205,7 @@ export async function usedToday(store: Store, account: string, now: number): Pro
   const { counted, reserved } = await usedQuery(
     store.db,
     account,
-    dayOf(now),
+    utcDay(now),
   ).executeTakeFirstOrThrow()
   return (counted ?? 0) + (reserved ?? 0)
 }
@@ -225,7 +225,7 @@ export async function isUsedUp(
     .selectFrom('quota_days')
     .select('used')
     .where('account_id', '=', account)
-    .where('day', '=', dayOf(now))
+    .where('day', '=', utcDay(now))
     .executeTakeFirst()
   return (row?.used ?? 0) >= conversionsPerDay
 }

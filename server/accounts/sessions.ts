@@ -1,13 +1,13 @@
 // Dashboard sessions: a random cookie, of which the hash is stored, from sign-in to sign-out.
 import { DAY } from '../common/clock.ts'
 import { Problem } from '../common/errors.ts'
-import { makeSecret, matchesHash, publicIdOf } from '../common/secrets.ts'
+import { createSecret, matchesHash, parsePublicId } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { AccountRow, SessionRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
-import { asAttempt, refuseBlocked } from './attempts.ts'
-import { hashPassword, inTurn, matchesPassword } from './passwords.ts'
+import { withAttempt, assertNotBlocked } from './attempts.ts'
+import { hashPassword, queued, matchesPassword } from './passwords.ts'
 import { SCOPES, type Caller, type Scope } from './tokens.ts'
 
 /** How long a session lasts, in milliseconds: 30 days. */
@@ -23,8 +23,8 @@ export interface SignedIn {
 }
 
 /** Creates the cookie of a session, and the row to store. */
-export function makeSession(now: number): { cookie: string; session: NewSession } {
-  const { secret, publicId, hash } = makeSecret('tms')
+export function createSession(now: number): { cookie: string; session: NewSession } {
+  const { secret, publicId, hash } = createSecret('tms')
   return {
     cookie: secret,
     session: { public_id: publicId, hash, created_at: now, expires_at: now + SESSION_MS },
@@ -32,7 +32,11 @@ export function makeSession(now: number): { cookie: string; session: NewSession 
 }
 
 /** Stores a session, inside a procedure. */
-export function* enterSession(db: QueryBuilder, session: NewSession, account: string): Steps<void> {
+export function* insertSession(
+  db: QueryBuilder,
+  session: NewSession,
+  account: string,
+): Steps<void> {
   yield* run(db.insertInto('sessions').values({ ...session, account_id: account }))
 }
 
@@ -57,21 +61,24 @@ export async function signIn(
     .select('passwords.hash')
     .where('accounts.email', '=', who.email)
     .executeTakeFirst()
-  await refuseBlocked(store, who, now)
-  const right = await inTurn({ address: who.address, subject: who.email }, () =>
-    asAttempt(store, who, now, () => matchesPassword(who.password, found?.hash ?? null)),
+  await assertNotBlocked(store, who, now)
+  const right = await queued({ address: who.address, subject: who.email }, () =>
+    withAttempt(store, who, now, () => matchesPassword(who.password, found?.hash ?? null)),
   )
-  if (!right || !found) throw wrong('E-mail or password is wrong.')
-  if (found.disabled === 1) throw wrong('This account is disabled. Ask an administrator.')
-  const { cookie, session } = makeSession(now)
+  if (!right || !found) throw invalidCredentials('E-mail or password is wrong.')
+  if (found.disabled === 1)
+    throw invalidCredentials('This account is disabled. Ask an administrator.')
+  const { cookie, session } = createSession(now)
   const { hash: password, ...account } = found
   const replaced = (old && (await callerBySession(store, old, now))?.sessionId) || null
-  if (!(await store.run(enterIfStill, { account: account.id, password, session, replaced, now })))
-    throw wrong('E-mail or password is wrong.')
+  if (
+    !(await store.run(insertIfUnchanged, { account: account.id, password, session, replaced, now }))
+  )
+    throw invalidCredentials('E-mail or password is wrong.')
   return { account, cookie }
 }
 
-type Entering = {
+type SignInInput = {
   account: string
   password: string
   session: NewSession
@@ -80,11 +87,11 @@ type Entering = {
 }
 
 /** Stores a session unless the password was changed, or the account disabled, during the check. */
-export const enterIfStill = procedure(
+export const insertIfUnchanged = procedure(
   import.meta.url,
-  'enterIfStill',
-  function* (db, { account, password, session, replaced, now }: Entering) {
-    const still = yield* first(
+  'insertIfUnchanged',
+  function* (db, { account, password, session, replaced, now }: SignInInput) {
+    const unchanged = yield* first(
       db
         .selectFrom('passwords')
         .innerJoin('accounts', 'accounts.id', 'passwords.account_id')
@@ -93,10 +100,10 @@ export const enterIfStill = procedure(
         .where('hash', '=', password)
         .where('disabled', '=', 0),
     )
-    if (!still) return false
+    if (!unchanged) return false
     yield* run(db.deleteFrom('sessions').where('expires_at', '<=', now))
     if (replaced !== null) yield* run(db.deleteFrom('sessions').where('public_id', '=', replaced))
-    yield* enterSession(db, session, account)
+    yield* insertSession(db, session, account)
     return true
   },
 )
@@ -110,7 +117,7 @@ export async function callerBySession(
   cookie: string,
   now: number,
 ): Promise<Caller | undefined> {
-  const publicId = publicIdOf('tms', cookie)
+  const publicId = parsePublicId('tms', cookie)
   const row =
     publicId === undefined
       ? undefined
@@ -157,27 +164,27 @@ export async function changePassword(
     .where('account_id', '=', account.id)
     .executeTakeFirst()
   const who = { email: account.email ?? account.id, address }
-  await refuseBlocked(store, who, now)
-  const hash = await inTurn({ address, subject: who.email }, async () => {
-    if (!(await asAttempt(store, who, now, () => matchesPassword(current, stored?.hash ?? null))))
-      throw wrong('The current password is wrong.')
+  await assertNotBlocked(store, who, now)
+  const hash = await queued({ address, subject: who.email }, async () => {
+    if (!(await withAttempt(store, who, now, () => matchesPassword(current, stored?.hash ?? null))))
+      throw invalidCredentials('The current password is wrong.')
     return hashPassword(password)
   })
   const replacing = { account: account.id, sessionId, old: stored?.hash ?? '', hash }
-  if (!(await store.run(replaceIfStill, replacing)))
-    throw wrong('The session has ended, or the password was changed meanwhile.')
+  if (!(await store.run(replaceIfUnchanged, replacing)))
+    throw invalidCredentials('The session has ended, or the password was changed meanwhile.')
 }
 
-type Replacing = { account: string; sessionId: string; old: string; hash: string }
+type PasswordChange = { account: string; sessionId: string; old: string; hash: string }
 
 /**
  * Replaces a password and ends the other sessions, unless this session ended or the password
  * changed during the check.
  */
-export const replaceIfStill = procedure(
+export const replaceIfUnchanged = procedure(
   import.meta.url,
-  'replaceIfStill',
-  function* (db, { account, sessionId, old, hash }: Replacing) {
+  'replaceIfUnchanged',
+  function* (db, { account, sessionId, old, hash }: PasswordChange) {
     if (
       !(yield* first(
         db.selectFrom('sessions').select('public_id').where('public_id', '=', sessionId),
@@ -204,6 +211,6 @@ export const replaceIfStill = procedure(
   },
 )
 
-function wrong(detail: string): Problem {
+function invalidCredentials(detail: string): Problem {
   return new Problem('invalid_credentials', detail)
 }

@@ -8,10 +8,10 @@ import type { Store } from '../store/open.ts'
 import { first, procedure, run } from '../store/procedure.ts'
 import type { AccountRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
-import { findOrMakeAccount, type AccountChoice } from './accounts.ts'
-import { hashPassword, inTurn } from './passwords.ts'
+import { findOrCreateAccount, type NewAccount } from './accounts.ts'
+import { hashPassword, queued } from './passwords.ts'
 import { FREE } from './plans.ts'
-import { enterSession, makeSession, type NewSession, type SignedIn } from './sessions.ts'
+import { insertSession, createSession, type NewSession, type SignedIn } from './sessions.ts'
 
 /** TABLE of rules for e-mail addresses and passwords. */
 export const SIGN_IN = {
@@ -46,7 +46,12 @@ export async function setupRequired(store: Store): Promise<boolean> {
   return (await anyAdmin(store.db).executeTakeFirst()) === undefined
 }
 
-type Wanted = { choice: AccountChoice; email: string; password: string; session: NewSession | null }
+type SetupInput = {
+  choice: NewAccount
+  email: string
+  password: string
+  session: NewSession | null
+}
 
 /**
  * Sets e-mail and password of the first account, which it creates if needed. Undefined if an
@@ -55,9 +60,9 @@ type Wanted = { choice: AccountChoice; email: string; password: string; session:
 export const setUpFirst = procedure(
   import.meta.url,
   'setUpFirst',
-  function* (db, { choice, email, password, session }: Wanted) {
+  function* (db, { choice, email, password, session }: SetupInput) {
     if (yield* first(anyAdmin(db))) return undefined
-    const account: AccountRow = yield* findOrMakeAccount(db, choice)
+    const account: AccountRow = yield* findOrCreateAccount(db, choice)
     if (
       yield* first(
         db
@@ -70,7 +75,7 @@ export const setUpFirst = procedure(
       return 'taken' as const
     yield* run(db.updateTable('accounts').set({ email, disabled: 0 }).where('id', '=', account.id))
     yield* run(db.insertInto('passwords').values({ account_id: account.id, hash: password }))
-    if (session) yield* enterSession(db, session, account.id)
+    if (session) yield* insertSession(db, session, account.id)
     return { ...account, email, disabled: 0 }
   },
 )
@@ -89,15 +94,15 @@ export async function setUpByLink(
   who: { email: string; password: string; address: string },
   now: number,
 ): Promise<SignedIn> {
-  if (!(await setupRequired(store))) throw closed()
+  if (!(await setupRequired(store))) throw setupClosed()
   if (!isSecret(given, expected))
     throw new Problem(
       'invalid_token',
       'This is not the link that the server printed. Look for it in the output of "npm start".',
     )
-  const { cookie, session } = makeSession(now)
+  const { cookie, session } = createSession(now)
   const account = await setUp(store, who, session, now)
-  if (!account) throw closed()
+  if (!account) throw setupClosed()
   if (account === 'taken')
     throw invalidField('email', 'An account with this address already exists. Use another address.')
   return { account, cookie }
@@ -143,7 +148,7 @@ async function setUp(
   session: NewSession | null,
   now: number,
 ): Promise<AccountRow | 'taken' | undefined> {
-  const hash = await inTurn({ address, subject: 'setup' }, () => hashPassword(password))
+  const hash = await queued({ address, subject: 'setup' }, () => hashPassword(password))
   return store.run(setUpFirst, {
     choice: { name: null, plan: FREE, newId: newId('acc', now), now },
     email,
@@ -152,7 +157,7 @@ async function setUp(
   })
 }
 
-function closed(): Problem {
+function setupClosed(): Problem {
   return new Problem(
     'setup_closed',
     'The first account already exists. Sign in, or ask an administrator for an invitation.',

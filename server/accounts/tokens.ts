@@ -3,11 +3,11 @@ import { sql } from 'kysely'
 import { isoTime } from '../common/clock.ts'
 import { Problem } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
-import { displayPrefix, makeSecret, matchesHash, publicIdOf } from '../common/secrets.ts'
+import { displayPrefix, createSecret, matchesHash, parsePublicId } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import { procedure, run } from '../store/procedure.ts'
 import type { AccountRow, TokenRow } from '../store/schema.ts'
-import { findOrMakeAccount, type AccountChoice } from './accounts.ts'
+import { findOrCreateAccount, type NewAccount } from './accounts.ts'
 
 /** TABLE of scopes: what a token gives access to. */
 export const SCOPES = {
@@ -46,17 +46,14 @@ export interface Caller {
 }
 
 /** How much `last_used_at` may lag, to save a write per request. */
-const LAST_USED_STEP = 60_000
+const LAST_USED_STEP_MS = 60_000
 
 /** Stores a token, and its account if that is new. Returns the account. */
 export const issue = procedure(
   import.meta.url,
   'issue',
-  function* (
-    db,
-    { account, token }: { account: AccountChoice; token: Omit<TokenRow, 'account_id'> },
-  ) {
-    const owner = yield* findOrMakeAccount(db, account)
+  function* (db, { account, token }: { account: NewAccount; token: Omit<TokenRow, 'account_id'> }) {
+    const owner = yield* findOrCreateAccount(db, account)
     yield* run(db.insertInto('tokens').values({ ...token, account_id: owner.id }))
     return owner
   },
@@ -73,7 +70,7 @@ export async function createToken(
   wanted: { name: string; scopes: readonly Scope[]; expiresAt: number | null },
   now: number,
 ): Promise<{ token: NewToken; account: AccountRow }> {
-  const { secret, publicId, hash } = makeSecret('tmt')
+  const { secret, publicId, hash } = createSecret('tmt')
   const row: Omit<TokenRow, 'account_id'> = {
     id: newId('tok', now),
     name: wanted.name,
@@ -229,12 +226,12 @@ export async function authenticate(
 ): Promise<Caller> {
   const secret = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
   if (secret === undefined)
-    throw refused('Send an API token in the header "Authorization: Bearer <API_TOKEN>".')
+    throw invalidToken('Send an API token in the header "Authorization: Bearer <API_TOKEN>".')
   if (secret.startsWith('tmk_'))
-    throw refused(
+    throw invalidToken(
       'This is a proxy key; it opens /proxy only. Send an API token, which begins with tmt_.',
     )
-  const publicId = publicIdOf('tmt', secret)
+  const publicId = parsePublicId('tmt', secret)
   const row =
     publicId === undefined
       ? undefined
@@ -244,33 +241,34 @@ export async function authenticate(
           .where('public_id', '=', publicId)
           .executeTakeFirst()
   if (!row || !matchesHash(secret, row.hash))
-    throw refused('The API token is not valid. Check that it was copied completely.')
-  if (row.revoked_at !== null) throw refused('The API token has been revoked. Use another one.')
+    throw invalidToken('The API token is not valid. Check that it was copied completely.')
+  if (row.revoked_at !== null)
+    throw invalidToken('The API token has been revoked. Use another one.')
   if (row.expires_at !== null && row.expires_at <= now)
-    throw refused('The API token has expired. Create a new one.')
+    throw invalidToken('The API token has expired. Create a new one.')
   const account = await store.db
     .selectFrom('accounts')
     .selectAll()
     .where('id', '=', row.account_id)
     .executeTakeFirstOrThrow()
   if (account.disabled === 1)
-    throw refused('The account of this API token is disabled. An administrator can enable it.')
-  noteUse(store, row, now)
-  return { account, tokenId: row.id, sessionId: null, scopes: scopesOf(row) }
+    throw invalidToken('The account of this API token is disabled. An administrator can enable it.')
+  recordUse(store, row, now)
+  return { account, tokenId: row.id, sessionId: null, scopes: parseScopes(row) }
 }
 
 /** Records that a token is in use, at most once a minute, in the background. */
-function noteUse(store: Store, { id, last_used_at }: TokenRow, now: number): void {
-  if (last_used_at !== null && now - last_used_at < LAST_USED_STEP) return
+function recordUse(store: Store, { id, last_used_at }: TokenRow, now: number): void {
+  if (last_used_at !== null && now - last_used_at < LAST_USED_STEP_MS) return
   const note = store.db.updateTable('tokens').set({ last_used_at: now }).where('id', '=', id)
   note.execute().catch(() => {})
 }
 
-function refused(detail: string): Problem {
+function invalidToken(detail: string): Problem {
   return new Problem('invalid_token', detail)
 }
 
-function scopesOf(row: TokenRow): Scope[] {
+function parseScopes(row: TokenRow): Scope[] {
   return row.scopes.split(' ').filter((word): word is Scope => word in SCOPES)
 }
 
@@ -282,7 +280,7 @@ function showToken(row: TokenRow, now: number): Token {
     name: row.name,
     prefix: displayPrefix('tmt', row.public_id),
     account_id: row.account_id,
-    scopes: scopesOf(row),
+    scopes: parseScopes(row),
     status: row.revoked_at !== null ? 'revoked' : expired ? 'expired' : 'active',
     created_at: isoTime(row.created_at),
     expires_at: isoTime(row.expires_at),

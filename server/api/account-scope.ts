@@ -9,7 +9,7 @@ import type { Store } from '../store/open.ts'
 import type { AccountRow } from '../store/schema.ts'
 
 /** The parameter that names another account than the caller's. */
-export const Whose = strictObject({
+export const AccountScopeParams = strictObject({
   account: z.string().min(1).max(100).optional().openapi({
     description: 'Another account, or `all`; administrators only. Defaults to your own.',
   }),
@@ -20,7 +20,7 @@ export const Whose = strictObject({
  *
  * @throws Problem `insufficient_scope` where that is not for this caller
  */
-export function whose({ account }: Caller, named: string | undefined): string | null {
+export function resolveAccountScope({ account }: Caller, named: string | undefined): string | null {
   if (named === undefined || named === account.id) return account.id
   if (account.role !== 'admin')
     throw new Problem(
@@ -36,7 +36,7 @@ export function whose({ account }: Caller, named: string | undefined): string | 
  * @param what is made, for the sentence that refuses it
  * @throws Problem `insufficient_scope`, `account_not_found`
  */
-export async function ownerOf(
+export async function findOwner(
   store: Store,
   { account }: Caller,
   named: string | undefined,

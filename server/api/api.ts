@@ -6,13 +6,13 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie } from 'hono/cookie'
 import { callerBySession } from '../accounts/sessions.ts'
 import { authenticate, type Caller, type Scope } from '../accounts/tokens.ts'
-import { fromOurselves, type Client } from '../common/client-info.ts'
+import { isSameSite, type Client } from '../common/client-info.ts'
 import { Problem, invalidFields, type ErrorCode } from '../common/errors.ts'
 import { FairShares } from '../fairness/shares.ts'
 import { problems } from './request/described.ts'
 import { duplicateName } from './request/duplicate-names.ts'
 import { readPart } from './request/field-errors.ts'
-import { startRateMonitor } from '../common/body-pace.ts'
+import { startRateMonitor } from '../common/body-rate.ts'
 import { assertStrict, strictObject } from './request/strict.ts'
 import type { Store } from '../store/open.ts'
 
@@ -57,7 +57,7 @@ export type Api = OpenAPIHono<ApiEnv>
 export type Middleware = MiddlewareHandler<ApiEnv>
 
 /** An empty set of routes. */
-export function newApi(): Api {
+export function createApi(): Api {
   return new OpenAPIHono<ApiEnv>()
 }
 
@@ -99,12 +99,12 @@ export function queryParameters(c: ApiContext): object {
 
 /** Refuses every query parameter: for routes that answer by themselves and know none. */
 export const noQuery: Middleware = async (c, next) => {
-  queryOf(c, NOTHING)
+  parseQuery(c, NOTHING)
   await next()
 }
 
 /** The query of a route that answers by itself. @throws Problem `invalid_field` */
-export function queryOf<S extends z.ZodType>(c: ApiContext, schema: S): z.output<S> {
+export function parseQuery<S extends z.ZodType>(c: ApiContext, schema: S): z.output<S> {
   const { value, errors } = readPart(schema, queryParameters(c), 'query')
   if (errors.length > 0) throw invalidFields(errors)
   return value as z.output<S>
@@ -114,7 +114,7 @@ export function queryOf<S extends z.ZodType>(c: ApiContext, schema: S): z.output
  * Requests of the API under way in this process, without uploads; an account has 32 as its share,
  * and more while there is room.
  */
-const requests = new FairShares({ places: 128, share: 32, always: true })
+const requests = new FairShares({ slots: 128, share: 32, always: true })
 
 /**
  * Takes one of the caller's places, behind `authorized`: one token cannot hold all connections to
@@ -124,9 +124,9 @@ const requests = new FairShares({ places: 128, share: 32, always: true })
  *   room at all
  */
 export const placed: Middleware = async (c, next) => {
-  const place = requests.enter(callerOf(c).account.id)
-  if (typeof place === 'string') {
-    const status = place === 'share' ? 429 : 503
+  const slot = requests.acquire(requireCaller(c).account.id)
+  if (typeof slot === 'string') {
+    const status = slot === 'share' ? 429 : 503
     throw new Problem(
       'too_many_requests',
       'This account has too many requests in progress. Send fewer at once.',
@@ -136,14 +136,14 @@ export const placed: Middleware = async (c, next) => {
   try {
     await next()
   } finally {
-    place.leave()
+    slot.release()
   }
 }
 
 /** Milliseconds of waiting for a JSON body after which it must have come at the least rate. */
-const BODY_GRACE = 30_000
+const BODY_GRACE_MS = 30_000
 /** The largest JSON body that a route reads. */
-const JSON_BYTES = 65_536
+const MAX_JSON_BYTES = 65_536
 
 /** The cookie of a session. */
 export const SESSION_COOKIE = 'tollmark_session'
@@ -171,7 +171,7 @@ export async function authorize(
   scope: Scope,
   now: number,
 ): Promise<void> {
-  const caller = c.get('operator') ?? (await prove(c, store, now))
+  const caller = c.get('operator') ?? (await authenticateCaller(c, store, now))
   c.set('caller', caller)
   if (!caller.scopes.includes(scope)) {
     throw new Problem(
@@ -185,7 +185,11 @@ export async function authorize(
  * Who sends a request. A token wins: whoever sends one means it. @throws Problem `invalid_token`,
  * `cross_site_request`
  */
-export async function prove(c: ApiContext, store: Store, now: number): Promise<Caller> {
+export async function authenticateCaller(
+  c: ApiContext,
+  store: Store,
+  now: number,
+): Promise<Caller> {
   const authorization = c.req.header('authorization')
   const cookie = getCookie(c, SESSION_COOKIE)
   if (authorization !== undefined || cookie === undefined)
@@ -204,7 +208,7 @@ export async function prove(c: ApiContext, store: Store, now: number): Promise<C
  */
 export function refuseOtherSites(c: ApiContext): void {
   if (c.req.method === 'GET' || c.req.method === 'HEAD') return
-  const own = fromOurselves(c.get('client'), {
+  const own = isSameSite(c.get('client'), {
     site: c.req.header('sec-fetch-site'),
     origin: c.req.header('origin'),
   })
@@ -224,15 +228,15 @@ export function refuseOtherSites(c: ApiContext): void {
  */
 export const jsonBody: Middleware = async (c, next) => {
   const announced = Number(c.req.header('content-length') ?? 0)
-  if (announced > JSON_BYTES) throw tooLarge()
-  askForBody(c)
+  if (announced > MAX_JSON_BYTES) throw tooLarge()
+  sendContinue(c)
   const { promise: silence, reject } = Promise.withResolvers<never>()
   const idle = setTimeout(
     () =>
       reject(new Problem('request_timeout', 'The request body stopped arriving. Send it again.')),
     c.get('transferIdle'),
   )
-  const pace = startRateMonitor(BODY_GRACE, () =>
+  const rateMonitor = startRateMonitor(BODY_GRACE_MS, () =>
     reject(
       new Problem(
         'request_timeout',
@@ -240,10 +244,10 @@ export const jsonBody: Middleware = async (c, next) => {
       ),
     ),
   )
-  pace.waiting()
+  rateMonitor.waiting()
   const bytes = await Promise.race([collect(c.req.raw.body, idle), silence]).finally(() => {
     clearTimeout(idle)
-    pace.stop()
+    rateMonitor.stop()
   })
   // The last bytes of many bodies may come at once, and what is done with one takes up to half a
   // millisecond.
@@ -276,10 +280,10 @@ function readJson(bytes: Buffer, type: string | undefined): string {
   } catch (cause) {
     throw new Problem('invalid_field', NOT_JSON, { cause })
   }
-  const twice = duplicateName(text)
-  if (twice !== null)
+  const duplicate = duplicateName(text)
+  if (duplicate !== null)
     throw invalidFields([
-      { param: twice, code: 'duplicate', detail: 'This field is there twice. Send it once.' },
+      { param: duplicate, code: 'duplicate', detail: 'This field is there twice. Send it once.' },
     ])
   return text
 }
@@ -295,7 +299,7 @@ async function collect(
     for await (const piece of body ?? []) {
       idle.refresh()
       length += piece.length
-      if (length > JSON_BYTES) throw tooLarge()
+      if (length > MAX_JSON_BYTES) throw tooLarge()
       pieces.push(piece)
     }
   } catch (error) {
@@ -317,12 +321,12 @@ function tooLarge(): Problem {
 /**
  * Tells a caller that has sent `Expect: 100-continue` to send the body (RFC 9110, section 10.1.1).
  */
-export function askForBody(c: ApiContext): void {
+export function sendContinue(c: ApiContext): void {
   if (/^100-continue$/i.test(c.req.header('expect') ?? '')) c.env.outgoing.writeContinue()
 }
 
 /** The caller that `authorize` has proven. */
-export function callerOf(c: ApiContext): Caller {
+export function requireCaller(c: ApiContext): Caller {
   const caller = c.get('caller')
   if (!caller) throw new Error('the route does not ask who calls')
   return caller
@@ -343,7 +347,7 @@ export function guarded(
 ): Middleware {
   const allow = async (c: ApiContext): Promise<void> => {
     await authorize(c, store, scope, clock())
-    if (who === 'admin' && callerOf(c).account.role !== 'admin')
+    if (who === 'admin' && requireCaller(c).account.role !== 'admin')
       throw new Problem('insufficient_scope', 'Only an administrator may do this.')
   }
   return async (c, next) => {

@@ -3,13 +3,13 @@ import { z } from '@hono/zod-openapi'
 import type { Plans } from '../accounts/plans.ts'
 import {
   COMMON_PROBLEMS,
-  askForBody,
+  sendContinue,
   authorize,
   authorized,
-  callerOf,
+  requireCaller,
   createRoute,
   json,
-  newApi,
+  createApi,
   noQuery,
   problems,
   security,
@@ -34,7 +34,7 @@ import {
 } from '../conversion/admission.ts'
 import { createJobNotifications } from '../conversion/jobs/notifications.ts'
 import { tooManyUploads, type ConversionQueue } from '../conversion/queue.ts'
-import { answerWhole, documentAnswer, whenGone } from './document-response.ts'
+import { respondWithDocument, documentAnswer, whenGone } from './document-response.ts'
 import {
   runConversion as convertOn,
   type ConversionDependencies,
@@ -52,7 +52,7 @@ import type { UploadReceiver } from '../conversion/upload/upload-receiver.ts'
 import { checkHead, type Upload } from '../conversion/upload/receive-upload.ts'
 
 /** What the conversion's routes work with. */
-export interface ConvertParts extends ConversionDependencies {
+export interface ConvertDependencies extends ConversionDependencies {
   plans: Plans
   limits: Config['conversion']
   receiver: UploadReceiver
@@ -122,33 +122,33 @@ export function convertRoutes({
   limits,
   receiver,
   queue,
-}: ConvertParts): Api {
-  const api = newApi()
-  const uploads = new FairShares({ places: limits.uploads, always: true })
-  const decided = createJobNotifications(store)
+}: ConvertDependencies): Api {
+  const api = createApi()
+  const uploads = new FairShares({ slots: limits.uploads, always: true })
+  const quotaNotifications = createJobNotifications(store)
 
   const convert = async (c: ApiContext): Promise<Response> => {
     const { incoming, outgoing } = c.env
-    const { account } = callerOf(c)
-    await using end = new AsyncDisposableStack()
+    const { account } = requireCaller(c)
+    await using cleanup = new AsyncDisposableStack()
 
-    const gone = whenGone(incoming, outgoing)
+    const callerGone = whenGone(incoming, outgoing)
 
     // 1. Is there a place for one more upload of this account?
-    const dropped = new AbortController()
-    const place = uploads.enter(account.id, () =>
-      dropped.abort(
+    const evicted = new AbortController()
+    const slot = uploads.acquire(account.id, () =>
+      evicted.abort(
         tooManyUploads('The upload was ended to make room for those of others.', 'full'),
       ),
     )
-    if (typeof place === 'string')
+    if (typeof slot === 'string')
       throw tooManyUploads(
-        place === 'share'
+        slot === 'share'
           ? 'Too many of your uploads are under way.'
           : 'Too many uploads are under way.',
-        place,
+        slot,
       )
-    end.defer(() => place.leave())
+    cleanup.defer(() => slot.release())
 
     // 2. Can anything that comes now be let in?
     const asking = {
@@ -161,10 +161,10 @@ export function convertRoutes({
 
     // 3. Receive the file.
     checkHead(incoming.headers, limits)
-    askForBody(c)
-    const source = end.use(scratch.place())
-    const upload = await receiver.receive(incoming, source.path, limits, dropped.signal)
-    place.keep()
+    sendContinue(c)
+    const source = cleanup.use(scratch.place())
+    const upload = await receiver.receive(incoming, source.path, limits, evicted.signal)
+    slot.pin()
 
     // 4. Is the caller still who it was? Is there quota for it, or has another request with this
     //   Idempotency-Key been answered?
@@ -173,19 +173,19 @@ export function convertRoutes({
       store,
       { ...asking, fingerprint: fingerprint(upload) },
       clock,
-      gone,
-      decided,
+      callerGone,
+      quotaNotifications,
       log,
     )
-    if ('answer' in admission) return answerAgain(c, admission.answer, upload.fileName)
+    if ('answer' in admission) return replayAnswer(c, admission.answer, upload.fileName)
     let [counted, tried] = [false, false]
-    end.defer(async () => {
+    cleanup.defer(async () => {
       if (!counted) await cancelAdmission(store, admission, tried, log)
-      decided.notify()
+      quotaNotifications.notify()
     })
 
     // 5. A large archive becomes a job: checked, stored, counted, answered.
-    const [output, workspace] = [end.use(scratch.place()), end.use(scratch.place())]
+    const [output, workspace] = [cleanup.use(scratch.place()), cleanup.use(scratch.place())]
     const task = {
       ...upload,
       path: source.path,
@@ -194,20 +194,20 @@ export function convertRoutes({
       output: output.path,
     }
     if (upload.kind === 'zip' && upload.size > limits.asyncAbove) {
-      await inTurn(account.id, gone, () => {
+      await withConverter(account.id, callerGone, () => {
         tried = true
-        return converterPool.run(task, { check: true }, { signal: gone })
+        return converterPool.run(task, { check: true }, { signal: callerGone })
       })
-      const job = await acceptJob(admission, upload, source.path)
+      const job = await acceptAsJob(admission, upload, source.path)
       counted = true
       notifications.notify()
       return acceptedAnswer(job, clock())
     }
 
     // 6. Convert everything else, when it is the account's turn.
-    const converted = await inTurn(account.id, gone, () => {
+    const converted = await withConverter(account.id, callerGone, () => {
       tried = true
-      return convertOn(task, converterPool, { signal: gone })
+      return convertOn(task, converterPool, { signal: callerGone })
     })
 
     // 7. Count it, and keep the answer for its key; then nothing can take the success back.
@@ -228,27 +228,27 @@ export function convertRoutes({
 
     // 8. Answer. The open file outlives its name.
     const document = blobId === undefined ? await openFile(output.path) : await blobs.open(blobId)
-    return answerWhole(c, info, document, limits.transferIdle)
+    return respondWithDocument(c, info, document, limits.transferIdle)
   }
 
-  const inTurn = async <T>(
+  const withConverter = async <T>(
     account: string,
-    gone: AbortSignal,
+    callerGone: AbortSignal,
     effect: () => Promise<T>,
   ): Promise<T> => {
-    using _turn = await queue.enter(account, gone)
+    using _turn = await queue.enter(account, callerGone)
     return await effect()
   }
 
-  const acceptJob = async (
+  const acceptAsJob = async (
     admission: Admission,
     upload: Upload,
     path: string,
   ): Promise<ClaimableJob> => {
     // Before the archive is stored; it is decided when the job is entered.
     const { account, instance } = admission.request
-    const noPlace = await jobQueueRefusal(store, account, limits.jobQueue)
-    if (noPlace !== null) throw tooManyJobs(noPlace)
+    const rejected = await jobQueueRefusal(store, account, limits.jobQueue)
+    if (rejected !== null) throw tooManyJobs(rejected)
     const now = clock()
     const upload_blob = await keepBlob(store, blobs, path, instance, now)
     const { format, includeMetadata, fileName: file_name, size: file_size } = upload
@@ -274,19 +274,19 @@ export function convertRoutes({
     return job
   }
 
-  const answerAgain = async (
+  const replayAnswer = async (
     c: ApiContext,
     answer: StoredAnswer,
     fileName: string,
   ): Promise<Response> => {
     if ('blobId' in answer)
-      return answerWhole(
+      return respondWithDocument(
         c,
         { ...answer, fileName },
         await blobs.open(answer.blobId),
         limits.transferIdle,
       )
-    const job = await findJob(store, answer.jobId, callerOf(c).account.id)
+    const job = await findJob(store, answer.jobId, requireCaller(c).account.id)
     if (!job) throw new Error(`the job ${answer.jobId} is gone before its key`)
     return acceptedAnswer(initialJob(job), clock())
   }

@@ -150,7 +150,7 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
         await proxied.refresh()
         // Another process has just deleted the provider.
         if (!row) throw invalidField('provider', unknownProvider(proxied))
-        if (query.test === 'true') await tryOut(store, proxied, row.id, clock)
+        if (query.test === 'true') await testCredential(store, proxied, row.id, clock)
         return show(row)
       },
     }),
@@ -195,7 +195,7 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
       answer: ok('How it went', TestSchema),
       problems: ['credential_not_found'],
       act: async ({ params: { id } }) => {
-        const outcome = await tryOut(store, proxied, id, clock)
+        const outcome = await testCredential(store, proxied, id, clock)
         if (!outcome) throw noSuchCredential()
         return { object: 'credential_test' as const, ...outcome }
       },
@@ -266,7 +266,7 @@ export async function allCredentials(store: Store, health: Health, now: number) 
 }
 
 /** Tests a credential and stores the result; undefined if there is no credential with this id. */
-export async function tryOut(
+export async function testCredential(
   store: Store,
   { probe }: Pick<Proxy, 'probe'>,
   id: string,

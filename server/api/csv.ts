@@ -14,7 +14,7 @@ export function csvHead(columns: readonly string[]): string {
 }
 
 /** Bytes handed on at once: in larger pieces they would be copied by the megabyte. */
-const PIECE = 65_536
+const CHUNK_BYTES = 65_536
 
 /**
  * A body that is made as it is read.
@@ -23,7 +23,7 @@ const PIECE = 65_536
  * @param next the following bytes, when those before are on their way; null behind the last ones.
  *   Where it throws, the connection is reset
  */
-export function textBody(
+export function streamText(
   head: string,
   next: () => Promise<Uint8Array<ArrayBuffer> | null>,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
@@ -33,8 +33,8 @@ export function textBody(
       async pull(controller) {
         while (rest !== null && rest.length === 0) rest = await next()
         if (rest === null) return controller.close()
-        controller.enqueue(rest.subarray(0, PIECE))
-        rest = rest.subarray(PIECE)
+        controller.enqueue(rest.subarray(0, CHUNK_BYTES))
+        rest = rest.subarray(CHUNK_BYTES)
       },
     },
     { highWaterMark: 0 },

@@ -63,7 +63,7 @@ export const partAnswer = {
  *   for again
  * @param idle milliseconds after which a caller that stops reading is left
  */
-export function answerWhole(
+export function respondWithDocument(
   c: ApiContext,
   info: DocumentInfo,
   { size, stream }: OpenedBlob,
@@ -80,12 +80,12 @@ export function answerWhole(
       'accept-ranges': 'bytes',
     }),
   }
-  const body = bodyOf(c, stream, coding === null ? stream : encoded(stream, coding), idle)
+  const body = documentBody(c, stream, coding === null ? stream : encoded(stream, coding), idle)
   return new Response(body, { headers })
 }
 
 /** A document that is kept, and can be asked for in parts. */
-export interface KeptDocument extends DocumentInfo {
+export interface StoredDocument extends DocumentInfo {
   readonly blob: string
   /** As in `answerWhole`. */
   readonly tag: string
@@ -98,16 +98,17 @@ export interface KeptDocument extends DocumentInfo {
  *
  * @throws Problem `range_not_satisfiable`
  */
-export async function answerAsked(
+export async function respondWithRange(
   c: ApiContext,
-  kept: KeptDocument,
+  kept: StoredDocument,
   blobs: BlobStore,
   idle: number,
 ): Promise<Response> {
   const condition = c.req.header('if-range')?.trim()
   const isSame = condition === undefined || condition === `"${kept.tag}"`
   const asked = c.req.method === 'GET' && isSame ? askedRange(c.req.header('range')) : null
-  if (asked === null) return answerWhole(c, kept, await blobs.open(kept.blob), idle, kept.tag)
+  if (asked === null)
+    return respondWithDocument(c, kept, await blobs.open(kept.blob), idle, kept.tag)
   const size = await blobs.size(kept.blob)
   const range = rangeWithin(asked, size)
   if (range === null) {
@@ -126,11 +127,11 @@ export async function answerAsked(
     'content-range': `bytes ${range.start}-${range.end}/${size}`,
     etag: `"${kept.tag}"`,
   }
-  return new Response(bodyOf(c, stream, stream, idle), { status: 206, headers })
+  return new Response(documentBody(c, stream, stream, idle), { status: 206, headers })
 }
 
 /** What is sent of a stored file. @param sent `stored` itself, or what is made of it */
-function bodyOf(
+function documentBody(
   c: ApiContext,
   stored: OpenedBlob['stream'],
   sent: OpenedBlob['stream'],
@@ -157,7 +158,7 @@ function bodyOf(
  * How often a caller that has closed its sending side is asked whether it still listens
  * (milliseconds).
  */
-const ASK_EVERY = 1000
+const POLL_MS = 1000
 
 /**
  * Aborted when the caller has closed the connection before its answer was complete.
@@ -174,7 +175,7 @@ export function whenGone(incoming: IncomingMessage, outgoing: ServerResponse): A
     if (outgoing.headersSent || incoming.httpVersion === '1.0') return
     asking ??= setInterval(() => {
       if (!outgoing.headersSent) outgoing.writeContinue()
-    }, ASK_EVERY)
+    }, POLL_MS)
   }
   if (socket.readableEnded) ask()
   else socket.once('end', ask)

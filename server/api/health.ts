@@ -1,6 +1,6 @@
 // Check that the process is alive, and whether it should be sent requests.
 import { z } from '@hono/zod-openapi'
-import { createRoute, json, newApi, noQuery, type Api } from './api.ts'
+import { createRoute, json, createApi, noQuery, type Api } from './api.ts'
 
 export interface Health {
   /** What keeps the server from working, or a part of it, in words; empty where nothing does. */
@@ -16,7 +16,7 @@ type State = z.infer<typeof StateSchema>
 
 /** `/livez` and `/readyz`. */
 export function healthRoutes(health: Health): Api {
-  const api = newApi()
+  const api = createApi()
   // What was true a moment ago is of no use to whoever asks, or to anything between.
   api.use(async (c, next) => {
     await next()

@@ -15,7 +15,7 @@ import { strictObject } from './request/strict.ts'
 import { created, done, ok, route, routes } from './route.ts'
 import type { Store } from '../store/open.ts'
 import { planError } from './accounts.ts'
-import { SignedInSchema, email, newPassword, welcome } from './session.ts'
+import { SignedInSchema, email, newPassword, startSession } from './session.ts'
 
 const InvitationSchema = z
   .object({
@@ -105,7 +105,7 @@ export function invitationRoutes(store: Store, plans: Plans, clock: () => number
       problems: ['invitation_not_found'],
       act: async ({ body: { token, ...person }, now, context }) => {
         const who = { ...person, address: context.get('client').address }
-        return welcome(
+        return startSession(
           context,
           store,
           plans,

@@ -5,14 +5,14 @@ import {
   IdParams,
   PageQuery,
   authorized,
-  callerOf,
+  requireCaller,
   createRoute,
   listOf,
   noQuery,
   page,
   placed,
   problems,
-  queryOf,
+  parseQuery,
   security,
   type Api,
   type ApiContext,
@@ -24,8 +24,8 @@ import { done, ok, route, routes } from './route.ts'
 import { dropBlobs, type BlobStore } from '../store/blobs/blobs.ts'
 import type { JobRow } from '../store/schema.ts'
 import type { Store } from '../store/open.ts'
-import { Whose, whose } from './account-scope.ts'
-import { answerAsked, documentAnswer, partAnswer, whenGone } from './document-response.ts'
+import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
+import { respondWithRange, documentAnswer, partAnswer, whenGone } from './document-response.ts'
 import type { JobNotifications } from '../conversion/jobs/notifications.ts'
 import { CONTENT_TYPES, issuesFromRow } from '../conversion/document-headers.ts'
 import { cancelJob, findJob, isFinished, listJobs } from '../conversion/jobs/jobs.ts'
@@ -33,7 +33,7 @@ import type { JobWatcher } from '../conversion/jobs/watcher.ts'
 
 const PATH = '/api/v1/jobs'
 /** Seconds to wait before asking again for a job that is not finished. */
-const RETRY_AFTER = '1'
+const RETRY_AFTER_SECONDS = '1'
 
 const moment = z.iso.datetime().nullable()
 
@@ -88,12 +88,12 @@ export function acceptedAnswer(row: JobRow, now: number): Response {
   const headers = {
     'content-type': 'application/json',
     location: `${PATH}/${row.id}`,
-    'retry-after': RETRY_AFTER,
+    'retry-after': RETRY_AFTER_SECONDS,
   }
   return new Response(JSON.stringify(showJob(row, now)), { status: 202, headers })
 }
 
-export interface JobParts {
+export interface JobDependencies {
   store: Store
   blobs: BlobStore
   notifications: JobNotifications
@@ -111,7 +111,7 @@ function notFound(): Problem {
 }
 
 /** The problem in place of a result; undefined where there is one. */
-function whyNoResult({ status, error, expires_at }: Job): Problem | undefined {
+function noResultProblem({ status, error, expires_at }: Job): Problem | undefined {
   if (status === 'succeeded') return undefined
   if (status === 'failed' && error)
     return new Problem(isCode(error.code) ? error.code : 'internal_error', error.detail)
@@ -125,7 +125,7 @@ function whyNoResult({ status, error, expires_at }: Job): Problem | undefined {
   return new Problem(
     'job_not_finished',
     `The job is ${status}. Its events, or asking again, tell when the result is there.`,
-    { retryAfter: Number(RETRY_AFTER) },
+    { retryAfter: Number(RETRY_AFTER_SECONDS) },
   )
 }
 
@@ -137,13 +137,20 @@ function isCode(code: string): code is ErrorCode {
  * Streams of events of all accounts; each has a share, and the newest one of whoever has most ends
  * for somebody who has none.
  */
-const followers = new FairShares({ places: 512, share: 64, always: true })
+const streams = new FairShares({ slots: 512, share: 64, always: true })
 
 /** The routes of jobs. */
-export function jobRoutes({ store, blobs, notifications, watcher, clock, limits }: JobParts): Api {
+export function jobRoutes({
+  store,
+  blobs,
+  notifications,
+  watcher,
+  clock,
+  limits,
+}: JobDependencies): Api {
   const mayConvert = authorized(store, 'convert', clock)
   const found = async (c: ApiContext, id: string, account: string | undefined): Promise<JobRow> => {
-    const row = await findJob(store, id, whose(callerOf(c), account))
+    const row = await findJob(store, id, resolveAccountScope(requireCaller(c), account))
     if (!row) throw notFound()
     return row
   }
@@ -154,10 +161,10 @@ export function jobRoutes({ store, blobs, notifications, watcher, clock, limits 
       path: PATH,
       summary: 'List jobs, newest first',
       access: 'convert',
-      query: PageQuery.extend(Whose.shape),
+      query: PageQuery.extend(AccountScopeParams.shape),
       answer: ok('A page of jobs', listOf(JobSchema)),
       act: async ({ query: { limit, cursor, account }, caller, now }) => {
-        const rows = await listJobs(store, whose(caller, account), limit + 1, cursor)
+        const rows = await listJobs(store, resolveAccountScope(caller, account), limit + 1, cursor)
         return page(
           rows.map((row) => showJob(row, now)),
           limit,
@@ -169,12 +176,16 @@ export function jobRoutes({ store, blobs, notifications, watcher, clock, limits 
       path: `${PATH}/{id}`,
       summary: 'Read a job',
       access: 'convert',
-      query: Whose,
+      query: AccountScopeParams,
       answer: ok('The job', JobSchema),
       problems: ['job_not_found'],
       act: async ({ params, query, now, context: c }) => {
         const job = showJob(await found(c, params.id, query.account), now)
-        return c.json(job, 200, isFinished(job.status) ? {} : { 'retry-after': RETRY_AFTER })
+        return c.json(
+          job,
+          200,
+          isFinished(job.status) ? {} : { 'retry-after': RETRY_AFTER_SECONDS },
+        )
       },
     }),
     route({
@@ -182,7 +193,7 @@ export function jobRoutes({ store, blobs, notifications, watcher, clock, limits 
       path: `${PATH}/{id}`,
       summary: 'Cancel a job that is not finished, and delete its upload and its result',
       access: 'convert',
-      query: Whose,
+      query: AccountScopeParams,
       answer: done('Nothing of it is stored any more except what GET shows'),
       problems: ['job_not_found'],
       act: async ({ params, query, now, context: c }) => {
@@ -201,7 +212,7 @@ export function jobRoutes({ store, blobs, notifications, watcher, clock, limits 
     path: `${PATH}/{id}/result`,
     summary: "Read a job's document; of a job that has failed, its error",
     security,
-    request: { params: IdParams, query: Whose },
+    request: { params: IdParams, query: AccountScopeParams },
     responses: {
       200: documentAnswer,
       206: partAnswer,
@@ -218,8 +229,8 @@ export function jobRoutes({ store, blobs, notifications, watcher, clock, limits 
   })
   api.openAPIRegistry.registerPath(result)
   api.get(`${PATH}/:id/result`, mayConvert, placed, async (c) => {
-    const row = await found(c, c.req.param('id'), queryOf(c, Whose).account)
-    const problem = whyNoResult(showJob(row, clock()))
+    const row = await found(c, c.req.param('id'), parseQuery(c, AccountScopeParams).account)
+    const problem = noResultProblem(showJob(row, clock()))
     if (problem) throw problem
     if (row.result_blob === null) throw new Error(`the job ${row.id} has no result`)
     const info = {
@@ -228,7 +239,7 @@ export function jobRoutes({ store, blobs, notifications, watcher, clock, limits 
       issues: issuesFromRow(row),
     }
     // A job has one result, whose bytes never change.
-    return answerAsked(
+    return respondWithRange(
       c,
       { ...info, blob: row.result_blob, tag: row.id },
       blobs,
@@ -255,24 +266,24 @@ export function jobRoutes({ store, blobs, notifications, watcher, clock, limits 
     const row = await found(c, c.req.param('id'), undefined)
     const { incoming, outgoing } = c.env
     const dropped = new AbortController()
-    const place = followers.enter(callerOf(c).account.id, () => dropped.abort())
-    if (typeof place === 'string') {
+    const slot = streams.acquire(requireCaller(c).account.id, () => dropped.abort())
+    if (typeof slot === 'string') {
       throw new Problem(
         'too_many_requests',
         'Too many jobs of this account are followed. Follow fewer at once.',
-        { retryAfter: 1, status: place === 'share' ? 429 : 503 },
+        { retryAfter: 1, status: slot === 'share' ? 429 : 503 },
       )
     }
-    outgoing.once('close', () => place.leave())
+    outgoing.once('close', () => slot.release())
     outgoing.setTimeout(limits.eventsIdle + limits.transferIdle)
     // A caller that follows a job reads until it closes: the end of what it sends is its leaving.
     if (incoming.socket.readableEnded) outgoing.destroy()
-    const leave = (): void => void outgoing.destroy()
-    incoming.socket.once('end', leave)
-    outgoing.once('close', () => incoming.socket.off('end', leave))
+    const release = (): void => void outgoing.destroy()
+    incoming.socket.once('end', release)
+    outgoing.once('close', () => incoming.socket.off('end', release))
     const gone = AbortSignal.any([whenGone(incoming, outgoing), dropped.signal])
     const body = ReadableStream.from(
-      eventsOf(watcher.subscribe(row, gone, limits.eventsIdle), clock),
+      eventStream(watcher.subscribe(row, gone, limits.eventsIdle), clock),
     )
     // The last header keeps nginx from holding events back.
     return new Response(body, {
@@ -284,7 +295,7 @@ export function jobRoutes({ store, blobs, notifications, watcher, clock, limits 
 }
 
 /** Rows as server-sent events, silence as a comment (WHATWG HTML, section 9.2). */
-async function* eventsOf(
+async function* eventStream(
   rows: AsyncIterable<JobRow | undefined>,
   clock: () => number,
 ): AsyncGenerator<Uint8Array, void> {

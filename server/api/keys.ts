@@ -3,9 +3,9 @@ import { z } from '@hono/zod-openapi'
 import type { Caller } from '../accounts/tokens.ts'
 import { PageQuery, countedListOf, type Api } from './api.ts'
 import { Problem, fieldError, type FieldError } from '../common/errors.ts'
-import { normalOrigin } from '../keys/authenticate.ts'
-import { countKeys, KEY_SORTS, listKeys, looksAtAll } from '../keys/key-list.ts'
-import { changeKey, createKey, getKey, MOST_RPM, revokeKey } from '../keys/keys.ts'
+import { normalizeOrigin } from '../keys/authenticate.ts'
+import { countKeys, KEY_SORTS, listKeys, needsScan } from '../keys/key-list.ts'
+import { changeKey, createKey, getKey, MAX_RPM, revokeKey } from '../keys/keys.ts'
 import { ENDED, purgeKey, purgeKeys } from '../keys/purge.ts'
 import { endPreviousSecrets, rotateKey } from '../keys/rotation.ts'
 import { SCOPE_LIMITS, scopeEntryProblem } from '../keys/scope.ts'
@@ -14,7 +14,7 @@ import { patchOf } from './request/patch.ts'
 import { strictObject } from './request/strict.ts'
 import { created, done, ok, route, routes, type Route } from './route.ts'
 import type { Store } from '../store/open.ts'
-import { Whose, ownerOf, whose } from './account-scope.ts'
+import { AccountScopeParams, findOwner, resolveAccountScope } from './account-scope.ts'
 import { Moment, Name, Purge, expiryError, momentOf, oneOrMore } from './schemas.ts'
 
 const Status = z.enum(['active', 'disabled', 'expired', 'revoked'])
@@ -73,7 +73,7 @@ const NewKeySchema = KeySchema.extend({
 }).openapi('NewKey')
 
 /** TABLE of what a person decides about a key. */
-const wishes = {
+const inputFields = {
   name: Name,
   models: z
     .array(
@@ -85,11 +85,11 @@ const wishes = {
     .min(1)
     .max(SCOPE_LIMITS.entries)
     .nullable(),
-  rpm: count.min(1).max(MOST_RPM).nullable(),
+  rpm: count.min(1).max(MAX_RPM).nullable(),
   allowed_origins: z
     .array(
       z.string().transform((text, issues) => {
-        const origin = normalOrigin(text)
+        const origin = normalizeOrigin(text)
         if (origin !== null) return origin
         issues.addIssue({
           code: 'custom',
@@ -108,14 +108,14 @@ const wishes = {
 }
 
 const Wanted = strictObject({
-  name: wishes.name,
-  models: wishes.models.default(null),
-  rpm: wishes.rpm.default(null),
-  allowed_origins: wishes.allowed_origins.default(null),
-  objects: wishes.objects.default('own'),
-  providers: wishes.providers.default(null),
-  read_only: wishes.read_only.default(false),
-  expires_at: wishes.expires_at.default(null),
+  name: inputFields.name,
+  models: inputFields.models.default(null),
+  rpm: inputFields.rpm.default(null),
+  allowed_origins: inputFields.allowed_origins.default(null),
+  objects: inputFields.objects.default('own'),
+  providers: inputFields.providers.default(null),
+  read_only: inputFields.read_only.default(false),
+  expires_at: inputFields.expires_at.default(null),
   account_id: z
     .string()
     .optional()
@@ -123,11 +123,11 @@ const Wanted = strictObject({
 })
 
 /** A record is sent back with the status that it has; only these two can be chosen. */
-const CHOSEN = ['active', 'disabled'] as const
+const KEY_FIELDS = ['active', 'disabled'] as const
 const Change = patchOf(
   KeySchema,
   {
-    ...wishes,
+    ...inputFields,
     status: Status.openapi({
       description: 'Disables the key, or enables it again: `active` or `disabled`, or what it is.',
     }),
@@ -136,11 +136,11 @@ const Change = patchOf(
 )
 
 /** The longest time for which a replaced secret goes on working: 30 days. */
-const LONGEST_GRACE = 30 * 86_400
+const MAX_GRACE_SECONDS = 30 * 86_400
 const Rotation = strictObject({
   grace_seconds: count
     .min(0)
-    .max(LONGEST_GRACE)
+    .max(MAX_GRACE_SECONDS)
     .default(86_400)
     .openapi({ description: 'How long the old secret goes on working.' }),
 })
@@ -157,7 +157,7 @@ const PurgeSchema = z
   .openapi('Purge')
 
 const ListQuery = PageQuery.extend({
-  ...Whose.shape,
+  ...AccountScopeParams.shape,
   status: oneOrMore(Status.options).optional().openapi({
     type: 'string',
     description: 'One or more of active, disabled, expired, revoked, with commas between them.',
@@ -177,7 +177,7 @@ const ListQuery = PageQuery.extend({
  * @throws Problem `insufficient_scope`: what is nobody's, or another key's, is the operator's to
  * open
  */
-function mayOpenUpstream({ account }: Caller): void {
+function requireUpstreamAccess({ account }: Caller): void {
   if (account.role !== 'admin')
     throw new Problem(
       'insufficient_scope',
@@ -212,7 +212,7 @@ function providerErrors(
 }
 
 function statusError(status: string | undefined): FieldError | null {
-  if (status === undefined || CHOSEN.some((one) => one === status)) return null
+  if (status === undefined || KEY_FIELDS.some((one) => one === status)) return null
   return fieldError('status', 'Must be "active", "disabled", or what it is.')
 }
 
@@ -243,8 +243,8 @@ function recordRoutes(store: Store, proxied: Proxied, clock: () => number): Rout
       answer: created('The key, with its secret', NewKeySchema),
       problems: ['account_not_found'],
       act: async ({ body: { account_id, expires_at, ...wanted }, caller, now }) => {
-        const owner = await ownerOf(store, caller, account_id, 'keys')
-        if (wanted.objects === 'upstream') mayOpenUpstream(caller)
+        const owner = await findOwner(store, caller, account_id, 'keys')
+        if (wanted.objects === 'upstream') requireUpstreamAccess(caller)
         const key = await createKey(
           lookingUp(store, caller),
           owner.id,
@@ -263,8 +263,8 @@ function recordRoutes(store: Store, proxied: Proxied, clock: () => number): Rout
       query: ListQuery,
       answer: ok('A page of keys', countedListOf(KeySchema)),
       act: async ({ query: { limit, cursor, account, ...filter }, caller, now }) => {
-        const wanted = { ...filter, account: whose(caller, account) }
-        const reading = looksAtAll(wanted)
+        const wanted = { ...filter, account: resolveAccountScope(caller, account) }
+        const reading = needsScan(wanted)
           ? store.readingFor(caller.account.id)
           : lookingUp(store, caller)
         const [found, total] = await Promise.all([
@@ -279,23 +279,28 @@ function recordRoutes(store: Store, proxied: Proxied, clock: () => number): Rout
       path: '/api/v1/keys/{id}',
       summary: 'Read a proxy key',
       access: 'manage',
-      query: Whose,
+      query: AccountScopeParams,
       answer: ok('The key', KeySchema),
       problems: ['key_not_found'],
       act: ({ params, query, caller, now }) =>
-        getKey(lookingUp(store, caller), params.id, whose(caller, query.account), now),
+        getKey(
+          lookingUp(store, caller),
+          params.id,
+          resolveAccountScope(caller, query.account),
+          now,
+        ),
     }),
     route({
       method: 'patch',
       path: '/api/v1/keys/{id}',
       summary: 'Change, disable or enable a proxy key',
       access: 'manage',
-      query: Whose,
+      query: AccountScopeParams,
       body: Change.body,
       answer: ok('The key', KeySchema),
       problems: ['key_not_found', 'key_revoked'],
       act: async ({ params: { id }, query, body, caller, now }) => {
-        const account = whose(caller, query.account)
+        const account = resolveAccountScope(caller, query.account)
         const reading = lookingUp(store, caller)
         const { expires_at, status, ...plain } = Change.changes(
           body,
@@ -306,7 +311,7 @@ function recordRoutes(store: Store, proxied: Proxied, clock: () => number): Rout
             ...providerErrors(proxied, change.providers),
           ],
         )
-        if (plain.objects === 'upstream') mayOpenUpstream(caller)
+        if (plain.objects === 'upstream') requireUpstreamAccess(caller)
         const expires = expires_at === undefined ? undefined : momentOf(expires_at)
         const key = await changeKey(
           reading,
@@ -330,12 +335,12 @@ function endRoutes(store: Store, { keys }: Proxied): Route[] {
       path: '/api/v1/keys/{id}',
       summary: 'Revoke a proxy key, for good',
       access: 'manage',
-      query: Whose.extend(Purge.shape),
+      query: AccountScopeParams.extend(Purge.shape),
       answer: done('Revoked, and with `purge` in no list any more'),
       problems: ['key_not_found'],
       act: async ({ params, query: { account, purge }, caller, now }) => {
         const end = purge === 'true' ? purgeKey : revokeKey
-        await end(store, params.id, whose(caller, account), now)
+        await end(store, params.id, resolveAccountScope(caller, account), now)
         await keys.refresh()
       },
     }),
@@ -344,11 +349,16 @@ function endRoutes(store: Store, { keys }: Proxied): Route[] {
       path: '/api/v1/keys/purge',
       summary: 'Take all proxy keys that have ended out of every list',
       access: 'manage',
-      query: Whose,
+      query: AccountScopeParams,
       body: Ended,
       answer: ok('How many there were', PurgeSchema),
       act: async ({ query, body, caller, now }) => {
-        const purged = await purgeKeys(store, whose(caller, query.account), body.status, now)
+        const purged = await purgeKeys(
+          store,
+          resolveAccountScope(caller, query.account),
+          body.status,
+          now,
+        )
         await keys.refresh()
         return { object: 'purge' as const, purged }
       },
@@ -358,12 +368,12 @@ function endRoutes(store: Store, { keys }: Proxied): Route[] {
       path: '/api/v1/keys/{id}/rotate',
       summary: 'Give a proxy key a new secret, while the old one works for a time',
       access: 'manage',
-      query: Whose,
+      query: AccountScopeParams,
       body: Rotation,
       answer: ok('The key, with its new secret', NewKeySchema),
       problems: ['key_not_found', 'key_revoked'],
       act: async ({ params, query, body, caller, now }) => {
-        const account = whose(caller, query.account)
+        const account = resolveAccountScope(caller, query.account)
         const key = await rotateKey(
           lookingUp(store, caller),
           params.id,
@@ -380,14 +390,14 @@ function endRoutes(store: Store, { keys }: Proxied): Route[] {
       path: '/api/v1/keys/{id}/rotate/end',
       summary: 'End the secrets of a proxy key that were rotated away',
       access: 'manage',
-      query: Whose,
+      query: AccountScopeParams,
       answer: ok('The key', KeySchema),
       problems: ['key_not_found', 'key_revoked'],
       act: async ({ params, query, caller, now }) => {
         const key = await endPreviousSecrets(
           lookingUp(store, caller),
           params.id,
-          whose(caller, query.account),
+          resolveAccountScope(caller, query.account),
           now,
         )
         await keys.refresh()

@@ -1,6 +1,6 @@
 // GET /metrics.
 import { z } from '@hono/zod-openapi'
-import { createRoute, newApi, noQuery, problems, type Api } from './api.ts'
+import { createRoute, createApi, noQuery, problems, type Api } from './api.ts'
 import { Problem } from '../common/errors.ts'
 import { isSecret } from '../common/secrets.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -10,7 +10,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
  * reach the server
  */
 export function metricsRoutes(metrics: Metrics, token: string | null): Api {
-  const api = newApi()
+  const api = createApi()
   const route = createRoute({
     method: 'get',
     path: '/metrics',

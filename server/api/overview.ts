@@ -12,20 +12,20 @@ import { readUsage } from '../ledger/reports/usage.ts'
 import type { Proxy } from '../proxy/index.ts'
 import { ok, route, routes } from './route.ts'
 import type { Store } from '../store/open.ts'
-import { Whose, whose } from './account-scope.ts'
+import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
 import { AccountSchema } from './accounts.ts'
 import { allCredentials } from './credentials.ts'
 
-const SOON = 7 * DAY
+const EXPIRES_SOON_MS = 7 * DAY
 /**
  * A key is often at its limit where so many of its requests of a day were refused, and that is such
  * a share of all.
  */
-const OFTEN = { refused: 20, share: 0.05 }
+const FREQUENT_LIMIT = { refused: 20, share: 0.05 }
 /** Answers by which a provider refuses a credential. */
-const REFUSED: ReadonlySet<number> = new Set([401, 403])
+const CREDENTIAL_REFUSED: ReadonlySet<number> = new Set([401, 403])
 /** How far back models are looked for, and how many are listed. */
-const MODELS = { since: 90 * DAY, most: 500 }
+const TOP_MODELS = { since: 90 * DAY, most: 500 }
 
 const count = z.number().int()
 const measures = {
@@ -94,7 +94,7 @@ const ModelSchema = z
   })
   .openapi('Model')
 
-const Query = Whose.extend({
+const Query = AccountScopeParams.extend({
   range: OverviewSchema.shape.range.default('day').openapi({
     description: 'The last hour by the minute, day by the hour, or 7 or 30 days by the day; UTC.',
   }),
@@ -120,7 +120,7 @@ export function overviewRoutes(
       query: Query,
       answer: ok('The overview', OverviewSchema),
       act: async ({ query: { range, key, model, account: named }, caller, now }) => {
-        const account = whose(caller, named)
+        const account = resolveAccountScope(caller, named)
         const reading = store.readingFor(caller.account.id)
         const { from, to, totals, series, keys, models } = await readOverview(
           reading,
@@ -131,7 +131,7 @@ export function overviewRoutes(
         const [refused, refusals, lately] = await Promise.all([
           countRefusals(reading, { account, key, from }),
           readRefusals(reading, { account, keys: ids, from }),
-          readRefusals(reading, { account, from: now - DAY }, OFTEN.refused),
+          readRefusals(reading, { account, from: now - DAY }, FREQUENT_LIMIT.refused),
         ])
         const names = await keyNames(store, ids)
         const isAdmin = caller.account.role === 'admin'
@@ -164,15 +164,15 @@ export function overviewRoutes(
       path: '/api/v1/models',
       summary: 'List the models that requests have named, most used first',
       access: 'manage',
-      query: Whose,
+      query: AccountScopeParams,
       answer: ok('Models of the last 90 days', countedListOf(ModelSchema)),
       act: async ({ query, caller, now }) => {
         const reading = store.readingFor(caller.account.id)
         const seen = await modelsSeen(
           reading,
-          whose(caller, query.account),
-          now - MODELS.since,
-          MODELS.most,
+          resolveAccountScope(caller, query.account),
+          now - TOP_MODELS.since,
+          TOP_MODELS.most,
         )
         return whole(
           seen.map(({ last_used_at, requests, ...rest }) => ({
@@ -192,7 +192,7 @@ const nothing = { key_id: null, credential_id: null, provider: null, at: null }
 
 /** Keys that expire soon. */
 async function expiring(reading: Store, account: string | null, now: number): Promise<Attention[]> {
-  const keys = await expiringKeys(reading, account, now, now + SOON)
+  const keys = await expiringKeys(reading, account, now, now + EXPIRES_SOON_MS)
   return keys.map(({ id, name, expires_at }) => ({
     ...nothing,
     kind: 'key_expires' as const,
@@ -210,20 +210,20 @@ async function atLimit(
   store: Store,
   reading: Store,
   account: string | null,
-  often: Map<string, number>,
+  frequent: Map<string, number>,
   now: number,
 ): Promise<Attention[]> {
-  if (often.size === 0) return []
+  if (frequent.size === 0) return []
   const lines = await readUsage(reading, {
     account,
     by: ['key'],
-    keys: [...often.keys()],
+    keys: [...frequent.keys()],
     from: now - DAY,
     to: now + 1,
   })
   const passed = new Map(lines.map((line) => [line.key_id, line.requests]))
-  const found = [...often].filter(
-    ([key, refused]) => refused >= OFTEN.share * (refused + (passed.get(key) ?? 0)),
+  const found = [...frequent].filter(
+    ([key, refused]) => refused >= FREQUENT_LIMIT.share * (refused + (passed.get(key) ?? 0)),
   )
   const names = await keyNames(
     store,
@@ -250,7 +250,8 @@ async function failing(store: Store, proxied: Health, now: number): Promise<Atte
     ...unreachable(proxied, credentials),
     ...credentials.flatMap(({ id, name, provider, status, readable, last_error }) => {
       // Limits and troubles of a provider pass, and no other credential would help.
-      if (status === 'paused' || (readable && !REFUSED.has(last_error?.status ?? 0))) return []
+      if (status === 'paused' || (readable && !CREDENTIAL_REFUSED.has(last_error?.status ?? 0)))
+        return []
       const failure =
         last_error === null
           ? 'cannot be opened with the master key of this server'
@@ -274,11 +275,11 @@ function unreachable(
   proxied: Health,
   credentials: Awaited<ReturnType<typeof allCredentials>>,
 ): Attention[] {
-  const lost = credentials.filter(
+  const unreadable = credentials.filter(
     ({ status, last_error }) =>
       status === 'active' && last_error !== null && last_error.code !== null,
   )
-  return [...Map.groupBy(lost, ({ provider }) => provider)].map(([provider, [first]]) => {
+  return [...Map.groupBy(unreadable, ({ provider }) => provider)].map(([provider, [first]]) => {
     const name = proxied.table().byId(provider)?.name ?? provider
     const what =
       first!.last_error!.code === 'upstream_timeout'

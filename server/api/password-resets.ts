@@ -13,7 +13,7 @@ import { isoTime } from '../common/clock.ts'
 import { strictObject } from './request/strict.ts'
 import { created, ok, route, routes } from './route.ts'
 import type { Store } from '../store/open.ts'
-import { SignedInSchema, email, newPassword, welcome } from './session.ts'
+import { SignedInSchema, email, newPassword, startSession } from './session.ts'
 
 const ResetSchema = z
   .object({
@@ -91,7 +91,7 @@ export function passwordResetRoutes(store: Store, plans: Plans, clock: () => num
       problems: ['reset_not_found', 'account_not_found'],
       act: async ({ body: { token, ...person }, now, context }) => {
         const who = { ...person, address: context.get('client').address }
-        return welcome(
+        return startSession(
           context,
           store,
           plans,

@@ -25,7 +25,7 @@ import {
   Tested,
   allCredentials,
   secret,
-  tryOut,
+  testCredential,
   weight,
 } from './credentials.ts'
 import { Name } from './schemas.ts'
@@ -73,7 +73,7 @@ const ProviderSchema = z
   })
   .openapi('Provider')
 
-const wishes = {
+const inputFields = {
   origin: z.string().max(300).openapi({
     description: 'The address that callers use: https://host or https://host:port.',
     example: 'https://llm.example.com',
@@ -98,15 +98,20 @@ const id = z
   )
 const Wanted = strictObject({
   id,
-  origin: wishes.origin,
-  dial: wishes.dial.default(null),
-  auth: wishes.auth.default(null),
+  origin: inputFields.origin,
+  dial: inputFields.dial.default(null),
+  auth: inputFields.auth.default(null),
   credential: strictObject({ name: Name.default('default'), secret, weight: weight.default(1) })
     .nullable()
     .default(null)
     .openapi({ description: 'Its first credential.' }),
 })
-const Change = patchOf(ProviderSchema, wishes, ['ready', 'health', 'last_error', 'credentials'])
+const Change = patchOf(ProviderSchema, inputFields, [
+  'ready',
+  'health',
+  'last_error',
+  'credentials',
+])
 
 type Proxied = Pick<
   Proxy,
@@ -176,7 +181,7 @@ export function providerRoutes(store: Store, proxied: Proxied, clock: () => numb
             now,
           ))
         await proxied.refresh()
-        if (stored && query.test === 'true') await tryOut(store, proxied, stored.id, clock)
+        if (stored && query.test === 'true') await testCredential(store, proxied, stored.id, clock)
         return showOne(id)
       },
     }),

@@ -7,7 +7,7 @@ import type { RefusalLog } from '../ledger/refusals/refusal-log.ts'
 import { REFUSALS, type RefusalCode } from '../proxy/error-response.ts'
 import { ok, route, routes } from './route.ts'
 import type { Store } from '../store/open.ts'
-import { Whose, whose } from './account-scope.ts'
+import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
 import { Moment } from './schemas.ts'
 
 const count = z.number().int()
@@ -49,7 +49,7 @@ const ListSchema = z.object({
 })
 
 const Query = PageQuery.extend({
-  ...Whose.shape,
+  ...AccountScopeParams.shape,
   key: z.string().max(100).optional(),
   code: Code.optional(),
   from: Moment.optional(),
@@ -75,13 +75,13 @@ export function refusalRoutes(
       act: async ({ query: { limit, cursor, from, to, account, key, code }, caller }) => {
         const reading = store.readingFor(caller.account.id)
         const filter = {
-          account: whose(caller, account),
+          account: resolveAccountScope(caller, account),
           key,
           code,
           from: from === undefined ? 0 : Date.parse(from),
           to: to === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(to),
         }
-        await flushed(log)
+        await flushWithTimeout(log)
         const [{ rows, next }, counts] = await Promise.all([
           listRefusals(reading, filter, limit, cursor),
           countRefused(reading, filter),
@@ -105,12 +105,12 @@ export function refusalRoutes(
 /**
  * How long a list waits for refusals to be written (milliseconds); then it shows what is stored.
  */
-const FLUSHED_WITHIN = 500
+const FLUSH_TIMEOUT_MS = 500
 
 /** Writes the refusals that this process still has in memory, so that a list shows them. */
-export async function flushed(log: Pick<RefusalLog, 'flush'>): Promise<void> {
-  const late = new Promise<void>((resolve) => setTimeout(resolve, FLUSHED_WITHIN).unref())
-  await Promise.race([log.flush(), late])
+export async function flushWithTimeout(log: Pick<RefusalLog, 'flush'>): Promise<void> {
+  const timeout = new Promise<void>((resolve) => setTimeout(resolve, FLUSH_TIMEOUT_MS).unref())
+  await Promise.race([log.flush(), timeout])
 }
 
 /** Refusals with the names of their keys. */

@@ -16,10 +16,10 @@ import { getRefusal } from '../ledger/refusals/refusal-list.ts'
 import type { RefusalLog } from '../ledger/refusals/refusal-log.ts'
 import { ok, route, routes, table } from './route.ts'
 import type { Store } from '../store/open.ts'
-import { Whose, whose } from './account-scope.ts'
-import { csvHead, csvHeaders, textBody } from './csv.ts'
+import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
+import { csvHead, csvHeaders, streamText } from './csv.ts'
 import { Moment } from './schemas.ts'
-import { RefusalSchema, flushed, withNames } from './refusals.ts'
+import { RefusalSchema, flushWithTimeout, withNames } from './refusals.ts'
 
 const count = z.number().int()
 const State = z.enum(['reserved', 'settled', 'aborted', 'unknown'])
@@ -82,7 +82,7 @@ const COLUMNS = RequestSchema.keyof().exclude(['object']).options
 const LINES = 1_000
 
 const Query = PageQuery.extend({
-  ...Whose.shape,
+  ...AccountScopeParams.shape,
   key: z.string().max(100).optional(),
   model: z.string().max(300).optional(),
   provider: z.string().max(100).optional(),
@@ -125,7 +125,12 @@ export function requestRoutes(
         caller,
         context: c,
       }) => {
-        const question = { ...filter, account: whose(caller, account), from: at(from), to: at(to) }
+        const question = {
+          ...filter,
+          account: resolveAccountScope(caller, account),
+          from: at(from),
+          to: at(to),
+        }
         const reading = store.readingFor(caller.account.id)
         if (format === 'csv')
           return c.body(await csvOf(reading, question, cursor), 200, csvHeaders('requests.csv'))
@@ -139,18 +144,18 @@ export function requestRoutes(
       summary: 'Read one proxied request, or refusal',
       description: '`object` tells which it is: `request`, a row of the ledger, or `refusal`.',
       access: 'manage',
-      query: Whose,
+      query: AccountScopeParams,
       answer: ok('The request, or the refusal', z.union([RequestDetailSchema, RefusalSchema])),
       problems: ['request_not_found'],
       act: async ({ params: { id }, query, caller }) => {
-        const account = whose(caller, query.account)
+        const account = resolveAccountScope(caller, query.account)
         const found = await getRequest(store, id, account)
         if (found)
           return {
             ...found,
             key_name: (await keyNames(store, [found.key_id])).get(found.key_id) ?? null,
           }
-        await flushed(refusals)
+        await flushWithTimeout(refusals)
         const refused = await getRefusal(store, id, account)
         if (!refused) throw new Problem('request_not_found', NOT_FOUND)
         return (await withNames(store, [refused]))[0]!
@@ -172,7 +177,7 @@ async function csvOf(
   const page = (cursor: string | undefined) =>
     store.read(requestLines, { filter, limit: LINES, cursor, columns: COLUMNS })
   let ready: Awaited<ReturnType<typeof page>> | null = await page(from)
-  return textBody(csvHead(COLUMNS), async () => {
+  return streamText(csvHead(COLUMNS), async () => {
     if (ready === null) return null
     const { text, next } = ready
     ready = next === null ? null : await page(next)

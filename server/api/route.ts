@@ -3,12 +3,12 @@
 import { z, type RouteConfig } from '@hono/zod-openapi'
 import type { Caller } from '../accounts/tokens.ts'
 import {
-  callerOf,
+  requireCaller,
   createRoute,
   guarded,
   jsonBody,
   jsonContent,
-  newApi,
+  createApi,
   problems,
   queryParameters,
   refuseOtherSites,
@@ -23,7 +23,12 @@ import { readPart } from './request/field-errors.ts'
 import { strictObject } from './request/strict.ts'
 import type { Store } from '../store/open.ts'
 
-const PROVEN = ['invalid_field', 'request_timeout', 'file_too_large', ...COMMON_PROBLEMS] as const
+const AUTHENTICATED = [
+  'invalid_field',
+  'request_timeout',
+  'file_too_large',
+  ...COMMON_PROBLEMS,
+] as const
 
 /** TABLE of who may call a route, and what it may answer besides its own. */
 const ACCESS = {
@@ -42,11 +47,11 @@ const ACCESS = {
     ],
   },
   /** A token with the scope `convert`, or a session. */
-  convert: { problems: PROVEN },
+  convert: { problems: AUTHENTICATED },
   /** A token with the scope `manage`, or a session. */
-  manage: { problems: PROVEN },
+  manage: { problems: AUTHENTICATED },
   /** The same, of an administrator. */
-  admin: { problems: PROVEN },
+  admin: { problems: AUTHENTICATED },
 } as const satisfies Record<string, { problems: readonly ErrorCode[] }>
 
 /** The names in `{braces}` of a path. */
@@ -87,7 +92,7 @@ export const table = <S extends z.ZodType>(description: string, schema: S): Answ
 export const done = (description: string): Answer<z.ZodVoid> => ({ status: 204, description })
 
 /** A request whose parts are parsed. */
-export interface Asked<P extends string, Q extends z.ZodType, B extends z.ZodType> {
+export interface RouteRequest<P extends string, Q extends z.ZodType, B extends z.ZodType> {
   readonly params: Params<P>
   readonly query: z.output<Q>
   readonly body: z.output<B>
@@ -122,7 +127,9 @@ interface Row<P extends string, Q extends z.ZodType, B extends z.ZodType, S exte
   /** Codes besides those that its access brings along. */
   readonly problems?: readonly ErrorCode[]
   /** Does what is asked. @returns the JSON of the answer, or an answer of its own */
-  readonly act: (asked: Asked<P, Q, B>) => Promise<z.input<S> | Response> | z.input<S> | Response
+  readonly act: (
+    asked: RouteRequest<P, Q, B>,
+  ) => Promise<z.input<S> | Response> | z.input<S> | Response
 }
 
 /** A row whose types are closed. */
@@ -152,7 +159,7 @@ export function route<
         now: clock(),
         context: c,
         get caller() {
-          return callerOf(c)
+          return requireCaller(c)
         },
       })
       if (value instanceof Response) return value
@@ -163,7 +170,7 @@ export function route<
 
 /** Registers a table of routes. */
 export function routes(store: Store, clock: () => number, table: readonly Route[]): Api {
-  const api = newApi()
+  const api = createApi()
   const guards: Record<keyof typeof ACCESS, Middleware | null> = {
     public: null,
     sign_in: signsIn,
@@ -226,7 +233,7 @@ function describe<P extends string, Q extends z.ZodType, B extends z.ZodType, S 
     path,
     summary,
     ...(description !== undefined && { description }),
-    ...(ACCESS[access].problems === PROVEN && { security }),
+    ...(ACCESS[access].problems === AUTHENTICATED && { security }),
     request: {
       ...(names.length > 0 && {
         params: z.object(Object.fromEntries(names.map((name) => [name, z.string()]))),

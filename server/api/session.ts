@@ -5,7 +5,13 @@ import { showAccount } from '../accounts/accounts.ts'
 import type { Plans } from '../accounts/plans.ts'
 import { SESSION_MS, changePassword, signIn, signOut, type SignedIn } from '../accounts/sessions.ts'
 import { SIGN_IN, setUpByLink, setupRequired } from '../accounts/setup.ts'
-import { SESSION_COOKIE, callerOf, prove, type Api, type ApiContext } from './api.ts'
+import {
+  SESSION_COOKIE,
+  requireCaller,
+  authenticateCaller,
+  type Api,
+  type ApiContext,
+} from './api.ts'
 import { Problem } from '../common/errors.ts'
 import { strictObject } from './request/strict.ts'
 import { created, done, ok, route, routes } from './route.ts'
@@ -48,7 +54,7 @@ const SessionSchema = z
   .openapi('Session')
 
 /** Gives a browser the cookie of its new session. @returns what it is answered, a `SignedIn` */
-export async function welcome(
+export async function startSession(
   c: ApiContext,
   store: Store,
   plans: Plans,
@@ -86,7 +92,7 @@ export function sessionRoutes(store: Store, plans: Plans, clock: () => number, t
       access: 'public',
       answer: ok('The session, also where nobody is signed in', SessionSchema),
       act: async ({ now, context }) => {
-        const caller = await prove(context, store, now).catch((error: unknown) => {
+        const caller = await authenticateCaller(context, store, now).catch((error: unknown) => {
           if (error instanceof Problem) return undefined
           throw error
         })
@@ -105,7 +111,7 @@ export function sessionRoutes(store: Store, plans: Plans, clock: () => number, t
       problems: ['invalid_token', 'setup_closed'],
       act: async ({ body: { token: given, ...person }, now, context }) => {
         const who = { ...person, address: context.get('client').address }
-        return welcome(
+        return startSession(
           context,
           store,
           plans,
@@ -124,7 +130,7 @@ export function sessionRoutes(store: Store, plans: Plans, clock: () => number, t
       problems: ['invalid_credentials'],
       act: async ({ body, now, context }) => {
         const who = { ...body, address: context.get('client').address }
-        return welcome(
+        return startSession(
           context,
           store,
           plans,
@@ -167,7 +173,7 @@ export function sessionRoutes(store: Store, plans: Plans, clock: () => number, t
 
 /** The session that a request comes with. @throws Problem where it is a token's */
 function sessionOf(c: ApiContext): string {
-  const { sessionId } = callerOf(c)
+  const { sessionId } = requireCaller(c)
   if (sessionId === null)
     throw new Problem(
       'insufficient_scope',

@@ -14,7 +14,7 @@ import { PageQuery, countedListOf, page, type Api } from './api.ts'
 import { strictObject } from './request/strict.ts'
 import { created, done, ok, route, routes } from './route.ts'
 import type { Store } from '../store/open.ts'
-import { Whose, ownerOf, whose } from './account-scope.ts'
+import { AccountScopeParams, findOwner, resolveAccountScope } from './account-scope.ts'
 import { Moment, Name, Purge, expiryError, momentOf, oneOrMore } from './schemas.ts'
 
 const ScopeSchema = z.enum(Object.keys(SCOPES) as [Scope, ...Scope[]])
@@ -49,7 +49,7 @@ const Wanted = strictObject({
 })
 
 const ListQuery = PageQuery.extend({
-  ...Whose.shape,
+  ...AccountScopeParams.shape,
   status: oneOrMore(TokenSchema.shape.status.options).optional().openapi({
     type: 'string',
     description: 'One or more of active, expired, revoked, with commas between them.',
@@ -71,7 +71,7 @@ export function tokenRoutes(store: Store, clock: () => number): Api {
       answer: created('The token, with its secret', NewTokenSchema),
       problems: ['account_not_found'],
       act: async ({ body, caller, now }) => {
-        const owner = await ownerOf(store, caller, body.account_id, 'tokens')
+        const owner = await findOwner(store, caller, body.account_id, 'tokens')
         const wanted = {
           ...body,
           scopes: [...new Set(body.scopes)],
@@ -88,7 +88,7 @@ export function tokenRoutes(store: Store, clock: () => number): Api {
       query: ListQuery,
       answer: ok('A page of tokens', countedListOf(TokenSchema)),
       act: async ({ query: { limit, cursor, account: named, ...filter }, caller, now }) => {
-        const account = whose(caller, named)
+        const account = resolveAccountScope(caller, named)
         const [rows, total] = await Promise.all([
           listTokens(store, account, limit + 1, cursor, now, filter),
           countTokens(store, account, filter, now),
@@ -101,23 +101,23 @@ export function tokenRoutes(store: Store, clock: () => number): Api {
       path: '/api/v1/tokens/{id}',
       summary: 'Read an API token',
       access: 'manage',
-      query: Whose,
+      query: AccountScopeParams,
       answer: ok('The token', TokenSchema),
       problems: ['token_not_found'],
       act: ({ params, query, caller, now }) =>
-        getToken(store, params.id, whose(caller, query.account), now),
+        getToken(store, params.id, resolveAccountScope(caller, query.account), now),
     }),
     route({
       method: 'delete',
       path: '/api/v1/tokens/{id}',
       summary: 'Revoke an API token, for good',
       access: 'manage',
-      query: Whose.extend(Purge.shape),
+      query: AccountScopeParams.extend(Purge.shape),
       answer: done('Revoked, and with `purge` in no list any more'),
       problems: ['token_not_found'],
       act: async ({ params, query: { account, purge }, caller, now }) => {
         const end = purge === 'true' ? purgeToken : revokeToken
-        await end(store, params.id, whose(caller, account), now)
+        await end(store, params.id, resolveAccountScope(caller, account), now)
       },
     }),
   ])

@@ -7,8 +7,8 @@ import { MOST_LINES } from '../ledger/rollups/summing.ts'
 import { DIMENSIONS, usageText, type Dimension, type UsageLine } from '../ledger/reports/usage.ts'
 import { route, routes, table } from './route.ts'
 import type { Store } from '../store/open.ts'
-import { Whose, whose } from './account-scope.ts'
-import { csvHead, csvHeaders, once, textBody } from './csv.ts'
+import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
+import { csvHead, csvHeaders, once, streamText } from './csv.ts'
 import { Moment } from './schemas.ts'
 
 const count = z.number().int()
@@ -79,7 +79,7 @@ const NAMES: Record<Dimension, readonly (keyof NamedLine)[]> = {
 /** What `top` ranks. */
 const GROUPS: ReadonlySet<Dimension> = new Set(['key', 'model', 'provider'])
 
-const Query = Whose.extend({
+const Query = AccountScopeParams.extend({
   by: z.string().default('day').openapi({
     description:
       'One or more of key, model, provider, minute, hour, day, with commas between them.',
@@ -101,9 +101,9 @@ const Query = Whose.extend({
 })
 
 /** Default length of a report. */
-const USUALLY = { minutes: HOUR, more: 30 * DAY }
+const DEFAULT_DIMENSIONS = { minutes: HOUR, more: 30 * DAY }
 /** Longest report by the minute, which is read from the ledger itself. */
-const MOST_MINUTES = DAY
+const MAX_MINUTES = DAY
 
 /** The dimensions and the time of a valid report. */
 interface Question {
@@ -129,7 +129,7 @@ export function usageRoutes(store: Store, clock: () => number): Api {
         const { dimensions, since, until } = questionOf(query, now)
         const columns = columnsOf(dimensions, top !== undefined)
         const report = await store.readingFor(caller.account.id).read(usageText, {
-          account: whose(caller, query.account),
+          account: resolveAccountScope(caller, query.account),
           by: [...dimensions],
           from: since,
           to: until,
@@ -146,8 +146,14 @@ export function usageRoutes(store: Store, clock: () => number): Api {
             `The report has more than ${MOST_LINES} lines. Choose a shorter time, one key, model or provider, or fewer dimensions.`,
           )
         if (format === 'csv')
-          return c.body(textBody(csvHead(columns), once(report.text)), 200, csvHeaders('usage.csv'))
-        return c.body(textBody('', once(report.text)), 200, { 'content-type': 'application/json' })
+          return c.body(
+            streamText(csvHead(columns), once(report.text)),
+            200,
+            csvHeaders('usage.csv'),
+          )
+        return c.body(streamText('', once(report.text)), 200, {
+          'content-type': 'application/json',
+        })
       },
     }),
   ])
@@ -162,33 +168,38 @@ function columnsOf(dimensions: readonly Dimension[], isRanked: boolean): string[
   ]
 }
 
-type Asked = z.output<typeof Query>
+type UsageQuery = z.output<typeof Query>
 
 /** Reads dimensions and time from the query; unknown words of `by` are ignored. */
-function questionOf({ by, from, to }: Pick<Asked, 'by' | 'from' | 'to'>, now: number): Question {
-  const dimensions = wordsOf(by).filter(isDimension)
+function questionOf(
+  { by, from, to }: Pick<UsageQuery, 'by' | 'from' | 'to'>,
+  now: number,
+): Question {
+  const dimensions = listNames(by).filter(isDimension)
   const until = to === undefined ? now + 1 : Date.parse(to)
-  const usually = dimensions.includes('minute') ? USUALLY.minutes : USUALLY.more
+  const usually = dimensions.includes('minute')
+    ? DEFAULT_DIMENSIONS.minutes
+    : DEFAULT_DIMENSIONS.more
   const since = from === undefined ? Math.min(until, now) - usually : Date.parse(from)
   return { dimensions, since, until }
 }
 
 /** Faults that no single parameter shows. */
 function errorsOf(
-  { by, from, to, top }: Partial<Asked>,
+  { by, from, to, top }: Partial<UsageQuery>,
   now: number,
 ): readonly (FieldError | null)[] {
   if (by === undefined) return []
-  const wrong = wordsOf(by).find((word) => !isDimension(word))
+  const wrong = listNames(by).find((word) => !isDimension(word))
   if (wrong !== undefined)
     return [
       fieldError('by', `Cannot be ${JSON.stringify(wrong)}. Choose from ${DIMENSIONS.join(', ')}.`),
     ]
   const { dimensions, since, until } = questionOf({ by, from, to }, now)
-  const ranked = dimensions.filter((name) => GROUPS.has(name)).length
-  const isTooLong = dimensions.includes('minute') && until - since > MOST_MINUTES
+  const rankedDimension = dimensions.filter((name) => GROUPS.has(name)).length
+  const isTooLong = dimensions.includes('minute') && until - since > MAX_MINUTES
   return [
-    top !== undefined && ranked !== 1
+    top !== undefined && rankedDimension !== 1
       ? fieldError('top', 'Needs a "by" that names one of key, model and provider.')
       : null,
     isTooLong
@@ -204,6 +215,6 @@ function isDimension(word: string): word is Dimension {
   return DIMENSIONS.some((dimension) => dimension === word)
 }
 
-function wordsOf(text: string): string[] {
+function listNames(text: string): string[] {
   return [...new Set(text.split(',').map((word) => word.trim()))]
 }

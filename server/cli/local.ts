@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { provideAccount } from '../accounts/accounts.ts'
+import { ensureAccount } from '../accounts/accounts.ts'
 import { FREE, readPlans, type Plans } from '../accounts/plans.ts'
 import type { Caller } from '../accounts/tokens.ts'
-import { newApi, type Api } from '../api/api.ts'
+import { createApi, type Api } from '../api/api.ts'
 import type { Config } from '../config/settings.ts'
 import { Problem, SetupError } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
@@ -37,7 +37,7 @@ const ROUTES: Readonly<Record<string, (deps: LocalDependencies) => Promise<Api>>
   accounts: async ({ store, plans, clock }) => {
     const { accountRoutes } = await import('../api/accounts.ts')
     const { passwordResetRoutes } = await import('../api/password-resets.ts')
-    const api = newApi()
+    const api = createApi()
     api.route('/', accountRoutes(store, plans, NO_CACHE, clock))
     api.route('/', passwordResetRoutes(store, plans, clock))
     return api
@@ -69,9 +69,9 @@ const neverTested = () => Promise.resolve(undefined)
 
 /** The providers and their credentials; none is tried from here. */
 async function openLocalProviders({ store, config }: LocalDependencies) {
-  const { masterKey } = await import('../config/master-key.ts')
+  const { readMasterKey } = await import('../config/master-key.ts')
   const { openProviders } = await import('../proxy/open-providers.ts')
-  const master = masterKey(config.storage.masterKey, config.storage.data)
+  const master = readMasterKey(config.storage.masterKey, config.storage.data)
   const host = {
     clock: { mono: () => performance.now() },
     log: { warn: () => {} },
@@ -210,7 +210,7 @@ async function findOperator(
     first ??
     (creates === null
       ? undefined
-      : await store.run(provideAccount, {
+      : await store.run(ensureAccount, {
           name: creates.account,
           plan: creates.plan,
           newId: newId('acc', now),
@@ -235,7 +235,7 @@ async function findOperator(
 
 /** Routes, called by the operator from this process. */
 function serveLocally(routes: Api, operator: Caller, origin: string): Api {
-  const api = newApi()
+  const api = createApi()
   api.use(async (c, next) => {
     c.set('operator', operator)
     c.set('requestId', '')

@@ -19,14 +19,14 @@ export interface Client {
  * @param trusted whether a reverse proxy stands in front, whose `X-Forwarded-…` headers tell the
  *   truth
  */
-export function clientOf({ headers, socket }: IncomingMessage, trusted: boolean): Client {
+export function readClient({ headers, socket }: IncomingMessage, trusted: boolean): Client {
   const forwarded = (name: string): string | undefined =>
-    trusted ? lastOf(headers[name]) : undefined
-  const origin = originOf((name) => headers[name], trusted)
+    trusted ? lastValue(headers[name]) : undefined
+  const origin = readOrigin((name) => headers[name], trusted)
   return {
     origin,
     secure: origin.startsWith('https:'),
-    address: networkOf(forwarded('x-forwarded-for') ?? socket.remoteAddress ?? ''),
+    address: networkPrefix(forwarded('x-forwarded-for') ?? socket.remoteAddress ?? ''),
   }
 }
 
@@ -34,18 +34,18 @@ export function clientOf({ headers, socket }: IncomingMessage, trusted: boolean)
  * Scheme and host under which a request reached us. @param value the value of a header, by its
  * lower-case name
  */
-export function originOf(
+export function readOrigin(
   value: (name: string) => string | string[] | undefined,
   trusted: boolean,
 ): string {
   const forwarded = (name: string): string | undefined =>
-    trusted ? lastOf(value(name)) : undefined
+    trusted ? lastValue(value(name)) : undefined
   const host = forwarded('x-forwarded-host') ?? value('host')?.toString() ?? ''
   return `${forwarded('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${host.toLowerCase()}`
 }
 
 /** The nearest proxy writes last; what stands before it may be anybody's invention. */
-export function lastOf(value: string | string[] | undefined): string | undefined {
+export function lastValue(value: string | string[] | undefined): string | undefined {
   return [value ?? []].flat().join(',').split(',').at(-1)?.trim() || undefined
 }
 
@@ -53,7 +53,7 @@ export function lastOf(value: string | string[] | undefined): string | undefined
  * An IPv4 address as it is, an IPv6 one as its /64 network. @param written an address, which some
  * proxies write with its port (`192.0.2.1:5678`, `[2001:db8::1]:5678`)
  */
-export function networkOf(written: string): string {
+export function networkPrefix(written: string): string {
   const plain = written
     .replace(/^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/, '$1$2')
     .replace(/^::ffff:(?=\d+\.)/i, '')
@@ -78,7 +78,7 @@ export function networkOf(written: string): string {
  * compared without its scheme, because a reverse proxy with TLS that we were not told of changes
  * that and nothing else.
  */
-export function fromOurselves(
+export function isSameSite(
   { origin }: Client,
   headers: { site: string | undefined; origin: string | undefined },
 ): boolean | undefined {

@@ -27,7 +27,7 @@ export function systemClock(now: () => number): Clock {
   // process.hrtime counts from boot (CLOCK_MONOTONIC on Linux), performance.now the same clock from
   // the start of the process, cheaper.
   const offset = Number(process.hrtime.bigint()) / 1e6 - performance.now()
-  return { now, mono: () => performance.now() + offset, boot: crc32(bootName()) }
+  return { now, mono: () => performance.now() + offset, boot: crc32(bootId()) }
 }
 
 /** A moment (milliseconds since 1970) as the API writes it; null stays null. */
@@ -40,12 +40,12 @@ export function isoTime(at: number | null): string | null {
 /**
  * The kernel's name for this boot; where there is none, every process counts as a boot of its own.
  */
-export function bootName(): string {
+export function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
   } catch {
-    return OWN
+    return OWN_BOOT_ID
   }
 }
 
-const OWN = randomUUID()
+const OWN_BOOT_ID = randomUUID()

@@ -166,9 +166,11 @@ const MAX_SENTENCES = 5
  */
 export function invalidFields(errors: readonly FieldError[]): Problem {
   const listed = errors.slice(0, MAX_ERRORS)
-  const told = listed.slice(0, MAX_SENTENCES)
-  const sentences = told.map(({ param, detail }) => (param === '' ? detail : `${param}: ${detail}`))
-  const more = errors.length - told.length
+  const described = listed.slice(0, MAX_SENTENCES)
+  const sentences = described.map(({ param, detail }) =>
+    param === '' ? detail : `${param}: ${detail}`,
+  )
+  const more = errors.length - described.length
   const rest = more > 0 ? [`${more} more ${more === 1 ? 'fault' : 'faults'}.`] : []
   return new Problem('invalid_field', [...sentences, ...rest].join(' '), { errors: listed })
 }

@@ -4,63 +4,63 @@
 import { write, writeSync } from 'node:fs'
 import { codeOf } from './errors.ts'
 
-export interface Lines {
+export interface LogSink {
   write(line: string): void
   /** Writes what is left before the process ends, which waits a second for it at most. */
   flush(): void
 }
 
 /** Characters that may wait. */
-const MOST_WAITING = 16 * 2 ** 20
+const MAX_BUFFERED_CHARS = 16 * 2 ** 20
 /** What could not be written is tried again after so long (milliseconds). */
-const PAUSE = 100
+const RETRY_MS = 100
 /** Pauses of a process that ends, and how long each is (milliseconds). */
-const LAST_PAUSES = 50
-const LAST_PAUSE = 20
+const MAX_FLUSH_RETRIES = 50
+const FLUSH_RETRY_MS = 20
 
-const NONE = Buffer.alloc(0)
+const EMPTY = Buffer.alloc(0)
 
 /**
  * Opens what writes to a file descriptor, one piece after the other, and so no line into another.
  */
-export function openLines(fd: number): Lines {
-  let waiting = ''
-  let piece: Buffer = NONE
+export function openLogSink(fd: number): LogSink {
+  let buffered = ''
+  let chunk: Buffer = EMPTY
   let state: 'idle' | 'writing' | 'pausing' = 'idle'
 
-  const next = (): void => {
-    if (piece.length === 0) {
-      piece = Buffer.from(waiting)
-      waiting = ''
+  const writeNext = (): void => {
+    if (chunk.length === 0) {
+      chunk = Buffer.from(buffered)
+      buffered = ''
     }
-    state = piece.length > 0 ? 'writing' : 'idle'
-    if (state === 'writing') write(fd, piece, done)
+    state = chunk.length > 0 ? 'writing' : 'idle'
+    if (state === 'writing') write(fd, chunk, onWritten)
   }
-  const done = (error: Error | null, written: number): void => {
+  const onWritten = (error: Error | null, written: number): void => {
     if (error === null) {
-      piece = piece.subarray(written)
-      return next()
+      chunk = chunk.subarray(written)
+      return writeNext()
     }
     state = 'pausing'
-    setTimeout(next, PAUSE).unref()
+    setTimeout(writeNext, RETRY_MS).unref()
   }
 
   return {
     write: (line) => {
-      if (waiting.length + line.length > MOST_WAITING) return
-      waiting += line
-      if (state === 'idle') next()
+      if (buffered.length + line.length > MAX_BUFFERED_CHARS) return
+      buffered += line
+      if (state === 'idle') writeNext()
     },
     flush: () => {
       // A piece that is being written is the system's already.
-      let rest = Buffer.concat([state === 'writing' ? NONE : piece, Buffer.from(waiting)])
-      waiting = ''
-      for (let pauses = 0; rest.length > 0 && pauses < LAST_PAUSES;) {
+      let rest = Buffer.concat([state === 'writing' ? EMPTY : chunk, Buffer.from(buffered)])
+      buffered = ''
+      for (let pauses = 0; rest.length > 0 && pauses < MAX_FLUSH_RETRIES;) {
         try {
           rest = rest.subarray(writeSync(fd, rest))
         } catch (error) {
           if (codeOf(error) !== 'EAGAIN') return
-          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LAST_PAUSE)
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FLUSH_RETRY_MS)
           pauses++
         }
       }

@@ -66,7 +66,7 @@ const FIELDS = [
   'aborted',
 ] as const satisfies (keyof RequestLine)[]
 
-const NOWHERE: DestinationStream = { write: () => {} }
+const SILENT: DestinationStream = { write: () => {} }
 
 /**
  * Opens the log.
@@ -74,7 +74,7 @@ const NOWHERE: DestinationStream = { write: () => {} }
  * @param level the least important level that is written, or `silent`
  * @param destination where lines go; nowhere by default
  */
-export function openLog(level: string, destination: DestinationStream = NOWHERE): Log {
+export function openLog(level: string, destination: DestinationStream = SILENT): Log {
   const options = {
     level,
     base: null,
@@ -98,7 +98,7 @@ export function openLog(level: string, destination: DestinationStream = NOWHERE)
 }
 
 /** A log whose requests are told to others too: to what counts and traces them. */
-export function observed(log: Log, observers: readonly ((line: RequestLine) => void)[]): Log {
+export function withObservers(log: Log, observers: readonly ((line: RequestLine) => void)[]): Log {
   return {
     ...log,
     request: (line) => {

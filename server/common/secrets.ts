@@ -36,7 +36,7 @@ export interface NewSecret {
 }
 
 /** Makes a secret from the system's random numbers. */
-export function makeSecret(prefix: SecretPrefix): NewSecret {
+export function createSecret(prefix: SecretPrefix): NewSecret {
   const publicId = randomText(PUBLIC_LENGTH)
   const body = `${prefix}_${publicId}_${randomText(SECRET_LENGTH)}`
   const secret = `${body}_${checksum(body)}`
@@ -51,7 +51,7 @@ const FORM = new RegExp(
  * The public id of a well-formed secret with this prefix and a right checksum, else undefined.
  * Costs no look-up.
  */
-export function publicIdOf(prefix: SecretPrefix, secret: string): string | undefined {
+export function parsePublicId(prefix: SecretPrefix, secret: string): string | undefined {
   const [, found, publicId, sum] = FORM.exec(secret) ?? []
   return found === prefix && checksum(secret.slice(0, -CHECKSUM_LENGTH - 1)) === sum
     ? publicId

@@ -8,7 +8,7 @@ import { setFlagsFromString } from 'node:v8'
  * there are 128 MB, each thread of the store would grow by 30 to 50 MB under load (`bench -- proxy
  * --only memory`).
  */
-export function keepThreadsSmall(): void {
+export function limitThreadHeaps(): void {
   setFlagsFromString('--max-semi-space-size=2')
   setFlagsFromString('--initial-old-space-size=0')
 }

@@ -17,10 +17,10 @@ const NAME = 'master.key'
  * @throws SetupError where the file is there and holds no key: a new one would make every stored
  *   credential unreadable
  */
-export function masterKey(given: Buffer | null, data: string): Buffer {
+export function readMasterKey(given: Buffer | null, data: string): Buffer {
   if (given) return given
   const path = join(data, NAME)
-  const kept = read(path) ?? makeOnce(path, join(data, `${NAME}.${process.pid}`))
+  const kept = read(path) ?? createOnce(path, join(data, `${NAME}.${process.pid}`))
   const key = key256.parse(kept.trim())
   if (!key)
     throw new SetupError(
@@ -44,7 +44,7 @@ function read(path: string): string | undefined {
 /**
  * Writes a new key beside its place and links it there, whole, unless another process was first.
  */
-function makeOnce(path: string, part: string): string {
+function createOnce(path: string, part: string): string {
   const file = openSync(part, 'w', 0o600)
   try {
     writeSync(file, `${randomBytes(32).toString('base64')}\n`)

@@ -40,11 +40,14 @@ export function readProvidersFile(
     throw new SetupError(`${path} (TOLLMARK_PROVIDERS): "${twice}" stands there twice.`)
   return parsed.data.map((entry) => ({
     ...entry,
-    secret: entry.credential ? secretOf(entry.credential.env, env) : null,
+    secret: entry.credential ? resolveSecret(entry.credential.env, env) : null,
   }))
 }
 
-function secretOf(name: string, env: Readonly<Record<string, string | undefined>>): string | null {
+function resolveSecret(
+  name: string,
+  env: Readonly<Record<string, string | undefined>>,
+): string | null {
   const secret = env[name]?.trim()
   if (!secret) return null
   if (credential.parse(secret) === undefined)

@@ -37,25 +37,25 @@ export interface Setting<T> {
 export function setting<T>(
   name: string,
   kind: Kind<T>,
-  standard: string,
+  defaultText: string,
   sentence: string,
   options?: { secret?: true },
 ): Setting<T>
 export function setting<T>(
   name: string,
   kind: Kind<T>,
-  standard: null,
+  defaultText: null,
   sentence: string,
   options?: { secret?: true },
 ): Setting<T | null>
 export function setting<T>(
   name: string,
   kind: Kind<T>,
-  standard: string | null,
+  defaultText: string | null,
   sentence: string,
   options?: { secret?: true },
 ): Setting<T | null> {
-  return { name, kind, default: standard, sentence, secret: options?.secret ?? false }
+  return { name, kind, default: defaultText, sentence, secret: options?.secret ?? false }
 }
 
 /** Any text that is not empty. */
@@ -81,12 +81,12 @@ export const hostPart: Kind<string> = {
 }
 
 /** A whole number in decimal digits, both ends included. */
-export function integer(least: number, most: number): Kind<number> {
+export function integer(min: number, max: number): Kind<number> {
   return {
-    what: `a whole number from ${least} to ${most}`,
+    what: `a whole number from ${min} to ${max}`,
     parse: (value) => {
       const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
-      return number >= least && number <= most ? number : undefined
+      return number >= min && number <= max ? number : undefined
     },
   }
 }
@@ -108,24 +108,24 @@ export const bytes: Kind<number> = {
 }
 
 /** A size of at least `least` megabytes. */
-export function bytesFrom(least: number): Kind<number> {
+export function bytesFrom(min: number): Kind<number> {
   return atLeast(
     bytes,
-    least * 1024 ** 2,
-    `a size of ${least}MB or more, such as 512MB or 1GB (1 MB is 1,048,576 bytes)`,
+    min * 1024 ** 2,
+    `a size of ${min}MB or more, such as 512MB or 1GB (1 MB is 1,048,576 bytes)`,
   )
 }
 
 const DAY_MS = 86_400_000
 /** A hundred years: what is added to a moment is still one. */
-const LONGEST_MS = 36_500 * DAY_MS
+const MAX_DURATION_MS = 36_500 * DAY_MS
 
 /** A length of time in milliseconds: `250ms`, `30s`, `5m`, `24h`, `30d`. */
 export const duration: Kind<number> = {
   what: 'a length of time such as 250ms, 30s, 5m, 24h or 30d',
   parse: (value) => {
     const milliseconds = scaled(value, { MS: 1, S: 1000, M: 60_000, H: 3_600_000, D: DAY_MS })
-    return milliseconds === undefined ? undefined : Math.min(milliseconds, LONGEST_MS)
+    return milliseconds === undefined ? undefined : Math.min(milliseconds, MAX_DURATION_MS)
   },
 }
 
@@ -137,25 +137,25 @@ export const days: Kind<number> = atLeast(
 )
 
 /** Numbers of a kind that are not below `least`; `what` says both. */
-function atLeast(kind: Kind<number>, least: number, what: string): Kind<number> {
+function atLeast(kind: Kind<number>, min: number, what: string): Kind<number> {
   return {
     what,
     parse: (value) => {
       const number = kind.parse(value)
-      return number === undefined || number < least ? undefined : number
+      return number === undefined || number < min ? undefined : number
     },
   }
 }
 
 /** The longest that a timer of Node's can wait; a longer one would be over at once. */
-const LONGEST_WAIT_MS = 2 ** 31 - 1
+const MAX_WAIT_MS = 2 ** 31 - 1
 
 /** A length of time that is waited for, 24 days at most. */
 export const wait: Kind<number> = {
   what: duration.what,
   parse: (value) => {
     const milliseconds = duration.parse(value)
-    return milliseconds === undefined ? undefined : Math.min(milliseconds, LONGEST_WAIT_MS)
+    return milliseconds === undefined ? undefined : Math.min(milliseconds, MAX_WAIT_MS)
   },
 }
 

@@ -32,9 +32,9 @@ import {
   type Setting,
 } from './setting-kinds.ts'
 
-const MOST = 1_000_000_000
+const MAX_COUNT = 1_000_000_000
 /** Megabytes below which a converter may not even start (it takes 12 for an empty page). */
-const LEAST_HEAP = 32
+const MIN_HEAP = 32
 
 /**
  * Plans by their names: how many conversions a UTC day their accounts have; `null` is without a
@@ -54,7 +54,7 @@ const plans: Kind<Readonly<PlanLimits>> = json(
           : undefined
       const countable =
         count === null ||
-        (typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= MOST)
+        (typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= MAX_COUNT)
       if (!countable || !/^[\w-]{1,64}$/.test(name)) return undefined
       read[name] = { conversions_per_day: count }
     }
@@ -226,7 +226,7 @@ const areas = {
     ),
     freeConversions: setting(
       'TOLLMARK_FREE_CONVERSIONS',
-      integer(0, MOST),
+      integer(0, MAX_COUNT),
       '10',
       'Conversions per UTC day for accounts on the free plan.',
     ),
@@ -327,7 +327,7 @@ const areas = {
     ),
     heap: setting(
       'TOLLMARK_CONVERSION_HEAP',
-      bytesFrom(LEAST_HEAP),
+      bytesFrom(MIN_HEAP),
       '256MB',
       'Heap limit of one conversion.',
     ),
@@ -499,19 +499,19 @@ export type Config = {
  * @throws SetupError with one sentence a line for every bad setting
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const complaints: string[] = []
+  const errors: string[] = []
   const read = (row: Setting<unknown>): unknown => {
     const given = env[row.name]?.trim() || row.default
     if (given === null) return null
     const value = row.kind.parse(given)
     if (value === undefined)
-      complaints.push(
+      errors.push(
         `${row.name} must be ${row.kind.what}${row.secret ? '' : `, but is ${JSON.stringify(given)}`}.`,
       )
     return value
   }
   const config = mapValues(areas, (area) => Object.freeze(mapValues(area, read)))
-  if (complaints.length > 0) throw new SetupError(complaints.join('\n'))
+  if (errors.length > 0) throw new SetupError(errors.join('\n'))
   // The table's types say what `read` gives for each row; TypeScript cannot follow that through the
   // two loops.
   const { storage, ...rest } = config as unknown as Omit<Config, 'customProviders'>
@@ -531,10 +531,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
  * @throws SetupError where the file is there and cannot be read
  */
 export function environment(folder: string): Record<string, string | undefined> {
-  return { ...parseEnv(readIfThere(join(folder, '.env'))), ...process.env }
+  return { ...parseEnv(readIfExists(join(folder, '.env'))), ...process.env }
 }
 
-function readIfThere(file: string): string {
+function readIfExists(file: string): string {
   try {
     // Some editors begin a file with a byte order mark, which would be part of the first name.
     return readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
@@ -566,10 +566,10 @@ export function unknownSettings(
 export function envExample(): string {
   const head =
     '# Every setting, with its default. Copy to .env and change what you need; the environment wins over the file.\n'
-  return head + rows().map(exampleOf).join('')
+  return head + rows().map(exampleLine).join('')
 }
 
-function exampleOf({ sentence, kind, name, default: standard }: Setting<unknown>): string {
+function exampleLine({ sentence, kind, name, default: standard }: Setting<unknown>): string {
   return `\n# ${sentence}\n# ${kind.what}\n#${name}=${standard ?? ''}\n`
 }
 

@@ -14,12 +14,12 @@ import {
   quotaExceeded,
   quotaLock,
   reserve,
-  takeGiveBack,
+  countRefund,
   type Reservation,
 } from '../accounts/quota.ts'
 import type { Plan } from '../accounts/plans.ts'
 import { Problem } from '../common/errors.ts'
-import type { NoPlace } from '../fairness/shares.ts'
+import type { RejectReason } from '../fairness/shares.ts'
 import type { Log } from '../common/log.ts'
 import { takeBlob } from '../store/blobs/blobs.ts'
 import { StoreError } from '../store/store-error.ts'
@@ -265,7 +265,7 @@ export type Outcome =
   | { readonly job: ClaimableJob; readonly maxWaiting: number }
   | undefined
 
-type SettleResult = 'counted' | 'used up' | { readonly noCapacity: NoPlace }
+type SettleResult = 'counted' | 'used up' | { readonly noCapacity: RejectReason }
 
 /**
  * Turns what was reserved into what is counted, with what it has come to; tells why it can no
@@ -350,7 +350,7 @@ export async function countConversion(
 }
 
 /** What is answered where no job more may wait. */
-export function tooManyJobs(reason: NoPlace): Problem {
+export function tooManyJobs(reason: RejectReason): Problem {
   return tooManyUploads(
     reason === 'share' ? 'Too many of your jobs are waiting.' : 'Too many jobs are waiting.',
     reason,
@@ -426,7 +426,7 @@ export const releaseAdmission = procedure(
       !(yield* first(db.selectFrom('reservations').select('id').where('id', '=', reservation.id)))
     )
       return
-    if (started && !(yield* takeGiveBack(db, reservation))) yield* count(db, reservation)
+    if (started && !(yield* countRefund(db, reservation))) yield* count(db, reservation)
     else yield* run(db.deleteFrom('reservations').where('id', '=', reservation.id))
     if (key === undefined) return
     yield* run(

@@ -1,8 +1,8 @@
 // Whose conversion runs next: at most two of one account at once, and the accounts take turns. Jobs
 // have a queue of their own, in the store (jobs.ts).
 import { Problem } from '../common/errors.ts'
-import { FairQueue } from '../fairness/queue.ts'
-import type { NoPlace } from '../fairness/shares.ts'
+import { FairQueue } from '../fairness/fair-queue.ts'
+import type { RejectReason } from '../fairness/shares.ts'
 
 /** Conversions of one account that run at once, jobs among them. */
 export const MAX_RUNNING_PER_ACCOUNT = 2
@@ -37,22 +37,22 @@ export interface ConversionQueue {
 
 export function createConversionQueue({ atOnce, queue }: ConversionQueueLimits): ConversionQueue {
   const slots = new FairQueue({
-    atOnce,
-    each: MAX_RUNNING_PER_ACCOUNT,
-    waiting: { places: queue, always: true },
+    concurrency: atOnce,
+    perOwner: MAX_RUNNING_PER_ACCOUNT,
+    waiting: { slots: queue, always: true },
     refusal,
   })
   return {
     get waiting() {
       return slots.waiting
     },
-    enter: (account, signal) => slots.enter(account, signal, false),
+    enter: (account, signal) => slots.acquire(account, signal, false),
     beginJob: (account) => slots.occupy(account),
     running: () => slots.running(),
   }
 }
 
-function refusal(reason: NoPlace): Problem {
+function refusal(reason: RejectReason): Problem {
   return tooManyUploads(
     reason === 'share'
       ? 'Too many of your conversions are waiting.'
@@ -65,7 +65,7 @@ function refusal(reason: NoPlace): Problem {
  * What is answered where there is no place: 429 where it is the caller's own that take it, 503
  * where it is everybody's.
  */
-export function tooManyUploads(sentence: string, reason: NoPlace): Problem {
+export function tooManyUploads(sentence: string, reason: RejectReason): Problem {
   return new Problem('too_many_uploads', `${sentence} Try again in a moment.`, {
     retryAfter: RETRY_AFTER_SECONDS,
     ...(reason === 'full' ? { status: 503 } : {}),

@@ -7,7 +7,7 @@
 
 export interface FairSharesLimits {
   /** Places that anybody may take. */
-  readonly places: number
+  readonly slots: number
   /**
    * Places of one owner that nobody else's can keep it from; a quarter of all where it is left out.
    */
@@ -20,54 +20,54 @@ export interface FairSharesLimits {
 }
 
 /** Why there is no place: the owner has its share, or there is none for anybody. */
-export type NoPlace = 'share' | 'full'
+export type RejectReason = 'share' | 'full'
 
 /** A place that has been given; it belongs to one piece of work. */
-export class Place {
+export class Slot {
   readonly owner: string
-  readonly #leave: (place: Place) => void
+  readonly #release: (slot: Slot) => void
   /** Ends the work; undefined: it cannot be dropped any more. */
-  #drop: (() => void) | undefined
+  #onEvict: (() => void) | undefined
 
-  constructor(owner: string, leave: (place: Place) => void, drop: (() => void) | undefined) {
+  constructor(owner: string, release: (slot: Slot) => void, evict: (() => void) | undefined) {
     this.owner = owner
-    this.#leave = leave
-    this.#drop = drop
+    this.#release = release
+    this.#onEvict = evict
   }
 
-  get isDroppable(): boolean {
-    return this.#drop !== undefined
+  get isEvictable(): boolean {
+    return this.#onEvict !== undefined
   }
 
   /** From now on the work is not dropped for others. */
-  keep(): void {
-    this.#drop = undefined
+  pin(): void {
+    this.#onEvict = undefined
   }
 
   /** Gives the place back; a second time does nothing. */
-  leave(): void {
-    this.keep()
-    this.#leave(this)
+  release(): void {
+    this.pin()
+    this.#release(this)
   }
 
   /** Gives the place back and ends the work. */
-  drop(): void {
-    const drop = this.#drop
-    this.leave()
-    drop?.()
+  evict(): void {
+    const evict = this.#onEvict
+    this.release()
+    evict?.()
   }
 }
 
 export class FairShares {
-  readonly #places: number
+  readonly #slots: number
   readonly #share: number
   readonly #always: boolean
   /** Places of each owner, the oldest first. */
-  readonly #owners = new Map<string, Set<Place>>()
+  readonly #owners = new Map<string, Set<Slot>>()
   #used = 0
 
-  constructor({ places, share = Math.floor(places / 4), always }: FairSharesLimits) {
-    this.#places = places
+  constructor({ slots, share = Math.floor(slots / 4), always }: FairSharesLimits) {
+    this.#slots = slots
     this.#share = Math.max(1, share)
     this.#always = always
   }
@@ -83,43 +83,43 @@ export class FairShares {
   }
 
   /**
-   * Gives the owner a place, or says why not. @param drop ends the work where somebody else needs
+   * Gives the owner a place, or says why not. @param onEvict ends the work where somebody else needs
    * its place; it has been given back by then
    */
-  enter(owner: string, drop?: () => void): Place | NoPlace {
-    if (this.#used >= this.#places) {
-      const mine = this.usedBy(owner)
-      if (mine >= this.#share) return 'share'
-      const victim = this.#newestOfLargest(mine + 1)
-      if (victim) victim.drop()
-      else if (this.#used >= this.#places * 2 && !(this.#always && mine === 0)) return 'full'
+  acquire(owner: string, onEvict?: () => void): Slot | RejectReason {
+    if (this.#used >= this.#slots) {
+      const owned = this.usedBy(owner)
+      if (owned >= this.#share) return 'share'
+      const victim = this.#newestOfLargest(owned + 1)
+      if (victim) victim.evict()
+      else if (this.#used >= this.#slots * 2 && !(this.#always && owned === 0)) return 'full'
     }
-    return this.#add(owner, drop)
+    return this.#add(owner, onEvict)
   }
 
-  #add(owner: string, drop: (() => void) | undefined): Place {
-    const places = this.#owners.get(owner) ?? new Set()
-    this.#owners.set(owner, places)
-    const place = new Place(owner, (left) => this.#remove(places, left), drop)
-    places.add(place)
+  #add(owner: string, onEvict: (() => void) | undefined): Slot {
+    const slots = this.#owners.get(owner) ?? new Set()
+    this.#owners.set(owner, slots)
+    const slot = new Slot(owner, (left) => this.#remove(slots, left), onEvict)
+    slots.add(slot)
     this.#used++
-    return place
+    return slot
   }
 
-  #remove(places: Set<Place>, place: Place): void {
-    if (!places.delete(place)) return
+  #remove(slots: Set<Slot>, slot: Slot): void {
+    if (!slots.delete(slot)) return
     this.#used--
-    if (places.size === 0) this.#owners.delete(place.owner)
+    if (slots.size === 0) this.#owners.delete(slot.owner)
   }
 
   /** Looks at every owner: only where all places are taken, of which there are few. */
-  #newestOfLargest(atLeast: number): Place | undefined {
-    let found: Place | undefined
-    let most = Math.max(this.#share, atLeast)
-    for (const places of this.#owners.values()) {
+  #newestOfLargest(atLeast: number): Slot | undefined {
+    let found: Slot | undefined
+    let largest = Math.max(this.#share, atLeast)
+    for (const slots of this.#owners.values()) {
       const newest =
-        places.size > most ? [...places].findLast((place) => place.isDroppable) : undefined
-      if (newest) [found, most] = [newest, places.size]
+        slots.size > largest ? [...slots].findLast((slot) => slot.isEvictable) : undefined
+      if (newest) [found, largest] = [newest, slots.size]
     }
     return found
   }

@@ -1,11 +1,11 @@
 // Cuts long work into slices of time, so that the event loop runs in between.
-import type { Owner } from './owner-queue.ts'
+import type { Owner } from './account-key-queue.ts'
 import type { TurnBudget } from './turn-budget.ts'
 
 /** Milliseconds of a slice. */
 const SLICE_MS = 1
 /** Steps between two looks at the clock. */
-const STEPS = 16
+const STEPS_PER_CHECK = 16
 
 /** The slices of one piece of work, whose steps take less than 50 µs each. */
 export class TimeSlices {
@@ -26,7 +26,7 @@ export class TimeSlices {
 
   /** Call it after each step. True: the slice is over, so wait for the next one. */
   isOver(): boolean {
-    return ++this.#steps % STEPS === 0 && performance.now() >= this.#end
+    return ++this.#steps % STEPS_PER_CHECK === 0 && performance.now() >= this.#end
   }
 
   /** The next slice, in a later turn of the event loop. */

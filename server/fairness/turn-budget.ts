@@ -1,13 +1,14 @@
 // What costs time, done a little at a time: so much in one turn of the event loop, and of what
 // waits, each owner's in its turn.
-import { FairQueue, type Owner } from './owner-queue.ts'
+import { AccountKeyQueue, type Owner } from './account-key-queue.ts'
 
 interface Waiting {
   readonly owner: Owner
   work(): void
 }
 
-const newQueue = (): FairQueue<Waiting> => new FairQueue<Waiting>(Infinity, ({ owner }) => owner)
+const newQueue = (): AccountKeyQueue<Waiting> =>
+  new AccountKeyQueue<Waiting>(Infinity, ({ owner }) => owner)
 
 export class TurnBudget {
   /** Counts the turns in which as many were done as may be. */

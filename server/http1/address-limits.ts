@@ -2,7 +2,7 @@
 // all.
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { lastOf, networkOf } from '../common/client-info.ts'
+import { lastValue, networkPrefix } from '../common/client-info.ts'
 import { valuesOf } from './header-fields.ts'
 
 /**
@@ -42,7 +42,7 @@ export class AddressLimiter {
   /** Takes a place for a connection until it closes. False: it is one too many. */
   acceptConnection(socket: Socket): boolean {
     if (this.isBehindProxy || this.#limit === Infinity) return true
-    const leave = this.#acquire(networkOf(socket.remoteAddress ?? ''))
+    const leave = this.#acquire(networkPrefix(socket.remoteAddress ?? ''))
     if (leave !== null) socket.once('close', leave)
     return leave !== null
   }
@@ -53,18 +53,18 @@ export class AddressLimiter {
    */
   acceptRequest(headers: readonly string[]): ReleaseSlot | null | undefined {
     if (!this.isBehindProxy || this.#limit === Infinity) return undefined
-    return this.#acceptForwarded(lastOf(valuesOf(headers, 'x-forwarded-for')))
+    return this.#acceptForwarded(lastValue(valuesOf(headers, 'x-forwarded-for')))
   }
 
   /** The same for a request of Node's server. */
   acceptIncoming({ headers }: IncomingMessage): ReleaseSlot | null | undefined {
     if (!this.isBehindProxy || this.#limit === Infinity) return undefined
-    return this.#acceptForwarded(lastOf(headers['x-forwarded-for']))
+    return this.#acceptForwarded(lastValue(headers['x-forwarded-for']))
   }
 
   /** A proxy that does not say for whom it speaks is taken at its word: it is trusted. */
   #acceptForwarded(address: string | undefined): ReleaseSlot | null | undefined {
-    return address === undefined ? undefined : this.#acquire(networkOf(address))
+    return address === undefined ? undefined : this.#acquire(networkPrefix(address))
   }
 
   #acquire(address: string): ReleaseSlot | null {

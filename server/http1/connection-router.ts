@@ -2,7 +2,7 @@
 // from the first other request on.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { networkOf } from '../common/client-info.ts'
+import { networkPrefix } from '../common/client-info.ts'
 import { discardSlowly } from './slow-reads.ts'
 import { ERRORS, Problem } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
@@ -220,7 +220,7 @@ export function openConnectionRouter(
  * itself.
  */
 function addressOwner({ remoteAddress = '' }: Socket) {
-  const address = networkOf(remoteAddress)
+  const address = networkPrefix(remoteAddress)
   return { account_id: address, key_id: address }
 }
 

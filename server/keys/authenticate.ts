@@ -1,7 +1,7 @@
 // Authenticates callers of the proxy by their key.
 import { hash as digest, timingSafeEqual } from 'node:crypto'
 import { copyString } from '../common/copy-string.ts'
-import { publicIdOf } from '../common/secrets.ts'
+import { parsePublicId } from '../common/secrets.ts'
 import type { CachedKey, CachedSecret, KeyCache } from './cache.ts'
 
 /** An authenticated key, or the refusal of the caller. */
@@ -14,41 +14,41 @@ export type Authenticated =
     }
 
 /** A hash to compare with if there is no such key, so that it takes the same time. */
-const NOBODY = Buffer.alloc(32)
+const EMPTY_HASH = Buffer.alloc(32)
 
 /** A key, alone or after one of the schemes that clients use. */
 const CREDENTIAL = /^(?:(?:bearer|key|token) +)?(tmk_\S+) *$/i
 
 /** Credentials that were verified, by their text, and their secrets. */
-interface Proven {
+interface VerifiedCredential {
   readonly publicId: string
   readonly found: CachedSecret
 }
 
 /** Verified credentials to remember; beyond that, all are verified again. */
-const MOST_PROVEN = 2_000
-const provenBy = new WeakMap<KeyCache, Map<string, Proven>>()
+const MAX_VERIFIED = 2_000
+const verifiedByCache = new WeakMap<KeyCache, Map<string, VerifiedCredential>>()
 
 /**
  * Verifies a credential by its hash. Returns its secret, or a sentence that says what is wrong. A
  * verified credential is not hashed again while the cache holds the same record; any change of a
  * key creates a new one.
  */
-function prove(keys: KeyCache, credential: string): CachedSecret | string {
-  let proven = provenBy.get(keys)
-  if (proven === undefined) provenBy.set(keys, (proven = new Map()))
-  const known = proven.get(credential)
+function verify(keys: KeyCache, credential: string): CachedSecret | string {
+  let verified = verifiedByCache.get(keys)
+  if (verified === undefined) verifiedByCache.set(keys, (verified = new Map()))
+  const known = verified.get(credential)
   if (known !== undefined && keys.find(known.publicId) === known.found) return known.found
   const secret = CREDENTIAL.exec(credential)?.[1]
-  const publicId = secret === undefined ? undefined : publicIdOf('tmk', secret)
+  const publicId = secret === undefined ? undefined : parsePublicId('tmk', secret)
   if (secret === undefined || publicId === undefined)
     return 'The API key is not valid. A proxy key begins with tmk_; check that it was copied completely.'
   const found = keys.find(publicId)
-  const matches = timingSafeEqual(digest('sha256', secret, 'buffer'), found?.hash ?? NOBODY)
+  const matches = timingSafeEqual(digest('sha256', secret, 'buffer'), found?.hash ?? EMPTY_HASH)
   if (!matches || found === undefined || found.key.revoked)
     return 'The API key is not valid. It may have been revoked.'
-  if (proven.size >= MOST_PROVEN) proven.clear()
-  proven.set(copyString(credential), { publicId, found })
+  if (verified.size >= MAX_VERIFIED) verified.clear()
+  verified.set(copyString(credential), { publicId, found })
   return found
 }
 
@@ -69,7 +69,7 @@ export function authenticate(
 ): Authenticated {
   if (credential === undefined)
     return invalid('Send a proxy key in the header "Authorization: Bearer <API_KEY>".')
-  const found = prove(keys, credential)
+  const found = verify(keys, credential)
   if (typeof found === 'string') return invalid(found)
   const { key } = found
   if (key.disabled || keys.isDisabled(key.accountId))
@@ -99,12 +99,15 @@ export function authenticate(
  * The key of a complete credential, whatever its state; null if there is none. For records about
  * the key only: it does not authenticate.
  */
-export function keyOfCredential(keys: KeyCache, credential: string | undefined): CachedKey | null {
+export function findKeyByCredential(
+  keys: KeyCache,
+  credential: string | undefined,
+): CachedKey | null {
   const secret = CREDENTIAL.exec(credential ?? '')?.[1]
-  const publicId = secret === undefined ? undefined : publicIdOf('tmk', secret)
+  const publicId = secret === undefined ? undefined : parsePublicId('tmk', secret)
   if (secret === undefined || publicId === undefined) return null
   const found = keys.find(publicId)
-  const matches = timingSafeEqual(digest('sha256', secret, 'buffer'), found?.hash ?? NOBODY)
+  const matches = timingSafeEqual(digest('sha256', secret, 'buffer'), found?.hash ?? EMPTY_HASH)
   return matches && found !== undefined ? found.key : null
 }
 
@@ -120,10 +123,10 @@ const LOOPBACK = /^(?:localhost|127\.[\d.]+)(?::|\/|$)/i
  * Normalizes an origin (`https://example.com`, `http://localhost:3000`); null if it is none. The
  * default scheme is https, and http for this machine.
  */
-export function normalOrigin(written: string): string | null {
-  const text = BARE_HOST.test(written)
-    ? `${LOOPBACK.test(written) ? 'http' : 'https'}://${written}`
-    : written
+export function normalizeOrigin(original: string): string | null {
+  const text = BARE_HOST.test(original)
+    ? `${LOOPBACK.test(original) ? 'http' : 'https'}://${original}`
+    : original
   if (!URL.canParse(text)) return null
   const { origin, protocol, pathname, search, hash } = new URL(text)
   const bare = pathname === '/' && search === '' && hash === '' && !origin.includes('*')

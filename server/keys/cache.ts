@@ -1,7 +1,7 @@
 // All keys in memory, so that no request waits for the database. Changes by any process arrive
 // within a second.
 import { compileScope, type Scope } from './scope.ts'
-import { listOf } from './key-record.ts'
+import { fromJsonList } from './key-record.ts'
 import type { Store } from '../store/open.ts'
 import type { KeyRow, SharedObjectRow } from '../store/schema.ts'
 
@@ -50,7 +50,7 @@ export interface KeyCache extends Disposable {
 }
 
 /** How often to look for changes, besides notifications. A look costs a few microseconds. */
-const LOOK_MS = 500
+const POLL_MS = 500
 
 /**
  * Reads all keys and follows their changes. If the database cannot be read, known keys keep
@@ -67,10 +67,10 @@ export async function openKeyCache(
   let revision = 0
   let disabledAccounts = new Set<string>()
   let failed = false
-  let looking: Promise<void> | null = null
-  let behind: Promise<void> | null = null
+  let polling: Promise<void> | null = null
+  let isBehind: Promise<void> | null = null
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const changed = await store.db
       .selectFrom('keys')
       .selectAll()
@@ -112,40 +112,40 @@ export async function openKeyCache(
     for (const row of changed) {
       const key = cached(row, sharedWith.get(row.id) ?? [])
       for (const old of publicIds.get(row.id) ?? []) secrets.delete(old)
-      const mine = byKey.get(row.id) ?? []
+      const owned = byKey.get(row.id) ?? []
       publicIds.set(
         row.id,
-        mine.map(({ public_id }) => public_id),
+        owned.map(({ public_id }) => public_id),
       )
-      for (const { public_id, hash, expires_at } of mine)
+      for (const { public_id, hash, expires_at } of owned)
         secrets.set(public_id, { hash: Buffer.from(hash, 'hex'), expiresAt: expires_at, key })
       revision = row.revision
     }
   }
 
-  async function tryLook(): Promise<void> {
+  async function tryPoll(): Promise<void> {
     try {
-      await look()
+      await poll()
       failed = false
     } catch (error) {
       if (!failed) onError(error)
       failed = true
     }
-    looking = null
+    polling = null
   }
 
   /** One look at a time. Asking during one starts another after it. */
   function refresh(): Promise<void> {
-    if (looking === null) return (looking = tryLook())
-    behind ??= looking.then(() => {
-      behind = null
+    if (polling === null) return (polling = tryPoll())
+    isBehind ??= polling.then(() => {
+      isBehind = null
       return refresh()
     })
-    return behind
+    return isBehind
   }
 
-  await look()
-  const timer = setInterval(() => void refresh(), LOOK_MS).unref()
+  await poll()
+  const timer = setInterval(() => void refresh(), POLL_MS).unref()
   const unsubscribe = store.onChange(() => void refresh())
   return {
     find: (publicId) => secrets.get(publicId),
@@ -161,18 +161,18 @@ export async function openKeyCache(
   }
 }
 
-const NONE_SHARED: ReadonlySet<string> = new Set()
+const NO_SHARED_OBJECTS: ReadonlySet<string> = new Set()
 
 function cached(
   row: KeyRow,
   shared: readonly Pick<SharedObjectRow, 'provider' | 'kind' | 'object_id'>[],
 ): CachedKey {
-  const origins = listOf(row.allowed_origins)
-  const providers = listOf(row.providers)
+  const origins = fromJsonList(row.allowed_origins)
+  const providers = fromJsonList(row.providers)
   return {
     id: row.id,
     accountId: row.account_id,
-    scope: compileScope(listOf(row.models)),
+    scope: compileScope(fromJsonList(row.models)),
     rpm: row.rpm,
     allowedOrigins: origins === null ? null : new Set(origins),
     objects: row.objects,
@@ -180,7 +180,7 @@ function cached(
     readOnly: row.read_only === 1,
     shared:
       shared.length === 0
-        ? NONE_SHARED
+        ? NO_SHARED_OBJECTS
         : new Set(
             shared.map(({ provider, kind, object_id }) => sharedName(provider, kind, object_id)),
           ),

@@ -5,7 +5,7 @@ import { requestsOfKey } from '../ledger/rollups/key-totals.ts'
 import { displayPrefix } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import type { Database, KeyRow } from '../store/schema.ts'
-import { IDS_AT_ONCE, listOf, showKeys, type Key, type KeyStatus } from './key-record.ts'
+import { MAX_QUERY_IDS, fromJsonList, showKeys, type Key, type KeyStatus } from './key-record.ts'
 import { compileScope } from './scope.ts'
 
 /** Sort expressions. Nulls: no expiry sorts last, never used sorts first. */
@@ -55,7 +55,7 @@ export interface KeyFilter {
 }
 
 /** Whether a page needs a scan of all keys. */
-export function looksAtAll({
+export function needsScan({
   sort = '-created_at',
   search = '',
   model,
@@ -64,7 +64,7 @@ export function looksAtAll({
 }
 
 /** Rows read at once if part of the filter cannot be expressed in SQL. */
-const BATCH = 500
+const BATCH_ROWS = 500
 
 /**
  * At most `limit` keys after `cursor`, the `next` of the page before; `next` is null after the last
@@ -78,16 +78,16 @@ export async function listKeys(
   now: number,
 ): Promise<{ keys: Key[]; next: string | null }> {
   const { model, search = '', sort = '-created_at' } = filter
-  const fits = fitting(filter)
+  const matches = fitting(filter)
   if (SORTS[sort].moves) await flushBeforeReading(store)
-  const found: PlacedRow[] = []
-  const most = search === '' && model === undefined ? limit + 1 : BATCH
+  const found: PositionedRow[] = []
+  const limitRows = search === '' && model === undefined ? limit + 1 : BATCH_ROWS
   let last = cursor
   for (;;) {
-    const rows = await keyRows(store, filter, most, last, now)
-    found.push(...rows.filter(fits))
+    const rows = await keyRows(store, filter, limitRows, last, now)
+    found.push(...rows.filter(matches))
     // One row more than the limit shows that there is a next page.
-    if (rows.length < most || found.length > limit) break
+    if (rows.length < limitRows || found.length > limit) break
     last = cursorAfter(rows.at(-1)!, sort)
   }
   const rows = found.slice(0, limit)
@@ -105,7 +105,7 @@ function fitting({
   const lower = search.toLowerCase()
   return ({ id, name, public_id, models }) =>
     (name.toLowerCase().includes(lower) || id === search || isPrefixOf(search, public_id)) &&
-    (model === undefined || compileScope(listOf(models)).allows([model]))
+    (model === undefined || compileScope(fromJsonList(models)).allows([model]))
 }
 
 /**
@@ -130,13 +130,13 @@ export async function countKeys(store: Store, filter: KeyFilter, now: number): P
 }
 
 /** A row with the value it is sorted by. */
-type PlacedRow = KeyRow & { place: number | string }
+type PositionedRow = KeyRow & { place: number | string }
 
 /**
  * The cursor after a row. If the sort value changes with use, it is part of the cursor; otherwise
  * the next page could skip or repeat keys.
  */
-function cursorAfter({ id, place }: PlacedRow, sort: KeySort): string {
+function cursorAfter({ id, place }: PositionedRow, sort: KeySort): string {
   return SORTS[sort].moves ? `${id}:${place}` : id
 }
 
@@ -146,7 +146,7 @@ async function keyRows(
   limit: number,
   cursor: string | undefined,
   now: number,
-): Promise<PlacedRow[]> {
+): Promise<PositionedRow[]> {
   const { by, direction, moves } = SORTS[filter.sort ?? '-created_at']
   // Not on the main thread: a search, or an order by use, scans all keys.
   const db = store.reports
@@ -220,11 +220,11 @@ function hasStatus(e: ExpressionBuilder<Database, 'keys'>, status: KeyStatus, no
 export async function keyNames(store: Store, ids: string[]): Promise<Map<string, string>> {
   const names = new Map<string, string>()
   const asked = [...new Set(ids)]
-  for (let from = 0; from < asked.length; from += IDS_AT_ONCE) {
+  for (let from = 0; from < asked.length; from += MAX_QUERY_IDS) {
     const rows = await store.db
       .selectFrom('keys')
       .select(['id', 'name'])
-      .where('id', 'in', asked.slice(from, from + IDS_AT_ONCE))
+      .where('id', 'in', asked.slice(from, from + MAX_QUERY_IDS))
       .execute()
     for (const { id, name } of rows) names.set(id, name)
   }

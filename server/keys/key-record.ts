@@ -91,11 +91,11 @@ export async function showKeys(store: Store, rows: KeyRow[], now: number): Promi
       account_id: row.account_id,
       name: row.name,
       prefix: displayPrefix('tmk', row.public_id),
-      models: listOf(row.models),
+      models: fromJsonList(row.models),
       rpm: row.rpm,
-      allowed_origins: listOf(row.allowed_origins),
+      allowed_origins: fromJsonList(row.allowed_origins),
       objects: row.objects,
-      providers: listOf(row.providers),
+      providers: fromJsonList(row.providers),
       read_only: row.read_only === 1,
       expires_at: isoTime(row.expires_at),
       status: statusOf(row, now),
@@ -109,7 +109,7 @@ export async function showKeys(store: Store, rows: KeyRow[], now: number): Promi
 }
 
 /** Ids in one query: databases take only so many. */
-export const IDS_AT_ONCE = 1000
+export const MAX_QUERY_IDS = 1000
 
 /** When the last previous secret of each key stops working. */
 async function previousEnds(
@@ -118,8 +118,8 @@ async function previousEnds(
   now: number,
 ): Promise<Map<string, number>> {
   const ends = new Map<string, number>()
-  for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
-    const some = ids.slice(from, from + IDS_AT_ONCE)
+  for (let from = 0; from < ids.length; from += MAX_QUERY_IDS) {
+    const some = ids.slice(from, from + MAX_QUERY_IDS)
     const rows = await store.db
       .selectFrom('key_secrets')
       .select(['key_id', 'expires_at'])
@@ -133,11 +133,11 @@ async function previousEnds(
 }
 
 /** A list as it is stored. */
-export function textOf(list: string[] | null): string | null {
+export function toJsonList(list: string[] | null): string | null {
   return list === null ? null : JSON.stringify(list)
 }
 
 /** A stored list. */
-export function listOf(text: string | null): string[] | null {
+export function fromJsonList(text: string | null): string[] | null {
   return text === null ? null : (JSON.parse(text) as string[]) // written by textOf only
 }

@@ -2,15 +2,15 @@
 // rotation.ts, purging in purge.ts, authentication in authenticate.ts and cache.ts.
 import { Problem } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
-import { makeSecret, type NewSecret } from '../common/secrets.ts'
+import { createSecret, type NewSecret } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import { all, first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { KeyRow } from '../store/schema.ts'
 import type { Partly, QueryBuilder } from '../store/statement.ts'
-import { findRow, showKeys, textOf, type Key, type NewKey } from './key-record.ts'
+import { findRow, showKeys, toJsonList, type Key, type NewKey } from './key-record.ts'
 
 /** The fields of a key that people set. Times in milliseconds since 1970. */
-export interface KeyWishes {
+export interface KeyInput {
   name: string
   models: string[] | null
   rpm: number | null
@@ -24,22 +24,22 @@ export interface KeyWishes {
 /**
  * Fields of a new key. Missing ones are unrestricted, except `objects`, which defaults to `own`.
  */
-export type NewKeyWishes = Pick<KeyWishes, 'name'> & Partial<KeyWishes>
+export type NewKeyInput = Pick<KeyInput, 'name'> & Partial<KeyInput>
 
 /** Changes of a key; undefined keeps a field. */
-type KeyChange = Partly<KeyWishes & { disabled: boolean }>
+type KeyChange = Partly<KeyInput & { disabled: boolean }>
 
 /** The largest `rpm` of a key. */
-export const MOST_RPM = 1_000_000
+export const MAX_RPM = 1_000_000
 
 /** Creates a key for an account. */
 export async function createKey(
   store: Store,
   account: string,
-  wishes: NewKeyWishes,
+  input: NewKeyInput,
   now: number,
 ): Promise<NewKey> {
-  const made = makeSecret('tmk')
+  const secret = createSecret('tmk')
   const {
     name,
     models = null,
@@ -49,18 +49,18 @@ export async function createKey(
     providers = null,
     read_only = false,
     expires_at = null,
-  } = wishes
+  } = input
   const row = await store.run(insertKey, {
     key: {
       id: newId('key', now),
       account_id: account,
       name,
-      public_id: made.publicId,
-      models: textOf(models),
+      public_id: secret.publicId,
+      models: toJsonList(models),
       rpm,
-      allowed_origins: textOf(allowed_origins),
+      allowed_origins: toJsonList(allowed_origins),
       objects,
-      providers: textOf(providers),
+      providers: toJsonList(providers),
       read_only: Number(read_only),
       expires_at,
       disabled: 0,
@@ -68,9 +68,9 @@ export async function createKey(
       purged_at: null,
       created_at: now,
     },
-    hash: made.hash,
+    hash: secret.hash,
   })
-  return { ...(await showKeys(store, [row], now))[0]!, secret: made.secret }
+  return { ...(await showKeys(store, [row], now))[0]!, secret: secret.secret }
 }
 
 /**
@@ -109,9 +109,9 @@ function columnsOf({
 }: KeyChange): Partly<KeyRow> {
   return {
     ...plain,
-    models: models && textOf(models),
-    allowed_origins: allowed_origins && textOf(allowed_origins),
-    providers: providers && textOf(providers),
+    models: models && toJsonList(models),
+    allowed_origins: allowed_origins && toJsonList(allowed_origins),
+    providers: providers && toJsonList(providers),
     read_only: read_only === undefined ? undefined : Number(read_only),
     disabled: disabled === undefined ? undefined : Number(disabled),
   }
@@ -130,7 +130,7 @@ export async function revokeKey(
 }
 
 /** Keys to revoke or purge in one transaction. */
-export const ENDED_AT_ONCE = 100
+export const REVOKE_BATCH = 100
 
 /** Revokes all keys of an account permanently. */
 export async function revokeKeysOf(store: Store, account: string, now: number): Promise<void> {
@@ -154,7 +154,7 @@ export const insertKey = procedure(
     )
     return row
   },
-  oneAfterTheOther,
+  keyChangeLock,
 )
 
 /** Changes a key unless it is revoked; undefined keeps a field. Returns whether it changed one. */
@@ -173,7 +173,7 @@ export const updateKey = procedure(
       )) > 0
     )
   },
-  oneAfterTheOther,
+  keyChangeLock,
 )
 
 /** Revokes some keys of an account. Returns whether there are more. */
@@ -187,23 +187,23 @@ export const revokeSome = procedure(
         .select('id')
         .where('account_id', '=', account)
         .where('revoked_at', 'is', null)
-        .limit(ENDED_AT_ONCE),
+        .limit(REVOKE_BATCH),
     )
     let revision = yield* nextRevision(db)
     for (const { id } of keys)
       yield* run(
         db.updateTable('keys').set({ revoked_at: now, revision: revision++ }).where('id', '=', id),
       )
-    return keys.length === ENDED_AT_ONCE
+    return keys.length === REVOKE_BATCH
   },
-  oneAfterTheOther,
+  keyChangeLock,
 )
 
 /**
  * The lock of all changes of keys. Held until the commit, it makes revisions visible in order, so a
  * cache that has seen one has missed none below it.
  */
-export function oneAfterTheOther(): string {
+export function keyChangeLock(): string {
   return 'keys'
 }
 

@@ -4,7 +4,7 @@ import { all, procedure, run, type Steps } from '../store/procedure.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 import { matching } from './key-list.ts'
 import { findRow, type KeyStatus } from './key-record.ts'
-import { ENDED_AT_ONCE, nextRevision, oneAfterTheOther } from './keys.ts'
+import { REVOKE_BATCH, nextRevision, keyChangeLock } from './keys.ts'
 
 /**
  * Removes a key from every list permanently, and revokes it if needed. Its name stays for reports,
@@ -19,7 +19,7 @@ export async function purgeKey(
   now: number,
 ): Promise<void> {
   await findRow(store, id, account)
-  await store.run(hideKey, { id, now })
+  await store.run(softDeleteKey, { id, now })
 }
 
 /** States in which a key has ended. */
@@ -36,8 +36,8 @@ export async function purgeKeys(
   now: number,
 ): Promise<number> {
   let purged = 0
-  for (let some = ENDED_AT_ONCE; some === ENDED_AT_ONCE; purged += some)
-    some = await store.run(hideSome, { account, status, now })
+  for (let some = REVOKE_BATCH; some === REVOKE_BATCH; purged += some)
+    some = await store.run(softDeleteKeys, { account, status, now })
   return purged
 }
 
@@ -45,26 +45,26 @@ export async function purgeKeys(
  * Revokes and hides a key. Its row stays, for reports and because revisions count up from the
  * highest one.
  */
-export const hideKey = procedure(import.meta.url, 'hideKey', hide, oneAfterTheOther)
+export const softDeleteKey = procedure(import.meta.url, 'softDeleteKey', softDelete, keyChangeLock)
 
 /** Hides some of the keys that have ended. Returns how many. */
-export const hideSome = procedure(
+export const softDeleteKeys = procedure(
   import.meta.url,
-  'hideSome',
+  'softDeleteKeys',
   function* (
     db,
     { account, status, now }: { account: string | null; status: readonly KeyStatus[]; now: number },
   ): Steps<number> {
     const ended = yield* all(
-      matching(db.selectFrom('keys'), { account, status }, now).select('id').limit(ENDED_AT_ONCE),
+      matching(db.selectFrom('keys'), { account, status }, now).select('id').limit(REVOKE_BATCH),
     )
-    for (const { id } of ended) yield* hide(db, { id, now })
+    for (const { id } of ended) yield* softDelete(db, { id, now })
     return ended.length
   },
-  oneAfterTheOther,
+  keyChangeLock,
 )
 
-function* hide(db: QueryBuilder, { id, now }: { id: string; now: number }): Steps<void> {
+function* softDelete(db: QueryBuilder, { id, now }: { id: string; now: number }): Steps<void> {
   const revision = yield* nextRevision(db)
   yield* run(
     db

@@ -1,9 +1,9 @@
 // Rotates the secrets of proxy keys.
-import { makeSecret } from '../common/secrets.ts'
+import { createSecret } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import { procedure, run, type Steps } from '../store/procedure.ts'
 import { findRow, type Key, type NewKey } from './key-record.ts'
-import { getKey, nextRevision, oneAfterTheOther, revoked } from './keys.ts'
+import { getKey, nextRevision, keyChangeLock, revoked } from './keys.ts'
 
 /**
  * Ends the previous secrets of a key; only the newest one works from now on.
@@ -30,12 +30,12 @@ export async function rotateKey(
   store: Store,
   id: string,
   account: string | null,
-  grace: number,
+  graceMs: number,
   now: number,
 ): Promise<NewKey> {
   await findRow(store, id, account)
-  const { secret, publicId, hash } = makeSecret('tmk')
-  if (!(await store.run(replaceSecret, { id, publicId, hash, until: now + grace, now })))
+  const { secret, publicId, hash } = createSecret('tmk')
+  if (!(await store.run(replaceSecret, { id, publicId, hash, until: now + graceMs, now })))
     throw revoked()
   return { ...(await getKey(store, id, account, now)), secret }
 }
@@ -84,7 +84,7 @@ export const replaceSecret = procedure(
     )
     return true
   },
-  oneAfterTheOther,
+  keyChangeLock,
 )
 
 /** Ends all secrets of a key except the newest. Returns false if the key is revoked. */
@@ -112,5 +112,5 @@ export const endSecrets = procedure(
     )
     return true
   },
-  oneAfterTheOther,
+  keyChangeLock,
 )

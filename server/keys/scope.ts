@@ -31,7 +31,7 @@ export interface Scope {
 /** Most characters of an entry, most entries of a key. */
 export const SCOPE_LIMITS = { entryLength: 256, entries: 500 }
 
-const ALL: Scope = { all: true, allows: () => true }
+const EVERYTHING: Scope = { all: true, allows: () => true }
 
 /**
  * A model's name that is safe to compare with a pattern: printable ASCII without anything that a
@@ -41,7 +41,7 @@ const PLAIN = /^(?!.*(?:\.\.|\/\/|@preset))[A-Za-z0-9._:/@#+~,=()-]+$/
 
 /** Compiles a key's `models`. Matching is linear in the length of the name for each entry. */
 export function compileScope(models: readonly string[] | null): Scope {
-  if (models === null) return ALL
+  if (models === null) return EVERYTHING
   const exact = new Set<string>()
   const patterns: Pattern[] = []
   for (const entry of models) {

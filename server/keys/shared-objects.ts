@@ -6,7 +6,7 @@ import type { Store } from '../store/open.ts'
 import { all, first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { SharedObjectRow } from '../store/schema.ts'
 import { findRow } from './key-record.ts'
-import { nextRevision, oneAfterTheOther } from './keys.ts'
+import { nextRevision, keyChangeLock } from './keys.ts'
 
 /** A shared object as the API shows it. */
 export interface SharedObject {
@@ -108,7 +108,7 @@ export const insertSharedObject = procedure(
     )
     return row
   },
-  oneAfterTheOther,
+  keyChangeLock,
 )
 
 /** Deletes a shared object. Returns whether there was one. */
@@ -130,7 +130,7 @@ export const deleteSharedObject = procedure(
     )
     return true
   },
-  oneAfterTheOther,
+  keyChangeLock,
 )
 
 function shown({

@@ -1,5 +1,5 @@
 // Puts the proxy together from the settings and the store.
-import { originOf } from '../common/client-info.ts'
+import { readOrigin } from '../common/client-info.ts'
 import type { Clock } from '../common/clock.ts'
 import type { Config } from '../config/settings.ts'
 import type { HttpExchange } from '../http1/exchange.ts'
@@ -141,7 +141,7 @@ export async function openProxy(
   const { trustProxy, publicUrl } = config.server
   const originAt = (headers: readonly string[]): string =>
     publicOrigin(
-      originOf((name) => valueOf(headers, name), trustProxy),
+      readOrigin((name) => valueOf(headers, name), trustProxy),
       publicUrl,
     )
   const proxy = createProxy({

@@ -3,7 +3,7 @@
 import type { Clock } from '../common/clock.ts'
 import type { HttpExchange } from '../http1/exchange.ts'
 import { onlyValueOf, valueOf } from '../http1/header-fields.ts'
-import { keyOfCredential } from '../keys/authenticate.ts'
+import { findKeyByCredential } from '../keys/authenticate.ts'
 import type { CachedKey, KeyCache } from '../keys/cache.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { RefusalLog } from '../ledger/refusals/refusal-log.ts'
@@ -147,7 +147,7 @@ function noteRefusal(
 ): void {
   const key =
     proven ??
-    keyOfCredential(
+    findKeyByCredential(
       keys,
       presentedKey(
         caller.headers,

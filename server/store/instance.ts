@@ -3,7 +3,7 @@
 // one never loses anything.
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { bootName } from '../common/clock.ts'
+import { bootId } from '../common/clock.ts'
 import { codeOf } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
 import type { Store } from './open.ts'
@@ -151,7 +151,7 @@ export function processSpace(): string {
   } catch {
     // No Linux, and no such containers.
   }
-  return [hostname(), bootName(), space].join(' ').trim()
+  return [hostname(), bootId(), space].join(' ').trim()
 }
 
 /**

@@ -4,7 +4,7 @@
 import { stat } from 'node:fs/promises'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { RequestLine } from '../common/log.ts'
-import { Durations, Sums } from './series.ts'
+import { HistogramSeries, CounterSeries } from './series.ts'
 
 /** A number that is read when somebody asks for it. */
 export interface Reading {
@@ -30,7 +30,7 @@ export interface Metrics {
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
 /** TABLE of the library's metrics that list every connection, or every open file, to count them. */
-const TOO_DEAR = [
+const EXPENSIVE_METRICS = [
   'nodejs_active_handles',
   'nodejs_active_handles_total',
   'nodejs_active_requests',
@@ -44,7 +44,7 @@ const TOO_DEAR = [
  * For how long the text of everything but the readings is good (milliseconds): whoever scrapes
  * meanwhile gets the same.
  */
-const GOOD_MS = 1_000
+const CACHE_MS = 1_000
 
 /**
  * No label holds what a caller made up (a model's name, a path), or the series would never end;
@@ -54,7 +54,7 @@ export function openMetrics(): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
-  for (const name of TOO_DEAR) registry.removeSingleMetric(name)
+  for (const name of EXPENSIVE_METRICS) registry.removeSingleMetric(name)
   const files = new Gauge({
     name: 'process_open_fds',
     help: 'Number of open file descriptors.',
@@ -67,7 +67,7 @@ export function openMetrics(): Metrics {
     buckets: SECONDS,
     registers,
   })
-  const proxied = new Durations(
+  const proxied = new HistogramSeries(
     {
       name: 'tollmark_proxy_request_duration_seconds',
       help: 'Duration of proxied requests, in seconds.',
@@ -75,7 +75,7 @@ export function openMetrics(): Metrics {
     },
     SECONDS,
   )
-  const firstByte = new Durations(
+  const firstByte = new HistogramSeries(
     {
       name: 'tollmark_proxy_first_byte_seconds',
       help: 'Time to the first byte of proxied answers, in seconds.',
@@ -83,12 +83,12 @@ export function openMetrics(): Metrics {
     },
     SECONDS,
   )
-  const tokens = new Sums({
+  const tokens = new CounterSeries({
     name: 'tollmark_proxy_tokens_total',
     help: 'Tokens used, as reported by providers.',
     labels: ['provider', 'kind'],
   })
-  const bytes = new Sums({
+  const bytes = new CounterSeries({
     name: 'tollmark_proxy_bytes_total',
     help: 'Bytes of bodies sent to and received from providers.',
     labels: ['provider', 'direction'],
@@ -115,7 +115,7 @@ export function openMetrics(): Metrics {
 
   /** One metric after the other, so that nothing waits for all of them. */
   async function render(): Promise<string> {
-    const open = await openFiles()
+    const open = await countOpenFiles()
     if (open !== null) files.set(open)
     const texts: string[] = []
     for (const { name } of registry.getMetricsAsArray()) {
@@ -152,7 +152,7 @@ export function openMetrics(): Metrics {
       if (line.route === '/proxy') countProxied(line)
       else
         api.observe(
-          { route: line.route ?? 'none', method: methodOf(line), status: String(line.status) },
+          { route: line.route ?? 'none', method: methodLabel(line), status: String(line.status) },
           line.duration_ms / 1000,
         )
     },
@@ -161,9 +161,9 @@ export function openMetrics(): Metrics {
       // long as all of them take.
       await (line = line.then(() => new Promise(setImmediate)))
       const now = performance.now()
-      if (last === null || now - last.at > GOOD_MS) last = { at: now, text: render() }
+      if (last === null || now - last.at > CACHE_MS) last = { at: now, text: render() }
       const rest = await last.text
-      const read = readings.map(textOf).join('\n')
+      const read = readings.map(renderMetric).join('\n')
       if (whole.now !== read || whole.rest !== rest) {
         const body = `${read}\n${rest}`
         whole = { now: read, rest, body, bytes: new TextEncoder().encode(body) }
@@ -173,7 +173,7 @@ export function openMetrics(): Metrics {
   }
 }
 
-function textOf([name, { help, read, counts = false }]: readonly [
+function renderMetric([name, { help, read, counts = false }]: readonly [
   name: string,
   reading: Reading,
 ]): string {
@@ -184,12 +184,12 @@ function textOf([name, { help, read, counts = false }]: readonly [
  * How many files are open, as Linux says since 6.2 without listing them (proc_pid_fd(5)); null
  * where it does not.
  */
-async function openFiles(): Promise<number | null> {
+async function countOpenFiles(): Promise<number | null> {
   const { size } = await stat('/proc/self/fd').catch(() => ({ size: 0 }))
   return size > 0 ? size : null
 }
 
 /** A method that some route answers to; a caller can make up any other. */
-function methodOf({ method, route }: RequestLine): string {
+function methodLabel({ method, route }: RequestLine): string {
   return route === null ? 'any' : method
 }

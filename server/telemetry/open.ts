@@ -1,12 +1,12 @@
 // Whoever watches the server: metrics always, traces where a collector is named.
 import type { Config } from '../config/settings.ts'
-import { observed, type Log } from '../common/log.ts'
+import { withObservers, type Log } from '../common/log.ts'
 import { openMetrics, type Metrics } from './metrics.ts'
 
 /**
  * Opens what counts and traces requests. `log` tells them of every request, and logs it as before.
  */
-export async function openWatching(
+export async function openTelemetry(
   { watch }: Config,
   log: Log,
   clock: () => number,
@@ -25,5 +25,5 @@ export async function openWatching(
     }
     observers.push(starting.use(openTraces(options, clock, log)).request)
   }
-  return { log: observed(log, observers), metrics }
+  return { log: withObservers(log, observers), metrics }
 }

@@ -7,7 +7,7 @@
  * What a metric says of itself. Its labels are ours (a provider's id, a kind, a status): no value
  * needs an escape.
  */
-export interface About {
+export interface MetricInfo {
   readonly name: string
   readonly help: string
   readonly labels: readonly [first: string, second?: string]
@@ -31,7 +31,7 @@ class Series {
   }
 
   /** Each with its labels, as they stand between the braces. */
-  *all([first, second]: About['labels']): Generator<[labels: string, numbers: number[]]> {
+  *all([first, second]: MetricInfo['labels']): Generator<[labels: string, numbers: number[]]> {
     for (const [one, inner] of this.#series) {
       for (const [other, numbers] of inner)
         yield [`${first}="${one}"${second === undefined ? '' : `,${second}="${other}"`}`, numbers]
@@ -39,15 +39,15 @@ class Series {
   }
 }
 
-const head = ({ name, help }: About, type: string): string =>
+const head = ({ name, help }: MetricInfo, type: string): string =>
   `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
 
 /** A counter with two labels. */
-export class Sums {
-  readonly #about: About
+export class CounterSeries {
+  readonly #about: MetricInfo
   readonly #series = new Series(() => [0])
 
-  constructor(about: About) {
+  constructor(about: MetricInfo) {
     this.#about = about
   }
 
@@ -66,13 +66,13 @@ export class Sums {
 }
 
 /** A histogram with one or two labels. */
-export class Durations {
-  readonly #about: About
+export class HistogramSeries {
+  readonly #about: MetricInfo
   readonly #bounds: readonly number[]
   readonly #series: Series
 
   /** @param bounds upper bounds of the buckets, in seconds */
-  constructor(about: About, bounds: readonly number[]) {
+  constructor(about: MetricInfo, bounds: readonly number[]) {
     this.#about = about
     this.#bounds = bounds
     // For each bucket how many fell into it and into none before it; how many into none; their sum.

@@ -60,7 +60,7 @@ const OPERATIONS: readonly [RegExp, string][] = [
  * How long a collector may take for a post, with all retries (milliseconds): the end of the server
  * waits that long for one that is gone.
  */
-const PATIENCE = 3_000
+const EXPORT_TIMEOUT_MS = 3_000
 
 /**
  * Opens the way to a collector. Disposing of it sends what waits.
@@ -76,13 +76,13 @@ export function openTraces(
   const exporter = new OTLPTraceExporter({
     url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
     headers: { ...headers },
-    timeoutMillis: PATIENCE,
+    timeoutMillis: EXPORT_TIMEOUT_MS,
   })
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
     spanProcessors: [
-      new BatchSpanProcessor(telling(exporter, log), { scheduledDelayMillis: 1000 }),
+      new BatchSpanProcessor(reportingExporter(exporter, log), { scheduledDelayMillis: 1000 }),
     ],
   })
   const tracer = provider.getTracer('tollmark')
@@ -94,7 +94,7 @@ export function openTraces(
 }
 
 /** An exporter that says whether what it is given arrives. */
-function telling(exporter: SpanExporter, log: Pick<Log, 'info' | 'warn'>): SpanExporter {
+function reportingExporter(exporter: SpanExporter, log: Pick<Log, 'info' | 'warn'>): SpanExporter {
   let lost = false
   return {
     export: (spans, done) =>
@@ -113,14 +113,14 @@ function record(tracer: Tracer, line: RequestLine, end: number): void {
   const proxied = line.route === '/proxy' && line.provider !== undefined
   const span = tracer.startSpan(
     proxied
-      ? `${operationOf(line)} ${line.model ?? ''}`.trim()
+      ? `${operationName(line)} ${line.model ?? ''}`.trim()
       : `${line.method} ${line.route ?? ''}`.trim(),
     {
       kind: proxied ? SpanKind.CLIENT : SpanKind.SERVER,
       startTime: end - line.duration_ms,
       attributes: proxied ? proxyAttributes(line) : httpAttributes(line),
     },
-    parentOf(line.traceparent),
+    parseTraceparent(line.traceparent),
   )
   if (line.status >= 500 || line.status === 0) span.setStatus({ code: SpanStatusCode.ERROR })
   span.end(end)
@@ -148,7 +148,7 @@ function proxyAttributes(line: RequestLine): Attributes {
   } = line
   return {
     ...httpAttributes(line),
-    'gen_ai.operation.name': operationOf(line),
+    'gen_ai.operation.name': operationName(line),
     'gen_ai.provider.name': PROVIDER_NAMES[provider] ?? provider,
     ...(model === undefined ? {} : { 'gen_ai.request.model': model }),
     ...(tokens_in == null ? {} : { 'gen_ai.usage.input_tokens': tokens_in }),
@@ -160,7 +160,7 @@ function proxyAttributes(line: RequestLine): Attributes {
   }
 }
 
-function operationOf({ endpoint = '' }: RequestLine): string {
+function operationName({ endpoint = '' }: RequestLine): string {
   return OPERATIONS.find(([pattern]) => pattern.test(endpoint))?.[1] ?? 'request'
 }
 
@@ -168,7 +168,7 @@ function operationOf({ endpoint = '' }: RequestLine): string {
  * The caller's span, as W3C Trace Context writes it (www.w3.org/TR/trace-context):
  * `00-<trace>-<span>-<flags>`.
  */
-function parentOf(traceparent: string | undefined): Context {
+function parseTraceparent(traceparent: string | undefined): Context {
   const [, traceId, spanId, flags] =
     /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(traceparent ?? '') ?? []
   if (!traceId || !spanId || !flags || /^0+$/.test(traceId) || /^0+$/.test(spanId))

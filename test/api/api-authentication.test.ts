@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { changeAccount } from '../../server/accounts/accounts.ts'
-import { makeSession, signOut } from '../../server/accounts/sessions.ts'
+import { createSession, signOut } from '../../server/accounts/sessions.ts'
 import { revokeToken } from '../../server/accounts/tokens.ts'
 import type { NewToken } from '../../server/accounts/tokens.ts'
-import { makeSecret } from '../../server/common/secrets.ts'
+import { createSecret } from '../../server/common/secrets.ts'
 import type { Store } from '../../server/store/open.ts'
 import { forged } from '../support/forged.ts'
 import { PAGE, file, form } from '../support/form.ts'
@@ -40,7 +40,7 @@ test('without a valid token there is no conversion', async (t) => {
     ['another scheme', `Basic ${good}`, how],
     ['the bare token', good, how],
     ['two tokens', `Bearer ${good} ${good}`, how],
-    ['a made-up token', `Bearer ${makeSecret('tmt').secret}`, wrong],
+    ['a made-up token', `Bearer ${createSecret('tmt').secret}`, wrong],
     ['the head of a token, and another secret', `Bearer ${forged(good)}`, wrong],
     ['the head of a revoked token, and another secret', `Bearer ${forged(revoked.secret)}`, wrong],
     [
@@ -48,7 +48,7 @@ test('without a valid token there is no conversion', async (t) => {
       `Bearer ${good.slice(0, -1)}${good.endsWith('A') ? 'B' : 'A'}`,
       wrong,
     ],
-    ['a proxy key', `Bearer ${makeSecret('tmk').secret}`, /^This is a proxy key/],
+    ['a proxy key', `Bearer ${createSecret('tmk').secret}`, /^This is a proxy key/],
     ['garbage', `Bearer ${'x'.repeat(5000)}`, wrong],
     ['a revoked token', `Bearer ${revoked.secret}`, /revoked/],
     [
@@ -173,7 +173,7 @@ async function begin(
 test('nothing comes of a request whose caller is shut out while its body is on the way', async (t) => {
   const server = await startServer(t)
   const { url, store } = server
-  const { cookie, session } = makeSession(server.clock())
+  const { cookie, session } = createSession(server.clock())
   await store.db
     .insertInto('sessions')
     .values({ ...session, account_id: (await server.newToken()).account_id })

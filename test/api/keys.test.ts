@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { provideAccount } from '../../server/accounts/accounts.ts'
+import { ensureAccount } from '../../server/accounts/accounts.ts'
 import { expiringKeys, listKeys } from '../../server/keys/key-list.ts'
 import type { Key, KeyStatus, NewKey } from '../../server/keys/key-record.ts'
 import { createKey, updateKey } from '../../server/keys/keys.ts'
@@ -146,7 +146,7 @@ test('a search finds what stands in a name, whatever it is', async (t) => {
 test('a list of one status holds the keys that are shown with it, and of those in use it is known which end soon', async (t) => {
   const store = await openAt(t, await placeOn.sqlite(t))
   const now = 1_000
-  const account = await store.run(provideAccount, { name: null, plan: 'free', newId: 'acc_a', now })
+  const account = await store.run(ensureAccount, { name: null, plan: 'free', newId: 'acc_a', now })
   const ends = [null, now - 1, now, now + 1]
   const changes = [{}, { disabled: 1 }, { revoked_at: now }, { disabled: 1, revoked_at: now }]
   await Promise.all(

@@ -2,8 +2,8 @@
 // out of an account by the wrong guesses of others.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asAttempt, refuseBlocked } from '../../server/accounts/attempts.ts'
-import { inTurn } from '../../server/accounts/passwords.ts'
+import { withAttempt, assertNotBlocked } from '../../server/accounts/attempts.ts'
+import { queued } from '../../server/accounts/passwords.ts'
 import type { Problem } from '../../server/common/errors.ts'
 import { onEveryStore, openAt } from '../support/stores.ts'
 
@@ -14,7 +14,7 @@ function hashing() {
   const order: string[] = []
   const ends: (() => void)[] = []
   const hash = (address: string, subject: string): Promise<number> =>
-    inTurn({ address, subject }, () => {
+    queued({ address, subject }, () => {
       order.push(address)
       return new Promise<void>((resolve) => ends.push(resolve))
     }).then(
@@ -71,8 +71,8 @@ onEveryStore(
     const attempt = async (address: string, right: boolean): Promise<boolean | string> => {
       const who = { email: 'ada@example.com', address }
       try {
-        await refuseBlocked(store, who, now)
-        return await asAttempt(store, who, now, () => Promise.resolve(right))
+        await assertNotBlocked(store, who, now)
+        return await withAttempt(store, who, now, () => Promise.resolve(right))
       } catch (error) {
         return (error as Problem).code
       }

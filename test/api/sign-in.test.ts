@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Account } from '../../server/accounts/accounts.ts'
-import { asAttempt } from '../../server/accounts/attempts.ts'
-import { enterIfStill, makeSession } from '../../server/accounts/sessions.ts'
+import { withAttempt } from '../../server/accounts/attempts.ts'
+import { insertIfUnchanged, createSession } from '../../server/accounts/sessions.ts'
 import { setUpBySettings } from '../../server/accounts/setup.ts'
 import { SetupError } from '../../server/common/errors.ts'
 import { forged } from '../support/forged.ts'
@@ -299,7 +299,7 @@ for (const [whose, guess, free, seconds] of WAITS) {
     const store = await openAt(t, await placeOn.sqlite(t))
     let [now, guesses] = [0, 0]
     const attempt = (right: boolean) =>
-      asAttempt(store, guess(++guesses), now, () => Promise.resolve(right))
+      withAttempt(store, guess(++guesses), now, () => Promise.resolve(right))
     for (let i = 0; i < free; i++) assert.equal(await attempt(false), false)
     for (const wait of seconds) {
       await assert.rejects(attempt(true), { code: 'too_many_attempts', retryAfter: wait })
@@ -312,7 +312,7 @@ for (const [whose, guess, free, seconds] of WAITS) {
 test('who gets in from an address neither counts there nor hides the wrong guesses of others', async (t) => {
   const store = await openAt(t, await placeOn.sqlite(t))
   const attempt = (email: string, right: boolean) =>
-    asAttempt(store, { email, address: '192.0.2.1' }, 0, () => Promise.resolve(right))
+    withAttempt(store, { email, address: '192.0.2.1' }, 0, () => Promise.resolve(right))
   for (let i = 0; i < 19; i++) await attempt(`${i}`, false)
   for (let i = 0; i < 3; i++) assert.equal(await attempt('ada', true), true)
   assert.equal(await attempt('19', false), false)
@@ -472,10 +472,10 @@ test('whoever signs in while the password is changed, or the account disabled, g
     .selectAll()
     .executeTakeFirstOrThrow()
   const enter = (password: string) =>
-    store.run(enterIfStill, {
+    store.run(insertIfUnchanged, {
       account,
       password,
-      session: makeSession(clock()).session,
+      session: createSession(clock()).session,
       replaced: null,
       now: clock(),
     })

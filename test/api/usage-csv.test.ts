@@ -1,7 +1,7 @@
 // What callers name their keys and models stays text in a spreadsheet.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { textBody } from '../../server/api/csv.ts'
+import { streamText } from '../../server/api/csv.ts'
 import { written } from '../../server/ledger/reports/report-text.ts'
 
 /** TABLE of values, and the cells that they become. */
@@ -34,7 +34,7 @@ test('a value is one cell, and never a formula', () => {
 
 test('a long body is made as it is read, in pieces, and ends with an error where it cannot be made on', async () => {
   let made = 0
-  const body = textBody('head', async () => {
+  const body = streamText('head', async () => {
     if (made === 3) throw new Error('the store is gone')
     made++
     return new Uint8Array(200_000)

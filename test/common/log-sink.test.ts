@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openLines } from '../../server/common/log-sink.ts'
+import { openLogSink } from '../../server/common/log-sink.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 
@@ -13,7 +13,7 @@ test('lines are written whole and in their order, and before the process ends', 
   const path = join(temporaryFolder(t), 'log')
   const fd = openSync(path, 'w')
   t.after(() => closeSync(fd))
-  const lines = openLines(fd)
+  const lines = openLogSink(fd)
   lines.write('first\n')
   for (const line of LINES) lines.write(line)
   lines.flush()
@@ -25,7 +25,7 @@ test('a reader that stands still gets every line once it reads again', async (t)
   execFileSync('/bin/sh', ['-c', 'mkfifo "$1"', 'sh', path])
   const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
   t.after(() => closeSync(fd))
-  const lines = openLines(fd)
+  const lines = openLogSink(fd)
   for (const line of LINES) lines.write(line)
   const all = LINES.join('')
   const read: Buffer[] = []

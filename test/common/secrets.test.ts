@@ -4,21 +4,21 @@ import * as fc from 'fast-check'
 import {
   displayPrefix,
   hashSecret,
-  makeSecret,
+  createSecret,
   matchesHash,
-  publicIdOf,
+  parsePublicId,
   randomText,
 } from '../../server/common/secrets.ts'
 import { forged } from '../support/forged.ts'
 
 test('a secret has the promised form and finds its own record', () => {
-  const { secret, publicId, hash } = makeSecret('tmt')
+  const { secret, publicId, hash } = createSecret('tmt')
   assert.match(secret, /^tmt_[0-9A-Za-z]{12}_[0-9A-Za-z]{36}_[0-9A-Za-z]{6}$/)
-  assert.equal(publicIdOf('tmt', secret), publicId)
+  assert.equal(parsePublicId('tmt', secret), publicId)
   assert.equal(hash, hashSecret(secret))
   assert.ok(matchesHash(secret, hash))
-  assert.ok(!matchesHash(makeSecret('tmt').secret, hash))
-  assert.equal(publicIdOf('tmt', forged(secret)), publicId)
+  assert.ok(!matchesHash(createSecret('tmt').secret, hash))
+  assert.equal(parsePublicId('tmt', forged(secret)), publicId)
   assert.ok(!matchesHash(forged(secret), hash))
   assert.ok(secret.startsWith(displayPrefix('tmt', publicId)))
 })
@@ -31,28 +31,28 @@ test('no letter or digit of a secret is likelier than others', () => {
 })
 
 test('the prefix is part of the secret: a token is not a key', () => {
-  assert.equal(publicIdOf('tmk', makeSecret('tmt').secret), undefined)
-  const { secret } = makeSecret('tmt')
-  assert.equal(publicIdOf('tmk', secret.replace('tmt', 'tmk')), undefined)
+  assert.equal(parsePublicId('tmk', createSecret('tmt').secret), undefined)
+  const { secret } = createSecret('tmt')
+  assert.equal(parsePublicId('tmk', secret.replace('tmt', 'tmk')), undefined)
 })
 
 test('one wrong character is noticed without a look-up', () => {
-  const { secret } = makeSecret('tmk')
+  const { secret } = createSecret('tmk')
   fc.assert(
     fc.property(fc.nat(secret.length - 1), fc.constantFrom(...'0aZ_- é'), (place, wrong) => {
       const changed = secret.slice(0, place) + wrong + secret.slice(place + 1)
-      return changed === secret || publicIdOf('tmk', changed) === undefined
+      return changed === secret || parsePublicId('tmk', changed) === undefined
     }),
   )
 })
 
 test('garbage of any kind is no secret', () => {
-  fc.assert(fc.property(fc.string(), (garbage) => publicIdOf('tmt', garbage) === undefined))
+  fc.assert(fc.property(fc.string(), (garbage) => parsePublicId('tmt', garbage) === undefined))
   for (const garbage of [
     '',
     'tmt_',
     'tmt___',
     `tmt_${'a'.repeat(12)}_${'b'.repeat(36)}_${'c'.repeat(6)}`,
   ])
-    assert.equal(publicIdOf('tmt', garbage), undefined)
+    assert.equal(parsePublicId('tmt', garbage), undefined)
 })

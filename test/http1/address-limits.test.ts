@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { clientOf } from '../../server/common/client-info.ts'
+import { readClient } from '../../server/common/client-info.ts'
 import { AddressLimiter } from '../../server/http1/address-limits.ts'
 import { listen } from '../../server/http1/listen.ts'
 import { openLog } from '../../server/common/log.ts'
@@ -154,7 +154,7 @@ test('a request that is over leaves its place to the next one on the same connec
 
 test('without a trusted proxy nobody chooses an address, and behind one only its own word counts', () => {
   const client = (trusted: boolean, forwarded: string) =>
-    clientOf(
+    readClient(
       {
         headers: {
           host: 'a.test',

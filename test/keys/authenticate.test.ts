@@ -1,10 +1,10 @@
 // Whom a header proves: step 2 of the contract.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { authenticate, normalOrigin } from '../../server/keys/authenticate.ts'
+import { authenticate, normalizeOrigin } from '../../server/keys/authenticate.ts'
 import type { CachedKey, CachedSecret, KeyCache } from '../../server/keys/cache.ts'
 import { compileScope } from '../../server/keys/scope.ts'
-import { makeSecret } from '../../server/common/secrets.ts'
+import { createSecret } from '../../server/common/secrets.ts'
 
 const NOW = 1_000_000
 const KEY: CachedKey = {
@@ -24,7 +24,7 @@ const KEY: CachedKey = {
 
 /** A cache of one key, with its secret, and how many look-ups it has seen. */
 function holding(more: Partial<CachedKey> = {}, expiresAt: number | null = null) {
-  const { secret, publicId, hash } = makeSecret('tmk')
+  const { secret, publicId, hash } = createSecret('tmk')
   const secrets = new Map<string, CachedSecret>()
   const hold = (changed: Partial<CachedKey>) =>
     void secrets.set(publicId, {
@@ -74,8 +74,8 @@ test('a key is presented alone or behind a scheme', () => {
     ['Bearer', false],
     [`Bearer ${secret.toLowerCase()}`, false],
     [`Bearer ${secret.slice(0, -1)}`, false],
-    [`Bearer ${makeSecret('tmt').secret}`, false],
-    [`Bearer ${makeSecret('tmk').secret}`, false],
+    [`Bearer ${createSecret('tmt').secret}`, false],
+    [`Bearer ${createSecret('tmk').secret}`, false],
   ]
   for (const [header, opens] of cases)
     assert.equal(codeOf(keys, header, undefined, NOW), opens ? 'key_1' : 'invalid_api_key', header)
@@ -83,11 +83,11 @@ test('a key is presented alone or behind a scheme', () => {
 
 test('the text of a key costs a look-up only where it can be one, and who holds half of it learns nothing', () => {
   const { keys, looks } = holding({ disabled: true })
-  for (const text of ['tmk_x', 'x'.repeat(60), makeSecret('tms').secret])
+  for (const text of ['tmk_x', 'x'.repeat(60), createSecret('tms').secret])
     assert.equal(codeOf(keys, `Bearer ${text}`, undefined, NOW), 'invalid_api_key')
   assert.equal(looks(), 0)
   const { keys: known } = holding({ disabled: true })
-  const other = makeSecret('tmk')
+  const other = createSecret('tmk')
   // The public id of a key, with another secret behind it.
   assert.equal(
     codeOf(
@@ -183,5 +183,5 @@ test('origins as they are compared', () => {
     ['ftp://app.test', null],
     ['null', null],
   ]
-  for (const [text, origin] of cases) assert.equal(normalOrigin(text), origin, text)
+  for (const [text, origin] of cases) assert.equal(normalizeOrigin(text), origin, text)
 })

@@ -2,7 +2,7 @@
 // what the client packages are tested against.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
-import type { KeyWishes } from '../../server/keys/keys.ts'
+import type { KeyInput } from '../../server/keys/keys.ts'
 import { answer, type FakeProvider, type Script } from '../support/providers/fake.ts'
 import { startServed } from '../proxy/support/served.ts'
 import type { Ends } from '../support/temporary.ts'
@@ -25,7 +25,7 @@ export interface Proxied {
   /** The proxy's address; what is sent there passes the wiretap. */
   proxyUrl: string
   /** The key of a new record. */
-  key(wishes?: Partial<KeyWishes>): Promise<string>
+  key(wishes?: Partial<KeyInput>): Promise<string>
   /** Everything that callers have sent to the proxy, headers and bodies. */
   wire(): string
 }

@@ -9,7 +9,7 @@ import { flushJournal } from '../../server/ledger/settlement/journal.ts'
 import { answer, headerOf, type Script } from '../support/providers/fake.ts'
 import { BINARY, chunked, SCRIPTED } from '../support/providers/scripts.ts'
 import { until } from '../support/until.ts'
-import { changeKey, revokeKey, type KeyWishes } from '../../server/keys/keys.ts'
+import { changeKey, revokeKey, type KeyInput } from '../../server/keys/keys.ts'
 import { rotateKey } from '../../server/keys/rotation.ts'
 import type { Store } from '../../server/store/open.ts'
 import { begin, readAnswer, type Answer } from './support/relayed.ts'
@@ -628,7 +628,7 @@ test('so many requests may be under way at once, among which those that were ref
  */
 const HELD: [
   what: string,
-  wishes: Partial<KeyWishes>,
+  wishes: Partial<KeyInput>,
   address: string,
   body: string | Buffer[],
   script: Script,

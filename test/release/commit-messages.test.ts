@@ -1,7 +1,7 @@
 // Every commit from FIRST on says what it does in one line of one form.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { complaintOf, subjectsOf } from '../../scripts/commit-messages.ts'
+import { subjectProblem, listSubjects } from '../../scripts/commit-messages.ts'
 
 /** The last commit from before the rule. */
 const FIRST = '97b2779f70028a1aeecc747172427d23f13bd659'
@@ -26,20 +26,20 @@ const SUBJECTS: [subject: string, complaint: RegExp | null][] = [
 
 test('the subject of a commit has one form', () => {
   for (const [subject, complaint] of SUBJECTS) {
-    if (complaint === null) assert.equal(complaintOf(subject), null, subject)
-    else assert.match(complaintOf(subject) ?? '', complaint, subject)
+    if (complaint === null) assert.equal(subjectProblem(subject), null, subject)
+    else assert.match(subjectProblem(subject) ?? '', complaint, subject)
   }
 })
 
 test('the subjects of the commits that are here have that form', () => {
   // A shallow clone, or an archive without history, does not know the first one.
   const subjects = known(`${FIRST}..HEAD`) ?? known('HEAD~1..HEAD') ?? []
-  for (const subject of subjects) assert.equal(complaintOf(subject), null, subject)
+  for (const subject of subjects) assert.equal(subjectProblem(subject), null, subject)
 })
 
 function known(range: string): string[] | null {
   try {
-    return subjectsOf(range)
+    return listSubjects(range)
   } catch {
     return null
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { complaintsOf, readLock, sbomOf } from '../../scripts/dependencies.ts'
+import { findProblems, readLock, createSbom } from '../../scripts/dependencies.ts'
 
 /** A lockfile with one package. */
 const lock = (entry: object, path = 'node_modules/thing'): string =>
@@ -26,7 +26,7 @@ const CASES: [entry: object, says: RegExp | null][] = [
 
 for (const [entry, says] of CASES) {
   test(`${JSON.stringify(entry)}: ${says === null ? 'allowed' : 'refused'}`, () => {
-    const complaints = complaintsOf(readLock(lock(entry)))
+    const complaints = findProblems(readLock(lock(entry)))
     if (says === null) assert.deepEqual(complaints, [])
     else assert.match(complaints.join('\n'), says)
   })
@@ -49,8 +49,8 @@ test('our dependencies are allowed, and the SBOM has each with its address, lice
   const dependencies = readLock(
     readFileSync(join(import.meta.dirname, '..', '..', 'package-lock.json'), 'utf8'),
   )
-  assert.deepEqual(complaintsOf(dependencies), [])
-  const { specVersion, components } = JSON.parse(sbomOf(dependencies, '1.0.0'))
+  assert.deepEqual(findProblems(dependencies), [])
+  const { specVersion, components } = JSON.parse(createSbom(dependencies, '1.0.0'))
   assert.equal(specVersion, '1.5')
   assert.equal(components.length, dependencies.length)
   assert.equal(new Set(components.map((one: { purl: string }) => one.purl)).size, components.length)

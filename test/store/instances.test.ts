@@ -8,7 +8,7 @@ import { cancelAdmission, admit, countConversion } from '../../server/conversion
 import { createJobNotifications } from '../../server/conversion/jobs/notifications.ts'
 import type { Admission } from '../../server/conversion/admission.ts'
 import { usedToday } from '../../server/accounts/quota.ts'
-import { bootName } from '../../server/common/clock.ts'
+import { bootId } from '../../server/common/clock.ts'
 import { openLog } from '../../server/common/log.ts'
 import { sweepBlobs } from '../../server/store/blobs/blobs.ts'
 import { folderBlobs } from '../../server/store/blobs/folder.ts'
@@ -86,7 +86,7 @@ const OTHERS: [what: string, row: { host: string; pid: number; seen_at: number }
     [
       'a process of another machine that has the same name, seen lately',
       {
-        host: processSpace().replace(bootName(), 'another boot'),
+        host: processSpace().replace(bootId(), 'another boot'),
         pid: NO_PROCESS,
         seen_at: -20_000,
       },

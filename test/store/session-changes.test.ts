@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { changeAccount, provideAccount } from '../../server/accounts/accounts.ts'
+import { changeAccount, ensureAccount } from '../../server/accounts/accounts.ts'
 import { hashPassword, matchesPassword } from '../../server/accounts/passwords.ts'
-import { changePassword, makeSession } from '../../server/accounts/sessions.ts'
+import { changePassword, createSession } from '../../server/accounts/sessions.ts'
 import type { Store } from '../../server/store/open.ts'
 import { query } from '../support/postgres.ts'
 import { onEveryStore, openAt, placeOn } from '../support/stores.ts'
@@ -14,7 +14,7 @@ const CURRENT = 'the current password'
 
 /** An account with its password and two sessions, and another one with a session. */
 async function prepare(store: Store) {
-  const account = await store.run(provideAccount, {
+  const account = await store.run(ensureAccount, {
     name: null,
     plan: 'free',
     newId: 'acc_a',
@@ -28,13 +28,13 @@ async function prepare(store: Store) {
     .execute()
   const hash = await hashPassword(CURRENT)
   await store.db.insertInto('passwords').values({ account_id: account.id, hash }).execute()
-  const sessions = [makeSession(NOW).session, makeSession(NOW).session]
+  const sessions = [createSession(NOW).session, createSession(NOW).session]
   for (const session of sessions)
     await store.db
       .insertInto('sessions')
       .values({ ...session, account_id: account.id })
       .execute()
-  const stranger = await store.run(provideAccount, {
+  const stranger = await store.run(ensureAccount, {
     name: 'stranger',
     plan: 'free',
     newId: 'acc_b',
@@ -42,7 +42,7 @@ async function prepare(store: Store) {
   })
   await store.db
     .insertInto('sessions')
-    .values({ ...makeSession(NOW).session, public_id: 'stranger', account_id: stranger.id })
+    .values({ ...createSession(NOW).session, public_id: 'stranger', account_id: stranger.id })
     .execute()
   const stored = async () =>
     (await store.db.selectFrom('passwords').select('hash').executeTakeFirstOrThrow()).hash
@@ -108,7 +108,7 @@ for (const [what, end] of ENDS) {
     const place = await placeOn.postgres(t)
     const [here, there] = [await openAt(t, place), await openAt(t, place)]
     const prepared = await prepare(here)
-    const { session } = makeSession(NOW)
+    const { session } = createSession(NOW)
     const entering = there.run(slowEntry, {
       account: prepared.account.id,
       password: prepared.hash,

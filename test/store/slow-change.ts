@@ -1,6 +1,6 @@
 // Changes that take their time before they are committed.
 import { sql } from 'kysely'
-import { enterIfStill } from '../../server/accounts/sessions.ts'
+import { insertIfUnchanged } from '../../server/accounts/sessions.ts'
 import { updateKey } from '../../server/keys/keys.ts'
 import { procedure } from '../../server/store/procedure.ts'
 import type { Procedure, Steps } from '../../server/store/procedure.ts'
@@ -18,4 +18,4 @@ function slowed<A, R>(name: string, { body, lock }: Procedure<A, R>): Procedure<
 }
 
 export const slowChange = slowed('slowChange', updateKey)
-export const slowEntry = slowed('slowEntry', enterIfStill)
+export const slowEntry = slowed('slowEntry', insertIfUnchanged)

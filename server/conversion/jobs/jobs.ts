@@ -4,9 +4,9 @@
 // its instance is cleared away (store/instance.ts), the row's `instance_id` becomes null with it,
 // and the job can be claimed again, under a new claim. Whoever still works under an old one can no
 // longer report, finish or hand back anything: so a job is done once.
-import { quotaLock, uncount } from '../../accounts/quota.ts'
+import { quotaLock, refund } from '../../accounts/quota.ts'
 import { DAY, HOUR } from '../../common/clock.ts'
-import type { NoPlace } from '../../fairness/shares.ts'
+import type { RejectReason } from '../../fairness/shares.ts'
 import type { JobRow } from '../../store/schema.ts'
 import { FOR_NOW, releaseBlob, takeBlob } from '../../store/blobs/blobs.ts'
 import type { Store } from '../../store/open.ts'
@@ -327,7 +327,7 @@ function queueLengths(db: QueryBuilder, account: string) {
 function refusalReason(
   { all, own }: { all: number | null; own: number | null },
   most: number,
-): NoPlace | null {
+): RejectReason | null {
   if ((own ?? 0) >= MAX_WAITING_PER_ACCOUNT) return 'share'
   return (all ?? 0) < ((own ?? 0) === 0 ? most * 2 : most) ? null : 'full'
 }
@@ -337,7 +337,7 @@ export async function jobQueueRefusal(
   store: Store,
   account: string,
   most: number,
-): Promise<NoPlace | null> {
+): Promise<RejectReason | null> {
   return refusalReason(await queueLengths(store.db, account).executeTakeFirstOrThrow(), most)
 }
 
@@ -346,7 +346,7 @@ export function* jobQueueRefusalSteps(
   db: QueryBuilder,
   account: string,
   most: number,
-): Steps<NoPlace | null> {
+): Steps<RejectReason | null> {
   return refusalReason((yield* first(queueLengths(db, account))) ?? { all: 0, own: 0 }, most)
 }
 
@@ -413,7 +413,7 @@ function* refundConversion(
   { account_id, counted_day, quota_limit }: JobRow,
 ): Steps<void> {
   if (counted_day !== null)
-    yield* uncount(db, { account: account_id, day: counted_day, limit: quota_limit })
+    yield* refund(db, { account: account_id, day: counted_day, limit: quota_limit })
 }
 
 function* failSteps(

@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Worker } from 'node:worker_threads'
 import { Problem } from '../../common/errors.ts'
-import { MIN_RATE, startRateMonitor } from '../../common/body-pace.ts'
+import { MIN_RATE, startRateMonitor } from '../../common/body-rate.ts'
 import { deserializeError, type SerializedError } from '../serialized-error.ts'
 import type { Throttle } from './throttle.ts'
 import type { Upload, UploadLimits } from './receive-upload.ts'

@@ -32,7 +32,7 @@ import type { Store } from '../../store/open.ts'
 import { procedure, type Steps } from '../../store/procedure.ts'
 import type { SqlValue, Statement } from '../../store/statement.ts'
 import type { AdmissionBackend, PendingAdmission } from '../ledger.ts'
-import { FairQueue } from '../../fairness/owner-queue.ts'
+import { AccountKeyQueue } from '../../fairness/account-key-queue.ts'
 import { supersededError, callerLeftError } from './outage-fallback.ts'
 import { recentAdmissions, timesByKey } from './sqlite-reserve.ts'
 import { upstreamErrorsOf } from '../settlement/row-codec.ts'
@@ -88,7 +88,7 @@ export async function openPostgresAdmission(
   const timeline = new DatabaseClock()
   /** Keys that are full, and until when at least (our monotonic time). */
   const full = new Map<string, { rpm: number; until: number }>()
-  const queue = new FairQueue<PendingAdmission>(MOST_WAITING, ({ request }) => request)
+  const queue = new AccountKeyQueue<PendingAdmission>(MOST_WAITING, ({ request }) => request)
   /** How many of each key are held. */
   const held = new Map<string, number>()
   let flying = false

@@ -5,7 +5,7 @@ import type { Clock } from '../../common/clock.ts'
 import { StoreError } from '../../store/store-error.ts'
 import type { Store } from '../../store/open.ts'
 import type { AdmissionBackend, PendingAdmission, Remaining } from '../ledger.ts'
-import { FairQueue } from '../../fairness/owner-queue.ts'
+import { AccountKeyQueue } from '../../fairness/account-key-queue.ts'
 import { toJson } from '../settlement/dictionary.ts'
 import { supersededError, callerLeftError } from './outage-fallback.ts'
 import { flushJournal } from '../settlement/journal.ts'
@@ -76,7 +76,7 @@ export async function openSqliteAdmission(
 ): Promise<AdmissionBackend> {
   const lanes = new Map<string, Lane>()
   /** What may pass, and waits for its unit. */
-  const queue = new FairQueue<Reserved>(MOST_WAITING, ({ row }) => row)
+  const queue = new AccountKeyQueue<Reserved>(MOST_WAITING, ({ row }) => row)
   /** Units of admissions that are not durable yet; when the last began. */
   let flying = 0
   let flown = -Infinity

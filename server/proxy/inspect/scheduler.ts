@@ -2,7 +2,7 @@
 // so a long one is cut into slices: between two of them the event loop runs, and accounts take
 // turns, and the keys of each, so that nobody's bodies delay those of others by more than a slice
 // each.
-import { FairQueue, type Owner } from '../../fairness/owner-queue.ts'
+import { AccountKeyQueue, type Owner } from '../../fairness/account-key-queue.ts'
 
 /** Work that is done in steps. */
 export interface SlicedTask {
@@ -45,7 +45,8 @@ interface Entry {
 }
 
 /** Entries that have a turn to come; also those that were cancelled since. */
-const newQueue = (): FairQueue<Entry> => new FairQueue<Entry>(Infinity, ({ owner }) => owner)
+const newQueue = (): AccountKeyQueue<Entry> =>
+  new AccountKeyQueue<Entry>(Infinity, ({ owner }) => owner)
 
 export class InspectionQueue {
   readonly #now: () => number

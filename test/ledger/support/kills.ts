@@ -6,7 +6,7 @@ import { hash } from 'node:crypto'
 import { createConnection } from 'node:net'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { provideAccount } from '../../../server/accounts/accounts.ts'
+import { ensureAccount } from '../../../server/accounts/accounts.ts'
 import { createKey } from '../../../server/keys/keys.ts'
 import { flushJournal } from '../../../server/ledger/settlement/journal.ts'
 import { verifyWindows } from '../../../server/ledger/reports/verify.ts'
@@ -35,7 +35,7 @@ export async function killUnderLoad(t: TestContext, place: Place): Promise<void>
   t.after(() => fake.close())
   const now = Date.now()
   const store = await openStore({ ...place, now })
-  const account = await store.run(provideAccount, { name: null, plan: 'free', newId: 'acc_x', now })
+  const account = await store.run(ensureAccount, { name: null, plan: 'free', newId: 'acc_x', now })
   const wishes = { name: 'k', models: null, rpm: null, allowed_origins: null, expires_at: null }
   const [free, limited] = [
     await createKey(store, account.id, wishes, now),

@@ -2,11 +2,11 @@
 // full volume: `npm run bench -- fairness`.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { provideAccount } from '../../../server/accounts/accounts.ts'
+import { ensureAccount } from '../../../server/accounts/accounts.ts'
 import { createToken } from '../../../server/accounts/tokens.ts'
 import { settings } from '../../../server/config/settings.ts'
 import { newId } from '../../../server/common/ids.ts'
-import { createKey, type KeyWishes } from '../../../server/keys/keys.ts'
+import { createKey, type KeyInput } from '../../../server/keys/keys.ts'
 import { file, form, PAGE } from '../../support/form.ts'
 import { call } from '../../support/harness.ts'
 import { chunk, head } from '../../support/providers/fake.ts'
@@ -63,13 +63,13 @@ async function openPlace(t: TestContext): Promise<Place> {
       { name, scopes: ['convert', 'manage'], expiresAt: null },
       now,
     )
-    const { id } = await store.run(provideAccount, {
+    const { id } = await store.run(ensureAccount, {
       name,
       plan: 'team',
       newId: newId('acc', now),
       now,
     })
-    const key = async (wishes: Partial<KeyWishes>) =>
+    const key = async (wishes: Partial<KeyInput>) =>
       (
         await createKey(
           store,

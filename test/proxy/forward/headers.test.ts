@@ -18,7 +18,7 @@ import {
   RESPONSE_RULES,
 } from '../../../server/proxy/forward/header-rules.ts'
 import { REFUSALS, type RefusalCode, refusal } from '../../../server/proxy/error-response.ts'
-import { makeSecret } from '../../../server/common/secrets.ts'
+import { createSecret } from '../../../server/common/secrets.ts'
 
 const table = createProviderTable({
   overrides: { anthropic: 'http://127.0.0.1:9000/u/https/api.anthropic.com' },
@@ -310,7 +310,7 @@ test('every row of the tables has names, a reason, and none that another row has
 })
 
 test('request headers: a value that holds a proxy key goes nowhere, whatever the name', () => {
-  const { secret } = makeSecret('tmk')
+  const { secret } = createSecret('tmk')
   const encoded = Buffer.from(`user:${secret}`).toString('base64')
   const hidden = [
     'X-Percent',

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { APICallError, generateText, streamText } from 'ai'
-import { changeKey, revokeKey, type KeyWishes } from '../../../server/keys/keys.ts'
+import { changeKey, revokeKey, type KeyInput } from '../../../server/keys/keys.ts'
 import { REFUSALS } from '../../../server/proxy/error-response.ts'
 import { answer, type Script } from '../../support/providers/fake.ts'
 import { startServed, type Served } from '../support/served.ts'
@@ -24,7 +24,7 @@ interface Refused {
   method?: string
 }
 
-const keyWith = (wishes: Partial<KeyWishes>) => async (served: Served) =>
+const keyWith = (wishes: Partial<KeyInput>) => async (served: Served) =>
   (await served.key(wishes)).secret
 
 /** A key that has been changed since, once the proxy knows it. */

@@ -1,11 +1,11 @@
 // The whole server before fake providers: what a caller of /proxy meets.
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { provideAccount } from '../../../server/accounts/accounts.ts'
+import { ensureAccount } from '../../../server/accounts/accounts.ts'
 import { readConfig } from '../../../server/config/settings.ts'
 import { newId } from '../../../server/common/ids.ts'
 import type { NewKey } from '../../../server/keys/key-record.ts'
-import { createKey, type KeyWishes } from '../../../server/keys/keys.ts'
+import { createKey, type KeyInput } from '../../../server/keys/keys.ts'
 import { openLog } from '../../../server/common/log.ts'
 import { serve, type Running } from '../../../server/main.ts'
 import type { TargetForm } from '../../../server/proxy/target/parse-target.ts'
@@ -28,7 +28,7 @@ export type Served = {
   running: Running
   fake: FakeProvider
   port: number
-  key(wishes?: Partial<KeyWishes>): Promise<NewKey>
+  key(wishes?: Partial<KeyInput>): Promise<NewKey>
   /** A figure of /metrics, by its name without `tollmark_proxy_`. */
   metric(name: string): Promise<number>
   /**
@@ -82,7 +82,7 @@ export async function startServed(
     port: running.port,
     async key(wishes = {}) {
       const now = Date.now()
-      const { id } = await running.store.run(provideAccount, {
+      const { id } = await running.store.run(ensureAccount, {
         name: null,
         plan: 'free',
         newId: newId('acc', now),

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { createWays } from '../../../server/proxy/target/route-cache.ts'
 import { namedTarget, readTarget, type Target } from '../../../server/proxy/target/parse-target.ts'
-import { makeSecret } from '../../../server/common/secrets.ts'
+import { createSecret } from '../../../server/common/secrets.ts'
 
 const enc = encodeURIComponent
 const GEMINI = 'https://generativelanguage.googleapis.com/v1beta/models/gemini-x:generateContent'
@@ -210,7 +210,7 @@ const accepted: [
   ],
   [
     'a proxy key where credentials stand is stripped',
-    `url=${enc(`https://a.test/x?key=${makeSecret('tmk').secret}&a=1`)}`,
+    `url=${enc(`https://a.test/x?key=${createSecret('tmk').secret}&a=1`)}`,
     'a.test',
     443,
     '/x?a=1',
@@ -243,7 +243,7 @@ for (const [name, search, hostname, port, pathAndQuery] of accepted) {
   })
 }
 
-const KEY = makeSecret('tmk').secret
+const KEY = createSecret('tmk').secret
 
 /** search → a word of the sentence */
 const refused: [name: string, search: string, word: RegExp][] = [
@@ -430,7 +430,7 @@ test('targets that name nothing, and what stands where', () => {
 })
 
 test('what stands in `key` is kept for whoever looks for a key of ours there', () => {
-  const { secret } = makeSecret('tmk')
+  const { secret } = createSecret('tmk')
   const query = `%6Bey=${secret.replaceAll('_', '%5F')}&a=1&KEY=other&access_token=x`
   for (const target of [
     `/proxy/a.test/x?${query}`,

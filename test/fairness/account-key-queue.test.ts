@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { FairQueue } from '../../server/fairness/owner-queue.ts'
+import { AccountKeyQueue } from '../../server/fairness/account-key-queue.ts'
 
 type Item = { account_id: string; key_id: string; n: number }
-const queueOf = (most: number): FairQueue<Item> => new FairQueue(most, (item) => item)
+const queueOf = (most: number): AccountKeyQueue<Item> => new AccountKeyQueue(most, (item) => item)
 const item = (key_id: string, n: number, account_id = key_id[0]!): Item => ({
   account_id,
   key_id,

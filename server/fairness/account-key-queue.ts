@@ -56,16 +56,16 @@ export interface Owner {
   readonly key_id: string
 }
 
-interface AccountLine<T> {
+interface AccountQueue<T> {
   size: number
   /** Its keys that have something waiting, the next one first. */
-  readonly ready: Deque<KeyLine<T>>
+  readonly ready: Deque<KeyQueue<T>>
   /** Whether it stands among those that are ready. */
   queued: boolean
 }
 
-interface KeyLine<T> {
-  readonly account: AccountLine<T>
+interface KeyQueue<T> {
+  readonly account: AccountQueue<T>
   readonly items: Deque<T>
   queued: boolean
 }
@@ -75,19 +75,19 @@ interface KeyLine<T> {
  * of it; then whatever comes takes the place of the newest item of the account, and of its key,
  * that hold most, unless it would be that item itself.
  */
-export class FairQueue<T> {
+export class AccountKeyQueue<T> {
   readonly #most: number
   readonly #ownerOf: (item: T) => Owner
   // Kept while they are empty: a map that gains and loses an entry with every request costs more
   // than the request's turn.
-  readonly #accounts = new Map<string, AccountLine<T>>()
-  readonly #keys = new Map<string, KeyLine<T>>()
+  readonly #accounts = new Map<string, AccountQueue<T>>()
+  readonly #keys = new Map<string, KeyQueue<T>>()
   /** Accounts that have something waiting, the next one first. */
-  readonly #ready = new Deque<AccountLine<T>>()
+  readonly #ready = new Deque<AccountQueue<T>>()
   #size = 0
 
-  constructor(most: number, ownerOf: (item: T) => Owner) {
-    this.#most = most
+  constructor(limit: number, ownerOf: (item: T) => Owner) {
+    this.#most = limit
     this.#ownerOf = ownerOf
   }
 
@@ -97,23 +97,23 @@ export class FairQueue<T> {
 
   /** Adds an item. Gives the one that has no place, if there is one: another, or itself. */
   push(item: T): T | null {
-    const line = this.#lineOf(this.#ownerOf(item))
+    const keyQueue = this.#lineOf(this.#ownerOf(item))
     let dropped: T | null = null
     if (this.#size >= this.#most) {
       const largest = this.#largest()
-      const alike = largest.account === line.account
+      const sameAccount = largest.account === keyQueue.account
       if (
-        alike
-          ? largest.items.size <= line.items.size + 1
-          : largest.account.size <= line.account.size + 1
+        sameAccount
+          ? largest.items.size <= keyQueue.items.size + 1
+          : largest.account.size <= keyQueue.account.size + 1
       )
         return item
       dropped = largest.items.pop()!
       this.#count(largest, -1)
     }
-    line.items.push(item)
-    this.#count(line, 1)
-    this.#queue(line)
+    keyQueue.items.push(item)
+    this.#count(keyQueue, 1)
+    this.#queue(keyQueue)
     return dropped
   }
 
@@ -121,37 +121,37 @@ export class FairQueue<T> {
    * Takes up to `most`, in turns. Where `fits` refuses the next item of a key, that key waits for
    * the next time.
    */
-  take(most: number, fits: (item: T) => boolean = () => true): T[] {
+  take(limit: number, fits: (item: T) => boolean = () => true): T[] {
     const taken: T[] = []
-    const aside: KeyLine<T>[] = []
-    while (taken.length < most) {
+    const deferred: KeyQueue<T>[] = []
+    while (taken.length < limit) {
       const account = this.#ready.shift()
       if (account === undefined) break
       account.queued = false
-      const line = account.ready.shift()
-      if (line !== undefined) {
-        line.queued = false
-        const item = line.items.peek()
-        if (item !== undefined && !fits(item)) aside.push(line)
+      const keyQueue = account.ready.shift()
+      if (keyQueue !== undefined) {
+        keyQueue.queued = false
+        const item = keyQueue.items.peek()
+        if (item !== undefined && !fits(item)) deferred.push(keyQueue)
         else if (item !== undefined) {
-          line.items.shift()
-          this.#count(line, -1)
+          keyQueue.items.shift()
+          this.#count(keyQueue, -1)
           taken.push(item)
-          if (line.items.size > 0) this.#queue(line)
+          if (keyQueue.items.size > 0) this.#queue(keyQueue)
         }
       }
       if (account.ready.size > 0) this.#queueAccount(account)
     }
-    for (const line of aside) this.#queue(line)
+    for (const keyQueue of deferred) this.#queue(keyQueue)
     return taken
   }
 
   /** Takes everything of a key. */
   takeKey(key: string): T[] {
-    const line = this.#keys.get(key)
-    if (line === undefined || line.items.size === 0) return []
-    const taken = line.items.clear()
-    this.#count(line, -taken.length)
+    const keyQueue = this.#keys.get(key)
+    if (keyQueue === undefined || keyQueue.items.size === 0) return []
+    const taken = keyQueue.items.clear()
+    this.#count(keyQueue, -taken.length)
     return taken
   }
 
@@ -169,34 +169,34 @@ export class FairQueue<T> {
       if (!used.has(account) && !account.queued) this.#accounts.delete(id)
   }
 
-  #lineOf({ account_id, key_id }: Owner): KeyLine<T> {
-    let line = this.#keys.get(key_id)
-    if (line !== undefined) return line
+  #lineOf({ account_id, key_id }: Owner): KeyQueue<T> {
+    let keyQueue = this.#keys.get(key_id)
+    if (keyQueue !== undefined) return keyQueue
     let account = this.#accounts.get(account_id)
     if (account === undefined)
       this.#accounts.set(account_id, (account = { size: 0, ready: new Deque(), queued: false }))
-    this.#keys.set(key_id, (line = { account, items: new Deque(), queued: false }))
-    return line
+    this.#keys.set(key_id, (keyQueue = { account, items: new Deque(), queued: false }))
+    return keyQueue
   }
 
-  #count(line: KeyLine<T>, by: number): void {
-    line.account.size += by
+  #count(keyQueue: KeyQueue<T>, by: number): void {
+    keyQueue.account.size += by
     this.#size += by
   }
 
-  #queue(line: KeyLine<T>): void {
-    if (!line.queued) line.account.ready.push(line)
-    line.queued = true
-    this.#queueAccount(line.account)
+  #queue(keyQueue: KeyQueue<T>): void {
+    if (!keyQueue.queued) keyQueue.account.ready.push(keyQueue)
+    keyQueue.queued = true
+    this.#queueAccount(keyQueue.account)
   }
 
-  #queueAccount(account: AccountLine<T>): void {
+  #queueAccount(account: AccountQueue<T>): void {
     if (!account.queued) this.#ready.push(account)
     account.queued = true
   }
 
   /** The largest line of the account that holds most. Only asked where all places are taken. */
-  #largest(): KeyLine<T> {
+  #largest(): KeyQueue<T> {
     const account = largestOf(this.#ready, ({ size }) => size)!
     return largestOf(account.ready, ({ items }) => items.size)!
   }

@@ -19,18 +19,18 @@ export interface RateMonitor {
  * Calls `onSlow` once where a body is slower than the least rate after `grace` milliseconds of
  * waiting for it.
  */
-export function startRateMonitor(grace: number, onSlow: () => void): RateMonitor {
+export function startRateMonitor(graceMs: number, onSlow: () => void): RateMonitor {
   let received = 0
   let waited = 0
   let since: number | null = null
   const waiting = (now: number): number => waited + (since === null ? 0 : now - since)
-  const look = (): void => {
+  const check = (): void => {
     const total = waiting(performance.now())
-    if (total < grace || received >= (total / 1000) * MIN_RATE) return
+    if (total < graceMs || received >= (total / 1000) * MIN_RATE) return
     clearInterval(timer)
     onSlow()
   }
-  const timer = setInterval(look, Math.max(10, Math.min(1000, grace / 4))).unref()
+  const timer = setInterval(check, Math.max(10, Math.min(1000, graceMs / 4))).unref()
   return {
     waiting: () => void (since ??= performance.now()),
     received: (bytes) => {
