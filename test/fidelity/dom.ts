@@ -114,14 +114,18 @@ export const isEquation = (element: Element): boolean =>
   hasClass(element, 'katex')
 
 /** The TeX that an equation's own attribute says, since 2026. */
-const ownTex = (element: Element) =>
+export const ownTex = (element: Element) =>
   element.attrs.find(
     ({ name }) => name === 'data-notion-equation' || name === 'data-notion-inline-equation',
   )?.value
 
 /** The TeX of an equation: its own attribute's, or KaTeX's annotation's. */
 export function texOf(element: Element): string {
-  const own = ownTex(element)
+  const [marked = element] = [
+    element,
+    ...find(element.childNodes, (inner) => ownTex(inner) !== undefined),
+  ].filter((one) => ownTex(one) !== undefined)
+  const own = ownTex(marked)
   if (own !== undefined) return own
   const [annotation] = find([element], (inner) => inner.tagName === 'annotation')
   return annotation ? rawText(annotation.childNodes) : rawText(element.childNodes)

@@ -15,6 +15,7 @@ import {
   isUnsafe,
   linkRuns,
   outside,
+  ownTex,
   parseDocument,
   rawText,
   readRuns,
@@ -203,6 +204,9 @@ class Reader {
 
   #block(element: Element, depth: number): void {
     const { tagName, childNodes } = element
+    // Everything inside belongs to the drawing.
+    if (tagName !== 'figure' && ownTex(element) !== undefined)
+      return this.#push({ kind: 'math', depth, tex: texOf(element) })
     const level = /^h([1-6])$/.exec(tagName)?.[1]
     if (level) return this.#heading(element, Number(level), depth)
     if (tagName === 'p') return this.#p(element, depth)
@@ -384,7 +388,7 @@ class Reader {
     // What follows the first element belongs to the figure only because its end tag is missing.
     const first = elements(rest).find((inner) => inner.tagName !== 'style')
     const below = rest.filter((node) => node !== first)
-    if (hasClass(element, 'equation')) {
+    if (hasClass(element, 'equation') || ownTex(element) !== undefined) {
       this.#push({ kind: 'math', depth, tex: texOf(element) })
       this.#paragraph(captionRuns, depth)
       return this.flow(below, depth)

@@ -7,7 +7,7 @@ import { readTable } from './blocks/table.ts'
 import { readNavigation } from './blocks/toc.ts'
 import { depthOf, readDetails } from './blocks/toggle.ts'
 import type { BlockReader, BlockTable, Flow } from './flow.ts'
-import { attribute, hasClass, type Element } from './html.ts'
+import { BLOCK_EQUATION, attribute, hasClass, type Element } from './html.ts'
 import type { Depth } from './tree.ts'
 
 /** Columns, synced blocks, indented children, unknown containers: their children, in order. */
@@ -66,6 +66,7 @@ function readDatabase(element: Element, flow: Flow): void {
 }
 
 export const BLOCKS: BlockTable = new Map<string, BlockReader>([
+  [BLOCK_EQUATION, readFigure],
   ['p', readParagraph],
   ['h1', readHeading],
   ['h2', readHeading],

@@ -1,6 +1,15 @@
 // Children → blocks: runs of inline content become paragraphs, the exporter's one-item lists become
 // lists.
-import { INLINE, find, type Element, type Node } from './html.ts'
+import {
+  BLOCK_EQUATION,
+  INLINE,
+  INLINE_EQUATION,
+  attribute,
+  find,
+  texInAttribute,
+  type Element,
+  type Node,
+} from './html.ts'
 import type { Links } from './links.ts'
 import { MEDIA, readInline } from './inline.ts'
 import { nestMarks, textOf } from './runs.ts'
@@ -9,7 +18,10 @@ import type { Block, Inline, List } from './tree.ts'
 /** Reads one element into a flow. */
 export type BlockReader = (element: Element, flow: Flow) => void
 
-/** The table that `read` looks elements up in; what is not in it is inline. */
+/**
+ * The table that `read` looks elements up in, by their names; block equations by the attribute that
+ * makes any element one. What is not in it is inline.
+ */
 export type BlockTable = ReadonlyMap<string, BlockReader>
 
 /** Where a page's headings stand; one for all flows of a page. */
@@ -64,7 +76,7 @@ export class Flow {
     for (let i = 0; i < nodes.length; i++) {
       const node = nodes[i]!
       if (typeof node === 'string') continue
-      const reader = this.#table.get(node.name)
+      const reader = this.#readerOf(node)
       if (!reader && !this.#holdsBlocks(node)) continue
       this.#paragraph(nodes, from, i)
       if (reader) reader(node, this)
@@ -78,10 +90,18 @@ export class Flow {
     return this.blocks.length > count || countItems(this.blocks) > items
   }
 
+  #readerOf(element: Element): BlockReader | undefined {
+    if (texInAttribute(element) === undefined) return this.#table.get(element.name)
+    if (INLINE.has(element.name) || attribute(element, INLINE_EQUATION) !== undefined)
+      return undefined
+    return this.#table.get(BLOCK_EQUATION)
+  }
+
   /** Whether an element that nobody knows is a container: what it shows is its children. */
   #holdsBlocks(element: Element): boolean {
     return (
       !INLINE.has(element.name) &&
+      texInAttribute(element) === undefined &&
       !MEDIA.has(element.name) &&
       find(element, 3, (below) => this.#table.has(below.name)) !== undefined
     )

@@ -47,6 +47,16 @@ export function hasClass(element: Element, name: string): boolean {
   return value !== undefined && (value === name || value.split(/\s+/).includes(name))
 }
 
+/** TABLE of the attributes in which exporters since 2026 write an equation's TeX: a block's, a line's. */
+export const BLOCK_EQUATION = 'data-notion-equation'
+export const INLINE_EQUATION = 'data-notion-inline-equation'
+
+/** The TeX that an element carries in an attribute; undefined where it is no such equation. */
+export function texInAttribute(element: Element): string | undefined {
+  if (!element.attributes.includes('data-notion-')) return undefined
+  return attribute(element, BLOCK_EQUATION) ?? attribute(element, INLINE_EQUATION)
+}
+
 /** Whether an element is a check box: a drawn one, or since 2026 a form's. */
 export function isCheckbox(element: Element): boolean {
   if (hasClass(element, 'checkbox')) return ['div', 'span', 'input'].includes(element.name)

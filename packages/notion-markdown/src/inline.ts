@@ -7,6 +7,7 @@ import {
   isCheckbox,
   isChecked,
   isIcon,
+  texInAttribute,
   textContent,
   type Element,
   type Node,
@@ -148,6 +149,14 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
     if (value !== '') runs.push({ kind: 'text', value, marks: style.marks, link: style.link })
     return
   }
+  const tex = texInAttribute(node)
+  if (tex !== undefined) {
+    const isBlock = LINES.has(node.name)
+    if (isBlock) part(style, runs)
+    equation(tex, style, runs)
+    if (isBlock) part(style, runs)
+    return
+  }
   const mark = MARK_OF.get(node.name)
   if (mark !== undefined)
     return readAll(node, { marks: style.marks | mark, link: style.link }, links, runs)
@@ -232,8 +241,6 @@ function span(element: Element, style: Style, links: Links, runs: Run[]): void {
     if (icon !== '') runs.push({ kind: 'text', value: `${icon} `, ...style })
     return
   }
-  const tex = attribute(element, 'data-notion-inline-equation')
-  if (tex !== undefined) return equation(tex, style, runs)
   if (hasClass(element, 'katex-error')) return equation(textContent(element), style, runs)
   if (hasClass(element, 'katex')) {
     const annotation = find(element, 4, (below) => below.name === 'annotation')

@@ -1,4 +1,6 @@
 import {
+  BLOCK_EQUATION,
+  INLINE,
   attribute,
   find,
   hasClass,
@@ -12,7 +14,10 @@ import type { Flow } from '../flow.ts'
 import { isWrapper } from '../inline.ts'
 import { plainText, type Inline } from '../tree.ts'
 
-/** `<figure>`: everything that Notion shows in a frame. Since 2026 a callout is an `<aside>`. */
+/**
+ * `<figure>`: everything that Notion shows in a frame. Since 2026 a callout is an `<aside>`, and any
+ * element with `data-notion-equation` is an equation.
+ */
 export function readFigure(element: Element, flow: Flow): void {
   if (hasClass(element, 'callout')) return readCallout(element, flow)
   if (hasClass(element, 'link-to-page'))
@@ -26,7 +31,11 @@ export function readFigure(element: Element, flow: Flow): void {
   const bookmark = find(shown, 1, (child) => child.name === 'a' && hasClass(child, 'bookmark'))
   // A figure whose end tag is missing holds what follows it, as its first element does the caption.
   let rest = inner.filter((node) => node !== first)
-  if (hasClass(element, 'equation')) readEquation(shown, flow)
+  if (hasTex(element)) {
+    readEquation(shown, flow)
+    // Everything in a line belongs to the drawing.
+    rest = rest.filter((node) => typeof node !== 'string' && !INLINE.has(node.name))
+  } else if (hasClass(element, 'equation')) readEquation(shown, flow)
   else if (!(hasClass(element, 'image') && readImage(shown, caption, flow))) {
     if (bookmark) readBookmark(bookmark, flow)
     else {
@@ -86,6 +95,8 @@ function iconOnly(element: Element): Element | undefined {
     : undefined
 }
 
+const hasTex = (element: Element): boolean => attribute(element, BLOCK_EQUATION) !== undefined
+
 function readEquation(element: Element, flow: Flow): void {
   // Where the parser did not know the equation by the exporter's own quotes, it stands in MathML
   // that says the same in drawings.
@@ -93,7 +104,8 @@ function readEquation(element: Element, flow: Flow): void {
     find(element, 8, (below) => below.name === 'annotation') ??
     find(element, 8, (below) => below.name === 'math')
   // Exporters of 2026 draw it only, and say it in an attribute.
-  const tex = (attribute(element, 'data-notion-equation') ?? textContent(source ?? element))
+  const marked = hasTex(element) ? element : find(element, 8, hasTex)
+  const tex = ((marked && attribute(marked, BLOCK_EQUATION)) ?? textContent(source ?? element))
     .split('\n')
     .filter((line) => line.trim() !== '')
     .join('\n')
