@@ -2,6 +2,8 @@
 import { parse, parseFragment, type DefaultTreeAdapterTypes } from 'parse5'
 import {
   ELEMENT_BREAK,
+  LINE_EDGE,
+  TYPED_BREAK,
   IMAGE,
   LOOSE_BREAK,
   isOwnAddress,
@@ -184,10 +186,24 @@ const LINES = new Set(['p', 'li', 'td', 'th', 'article', 'aside', 'center', 'leg
 
 /** Reads inline content. Blocks among it are read as if they were inline. */
 export function readRuns(nodes: readonly Node[], marks: readonly string[] = []): Run[] {
-  return nodes.flatMap((node) => {
+  return nodes.flatMap((node, at) => {
+    if (isElement(node) && node.tagName === 'br' && isTyped(nodes, at))
+      return [{ text: TYPED_BREAK, marks }]
     if (isText(node)) return [{ text: looseBreaks(node.value), marks }]
     return isElement(node) ? readElement(node, marks) : []
   })
+}
+
+/**
+ * Whether the breaks around this one stand between two texts of the same parent: the exporter
+ * doubles breaks only where the formatting changes.
+ */
+function isTyped(nodes: readonly Node[], at: number): boolean {
+  const isWord = (node: Node) =>
+    isText(node) ? node.value.trim() !== '' : isElement(node) && node.tagName !== 'br'
+  const before = nodes.slice(0, at).findLast(isWord)
+  const after = nodes.slice(at).find(isWord)
+  return before !== undefined && after !== undefined && isText(before) && isText(after)
 }
 
 function readElement(element: Element, marks: readonly string[]): Run[] {
@@ -213,22 +229,18 @@ function readElement(element: Element, marks: readonly string[]): Run[] {
   const shown = addressOfMedium(element)
   if (shown !== '')
     return [
-      { text: ELEMENT_BREAK, marks },
+      { text: LINE_EDGE, marks },
       ...linkRuns([{ text: shown, marks: [] }], shown, marks),
-      { text: ELEMENT_BREAK, marks },
+      { text: LINE_EDGE, marks },
       ...readRuns(childNodes, marks),
-      { text: ELEMENT_BREAK, marks },
+      { text: LINE_EDGE, marks },
     ]
   const mark =
     MARKS[tagName] ??
     (/border-bottom:\s*0?\.05em solid/.test(attribute(element, 'style')) ? 'u' : undefined)
   if (mark) return readRuns(childNodes, marks.includes(mark) ? marks : [...marks, mark])
   if (LINES.has(tagName))
-    return [
-      { text: ELEMENT_BREAK, marks },
-      ...readRuns(childNodes, marks),
-      { text: ELEMENT_BREAK, marks },
-    ]
+    return [{ text: LINE_EDGE, marks }, ...readRuns(childNodes, marks), { text: LINE_EDGE, marks }]
   const address = tagName === 'a' ? attribute(element, 'href') : ''
   // Neither an address that the exporter failed to write nor the export itself is a place.
   if (

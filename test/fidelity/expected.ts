@@ -29,6 +29,7 @@ import {
   isBlank,
   plainAddress,
   plainText,
+  splitParagraphs,
   trimPlain,
   type Block,
   type ListKind,
@@ -199,7 +200,8 @@ class Reader {
   }
 
   #paragraph(runs: Run[], depth: number): void {
-    if (!isBlank(runs)) this.#push({ kind: 'paragraph', depth, runs })
+    for (const paragraph of splitParagraphs(runs))
+      if (!isBlank(paragraph)) this.#push({ kind: 'paragraph', depth, runs: paragraph })
   }
 
   #block(element: Element, depth: number): void {

@@ -71,6 +71,12 @@ export const LOOSE_BREAK = '\u{E001}'
  */
 export const ELEMENT_BREAK = '\u{E002}'
 
+/** A line break written as an element where the formatting does not change: every one was typed. */
+export const TYPED_BREAK = '\u{E004}'
+
+/** Where a block that is read as inline content begins or ends: a line break, however many meet. */
+export const LINE_EDGE = '\u{E005}'
+
 /** Among atoms: one or more line breaks. */
 export const SOME_BREAKS = '\u{E003}'
 
@@ -124,7 +130,34 @@ const isSpace = (text: string) =>
   text === '\r' ||
   text === '\f' ||
   text === LOOSE_BREAK ||
-  text === ELEMENT_BREAK
+  ELEMENTS.includes(text)
+
+const ELEMENTS = [ELEMENT_BREAK, TYPED_BREAK, LINE_EDGE]
+
+/** What is between two visible characters ends a paragraph if it is a blank line that was typed. */
+function isBlankLine(space: string): boolean {
+  const count = (unit: string) => space.split(unit).length - 1
+  const elements = count(ELEMENT_BREAK) + count(TYPED_BREAK)
+  if (elements > 0) return elements - (elements > 1 && count(ELEMENT_BREAK) > 0 ? 1 : 0) > 1
+  return count('\n') + count(LOOSE_BREAK) > 1
+}
+
+/** Runs cut at their blank lines. */
+export function splitParagraphs(runs: readonly Run[]): Run[][] {
+  const paragraphs: Run[][] = [[]]
+  let space = ''
+  for (const run of runs) {
+    for (const unit of run.math || run.text.startsWith(IMAGE) ? [run.text] : run.text) {
+      if (!run.math && isSpace(unit)) space += unit
+      else if (unit !== '\u{FEFF}') {
+        if (isBlankLine(space)) paragraphs.push([])
+        space = ''
+      }
+      paragraphs.at(-1)!.push({ ...run, text: unit })
+    }
+  }
+  return paragraphs
+}
 
 /**
  * Splits runs into atoms, with whitespace as Markdown can keep it: a run of spaces is one space,
@@ -162,8 +195,8 @@ export const isInvisible = ({ text }: Atom): boolean => /^[\s\u{E001}\u{E003}]$/
 /** What a run of whitespace between two visible characters amounts to. */
 function gap(space: string, flat: boolean): string[] {
   if (flat) return [' ']
-  const breaks = [...space].filter((unit) => unit === '\n' || unit === ELEMENT_BREAK).length
-  if (breaks > 1 && space.includes(ELEMENT_BREAK)) return [SOME_BREAKS]
+  const breaks = [...space].filter((unit) => unit === '\n' || ELEMENTS.includes(unit)).length
+  if (breaks > 1 && ELEMENTS.some((unit) => space.includes(unit))) return [SOME_BREAKS]
   const loose = [...space].filter((unit) => unit === LOOSE_BREAK).length
   if (loose > 0 && breaks + loose > 1) return [SOME_BREAKS]
   if (breaks > 0) return Array.from({ length: breaks }, () => '\n')
@@ -173,7 +206,7 @@ function gap(space: string, flat: boolean): string[] {
 /** Text without the plain white space around it; wider and no-break spaces stay. */
 export function trimPlain(text: string): string {
   return text.replace(
-    /^[ \t\n\r\f\u{E001}\u{E002}\u{FEFF}]+|[ \t\n\r\f\u{E001}\u{E002}\u{FEFF}]+$/gu,
+    /^[ \t\n\r\f\u{E001}\u{E002}\u{E004}\u{E005}\u{FEFF}]+|[ \t\n\r\f\u{E001}\u{E002}\u{E004}\u{E005}\u{FEFF}]+$/gu,
     '',
   )
 }
@@ -195,7 +228,7 @@ export function splitWords(text: string): string[] {
   return text
     .replaceAll('\u{FEFF}', '')
     .replaceAll(IMAGE, '')
-    .split(/[ \t\n\r\f\u{E001}\u{E002}]+/u)
+    .split(/[ \t\n\r\f\u{E001}\u{E002}\u{E004}\u{E005}]+/u)
     .map((word) => word.trimEnd())
     .filter((word) => word !== '')
 }

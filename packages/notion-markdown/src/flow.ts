@@ -12,7 +12,7 @@ import {
 } from './html.ts'
 import type { Links } from './links.ts'
 import { MEDIA, readInline } from './inline.ts'
-import { nestMarks, textOf } from './runs.ts'
+import { nestMarks, nestParagraphs, paragraphsOf, textOf } from './runs.ts'
 import type { Block, Inline, List } from './tree.ts'
 
 /** Reads one element into a flow. */
@@ -66,6 +66,14 @@ export class Flow {
     if (nodes.length === 1 && typeof only === 'string' && !only.includes('\ufeff'))
       return textOf(only)
     return nestMarks(readInline(nodes, this.links))
+  }
+
+  /** The paragraphs of `nodes`, which are inline: blank lines part them. */
+  paragraphs(nodes: readonly Node[]): Inline[][] {
+    const [only] = nodes
+    if (nodes.length === 1 && typeof only === 'string' && !only.includes('\ufeff'))
+      return paragraphsOf(only)
+    return nestParagraphs(readInline(nodes, this.links))
   }
 
   /** Adds the blocks of `nodes`; whether there were any. */
@@ -123,8 +131,8 @@ export class Flow {
 
   #paragraph(nodes: readonly Node[], from: number, to: number): void {
     if (from === to) return
-    const children = this.inline(from === 0 && to === nodes.length ? nodes : nodes.slice(from, to))
-    if (children.length > 0) this.add({ type: 'paragraph', children })
+    const own = from === 0 && to === nodes.length ? nodes : nodes.slice(from, to)
+    for (const children of this.paragraphs(own)) this.add({ type: 'paragraph', children })
   }
 }
 

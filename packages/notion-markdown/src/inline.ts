@@ -70,7 +70,7 @@ const ATTACHMENT = /^attachment:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:/
 /** Reads inline content into runs. */
 export function readInline(nodes: readonly Node[], links: Links): Run[] {
   const runs: Run[] = []
-  for (const node of nodes) read(node, { marks: 0, link: null }, links, runs)
+  readNodes(nodes, { marks: 0, link: null }, links, runs)
   return runs
 }
 
@@ -161,9 +161,6 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
   if (mark !== undefined)
     return readAll(node, { marks: style.marks | mark, link: style.link }, links, runs)
   switch (node.name) {
-    case 'br':
-      runs.push({ kind: 'break', value: 'br', ...style })
-      return
     case 'math':
       return equation(textContent(node), style, runs)
     case 'a':
@@ -228,8 +225,34 @@ function medium(element: Element, style: Style, links: Links, runs: Run[]): void
 }
 
 function readAll(element: Element, style: Style, links: Links, runs: Run[]): void {
-  for (const child of element.children) read(child, style, links, runs)
+  readNodes(element.children, style, links, runs)
 }
+
+/** Reads siblings; `<br>`s in a row together, for what stands on both sides of them counts. */
+function readNodes(nodes: readonly Node[], style: Style, links: Links, runs: Run[]): void {
+  for (let i = 0; i < nodes.length; i++) {
+    const node = nodes[i]!
+    if (typeof node === 'string' || node.name !== 'br') {
+      read(node, style, links, runs)
+      continue
+    }
+    let end = i + 1
+    while (end < nodes.length && isBreakOrBlank(nodes[end]!)) end++
+    const value = isText(nodes[i - 1]) && isText(nodes[end]) ? 'typed' : 'br'
+    for (; i < end; i++) {
+      const one = nodes[i]!
+      if (typeof one === 'string') read(one, style, links, runs)
+      else runs.push({ kind: 'break', value, ...style })
+    }
+    i--
+  }
+}
+
+const isBreakOrBlank = (node: Node): boolean =>
+  typeof node === 'string' ? node.trim() === '' : node.name === 'br'
+
+/** Whether a neighbor of breaks is text: between two texts the format does not change. */
+const isText = (node: Node | undefined): boolean => typeof node === 'string' && node.trim() !== ''
 
 function span(element: Element, style: Style, links: Links, runs: Run[]): void {
   if (element.attributes === '') return readAll(element, style, links, runs)

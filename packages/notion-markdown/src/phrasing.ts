@@ -133,7 +133,9 @@ function write(nodes: readonly Inline[], draft: Draft, linked: boolean): void {
 function writeBreak(draft: Draft, linked: boolean): void {
   // Cells and headings are one line of Markdown each; for a heading there is no break at all.
   if (draft.position === 'cell') writeSpan('<br>', draft)
-  else if (draft.position === 'heading') draft.text += ' '
+  else if (draft.position === 'heading') draft.text += draft.text.endsWith(' ') ? '' : ' '
+  // A backslash alone on a line would be all that it shows.
+  else if (draft.text.length === draft.lineStart && draft.text !== '') return
   else {
     // Some readers see no link where a backslash ends a line of its text. Spaces on a line of their
     // own would end the block.

@@ -11,7 +11,7 @@ const NESTING_ORDER = ['underline', 'delete', 'strong', 'emphasis'] as const
 
 /**
  * A piece of a line. `value` is its text, its TeX, (image) its address, or (break) what made it:
- * `br`, or nothing for a newline.
+ * nothing for a newline, `typed` for a `<br>` between words of the same format, `br` for any other.
  */
 export interface Run {
   kind: 'text' | 'math' | 'break' | 'image'
@@ -30,12 +30,48 @@ const BLANK = /^\s*$/
  * marks nested.
  */
 export function nestMarks(runs: readonly Run[]): Inline[] {
-  if (runs.length === 0) return []
-  const [only] = runs
-  if (runs.length === 1 && only!.kind === 'text' && only!.marks === 0 && only!.link === null)
-    return textOf(only!.value)
+  const plain = plainValue(runs)
+  if (plain !== undefined) return textOf(plain)
   const clean = mergeRuns(moveSpacesOut(splitLines(runs)))
   return buildTree(clean, 0, clean.length, 0, false)
+}
+
+/** As `nestMarks`, but a blank line ends a paragraph: no mark and no link reaches over it. */
+export function nestParagraphs(runs: readonly Run[]): Inline[][] {
+  const plain = plainValue(runs)
+  if (plain !== undefined) return paragraphsOf(plain)
+  return splitAtBlankLines(mergeRuns(moveSpacesOut(splitLines(runs))), isBreak).map((paragraph) =>
+    buildTree(paragraph, 0, paragraph.length, 0, false),
+  )
+}
+
+/** The text of a line that is nothing else; undefined where marks, links or breaks are in it. */
+function plainValue(runs: readonly Run[]): string | undefined {
+  const [only] = runs
+  if (only === undefined) return ''
+  return runs.length === 1 && only.kind === 'text' && only.marks === 0 && only.link === null
+    ? only.value
+    : undefined
+}
+
+const isBreak = (run: Run): boolean => run.kind === 'break'
+
+/** Cuts nodes at each two or more breaks in a row; breaks are at no end. */
+function splitAtBlankLines<T>(nodes: readonly T[], isBreak: (node: T) => boolean): T[][] {
+  const paragraphs: T[][] = []
+  let from = 0
+  for (let i = 0; i < nodes.length; i++) {
+    if (!isBreak(nodes[i]!)) continue
+    let end = i + 1
+    while (end < nodes.length && isBreak(nodes[end]!)) end++
+    if (end - i > 1) {
+      paragraphs.push(nodes.slice(from, i))
+      from = end
+    }
+    i = end - 1
+  }
+  if (from < nodes.length) paragraphs.push(nodes.slice(from))
+  return paragraphs
 }
 
 const BREAK: Inline = { type: 'break' }
@@ -57,6 +93,11 @@ export function textOf(value: string): Inline[] {
     breaks++
   }
   return nodes
+}
+
+/** As `textOf`, but a blank line ends a paragraph. */
+export function paragraphsOf(value: string): Inline[][] {
+  return splitAtBlankLines(textOf(value), ({ type }) => type === 'break')
 }
 
 /** Each run cut into words and the white space and line breaks around them. */
@@ -169,18 +210,24 @@ function mergeRuns(runs: Run[]): Run[] {
 }
 
 /**
- * One break of several in a row, where any is a `<br>`: exporters since 2024 double these around
- * marks. Newlines are all typed.
+ * Breaks in a row, as many as somebody typed. Exporters since 2024 write one `<br>` too many where
+ * the formatting changes; newlines beside a `<br>` come from editors, and all others are typed.
  */
 function withoutDoubledBreaks(runs: readonly Run[]): Run[] {
   const out: Run[] = []
-  for (const run of runs) {
-    const areBreaks = run.kind === 'break' && out[out.length - 1]?.kind === 'break'
-    // The newlines in front of a `<br>` go too: together they are one break.
-    if (areBreaks && run.value === 'br') while (out[out.length - 2]?.kind === 'break') out.pop()
-    if (areBreaks && (run.value === 'br' || out[out.length - 1]!.value === 'br')) {
-      out[out.length - 1] = { ...out[out.length - 1]!, value: 'br' }
-    } else out.push(run)
+  for (let i = 0; i < runs.length; i++) {
+    if (!isBreak(runs[i]!)) {
+      out.push(runs[i]!)
+      continue
+    }
+    let end = i + 1
+    while (end < runs.length && isBreak(runs[end]!)) end++
+    const breaks = runs.slice(i, end)
+    const elements = breaks.filter(({ value }) => value !== '')
+    const isDoubled = elements.length > 1 && elements.some(({ value }) => value === 'br')
+    for (const run of elements.length === 0 ? breaks : elements.slice(isDoubled ? 1 : 0))
+      out.push(run)
+    i = end - 1
   }
   return out
 }

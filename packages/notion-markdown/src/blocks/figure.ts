@@ -25,7 +25,7 @@ export function readFigure(element: Element, flow: Flow): void {
   const inner = element.children.filter((node) => !isCaption(node))
   const first = inner.find((node): node is Element => typeof node !== 'string')
   const captions = [...(first?.children ?? []), ...element.children].filter(isCaption)
-  const caption = captions.flatMap((node) => flow.inline(node.children))
+  const caption = captions.flatMap((node) => flow.paragraphs(node.children))
   if (first) first.children = first.children.filter((node) => !isCaption(node))
   const shown = { ...element, children: first ? [first] : [] }
   const bookmark = find(shown, 1, (child) => child.name === 'a' && hasClass(child, 'bookmark'))
@@ -43,7 +43,7 @@ export function readFigure(element: Element, flow: Flow): void {
       rest = []
     }
   }
-  if (caption.length > 0) flow.add({ type: 'paragraph', children: caption })
+  for (const children of caption) flow.add({ type: 'paragraph', children })
   flow.read(rest)
 }
 
@@ -113,11 +113,12 @@ function readEquation(element: Element, flow: Flow): void {
 }
 
 /** Adds the image, its caption as its description; whether there was one. */
-function readImage(element: Element, caption: Inline[], flow: Flow): boolean {
+function readImage(element: Element, caption: readonly Inline[][], flow: Flow): boolean {
   const img = find(element, 3, (below) => below.name === 'img')
   const url = img ? flow.links.resolve(attribute(img, 'src'), 'image') : null
   if (!img || url === null) return false
-  const alt = caption.length > 0 ? plainText(caption) : (attribute(img, 'alt') ?? '').trim()
+  const alt =
+    caption.length > 0 ? caption.map(plainText).join(' ') : (attribute(img, 'alt') ?? '').trim()
   const image: Inline = { type: 'image', url, alt }
   // The exporter's link leads to the image itself; one that leads elsewhere was put there by a
   // person.
