@@ -34,6 +34,7 @@ export const CLIENT_PACKAGES: Published[] = ['core', 'genai', 'genai-express'].m
   settings: 'packages/tsconfig.json',
   commonJs: true,
 }))
+/** The packages that are published to npm. */
 export const PUBLISHED: Published[] = [
   ...CLIENT_PACKAGES,
   {

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { MEMORY_PAGES } from '../server/proxy/json/layout.ts'
 
 const root = join(import.meta.dirname, '..')
+/** The path of the compiled JSON scanner. */
 export const SCANNER = join(root, 'server/proxy/json/scanner.wasm')
 /** Its sources, which look like TypeScript and are none. From the root. */
 export const ASSEMBLY = 'server/proxy/json/assembly'

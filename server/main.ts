@@ -33,6 +33,7 @@ import { transientProblem } from './store/transient-errors.ts'
 import { limitThreadHeaps } from './common/thread-heaps.ts'
 import { openTelemetry } from './telemetry/open.ts'
 
+/** A running server. Dispose it to shut down. */
 export interface Running extends AsyncDisposable {
   readonly url: string
   /** Where the first account gets its e-mail and password; null where it has them. */
@@ -46,6 +47,7 @@ export interface Running extends AsyncDisposable {
   readonly keys: KeyCache | undefined
 }
 
+/** What tests set of a server besides its settings. */
 export interface ServeOptions {
   /** Milliseconds since 1970; the machine's clock unless a test has another. */
   clock?: () => number

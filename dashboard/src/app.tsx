@@ -17,6 +17,7 @@ const BY_LINK = {
 }
 const isByLink = (path: string): path is keyof typeof BY_LINK => Object.hasOwn(BY_LINK, path)
 
+/** The root component: the sign-in pages, or the shell around the current page. */
 export function App() {
   // Every moment on the page is written in it.
   useZone()

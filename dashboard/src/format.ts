@@ -14,6 +14,7 @@ const DECIMAL_POINT =
 /** A number that was written with a point. */
 const local = (text: string): string => text.replace('.', DECIMAL_POINT)
 
+/** Shown in place of a value that is not known. */
 export const UNKNOWN = '–'
 type Maybe = number | null | undefined
 
@@ -23,7 +24,9 @@ const known = (value: Maybe, write: (value: number) => string): string =>
 /** 1,234 · 12.3K · 4.5M */
 export const count = (value: Maybe): string =>
   known(value, (n) => (Math.abs(n) < 10_000 ? whole.format(n) : local(compact.format(n))))
+/** A count with all of its digits. */
 export const fullCount = (value: Maybe): string => known(value, (n) => whole.format(n))
+/** A fraction as a percentage. */
 export const share = (value: Maybe): string => known(value, (n) => percent.format(n))
 
 /** "1 key", "2 keys". */
@@ -104,7 +107,9 @@ const written = (form: keyof typeof FORMS, iso: string | null): string =>
 export const dateTime = (iso: string | null): string => written('moment', iso)
 /** The same to the second. */
 export const exactTime = (iso: string | null): string => written('exact', iso)
+/** A day in the chosen time zone. */
 export const date = (iso: string | null): string => written('day', iso)
+/** A time of day in the chosen time zone. */
 export const clockTime = (iso: string): string => written('clock', iso)
 /** Day, hour and minute, with the zone. */
 export const hourOf = (iso: string): string => written('hour', iso)

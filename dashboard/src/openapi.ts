@@ -59,12 +59,14 @@ const RawOperation = z.object({
   responses: z.record(z.string(), z.object({ description: text, content: Content })),
 })
 
+/** The parts of an OpenAPI document that the docs page reads. */
 export const OpenApi = z.object({
   paths: z.record(z.string(), z.record(z.string(), RawOperation)),
   components: z.optional(z.object({ schemas: z.optional(z.record(z.string(), Schema)) })),
 })
 type OpenApi = z.output<typeof OpenApi>
 
+/** One field of a body, with the path to it. */
 export interface Field {
   name: string
   type: string
@@ -74,6 +76,7 @@ export interface Field {
   place?: string
 }
 
+/** One operation, resolved for display. */
 export interface Operation {
   /** Unique, and fit for an address. */
   id: string
@@ -91,6 +94,7 @@ export interface Operation {
   responses: { status: string; description: string; types: string; fields: Field[] }[]
 }
 
+/** Operations that share the first word of their path. */
 export interface Group {
   name: string
   operations: Operation[]

@@ -4,6 +4,7 @@ import type { ComponentType } from 'react'
 import { lazily } from './ui/code.tsx'
 import type { IconName } from './ui/icons.tsx'
 
+/** One page: its path, its loader and its entry in the navigation. */
 export interface PageRow {
   path: string
   load: () => Promise<{ default: ComponentType }>

@@ -16,6 +16,7 @@ import { useZone } from './use-zone.ts'
 import { setZone } from './zone.ts'
 import { ShownOnce } from './ui/shown-once.tsx'
 
+/** The navigation and header around every page. */
 export function Shell({ account, children }: { account: Account; children: ReactNode }) {
   const [location] = useLocation()
   // Open for the page where it was opened: whoever goes elsewhere closes it.

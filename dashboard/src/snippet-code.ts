@@ -2,6 +2,7 @@
 // provider's base URL behind the proxy, which every client takes.
 import type { Usage } from './snippet-sdks.ts'
 
+/** A titled piece of code. */
 export interface Snippet {
   title: string
   code: string
@@ -10,6 +11,7 @@ export interface Snippet {
 /** How a provider is asked for text. */
 export type Dialect = 'gemini' | 'responses' | 'messages' | 'chat' | 'cohere' | 'converse'
 
+/** What a snippet calls: address, key, model and dialect. */
 export interface Call {
   /** The proxy's own. */
   origin: string
@@ -89,6 +91,7 @@ export const quoted = (text: string): string => `'${text.replaceAll("'", String.
 
 const lines = (...all: string[]): string => all.join('\n')
 
+/** The call as a curl command. */
 export function curl(call: Call): string {
   const headers = headersOf(call).map(([name, value]) => `  -H '${name}: ${value}'`)
   const first = `curl ${call.streaming ? '-N ' : ''}${quoted(urlOf(call))}`

@@ -10,6 +10,7 @@ export interface Usage {
   streamed: readonly string[]
 }
 
+/** One provider's SDK: how to create a client and make a call. */
 export interface Sdk {
   typescript: Usage
   python: Usage

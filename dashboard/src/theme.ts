@@ -54,6 +54,7 @@ const head = {
   },
 } as const
 
+/** The Mantine theme: colours, fonts and defaults of components. */
 export const theme = createTheme({
   primaryColor: 'pine',
   primaryShade: { light: 7, dark: 7 },

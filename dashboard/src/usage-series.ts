@@ -12,11 +12,14 @@ export const PERIODS = {
   month: { label: '30 days', step: 'day' },
 } as const satisfies Record<Range, { label: string; step: string }>
 
+/** The period of this name, or the default. */
 export const periodNamed = (name: string): Range =>
   Object.hasOwn(PERIODS, name) ? (name as Range) : 'day'
 
+/** The label of a bucket on the time axis. */
 export const tickOf = (range: Range, time: string): string =>
   PERIODS[range].step === 'day' ? format.utcDay(time) : format.clockTime(time)
+/** The full name of a bucket, for tooltips and screen readers. */
 export const bucketName = (range: Range, time: string): string =>
   PERIODS[range].step === 'day' ? `${format.utcDay(time)} (UTC)` : format.hourOf(time)
 
@@ -65,6 +68,7 @@ interface Measure {
   note: (sums: Sums) => string
 }
 
+/** The name of a measure that a chart can show. */
 export type MeasureName = 'requests' | 'tokens' | 'errors' | 'latency' | 'cached'
 
 /** TABLE of what can be looked at over time. */
@@ -106,6 +110,7 @@ export const MEASURES: Readonly<Record<MeasureName, Measure>> = {
   },
 }
 
+/** The measure of this name, or the default. */
 export const measureNamed = (name: string): MeasureName =>
   Object.hasOwn(MEASURES, name) ? (name as MeasureName) : 'requests'
 

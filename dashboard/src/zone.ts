@@ -1,5 +1,6 @@
 // The zone in which moments are shown, and days are chosen: this browser's, or UTC. Kept in the
 // browser.
+/** The time zone of shown times: UTC or the browser's. */
 export type Zone = 'local' | 'utc'
 
 const NAME = 'zone'
@@ -16,8 +17,10 @@ function stored(): Zone {
 
 let zone: Zone = 'window' in globalThis ? stored() : 'local'
 
+/** The chosen time zone. */
 export const getZone = (): Zone => zone
 
+/** Changes the time zone, and notifies every component that shows times. */
 export function setZone(wanted: Zone): void {
   zone = wanted
   try {

@@ -13,6 +13,7 @@ const EXPORT = `<html><head><meta http-equiv="Content-Type" content="text/html; 
 <ul class="toggle"><li><details open=""><summary>How do I book a room?</summary><p>Ask in <mark>#office</mark>.</p></details></li></ul>
 <blockquote>Leave it better than you found it.</blockquote></div></article></body></html>`
 
+/** One screenshot: the page, and what to do before it is taken. */
 export interface Picture {
   name: string
   path: string

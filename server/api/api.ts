@@ -52,8 +52,11 @@ export interface ApiEnv {
   }
 }
 
+/** The Hono context of an API request. */
 export type ApiContext = Context<ApiEnv>
+/** A set of API routes. */
 export type Api = OpenAPIHono<ApiEnv>
+/** Middleware of the API. */
 export type Middleware = MiddlewareHandler<ApiEnv>
 
 /** An empty set of routes. */

@@ -17,6 +17,7 @@ const CODERS = {
   gzip: () => createGzip(),
 } as const
 
+/** A content coding of RFC 9110, section 8.4.1, that documents are sent in. */
 export type Coding = keyof typeof CODERS
 
 const CODINGS = Object.keys(CODERS) as Coding[]

@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { createRoute, json, createApi, noQuery, type Api } from './api.ts'
 
+/** What the health routes read. */
 export interface Health {
   /** What keeps the server from working, or a part of it, in words; empty where nothing does. */
   troubles(): Promise<string[]>

@@ -37,6 +37,7 @@ const RETRY_AFTER_SECONDS = '1'
 
 const moment = z.iso.datetime().nullable()
 
+/** A job as the API shows it. */
 export const JobSchema = z
   .object({
     id: z.string(),
@@ -93,6 +94,7 @@ export function acceptedAnswer(row: JobRow, now: number): Response {
   return new Response(JSON.stringify(showJob(row, now)), { status: 202, headers })
 }
 
+/** What the job routes need. */
 export interface JobDependencies {
   store: Store
   blobs: BlobStore

@@ -40,6 +40,7 @@ export interface ClientSetup {
 const exported = (values: Readonly<Record<string, string>>): string[] =>
   Object.entries(values).map(([name, value]) => `export ${name}=${value}`)
 
+/** TABLE of programs that can call the proxy, and how each is configured. */
 export const CLIENTS: readonly ClientSetup[] = [
   {
     id: 'claude-code',

@@ -6,7 +6,9 @@ import { crc32 } from 'node:zlib'
 
 /** In milliseconds. */
 export const MINUTE = 60_000
+/** An hour in milliseconds. */
 export const HOUR = 60 * MINUTE
+/** A day in milliseconds. */
 export const DAY = 24 * HOUR
 
 /** The two clocks of a process. */
@@ -32,6 +34,7 @@ export function systemClock(now: () => number): Clock {
 
 /** A moment (milliseconds since 1970) as the API writes it; null stays null. */
 export function isoTime(at: number): string
+/** A time in milliseconds since 1970 as ISO 8601 in UTC; null stays null. */
 export function isoTime(at: number | null): string | null
 export function isoTime(at: number | null): string | null {
   return at === null ? null : new Date(at).toISOString()

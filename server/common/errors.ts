@@ -46,6 +46,7 @@ export const ERRORS = {
   store_unavailable: { status: 503, title: 'The database is unavailable' },
 } as const satisfies Record<string, { status: number; title: string }>
 
+/** The code of a problem: a row of `ERRORS`. */
 export type ErrorCode = keyof typeof ERRORS
 
 /** Kinds of faults of a field. Codes are part of the API: they may be added, never changed. */

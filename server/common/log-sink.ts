@@ -4,6 +4,7 @@
 import { write, writeSync } from 'node:fs'
 import { codeOf } from './errors.ts'
 
+/** Writes lines to one file descriptor without blocking; lives as long as the process. */
 export interface LogSink {
   write(line: string): void
   /** Writes what is left before the process ends, which waits a second for it at most. */

@@ -40,6 +40,7 @@ export interface RequestLine {
   traceparent?: string | undefined
 }
 
+/** Writes the log. One per process; safe to share. */
 export interface Log {
   request(line: RequestLine): void
   /** Something that a person should know; `fields` are ours, never a caller's. */

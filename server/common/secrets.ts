@@ -27,6 +27,7 @@ export const SECRET_TEXT_LENGTH =
  */
 export type SecretPrefix = 'tmt' | 'tmk' | 'tms' | 'tmi' | 'tmr'
 
+/** A new secret, its public id, and the hash that is stored. */
 export interface NewSecret {
   /** The whole text; shown once and not stored. */
   secret: string

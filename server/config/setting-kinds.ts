@@ -67,6 +67,7 @@ export const host: Kind<string> = { what: text.what, parse: (value) => value.toL
 /** What can stand in a header as a provider's credential. */
 export const CREDENTIAL = /^[!-~]{1,8192}$/
 
+/** A provider's credential. */
 export const credential: Kind<string> = {
   what: 'printable ASCII without spaces',
   parse: (value) => (CREDENTIAL.test(value) ? value : undefined),
@@ -75,6 +76,7 @@ export const credential: Kind<string> = {
 /** What can stand between two dots of a host name. */
 export const HOST_PART = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
+/** One label of a host name. */
 export const hostPart: Kind<string> = {
   what: 'one part of a host name',
   parse: (value) => (HOST_PART.test(value.toLowerCase()) ? value : undefined),

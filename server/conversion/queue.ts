@@ -9,6 +9,7 @@ export const MAX_RUNNING_PER_ACCOUNT = 2
 /** Seconds after which a refused caller should try again. */
 const RETRY_AFTER_SECONDS = 5
 
+/** Limits of a conversion queue. */
 export interface ConversionQueueLimits {
   /** Conversions that run at once. */
   readonly atOnce: number
@@ -16,6 +17,7 @@ export interface ConversionQueueLimits {
   readonly queue: number
 }
 
+/** Admits conversions fairly by account. One per process. */
 export interface ConversionQueue {
   /** Conversions that wait for their turn. */
   readonly waiting: number
@@ -35,6 +37,7 @@ export interface ConversionQueue {
   running(): [account: string, conversions: number][]
 }
 
+/** Creates an empty conversion queue. */
 export function createConversionQueue({ atOnce, queue }: ConversionQueueLimits): ConversionQueue {
   const slots = new FairQueue({
     concurrency: atOnce,

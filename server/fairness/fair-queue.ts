@@ -2,6 +2,7 @@
 // has waiting.
 import { FairShares, type FairSharesLimits, type RejectReason, type Slot } from './shares.ts'
 
+/** Limits of a fair queue, and the error for work that it rejects. */
 export interface FairQueueLimits {
   /** Pieces of work at once. */
   readonly concurrency: number

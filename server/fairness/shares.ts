@@ -5,6 +5,7 @@
 // the newest unfinished one of whoever is furthest over its share is dropped, or the limit is
 // exceeded, up to twice as many places. An owner beyond its share is refused.
 
+/** How many slots there are, and how they are shared. */
 export interface FairSharesLimits {
   /** Places that anybody may take. */
   readonly slots: number
@@ -58,6 +59,7 @@ export class Slot {
   }
 }
 
+/** Gives out slots, fairly by owner. */
 export class FairShares {
   readonly #slots: number
   readonly #share: number

@@ -14,6 +14,7 @@ export interface Reading {
   readonly counts?: boolean
 }
 
+/** Counts requests and renders Prometheus metrics. One per process. */
 export interface Metrics {
   /** Adds gauges and counters, by their names without `tollmark_`. */
   add(readings: Readonly<Record<string, Reading>>): void

@@ -23,6 +23,7 @@ import {
 } from '@opentelemetry/sdk-trace-node'
 import type { Log, RequestLine } from '../common/log.ts'
 
+/** Where spans are sent, and how many requests are sampled. */
 export interface TracesOptions {
   /** Where spans are posted to: the collector's address, `/v1/traces` not included. */
   endpoint: string
@@ -33,6 +34,7 @@ export interface TracesOptions {
   ratio: number
 }
 
+/** Records a span for each logged request. One per process. */
 export interface Traces extends AsyncDisposable {
   /** Makes the span of a request that is over. */
   request(line: RequestLine): void

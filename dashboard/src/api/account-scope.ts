@@ -11,6 +11,7 @@ let accountScope = sessionStorage.getItem(STORAGE_KEY) ?? ''
 /** '' is one's own account, `all` every one, else the id of one. */
 export const getAccountScope = (): string => accountScope
 
+/** Returns to one's own account, as when somebody signs out. */
 export function resetAccountScope(): void {
   accountScope = ''
   sessionStorage.removeItem(STORAGE_KEY)
@@ -52,6 +53,7 @@ const SCOPED_QUERIES: ReadonlySet<unknown> = new Set([
 const resetScopedQueries = (client: QueryClient): Promise<void> =>
   client.resetQueries({ predicate: ({ queryKey }) => SCOPED_QUERIES.has(queryKey[0]) })
 
+/** The chosen account scope, and a function that changes it and reloads its records. */
 export function useAccountScope(): [string, (scope: string) => void] {
   const client = useQueryClient()
   const change = (scope: string): void => {

@@ -7,6 +7,7 @@ import { Account, Invitation, NewInvitation, PasswordReset, Plan, listOf } from 
 const ACCOUNTS = ['accounts'] as const
 const INVITATIONS = ['invitations'] as const
 
+/** Lists the accounts that match a search, page by page. */
 export const useAccounts = (search: string) =>
   usePages({
     key: [...ACCOUNTS, search],
@@ -25,6 +26,7 @@ export function useAccountOf(id: string, enabled: boolean) {
   })
 }
 
+/** Lists invitations, page by page. */
 export const useInvitations = () =>
   usePages({
     key: INVITATIONS,
@@ -33,6 +35,7 @@ export const useInvitations = () =>
     query: { limit: 25 },
   })
 
+/** The plans that an account can have. */
 export function usePlans() {
   return useQuery({
     queryKey: ['plans'],
@@ -42,6 +45,7 @@ export function usePlans() {
   })
 }
 
+/** Changes an account's name, role or plan, or disables it. */
 export const useChangeAccount = () =>
   useChange(
     ACCOUNTS,
@@ -57,6 +61,7 @@ export const useChangeAccount = () =>
     }) => call(Account, `/api/v1/accounts/${encodeURIComponent(id)}`, { method: 'PATCH', body }),
   )
 
+/** Deletes an account and everything it owns. */
 export const useDeleteAccount = () =>
   useChange(ACCOUNTS, (id: string) =>
     send(`/api/v1/accounts/${encodeURIComponent(id)}`, { method: 'DELETE' }),
@@ -76,6 +81,7 @@ export const useResetPassword = (then: (link: PasswordReset) => void) =>
     ),
   )
 
+/** Creates an invitation link. */
 export const useInvite = (then: (link: NewInvitation) => void) =>
   useOnce(
     useChange(
@@ -86,6 +92,7 @@ export const useInvite = (then: (link: NewInvitation) => void) =>
     ),
   )
 
+/** Deletes an invitation; its link stops working. */
 export const useDeleteInvitation = () =>
   useChange(INVITATIONS, (id: string) =>
     send(`/api/v1/invitations/${encodeURIComponent(id)}`, { method: 'DELETE' }),

@@ -6,11 +6,13 @@ import { ApiError, call, parse, errorFromResponse, send, unreachableError } from
 import { useChange, usePages } from './queries.ts'
 import { Job } from './shapes.ts'
 
+/** What the conversion form sets besides the file. */
 export interface ConvertOptions {
   format: 'markdown' | 'json'
   include_metadata: boolean
 }
 
+/** The result of an upload: a document, or a job for a large archive. */
 export type Converted =
   | { kind: 'document'; name: string; format: ConvertOptions['format']; text: string }
   | { kind: 'job'; job: Job }
@@ -99,6 +101,7 @@ const JOBS = ['jobs'] as const
 /** Milliseconds after which a job under way is asked for again. */
 const POLL_MS = 4000
 
+/** Lists the account's jobs, page by page, and refetches while one is unfinished. */
 export const useJobs = () =>
   usePages({
     key: [...JOBS, 'list'],
@@ -108,6 +111,7 @@ export const useJobs = () =>
     refetchMs: (jobs) => jobs.some(isUnfinished) && POLL_MS,
   })
 
+/** Whether a job is queued or running. */
 export const isUnfinished = ({ status }: Job): boolean =>
   status === 'queued' || status === 'running'
 
@@ -145,6 +149,7 @@ export function useJob(id: string) {
   return job
 }
 
+/** Cancels a job, or deletes a finished one. */
 export const useDeleteJob = () =>
   useChange(JOBS, (id: string) =>
     send(`/api/v1/jobs/${encodeURIComponent(id)}`, { method: 'DELETE' }),
@@ -153,6 +158,7 @@ export const useDeleteJob = () =>
 /** Bytes of a result that the page reads; a larger one is only downloaded. */
 const MAX_SHOWN_CHARS = 8 * 1024 * 1024
 
+/** The URL of a job's document. */
 export const resultUrl = (id: string): string => `/api/v1/jobs/${encodeURIComponent(id)}/result`
 
 /**

@@ -6,6 +6,7 @@ import { Credential, CredentialTest, Provider, listOf } from './shapes.ts'
 
 const PROVIDERS = ['providers'] as const
 
+/** The fields of a new or changed credential. */
 export interface CredentialInput {
   provider: string
   name: string
@@ -33,6 +34,7 @@ export const nameOfCredential = ({ source, name }: Credential): string =>
 const tested = (body: CredentialInput) =>
   ({ method: 'POST', query: { test: 'true' }, body }) as const
 
+/** Stores a credential. */
 export const useCreateCredential = () =>
   useOnce(
     useChange(PROVIDERS, (body: CredentialInput) =>
@@ -40,6 +42,7 @@ export const useCreateCredential = () =>
     ),
   )
 
+/** Changes a stored credential. */
 export const useChangeCredential = () =>
   useChange(
     PROVIDERS,
@@ -55,6 +58,7 @@ export const useChangeCredential = () =>
       call(Credential, `/api/v1/credentials/${encodeURIComponent(id)}`, { method: 'PATCH', body }),
   )
 
+/** Deletes a stored credential. */
 export const useDeleteCredential = () =>
   useChange(PROVIDERS, (id: string) =>
     send(`/api/v1/credentials/${encodeURIComponent(id)}`, { method: 'DELETE' }),
@@ -71,6 +75,7 @@ export const useTestCredential = () =>
     ),
   )
 
+/** The fields of a provider that an administrator adds. */
 export interface ProviderInput {
   id: string
   origin: string
@@ -107,8 +112,10 @@ async function createProvider({
   await call(Credential, '/api/v1/credentials', tested(body))
 }
 
+/** Adds a provider, with its first credential if one is given. */
 export const useCreateProvider = () => useOnce(useChange(PROVIDERS, createProvider))
 
+/** Deletes an added provider and its credentials. */
 export const useDeleteProvider = () =>
   useChange(PROVIDERS, (id: string) =>
     send(`/api/v1/providers/${encodeURIComponent(id)}`, { method: 'DELETE' }),

@@ -51,6 +51,7 @@ export class ApiError extends Error {
   }
 }
 
+/** Query parameters; empty and missing values are left out of the URL. */
 export type Query = Readonly<Record<string, string | number | null | undefined>>
 
 /** An address with the parameters that have a value. */
@@ -62,6 +63,7 @@ export function withQuery(path: string, query: Query = {}): string {
   return text === '' ? path : `${path}?${text}`
 }
 
+/** Method, parameters and JSON body of a call. */
 export interface CallOptions {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   query?: Query
@@ -121,6 +123,7 @@ export function parse<S extends z.ZodMiniType>(shape: S, value: unknown): z.outp
   )
 }
 
+/** The error for a server that does not respond. */
 export function unreachableError(): ApiError {
   return new ApiError(
     0,

@@ -4,6 +4,7 @@ import { call, send } from './http.ts'
 import { useChange, useOnce, usePages, type PageOf } from './queries.ts'
 import { Key, NewKey, SharedObject, listOf } from './shapes.ts'
 
+/** Filters and order of the list of keys. */
 export interface KeyFilter {
   search: string
   status: string
@@ -85,6 +86,7 @@ export function useHasKeys(): boolean | undefined {
   }).data
 }
 
+/** Creates a key; its secret is in the answer, once. */
 export const useCreateKey = (onCreated: (created: NewKey) => void) =>
   useOnce(
     useChange(
@@ -94,11 +96,13 @@ export const useCreateKey = (onCreated: (created: NewKey) => void) =>
     ),
   )
 
+/** Changes a key's fields. */
 export const useChangeKey = (id: string) =>
   useChange(KEYS, (body: Partial<KeyInput> & { status?: 'active' | 'disabled' }) =>
     call(Key, `/api/v1/keys/${encodeURIComponent(id)}`, { method: 'PATCH', body }),
   )
 
+/** Revokes a key. */
 export const useRevokeKey = (id: string) =>
   useChange(KEYS, () => send(`/api/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE' }))
 
@@ -120,6 +124,7 @@ export const usePurgeKeys = () =>
     send('/api/v1/keys/purge', { method: 'POST', body: { status: [status] } }),
   )
 
+/** Gives a key a new secret; the old one works for the grace period. */
 export const useRotateKey = (id: string, onCreated: (created: NewKey) => void) =>
   useOnce(
     useChange(
@@ -144,6 +149,7 @@ export function useSharedObjects(id: string) {
   })
 }
 
+/** Lets a key use a stored object of the provider. */
 export const useShareObject = (id: string) =>
   useOnce(
     useChange(
@@ -153,6 +159,7 @@ export const useShareObject = (id: string) =>
     ),
   )
 
+/** Takes a shared object away from a key. */
 export const useUnshareObject = (id: string) =>
   useChange([...KEYS, id, 'objects'], (object: string) =>
     send(`${objectsOf(id)}/${encodeURIComponent(object)}`, { method: 'DELETE' }),

@@ -13,6 +13,7 @@ const SavedDocument = z.object({
   /** The archive that it came from, for its pictures. */
   archive: z.nullable(z.instanceof(Blob)),
 })
+/** A converted document in this browser's IndexedDB. */
 export type SavedDocument = z.output<typeof SavedDocument>
 
 /** Documents that are kept of an account; older ones go. */
@@ -66,9 +67,11 @@ async function listSaved(account: string): Promise<SavedDocument[]> {
     : []
 }
 
+/** Deletes the saved documents of all accounts. */
 export const deleteSavedDocuments = (): Promise<unknown> =>
   withStore('readwrite', (store) => store.clear())
 
+/** The account's saved documents, newest first, and functions to save and delete one. */
 export function useSavedDocuments(account: string) {
   const client = useQueryClient()
   const key = [...SAVED_KEY, account]

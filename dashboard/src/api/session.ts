@@ -100,15 +100,19 @@ function useSignedInMutation<Body>(path: string) {
   return useOnce(entrance)
 }
 
+/** Creates the first account with the setup token, and signs in. */
 export const useSetup = () =>
   useSignedInMutation<{ token: string; email: string; password: string }>('/api/v1/setup')
+/** Signs in with e-mail and password. */
 export const useSignIn = () =>
   useSignedInMutation<{ email: string; password: string }>('/api/v1/session')
+/** Creates an account from an invitation, and signs in. */
 export const useAcceptInvitation = () =>
   useSignedInMutation<{ token: string; email: string; password: string }>(
     '/api/v1/invitations/accept',
   )
 
+/** Ends the session, and deletes what this browser holds of the account. */
 export function useSignOut() {
   const client = useQueryClient()
   return useMutation({
@@ -119,6 +123,7 @@ export function useSignOut() {
   })
 }
 
+/** Changes the password of the signed-in account. */
 export function useChangePassword() {
   return useOnce(
     useMutation({
@@ -138,6 +143,7 @@ export function useOpenReset(token: string) {
   })
 }
 
+/** Sets a new password by a reset link, and signs in. */
 export const useAcceptReset = () =>
   useSignedInMutation<{ token: string; email: string | null; password: string }>(
     '/api/v1/password-resets/accept',

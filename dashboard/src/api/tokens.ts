@@ -5,12 +5,14 @@ import { NewToken, Token } from './shapes.ts'
 
 const TOKENS = ['tokens'] as const
 
+/** The fields of a new API token. */
 export interface TokenInput {
   name: string
   scopes: Token['scopes']
   expires_at: string | null
 }
 
+/** Lists API tokens, page by page. */
 export const useTokens = (filter: { search: string; status: string }) =>
   usePages({
     key: [...TOKENS, filter],
@@ -19,6 +21,7 @@ export const useTokens = (filter: { search: string; status: string }) =>
     query: { ...filter, limit: 25 },
   })
 
+/** Creates an API token; its secret is in the answer, once. */
 export const useCreateToken = (onCreated: (created: NewToken) => void) =>
   useOnce(
     useChange(
@@ -37,6 +40,7 @@ export const usePurgeToken = () =>
     }),
   )
 
+/** Revokes an API token. */
 export const useRevokeToken = () =>
   useChange(TOKENS, (id: string) =>
     send(`/api/v1/tokens/${encodeURIComponent(id)}`, { method: 'DELETE' }),

@@ -6,6 +6,7 @@ import { withAccountScope } from './account-scope.ts'
 import * as z from 'zod/mini'
 import { Model, Overview, Refusal, RefusalCounts, Request, UsageLine, listOf } from './shapes.ts'
 
+/** The time ranges that the overview offers. */
 export type Range = 'hour' | 'day' | 'week' | 'month'
 
 /** What happened lately, to everything or to one key, and what needs attention. */
@@ -45,6 +46,7 @@ export function useUsage(
   })
 }
 
+/** Filters of the list of proxied requests. */
 export type RequestFilter = Readonly<
   Record<'key' | 'model' | 'provider' | 'outcome' | 'status' | 'from' | 'to', string>
 >
@@ -52,6 +54,7 @@ export type RequestFilter = Readonly<
 /** Milliseconds after which what is used now is asked for again, while somebody looks. */
 const LIVE = 5000
 
+/** Lists proxied requests, page by page. */
 export const useRequests = (filter: Partial<RequestFilter>, limit = 50) =>
   usePages({
     key: ['requests', filter, limit],
@@ -61,8 +64,10 @@ export const useRequests = (filter: Partial<RequestFilter>, limit = 50) =>
     refetchMs: LIVE,
   })
 
+/** Filters of the list of rejected requests. */
 export type RefusalFilter = Readonly<Record<'key' | 'code' | 'from' | 'to', string>>
 
+/** Lists requests that the proxy rejected, page by page. */
 export const useRefusals = (filter: Partial<RefusalFilter>, limit = 50) =>
   usePages({
     key: ['refusals', filter, limit],

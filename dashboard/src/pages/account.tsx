@@ -8,6 +8,7 @@ import { Form, PasswordField } from '../ui/form.tsx'
 import { Buttons, Card, Page, ProblemNote } from '../ui/page.tsx'
 import { passwordProblem } from './entrance.tsx'
 
+/** The signed-in account: its plan and its password. */
 export default function AccountPage() {
   const { email, name, role, plan, created_at } = useAccount()
   return (

@@ -28,6 +28,7 @@ import { PagedTable, main, nowrap, sub, type Column } from '../ui/table.tsx'
 import css from './accounts.module.css'
 import { NewSecret } from './new-secret.tsx'
 
+/** The administrators' page of accounts and invitations. */
 export default function AccountsPage() {
   const [filters, change] = useFilters({ invite: '' })
   const inviteButton = (

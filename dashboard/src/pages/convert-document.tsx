@@ -30,6 +30,7 @@ interface DocumentProps {
   archive?: Blob | null
 }
 
+/** A converted document: its preview, its source and its downloads. */
 export function ConvertedDocument({ name, format, text, href, archive = null }: DocumentProps) {
   const [shown, setShown] = useState<'preview' | 'source'>('preview')
   const markdown = useMemo(

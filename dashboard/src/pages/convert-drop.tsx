@@ -31,6 +31,7 @@ const LIMITS = {
   parts_bytes: null,
 } as const
 
+/** The area that takes exported files, by drop or by file dialog. */
 export function Drop({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
   const [over, setOver] = useState(false)
   const limits = useLimits().data ?? LIMITS
@@ -76,6 +77,7 @@ export function Drop({ onFiles }: { onFiles: (files: readonly File[]) => void })
   )
 }
 
+/** The progress of one upload. */
 export function Sending({
   name,
   size,

@@ -84,6 +84,7 @@ interface SavedDocumentsProps {
   onDrop: (id: string) => void
 }
 
+/** The documents saved in this browser. */
 export function SavedDocuments({ documents, shown, onShow, onDrop }: SavedDocumentsProps) {
   return (
     <Card title="Documents" note="Kept in this browser until you sign out." flush>

@@ -33,6 +33,7 @@ const STATUS: Readonly<Record<Job['status'], State>> = {
   expired: { label: 'Expired', tone: 'calm' },
 }
 
+/** One job: its progress, its document or its error. */
 export function JobView({ id }: { id: string }) {
   const job = useJob(id)
   return (
@@ -125,6 +126,7 @@ function Finished({ job }: { job: Job }) {
   )
 }
 
+/** The table of the account's jobs. */
 export function Jobs() {
   const limits = useLimits().data
   const [deleting, setDeleting] = useState<Job | null>(null)

@@ -16,6 +16,7 @@ import { JobView, Jobs } from './convert-jobs.tsx'
 import css from './convert.module.css'
 import { useConversions } from './converting.tsx'
 
+/** The page that converts exports and shows what came of them. */
 export default function ConvertPage() {
   const [filters, change] = useFilters({ format: 'markdown', metadata: '', job: '', doc: '' })
   const { tasks, part, start, cancel } = useConversions()

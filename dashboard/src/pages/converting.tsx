@@ -41,12 +41,14 @@ const Conversions = createContext<Line | null>(null)
 
 /** The archives of this tab's jobs, for their pictures. */
 const archives = new Map<string, Blob>()
+/** The archive from which a job was started in this tab, for its pictures. */
 export const archiveOf = (job: string): Blob | null => archives.get(job) ?? null
 
 const isOver = ({ state }: Task): boolean => state !== 'waiting' && state !== 'sending'
 const isCanceled = (error: unknown): boolean =>
   error instanceof DOMException && error.name === 'AbortError'
 
+/** Runs uploads one by one, and keeps them while the user visits other pages. */
 export function Converting({ children }: { children: ReactNode }) {
   const account = useAccount().id
   const { mutate, cancel: abort, part, isPending } = useConversion()

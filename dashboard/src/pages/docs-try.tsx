@@ -10,6 +10,7 @@ import { quoted } from '../snippet-code.ts'
 import { Badge, CodeBlock } from '../ui/bits.tsx'
 import css from './docs.module.css'
 
+/** A form that sends one operation and shows the response. */
 export function TryIt({ operation }: { operation: Operation }) {
   const { method, path, parameters, bodyType, example, guarded } = operation
   const [values, setValues] = useState<Record<string, string>>({})

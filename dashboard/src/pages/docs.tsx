@@ -7,6 +7,7 @@ import { Prose } from '../ui/bits.tsx'
 import { TryIt } from './docs-try.tsx'
 import css from './docs.module.css'
 
+/** The API reference, made from /openapi.json. */
 export default function DocsPage() {
   const document = useQuery({
     queryKey: ['openapi'],

@@ -7,6 +7,7 @@ import { Mark } from '../ui/icons.tsx'
 import { ProblemNote, markNavigation } from '../ui/page.tsx'
 import css from './entrance.module.css'
 
+/** The layout of the pages before signing in. */
 export function Entrance({
   title,
   lead,
@@ -46,6 +47,7 @@ export function Entrance({
 /** As the server wants them. */
 const PASSWORD = { least: 10, most: 256 }
 
+/** What is wrong with a new password, or null. */
 export const passwordProblem = (password: string): string | null => {
   if (password.length < PASSWORD.least) return `At least ${PASSWORD.least} characters.`
   return password.length > PASSWORD.most ? `At most ${PASSWORD.most} characters.` : null

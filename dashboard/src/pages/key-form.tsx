@@ -42,6 +42,7 @@ const isObjects = (value: string): value is Key['objects'] => Object.hasOwn(OBJE
 
 const RPM = /^(?:[1-9]\d{0,6})?$/
 
+/** The form of a new or changed key. */
 export function KeyForm({
   initial = EMPTY,
   submit,

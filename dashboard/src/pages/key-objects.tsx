@@ -11,6 +11,7 @@ import { unlessShownBy, fieldError } from '../ui/form.tsx'
 import { Card, Empty, Loaded } from '../ui/page.tsx'
 import css from './key-objects.module.css'
 
+/** The stored objects that a key shares. */
 export function SharedObjects({ id }: { id: string }) {
   const shared = useSharedObjects(id)
   const unshare = useUnshareObject(id)

@@ -9,10 +9,12 @@ export const STATUS: Readonly<Record<Key['status'], State>> = {
   revoked: { label: 'Revoked', tone: 'calm' },
 }
 
+/** A key's status as a badge. */
 export function KeyStatus({ status }: { status: Key['status'] }) {
   return <Badge {...STATUS[status]} />
 }
 
+/** The models that a key may call. */
 export function Models({ models, most }: { models: readonly string[] | null; most?: number }) {
   if (models === null) return <span className="dimmed">All models</span>
   return <Pills items={models} most={most} />

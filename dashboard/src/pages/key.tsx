@@ -31,6 +31,7 @@ import { UseKey } from './use-key.tsx'
 
 const BACK = { href: '/keys', label: 'Keys' }
 
+/** One key: its fields, its usage and its recent requests. */
 export default function KeyPage() {
   const { id = '' } = useParams()
   const key = useKey(id)

@@ -71,6 +71,7 @@ const ORDERS: ReadonlySet<string> = new Set(
 
 const NONE = { search: '', status: '', model: '', sort: '', new: '' }
 
+/** The list of keys. */
 export default function KeysPage() {
   const [filters, change] = useFilters(NONE)
   // The box shows what stands in the address; the server is asked when nobody types any more.

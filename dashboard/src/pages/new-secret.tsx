@@ -12,6 +12,7 @@ interface NewSecretProps {
   children: ReactNode
 }
 
+/** A secret that is shown once, with code that uses it. */
 export function NewSecret({ text, what, code, children }: NewSecretProps) {
   return (
     <>

@@ -13,6 +13,7 @@ import { Card, Empty, Page } from '../ui/page.tsx'
 import { PeriodChoice, UsagePanel, usePeriod } from '../ui/usage-panel.tsx'
 import css from './overview.module.css'
 
+/** The first page: totals, warnings and the first steps. */
 export default function OverviewPage() {
   const [period] = usePeriod()
   const overview = useOverview(period)

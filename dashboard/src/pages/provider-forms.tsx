@@ -10,6 +10,7 @@ const WEIGHT = /^(?:0|[1-9]\d{0,3})$/
 const weightProblem = (weight: string): string | null =>
   WEIGHT.test(weight) && Number(weight) <= 1000 ? null : 'Enter a whole number from 0 to 1,000.'
 
+/** The dialog that adds a credential to a provider. */
 export function AddCredential({
   provider,
   onClose,
@@ -133,6 +134,7 @@ function Weight({
   )
 }
 
+/** The dialog that changes a credential. */
 export function EditCredential({
   credential,
   opened,
@@ -184,6 +186,7 @@ function EditForm({ credential, onClose }: { credential: Credential; onClose: ()
 const ID = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const ORIGIN = /^https:\/\/[^\s/]+\/?$/
 
+/** The dialog that adds a provider. */
 export function AddProvider({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
     <Dialog title="Add a provider" opened={opened} onClose={onClose}>

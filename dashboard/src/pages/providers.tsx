@@ -19,6 +19,7 @@ import { AddCredential, AddProvider, EditCredential } from './provider-forms.tsx
 import css from './providers.module.css'
 import { refusalLabel } from './request-columns.tsx'
 
+/** Providers and their credentials. */
 export default function ProvidersPage() {
   const providers = useProviders()
   const admin = useAccount().role === 'admin'

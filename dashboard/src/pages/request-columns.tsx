@@ -37,6 +37,7 @@ const REFUSAL_LABELS: Readonly<Record<string, string>> = {
 export const refusalLabel = (code: string): string =>
   REFUSAL_LABELS[code] ?? code.replaceAll('_', ' ')
 
+/** The outcome of a proxied request as a badge. */
 export function Outcome({ request: { outcome, status, error } }: { request: Request }) {
   if (outcome !== 'failed' && outcome !== 'succeeded') return <Badge {...OUTCOMES[outcome]} />
   if (status === null)
@@ -55,6 +56,7 @@ export function Outcome({ request: { outcome, status, error } }: { request: Requ
   )
 }
 
+/** Why a request was rejected. */
 export function RefusedBecause({ refusal: { status, code } }: { refusal: Refusal }) {
   return <Badge label={`${status} ${refusalLabel(code)}`} tone={status === 429 ? 'warn' : 'bad'} />
 }

@@ -11,6 +11,7 @@ import { Fields, Loaded } from '../ui/page.tsx'
 import { Outcome, RefusedBecause, refusalLabel } from './request-columns.tsx'
 import css from './request-details.module.css'
 
+/** The drawer with everything recorded of one request. */
 export function RequestDetails({ id, onClose }: { id: string | null; onClose: () => void }) {
   const request = useRequest(id)
   const { present, opened } = useLazyOpen(id !== null)

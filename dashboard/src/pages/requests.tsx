@@ -45,6 +45,7 @@ const LISTS = [
   { value: 'refused', label: 'Refused' },
 ] as const
 
+/** Sent and rejected requests, with their filters. */
 export default function RequestsPage() {
   const [{ list, ...wanted }, change] = useFilters({ ...NONE, list: 'sent' })
   const shown = list === 'refused' ? 'refused' : 'sent'

@@ -31,6 +31,7 @@ const SCOPES = [
   },
 ] as const
 
+/** The list of API tokens. */
 export default function TokensPage() {
   const [filters, change] = useFilters({ new: '', search: '', status: '' })
   const [search] = useDebouncedValue(filters.search, 250)

@@ -15,6 +15,7 @@ interface UseKeyProps {
 
 const CODE = 'Your code'
 
+/** Code that calls the proxy with a key, for each provider and SDK. */
 export function UseKey({ scope, secret }: UseKeyProps) {
   const providers = useProviders()
   const seen = useModels()

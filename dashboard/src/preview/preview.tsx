@@ -15,6 +15,7 @@ const Tex = lazily(() => import('./tex.tsx'))
 /** Anchors of the document stay apart from the page's own ids. */
 const PREFIX = 'doc-'
 
+/** Renders Markdown as React elements, never as HTML. */
 export default function Preview({ markdown }: { markdown: string }) {
   // Names of headings begin anew with each document.
   return (

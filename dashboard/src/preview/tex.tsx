@@ -3,6 +3,7 @@
 import { render } from 'katex'
 import { useEffect, useRef } from 'react'
 
+/** Renders TeX with KaTeX; shows the source if it cannot be parsed. */
 export default function Tex({ tex, display }: { tex: string; display: boolean }) {
   const place = useRef<HTMLSpanElement>(null)
   useEffect(() => {

@@ -19,10 +19,12 @@ export interface State {
   tone: 'good' | 'bad' | 'warn' | 'calm'
 }
 
+/** A state as a coloured dot and a label. */
 export function Badge({ label, tone }: State) {
   return <span className={`${css.badge} ${tone === 'calm' ? '' : css[tone]}`}>{label}</span>
 }
 
+/** A short list as pills, the rest as a count. */
 export function Pills({
   items,
   most = 50,
@@ -116,6 +118,7 @@ export function Secret({ text, what }: { text: string; what: string }) {
   )
 }
 
+/** A block of code with a copy button. */
 export function CodeBlock({ code, label }: { code: string; label: string }) {
   return (
     <div className={css.code}>
@@ -208,6 +211,7 @@ export function Never() {
   return <span className="dimmed">Never</span>
 }
 
+/** Names and values as a description list. */
 export function Facts({ items }: { items: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className={css.facts}>

@@ -6,6 +6,7 @@ import { Link } from 'wouter'
 import { count } from '../format.ts'
 import css from './chart.module.css'
 
+/** One series of a chart: a value for each bucket. */
 export interface Series {
   name: string
   /** One value for each bucket; null is unknown. */
@@ -282,6 +283,7 @@ function spoken(
   return `${buckets[at] ?? 'no data'}: ${series.map(({ name, values }) => `${name} ${format(values[at] ?? null)}`).join(', ')}`
 }
 
+/** One bar of a ranking. */
 export interface Ranked {
   name: string
   value: number

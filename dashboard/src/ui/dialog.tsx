@@ -110,6 +110,7 @@ interface FormProps {
   children: ReactNode
 }
 
+/** A form in a dialog, with its buttons and its error. */
 export function DialogForm({
   submit,
   danger = false,

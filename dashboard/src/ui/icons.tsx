@@ -27,8 +27,10 @@ const PATHS = {
   person: 'M12 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4 21a8 8 0 0 1 16 0',
 } as const
 
+/** The name of an icon. */
 export type IconName = keyof typeof PATHS
 
+/** An icon as inline SVG, hidden from screen readers. */
 export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
   return (
     <svg

@@ -12,6 +12,7 @@ interface KeyPickerProps {
   onChange: (id: string) => void
 }
 
+/** Chooses a key by searching its name or id. */
 export function KeyPicker({ value, onChange }: KeyPickerProps) {
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() })
   /** What is typed; null where nobody types, and the chosen key is shown. */

@@ -43,6 +43,7 @@ interface ListInputProps {
 const MAX_SUGGESTIONS = 8
 const NONE: readonly string[] = []
 
+/** A field for a list of values, shown as pills. */
 export function ListInput({
   label,
   description,

@@ -74,6 +74,7 @@ interface CardProps {
   children: ReactNode
 }
 
+/** A titled section of a page. */
 export function Card({ title, note, actions, flush = false, children }: CardProps) {
   const bare = title === undefined
   return (
@@ -180,6 +181,7 @@ function requestIdOf(error: unknown) {
   return <small className={css.requestId}>Request {error.requestId}</small>
 }
 
+/** A query as `Loaded` needs it. */
 export interface Loading<T> {
   data: T | undefined
   error: unknown
@@ -211,6 +213,7 @@ export function Loaded<T>({
   return <Bars rows={rows} />
 }
 
+/** Placeholder bars while content loads. */
 export function Bars({ rows = 4 }: { rows?: number }) {
   return (
     <div className={css.skeletons} role="status" aria-label="Loading">
@@ -221,15 +224,19 @@ export function Bars({ rows = 4 }: { rows?: number }) {
   )
 }
 
+/** Stacks the fields of a form. */
 export const Fields = ({ children }: { children: ReactNode }) => (
   <div className={css.fields}>{children}</div>
 )
+/** The row of buttons at the end of a form. */
 export const Buttons = ({ children }: { children: ReactNode }) => (
   <div className={css.buttons}>{children}</div>
 )
+/** The row of filters above a table. */
 export const Filters = ({ children }: { children: ReactNode }) => (
   <div className={css.filters} role="search">
     {children}
   </div>
 )
+/** The style of a filter that takes the remaining width. */
 export const filterGrow = css.grow

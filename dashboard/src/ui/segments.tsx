@@ -9,6 +9,7 @@ interface SegmentsProps<V extends string> {
   onChange: (value: V) => void
 }
 
+/** A segmented control that wraps on narrow screens. */
 export function Segments<V extends string>({ label, value, items, onChange }: SegmentsProps<V>) {
   const name = useId()
   return (

@@ -21,6 +21,7 @@ const ShowOnceContext = createContext<ShowOnceContext>(() => {})
 /** Gives what shows something once; it may be called when the page that asked for it is gone. */
 export const useShowOnce = (): ShowOnceContext => use(ShowOnceContext)
 
+/** Shows one-time secrets above all pages, one after the other. */
 export function ShownOnce({ children }: { children: ReactNode }) {
   // Two that are made at once are shown one after the other.
   const [[shown], setWaiting] = useState<readonly (OneTimeSecret & { key: number })[]>([])

@@ -8,6 +8,7 @@ import { count, fullCount } from '../format.ts'
 import { Loaded, type Loading } from './page.tsx'
 import css from './table.module.css'
 
+/** One column: its title, its cells and its order. */
 export interface Column<T> {
   title: string
   cell: (row: T) => ReactNode
@@ -210,8 +211,13 @@ function directionOf<T>(
   return by === `-${sort}` ? 'descending' : undefined
 }
 
+/** The style of a cell's main line. */
 export const main = css.main
+/** The style of a cell's second line. */
 export const sub = css.sub
+/** The style of a cell of plain text. */
 export const text = css.text
+/** The style of a cell whose words may wrap. */
 export const words = css.words
+/** The style of a cell that stays on one line. */
 export const nowrap = css.nowrap

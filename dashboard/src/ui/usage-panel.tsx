@@ -33,6 +33,7 @@ export function usePeriod(): [Range, (period: Range) => void] {
   return [periodNamed(period), (period) => change({ period })]
 }
 
+/** Chooses the period that the usage panel shows. */
 export function PeriodChoice() {
   const [period, change] = usePeriod()
   return (
@@ -48,6 +49,7 @@ export function PeriodChoice() {
   )
 }
 
+/** Totals, a chart and rankings of an account's or a key's usage. */
 export function UsagePanel({ keyId }: { keyId?: string }) {
   const [period] = usePeriod()
   const overview = useOverview(period, keyId)

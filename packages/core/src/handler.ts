@@ -2,6 +2,7 @@ import { cleanHeaders } from './credentials.ts'
 import { parseEndpoint } from './endpoint.ts'
 import type { ApiKey, ProxyFetchConfig } from './proxy-fetch.ts'
 
+/** Options of `createProxyHandler`. */
 export interface ProxyHandlerConfig {
   /** Where the proxy is: `https://ai.example.com`, with a path if it is mounted below one. */
   proxyUrl: string

@@ -2,6 +2,7 @@ import { cleanAddress, cleanHeaders, PROXY_MANAGED } from './credentials.ts'
 import { parseEndpoint, HTTP_ADDRESS } from './endpoint.ts'
 import { withUpstreamUrl } from './response.ts'
 
+/** The type of the platform's `fetch`. */
 export type Fetch = typeof globalThis.fetch
 type Input = Parameters<Fetch>[0]
 type Init = NonNullable<Parameters<Fetch>[1]>
@@ -9,6 +10,7 @@ type Init = NonNullable<Parameters<Fetch>[1]>
 /** Gives the key whenever one is needed: for keys that are made on demand, or change. */
 export type ApiKey = string | (() => string | Promise<string>)
 
+/** Options of `createProxyFetch`. */
 export interface ProxyFetchConfig {
   /**
    * Where the proxy is: `https://ai.example.com`, with a path if it is mounted below one, or in a

@@ -42,6 +42,7 @@ export type ProxyRegistry<F extends Factories> = { readonly specificationVersion
   readonly [K in Kind]: (id: RegistryId<F, K>) => RegistryModel<F, K>
 }
 
+/** Options of `createProxyRegistry`. */
 export interface ProxyRegistryConfig<F extends Factories> extends ManagedFetchConfig {
   /**
    * The providers, by the name that ids begin with: `{ openai: createOpenAI, anthropic:

@@ -18,6 +18,7 @@ export type ProxyExpressSettings = Partial<
   Omit<GoogleVertexProviderSettings, (typeof MANAGED)[number]>
 >
 
+/** Options of `createProxyExpress`. */
 export interface ProxyExpressConfig {
   /**
    * The proxy's key, `tmk_…`, or a function that gives it; NEXT_PUBLIC_AI_PROXY_KEY where it is

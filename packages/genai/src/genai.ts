@@ -6,6 +6,7 @@ import { withProxiedDownloads } from './videos.ts'
 /** The provider of the installed `@ai-sdk/google`, with everything that it can do. */
 export type ProxyGenai = ReturnType<typeof createGoogleGenerativeAI>
 
+/** Options of `createProxyGenai`. */
 export interface ProxyGenaiConfig {
   /**
    * The proxy's key, `tmk_…`, or a function that gives it; NEXT_PUBLIC_AI_PROXY_KEY where it is

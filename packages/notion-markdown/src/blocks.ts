@@ -65,6 +65,7 @@ function readDatabase(element: Element, flow: Flow): void {
   section.database = database
 }
 
+/** TABLE of Notion's blocks by element name, and the function that reads each. */
 export const BLOCKS: BlockTable = new Map<string, BlockReader>([
   [BLOCK_EQUATION, readFigure],
   ['p', readParagraph],

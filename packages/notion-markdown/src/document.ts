@@ -68,6 +68,7 @@ export interface Failure {
   detail: string
 }
 
+/** The format of the document, and what goes into it besides the pages. */
 export interface DocumentOptions {
   format: 'markdown' | 'json'
   includeMetadata: boolean

@@ -2,15 +2,19 @@
 // (https://github.com/syntax-tree/mdast) and mdast-util-math's, less the fields that are not used
 // here, and two of our own for what Markdown can only write as HTML.
 
+/** A heading's depth in Markdown. */
 export type Depth = 1 | 2 | 3 | 4 | 5 | 6
 
+/** Plain text (mdast `text`). */
 export interface Text {
   type: 'text'
   value: string
 }
+/** A hard line break (mdast `break`). */
 export interface Break {
   type: 'break'
 }
+/** Code within a line (mdast `inlineCode`). */
 export interface InlineCode {
   type: 'inlineCode'
   value: string
@@ -20,6 +24,7 @@ export interface InlineMath {
   type: 'inlineMath'
   value: string
 }
+/** Emphasised, strong or deleted text (mdast `emphasis`, `strong`, `delete`). */
 export interface Marked {
   type: 'strong' | 'emphasis' | 'delete'
   children: Inline[]
@@ -29,11 +34,13 @@ export interface Underline {
   type: 'underline'
   children: Inline[]
 }
+/** A link (mdast `link`). */
 export interface Link {
   type: 'link'
   url: string
   children: Inline[]
 }
+/** An image (mdast `image`). */
 export interface Image {
   type: 'image'
   url: string
@@ -43,6 +50,7 @@ export interface Image {
 /** What stands in a line of text. */
 export type Inline = Text | Break | InlineCode | InlineMath | Marked | Underline | Link | Image
 
+/** A heading (mdast `heading`). */
 export interface Heading {
   type: 'heading'
   depth: Depth
@@ -50,10 +58,12 @@ export interface Heading {
   id: string | null
   children: Inline[]
 }
+/** A paragraph (mdast `paragraph`). */
 export interface Paragraph {
   type: 'paragraph'
   children: Inline[]
 }
+/** A bulleted or numbered list (mdast `list`). */
 export interface List {
   type: 'list'
   ordered: boolean
@@ -61,16 +71,19 @@ export interface List {
   start: number | null
   children: ListItem[]
 }
+/** An item of a list; `checked` makes it a to-do (mdast `listItem`). */
 export interface ListItem {
   type: 'listItem'
   /** Whether a to-do is done; null for what is not a to-do. */
   checked: boolean | null
   children: Block[]
 }
+/** A quote or callout (mdast `blockquote`). */
 export interface Blockquote {
   type: 'blockquote'
   children: Block[]
 }
+/** A fenced code block (mdast `code`). */
 export interface Code {
   type: 'code'
   lang: string | null
@@ -86,14 +99,17 @@ export interface Table {
   type: 'table'
   children: TableRow[]
 }
+/** A row of a table (mdast `tableRow`). */
 export interface TableRow {
   type: 'tableRow'
   children: TableCell[]
 }
+/** A cell of a table (mdast `tableCell`). */
 export interface TableCell {
   type: 'tableCell'
   children: Inline[]
 }
+/** A divider (mdast `thematicBreak`). */
 export interface ThematicBreak {
   type: 'thematicBreak'
 }
@@ -118,6 +134,7 @@ export type Block =
   | ThematicBreak
   | Details
 
+/** A page's blocks (mdast `root`). */
 export interface Root {
   type: 'root'
   children: Block[]

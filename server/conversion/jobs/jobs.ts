@@ -15,6 +15,7 @@ import type { QueryBuilder } from '../../store/statement.ts'
 import { MAX_RUNNING_PER_ACCOUNT } from '../queue.ts'
 import type { ConversionIssues } from '../document-headers.ts'
 
+/** The state of a job, as stored and as the API shows it. */
 export type JobStatus = JobRow['status']
 
 /**

@@ -2,6 +2,7 @@
 // process did it, as soon as the store notices where another did.
 import type { Store } from '../../store/open.ts'
 
+/** Notifies subscribers that jobs or quota reservations may have changed. One per process. */
 export interface JobNotifications {
   /** Something has changed. */
   notify(): void

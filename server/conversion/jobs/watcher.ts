@@ -10,6 +10,7 @@ const POLL_MS = 500
 /** Jobs that one query asks for. */
 const MAX_QUERY_IDS = 500
 
+/** Streams the changes of jobs to subscribers. One per process; dispose it at shutdown. */
 export interface JobWatcher extends Disposable {
   /**
    * The job as it is, then once for each change, until it is finished, gone, or `signal` ends it.

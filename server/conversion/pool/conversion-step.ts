@@ -47,6 +47,7 @@ export type ConversionStep =
   | { readonly share: Share }
   | { readonly join: number }
 
+/** How many pages a step has converted. */
 export interface ConversionProgress {
   /** By this step. */
   readonly pagesDone: number

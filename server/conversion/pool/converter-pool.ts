@@ -24,6 +24,7 @@ export type ConverterMessage =
   | { readonly invalid: string }
   | { readonly failed: SerializedError }
 
+/** Limits of a converter pool. */
 export interface ConverterLimits {
   /** Conversions at once. */
   readonly atOnce: number
@@ -39,6 +40,7 @@ export interface ConverterLimits {
   readonly archive?: Partial<ArchiveLimits>
 }
 
+/** Runs conversion steps in child processes. One per process; dispose it at shutdown. */
 export interface ConverterPool extends AsyncDisposable {
   /** How many there can be. */
   readonly size: number

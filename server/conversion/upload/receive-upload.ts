@@ -11,13 +11,16 @@ import { flag } from '../../config/setting-kinds.ts'
 import { SNIFF_BYTES, describeWrongFile, sniff, type FileKind } from './sniff.ts'
 import { writeFlushing } from './incremental-fsync.ts'
 
+/** The format of a converted document. */
 export type DocumentFormat = 'markdown' | 'json'
 
+/** The fields of the upload form besides the file. */
 export interface UploadOptions {
   readonly format: DocumentFormat
   readonly includeMetadata: boolean
 }
 
+/** A received upload: its file's facts and its options. */
 export interface Upload extends UploadOptions {
   readonly kind: FileKind
   /** As the caller named it, without folders; `""` where it has no name. */
@@ -28,6 +31,7 @@ export interface Upload extends UploadOptions {
   readonly sha256: string
 }
 
+/** The largest file of each kind, in bytes. */
 export interface UploadLimits {
   readonly maxHtml: number
   readonly maxZip: number

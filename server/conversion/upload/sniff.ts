@@ -4,6 +4,7 @@ import { looksLikeHtml, looksLikeZip } from '@tollmark/notion-markdown'
 /** How many bytes `sniff` wants to see, fewer only where the file has no more. */
 export const SNIFF_BYTES = 4096
 
+/** The kinds of file that can be converted. */
 export type FileKind = 'html' | 'zip'
 
 /**

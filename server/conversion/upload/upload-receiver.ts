@@ -9,6 +9,7 @@ import { deserializeError, type SerializedError } from '../serialized-error.ts'
 import type { Throttle } from './throttle.ts'
 import type { Upload, UploadLimits } from './receive-upload.ts'
 
+/** Receives uploads in a worker thread. One per process; dispose it at shutdown. */
 export interface UploadReceiver extends AsyncDisposable {
   /**
    * Receives one upload into the new file `path`. What is left of the request where it fails stays
@@ -26,6 +27,7 @@ export interface UploadReceiver extends AsyncDisposable {
   ): Promise<Upload>
 }
 
+/** Limits of one upload. */
 export interface ReceiverLimits extends UploadLimits {
   /** Milliseconds without a byte after which the upload is given up. */
   readonly transferIdle: number
@@ -35,6 +37,7 @@ export interface ReceiverLimits extends UploadLimits {
   readonly uploadGrace: number
 }
 
+/** The first message of an upload to the thread. */
 export interface UploadStart {
   /** The request's content type; `""` where it has none. */
   readonly type: string

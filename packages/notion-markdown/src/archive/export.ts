@@ -59,6 +59,7 @@ export interface NotionExport extends AsyncDisposable {
   close(): Promise<void>
 }
 
+/** Options of `openExport`. */
 export interface ExportOptions {
   limits?: Partial<ArchiveLimits>
   /**

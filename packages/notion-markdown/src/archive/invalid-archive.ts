@@ -156,6 +156,7 @@ export const REASONS = {
     'Two parts of the export contain different files of the name "{name}". Upload the parts one by one.',
 }
 
+/** The reason that an archive is rejected, by its row in `REASONS`. */
 export type ArchiveFault = keyof typeof REASONS
 
 /** What a sentence is filled with: names are made printable and cut. */
