@@ -97,8 +97,11 @@ export async function serve(
     }),
   )
   const instance = starting.use(
-    await enterInstance(store, clock, (error) =>
-      log.error('the store takes no sign of life', error),
+    await enterInstance(
+      store,
+      clock,
+      (error) => log.error('the store takes no sign of life', error),
+      server.role,
     ),
   )
   const living = async (): Promise<string[]> =>

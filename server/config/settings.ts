@@ -178,6 +178,12 @@ const areas = {
       './data',
       'The folder for the database, stored files and the master key.',
     ),
+    dataPersistent: setting(
+      'TOLLMARK_DATA_PERSISTENT',
+      choice('auto', 'yes', 'no'),
+      'auto',
+      'Whether TOLLMARK_DATA outlives the process, as a volume does and the file system of a container does not. With no, requests are answered 503 as soon as the database does not answer, because nothing could keep them. auto means yes unless the folder lies in memory (tmpfs).',
+    ),
     databaseUrl: setting(
       'DATABASE_URL',
       database,
@@ -403,7 +409,7 @@ const areas = {
       'TOLLMARK_STORE_GRACE',
       duration,
       '30s',
-      'How long known keys keep working while the database does not answer, each process within its share of the limits; then, or at once with 0s, requests are answered 503. A process killed in this time loses the ledger rows of those requests.',
+      'How long known keys keep working while the database does not answer, each process within its share of the limits, and each request written to a file in TOLLMARK_DATA first; then, or at once with 0s, requests are answered 503.',
     ),
     ledgerRetention: setting(
       'TOLLMARK_LEDGER_RETENTION',

@@ -1,42 +1,26 @@
-// The ledger of a process: lets requests through, which are in it, durably, before anybody hears of
-// that, and completes them when they are over.
+// The ledger of a process: admits requests, durably, before anybody hears of it, and completes their
+// rows when they have ended.
 import type { Clock } from '../common/clock.ts'
 import type { Log } from '../common/log.ts'
 import type { Store } from '../store/open.ts'
-import { openGrace } from './admission/outage-fallback.ts'
-import { retryUntilClosed, writeInOrder } from './settlement/ordered-writes.ts'
+import type {
+  Admission,
+  AdmissionBackend,
+  AdmissionRequest,
+  CallerState,
+  Remaining,
+} from './admission/backend.ts'
+import { OutageFallback } from './admission/outage-fallback.ts'
+import { replayOutageFiles } from './admission/outage-log.ts'
 import { openSqliteAdmission, PATIENCE_MS } from './admission/sqlite.ts'
 import { openRefusals } from './refusals/limit-counts.ts'
-import type { Reservation, Settlement } from './settlement/row-codec.ts'
+import type { Settlement } from './settlement/row-codec.ts'
+import { SettlementQueue } from './settlement/settlement-queue.ts'
 import { markUnknown } from './settlement/sqlite.ts'
 
 export { PATIENCE_MS } from './admission/sqlite.ts'
+export type { Admission, AdmissionRequest, CallerState, Remaining } from './admission/backend.ts'
 export type { Settlement } from './settlement/row-codec.ts'
-
-/** What a request says of itself when it asks to be let through. */
-export type AdmissionRequest = Omit<Reservation, 'created_at' | 'mono'>
-
-/** What is left of a key's limit. */
-export interface Remaining {
-  /** Requests that could pass now. */
-  readonly requests: number
-  /** Milliseconds until one more can pass; 0 where none has passed. */
-  readonly reset: number
-}
-
-/** Who may leave before the verdict. */
-export interface CallerState {
-  readonly closed: boolean
-}
-
-export type Admission =
-  /**
-   * `seq` is its place in the ledger, or below 0 and only for its settlement as long as it has
-   * none, `created_at` the ledger's time of it.
-   */
-  | { admitted: true; seq: number; created_at: number }
-  /** `wait`: whole milliseconds until the next one can pass. */
-  | { admitted: false; wait: number }
 
 export interface Ledger extends AsyncDisposable {
   /**
@@ -49,7 +33,7 @@ export interface Ledger extends AsyncDisposable {
    *   waits for the second: 0 for a caller alone
    * @throws StoreError
    */
-  admit(asking: AdmissionRequest, caller?: CallerState, patience?: number): Promise<Admission>
+  admit(request: AdmissionRequest, caller?: CallerState, patience?: number): Promise<Admission>
   /**
    * Whole milliseconds for which a key's window is known to stay full, so that `admit` would
    * refuse; null where there may be room. Synchronous: it reads memory only, reserves nothing and
@@ -65,224 +49,119 @@ export interface Ledger extends AsyncDisposable {
   countRefusal(key: { key_id: string; account_id: string }): void
   /** Completes a row, soon. */
   settle(settlement: Settlement): void
-  /** Whether the store has not answered since about a second, or refuses to write. */
+  /** Whether the store does not answer, or refuses to write, or is behind. */
   failing(): boolean
   /** Ends when everything settled so far is durable. */
   close(): Promise<void>
 }
 
-/** How often it is looked for requests that dead processes left under way. */
-const MARK_UNKNOWN_MS = 10_000
-/**
- * Settlements wait so long for company: many rows of one moment share pages, and one row of the
- * roll-ups.
- */
-const SETTLE_DELAY_MS = 50
-/**
- * Where there was more to do the last time than with `BUSY` rows, they wait longer: a batch of few
- * rows costs 0.5 ms of CPU, and most rows of a longer moment have ended by then, so that they are
- * written once.
- */
-const SETTLE_DELAY_BUSY_MS = 200
-const BUSY_ROWS = 8
-/**
- * So many, or twice as many rows that were let through, do not wait for more: whoever asks to be
- * let through meanwhile waits behind all of them.
- */
-const FLUSH_ROWS = 256
-/** When settlements that could not be written are tried again. */
-const RETRY_MS = 1_000
-/** Settlements that are kept while the store cannot be written. */
-const MAX_UNSETTLED = 100_000
-/** Settlements of one batch at most. */
-const MAX_BATCH = 2_000
+/** How the ledger goes on while the store does not answer. */
+export interface OutageSettings {
+  /** How long requests are admitted without the store (milliseconds); 0: never. */
+  readonly maxOutage: number
+  /** Where what is admitted is kept; null where nothing there would outlive the process. */
+  readonly folder: string | null
+}
+
+const NO_OUTAGE: OutageSettings = { maxOutage: 0, folder: null }
+
+/** How often dead processes are looked for: their requests in progress, and their outage files. */
+const CLEAN_UP_MS = 10_000
 
 const NEVER_LEAVES: CallerState = { closed: false }
 
-/** A request that waits for its verdict. */
-export interface PendingAdmission {
-  readonly request: AdmissionRequest
-  /** See `Ledger`. */
-  readonly patience: number
-  /**
-   * Decided elsewhere meanwhile: where its row is not on its way to the store yet, it is rejected
-   * with `goneError`, and no row is written.
-   */
-  readonly superseded: boolean
-  /**
-   * Its caller has left: where its row is not on its way to the store yet, it is rejected with
-   * `leftError`, and no row is written.
-   */
-  readonly callerLeft: boolean
-  resolve(admission: Admission): void
-  reject(error: unknown): void
-}
-
-/** The windows of all keys, and what is admitted under them. */
-export interface AdmissionBackend {
-  submit(asked: PendingAdmission): void
-  /** See `Ledger`. */
-  fullFor(key: string, rpm: number): number | null
-  /** See `Ledger`; null where the key's window is not in memory. */
-  leftFor(key: string, rpm: number): Remaining | null
-  /** Completes rows, in one batch with whatever else waits to enter the ledger. */
-  settle(rows: readonly Settlement[]): Promise<void>
-  /**
-   * Writes rows that were let through without the store, once each, in the order of the times
-   * (`mono`) that they have by this process's clock. Gives their places. Meanwhile nothing is
-   * asked.
-   */
-  recordAdmitted(rows: Reservation[]): Promise<number[]>
-  /**
-   * The admissions of the last minute, with their times by this process's clock. Those from before
-   * the machine was started are left out.
-   */
-  recentAdmissions(): Promise<[key: string, times: Float64Array][]>
-  /** Ends when everything that was asked has its answer. */
-  close(): Promise<void>
-}
-
 /**
- * Opens the ledger of this process, and writes off what dead processes left under way.
+ * Opens the ledger of this process, brings in what killed processes left in their outage files, and
+ * marks what dead ones had in progress `unknown`.
  *
- * While the store does not answer, requests are let through by this process's own memory for the
- * time of `grace` (milliseconds), and refused after it. What they leave is written when the store
- * is back: a process that is killed before loses those rows, up to 10,000. See outage-fallback.ts.
+ * While the store does not answer, requests are admitted for `maxOutage`, each synced to a file
+ * first; then they are rejected. See outage-fallback.ts.
  *
  * @param instance id of this process among the instances of the store
+ * @throws StoreError
  */
 export async function openLedger(
   store: Store,
   instance: string,
   clock: Clock,
   log: Log,
-  grace = 0,
+  { maxOutage, folder }: OutageSettings = NO_OUTAGE,
 ): Promise<Ledger> {
-  let unsettled: Settlement[] = []
-  let settleTimer: NodeJS.Timeout | null = null
-  /**
-   * Rows that were let through, and those that were settled, since the last flush, and before it.
-   */
-  let rowsSinceFlush = 0
-  let rowsBeforeFlush = 0
-  let flushing = Promise.resolve()
   let closed = false
-  const inner = await openAdmissions()
-  const admissions = await openGrace(inner, { store, clock, log, grace, write: queueSettlement })
-  const refusals = openRefusals(store, () => clock.now(), reportError)
-  await markDeadProcesses()
-  const timer = setInterval(
-    () => void markDeadProcesses().catch(reportError),
-    MARK_UNKNOWN_MS,
-  ).unref()
-
-  async function openAdmissions(): Promise<AdmissionBackend> {
-    if (store.dialect === 'sqlite') return openSqliteAdmission(store, instance, clock, noteAdmitted)
-    const { openPostgresAdmission } = await import('./admission/postgres.ts')
-    return openPostgresAdmission(store, instance, clock, reportError)
-  }
-
-  function reportError(error: unknown): void {
+  const onError = (error: unknown): void => {
     if (!closed) log.error('The ledger cannot be written.', error)
   }
-
-  async function markDeadProcesses(): Promise<void> {
-    let count = 0
-    for (let some = 1; some > 0; count += some) some = await store.run(markUnknown, null)
-    if (count > 0)
-      log.warn('A process ended with requests under way; how they ended is unknown.', {
-        requests: count,
-      })
+  const settlements = new SettlementQueue({ log, onError, settle: (rows) => backend.settle(rows) })
+  const backend = await openBackend(store, instance, clock, settlements, onError)
+  const cleanUp = async (which: 'all' | 'dead'): Promise<void> => {
+    if (folder !== null) await replayOutageFiles({ store, backend, log, folder, instance }, which)
+    await markDeadProcesses(store, log)
   }
-
-  function queueSettlement(settlement: Settlement): void {
-    if (unsettled.push(settlement) === FLUSH_ROWS) void flush()
-    else scheduleFlush()
-  }
-
-  function scheduleFlush(): void {
-    rowsSinceFlush++
-    flushIn(rowsBeforeFlush > BUSY_ROWS ? SETTLE_DELAY_BUSY_MS : SETTLE_DELAY_MS)
-  }
-
-  /** As many rows are written down. */
-  function noteAdmitted(rows: number): void {
-    rowsSinceFlush += rows - 1
-    if (rowsSinceFlush >= 2 * FLUSH_ROWS) void flush()
-    else scheduleFlush()
-  }
-
-  function flushIn(wait: number): void {
-    settleTimer ??= setTimeout(() => void flush(), wait)
-  }
-
-  /** One batch of settlements at a time. */
-  function flush(): Promise<void> {
-    if (settleTimer !== null) clearTimeout(settleTimer)
-    settleTimer = null
-    rowsBeforeFlush = rowsSinceFlush
-    rowsSinceFlush = 0
-    return (flushing = flushing.then(flushSettlements))
-  }
-
-  async function flushSettlements(): Promise<void> {
-    const due = unsettled.splice(0)
-    try {
-      await writeInOrder(due, MAX_BATCH, inner.settle, giveUp)
-    } catch (error) {
-      reportError(error)
-      unsettled = [...due, ...unsettled].slice(-MAX_UNSETTLED)
-      if (!closed) flushIn(RETRY_MS)
-    }
-  }
-
-  async function giveUp({ seq, key_id }: Settlement, error: unknown): Promise<void> {
-    // What enters together with it may be what is refused.
-    await inner.settle([])
-    log.error(
-      `The store will never take how request ${seq} of the ledger, with ${key_id}, ended: that stays unknown.`,
-      error,
-    )
-  }
-
+  await cleanUp('all')
+  const admissions = await OutageFallback.open(backend, {
+    store,
+    clock,
+    log,
+    instance,
+    maxOutage,
+    folder,
+    settle: (settlement) => settlements.push(settlement),
+  })
+  const refusals = openRefusals(store, () => clock.now(), onError)
+  const timer = setInterval(() => void cleanUp('dead').catch(onError), CLEAN_UP_MS).unref()
   const close = async (): Promise<void> => {
     if (closed) return
     closed = true
     clearInterval(timer)
     await admissions.close()
-    const settled = retryUntilClosed(async () => {
-      await flush()
-      return unsettled.length === 0
-    })
+    const settled = settlements.close()
     await refusals.flush()
-    if (!(await settled))
-      log.error(
-        'How requests ended is not in the ledger.',
-        new Error(`the ends of ${unsettled.length} requests are lost`),
-      )
+    await settled
   }
 
   return {
-    admit: (asking, caller = NEVER_LEAVES, patience = PATIENCE_MS) =>
+    admit: (request, caller = NEVER_LEAVES, patience = PATIENCE_MS) =>
       new Promise((resolve, reject) => {
-        const answer = (admission: Admission): void => {
-          if (!admission.admitted) refusals.note(asking)
+        const resolveCounted = (admission: Admission): void => {
+          if (!admission.admitted) refusals.note(request)
           resolve(admission)
         }
-        admissions.ask({
-          asking,
+        admissions.submit({
+          request,
           caller,
           patience,
-          resolve: asking.rpm === null ? resolve : answer,
+          resolve: request.rpm === null ? resolve : resolveCounted,
           reject,
         })
       }),
     fullFor: (key, rpm) => (rpm === null ? null : admissions.fullFor(key, rpm)),
-    leftFor: admissions.leftFor,
+    leftFor: (key, rpm) => admissions.leftFor(key, rpm),
     countRefusal: refusals.note,
-    settle: admissions.settle,
-    failing: admissions.failing,
+    settle: (settlement) => admissions.settle(settlement),
+    failing: () => admissions.failing(),
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+async function openBackend(
+  store: Store,
+  instance: string,
+  clock: Clock,
+  settlements: SettlementQueue,
+  onError: (error: unknown) => void,
+): Promise<AdmissionBackend> {
+  if (store.dialect === 'sqlite')
+    return openSqliteAdmission(store, instance, clock, (rows) => settlements.noteAdmitted(rows))
+  const { openPostgresAdmission } = await import('./admission/postgres.ts')
+  return openPostgresAdmission(store, instance, clock, onError)
+}
+
+async function markDeadProcesses(store: Store, log: Log): Promise<void> {
+  let count = 0
+  for (let some = 1; some > 0; count += some) some = await store.run(markUnknown, null)
+  if (count > 0)
+    log.warn('A process ended with requests in progress; how they ended is unknown.', {
+      requests: count,
+    })
 }

@@ -10,6 +10,7 @@ import { openRefusalLog, type RefusalLog } from '../ledger/refusals/refusal-log.
 import { startMaintenance } from '../ledger/retention/maintenance.ts'
 import type { Log } from '../common/log.ts'
 import type { Store } from '../store/open.ts'
+import { outageFolder } from '../store/persistent-folder.ts'
 import type { Credential, CredentialPool } from './credentials/pool.ts'
 import { InspectionQueue } from './inspect/scheduler.ts'
 import { createProxy, type ProxyHandler } from './pipeline.ts'
@@ -111,7 +112,12 @@ export async function openProxy(
   )
   opening.defer(() => sender.close())
   opening.defer(() => stopping.abort())
-  const ledger = opening.use(await openLedger(store, instance, clock, log, settings.storeGrace))
+  const ledger = opening.use(
+    await openLedger(store, instance, clock, log, {
+      maxOutage: settings.storeGrace,
+      folder: await outageFolder(config.storage.data, config.storage.dataPersistent),
+    }),
+  )
   opening.use(
     startMaintenance(
       store,

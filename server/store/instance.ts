@@ -39,10 +39,17 @@ export interface Instance extends AsyncDisposable {
   failing(): boolean
 }
 
-interface Self {
-  id: string
-  host: string
-  pid: number
+/** What tells one instance from another, and says where its process is. */
+export interface InstanceIdentity {
+  readonly id: string
+  /** See `processSpace`. */
+  readonly host: string
+  readonly pid: number
+}
+
+interface Self extends InstanceIdentity {
+  /** `all`, `web` or `worker`. */
+  readonly role: string
 }
 
 /**
@@ -54,14 +61,22 @@ export const beat = procedure(
   'beat',
   function* (
     db,
-    { id, host, pid, now, dead, steady }: Self & { now: number; dead: string[]; steady: boolean },
+    {
+      id,
+      host,
+      pid,
+      role,
+      now,
+      dead,
+      steady,
+    }: Self & { now: number; dead: string[]; steady: boolean },
   ) {
     const mine = yield* first(db.selectFrom('instances').select('seen_at').where('id', '=', id))
     const inTime = mine === undefined || Math.abs(now - mine.seen_at) <= LATE
     yield* run(
       db
         .insertInto('instances')
-        .values({ id, host, pid, seen_at: now })
+        .values({ id, host, pid, role, seen_at: now })
         .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: now })),
     )
     const others = db.deleteFrom('instances').where('id', '!=', id)
@@ -88,18 +103,19 @@ export function signer(self: Self): (store: Store, now: number, dead: string[]) 
 /**
  * Registers this process as an instance, deletes dead ones, and keeps doing both.
  *
- * @param onError told when the store does not take a sign of life, of which the next one follows,
- *   or the last word
+ * @param onError told when the store does not take a heartbeat; the next one follows
+ * @param role `all`, `web` or `worker`: processes that admit requests share limits in an outage
  */
 export async function enterInstance(
   store: Store,
   clock: () => number,
   onError: (error: unknown) => void,
+  role = 'all',
 ): Promise<Instance> {
   const id = newId('ins', clock())
   const host = processSpace()
   ours.add(id)
-  const tell = signer({ id, host, pid: process.pid })
+  const tell = signer({ id, host, pid: process.pid, role })
   const sign = async (): Promise<void> => {
     const neighbours = await store.db
       .selectFrom('instances')
@@ -137,6 +153,23 @@ export async function enterInstance(
       await store.db.deleteFrom('instances').where('id', '=', id).execute().catch(onError)
     },
   }
+}
+
+/**
+ * Whether an instance's process runs. On this machine the process is asked for; elsewhere its row
+ * says so.
+ *
+ * @throws StoreError
+ */
+export async function isAlive(store: Store, { id, host, pid }: InstanceIdentity): Promise<boolean> {
+  if (ours.has(id)) return true
+  if (host === processSpace()) return pid !== process.pid && isRunning(pid)
+  const row = await store.db
+    .selectFrom('instances')
+    .select('id')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /**

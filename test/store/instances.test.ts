@@ -183,7 +183,7 @@ onEveryStore(
   async (t, place) => {
     const store = await open(t, place)
     for (const [what, signs, gone] of SIGNS) {
-      const sign = signer({ id: `ins_mine ${what}`, host: 'here', pid: 1 })
+      const sign = signer({ role: 'all', id: `ins_mine ${what}`, host: 'here', pid: 1 })
       await store.db.deleteFrom('instances').execute()
       await sign(store, 0, [])
       await store.db

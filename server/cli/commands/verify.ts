@@ -18,16 +18,16 @@ export const VERIFY: Command = {
     const { verifyWindows } = await import('../../ledger/reports/verify.ts')
     const { storage } = readConfig(environment(process.cwd()))
     await using store = await openStore({ ...storage, now: Date.now(), existing: true })
-    const { keys, requests, limited, violations } = await verifyWindows(store)
+    const { keys, requests, limited, outage, violations } = await verifyWindows(store)
     const ok = violations.length === 0
     if (values.flag('json'))
-      await writeJson({ object: 'proof', ok, keys, requests, limited, violations })
+      await writeJson({ object: 'proof', ok, keys, requests, limited, outage, violations })
     else {
       const found = violations.map(
         ({ key_id, rpm, count, at }) =>
           `${isoTime(at)}  ${key_id}: ${count} within 60 s, allowed are ${rpm}`,
       )
-      const sum = `${counted(requests, 'request')} of ${counted(keys, 'key')}, ${limited} of them under a limit`
+      const sum = `${counted(requests, 'request')} of ${counted(keys, 'key')}, ${limited} of them under a limit${outage === 0 ? '' : `, ${outage} admitted while the database was away`}`
       await writeLines([
         ...found,
         `${sum}: ${ok ? 'no window was ever exceeded' : `${violations.length} times too many`}.`,

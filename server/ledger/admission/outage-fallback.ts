@@ -1,465 +1,386 @@
-// What stands between the ledger and a store that does not answer for a while.
+// Stands between the ledger and a store that does not answer for a while.
 //
-// Usually it only passes on, and keeps a window of its own for each key: what this process was told
-// that it may let through. When the store refuses to write, or is silent for PATIENCE ticks,
-// requests are let through by that window alone for the time of grace; after it they are refused.
-// Their rows wait in memory, and are written in their order, with the times at which they were let
-// through, before anything is asked of the store again.
+// | state      | a request is                                    | leaves when                        |
+// |------------|-------------------------------------------------|------------------------------------|
+// | online     | passed on to the store                          | the store fails: outage            |
+// | outage     | decided here, its row synced to a local file     | the store answers: recovering      |
+// | recovering | queued while the backlog is written to the store | all is written: online; or: outage |
 //
-// What that costs, and who sets the time of grace accepts it: · A process that is killed meanwhile
-// takes with it the rows (10,000 at most) that it has not written, and so does one that ends before
-// the store is back. · Processes do not see each other meanwhile. Each keeps to its share, the
-// limit divided by all processes that were there lately; what the others let
-//   through just before is not in its window. One process alone is exact.
+// In an outage nothing reaches an upstream whose row is not on this machine's disk
+// (outage-log.ts); what a key's limit allows is what this process can prove (key-shares.ts). Where
+// the file cannot be written, or after `maxOutage`, requests are rejected.
 import type { Clock } from '../../common/clock.ts'
 import type { Log } from '../../common/log.ts'
 import { StoreError } from '../../store/store-error.ts'
 import { first, procedure, type Steps } from '../../store/procedure.ts'
 import type { Store } from '../../store/open.ts'
-import type {
-  Admission,
-  AdmissionBackend,
-  PendingAdmission,
-  AdmissionRequest,
-  CallerState,
-  Remaining,
-} from '../ledger.ts'
 import { retryUntilClosed, writeInOrder } from '../settlement/ordered-writes.ts'
-import type { Reservation, Settlement } from '../settlement/row-codec.ts'
-import { wholeWait, Window, WINDOW_MS } from './sliding-window.ts'
+import type { Settlement } from '../settlement/row-codec.ts'
+import { callerLeftError, type AdmissionBackend, type Remaining } from './backend.ts'
+import { KeyShares } from './key-shares.ts'
+import { MAX_BATCH, OutageLog, recordBacklog } from './outage-log.ts'
+import { Backlog, type BacklogEntry } from './backlog.ts'
+import { TrackedAdmission, type Question } from './tracked-admission.ts'
 
-/**
- * How often it is looked whether the store still answers. Counted in ticks, a pause of this process
- * is not taken for one of the store.
- */
+/** How often the store is checked; counted in ticks, a pause of this process is not the store's. */
 const TICK_MS = 200
-/** Ticks of silence, with something asked, after which the store counts as failing. */
-const PATIENCE = 5
-/** Ticks from one sign of life that is asked of the store to the next. */
-const PROBE = 5
-/** Rows that may wait to be written, and requests that may wait while they are. */
-const MOST_OWED = 10_000
-/**
- * Added to the time of what is let through, so that two clocks which differ a little never make a
- * minute too short.
- */
-const MARGIN_MS = 100
-/**
- * A process that has ended counts for so long as one of those that share a limit: what it let
- * through is in no window of ours.
- */
-const REMEMBERED_MS = WINDOW_MS + 10_000
+/** Ticks without an answer, while one is expected, after which the store counts as away. */
+const SILENT_TICKS = 5
+/** Ticks from one probe of the store to the next. */
+const PROBE_TICKS = 5
+/** Ticks from one tidying of the windows to the next. */
+const TIDY_TICKS = 300
+/** Rows that may wait to be written to the store, and requests that may wait meanwhile. */
+export const MAX_BACKLOG = 50_000
 
-/** What is asked: see `Ledger.admit`. */
-export interface Question {
-  readonly asking: AdmissionRequest
-  readonly caller: CallerState
-  readonly patience: number
-  readonly resolve: (admission: Admission) => void
-  readonly reject: (error: unknown) => void
-}
+/** TABLE of the states, and of what each becomes. */
+const TRANSITIONS = {
+  online: { storeFailed: 'outage' },
+  outage: { storeAnswered: 'recovering' },
+  recovering: { storeFailed: 'outage', backlogWritten: 'online' },
+} as const satisfies Record<string, Record<string, string>>
 
-export interface Graced {
-  ask(question: Question): void
-  /** See `Ledger`; null while the store does not answer, because then another window decides. */
-  fullFor(key: string, rpm: number): number | null
-  /** See `Ledger`. */
-  leftFor(key: string, rpm: number): Remaining
-  /** Hands a settlement on to be written, as soon as its row is. */
-  settle(settlement: Settlement): void
-  /** Whether the store has not answered since about a second, or refuses to write. */
-  failing(): boolean
-  /** Ends when what was asked has its answer and what is owed is written, or could not be. */
-  close(): Promise<void>
-}
+export type OutageState = keyof typeof TRANSITIONS
 
-export interface GraceParts {
-  store: Store
-  clock: Clock
-  log: Log
-  /** How long requests are let through without the store (milliseconds); 0: not at all. */
-  grace: number
+export interface OutageParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Log
+  /** This process among the instances of the store. */
+  readonly instance: string
+  /** How long requests are admitted without the store (milliseconds); 0: never. */
+  readonly maxOutage: number
+  /** Where the file is; null where nothing there would outlive this process. */
+  readonly folder: string | null
   /** Takes a settlement whose row is in the ledger. */
-  write(settlement: Settlement): void
+  readonly settle: (settlement: Settlement) => void
 }
 
 /**
- * A request that was let through without the store. `number` stands for its place in the ledger,
- * and is below 0.
+ * Counts the processes that admit requests. It runs in the writer, so an answer also says that the
+ * store can be written.
  */
-type Given = { number: number; row: Reservation }
-
-/**
- * How many processes there are. Asked of the writer, so that an answer also says that it can write.
- */
-export const companions = procedure(
+export const countWebProcesses = procedure(
   import.meta.url,
-  'companions',
+  'countWebProcesses',
   function* (db): Steps<number> {
     const row = yield* first(
-      db.selectFrom('instances').select((e) => e.fn.countAll<number>().as('count')),
+      db
+        .selectFrom('instances')
+        .select((e) => e.fn.countAll<number>().as('count'))
+        .where((e) => e.or([e('role', 'is', null), e('role', '<>', 'worker')])),
     )
     return Number(row?.count ?? 0)
   },
   'rows',
 )
 
-/** Puts grace before `inner`. @throws StoreError */
-export async function openGrace(inner: AdmissionBackend, parts: GraceParts): Promise<Graced> {
-  const { store, clock, log, grace, write } = parts
-  const windows = new Map<string, Window>()
-  /**
-   * `up`: the store decides. `down`: we do. `behind`: what is owed is being written, and who asks
-   * waits for that.
-   */
-  let state: 'up' | 'down' | 'behind' = 'up'
-  /** Since when the store does not answer (monotonic milliseconds); null while it does. */
-  let since: number | null = null
-  let owed: Given[] = []
-  /** Who waits until what is owed is written. */
-  let parked: Pending[] = []
-  /** The last number that was given in place of a place. */
-  let last = 0
-  /** Let through without the store and not in the ledger yet. */
-  let unwritten = 0
-  /**
-   * Places of rows that were written late, until they are settled; settlements that wait for their
-   * row's place.
-   */
-  const places = new Map<number, { seq: number; created_at: number }>()
-  const ended = new Map<number, Settlement>()
-  /**
-   * Whether the store has said anything since the last tick; how many ticks it has said nothing
-   * although it was asked.
-   */
-  let heard = false
-  let silent = 0
-  let ticks = 0
-  let probing = false
-  let writing: Promise<void> | null = null
-  let closed = false
-  /** The most processes that there were lately, and when that was seen. */
-  let peak = 1
-  let peakAt = -Infinity
+export class OutageFallback {
+  readonly #backend: AdmissionBackend
+  readonly #parts: OutageParts
+  readonly #shares: KeyShares
+  readonly #file: OutageLog | null
+  readonly #backlog = new Backlog()
+  #state: OutageState = 'online'
+  /** When the outage began (monotonic milliseconds); null while there is none. */
+  #since: number | null = null
+  /** Requests that wait until the backlog is written. */
+  #queued: TrackedAdmission[] = []
+  /** Requests passed on, in order: those without an answer, and some with one. */
+  #passed: TrackedAdmission[] = []
+  #unanswered = 0
+  #onAllAnswered: (() => void) | null = null
+  /** Rows on their way to the file. */
+  #appending = 0
+  #recovery: Promise<void> | null = null
+  #heard = false
+  #silentTicks = 0
+  #ticks = 0
+  #probing = false
+  #closed = false
+  readonly #timer: NodeJS.Timeout
 
-  /**
-   * Who was passed on, in the order in which they came: those who have no answer of the store yet,
-   * and some who have.
-   */
-  let passed: Pending[] = []
-  let unanswered = 0
-  /** Told when the store has answered all of them; null where nobody waits for that. */
-  let onAllAnswered: (() => void) | null = null
+  private constructor(backend: AdmissionBackend, parts: OutageParts) {
+    const { clock, folder, instance, maxOutage } = parts
+    this.#backend = backend
+    this.#parts = parts
+    this.#shares = new KeyShares(clock)
+    this.#file =
+      folder === null || maxOutage === 0 ? null : new OutageLog(folder, instance, clock.boot)
+    this.#timer = setInterval(() => this.#tick(), TICK_MS).unref()
+  }
 
-  /** One request. */
-  class Pending implements PendingAdmission {
-    readonly request: AdmissionRequest
-    readonly patience: number
-    readonly #caller: CallerState
-    readonly #tell: (admission: Admission) => void
-    readonly #fail: (error: unknown) => void
-    superseded = false
-    answered = false
-    given: Given | null = null
+  /** Puts the fallback before `backend`. @throws StoreError */
+  static async open(backend: AdmissionBackend, parts: OutageParts): Promise<OutageFallback> {
+    const recent = await backend.recentAdmissions()
+    const processes = await parts.store.run(countWebProcesses, null)
+    const fallback = new OutageFallback(backend, parts)
+    for (const [key, times] of recent) fallback.#shares.load(key, times)
+    fallback.#shares.countProcesses(processes)
+    return fallback
+  }
 
-    constructor({ asking, caller, patience, resolve, reject }: Question) {
-      this.request = asking
-      this.patience = patience
-      this.#caller = caller
-      this.#tell = resolve
-      this.#fail = reject
+  get state(): OutageState {
+    return this.#state
+  }
+
+  /** See `Ledger.admit`. */
+  submit(question: Question): void {
+    this.#submit(new TrackedAdmission(question, this))
+  }
+
+  /** See `Ledger`; null while the store is away, because then another window decides. */
+  fullFor(key: string, rpm: number): number | null {
+    return this.#state === 'online' ? this.#backend.fullFor(key, rpm) : null
+  }
+
+  /** See `Ledger`. */
+  leftFor(key: string, rpm: number): Remaining {
+    const left = this.#state === 'online' ? this.#backend.leftFor(key, rpm) : null
+    return left ?? this.#shares.left(key, rpm)
+  }
+
+  /** Passes a settlement on as soon as its row is in the ledger. */
+  settle(settlement: Settlement): void {
+    if (settlement.seq > 0) return this.#parts.settle(settlement)
+    const outcome = this.#backlog.settle(settlement)
+    if (outcome.kind === 'recorded') this.#parts.settle(outcome.settlement)
+    else if (outcome.kind === 'waiting') this.#file?.settle(outcome.id, settlement)
+  }
+
+  /** Whether the store is away, or behind. */
+  failing(): boolean {
+    return this.#state !== 'online'
+  }
+
+  /** The store has answered about a request that was passed on to it. */
+  answered(one: TrackedAdmission, isAdmitted: boolean): void {
+    this.#heard ||= isAdmitted
+    if (isAdmitted && !one.superseded && !one.hasShare) this.#shares.note(one.request.key_id)
+    this.#releaseShare(one, isAdmitted)
+    if (isAdmitted && one.superseded && !one.isAdmittedHere) this.#parts.settle(one.unsent())
+    this.#countAnswer()
+  }
+
+  /** The store has rejected a request that was passed on to it; whether that was an outage. */
+  rejected(one: TrackedAdmission, error: unknown): boolean {
+    this.#releaseShare(one, false)
+    this.#countAnswer()
+    if (one.superseded || !isOutage(error)) return false
+    this.#enterOutage(error)
+    this.#decide(one, error)
+    return true
+  }
+
+  /** Ends when everything submitted has its answer, and the backlog is in the ledger or the file. */
+  async close(): Promise<void> {
+    this.#closed = true
+    clearInterval(this.#timer)
+    await this.#backend.close()
+    if (this.#unanswered > 0) await new Promise<void>((resolve) => (this.#onAllAnswered = resolve))
+    await this.#recovery
+    const isWritten = await retryUntilClosed(async () => {
+      if (!this.#isDrained) await this.#recover()
+      return this.#isDrained
+    })
+    if (!isWritten)
+      this.#parts.log.error(
+        'The store is away; the next process on this data folder writes what is in the outage file.',
+        new Error(`${this.#backlog.size} requests are in ${this.#file?.path ?? 'no file'}`),
+      )
+    await this.#file?.close()
+    for (const one of this.#queued.splice(0)) this.#decide(one, STORE_SILENT)
+  }
+
+  #submit(one: TrackedAdmission): void {
+    if (this.#state === 'online') this.#passOn(one)
+    else if (this.#state === 'outage') this.#decide(one, STORE_SILENT)
+    else if (this.#queued.length < MAX_BACKLOG) this.#queued.push(one)
+    else one.fail(STORE_SILENT)
+  }
+
+  #passOn(one: TrackedAdmission): void {
+    const { key_id, rpm } = one.request
+    if (rpm !== null && this.#shares.settling) {
+      const share = this.#shares.reserveSettling(key_id, rpm)
+      if (share.verdict === 'refused') return one.refuse(share.wait)
+      one.hasShare = true
     }
+    // Compacted now and then: a set that changes with each request costs more than all of this.
+    if (this.#passed.length > 2 * this.#unanswered + 64)
+      this.#passed = this.#passed.filter(({ isAnswered }) => !isAnswered)
+    this.#passed.push(one)
+    this.#unanswered++
+    this.#backend.submit(one)
+  }
 
-    get callerLeft(): boolean {
-      return this.#caller.closed
+  #releaseShare(one: TrackedAdmission, isUsed: boolean): void {
+    if (!one.hasShare) return
+    one.hasShare = false
+    if (isUsed) this.#shares.confirm(one.request.key_id)
+    else this.#shares.withdraw(one.request.key_id)
+  }
+
+  #countAnswer(): void {
+    if (--this.#unanswered === 0) this.#onAllAnswered?.()
+  }
+
+  /** Decides about a request without the store. */
+  #decide(one: TrackedAdmission, error: unknown): void {
+    this.#releaseShare(one, false)
+    one.superseded = true
+    const { clock, maxOutage } = this.#parts
+    const { key_id, rpm } = one.request
+    const isOver = this.#since === null || clock.mono() - this.#since >= maxOutage
+    if (one.callerLeft) return one.fail(callerLeftError())
+    if (this.#file === null || isOver || this.#backlog.size + this.#appending >= MAX_BACKLOG)
+      return one.fail(error)
+    const share = this.#shares.reserve(key_id, rpm)
+    if (share.verdict === 'unknown') return one.fail(error)
+    if (share.verdict === 'refused') return one.refuse(share.wait)
+    one.isAdmittedHere = true
+    this.#appending++
+    void this.#admitHere(one, this.#file)
+  }
+
+  async #admitHere(one: TrackedAdmission, file: OutageLog): Promise<void> {
+    const { clock } = this.#parts
+    const row = {
+      ...one.request,
+      created_at: clock.now(),
+      mono: Math.floor(clock.mono() * 1000),
     }
-
-    resolve(admission: Admission): void {
-      this.#answer()
-      if (admission.admitted) heard = true
-      if (!this.superseded) {
-        if (admission.admitted) windowOf(this.request.key_id).add(clock.mono() + MARGIN_MS)
-        return this.#tell(admission)
-      }
-      if (this.given !== null) {
-        if (admission.admitted) place(this.given, admission)
-        else owe(this.given)
-      } else if (admission.admitted) write(unsent(this.request, admission))
+    try {
+      await file.reserve(row)
+    } catch (error) {
+      this.#shares.withdraw(row.key_id)
+      one.isAdmittedHere = false
+      if (one.isAdmittedLate) this.#parts.settle(one.unsent())
+      return one.fail(error)
+    } finally {
+      this.#appending--
     }
-
-    reject(error: unknown): void {
-      this.#answer()
-      if (this.given !== null) owe(this.given)
-      if (this.superseded) return
-      if (!refusing(error)) return this.#fail(error)
-      fall(error)
-      refuseOrGive(this, error)
-    }
-
-    #answer(): void {
-      this.answered = true
-      if (--unanswered === 0) onAllAnswered?.()
-    }
-
-    /** Decides without the store. */
-    decide(error: unknown): void {
-      this.superseded = true
-      const now = clock.mono()
-      const { rpm, key_id } = this.request
-      if (since === null || now - since >= grace || unwritten >= MOST_OWED) return this.#fail(error)
-      if (rpm !== null) {
-        const limit = Math.floor(rpm / peak)
-        if (limit === 0) return this.#fail(error)
-        const verdict = windowOf(key_id).ask(limit, now)
-        if (!verdict.pass)
-          return this.#tell({ admitted: false, wait: wholeWait(verdict.wait ?? WINDOW_MS) })
-        windowOf(key_id).withdraw()
-      }
-      windowOf(key_id).add(now + MARGIN_MS)
-      unwritten++
-      this.given = {
-        number: --last,
-        row: { ...this.request, created_at: clock.now(), mono: Math.floor(now * 1000) },
-      }
-      this.#tell({ admitted: true, seq: last, created_at: this.given.row.created_at })
-    }
+    this.#shares.confirm(row.key_id)
+    const seq = this.#backlog.add({ ...row, mono: Math.floor(clock.mono() * 1000) })
+    one.admit({ admitted: true, seq, created_at: row.created_at })
   }
 
-  function windowOf(key: string): Window {
-    let window = windows.get(key)
-    if (window === undefined) windows.set(key, (window = new Window()))
-    return window
+  #become(event: 'storeFailed' | 'storeAnswered' | 'backlogWritten'): boolean {
+    const to = (TRANSITIONS[this.#state] as Partial<Record<typeof event, OutageState>>)[event]
+    if (to === undefined) return false
+    this.#state = to
+    return true
   }
 
-  /** What is left by what this process alone let through. */
-  function ownLeft(key: string, rpm: number): Remaining {
-    const left = windows.get(key)?.left(rpm, clock.mono())
-    return left === undefined
-      ? { requests: rpm, reset: 0 }
-      : { ...left, reset: Math.min(left.reset, WINDOW_MS) }
-  }
-
-  function pass(one: Pending): void {
-    // A set that gets and loses an entry with every request would cost more than the rest of this
-    // file.
-    if (passed.length > 2 * unanswered + 64) passed = passed.filter(({ answered }) => !answered)
-    passed.push(one)
-    unanswered++
-    inner.submit(one)
-  }
-
-  function take(one: Pending): void {
-    if (state === 'up') pass(one)
-    else if (state === 'behind' && parked.length < MOST_OWED) parked.push(one)
-    else refuseOrGive(one)
-  }
-
-  /** Decides about one of whom the store will say nothing more. */
-  function refuseOrGive(one: Pending, error: unknown = SILENT): void {
-    one.decide(error)
-    if (one.given !== null) owe(one.given)
-  }
-
-  function owe(given: Given): void {
-    owed.push(given)
-    if (state === 'up') catchUp()
-  }
-
-  /** From now on without the store. */
-  function fall(error: unknown): void {
-    if (state === 'down') return
-    if (since === null)
+  #enterOutage(error: unknown): void {
+    if (!this.#become('storeFailed')) return
+    const { clock, log, maxOutage } = this.#parts
+    if (this.#since === null) {
       log.warn(
-        `The store does not answer; requests are let through without it for ${grace / 1000} s.`,
+        this.#file === null
+          ? 'The store does not answer; requests are rejected.'
+          : `The store does not answer; requests are admitted without it for ${maxOutage / 1000} s.`,
         { reason: String(error) },
       )
-    since ??= clock.mono()
-    state = 'down'
+      this.#shares.beginOutage()
+    }
+    this.#since ??= clock.mono()
     // In the order in which they came: what the store may have written already is among the first.
-    for (const one of passed) if (!one.answered && !one.superseded) one.decide(error)
-    for (const one of parked.splice(0)) refuseOrGive(one)
+    for (const one of this.#passed) if (!one.isAnswered && !one.superseded) this.#decide(one, error)
+    for (const one of this.#queued.splice(0)) this.#decide(one, error)
   }
 
-  /** Writes what is owed; when there is nothing left, the store decides again. */
-  function catchUp(): void {
-    if (writing !== null) return
-    state = 'behind'
-    if (owed.length === 0) rise()
-    else writing = writeAll()
+  #startRecovery(): void {
+    if (this.#become('storeAnswered')) this.#recovery ??= this.#recover()
   }
 
-  async function writeAll(): Promise<void> {
-    while (state === 'behind' && owed.length > 0) await writeOwed()
-    writing = null
-    if (state === 'behind') rise()
-  }
-
-  /** From now on with the store again. */
-  function rise(): void {
-    if (since !== null)
-      log.info('The store answers again; what was let through without it is written.')
-    since = null
-    state = 'up'
-    for (const one of parked.splice(0)) take(one)
-  }
-
-  async function writeOwed(): Promise<void> {
-    const due = owed
-    owed = []
+  /** Writes the backlog to the store; then the store decides again. */
+  async #recover(): Promise<void> {
     try {
-      await writeInOrder(due, MOST_OWED, record, forget)
-      // It was only slow, and has been given up on meanwhile.
-      if (state === 'down') state = 'behind'
+      while (!this.#isDrained) {
+        await this.#file?.idle()
+        if (!this.#backlog.isWritten) await this.#writeBacklog()
+        // The store was only slow, and had been given up on meanwhile.
+        this.#become('storeAnswered')
+      }
+      await this.#removeFile()
+      // Otherwise another outage began meanwhile, and the next probe starts again.
+      if (this.#isDrained) this.#enterOnline()
     } catch (error) {
-      owed = [...due, ...owed]
-      fall(error)
+      this.#enterOutage(error)
+    } finally {
+      this.#recovery = null
     }
   }
 
-  async function record(rows: Given[]): Promise<void> {
-    const numbers = await inner.recordAdmitted(rows.map(({ row }) => row))
-    heard = true
-    rows.forEach((given, at) =>
-      place(given, { seq: numbers[at]!, created_at: given.row.created_at }),
-    )
+  /** Whether everything admitted here is in the ledger. */
+  get #isDrained(): boolean {
+    return this.#backlog.isWritten && this.#appending === 0
   }
 
-  /** A row that the store will never take must not stand before all others for ever. */
-  function forget({ number, row }: Given, error: unknown): void {
-    log.error(
-      `The request ${row.id}, which was let through without the store, cannot be written.`,
-      error,
-    )
-    unwritten--
-    ended.delete(number)
+  /** A file that stays is replayed at the next start, which changes nothing. */
+  async #removeFile(): Promise<void> {
+    await this.#file?.remove().catch((error: unknown) => {
+      this.#parts.log.error('The outage file cannot be deleted.', error)
+    })
   }
 
-  /** A row that was owed is in the ledger. */
-  function place(
-    { number }: Given,
-    { seq, created_at }: { seq: number; created_at: number },
-  ): void {
-    unwritten--
-    const settlement = ended.get(number)
-    if (settlement === undefined) places.set(number, { seq, created_at })
-    else {
-      ended.delete(number)
-      write({ ...settlement, seq, created_at })
-    }
+  #enterOnline(): void {
+    if (!this.#become('backlogWritten')) return
+    this.#parts.log.info('The store answers again; everything admitted without it is written.')
+    this.#since = null
+    this.#shares.endOutage()
+    for (const one of this.#queued.splice(0)) this.#submit(one)
   }
 
-  function tick(): void {
-    const waiting = unanswered > 0 || probing || writing !== null
-    silent = waiting && !heard ? silent + 1 : 0
-    heard = false
-    if (silent >= PATIENCE) fall(SILENT)
-    if (++ticks % PROBE === 0 && !probing) void probe()
-    if (ticks % 300 === 0)
-      for (const [key, window] of windows) if (window.idle(clock.mono())) windows.delete(key)
-  }
-
-  async function probe(): Promise<void> {
-    probing = true
-    try {
-      count(await store.run(companions, null))
-      heard = true
-      if (state === 'down') catchUp()
-    } catch (error) {
-      if (!closed && refusing(error)) fall(error)
-    }
-    probing = false
-  }
-
-  function count(processes: number): void {
-    const now = clock.mono()
-    if (processes < peak && now - peakAt < REMEMBERED_MS) return
-    peak = Math.max(1, processes)
-    peakAt = now
-  }
-
-  for (const [key, times] of await inner.recentAdmissions())
-    windowOf(key).addAll(times.map((time) => time + MARGIN_MS))
-  count(await store.run(companions, null))
-  const timer = setInterval(tick, TICK_MS).unref()
-
-  return {
-    ask: (question) => take(new Pending(question)),
-    fullFor: (key, rpm) => (state === 'up' ? inner.fullFor(key, rpm) : null),
-    leftFor: (key, rpm) => (state === 'up' ? inner.leftFor(key, rpm) : null) ?? ownLeft(key, rpm),
-    settle(settlement) {
-      const { seq: number } = settlement
-      if (number > 0) return write(settlement)
-      const at = places.get(number)
-      if (at === undefined) return void ended.set(number, settlement)
-      places.delete(number)
-      write({ ...settlement, ...at })
-    },
-    failing: () => state !== 'up' && since !== null,
-    close: async () => {
-      closed = true
-      clearInterval(timer)
-      await inner.close()
-      // What the store says no to now is owed: a window that is still read may be the reason why it
-      // was silent.
-      if (unanswered > 0) await new Promise<void>((resolve) => (onAllAnswered = resolve))
-      await writing
-      const isWritten = await retryUntilClosed(async () => {
-        if (owed.length > 0) await writeOwed()
-        return owed.length === 0
-      })
-      if (!isWritten)
-        log.error(
-          'Requests that were let through without the store are not in the ledger.',
-          new Error(`${owed.length} rows are lost`),
+  #writeBacklog(): Promise<void> {
+    return writeInOrder<BacklogEntry>(
+      this.#backlog.unwritten,
+      MAX_BATCH,
+      async (batch) => {
+        await recordBacklog(this.#backend, batch, undefined, (entry, seq) =>
+          this.#backlog.recorded(entry, seq),
         )
-      for (const one of parked.splice(0)) refuseOrGive(one)
-    },
+        this.#heard = true
+      },
+      (entry, error) => {
+        this.#backlog.giveUp(entry)
+        this.#parts.log.error(
+          `The request ${entry.row.id}, admitted while the store was away, cannot be written.`,
+          error,
+        )
+      },
+    )
+  }
+
+  #tick(): void {
+    const isWaiting = this.#unanswered > 0 || this.#probing || this.#recovery !== null
+    this.#silentTicks = isWaiting && !this.#heard ? this.#silentTicks + 1 : 0
+    this.#heard = false
+    if (this.#silentTicks >= SILENT_TICKS) this.#enterOutage(STORE_SILENT)
+    if (++this.#ticks % PROBE_TICKS === 0 && !this.#probing) void this.#probe()
+    if (this.#ticks % TIDY_TICKS === 0) this.#shares.tidy()
+  }
+
+  async #probe(): Promise<void> {
+    this.#probing = true
+    try {
+      this.#shares.countProcesses(await this.#parts.store.run(countWebProcesses, null))
+      this.#heard = true
+      this.#startRecovery()
+    } catch (error) {
+      if (!this.#closed && isOutage(error)) this.#enterOutage(error)
+    }
+    this.#probing = false
   }
 }
 
-/** What `Admissions` reject with where a request is `gone`. */
-export function supersededError(): StoreError {
-  return new StoreError('busy', 'the request was decided without the store')
-}
-
-/** What `Admissions` reject with where the caller has left before its row was on its way. */
-export function callerLeftError(): StoreError {
-  return new StoreError('busy', 'the caller has left')
-}
-
-const SILENT = new StoreError('unavailable', 'the store is silent')
+const STORE_SILENT = new StoreError('unavailable', 'the store is silent')
 
 /**
- * Whether the store cannot be written. `busy` alone may only mean that we ask too much of it; where
- * it means more, the silence before has said so.
+ * Whether the store cannot be written. `busy` alone may only mean too much load; where it means
+ * more, the store's silence has said so before.
  */
-function refusing(error: unknown): boolean {
+function isOutage(error: unknown): boolean {
   return error instanceof StoreError && (error.code === 'full' || error.code === 'unavailable')
-}
-
-/** The end of a request that the store let through when its caller had been refused already. */
-function unsent(
-  { account_id, key_id, provider, model }: AdmissionRequest,
-  { seq, created_at }: { seq: number; created_at: number },
-): Settlement {
-  return {
-    seq,
-    account_id,
-    key_id,
-    provider,
-    model,
-    created_at,
-    state: 'aborted',
-    status: null,
-    error: null,
-    credential_id: null,
-    first_byte_ms: null,
-    total_ms: null,
-    bytes_in: 0,
-    bytes_out: 0,
-    tokens_in: null,
-    tokens_out: null,
-    tokens_cached: null,
-    tokens_reasoning: null,
-  }
 }

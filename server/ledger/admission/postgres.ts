@@ -31,9 +31,13 @@ import { StoreError } from '../../store/store-error.ts'
 import type { Store } from '../../store/open.ts'
 import { procedure, type Steps } from '../../store/procedure.ts'
 import type { SqlValue, Statement } from '../../store/statement.ts'
-import type { AdmissionBackend, PendingAdmission } from '../ledger.ts'
+import {
+  callerLeftError,
+  supersededError,
+  type AdmissionBackend,
+  type PendingAdmission,
+} from './backend.ts'
 import { AccountKeyQueue } from '../../fairness/account-key-queue.ts'
-import { supersededError, callerLeftError } from './outage-fallback.ts'
 import { recentAdmissions, timesByKey } from './sqlite-reserve.ts'
 import { upstreamErrorsOf } from '../settlement/row-codec.ts'
 import { recordUpstreamErrors } from '../settlement/sqlite.ts'
@@ -339,18 +343,21 @@ export async function openPostgresAdmission(
         )
       if (rows.length > 0) await settlePostgres(store, rows)
     },
-    recordAdmitted: (rows) => {
+    recordAdmitted: (rows, origin = { instance, boot: clock.boot }) => {
       const there = ahead()
+      // After a restart of the machine its old monotonic times mean nothing; its wall clock does.
+      const stampOf = (mono: number, created_at: number): number =>
+        origin.boot === clock.boot ? mono : (clock.mono() - (clock.now() - created_at)) * 1000
       const stamped = rows.map(({ mono, ...row }) => ({
         ...row,
         model: row.model === null ? null : storable(row.model),
         endpoint: storable(row.endpoint),
-        mono: mono + Math.round(there * 1000),
+        mono: Math.round(stampOf(mono, row.created_at) + there * 1000),
       }))
       return store.run(recordPostgres, {
         rows: JSON.stringify(stamped),
         locks: locksOf(rows.map(({ key_id }) => key_id)),
-        instance,
+        instance: origin.instance,
       })
     },
     recentAdmissions: async () => {
@@ -376,8 +383,10 @@ function query(sql: string, ...parameters: SqlValue[]): Statement {
 }
 
 /**
- * Writes rows that were let through already, once each, at the end of their keys' windows: with the
- * time at which that was, but never one before what is written. Gives their places, in their order.
+ * Inserts rows that were admitted in an outage, unless they are there already; gives the `seq` of
+ * each, in order. A row of the last minute goes to the end of its key's window, with its own time
+ * but never one before what is written: stamps of a key never go back. An older row is in no
+ * window, and has no `nth`.
  */
 export const recordPostgres = procedure(
   import.meta.url,
@@ -388,15 +397,18 @@ export const recordPostgres = procedure(
   ): Steps<number[]> {
     for (const lock of locks) yield query('select pg_advisory_xact_lock($1)', lock)
     yield query(
-      `insert into requests (id, account_id, key_id, rpm, provider, model, endpoint, method, context, state, created_at, instance, mono, boot, nth)
-     select g.id, g.account_id, g.key_id, g.rpm, g.provider, g.model, g.endpoint, g.method, g.context, 'reserved', g.created_at, $2,
-       greatest(max(g.mono) over line, newest.mono), 0, coalesce(newest.nth, 0) + row_number() over line
-     from json_to_recordset($1::json) as g(id text, account_id text, key_id text, rpm int, provider text, model text, endpoint text, method text, context text,
-       created_at bigint, mono bigint)
+      `insert into requests (id, account_id, key_id, rpm, provider, model, endpoint, method, context, state, created_at, instance, boot, outage, mono, nth)
+     select g.id, g.account_id, g.key_id, g.rpm, g.provider, g.model, g.endpoint, g.method, g.context, 'reserved', g.created_at, $2, 0, 1,
+       case when g.counts then greatest(max(g.mono) over per_key, newest.mono) else g.mono end,
+       case when g.counts then coalesce(newest.nth, 0) + row_number() over per_key end
+     from (select *, mono >= tollmark_ledger_time() - ${WIDTH_MS * 1000} as counts
+       from rows from (json_to_recordset($1::json) as (id text, account_id text, key_id text, rpm int, provider text, model text, endpoint text,
+           method text, context text, created_at bigint, mono bigint)) with ordinality
+         as r(id, account_id, key_id, rpm, provider, model, endpoint, method, context, created_at, mono, place)) as g
      left join lateral (select nth, mono from requests where key_id = g.key_id and nth is not null order by nth desc limit 1) as newest on true
      where not exists (select from requests r where r.id = g.id)
-     window line as (partition by g.key_id order by g.mono, g.id)
-     order by g.mono, g.id`,
+     window per_key as (partition by g.key_id, g.counts order by g.mono, g.place)
+     order by g.mono, g.place`,
       rows,
       instance,
     )

@@ -4,10 +4,15 @@
 import type { Clock } from '../../common/clock.ts'
 import { StoreError } from '../../store/store-error.ts'
 import type { Store } from '../../store/open.ts'
-import type { AdmissionBackend, PendingAdmission, Remaining } from '../ledger.ts'
+import {
+  callerLeftError,
+  supersededError,
+  type AdmissionBackend,
+  type PendingAdmission,
+  type Remaining,
+} from './backend.ts'
 import { AccountKeyQueue } from '../../fairness/account-key-queue.ts'
 import { toJson } from '../settlement/dictionary.ts'
-import { supersededError, callerLeftError } from './outage-fallback.ts'
 import { flushJournal } from '../settlement/journal.ts'
 import {
   recentAdmissions,
@@ -381,13 +386,9 @@ export async function openSqliteAdmission(
         : store.run(settleWithErrors, { packed, failures })
     },
     // Every window is read again, behind these rows.
-    recordAdmitted: (rows) => {
+    recordAdmitted: (rows, origin = { instance, boot: clock.boot }) => {
       readAgain()
-      return store.run(recordAdmitted, {
-        instance,
-        boot: clock.boot,
-        rows: encodeReservations(rows),
-      })
+      return store.run(recordAdmitted, { ...origin, rows: encodeReservations(rows) })
     },
     recentAdmissions: async () =>
       timesByKey(

@@ -6,8 +6,17 @@ import { WINDOW_MS } from '../admission/sliding-window.ts'
 /** A minute in which a key was let through too often. */
 export type Violation = { key_id: string; rpm: number; count: number; at: number }
 
-/** What a proof found; `requests` are all rows, `limited` those under a limit. */
-export type Proof = { keys: number; requests: number; limited: number; violations: Violation[] }
+/**
+ * What a proof found; `requests` are all rows, `limited` those under a limit, `outage` those that
+ * were admitted while the store did not answer. Windows count all of them.
+ */
+export type Proof = {
+  keys: number
+  requests: number
+  limited: number
+  outage: number
+  violations: Violation[]
+}
 
 const PAGE = 20_000
 
@@ -16,7 +25,7 @@ const PAGE = 20_000
  * monotonic clock measured both.
  */
 export async function verifyWindows(store: Store): Promise<Proof> {
-  const proof: Proof = { keys: 0, requests: 0, limited: 0, violations: [] }
+  const proof: Proof = { keys: 0, requests: 0, limited: 0, outage: 0, violations: [] }
   let key = ''
   await store.run(flushJournal, null)
   for (;;) {
@@ -45,14 +54,15 @@ async function verifyKey(store: Store, key: string, proof: Proof): Promise<void>
   for (;;) {
     const rows = await store.reports
       .selectFrom('requests')
-      .select(['seq', 'mono', 'boot', 'rpm', 'created_at'])
+      .select(['seq', 'mono', 'boot', 'rpm', 'created_at', 'outage'])
       .where('key_id', '=', key)
       .where('seq', '>', after)
       .orderBy('seq')
       .limit(PAGE)
       .execute()
-    for (const { mono, rpm, created_at, boot: on } of rows) {
+    for (const { mono, rpm, created_at, boot: on, outage } of rows) {
       proof.requests++
+      if (outage === 1) proof.outage++
       if (on !== boot) {
         boot = on
         stamps = []

@@ -196,12 +196,12 @@ export const reservedValues = (
 export const insertReserved = (db: QueryBuilder): string =>
   cachedSql(db, 'enter', (db) => db.insertInto('requests').values(RESERVED_ROW))
 
-/** The same, unless it is there already. */
+/** Inserts a request that was admitted in an outage, unless it is there already. */
 export const insertReservedOnce = (db: QueryBuilder): string =>
   cachedSql(db, 'enter once', (db) =>
     db
       .insertInto('requests')
-      .values(RESERVED_ROW)
+      .values({ ...RESERVED_ROW, outage: sql.lit(1) })
       .onConflict((conflict) => conflict.column('id').doNothing()),
   )
 

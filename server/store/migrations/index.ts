@@ -31,6 +31,7 @@ import { usageWalks } from './0076-usage-walks.ts'
 import { warnings } from './0080-warnings.ts'
 import { usageTotals } from './0081-usage-totals.ts'
 import { usageSteps } from './0082-usage-steps.ts'
+import { outages } from './0083-outages.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -73,4 +74,5 @@ export const MIGRATIONS: readonly Migration[] = [
   warnings,
   usageTotals,
   usageSteps,
+  outages,
 ]

@@ -9,6 +9,8 @@ export interface InstanceRow {
   host: string
   pid: number
   seen_at: number
+  /** `all`, `web` or `worker`; null where an older version wrote it. */
+  role: string | null
 }
 
 /** Conversions that an account has used up on one UTC day. */

@@ -28,6 +28,8 @@ export interface RequestRow {
    */
   mono: number
   boot: number
+  /** 1: admitted while the store did not answer. */
+  outage: number | null
   status: number | null
   /** Code of the error that we answered in place of an upstream. */
   error: string | null

@@ -49,6 +49,7 @@ onEveryStore(
       keys: 1,
       requests: 10,
       limited: 10,
+      outage: 0,
       violations: [],
     })
   },

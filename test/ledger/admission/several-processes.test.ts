@@ -51,6 +51,7 @@ onEveryStore(
       keys: 3,
       requests: total,
       limited: total,
+      outage: 0,
       violations: [],
     })
   },

@@ -108,7 +108,7 @@ let calls = 0
  * One connection that calls again as soon as it is answered, until it is cut. @param pass told of
  * each answer that came from the upstream
  */
-function callOn(port: number, secret: string, pass: () => void): void {
+export function callOn(port: number, secret: string, pass: () => void): void {
   const head = `POST /proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n`
   const again = () => {
     const name = `call-${++calls}`

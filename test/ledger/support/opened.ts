@@ -1,4 +1,5 @@
 // A ledger on a store in a folder, with clocks that the test moves.
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { systemClock, type Clock } from '../../../server/common/clock.ts'
 import {
@@ -41,7 +42,7 @@ export function movedClock(): Moved {
 /** What a ledger is opened with where its store may stand still. */
 export type OutageOptions = {
   /** Milliseconds for which requests go on passing. */
-  grace: number
+  maxOutage: number
   /** Told when the store does not take a sign of life. */
   onTrouble(error: unknown): void
 }
@@ -56,7 +57,10 @@ export async function openOn(
     throw error
   }
   const instance = await enterInstance(store, () => clock.now(), more?.onTrouble ?? rethrow)
-  const ledger = await openLedger(store, instance.id, clock, openLog('silent'), more?.grace)
+  const ledger = await openLedger(store, instance.id, clock, openLog('silent'), {
+    maxOutage: more?.maxOutage ?? 0,
+    folder: join(place.data, 'outage'),
+  })
   let closed = false
   const close = async () => {
     if (closed) return

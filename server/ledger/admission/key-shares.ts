@@ -1,0 +1,153 @@
+// What this process may admit under a key's limit without asking the store.
+//
+// It keeps a window for each key of what it admitted itself. Alone on the store, it may admit what
+// that window allows: nobody else has used the limit. Beside other `web` processes its share is the
+// limit divided by their number, and even that only WINDOW_MS after the store went away: until then
+// nobody but the store knows what the others admitted just before.
+import type { Clock } from '../../common/clock.ts'
+import type { Remaining } from './backend.ts'
+import { wholeWait, Window, WINDOW_MS } from './sliding-window.ts'
+
+/**
+ * Added to the time of each admission, so that two clocks which differ a little never make a minute
+ * too short.
+ */
+const MARGIN_MS = 100
+/** A process that has ended counts for this long: what it admitted is in no window of ours. */
+const REMEMBERED_MS = WINDOW_MS + 10_000
+/**
+ * How long after an outage each process keeps to its share: by then the store has what the others
+ * admitted, or it has expired.
+ */
+const SETTLING_MS = WINDOW_MS + 10_000
+
+/** What a share allows. */
+export type ShareDecision =
+  /** A place is reserved: `confirm` or `withdraw` must follow. */
+  | { readonly verdict: 'admitted' }
+  /** `wait`: whole milliseconds until the next one can pass. */
+  | { readonly verdict: 'refused'; readonly wait: number }
+  /** Nothing is known to be left, or the share is less than one request. */
+  | { readonly verdict: 'unknown' }
+
+export class KeyShares {
+  readonly #clock: Clock
+  readonly #windows = new Map<string, Window>()
+  /** The most `web` processes seen lately, this one included, and when that was. */
+  #processes = 1
+  #seenAt = -Infinity
+  /** When the store went away (monotonic milliseconds); null while it is there. */
+  #outageAt: number | null = null
+  #settlingUntil = -Infinity
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Takes in how many `web` processes there are. */
+  countProcesses(count: number): void {
+    const now = this.#clock.mono()
+    if (count < this.#processes && now - this.#seenAt < REMEMBERED_MS) return
+    this.#processes = Math.max(1, count)
+    this.#seenAt = now
+  }
+
+  beginOutage(): void {
+    this.#outageAt = this.#clock.mono()
+  }
+
+  endOutage(): void {
+    const now = this.#clock.mono()
+    if (!this.#alone && this.#outageAt !== null && now - this.#outageAt > WINDOW_MS)
+      this.#settlingUntil = now + SETTLING_MS
+    this.#outageAt = null
+  }
+
+  /** Counts admissions at these times (monotonic milliseconds). */
+  load(key: string, times: Float64Array): void {
+    this.#windowOf(key).addAll(times.map((time) => time + MARGIN_MS))
+  }
+
+  /** Counts an admission that the store made. */
+  note(key: string): void {
+    this.#windowOf(key).add(this.#clock.mono() + MARGIN_MS)
+  }
+
+  /** Asks for one admission while the store is away. */
+  reserve(key: string, rpm: number | null): ShareDecision {
+    const window = this.#windowOf(key)
+    if (rpm === null) {
+      window.pending++
+      return { verdict: 'admitted' }
+    }
+    const limit = this.#provable(rpm)
+    if (limit === 0) return { verdict: 'unknown' }
+    const asked = window.ask(limit, this.#clock.mono())
+    return asked.pass
+      ? { verdict: 'admitted' }
+      : { verdict: 'refused', wait: wholeWait(asked.wait ?? WINDOW_MS) }
+  }
+
+  /**
+   * Whether this process keeps to its shares although the store is back: others may not have brought
+   * in yet what they admitted. Then `reserveSettling` decides before the store does.
+   */
+  get settling(): boolean {
+    return this.#clock.mono() < this.#settlingUntil
+  }
+
+  /** Asks for one admission that the store will decide about as well. */
+  reserveSettling(key: string, rpm: number): ShareDecision {
+    const asked = this.#windowOf(key).ask(this.#share(rpm), this.#clock.mono())
+    return asked.pass
+      ? { verdict: 'admitted' }
+      : { verdict: 'refused', wait: wholeWait(asked.wait ?? WINDOW_MS) }
+  }
+
+  /** The reserved place is used, as of now. */
+  confirm(key: string): void {
+    this.#windowOf(key).confirm(this.#clock.mono() + MARGIN_MS)
+  }
+
+  /** The reserved place is free again. */
+  withdraw(key: string): void {
+    this.#windowOf(key).withdraw()
+  }
+
+  /** What is left of a key's limit by what this process admitted. */
+  left(key: string, rpm: number): Remaining {
+    const limit = this.#outageAt === null ? rpm : this.#provable(rpm)
+    const left = this.#windows.get(key)?.left(limit, this.#clock.mono())
+    return left === undefined
+      ? { requests: limit, reset: 0 }
+      : { ...left, reset: Math.min(left.reset, WINDOW_MS) }
+  }
+
+  /** Drops windows that are empty. */
+  tidy(): void {
+    const now = this.#clock.mono()
+    for (const [key, window] of this.#windows) if (window.idle(now)) this.#windows.delete(key)
+  }
+
+  get #alone(): boolean {
+    return this.#processes === 1
+  }
+
+  #share(rpm: number): number {
+    return Math.floor(rpm / this.#processes)
+  }
+
+  /** What of a limit can be used in an outage without anybody's knowing more. */
+  #provable(rpm: number): number {
+    if (this.#alone) return rpm
+    const isProvable =
+      this.#outageAt !== null && this.#clock.mono() - this.#outageAt > WINDOW_MS + MARGIN_MS
+    return isProvable ? this.#share(rpm) : 0
+  }
+
+  #windowOf(key: string): Window {
+    let window = this.#windows.get(key)
+    if (window === undefined) this.#windows.set(key, (window = new Window()))
+    return window
+  }
+}

@@ -1,0 +1,173 @@
+// The file in the data folder where a process writes what it admits while the store does not
+// answer: a header that says whose it is, then reservations and settlements in their order. It is
+// replayed by its own process when the store is back, or, when that was killed, by any process that
+// runs on the same data folder. Replaying is idempotent, because ids are unique in the ledger; so
+// a living process's file may be replayed too, it is just not deleted.
+import type { Log } from '../../common/log.ts'
+import { isAlive, processSpace, type InstanceIdentity } from '../../store/instance.ts'
+import type { Store } from '../../store/open.ts'
+import { listLogs, logPath, readLog, removeLog, SyncedLog } from '../../store/synced-log.ts'
+import { writeInOrder } from '../settlement/ordered-writes.ts'
+import type { Reservation, Settlement } from '../settlement/row-codec.ts'
+import type { AdmissionBackend } from './backend.ts'
+
+/** Rows per transaction of a replay. */
+export const MAX_BATCH = 1_000
+
+/** A row that was admitted without the store, with its settlement once it has ended. */
+export interface BacklogRow {
+  readonly row: Reservation
+  /** `seq` and `created_at` are filled in when the row is in the ledger. */
+  settlement: Settlement | null
+}
+
+type Header = InstanceIdentity & { readonly boot: number }
+type Line =
+  | { readonly header: Header }
+  | { readonly row: Reservation }
+  | { readonly settles: string; readonly settlement: Settlement }
+
+/** The file of one process. */
+export class OutageLog {
+  readonly #log: SyncedLog
+
+  /** @param folder where these files are; made when needed */
+  constructor(folder: string, instance: string, boot: number) {
+    const header: Header = { id: instance, host: processSpace(), pid: process.pid, boot }
+    this.#log = new SyncedLog(logPath(folder, instance), toLine({ header }))
+  }
+
+  get path(): string {
+    return this.#log.path
+  }
+
+  /** Resolves when the reservation is durable. @throws StoreError `full` or `unavailable` */
+  reserve(row: Reservation): Promise<void> {
+    return this.#log.append(toLine({ row }))
+  }
+
+  /** Appends how a row ended. A failure costs only this: the row's end stays unknown after a kill. */
+  settle(id: string, settlement: Settlement): void {
+    void this.#log.append(toLine({ settles: id, settlement })).catch(() => {})
+  }
+
+  /** Resolves when everything so far is durable or has failed. */
+  idle(): Promise<void> {
+    return this.#log.idle()
+  }
+
+  /** Deletes the file: everything in it is in the ledger. */
+  remove(): Promise<void> {
+    return this.#log.remove()
+  }
+
+  /** Leaves the file to the next process on this data folder. */
+  close(): Promise<void> {
+    return this.#log.close()
+  }
+}
+
+function toLine(line: Line): string {
+  return JSON.stringify(line)
+}
+
+/** What a process left in its file. */
+interface OutageFile {
+  /** Null where the header is missing: then nothing was acknowledged. */
+  readonly header: Header | null
+  readonly rows: BacklogRow[]
+  readonly torn: number
+}
+
+async function readOutageFile(path: string): Promise<OutageFile> {
+  const { lines, torn } = await readLog(path)
+  const rows = new Map<string, BacklogRow>()
+  let header: Header | null = null
+  for (const text of lines) {
+    const line = JSON.parse(text) as Line // its checksum says that `toLine` made it
+    if ('header' in line) ({ header } = line)
+    else if ('row' in line) rows.set(line.row.id, { row: line.row, settlement: null })
+    else {
+      const found = rows.get(line.settles)
+      if (found !== undefined) found.settlement = line.settlement
+    }
+  }
+  return { header, rows: [...rows.values()], torn }
+}
+
+export interface ReplayParts {
+  readonly store: Store
+  readonly backend: AdmissionBackend
+  readonly log: Log
+  readonly folder: string
+  /** This process's own instance, whose file is left alone. */
+  readonly instance: string
+}
+
+/**
+ * Brings into the ledger what other processes of this data folder left in their files, and deletes
+ * the files of dead ones.
+ *
+ * @param which `all` also reads the files of living processes: a process that starts must know what
+ *   they admitted before it admits anything itself
+ * @throws StoreError what is transient; the files stay
+ */
+export async function replayOutageFiles(parts: ReplayParts, which: 'all' | 'dead'): Promise<void> {
+  const { store, log, folder, instance } = parts
+  for (const { id, path } of await listLogs(folder)) {
+    if (id === instance) continue
+    const file = await readOutageFile(path).catch(() => null) // another process was faster
+    if (file === null) continue
+    const alive = await isAlive(store, file.header ?? { id, host: '', pid: 0 })
+    if (alive && which === 'dead') continue
+    await replay(parts, file)
+    if (alive) continue
+    await removeLog(path)
+    log.warn('A process ended while the store was away; its requests are now in the ledger.', {
+      requests: file.rows.length,
+      ...(file.torn > 0 ? { torn_lines: file.torn } : {}),
+    })
+  }
+}
+
+async function replay({ backend, log }: ReplayParts, { header, rows }: OutageFile): Promise<void> {
+  if (header === null || rows.length === 0) return
+  await writeInOrder(
+    [...rows],
+    MAX_BATCH,
+    async (batch) => {
+      await recordBacklog(backend, batch, { instance: header.id, boot: header.boot })
+    },
+    ({ row }, error) =>
+      log.error(
+        `The request ${row.id}, admitted while the store was away, cannot be written.`,
+        error,
+      ),
+  )
+}
+
+/**
+ * Inserts rows that were admitted without the store, and settles those that have ended.
+ *
+ * @param onRecorded told of each row's `seq` before any is settled
+ */
+export async function recordBacklog<R extends BacklogRow>(
+  backend: AdmissionBackend,
+  batch: readonly R[],
+  origin?: { instance: string; boot: number },
+  onRecorded: (row: R, seq: number) => void = () => {},
+): Promise<void> {
+  const seqs = await backend.recordAdmitted(
+    batch.map(({ row }) => row),
+    origin,
+  )
+  const ended: Settlement[] = []
+  for (const [at, one] of batch.entries()) {
+    const seq = seqs[at]
+    if (seq === undefined) continue
+    if (one.settlement !== null)
+      ended.push({ ...one.settlement, seq, created_at: one.row.created_at })
+    onRecorded(one, seq)
+  }
+  if (ended.length > 0) await backend.settle(ended)
+}

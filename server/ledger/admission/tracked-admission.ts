@@ -1,0 +1,110 @@
+// One request between its caller and whoever decides about it: the store, or this process.
+import type { Settlement } from '../settlement/row-codec.ts'
+import type { Admission, AdmissionRequest, CallerState, PendingAdmission } from './backend.ts'
+
+/** What is asked: see `Ledger.admit`. */
+export interface Question {
+  readonly request: AdmissionRequest
+  readonly caller: CallerState
+  readonly patience: number
+  readonly resolve: (admission: Admission) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Told what the store says. */
+export interface AnswerListener {
+  answered(one: TrackedAdmission, isAdmitted: boolean): void
+  /** Whether it has taken over: then the caller must not be told. */
+  rejected(one: TrackedAdmission, error: unknown): boolean
+}
+
+export class TrackedAdmission implements PendingAdmission {
+  readonly #question: Question
+  readonly #listener: AnswerListener
+  /** Decided without the store. */
+  superseded = false
+  /** Whether the store has answered. */
+  isAnswered = false
+  /** Whether it was admitted without the store. */
+  isAdmittedHere = false
+  /** Whether it holds a place in its key's share while the store decides. */
+  hasShare = false
+  /** Where the store has it, if it has admitted it. */
+  #row: { seq: number; created_at: number } | null = null
+
+  constructor(question: Question, listener: AnswerListener) {
+    this.#question = question
+    this.#listener = listener
+  }
+
+  get request(): AdmissionRequest {
+    return this.#question.request
+  }
+
+  get patience(): number {
+    return this.#question.patience
+  }
+
+  get callerLeft(): boolean {
+    return this.#question.caller.closed
+  }
+
+  /** Whether the store has admitted it too, after it was decided without the store. */
+  get isAdmittedLate(): boolean {
+    return this.superseded && this.#row !== null
+  }
+
+  /** The store's decision. */
+  resolve(admission: Admission): void {
+    this.isAnswered = true
+    if (admission.admitted) this.#row = admission
+    this.#listener.answered(this, admission.admitted)
+    if (!this.superseded) this.#question.resolve(admission)
+  }
+
+  /** The store's failure. */
+  reject(error: unknown): void {
+    this.isAnswered = true
+    if (!this.#listener.rejected(this, error) && !this.superseded) this.#question.reject(error)
+  }
+
+  /** Admitted without the store. */
+  admit(admission: Admission): void {
+    this.#question.resolve(admission)
+  }
+
+  /** Refused without the store. @param wait whole milliseconds until the next one can pass */
+  refuse(wait: number): void {
+    this.#question.resolve({ admitted: false, wait })
+  }
+
+  fail(error: unknown): void {
+    this.#question.reject(error)
+  }
+
+  /** The settlement of a request that the store admitted after its caller had been refused. */
+  unsent(): Settlement {
+    const { account_id, key_id, provider, model } = this.request
+    const { seq, created_at } = this.#row ?? { seq: 0, created_at: 0 }
+    return {
+      seq,
+      account_id,
+      key_id,
+      provider,
+      model,
+      created_at,
+      state: 'aborted',
+      status: null,
+      error: null,
+      credential_id: null,
+      first_byte_ms: null,
+      total_ms: null,
+      bytes_in: 0,
+      bytes_out: 0,
+      tokens_in: null,
+      tokens_out: null,
+      tokens_cached: null,
+      tokens_reasoning: null,
+    }
+  }
+}

@@ -1,0 +1,14 @@
+import type { Migration } from './index.ts'
+
+/**
+ * `outage` is 1 for a request that was admitted while the store did not answer
+ * (server/ledger/admission/outage-fallback.ts); null for all others. `role` says whether an instance
+ * admits requests; null where an older version wrote it, which may.
+ */
+export const outages: Migration = {
+  name: '0083-outages',
+  up: (schema) => [
+    schema.alterTable('requests').addColumn('outage', 'integer'),
+    schema.alterTable('instances').addColumn('role', 'text'),
+  ],
+}

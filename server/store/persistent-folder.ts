@@ -1,0 +1,23 @@
+// Whether the data folder is there after a restart of the machine.
+import { statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** File system types that live in memory, as statfs(2) numbers them: tmpfs and ramfs. */
+const MEMORY_FILE_SYSTEMS: ReadonlySet<number> = new Set([0x01021994, 0x858458f6])
+
+/** What the operator says of the data folder; `auto`: it is persistent unless it lies in memory. */
+export type Persistence = 'auto' | 'yes' | 'no'
+
+/**
+ * The folder for the files of an outage, in the data folder; null where that does not outlive the
+ * process. It is made when it is needed.
+ */
+export async function outageFolder(data: string, persistence: Persistence): Promise<string | null> {
+  const isPersistent = persistence === 'auto' ? await liesOnDisk(data) : persistence === 'yes'
+  return isPersistent ? join(data, 'outage') : null
+}
+
+async function liesOnDisk(folder: string): Promise<boolean> {
+  if (process.platform !== 'linux') return true
+  return !MEMORY_FILE_SYSTEMS.has((await statfs(folder)).type)
+}

@@ -1,0 +1,165 @@
+// An append-only file of lines, each durable before its caller goes on. Lines that are appended
+// while the disk is busy share the next fdatasync (group commit).
+import { mkdir, open, readFile, readdir, unlink, type FileHandle } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import { codeOf } from '../common/errors.ts'
+import { StoreError } from './store-error.ts'
+import { isDiskFull } from './transient-errors.ts'
+
+interface WaitingLine {
+  readonly bytes: Buffer
+  readonly resolve: () => void
+  readonly reject: (error: StoreError) => void
+}
+
+/** One file; made with its first line. Only one `SyncedLog` may write a path. */
+export class SyncedLog {
+  readonly path: string
+  readonly #header: Buffer
+  #file: FileHandle | null = null
+  /** Durable bytes: everything behind them is overwritten by the next batch. */
+  #length = 0
+  #waiting: WaitingLine[] = []
+  #tail: Promise<void> = Promise.resolve()
+
+  /** @param header the first line of the file */
+  constructor(path: string, header: string) {
+    this.path = path
+    this.#header = encodeLine(header)
+  }
+
+  /**
+   * Appends a line; resolves when it is durable. After a failure the file is as before.
+   *
+   * @throws StoreError `full` or `unavailable`
+   */
+  append(line: string): Promise<void> {
+    const appended = new Promise<void>((resolve, reject) => {
+      this.#waiting.push({ bytes: encodeLine(line), resolve, reject })
+    })
+    if (this.#waiting.length === 1) this.#tail = this.#tail.then(() => this.#flush())
+    return appended
+  }
+
+  /** Resolves when everything appended so far is durable or has failed. */
+  async idle(): Promise<void> {
+    await this.#tail
+  }
+
+  /** Deletes the file, behind everything appended so far. */
+  remove(): Promise<void> {
+    const removed = this.#tail.then(async () => {
+      const file = this.#file
+      this.#file = null
+      this.#length = 0
+      await file?.close()
+      if (file !== null) await removeLog(this.path)
+    })
+    this.#tail = removed.catch(() => {})
+    return removed
+  }
+
+  /** Closes the file and leaves it where it is. */
+  async close(): Promise<void> {
+    await this.#tail
+    await this.#file?.close().catch(() => {})
+    this.#file = null
+  }
+
+  async #flush(): Promise<void> {
+    const batch = this.#waiting.splice(0)
+    try {
+      await this.#write(batch.map(({ bytes }) => bytes))
+      for (const { resolve } of batch) resolve()
+    } catch (error) {
+      const failure = writeError(error)
+      for (const { reject } of batch) reject(failure)
+    }
+  }
+
+  async #write(lines: Buffer[]): Promise<void> {
+    const file = (this.#file ??= await create(this.path))
+    const bytes = Buffer.concat(this.#length === 0 ? [this.#header, ...lines] : lines)
+    try {
+      for (let at = 0; at < bytes.length;)
+        at += (await file.write(bytes, at, bytes.length - at, this.#length + at)).bytesWritten
+      await file.datasync()
+    } catch (error) {
+      await file.truncate(this.#length).catch(() => {})
+      throw error
+    }
+    this.#length += bytes.length
+  }
+}
+
+/** Makes the file, and its name in the folder durable. */
+async function create(path: string): Promise<FileHandle> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const file = await open(path, 'w', 0o600)
+  const folder = await open(dirname(path), 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+  return file
+}
+
+/** A line with its checksum, so that a torn one is recognised. */
+function encodeLine(text: string): Buffer {
+  return Buffer.from(`${checksum(text)} ${text}\n`)
+}
+
+function checksum(text: string): string {
+  return crc32(text).toString(16).padStart(8, '0')
+}
+
+function writeError(error: unknown): StoreError {
+  return new StoreError(
+    isDiskFull(error) ? 'full' : 'unavailable',
+    `the outage file cannot be written: ${String(error)}`,
+    { cause: error },
+  )
+}
+
+/**
+ * The lines of a log that a process left behind, and how many were torn: the end of a batch that was
+ * never acknowledged, after a power failure or a kill.
+ */
+export async function readLog(path: string): Promise<{ lines: string[]; torn: number }> {
+  const found = (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '')
+  const lines = found.flatMap((line) => {
+    const text = line.slice(9)
+    return line.startsWith(`${checksum(text)} `) ? [text] : []
+  })
+  return { lines, torn: found.length - lines.length }
+}
+
+/** The logs in a folder, and whose they are; none where there is no such folder. */
+export async function listLogs(folder: string): Promise<{ id: string; path: string }[]> {
+  try {
+    const names = (await readdir(folder)).filter((name) => name.endsWith(LOG_SUFFIX)).sort()
+    return names.map((name) => ({
+      id: name.slice(0, -LOG_SUFFIX.length),
+      path: join(folder, name),
+    }))
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** Deletes a log; one that is gone is fine. */
+export async function removeLog(path: string): Promise<void> {
+  await unlink(path).catch((error: unknown) => {
+    if (codeOf(error) !== 'ENOENT') throw error
+  })
+}
+
+const LOG_SUFFIX = '.log'
+
+/** Path of the log of an instance. */
+export function logPath(folder: string, instance: string): string {
+  return join(folder, `${instance}${LOG_SUFFIX}`)
+}
