@@ -1,24 +1,21 @@
-// The least rate of a body: a caller that sends a byte now and then holds what others need. Only
-// the time counts in which we wait for the caller; our own disk, and turns that others have, are
-// not its fault.
+// Enforces a minimum rate of request bodies, against callers that send a byte now and then while
+// they hold shared resources. Only time spent waiting for the caller counts, not our disk or other
+// callers' turns.
 
-/** Bytes a second that a body must have come at on average, once its grace is over. */
+/** Average bytes per second that a body must reach once its grace period is over. */
 export const MIN_RATE = 16 * 1024
 
-/** Watches one body. */
+/** Monitors one body. */
 export interface RateMonitor {
-  /** From now on we wait for the caller. */
+  /** Call when we begin to wait for the caller. */
   waiting(): void
-  /** So many bytes have come. */
+  /** Call when bytes have arrived. */
   received(bytes: number): void
-  /** The body is over. */
+  /** Call when the body is complete. */
   stop(): void
 }
 
-/**
- * Calls `onSlow` once where a body is slower than the least rate after `grace` milliseconds of
- * waiting for it.
- */
+/** Calls `onSlow` once if a body is below the minimum rate after `graceMs` of waiting for it. */
 export function startRateMonitor(graceMs: number, onSlow: () => void): RateMonitor {
   let received = 0
   let waited = 0

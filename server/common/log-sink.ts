@@ -1,29 +1,26 @@
-// Lines on a file descriptor, for whoever collects them. Whoever writes never waits and never
-// fails: while nothing can be written (the disk is full, the reader stands still or is gone) lines
-// are kept as far as there is room, and lost beyond it.
+// Writes log lines to a file descriptor. Writers never block or fail: while the descriptor accepts
+// nothing (disk full, reader slow or gone), lines are buffered up to a limit and dropped beyond it.
 import { write, writeSync } from 'node:fs'
 import { codeOf } from './errors.ts'
 
 /** Writes lines to one file descriptor without blocking; lives as long as the process. */
 export interface LogSink {
   write(line: string): void
-  /** Writes what is left before the process ends, which waits a second for it at most. */
+  /** Writes the remaining lines before the process exits; blocks for a second at most. */
   flush(): void
 }
 
-/** Characters that may wait. */
+/** Characters that may be buffered. */
 const MAX_BUFFERED_CHARS = 16 * 2 ** 20
-/** What could not be written is tried again after so long (milliseconds). */
+/** Delay before a failed write is retried. */
 const RETRY_MS = 100
-/** Pauses of a process that ends, and how long each is (milliseconds). */
+/** Retries of the final flush, and the delay before each. */
 const MAX_FLUSH_RETRIES = 50
 const FLUSH_RETRY_MS = 20
 
 const EMPTY = Buffer.alloc(0)
 
-/**
- * Opens what writes to a file descriptor, one piece after the other, and so no line into another.
- */
+/** Opens a sink. Writes are sequential, so lines never interleave. */
 export function openLogSink(fd: number): LogSink {
   let buffered = ''
   let chunk: Buffer = EMPTY

@@ -1,10 +1,10 @@
-// Who is let in to a conversion, and how often: the daily quota and the Idempotency-Key, decided
-// together in one atomic unit when an upload has been received.
+// Admits conversions: checks the daily quota and the Idempotency-Key in one transaction, once an
+// upload has been received.
 //
-// A key is under way from the moment when its first request is let in, and answered when that
-// request has succeeded. Others with the same key and content take no quota: they wait for the
-// first one's answer, and where it failed or its process died, one of them takes its place. So do
-// requests that find the rest of the quota reserved by others: only what is counted is used up.
+// A key is pending from the admission of its first request, and answered when that request
+// succeeds. Other requests with the same key and content use no quota: they wait for the first
+// answer; if the first request fails or its process dies, one of them takes over. Requests also
+// wait while the remaining quota is reserved; only completed conversions consume it.
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -34,48 +34,48 @@ import type { Upload } from './upload/receive-upload.ts'
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
 /**
- * How often a request looks whether another process has decided what it waits for; a store tells of
- * that late, or not at all.
+ * How often a waiting request asks the store, since notifications from other processes can be late
+ * or lost.
  */
 const POLL_MS = 500
-/** Milliseconds until what could not be given back is tried to be given back again. */
+/** Delay before a failed release is retried. */
 const RELEASE_RETRY_MS = 500
-/** How often it is asked whether something was counted. */
+/** Delay between two checks whether a conversion was counted. */
 const CONFIRM_POLL_MS = 100
-/** How long a request waits to learn whether it was counted. */
+/** How long a request tries to find out whether its conversion was counted. */
 const CONFIRM_TIMEOUT_MS = 5_000
 
-/** A document that is kept for a key. */
+/** A document stored for an Idempotency-Key. */
 interface StoredDocument {
   readonly contentType: string
   readonly blobId: string
-  /** Null where nobody counted. */
+  /** Null for rows written before issues were counted. */
   readonly issues: ConversionIssues | null
 }
 
-/** An answer that is kept for a key: a document, or that a job was accepted. */
+/** The answer stored for a key: a document, or an accepted job. */
 export type StoredAnswer = StoredDocument | { readonly jobId: string }
 
-/** What one request asks to be let in with. */
+/** A request for admission. */
 export interface AdmissionRequest {
   readonly account: string
   readonly plan: Plan
   /** The Idempotency-Key, if the caller sent one. */
   readonly key: string | undefined
-  /** What makes another request with this key the same one: see `fingerprint`. */
+  /** Identifies the content; see `fingerprint`. */
   readonly fingerprint: string
   readonly instance: string
 }
 
-/** A request that was let in, with its share of the quota. */
+/** An admitted request, with its reservation. */
 export interface Admission {
   readonly request: AdmissionRequest
   readonly reservation: Reservation
 }
 
 /**
- * The Idempotency-Key of a request, if there is one. Quotes around it, as the IETF draft writes it,
- * are part of the key.
+ * Reads the Idempotency-Key, if there is one. Quotes around it, as in the IETF draft, are part of
+ * the key.
  *
  * @throws Problem `invalid_field`
  */
@@ -88,8 +88,8 @@ export function readKey(header: string | undefined): string | undefined {
 }
 
 /**
- * What makes two uploads the same content: SHA-256 over the file's bytes (by their own SHA-256),
- * its name, which may give the document its title, and the options.
+ * Hashes what makes two uploads equal: SHA-256 over the file's own SHA-256, its name (which may
+ * become the title) and the options.
  */
 export function fingerprint({
   sha256,
@@ -103,7 +103,7 @@ export function fingerprint({
 }
 
 /**
- * Refuses a request before its body is read, where nothing that it can send would be let in.
+ * Rejects a request before its body is read, if no body could be admitted.
  *
  * @throws Problem `quota_exceeded`
  */
@@ -124,7 +124,7 @@ export async function assertQuotaLeft(
   if (!known) throw quotaExceeded(plan, now)
 }
 
-/** What a row of `idempotency` says of an answer that is not there. */
+/** The columns of an `idempotency` row without an answer. */
 const NO_ANSWER_COLUMNS = {
   content_type: null,
   blob_id: null,
@@ -147,8 +147,8 @@ type EnterResult =
   | { readonly answer: StoredAnswer }
 
 /**
- * Reserves a share of the quota, and the key; tells what stands in the way where it does not, or
- * the answer that there is already.
+ * Reserves one conversion and the key. Otherwise returns why not, or the answer that exists
+ * already.
  */
 export const tryAdmit = procedure(
   import.meta.url,
@@ -205,12 +205,11 @@ export const tryAdmit = procedure(
 )
 
 /**
- * Lets a request in, or gives the answer that another one with its key has got. Waits while that is
- * not decided.
+ * Admits a request, or returns the answer that its key already has. Waits while neither is decided.
  *
- * @param notifications tells when an admission has been counted or given back
- * @throws Problem `quota_exceeded`; `idempotency_conflict` where the key was used for other
- *   content; what `signal` was aborted with
+ * @param notifications fire when an admission is counted or released
+ * @throws Problem `quota_exceeded`; `idempotency_conflict` if the key was used for other content;
+ *   the reason of `signal`
  */
 export async function admit(
   store: Store,
@@ -257,8 +256,8 @@ export async function admit(
 }
 
 /**
- * What a conversion that counts has come to: nothing that is kept, a document that is kept for its
- * key, or a job, of which only so many may wait.
+ * What a counted conversion produced: an answer that is not stored, a document stored for its key,
+ * or a job, of which at most `maxWaiting` may wait.
  */
 export type Outcome =
   | StoredDocument
@@ -268,8 +267,7 @@ export type Outcome =
 type SettleResult = 'counted' | 'used up' | { readonly noCapacity: RejectReason }
 
 /**
- * Turns what was reserved into what is counted, with what it has come to; tells why it can no
- * longer count where that is so.
+ * Counts a reservation and stores its outcome; returns the reason if it can no longer be counted.
  */
 export const settleAdmission = procedure(
   import.meta.url,
@@ -326,11 +324,11 @@ export const settleAdmission = procedure(
 )
 
 /**
- * Counts a conversion that has succeeded or become a job, and keeps its answer for its key, for
- * `keptFor` milliseconds. Only after this may it be answered.
+ * Counts a conversion that succeeded or became a job, and stores its answer for its key for
+ * `retentionMs`. Respond only after this.
  *
- * @throws Problem `quota_exceeded` where the reservation was lost and the quota is used up
- *   meanwhile; `too_many_uploads` where too many jobs wait
+ * @throws Problem `quota_exceeded` if the reservation was lost and the quota is used up;
+ *   `too_many_uploads` if too many jobs wait
  */
 export async function countConversion(
   store: Store,
@@ -349,7 +347,7 @@ export async function countConversion(
   if (typeof result === 'object') throw tooManyJobs(result.noCapacity)
 }
 
-/** What is answered where no job more may wait. */
+/** The error for a full job queue. */
 export function tooManyJobs(reason: RejectReason): Problem {
   return tooManyUploads(
     reason === 'share' ? 'Too many of your jobs are waiting.' : 'Too many jobs are waiting.',
@@ -358,16 +356,16 @@ export function tooManyJobs(reason: RejectReason): Problem {
 }
 
 /**
- * Whether something may have been stored although the store says otherwise: a connection can be
- * lost between a commit and its answer.
+ * Whether the write may have been committed although it failed: the connection can break between a
+ * commit and its reply.
  */
 function mayBeCommitted(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'unavailable'
 }
 
 /**
- * What was reserved and is no longer has been counted, where its instance is still there. The lock
- * waits for the commit that is in doubt.
+ * A reservation that is gone while its instance is alive has been counted. The lock waits for a
+ * commit in flight.
  */
 export const isCounted = procedure(
   import.meta.url,
@@ -385,8 +383,8 @@ export const isCounted = procedure(
 )
 
 /**
- * Asks until the store answers, for a while. Only where it is away for longer can a conversion be
- * counted whose caller was told 503.
+ * Asks until the store answers, up to `CONFIRM_TIMEOUT_MS`. Only after a longer outage can a
+ * conversion be counted although its caller got a 503.
  */
 async function confirmCounted(store: Store, admission: Admission): Promise<boolean> {
   for (
@@ -404,9 +402,8 @@ async function confirmCounted(store: Store, admission: Admission): Promise<boole
 }
 
 /**
- * Takes back everything of a request that did not succeed: its claim on the key, and its share of
- * the quota; of one whose conversion was tried only as often a day as the plan has conversions,
- * else it counts.
+ * Releases the key and the reservation of a request that failed. A conversion that was started is
+ * refunded only as often a day as the plan has conversions; after that it counts.
  */
 export const releaseAdmission = procedure(
   import.meta.url,
@@ -441,11 +438,10 @@ export const releaseAdmission = procedure(
 )
 
 /**
- * Takes back everything of a request that did not succeed. Where the store does not take that now,
- * it is tried until it does, and nobody waits for it: otherwise the request's share would be held
- * as long as this process lives.
+ * Releases what a failed request holds. If the store does not accept that now, retries in the
+ * background: otherwise the reservation would last as long as this process.
  *
- * @param started whether its conversion was begun
+ * @param started whether its conversion was started
  */
 export async function cancelAdmission(
   store: Store,

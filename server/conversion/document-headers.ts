@@ -1,5 +1,4 @@
-// What is said of a document beside its bytes: the headers that it has, from a request and from a
-// job.
+// Headers of a converted document, for a request and for a job's result.
 import type { DocumentFormat } from './upload/receive-upload.ts'
 
 /** TABLE of the documents' content types. */
@@ -14,14 +13,14 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   [CONTENT_TYPES.json]: '.json',
 }
 
-/** What went wrong in a conversion that has a document all the same. */
+/** What went wrong in a conversion that still produced a document. */
 export interface ConversionIssues {
   readonly warnings: number
   /** Pages that could not be converted. */
   readonly failedPages: number
 }
 
-/** What a row says of them; null where nobody counted, as before there were such columns. */
+/** Reads the issues of a row; null for rows written before they were counted. */
 export function issuesFromRow({
   warnings,
   failed_pages: failedPages,
@@ -35,13 +34,13 @@ export function issuesFromRow({
 /** A document, without its bytes. */
 export interface DocumentInfo {
   readonly contentType: string
-  /** The name of the file that it was made from. */
+  /** The name of the uploaded file. */
   readonly fileName: string
-  /** Null where nobody counted. */
+  /** Null if they were not counted. */
   readonly issues: ConversionIssues | null
 }
 
-/** The headers of a document's answers, whatever part of it they carry. */
+/** The headers of every response with a document, whole or in ranges. */
 export function documentHeaders({
   contentType,
   fileName,
@@ -58,13 +57,10 @@ export function documentHeaders({
   }
 }
 
-/** Characters of a document's name. File systems take 255 bytes. */
+/** Longest name in characters; file systems allow 255 bytes. */
 const MAX_NAME_CHARS = 120
 
-/**
- * The header that names a document (RFC 6266), with RFC 8187's form where a name is not plain
- * ASCII.
- */
+/** Content-Disposition (RFC 6266), with the RFC 8187 form for names that are not plain ASCII. */
 function contentDisposition(fileName: string, contentType: string): string {
   const base = fileName
     .toWellFormed()

@@ -1,17 +1,17 @@
-// Whose conversion runs next: at most two of one account at once, and the accounts take turns. Jobs
-// have a queue of their own, in the store (jobs.ts).
+// Decides which conversion runs next: at most two of one account at a time, accounts in turn. Jobs
+// have their own queue in the store (jobs/jobs.ts).
 import { Problem } from '../common/errors.ts'
 import { FairQueue } from '../fairness/fair-queue.ts'
 import type { RejectReason } from '../fairness/shares.ts'
 
-/** Conversions of one account that run at once, jobs among them. */
+/** Conversions of one account that run at the same time, jobs included. */
 export const MAX_RUNNING_PER_ACCOUNT = 2
-/** Seconds after which a refused caller should try again. */
+/** Seconds after which a rejected caller should retry. */
 const RETRY_AFTER_SECONDS = 5
 
 /** Limits of a conversion queue. */
 export interface ConversionQueueLimits {
-  /** Conversions that run at once. */
+  /** Conversions that run at the same time. */
   readonly atOnce: number
   /** Conversions that may wait. */
   readonly queue: number
@@ -19,21 +19,21 @@ export interface ConversionQueueLimits {
 
 /** Admits conversions fairly by account. One per process. */
 export interface ConversionQueue {
-  /** Conversions that wait for their turn. */
+  /** Conversions that are waiting. */
   readonly waiting: number
   /**
-   * Waits for the turn of one conversion; disposing of what it gives ends the turn.
+   * Waits until one conversion may run. Dispose the result when it has ended.
    *
-   * @throws Problem `too_many_uploads`: 429 where too many of this account wait, 503 where too many
-   *   of all do; what `signal` was aborted with
+   * @throws Problem `too_many_uploads`: 429 if this account has too many waiting, 503 if all
+   *   accounts together have; the reason of `signal`
    */
   enter(account: string, signal: AbortSignal): Promise<Disposable>
   /**
-   * Counts a job of an account as running until what it gives is disposed of; null where as many
-   * conversions of that account run as may.
+   * Counts a job of an account as running until the result is disposed; null if the account already
+   * runs its maximum.
    */
   beginJob(account: string): Disposable | null
-  /** How many conversions of each account run in this process. */
+  /** Running conversions of each account in this process. */
   running(): [account: string, conversions: number][]
 }
 
@@ -65,8 +65,7 @@ function refusal(reason: RejectReason): Problem {
 }
 
 /**
- * What is answered where there is no place: 429 where it is the caller's own that take it, 503
- * where it is everybody's.
+ * The error for a full queue: 429 if the caller's own conversions fill it, 503 if everybody's do.
  */
 export function tooManyUploads(sentence: string, reason: RejectReason): Problem {
   return new Problem('too_many_uploads', `${sentence} Try again in a moment.`, {

@@ -1,4 +1,4 @@
-// A conversion: its steps, on the pool's converters.
+// Runs a conversion as steps on the converter pool.
 import { stat } from 'node:fs/promises'
 import type { Converted } from '@tollmark/notion-markdown/archive'
 import type { Log } from '../common/log.ts'
@@ -10,7 +10,7 @@ import type { JobNotifications } from './jobs/notifications.ts'
 import type { ConverterPool } from './pool/converter-pool.ts'
 import type { ConversionProgress, ConversionTask } from './pool/conversion-step.ts'
 
-/** What whoever converts works with, for a request or for a job. */
+/** What a conversion needs, in a request or in a job. */
 export interface ConversionDependencies {
   store: Store
   blobs: BlobStore
@@ -23,20 +23,20 @@ export interface ConversionDependencies {
 }
 
 /**
- * From this size on an archive is worth more than one converter: opening it once more costs less
- * than half of its pages.
+ * Archives from this size are divided among converters: opening one again costs less than
+ * converting half of its pages.
  */
 const MIN_PARTITIONED_BYTES = 512 * 1024
 
-/** From this size on an archive may have parts that are worth unpacking once for all converters. */
+/** Archives from this size may have parts worth unpacking once for all converters. */
 const MIN_UNPACKED_BYTES = 8 * 1024 * 1024
 
 /**
- * Converts one file. The parts, and then the pages, of a large archive are shared out to all
- * converters.
+ * Converts one file. Divides the parts, then the pages, of a large archive among all converters.
  *
- * @param options `signal` ends it, also while it runs; it then rejects with the signal's reason
- * @throws Problem `invalid_file` where the file is at fault
+ * @param options `signal` cancels it, also while it runs; the promise then rejects with the
+ *   signal's reason
+ * @throws Problem `invalid_file` if the file is at fault
  */
 export async function runConversion(
   task: ConversionTask,

@@ -1,16 +1,13 @@
-// Errors on their way from another process or thread.
+// Sends errors between processes and threads.
 import { codeOf } from '../common/errors.ts'
 
-/**
- * What is left of an error on its way: where it was thrown, and the system's code where it has one.
- * Plain data.
- */
+/** An error as plain data: its stack, and the system's error code if it has one. */
 export interface SerializedError {
   readonly stack: string
   readonly errno: string | undefined
 }
 
-/** What is sent of an error, whatever was thrown. */
+/** Serializes whatever was thrown. */
 export function serializeError(error: unknown): SerializedError {
   return {
     stack:
@@ -22,8 +19,9 @@ export function serializeError(error: unknown): SerializedError {
 }
 
 /**
- * @param message a sentence without a caller's data: the message of the error, whose stack is the one
- * that was carried
+ * Rebuilds an error with the stack that was sent.
+ *
+ * @param message must hold no caller's data
  */
 export function deserializeError(message: string, { stack, errno }: SerializedError): Error {
   return Object.assign(new Error(message), {

@@ -1,7 +1,7 @@
-// Requests that wait to be admitted, taken in turns: by account, and within an account by key. So a
-// burst of one key is decided beside everybody else's requests, not before them.
+// Queues requests that wait for admission, taking turns by account and within an account by key, so
+// that one key's burst does not delay the others.
 
-/** First in, first out; each end costs the same however long it is. */
+/** A first-in, first-out queue; both ends take constant time. */
 class Deque<T> {
   #items: T[] = []
   #first = 0
@@ -50,7 +50,7 @@ class Deque<T> {
   }
 }
 
-/** Whose an item is. */
+/** The account and key that own an item. */
 export interface Owner {
   readonly account_id: string
   readonly key_id: string
@@ -58,9 +58,9 @@ export interface Owner {
 
 interface AccountQueue<T> {
   size: number
-  /** Its keys that have something waiting, the next one first. */
+  /** Its keys with waiting items, the next one first. */
   readonly ready: Deque<KeyQueue<T>>
-  /** Whether it stands among those that are ready. */
+  /** Whether it is among the ready accounts. */
   queued: boolean
 }
 
@@ -71,9 +71,9 @@ interface KeyQueue<T> {
 }
 
 /**
- * A queue of at most `most` items that is fair to accounts and keys. Anybody may use what is free
- * of it; then whatever comes takes the place of the newest item of the account, and of its key,
- * that hold most, unless it would be that item itself.
+ * A queue of at most `limit` items, fair to accounts and keys. When it is full, a new item replaces
+ * the newest item of the account, and of its key, with the most items, unless that would be the new
+ * item itself.
  */
 export class AccountKeyQueue<T> {
   readonly #most: number
@@ -95,7 +95,7 @@ export class AccountKeyQueue<T> {
     return this.#size
   }
 
-  /** Adds an item. Gives the one that has no place, if there is one: another, or itself. */
+  /** Adds an item. Returns the item that was rejected, if any: another one or this one. */
   push(item: T): T | null {
     const keyQueue = this.#lineOf(this.#ownerOf(item))
     let dropped: T | null = null
@@ -118,8 +118,8 @@ export class AccountKeyQueue<T> {
   }
 
   /**
-   * Takes up to `most`, in turns. Where `fits` refuses the next item of a key, that key waits for
-   * the next time.
+   * Takes up to `most` items, in turns. If `fits` rejects a key's next item, that key waits until
+   * the next call.
    */
   take(limit: number, fits: (item: T) => boolean = () => true): T[] {
     const taken: T[] = []
@@ -146,7 +146,7 @@ export class AccountKeyQueue<T> {
     return taken
   }
 
-  /** Takes everything of a key. */
+  /** Takes all items of a key. */
   takeKey(key: string): T[] {
     const keyQueue = this.#keys.get(key)
     if (keyQueue === undefined || keyQueue.items.size === 0) return []
@@ -155,12 +155,12 @@ export class AccountKeyQueue<T> {
     return taken
   }
 
-  /** Takes everything. */
+  /** Takes all items. */
   clear(): T[] {
     return this.take(Infinity)
   }
 
-  /** Forgets keys and accounts that have nothing waiting. */
+  /** Removes keys and accounts without items. */
   tidy(): void {
     for (const [key, { queued, items }] of this.#keys)
       if (!queued && items.size === 0) this.#keys.delete(key)

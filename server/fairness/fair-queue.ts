@@ -1,34 +1,33 @@
-// Work that waits for one of a few places, by owner: owners take turns, however much each of them
-// has waiting.
+// Queues work by owner. Owners take turns, however much work each has waiting.
 import { FairShares, type FairSharesLimits, type RejectReason, type Slot } from './shares.ts'
 
 /** Limits of a fair queue, and the error for work that it rejects. */
 export interface FairQueueLimits {
-  /** Pieces of work at once. */
+  /** Pieces of work that run at the same time. */
   readonly concurrency: number
-  /** Of one owner. */
+  /** Pieces of one owner's work that run at the same time. */
   readonly perOwner: number
-  /** Those that wait. */
+  /** Limits of the waiting work. */
   readonly waiting: FairSharesLimits
-  /** What somebody is told for whom there is no place, or who had to give it up while it waited. */
+  /** Makes the error for work that is rejected, or evicted while it waits. */
   readonly refusal: (why: RejectReason) => Error
 }
 
-/** One owner that has work, or had some lately. */
+/** One owner with work, now or recently. */
 interface OwnerState {
   running: number
-  /** When its next piece may begin, among those of the others. */
+  /** The start tag of the owner's next piece of work. */
   startTag: number
   readonly waiting: Set<() => void>
 }
 
-/** Owners without work are forgotten when there are this many lanes. */
+/** Above this many owners, those without work are forgotten. */
 const MAX_OWNERS = 1_024
 
 /**
- * The next piece of an owner's work has a turn one behind its last one, and not before the last one
- * of all that was begun (start-time fair queuing: Goyal, Vin and Cheng, 1996). So nobody gains by
- * coming in small pieces, or again and again.
+ * Start-time fair queuing (Goyal, Vin and Cheng, 1996): a piece of work starts one tag after the
+ * owner's previous piece, and not before the virtual time. So nobody gains by sending small pieces
+ * or by coming back often.
  */
 export class FairQueue {
   readonly #limits: FairQueueLimits
@@ -43,16 +42,16 @@ export class FairQueue {
     this.#slots = new FairShares(limits.waiting)
   }
 
-  /** Pieces of work that wait. */
+  /** Pieces of work that are waiting. */
   get waiting(): number {
     return this.#slots.used
   }
 
   /**
-   * Waits for the turn of one piece of work; disposing of what it gives ends the turn.
+   * Waits until one piece of work may run. Dispose the result when it has ended.
    *
-   * @param isEvictable whether it may be ended while it waits, where somebody else needs its place
-   * @throws the refusal; what `signal` was aborted with
+   * @param isEvictable whether it may be evicted while it waits
+   * @throws the refusal; the reason of `signal`
    */
   async acquire(owner: string, signal: AbortSignal, isEvictable: boolean): Promise<Disposable> {
     signal.throwIfAborted()
@@ -71,8 +70,8 @@ export class FairQueue {
   }
 
   /**
-   * Counts a piece of an owner's work that needs no place of this queue, until what it gives is
-   * disposed of; null where as many run as may.
+   * Counts a piece of work that does not use this queue's slots, until the result is disposed; null
+   * if the owner already runs its maximum.
    */
   occupy(owner: string): Disposable | null {
     const state = this.#stateOf(owner)
@@ -89,7 +88,7 @@ export class FairQueue {
     }
   }
 
-  /** How many pieces of each owner's work run, where any does. */
+  /** Running pieces of each owner that has any. */
   running(): [owner: string, pieces: number][] {
     return [...this.#owners].flatMap(([owner, { running }]) =>
       running > 0 ? [[owner, running] as [string, number]] : [],

@@ -1,29 +1,24 @@
-// Places of one kind (uploads, waiting conversions, API requests, sign-ins), given out so that the
-// many of one owner never keep out the few of another.
+// Slots of one kind (uploads, waiting conversions, API requests, sign-ins), shared so that one
+// owner's many never keep out another's few.
 //
-// What is free is for anybody. Where nothing is free, an owner within its share still gets a place:
-// the newest unfinished one of whoever is furthest over its share is dropped, or the limit is
-// exceeded, up to twice as many places. An owner beyond its share is refused.
+// Anybody may take a free slot. When none is free, an owner within its share still gets one: the
+// newest evictable slot of the owner furthest over its share is evicted, or the limit is exceeded,
+// up to twice the slots. An owner beyond its share is rejected.
 
 /** How many slots there are, and how they are shared. */
 export interface FairSharesLimits {
-  /** Places that anybody may take. */
+  /** Slots that anybody may take. */
   readonly slots: number
-  /**
-   * Places of one owner that nobody else's can keep it from; a quarter of all where it is left out.
-   */
+  /** Slots that an owner gets even when all are taken; default: a quarter. */
   readonly share?: number
-  /**
-   * Whether an owner without a place always gets one: only where there are no more owners than
-   * somebody has let in.
-   */
+  /** Whether an owner without a slot always gets one. Only for a bounded number of owners. */
   readonly always: boolean
 }
 
-/** Why there is no place: the owner has its share, or there is none for anybody. */
+/** Why there is no slot: the owner has used its share, or all are taken. */
 export type RejectReason = 'share' | 'full'
 
-/** A place that has been given; it belongs to one piece of work. */
+/** An acquired slot; it belongs to one piece of work. */
 export class Slot {
   readonly owner: string
   readonly #release: (slot: Slot) => void
@@ -40,18 +35,18 @@ export class Slot {
     return this.#onEvict !== undefined
   }
 
-  /** From now on the work is not dropped for others. */
+  /** Makes the slot no longer evictable. */
   pin(): void {
     this.#onEvict = undefined
   }
 
-  /** Gives the place back; a second time does nothing. */
+  /** Releases the slot; idempotent. */
   release(): void {
     this.pin()
     this.#release(this)
   }
 
-  /** Gives the place back and ends the work. */
+  /** Releases the slot and ends its work. */
   evict(): void {
     const evict = this.#onEvict
     this.release()
@@ -74,19 +69,21 @@ export class FairShares {
     this.#always = always
   }
 
-  /** Places that are taken. */
+  /** Slots in use. */
   get used(): number {
     return this.#used
   }
 
-  /** Places of one owner. */
+  /** Slots of one owner. */
   usedBy(owner: string): number {
     return this.#owners.get(owner)?.size ?? 0
   }
 
   /**
-   * Gives the owner a place, or says why not. @param onEvict ends the work where somebody else needs
-   * its place; it has been given back by then
+   * Acquires a slot, or returns why not.
+   *
+   * @param onEvict ends the work when the slot is evicted; the slot is released before the call.
+   *   Without it the slot cannot be evicted
    */
   acquire(owner: string, onEvict?: () => void): Slot | RejectReason {
     if (this.#used >= this.#slots) {

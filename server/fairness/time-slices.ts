@@ -1,10 +1,10 @@
-// Cuts long work into slices of time, so that the event loop runs in between.
+// Divides long work into slices, so that the event loop runs in between.
 import type { Owner } from './account-key-queue.ts'
 import type { TurnBudget } from './turn-budget.ts'
 
-/** Milliseconds of a slice. */
+/** Length of a slice. */
 const SLICE_MS = 1
-/** Steps between two looks at the clock. */
+/** Steps between two reads of the clock. */
 const STEPS_PER_CHECK = 16
 
 /** The slices of one piece of work, whose steps take less than 50 µs each. */
@@ -24,12 +24,12 @@ export class TimeSlices {
     this.#owner = owner
   }
 
-  /** Call it after each step. True: the slice is over, so wait for the next one. */
+  /** Call after each step. True if the slice is over: then await `next`. */
   isOver(): boolean {
     return ++this.#steps % STEPS_PER_CHECK === 0 && performance.now() >= this.#end
   }
 
-  /** The next slice, in a later turn of the event loop. */
+  /** Waits for one turn of the event loop, then begins the next slice. */
   async next(): Promise<void> {
     await new Promise<void>((resolve) => this.#turns.defer(this.#owner, resolve))
     this.#end = performance.now() + SLICE_MS

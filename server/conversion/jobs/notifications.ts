@@ -1,19 +1,16 @@
-// Tells those who wait for jobs, or for quota, that something may have changed: at once where this
-// process did it, as soon as the store notices where another did.
+// Notifies subscribers that jobs or quota may have changed: at once for changes in this process, as
+// soon as the store notices for others.
 import type { Store } from '../../store/open.ts'
 
 /** Notifies subscribers that jobs or quota reservations may have changed. One per process. */
 export interface JobNotifications {
-  /** Something has changed. */
+  /** Announces a change. */
   notify(): void
-  /**
-   * Calls back at each change; it may be none that concerns the listener. Gives the function that
-   * ends it.
-   */
+  /** Calls back on every change, relevant or not. Returns the function that unsubscribes. */
   subscribe(listener: () => void): () => void
 }
 
-/** Opens the changes of a store's jobs, or of what its quotas have reserved. */
+/** Creates notifications for a store's jobs, or for its quota reservations. */
 export function createJobNotifications(store: Pick<Store, 'onChange'>): JobNotifications {
   const listeners = new Set<() => void>()
   return {
@@ -29,7 +26,7 @@ export function createJobNotifications(store: Pick<Store, 'onChange'>): JobNotif
   }
 }
 
-/** Resolves at the next change, after `most` milliseconds, or when `signal` is aborted. */
+/** Resolves on the next notification, after `timeoutMs`, or when `signal` aborts. */
 export function nextNotification(
   notifications: JobNotifications,
   signal: AbortSignal,

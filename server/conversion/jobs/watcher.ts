@@ -1,21 +1,21 @@
-// Watches jobs for those who follow their events: one look at the store for all of them, however
-// many follow.
+// Watches jobs for event streams. One query reads all watched jobs, however many subscribers there
+// are.
 import type { JobRow } from '../../store/schema.ts'
 import type { Store } from '../../store/open.ts'
 import type { JobNotifications } from './notifications.ts'
 import { isFinished } from './jobs.ts'
 
-/** Milliseconds between two looks where nobody tells of a change. */
+/** Milliseconds between two polls without a notification. */
 const POLL_MS = 500
-/** Jobs that one query asks for. */
+/** Jobs in one query. */
 const MAX_QUERY_IDS = 500
 
 /** Streams the changes of jobs to subscribers. One per process; dispose it at shutdown. */
 export interface JobWatcher extends Disposable {
   /**
-   * The job as it is, then once for each change, until it is finished, gone, or `signal` ends it.
-   * What changes while the reader is slow is told once, as it is then. `undefined` when nothing has
-   * happened for `idle` milliseconds.
+   * Yields the job as it is, then once for each change, until it is finished, deleted, or `signal`
+   * aborts. A slow reader gets only the newest state. Yields `undefined` after `idle` milliseconds
+   * without a change.
    */
   subscribe(
     job: JobRow,
@@ -24,18 +24,15 @@ export interface JobWatcher extends Disposable {
   ): AsyncGenerator<JobRow | undefined, void>
 }
 
-/** A job that somebody follows. */
+/** A job with subscribers. */
 interface WatchedJob {
-  /** As it was seen last; undefined where it is gone. */
+  /** The last state seen; undefined if the job is deleted. */
   row: JobRow | undefined
   subscribers: number
   readonly waiters: Set<() => void>
 }
 
-/**
- * Opens the watch; it looks at nothing as long as nobody follows. Disposing of it ends whoever
- * does.
- */
+/** Opens a watcher. It polls only while there are subscribers; disposing it ends their streams. */
 export function openJobWatcher(store: Store, notifications: JobNotifications): JobWatcher {
   const watched = new Map<string, WatchedJob>()
   const closing = new AbortController()
@@ -116,10 +113,7 @@ export function openJobWatcher(store: Store, notifications: JobNotifications): J
   }
 }
 
-/**
- * Resolves to true when the job has changed or `signal` ends the waiting, to false after `idle`
- * milliseconds.
- */
+/** Resolves to true when the job changes or `signal` aborts, to false after `idleMs`. */
 function nextUpdate(job: WatchedJob, signal: AbortSignal, idleMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const wake = (): void => done(true)
@@ -136,7 +130,7 @@ function nextUpdate(job: WatchedJob, signal: AbortSignal, idleMs: number): Promi
   })
 }
 
-/** Whether what is shown of a job has changed. */
+/** Whether anything that the API shows has changed. */
 function hasChanged(before: JobRow | undefined, now: JobRow | undefined): boolean {
   if (!before || !now) return before !== now
   return (

@@ -1,5 +1,5 @@
-// Runs jobs, one at a time: claim → fetch → convert → store → finish. One job has all converters of
-// the process.
+// Runs jobs one at a time: claim → fetch → convert → store → finish. Each job may use every
+// converter of the process.
 import { newId } from '../../common/ids.ts'
 import { Problem } from '../../common/errors.ts'
 import { dropBlobs, keepBlob } from '../../store/blobs/blobs.ts'
@@ -22,36 +22,33 @@ import {
 } from './jobs.ts'
 import type { ConversionProgress } from '../pool/conversion-step.ts'
 
-/** Milliseconds between two looks for a job where nobody tells of one. */
+/** Milliseconds between two polls without a notification. */
 const POLL_MS = 1000
-/**
- * Milliseconds between two reports of progress, and between two looks whether the job is still
- * ours.
- */
+/** Milliseconds between two progress reports, which also check that the claim is still valid. */
 const REPORT_MS = 300
 /**
- * Conversions that may fail for no reason of their own (a converter that ended, say) before the job
- * does.
+ * Attempts that may fail through no fault of the file (such as a crashed converter) before the job
+ * fails.
  */
 const MAX_FAILURES = 3
-/** Milliseconds before a job is begun again for the first time. */
+/** Delay before the first retry. */
 const RETRY_DELAY_MS = 500
 
-/** What a worker works with. */
+/** What a worker needs. */
 export interface WorkerDependencies extends ConversionDependencies {
-  /** Conversions that are no jobs. */
+  /** The queue of conversions that are not jobs. */
   queue: Pick<ConversionQueue, 'beginJob' | 'running'>
-  /** Milliseconds that a result is kept. */
+  /** How long a result is kept. */
   retentionMs: number
 }
 
-/** Why a conversion is given up without an outcome. */
+/** Reasons to abort a conversion without an outcome. */
 const CLAIM_LOST = new Error('the job was canceled, or is held by another process')
 const WORKER_STOPPED = new Error('the worker is stopping')
 
 /**
- * Starts to run jobs. Disposing of it claims no more, and hands back the job that runs: another
- * process can claim it at once.
+ * Starts running jobs. Disposing it stops claiming and requeues the running job, which another
+ * process can claim at once.
  */
 export function startWorker(deps: WorkerDependencies): AsyncDisposable {
   const { notifications, log } = deps
@@ -97,7 +94,7 @@ async function claim({
   return { ...job, claim, upload_blob: job.upload_blob }
 }
 
-/** The same, unless a conversion of the account began while the job was claimed. */
+/** Runs a claimed job, unless a conversion of its account started in the meantime. */
 async function runIfAllowed(
   deps: WorkerDependencies,
   job: ClaimedJob,
@@ -108,7 +105,7 @@ async function runIfAllowed(
   else await runJob(deps, job, stopped)
 }
 
-/** Brings a job to its end, or hands it back. */
+/** Finishes a job, or requeues it. */
 async function runJob(
   deps: WorkerDependencies,
   job: ClaimedJob,
@@ -157,7 +154,7 @@ async function runJob(
   }
 }
 
-/** Milliseconds until what has been tried so often is tried again. */
+/** Exponential back-off, in milliseconds. */
 function retryDelay(tries: number): number {
   return Math.min(MAX_RETRY_DELAY_MS, RETRY_DELAY_MS * 2 ** Math.min(tries - 1, 16))
 }
@@ -172,13 +169,17 @@ async function fail(
   if (failed) await dropBlobs(store, blobs, [job.upload_blob]).catch(() => {})
 }
 
-/** A job's document: the id of its blob. */
+/** A job's document, as the id of its blob. */
 interface JobDocument {
   readonly result: string
   readonly issues: ConversionIssues
 }
 
-/** Converts a job's archive. @throws LOST, STOPPED, and whatever the conversion does */
+/**
+ * Converts a job's archive.
+ *
+ * @throws CLAIM_LOST, WORKER_STOPPED, or what the conversion throws
+ */
 async function convertJob(
   { store, blobs, scratch, converterPool, instance, clock, notifications }: WorkerDependencies,
   job: ClaimedJob,
@@ -215,8 +216,8 @@ async function convertJob(
 }
 
 /**
- * Writes down progress now and then, the first at once; calls `onLost` as soon as the job is no
- * longer ours.
+ * Reports progress regularly, the first time at once. Calls `onLost` when the claim is no longer
+ * valid.
  */
 function startReporter(
   store: Store,

@@ -1,5 +1,5 @@
-// One step of a conversion: files in, files out. It knows no HTTP and no database, so that the
-// request, the job and the command line all use it.
+// One step of a conversion: files in, files out. It knows neither HTTP nor the database, so
+// requests, jobs and the command line share it.
 import { closeSync, fdatasyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import {
   checkArchive,
@@ -86,10 +86,10 @@ export async function runStep(
   )
 }
 
-/** How much text is gathered before it is written. */
+/** Characters buffered before a write. */
 const BATCH_CHARS = 256 * 1024
 
-/** Gives `use` what writes the file at `path`. */
+/** Calls `use` with a function that appends to the file at `path`. */
 async function withWriter<T>(path: string, use: (write: Write) => Promise<T>): Promise<T> {
   const file = openSync(path, 'wx')
   let buffered = ''

@@ -1,12 +1,11 @@
-// The pool of converter processes: conversions never run in the process that serves requests. A
-// conversion that takes too long or too much memory ends with its process, and takes nobody with
-// it.
+// The pool of converter processes. Conversions never run in the process that serves requests, and
+// one that exceeds its time or memory is killed with its process alone.
 //
-// Processes and not threads, because a thread that runs out of memory takes the whole process along
-// unless V8 gets to a check in time. Measured with Node 24.21, a limit of 64 or 256 MB and eleven
-// ways of eating memory (arrays, strings, maps, JSON, split, regular expressions): 26 of 44 runs
-// ended the process. It also keeps the server's secrets out of the process that reads strangers'
-// files, and lets the system prefer the server.
+// Processes, not threads: a thread that runs out of memory takes the whole process down unless V8
+// reaches a check in time. Measured with Node 24.21, limits of 64 and 256 MB and eleven ways to
+// exhaust memory (arrays, strings, maps, JSON, split, regular expressions): 26 of 44 runs crashed
+// the process. Processes also keep secrets away from code that reads untrusted files, and let the
+// kernel prefer the server.
 import { fork, type ChildProcess } from 'node:child_process'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
@@ -17,7 +16,7 @@ import { deserializeError, type SerializedError } from '../serialized-error.ts'
 import { guardAgainstStarvation, lowerPriority } from './process-priority.ts'
 import type { ConversionProgress, ConversionStep, ConversionTask } from './conversion-step.ts'
 
-/** What a converter sends. */
+/** A message from a converter. */
 export type ConverterMessage =
   | { readonly progress: ConversionProgress }
   | { readonly done: true; readonly converted?: Converted | undefined }
@@ -26,32 +25,31 @@ export type ConverterMessage =
 
 /** Limits of a converter pool. */
 export interface ConverterLimits {
-  /** Conversions at once. */
+  /** Converters that run at the same time. */
   readonly atOnce: number
-  /** Milliseconds that one conversion may run. */
+  /** Milliseconds that one step may take. */
   readonly deadline: number
-  /** Bytes of JavaScript objects that one conversion may use. */
+  /** Bytes of JavaScript heap of one converter. */
   readonly heap: number
-  /**
-   * Whether one starts at once, so that the first conversion does not wait for it (the default).
-   */
+  /** Whether to start a converter in advance, for the first conversion (the default). */
   readonly warm?: boolean
-  /** Limits on archives, of all tasks that name none. Default: those of the engine. */
+  /** Archive limits for tasks that have none of their own. Default: the engine's. */
   readonly archive?: Partial<ArchiveLimits>
 }
 
 /** Runs conversion steps in child processes. One per process; dispose it at shutdown. */
 export interface ConverterPool extends AsyncDisposable {
-  /** How many there can be. */
+  /** The largest number of converters. */
   readonly size: number
-  /** Steps that run, and that wait, now. */
+  /** Steps that are running and waiting. */
   load(): { running: number; waiting: number }
   /**
-   * Runs one step of a conversion, in turn.
+   * Runs one step, first in, first out.
    *
-   * @param options `signal` ends it, also while it runs; it then rejects with the signal's reason
-   * @returns what the conversion came to; of a step that writes no document, nothing
-   * @throws Problem `invalid_file` where the file is at fault
+   * @param options `signal` cancels it, also while it runs; the promise then rejects with the
+   *   signal's reason
+   * @returns what the conversion produced; zeros for a step without a document
+   * @throws Problem `invalid_file` if the file is at fault
    */
   run(
     task: ConversionTask,
@@ -60,32 +58,32 @@ export interface ConverterPool extends AsyncDisposable {
   ): Promise<Converted>
 }
 
-/** A step that waits or runs. */
+/** A step that is waiting or running. */
 interface QueuedStep {
   readonly task: ConversionTask
   readonly step: ConversionStep
   readonly progress: (progress: ConversionProgress) => void
   readonly resolve: (converted: Converted) => void
   readonly reject: (error: unknown) => void
-  /** Ends the process that it runs in; set while it runs. */
+  /** Kills its process; set while it runs. */
   stop?: () => void
 }
 
-/** What a step that writes no document comes to. */
+/** The result of a step that writes no document. */
 const EMPTY_RESULT: Converted = { pages: 0, failed: 0, warnings: 0 }
-/** The program of the converters. */
+/** The converters' program. */
 const PROGRAM = new URL('converter-process.ts', import.meta.url)
-/** Milliseconds after which a converter without work is ended, but for the last one. */
+/** Milliseconds after which an idle converter is stopped, except the last one. */
 const IDLE_TIMEOUT_MS = 60_000
 /**
- * Megabytes for objects that have just been made: a page's tree is short-lived, and a larger space
- * only takes longer to fill.
+ * Size of V8's young generation in MB: a page's tree is short-lived, and a larger space only takes
+ * longer to fill.
  */
 const YOUNG_GENERATION_MB = 4
-/** Letters of a converter's last words that are kept for the log. */
+/** Characters of a converter's stderr that are kept for the log. */
 const MAX_STDERR_CHARS = 4000
 
-/** Opens the pool. */
+/** Opens a pool. */
 export function openConverterPool(
   { atOnce, deadline, heap, warm = true, archive = {} }: ConverterLimits,
   program: URL = PROGRAM,
@@ -227,8 +225,8 @@ export function openConverterPool(
 }
 
 /**
- * Its collector's helpers would take the other processors too, and hold up requests there: an idle
- * task that is in the kernel gives way to nobody.
+ * V8's helper threads would occupy other processors and delay requests there: an idle-priority task
+ * inside the kernel is not preempted.
  */
 const SINGLE_THREADED_FLAGS = ['--single-threaded-gc', '--v8-pool-size=1']
 
@@ -255,7 +253,7 @@ function startConverter(program: URL, heap: number): ChildProcess {
   return converter
 }
 
-/** Ends a converter; resolves when it is gone. */
+/** Kills a converter; resolves when it has exited. */
 function terminate(converter: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     converter.once('exit', () => resolve())
@@ -263,7 +261,7 @@ function terminate(converter: ChildProcess): Promise<void> {
   })
 }
 
-/** Why a converter that nobody ended has ended. V8 aborts when the heap is full. */
+/** Why a converter exited by itself. V8 aborts when the heap is full. */
 function exitError(code: number | null, signal: string | null, stderr: string): Error {
   const cause = new Error(`the converter ended with ${signal ?? code}: ${stderr}`)
   if (signal !== 'SIGABRT' && !/heap out of memory/.test(stderr)) return cause

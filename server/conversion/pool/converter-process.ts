@@ -1,4 +1,4 @@
-// A converter process of the pool: takes one task after the other, reports progress, answers.
+// A converter process: runs one task after the other, and reports progress and results.
 import { flushCompileCache } from 'node:module'
 import { codeOf } from '../../common/errors.ts'
 import { serializeError } from '../serialized-error.ts'
@@ -9,7 +9,7 @@ function send(message: ConverterMessage): void {
   process.send?.(message)
 }
 
-/** The sentence of an error that is about the file, not about us: the engine's InvalidArchive. */
+/** The detail of the engine's InvalidArchive: the file is at fault, not the server. */
 function invalidFileDetail(error: unknown): string | undefined {
   const known = error instanceof Error && codeOf(error) === 'invalid_file' && 'detail' in error
   return known ? String(error.detail) : undefined
@@ -29,8 +29,8 @@ async function runTask(task: ConversionTask, step: ConversionStep): Promise<Conv
 let isCacheFlushed = false
 
 /**
- * Converters are killed, and Node keeps what it has compiled at an orderly end only: so it is kept
- * after the first step, for those that start later.
+ * Node writes its compile cache only at an orderly exit, and converters are killed; so flush it
+ * after the first step, for converters that start later.
  */
 function flushCacheOnce(): void {
   if (!isCacheFlushed) flushCompileCache()
@@ -38,8 +38,8 @@ function flushCacheOnce(): void {
 }
 
 /**
- * What a step of a large archive leaves is garbage, and an idle converter would keep it: 127 MB
- * instead of 90 after a share of 170 MB of pages.
+ * Collects what a step of a large archive leaves, so that an idle converter does not keep it: 90 MB
+ * instead of 127 MB after a partition of 170 MB of pages.
  */
 function collectGarbage(step: ConversionStep): void {
   if (!('whole' in step))

@@ -1,20 +1,17 @@
-// Requests come before conversions: how a converter gives way to them, and how it gets on
-// nevertheless.
+// Runs converters at low priority, and keeps them from starving.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 
-/**
- * How often it is looked what a conversion has got of the processors, in milliseconds; and the
- * least share of one that is enough.
- */
+/** Milliseconds between two checks of a converter's CPU time. */
 const CHECK_MS = 1_000
+/** The smallest share of one processor that a converter must get. */
 const MIN_CPU_SHARE = 0.1
 
 /**
- * Gives a process a low priority. On Linux it becomes an idle task besides: any other may finish a
- * slice of some milliseconds before it gives way to who has just become ready, and an idle task
- * does so at once. Where that is not allowed, it competes on equal terms.
+ * Lowers a process's priority. On Linux it also becomes SCHED_IDLE: other tasks preempt it at once,
+ * where a normal task of low priority may first finish its slice of some milliseconds. Without
+ * permission, it competes on equal terms.
  */
 export function lowerPriority(pid: number): void {
   try {
@@ -26,8 +23,8 @@ export function lowerPriority(pid: number): void {
 }
 
 /**
- * While it is not disposed: on processors that others keep busy an idle task would wait for ever,
- * so one that gets next to nothing is none until the end.
+ * On busy processors a SCHED_IDLE task can wait forever. Until disposed, raises a process that gets
+ * almost no CPU time back to SCHED_OTHER.
  */
 export function guardAgainstStarvation(pid: number): Disposable {
   let idle = true
@@ -48,15 +45,15 @@ export function guardAgainstStarvation(pid: number): Disposable {
   }
 }
 
-/** sched(7), by a program that every Linux has; without it nothing changes. */
+/** Sets the policy of sched(7) with `chrt`, which every Linux has; without it nothing changes. */
 function setPolicy(pid: number, policy: '--idle' | '--other'): void {
   if (process.platform === 'linux')
     execFile('chrt', ['--all-tasks', policy, '--pid', '0', String(pid)], () => {})
 }
 
 /**
- * Milliseconds that a process has run on any processor; null where the system does not say. Fields
- * 14 and 15 of proc_pid_stat(5), in hundredths of a second.
+ * CPU time of a process in milliseconds (fields 14 and 15 of proc_pid_stat(5), in hundredths of a
+ * second); null if the system does not say.
  */
 function cpuTime(pid: number): number | null {
   try {

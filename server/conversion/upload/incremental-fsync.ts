@@ -1,11 +1,10 @@
-// Files that are flushed to the disk as they grow.
+// Flushes files to disk as they grow.
 import { open } from 'node:fs/promises'
 
 /**
- * Bytes of a growing file after which they are flushed to the disk. Otherwise a large file goes
- * there all at once when it becomes a blob, and every write of the store waits behind it; behind
- * two megabytes it still waits for some milliseconds. A small file is not flushed at all: most of
- * them never become blobs.
+ * Bytes written between two flushes. Without them a large file is flushed all at once when it
+ * becomes a blob, and every write of the store waits; after 2 MB they still wait some milliseconds.
+ * Smaller files are never flushed: most do not become blobs.
  */
 export const FLUSH_BYTES = 512 * 1024
 

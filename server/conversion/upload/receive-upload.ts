@@ -1,6 +1,6 @@
-// multipart/form-data → a file on the disk and the options. The only place that answers 400 and 413
-// for uploads. Nothing is held in memory but the piece that is passing, and nothing is read after
-// the first byte too many.
+// Parses multipart/form-data into a file on disk and options. The only place that answers 400 and
+// 413 for uploads. Keeps one chunk in memory at a time, and stops reading at the first byte over a
+// limit.
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -23,7 +23,7 @@ export interface UploadOptions {
 /** A received upload: its file's facts and its options. */
 export interface Upload extends UploadOptions {
   readonly kind: FileKind
-  /** As the caller named it, without folders; `""` where it has no name. */
+  /** The name that the caller gave, without folders; `""` if none. */
   readonly fileName: string
   /** Bytes. */
   readonly size: number
@@ -38,8 +38,8 @@ export interface UploadLimits {
 }
 
 /**
- * TABLE of the form's fields besides the file: how each is read, and what it may be. Unknown fields
- * are ignored.
+ * TABLE of the form's fields besides the file: how each is parsed, and its valid values. Unknown
+ * fields are ignored.
  */
 const FIELDS: Readonly<
   Record<string, { read: (value: string) => Partial<UploadOptions> | undefined; what: string }>
@@ -62,8 +62,8 @@ function findField(name: string): (typeof FIELDS)[string] | undefined {
 }
 
 /**
- * Bounds on the form around the file. Field values are short; whatever a browser or script adds
- * fits easily.
+ * Limits on the form around the file. Fields are short, and whatever a browser or script adds fits
+ * easily.
  */
 const FORM_LIMITS = {
   fieldNameSize: 200,
@@ -80,8 +80,8 @@ function maxRequestBytes({ maxHtml, maxZip }: UploadLimits): number {
 }
 
 /**
- * Refuses what the head alone says is no upload that can be taken, so that a caller who asks first
- * sends nothing.
+ * Rejects what the headers alone show to be unacceptable, so that a caller with `Expect:
+ * 100-continue` sends nothing.
  *
  * @throws Problem `missing_file` (400), `file_too_large` (413) or `unsupported_file_type` (415, for
  *   a compressed body)
@@ -106,11 +106,11 @@ export function checkHead(
 }
 
 /**
- * Receives one upload into the new file `path`. It ends at the first thing that is wrong and leaves
- * the rest of the body unread.
+ * Receives one upload into the new file `path`. Stops at the first error and leaves the rest of the
+ * body unread.
  *
- * @param body the form; where it breaks off, its error is thrown
- * @param type the request's content type
+ * @param body the form; if it breaks off, its error is thrown
+ * @param type the request's Content-Type
  * @throws Problem `missing_file`, `invalid_file`, `unsupported_file_type`, `invalid_field` (400) or
  *   `file_too_large` (413)
  */
@@ -237,7 +237,7 @@ function openForm(type: string): BusboyInstance {
   }
 }
 
-/** Programs send a field as a file too: `FormData.append` gives each Blob a file name. */
+/** Some clients send a field as a file: `FormData.append` gives each Blob a file name. */
 function isFilePart(name = '', type?: string, fileName?: string): boolean {
   return (
     findField(name) === undefined && (fileName !== undefined || type === 'application/octet-stream')

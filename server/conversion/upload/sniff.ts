@@ -1,15 +1,15 @@
-// What a file is, by its first bytes, and what may be sent by mistake.
+// Detects a file's kind by its first bytes, and recognises common wrong files.
 import { looksLikeHtml, looksLikeZip } from '@tollmark/notion-markdown'
 
-/** How many bytes `sniff` wants to see, fewer only where the file has no more. */
+/** Bytes that `sniff` needs; fewer only if the file is shorter. */
 export const SNIFF_BYTES = 4096
 
 /** The kinds of file that can be converted. */
 export type FileKind = 'html' | 'zip'
 
 /**
- * The kind of a file whose first bytes are `head`, or undefined where it is neither. The name
- * decides only where the content leaves it open.
+ * The kind of a file by its first bytes; undefined if it is neither. The name decides only if the
+ * content does not.
  */
 export function sniff(head: Uint8Array, fileName: string): FileKind | undefined {
   if (looksLikeZip(head, { fileName })) return 'zip'
@@ -21,8 +21,8 @@ export function sniff(head: Uint8Array, fileName: string): FileKind | undefined 
 }
 
 /**
- * TABLE of what is sent by mistake: what it is, bytes that tell (in Latin-1) and where they stand,
- * or the end of its name.
+ * TABLE of files that people upload by mistake: a name, and the bytes (Latin-1) at an offset, or
+ * the file extension, that identify it.
  */
 const WRONG_FILES: readonly {
   readonly name: string
@@ -49,7 +49,7 @@ const WRONG_FILES: readonly {
   { name: 'a text file', named: /\.txt$/i },
 ]
 
-/** A sentence that says what a file is that `sniff` does not know, and what to do instead. */
+/** Says what a rejected file is, and what to upload instead. */
 export function describeWrongFile(head: Uint8Array, fileName: string): string {
   const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1')
   const other = WRONG_FILES.find(({ bytes, at = 0, named }) =>

@@ -1,18 +1,16 @@
-// Who may use the event loop next: uploads, which could have all of it, and the requests beside
-// them.
+// Keeps uploads from taking the event loop away from proxied requests.
 
-/** Calls `next` when it is its turn. */
+/** Calls `next` when the next chunk may be read. */
 export type Throttle = (next: () => void) => void
 
-/** Milliseconds between one turn and the next while somebody must not wait. */
+/** Milliseconds between two chunks while requests are in flight. */
 const PAUSE_MS = 1
 
 /**
- * Turns for the pieces of all uploads together. One piece, 64 KB at most, takes up to half a
- * millisecond; a proxied request needs the loop five times. So while requests are under way
- * (`busy`) a piece is taken once in a millisecond, about 45 MB a second; otherwise as fast as they
- * come, each in a turn of the loop: left to itself, that takes up to two megabytes of a fast upload
- * at a go.
+ * One throttle for the chunks of all uploads. A chunk (64 KB at most) takes up to 0.5 ms, and a
+ * proxied request needs the event loop five times. So while requests are in flight (`isBusy`) one
+ * chunk is read per millisecond, about 45 MB/s; otherwise one per turn of the event loop, because a
+ * fast upload would otherwise read up to 2 MB in one turn.
  */
 export function createThrottle(isBusy: () => boolean): Throttle {
   const waiting: (() => void)[] = []

@@ -1,6 +1,6 @@
-// Uploads are received in a thread of their own. On the thread that answers requests, hashing and
-// writing a large one would make all others wait; and so would collecting its memory: pieces that
-// pass are counted against the heap, and made V8 mark it whole for every ten megabytes.
+// Receives uploads in a worker thread. On the main thread, hashing and writing a large upload would
+// delay every request, and so would garbage collection: chunks count against the heap, and V8
+// marked all of it for every 10 MB.
 import type { IncomingMessage } from 'node:http'
 import { Worker } from 'node:worker_threads'
 import { Problem } from '../../common/errors.ts'
@@ -12,12 +12,10 @@ import type { Upload, UploadLimits } from './receive-upload.ts'
 /** Receives uploads in a worker thread. One per process; dispose it at shutdown. */
 export interface UploadReceiver extends AsyncDisposable {
   /**
-   * Receives one upload into the new file `path`. What is left of the request where it fails stays
-   * unread.
+   * Receives one upload into the new file `path`. On failure the rest of the request stays unread.
    *
-   * @param signal ends it; it then rejects with the signal's reason
-   * @throws Problem as `receiveUpload` does, and `request_timeout` where the upload stands still or
-   *   is too slow
+   * @param signal cancels it; the promise then rejects with the signal's reason
+   * @throws Problem as `receiveUpload`, and `request_timeout` if the upload stalls or is too slow
    */
   receive(
     incoming: IncomingMessage,
@@ -29,25 +27,21 @@ export interface UploadReceiver extends AsyncDisposable {
 
 /** Limits of one upload. */
 export interface ReceiverLimits extends UploadLimits {
-  /** Milliseconds without a byte after which the upload is given up. */
+  /** Milliseconds without a byte after which the upload fails. */
   readonly transferIdle: number
-  /**
-   * Milliseconds of waiting for the caller after which the upload must have come at the least rate.
-   */
+  /** Milliseconds of waiting for the caller after which the minimum rate applies. */
   readonly uploadGrace: number
 }
 
 /** The first message of an upload to the thread. */
 export interface UploadStart {
-  /** The request's content type; `""` where it has none. */
+  /** The request's Content-Type; `""` if none. */
   readonly type: string
   readonly path: string
   readonly limits: UploadLimits
 }
 
-/**
- * What is sent to the thread: an upload's beginning, a piece of it, its end, or why there is none.
- */
+/** A message to the thread: the start of an upload, a chunk, its end, or why it broke off. */
 export type ThreadRequest = { readonly id: number } & (
   | { readonly begin: UploadStart }
   | { readonly piece: Uint8Array }
@@ -55,7 +49,7 @@ export type ThreadRequest = { readonly id: number } & (
   | { readonly broken: string }
 )
 
-/** What the thread sends: that it can take another piece, or what has come of the upload. */
+/** A message from the thread: ready for another chunk, or the result. */
 export type ThreadMessage = { readonly id: number } & (
   | { readonly more: true }
   | { readonly upload: Upload }
@@ -74,8 +68,9 @@ const UPLOAD_STALLED = 'The upload stopped in the middle. Send it again.'
 const UPLOAD_TOO_SLOW = `The upload comes too slowly: less than ${MIN_RATE / 1024} KB a second. Send it over a faster connection.`
 
 /**
- * The thread starts with the first upload. @param throttle when the next piece of an upload may be
- * taken
+ * The thread starts with the first upload.
+ *
+ * @param throttle schedules the next chunk of an upload
  */
 export function openUploadReceiver(throttle: Throttle): UploadReceiver {
   const pending = new Map<number, PendingUpload>()
@@ -178,7 +173,9 @@ export function openUploadReceiver(throttle: Throttle): UploadReceiver {
   }
 }
 
-/** A piece that can be handed over without a copy: small ones share their memory with others. */
+/**
+ * A chunk that can be transferred without a copy; small buffers share their memory and are copied.
+ */
 function transferable(bytes: Buffer): Uint8Array<ArrayBuffer> {
   const { buffer } = bytes
   return buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength

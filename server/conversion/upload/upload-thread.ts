@@ -1,5 +1,5 @@
-// The thread that receives uploads: reads their forms, and writes and hashes their files. What
-// comes of one is an upload or an error, never both.
+// The worker thread that receives uploads: parses forms, writes and hashes files. Every upload ends
+// with one result or one error.
 import { Readable } from 'node:stream'
 import { parentPort } from 'node:worker_threads'
 import { Problem } from '../../common/errors.ts'
