@@ -69,9 +69,10 @@ export async function buildPackages(
     }
     // Those that are built after this one see it as its users do.
     built[name] = [join(target, 'dist', 'index.d.ts')]
+    const manifest = published(join(root, folder, 'package.json'))
     writeFileSync(
       join(target, 'package.json'),
-      `${JSON.stringify(published(join(root, folder, 'package.json')), null, 2)}\n`,
+      `${JSON.stringify({ ...manifest, ...addressesOf(name, folder) }, null, 2)}\n`,
     )
     for (const file of ALONG)
       if (existsSync(join(root, folder, file))) cpSync(join(root, folder, file), join(target, file))
@@ -149,10 +150,29 @@ async function compile(
 const INSIDE = new Set(['tollmark', 'source', 'scripts'])
 
 /** A package.json without them. */
-function published(path: string): unknown {
-  return JSON.parse(readFileSync(path, 'utf8'), (name, value: unknown) =>
-    INSIDE.has(name) ? undefined : value,
-  )
+function published(path: string): Record<string, unknown> {
+  return z
+    .record(z.string(), z.unknown())
+    .parse(
+      JSON.parse(readFileSync(path, 'utf8'), (name, value: unknown) =>
+        INSIDE.has(name) ? undefined : value,
+      ),
+    )
+}
+
+/**
+ * Where a package's readers find its sources and report bugs: the GitHub repository that it is built
+ * in. Built elsewhere, a package names its page in the registry.
+ */
+function addressesOf(name: string, folder: string): Record<string, unknown> {
+  const repository = process.env['GITHUB_REPOSITORY']
+  if (repository === undefined) return { homepage: `https://www.npmjs.com/package/${name}` }
+  const home = `https://github.com/${repository}`
+  return {
+    homepage: `${home}/tree/main/${folder}#readme`,
+    bugs: `${home}/issues`,
+    repository: { type: 'git', url: `git+${home}.git`, directory: folder },
+  }
 }
 
 if (import.meta.main) {

@@ -2,7 +2,7 @@
 // what it published. For the release workflow; `npm run release:publish -- --dry-run` shows what it
 // would do.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
@@ -10,12 +10,6 @@ import { buildPackages, PUBLISHED } from './build-packages.ts'
 
 const Manifest = z.looseObject({ version: z.string() })
 const dry = process.argv.includes('--dry-run')
-/**
- * `owner/name` where the workflow runs: a provenance needs the package to say where its sources
- * are, and readers want to know.
- */
-const repository = process.env['GITHUB_REPOSITORY']
-
 /** Runs a program to its end. @throws Error where it fails */
 function run(command: string, args: string[], folder: string): void {
   const { status } = spawnSync(command, args, { cwd: folder, stdio: 'inherit' })
@@ -25,7 +19,7 @@ function run(command: string, args: string[], folder: string): void {
 const into = mkdtempSync(join(tmpdir(), 'tollmark-publish-'))
 try {
   await buildPackages(into)
-  for (const { name, folder } of PUBLISHED) {
+  for (const { name } of PUBLISHED) {
     const target = join(into, name)
     const file = join(target, 'package.json')
     const manifest = Manifest.parse(JSON.parse(readFileSync(file, 'utf8')))
@@ -36,15 +30,6 @@ try {
     ) {
       console.log(`${tag} is published`)
       continue
-    }
-    if (repository !== undefined) {
-      const home = `https://github.com/${repository}`
-      const places = {
-        homepage: `${home}/tree/main/${folder}#readme`,
-        bugs: `${home}/issues`,
-        repository: { type: 'git', url: `git+${home}.git`, directory: folder },
-      }
-      writeFileSync(file, JSON.stringify({ ...manifest, ...places }, null, 2))
     }
     run('npm', dry ? ['publish', '--dry-run'] : ['publish', '--provenance'], target)
     if (dry) continue

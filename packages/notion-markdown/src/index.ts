@@ -15,8 +15,10 @@ export interface PageOptions {
  *
  * @param html the page's text
  * @returns the document: LF, one final newline; the same input gives the same text
+ * @throws TypeError where the page is no string
  */
 export function convertHtml(html: string, options: PageOptions = {}): string {
+  checkString(html, 'convertHtml')
   const { markdown, outline } = writeMarkdown(parsePage(html, options).tree)
   return resolveTargets(markdown, outline, new Anchors().ofPage(outline), () => undefined)
 }
@@ -26,9 +28,19 @@ export function convertHtml(html: string, options: PageOptions = {}): string {
  *
  * @param html the page's text
  * @returns its id, title, icon, properties, assets, warnings and tree (mdast's node names)
+ * @throws TypeError where the page is no string
  */
 export function parsePage(html: string, options: PageOptions = {}): Page {
+  checkString(html, 'parsePage')
   return readPage(html, options.fileName ?? '')
+}
+
+/** Programs in plain JavaScript are told what they did, not what went wrong inside. */
+function checkString(html: unknown, name: string): void {
+  if (typeof html === 'string') return
+  const given = html === null ? 'null' : Array.isArray(html) ? 'an array' : typeof html
+  const hint = ArrayBuffer.isView(html) ? ' Decode bytes with decodeHtml first.' : ''
+  throw new TypeError(`${name} needs the HTML as a string; it was given ${given}.${hint}`)
 }
 
 export { decodeHtml, looksLikeHtml, looksLikeZip } from './decode.ts'

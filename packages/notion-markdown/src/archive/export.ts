@@ -1,3 +1,4 @@
+import { CleanupStack } from './cleanup.ts'
 import { isDatabaseFile } from './databases.ts'
 import { METHOD } from './format.ts'
 import { readEntry, streamEntry } from './inflate.ts'
@@ -105,7 +106,7 @@ export async function openExport(
   options: ExportOptions = {},
 ): Promise<NotionExport> {
   const limits = limitsOf(options.limits)
-  await using stack = new AsyncDisposableStack()
+  await using stack = new CleanupStack()
   const { volumes, numbers, junk } = await openVolumes(source, limits, options, stack)
   const own = numbers.length === 0 ? partNumber(options.fileName ?? '') : undefined
   const missing = missingParts(own === undefined ? numbers : [own])
@@ -132,7 +133,7 @@ export async function openExport(
     return file
   }
   const held = stack.move()
-  const close = () => held.disposeAsync()
+  const close = () => held[Symbol.asyncDispose]()
   return {
     pages: exported,
     sitemap,
@@ -211,7 +212,7 @@ async function openVolumes(
   source: ByteSource,
   limits: ArchiveLimits,
   { scratch, unpacked }: ExportOptions,
-  stack: AsyncDisposableStack,
+  stack: CleanupStack,
 ): Promise<{ volumes: Volume[]; numbers: number[]; junk: string | undefined }> {
   const { entries, parts } = await partsOf(source, limits)
   const isPart = new Set(parts)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { CleanupStack } from './cleanup.ts'
 import { METHOD } from './format.ts'
 import { readEntry, streamEntry } from './inflate.ts'
 import { InflatedPart } from './inflated-part.ts'
@@ -89,7 +90,7 @@ export async function openPart(
   part: ZipEntry,
   index: number,
   options: PartOptions,
-  stack: AsyncDisposableStack,
+  stack: CleanupStack,
 ): Promise<Volume> {
   const { limits, isNeeded, scratch, unpacked } = options
   if (part.method === METHOD.stored) {

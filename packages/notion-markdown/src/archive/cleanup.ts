@@ -1,0 +1,35 @@
+/**
+ * What must be closed when an archive is, the last first: `AsyncDisposableStack`, which Node has
+ * since version 24, as far as it is needed here.
+ */
+export class CleanupStack implements AsyncDisposable {
+  #closers: (() => Promise<void>)[] = []
+
+  /** Has `close` called in the end. */
+  defer(close: () => Promise<void>): void {
+    this.#closers.push(close)
+  }
+
+  /** Has `resource` disposed of in the end, and returns it. */
+  use<T extends AsyncDisposable>(resource: T): T {
+    this.defer(async () => resource[Symbol.asyncDispose]())
+    return resource
+  }
+
+  /** Hands everything over to a new stack, which leaves this one empty. */
+  move(): CleanupStack {
+    const moved = new CleanupStack()
+    moved.#closers = this.#closers
+    this.#closers = []
+    return moved
+  }
+
+  /** Closes everything. @throws the first error, after all have been closed */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closers = this.#closers.toReversed()
+    this.#closers = []
+    const errors: unknown[] = []
+    for (const close of closers) await close().catch((error: unknown) => errors.push(error))
+    if (errors.length > 0) throw errors[0]
+  }
+}
