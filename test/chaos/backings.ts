@@ -33,7 +33,12 @@ async function embedded(): Promise<Backing> {
   const disk = await mountDisk(data)
   const database = join(data, 'tollmark.db')
   return {
-    env: { TOLLMARK_DATA: data, DATABASE_URL: `sqlite:${database}` },
+    // The small disk lies in memory, and outlives the processes all the same.
+    env: {
+      TOLLMARK_DATA: data,
+      TOLLMARK_DATA_PERSISTENT: 'yes',
+      DATABASE_URL: `sqlite:${database}`,
+    },
     roles: ['all', 'all'],
     troubles: {
       'SQLite locked for 3 s by another process': () => lock(database),
@@ -67,6 +72,7 @@ async function distributed(): Promise<Backing> {
   return {
     env: {
       TOLLMARK_DATA: data,
+      TOLLMARK_DATA_PERSISTENT: 'yes',
       DATABASE_URL: postgres.url.href,
       S3_ENDPOINT: s3.endpoint,
       S3_BUCKET: BUCKET,

@@ -46,16 +46,11 @@ export interface Report {
   readonly complaints: ReadonlyMap<string, number>
 }
 
-/**
- * A small archive is a job here, so that many jobs fit into a minute. Without grace: what a process
- * lets through while the store is away it can lose when it is killed, as the setting says, and here
- * nothing may be lost.
- */
+/** A small archive is a job here, so that many jobs fit into a minute. All else is as it comes. */
 const ENV = {
   TOLLMARK_ASYNC_ABOVE: '200KB',
   TOLLMARK_PLANS: '{"chaos":{"conversions_per_day":null}}',
   TOLLMARK_SHUTDOWN_TIMEOUT: '5s',
-  TOLLMARK_STORE_GRACE: '0s',
   OPENAI_API_KEY: 'sk-upstream',
 }
 
