@@ -123,10 +123,7 @@ export function settingsFromFlags(values: OptionValues): Record<string, string> 
   }
 }
 
-async function printResult(
-  { record, lines, undo: undo }: CommandResult,
-  json: boolean,
-): Promise<void> {
+async function printResult({ record, lines, undo }: CommandResult, json: boolean): Promise<void> {
   try {
     await (json ? writeJson(record) : writeLines(lines))
   } catch (error) {

@@ -49,13 +49,15 @@ export class SyncedLog {
 
   /** Deletes the file, behind everything appended so far. */
   remove(): Promise<void> {
-    const removed = this.#tail.then(async () => {
+    const removeNow = async (tail: Promise<void>): Promise<void> => {
+      await tail
       const file = this.#file
       this.#file = null
       this.#length = 0
       await file?.close()
       if (file !== null) await removeLog(this.path)
-    })
+    }
+    const removed = removeNow(this.#tail)
     this.#tail = removed.catch(() => {})
     return removed
   }

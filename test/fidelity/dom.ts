@@ -123,10 +123,8 @@ export const ownTex = (element: Element) =>
 
 /** The TeX of an equation: its own attribute's, or KaTeX's annotation's. */
 export function texOf(element: Element): string {
-  const [marked = element] = [
-    element,
-    ...find(element.childNodes, (inner) => ownTex(inner) !== undefined),
-  ].filter((one) => ownTex(one) !== undefined)
+  const [inner = element] = find(element.childNodes, (one) => ownTex(one) !== undefined)
+  const marked = ownTex(element) === undefined ? inner : element
   const own = ownTex(marked)
   if (own !== undefined) return own
   const [annotation] = find([element], (inner) => inner.tagName === 'annotation')

@@ -64,7 +64,7 @@ export function Converting({ children }: { children: ReactNode }) {
     : tasks.find(({ state }) => state === 'waiting')
   useEffect(() => {
     if (!next || isPending) return
-    const { id, file, options: options } = next
+    const { id, file, options } = next
     change(id, { state: 'sending' })
     mutate(
       { file, options, key: newIdempotencyKey() },

@@ -72,19 +72,28 @@ function When({ at }: { at: string }) {
 type AccountName = 'any key' | 'one key'
 type Row = Pick<Request, 'id' | 'created_at' | 'model' | 'key_id' | 'key_name'>
 
+/** TABLE of what a row is of, and what it shows where its model is not known. */
+export const NO_MODEL = {
+  request: 'No model named',
+  // Most refusals are decided before the body is read.
+  refusal: 'Model not read',
+} as const
+
+/** What opens the details, from anywhere in its row. */
 function opener(
   { id, model, created_at }: Row,
   open: (id: string) => void,
-  what: string,
+  what: keyof typeof NO_MODEL,
 ): ReactNode {
   return (
     <button
       type="button"
       className="linklike"
+      data-opens-row
       onClick={() => open(id)}
-      aria-label={`${model ?? 'No model named'}: details of the ${what} of ${exactTime(created_at)}`}
+      aria-label={`${model ?? NO_MODEL[what]}: details of the ${what} of ${exactTime(created_at)}`}
     >
-      {model === null ? 'No model named' : <Parts name={model} />}
+      {model === null ? NO_MODEL[what] : <Parts name={model} />}
     </button>
   )
 }

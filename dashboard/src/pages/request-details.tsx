@@ -8,7 +8,7 @@ import { bytes, counted, duration, exactTime, fullCount } from '../format.ts'
 import { CodeBlock, Copy, Facts, Parts } from '../ui/bits.tsx'
 import { useLazyOpen } from '../ui/dialog.tsx'
 import { Fields, Loaded } from '../ui/page.tsx'
-import { Outcome, RefusedBecause, refusalLabel } from './request-columns.tsx'
+import { NO_MODEL, Outcome, RefusedBecause, refusalLabel } from './request-columns.tsx'
 import css from './request-details.module.css'
 
 /** The drawer with everything recorded of one request. */
@@ -68,7 +68,7 @@ function Details({ request }: { request: Request }) {
       <div className={css.top}>
         <Outcome request={request} />
         <span className={`${css.model} mono`}>
-          {model === null ? 'No model named' : <Parts name={model} />}
+          {model === null ? NO_MODEL.request : <Parts name={model} />}
         </span>
       </div>
       {error !== null && (
@@ -144,7 +144,7 @@ function RefusalDetails({ refusal }: { refusal: Refusal }) {
       <div className={css.top}>
         <RefusedBecause refusal={refusal} />
         <span className={`${css.model} mono`}>
-          {model === null ? 'No model named' : <Parts name={model} />}
+          {model === null ? NO_MODEL.refusal : <Parts name={model} />}
         </span>
       </div>
       <p className={css.error}>{detail}</p>

@@ -248,7 +248,7 @@ function claimedParents(
   evidence: readonly Evidence[],
   isNested: boolean,
 ): number[] {
-  const candidates = evidence.map(({ strongest: strongest, claimers, listedUnder }) => {
+  const candidates = evidence.map(({ strongest, claimers, listedUnder }) => {
     if (!isNested || listedUnder === undefined) return new Set(strongest)
     if (listedUnder === -1) return new Set<number>()
     return new Set(claimers.includes(listedUnder) ? [listedUnder] : strongest)

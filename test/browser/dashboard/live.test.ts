@@ -97,6 +97,10 @@ test('the dashboard follows what happens', async (t) => {
       await page.getByRole('row', { name: /403 model not allowed/ }).waitFor()
       await page.getByLabel('Reason').selectOption({ label: 'model not allowed (1)' })
       await page.waitForURL(/code=model_not_allowed/)
+      // Any cell of a row opens its details.
+      await page.getByRole('row', { name: /403 model not allowed/ }).click()
+      await dialog.getByText('403 model not allowed').waitFor()
+      await page.keyboard.press('Escape')
       await page.goto(`${site.url}/keys/${id}`)
       await page
         .getByRole('region', { name: 'Refused' })
