@@ -1,4 +1,4 @@
-// The whole HTTP surface: what every answer has, the routes, and what happens to everything else.
+// The whole HTTP surface: headers of every response, the routes, and the handling of errors.
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import type { Context, MiddlewareHandler } from 'hono'
 import { compress } from 'hono/compress'
@@ -46,34 +46,34 @@ import { isProxyTarget } from './proxy/target/parse-target.ts'
 import type { Store } from './store/open.ts'
 import { transientProblem } from './store/transient-errors.ts'
 
-/** What every process answers with, whatever its role. */
+/** What every process needs to answer, whatever its role. */
 export interface SurfaceDependencies {
   log: Log
   health: Health
   clock: () => number
   metrics: Metrics
-  /** What a scraper of /metrics must send; null lets everybody. */
+  /** The token that /metrics requires; null requires none. */
   metricsToken: string | null
-  /** Whether `X-Forwarded-…` tell the truth. */
+  /** Whether to trust `X-Forwarded-…`. */
   trustProxy: boolean
-  /** Milliseconds for which the body of a request may stand still. */
+  /** Milliseconds without a byte after which a request body fails. */
   transferIdle: number
 }
 
-/** What a process that answers everything works with. */
+/** What a process needs that answers all routes. */
 export interface AppDependencies extends SurfaceDependencies, ConvertDependencies {
   watcher: JobWatcher
-  /** What the link to the first account must hold. */
+  /** The token in the link to the first account. */
   setupToken: string
-  /** Takes `/proxy` before anything else looks at it; the management routes change it. */
+  /** Handles `/proxy` before any other route; the management routes change its keys. */
   proxied: Proxy
-  /** Takes what belongs to the dashboard. */
+  /** Serves the dashboard. */
   dashboard: Dashboard
 }
 
 /**
- * TABLE of the headers that every answer has. An API answers no page: nothing may be loaded, framed
- * or guessed from its answers.
+ * TABLE of the headers of every response. The API serves no pages, so nothing may be loaded, framed
+ * or sniffed.
  */
 const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -84,9 +84,8 @@ const SECURITY_HEADERS = {
 } as const
 
 /**
- * TABLE of what is read compressed by whoever asks for that: lists and reports, and their
- * description. Nothing that holds a secret is among it (it could be guessed from lengths: BREACH,
- * 2013), and no stream of events.
+ * TABLE of compressible responses: lists, reports and their description. None holds a secret (its
+ * length would leak: BREACH, 2013), and none is an event stream.
  */
 const COMPRESSED = [
   '/openapi.json',
@@ -106,22 +105,22 @@ const COMPRESSED = [
 ]
 
 /**
- * Requests of the API, and pages, that are begun in one turn of the event loop, and bodies that are
- * looked at. Each takes up to half a millisecond, for which every proxied request and stream waits.
+ * API requests, pages and bodies handled in one turn of the event loop. Each takes up to half a
+ * millisecond, during which every proxied stream waits.
  */
 const REQUESTS_PER_TURN = 1
 
-/** Whose turn it is: addresses take theirs one after the other. */
+/** The owner of a request in the queue for the event loop: its address. */
 const ownerOf = (incoming: HttpBindings['incoming'], trusted: boolean): Owner => {
   const { address } = readClient(incoming, trusted)
   return { account_id: address, key_id: address }
 }
 
-/** Addresses of the conversion API. */
+/** Paths of the conversion API. */
 const CONVERSION = ['/api/v1/convert', '/api/v1/jobs/*']
 
 /**
- * TABLE of headers that pages of other origins may read, besides those that all may
+ * TABLE of response headers that pages of other origins may read, besides the safelisted ones
  * (https://fetch.spec.whatwg.org/#cors-safelisted-response-header-name).
  */
 const EXPOSED = [
@@ -139,10 +138,10 @@ const EXPOSED = [
   'X-Tollmark-Warnings',
 ]
 
-/** How long a browser may remember what it may ask (seconds); Chromium takes no more. */
+/** How long browsers may cache a preflight; Chromium's maximum. */
 const PREFLIGHT_SECONDS = 7200
 
-/** Lets pages of these origins call with a token; a cookie never counts there. */
+/** Lets pages of these origins call with a token, never with a cookie. */
 function crossOrigin(origins: '*' | readonly string[]): MiddlewareHandler<ApiEnv> {
   return cors({
     origin: origins === '*' ? origins : [...origins],
@@ -152,7 +151,7 @@ function crossOrigin(origins: '*' | readonly string[]): MiddlewareHandler<ApiEnv
   })
 }
 
-/** Builds what a server that answers everything listens with. */
+/** Creates the listeners of a process that answers all routes. */
 export function createApp(deps: AppDependencies): RequestListeners {
   const { store, plans, clock, proxied, dashboard, setupToken } = deps
   const turns = new TurnBudget(REQUESTS_PER_TURN)
@@ -197,7 +196,7 @@ export function createApp(deps: AppDependencies): RequestListeners {
   return { proxy: proxied.handle, other }
 }
 
-/** A dashboard whose answers have an id and a line in the log, like all others. */
+/** Gives the dashboard's responses a request id and a log line, like all others. */
 function withRequestLog(dashboard: Dashboard, { log, clock }: SurfaceDependencies): Dashboard {
   return (incoming, outgoing) => {
     const started = performance.now()
@@ -366,8 +365,8 @@ function toProblem(error: unknown): Problem {
 }
 
 /**
- * One line when the answer is complete or the caller is gone; `told` says then what the request
- * was.
+ * Logs one line when the response is complete or the caller is gone; `describe` then says what the
+ * request was.
  */
 function logWhenDone(
   { incoming, outgoing }: Pick<HttpBindings, 'incoming' | 'outgoing'>,

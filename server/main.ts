@@ -1,5 +1,5 @@
-// Config → parts → app → listen; shutdown in reverse order. The clock and the process's signals are
-// read here and nowhere else.
+// Starts the server: config → dependencies → app → listen; shuts down in reverse order. The only
+// place that reads the clock and handles signals.
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { readPlans } from './accounts/plans.ts'
@@ -36,32 +36,31 @@ import { openTelemetry } from './telemetry/open.ts'
 /** A running server. Dispose it to shut down. */
 export interface Running extends AsyncDisposable {
   readonly url: string
-  /** Where the first account gets its e-mail and password; null where it has them. */
+  /** The link that creates the first account; null once it exists. */
   readonly setupLink: string | null
   readonly port: number
   readonly store: Store
   /**
-   * The keys that the proxy knows; whoever changes one calls `refresh`. A process that only works
-   * has none.
+   * The keys that the proxy knows; call `refresh` after changing one. Undefined in a worker
+   * process.
    */
   readonly keys: KeyCache | undefined
 }
 
 /** What tests set of a server besides its settings. */
 export interface ServeOptions {
-  /** Milliseconds since 1970; the machine's clock unless a test has another. */
+  /** Milliseconds since 1970. Default: the machine's clock. */
   clock?: () => number
   /**
-   * Whether converters start before the first conversion asks for them; a test that starts many
-   * servers does without.
+   * Whether to start converters before the first conversion. Tests that start many servers do not.
    */
   warm?: boolean
 }
 
-/** Where the built dashboard is. */
+/** The folder of the built dashboard. */
 const DASHBOARD = join(import.meta.dirname, '..', 'dashboard', 'dist')
 
-/** What every process has, whatever its role. */
+/** What every process needs, whatever its role. */
 interface CommonDependencies
   extends SurfaceDependencies, Omit<ConversionDependencies, 'converterPool'> {
   config: Config
@@ -69,8 +68,8 @@ interface CommonDependencies
 }
 
 /**
- * Starts the server. Disposing of it hands back the job under way, stops accepting, lets requests
- * under way end within `shutdownTimeout`, and closes everything.
+ * Starts the server. Disposing it requeues the running job, stops accepting, lets requests in
+ * flight finish within `shutdownTimeout`, and closes everything.
  *
  * @throws SetupError with a sentence for the person at the terminal
  */
@@ -196,7 +195,7 @@ export async function serve(
   }
 }
 
-/** How often what has expired is deleted, and what a killed process left behind. */
+/** Interval of the sweep that deletes what has expired and what killed processes left behind. */
 const SWEEP_MS = 60_000
 
 /** Where all conversions are jobs. */
@@ -300,7 +299,7 @@ function converterLimits({ conversion }: Config, spared: number): ConverterLimit
   }
 }
 
-/** What keeps the process from working, or a part of it. */
+/** What keeps the process, or part of it, from working. */
 async function healthProblems(store: Store, failing: boolean, blobs: BlobStore): Promise<string[]> {
   const [readable, storable] = await Promise.all([
     respondsInTime(store.db.selectFrom('instances').select('id').limit(1).execute()),
@@ -312,10 +311,13 @@ async function healthProblems(store: Store, failing: boolean, blobs: BlobStore):
   ]
 }
 
-/** Whoever asks is told soon: what stands still does not work. */
+/**
+ * Whether a check succeeds within `HEALTH_TIMEOUT_MS`: a health check must answer soon, and what
+ * hangs does not work.
+ */
 function respondsInTime(look: Promise<unknown>): Promise<boolean> {
   const late = new Promise<boolean>((resolve) =>
-    setTimeout(() => resolve(false), HEALTH_CACHE_MS).unref(),
+    setTimeout(() => resolve(false), HEALTH_TIMEOUT_MS).unref(),
   )
   return Promise.race([
     look.then(
@@ -327,8 +329,8 @@ function respondsInTime(look: Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * One look for all who ask while it is under way: a flood of questions costs the store no more than
- * one after the other.
+ * Shares one check among all callers while it runs, so that a flood of health checks costs the
+ * store one at a time.
  */
 function createSharedCheck<T>(look: () => Promise<T>): () => Promise<T> {
   let pending: Promise<T> | undefined
@@ -336,9 +338,9 @@ function createSharedCheck<T>(look: () => Promise<T>): () => Promise<T> {
 }
 
 /** How long the store and the blobs may take to say that they are there (milliseconds). */
-const HEALTH_CACHE_MS = 1_500
+const HEALTH_TIMEOUT_MS = 1_500
 
-/** Does something now and then, and says when it fails. Ends with the disposable. */
+/** Runs a task regularly, and reports when it fails. Dispose it to stop. */
 function every(
   every: number,
   deed: () => Promise<void>,
@@ -388,7 +390,7 @@ export async function main(
   log.info('shutting down', { signal })
 }
 
-/** The store may go away while the server starts: no bug, so no stack. */
+/** The store may go away during startup: no bug, so no stack. */
 function shortError(error: unknown): never {
   const trouble = transientProblem(error)
   throw trouble
@@ -397,8 +399,8 @@ function shortError(error: unknown): never {
 }
 
 /**
- * Later signals are ignored: a terminal and the launcher may both send one, and the shutdown is
- * bounded anyway.
+ * Later signals are ignored: a terminal and the launcher may both send one, and the shutdown has a
+ * time limit anyway.
  */
 function firstSignal(): Promise<string> {
   return new Promise((resolve) => {

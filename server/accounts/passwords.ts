@@ -65,7 +65,7 @@ export async function queued<R>({ address, subject }: Hashing, work: () => Promi
 }
 
 /**
- * Hashes a password for storage: `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. Call it inside `inTurn`.
+ * Hashes a password for storage: `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. Call it inside `queued`.
  */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
@@ -75,7 +75,7 @@ export async function hashPassword(password: string): Promise<string> {
 
 /**
  * Whether a password matches a stored hash. Takes the same time without one (null). Call it inside
- * `inTurn`.
+ * `queued`.
  */
 export async function matchesPassword(password: string, stored: string | null): Promise<boolean> {
   const [, memory, passes, parallelism, salt, hash] = FORM.exec(stored ?? DUMMY_HASH)!

@@ -1,4 +1,4 @@
-// Whose records a request is about: the caller's own account's, unless an administrator names
+// Decides whose records a request reads: the caller's account, unless an administrator names
 // another.
 import { z } from '@hono/zod-openapi'
 import { getAccount } from '../accounts/accounts.ts'
@@ -8,7 +8,7 @@ import { strictObject } from './request/strict.ts'
 import type { Store } from '../store/open.ts'
 import type { AccountRow } from '../store/schema.ts'
 
-/** The parameter that names another account than the caller's. */
+/** The query parameter that selects another account. */
 export const AccountScopeParams = strictObject({
   account: z.string().min(1).max(100).optional().openapi({
     description: 'Another account, or `all`; administrators only. Defaults to your own.',
@@ -16,9 +16,9 @@ export const AccountScopeParams = strictObject({
 })
 
 /**
- * The account whose records are meant; null is all.
+ * The account whose records are read; null means all.
  *
- * @throws Problem `insufficient_scope` where that is not for this caller
+ * @throws Problem `insufficient_scope` if the caller may not read them
  */
 export function resolveAccountScope({ account }: Caller, named: string | undefined): string | null {
   if (named === undefined || named === account.id) return account.id
@@ -31,9 +31,9 @@ export function resolveAccountScope({ account }: Caller, named: string | undefin
 }
 
 /**
- * The account that something is made for: the caller's own, unless an administrator names another.
+ * The account to create something for: the caller's, unless an administrator names another.
  *
- * @param what is made, for the sentence that refuses it
+ * @param what is created, for the error
  * @throws Problem `insufficient_scope`, `account_not_found`
  */
 export async function findOwner(

@@ -67,7 +67,7 @@ export function createApi(): Api {
 /**
  * Describes a route, for `registerPath`. What it takes is closed: no query parameter and no field
  * of a JSON body may come that it does not name. Most routes are rows of route.ts, which does the
- * rest; one that answers by itself (`api.get`, `api.post`) asks for its query with `queryOf` or
+ * rest; one that answers by itself (`api.get`, `api.post`) asks for its query with `parseQuery` or
  * `noQuery`.
  *
  * @throws Error where a schema of the request takes unknown fields

@@ -87,7 +87,7 @@ export function respondWithDocument(
 /** A document that is kept, and can be asked for in parts. */
 export interface StoredDocument extends DocumentInfo {
   readonly blob: string
-  /** As in `answerWhole`. */
+  /** As in `respondWithDocument`. */
   readonly tag: string
 }
 

@@ -1,16 +1,16 @@
-// What Prometheus reads at /metrics. Requests are counted from the same lines that are logged, so
-// the two cannot disagree; everything else is read when somebody asks. That costs the same however
-// many connections, keys and rows there are; what takes longest is made once a second at most.
+// Prometheus metrics at /metrics. Requests are counted from the logged lines, so the two always
+// agree; everything else is read on a scrape. A scrape costs the same however many connections,
+// keys and rows there are, and expensive metrics are rendered once a second at most.
 import { stat } from 'node:fs/promises'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { RequestLine } from '../common/log.ts'
 import { HistogramSeries, CounterSeries } from './series.ts'
 
-/** A number that is read when somebody asks for it. */
+/** A number that is read on a scrape. */
 export interface Reading {
   readonly help: string
   readonly read: () => number
-  /** Whether it only ever grows: then it is a counter. */
+  /** Whether it is a counter: it only grows. */
   readonly counts?: boolean
 }
 
@@ -18,19 +18,19 @@ export interface Reading {
 export interface Metrics {
   /** Adds gauges and counters, by their names without `tollmark_`. */
   add(readings: Readonly<Record<string, Reading>>): void
-  /** Counts a request that is over. */
+  /** Counts a finished request. */
   request(line: RequestLine): void
   /**
-   * Everything in the text format of Prometheus, as text and as bytes that all scrapes share, and
-   * the content type that says so.
+   * All metrics in Prometheus' text format, as text and as bytes that scrapes share, with the
+   * content type.
    */
   text(): Promise<{ type: string; body: string; bytes: Uint8Array<ArrayBuffer> }>
 }
 
-/** Upper bounds in seconds: from an answer out of memory to a long stream. */
+/** Histogram buckets in seconds: from an answer out of memory to a long stream. */
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
-/** TABLE of the library's metrics that list every connection, or every open file, to count them. */
+/** TABLE of prom-client's metrics that enumerate every connection or open file. */
 const EXPENSIVE_METRICS = [
   'nodejs_active_handles',
   'nodejs_active_handles_total',
@@ -41,15 +41,12 @@ const EXPENSIVE_METRICS = [
   'process_open_fds',
 ]
 
-/**
- * For how long the text of everything but the readings is good (milliseconds): whoever scrapes
- * meanwhile gets the same.
- */
+/** Milliseconds for which the rendered text is cached, readings excepted. */
 const CACHE_MS = 1_000
 
 /**
- * No label holds what a caller made up (a model's name, a path), or the series would never end;
- * keys and models are in the ledger.
+ * Opens metrics. No label holds a caller's text (a model, a path), or the series would be
+ * unbounded; keys and models are in the ledger.
  */
 export function openMetrics(): Metrics {
   const registry = new Registry()
