@@ -253,7 +253,7 @@ async function openWeb(
     },
     credentials_resting: {
       help: 'Provider credentials in cool-down.',
-      read: () => credentials.all.filter(({ id }) => credentials.resting(id) > 0).length,
+      read: () => credentials.all.filter(({ id }) => credentials.coolingFor(id) > 0).length,
     },
     conversions_running: {
       help: 'Conversion steps running.',

@@ -5,7 +5,7 @@ import { boundaryOf, MultipartReader } from '../../server/proxy/inspect/multipar
 import { wantPaths } from '../../server/proxy/json/paths.ts'
 import { JsonScanner } from '../../server/proxy/json/scanner.ts'
 import { findMarker } from '../../server/proxy/usage/candidates.ts'
-import { Created } from '../../server/proxy/usage/created-ids.ts'
+import { CreatedIds } from '../../server/proxy/usage/created-ids.ts'
 import { AwsReader } from '../../server/proxy/usage/aws-event-stream.ts'
 import { JsonReader } from '../../server/proxy/usage/json.ts'
 import type { Reader } from '../../server/proxy/usage/reader.ts'
@@ -40,7 +40,7 @@ const metered = (make: () => Reader, bytes: Buffer, piece?: number) => () => {
   return reader.findings()
 }
 
-const created = (): Created => new Created({ id: 'response', 'output[].id': 'item' })
+const created = (): CreatedIds => new CreatedIds({ id: 'response', 'output[].id': 'item' })
 const sse = (): Reader => new SseReader(created())
 
 /** TABLE of events of a stream. */

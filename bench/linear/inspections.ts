@@ -3,7 +3,7 @@ import { classify } from '../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../server/proxy/providers/table.ts'
 import { Inspection } from '../../server/proxy/inspect/inspection.ts'
 import { BodyObserver } from '../../server/proxy/inspect/observer.ts'
-import { createMeter } from '../../server/proxy/usage/meter.ts'
+import { createUsageMeter } from '../../server/proxy/usage/meter.ts'
 import {
   CODINGS,
   JSON_BODIES,
@@ -151,7 +151,7 @@ export const INSPECTIONS: readonly Row[] = [
       ),
     )
     return async () => {
-      const meter = createMeter(chat, MESSAGES, ['Content-Type', 'text/event-stream'])
+      const meter = createUsageMeter(chat, MESSAGES, ['Content-Type', 'text/event-stream'])
       for (const piece of split(bytes)) meter.write(piece)
       await meter.end()
     }

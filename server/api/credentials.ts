@@ -288,7 +288,7 @@ function withHealth<R extends { id: string }, S extends 'environment' | 'stored'
     ...row,
     source,
     readable: !unreadable().has(row.id),
-    resting_ms: Math.ceil(credentials.resting(row.id)),
+    resting_ms: Math.ceil(credentials.coolingFor(row.id)),
     last_error:
       error === null
         ? null

@@ -120,7 +120,7 @@ type Proxied = Pick<
   | 'table'
   | 'configured'
   | 'refresh'
-  | 'complaint'
+  | 'validateProvider'
   | 'master'
   | 'probe'
 >
@@ -134,7 +134,7 @@ export function providerRoutes(store: Store, proxied: Proxied, clock: () => numb
   }
   /** @throws Problem `invalid_field` for what the table could not hold, before it is stored */
   const check = async (id: string, { origin, dial, auth }: ProviderWishes) => {
-    const fault = await proxied.complaint({
+    const fault = await proxied.validateProvider({
       id,
       origin,
       ...(dial === null ? {} : { dial }),

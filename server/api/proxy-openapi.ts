@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import type { Api } from './api.ts'
 import { METHODS } from '../proxy/forward/cors.ts'
-import { REFUSALS, type RefusalCode } from '../proxy/error-response.ts'
+import { GATEWAY_ERRORS, type GatewayErrorCode } from '../proxy/error-response.ts'
 
 const DESCRIPTION = [
   "Sends the request to a provider with the operator's credential in place of the key, and gives the provider's answer as it comes: status, headers, body, byte for byte.",
@@ -83,8 +83,8 @@ function isDescribed(method: string): method is (typeof DESCRIBED)[number] {
 
 /** Our own answers by status, with the codes of each. */
 function refusals(): Record<string, { description: string }> {
-  const codes = Object.keys(REFUSALS) as RefusalCode[]
-  const byStatus = Map.groupBy(codes, (code) => REFUSALS[code].status)
+  const codes = Object.keys(GATEWAY_ERRORS) as GatewayErrorCode[]
+  const byStatus = Map.groupBy(codes, (code) => GATEWAY_ERRORS[code].status)
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       String(status),

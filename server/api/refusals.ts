@@ -4,14 +4,14 @@ import { PageQuery, type Api } from './api.ts'
 import { keyNames } from '../keys/key-list.ts'
 import { countRefused, listRefusals, type ShownRefusal } from '../ledger/refusals/refusal-list.ts'
 import type { RefusalLog } from '../ledger/refusals/refusal-log.ts'
-import { REFUSALS, type RefusalCode } from '../proxy/error-response.ts'
+import { GATEWAY_ERRORS, type GatewayErrorCode } from '../proxy/error-response.ts'
 import { ok, route, routes } from './route.ts'
 import type { Store } from '../store/open.ts'
 import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
 import { Moment } from './schemas.ts'
 
 const count = z.number().int()
-const Code = z.enum(Object.keys(REFUSALS) as [RefusalCode, ...RefusalCode[]])
+const Code = z.enum(Object.keys(GATEWAY_ERRORS) as [GatewayErrorCode, ...GatewayErrorCode[]])
 
 /** A refused request as the API shows it. */
 export const RefusalSchema = z

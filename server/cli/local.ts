@@ -75,7 +75,7 @@ async function openLocalProviders({ store, config }: LocalDependencies) {
   const host = {
     clock: { mono: () => performance.now() },
     log: { warn: () => {} },
-    tryOut: neverTested,
+    probe: neverTested,
   }
   return { ...(await openProviders(config, store, master, host)), probe: neverTested }
 }

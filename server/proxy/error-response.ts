@@ -6,7 +6,7 @@ import type { ErrorShape, Provider } from './providers/provider.ts'
 /**
  * TABLE of refusals: status, and the field's nearest words of Google, OpenAI and Anthropic for it.
  */
-export const REFUSALS = {
+export const GATEWAY_ERRORS = {
   invalid_upstream_url: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
   upgrade_not_supported: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
   malformed_request: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
@@ -29,18 +29,18 @@ export const REFUSALS = {
   upstream_timeout: { status: 504, google: 'DEADLINE_EXCEEDED', type: 'timeout_error' },
 } as const
 
-export type RefusalCode = keyof typeof REFUSALS
+export type GatewayErrorCode = keyof typeof GATEWAY_ERRORS
 
-interface Words {
+interface ErrorFields {
   readonly status: number
-  readonly code: RefusalCode
+  readonly code: GatewayErrorCode
   readonly message: string
   readonly google: string
   readonly type: string
 }
 
 /** TABLE of error bodies: what each provider's AI SDK package parses. */
-const SHAPES: Readonly<Record<ErrorShape, (words: Words) => unknown>> = {
+const ERROR_BODIES: Readonly<Record<ErrorShape, (words: ErrorFields) => unknown>> = {
   google: ({ status, code, message, google }) => ({
     error: {
       code: status,
@@ -83,7 +83,7 @@ const BEDROCK_EXCEPTIONS: Readonly<Record<number, string>> = {
 }
 
 /** TABLE of reason phrases (RFC 9110, section 15). */
-const REASONS: Readonly<Record<(typeof REFUSALS)[RefusalCode]['status'], string>> = {
+const REASONS: Readonly<Record<(typeof GATEWAY_ERRORS)[GatewayErrorCode]['status'], string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',
@@ -97,7 +97,7 @@ const REASONS: Readonly<Record<(typeof REFUSALS)[RefusalCode]['status'], string>
   504: 'Gateway Timeout',
 }
 
-export interface Refusal {
+export interface ErrorResponse {
   readonly status: number
   /** The reason phrase. */
   readonly reason: string
@@ -112,10 +112,16 @@ export interface Refusal {
  *   OpenAI's, which most clients read
  * @param message one sentence for the caller; never holds a key or a credential
  */
-export function refusal(code: RefusalCode, message: string, provider: Provider | null): Refusal {
-  const { status, google, type } = REFUSALS[code]
+export function errorResponse(
+  code: GatewayErrorCode,
+  message: string,
+  provider: Provider | null,
+): ErrorResponse {
+  const { status, google, type } = GATEWAY_ERRORS[code]
   const shape = provider?.errors ?? 'openai'
-  const body = Buffer.from(JSON.stringify(SHAPES[shape]({ status, code, message, google, type })))
+  const body = Buffer.from(
+    JSON.stringify(ERROR_BODIES[shape]({ status, code, message, google, type })),
+  )
   const headers = [
     'Content-Type',
     'application/json',

@@ -15,16 +15,16 @@ import type { Credential, CredentialPool } from './credentials/pool.ts'
 import { InspectionQueue } from './inspect/scheduler.ts'
 import { createProxy, type ProxyHandler } from './pipeline.ts'
 import { TurnBudget } from '../fairness/turn-budget.ts'
-import { openObjects } from './objects/objects.ts'
+import { openObjectOwners } from './objects/objects.ts'
 import { openProviders } from './open-providers.ts'
 import type { CustomProvider } from './providers/provider.ts'
 import type { InvalidProvider, ProviderTable } from './providers/table.ts'
 import { probe, type Probe } from './credentials/probe.ts'
 import { createHttpClient } from '../http1/client/client.ts'
-import { createWays } from './target/route-cache.ts'
+import { createRouteCache } from './target/route-cache.ts'
 
 export interface Proxy extends AsyncDisposable {
-  handle(caller: HttpExchange): void
+  handle(exchange: HttpExchange): void
   /** What is in use of what all requests share. */
   readonly shares: ProxyHandler['shares']
   /** Whether the ledger cannot be written for now. */
@@ -45,7 +45,7 @@ export interface Proxy extends AsyncDisposable {
    * Why the table could not hold such a stored provider beside (or in place of) those that there
    * are; null where it could.
    */
-  complaint(provider: CustomProvider): Promise<InvalidProvider | null>
+  validateProvider(provider: CustomProvider): Promise<InvalidProvider | null>
   /**
    * Tries a credential, which may be one of the environment; undefined where there is none of that
    * id.
@@ -54,7 +54,7 @@ export interface Proxy extends AsyncDisposable {
 }
 
 /** How often it is looked for changed credentials besides being told. */
-const LOOK_MS = 500
+const REFRESH_MS = 500
 
 /**
  * Opens everything that proxied requests need.
@@ -73,34 +73,38 @@ export async function openProxy(
 ): Promise<Proxy> {
   const { proxy: settings } = config
   const stopping = new AbortController()
-  const tryOut = (credential: Credential): Promise<Probe> =>
+  const probeCredential = (credential: Credential): Promise<Probe> =>
     probe(
       {
         table: providers.table(),
-        ways,
-        sender,
+        routes,
+        client,
         credentials: providers.credentials,
         stopped: stopping.signal,
       },
       credential,
     )
-  const providers = await openProviders(config, store, master, { clock, log, tryOut })
+  const providers = await openProviders(config, store, master, {
+    clock,
+    log,
+    probe: probeCredential,
+  })
   const { table, credentials, refresh } = providers
 
-  await using opening = new AsyncDisposableStack()
-  const lookAgain = () =>
+  await using resources = new AsyncDisposableStack()
+  const refreshInBackground = () =>
     void refresh().catch((error: unknown) =>
       log.error('Stored credentials and providers cannot be read.', error),
     )
-  const timer = setInterval(lookAgain, LOOK_MS).unref()
-  opening.defer(() => clearInterval(timer))
-  opening.defer(store.onChange(lookAgain))
-  const keys = opening.use(
+  const timer = setInterval(refreshInBackground, REFRESH_MS).unref()
+  resources.defer(() => clearInterval(timer))
+  resources.defer(store.onChange(refreshInBackground))
+  const keys = resources.use(
     await openKeyCache(store, (error) =>
       log.error('Keys cannot be read; those that are known go on working.', error),
     ),
   )
-  const sender = createHttpClient(
+  const client = createHttpClient(
     {
       connect: settings.connectTimeout,
       firstByte: settings.firstByteTimeout,
@@ -110,15 +114,15 @@ export async function openProxy(
     },
     () => clock.mono(),
   )
-  opening.defer(() => sender.close())
-  opening.defer(() => stopping.abort())
-  const ledger = opening.use(
+  resources.defer(() => client.close())
+  resources.defer(() => stopping.abort())
+  const ledger = resources.use(
     await openLedger(store, instance, clock, log, {
       maxOutage: settings.storeGrace,
       folder: await outageFolder(config.storage.data, config.storage.dataPersistent),
     }),
   )
-  opening.use(
+  resources.use(
     startMaintenance(
       store,
       () => clock.now(),
@@ -130,13 +134,13 @@ export async function openProxy(
         ),
     ),
   )
-  const refusals = opening.use(
+  const refusals = resources.use(
     openRefusalLog(store, (error) => log.error('Refused requests cannot be written.', error)),
   )
-  const objects = openObjects(store, (error) =>
+  const objects = openObjectOwners(store, (error) =>
     log.error('An object that a provider made for a key could not be noted.', error),
   )
-  const ways = createWays(table)
+  const routes = createRouteCache(table)
   const limits = {
     body: Math.min(settings.maxBody, settings.maxHeld),
     still: settings.firstByteTimeout,
@@ -153,19 +157,19 @@ export async function openProxy(
   const proxy = createProxy({
     originOf: originAt,
     keys,
-    ways,
+    routes,
     ledger,
     credentials,
     objects,
-    sender,
-    inspections: new InspectionQueue(() => clock.mono()),
+    client,
+    inspectionQueue: new InspectionQueue(() => clock.mono()),
     turns: new TurnBudget(1),
-    refusals,
+    refusalLog: refusals,
     clock,
     log,
     limits,
   })
-  const opened = opening.move()
+  const ownedResources = resources.move()
   return {
     ...proxy,
     ...providers,
@@ -181,9 +185,9 @@ export async function openProxy(
             'The master key of this server does not open this credential. Bring back the key that it was stored with, or store the credential anew.',
         }
       const credential = credentials.all.find((one) => one.id === id)
-      return credential && tryOut(credential)
+      return credential && probeCredential(credential)
     },
-    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+    [Symbol.asyncDispose]: () => ownedResources.disposeAsync(),
   }
 }
 

@@ -5,7 +5,7 @@ import type { Config } from '../config/settings.ts'
 import { SetupError } from '../common/errors.ts'
 import type { Log } from '../common/log.ts'
 import type { Store } from '../store/open.ts'
-import { createPool, type Credential } from './credentials/pool.ts'
+import { createCredentialPool, type Credential } from './credentials/pool.ts'
 import { credentialsVersion, openCredentials } from './credentials/stored.ts'
 import type { Proxy } from './index.ts'
 import { storedProviders } from './providers/stored.ts'
@@ -19,14 +19,14 @@ import {
 /** What a proxy knows of providers, and what it presents to them. */
 type Providers = Pick<
   Proxy,
-  'credentials' | 'unreadable' | 'table' | 'configured' | 'master' | 'refresh' | 'complaint'
+  'credentials' | 'unreadable' | 'table' | 'configured' | 'master' | 'refresh' | 'validateProvider'
 >
 
-interface Surroundings {
+interface ProviderDeps {
   clock: Pick<Clock, 'mono'>
   log: Pick<Log, 'warn'>
   /** Makes a test call with a credential. */
-  tryOut: (credential: Credential) => Promise<unknown>
+  probe: (credential: Credential) => Promise<unknown>
 }
 
 /**
@@ -37,16 +37,16 @@ export async function openProviders(
   config: Config,
   store: Store,
   master: Buffer,
-  { clock, log, tryOut }: Surroundings,
+  { clock, log, probe }: ProviderDeps,
 ): Promise<Providers> {
-  const pool = createPool(() => clock.mono(), tryOut)
-  const fixed = credentialsOf(config)
-  const given = settingsOf(config)
-  let table = buildTable(given, fixed)
+  const pool = createCredentialPool(() => clock.mono(), probe)
+  const fromEnvironment = environmentCredentials(config)
+  const base = tableInput(config)
+  let table = buildTable(base, fromEnvironment)
   let unreadable: ReadonlySet<string> = new Set()
   let version = ''
 
-  const look = async (): Promise<void> => {
+  const load = async (): Promise<void> => {
     const added = await storedProviders(store)
     const now = `${await credentialsVersion(store)} ${JSON.stringify(added)}`
     if (now === version) return
@@ -54,14 +54,14 @@ export async function openProviders(
     unreadable = new Set(rest.unreadable)
     for (const id of unreadable)
       log.warn('A stored credential cannot be opened with this master key.', { credential: id })
-    const all = [...fixed, ...usable]
-    pool.use(all)
+    const all = [...fromEnvironment, ...usable]
+    pool.replace(all)
     // A stored provider that the settings of this process leave no room for is left out; everybody
     // else is served.
-    let fitting = given
+    let fitting = base
     for (const provider of added) {
       const more = { ...fitting, custom: [...fitting.custom, provider] }
-      const wrong = complaintOf(more, all)
+      const wrong = validate(more, all)
       if (wrong === null) fitting = more
       else
         log.warn('A stored provider cannot be used.', {
@@ -73,8 +73,8 @@ export async function openProviders(
     version = now
   }
   // One look at a time, so that an older one never has the last word.
-  let looks = look()
-  const refresh = (): Promise<void> => (looks = looks.catch(() => {}).then(look))
+  let looks = load()
+  const refresh = (): Promise<void> => (looks = looks.catch(() => {}).then(load))
   await looks
   return {
     credentials: pool,
@@ -83,16 +83,16 @@ export async function openProviders(
     configured: new Set(config.customProviders.map(({ id }) => id)),
     master,
     refresh,
-    complaint: async (provider) => {
+    validateProvider: async (provider) => {
       const others = (await storedProviders(store)).filter(({ id }) => id !== provider.id)
-      return complaintOf({ ...given, custom: [...given.custom, ...others, provider] }, pool.all)
+      return validate({ ...base, custom: [...base.custom, ...others, provider] }, pool.all)
     },
   }
 }
 
-type Given = Required<Pick<TableSettings, 'overrides' | 'custom'>>
+type TableInput = Required<Pick<TableSettings, 'overrides' | 'custom'>>
 
-function settingsOf({ upstreams, customProviders }: Config): Given {
+function tableInput({ upstreams, customProviders }: Config): TableInput {
   const overrides = Object.fromEntries(
     Object.entries(upstreams).flatMap(([id, url]) => (url === null ? [] : [[id, url.href]])),
   )
@@ -100,9 +100,9 @@ function settingsOf({ upstreams, customProviders }: Config): Given {
 }
 
 /** Why there is no table of these settings; null where there is one. */
-function complaintOf(given: Given, credentials: readonly Credential[]): InvalidProvider | null {
+function validate(base: TableInput, credentials: readonly Credential[]): InvalidProvider | null {
   try {
-    buildTable(given, credentials)
+    buildTable(base, credentials)
     return null
   } catch (error) {
     if (error instanceof SetupError && error.cause instanceof InvalidProvider) return error.cause
@@ -110,10 +110,10 @@ function complaintOf(given: Given, credentials: readonly Credential[]): InvalidP
   }
 }
 
-function buildTable(given: Given, credentials: readonly Credential[]): ProviderTable {
+function buildTable(base: TableInput, credentials: readonly Credential[]): ProviderTable {
   try {
     return createProviderTable({
-      ...given,
+      ...base,
       instances: credentials.filter(({ values }) => Object.keys(values).length > 0),
     })
   } catch (error) {
@@ -125,7 +125,7 @@ function buildTable(given: Given, credentials: readonly Credential[]): ProviderT
 }
 
 /** The credentials that the environment holds. */
-function credentialsOf({ credentials, proxy, customProviders }: Config): Credential[] {
+function environmentCredentials({ credentials, proxy, customProviders }: Config): Credential[] {
   const values: Record<string, Record<string, string>> = {
     azure: proxy.azureResource === null ? {} : { resource: proxy.azureResource },
     bedrock: proxy.bedrockRegion === null ? {} : { region: proxy.bedrockRegion },

@@ -12,7 +12,7 @@ import { without } from '../../server/http1/header-fields.ts'
 import { wantPaths } from '../../server/proxy/json/paths.ts'
 import { JsonScanner } from '../../server/proxy/json/scanner.ts'
 import { AwsReader } from '../../server/proxy/usage/aws-event-stream.ts'
-import { Created } from '../../server/proxy/usage/created-ids.ts'
+import { CreatedIds } from '../../server/proxy/usage/created-ids.ts'
 import { JsonReader } from '../../server/proxy/usage/json.ts'
 import type { Reader } from '../../server/proxy/usage/reader.ts'
 import { SseReader } from '../../server/proxy/usage/sse.ts'
@@ -286,7 +286,7 @@ const EVENT_PIECES = [
 ]
 
 /** TABLE of readers of usage. */
-const READERS: readonly ((created: Created) => Reader)[] = [
+const READERS: readonly ((created: CreatedIds) => Reader)[] = [
   (created) => new SseReader(created),
   (created) => new JsonReader(created),
   (created) => new AwsReader(created),
@@ -305,7 +305,7 @@ export const meter = plain((chance) => {
     .join('')
   const make = chance.pick(READERS)
   const read = (pieces: readonly Buffer[]) => {
-    const created = new Created({ id: 'response', 'more[].id': 'item' })
+    const created = new CreatedIds({ id: 'response', 'more[].id': 'item' })
     const reader = make(created)
     for (const piece of pieces) reader.write(piece)
     reader.end()

@@ -11,7 +11,7 @@ import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
 import { settingsPage } from '../../scripts/docs.ts'
 import { PROVIDER_CREDENTIALS, settings } from '../../server/config/settings.ts'
 import { PROVIDERS } from '../../server/proxy/providers/table.ts'
-import { REFUSALS } from '../../server/proxy/error-response.ts'
+import { GATEWAY_ERRORS } from '../../server/proxy/error-response.ts'
 import { folderInDist } from '../packages/project.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -105,7 +105,7 @@ test('docs/proxy.md has every code with which the proxy answers itself, in the r
   assert.deepEqual(
     Object.fromEntries([...rows].sort()),
     Object.fromEntries(
-      Object.entries(REFUSALS)
+      Object.entries(GATEWAY_ERRORS)
         .map(([code, { status }]) => [code, status] as const)
         .sort(),
     ),

@@ -6,7 +6,7 @@
  * TABLE of answers after which a credential rests: status → milliseconds, where the provider does
  * not say.
  */
-const REST_MS: Readonly<Record<number, number>> = {
+const COOLDOWN_MS: Readonly<Record<number, number>> = {
   429: 10_000,
   500: 1_000,
   502: 1_000,
@@ -15,30 +15,31 @@ const REST_MS: Readonly<Record<number, number>> = {
   529: 2_000,
 }
 /** However long a provider asks for. */
-const LONGEST_REST_MS = 60_000
+const MAX_COOLDOWN_MS = 60_000
 /** How long a credential rests that a probe of ours has found refused. */
-const REFUSED_REST_MS = 60_000
+const REJECTED_COOLDOWN_MS = 60_000
 /**
  * Between the beginnings of two probes of one credential, so that a flood of 401s is none of
  * probes.
  */
-const PROBE_PAUSE_MS = 30_000
+const PROBE_INTERVAL_MS = 30_000
 /** Lanes of a credential that rest at one time; when there are more, the oldest is forgotten. */
-const MOST_LANES = 1_000
+const MAX_GROUPS = 1_000
 
 /** Requests that share a provider's limit of one credential. */
-export interface Lane {
+export interface RateLimitGroup {
   /** The model that is known when a credential is picked. */
   readonly model: string | null
   /** Whose request it is: where the model is not known, its answers count for the same key only. */
   readonly key: string
 }
 
-const nameOf = ({ model, key }: Lane): string => (model === null ? `key ${key}` : `model ${model}`)
+const groupName = ({ model, key }: RateLimitGroup): string =>
+  model === null ? `key ${key}` : `model ${model}`
 
 /** Whether an error can be about the credential: others are about the request. */
-const saysSomething = (status: number): boolean =>
-  status === 401 || status === 403 || REST_MS[status] !== undefined
+const isAboutCredential = (status: number): boolean =>
+  status === 401 || status === 403 || COOLDOWN_MS[status] !== undefined
 
 /** How a request fails that no provider answers to its end. */
 export type FailureCode = 'upstream_unreachable' | 'upstream_timeout'
@@ -51,21 +52,21 @@ export interface LastError {
   ago: number
 }
 
-interface State {
+interface HealthState {
   /** Monotonic milliseconds until which the whole credential rests. */
-  refusedUntil: number
+  rejectedUntil: number
   /** Until when each lane rests. */
-  readonly busyUntil: Map<string, number>
+  readonly coolingUntil: Map<string, number>
   error: (Omit<LastError, 'ago'> & { at: number }) | null
   /** When the last probe began. */
   probedAt: number
   probing: boolean
 }
 
-export class Health {
+export class CredentialHealth {
   readonly #mono: () => number
   readonly #probe: (id: string) => Promise<unknown>
-  readonly #states = new Map<string, State>()
+  readonly #states = new Map<string, HealthState>()
 
   /**
    * @param mono a monotonic clock in milliseconds
@@ -82,38 +83,42 @@ export class Health {
   }
 
   /** Takes note of the answer to a caller's request. */
-  note(id: string, lane: Lane, status: number, retryAfterMs: number | null): void {
-    if (status < 400) return this.#worked(id, lane)
-    if (!saysSomething(status)) return
-    const rest = REST_MS[status]
+  record(id: string, group: RateLimitGroup, status: number, retryAfterMs: number | null): void {
+    if (status < 400) return this.#recover(id, group)
+    if (!isAboutCredential(status)) return
+    const rest = COOLDOWN_MS[status]
     const state = this.#stateOf(id)
     const now = this.#mono()
     state.error = { status, code: null, at: now }
     if (rest !== undefined)
-      restLane(state.busyUntil, nameOf(lane), now + Math.min(retryAfterMs ?? rest, LONGEST_REST_MS))
-    else if (status === 401) this.#suspect(id, state, now)
+      coolDown(
+        state.coolingUntil,
+        groupName(group),
+        now + Math.min(retryAfterMs ?? rest, MAX_COOLDOWN_MS),
+      )
+    else if (status === 401) this.#verify(id, state, now)
   }
 
   /**
    * Takes note of a request that got no answer, or not to its end. It goes on being used: another
    * credential would reach nothing else.
    */
-  unanswered(id: string, code: FailureCode): void {
+  recordUnanswered(id: string, code: FailureCode): void {
     this.#stateOf(id).error = { status: null, code, at: this.#mono() }
   }
 
   /** Takes note of what came of a probe. @param status null where there was no answer */
-  tested(id: string, status: number | null): void {
+  recordProbe(id: string, status: number | null): void {
     if (status === null) return
     const state = this.#stateOf(id)
     const now = this.#mono()
     if (status < 300) {
-      state.refusedUntil = 0
+      state.rejectedUntil = 0
       state.error = null
-    } else if (saysSomething(status)) {
+    } else if (isAboutCredential(status)) {
       // A 403 alone may be about the one call; behind a 401 it says the same.
       if (status === 401 || (status === 403 && state.error?.status === 401))
-        state.refusedUntil = now + REFUSED_REST_MS
+        state.rejectedUntil = now + REJECTED_COOLDOWN_MS
       state.error = { status, code: null, at: now }
     }
   }
@@ -121,26 +126,26 @@ export class Health {
   /**
    * Milliseconds for which a credential rests because the provider refuses it; 0 where it does not.
    */
-  refused(id: string): number {
+  rejectedFor(id: string): number {
     const state = this.#states.get(id)
-    return state === undefined ? 0 : Math.max(0, state.refusedUntil - this.#mono())
+    return state === undefined ? 0 : Math.max(0, state.rejectedUntil - this.#mono())
   }
 
   /**
    * Milliseconds for which requests of a lane should go to another credential; 0 where they need
    * not.
    */
-  busy(id: string, lane: string | Lane): number {
+  coolingFor(id: string, group: string | RateLimitGroup): number {
     const until = this.#states
       .get(id)
-      ?.busyUntil.get(typeof lane === 'string' ? lane : nameOf(lane))
+      ?.coolingUntil.get(typeof group === 'string' ? group : groupName(group))
     return until === undefined ? 0 : Math.max(0, until - this.#mono())
   }
 
   /** The lanes of a credential that rest. */
-  lanes(id: string): string[] {
-    return [...(this.#states.get(id)?.busyUntil.keys() ?? [])].filter(
-      (lane) => this.busy(id, lane) > 0,
+  coolingGroups(id: string): string[] {
+    return [...(this.#states.get(id)?.coolingUntil.keys() ?? [])].filter(
+      (group) => this.coolingFor(id, group) > 0,
     )
   }
 
@@ -151,20 +156,21 @@ export class Health {
   }
 
   /** Ends the rests that the answer disproves. */
-  #worked(id: string, lane: Lane): void {
+  #recover(id: string, group: RateLimitGroup): void {
     const state = this.#states.get(id)
     if (state === undefined) return
-    state.refusedUntil = 0
+    state.rejectedUntil = 0
     state.error = null
-    if (state.busyUntil.size > 0) state.busyUntil.delete(nameOf(lane))
+    if (state.coolingUntil.size > 0) state.coolingUntil.delete(groupName(group))
   }
 
   /**
    * A 401 may be about the model, or whatever else one caller asks for: whether it is about the
    * credential a probe shows.
    */
-  #suspect(id: string, state: State, now: number): void {
-    if (state.probing || state.refusedUntil > now || now - state.probedAt < PROBE_PAUSE_MS) return
+  #verify(id: string, state: HealthState, now: number): void {
+    if (state.probing || state.rejectedUntil > now || now - state.probedAt < PROBE_INTERVAL_MS)
+      return
     state.probing = true
     state.probedAt = now
     const over = (): void => {
@@ -173,14 +179,14 @@ export class Health {
     this.#probe(id).then(over, over)
   }
 
-  #stateOf(id: string): State {
+  #stateOf(id: string): HealthState {
     let state = this.#states.get(id)
     if (state === undefined)
       this.#states.set(
         id,
         (state = {
-          refusedUntil: 0,
-          busyUntil: new Map(),
+          rejectedUntil: 0,
+          coolingUntil: new Map(),
           error: null,
           probedAt: -Infinity,
           probing: false,
@@ -191,8 +197,8 @@ export class Health {
 }
 
 /** The longest rest counts, and the newest is the last to be forgotten. */
-function restLane(busyUntil: Map<string, number>, lane: string, until: number): void {
-  busyUntil.delete(lane)
-  busyUntil.set(lane, until)
-  if (busyUntil.size > MOST_LANES) busyUntil.delete(busyUntil.keys().next().value!)
+function coolDown(busyUntil: Map<string, number>, group: string, until: number): void {
+  busyUntil.delete(group)
+  busyUntil.set(group, until)
+  if (busyUntil.size > MAX_GROUPS) busyUntil.delete(busyUntil.keys().next().value!)
 }

@@ -1,6 +1,11 @@
 // The pool: which credential a request goes out with. Step 7 of the contract.
 import { hash } from 'node:crypto'
-import { Health, type FailureCode, type Lane, type LastError } from './health.ts'
+import {
+  CredentialHealth,
+  type FailureCode,
+  type RateLimitGroup,
+  type LastError,
+} from './health.ts'
 import type { Upstream } from '../providers/provider.ts'
 
 /** A credential ready for use. */
@@ -16,7 +21,7 @@ export interface Credential {
 
 export interface CredentialPool {
   /** Replaces the credentials; the health of those that stay is kept. */
-  use(credentials: readonly Credential[]): void
+  replace(credentials: readonly Credential[]): void
   readonly all: readonly Credential[]
   /**
    * The credential for a request, or null when there is none for this host.
@@ -29,19 +34,24 @@ export interface CredentialPool {
     upstream: Upstream,
     context: string | null,
     pinned: string | null,
-    lane: Lane,
+    group: RateLimitGroup,
   ): Credential | null
   /** Takes note of the answer to a caller's request. */
-  note(credential: Credential, lane: Lane, status: number, retryAfterMs: number | null): void
+  record(
+    credential: Credential,
+    group: RateLimitGroup,
+    status: number,
+    retryAfterMs: number | null,
+  ): void
   /** Takes note of a caller's request that got no answer, or not to its end. */
-  unanswered(credential: Credential, code: FailureCode): void
+  recordUnanswered(credential: Credential, code: FailureCode): void
   /** Takes note of what came of a probe of ours. @param status null where there was no answer */
-  tested(credential: Credential, status: number | null): void
+  recordProbe(credential: Credential, status: number | null): void
   /**
    * Milliseconds for which a credential is left unused, if only for requests for one model or of
    * one key; 0 when it is healthy.
    */
-  resting(id: string): number
+  coolingFor(id: string): number
   /** See `Health`. */
   lastError(id: string): LastError | null
 }
@@ -50,13 +60,13 @@ export interface CredentialPool {
  * @param mono a monotonic clock in milliseconds
  * @param probe makes a test call with a credential, and tells `tested` what came of it
  */
-export function createPool(
+export function createCredentialPool(
   mono: () => number,
   probe: (credential: Credential) => Promise<unknown>,
 ): CredentialPool {
   let all: readonly Credential[] = []
   let byProvider = new Map<string, Credential[]>()
-  const health = new Health(mono, async (id) => {
+  const health = new CredentialHealth(mono, async (id) => {
     const credential = all.find((one) => one.id === id)
     if (credential !== undefined) await probe(credential)
   })
@@ -70,7 +80,7 @@ export function createPool(
   }
 
   return {
-    use(credentials) {
+    replace(credentials) {
       all = credentials
       byProvider = Map.groupBy(credentials, ({ provider }) => provider)
       health.keep(new Set(credentials.map(({ id }) => id)))
@@ -78,7 +88,7 @@ export function createPool(
     get all() {
       return all
     },
-    pick(upstream, context, pinned, lane) {
+    pick(upstream, context, pinned, group) {
       const mine = byProvider.get(upstream.provider.id) ?? []
       // The usual case, at no cost.
       if (pinned === null && mine.length === 1 && mine[0]!.weight > 0 && fits(mine[0]!, upstream))
@@ -87,27 +97,29 @@ export function createPool(
       if (pinned !== null) return fitting.find(({ id }) => id === pinned) ?? null
       const usable = fitting.filter(({ weight }) => weight > 0)
       if (usable.length === 0) return null
-      const accepted = usable.filter(({ id }) => health.refused(id) === 0)
+      const accepted = usable.filter(({ id }) => health.rejectedFor(id) === 0)
       // All are refused: the provider's own refusal says more than ours could.
       if (accepted.length === 0)
-        return usable.toSorted((a, b) => health.refused(a.id) - health.refused(b.id))[0]!
-      const healthy = accepted.filter(({ id }) => health.busy(id, lane) === 0)
+        return usable.toSorted((a, b) => health.rejectedFor(a.id) - health.rejectedFor(b.id))[0]!
+      const healthy = accepted.filter(({ id }) => health.coolingFor(id, group) === 0)
       return choose(healthy.length > 0 ? healthy : accepted, context)
     },
-    note: (credential, lane, status, retryAfterMs) =>
-      health.note(credential.id, lane, status, retryAfterMs),
-    unanswered: (credential, code) => health.unanswered(credential.id, code),
-    tested: (credential, status) => health.tested(credential.id, status),
-    resting(id) {
-      const refused = health.refused(id)
-      const lanes = refused > 0 ? [] : health.lanes(id)
-      const credential = lanes.length === 0 ? undefined : all.find((one) => one.id === id)
+    record: (credential, group, status, retryAfterMs) =>
+      health.record(credential.id, group, status, retryAfterMs),
+    recordUnanswered: (credential, code) => health.recordUnanswered(credential.id, code),
+    recordProbe: (credential, status) => health.recordProbe(credential.id, status),
+    coolingFor(id) {
+      const refused = health.rejectedFor(id)
+      const groups = refused > 0 ? [] : health.coolingGroups(id)
+      const credential = groups.length === 0 ? undefined : all.find((one) => one.id === id)
       if (credential === undefined) return refused
       const peers = peersOf(credential)
-      const passedOver = lanes.filter((lane) =>
-        peers.some((peer) => health.refused(peer.id) === 0 && health.busy(peer.id, lane) === 0),
+      const passedOver = groups.filter((group) =>
+        peers.some(
+          (peer) => health.rejectedFor(peer.id) === 0 && health.coolingFor(peer.id, group) === 0,
+        ),
       )
-      return Math.max(0, ...passedOver.map((lane) => health.busy(id, lane)))
+      return Math.max(0, ...passedOver.map((group) => health.coolingFor(id, group)))
     },
     lastError: (id) => health.lastError(id),
   }
@@ -128,13 +140,13 @@ export function fits(credential: Credential, upstream: Upstream): boolean {
  */
 function choose(credentials: readonly Credential[], context: string | null): Credential {
   let best = credentials[0]!
-  let bestLot = -Infinity
+  let bestScore = -Infinity
   for (const credential of credentials) {
     const draw = context === null ? Math.random() : fraction(`${context}\n${credential.id}`)
-    const lot = -credential.weight / Math.log(draw)
-    if (lot > bestLot) {
+    const score = -credential.weight / Math.log(draw)
+    if (score > bestScore) {
       best = credential
-      bestLot = lot
+      bestScore = score
     }
   }
   return best

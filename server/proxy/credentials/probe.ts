@@ -5,7 +5,7 @@ import { withCredential } from '../forward/headers.ts'
 import type { Provider } from '../providers/provider.ts'
 import { PROVIDERS, type ProviderTable } from '../providers/table.ts'
 import type { HttpClient, UpstreamError } from '../../http1/client/client.ts'
-import type { Ways } from '../target/route-cache.ts'
+import type { RouteCache } from '../target/route-cache.ts'
 
 /** A call that costs nothing and that only a good credential opens. */
 interface Call {
@@ -46,7 +46,7 @@ function callOf({ base }: Provider): Call {
 }
 
 /** How long a test call may take. */
-const LONGEST_PROBE_MS = 30_000
+const PROBE_TIMEOUT_MS = 30_000
 
 /** How a test call ended. */
 export interface Probe {
@@ -57,10 +57,10 @@ export interface Probe {
   detail: string
 }
 
-export interface ProbeParts {
+export interface ProbeDeps {
   table: ProviderTable
-  ways: Ways
-  sender: HttpClient
+  routes: RouteCache
+  client: HttpClient
   credentials: CredentialPool
   /** Ends test calls that are under way: the process is shutting down. */
   stopped: AbortSignal
@@ -71,25 +71,25 @@ export interface ProbeParts {
  * its health like any other's.
  */
 export async function probe(
-  { table, ways, sender, credentials, stopped }: ProbeParts,
+  { table, routes, client, credentials, stopped }: ProbeDeps,
   credential: Credential,
 ): Promise<Probe> {
-  const named = table.upstreams.find(
+  const upstream = table.upstreams.find(
     (one) => one.provider.id === credential.provider && fits(credential, one),
   )
-  if (!named)
+  if (!upstream)
     return {
       ok: false,
       status: null,
       detail: 'The provider of this credential is not known any more.',
     }
-  const { provider } = named
+  const { provider } = upstream
   const { path, headers = [], body } = callOf(provider)
   const bytes = body === undefined ? null : Buffer.from(body)
-  const destination = ways.dialFor(named)
-  const signal = AbortSignal.any([stopped, AbortSignal.timeout(LONGEST_PROBE_MS)])
+  const destination = routes.destinationFor(upstream)
+  const signal = AbortSignal.any([stopped, AbortSignal.timeout(PROBE_TIMEOUT_MS)])
   return new Promise((resolve) => {
-    const call = sender.send(
+    const call = client.send(
       {
         destination,
         method: bytes === null ? 'GET' : 'POST',
@@ -111,7 +111,7 @@ export async function probe(
         onInterim: () => {},
         // What the head says is all there is to know; the rest may be long.
         onHead(status) {
-          credentials.tested(credential, status)
+          credentials.recordProbe(credential, status)
           resolve({ ok: status < 300, status, detail: sentenceOf(provider, status) })
           call.abort()
         },

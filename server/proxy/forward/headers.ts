@@ -12,7 +12,7 @@ import {
   REQUEST_RULES,
   RESPONSE_RULES,
 } from './header-rules.ts'
-import { valueHoldsKey } from '../target/own-keys.ts'
+import { valueContainsKey } from '../target/own-keys.ts'
 import type { Mask } from '../masking/mask.ts'
 import type { EndpointRow } from '../providers/endpoint-row.ts'
 import type { Auth, Provider, Upstream } from '../providers/provider.ts'
@@ -33,11 +33,11 @@ const REWRITES: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
   ...['location', 'content-location'].map((name): [string, Rewrite] => [
     name,
     (value, context) =>
-      masked(name === 'location' ? rewriteLocation(value, context) : value, context),
+      maskAddress(name === 'location' ? rewriteLocation(value, context) : value, context),
   ]),
   ...UPLOAD_ADDRESSES.map((name): [string, Rewrite] => [
     name,
-    (value, context) => masked(rewriteUploadAddress(value, context), context),
+    (value, context) => maskAddress(rewriteUploadAddress(value, context), context),
   ]),
   ['www-authenticate', (value) => (BROWSER_CHALLENGE.test(value) ? null : value)],
 ])
@@ -47,17 +47,17 @@ const readsLikeSecret = compileRules(REQUEST_PATTERNS)
 const isNeverReturned = compileRules(RESPONSE_RULES)
 
 /** What the tables say of a request's header. */
-interface UpwardFate {
+interface RequestHeaderRule {
   readonly lower: string
   readonly plain: string
   /** `by-name`: only to a provider whose row names it. */
-  readonly goesUp: 'always' | 'by-name' | 'never'
+  readonly forwarded: 'always' | 'by-name' | 'never'
 }
 
 /** What the tables say of an answer's header. */
-interface DownwardFate {
+interface ResponseHeaderRule {
   readonly lower: string
-  readonly goesDown: boolean
+  readonly forwarded: boolean
   readonly rewrite: Rewrite | undefined
 }
 
@@ -65,43 +65,43 @@ interface DownwardFate {
  * Names that are remembered each way, and the longest of them. When there are more, all are looked
  * up again.
  */
-const MOST_NAMES = 2_000
-const LONGEST_NAME = 64
+const MAX_NAMES = 2_000
+const MAX_NAME_LENGTH = 64
 
 /** The same few names come with every message, in the same few spellings. */
-function remembered<Fate>(fateOf: (lower: string) => Fate): (name: string) => Fate {
+function memoizeByName<Fate>(fateOf: (lower: string) => Fate): (name: string) => Fate {
   const fates = new Map<string, Fate>()
   return (name) => {
     const known = fates.get(name)
     if (known !== undefined) return known
     const fate = fateOf(name.toLowerCase())
-    if (name.length <= LONGEST_NAME) {
-      if (fates.size >= MOST_NAMES) fates.clear()
+    if (name.length <= MAX_NAME_LENGTH) {
+      if (fates.size >= MAX_NAMES) fates.clear()
       fates.set(copyString(name), fate)
     }
     return fate
   }
 }
 
-const upwards = remembered((lower): UpwardFate => {
+const requestRule = memoizeByName((lower): RequestHeaderRule => {
   const plain = plainName(lower)
-  const goesUp =
-    isNeverSent(plain) || valueHoldsKey(lower)
+  const forwarded =
+    isNeverSent(plain) || valueContainsKey(lower)
       ? 'never'
       : readsLikeSecret(plain) && !EXCEPTIONS.has(plain)
         ? 'by-name'
         : 'always'
-  return { lower, plain, goesUp }
+  return { lower, plain, forwarded }
 })
 
-const downwards = remembered((lower): DownwardFate => ({
+const responseRule = memoizeByName((lower): ResponseHeaderRule => ({
   lower,
-  goesDown: !isNeverReturned(plainName(lower)),
+  forwarded: !isNeverReturned(plainName(lower)),
   rewrite: REWRITES.get(lower),
 }))
 
 /** A request header's name as the tables write it. */
-export const plainNameOf = (name: string): string => upwards(name).plain
+export const normalizedName = (name: string): string => requestRule(name).plain
 
 /**
  * The names that a raw list's `Connection` headers declare to be of this hop; null where there is
@@ -135,16 +135,17 @@ export function requestHeaders(
   endpoint: EndpointRow | null = null,
 ): string[] {
   const named = connectionNames(raw)
-  const auth = upwards(authOf(provider, endpoint).header).plain
+  const auth = requestRule(authOf(provider, endpoint).header).plain
   const kept: string[] = []
   for (let i = 0; i < raw.length; i += 2) {
-    const { lower, plain, goesUp } = upwards(raw[i]!)
-    if (goesUp !== 'always' && (goesUp === 'never' || !provider.passes?.includes(lower))) continue
+    const { lower, plain, forwarded } = requestRule(raw[i]!)
+    if (forwarded !== 'always' && (forwarded === 'never' || !provider.passes?.includes(lower)))
+      continue
     if (
       plain === auth ||
       named?.has(lower) ||
       provider.accountChoice?.includes(plain) ||
-      valueHoldsKey(raw[i + 1]!)
+      valueContainsKey(raw[i + 1]!)
     )
       continue
     kept.push(raw[i]!, raw[i + 1]!)
@@ -187,9 +188,9 @@ export function responseHeaders(raw: readonly string[], context: ResponseContext
   const account = context.upstream.provider.accountHeaders
   const kept: string[] = []
   for (let i = 0; i < raw.length; i += 2) {
-    const { lower, goesDown, rewrite } = downwards(raw[i]!)
+    const { lower, forwarded, rewrite } = responseRule(raw[i]!)
     if (
-      !goesDown ||
+      !forwarded ||
       named?.has(lower) ||
       account?.includes(lower) ||
       (context.cors === true && lower.startsWith('access-control-'))
@@ -223,11 +224,11 @@ function rewriteLocation(
     address = `${origin}${below ? url.pathname.slice(dial.basePath.length) : url.pathname}${url.search}`
   }
   // What cannot be called through us must not lead to a path of our own host.
-  return proxied(address, table, 'parameter') ?? (url.origin === origin ? url.href : location)
+  return proxiedTarget(address, table, 'parameter') ?? (url.origin === origin ? url.href : location)
 }
 
 /** The target by which an address is called through the proxy; null where it may not be called. */
-function proxied(address: string, table: ProviderTable, form: TargetForm): string | null {
+function proxiedTarget(address: string, table: ProviderTable, form: TargetForm): string | null {
   const target = readAddress(address)
   if (!target.ok || table.find(target.upstream.hostname, target.upstream.port) === null) return null
   const { hostname, port, pathAndQuery } = target.upstream
@@ -245,20 +246,20 @@ function rewriteUploadAddress(
   value: string,
   { upstream, table, form, ownOrigin }: ResponseContext,
 ): string {
-  const address = asNamed(value, upstream)
-  const target = form === 'base-url' ? proxied(address, table, form) : null
+  const address = asCallerAddress(value, upstream)
+  const target = form === 'base-url' ? proxiedTarget(address, table, form) : null
   return target === null ? address : ownOrigin() + target
 }
 
 /** An address without our credential, which some servers write into it. */
-const masked = (address: string, { mask }: ResponseContext): string =>
+const maskAddress = (address: string, { mask }: ResponseContext): string =>
   mask?.text(address) ?? address
 
 /**
  * An address by which the upstream names itself where we dial it, as callers name it; any other as
  * it is.
  */
-function asNamed(address: string, { dial, origin }: Upstream): string {
+function asCallerAddress(address: string, { dial, origin }: Upstream): string {
   const base = `${dial.origin}${dial.basePath}`
   return address.startsWith(`${base}/`) ? `${origin}${address.slice(base.length)}` : address
 }

@@ -8,12 +8,12 @@ import { codingsOf, decodeWhole } from './content-decoding.ts'
 import { filterModels, listsModels } from './filter-models.ts'
 import { TimeSlices } from '../../fairness/time-slices.ts'
 import type { TurnBudget } from '../../fairness/turn-budget.ts'
-import { asPlain } from '../objects/ownership.ts'
+import { acceptIdentity } from '../objects/ownership.ts'
 import type { Match } from '../providers/endpoint.ts'
 import type { Provider } from '../providers/provider.ts'
-import type { Relayed } from './relay.ts'
-import type { Place } from '../shares/request-shares.ts'
-import { busy, Refused } from '../request-context.ts'
+import type { RelayResult } from './relay.ts'
+import type { RequestSlot } from '../shares/request-shares.ts'
+import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
 
 /**
  * Largest list that is read, decoded: OpenRouter's, the longest that we know, has less than 1 MB.
@@ -25,7 +25,7 @@ const MAX_LIST_BYTES = 4 * 1024 * 1024
 const MAX_PAGES = 20
 
 /** TABLE of headers that speak of an answer's very bytes, or of a part of them. */
-const OF_THE_BYTES = [
+const BYTE_DEPENDENT_HEADERS = [
   'content-length',
   'content-encoding',
   'etag',
@@ -40,7 +40,7 @@ const OF_THE_BYTES = [
  * TABLE of headers that ask for less than the whole list, or for it only where it has changed
  * since.
  */
-const ASKING_FOR_LESS = [
+const CONDITIONAL_HEADERS = [
   'if-none-match',
   'if-modified-since',
   'if-match',
@@ -50,27 +50,27 @@ const ASKING_FOR_LESS = [
 ]
 
 /** The headers of a request whose whole answer we have to read. */
-export const askingForAll = (headers: RawHeaders): RawHeaders =>
-  asPlain(without(headers, ...ASKING_FOR_LESS))
+export const unconditional = (headers: RawHeaders): RawHeaders =>
+  acceptIdentity(without(headers, ...CONDITIONAL_HEADERS))
 
-interface Asked {
+interface ModelListRequest {
   readonly provider: Provider
   readonly key: CachedKey
   readonly match: Match
   readonly method: string
   readonly pathAndQuery: string
-  readonly place: Place
+  readonly slot: RequestSlot
   /** Shared by all requests: reading a long list takes turns with them. */
   readonly turns: TurnBudget
   /** Answers in our own words. `busy`: there is no room for the list. */
-  readonly refuse: (reason: 'unread' | 'busy') => void
+  readonly sendError: (reason: 'unread' | 'busy') => void
 }
 
 /** What is answered in place of a list that cannot be passed on. */
-export function unreadList(reason: 'unread' | 'busy'): Refused {
+export function modelListError(reason: 'unread' | 'busy'): GatewayError {
   if (reason === 'busy')
-    return busy('The proxy has no room at the moment to read the list of models.')
-  return new Refused(
+    return serviceUnavailable('The proxy has no room at the moment to read the list of models.')
+  return new GatewayError(
     'endpoint_not_allowed',
     'The list of models could not be read, and this key may not use all of them.',
   )
@@ -82,13 +82,13 @@ export const isLimitedList = ({
   match,
   method,
   pathAndQuery,
-}: Pick<Asked, 'key' | 'match' | 'method' | 'pathAndQuery'>): boolean =>
+}: Pick<ModelListRequest, 'key' | 'match' | 'method' | 'pathAndQuery'>): boolean =>
   !key.scope.all && listsModels(match, method, pathAndQuery)
 
 /** The caller of such a list. */
-export class ModelList extends ForwardingExchange {
-  readonly #asked: Asked
-  #watcher: ResponseListener | null = null
+export class FilteredModelList extends ForwardingExchange {
+  readonly #request: ModelListRequest
+  #listener: ResponseListener | null = null
   #head: [status: number, reason: string, headers: RawHeaders] | null = null
   #held: Buffer[] = []
   #length = 0
@@ -101,16 +101,16 @@ export class ModelList extends ForwardingExchange {
    */
   next: string | null = null
   /** Whether we have answered in our own words. */
-  refused = false
+  replaced = false
 
-  constructor(caller: HttpExchange, asked: Asked) {
+  constructor(caller: HttpExchange, asked: ModelListRequest) {
     super(caller)
-    this.#asked = asked
+    this.#request = asked
     this.#path = asked.pathAndQuery
   }
 
   override watch(watcher: ResponseListener): void {
-    this.#watcher = watcher
+    this.#listener = watcher
     super.watch(watcher)
   }
 
@@ -123,7 +123,7 @@ export class ModelList extends ForwardingExchange {
     if (this.#head === null) return super.write(bytes)
     this.#length += bytes.length
     if (this.#length > MAX_LIST_BYTES) this.#held = []
-    else if (!this.#asked.place.hold(bytes.length)) this.#isBusy = true
+    else if (!this.#request.slot.holdBytes(bytes.length)) this.#isBusy = true
     // The memory is lent.
     else this.#held.push(Buffer.from(bytes))
   }
@@ -134,21 +134,21 @@ export class ModelList extends ForwardingExchange {
 
   override end(trailers?: RawHeaders): void {
     if (this.#head === null) return super.end(trailers)
-    void this.#pass(this.#head, trailers).catch(() => this.#refuse('unread'))
+    void this.#forward(this.#head, trailers).catch(() => this.#sendError('unread'))
   }
 
-  async #pass(
+  async #forward(
     [status, reason, headers]: [number, string, RawHeaders],
     trailers: RawHeaders | undefined,
   ): Promise<void> {
-    if (this.#isBusy) return this.#refuse('busy')
+    if (this.#isBusy) return this.#sendError('busy')
     const sent = Buffer.concat(this.#held)
     const codings = codingsOf(headers)
     const plain =
       sent.length < this.#length || codings === null
         ? null
         : await decodeWhole(codings, sent, MAX_LIST_BYTES)
-    const { provider, key, turns } = this.#asked
+    const { provider, key, turns } = this.#request
     const list =
       plain === null
         ? null
@@ -158,10 +158,10 @@ export class ModelList extends ForwardingExchange {
             (name) => key.scope.allows(provider.modelNames(name)),
             new TimeSlices(turns, { account_id: key.accountId, key_id: key.id }),
           )
-    if (list === null) return this.#refuse('unread')
+    if (list === null) return this.#sendError('unread')
     // Clients take a page without items for the end of the list, whatever it says of more.
     if (list.left === 0 && list.taken > 0 && list.next !== null && ++this.#pages < MAX_PAGES)
-      return this.#goOn(list.next)
+      return this.#requestNextPage(list.next)
     if (this.closed) return
     if (list.taken === 0) {
       super.writeHead(status, reason, headers)
@@ -170,7 +170,7 @@ export class ModelList extends ForwardingExchange {
     } else {
       const left = Buffer.from(list.text)
       super.writeHead(status, reason, [
-        ...without(headers, ...OF_THE_BYTES),
+        ...without(headers, ...BYTE_DEPENDENT_HEADERS),
         'Content-Length',
         String(left.length),
       ])
@@ -181,18 +181,18 @@ export class ModelList extends ForwardingExchange {
   }
 
   /** Ends the relay of this page: the caller has seen nothing of it. */
-  #goOn(next: string): void {
+  #requestNextPage(next: string): void {
     this.#head = null
     this.#held = []
     this.#length = 0
-    this.#asked.place.release()
+    this.#request.slot.releaseBytes()
     this.next = this.#path = next
-    this.#watcher?.onFinish()
+    this.#listener?.onFinish()
   }
 
-  #refuse(reason: 'unread' | 'busy'): void {
-    this.refused = true
-    if (!this.closed) this.#asked.refuse(reason)
+  #sendError(reason: 'unread' | 'busy'): void {
+    this.replaced = true
+    if (!this.closed) this.#request.sendError(reason)
   }
 }
 
@@ -201,17 +201,17 @@ export class ModelList extends ForwardingExchange {
  * one request and relays its answer
  */
 export async function relayMorePages(
-  list: ModelList,
-  first: Relayed,
-  relayPage: (path: string) => Promise<Relayed>,
-): Promise<Relayed> {
-  let relayed = first
+  list: FilteredModelList,
+  first: RelayResult,
+  relayPage: (path: string) => Promise<RelayResult>,
+): Promise<RelayResult> {
+  let result = first
   let bytesOut = first.bytesOut
   while (list.next !== null) {
     const { next } = list
     list.next = null
-    relayed = await relayPage(next)
-    bytesOut += relayed.bytesOut
+    result = await relayPage(next)
+    bytesOut += result.bytesOut
   }
-  return { ...relayed, bytesOut }
+  return { ...result, bytesOut }
 }

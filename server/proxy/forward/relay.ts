@@ -3,7 +3,7 @@
 import type { ResponseListener, HttpExchange } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
 import type { Mask } from '../masking/mask.ts'
-import { MaskedAnswer, type AnswerSink } from '../masking/masked-response.ts'
+import { MaskedResponse, type ResponseOutput } from '../masking/masked-response.ts'
 import {
   UpstreamError,
   type ResponseHandler,
@@ -13,7 +13,7 @@ import {
 } from '../../http1/client/client.ts'
 
 /** What looks at the answer while it passes. None of it can hold it up. */
-export type Passing = {
+export type ResponseFilter = {
   /** What a redirect or an error may not tell the caller; null: nothing. */
   readonly mask: Mask | null
   /** The upstream's head; returns the headers that the caller gets. */
@@ -28,10 +28,10 @@ export type Passing = {
  * The first status whose answer is written by a server, not by a model: redirects and errors. They
  * are short, and may repeat the request.
  */
-const FIRST_MASKED = 300
+const FIRST_MASKED_STATUS = 300
 
 /** How a relayed request ended. */
-export type Relayed = {
+export type RelayResult = {
   /**
    * `complete`: the caller got the whole answer. `failed`: there was no answer, and the caller has
    * nothing yet. `broken`: the upstream broke off, and so was the caller's connection. `aborted`:
@@ -54,12 +54,12 @@ export type Relayed = {
 export function relay(
   sender: HttpClient,
   request: OutboundRequest,
-  caller: HttpExchange,
-  passing: Passing,
-): Promise<Relayed> {
+  exchange: HttpExchange,
+  filter: ResponseFilter,
+): Promise<RelayResult> {
   // The caller may have left while its request was looked at: then the upstream hears nothing of
   // it.
-  if (caller.closed)
+  if (exchange.closed)
     return Promise.resolve({
       outcome: 'aborted',
       status: null,
@@ -67,73 +67,78 @@ export function relay(
       bytesIn: 0,
       bytesOut: 0,
     })
-  return new Promise((resolve) => new Relay(caller, passing, resolve).start(sender, request))
+  return new Promise((resolve) => new Relay(exchange, filter, resolve).start(sender, request))
 }
 
 class Relay implements ResponseHandler, ResponseListener {
-  readonly #caller: HttpExchange
-  readonly #passing: Passing
+  readonly #exchange: HttpExchange
+  readonly #filter: ResponseFilter
   /** Where the answer is written. */
-  #answer: AnswerSink
-  readonly #resolve: (relayed: Relayed) => void
-  #call: PendingRequest | null = null
+  #output: ResponseOutput
+  readonly #resolve: (relayed: RelayResult) => void
+  #request: PendingRequest | null = null
   #status: number | null = null
   #bytesOut = 0
-  #over = false
+  #done = false
 
-  constructor(caller: HttpExchange, passing: Passing, resolve: (relayed: Relayed) => void) {
-    this.#caller = caller
-    this.#answer = caller
-    this.#passing = passing
+  constructor(
+    exchange: HttpExchange,
+    filter: ResponseFilter,
+    resolve: (relayed: RelayResult) => void,
+  ) {
+    this.#exchange = exchange
+    this.#output = exchange
+    this.#filter = filter
     this.#resolve = resolve
   }
 
   start(sender: HttpClient, request: OutboundRequest): void {
-    this.#caller.watch(this)
-    this.#call = sender.send(request, this)
+    this.#exchange.watch(this)
+    this.#request = sender.send(request, this)
     // The request's own body may have ended it.
-    if (this.#over) this.#call.abort()
+    if (this.#done) this.#request.abort()
   }
 
   onInterim(status: number, reason: string, headers: RawHeaders): void {
-    this.#caller.writeInterim(
+    this.#exchange.writeInterim(
       status,
-      this.#passing.mask?.text(reason) ?? reason,
-      this.#passing.fields(headers),
+      this.#filter.mask?.text(reason) ?? reason,
+      this.#filter.fields(headers),
     )
   }
 
   onHead(status: number, reason: string, headers: RawHeaders): void {
     this.#status = status
-    const mask = status >= FIRST_MASKED ? this.#passing.mask : null
-    if (mask !== null) this.#answer = new MaskedAnswer(this.#caller, mask, () => this.#giveUp())
-    this.#answer.writeHead(status, reason, this.#passing.head(status, headers))
+    const mask = status >= FIRST_MASKED_STATUS ? this.#filter.mask : null
+    if (mask !== null)
+      this.#output = new MaskedResponse(this.#exchange, mask, () => this.#abandon())
+    this.#output.writeHead(status, reason, this.#filter.head(status, headers))
   }
 
   onBody(chunk: Buffer): void {
     this.#bytesOut += chunk.length
-    this.#answer.write(chunk)
-    this.#passing.body(chunk)
+    this.#output.write(chunk)
+    this.#filter.body(chunk)
   }
 
   /** Everything that came together goes out together. */
   onPause(): void {
-    if (!this.#answer.flush()) this.#call?.pause()
+    if (!this.#output.flush()) this.#request?.pause()
   }
 
   onEnd(trailers: RawHeaders): void {
-    this.#answer.end(trailers.length === 0 ? trailers : this.#passing.fields(trailers))
-    this.#answer.flush()
+    this.#output.end(trailers.length === 0 ? trailers : this.#filter.fields(trailers))
+    this.#output.flush()
   }
 
   onError(error: UpstreamError): void {
-    if (!this.#caller.headersSent) return this.#end('failed', error)
+    if (!this.#exchange.headersSent) return this.#end('failed', error)
     this.#end('broken', error)
-    this.#caller.reset()
+    this.#exchange.reset()
   }
 
   onDrain(): void {
-    this.#call?.resume()
+    this.#request?.resume()
   }
 
   /** Only what the caller's system has taken is complete; until then it may still leave. */
@@ -142,27 +147,27 @@ class Relay implements ResponseHandler, ResponseListener {
   }
 
   onClose(): void {
-    this.#call?.abort()
+    this.#request?.abort()
     this.#end('aborted')
   }
 
   /** The error cannot be looked through, and nothing of it has been written. */
-  #giveUp(): void {
-    this.#call?.abort()
+  #abandon(): void {
+    this.#request?.abort()
     this.#end(
       'failed',
       new UpstreamError('unreachable', 'the error of the upstream cannot be looked through'),
     )
   }
 
-  #end(outcome: Relayed['outcome'], error: UpstreamError | null = null): void {
-    if (this.#over) return
-    this.#over = true
+  #end(outcome: RelayResult['outcome'], error: UpstreamError | null = null): void {
+    if (this.#done) return
+    this.#done = true
     this.#resolve({
       outcome,
       status: this.#status,
       error,
-      bytesIn: this.#call?.bytesSent ?? 0,
+      bytesIn: this.#request?.bytesSent ?? 0,
       bytesOut: this.#bytesOut,
     })
   }

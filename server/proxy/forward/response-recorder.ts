@@ -1,62 +1,64 @@
 // Steps 8 and 9: what looks at an answer while it passes, and the ledger's row when it is over.
 import type { Clock } from '../../common/clock.ts'
 import { valueOf, valuesOf, without, type RawHeaders } from '../../http1/header-fields.ts'
-import type { Admission, Ledger } from '../../ledger/ledger.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { AdmittedRequest } from '../admission/admit-request.ts'
+import type { InspectedRequest } from '../inspect/inspect-request.ts'
 import { corsHeaders } from './cors.ts'
 import { retryAfter, type Credential, type CredentialPool } from '../credentials/pool.ts'
-import type { FailureCode, Lane } from '../credentials/health.ts'
+import type { FailureCode } from '../credentials/health.ts'
 import { responseHeaders } from './headers.ts'
-import { MadeObjects } from '../objects/created-objects.ts'
+import { CreatedObjects } from '../objects/created-objects.ts'
 import { Mask } from '../masking/mask.ts'
-import { createMeter, UNKNOWN, type Meter, type Usage } from '../usage/meter.ts'
+import { createUsageMeter, UNKNOWN, type UsageMeter, type Usage } from '../usage/meter.ts'
 import { inputKindOf } from '../inspect/batch-lines.ts'
 import { BATCH_INPUT } from '../inspect/places.ts'
-import type { Creation, Objects } from '../objects/objects.ts'
+import type { ObjectOrigin, ObjectOwners } from '../objects/objects.ts'
 import type { UpstreamErrorRow } from '../../store/schema.ts'
-import { whatAnswersDependOn } from '../target/presented-key.ts'
+import { varyHeader } from '../authentication/presented-key.ts'
 import type { Match } from '../providers/endpoint.ts'
-import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Upstream } from '../providers/provider.ts'
 import { tellsLimits } from './rate-limit-headers.ts'
-import { REFUSALS, type RefusalCode } from '../error-response.ts'
-import type { Passing, Relayed } from './relay.ts'
-import { limitLeft, SANDBOX, type Passed, type Trip } from '../request-context.ts'
+import { GATEWAY_ERRORS, type GatewayErrorCode } from '../error-response.ts'
+import type { ResponseFilter, RelayResult } from './relay.ts'
+import type { RequestContext } from '../request-context.ts'
+import { limitHeaders, SANDBOX, type ForwardedStats } from '../send-error.ts'
 import { ErrorText, upstreamRequestId } from './upstream-error.ts'
 import type { Route } from '../target/route-cache.ts'
 
-export interface PassageParts {
+export interface RecorderDeps {
   ledger: Ledger
   credentials: CredentialPool
-  objects: Objects
+  objects: ObjectOwners
   clock: Clock
   /** The origin under which a request reached us, by its headers. */
   originOf(headers: readonly string[]): string
 }
 
-type Admitted = Extract<Admission, { admitted: true }>
-
-/** Where an admitted request goes. */
-export interface Bound {
+/** An admitted request, and where it goes. */
+export interface ForwardPlan {
+  readonly context: RequestContext
   readonly route: Route
-  readonly named: Upstream
+  readonly upstream: Upstream
   readonly match: Match
   readonly pathAndQuery: string
-  readonly credential: Credential
-  /** Whose health its answer tells of. */
-  readonly lane: Lane
-  readonly admission: Admitted
-  /** What its path, query and body name. */
-  readonly objects: readonly ObjectRef[]
-  /**
-   * Whether its body goes up unread, and whether its path names something that is not the key's.
-   */
-  readonly isUnread: boolean
-  readonly isOthers: boolean
+  readonly inspected: InspectedRequest
+  readonly admitted: AdmittedRequest
+  /** Whether its path names something that is not the key's. */
+  readonly namesForeignObject: boolean
   /**
    * Whether the key may name what the lines of an uploaded file name, asked when the provider
    * answers; null where it uploads none.
    */
-  readonly linesRead: (() => Promise<boolean>) | null
+  readonly mayStartBatch: (() => Promise<boolean>) | null
+}
+
+/** How a forwarded request ended. */
+export interface Settled {
+  /** Why there is no response, or only part of one; null where it is whole. */
+  readonly code: FailureCode | null
+  /** For the log line. */
+  readonly stats: ForwardedStats
 }
 
 /** One for each credential, made when an upstream first answers it with an error. */
@@ -69,100 +71,128 @@ function maskOf(credential: Credential): Mask {
 }
 
 /** One answer on its way. */
-export class Passage implements Passing {
-  readonly #parts: PassageParts
-  readonly #trip: Trip
-  readonly #bound: Bound
-  readonly #cors: boolean
+export class ResponseRecorder implements ResponseFilter {
+  readonly #deps: RecorderDeps
+  readonly #plan: ForwardPlan
+  readonly #isCrossOrigin: boolean
   /** Whether a browser may keep the answer, and open it later from there, without us. */
-  readonly #isCached: boolean
+  readonly #isBrowserCached: boolean
   /**
    * Whether a cache may hand the answer to somebody else who asks for the same address (RFC 9110,
    * section 9.2.3).
    */
   readonly #isCacheable: boolean
-  #meter: Meter | null = null
+  #meter: UsageMeter | null = null
   /** Milliseconds from the request to the answer's head. */
-  #firstByte: number | null = null
+  #firstByteMs: number | null = null
   /** Reads what an error says. */
   #errorText: ErrorText | null = null
   #upstreamId: string | null = null
   /** Whether the answer may make something: no error does, and no redirect. */
   #isSuccess = false
-  #made: MadeObjects | null = null
+  #createdObjects: CreatedObjects | null = null
   /** How many of the objects that the answer created are written down. */
-  #noted = 0
+  #recorded = 0
+  /** The error of ours that the caller got in place of the response; null where it got that. */
+  replacedBy: GatewayErrorCode | null = null
 
-  constructor(parts: PassageParts, trip: Trip, bound: Bound) {
-    this.#parts = parts
-    this.#trip = trip
-    this.#bound = bound
-    const { method, headers } = trip.caller
-    this.#cors = valueOf(headers, 'origin') !== undefined
+  constructor(deps: RecorderDeps, plan: ForwardPlan) {
+    this.#deps = deps
+    this.#plan = plan
+    const { method, headers } = plan.context.exchange
+    this.#isCrossOrigin = valueOf(headers, 'origin') !== undefined
     this.#isCacheable = method === 'GET' || method === 'HEAD'
-    this.#isCached =
-      method === 'GET' && (this.#cors || valueOf(headers, 'sec-fetch-dest') !== undefined)
+    this.#isBrowserCached =
+      method === 'GET' && (this.#isCrossOrigin || valueOf(headers, 'sec-fetch-dest') !== undefined)
   }
 
   get mask(): Mask {
-    return maskOf(this.#bound.credential)
+    return maskOf(this.#plan.admitted.credential)
   }
 
   head(status: number, raw: RawHeaders): RawHeaders {
-    const { clock, credentials } = this.#parts
-    const { named, match, credential, lane } = this.#bound
-    this.#firstByte = clock.mono() - this.#trip.started
-    credentials.note(credential, lane, status, status >= 400 ? retryAfter(raw, clock.now()) : null)
+    const { clock, credentials } = this.#deps
+    const { context, upstream, match, inspected, admitted } = this.#plan
+    const { credential, limitGroup } = admitted
+    this.#firstByteMs = clock.mono() - context.startedAt
+    credentials.record(
+      credential,
+      limitGroup,
+      status,
+      status >= 400 ? retryAfter(raw, clock.now()) : null,
+    )
     if (status >= 400) {
       this.#errorText = new ErrorText(raw, this.mask)
       this.#upstreamId = upstreamRequestId(raw, this.mask)
     }
-    this.#meter = createMeter(named.provider, match, raw, this.#trip.kept)
+    this.#meter = createUsageMeter(upstream.provider, match, raw, inspected.keepsResponse)
     this.#isSuccess = status < 300
-    const headers = this.#downstream(raw)
+    const headers = this.#responseHeaders(raw)
     // The caller's own key was good: what the upstream refuses is our credential.
     if (status === 401) headers.push('X-Proxy-Error', 'upstream_credential_rejected')
-    headers.push('X-Proxy-Request-Id', this.#trip.id)
-    if (this.#trip.key!.rpm !== null && !tellsLimits(headers))
-      headers.push(...limitLeft(this.#parts, this.#trip))
-    if (valueOf(headers, 'x-request-id') === undefined) headers.push('X-Request-Id', this.#trip.id)
-    const isSandboxed = this.#trip.keyInQuery || (this.#isCached && !isHarmless(headers))
-    if (this.#isCacheable && mayBeKept(headers))
-      headers.push('Vary', whatAnswersDependOn(named.provider, this.#trip.caller.target))
-    const safe = isSandboxed ? sandboxed(headers) : headers
-    return this.#cors ? safe.concat(corsHeaders(safe)) : safe
+    headers.push('X-Proxy-Request-Id', context.id)
+    if (inspected.key.rpm !== null && !tellsLimits(headers))
+      headers.push(...limitHeaders(this.#deps.ledger, inspected.key))
+    if (valueOf(headers, 'x-request-id') === undefined) headers.push('X-Request-Id', context.id)
+    const isSandboxed = context.isKeyInQuery || (this.#isBrowserCached && !isHarmless(headers))
+    if (this.#isCacheable && isCacheable(headers))
+      headers.push('Vary', varyHeader(upstream.provider, context.exchange.target))
+    const safe = isSandboxed ? withSandbox(headers) : headers
+    return this.#isCrossOrigin ? safe.concat(corsHeaders(safe)) : safe
   }
 
   body(chunk: Buffer): void {
     if (this.#meter === null) return
     if (this.#errorText !== null) this.#errorText.write(chunk)
     this.#meter.write(chunk)
-    if (this.#meter.created.length > this.#noted) this.#note(this.#meter)
+    if (this.#meter.created.length > this.#recorded) this.#recordCreated(this.#meter)
   }
 
   fields(raw: RawHeaders): RawHeaders {
-    return this.mask.headers(this.#downstream(raw))
-  }
-
-  /** What the answer says that it used; at once, unless it has to be decoded. */
-  used(): Usage | null | Promise<Usage> {
-    const reading = this.#meter?.end() ?? null
-    if (
-      reading instanceof Promise &&
-      (this.#bound.match.endpoint?.creates ?? this.#bound.match.creates) !== undefined
-    )
-      this.#parts.objects.expect(reading)
-    return reading
+    return this.mask.headers(this.#responseHeaders(raw))
   }
 
   /**
-   * What the upstream said where it answered with an error; at once, unless it has to be decoded.
+   * Step 9: completes the ledger's row, once the response has passed.
+   * @param model as the ledger has it
    */
-  failure(): UpstreamErrorRow | null | Promise<UpstreamErrorRow> {
+  async settle(result: RelayResult, model: string | null): Promise<Settled> {
+    const { credential } = this.#plan.admitted
+    const usage = await this.#usage()
+    const failure = await this.#failure()
+    if (this.#meter !== null) this.#recordCreated(this.#meter)
+    const code =
+      result.error === null
+        ? null
+        : result.error.code === 'timeout'
+          ? 'upstream_timeout'
+          : 'upstream_unreachable'
+    if (code !== null) this.#deps.credentials.recordUnanswered(credential, code)
+    this.#writeSettlement(result, model, code ?? this.replacedBy, usage ?? UNKNOWN, failure)
+    const { bytesIn, bytesOut, outcome } = result
+    const endpoint = this.#plan.match.pattern
+    return {
+      code,
+      stats: { bytesIn, bytesOut, outcome, endpoint, firstByteMs: this.#firstByteMs, usage },
+    }
+  }
+
+  /** What the response says that it used; at once, unless it has to be decoded. */
+  #usage(): Usage | null | Promise<Usage> {
+    const reading = this.#meter?.end() ?? null
+    const { match } = this.#plan
+    if (reading instanceof Promise && (match.endpoint?.creates ?? match.creates) !== undefined)
+      this.#deps.objects.trackPending(reading)
+    return reading
+  }
+
+  /** What the upstream said where it answered with an error; at once, unless it has to be decoded. */
+  #failure(): UpstreamErrorRow | null | Promise<UpstreamErrorRow> {
     if (this.#errorText === null) return null
+    const { context, admitted } = this.#plan
     const row = (text: string | null): UpstreamErrorRow => ({
-      request_id: this.#trip.id,
-      created_at: this.#bound.admission.created_at,
+      request_id: context.id,
+      created_at: admitted.admission.created_at,
       upstream_request_id: this.#upstreamId,
       text,
     })
@@ -170,91 +200,91 @@ export class Passage implements Passing {
     return reading instanceof Promise ? reading.then(row) : row(reading)
   }
 
-  /** Notes how it ended. @returns the code of the error, where it was one */
-  settle(
-    relayed: Relayed,
-    usage: Usage | null,
+  #writeSettlement(
+    { outcome, status, bytesIn, bytesOut }: RelayResult,
+    model: string | null,
+    error: GatewayErrorCode | null,
+    usage: Usage,
     failure: UpstreamErrorRow | null,
-  ): FailureCode | null {
-    const { credential, admission } = this.#bound
-    if (this.#meter !== null) this.#note(this.#meter)
-    const error =
-      relayed.error === null
-        ? null
-        : relayed.error.code === 'timeout'
-          ? 'upstream_timeout'
-          : 'upstream_unreachable'
-    if (error !== null) this.#parts.credentials.unanswered(credential, error)
-    const answered = error ?? this.#trip.refusedAs
-    settle(this.#parts, this.#trip, {
-      admission,
-      credential,
-      relayed,
-      firstByte: this.#firstByte,
-      error: answered,
-      usage: usage ?? UNKNOWN,
+  ): void {
+    const { ledger, clock } = this.#deps
+    const { context, upstream, inspected, admitted } = this.#plan
+    const { key } = inspected
+    const isOurs = (outcome === 'failed' || this.replacedBy !== null) && error !== null
+    ledger.settle({
+      seq: admitted.admission.seq,
+      account_id: key.accountId,
+      key_id: key.id,
+      provider: upstream.provider.id,
+      created_at: admitted.admission.created_at,
+      state: outcome === 'aborted' ? 'aborted' : 'settled',
+      model,
+      status: isOurs ? GATEWAY_ERRORS[error].status : status,
+      error,
+      credential_id: admitted.credential.id,
+      first_byte_ms: this.#firstByteMs === null ? null : Math.round(this.#firstByteMs),
+      total_ms: Math.round(clock.mono() - context.startedAt),
+      bytes_in: bytesIn,
+      bytes_out: bytesOut,
+      tokens_in: usage.input,
+      tokens_out: usage.output,
+      tokens_cached: usage.cached,
+      tokens_reasoning: usage.reasoning,
       failure,
     })
-    return error
   }
 
-  /** What is said of it where requests are logged. */
-  passed({ bytesIn, bytesOut, outcome }: Relayed, usage: Usage | null): Passed {
-    return {
-      bytesIn,
-      bytesOut,
-      outcome,
-      endpoint: this.#bound.match.pattern,
-      firstByte: this.#firstByte,
-      usage,
-    }
-  }
-
-  #note({ created }: Meter): void {
-    const { named, match, credential } = this.#bound
-    if (this.#noted === created.length || !this.#isSuccess) return
-    const made = (this.#made ??= new MadeObjects({
-      ...this.#bound,
-      provider: named.provider,
-      headers: this.#trip.caller.headers,
+  #recordCreated({ created }: UsageMeter): void {
+    const { context, upstream, match, pathAndQuery, inspected, admitted } = this.#plan
+    if (this.#recorded === created.length || !this.#isSuccess) return
+    const made = (this.#createdObjects ??= new CreatedObjects({
+      provider: upstream.provider,
+      match,
+      pathAndQuery,
+      headers: context.exchange.headers,
+      objects: inspected.objects,
+      isUnread: inspected.isUnread,
+      namesForeignObject: this.#plan.namesForeignObject,
     }))
     const by = {
-      key: this.#trip.key!.id,
-      credential: credential.id,
-      now: this.#parts.clock.now(),
+      key: inspected.key.id,
+      credential: admitted.credential.id,
+      now: this.#deps.clock.now(),
       response: [...created, ...match.objects].find(({ kind }) => kind === 'response')?.id,
     }
-    for (; this.#noted < created.length; this.#noted++) {
-      const object = made.of(created[this.#noted]!)
+    for (; this.#recorded < created.length; this.#recorded++) {
+      const object = made.resolve(created[this.#recorded]!)
       if (object === null) continue
-      this.#parts.objects.created(named.provider.id, object, by)
-      if (inputKindOf([object.kind]) !== null && this.#bound.linesRead !== null)
-        this.#noteLines(object.id, by)
+      this.#deps.objects.recordCreated(upstream.provider.id, object, by)
+      const { mayStartBatch } = this.#plan
+      if (inputKindOf([object.kind]) !== null && mayStartBatch !== null)
+        this.#recordBatchInput(object.id, by, mayStartBatch)
     }
   }
 
   /** The next request finds out whether a batch can be started from the file. */
-  #noteLines(id: string, by: Creation): void {
-    const { objects } = this.#parts
-    const { named, linesRead } = this.#bound
+  #recordBatchInput(id: string, by: ObjectOrigin, mayStartBatch: () => Promise<boolean>): void {
+    const { objects } = this.#deps
+    const { upstream } = this.#plan
     const note = async (): Promise<void> => {
-      if (await linesRead!()) objects.created(named.provider.id, { kind: BATCH_INPUT, id }, by)
+      if (await mayStartBatch())
+        objects.recordCreated(upstream.provider.id, { kind: BATCH_INPUT, id }, by)
     }
-    objects.expect(note())
+    objects.trackPending(note())
   }
 
-  #downstream(raw: RawHeaders): RawHeaders {
-    const { route, named, pathAndQuery, credential } = this.#bound
-    const mask = { text: (text: string) => maskOf(credential).text(text) }
-    const ownOrigin = () => this.#parts.originOf(this.#trip.caller.headers)
+  #responseHeaders(raw: RawHeaders): RawHeaders {
+    const { context, route, upstream, pathAndQuery, admitted } = this.#plan
+    const mask = { text: (text: string) => maskOf(admitted.credential).text(text) }
+    const ownOrigin = () => this.#deps.originOf(context.exchange.headers)
     return responseHeaders(raw, {
-      upstream: named,
+      upstream: upstream,
       table: route.table,
       pathAndQuery,
       form: route.form,
       ownOrigin,
       mask,
-      cors: this.#cors,
+      cors: this.#isCrossOrigin,
     })
   }
 }
@@ -270,12 +300,19 @@ const HARMLESS_TYPE =
  * What says that an answer may be kept, or asked for again only where it has changed (RFC 9111,
  * sections 4.2 and 4.3). Most answers of APIs have none of it, and pass as they are.
  */
-const KEEPING: ReadonlySet<string> = new Set(['cache-control', 'expires', 'etag', 'last-modified'])
+const CACHING_HEADERS: ReadonlySet<string> = new Set([
+  'cache-control',
+  'expires',
+  'etag',
+  'last-modified',
+])
 
-const mayBeKept = (headers: RawHeaders): boolean =>
+const isCacheable = (headers: RawHeaders): boolean =>
   headers.some(
     (name, i) =>
-      i % 2 === 0 && KEEPING.has(name.toLowerCase()) && !/^no-store$/i.test(headers[i + 1]!.trim()),
+      i % 2 === 0 &&
+      CACHING_HEADERS.has(name.toLowerCase()) &&
+      !/^no-store$/i.test(headers[i + 1]!.trim()),
   )
 
 function isHarmless(headers: RawHeaders): boolean {
@@ -284,51 +321,7 @@ function isHarmless(headers: RawHeaders): boolean {
 }
 
 /** What a provider says of types gives way: only the first of two words counts. */
-const sandboxed = (headers: RawHeaders): RawHeaders => [
+const withSandbox = (headers: RawHeaders): RawHeaders => [
   ...without(headers, 'x-content-type-options'),
   ...SANDBOX,
 ]
-
-interface Ended {
-  admission: Admitted
-  credential: Credential
-  relayed: Relayed
-  firstByte: number | null
-  /** What the caller was told in place of the provider's answer, or why that broke off. */
-  error: RefusalCode | null
-  usage: Usage
-  failure: UpstreamErrorRow | null
-}
-
-/** Completes the ledger's row. */
-function settle(
-  { ledger, clock }: PassageParts,
-  { key, provider, model, started, refusedAs }: Trip,
-  ended: Ended,
-): void {
-  const { relayed, firstByte, usage, admission } = ended
-  ledger.settle({
-    seq: admission.seq,
-    account_id: key!.accountId,
-    key_id: key!.id,
-    provider: provider!.id,
-    created_at: admission.created_at,
-    state: relayed.outcome === 'aborted' ? 'aborted' : 'settled',
-    model,
-    status:
-      (relayed.outcome === 'failed' || refusedAs !== null) && ended.error !== null
-        ? REFUSALS[ended.error].status
-        : relayed.status,
-    error: ended.error,
-    credential_id: ended.credential.id,
-    first_byte_ms: firstByte === null ? null : Math.round(firstByte),
-    total_ms: Math.round(clock.mono() - started),
-    bytes_in: relayed.bytesIn,
-    bytes_out: relayed.bytesOut,
-    tokens_in: usage.input,
-    tokens_out: usage.output,
-    tokens_cached: usage.cached,
-    tokens_reasoning: usage.reasoning,
-    failure: ended.failure,
-  })
-}

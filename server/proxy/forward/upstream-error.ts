@@ -5,9 +5,9 @@ import { codingsOf, Decoding } from './content-decoding.ts'
 import type { Mask } from '../masking/mask.ts'
 
 /** Bytes of the text that are kept. */
-export const KEPT_BYTES = 2_048
+export const MAX_TEXT_BYTES = 2_048
 /** Read behind them, so that a credential which they cut through is seen whole. */
-const MARGIN = 4_096
+const MARGIN_BYTES = 4_096
 /** Bytes of an encoded error that are decoded at most. */
 const MAX_ENCODED = 65_536
 /** Characters of a request's id. */
@@ -59,7 +59,7 @@ export class ErrorText {
 
   /** The memory is lent for the call only. */
   write(bytes: Buffer): void {
-    if (this.#length >= KEPT_BYTES + MARGIN || this.#encoded >= MAX_ENCODED) return
+    if (this.#length >= MAX_TEXT_BYTES + MARGIN_BYTES || this.#encoded >= MAX_ENCODED) return
     if (this.#decoding === null) return this.#keep(bytes)
     this.#encoded += bytes.length
     this.#decoding.write(Buffer.from(bytes.subarray(0, MAX_ENCODED)))
@@ -73,19 +73,19 @@ export class ErrorText {
   }
 
   #keep(bytes: Buffer): void {
-    if (this.#length >= KEPT_BYTES + MARGIN) return
+    if (this.#length >= MAX_TEXT_BYTES + MARGIN_BYTES) return
     // What is kept owns its memory, and no more of it.
-    const piece = Buffer.from(bytes.subarray(0, KEPT_BYTES + MARGIN - this.#length))
+    const piece = Buffer.from(bytes.subarray(0, MAX_TEXT_BYTES + MARGIN_BYTES - this.#length))
     this.#pieces.push(piece)
     this.#length += piece.length
-    if (this.#length >= KEPT_BYTES + MARGIN) this.#decoding?.stop()
+    if (this.#length >= MAX_TEXT_BYTES + MARGIN_BYTES) this.#decoding?.stop()
   }
 
   #text(): string | null {
     const masked = this.#mask.bytes(Buffer.concat(this.#pieces))
     const whole = masked
       .subarray(0, masked.length - this.#mask.begun(masked))
-      .subarray(0, KEPT_BYTES)
+      .subarray(0, MAX_TEXT_BYTES)
     try {
       // A character that the end cuts through is left out.
       return (

@@ -11,13 +11,13 @@ import type { ObjectRef } from '../providers/object-ref.ts'
 import type { IdForms } from '../providers/provider.ts'
 import { Findings } from './findings.ts'
 import { boundaryOf, MultipartReader, type Form, type PartHead } from './multipart.ts'
-import { STRINGS_OF_A_STEP } from './inspection.ts'
-import { MOST_IDS, placesOf } from './places.ts'
+import { STRINGS_PER_STEP } from './inspection.ts'
+import { MAX_IDS, compilePaths } from './places.ts'
 
-const NO_PLACES = placesOf({ required: [] })
+const NO_PLACES = compilePaths({ required: [] })
 const NOTHING_WANTED = wantPaths([])
 /** A line's model matters where its name can be that of somebody's. */
-const LINE_MODEL = placesOf({ required: ['body.model'] })
+const LINE_MODEL = compilePaths({ required: ['body.model'] })
 const PURPOSE: ReadonlySet<string> = new Set(['purpose'])
 
 /**
@@ -128,8 +128,8 @@ export class BatchLines {
     this.#scanner.end()
     if (!this.#scanner.complete) return null
     const findings = this.#findings
-    while (!findings.settle(STRINGS_OF_A_STEP)) await nextTurn()
-    return findings.unclear || findings.mentioned.length > MOST_IDS ? null : findings.mentioned
+    while (!findings.settle(STRINGS_PER_STEP)) await nextTurn()
+    return findings.unclear || findings.mentioned.length > MAX_IDS ? null : findings.mentioned
   }
 
   #isForBatch({ fields }: Form): boolean {

@@ -6,28 +6,28 @@ import { JsonScanner } from '../json/scanner.ts'
 import { isTwofoldType } from './outside-body.ts'
 import { objectRef } from '../providers/object-ref.ts'
 import type { BodyRule } from '../providers/endpoint-row.ts'
-import { ambiguous, unknownModel, type Findings, type Refusal } from './findings.ts'
+import { ambiguous, unknownModel, type Findings, type InspectionError } from './findings.ts'
 import type { KeyedStrings } from './keyed-strings.ts'
 import { boundaryOf, MultipartReader } from './multipart.ts'
 import { PartReader } from './part-reader.ts'
-import { LONGEST_NAME, type Places } from './places.ts'
+import { MAX_NAME_LENGTH, type BodyPaths } from './places.ts'
 import { UrlencodedReader } from './urlencoded.ts'
 
 /** Takes the bytes of a body, and tells a `Findings` what they say. */
-export interface BodyReader {
+export interface BodyScanner {
   write(piece: Buffer): void
   /** The body is complete. @returns why it cannot be read for certain, or null */
-  end(): Refusal | null
+  end(): InspectionError | null
 }
 
 /** The reader for a body with these headers, or why there is none. */
-export function readerFor(
+export function scannerFor(
   rule: BodyRule,
-  places: Places,
+  places: BodyPaths,
   headers: readonly string[],
   strict: boolean,
   findings: Findings,
-): BodyReader | Refusal {
+): BodyScanner | InspectionError {
   const types = valuesOf(headers, 'content-type')
   const type = types[0] ?? ''
   // What nearly everybody says.
@@ -35,7 +35,7 @@ export function readerFor(
     return new JsonBody(places, strict, findings)
   if (strict && types.length > 1) return ambiguous('The request has two content types.')
   if (strict && isTwofoldType(type)) return ambiguous('The content type names two kinds of body.')
-  if (isForm(type)) {
+  if (isMultipart(type)) {
     const boundary = strict && !rule.multipart ? null : boundaryOf(type)
     if (boundary === null)
       return unknownModel('The body is multipart in a way in which its model cannot be known.')
@@ -58,13 +58,13 @@ export function readerFor(
 }
 
 /** Whether a content type is one of a form with parts. */
-export const isForm = (type: string): boolean => /^multipart\//i.test(type.trim())
+export const isMultipart = (type: string): boolean => /^multipart\//i.test(type.trim())
 
 /** UTF-8's byte order mark. What reads a body behind one reads the same (RFC 8259, section 8.1). */
 const MARK = [0xef, 0xbb, 0xbf]
 
 /** One JSON body. Strict: RFC 8259, UTF-8, no BOM, nothing behind it. */
-class JsonBody implements BodyReader {
+class JsonBody implements BodyScanner {
   readonly #scanner: JsonScanner
   readonly #utf8: Utf8Check | null
   readonly #findings: Findings
@@ -73,7 +73,7 @@ class JsonBody implements BodyReader {
   /** Bytes of a mark that have been read; more than there are where none can come any more. */
   #marked = 0
 
-  constructor(places: Places, strict: boolean, findings: Findings) {
+  constructor(places: BodyPaths, strict: boolean, findings: Findings) {
     this.#findings = findings
     this.#keyed = findings.keyed()
     const strings = findings.strings()
@@ -82,8 +82,8 @@ class JsonBody implements BodyReader {
       wanted,
       findings,
       strings === undefined
-        ? { strict, longestValue: LONGEST_NAME }
-        : { strict: true, longestValue: LONGEST_NAME, strings },
+        ? { strict, longestValue: MAX_NAME_LENGTH }
+        : { strict: true, longestValue: MAX_NAME_LENGTH, strings },
     )
     this.#utf8 = strict ? new Utf8Check() : null
   }
@@ -111,7 +111,7 @@ class JsonBody implements BodyReader {
     return from === 0 ? piece : piece.subarray(from)
   }
 
-  end(): Refusal | null {
+  end(): InspectionError | null {
     if (this.#utf8 !== null && this.#empty) return null
     if (this.#utf8?.end() === false) return ambiguous('The body is not valid UTF-8.')
     if (this.#findings.decided) return null
@@ -158,13 +158,13 @@ function startOfLast(bytes: Buffer): number {
 }
 
 /** A form with parts, whose fields are read. */
-class FormBody implements BodyReader {
+class FormBody implements BodyScanner {
   readonly #reader: MultipartReader
-  readonly #places: Places
+  readonly #places: BodyPaths
   readonly #strict: boolean
   readonly #findings: Findings
 
-  constructor(reader: MultipartReader, places: Places, strict: boolean, findings: Findings) {
+  constructor(reader: MultipartReader, places: BodyPaths, strict: boolean, findings: Findings) {
     this.#reader = reader
     this.#places = places
     this.#strict = strict
@@ -175,7 +175,7 @@ class FormBody implements BodyReader {
     this.#reader.write(piece)
   }
 
-  end(): Refusal | null {
+  end(): InspectionError | null {
     const { problem, fields } = this.#reader.end()
     const { objects, required } = this.#places
     const findings = this.#findings

@@ -3,9 +3,9 @@
 import type { BodySink, RequestBody } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
 import { PieceList } from './piece-list.ts'
-import type { Place } from '../shares/request-shares.ts'
+import type { RequestSlot } from '../shares/request-shares.ts'
 
-export type WholeBody =
+export type BufferedBody =
   /**
    * `pieces` of `length` bytes together, in their order. Never joined: a body of 64 MB would be
    * copied, and stop everything else meanwhile.
@@ -20,7 +20,7 @@ export type WholeBody =
   | { ok: false; reason: 'busy' | 'slow' | 'gone' }
 
 /** How fast a body that is held must come. */
-export interface BodyPace {
+export interface BodyTimeouts {
   /** Milliseconds for which nothing of it may come. */
   readonly still: number
   /** Milliseconds after which it must have come at {@link MIN_RATE} on average. */
@@ -35,45 +35,45 @@ const MIN_RATE = 16.384
  * releases it. When all of it has come already, the answer is there at once. Until then the request
  * may be ended to make room for others.
  */
-export function readWhole(
+export function bufferBody(
   body: RequestBody,
   limit: number,
-  pace: BodyPace,
-  place: Place,
-): WholeBody | Promise<WholeBody> {
+  pace: BodyTimeouts,
+  slot: RequestSlot,
+): BufferedBody | Promise<BufferedBody> {
   if ((body.length ?? 0) > limit) return { ok: false, reason: 'too_large', pieces: [], length: 0 }
-  const reading = new Reading(body, limit, place)
+  const reading = new BodyBuffer(body, limit, slot)
   body.read(reading)
   return reading.result ?? reading.wait(pace)
 }
 
-class Reading implements BodySink {
-  result: WholeBody | null = null
+class BodyBuffer implements BodySink {
+  result: BufferedBody | null = null
   readonly #body: RequestBody
   readonly #limit: number
-  readonly #place: Place
+  readonly #slot: RequestSlot
   readonly #list = new PieceList()
-  #resolve: ((result: WholeBody) => void) | null = null
+  #resolve: ((result: BufferedBody) => void) | null = null
   #timer: NodeJS.Timeout | undefined
   /** When it began, and when the last piece came. */
-  readonly #begun = performance.now()
-  #moved = this.#begun
+  readonly #startedAt = performance.now()
+  #lastDataAt = this.#startedAt
 
-  constructor(body: RequestBody, limit: number, place: Place) {
+  constructor(body: RequestBody, limit: number, slot: RequestSlot) {
     this.#body = body
     this.#limit = limit
-    this.#place = place
+    this.#slot = slot
   }
 
-  wait(pace: BodyPace): Promise<WholeBody> {
-    this.#place.offer(() => this.#end({ ok: false, reason: 'busy' }))
+  wait(pace: BodyTimeouts): Promise<BufferedBody> {
+    this.#slot.allowEviction(() => this.#end({ ok: false, reason: 'busy' }))
     this.#checkPace(pace)
     return new Promise((resolve) => (this.#resolve = resolve))
   }
 
   onData(chunk: Buffer): void {
-    if (!this.#place.hold(chunk.length)) return this.#end({ ok: false, reason: 'busy' })
-    if (this.#resolve !== null) this.#moved = performance.now()
+    if (!this.#slot.holdBytes(chunk.length)) return this.#end({ ok: false, reason: 'busy' })
+    if (this.#resolve !== null) this.#lastDataAt = performance.now()
     this.#list.add(chunk)
     if (this.#list.length > this.#limit)
       this.#end({ ok: false, reason: 'too_large', ...this.#read() })
@@ -92,25 +92,25 @@ class Reading implements BodySink {
   }
 
   /** Ends it where it is too slow; looks again when it would be if nothing more came. */
-  #checkPace(pace: BodyPace): void {
+  #checkPace(pace: BodyTimeouts): void {
     const now = performance.now()
-    const slowAt = this.#begun + Math.max(pace.grace, this.#list.length / MIN_RATE)
-    const stillAt = this.#moved + pace.still
+    const slowAt = this.#startedAt + Math.max(pace.grace, this.#list.length / MIN_RATE)
+    const stillAt = this.#lastDataAt + pace.still
     const left = Math.min(slowAt, stillAt) - now
     if (left <= 0) this.#end({ ok: false, reason: 'slow' })
     else this.#timer = setTimeout(() => this.#checkPace(pace), Math.ceil(left)).unref()
   }
 
-  #end(result: WholeBody): void {
+  #end(result: BufferedBody): void {
     if (this.result !== null) return
     this.result = result
     clearTimeout(this.#timer)
-    this.#place.keep()
+    this.#slot.forbidEviction()
     if (!result.ok) {
       if (result.reason === 'too_large') this.#body.pause()
       else {
-        this.#place.release()
-        discard(this.#body)
+        this.#slot.releaseBytes()
+        discardBody(this.#body)
       }
     }
     this.#resolve?.(result)
@@ -118,7 +118,7 @@ class Reading implements BodySink {
 }
 
 /** Gives a body up: what still comes of it goes nowhere. */
-export function discard(body: RequestBody): void {
+export function discardBody(body: RequestBody): void {
   body.read(null)
   body.resume()
 }

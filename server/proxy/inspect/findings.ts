@@ -11,15 +11,15 @@ import type { IdForms, Provider } from '../providers/provider.ts'
 import { ToolModels, type ToolRun } from './tool-models.ts'
 import { ByteStrings } from './byte-strings.ts'
 import { KeyedStrings } from './keyed-strings.ts'
-import { MOST_IDS, MOST_NAMED, refsIn, type Places } from './places.ts'
+import { MAX_IDS, MAX_NAMED, refsIn, type BodyPaths } from './places.ts'
 
-export interface Refusal {
+export interface InspectionError {
   readonly code: 'ambiguous_body' | 'model_not_allowed'
   readonly message: string
 }
 
-export const ambiguous = (message: string): Refusal => ({ code: 'ambiguous_body', message })
-export const unknownModel = (message: string): Refusal => ({
+export const ambiguous = (message: string): InspectionError => ({ code: 'ambiguous_body', message })
+export const unknownModel = (message: string): InspectionError => ({
   code: 'model_not_allowed',
   message: `${message} This key is limited to certain models.`,
 })
@@ -33,8 +33,8 @@ const MOST_KEYS = 1_000
  */
 const LOOKED_AT_ONCE = 32
 
-const MANY_NAMED = `${MOST_NAMED} models and stored objects`
-const MANY_IDS = `${MOST_IDS} different strings that could be ids of stored objects`
+const MANY_NAMED = `${MAX_NAMED} models and stored objects`
+const MANY_IDS = `${MAX_IDS} different strings that could be ids of stored objects`
 
 /** Strings, and how many of them have been looked at. */
 interface Waiting {
@@ -93,14 +93,14 @@ export class Findings implements JsonSink {
    */
   hidden: string | null = null
   /** Strict: why the request is refused. */
-  problem: Refusal | null = null
+  problem: InspectionError | null = null
   /** Lenient: something that names an object is too long to look at, or there are too many. */
   unclear = false
   /** Lenient: a key that some servers read as one that names an object. */
   lookalike = false
   /** Nothing that follows can change the verdict. */
   decided = false
-  readonly #places: Places
+  readonly #places: BodyPaths
   readonly #strict: boolean
   readonly idForms: IdForms | undefined
   readonly #seen = new RefSet()
@@ -124,7 +124,7 @@ export class Findings implements JsonSink {
 
   /** @param fields what its keys and fields give, where no row says where an id stands */
   constructor(
-    places: Places,
+    places: BodyPaths,
     strict: boolean,
     idForms: IdForms | undefined,
     fields: GivenIds | null = null,
@@ -225,7 +225,7 @@ export class Findings implements JsonSink {
           look(bytes, from, to, hash)
           return
         }
-        if (this.#strings === null) this.later((this.#strings = new ByteStrings(MOST_IDS)), look)
+        if (this.#strings === null) this.later((this.#strings = new ByteStrings(MAX_IDS)), look)
         if (!this.#strings.add(bytes, from, to, hash)) this.#tooMany(MANY_IDS)
       },
     }
@@ -257,7 +257,7 @@ export class Findings implements JsonSink {
     const told = (kind: string, text: string): void => {
       const name = `${kind} ${text}`
       if (given.has(name)) return
-      if (given.size < MOST_IDS) given.add(name)
+      if (given.size < MAX_IDS) given.add(name)
       this.#give(fields, kind, text)
     }
     return new KeyedStrings({ kindOf, told })
@@ -296,13 +296,13 @@ export class Findings implements JsonSink {
     if (this.decided) return
     const seen = ref.mayBeUnknown === true ? this.#seenPerhaps : this.#seen
     if (!seen.add(ref)) return
-    if (this.#seen.size + this.#seenPerhaps.size > MOST_IDS) return this.#tooMany(MANY_IDS)
+    if (this.#seen.size + this.#seenPerhaps.size > MAX_IDS) return this.#tooMany(MANY_IDS)
     if (!this.#placed.has(ref)) this.#ids.push(this.#asMentioned(ref))
   }
 
   /** An object that the body names in a way that only its kind of body has. */
   object(ref: ObjectRef): void {
-    if (++this.#values > MOST_NAMED) this.#tooMany()
+    if (++this.#values > MAX_NAMED) this.#tooMany()
     else this.place(ref)
   }
 
@@ -321,7 +321,7 @@ export class Findings implements JsonSink {
 
   value(path: string, raw: Buffer | null): void {
     if (this.decided) return
-    if (++this.#values > MOST_NAMED) return this.#tooMany()
+    if (++this.#values > MAX_NAMED) return this.#tooMany()
     const value = raw === null ? undefined : valueOf(raw)
     if (raw !== null) (this.#last ??= new Map()).set(path, value)
     this.#take(path, value, raw)
@@ -329,7 +329,7 @@ export class Findings implements JsonSink {
 
   again(path: string): void {
     if (this.decided) return
-    if (++this.#values > MOST_NAMED) return this.#tooMany()
+    if (++this.#values > MAX_NAMED) return this.#tooMany()
     this.#take(path, this.#last?.get(path))
   }
 

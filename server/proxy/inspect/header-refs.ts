@@ -1,7 +1,7 @@
 // What the headers and the trailers of a request name: in those that name an object by their own
 // name, and as an id in its full spelling in any other.
 import { copyString } from '../../common/copy-string.ts'
-import { plainNameOf, requestHeaders } from '../forward/headers.ts'
+import { normalizedName, requestHeaders } from '../forward/headers.ts'
 import { headerModels } from './outside-body.ts'
 import type { Match } from '../providers/endpoint.ts'
 import { ANY_KIND } from '../providers/ids.ts'
@@ -12,8 +12,8 @@ import { mayBeId, refsOf } from '../providers/spelled.ts'
 const NOTHING: readonly ObjectRef[] = []
 
 /** Values that are remembered, and the longest of them: the same few come with every request. */
-const MOST_VALUES = 2_000
-const LONGEST_VALUE = 128
+const MAX_VALUES = 2_000
+const MAX_VALUE_LENGTH = 128
 const seen = new WeakMap<IdForms, Map<string, readonly ObjectRef[]>>()
 
 /** @param raw name, value, name, value, … of headers or trailers */
@@ -22,7 +22,7 @@ export function headerRefs(provider: Provider, raw: readonly string[]): readonly
   let found: ObjectRef[] | null = null
   for (let i = 0; i < raw.length; i += 2) {
     const value = raw[i + 1]!
-    const kind = objectHeaders === undefined ? undefined : objectHeaders[plainNameOf(raw[i]!)]
+    const kind = objectHeaders === undefined ? undefined : objectHeaders[normalizedName(raw[i]!)]
     if (kind !== undefined) (found ??= []).push(objectRef(kind, value))
     if (ids === undefined || !mayBeId(value, ids)) continue
     const refs = spelledIn(value, ids)
@@ -54,8 +54,8 @@ function spelledIn(value: string, ids: IdForms): readonly ObjectRef[] {
   if (known !== undefined) return known
   const refs = refsOf(value, ids)
   // UUIDs are seldom seen twice.
-  if (value.length > LONGEST_VALUE || refs.some(({ kind }) => kind === ANY_KIND)) return refs
-  if (values.size >= MOST_VALUES) values.clear()
+  if (value.length > MAX_VALUE_LENGTH || refs.some(({ kind }) => kind === ANY_KIND)) return refs
+  if (values.size >= MAX_VALUES) values.clear()
   values.set(copyString(value), refs)
   return refs
 }

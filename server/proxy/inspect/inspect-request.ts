@@ -1,65 +1,74 @@
-// Step 5: which models and stored objects a request can reach, and what of its body had to be read
-// to know that.
+// Step 5: which models and stored objects a request can reach. Its body is read as far as that takes.
 import type { HttpExchange, RequestBody } from '../../http1/exchange.ts'
 import { valuesOf, type RawHeaders } from '../../http1/header-fields.ts'
+import type { OutboundRequest } from '../../http1/client/client.ts'
 import type { CachedKey } from '../../keys/cache.ts'
-import { discard, readWhole, type BodyPace, type WholeBody } from './buffer-body.ts'
-import { headerRefs } from './header-refs.ts'
+import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
 import { requestHeaders } from '../forward/headers.ts'
-import type { Objects } from '../objects/objects.ts'
-import { trailersOf } from './outside-body.ts'
+import type { ObjectOwners } from '../objects/objects.ts'
 import { bodyRuleOf, type Match } from '../providers/endpoint.ts'
 import type { BodyRule } from '../providers/endpoint-row.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
-import { busy, Refused, type Trip } from '../request-context.ts'
-import type { OutboundRequest } from '../../http1/client/client.ts'
+import type { RequestSlot } from '../shares/request-shares.ts'
 import { BatchLines, inputKindOf } from './batch-lines.ts'
-import { isForm } from './body-reader.ts'
+import { isMultipart } from './body-reader.ts'
+import { bufferBody, discardBody, type BodyTimeouts, type BufferedBody } from './buffer-body.ts'
+import { headerRefs } from './header-refs.ts'
 import { Inspection } from './inspection.ts'
-import { needsBody, resolveModels } from './resolve-models.ts'
 import { BodyObserver, headModel } from './observer.ts'
-import { placesOf, written } from './places.ts'
+import { trailersOf } from './outside-body.ts'
+import { compilePaths, loggedModel } from './places.ts'
+import { needsBody, resolveModels, type ModelResolution } from './resolve-models.ts'
 import type { InspectionQueue } from './scheduler.ts'
 
+/** What step 5 has found. */
 export interface InspectedRequest {
+  /** The key as it is now: it may have changed while the body came. */
+  readonly key: CachedKey
+  /** The model as the ledger has it; null where none is known. */
+  readonly model: string | null
+  /** Whether the request asks the provider to keep the response, or may do so. */
+  readonly keepsResponse: boolean
   /** Stored objects that it names where its endpoint expects one, and those in its path. */
   readonly objects: readonly ObjectRef[]
   readonly body: OutboundRequest['body']
   /**
-   * The same objects, where ids that stand in prose only may be nobody's: asked for where a request
-   * would be refused for one.
+   * The same objects without ids that occur in prose only, which may be anything: evaluated where a
+   * request would be refused for one.
    */
-  readonly besideProse?: () => readonly ObjectRef[]
-  /** Whether nothing is known of what the body names. */
-  readonly isUnread?: boolean
+  readonly outsideProse?: () => readonly ObjectRef[]
+  /** Whether the body goes up unread, so that nothing is known of what it names. */
+  readonly isUnread: boolean
   /** Reads the model of a body that is not held while it goes up. */
   readonly observer: BodyObserver | null
   /** Reads a file that may become a batch's input while it goes up. */
-  readonly lines?: BatchLines | null
+  readonly lines: BatchLines | null
 }
 
 /** `body`: bytes of a body that has to be read whole. */
-export interface Limits extends BodyPace {
+export interface InspectionLimits extends BodyTimeouts {
   readonly body: number
 }
 
-/** What an inspection is done with. */
-export interface InspectionParts {
-  readonly limits: Limits
-  readonly objects: Objects
-  readonly inspections: InspectionQueue
+/** What an inspection needs. */
+export interface InspectionDeps {
+  readonly limits: InspectionLimits
+  readonly objects: ObjectOwners
+  readonly inspectionQueue: InspectionQueue
 }
 
 /** A request whose key and endpoint are known. */
-interface Target {
-  readonly trip: Trip
+export interface InspectionTarget {
+  readonly exchange: HttpExchange
+  readonly slot: RequestSlot
+  readonly key: CachedKey
   readonly provider: Provider
   readonly match: Match
   readonly pathAndQuery: string
 }
 
-type Read = Extract<WholeBody, { ok: true }>
+type CompleteBody = Extract<BufferedBody, { ok: true }>
 
 /**
  * Bodies up to this size are inspected at once, which takes less than a millisecond: `npm run bench
@@ -68,128 +77,135 @@ type Read = Extract<WholeBody, { ok: true }>
 const MAX_SYNC_BYTES = 128 * 1024
 
 /**
- * Null: the caller has left. There at once, unless the body has still to come, or is long, or has
- * to be decoded.
+ * Inspects a request; null where the caller has left.
  *
- * @param prove proves the key again: what becomes of it while the body comes, which may take its
- *   time, counts
- * @throws Refused
+ * @param reauthenticate gives the key as it is now: called when the body has taken its time
+ * @throws GatewayError
  */
-export function inspectRequest(
-  target: Target,
-  parts: InspectionParts,
-  prove: () => CachedKey,
-): InspectedRequest | null | Promise<InspectedRequest | null> {
-  const { trip, provider, match } = target
-  const { caller, key } = trip
-  const { limits, objects } = parts
-  caller.writeContinue()
-  const { body } = caller
-  if (
-    body === null ||
-    !(
-      (!key!.scope.all && needsBody(match)) ||
-      namesObjects(match, bodyRuleOf(match), caller.headers)
-    )
-  )
-    return decideUnread(target, [])
-  const decide = (
-    result: WholeBody,
-    { scope, id, objects: holdings }: CachedKey,
-  ): InspectedRequest | null | Promise<InspectedRequest | null> => {
-    if (result.ok) return inspectBody(target, parts, result, prove)
-    if (result.reason === 'busy') throw busy(HOLDS_TOO_MUCH)
-    if (result.reason !== 'too_large')
-      throw new Refused(
-        'body_too_slow',
-        'The body of the request came too slowly. A body that has to be read whole must come at 16 KB/s on average.',
-      )
-    const begun = result.pieces
-    if (!scope.all) throw tooLarge('model', limits.body)
-    if (holdings === 'own') throw tooLarge('stored objects', limits.body)
-    // Of a key without limits on its models only stored objects matter; where there is none that it
-    // may not name, the rest need not be read.
-    return objects.anyForeign(provider.id, id).then((some) => {
-      if (some) throw tooLarge('stored objects', limits.body)
-      return decideUnread(target, begun)
-    })
+export async function inspectRequest(
+  target: InspectionTarget,
+  deps: InspectionDeps,
+  reauthenticate: () => CachedKey,
+): Promise<InspectedRequest | null> {
+  const { exchange } = target
+  exchange.writeContinue()
+  const { body } = exchange
+  if (body === null || !mustBeRead(target)) return inspectStreamed(target, [])
+  const reading = bufferBody(body, deps.limits.body, deps.limits, target.slot)
+  const hasWaited = reading instanceof Promise
+  const buffered = hasWaited ? await reading : reading
+  if (!buffered.ok && buffered.reason === 'gone') return null
+  try {
+    const current = hasWaited ? { ...target, key: reauthenticate() } : target
+    if (!buffered.ok) return await inspectPartial(current, deps, buffered)
+    const inspection = inspectionOf(current, deps, buffered)
+    return runsAtOnce(inspection, deps, buffered)
+      ? inspectBuffered(current, buffered, inspection)
+      : await inspectInTurns(current, deps, buffered, inspection, reauthenticate)
+  } catch (error) {
+    // The rest of a body that has been read in part.
+    if (!buffered.ok && buffered.reason === 'too_large') discardBody(body)
+    throw error
   }
-  const go = (
-    result: WholeBody,
-    proven: () => CachedKey,
-  ): InspectedRequest | null | Promise<InspectedRequest | null> =>
-    !result.ok && result.reason === 'gone'
-      ? null
-      : holding(body, result, () => decide(result, proven()))
-  const reading = readWhole(body, limits.body, limits, trip.place!)
-  return reading instanceof Promise
-    ? reading.then((result) => go(result, prove))
-    : go(reading, () => key!)
 }
 
-const tooLarge = (what: string, limit: number): Refused =>
-  new Refused(
+/** Whether a body has to be read before the upstream may see any of it. */
+function mustBeRead({ exchange, key, match }: InspectionTarget): boolean {
+  return (
+    (!key.scope.all && needsBody(match)) || namesObjects(match, bodyRuleOf(match), exchange.headers)
+  )
+}
+
+/** A body that could not be held. */
+async function inspectPartial(
+  target: InspectionTarget,
+  { limits, objects }: InspectionDeps,
+  buffered: Extract<BufferedBody, { ok: false }>,
+): Promise<InspectedRequest> {
+  if (buffered.reason === 'busy') throw serviceUnavailable(BUFFERS_FULL)
+  if (buffered.reason !== 'too_large')
+    throw new GatewayError(
+      'body_too_slow',
+      'The body of the request came too slowly. A body that has to be read whole must come at 16 KB/s on average.',
+    )
+  const { key, provider } = target
+  if (!key.scope.all) throw tooLarge('model', limits.body)
+  if (key.objects === 'own') throw tooLarge('stored objects', limits.body)
+  // For a key without limits on its models only stored objects matter: where none belongs to another
+  // key, the rest need not be read.
+  if (await objects.anyOwnedByOther(provider.id, key.id))
+    throw tooLarge('stored objects', limits.body)
+  return inspectStreamed(target, buffered.pieces)
+}
+
+const tooLarge = (what: string, limit: number): GatewayError =>
+  new GatewayError(
     'body_too_large',
     `The body must be read to find its ${what}, and is larger than ${limit} bytes.`,
   )
-const HOLDS_TOO_MUCH = 'The proxy holds too many large requests at the moment.'
+const BUFFERS_FULL = 'The proxy holds too many large requests at the moment.'
 
 /**
- * Whether a body may name stored objects: any may, but for files that are uploaded to be stored.
+ * Whether a body may name stored objects: any may, except files that are uploaded to be stored.
  * Those are content.
  */
 function namesObjects(match: Match, rule: BodyRule | null, headers: readonly string[]): boolean {
   const uploads = match.endpoint?.uploads
   if (uploads === undefined) return true
-  if (!isForm(valuesOf(headers, 'content-type')[0] ?? ''))
+  if (!isMultipart(valuesOf(headers, 'content-type')[0] ?? ''))
     return rule?.objects !== undefined || (uploads === 'form' && !storesFile(match))
-  return rule !== null && placesOf(rule).objectFields.size > 0
-}
-
-/**
- * A body that streams up without being held. @param begun the beginning of one that is too long to
- * be held
- */
-function decideUnread(
-  { trip, provider, match, pathAndQuery }: Target,
-  begun: readonly Buffer[],
-): InspectedRequest {
-  const { caller, key } = trip
-  if (!key!.scope.all) {
-    const resolved = resolveModels(
-      key!.scope,
-      { provider, match, pathAndQuery, headers: caller.headers },
-      null,
-    )
-    trip.model = written((resolved.ok ? resolved.models[0] : resolved.model) ?? match.model)
-    if (!resolved.ok) throw new Refused(resolved.code, resolved.message)
-    return {
-      objects: resolved.objects,
-      body: outgoingBody(caller, provider, match, null, null, begun),
-      observer: null,
-    }
-  }
-  const observer = new BodyObserver(match, caller.headers, pathAndQuery)
-  for (const piece of begun) observer.write(piece)
-  const watching = caller.body !== null && observer.watching ? observer : null
-  trip.model = written(observer.model)
-  // It is not known in time.
-  trip.kept = watching !== null
-  const input =
-    match.endpoint?.uploads === undefined
-      ? null
-      : inputKindOf(Object.values(match.endpoint.creates ?? {}))
-  const lines =
-    key!.objects === 'own' && caller.body !== null && input !== null
-      ? BatchLines.of(caller.headers, caller.body.length, provider.ids, input)
-      : null
-  const body = withLines(outgoingBody(caller, provider, match, null, watching, begun), lines)
-  return { objects: match.objects, body, isUnread: body !== null, observer: watching, lines }
+  return rule !== null && compilePaths(rule).objectFields.size > 0
 }
 
 /** Whether what is uploaded becomes a file. */
 const storesFile = ({ endpoint }: Match): boolean =>
   endpoint?.uploads !== undefined && Object.values(endpoint.creates ?? {}).includes('file')
+
+/**
+ * A body that streams up without being held. @param begun the beginning of one that is too long to
+ * be held
+ */
+function inspectStreamed(target: InspectionTarget, begun: readonly Buffer[]): InspectedRequest {
+  const { exchange, key, provider, match, pathAndQuery } = target
+  const { headers } = exchange
+  if (!key.scope.all) {
+    const resolution = resolveModels(key.scope, { provider, match, pathAndQuery, headers }, null)
+    const model = modelOf(resolution, match)
+    if (!resolution.ok) throw new GatewayError(resolution.code, resolution.message, [], model)
+    const body = outboundBody(target, null, null, begun)
+    return { ...PLAIN, key, model, objects: resolution.objects, body }
+  }
+  const observer = new BodyObserver(match, headers, pathAndQuery)
+  for (const piece of begun) observer.write(piece)
+  const watching = exchange.body !== null && observer.watching ? observer : null
+  const lines = batchLinesOf(target)
+  const body = withLines(outboundBody(target, null, watching, begun), lines)
+  return {
+    key,
+    model: loggedModel(observer.model),
+    // It is not known in time.
+    keepsResponse: watching !== null,
+    objects: match.objects,
+    body,
+    isUnread: body !== null,
+    observer: watching,
+    lines,
+  }
+}
+
+/** Of a request whose body, if any, has been read. */
+const PLAIN = { keepsResponse: false, isUnread: false, observer: null, lines: null } as const
+
+/** A reader for the lines of an upload that may become a batch's input; null for other requests. */
+function batchLinesOf({ exchange, key, provider, match }: InspectionTarget): BatchLines | null {
+  const kind =
+    match.endpoint?.uploads === undefined
+      ? null
+      : inputKindOf(Object.values(match.endpoint.creates ?? {}))
+  return key.objects === 'own' && exchange.body !== null && kind !== null
+    ? BatchLines.of(exchange.headers, exchange.body.length, provider.ids, kind)
+    : null
+}
 
 /** A body that streams up while its lines are read. */
 function withLines(
@@ -212,144 +228,152 @@ function withLines(
   }
 }
 
-/** Where no model runs, the body is read for the objects that it names. */
-const isStrict = ({ trip, match }: Target): boolean =>
-  !trip.key!.scope.all && match.class !== 'neutral'
+/** Whether a model is decided about; where none runs, the body is read for the objects it names. */
+const isStrict = ({ key, match }: InspectionTarget): boolean =>
+  !key.scope.all && match.class !== 'neutral'
 
-/** A body that is held. */
-function inspectBody(
-  target: Target,
-  parts: InspectionParts,
-  read: Read,
-  prove: () => CachedKey,
-): InspectedRequest | Promise<InspectedRequest | null> {
-  const { trip, provider, match } = target
-  const inspection = new Inspection(
-    {
-      provider,
-      match,
-      headers: trip.caller.headers,
-      strict: isStrict(target),
-      limit: parts.limits.body,
-    },
-    read.pieces,
-  )
-  if (read.length <= MAX_SYNC_BYTES && !inspection.waits && parts.inspections.runNow(inspection))
-    return decideInspected(target, read, inspection)
-  return inspectInTurns(trip, parts.inspections, inspection).then((done) => {
-    if (!done) return null
-    prove()
-    // The key has got other limits meanwhile.
-    return isStrict(target) === inspection.strict
-      ? decideInspected(target, read, inspection)
-      : inspectBody(target, parts, read, prove)
-  })
+const inspectionOf = (
+  target: InspectionTarget,
+  { limits }: InspectionDeps,
+  { pieces }: CompleteBody,
+): Inspection => {
+  const { exchange, provider, match } = target
+  const { headers } = exchange
+  const strict = isStrict(target)
+  return new Inspection({ provider, match, headers, strict, limit: limits.body }, pieces)
+}
+
+/** Inspects a short body at once. @returns whether all of it is done */
+const runsAtOnce = (
+  inspection: Inspection,
+  { inspectionQueue }: InspectionDeps,
+  { length }: CompleteBody,
+): boolean =>
+  length <= MAX_SYNC_BYTES && !inspection.needsDecoding && inspectionQueue.runNow(inspection)
+
+/** Inspects a body in turns with all others; null where the caller has left. */
+async function inspectInTurns(
+  target: InspectionTarget,
+  deps: InspectionDeps,
+  body: CompleteBody,
+  inspection: Inspection,
+  reauthenticate: () => CachedKey,
+): Promise<InspectedRequest | null> {
+  if (!(await waitForTurns(target, deps.inspectionQueue, inspection))) return null
+  const current = { ...target, key: reauthenticate() }
+  if (isStrict(current) === inspection.strict) return inspectBuffered(current, body, inspection)
+  // The key has got other limits meanwhile.
+  const again = inspectionOf(current, deps, body)
+  return runsAtOnce(again, deps, body)
+    ? inspectBuffered(current, body, again)
+    : inspectInTurns(current, deps, body, again, reauthenticate)
 }
 
 /** @returns false where the caller has left */
-async function inspectInTurns(
-  { caller, key, place }: Trip,
-  inspections: InspectionQueue,
+async function waitForTurns(
+  { exchange, key, slot }: InspectionTarget,
+  inspectionQueue: InspectionQueue,
   inspection: Inspection,
 ): Promise<boolean> {
-  if (caller.closed) return false
-  const ticket = inspections.run({ account_id: key!.accountId, key_id: key!.id }, inspection)
-  let dropped = false
-  caller.watch({ onDrain() {}, onFinish() {}, onClose: () => ticket.cancel() })
-  place!.offer(() => {
-    dropped = true
+  if (exchange.closed) return false
+  const ticket = inspectionQueue.run({ account_id: key.accountId, key_id: key.id }, inspection)
+  let isEvicted = false
+  exchange.watch({ onDrain() {}, onFinish() {}, onClose: () => ticket.cancel() })
+  slot.allowEviction(() => {
+    isEvicted = true
     ticket.cancel()
   })
   try {
-    const done = await ticket.done
-    if (dropped) throw busy(HOLDS_TOO_MUCH)
-    return done
+    const isDone = await ticket.done
+    if (isEvicted) throw serviceUnavailable(BUFFERS_FULL)
+    return isDone
   } finally {
-    place!.keep()
+    slot.forbidEviction()
     inspection.close()
   }
 }
 
-function decideInspected(target: Target, read: Read, inspection: Inspection): InspectedRequest {
-  const { trip, provider, match, pathAndQuery } = target
-  const { caller } = trip
-  const { findings, refusal } = inspection
-  const body = outgoingBody(caller, provider, match, read, null, [])
-  const behind = headerRefs(provider, read.trailers)
-  const besideProse = () => match.objects.concat(inspection.mentionedBesideProse(), behind)
+/** What follows from the inspection of a body that is held. */
+function inspectBuffered(
+  target: InspectionTarget,
+  complete: CompleteBody,
+  inspection: Inspection,
+): InspectedRequest {
+  const { exchange, key, provider, match, pathAndQuery } = target
+  const { headers } = exchange
+  const { findings } = inspection
+  const body = outboundBody(target, complete, null, [])
+  const trailerRefs = headerRefs(provider, complete.trailers)
+  const outsideProse = (): readonly ObjectRef[] =>
+    match.objects.concat(inspection.mentionedOutsideProse(), trailerRefs)
   if (inspection.strict) {
-    const resolved = resolveModels(
-      trip.key!.scope,
-      { provider, match, pathAndQuery, headers: caller.headers },
-      inspection,
-    )
-    trip.model = written((resolved.ok ? resolved.models[0] : resolved.model) ?? match.model)
-    if (!resolved.ok) throw new Refused(resolved.code, resolved.message)
-    trip.kept = resolved.kept
-    return { objects: resolved.objects.concat(behind), body, besideProse, observer: null }
+    const request = { provider, match, pathAndQuery, headers }
+    const resolution = resolveModels(key.scope, request, inspection)
+    const model = modelOf(resolution, match)
+    if (!resolution.ok) throw new GatewayError(resolution.code, resolution.message, [], model)
+    const objects = resolution.objects.concat(trailerRefs)
+    return { ...PLAIN, key, model, keepsResponse: resolution.kept, objects, body, outsideProse }
   }
-  if (refusal !== null || findings.unclear)
-    throw new Refused(
+  refuseUnreadable(key, inspection)
+  return {
+    ...PLAIN,
+    key,
+    model: loggedModel(findings.model ?? headModel(match, pathAndQuery)),
+    keepsResponse: findings.kept,
+    objects: match.objects.concat(findings.mentioned, trailerRefs),
+    body,
+    outsideProse,
+  }
+}
+
+/** @throws GatewayError `ambiguous_body` where it is not known which stored objects a body names */
+function refuseUnreadable({ objects }: CachedKey, inspection: Inspection): void {
+  if (inspection.refusal !== null || inspection.findings.unclear)
+    throw new GatewayError(
       'ambiguous_body',
       'The body cannot be read, so it is not known which stored objects it names.',
     )
-  if (trip.key!.objects === 'own' && inspection.isUnreadable)
-    throw new Refused(
+  if (objects === 'own' && inspection.isUnreadable)
+    throw new GatewayError(
       'ambiguous_body',
       'The body is neither JSON nor a form of UTF-8, so it is not known which stored objects it names.',
     )
-  trip.model = written(findings.model ?? headModel(match, pathAndQuery))
-  trip.kept = findings.kept
-  return {
-    objects: match.objects.concat(findings.mentioned, behind),
-    body,
-    besideProse,
-    observer: null,
-  }
 }
 
-/** Where it fails, the rest of a body that has been read in part is let go. */
-function holding<T>(
-  body: RequestBody,
-  result: WholeBody,
-  deed: () => T | Promise<T>,
-): T | Promise<T> {
-  const letGo = (error: unknown): never => {
-    if (!result.ok && result.reason === 'too_large') discard(body)
-    throw error
-  }
-  try {
-    const done = deed()
-    return done instanceof Promise ? done.catch(letGo) : done
-  } catch (error) {
-    return letGo(error)
-  }
-}
+/** The model that is logged: the first one named, or the one that was refused. */
+const modelOf = (resolution: ModelResolution, match: Match): string | null =>
+  loggedModel((resolution.ok ? resolution.models[0] : resolution.model) ?? match.model)
 
-function outgoingBody(
-  { body }: HttpExchange,
-  provider: Provider,
-  match: Match,
-  read: Read | null,
+/**
+ * The body as it goes up.
+ *
+ * @param complete the whole body, where it has been read
+ * @param observer reads the rest of a body while it streams up
+ * @param begun the beginning of a body that streams up
+ */
+function outboundBody(
+  { exchange, provider, match }: InspectionTarget,
+  complete: CompleteBody | null,
   observer: BodyObserver | null,
   begun: readonly Buffer[],
 ): OutboundRequest['body'] {
+  const body: RequestBody | null = exchange.body
   if (body === null) return null
   const place = match.endpoint?.model
-  const named = (place !== undefined && 'body' in place ? place.headers : undefined) ?? []
-  const trailers = (raw: RawHeaders) =>
-    raw.length === 0 ? raw : trailersOf(requestHeaders(raw, provider, match.endpoint), named)
-  if (read !== null)
+  const modelHeaders = (place !== undefined && 'body' in place ? place.headers : undefined) ?? []
+  const trailers = (raw: RawHeaders): RawHeaders =>
+    raw.length === 0 ? raw : trailersOf(requestHeaders(raw, provider, match.endpoint), modelHeaders)
+  if (complete !== null)
     return {
       length: body.length,
-      held: read.pieces,
-      heldTrailers: read.trailers,
+      held: complete.pieces,
+      heldTrailers: complete.trailers,
       rest: null,
       observe: null,
       trailers,
     }
-  // The head is on its way when these come: what they would name cannot be asked for any more.
-  const nameless = (raw: RawHeaders) =>
+  // The head is on its way when these come: what they would name cannot be checked any more.
+  const withoutRefs = (raw: RawHeaders): RawHeaders =>
     trailers(
       raw.flatMap((_, i) =>
         i % 2 === 0 && headerRefs(provider, raw.slice(i, i + 2)).length === 0
@@ -363,6 +387,6 @@ function outgoingBody(
     heldTrailers: [],
     rest: body,
     observe: observer === null ? null : (piece) => observer.write(piece),
-    trailers: nameless,
+    trailers: withoutRefs,
   }
 }

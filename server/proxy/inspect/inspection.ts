@@ -4,18 +4,18 @@ import { bodyRuleOf, namesModelsAnywhere, type Match } from '../providers/endpoi
 import { isTwofoldType } from './outside-body.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
-import { isForm, readerFor, type BodyReader } from './body-reader.ts'
+import { isMultipart, scannerFor, type BodyScanner } from './body-reader.ts'
 import { decodedSource, isIdentity } from './decode.ts'
 import { isAsciiCompatible, isMedia } from './content-types.ts'
-import { ambiguous, Findings, unknownModel, type Refusal } from './findings.ts'
-import { placesOf, type Places } from './places.ts'
+import { ambiguous, Findings, unknownModel, type InspectionError } from './findings.ts'
+import { compilePaths, type BodyPaths } from './places.ts'
 import { withProse } from './prose.ts'
 import type { SlicedTask } from './scheduler.ts'
 import { PieceSource, type Source } from './source.ts'
-import { WordReader } from './words.ts'
+import { WordBodyScanner } from './words.ts'
 
 /** What is to be read of a request's body, and how. */
-export interface BodyQuestion {
+export interface InspectionInput {
   readonly provider: Provider
   readonly match: Match
   /** Name, value, name, value, … as Node's rawHeaders. */
@@ -27,7 +27,7 @@ export interface BodyQuestion {
 }
 
 /** Strings that are looked at in one step, 1 µs each. */
-export const STRINGS_OF_A_STEP = 128
+export const STRINGS_PER_STEP = 128
 
 const UNDECODABLE = unknownModel(
   'The body does not decode by its Content-Encoding within the limits of the proxy.',
@@ -39,22 +39,22 @@ const UNDECODABLE = unknownModel(
  */
 export class Inspection implements SlicedTask {
   /** Why the body cannot be read for certain; null where it can. */
-  refusal: Refusal | null = null
+  refusal: InspectionError | null = null
   readonly findings: Findings
-  readonly #question: BodyQuestion
+  readonly #question: InspectionInput
   readonly #pieces: readonly Buffer[]
-  readonly #places: Places
+  readonly #places: BodyPaths
   #source: Source | null = null
-  #reader: BodyReader | null = null
+  #reader: BodyScanner | null = null
   /** Whether it has been read to its end. */
   #isRead = false
 
   /** @param pieces the whole body; their lengths need not be any in particular */
-  constructor(question: BodyQuestion, pieces: readonly Buffer[]) {
+  constructor(question: InspectionInput, pieces: readonly Buffer[]) {
     const rule = bodyRuleOf(question.match) ?? NOTHING_WANTED
     this.#question = question
     this.#pieces = pieces
-    this.#places = placesOf(rule)
+    this.#places = compilePaths(rule)
     const { provider, match } = question
     const isUnknown = match.class === 'unknown'
     const names = (isUnknown && provider.idNames) || null
@@ -69,7 +69,7 @@ export class Inspection implements SlicedTask {
     )
     const { headers, strict } = question
     if (this.#open()) {
-      const reader = readerFor(
+      const reader = scannerFor(
         rule,
         this.#places,
         isEncoded(headers) ? without(headers, 'content-encoding') : headers,
@@ -87,7 +87,7 @@ export class Inspection implements SlicedTask {
   }
 
   /** Whether the bytes have to be decoded first, in another thread. */
-  get waits(): boolean {
+  get needsDecoding(): boolean {
     return this.#source !== null && !(this.#source instanceof PieceSource)
   }
 
@@ -104,7 +104,7 @@ export class Inspection implements SlicedTask {
       (type !== 'application/json' && (isTwofoldType(type) || !isAsciiCompatible(type)))
     )
       return true
-    if (!(this.#reader instanceof WordReader) || isMedia(type)) return false
+    if (!(this.#reader instanceof WordBodyScanner) || isMedia(type)) return false
     // Of an upload nothing need be said; whole ids in it count, and where a row expects bare ones
     // it takes JSON.
     return (
@@ -135,7 +135,7 @@ export class Inspection implements SlicedTask {
    * What the body mentions, where ids that stand in prose only may be nobody's: of a body of JSON
    * that was inspected as it is.
    */
-  mentionedBesideProse(): readonly ObjectRef[] {
+  mentionedOutsideProse(): readonly ObjectRef[] {
     const { provider, headers } = this.#question
     const types = valuesOf(headers, 'content-type')
     const { objects, elsewhere, mentioned } = this.findings
@@ -168,7 +168,7 @@ export class Inspection implements SlicedTask {
     return this.#source !== null
   }
 
-  #end(reader: BodyReader): 'more' | 'done' {
+  #end(reader: BodyScanner): 'more' | 'done' {
     const refusal = reader.end()
     this.#source?.close()
     if (refusal === null) {
@@ -179,7 +179,7 @@ export class Inspection implements SlicedTask {
     // for a name.
     if (this.#readsWords(reader) && this.#open()) {
       const binary = isMedia(typeOf(this.#question.headers))
-      this.#reader = new WordReader(binary ? [] : this.#places.kinds, this.findings, binary)
+      this.#reader = new WordBodyScanner(binary ? [] : this.#places.kinds, this.findings, binary)
       return 'more'
     }
     this.#refuse(refusal)
@@ -188,21 +188,21 @@ export class Inspection implements SlicedTask {
 
   /** Looks at what could be ids, where there is much of it. */
   #settle(): 'more' | 'done' {
-    return this.findings.decided || this.findings.settle(STRINGS_OF_A_STEP) ? 'done' : 'more'
+    return this.findings.decided || this.findings.settle(STRINGS_PER_STEP) ? 'done' : 'more'
   }
 
-  #readsWords(reader: BodyReader): boolean {
+  #readsWords(reader: BodyScanner): boolean {
     const { strict, headers, provider } = this.#question
     return (
       !strict &&
       !this.findings.decided &&
-      !(reader instanceof WordReader) &&
-      !isForm(typeOf(headers)) &&
+      !(reader instanceof WordBodyScanner) &&
+      !isMultipart(typeOf(headers)) &&
       (this.#places.kinds.length > 0 || provider.ids !== undefined)
     )
   }
 
-  #refuse(refusal: Refusal): void {
+  #refuse(refusal: InspectionError): void {
     this.refusal ??= refusal
     this.close()
   }

@@ -3,13 +3,13 @@
 import { valuesOf } from '../../http1/header-fields.ts'
 import { queryModels } from './outside-body.ts'
 import { bodyRuleOf, type Match } from '../providers/endpoint.ts'
-import { readerFor, type BodyReader } from './body-reader.ts'
+import { scannerFor, type BodyScanner } from './body-reader.ts'
 import { Findings } from './findings.ts'
-import { placesOf } from './places.ts'
+import { compilePaths } from './places.ts'
 
 export class BodyObserver {
   readonly #findings: Findings | null = null
-  readonly #reader: BodyReader | null = null
+  readonly #reader: BodyScanner | null = null
   #model: string | null
 
   constructor(match: Match, headers: readonly string[], pathAndQuery: string) {
@@ -20,10 +20,10 @@ export class BodyObserver {
       valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')
     )
       return
-    const places = placesOf(rule)
+    const places = compilePaths(rule)
     this.#findings = new Findings(places, false, undefined)
     this.#findings.model = this.#model
-    const reader = readerFor(rule, places, headers, false, this.#findings)
+    const reader = scannerFor(rule, places, headers, false, this.#findings)
     if ('write' in reader) this.#reader = reader
   }
 

@@ -6,9 +6,9 @@ import type { KeyedStrings } from './keyed-strings.ts'
 import { isAsciiCompatible, isMedia } from './content-types.ts'
 import type { Findings } from './findings.ts'
 import type { PartHead, PartWatch } from './multipart.ts'
-import { LONGEST_NAME } from './places.ts'
+import { MAX_NAME_LENGTH } from './places.ts'
 import { transferDecoder, type TransferDecoder } from './transfer-encodings.ts'
-import { WordReader } from './words.ts'
+import { WordBodyScanner } from './words.ts'
 
 const NOTHING_WANTED = wantPaths([])
 /** With what JSON begins that can hold ids: a list, an object, a text. */
@@ -25,7 +25,7 @@ interface Json {
   readonly keyed: KeyedStrings | undefined
   readonly findings: Findings
   /** What stands in it if it is none. */
-  readonly words: WordReader
+  readonly words: WordBodyScanner
   readonly inWords: Findings
 }
 
@@ -94,7 +94,7 @@ export class PartReader implements PartWatch {
       if (JSON_BEGINS.has(bytes[from]!))
         return this.#scan((this.#json = this.#openJson()), bytes.subarray(from))
     }
-    this.#isLong = this.#text.length + bytes.length - from > LONGEST_NAME
+    this.#isLong = this.#text.length + bytes.length - from > MAX_NAME_LENGTH
     this.#text = this.#isLong ? NOTHING : Buffer.concat([this.#text, bytes.subarray(from)])
   }
 
@@ -110,7 +110,7 @@ export class PartReader implements PartWatch {
       scanner,
       keyed: findings.keyed(),
       findings,
-      words: new WordReader([], inWords),
+      words: new WordBodyScanner([], inWords),
       inWords,
     }
   }

@@ -5,7 +5,7 @@ import type { BodyRule } from '../providers/endpoint-row.ts'
 import { toolPaths, type ToolPaths } from './tool-models.ts'
 
 /** The places of a rule, by what they name; their paths compiled once. */
-export interface Places {
+export interface BodyPaths {
   readonly wanted: WantedPaths
   /** Those that matter where no model is decided about. */
   readonly observed: WantedPaths
@@ -28,12 +28,12 @@ export interface Places {
   readonly ways: readonly string[]
 }
 
-const known = new WeakMap<BodyRule, Places>()
+const known = new WeakMap<BodyRule, BodyPaths>()
 
 const isField = (place: string): boolean => /^\w+(?:\[\w+\])*$/.test(place)
 
 /** The places of a rule, which are worked out once. */
-export function placesOf(rule: BodyRule): Places {
+export function compilePaths(rule: BodyRule): BodyPaths {
   let places = known.get(rule)
   if (!places) {
     const objects = Object.keys(rule.objects ?? {})
@@ -71,29 +71,29 @@ export const BATCH_INPUT = 'batch_input'
 const BATCH_DATASET = 'batch_dataset'
 
 /** Longest model name or object id that is looked at. */
-export const LONGEST_NAME = 2_048
+export const MAX_NAME_LENGTH = 2_048
 
 /**
  * Models and stored objects that a body may name; a batch has 100,000 requests at most. Each is
  * looked at while all other requests wait.
  */
-export const MOST_NAMED = 200_000
+export const MAX_NAMED = 200_000
 
 /**
  * Different strings of a body that could be ids, wherever they stand. A long conversation repeats
  * some thousands of items; all of them are looked up.
  */
-export const MOST_IDS = 10_000
+export const MAX_IDS = 10_000
 
 /**
  * Longest model name that is written down, in UTF-16 units: lists ask for no longer one, and no
  * index of a database holds names of any length.
  */
-const LONGEST_WRITTEN = 300
+const MAX_LOGGED_LENGTH = 300
 
 /** The model as it is written down; null where there is none that could be. */
-export function written(model: string | null | undefined): string | null {
-  return !model || model.length > LONGEST_WRITTEN ? null : model
+export function loggedModel(model: string | null | undefined): string | null {
+  return !model || model.length > MAX_LOGGED_LENGTH ? null : model
 }
 
 /**

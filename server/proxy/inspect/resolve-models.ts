@@ -6,7 +6,7 @@ import type { Match } from '../providers/endpoint.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { ToolRun } from './tool-models.ts'
-import { ambiguous, unknownModel, type Refusal } from './findings.ts'
+import { ambiguous, unknownModel, type InspectionError } from './findings.ts'
 import type { Inspection } from './inspection.ts'
 
 /**
@@ -23,7 +23,7 @@ export type ModelResolution =
   | ({
       readonly ok: false
       /** The model that the key may not use, where that is why. */ readonly model?: string
-    } & Refusal)
+    } & InspectionError)
 
 /** Whether a scoped key's body has to be read before the model is known. */
 export const needsBody = (match: Match): boolean =>
@@ -76,7 +76,11 @@ export function resolveModels(
  * The refusal of the first tool that runs a model which the scope does not allow; null where there
  * is none.
  */
-function refusedTool(scope: Scope, provider: Provider, tools: readonly ToolRun[]): Refusal | null {
+function refusedTool(
+  scope: Scope,
+  provider: Provider,
+  tools: readonly ToolRun[],
+): InspectionError | null {
   for (const { tool, runs } of tools) {
     const name = printable(tool)
     if (!('allow' in runs)) {
@@ -113,7 +117,7 @@ interface Reachable {
 function reachable(
   { match, pathAndQuery, headers }: ModelRequest,
   inspected: Inspection | null,
-): Reachable | Refusal {
+): Reachable | InspectionError {
   const place = match.endpoint?.model
   if (!place) return unknownModel('The endpoint is not known to the proxy.')
   if (place.at === 'stored')

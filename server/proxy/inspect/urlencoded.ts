@@ -4,9 +4,9 @@ import { wantPaths } from '../json/paths.ts'
 import { JsonScanner } from '../json/scanner.ts'
 import { givesModel } from '../providers/id-names.ts'
 import { objectRef } from '../providers/object-ref.ts'
-import type { BodyReader } from './body-reader.ts'
-import type { Findings, Refusal } from './findings.ts'
-import type { Places } from './places.ts'
+import type { BodyScanner } from './body-reader.ts'
+import type { Findings, InspectionError } from './findings.ts'
+import type { BodyPaths } from './places.ts'
 
 /** Bytes of a field that are kept. */
 const LONGEST_FIELD = 65_536
@@ -19,16 +19,16 @@ const NOTHING_WANTED = wantPaths([])
  * Tells every field of a form to the findings, beside a reader for JSON: `curl -d` sends that with
  * the type of a form.
  */
-export class UrlencodedReader implements BodyReader {
-  readonly #places: Places
+export class UrlencodedReader implements BodyScanner {
+  readonly #places: BodyPaths
   readonly #findings: Findings
-  readonly #json: BodyReader
+  readonly #json: BodyScanner
   #field: Buffer[] = []
   #length = 0
   #tooLong = false
   #fields = 0
 
-  constructor(places: Places, findings: Findings, json: BodyReader) {
+  constructor(places: BodyPaths, findings: Findings, json: BodyScanner) {
     this.#places = places
     this.#findings = findings
     this.#json = json
@@ -47,7 +47,7 @@ export class UrlencodedReader implements BodyReader {
     }
   }
 
-  end(): Refusal | null {
+  end(): InspectionError | null {
     this.#endField()
     const isJson = this.#json.end() === null
     if (!isJson && this.#tooLong) this.#findings.unclear = true

@@ -2,20 +2,20 @@
 // in it could be the name of a stored object.
 import { LONGEST_LENGTH } from '../json/layout.ts'
 import { WordScanner } from '../json/word-scanner.ts'
-import type { BodyReader } from './body-reader.ts'
+import type { BodyScanner } from './body-reader.ts'
 import { ByteStrings } from './byte-strings.ts'
-import { ambiguous, type Findings, type Refusal } from './findings.ts'
-import { MOST_IDS } from './places.ts'
+import { ambiguous, type Findings, type InspectionError } from './findings.ts'
+import { MAX_IDS } from './places.ts'
 
 const TOO_MANY = ambiguous(
-  `The body is no plain JSON, and holds more than ${MOST_IDS} different words.`,
+  `The body is no plain JSON, and holds more than ${MAX_IDS} different words.`,
 )
 
 /**
  * Tells the words of a body, and the names of several parts that they make. What could name
  * something is looked at when the findings are settled.
  */
-export class WordReader implements BodyReader {
+export class WordBodyScanner implements BodyScanner {
   readonly #scanner: WordScanner
   readonly #findings: Findings
   #words: ByteStrings | null = null
@@ -56,7 +56,7 @@ export class WordReader implements BodyReader {
     if (!this.#tooMany) this.#scanner.write(piece)
   }
 
-  end(): Refusal | null {
+  end(): InspectionError | null {
     if (!this.#tooMany) this.#scanner.end()
     return this.#tooMany || !this.#scanner.ok ? TOO_MANY : null
   }
@@ -66,7 +66,7 @@ export class WordReader implements BodyReader {
     cost: number,
   ): ByteStrings {
     if (this.#words === null)
-      this.#findings.later((this.#words = new ByteStrings(MOST_IDS)), tell, cost)
+      this.#findings.later((this.#words = new ByteStrings(MAX_IDS)), tell, cost)
     return this.#words
   }
 }

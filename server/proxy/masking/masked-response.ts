@@ -7,7 +7,7 @@ import { codingsOf, decodeWhole } from '../forward/content-decoding.ts'
 import { MaskedStream, type Mask } from './mask.ts'
 
 /** Where an answer is written: a caller, or what stands before it. */
-export type AnswerSink = Pick<HttpExchange, 'writeHead' | 'write' | 'end' | 'flush'>
+export type ResponseOutput = Pick<HttpExchange, 'writeHead' | 'write' | 'end' | 'flush'>
 
 /**
  * An encoded error has to be held until it is known not to hold the credential: so many bytes of
@@ -29,35 +29,35 @@ const MOST_PIECES = 1_000
  * the credential; an encoded one when all of it has come, as it is or, where the credential stood
  * in it, decoded. One that is too long for that, or cannot be decoded, is not passed on at all.
  */
-export class MaskedAnswer implements AnswerSink {
-  readonly #caller: HttpExchange
+export class MaskedResponse implements ResponseOutput {
+  readonly #exchange: HttpExchange
   readonly #mask: Mask
-  readonly #unclear: () => void
+  readonly #onUnmaskable: () => void
   readonly #plain: MaskedStream
   /** The head and the bytes of an encoded error, while it is held. */
   #held: Head | null = null
   #codings: readonly string[] = []
   #pieces: Buffer[] = []
   #length = 0
-  #over = false
+  #done = false
 
   /**
    * @param unclear called at most once, before anything was written: the error cannot be passed on
    */
-  constructor(caller: HttpExchange, mask: Mask, unclear: () => void) {
-    this.#caller = caller
+  constructor(exchange: HttpExchange, mask: Mask, unclear: () => void) {
+    this.#exchange = exchange
     this.#mask = mask
-    this.#unclear = unclear
+    this.#onUnmaskable = unclear
     this.#plain = new MaskedStream(mask)
   }
 
   writeHead(status: number, text: string, raw: RawHeaders): void {
     const reason = this.#mask.text(text)
     const headers = this.#mask.headers(raw)
-    const codings = this.#caller.method === 'HEAD' ? [] : codingsOf(raw)
+    const codings = this.#exchange.method === 'HEAD' ? [] : codingsOf(raw)
     // A coding that nobody knows is most likely none: such a body is looked through as it is.
     if (codings === null || codings.length === 0)
-      return this.#caller.writeHead(status, reason, headers)
+      return this.#exchange.writeHead(status, reason, headers)
     this.#held = { status, reason, headers }
     this.#codings = codings
   }
@@ -65,58 +65,58 @@ export class MaskedAnswer implements AnswerSink {
   write(bytes: Buffer): void {
     if (this.#held !== null) return this.#hold(bytes)
     const ready = this.#plain.write(bytes)
-    if (ready.length > 0) this.#caller.write(ready)
+    if (ready.length > 0) this.#exchange.write(ready)
   }
 
   end(trailers: RawHeaders = []): void {
     const masked = this.#mask.headers(trailers)
     if (this.#held !== null)
-      return void this.#decide(this.#held, masked).catch(() => this.#giveUp())
+      return void this.#decide(this.#held, masked).catch(() => this.#abandon())
     const rest = this.#plain.end()
-    if (rest.length > 0) this.#caller.write(rest)
-    this.#caller.end(masked)
+    if (rest.length > 0) this.#exchange.write(rest)
+    this.#exchange.end(masked)
   }
 
   flush(): boolean {
-    return this.#held === null ? this.#caller.flush() : true
+    return this.#held === null ? this.#exchange.flush() : true
   }
 
   #hold(bytes: Buffer): void {
-    if (this.#over) return
+    if (this.#done) return
     this.#length += bytes.length
-    if (this.#length > MAX_ENCODED_ERROR) return this.#giveUp()
+    if (this.#length > MAX_ENCODED_ERROR) return this.#abandon()
     // The memory is lent.
     this.#pieces.push(Buffer.from(bytes))
     if (this.#pieces.length > MOST_PIECES) this.#pieces = [Buffer.concat(this.#pieces)]
   }
 
-  #giveUp(): void {
-    this.#over = true
+  #abandon(): void {
+    this.#done = true
     this.#pieces = []
-    this.#unclear()
+    this.#onUnmaskable()
   }
 
   /** All of an encoded error has come. */
   async #decide({ status, reason, headers }: Head, trailers: RawHeaders): Promise<void> {
-    if (this.#over) return
+    if (this.#done) return
     const encoded = Buffer.concat(this.#pieces)
     const decoded = await decodeWhole(this.#codings, encoded, MAX_ENCODED_ERROR)
     // Text was never encoded, whatever its header says. Of anything else it is not known what a
     // client would make of it.
-    if (decoded === null && !isUtf8(encoded)) return this.#giveUp()
-    if (this.#caller.closed) return
+    if (decoded === null && !isUtf8(encoded)) return this.#abandon()
+    if (this.#exchange.closed) return
     const masked = decoded === null ? null : this.#mask.whole(decoded)
     const found = masked !== null && masked !== decoded
-    this.#caller.writeHead(status, reason, found ? asPlain(headers, masked.length) : headers)
+    this.#exchange.writeHead(status, reason, found ? asIdentity(headers, masked.length) : headers)
     // What stands behind the end of what was decoded is looked through as well.
-    this.#caller.write(found ? masked : this.#mask.whole(encoded))
-    this.#caller.end(trailers)
-    this.#caller.flush()
+    this.#exchange.write(found ? masked : this.#mask.whole(encoded))
+    this.#exchange.end(trailers)
+    this.#exchange.flush()
   }
 }
 
 /** The headers of a body that was decoded. */
-function asPlain(headers: RawHeaders, length: number): RawHeaders {
+function asIdentity(headers: RawHeaders, length: number): RawHeaders {
   const rest = without(headers, 'content-encoding', 'content-length')
   return valueOf(headers, 'content-length') === undefined
     ? rest

@@ -4,7 +4,7 @@
 /** Entries of one generation; two of them are kept. About 200 bytes each. */
 const GENERATION = 20_000
 
-export interface KnownObjects<T> {
+export interface RecentObjects<T> {
   get(name: string): T | undefined
   set(name: string, value: T): void
   /** Everything that is remembered. */
@@ -15,7 +15,7 @@ export interface KnownObjects<T> {
  * Remembers what was used last, in two generations: no map loses an entry with each request
  * (ARCHITECTURE.md, "A proxied request"). Owners never change, so nothing in it goes stale.
  */
-export function createKnownObjects<T>(generation = GENERATION): KnownObjects<T> {
+export function createRecentObjects<T>(generation = GENERATION): RecentObjects<T> {
   let young = new Map<string, T>()
   let old = new Map<string, T>()
   const set = (name: string, value: T): void => {

@@ -8,7 +8,7 @@ import { parseJson, wantPaths, type WantedPaths } from '../json/paths.ts'
 import { JsonScanner } from '../json/scanner.ts'
 import { objectRef, type ObjectRef } from '../providers/object-ref.ts'
 import type { IdForms } from '../providers/provider.ts'
-import type { Place } from '../shares/request-shares.ts'
+import type { RequestSlot } from '../shares/request-shares.ts'
 
 /** Largest list that is read: 10,000 files of OpenAI's, its largest page, have about 2 MB. */
 const MAX_LIST_BYTES = 4 * 1024 * 1024
@@ -16,43 +16,43 @@ const MAX_LIST_BYTES = 4 * 1024 * 1024
 const MAX_ID_BYTES = 2_048
 
 /** What becomes of a list. */
-export interface ListCheck {
+export interface ListPolicy {
   /** Places that hold an id, and its kind. */
-  readonly places: Readonly<Record<string, string>>
+  readonly paths: Readonly<Record<string, string>>
   readonly ids: IdForms | undefined
-  readonly place: Place
+  readonly slot: RequestSlot
   /** Whether the key may name all of these. Rejects where that cannot be found out. */
   allows(named: readonly ObjectRef[]): Promise<boolean>
   /**
    * Answers in our own words instead. `busy`: there is no room for the list, or it is not known
    * whose it is.
    */
-  refuse(reason: 'foreign' | 'busy'): void
+  sendError(reason: 'foreign' | 'busy'): void
 }
 
 const compiled = new WeakMap<object, WantedPaths>()
 
 /** A caller whose answer is held back until it is known what it names. */
-export class CheckedList extends FeedGuard {
-  readonly #check: ListCheck
+export class GuardedList extends FeedGuard {
+  readonly #policy: ListPolicy
   readonly #named: ObjectRef[] = []
   readonly #scanner: JsonScanner
   #head: [status: number, reason: string, headers: RawHeaders] | null = null
   /** Null where nothing is held back: an error names nothing that was not asked for. */
   #held: Buffer[] | null = []
   #length = 0
-  #clear = true
+  #isReadable = true
   /** Braces that open: an empty list has one around it at most. */
   #objects = 0
   /** Ids in places of one. */
-  #items = 0
+  #ids = 0
 
-  constructor(caller: HttpExchange, check: ListCheck) {
-    super(caller, () => check.refuse('foreign'))
-    this.#check = check
-    const { places, ids } = check
-    let wanted = compiled.get(places)
-    if (wanted === undefined) compiled.set(places, (wanted = wantPaths(Object.keys(places))))
+  constructor(exchange: HttpExchange, check: ListPolicy) {
+    super(exchange, () => check.sendError('foreign'))
+    this.#policy = check
+    const { paths, ids } = check
+    let wanted = compiled.get(paths)
+    if (wanted === undefined) compiled.set(paths, (wanted = wantPaths(Object.keys(paths))))
     const note = (ref: ObjectRef | null): void => void (ref !== null && this.#named.push(ref))
     this.#scanner = new JsonScanner(
       wanted,
@@ -60,12 +60,12 @@ export class CheckedList extends FeedGuard {
         value: (path, raw) => {
           const id = raw === null ? undefined : parseJson(raw.toString('utf8'))
           if (typeof id === 'string') {
-            this.#items++
-            note(objectRef(places[path]!, id))
-          } else if (id !== null) this.#clear = false
+            this.#ids++
+            note(objectRef(paths[path]!, id))
+          } else if (id !== null) this.#isReadable = false
         },
         oddity: (kind) => {
-          if (kind !== 'mismatch' && kind !== 'text') this.#clear = false
+          if (kind !== 'mismatch' && kind !== 'text') this.#isReadable = false
         },
       },
       {
@@ -86,10 +86,10 @@ export class CheckedList extends FeedGuard {
   }
 
   override writeHead(status: number, reason: string, headers: RawHeaders): void {
-    if (this.breaksOff(status, headers)) return
+    if (this.rejectFeed(status, headers)) return
     if (status >= 200 && status < 300) {
       this.#head = [status, reason, headers]
-      this.#clear = valuesOf(headers, 'content-encoding').every(
+      this.#isReadable = valuesOf(headers, 'content-encoding').every(
         (encoding) => encoding === 'identity',
       )
       return
@@ -99,11 +99,15 @@ export class CheckedList extends FeedGuard {
   }
 
   override write(bytes: Buffer): void {
-    if (this.refused) return
+    if (this.replaced) return
     if (this.#held === null) return super.write(bytes)
     this.#length += bytes.length
-    if (!this.#clear || this.#length > MAX_LIST_BYTES || !this.#check.place.hold(bytes.length)) {
-      this.#clear = false
+    if (
+      !this.#isReadable ||
+      this.#length > MAX_LIST_BYTES ||
+      !this.#policy.slot.holdBytes(bytes.length)
+    ) {
+      this.#isReadable = false
       this.#held = []
       return
     }
@@ -120,26 +124,26 @@ export class CheckedList extends FeedGuard {
 
   override end(trailers?: RawHeaders): void {
     const held = this.#held
-    if (this.refused) return
+    if (this.replaced) return
     if (held === null) return super.end(trailers)
     this.#scanner.end()
     const understood =
-      this.#clear && this.#scanner.complete && (this.#items > 0 || this.#objects <= 1)
-    if (!understood) return this.#refuse('foreign')
-    void this.#pass(held, trailers)
+      this.#isReadable && this.#scanner.complete && (this.#ids > 0 || this.#objects <= 1)
+    if (!understood) return this.#sendError('foreign')
+    void this.#forward(held, trailers)
   }
 
-  async #pass(held: readonly Buffer[], trailers: RawHeaders | undefined): Promise<void> {
-    const allowed = await this.#check.allows(this.#named).catch(() => null)
-    if (allowed !== true) return this.#refuse(allowed === null ? 'busy' : 'foreign')
+  async #forward(held: readonly Buffer[], trailers: RawHeaders | undefined): Promise<void> {
+    const allowed = await this.#policy.allows(this.#named).catch(() => null)
+    if (allowed !== true) return this.#sendError(allowed === null ? 'busy' : 'foreign')
     super.writeHead(...this.#head!)
     for (const piece of held) super.write(piece)
     super.end(trailers)
     super.flush()
   }
 
-  #refuse(reason: 'foreign' | 'busy'): void {
-    this.refused = true
-    if (!this.closed) this.#check.refuse(reason)
+  #sendError(reason: 'foreign' | 'busy'): void {
+    this.replaced = true
+    if (!this.closed) this.#policy.sendError(reason)
   }
 }

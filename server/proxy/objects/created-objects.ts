@@ -7,7 +7,7 @@ import type { Match } from '../providers/endpoint.ts'
 import type { Provider } from '../providers/provider.ts'
 
 /** A request, as far as it is known what it names. */
-export interface NamingRequest {
+export interface CreatingRequest {
   readonly provider: Pick<Provider, 'unknownIds'>
   readonly match: Pick<Match, 'class' | 'endpoint' | 'objects'>
   readonly pathAndQuery: string
@@ -20,16 +20,16 @@ export interface NamingRequest {
    * Whether its path names something that is not the key's: what comes into being with that is not
    * either.
    */
-  readonly isOthers: boolean
+  readonly namesForeignObject: boolean
 }
 
-export class MadeObjects {
-  readonly #request: NamingRequest
+export class CreatedObjects {
+  readonly #request: CreatingRequest
   #named: ReadonlySet<string> | null = null
   /** The rest of the request, where anything in it may be an id. */
   #text: string | null = null
 
-  constructor(request: NamingRequest) {
+  constructor(request: CreatingRequest) {
     this.#request = request
   }
 
@@ -37,9 +37,10 @@ export class MadeObjects {
    * The object, by the kind that its id shows where its endpoint is not known; null where it was
    * not made with this request.
    */
-  of(object: ObjectRef): ObjectRef | null {
-    const { provider, match, isUnread, isOthers } = this.#request
-    if (match.class !== 'unknown') return isOthers || this.#isNamed(object) ? null : object
+  resolve(object: ObjectRef): ObjectRef | null {
+    const { provider, match, isUnread, namesForeignObject } = this.#request
+    if (match.class !== 'unknown')
+      return namesForeignObject || this.#isNamed(object) ? null : object
     if (isUnread || this.#isNamed(object) || this.#isInHead(object.id)) return null
     if (object.kind !== OF_UNKNOWN_KIND) return object
     const made =

@@ -13,49 +13,49 @@ const FEEDS =
  * as long as the request.
  */
 export class FeedGuard extends ForwardingExchange {
-  readonly #refuseFeed: () => void
-  #watcher: ResponseListener | null = null
+  readonly #sendError: () => void
+  #listener: ResponseListener | null = null
   /** Whether we have answered in our own words. */
-  refused = false
+  replaced = false
 
   /** @param refuseFeed answers in our own words */
-  constructor(caller: HttpExchange, refuseFeed: () => void) {
-    super(caller)
-    this.#refuseFeed = refuseFeed
+  constructor(exchange: HttpExchange, refuseFeed: () => void) {
+    super(exchange)
+    this.#sendError = refuseFeed
   }
 
   override watch(watcher: ResponseListener): void {
-    this.#watcher = watcher
+    this.#listener = watcher
     super.watch(watcher)
   }
 
   override writeHead(status: number, reason: string, headers: RawHeaders): void {
-    if (!this.breaksOff(status, headers)) super.writeHead(status, reason, headers)
+    if (!this.rejectFeed(status, headers)) super.writeHead(status, reason, headers)
   }
 
   override write(bytes: Buffer): void {
-    if (!this.refused) super.write(bytes)
+    if (!this.replaced) super.write(bytes)
   }
 
   override end(trailers?: RawHeaders): void {
-    if (!this.refused) super.end(trailers)
+    if (!this.replaced) super.end(trailers)
   }
 
   override flush(): boolean {
-    return this.refused ? true : super.flush()
+    return this.replaced ? true : super.flush()
   }
 
   /** Refuses the answer where it is such a one. */
-  protected breaksOff(status: number, headers: RawHeaders): boolean {
+  protected rejectFeed(status: number, headers: RawHeaders): boolean {
     if (
       status < 200 ||
       status >= 300 ||
       !FEEDS.test(valueOf(headers, 'content-type')?.trim() ?? '')
     )
       return false
-    this.refused = true
-    if (!this.closed) this.#refuseFeed()
-    this.#watcher?.onClose()
+    this.replaced = true
+    if (!this.closed) this.#sendError()
+    this.#listener?.onClose()
     return true
   }
 }

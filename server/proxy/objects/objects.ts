@@ -10,7 +10,7 @@ import { TimeSlices } from '../../fairness/time-slices.ts'
 import { TurnBudget } from '../../fairness/turn-budget.ts'
 import { BATCH_INPUT } from '../inspect/places.ts'
 import { ITEM, rangeOf, spellingsOf } from './item-ranges.ts'
-import { createKnownObjects } from './cache.ts'
+import { createRecentObjects } from './cache.ts'
 import { changesStored } from '../providers/changes.ts'
 import type { Match } from '../providers/endpoint.ts'
 import { withoutFormat, type ObjectRef } from '../providers/object-ref.ts'
@@ -25,7 +25,7 @@ import { uuidOf, withoutDashes } from '../providers/uuids.ts'
 export type Denial = 'foreign' | 'unknown' | 'shared' | 'unread'
 
 /** What a request names. */
-export interface Naming {
+export interface ObjectLookup {
   readonly provider: Pick<Provider, 'id' | 'publicObjects' | 'endpoints' | 'instead'>
   readonly key: CachedKey
   readonly match: Match
@@ -35,11 +35,11 @@ export interface Naming {
   /**
    * The same, where ids that stand in prose only may be nobody's: asked for where one of them is.
    */
-  readonly besideProse?: (() => readonly ObjectRef[]) | undefined
+  readonly outsideProse?: (() => readonly ObjectRef[]) | undefined
 }
 
 /** How an object came into being. */
-export interface Creation {
+export interface ObjectOrigin {
   /** The id of the key. */
   readonly key: string
   readonly credential: string
@@ -49,25 +49,25 @@ export interface Creation {
 }
 
 /** Whether a key may name what a request names; of what it may not, the kind. */
-export interface Verdict {
+export interface LookupResult {
   readonly denied: Denial | null
   readonly credential: string | null
   readonly kind?: string
 }
 
-export interface Objects {
+export interface ObjectOwners {
   /**
    * Remembers what an answer created. The next request finds it, even before it is durable, or
    * while the store does not answer.
    */
-  created(provider: string, object: ObjectRef, by: Creation): void
+  recordCreated(provider: string, object: ObjectRef, by: ObjectOrigin): void
   /**
    * Has `look` wait for an answer that has passed and is still being decoded; `created` follows at
    * once.
    */
-  expect(reading: Promise<unknown>): void
+  trackPending(reading: Promise<unknown>): void
   /** When all of those that have passed until now are decoded. */
-  expected(): Promise<unknown>
+  awaitPending(): Promise<unknown>
   /**
    * Whether the key may name these objects; `credential`: the one that reaches them, null where
    * none of them is known. One query for each thousand names at most; others have their turns in
@@ -75,15 +75,15 @@ export interface Objects {
    *
    * @param ready what it waits for; without it, all that is expected
    */
-  look(naming: Naming, ready?: Promise<unknown>): Promise<Verdict>
+  lookup(naming: ObjectLookup, ready?: Promise<unknown>): Promise<LookupResult>
   /** Whether the key made an object that was just looked at. */
   isOwn(provider: string, key: string, object: ObjectRef): boolean
   /** Whether any object of the provider belongs to another key; with `kind`, any of these. */
-  anyForeign(provider: string, key: string, kind?: string): Promise<boolean>
+  anyOwnedByOther(provider: string, key: string, kind?: string): Promise<boolean>
 }
 
 /** The most rows that wait for a store that does not answer. */
-const MAX_OWED = 10_000
+const MAX_UNWRITTEN = 10_000
 /** When those that could not be written are tried again. */
 const RETRY_MS = 1_000
 /**
@@ -91,19 +91,19 @@ const RETRY_MS = 1_000
  * in each turn. Whoever makes it in this process is known at once; another process's object can be
  * named by others this much longer only if they named it before it was there.
  */
-const UNKNOWN_MS = 1_000
+const UNKNOWN_TTL_MS = 1_000
 /**
  * How long another process may take to write down what it has seen made, before a request that
  * names it is refused.
  */
-const WRITING_MS = 200
+const PEER_WRITE_MS = 200
 /** Objects that are looked for together, and names in one query. */
-const AT_ONCE = 1_000
+const BATCH_SIZE = 1_000
 /**
- * The first of many are looked for alone: a body of ids that nobody here made is refused for one of
+ * The first of many are looked up alone: a body of ids that nobody here made is refused for one of
  * these, at a tenth of the cost.
  */
-const FIRST_ONCE = 16
+const FIRST_BATCH_SIZE = 16
 
 /** Kinds that using alters: what is shared of them can only be read. */
 const ALTERED_BY_USE: ReadonlySet<string> = new Set([
@@ -121,9 +121,9 @@ const ALTERED_BY_USE: ReadonlySet<string> = new Set([
 ])
 
 /** @param onError told when an object cannot be written; it is tried again */
-export function openObjects(store: Store, onError: (error: unknown) => void): Objects {
-  const known = createKnownObjects<ObjectRow>()
-  /** Slices of long looks, one in a turn of the event loop for all requests together. */
+export function openObjectOwners(store: Store, onError: (error: unknown) => void): ObjectOwners {
+  const known = createRecentObjects<ObjectRow>()
+  /** Slices of long look-ups, one in a turn of the event loop for all requests together. */
   const turns = new TurnBudget(1)
   /**
    * Items whose range is being written: where it turns out to be another key's, they get rows of
@@ -131,19 +131,19 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
    */
   const undecided = new Map<string, ObjectRow[]>()
   /** Until when names are taken for unknown without another query. */
-  const unknown = createKnownObjects<number>()
+  const unknown = createRecentObjects<number>()
   const isUnknown = (name: string): boolean => (unknown.get(name) ?? 0) > performance.now()
-  const expected: Promise<unknown>[] = []
-  const owed: ObjectRow[] = []
+  const pending: Promise<unknown>[] = []
+  const unwritten: ObjectRow[] = []
   let timer: NodeJS.Timeout | null = null
 
   const remember = (row: ObjectRow): void =>
-    known.set(nameOf(row.provider, row.kind, row.object_id), row)
+    known.set(cacheKey(row.provider, row.kind, row.object_id), row)
 
   /** The first owner stays: the store says who that is. */
   const settle = (row: ObjectRow, kept: ObjectRow): void => {
     remember(kept)
-    const name = nameOf(row.provider, row.kind, row.object_id)
+    const name = cacheKey(row.provider, row.kind, row.object_id)
     const items = undecided.get(name) ?? []
     undecided.delete(name)
     if (kept.key_id !== row.key_id) for (const item of items) enter(item)
@@ -154,9 +154,9 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
       (kept) => settle(row, kept),
       (error: unknown) => {
         if (timer === null) onError(error)
-        if (transientProblem(error) === undefined || owed.length === MAX_OWED)
-          return void undecided.delete(nameOf(row.provider, row.kind, row.object_id))
-        owed.push(row)
+        if (transientProblem(error) === undefined || unwritten.length === MAX_UNWRITTEN)
+          return void undecided.delete(cacheKey(row.provider, row.kind, row.object_id))
+        unwritten.push(row)
         timer ??= setTimeout(writeOwed, RETRY_MS).unref()
       },
     )
@@ -169,7 +169,7 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
 
   function writeOwed(): void {
     timer = null
-    for (const row of owed.splice(0)) write(row)
+    for (const row of unwritten.splice(0)) write(row)
   }
 
   /** Who owns objects of these kinds with these ids, of those that are known, by name. */
@@ -180,31 +180,31 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
   ): Promise<Map<string, ObjectRow>> => {
     const found = new Map<string, ObjectRow>()
     const ids = [...asked]
-    for (let at = 0; at < ids.length; at += AT_ONCE) {
+    for (let at = 0; at < ids.length; at += BATCH_SIZE) {
       const rows = await store.db
         .selectFrom('objects')
         .selectAll()
         .where('provider', '=', provider)
         .where('kind', 'in', [...kinds])
-        .where('object_id', 'in', ids.slice(at, at + AT_ONCE))
+        .where('object_id', 'in', ids.slice(at, at + BATCH_SIZE))
         .execute()
-      for (const row of rows) found.set(nameOf(provider, row.kind, row.object_id), row)
+      for (const row of rows) found.set(cacheKey(provider, row.kind, row.object_id), row)
     }
     return found
   }
 
   /** The owner of each object, in their order; undefined where nobody here made it. */
   const ownersOf = async (
-    provider: Naming['provider'],
+    provider: ObjectLookup['provider'],
     objects: readonly ObjectRef[],
     slices: TimeSlices,
   ): Promise<(ObjectRow | undefined)[]> => {
     const candidates = (object: ObjectRef): readonly ObjectRef[] =>
       object.kind === ANY_KIND
         ? ofAnyKind(provider, object)
-        : [...spellingsOf(object), ...loosely(object)]
+        : [...spellingsOf(object), ...lenientSpellings(object)]
     const remembered = ({ kind, id }: ObjectRef): ObjectRow | undefined =>
-      known.get(nameOf(provider.id, kind, id))
+      known.get(cacheKey(provider.id, kind, id))
     const owners: (ObjectRow | undefined)[] = []
     const kinds = new Set<string>()
     const ids = new Set<string>()
@@ -218,7 +218,7 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
               .map(remembered)
               .find((row) => row !== undefined))
       owners.push(owner)
-      if (owner === undefined && !isUnknown(nameOf(provider.id, object.kind, object.id))) {
+      if (owner === undefined && !isUnknown(cacheKey(provider.id, object.kind, object.id))) {
         for (const { kind, id } of candidates(object)) {
           kinds.add(kind)
           ids.add(id)
@@ -226,30 +226,30 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
       }
       if (slices.isOver()) await slices.next()
     }
-    const found = ids.size === 0 ? NOTHING_FOUND : await find(provider.id, kinds, ids)
+    const found = ids.size === 0 ? NO_ROWS : await find(provider.id, kinds, ids)
     for (const [i, object] of objects.entries()) {
       owners[i] ??= candidates(object)
-        .map(({ kind, id }) => found.get(nameOf(provider.id, kind, id)))
+        .map(({ kind, id }) => found.get(cacheKey(provider.id, kind, id)))
         .find((row) => row !== undefined)
       // An item in a range too: no row of its own appears later, because nobody can name it before
       // it is made.
-      const name = nameOf(provider.id, object.kind, object.id)
-      if (owners[i] === undefined) unknown.set(name, performance.now() + UNKNOWN_MS)
+      const name = cacheKey(provider.id, object.kind, object.id)
+      if (owners[i] === undefined) unknown.set(name, performance.now() + UNKNOWN_TTL_MS)
       else known.set(name, owners[i])
       if (slices.isOver()) await slices.next()
     }
     return owners
   }
 
-  const decide = async (naming: Naming): Promise<Verdict> => {
+  const decide = async (naming: ObjectLookup): Promise<LookupResult> => {
     const { provider, key, objects } = naming
     const slices = new TimeSlices(turns, { account_id: key.accountId, key_id: key.id })
     let credential: string | null = null
     let itemCredential: string | null = null
     let next = 0
     for (let at = 0; at < objects.length; at = next) {
-      next = at + (at === 0 ? FIRST_ONCE : AT_ONCE)
-      const some = objects.length <= FIRST_ONCE ? objects : objects.slice(at, next)
+      next = at + (at === 0 ? FIRST_BATCH_SIZE : BATCH_SIZE)
+      const some = objects.length <= FIRST_BATCH_SIZE ? objects : objects.slice(at, next)
       const owners = await ownersOf(provider, some, slices)
       for (const [i, object] of some.entries()) {
         const owner = owners[i]
@@ -265,7 +265,7 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
   }
 
   return {
-    created(provider, object, { key, credential, now, response }) {
+    recordCreated(provider, object, { key, credential, now, response }) {
       const { kind, id } = object
       const row = {
         provider,
@@ -275,41 +275,41 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
         credential_id: credential,
         created_at: now,
       }
-      const name = nameOf(provider, kind, id)
+      const name = cacheKey(provider, kind, id)
       // Answers name it again and again.
       if (known.get(name) !== undefined) return
       const range = rangeOf(object, response)
       if (range === null) return enter(row)
       known.set(name, row)
-      const common = nameOf(provider, range.kind, range.id)
+      const common = cacheKey(provider, range.kind, range.id)
       const owner = known.get(common)
       if (owner === undefined) enter({ ...row, kind: range.kind, object_id: range.id })
       if (owner === undefined || undecided.has(common))
         undecided.set(common, [...(undecided.get(common) ?? []), row])
       else if (owner.key_id !== key) enter(row)
     },
-    expect(reading) {
-      expected.push(reading)
-      void reading.then(() => expected.splice(expected.indexOf(reading), 1))
+    trackPending(reading) {
+      pending.push(reading)
+      void reading.then(() => pending.splice(pending.indexOf(reading), 1))
     },
-    expected: () => Promise.all(expected),
-    async look(asked, ready) {
+    awaitPending: () => Promise.all(pending),
+    async lookup(asked, ready) {
       if (ready !== undefined) await ready
-      else if (expected.length > 0) await Promise.all(expected)
+      else if (pending.length > 0) await Promise.all(pending)
       const first = await decide(asked)
-      const inProse = first.denied === 'unknown' && asked.besideProse !== undefined
-      const naming = inProse ? { ...asked, objects: asked.besideProse() } : asked
+      const inProse = first.denied === 'unknown' && asked.outsideProse !== undefined
+      const naming = inProse ? { ...asked, objects: asked.outsideProse() } : asked
       const found = inProse ? await decide(naming) : first
       // Another process may have made it a moment ago, and be writing it down.
       if ((found.denied !== 'unknown' && found.denied !== 'unread') || store.dialect !== 'postgres')
         return found
-      await sleep(WRITING_MS)
+      await sleep(PEER_WRITE_MS)
       for (const { kind, id } of naming.objects)
-        unknown.set(nameOf(naming.provider.id, kind, id), 0)
+        unknown.set(cacheKey(naming.provider.id, kind, id), 0)
       return decide(naming)
     },
-    isOwn: (provider, key, { kind, id }) => known.get(nameOf(provider, kind, id))?.key_id === key,
-    async anyForeign(provider, key, kind) {
+    isOwn: (provider, key, { kind, id }) => known.get(cacheKey(provider, kind, id))?.key_id === key,
+    async anyOwnedByOther(provider, key, kind) {
       for (const row of known.values())
         if (row.provider === provider && row.key_id !== key && (kind ?? row.kind) === row.kind)
           return true
@@ -327,11 +327,14 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
 }
 
 /** What an id that may be of any kind can be known as. */
-function ofAnyKind({ endpoints }: Naming['provider'], object: ObjectRef): readonly ObjectRef[] {
+function ofAnyKind(
+  { endpoints }: ObjectLookup['provider'],
+  object: ObjectRef,
+): readonly ObjectRef[] {
   const { id } = object
   const spelled = [
     ...(uuidOf(id) === null ? [id] : [id, withoutDashes(id)]),
-    ...loosely(object).map((one) => one.id),
+    ...lenientSpellings(object).map((one) => one.id),
   ]
   return endpoints.kinds.flatMap((kind) => spelled.map((one) => ({ kind, id: one })))
 }
@@ -340,7 +343,7 @@ function ofAnyKind({ endpoints }: Naming['provider'], object: ObjectRef): readon
  * As some servers read an id besides: without what looks like a format behind it (`file-x.json`) or
  * a dot, and in small letters.
  */
-function loosely({ kind, id }: ObjectRef): readonly ObjectRef[] {
+function lenientSpellings({ kind, id }: ObjectRef): readonly ObjectRef[] {
   const stem = withoutFormat(id)
   return [...new Set([stem, id.toLowerCase(), stem.toLowerCase()])].flatMap((one) =>
     one === id || one === '' ? [] : [{ kind, id: one }],
@@ -348,17 +351,17 @@ function loosely({ kind, id }: ObjectRef): readonly ObjectRef[] {
 }
 
 /** Whether an administrator shared an object with a key. */
-function isShared(key: CachedKey, provider: Naming['provider'], object: ObjectRef): boolean {
+function isShared(key: CachedKey, provider: ObjectLookup['provider'], object: ObjectRef): boolean {
   if (key.shared.size === 0) return false
   const kinds = object.kind === ANY_KIND ? ofAnyKind(provider, object) : [object]
   return kinds.some(({ kind, id }) => key.shared.has(sharedName(provider.id, kind, id)))
 }
 
-const NOTHING_FOUND: ReadonlyMap<string, ObjectRow> = new Map()
+const NO_ROWS: ReadonlyMap<string, ObjectRow> = new Map()
 
 /** Why a key may not name an object that it did not make; null where it may. */
 function denialOf(
-  { provider, key, match, method }: Naming,
+  { provider, key, match, method }: ObjectLookup,
   object: ObjectRef,
   owner: ObjectRow | undefined,
 ): Denial | null {
@@ -380,7 +383,7 @@ function denialOf(
   return !(inPath && alters) && provider.publicObjects?.[kind]?.test(id) === true ? null : 'unknown'
 }
 
-const nameOf = (provider: string, kind: string, id: string): string => `${provider} ${kind} ${id}`
+const cacheKey = (provider: string, kind: string, id: string): string => `${provider} ${kind} ${id}`
 
 /**
  * Keeps the first owner, and gives it: a provider that gave one id twice must not hand an object

@@ -1,19 +1,22 @@
 // Step 5: stored objects belong to the key that made them. A request that names one of another
 // key's, or one that nobody here made, is refused.
+import type { HttpExchange } from '../../http1/exchange.ts'
 import { without } from '../../http1/header-fields.ts'
 import type { CachedKey } from '../../keys/cache.ts'
 import type { BatchLines } from '../inspect/batch-lines.ts'
-import { CheckedList } from './checked-list.ts'
+import { GuardedList } from './checked-list.ts'
 import { FeedGuard } from './feed-guard.ts'
 import { headerRefs, modelRefs } from '../inspect/header-refs.ts'
-import type { Denial, Objects } from './objects.ts'
+import type { Denial, ObjectOwners } from './objects.ts'
 import type { Match } from '../providers/endpoint.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
 import { listPlaces } from '../providers/lists.ts'
-import { busy, Refused, type Trip } from '../request-context.ts'
+import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
+import type { RequestSlot } from '../shares/request-shares.ts'
 
-interface Request {
+/** A request, as far as the ownership of objects depends on it. */
+export interface ObjectRequest {
   readonly provider: Provider
   readonly key: CachedKey
   readonly match: Match
@@ -22,7 +25,7 @@ interface Request {
 }
 
 /** TABLE of sentences. */
-const DENIALS: Readonly<Record<Denial, string>> = {
+const DENIAL_MESSAGES: Readonly<Record<Denial, string>> = {
   foreign: 'The request names an object that was made with another key.',
   unread:
     'The file was not read when it was uploaded, so no batch can be started from it. Upload it in one piece, as JSON lines with the purpose "batch".',
@@ -35,22 +38,23 @@ const DENIALS: Readonly<Record<Denial, string>> = {
  * A stream may hold what is made after it began; and of some lists nothing says whose their items
  * are.
  */
-const WHOSE =
+const UNKNOWN_OWNERS =
   'The answer tells of everything that the account holds, and this key may only reach objects of its own.'
 
 /**
- * Whether a request may name what it names, at once where that is nothing.
+ * Checks that a request names only objects that its key may name.
  *
  * @param named what its path, query and body name
- * @param besideProse the same, where ids that stand in prose only may be nobody's
- * @returns the credential that reaches these objects; null where none of them is known
- * @throws Refused
+ * @param outsideProse the same without ids that occur in prose only
+ * @returns the credential that reaches these objects; null where none of them is known, at once
+ *   where the request names nothing
+ * @throws GatewayError `endpoint_not_allowed`
  */
 export function checkOwnership(
-  objects: Objects,
-  request: Request,
+  objects: ObjectOwners,
+  request: ObjectRequest,
   named: readonly ObjectRef[],
-  besideProse?: () => readonly ObjectRef[],
+  outsideProse?: () => readonly ObjectRef[],
 ): string | null | Promise<string | null> {
   const { provider, match, headers } = request
   const spelled = headerRefs(provider, headers)
@@ -60,28 +64,37 @@ export function checkOwnership(
       : spelled.concat(modelRefs(provider, match, headers))
   if (named.length === 0 && inHeaders.length === 0 && match.endpoint?.lists === undefined)
     return null
-  const besides = besideProse && (() => besideProse().concat(inHeaders))
-  return check(objects, request, inHeaders.length === 0 ? named : named.concat(inHeaders), besides)
+  const besides = outsideProse && (() => outsideProse().concat(inHeaders))
+  return verify(objects, request, inHeaders.length === 0 ? named : named.concat(inHeaders), besides)
+}
+
+/** Whether the path of a request names something that its key did not make. */
+export const namesForeignObject = (
+  objects: ObjectOwners,
+  { provider, key, match }: ObjectRequest,
+): boolean => {
+  const [first] = match.objects
+  return first !== undefined && !objects.isOwn(provider.id, key.id, first)
 }
 
 /** Whether a batch may be started from a file of these lines: never rejects. */
-export async function mayStart(
-  objects: Objects,
-  { provider, key, match, method }: Request,
+export async function mayStartBatch(
+  objects: ObjectOwners,
+  { provider, key, match, method }: ObjectRequest,
   lines: BatchLines,
 ): Promise<boolean> {
   // This is expected itself: it waits for nothing that came later, such as another upload's lines.
-  const ready = objects.expected()
+  const ready = objects.awaitPending()
   const named = await lines.named()
   if (named === null) return false
-  return objects.look({ provider, key, match, method, objects: named }, ready).then(
+  return objects.lookup({ provider, key, match, method, objects: named }, ready).then(
     ({ denied }) => denied === null,
     () => false,
   )
 }
 
 /** The headers of a request, so that its answer can be read where it has to be. */
-export function asPlain(headers: readonly string[]): string[] {
+export function acceptIdentity(headers: readonly string[]): string[] {
   return [...without(headers, 'accept-encoding'), 'Accept-Encoding', 'identity']
 }
 
@@ -90,31 +103,36 @@ export function asPlain(headers: readonly string[]): string[] {
  * lists what the provider has stored is read first, and any other may be no feed of events. Null
  * for all other requests.
  *
- * @param refuse answers in our own words
+ * @param sendError answers in our own words
  */
-export function listChecked(
-  objects: Objects,
-  { provider, key, match, method }: Request,
-  { caller, place }: Pick<Trip, 'caller' | 'place'>,
-  refuse: (refusal: Refused) => void,
+export function guardList(
+  objects: ObjectOwners,
+  { provider, key, match, method }: ObjectRequest,
+  exchange: HttpExchange,
+  slot: RequestSlot,
+  sendError: (error: GatewayError) => void,
 ): FeedGuard | null {
   if (key.objects !== 'own' || method !== 'GET') return null
-  const places = listPlaces(match, provider.endpoints)
-  if (places === null)
+  const paths = listPlaces(match, provider.endpoints)
+  if (paths === null)
     return match.objects.length > 0
       ? null
-      : new FeedGuard(caller, () => refuse(new Refused('endpoint_not_allowed', WHOSE)))
-  return new CheckedList(caller, {
-    places,
+      : new FeedGuard(exchange, () =>
+          sendError(new GatewayError('endpoint_not_allowed', UNKNOWN_OWNERS)),
+        )
+  return new GuardedList(exchange, {
+    paths,
     ids: provider.ids,
-    place: place!,
+    slot,
     allows: async (named) =>
-      (await objects.look({ provider, key, match, method, objects: named })).denied === null,
-    refuse: (reason) =>
-      refuse(
+      (await objects.lookup({ provider, key, match, method, objects: named })).denied === null,
+    sendError: (reason) =>
+      sendError(
         reason === 'busy'
-          ? busy('The proxy cannot find out at the moment whose objects are in the list.')
-          : new Refused(
+          ? serviceUnavailable(
+              'The proxy cannot find out at the moment whose objects are in the list.',
+            )
+          : new GatewayError(
               'endpoint_not_allowed',
               'The list names objects that were not made with this key.',
             ),
@@ -122,11 +140,11 @@ export function listChecked(
   })
 }
 
-async function check(
-  objects: Objects,
-  { provider, key, match, method }: Request,
+async function verify(
+  objects: ObjectOwners,
+  { provider, key, match, method }: ObjectRequest,
   all: readonly ObjectRef[],
-  besideProse: (() => readonly ObjectRef[]) | undefined,
+  outsideProse: (() => readonly ObjectRef[]) | undefined,
 ): Promise<string | null> {
   const lists = match.endpoint?.lists
   if (
@@ -134,9 +152,9 @@ async function check(
     key.objects === 'own' &&
     listPlaces(match, provider.endpoints) === null
   )
-    throw new Refused('endpoint_not_allowed', WHOSE)
-  if (lists !== undefined && (await objects.anyForeign(provider.id, key.id, lists)))
-    throw new Refused(
+    throw new GatewayError('endpoint_not_allowed', UNKNOWN_OWNERS)
+  if (lists !== undefined && (await objects.anyOwnedByOther(provider.id, key.id, lists)))
+    throw new GatewayError(
       'endpoint_not_allowed',
       'The list holds objects that were made with another key.',
     )
@@ -145,11 +163,11 @@ async function check(
     denied,
     credential,
     kind = '',
-  } = await objects.look({ provider, key, match, method, objects: all, besideProse })
+  } = await objects.lookup({ provider, key, match, method, objects: all, outsideProse })
   if (denied !== null)
-    throw new Refused(
+    throw new GatewayError(
       'endpoint_not_allowed',
-      (denied === 'unknown' ? provider.instead?.[kind] : undefined) ?? DENIALS[denied],
+      (denied === 'unknown' ? provider.instead?.[kind] : undefined) ?? DENIAL_MESSAGES[denied],
     )
   return credential
 }

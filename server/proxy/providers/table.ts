@@ -65,7 +65,7 @@ export interface ProviderTable {
    * A provider of the same domain as a host, or null: how a refusal is written that concerns an
    * address of nobody's.
    */
-  near(hostname: string): Provider | null
+  findByDomain(hostname: string): Provider | null
 }
 
 export interface TableSettings {
@@ -94,7 +94,7 @@ export function createProviderTable(settings: TableSettings = {}): ProviderTable
 
   for (const row of PROVIDERS) {
     const custom = changed.get(row.id)
-    const provider = ready(
+    const provider = compileProvider(
       custom
         ? authenticated(
             { ...rowAt(row, hostOf(custom)), auth: row.auth, hosts: [hostOf(custom)] },
@@ -118,8 +118,11 @@ export function createProviderTable(settings: TableSettings = {}): ProviderTable
   for (const custom of changed.values()) {
     if (byId.has(custom.id)) continue
     const host = hostOf(custom)
-    const provider = ready(
-      authenticated({ ...(kinOf(custom, host) ?? customRow(custom, host)), hosts: [host] }, custom),
+    const provider = compileProvider(
+      authenticated(
+        { ...(builtInRowFor(custom, host) ?? customRow(custom, host)), hosts: [host] },
+        custom,
+      ),
     )
     byId.set(custom.id, provider)
     const taken = byHost.get(withPort(host))
@@ -148,13 +151,14 @@ export function createProviderTable(settings: TableSettings = {}): ProviderTable
     byId: (id) => byId.get(id),
     upstreams: [...byHost.values()],
     find: (hostname, port) => byHost.get(`${hostname}:${port}`) ?? null,
-    near: (hostname) => byDomain.get(domainOf(hostname)) ?? null,
+    findByDomain: (hostname) => byDomain.get(domainOf(hostname)) ?? null,
   }
 }
 
-const ready = (row: ProviderRow): Provider => withIds(row, compileIds(row.spelling, row.hosts))
+const compileProvider = (row: ProviderRow): Provider =>
+  compileRow(row, compileIds(row.spelling, row.hosts))
 
-const withIds = (row: ProviderRow, ids: IdForms, endpoints = compiled(row)): Provider => ({
+const compileRow = (row: ProviderRow, ids: IdForms, endpoints = compiled(row)): Provider => ({
   ...row,
   endpoints,
   minting: row.minting ?? [],
@@ -189,7 +193,7 @@ function compiled(row: ProviderRow): Provider['endpoints'] {
  * it): what is known of its endpoints, and which of them are closed, holds there too. Undefined
  * where the host is nobody's.
  */
-function kinOf({ id }: CustomProvider, host: string): ProviderRow | undefined {
+function builtInRowFor({ id }: CustomProvider, host: string): ProviderRow | undefined {
   const row = PROVIDERS.find(
     ({ hosts, elsewhere }) => isOneOf(host, hosts) || isOneOf(host, elsewhere?.hosts ?? []),
   )
@@ -210,7 +214,7 @@ const patternOf = (pattern: string): RegExp =>
  * LiteLLM by any of these (docs.litellm.ai/docs/proxy/client_side_fallbacks, …/reliability), and
  * `extra_body` may be put over the body.
  */
-const ROUTED: Partial<BodyRule> = {
+const GATEWAY_BODY: Partial<BodyRule> = {
   also: [
     ...(BODY.also ?? []),
     'extra_body.model',
@@ -243,7 +247,7 @@ const ROUTED: Partial<BodyRule> = {
  * portkey.ai/docs/api-reference/inference-api/headers,
  * docs.helicone.ai/helicone-headers/header-directory
  */
-const ROUTING = [
+const GATEWAY_HEADERS = [
   'x-portkey-config',
   'x-portkey-provider',
   'x-portkey-custom-host',
@@ -254,9 +258,9 @@ const ROUTING = [
 
 /** An added provider: a server that speaks OpenAI's dialect below any path. */
 const COMPATIBLE = ['', '/{base*}']
-  .flatMap((prefix) => [...compatibleRows(prefix, ROUTED), ...videoRows(prefix)])
+  .flatMap((prefix) => [...compatibleRows(prefix, GATEWAY_BODY), ...videoRows(prefix)])
   .map((row) =>
-    row.model?.at === 'body' ? { ...row, model: { ...row.model, headers: ROUTING } } : row,
+    row.model?.at === 'body' ? { ...row, model: { ...row.model, headers: GATEWAY_HEADERS } } : row,
   )
 const customRow = (custom: CustomProvider, host: string): ProviderRow => ({
   id: custom.id,

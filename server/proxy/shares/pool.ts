@@ -12,7 +12,7 @@ import { MaxHeap, type Ranked } from './heap.ts'
  * In the resource's unit. `free` ≤ `key` ≤ `account`: what is in use may reach so much by claims of
  * …
  */
-export interface PoolLimits {
+export interface SharePoolLimits {
   /** The share of a key, and of an account. */
   readonly share: number
   /** … whoever it is. */
@@ -52,7 +52,7 @@ export class Claim {
    * Ends the request, which gives everything back before it returns; null: it cannot be dropped.
    * Set by the pool.
    */
-  drop: (() => void) | null = null
+  evict: (() => void) | null = null
   /** Neighbours among the claims of its key that can be dropped. */
   older: Claim | null = null
   newer: Claim | null = null
@@ -63,16 +63,16 @@ export class Claim {
   }
 }
 
-export class Pool {
+export class SharePool {
   /** All claims together. */
   used = 0
   /** Requests that were dropped to make room. */
-  dropped = 0
-  readonly limits: PoolLimits
+  evicted = 0
+  readonly limits: SharePoolLimits
   /** Accounts that have unfinished bodies. */
   readonly #accounts = new MaxHeap<AccountUse>()
 
-  constructor(limits: PoolLimits) {
+  constructor(limits: SharePoolLimits) {
     this.limits = limits
   }
 
@@ -80,30 +80,30 @@ export class Pool {
    * Gives so much more to a claim, if need be by dropping others. False: there is no room for it.
    * O(log n) for each claim that is dropped.
    */
-  take(claim: Claim, amount: number): boolean {
+  claim(claim: Claim, amount: number): boolean {
     if (this.used + amount > this.limits.free && !this.#makeRoom(claim, amount)) return false
-    this.force(claim, amount)
+    this.claimAnyway(claim, amount)
     return true
   }
 
   /** The same without asking. */
-  force(claim: Claim, amount: number): void {
+  claimAnyway(claim: Claim, amount: number): void {
     claim.amount += amount
     this.#count(claim.key, amount)
     // A claim of nothing would make no room.
-    if (claim.drop !== null && !claim.linked && claim.amount > 0) this.#link(claim)
+    if (claim.evict !== null && !claim.linked && claim.amount > 0) this.#link(claim)
   }
 
   /** Takes so much back from a claim. */
-  give(claim: Claim, amount: number): void {
+  giveBack(claim: Claim, amount: number): void {
     claim.amount -= amount
     this.#count(claim.key, -amount)
     if (claim.amount === 0) this.#unlink(claim)
   }
 
   /** From now on the claim may be dropped; null: from now on it may not. */
-  offer(claim: Claim, drop: (() => void) | null): void {
-    claim.drop = drop
+  setEvictable(claim: Claim, drop: (() => void) | null): void {
+    claim.evict = drop
     if (drop === null) this.#unlink(claim)
     else if (claim.amount > 0) this.#link(claim)
   }
@@ -140,9 +140,9 @@ export class Pool {
   }
 
   #drop(claim: Claim): void {
-    const drop = claim.drop!
-    this.offer(claim, null)
-    this.dropped++
+    const drop = claim.evict!
+    this.setEvictable(claim, null)
+    this.evicted++
     drop()
   }
 

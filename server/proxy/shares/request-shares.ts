@@ -1,6 +1,6 @@
 // Shares of what all proxied requests use together: places among the open requests, and memory for
 // bodies that have to be read whole.
-import { AccountUse, Claim, KeyUse, Pool } from './pool.ts'
+import { AccountUse, Claim, KeyUse, SharePool } from './pool.ts'
 
 export interface SharesLimits {
   /**
@@ -15,7 +15,7 @@ export interface SharesLimits {
 }
 
 /** What a key, or an account, has of both. */
-interface Use<T> {
+interface Usage<T> {
   readonly open: T
   readonly held: T
 }
@@ -26,23 +26,23 @@ interface Use<T> {
  */
 const MAX_IDLE = 1_024
 
-export class Shares {
-  readonly #open: Pool
-  readonly #held: Pool
-  readonly #keys = new Map<string, Use<KeyUse>>()
-  readonly #accounts = new Map<string, Use<AccountUse>>()
+export class RequestShares {
+  readonly #open: SharePool
+  readonly #held: SharePool
+  readonly #keys = new Map<string, Usage<KeyUse>>()
+  readonly #accounts = new Map<string, Usage<AccountUse>>()
   #tidyAt = MAX_IDLE
 
   constructor({ open, held, body }: SharesLimits) {
     const quarter = Math.max(1, Math.floor(open / 4))
-    this.#open = new Pool({
+    this.#open = new SharePool({
       share: quarter,
       free: open,
       key: Math.floor(open * 1.5),
       account: open * 2,
     })
     const eighth = Math.min(held, Math.max(Math.floor(held / 8), body))
-    this.#held = new Pool({
+    this.#held = new SharePool({
       share: eighth,
       free: Math.max(eighth, Math.floor(held / 2)),
       key: Math.max(eighth, Math.floor(held * 0.75)),
@@ -65,18 +65,18 @@ export class Shares {
    * their bytes.
    */
   get dropped(): { readonly open: number; readonly held: number } {
-    return { open: this.#open.dropped, held: this.#held.dropped }
+    return { open: this.#open.evicted, held: this.#held.evicted }
   }
 
   /** Gives a request a place; null: there is none for this key at the moment. */
-  enter(keyId: string, accountId: string): Place | null {
+  acquire(keyId: string, accountId: string): RequestSlot | null {
     const use = this.#keys.get(keyId) ?? this.#add(keyId, accountId)
     const claim = new Claim(use.open)
-    if (!this.#open.take(claim, 1)) {
+    if (!this.#open.claim(claim, 1)) {
       if (!this.#isFirst(use.open)) return null
-      this.#open.force(claim, 1)
+      this.#open.claimAnyway(claim, 1)
     }
-    return new Place(this.#open, claim, this.#held, use.held)
+    return new RequestSlot(this.#open, claim, this.#held, use.held)
   }
 
   /**
@@ -88,7 +88,7 @@ export class Shares {
     return used === 0 && (account.used < share || this.#open.used < most)
   }
 
-  #add(keyId: string, accountId: string): Use<KeyUse> {
+  #add(keyId: string, accountId: string): Usage<KeyUse> {
     if (this.#keys.size >= this.#tidyAt) this.#tidy()
     let account = this.#accounts.get(accountId)
     if (account === undefined)
@@ -113,17 +113,17 @@ export class Shares {
  * What one request has: its place, and the bytes of its body that are held. It lives as long as the
  * request.
  */
-export class Place {
-  readonly #open: Pool
-  readonly #held: Pool
+export class RequestSlot {
+  readonly #open: SharePool
+  readonly #held: SharePool
   readonly #claim: Claim
   readonly #heldBy: KeyUse
   #bytes: Claim | null = null
-  #left = false
+  #released = false
   /** Ends the request; null: it cannot be dropped. */
-  #drop: (() => void) | null = null
+  #evict: (() => void) | null = null
 
-  constructor(open: Pool, claim: Claim, held: Pool, heldBy: KeyUse) {
+  constructor(open: SharePool, claim: Claim, held: SharePool, heldBy: KeyUse) {
     this.#open = open
     this.#claim = claim
     this.#held = held
@@ -131,52 +131,52 @@ export class Place {
   }
 
   /** Counts bytes that have come as held. False: there is no room for them. */
-  hold(bytes: number): boolean {
-    if (this.#left) return false
+  holdBytes(bytes: number): boolean {
+    if (this.#released) return false
     let claim = this.#bytes
     if (claim === null) {
       this.#bytes = claim = new Claim(this.#heldBy)
-      if (this.#drop !== null) this.#held.offer(claim, this.#end)
+      if (this.#evict !== null) this.#held.setEvictable(claim, this.#end)
     }
-    return this.#held.take(claim, bytes)
+    return this.#held.claim(claim, bytes)
   }
 
   /** Nothing of the body is held any more. */
-  release(): void {
+  releaseBytes(): void {
     if (this.#bytes !== null && this.#bytes.amount > 0)
-      this.#held.give(this.#bytes, this.#bytes.amount)
+      this.#held.giveBack(this.#bytes, this.#bytes.amount)
   }
 
   /**
    * As long as the body has not come to its end the request may be ended, to make room for others.
    * @param drop ends it; the place has been left by then
    */
-  offer(drop: () => void): void {
-    this.#drop = drop
-    this.#open.offer(this.#claim, this.#end)
-    if (this.#bytes !== null) this.#held.offer(this.#bytes, this.#end)
+  allowEviction(drop: () => void): void {
+    this.#evict = drop
+    this.#open.setEvictable(this.#claim, this.#end)
+    if (this.#bytes !== null) this.#held.setEvictable(this.#bytes, this.#end)
   }
 
   /** From now on it is not ended for others. */
-  keep(): void {
-    if (this.#drop === null) return
-    this.#drop = null
-    this.#open.offer(this.#claim, null)
-    if (this.#bytes !== null) this.#held.offer(this.#bytes, null)
+  forbidEviction(): void {
+    if (this.#evict === null) return
+    this.#evict = null
+    this.#open.setEvictable(this.#claim, null)
+    if (this.#bytes !== null) this.#held.setEvictable(this.#bytes, null)
   }
 
   /** The request is over, or has been dropped. May be called again. */
-  leave(): void {
-    if (this.#left) return
-    this.#left = true
-    this.keep()
-    this.release()
-    this.#open.give(this.#claim, 1)
+  release(): void {
+    if (this.#released) return
+    this.#released = true
+    this.forbidEviction()
+    this.releaseBytes()
+    this.#open.giveBack(this.#claim, 1)
   }
 
   readonly #end = (): void => {
-    const drop = this.#drop
-    this.leave()
+    const drop = this.#evict
+    this.release()
     drop?.()
   }
 }

@@ -11,7 +11,7 @@ const KEY = /tmk_[0-9A-Za-z]+_[0-9A-Za-z]+_[0-9A-Za-z]{6}/
 const BASE64 = /[A-Za-z0-9+/_-]{80,}/g
 
 /** Whether a path or query, of which each part may be percent-encoded, spells a key. */
-export function addressHoldsKey(pathAndQuery: string): boolean {
+export function addressContainsKey(pathAndQuery: string): boolean {
   if (pathAndQuery.length < SECRET_TEXT_LENGTH) return false
   return (
     KEY.test(pathAndQuery) ||
@@ -24,7 +24,7 @@ export function addressHoldsKey(pathAndQuery: string): boolean {
  * Whether a header's value holds a key: no header but those that we read is meant to. Shorter
  * values cannot hold one.
  */
-export function valueHoldsKey(value: string): boolean {
+export function valueContainsKey(value: string): boolean {
   if (value.length < SECRET_TEXT_LENGTH) return false
   if (value.includes(PREFIX) || (value.includes('%') && decodedFully(value).includes(PREFIX)))
     return true

@@ -2,7 +2,7 @@
 // refusal. Step 1 of the contract. `/proxy?url=<address>` and `/proxy/<host>/<path>?<query>` are
 // two spellings of one address: what holds for the one holds for the other.
 import { onlyValueOf } from '../../http1/header-fields.ts'
-import { addressHoldsKey } from './own-keys.ts'
+import { addressContainsKey } from './own-keys.ts'
 
 /** The address that a caller named, ready to be matched and sent. */
 export interface UpstreamAddress {
@@ -19,7 +19,7 @@ export interface UpstreamAddress {
    */
   readonly pathAndQuery: string
   /** What stood in the parameters `key` of the caller's query, decoded. */
-  readonly queryKeys: readonly string[]
+  readonly queryCredentials: readonly string[]
 }
 
 export type Target =
@@ -35,7 +35,7 @@ export type TargetForm = 'parameter' | 'base-url'
 /**
  * Longest address that is looked at, in characters; Node's own limit on a request line is 16 KiB.
  */
-const LONGEST = 16_384
+const MAX_ADDRESS_LENGTH = 16_384
 /**
  * What a path and a query may have: several times what any provider's address has, signed download
  * addresses among them. Classifying one, and looking for ids in it, costs up to 10 µs a segment or
@@ -67,7 +67,7 @@ const CREDENTIAL_PARAMETERS = new Set([
   'subscription-key',
 ])
 
-const refuse = (message: string): Target => ({ ok: false, message })
+const invalid = (message: string): Target => ({ ok: false, message })
 
 /**
  * Our own path in front of what a target names; also of one in absolute form (RFC 9112, section
@@ -79,10 +79,10 @@ const OWN_PATH = /^(?:https?:\/\/[^/?#@]+)?\/proxy(?=[/?]|$)/i
 export const isProxyTarget = (target: string): boolean => OWN_PATH.test(target)
 
 /** What stands behind our own path in a raw request target: `''`, `?…` or `/…`. */
-export const behindOwnPath = (target: string): string => target.replace(OWN_PATH, '')
+export const afterProxyPath = (target: string): string => target.replace(OWN_PATH, '')
 
-export const formOf = (target: string): TargetForm =>
-  behindOwnPath(target).startsWith('/') ? 'base-url' : 'parameter'
+export const targetForm = (target: string): TargetForm =>
+  afterProxyPath(target).startsWith('/') ? 'base-url' : 'parameter'
 
 /**
  * fal's client sends everything to one address, and says here what it wants there (@fal-ai/client,
@@ -90,15 +90,15 @@ export const formOf = (target: string): TargetForm =>
  */
 export const TARGET_HEADER = 'x-fal-target-url'
 /** Of a target that names nothing itself. */
-const LONGEST_BARE = '/proxy/'.length
+const MAX_BARE_LENGTH = '/proxy/'.length
 /** Whether a raw request target names no address. */
-export const namesNothing = (target: string): boolean => target.length <= LONGEST_BARE
+export const isBare = (target: string): boolean => target.length <= MAX_BARE_LENGTH
 
 /**
  * A raw request target, or where that names nothing what a header names, as the parameter would.
  */
-export function namedTarget(target: string, headers: readonly string[]): string {
-  if (!namesNothing(target)) return target
+export function effectiveTarget(target: string, headers: readonly string[]): string {
+  if (!isBare(target)) return target
   const address = onlyValueOf(headers, TARGET_HEADER)
   if (address === undefined) return target
   return `/proxy?url=${address === null ? '' : ASCII.test(address) ? encodeURIComponent(address) : address}`
@@ -110,21 +110,21 @@ export function namedTarget(target: string, headers: readonly string[]): string 
  */
 export function readTarget(target: string): Target {
   if (!ASCII.test(target))
-    return refuse(
+    return invalid(
       'The request target holds a space, a control character or a raw non-ASCII byte. Percent-encode it.',
     )
-  const named = behindOwnPath(target)
+  const named = afterProxyPath(target)
   return named.startsWith('/') ? readBaseUrl(named.slice(1)) : readParameter(named.slice(1))
 }
 
 /** Reads `<host>/<path>?<query>`. Nothing of it is decoded: it is spelled as the upstream's own. */
 function readBaseUrl(named: string): Target {
   if (!/^[^/?]+\//.test(named))
-    return refuse(
+    return invalid(
       'The target names no upstream address. Use /proxy/<host>/<path> or /proxy?url=<upstream address>.',
     )
-  if (named.length > LONGEST)
-    return refuse(`The upstream address is longer than ${LONGEST} characters.`)
+  if (named.length > MAX_ADDRESS_LENGTH)
+    return invalid(`The upstream address is longer than ${MAX_ADDRESS_LENGTH} characters.`)
   return readAddress(`https://${named}`)
 }
 
@@ -136,24 +136,24 @@ function readParameter(search: string): Target {
   const parameters = search.split('&')
   const named = parameters.filter((parameter) => parameter.startsWith('url='))
   if (named.length === 0)
-    return refuse(
+    return invalid(
       'The query parameter `url` is missing. Use /proxy?url=<upstream address>, or /proxy/<host>/<path>.',
     )
-  if (named.length > 1) return refuse('There is more than one query parameter `url`.')
+  if (named.length > 1) return invalid('There is more than one query parameter `url`.')
   if (parameters.length > 1) {
-    return refuse(
+    return invalid(
       'Only the query parameter `url` is allowed. If the extra parameters belong to the upstream address, percent-encode that address ' +
         'as a whole, so that its `&` becomes `%26`.',
     )
   }
   const raw = search.slice('url='.length)
-  if (raw.length > LONGEST)
-    return refuse(`The upstream address is longer than ${LONGEST} characters.`)
+  if (raw.length > MAX_ADDRESS_LENGTH)
+    return invalid(`The upstream address is longer than ${MAX_ADDRESS_LENGTH} characters.`)
   let address: string
   try {
     address = decodeURIComponent(raw)
   } catch {
-    return refuse('The query parameter `url` is not valid percent-encoding.')
+    return invalid('The query parameter `url` is not valid percent-encoding.')
   }
   return readAddress(address)
 }
@@ -161,22 +161,22 @@ function readParameter(search: string): Target {
 /** Reads an address that has been decoded once; also used for the `Location` of a redirect. */
 export function readAddress(address: string): Target {
   if (!address.startsWith('https://'))
-    return refuse(
+    return invalid(
       'The upstream address must begin with https:// (and be percent-encoded at most once).',
     )
-  if (CONTROL.test(address)) return refuse('The upstream address holds a control character.')
+  if (CONTROL.test(address)) return invalid('The upstream address holds a control character.')
   if (/[\s\\]/.test(address))
-    return refuse(
+    return invalid(
       'The upstream address holds a space or a backslash. Encode a space as %20 before encoding the address as a whole.',
     )
   if (address.includes('#'))
-    return refuse('The upstream address has a fragment (#…), which no server ever receives.')
+    return invalid('The upstream address has a fragment (#…), which no server ever receives.')
 
   const rest = address.slice('https://'.length)
   const cut = rest.search(/[/?]/)
   const authority = cut < 0 ? rest : rest.slice(0, cut)
   const host = readAuthority(authority)
-  if (typeof host === 'string') return refuse(host)
+  if (typeof host === 'string') return invalid(host)
 
   // What is beyond ASCII is encoded as every URL parser does it.
   const tail = (
@@ -186,34 +186,37 @@ export function readAddress(address: string): Target {
   const path = question < 0 ? tail : tail.slice(0, question)
   const query = question < 0 ? null : tail.slice(question + 1)
   if (path.length > MAX_PATH || count(path, '/') > MAX_SEGMENTS)
-    return refuse(
+    return invalid(
       `The path of the upstream address has more than ${MAX_PATH} characters or ${MAX_SEGMENTS} segments.`,
     )
   if (query !== null && count(query, '&') + count(query, ';') >= MAX_PARAMETERS)
-    return refuse(`The query of the upstream address has more than ${MAX_PARAMETERS} parameters.`)
+    return invalid(`The query of the upstream address has more than ${MAX_PARAMETERS} parameters.`)
   if (!PATH.test(path))
-    return refuse(
+    return invalid(
       'The path of the upstream address holds a character that must be percent-encoded.',
     )
   if (query !== null && !QUERY.test(query))
-    return refuse(
+    return invalid(
       'The query of the upstream address holds a character that must be percent-encoded.',
     )
   if (BAD_PERCENT.test(tail))
-    return refuse(
+    return invalid(
       'The upstream address holds a % that is not followed by two hexadecimal digits. Encode it as %25.',
     )
   if (changesWhenDecodedAgain(path))
-    return refuse(
+    return invalid(
       'The path of the upstream address would change its meaning if it were decoded a second time.',
     )
   const { kept, keys } = query === null ? NO_QUERY : withoutCredentials(query)
   const pathAndQuery = kept === null || (kept === '' && query !== '') ? path : `${path}?${kept}`
-  if (addressHoldsKey(pathAndQuery))
-    return refuse(
+  if (addressContainsKey(pathAndQuery))
+    return invalid(
       'The upstream address holds a proxy key, which would reach the provider. Send the key in the Authorization header.',
     )
-  return { ok: true, upstream: { protocol: 'https:', ...host, pathAndQuery, queryKeys: keys } }
+  return {
+    ok: true,
+    upstream: { protocol: 'https:', ...host, pathAndQuery, queryCredentials: keys },
+  }
 }
 
 function count(text: string, mark: string): number {
@@ -291,9 +294,9 @@ function withoutCredentials(query: string): StrippedQuery {
   const kept: string[] = []
   const keys: string[] = []
   for (const parameter of parameters) {
-    const name = nameOf(parameter)
+    const name = parameterName(parameter)
     if (!name.startsWith('$') && !CREDENTIAL_PARAMETERS.has(name)) kept.push(parameter)
-    else if (name === 'key') keys.push(valueOf(parameter))
+    else if (name === 'key') keys.push(parameterValue(parameter))
   }
   return kept.length === parameters.length
     ? { kept: query, keys: NO_KEYS }
@@ -304,7 +307,7 @@ function withoutCredentials(query: string): StrippedQuery {
  * A parameter's name in lower case. One that is encoded twice is still a name to a lenient server,
  * so it is decoded until nothing changes.
  */
-function nameOf(parameter: string): string {
+function parameterName(parameter: string): string {
   const equals = parameter.indexOf('=')
   let name = equals < 0 ? parameter : parameter.slice(0, equals)
   for (let round = 0; round < 4 && name.includes('%'); round++) {
@@ -319,7 +322,7 @@ function nameOf(parameter: string): string {
   return name.trim().toLowerCase()
 }
 
-function valueOf(parameter: string): string {
+function parameterValue(parameter: string): string {
   const value = parameter.slice(parameter.indexOf('=') + 1)
   try {
     return decodeURIComponent(value)

@@ -4,7 +4,13 @@ import { copyString } from '../../common/copy-string.ts'
 import type { Match } from '../providers/endpoint.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
 import type { ProviderTable } from '../providers/table.ts'
-import { behindOwnPath, formOf, readTarget, type Target, type TargetForm } from './parse-target.ts'
+import {
+  afterProxyPath,
+  targetForm,
+  readTarget,
+  type Target,
+  type TargetForm,
+} from './parse-target.ts'
 import { destinationOf, type Destination } from '../../http1/client/client.ts'
 
 export interface Route {
@@ -12,78 +18,79 @@ export interface Route {
   readonly form: TargetForm
   readonly table: ProviderTable
   /** Whose address it is; null where nobody's, or the target is none. */
-  readonly named: Upstream | null
+  readonly upstream: Upstream | null
   /** In whose way a refusal is written where the address is nobody's. */
-  readonly near: Provider | null
+  readonly errorStyle: Provider | null
   /**
    * Set by whoever has classified it, and by whoever has dialled it: only for callers that have
    * proven who they are.
    */
   match: Match | null
-  dial: Destination | null
+  destination: Destination | null
 }
 
-export interface Ways {
+export interface RouteCache {
   /** The route of a raw request target (`/proxy?url=…`, `/proxy/<host>/…`). */
-  routeOf(method: string, url: string): Route
+  find(method: string, url: string): Route
   /**
    * Where an upstream is dialled; the same object for the same place, because connections are
    * pooled by it.
    */
-  dialFor(named: Upstream): Destination
+  destinationFor(named: Upstream): Destination
 }
 
 /**
  * Routes that are kept, and the longest address among them. When there are more, all are worked out
  * again.
  */
-const MOST = 2_000
-const LONGEST = 1_024
+const MAX_ROUTES = 2_000
+const MAX_ADDRESS_LENGTH = 1_024
 
-/** @param tableNow the provider table as it is now: stored credentials may add hosts to it */
-export function createWays(tableNow: () => ProviderTable): Ways {
+/** @param currentTable the provider table as it is now: stored credentials may add hosts to it */
+export function createRouteCache(currentTable: () => ProviderTable): RouteCache {
   const routes = new Map<string, Map<string, Route>>()
   let kept = 0
   const dials = new Map<string, Destination>()
-  let table = tableNow()
+  let table = currentTable()
 
   return {
-    routeOf(method, url) {
-      if (table !== tableNow() || kept >= MOST) {
-        table = tableNow()
+    find(method, url) {
+      if (table !== currentTable() || kept >= MAX_ROUTES) {
+        table = currentTable()
         routes.clear()
         kept = 0
       }
       let known = routes.get(method)
-      const route = known?.get(url)
-      if (route !== undefined) return route
-      const own = copyString(url)
-      const target = readTarget(own)
-      const named = target.ok ? table.find(target.upstream.hostname, target.upstream.port) : null
-      const made: Route = {
+      const cached = known?.get(url)
+      if (cached !== undefined) return cached
+      const ownedUrl = copyString(url)
+      const target = readTarget(ownedUrl)
+      const upstream = target.ok ? table.find(target.upstream.hostname, target.upstream.port) : null
+      const route: Route = {
         target,
-        form: formOf(own),
+        form: targetForm(ownedUrl),
         table,
-        named,
-        near: named?.provider ?? table.near(hostIn(own)),
+        upstream,
+        errorStyle: upstream?.provider ?? table.findByDomain(hostIn(ownedUrl)),
         match: null,
-        dial: null,
+        destination: null,
       }
-      if (url.length > LONGEST) return made
+      if (url.length > MAX_ADDRESS_LENGTH) return route
       if (known === undefined) routes.set(method, (known = new Map()))
-      known.set(own, made)
+      known.set(ownedUrl, route)
       kept++
-      return made
+      return route
     },
-    dialFor({ origin, dial }) {
+    destinationFor({ origin, dial }) {
       const base = `${dial.origin}${dial.basePath}`
       const name = `${origin} ${base}`
       let known = dials.get(name)
       if (known === undefined) {
-        const own = new URL(origin)
+        const originUrl = new URL(origin)
         dials.set(
           name,
-          (known = base === origin ? destinationOf(own) : destinationOf(own, new URL(base))),
+          (known =
+            base === origin ? destinationOf(originUrl) : destinationOf(originUrl, new URL(base))),
         )
       }
       return known
@@ -93,7 +100,7 @@ export function createWays(tableNow: () => ProviderTable): Ways {
 
 /** The host that a target seems to name, however it is written; `''` for none. */
 function hostIn(target: string): string {
-  const named = behindOwnPath(target)
+  const named = afterProxyPath(target)
   const host = named.startsWith('/')
     ? /^\/([a-z0-9.-]{1,253})/i
     : /https?(?::|%3a)(?:\/|%2f){2}([a-z0-9.-]{1,253})/i

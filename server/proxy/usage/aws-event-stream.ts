@@ -3,7 +3,7 @@
 // https://docs.aws.amazon.com/transcribe/latest/dg/streaming-setting-up.html#streaming-event-stream
 import { parseJson } from '../json/paths.ts'
 import { Candidates, findMarker } from './candidates.ts'
-import type { Created } from './created-ids.ts'
+import type { CreatedIds } from './created-ids.ts'
 import { LARGEST_EVENT, type Reader } from './reader.ts'
 import type { Finding } from './usage.ts'
 
@@ -20,7 +20,7 @@ export class AwsReader implements Reader {
   #skip = 0
   #broken = false
 
-  constructor(created: Created) {
+  constructor(created: CreatedIds) {
     this.#candidates = new Candidates(created)
   }
 

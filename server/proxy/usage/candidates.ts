@@ -2,7 +2,7 @@
 // end: the first that holds it is read, and the last few events are kept as bytes, which is all
 // that any provider's rule needs.
 import { parseJson, stepsOf } from '../json/paths.ts'
-import type { Created } from './created-ids.ts'
+import type { CreatedIds } from './created-ids.ts'
 import { type Finding, findUsage } from './usage.ts'
 
 const MARKER = Buffer.from('"usage')
@@ -29,7 +29,7 @@ export function findMarker(bytes: Buffer, from: number, to: number): number {
 }
 
 export class Candidates {
-  readonly #created: Created
+  readonly #created: CreatedIds
   readonly #creates: boolean
   /** The keys of what is made on the way, at any event of a stream: whatever stands in a list. */
   readonly #markers: readonly Buffer[]
@@ -38,7 +38,7 @@ export class Candidates {
   /** Events that are still searched for the name of a created object. */
   #searched = 0
 
-  constructor(created: Created) {
+  constructor(created: CreatedIds) {
     this.#created = created
     const places = Object.keys(created.creates)
     this.#creates = places.length > 0

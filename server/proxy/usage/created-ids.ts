@@ -4,13 +4,13 @@ import { valuesAt } from '../json/paths.ts'
 import { objectRef, VERSION, type ObjectRef } from '../providers/object-ref.ts'
 
 /** Places of an answer that name an object, and its kind. */
-export type Creates = Readonly<Record<string, string>>
+export type CreatedPaths = Readonly<Record<string, string>>
 
 /** An answer that names more objects than this is a list, or broken. */
-const MOST = 100
+const MAX_IDS = 100
 
-export class Created {
-  readonly creates: Creates
+export class CreatedIds {
+  readonly creates: CreatedPaths
   readonly #found: ObjectRef[] = []
   /**
    * Whether it came into being with this answer; null where that is said, and has not been read.
@@ -18,7 +18,7 @@ export class Created {
   #isNew: boolean | null
   readonly #waiting: ObjectRef[] = []
 
-  constructor(creates: Creates) {
+  constructor(creates: CreatedPaths) {
     this.creates = creates
     this.#isNew = Object.values(creates).includes(VERSION) ? null : true
   }
@@ -42,9 +42,9 @@ export class Created {
   }
 
   add(object: ObjectRef): void {
-    if (object.id === '' || this.#found.length >= MOST || this.#isNew === false) return
+    if (object.id === '' || this.#found.length >= MAX_IDS || this.#isNew === false) return
     if (this.#isNew === null)
-      return void (this.#waiting.length < MOST && this.#waiting.push(object))
+      return void (this.#waiting.length < MAX_IDS && this.#waiting.push(object))
     if (!this.#found.some(({ kind, id }) => kind === object.kind && id === object.id))
       this.#found.push(object)
   }

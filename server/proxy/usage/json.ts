@@ -2,14 +2,14 @@
 // in the memory of one usage object.
 import { parseJson, type WantedPaths, wantPaths } from '../json/paths.ts'
 import { JsonScanner, type JsonSink } from '../json/scanner.ts'
-import type { Created, Creates } from './created-ids.ts'
+import type { CreatedIds, CreatedPaths } from './created-ids.ts'
 import type { Reader } from './reader.ts'
 import { type Finding, isObject, PLACES } from './usage.ts'
 
-const wantedBy = new WeakMap<Creates, WantedPaths>()
+const wantedBy = new WeakMap<CreatedPaths, WantedPaths>()
 
 /** Usage places and object names, at the root and in a list at the root. */
-function wanted(creates: Creates): WantedPaths {
+function wanted(creates: CreatedPaths): WantedPaths {
   let paths = wantedBy.get(creates)
   if (!paths) {
     paths = wantPaths([...PLACES, ...Object.keys(creates)].flatMap((path) => [path, `[].${path}`]))
@@ -23,13 +23,13 @@ const MANY = { many: true }
 const NOTHING: readonly Finding[] = []
 
 export class JsonReader implements Reader, JsonSink {
-  readonly #created: Created
+  readonly #created: CreatedIds
   /** The last usage object of each place, unparsed. */
   #found: Map<string, string> | null = null
   readonly #scanner: JsonScanner
 
   /** @param created where what the answer creates is noted */
-  constructor(created: Created) {
+  constructor(created: CreatedIds) {
     this.#created = created
     this.#scanner = new JsonScanner(wanted(created.creates), this, MANY)
   }

@@ -4,7 +4,7 @@
 import { valueOf, valuesOf } from '../../http1/header-fields.ts'
 import { codingsOf, Decoding } from '../forward/content-decoding.ts'
 import { AwsReader } from './aws-event-stream.ts'
-import { Created, type Creates } from './created-ids.ts'
+import { CreatedIds, type CreatedPaths } from './created-ids.ts'
 import type { Reader } from './reader.ts'
 import { SniffingReader } from './sniff.ts'
 import { type Finding, mergeFindings, UNKNOWN, type Usage } from './usage.ts'
@@ -14,7 +14,7 @@ import type { Provider, UsageKind } from '../providers/provider.ts'
 
 export { UNKNOWN, type Usage } from './usage.ts'
 
-export interface Meter {
+export interface UsageMeter {
   /** The objects that the answer is known to have created so far, for stickiness and ownership. */
   readonly created: readonly ObjectRef[]
   /** Takes the next bytes as they came from the upstream, in any split. Copies what it keeps. */
@@ -36,7 +36,7 @@ const MOST_WAITING = 8 * 1024 * 1024
  * TABLE of content types; the first that fits makes the reader. Of the text of any other type it is
  * looked how it begins.
  */
-const READERS: readonly { type: RegExp; reader: (created: Created) => Reader | null }[] = [
+const READERS: readonly { type: RegExp; reader: (created: CreatedIds) => Reader | null }[] = [
   {
     type: /^application\/vnd\.amazon\.eventstream\b/i,
     reader: (created) => new AwsReader(created),
@@ -55,7 +55,7 @@ const READERS: readonly { type: RegExp; reader: (created: Created) => Reader | n
 ]
 
 /** No object is created where none is expected: one value, so that compiled paths are shared. */
-const NONE: Creates = {}
+const NONE: CreatedPaths = {}
 
 /**
  * Makes the meter of one answer.
@@ -65,18 +65,18 @@ const NONE: Creates = {}
  * @param headers the upstream's response headers as a raw list
  * @param kept whether the request asked the provider to keep the answer
  */
-export function createMeter(
+export function createUsageMeter(
   provider: Provider,
   match: Match,
   headers: readonly string[],
   kept = false,
-): Meter {
+): UsageMeter {
   const kind = usageKind(provider, match)
-  const created = new Created(createsOf(match, kept))
+  const created = new CreatedIds(createsOf(match, kept))
   const { type, fromHeaders } = readHeaders(headers)
   if (provider.asks !== undefined)
     for (const upload of begun(headers, provider)) created.add(upload)
-  const deaf: Meter = {
+  const deaf: UsageMeter = {
     created: created.objects,
     write() {},
     end: () => (kind === null ? null : fromHeaders) ?? UNKNOWN,
@@ -107,17 +107,17 @@ export function createMeter(
 }
 
 /** What the answer may create: a kind that has to be kept only where the request asked for it. */
-function createsOf({ endpoint, creates }: Match, kept: boolean): Creates {
+function createsOf({ endpoint, creates }: Match, kept: boolean): CreatedPaths {
   if (endpoint?.creates === undefined) return endpoint === null ? (creates ?? NONE) : NONE
   return endpoint.kept === undefined || kept
     ? endpoint.creates
     : unkept(endpoint.creates, endpoint.kept)
 }
 
-const unkeptBy = new WeakMap<Creates, Creates>()
+const unkeptBy = new WeakMap<CreatedPaths, CreatedPaths>()
 
 /** One value for each row, so that compiled paths are shared. */
-function unkept(creates: Creates, kept: string): Creates {
+function unkept(creates: CreatedPaths, kept: string): CreatedPaths {
   let rest = unkeptBy.get(creates)
   if (rest === undefined)
     unkeptBy.set(
@@ -159,7 +159,7 @@ function decoded(
   codings: readonly string[],
   read: (bytes: Buffer) => void,
   settle: () => Usage,
-): Pick<Meter, 'write' | 'end'> {
+): Pick<UsageMeter, 'write' | 'end'> {
   const ended = Promise.withResolvers<void>()
   const decoding = new Decoding(codings, read, ended.resolve)
   return {

@@ -1,7 +1,7 @@
 // Tells JSON from server-sent events by how an answer begins: not every server names the type of
 // what it sends.
 import { NO_BYTES } from '../../http1/header-fields.ts'
-import type { Created } from './created-ids.ts'
+import type { CreatedIds } from './created-ids.ts'
 import { JsonReader } from './json.ts'
 import type { Reader } from './reader.ts'
 import { SseReader } from './sse.ts'
@@ -23,7 +23,7 @@ const [OBJECT, LIST, SPACE] = [0x7b, 0x5b, 0x20]
 type Kind = 'json' | 'sse'
 
 export class SniffingReader implements Reader {
-  readonly #created: Created
+  readonly #created: CreatedIds
   readonly #otherwise: Kind | null
   /** What has come before it was clear; null afterwards. */
   #beginning: Buffer | null = NO_BYTES
@@ -31,7 +31,7 @@ export class SniffingReader implements Reader {
   #reader: Reader | null = null
 
   /** @param otherwise what an answer is that begins like neither; null: nothing that can be read */
-  constructor(created: Created, otherwise: Kind | null) {
+  constructor(created: CreatedIds, otherwise: Kind | null) {
     this.#created = created
     this.#otherwise = otherwise
   }

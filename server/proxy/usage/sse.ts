@@ -1,7 +1,7 @@
 // Reads server-sent events (https://html.spec.whatwg.org/#parsing-an-event-stream). An event that
 // holds no usage costs one search.
 import { Candidates, findMarker } from './candidates.ts'
-import type { Created } from './created-ids.ts'
+import type { CreatedIds } from './created-ids.ts'
 import { JsonReader } from './json.ts'
 import { LARGEST_EVENT, type Reader } from './reader.ts'
 import type { Finding } from './usage.ts'
@@ -15,7 +15,7 @@ const [LF, CR] = [0x0a, 0x0d]
 const SMALL_BLOCK = 2_048
 
 export class SseReader implements Reader {
-  readonly #created: Created
+  readonly #created: CreatedIds
   readonly #candidates: Candidates
   /** The beginning of an event whose end has not come yet. */
   #pending: Buffer = Buffer.alloc(0)
@@ -23,7 +23,7 @@ export class SseReader implements Reader {
   /** An event that is too long to be kept, scanned as it passes; its data is one line. */
   #long: JsonReader | null = null
 
-  constructor(created: Created) {
+  constructor(created: CreatedIds) {
     this.#created = created
     this.#candidates = new Candidates(created)
   }

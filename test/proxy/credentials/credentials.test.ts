@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { createPool, retryAfter, type Credential } from '../../../server/proxy/credentials/pool.ts'
-import type { Lane } from '../../../server/proxy/credentials/health.ts'
+import {
+  createCredentialPool,
+  retryAfter,
+  type Credential,
+} from '../../../server/proxy/credentials/pool.ts'
+import type { RateLimitGroup } from '../../../server/proxy/credentials/health.ts'
 import { seal, unseal } from '../../../server/proxy/credentials/encryption.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 
@@ -23,20 +27,20 @@ const table = createProviderTable({
 const OPENAI = table.find('api.openai.com', 443)!
 
 /** A lane of requests whose model is known. */
-const LANE: Lane = { model: 'm', key: 'key_1' }
+const LANE: RateLimitGroup = { model: 'm', key: 'key_1' }
 
 function poolOf(...credentials: Credential[]) {
   let now = 0
   const probed: string[] = []
   let finish = () => {}
-  const pool = createPool(
+  const pool = createCredentialPool(
     () => now,
     ({ id }) => {
       probed.push(id)
       return new Promise<void>((resolve) => (finish = resolve))
     },
   )
-  pool.use(credentials)
+  pool.replace(credentials)
   return {
     pool,
     later: (milliseconds: number) => (now += milliseconds),
@@ -44,7 +48,7 @@ function poolOf(...credentials: Credential[]) {
     probed,
     /** Ends the probe that has begun last. */
     async end(credential: Credential, status: number | null) {
-      pool.tested(credential, status)
+      pool.recordProbe(credential, status)
       finish()
       await new Promise(setImmediate)
     },
@@ -56,7 +60,7 @@ test('requests with one context stay on one credential while it is healthy, and 
   const { pool, later } = poolOf(...all)
   const first = pool.pick(OPENAI, 'conversation 7', null, LANE)!
   for (let i = 0; i < 50; i++) assert.equal(pool.pick(OPENAI, 'conversation 7', null, LANE), first)
-  pool.note(first, LANE, 429, 5_000)
+  pool.record(first, LANE, 429, 5_000)
   const second = pool.pick(OPENAI, 'conversation 7', null, LANE)!
   assert.notEqual(second, first)
   later(4_999)
@@ -102,8 +106,8 @@ test('what takes no requests gets none, also where it is the only one or all oth
   assert.equal(poolOf(paused).pool.pick(OPENAI, null, 'paused', LANE), paused)
   assert.equal(poolOf(other).pool.pick(OPENAI, null, 'gone', LANE), null)
   const { pool } = poolOf(paused, other)
-  pool.tested(other, 401)
-  pool.note(other, LANE, 429, null)
+  pool.recordProbe(other, 401)
+  pool.record(other, LANE, 429, null)
   assert.equal(pool.pick(OPENAI, null, null, LANE), other)
 })
 
@@ -127,18 +131,18 @@ test('how long an answer sends a credential to rest where the provider does not 
   for (const [status, asked, milliseconds] of rests) {
     const [a, b] = [credential('a'), credential('b')]
     const { pool, later } = poolOf(a, b)
-    pool.note(a, LANE, status, asked)
-    assert.equal(pool.resting('a'), milliseconds, String(status))
+    pool.record(a, LANE, status, asked)
+    assert.equal(pool.coolingFor('a'), milliseconds, String(status))
     if (milliseconds > 0)
       for (let i = 0; i < 20; i++) assert.equal(pool.pick(OPENAI, `c${i}`, null, LANE), b)
     later(milliseconds)
-    assert.equal(pool.resting('a'), 0)
+    assert.equal(pool.coolingFor('a'), 0)
   }
 })
 
 test('a limit holds for its model, and where that is not known for its key; a success there ends it', () => {
   const [a, b] = [credential('a'), credential('b')]
-  const lanes: [note: Lane, other: Lane][] = [
+  const lanes: [note: RateLimitGroup, other: RateLimitGroup][] = [
     [LANE, { model: 'another', key: 'key_1' }],
     [
       { model: null, key: 'key_1' },
@@ -153,18 +157,18 @@ test('a limit holds for its model, and where that is not known for its key; a su
   ]
   for (const [lane, other] of lanes) {
     const { pool } = poolOf(a, b)
-    const picks = (by: Lane) =>
+    const picks = (by: RateLimitGroup) =>
       new Set(Array.from({ length: 40 }, (_, i) => pool.pick(OPENAI, `c${i}`, null, by)!.id))
-    pool.note(a, lane, 429, null)
+    pool.record(a, lane, 429, null)
     assert.deepEqual([picks(lane), picks(other).size], [new Set(['b']), 2])
-    pool.note(a, other, 200, null)
+    pool.record(a, other, 200, null)
     assert.deepEqual([picks(lane), pool.lastError('a')], [new Set(['b']), null])
-    pool.note(a, lane, 200, null)
-    assert.deepEqual([picks(lane).size, pool.resting('a')], [2, 0])
+    pool.record(a, lane, 200, null)
+    assert.deepEqual([picks(lane).size, pool.coolingFor('a')], [2, 0])
   }
   // A caller that makes up models fills no memory, and what it asked for first is forgotten first.
   const { pool } = poolOf(a, b)
-  for (let i = 0; i < 1_001; i++) pool.note(a, { model: `made-up-${i}`, key: 'key_1' }, 429, null)
+  for (let i = 0; i < 1_001; i++) pool.record(a, { model: `made-up-${i}`, key: 'key_1' }, 429, null)
   const free = (model: string) =>
     new Set(
       Array.from(
@@ -183,14 +187,17 @@ test('limits and troubles leave a credential unused only while another one is he
   const { pool } = poolOf(a, b)
   const picks = () =>
     new Set(Array.from({ length: 40 }, (_, i) => pool.pick(OPENAI, `c${i}`, null, LANE)!.id))
-  pool.note(a, LANE, 429, null)
-  assert.deepEqual([picks(), pool.resting('a')], [new Set(['b']), 10_000])
-  pool.note(b, LANE, 503, null)
-  assert.deepEqual([picks(), pool.resting('a'), pool.resting('b')], [new Set(['a', 'b']), 0, 0])
-  const alone = poolOf(a).pool
-  alone.note(a, LANE, 429, 30_000)
+  pool.record(a, LANE, 429, null)
+  assert.deepEqual([picks(), pool.coolingFor('a')], [new Set(['b']), 10_000])
+  pool.record(b, LANE, 503, null)
   assert.deepEqual(
-    [alone.pick(OPENAI, null, null, LANE), alone.resting('a'), alone.lastError('a')],
+    [picks(), pool.coolingFor('a'), pool.coolingFor('b')],
+    [new Set(['a', 'b']), 0, 0],
+  )
+  const alone = poolOf(a).pool
+  alone.record(a, LANE, 429, 30_000)
+  assert.deepEqual(
+    [alone.pick(OPENAI, null, null, LANE), alone.coolingFor('a'), alone.lastError('a')],
     [a, 0, { status: 429, code: null, ago: 0 }],
   )
   // Neither one that takes no requests stands in for it, nor one for another host.
@@ -199,8 +206,8 @@ test('limits and troubles leave a credential unused only while another one is he
     credential('paused', { weight: 0 }),
     credential('else', { values: { resource: 'x' } }),
   ).pool
-  spare.note(a, LANE, 429, null)
-  assert.equal(spare.resting('a'), 0)
+  spare.record(a, LANE, 429, null)
+  assert.equal(spare.coolingFor('a'), 0)
 })
 
 test('a 401 rests a credential only when a probe of ours fails too', async () => {
@@ -215,68 +222,68 @@ test('a 401 rests a credential only when a probe of ours fails too', async () =>
     [null, 0],
   ] as const) {
     const { pool, probed, end, later } = poolOf(a, b)
-    for (let i = 0; i < 50; i++) pool.note(a, LANE, 401, null)
+    for (let i = 0; i < 50; i++) pool.record(a, LANE, 401, null)
     assert.deepEqual(
-      [probed, pool.resting('a'), pool.lastError('a')?.status],
+      [probed, pool.coolingFor('a'), pool.lastError('a')?.status],
       [['a'], 0, 401],
       'one probe at a time',
     )
     await end(a, probe)
     assert.deepEqual(
-      [pool.resting('a'), pool.lastError('a')?.status ?? null],
+      [pool.coolingFor('a'), pool.lastError('a')?.status ?? null],
       [milliseconds, probe === 200 ? null : probe === null || probe === 404 ? 401 : probe],
       String(probe),
     )
-    pool.note(a, LANE, 401, null)
+    pool.record(a, LANE, 401, null)
     later(29_999)
-    pool.note(a, LANE, 401, null)
+    pool.record(a, LANE, 401, null)
     assert.deepEqual(probed, ['a'], 'a flood of 401s is none of probes')
     later(31_000)
-    pool.note(a, LANE, 401, null)
+    pool.record(a, LANE, 401, null)
     assert.deepEqual(probed, ['a', 'a'])
   }
   // Each credential has its own, and a 403 alone asks for none and says nothing of the whole.
   const { pool, probed, end } = poolOf(a, b)
-  pool.note(a, LANE, 403, null)
-  assert.deepEqual([probed, pool.resting('a')], [[], 0])
-  pool.tested(a, 403)
-  assert.equal(pool.resting('a'), 0)
-  pool.note(a, LANE, 401, null)
-  pool.note(b, LANE, 401, null)
+  pool.record(a, LANE, 403, null)
+  assert.deepEqual([probed, pool.coolingFor('a')], [[], 0])
+  pool.recordProbe(a, 403)
+  assert.equal(pool.coolingFor('a'), 0)
+  pool.record(a, LANE, 401, null)
+  pool.record(b, LANE, 401, null)
   assert.deepEqual(probed, ['a', 'b'])
   await end(a, 401)
   assert.equal(pool.pick(OPENAI, null, null, LANE), b)
   // A success of anybody's, or of a probe, is a proof that it works.
-  pool.note(a, { model: 'another', key: 'key_2' }, 200, null)
-  assert.deepEqual([pool.resting('a'), pool.lastError('a')], [0, null])
-  pool.tested(a, 401)
-  pool.tested(a, 200)
-  assert.deepEqual([pool.resting('a'), pool.lastError('a')], [0, null])
+  pool.record(a, { model: 'another', key: 'key_2' }, 200, null)
+  assert.deepEqual([pool.coolingFor('a'), pool.lastError('a')], [0, null])
+  pool.recordProbe(a, 401)
+  pool.recordProbe(a, 200)
+  assert.deepEqual([pool.coolingFor('a'), pool.lastError('a')], [0, null])
 })
 
 test('the last error is known until the credential works again; health is kept of those that stay', () => {
   const [a, b] = [credential('a'), credential('b')]
   const { pool, later } = poolOf(a, b)
-  pool.tested(a, 401)
-  pool.note(b, LANE, 503, null)
+  pool.recordProbe(a, 401)
+  pool.record(b, LANE, 503, null)
   later(500)
-  for (const status of [404, 400]) pool.note(b, LANE, status, null)
+  for (const status of [404, 400]) pool.record(b, LANE, status, null)
   assert.deepEqual(pool.lastError('b'), { status: 503, code: null, ago: 500 })
-  pool.use([b, credential('c')])
+  pool.replace([b, credential('c')])
   assert.deepEqual(
-    [pool.all.length, pool.lastError('a'), pool.resting('a'), pool.resting('b')],
+    [pool.all.length, pool.lastError('a'), pool.coolingFor('a'), pool.coolingFor('b')],
     [2, null, 0, 1_500],
   )
-  pool.note(b, LANE, 399, null)
-  assert.deepEqual([pool.lastError('b'), pool.resting('b')], [null, 0])
+  pool.record(b, LANE, 399, null)
+  assert.deepEqual([pool.lastError('b'), pool.coolingFor('b')], [null, 0])
 })
 
 test('when the provider refuses all, the one that is back first is tried; a pinned one is used whatever its state', () => {
   const [a, b] = [credential('a'), credential('b')]
   const { pool, later } = poolOf(a, b)
-  pool.tested(b, 401)
+  pool.recordProbe(b, 401)
   later(1_000)
-  pool.tested(a, 401)
+  pool.recordProbe(a, 401)
   assert.equal(pool.pick(OPENAI, null, null, LANE), b)
   assert.equal(pool.pick(OPENAI, null, 'a', LANE), a)
   assert.equal(pool.pick(OPENAI, null, 'gone', LANE), null)

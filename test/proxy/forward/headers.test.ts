@@ -17,7 +17,11 @@ import {
   REQUEST_RULES,
   RESPONSE_RULES,
 } from '../../../server/proxy/forward/header-rules.ts'
-import { REFUSALS, type RefusalCode, refusal } from '../../../server/proxy/error-response.ts'
+import {
+  GATEWAY_ERRORS,
+  type GatewayErrorCode,
+  errorResponse,
+} from '../../../server/proxy/error-response.ts'
 import { createSecret } from '../../../server/common/secrets.ts'
 
 const table = createProviderTable({
@@ -846,7 +850,7 @@ const SHAPES: [id: string, paths: Record<string, string>][] = [
 
 /** code → status with its reason, and the words of Google, Anthropic and Bedrock for it */
 const WORDS: Record<
-  RefusalCode,
+  GatewayErrorCode,
   [status: number, reason: string, google: string, anthropic: string, bedrock: string]
 > = {
   invalid_upstream_url: [
@@ -987,11 +991,11 @@ const WORDS: Record<
 
 test('what each refusal is called', () => {
   for (const [code, [status, reason, google, type, exception]] of Object.entries(WORDS) as [
-    RefusalCode,
-    (typeof WORDS)[RefusalCode],
+    GatewayErrorCode,
+    (typeof WORDS)[GatewayErrorCode],
   ][]) {
     const by = (id: string) => {
-      const answer = refusal(code, 'A sentence.', provider(id))
+      const answer = errorResponse(code, 'A sentence.', provider(id))
       assert.deepEqual([answer.status, answer.reason], [status, reason], code)
       return { headers: pairs(answer.headers), body: JSON.parse(answer.body.toString()) as unknown }
     }
@@ -1022,9 +1026,9 @@ test('what each refusal is called', () => {
 test('a refusal has the shape of its provider, the status of its code and the code in a header', () => {
   assert.equal(SHAPES.length, PROVIDERS.length)
   for (const [id, paths] of SHAPES) {
-    for (const code of Object.keys(REFUSALS) as RefusalCode[]) {
-      const answer = refusal(code, 'A sentence.', provider(id))
-      assert.equal(answer.status, REFUSALS[code].status)
+    for (const code of Object.keys(GATEWAY_ERRORS) as GatewayErrorCode[]) {
+      const answer = errorResponse(code, 'A sentence.', provider(id))
+      assert.equal(answer.status, GATEWAY_ERRORS[code].status)
       const headers = pairs(answer.headers)
       assert.equal(headers.get('x-proxy-error'), code)
       assert.equal(headers.get('content-type'), 'application/json')
@@ -1040,15 +1044,15 @@ test('a refusal has the shape of its provider, the status of its code and the co
     }
   }
   assert.equal(
-    pairs(refusal('api_key_expired', 'x', null).headers).get('www-authenticate'),
+    pairs(errorResponse('api_key_expired', 'x', null).headers).get('www-authenticate'),
     'Bearer',
   )
   assert.equal(
-    pairs(refusal('method_not_allowed', 'x', null).headers).get('allow'),
+    pairs(errorResponse('method_not_allowed', 'x', null).headers).get('allow'),
     'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
   )
   assert.equal(
-    JSON.parse(refusal('invalid_upstream_url', 'x', null).body.toString()).error.code,
+    JSON.parse(errorResponse('invalid_upstream_url', 'x', null).body.toString()).error.code,
     'invalid_upstream_url',
   )
 })

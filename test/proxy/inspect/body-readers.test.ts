@@ -7,11 +7,11 @@ import * as fc from 'fast-check'
 import { wantPaths } from '../../../server/proxy/json/paths.ts'
 import { JsonScanner } from '../../../server/proxy/json/scanner.ts'
 import { decodedSource } from '../../../server/proxy/inspect/decode.ts'
-import { readerFor } from '../../../server/proxy/inspect/body-reader.ts'
+import { scannerFor } from '../../../server/proxy/inspect/body-reader.ts'
 import { Findings } from '../../../server/proxy/inspect/findings.ts'
 import { MultipartReader } from '../../../server/proxy/inspect/multipart.ts'
-import { placesOf } from '../../../server/proxy/inspect/places.ts'
-import { WordReader } from '../../../server/proxy/inspect/words.ts'
+import { compilePaths } from '../../../server/proxy/inspect/places.ts'
+import { WordBodyScanner } from '../../../server/proxy/inspect/words.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 
 /** Cuts bytes at these places, in whatever order. */
@@ -187,9 +187,9 @@ test('every word that a lenient server could take for a name is told, once for e
   fc.assert(
     fc.property(fc.array(unit, { maxLength: 20 }), cuts, (units, at) => {
       const bytes = Buffer.from(units.join(''), 'latin1')
-      const places = placesOf(RULE)
+      const places = compilePaths(RULE)
       const findings = new Findings(places, false, undefined)
-      const reader = new WordReader(places.kinds, findings)
+      const reader = new WordBodyScanner(places.kinds, findings)
       for (const piece of cutAt(bytes, at)) reader.write(piece)
       assert.equal(reader.end(), null)
       findings.settle(Infinity)
@@ -218,7 +218,7 @@ function namedIn(bytes: Buffer): Set<string> {
     .replace(/\\(?:\/|u([\da-f]{4}))/gi, (_, code?: string) =>
       code === undefined ? '/' : String.fromCharCode(Number.parseInt(code, 16)),
     )
-  const findings = new Findings(placesOf(RULE), false, ids)
+  const findings = new Findings(compilePaths(RULE), false, ids)
   for (const alphabet of [/[\w.~-]{6,}/g, /[\w.~:/%-]{6,}/g]) {
     for (const [word] of text.matchAll(alphabet)) if (word.length <= 2_048) findings.text(word)
   }
@@ -268,10 +268,10 @@ test('of the words of a body that is no JSON those are looked at that could be i
   fc.assert(
     fc.property(fc.array(unit, { maxLength: 30 }), cuts, (units, at) => {
       const bytes = Buffer.from(units.join(''), 'latin1')
-      const findings = new Findings(placesOf(RULE), false, ids)
-      const reader = new WordReader([], findings)
+      const findings = new Findings(compilePaths(RULE), false, ids)
+      const reader = new WordBodyScanner([], findings)
       // Another one is in the middle of a word meanwhile.
-      const other = new WordReader([], new Findings(placesOf(RULE), false, ids))
+      const other = new WordBodyScanner([], new Findings(compilePaths(RULE), false, ids))
       for (const piece of cutAt(bytes, at)) {
         reader.write(piece)
         other.write(Buffer.from('file-other'))
@@ -285,8 +285,8 @@ test('of the words of a body that is no JSON those are looked at that could be i
 })
 
 test('a word names an object of every kind, an id of its own kind too, and a reference to items counts', () => {
-  const findings = new Findings(placesOf(RULE), false, ids)
-  const reader = new WordReader(['file', 'item'], findings)
+  const findings = new Findings(compilePaths(RULE), false, ids)
+  const reader = new WordBodyScanner(['file', 'item'], findings)
   reader.write(Buffer.from('{file-abc msg_0123456789 vs_0123456789abcdef01 item_reference'))
   assert.equal(reader.end(), null)
   assert.equal(findings.settle(3), false)
@@ -304,7 +304,7 @@ test('a word names an object of every kind, an id of its own kind too, and a ref
 
 test('of the words of a body that is no JSON 10,000 may be told, and those that could be no ids do not count', () => {
   const refused = (kinds: readonly string[], count: number): boolean => {
-    const reader = new WordReader(kinds, new Findings(placesOf(RULE), false, ids))
+    const reader = new WordBodyScanner(kinds, new Findings(compilePaths(RULE), false, ids))
     for (let i = 0; i < count; i++) reader.write(Buffer.from(`word${100_000 + i},`))
     return reader.end() !== null
   }
@@ -315,9 +315,9 @@ test('of the words of a body that is no JSON 10,000 may be told, and those that 
 
 test('10,000 fields of a form are read, and a longer form is refused, unless it is JSON', () => {
   const read = (body: string): boolean => {
-    const findings = new Findings(placesOf(RULE), false, ids)
+    const findings = new Findings(compilePaths(RULE), false, ids)
     const headers = ['Content-Type', 'application/x-www-form-urlencoded']
-    const reader = readerFor(RULE, placesOf(RULE), headers, false, findings)
+    const reader = scannerFor(RULE, compilePaths(RULE), headers, false, findings)
     assert.ok('write' in reader)
     reader.write(Buffer.from(body))
     reader.end()

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { BodySink, RequestBody } from '../../../server/http1/exchange.ts'
-import { readWhole } from '../../../server/proxy/inspect/buffer-body.ts'
+import { bufferBody } from '../../../server/proxy/inspect/buffer-body.ts'
 import { PieceList } from '../../../server/proxy/inspect/piece-list.ts'
-import { Shares } from '../../../server/proxy/shares/request-shares.ts'
+import { RequestShares } from '../../../server/proxy/shares/request-shares.ts'
 import { seeded } from '../../support/random.ts'
 import { heldBytes } from './memory.ts'
 
@@ -23,9 +23,9 @@ function bodyInHand(): { body: RequestBody; sink: () => BodySink } {
 
 test('pieces of one byte keep nothing alive that came with them', async () => {
   const { body, sink } = bodyInHand()
-  const shares = new Shares({ open: 1, held: 1_000_000, body: 1_000_000 })
-  const place = shares.enter('key', 'account')!
-  const reading = readWhole(body, 1_000_000, { still: 60_000, grace: 60_000 }, place)
+  const shares = new RequestShares({ open: 1, held: 1_000_000, body: 1_000_000 })
+  const place = shares.acquire('key', 'account')!
+  const reading = bufferBody(body, 1_000_000, { still: 60_000, grace: 60_000 }, place)
   const before = heldBytes()
   for (let i = 0; i < 20_000; i++) sink().onData(Buffer.alloc(8_192, 97 + (i % 26)).subarray(0, 1))
   assert.ok(heldBytes() - before < 200_000)
@@ -38,7 +38,7 @@ test('pieces of one byte keep nothing alive that came with them', async () => {
   )
   assert.ok(result.pieces.length < 10)
   assert.equal(shares.held, 20_000)
-  place.leave()
+  place.release()
   assert.equal(shares.held, 0)
 })
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Findings } from '../../../server/proxy/inspect/findings.ts'
-import { placesOf } from '../../../server/proxy/inspect/places.ts'
+import { compilePaths } from '../../../server/proxy/inspect/places.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 
 const RESPONSE = 'resp_67ccd2bed1ec8190b14f964abc0542670bb6a6b452d3795b'
@@ -10,7 +10,7 @@ const ITEM = 'msg_67ccd2bf17f0819081ff3bb2cf6508e60bb6a6b452d3795b'
 const FILE = 'file-6F2ksmvXxt4VdoqmHRw6kL'
 
 const { ids } = createProviderTable({}).byId('openai')!
-const findings = () => new Findings(placesOf({ required: ['model'] }), false, ids)
+const findings = () => new Findings(compilePaths({ required: ['model'] }), false, ids)
 const named = (of: Findings) => of.mentioned.map(({ kind, id }) => `${kind} ${id}`)
 
 test('what stands in an object’s place comes first, and is not named again by its id', () => {

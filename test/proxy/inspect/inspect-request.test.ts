@@ -9,8 +9,8 @@ import { inspectRequest } from '../../../server/proxy/inspect/inspect-request.ts
 import { InspectionQueue } from '../../../server/proxy/inspect/scheduler.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
-import { Shares } from '../../../server/proxy/shares/request-shares.ts'
-import { Refused, type Trip } from '../../../server/proxy/request-context.ts'
+import { RequestShares } from '../../../server/proxy/shares/request-shares.ts'
+import { GatewayError } from '../../../server/proxy/gateway-error.ts'
 
 const PATH = '/v1/chat/completions'
 const provider = createProviderTable().byId('openai')!
@@ -39,12 +39,12 @@ const keyOf = (models: readonly string[] | null): CachedKey => ({
 function start(body: Buffer, models: readonly string[] | null = ['gpt-*']) {
   const watchers: ResponseListener[] = []
   const turns: (() => void)[] = []
-  const shares = new Shares({ open: 100, held: 8_000_000, body: 1_000_000 })
+  const shares = new RequestShares({ open: 100, held: 8_000_000, body: 1_000_000 })
   const take = (sink: BodySink | null): void => {
     sink?.onData(body)
     sink?.onEnd([])
   }
-  const caller: HttpExchange = {
+  const exchange: HttpExchange = {
     method: 'POST',
     target: '',
     headers: ['Content-Type', 'application/json'],
@@ -60,42 +60,31 @@ function start(body: Buffer, models: readonly string[] | null = ['gpt-*']) {
     flush: () => true,
     reset() {},
   }
-  const trip: Trip = {
-    caller,
-    id: 'req_1',
-    started: 0,
-    provider,
-    near: provider,
-    key: keyOf(models),
-    place: shares.enter('key_1', 'acc_1'),
-    model: null,
-    kept: false,
-    keyInQuery: false,
-    admitted: false,
-    refusedAs: null,
-  }
   const objects = {
-    created() {},
-    expect() {},
-    look: () => assert.fail('not asked'),
-    anyForeign: () => Promise.resolve(false),
+    recordCreated() {},
+    trackPending() {},
+    lookup: () => assert.fail('not asked'),
+    anyOwnedByOther: () => Promise.resolve(false),
   }
   const parts = {
     limits: { body: LIMIT, still: 1_000, grace: 1_000 },
     objects: objects as never,
-    inspections: new InspectionQueue(
+    inspectionQueue: new InspectionQueue(
       () => performance.now(),
       (turn) => turns.push(turn),
     ),
   }
-  let proof = (): CachedKey => trip.key!
+  const slot = shares.acquire('key_1', 'acc_1')!
+  const key = keyOf(models)
+  let proof = (): CachedKey => key
+  const match = classify(provider, 'POST', PATH)
   const inspecting = inspectRequest(
-    { trip, provider, match: classify(provider, 'POST', PATH), pathAndQuery: PATH },
+    { exchange, slot, key, provider, match, pathAndQuery: PATH },
     parts,
-    () => (trip.key = proof()),
+    () => proof(),
   )
   return {
-    trip,
+    slot,
     inspecting,
     shares,
     leave: () => watchers.forEach((watcher) => watcher.onClose()),
@@ -118,18 +107,20 @@ function start(body: Buffer, models: readonly string[] | null = ['gpt-*']) {
   }
 }
 
-test('a short body is inspected at once, without a promise', () => {
-  const { inspecting, trip } = start(Buffer.from('{"model":"gpt-5"}'))
-  assert.ok(inspecting !== null && !(inspecting instanceof Promise))
-  assert.equal(trip.model, 'gpt-5')
+test('a short body is inspected without a turn of the event loop', async () => {
+  const { inspecting } = start(Buffer.from('{"model":"gpt-5"}'))
+  const turn = new Promise((resolve) => setImmediate(() => resolve('a turn')))
+  const first = await Promise.race([inspecting, turn])
+  assert.ok(typeof first === 'object' && first !== null && 'model' in first)
+  assert.equal(first.model, 'gpt-5')
 })
 
 test('a long body is inspected in turns', async () => {
-  const { inspecting, trip, turn } = start(long('gpt-5'))
-  assert.ok(inspecting instanceof Promise)
+  const { inspecting, turn } = start(long('gpt-5'))
   assert.ok((await turn()) >= 4)
-  assert.deepEqual((await inspecting)?.body?.length, long('gpt-5').length)
-  assert.equal(trip.model, 'gpt-5')
+  const inspected = await inspecting
+  assert.deepEqual(inspected?.body?.length, long('gpt-5').length)
+  assert.equal(inspected?.model, 'gpt-5')
 })
 
 test('a caller who leaves ends the inspection of its body', async () => {
@@ -141,27 +132,27 @@ test('a caller who leaves ends the inspection of its body', async () => {
 })
 
 test('a body that has to make room for others is inspected no further', async () => {
-  const { inspecting, trip, turn, shares } = start(long('gpt-5'))
+  const { inspecting, slot, turn, shares } = start(long('gpt-5'))
   await turn(2)
   const refused = assert.rejects(
-    Promise.resolve(inspecting),
-    (error) => error instanceof Refused && error.code === 'service_unavailable',
+    inspecting,
+    (error) => error instanceof GatewayError && error.code === 'service_unavailable',
   )
   // Others, each within its share, need the memory.
-  for (let i = 2; i < 10; i++) shares.enter(`key_${i}`, `acc_${i}`)?.hold(1_000_000)
+  for (let i = 2; i < 10; i++) shares.acquire(`key_${i}`, `acc_${i}`)?.holdBytes(1_000_000)
   await refused
   assert.ok((await turn()) <= 1)
-  trip.place?.leave()
+  slot.release()
 })
 
 test('a key that is revoked while its body is inspected is refused', async () => {
   const { inspecting, proveAs, turn } = start(long('gpt-5'))
   proveAs(() => {
-    throw new Refused('invalid_api_key', 'revoked')
+    throw new GatewayError('invalid_api_key', 'revoked')
   })
   const refused = assert.rejects(
-    Promise.resolve(inspecting),
-    (error) => error instanceof Refused && error.code === 'invalid_api_key',
+    inspecting,
+    (error) => error instanceof GatewayError && error.code === 'invalid_api_key',
   )
   await turn()
   await refused
@@ -169,13 +160,11 @@ test('a key that is revoked while its body is inspected is refused', async () =>
 
 test('a key that is limited to models while its body is inspected is held to them', async () => {
   const { inspecting, proveAs, turn } = start(long('other'), null)
-  if (inspecting instanceof Promise) {
-    proveAs(() => keyOf(['gpt-*']))
-    const refused = assert.rejects(
-      inspecting,
-      (error) => error instanceof Refused && error.code === 'model_not_allowed',
-    )
-    await turn()
-    await refused
-  } else assert.fail('a long body waits')
+  proveAs(() => keyOf(['gpt-*']))
+  const refused = assert.rejects(
+    inspecting,
+    (error) => error instanceof GatewayError && error.code === 'model_not_allowed',
+  )
+  await turn()
+  await refused
 })

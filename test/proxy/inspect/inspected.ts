@@ -2,7 +2,7 @@
 // tell the same.
 import assert from 'node:assert/strict'
 import type { Scope } from '../../../server/keys/scope.ts'
-import { Inspection, type BodyQuestion } from '../../../server/proxy/inspect/inspection.ts'
+import { Inspection, type InspectionInput } from '../../../server/proxy/inspect/inspection.ts'
 import {
   resolveModels,
   type ModelResolution,
@@ -14,7 +14,7 @@ import type { Provider } from '../../../server/proxy/providers/provider.ts'
 /** Bodies up to this size are inspected byte by byte as well. */
 const MAX_SPLIT_BYTES = 20_000
 
-async function run(question: BodyQuestion, pieces: readonly Buffer[]): Promise<Inspection> {
+async function run(question: InspectionInput, pieces: readonly Buffer[]): Promise<Inspection> {
   const inspection = new Inspection(question, pieces)
   for (;;) {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -25,7 +25,7 @@ async function run(question: BodyQuestion, pieces: readonly Buffer[]): Promise<I
 }
 
 /** The inspection of a body, complete. */
-export async function inspect(question: BodyQuestion, body: Buffer): Promise<Inspection> {
+export async function inspect(question: InspectionInput, body: Buffer): Promise<Inspection> {
   const whole = await run(question, [body])
   if (body.length > MAX_SPLIT_BYTES) return whole
   const split = await run(

@@ -2,7 +2,7 @@
 // turns.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openObjects } from '../../../server/proxy/objects/objects.ts'
+import { openObjectOwners } from '../../../server/proxy/objects/objects.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { EMPTY, keyOf } from './ownership-requests.ts'
@@ -16,7 +16,7 @@ const unknowns = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ kind: 'item', id: `msg_${i}`, mayBeUnknown: true }))
 
 test('the event loop runs while the owners of 100,000 objects are looked for', async () => {
-  const objects = openObjects(EMPTY, () => {})
+  const objects = openObjectOwners(EMPTY, () => {})
   let turns = 0
   let over = false
   const count = (): void => {
@@ -24,7 +24,7 @@ test('the event loop runs while the owners of 100,000 objects are looked for', a
     if (!over) setImmediate(count)
   }
   setImmediate(count)
-  const found = await objects.look({
+  const found = await objects.lookup({
     provider,
     key,
     match,
@@ -39,24 +39,24 @@ test('the event loop runs while the owners of 100,000 objects are looked for', a
 /** TABLE: where the only object that is another key's stands among 3,000. */
 for (const at of [0, 999, 1_000, 2_999]) {
   test(`another key's object is refused as number ${at} of 3,000`, async () => {
-    const objects = openObjects(EMPTY, () => {})
-    objects.created(
+    const objects = openObjectOwners(EMPTY, () => {})
+    objects.recordCreated(
       'openai',
       { kind: 'file', id: 'file-1' },
       { key: 'victim', credential: 'c', now: 0 },
     )
     const named = unknowns(3_000).with(at, { kind: 'file', id: 'file-1', mayBeUnknown: true })
     assert.equal(
-      (await objects.look({ provider, key, match, method: 'POST', objects: named })).denied,
+      (await objects.lookup({ provider, key, match, method: 'POST', objects: named })).denied,
       'foreign',
     )
   })
 }
 
 test('the credential is the one of the first object that is known, wherever that stands', async () => {
-  const objects = openObjects(EMPTY, () => {})
+  const objects = openObjectOwners(EMPTY, () => {})
   for (const id of ['1', '2'])
-    objects.created(
+    objects.recordCreated(
       'openai',
       { kind: 'file', id: `file-${id}` },
       { key: key.id, credential: `c${id}`, now: 0 },
@@ -64,7 +64,7 @@ test('the credential is the one of the first object that is known, wherever that
   const named = unknowns(3_000)
     .with(1_500, { kind: 'file', id: 'file-1', mayBeUnknown: true })
     .with(2_500, { kind: 'file', id: 'file-2', mayBeUnknown: true })
-  assert.deepEqual(await objects.look({ provider, key, match, method: 'POST', objects: named }), {
+  assert.deepEqual(await objects.lookup({ provider, key, match, method: 'POST', objects: named }), {
     denied: null,
     credential: 'c1',
   })

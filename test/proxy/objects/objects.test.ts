@@ -1,8 +1,8 @@
 // Which stored objects a request names, and which an answer makes: what each endpoint's row says.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createMeter } from '../../../server/proxy/usage/meter.ts'
-import { Created } from '../../../server/proxy/usage/created-ids.ts'
+import { createUsageMeter } from '../../../server/proxy/usage/meter.ts'
+import { CreatedIds } from '../../../server/proxy/usage/created-ids.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { readHeld } from '../inspect/inspected.ts'
@@ -229,7 +229,7 @@ const MADE: [id: string, on: string, answer: object, ...objects: string[]][] = [
 
 for (const [id, on, answer, ...objects] of MADE) {
   test(`${id}: ${on} makes ${objects.join(', ') || 'nothing'}`, () => {
-    const created = new Created(find(id, on).endpoint?.creates ?? {})
+    const created = new CreatedIds(find(id, on).endpoint?.creates ?? {})
     created.search(answer)
     assert.deepEqual(
       created.objects.map((object) => `${object.kind}:${object.id}`),
@@ -621,7 +621,7 @@ test('a form names the video that is to be changed or gone on with', async () =>
 test('an upload that goes on is the one that was begun, whatever its name', () => {
   for (const name of ['up-1', 'ab/c', 'https://x:1/y']) {
     const address = `/upload/v1beta/files?upload_id=${encodeURIComponent(name)}`
-    const { created } = createMeter(
+    const { created } = createUsageMeter(
       table.byId('google')!,
       find('google', 'POST /upload/v1beta/files'),
       ['X-Goog-Upload-URL', `https://generativelanguage.googleapis.com${address}`],

@@ -3,12 +3,12 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import type { CachedKey } from '../../../server/keys/cache.ts'
 import { Inspection } from '../../../server/proxy/inspect/inspection.ts'
-import { openObjects, type Objects } from '../../../server/proxy/objects/objects.ts'
+import { openObjectOwners, type ObjectOwners } from '../../../server/proxy/objects/objects.ts'
 import { checkOwnership } from '../../../server/proxy/objects/ownership.ts'
 import { classify, refuseEndpoint } from '../../../server/proxy/providers/endpoint.ts'
 import { objectRef } from '../../../server/proxy/providers/object-ref.ts'
 import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
-import { Refused } from '../../../server/proxy/request-context.ts'
+import { GatewayError } from '../../../server/proxy/gateway-error.ts'
 import type { Store } from '../../../server/store/open.ts'
 import {
   drawing,
@@ -70,7 +70,7 @@ interface Request {
 
 /** Whether a request passes steps 4 and 5. */
 async function passes(
-  objects: Objects,
+  objects: ObjectOwners,
   key: CachedKey,
   { provider: id, method, path, headers, body }: Request,
 ): Promise<boolean> {
@@ -95,7 +95,7 @@ async function passes(
   )
     return false
   try {
-    const besideProse = () => match.objects.concat(inspection.mentionedBesideProse())
+    const besideProse = () => match.objects.concat(inspection.mentionedOutsideProse())
     await checkOwnership(
       objects,
       { provider, key, match, method, headers },
@@ -104,7 +104,7 @@ async function passes(
     )
     return true
   } catch (error) {
-    if (error instanceof Refused) return false
+    if (error instanceof GatewayError) return false
     throw error
   }
 }
@@ -318,10 +318,10 @@ export async function foreignThatPass(
   const draw = drawing(seed)
   let [passed, first]: [number, string | null] = [0, null]
   for (let i = 0; i < count; i++) {
-    const objects = openObjects(EMPTY, () => {})
+    const objects = openObjectOwners(EMPTY, () => {})
     const provider = pick(draw, IDS)
     const { kind, id, spelled } = objectOf(provider, draw)
-    objects.created(provider, { kind, id }, { key: 'victim', credential: 'c', now: 0 })
+    objects.recordCreated(provider, { kind, id }, { key: 'victim', credential: 'c', now: 0 })
     const text = pick(draw, spelled)
     const place = draw(8)
     const body = pick(draw, HOSTILE_BODIES)(
@@ -358,11 +358,11 @@ export async function ordinaryThatFail(
   seed: number,
 ): Promise<{ refused: number; first: string | null }> {
   const draw = drawing(seed)
-  const objects = openObjects(EMPTY, () => {})
+  const objects = openObjectOwners(EMPTY, () => {})
   for (const provider of table.providers) {
     for (const kind of provider.endpoints.kinds)
       for (const name of NAMES)
-        objects.created(provider.id, objectRef(kind, name), {
+        objects.recordCreated(provider.id, objectRef(kind, name), {
           key: 'victim',
           credential: 'c',
           now: 0,

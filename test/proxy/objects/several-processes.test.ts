@@ -3,7 +3,7 @@ process.env['TEST_STORE'] = 'postgres'
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openObjects } from '../../../server/proxy/objects/objects.ts'
+import { openObjectOwners } from '../../../server/proxy/objects/objects.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { openStore } from '../../../server/store/open.ts'
@@ -21,7 +21,7 @@ test("what one process has just seen made is its maker's in another, and nobody 
   ] as const
   t.after(() => Promise.all(stores.map((store) => store.close())))
   const fail = (error: unknown) => assert.fail(String(error))
-  const [here, there] = [openObjects(stores[0], fail), openObjects(stores[1], fail)]
+  const [here, there] = [openObjectOwners(stores[0], fail), openObjectOwners(stores[1], fail)]
   const [mine, other, upstream] = [
     keyOf('mine', 'own'),
     keyOf('other', 'own'),
@@ -29,11 +29,11 @@ test("what one process has just seen made is its maker's in another, and nobody 
   ]
   const look = async (objects: typeof here, key: typeof mine, id: string) => {
     const match = classify(provider, 'GET', `/v1/files/${id}`)
-    return (await objects.look({ provider, key, match, method: 'GET', objects: match.objects }))
+    return (await objects.lookup({ provider, key, match, method: 'GET', objects: match.objects }))
       .denied
   }
   const make = (id: string) =>
-    here.created('openai', { kind: 'file', id }, { key: 'mine', credential: 'c', now: 0 })
+    here.recordCreated('openai', { kind: 'file', id }, { key: 'mine', credential: 'c', now: 0 })
   // Asked for before it is made, and once it is.
   const early = look(there, mine, 'file-1')
   make('file-1')
@@ -60,7 +60,11 @@ test("what one process has just seen made is its maker's in another, and nobody 
       .execute()
   while ((await rows()).length < 2) await new Promise(setImmediate)
   // The first that is written down stays.
-  there.created('openai', { kind: 'file', id: 'file-2' }, { key: 'other', credential: 'c', now: 0 })
+  there.recordCreated(
+    'openai',
+    { kind: 'file', id: 'file-2' },
+    { key: 'other', credential: 'c', now: 0 },
+  )
   while ((await look(there, mine, 'file-2')) !== null) await new Promise(setImmediate)
   assert.equal(await look(there, other, 'file-2'), 'foreign')
   assert.deepEqual(await rows(), [

@@ -662,8 +662,8 @@ test('where is dialled: override, added provider, changed provider', () => {
   assert.equal(changed.find('models.test', 8443)?.origin, 'https://models.test:8443')
   assert.equal(changed.find('models.test', 443), null)
   assert.equal(changed.find('api.openai.com', 443), null)
-  assert.equal(changed.near('other.acme.test')?.id, 'acme')
-  assert.equal(changed.near('acme.evil.test'), null)
+  assert.equal(changed.findByDomain('other.acme.test')?.id, 'acme')
+  assert.equal(changed.findByDomain('acme.evil.test'), null)
   const eu = changed.find('eu.api.openai.com', 443)
   assert.deepEqual(eu?.dial, {
     origin: 'http://127.0.0.1:9911',

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { APICallError, generateText, streamText } from 'ai'
 import { changeKey, revokeKey, type KeyInput } from '../../../server/keys/keys.ts'
-import { REFUSALS } from '../../../server/proxy/error-response.ts'
+import { GATEWAY_ERRORS } from '../../../server/proxy/error-response.ts'
 import { answer, type Script } from '../../support/providers/fake.ts'
 import { startServed, type Served } from '../support/served.ts'
 import type { Fetch } from './calls.ts'
@@ -12,7 +12,7 @@ import { SPEAKERS } from './cases/failures.ts'
 import { fetchThrough, startTwice } from './twice.ts'
 
 interface Refused {
-  code: keyof typeof REFUSALS
+  code: keyof typeof GATEWAY_ERRORS
   /** The beginning of the sentence. */
   says: RegExp
   /** The key that is used, if it is not a valid one without limits. */
@@ -152,7 +152,7 @@ test('every provider of the AI SDK shows our sentence and our status for every r
         assert.match(error.message, says, `${what}: ${error.responseBody}`)
         assert.deepEqual(
           [error.statusCode, error.responseHeaders?.['x-proxy-error']],
-          [REFUSALS[code].status, code],
+          [GATEWAY_ERRORS[code].status, code],
           what,
         )
         assert.equal(error.isRetryable, error.statusCode === 429 || error.statusCode! >= 500, what)

@@ -2,7 +2,7 @@
 // decision.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Shares, type Place } from '../../../server/proxy/shares/request-shares.ts'
+import { RequestShares, type RequestSlot } from '../../../server/proxy/shares/request-shares.ts'
 import { seeded } from '../../support/random.ts'
 
 const LIMITS = { open: 8, held: 800, body: 100 }
@@ -133,9 +133,9 @@ test('whatever keys do, everybody has what a simple model gives them', () => {
   for (let seed = 1; seed <= 300; seed++) {
     const next = seeded(seed)
     const below = (most: number) => Math.floor(next() * most)
-    const shares = new Shares(LIMITS)
+    const shares = new RequestShares(LIMITS)
     const model = new Model()
-    const places = new Map<Request, Place>()
+    const places = new Map<Request, RequestSlot>()
     for (let step = 0; step < 150; step++) {
       const one = model.requests[below(model.requests.length)]
       const dropped: Request[] = []
@@ -155,7 +155,7 @@ test('whatever keys do, everybody has what a simple model gives them', () => {
           model.used('open', (other) => other.key === key) === 0 &&
           (model.used('open', (other) => other.account === account) < 2 || model.used('open') < 16)
         current = dropped
-        const place = shares.enter(key, account)
+        const place = shares.acquire(key, account)
         const taken = model.take('open', mine, 1, dropped)
         if (!taken && isFirst) model.give('open', mine, 1)
         assert.equal(place !== null, taken || isFirst, `seed ${seed}, step ${step}`)
@@ -167,18 +167,18 @@ test('whatever keys do, everybody has what a simple model gives them', () => {
       } else if (what < 7) {
         const amount = 1 + below(60)
         current = dropped
-        const held = places.get(one)!.hold(amount)
+        const held = places.get(one)!.holdBytes(amount)
         assert.equal(held, model.take('held', one, amount, dropped), `seed ${seed}, step ${step}`)
         if (!held) refusals++
       } else if (what < 8) {
-        if (!one.canDrop) places.get(one)!.offer(() => drops++ >= 0 && current.push(one))
+        if (!one.canDrop) places.get(one)!.allowEviction(() => drops++ >= 0 && current.push(one))
         if (!one.canDrop) model.offer(one)
       } else if (what < 9) {
         model.keep(one)
-        places.get(one)!.keep()
+        places.get(one)!.forbidEviction()
       } else {
         model.leave(one)
-        places.get(one)!.leave()
+        places.get(one)!.release()
       }
       assert.equal(
         dropped.length,
@@ -192,7 +192,7 @@ test('whatever keys do, everybody has what a simple model gives them', () => {
       )
       assert.ok(shares.held <= LIMITS.held)
     }
-    for (const place of places.values()) place.leave()
+    for (const place of places.values()) place.release()
     assert.deepEqual([shares.open, shares.held], [0, 0])
   }
   assert.ok(

@@ -9,7 +9,7 @@ import type { RawHeaders } from '../../../server/http1/header-fields.ts'
 import { openConnectionRouter } from '../../../server/http1/connection-router.ts'
 import { NodeExchange } from '../../../server/http1/node-exchange.ts'
 import { openLog } from '../../../server/common/log.ts'
-import { relay, type Relayed } from '../../../server/proxy/forward/relay.ts'
+import { relay, type RelayResult } from '../../../server/proxy/forward/relay.ts'
 import {
   createHttpClient,
   destinationOf,
@@ -41,7 +41,7 @@ export type Rig = {
   fake: FakeProvider
   port: number
   /** How each request ended, in the order in which they did. */
-  ends: Relayed[]
+  ends: RelayResult[]
 }
 
 /**
@@ -62,7 +62,7 @@ async function startRig(t: TestContext, script: Script, options: RigOptions = {}
   const upstream = createHttpClient({ ...LIMITS, ...limits }, () => performance.now())
   const destination =
     dialTo?.(fake) ?? destinationOf(new URL('https://api.test'), new URL(fake.origin))
-  const ends: Relayed[] = []
+  const ends: RelayResult[] = []
   const handle = (caller: HttpExchange): void => {
     const { body, method, target } = caller
     const outgoing =
@@ -124,7 +124,7 @@ async function startRig(t: TestContext, script: Script, options: RigOptions = {}
   return { fake, port: (server.address() as AddressInfo).port, ends }
 }
 
-function fail(caller: HttpExchange, { error }: Relayed): void {
+function fail(caller: HttpExchange, { error }: RelayResult): void {
   caller.writeHead(error?.code === 'timeout' ? 504 : 502, 'Failed', [])
   caller.end()
   caller.flush()

@@ -2,8 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
-import { createWays } from '../../../server/proxy/target/route-cache.ts'
-import { namedTarget, readTarget, type Target } from '../../../server/proxy/target/parse-target.ts'
+import { createRouteCache } from '../../../server/proxy/target/route-cache.ts'
+import {
+  effectiveTarget,
+  readTarget,
+  type Target,
+} from '../../../server/proxy/target/parse-target.ts'
 import { createSecret } from '../../../server/common/secrets.ts'
 
 const enc = encodeURIComponent
@@ -24,7 +28,7 @@ function baseUrl(search: string): string | null {
 /** What a target means, but for the keys in its query. */
 function meaning(target: Target): unknown {
   if (!target.ok) return target
-  const { queryKeys: _, ...upstream } = target.upstream
+  const { queryCredentials: _, ...upstream } = target.upstream
   return { ok: true, upstream }
 }
 
@@ -439,7 +443,7 @@ test('what stands in `key` is kept for whoever looks for a key of ours there', (
     const found = readTarget(target)
     assert.ok(found.ok)
     assert.deepEqual(
-      [found.upstream.queryKeys, found.upstream.pathAndQuery],
+      [found.upstream.queryCredentials, found.upstream.pathAndQuery],
       [[secret, 'other'], '/x?a=1'],
     )
   }
@@ -447,7 +451,7 @@ test('what stands in `key` is kept for whoever looks for a key of ours there', (
 
 test("a header names the target as fal's client sends it, and only where the target itself names nothing", () => {
   const named = (target: string, ...values: string[]) =>
-    namedTarget(
+    effectiveTarget(
       target,
       values.flatMap((value) => ['X-Fal-Target-Url', value]),
     )
@@ -463,7 +467,7 @@ test("a header names the target as fal's client sends it, and only where the tar
 })
 
 test('both forms of an address lead to the same upstream, and a refusal is written as its provider writes one', () => {
-  const ways = createWays(() => table)
+  const ways = createRouteCache(() => table)
   for (const [host, id] of [
     ['api.anthropic.com', 'anthropic'],
     ['api.anthropic.com:443', 'anthropic'],
@@ -474,9 +478,9 @@ test('both forms of an address lead to the same upstream, and a refusal is writt
     const [first, second] = [
       `/proxy?url=https://${host}/v1/messages`,
       `/proxy/${host}/v1/messages`,
-    ].map((target) => ways.routeOf('POST', target))
-    assert.deepEqual([first?.near?.id, second?.near?.id], [id, id], host)
-    assert.equal(first?.named, second?.named, host)
+    ].map((target) => ways.find('POST', target))
+    assert.deepEqual([first?.errorStyle?.id, second?.errorStyle?.id], [id, id], host)
+    assert.equal(first?.upstream, second?.upstream, host)
     assert.deepEqual([first?.form, second?.form], ['parameter', 'base-url'])
   }
 })

@@ -2,7 +2,7 @@
 // end, in linear time, and what follows is read.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Created } from '../../../server/proxy/usage/created-ids.ts'
+import { CreatedIds } from '../../../server/proxy/usage/created-ids.ts'
 import { LARGEST_EVENT } from '../../../server/proxy/usage/reader.ts'
 import { SseReader } from '../../../server/proxy/usage/sse.ts'
 
@@ -20,7 +20,7 @@ const LONG: Readonly<Record<string, string>> = {
 for (const [name, event] of Object.entries(LONG)) {
   for (const piece of [16, 65_536, Infinity]) {
     test(`a long event of ${name}, in pieces of ${piece} bytes`, () => {
-      const reader = new SseReader(new Created({}))
+      const reader = new SseReader(new CreatedIds({}))
       const bytes = Buffer.from(`${event}\n\n${USAGE}\n\n`)
       for (let at = 0; at < bytes.length; at += piece) reader.write(bytes.subarray(at, at + piece))
       reader.end()

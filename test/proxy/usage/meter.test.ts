@@ -9,7 +9,7 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import * as fc from 'fast-check'
-import { createMeter, type Usage } from '../../../server/proxy/usage/meter.ts'
+import { createUsageMeter, type Usage } from '../../../server/proxy/usage/meter.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import type { ObjectRef } from '../../../server/proxy/providers/object-ref.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
@@ -1135,7 +1135,7 @@ async function read(
   const provider = table.byId(fixture.id)
   assert.ok(provider)
   const match = classify(provider, fixture.method ?? 'POST', fixture.path ?? CHAT)
-  const meter = createMeter(provider, match, [
+  const meter = createUsageMeter(provider, match, [
     'Content-Type',
     fixture.type ?? 'application/json',
     ...(fixture.headers ?? []),
@@ -1254,7 +1254,7 @@ test('any bytes, as any type, in any split, are survived', async () => {
 test('a frame that claims to be huge is not kept', async () => {
   const provider = table.byId('bedrock')
   assert.ok(provider)
-  const meter = createMeter(provider, classify(provider, 'POST', '/model/m/converse-stream'), [
+  const meter = createUsageMeter(provider, classify(provider, 'POST', '/model/m/converse-stream'), [
     'content-type',
     AWS,
   ])
@@ -1271,7 +1271,7 @@ test('a frame that claims to be huge is not kept', async () => {
 test('a stream that repeats its usage keeps only a few events', async () => {
   const provider = table.byId('google')
   assert.ok(provider)
-  const meter = createMeter(
+  const meter = createUsageMeter(
     provider,
     classify(provider, 'POST', '/v1beta/models/g:streamGenerateContent'),
     ['content-type', STREAM],
@@ -1289,7 +1289,10 @@ test('fifty megabytes pass in the memory of one usage object', async () => {
   const provider = table.byId('openai')
   assert.ok(provider)
   for (const type of ['application/json', 'text/event-stream']) {
-    const meter = createMeter(provider, classify(provider, 'POST', CHAT), ['content-type', type])
+    const meter = createUsageMeter(provider, classify(provider, 'POST', CHAT), [
+      'content-type',
+      type,
+    ])
     const piece = Buffer.alloc(1_000_000, 'x')
     meter.write(Buffer.from('data: {"x":"'.slice(type === 'application/json' ? 6 : 0)))
     const before = heldBytes()

@@ -1,7 +1,7 @@
 // Where a request may hold its proxy key, and which of several counts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { presentedKey } from '../../../server/proxy/target/presented-key.ts'
+import { presentedKey } from '../../../server/proxy/authentication/presented-key.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 
 const table = createProviderTable({

@@ -1,6 +1,6 @@
 // Where a request holds its proxy key: wherever the clients of its provider put the provider's own.
 import type { Provider } from '../providers/provider.ts'
-import { namesNothing, TARGET_HEADER } from './parse-target.ts'
+import { isBare, TARGET_HEADER } from '../target/parse-target.ts'
 
 /**
  * TABLE of headers, beside `Authorization` and that of the provider's row, in which clients are
@@ -22,15 +22,15 @@ const PREFIX = 'tmk_'
 /** A key in `Authorization`, behind whatever scheme. */
 const IN_AUTHORIZATION = /^(?:\S+[ \t]+)?(tmk_\S+)[ \t]*$/
 
-const varies = new WeakMap<Provider, string>()
+const varyByProvider = new WeakMap<Provider, string>()
 
 /**
  * The headers of a request that decide what is answered at one address, for `Vary` (RFC 9110,
  * section 12.5.5): those that hold a key, of which caches know `Authorization` alone, `Origin`, and
  * the one that names the upstream where the target does not.
  */
-export function whatAnswersDependOn(provider: Provider, target: string): string {
-  let names = varies.get(provider)
+export function varyHeader(provider: Provider, target: string): string {
+  let names = varyByProvider.get(provider)
   if (names === undefined) {
     const all = new Set([
       AUTHORIZATION,
@@ -38,13 +38,13 @@ export function whatAnswersDependOn(provider: Provider, target: string): string 
       provider.auth.header.toLowerCase(),
       'origin',
     ])
-    varies.set(provider, (names = [...all].join(', ')))
+    varyByProvider.set(provider, (names = [...all].join(', ')))
   }
-  return namesNothing(target) ? `${names}, ${TARGET_HEADER}` : names
+  return isBare(target) ? `${names}, ${TARGET_HEADER}` : names
 }
 
 /** A key as it was presented. */
-export interface Presented {
+export interface PresentedKey {
   /** The key alone, or an `Authorization` as it was sent; undefined where there is neither. */
   readonly credential: string | undefined
   readonly fromQuery: boolean
@@ -62,12 +62,12 @@ export function presentedKey(
   authorization: string | undefined,
   provider: Provider | null,
   queryKeys: readonly string[],
-): Presented | null {
+): PresentedKey | null {
   let found: string | undefined
   for (let i = 0; i < headers.length; i += 2) {
     const value = headers[i + 1]!
     // Nearly always this is all that a header costs.
-    if (!value.startsWith(PREFIX) || !holdsKeys(headers[i]!.toLowerCase(), provider)) continue
+    if (!value.startsWith(PREFIX) || !mayCarryKey(headers[i]!.toLowerCase(), provider)) continue
     if (found !== undefined && found !== value.trimEnd()) return null
     found = value.trimEnd()
   }
@@ -88,7 +88,7 @@ export function presentedKey(
 }
 
 /** @param name in lower case */
-function holdsKeys(name: string, provider: Provider | null): boolean {
+function mayCarryKey(name: string, provider: Provider | null): boolean {
   if (KEY_HEADERS.has(name)) return true
   const auth = provider?.auth
   return (

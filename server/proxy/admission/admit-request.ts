@@ -1,0 +1,106 @@
+// Step 6: the key's limit and the ledger's reservation, durable before the upstream sees a byte.
+import { hash } from 'node:crypto'
+import type { Owner } from '../../fairness/account-key-queue.ts'
+import type { HttpExchange } from '../../http1/exchange.ts'
+import { valueOf } from '../../http1/header-fields.ts'
+import {
+  PATIENCE_MS,
+  type Admission,
+  type AdmissionRequest,
+  type Ledger,
+} from '../../ledger/ledger.ts'
+import type { RateLimitGroup } from '../credentials/health.ts'
+import type { Credential, CredentialPool } from '../credentials/pool.ts'
+import { GatewayError, rateLimitExceeded, serviceUnavailable } from '../gateway-error.ts'
+import type { InspectedRequest } from '../inspect/inspect-request.ts'
+import type { Match } from '../providers/endpoint.ts'
+import type { Upstream } from '../providers/provider.ts'
+
+/** What the ledger says of a request that it has let through. */
+export type Admitted = Extract<Admission, { admitted: true }>
+
+/** A request that may go out, and with what. */
+export interface AdmittedRequest {
+  readonly credential: Credential
+  /** The requests with which it shares the provider's limit of the credential. */
+  readonly limitGroup: RateLimitGroup
+  readonly admission: Admitted
+  /** Whose turns its connection and its writes take. */
+  readonly owner: Owner
+}
+
+interface AdmissionDeps {
+  readonly ledger: Ledger
+  readonly credentials: CredentialPool
+}
+
+/** A request that steps 1 to 5 have passed. */
+interface Candidate {
+  readonly id: string
+  readonly exchange: HttpExchange
+  readonly upstream: Upstream
+  readonly match: Match
+  readonly inspected: InspectedRequest
+  /** The credential that reaches the objects which the request names; null where none is known. */
+  readonly makerCredential: string | null
+}
+
+/**
+ * Admits a request: picks its credential and enters its reservation in the ledger. A request without
+ * a credential is refused before it is counted: nobody pays for what the operator lacks.
+ *
+ * @param openRequests how many requests are open: one alone does not wait for others to share its
+ *   write
+ * @throws GatewayError `upstream_credential_missing`, `rate_limit_exceeded`, `service_unavailable`
+ */
+export async function admitRequest(
+  { ledger, credentials }: AdmissionDeps,
+  { id, exchange, upstream, match, inspected, makerCredential }: Candidate,
+  openRequests: number,
+): Promise<AdmittedRequest> {
+  const { key, model } = inspected
+  const contextKey = valueOf(exchange.headers, 'x-proxy-context-key') || null
+  const limitGroup = { model, key: key.id }
+  const credential =
+    credentials.pick(upstream, contextKey, makerCredential, limitGroup) ??
+    (makerCredential === null ? null : credentials.pick(upstream, contextKey, null, limitGroup))
+  if (credential === null)
+    throw new GatewayError(
+      'upstream_credential_missing',
+      `The operator of this proxy has set no credential for ${upstream.provider.name}.`,
+    )
+  const row: AdmissionRequest = {
+    id,
+    account_id: key.accountId,
+    key_id: key.id,
+    rpm: key.rpm,
+    provider: upstream.provider.id,
+    model,
+    endpoint: match.pattern,
+    method: exchange.method,
+    context: contextKey === null ? null : hash('sha256', contextKey).slice(0, 32),
+  }
+  const patience = patienceMs(inspected.body?.length ?? 0, openRequests)
+  let admission: Admission
+  try {
+    admission = await ledger.admit(row, exchange, patience)
+  } catch {
+    throw serviceUnavailable(
+      'The ledger cannot be written at the moment. Nothing was sent to the provider.',
+    )
+  }
+  if (!admission.admitted) throw rateLimitExceeded(key.rpm ?? 0, admission.wait)
+  return { credential, limitGroup, admission, owner: row }
+}
+
+/**
+ * A long body took a while to come, and its response takes a while to begin: a millisecond more for
+ * each 16 KB, up to a bound.
+ */
+const BYTES_PER_MS = 16 * 1024
+const MAX_PATIENCE_MS = 24
+
+/** How long a request may wait for others to share its write to the ledger, in milliseconds. */
+function patienceMs(bodyLength: number, openRequests: number): number {
+  return openRequests === 1 ? 0 : Math.min(PATIENCE_MS + bodyLength / BYTES_PER_MS, MAX_PATIENCE_MS)
+}

@@ -1,0 +1,99 @@
+// Step 2: whose key a request carries, and whether that key may send one more request now.
+import type { Clock } from '../../common/clock.ts'
+import { onlyValueOf, valueOf } from '../../http1/header-fields.ts'
+import { authenticate } from '../../keys/authenticate.ts'
+import type { CachedKey, KeyCache } from '../../keys/cache.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import { GatewayError, rateLimitExceeded, serviceUnavailable } from '../gateway-error.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { RequestShares, RequestSlot } from '../shares/request-shares.ts'
+import { presentedKey } from './presented-key.ts'
+
+/** What a request presents to be authenticated. */
+export interface RequestCredential {
+  /** The key alone, or an `Authorization` header as it was sent; undefined where there is neither. */
+  readonly credential: string | undefined
+  /** Whether the key stands in the query of the upstream address. */
+  readonly fromQuery: boolean
+  /** The `Origin` header. */
+  readonly origin: string | undefined
+}
+
+/**
+ * Finds the credential of a request.
+ *
+ * @param provider the provider whose address is called; null where it is not known
+ * @param queryCredentials the values of `key` in the query of that address
+ * @throws GatewayError `malformed_request` where there are two
+ */
+export function readCredential(
+  headers: readonly string[],
+  provider: Provider | null,
+  queryCredentials: readonly string[],
+): RequestCredential {
+  const authorization = onlyValueOf(headers, 'authorization')
+  const origin = onlyValueOf(headers, 'origin')
+  if (authorization === null || origin === null)
+    throw new GatewayError(
+      'malformed_request',
+      `The request has two ${origin === null ? 'Origin' : 'Authorization'} headers. Send one.`,
+    )
+  const presented = presentedKey(headers, authorization, provider, queryCredentials)
+  if (presented === null)
+    throw new GatewayError(
+      'malformed_request',
+      'The request holds two different proxy keys. Send one.',
+    )
+  return { credential: presented.credential, fromQuery: presented.fromQuery, origin }
+}
+
+/**
+ * The key of a credential as it is now. Called again once a body has come, which may take its time.
+ * @throws GatewayError `invalid_api_key`, `api_key_expired`, `api_key_disabled`, `origin_not_allowed`
+ */
+export function authenticateKey(
+  keys: KeyCache,
+  { credential, origin }: RequestCredential,
+  clock: Pick<Clock, 'now'>,
+): CachedKey {
+  const result = authenticate(keys, credential, origin, clock.now())
+  if (!result.ok) throw new GatewayError(result.code, result.message)
+  return result.key
+}
+
+/**
+ * Only authenticated callers are told about WebSockets. Other upgrades are offers, which a server
+ * may ignore (RFC 9110, section 7.8).
+ *
+ * @throws GatewayError `upgrade_not_supported`
+ */
+export function refuseWebSocket(headers: readonly string[]): void {
+  if (/^websocket$/i.test(valueOf(headers, 'upgrade') ?? ''))
+    throw new GatewayError(
+      'upgrade_not_supported',
+      'The proxy carries no WebSockets. Use an endpoint of the provider that answers over HTTP.',
+    )
+}
+
+/**
+ * Takes one of the key's slots for open requests; to be released when the request has ended.
+ * @throws GatewayError `rate_limit_exceeded` where the key's window is known to be full,
+ *   `service_unavailable` where its share of open requests is used up
+ */
+export function openSlot(
+  ledger: Ledger,
+  shares: RequestShares,
+  { id, accountId, rpm }: CachedKey,
+): RequestSlot {
+  const wait = rpm === null ? null : ledger.fullFor(id, rpm)
+  if (rpm !== null && wait !== null) {
+    ledger.countRefusal({ key_id: id, account_id: accountId })
+    throw rateLimitExceeded(rpm, wait)
+  }
+  const slot = shares.acquire(id, accountId)
+  if (slot === null)
+    throw serviceUnavailable(
+      'The proxy is busy, and this key has its share of the requests under way.',
+    )
+  return slot
+}

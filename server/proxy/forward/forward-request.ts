@@ -1,0 +1,108 @@
+// Steps 7 and 8: the credential goes on the request, the request goes up, and the response comes
+// down.
+import type { TurnBudget } from '../../fairness/turn-budget.ts'
+import type { HttpClient, OutboundRequest } from '../../http1/client/client.ts'
+import type { HttpExchange } from '../../http1/exchange.ts'
+import type { AdmittedRequest } from '../admission/admit-request.ts'
+import type { GatewayError } from '../gateway-error.ts'
+import type { InspectedRequest } from '../inspect/inspect-request.ts'
+import { GuardedList } from '../objects/checked-list.ts'
+import type { FeedGuard } from '../objects/feed-guard.ts'
+import { acceptIdentity, guardList, type ObjectRequest } from '../objects/ownership.ts'
+import type { ObjectOwners } from '../objects/objects.ts'
+import type { Upstream } from '../providers/provider.ts'
+import type { RequestSlot } from '../shares/request-shares.ts'
+import type { Route, RouteCache } from '../target/route-cache.ts'
+import { authOf, requestHeaders, withCredential } from './headers.ts'
+import {
+  FilteredModelList,
+  isLimitedList,
+  modelListError,
+  relayMorePages,
+  unconditional,
+} from './model-list.ts'
+import { relay, type RelayResult, type ResponseFilter } from './relay.ts'
+
+/** A request that a provider gets. */
+export interface UpstreamRequest extends ObjectRequest {
+  readonly pathAndQuery: string
+}
+
+/** What reads a list before the caller sees it; null where nothing has to be. */
+export interface ResponseGuards {
+  /** Of models, for a key that may use some of them. */
+  readonly models: FilteredModelList | null
+  /** Of stored objects, or events about them, for a key with objects of its own. */
+  readonly objects: FeedGuard | null
+}
+
+/**
+ * The guards of a request's response.
+ * @param sendError answers with an error of ours in place of the response
+ */
+export function guardsOf(
+  { objects, turns }: { readonly objects: ObjectOwners; readonly turns: TurnBudget },
+  exchange: HttpExchange,
+  request: UpstreamRequest,
+  slot: RequestSlot,
+  sendError: (error: GatewayError) => void,
+): ResponseGuards {
+  const models = isLimitedList(request)
+    ? new FilteredModelList(exchange, {
+        ...request,
+        slot,
+        turns,
+        sendError: (reason) => sendError(modelListError(reason)),
+      })
+    : null
+  return { models, objects: guardList(objects, request, models ?? exchange, slot, sendError) }
+}
+
+/** Where an admitted request goes, and with what. */
+export interface Forwardable {
+  readonly route: Route
+  readonly upstream: Upstream
+  readonly slot: RequestSlot
+  readonly request: UpstreamRequest
+  readonly inspected: InspectedRequest
+  readonly admitted: AdmittedRequest
+}
+
+/** Step 7: the request as it goes up, with our credential. */
+export function outboundRequest(
+  routes: RouteCache,
+  { headers, method }: HttpExchange,
+  { route, upstream, slot, request, inspected, admitted }: Forwardable,
+  guards: ResponseGuards,
+): OutboundRequest {
+  const { provider, match, pathAndQuery } = request
+  const { body } = inspected
+  const { credential, owner } = admitted
+  const forwarded = requestHeaders(headers, provider, match.endpoint)
+  const whole = guards.models === null ? forwarded : unconditional(forwarded)
+  const readable = guards.objects instanceof GuardedList ? acceptIdentity(whole) : whole
+  return {
+    destination: (route.destination ??= routes.destinationFor(upstream)),
+    method,
+    path: pathAndQuery,
+    headers: withCredential(readable, authOf(provider, match.endpoint), credential.secret),
+    body,
+    owner,
+    onBodyReleased: body !== null && body.held.length > 0 ? () => slot.releaseBytes() : null,
+  }
+}
+
+/** Step 8: streams both ways; of a filtered list of models as many pages as it takes. */
+export async function forwardRequest(
+  client: HttpClient,
+  outbound: OutboundRequest,
+  exchange: HttpExchange,
+  { models, objects }: ResponseGuards,
+  filter: ResponseFilter,
+): Promise<RelayResult> {
+  const first = await relay(client, outbound, objects ?? models ?? exchange, filter)
+  if (models === null) return first
+  return relayMorePages(models, first, (path) =>
+    relay(client, { ...outbound, path }, objects ?? models, filter),
+  )
+}

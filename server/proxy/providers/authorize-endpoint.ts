@@ -1,0 +1,74 @@
+// Steps 3 and 4: which provider a request is for, which of its endpoints it calls, and whether the
+// key may do that at all.
+import type { CachedKey } from '../../keys/cache.ts'
+import { GatewayError } from '../gateway-error.ts'
+import type { Route } from '../target/route-cache.ts'
+import type { UpstreamAddress } from '../target/parse-target.ts'
+import { changesStored } from './changes.ts'
+import { classify, refuseEndpoint, refuseUnknown, type Match } from './endpoint.ts'
+import type { Provider, Upstream } from './provider.ts'
+
+/**
+ * Step 3: the provider of an address.
+ * @throws GatewayError `upstream_not_allowed`
+ */
+export function authorizeProvider(
+  { upstream }: Route,
+  { hostname }: UpstreamAddress,
+  key: CachedKey,
+): Upstream {
+  if (upstream === null)
+    throw new GatewayError(
+      'upstream_not_allowed',
+      `The host ${hostname} is not one of a provider that this proxy knows.`,
+    )
+  checkProvider(key, upstream.provider)
+  return upstream
+}
+
+/**
+ * Step 4: the endpoint of an address; the route remembers it.
+ * @throws GatewayError `endpoint_not_allowed`, `model_not_allowed`
+ */
+export function authorizeEndpoint(
+  route: Route,
+  { pathAndQuery }: UpstreamAddress,
+  provider: Provider,
+  method: string,
+  key: CachedKey,
+): Match {
+  const match = (route.match ??= classify(provider, method, pathAndQuery))
+  const refused = refuseEndpoint(match, !key.scope.all)
+  if (refused !== null) throw new GatewayError(refused.code, refused.message)
+  const unknown = key.objects === 'own' ? refuseUnknown(match, method) : null
+  if (unknown !== null) throw new GatewayError('endpoint_not_allowed', unknown)
+  checkReadOnly(key, match, method)
+  return match
+}
+
+/**
+ * The checks of steps 3 and 4 that depend on the key, for a key that may have changed since.
+ * @throws GatewayError `upstream_not_allowed`, `endpoint_not_allowed`
+ */
+export function authorizeAgain(
+  key: CachedKey,
+  provider: Provider,
+  match: Match,
+  method: string,
+): void {
+  checkProvider(key, provider)
+  checkReadOnly(key, match, method)
+}
+
+function checkProvider({ providers }: CachedKey, { id, name }: Provider): void {
+  if (providers !== null && !providers.has(id))
+    throw new GatewayError('upstream_not_allowed', `This key may not call ${name}.`)
+}
+
+function checkReadOnly({ readOnly }: CachedKey, match: Match, method: string): void {
+  if (readOnly && changesStored(match, method))
+    throw new GatewayError(
+      'endpoint_not_allowed',
+      'This key may generate and read, but not change what the provider stores.',
+    )
+}

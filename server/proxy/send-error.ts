@@ -1,0 +1,196 @@
+// Responses of our own: errors and CORS preflights, and the log line of every request.
+import type { Clock } from '../common/clock.ts'
+import type { Log } from '../common/log.ts'
+import { onlyValueOf, valueOf } from '../http1/header-fields.ts'
+import { findKeyByCredential } from '../keys/authenticate.ts'
+import type { CachedKey, KeyCache } from '../keys/cache.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { RefusalLog } from '../ledger/refusals/refusal-log.ts'
+import { transientProblem } from '../store/transient-errors.ts'
+import { presentedKey } from './authentication/presented-key.ts'
+import { errorResponse } from './error-response.ts'
+import { corsHeaders, preflightHeaders } from './forward/cors.ts'
+import { rateLimitHeaders } from './forward/rate-limit-headers.ts'
+import type { RelayResult } from './forward/relay.ts'
+import { GatewayError, serviceUnavailable } from './gateway-error.ts'
+import type { RequestContext } from './request-context.ts'
+import type { Usage } from './usage/meter.ts'
+
+/** What error responses need. */
+export interface ErrorDeps {
+  readonly clock: Clock
+  readonly ledger: Pick<Ledger, 'leftFor'>
+  readonly log: Log
+  readonly keys: KeyCache
+  readonly refusalLog: RefusalLog
+}
+
+/**
+ * Keeps a browser that opens a response as a page from giving it our origin, or a type of its own
+ * choice.
+ */
+export const SANDBOX: readonly string[] = [
+  'Content-Security-Policy',
+  'sandbox',
+  'X-Content-Type-Options',
+  'nosniff',
+]
+
+/**
+ * Ends a request that was refused, or that failed on our side. Never throws.
+ * @returns whether an error response was written: not where the caller has left, or has part of a
+ *   response
+ */
+export function sendError(deps: ErrorDeps, context: RequestContext, thrown: unknown): boolean {
+  try {
+    return writeError(deps, context, thrown)
+  } catch (error) {
+    deps.log.error('A proxied request could not be answered.', error, { request_id: context.id })
+    context.exchange.reset()
+    return false
+  }
+}
+
+function writeError(deps: ErrorDeps, context: RequestContext, thrown: unknown): boolean {
+  const { exchange, id } = context
+  if (!(thrown instanceof GatewayError))
+    deps.log.error('A proxied request failed.', thrown, { request_id: id })
+  const error = thrown instanceof GatewayError ? thrown : toGatewayError(thrown)
+  if (exchange.closed) {
+    logRequest(deps, context, 0, error)
+    return false
+  }
+  if (exchange.headersSent) {
+    exchange.reset()
+    return false
+  }
+  const response = errorResponse(error.code, error.message, context.route?.errorStyle ?? null)
+  const limit = error.code === 'rate_limit_exceeded' ? [] : limitHeaders(deps.ledger, context.key)
+  const headers = [
+    ...response.headers,
+    ...error.headers,
+    ...limit,
+    ...(context.isKeyInQuery ? SANDBOX : []),
+    'Date',
+    new Date(deps.clock.now()).toUTCString(),
+    ...requestIdHeaders(id),
+  ]
+  const isCrossOrigin = valueOf(exchange.headers, 'origin') !== undefined
+  exchange.writeHead(
+    response.status,
+    response.reason,
+    isCrossOrigin ? headers.concat(corsHeaders(headers)) : headers,
+  )
+  exchange.write(response.body)
+  exchange.end()
+  exchange.flush()
+  logRequest(deps, context, response.status, error)
+  if (!context.isAdmitted) recordRefusal(deps, context, error, response.status)
+  return true
+}
+
+/** The rate-limit headers of every response to a key with a limit; none for any other. */
+export function limitHeaders(ledger: Pick<Ledger, 'leftFor'>, key: CachedKey | null): string[] {
+  if (key === null || key.rpm === null) return []
+  return rateLimitHeaders(key.rpm, ledger.leftFor(key.id, key.rpm))
+}
+
+const requestIdHeaders = (id: string): string[] => ['X-Request-Id', id, 'X-Proxy-Request-Id', id]
+
+/**
+ * Records a refusal under its key, after the response. A request may be refused before its key was
+ * looked at: then the key is looked up here.
+ */
+function recordRefusal(
+  { keys, refusalLog, clock }: ErrorDeps,
+  context: RequestContext,
+  { code, message, model }: GatewayError,
+  status: number,
+): void {
+  const { id, exchange, route } = context
+  const key = context.key ?? findKeyByCredential(keys, credentialOf(context))
+  if (key === null) return
+  refusalLog.note({
+    id,
+    created_at: clock.now(),
+    account_id: key.accountId,
+    key_id: key.id,
+    provider: route?.upstream?.provider.id ?? null,
+    model: model ?? context.model,
+    method: exchange.method,
+    status,
+    code,
+    detail: message,
+  })
+}
+
+function credentialOf({ exchange: { headers }, route }: RequestContext): string | undefined {
+  const authorization = onlyValueOf(headers, 'authorization') ?? undefined
+  return presentedKey(headers, authorization, route?.errorStyle ?? null, [])?.credential
+}
+
+/** What the caller is told of an error that no step has thrown on purpose. */
+function toGatewayError(error: unknown): GatewayError {
+  return transientProblem(error) === undefined
+    ? new GatewayError('internal_error', 'The proxy failed. Nothing more is known to the caller.')
+    : serviceUnavailable('The store of the proxy does not answer at the moment.')
+}
+
+/** Answers a CORS preflight. It needs no key: browsers send none. */
+export function answerPreflight(clock: Clock, { exchange, id }: RequestContext): void {
+  const headers = preflightHeaders(valueOf(exchange.headers, 'access-control-request-headers'))
+  exchange.writeHead(204, 'No Content', [
+    ...headers,
+    'Date',
+    new Date(clock.now()).toUTCString(),
+    ...requestIdHeaders(id),
+  ])
+  exchange.end()
+  exchange.flush()
+}
+
+/** What the log line of a forwarded request says besides. */
+export interface ForwardedStats extends Pick<RelayResult, 'bytesIn' | 'bytesOut' | 'outcome'> {
+  readonly endpoint: string
+  /** Milliseconds from the request to the head of its response. */
+  readonly firstByteMs: number | null
+  readonly usage: Usage | null
+}
+
+/**
+ * Logs a request that has ended.
+ *
+ * @param status 0 where the caller got none
+ * @param error why it was refused, or failed
+ */
+export function logRequest(
+  { log, clock }: Pick<ErrorDeps, 'log' | 'clock'>,
+  context: RequestContext,
+  status: number,
+  error: { readonly code: string; readonly model: string | null } | null,
+  stats?: ForwardedStats,
+): void {
+  const { key } = context
+  log.request({
+    request_id: context.id,
+    method: context.exchange.method,
+    route: '/proxy',
+    status,
+    duration_ms: Math.round(clock.mono() - context.startedAt),
+    account_id: key?.accountId,
+    token_id: key?.id,
+    code: error?.code,
+    provider: context.route?.upstream?.provider.id,
+    model: error?.model ?? context.model ?? undefined,
+    bytes_in: stats?.bytesIn,
+    bytes_out: stats?.bytesOut,
+    aborted: stats?.outcome === 'aborted' ? true : undefined,
+    endpoint: stats?.endpoint,
+    first_byte_ms: stats?.firstByteMs ?? undefined,
+    tokens_in: stats?.usage?.input,
+    tokens_out: stats?.usage?.output,
+    tokens_cached: stats?.usage?.cached,
+    tokens_reasoning: stats?.usage?.reasoning,
+    traceparent: valueOf(context.exchange.headers, 'traceparent'),
+  })
+}

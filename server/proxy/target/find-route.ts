@@ -1,0 +1,51 @@
+// Step 1: which upstream address a request names.
+import type { HttpExchange } from '../../http1/exchange.ts'
+import { METHODS } from '../forward/cors.ts'
+import { GatewayError } from '../gateway-error.ts'
+import { effectiveTarget, type UpstreamAddress } from './parse-target.ts'
+import type { Route, RouteCache } from './route-cache.ts'
+
+const METHOD_SET: ReadonlySet<string> = new Set(METHODS)
+
+/** What browsers may do with a response besides reading it: https://www.w3.org/TR/fetch-metadata/ */
+const DESTINATIONS: ReadonlySet<string> = new Set(['empty', 'audio', 'video', 'image'])
+const FETCH_MODE = 'sec-fetch-mode'
+const FETCH_DESTINATION = 'sec-fetch-dest'
+
+/**
+ * Refuses requests whose response a browser would show or run: it would be of our origin.
+ * @throws GatewayError `origin_not_allowed`
+ */
+export function refuseNavigation(headers: readonly string[]): void {
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!
+    // Both names have the same length: of nearly all headers nothing else is looked at.
+    if (name.length !== FETCH_MODE.length) continue
+    const lower = name.toLowerCase()
+    const value = headers[i + 1]!
+    if (
+      (lower === FETCH_MODE && value === 'navigate') ||
+      (lower === FETCH_DESTINATION && !DESTINATIONS.has(value))
+    )
+      throw new GatewayError(
+        'origin_not_allowed',
+        'The answers of the proxy are read by programs. A browser may not open them as a page, a frame or a script.',
+      )
+  }
+}
+
+/** The route of a request's target, which need not be one that may be called. */
+export function findRoute(routes: RouteCache, { method, target, headers }: HttpExchange): Route {
+  return routes.find(method, effectiveTarget(target, headers))
+}
+
+/**
+ * The address of a route.
+ * @throws GatewayError `method_not_allowed`, `invalid_upstream_url`
+ */
+export function addressOf({ target }: Route, method: string): UpstreamAddress {
+  if (!METHOD_SET.has(method))
+    throw new GatewayError('method_not_allowed', `The proxy passes on ${METHODS.join(', ')}.`)
+  if (!target.ok) throw new GatewayError('invalid_upstream_url', target.message)
+  return target.upstream
+}
