@@ -49,17 +49,18 @@ export class SyncedLog {
 
   /** Deletes the file, behind everything appended so far. */
   remove(): Promise<void> {
-    const removeNow = async (tail: Promise<void>): Promise<void> => {
-      await tail
-      const file = this.#file
-      this.#file = null
-      this.#length = 0
-      await file?.close()
-      if (file !== null) await removeLog(this.path)
-    }
-    const removed = removeNow(this.#tail)
+    const removed = this.#tail.then(() => this.#discard())
     this.#tail = removed.catch(() => {})
     return removed
+  }
+
+  async #discard(): Promise<void> {
+    const file = this.#file
+    this.#file = null
+    this.#length = 0
+    if (file === null) return
+    await file.close()
+    await removeLog(this.path)
   }
 
   /** Closes the file and leaves it where it is. */

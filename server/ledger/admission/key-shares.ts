@@ -39,6 +39,7 @@ export class KeyShares {
   /** When the store went away (monotonic milliseconds); null while it is there. */
   #outageAt: number | null = null
   #settlingUntil = -Infinity
+  #tidiedAt = -Infinity
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -123,9 +124,11 @@ export class KeyShares {
       : { ...left, reset: Math.min(left.reset, WINDOW_MS) }
   }
 
-  /** Drops windows that are empty. */
+  /** Drops windows that are empty, once a minute however often it is called. */
   tidy(): void {
     const now = this.#clock.mono()
+    if (now - this.#tidiedAt < WINDOW_MS) return
+    this.#tidiedAt = now
     for (const [key, window] of this.#windows) if (window.idle(now)) this.#windows.delete(key)
   }
 

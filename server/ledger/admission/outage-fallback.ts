@@ -12,7 +12,6 @@
 import type { Clock } from '../../common/clock.ts'
 import type { Log } from '../../common/log.ts'
 import { StoreError } from '../../store/store-error.ts'
-import { first, procedure, type Steps } from '../../store/procedure.ts'
 import type { Store } from '../../store/open.ts'
 import { retryUntilClosed, writeInOrder } from '../settlement/ordered-writes.ts'
 import type { Settlement } from '../settlement/row-codec.ts'
@@ -20,16 +19,9 @@ import { callerLeftError, type AdmissionBackend, type Remaining } from './backen
 import { KeyShares } from './key-shares.ts'
 import { MAX_BATCH, OutageLog, recordBacklog } from './outage-log.ts'
 import { Backlog, type BacklogEntry } from './backlog.ts'
+import { countWebProcesses, StoreMonitor } from './store-monitor.ts'
 import { TrackedAdmission, type Question } from './tracked-admission.ts'
 
-/** How often the store is checked; counted in ticks, a pause of this process is not the store's. */
-const TICK_MS = 200
-/** Ticks without an answer, while one is expected, after which the store counts as away. */
-const SILENT_TICKS = 5
-/** Ticks from one probe of the store to the next. */
-const PROBE_TICKS = 5
-/** Ticks from one tidying of the windows to the next. */
-const TIDY_TICKS = 300
 /** Rows that may wait to be written to the store, and requests that may wait meanwhile. */
 export const MAX_BACKLOG = 50_000
 
@@ -56,25 +48,6 @@ export interface OutageParts {
   readonly settle: (settlement: Settlement) => void
 }
 
-/**
- * Counts the processes that admit requests. It runs in the writer, so an answer also says that the
- * store can be written.
- */
-export const countWebProcesses = procedure(
-  import.meta.url,
-  'countWebProcesses',
-  function* (db): Steps<number> {
-    const row = yield* first(
-      db
-        .selectFrom('instances')
-        .select((e) => e.fn.countAll<number>().as('count'))
-        .where((e) => e.or([e('role', 'is', null), e('role', '<>', 'worker')])),
-    )
-    return Number(row?.count ?? 0)
-  },
-  'rows',
-)
-
 export class OutageFallback {
   readonly #backend: AdmissionBackend
   readonly #parts: OutageParts
@@ -93,12 +66,8 @@ export class OutageFallback {
   /** Rows on their way to the file. */
   #appending = 0
   #recovery: Promise<void> | null = null
-  #heard = false
-  #silentTicks = 0
-  #ticks = 0
-  #probing = false
   #closed = false
-  readonly #timer: NodeJS.Timeout
+  readonly #monitor: StoreMonitor
 
   private constructor(backend: AdmissionBackend, parts: OutageParts) {
     const { clock, folder, instance, maxOutage } = parts
@@ -107,7 +76,19 @@ export class OutageFallback {
     this.#shares = new KeyShares(clock)
     this.#file =
       folder === null || maxOutage === 0 ? null : new OutageLog(folder, instance, clock.boot)
-    this.#timer = setInterval(() => this.#tick(), TICK_MS).unref()
+    this.#monitor = new StoreMonitor({
+      store: parts.store,
+      isAwaited: () => this.#unanswered > 0 || this.#recovery !== null,
+      onAnswer: (processes) => {
+        this.#shares.countProcesses(processes)
+        this.#shares.tidy()
+        this.#startRecovery()
+      },
+      onSilence: () => this.#enterOutage(STORE_SILENT),
+      onError: (error) => {
+        if (!this.#closed && isOutage(error)) this.#enterOutage(error)
+      },
+    })
   }
 
   /** Puts the fallback before `backend`. @throws StoreError */
@@ -155,7 +136,7 @@ export class OutageFallback {
 
   /** The store has answered about a request that was passed on to it. */
   answered(one: TrackedAdmission, isAdmitted: boolean): void {
-    this.#heard ||= isAdmitted
+    if (isAdmitted) this.#monitor.noteAnswer()
     if (isAdmitted && !one.superseded && !one.hasShare) this.#shares.note(one.request.key_id)
     this.#releaseShare(one, isAdmitted)
     if (isAdmitted && one.superseded && !one.isAdmittedHere) this.#parts.settle(one.unsent())
@@ -175,7 +156,7 @@ export class OutageFallback {
   /** Ends when everything submitted has its answer, and the backlog is in the ledger or the file. */
   async close(): Promise<void> {
     this.#closed = true
-    clearInterval(this.#timer)
+    this.#monitor.stop()
     await this.#backend.close()
     if (this.#unanswered > 0) await new Promise<void>((resolve) => (this.#onAllAnswered = resolve))
     await this.#recovery
@@ -341,7 +322,7 @@ export class OutageFallback {
         await recordBacklog(this.#backend, batch, undefined, (entry, seq) =>
           this.#backlog.recorded(entry, seq),
         )
-        this.#heard = true
+        this.#monitor.noteAnswer()
       },
       (entry, error) => {
         this.#backlog.giveUp(entry)
@@ -351,27 +332,6 @@ export class OutageFallback {
         )
       },
     )
-  }
-
-  #tick(): void {
-    const isWaiting = this.#unanswered > 0 || this.#probing || this.#recovery !== null
-    this.#silentTicks = isWaiting && !this.#heard ? this.#silentTicks + 1 : 0
-    this.#heard = false
-    if (this.#silentTicks >= SILENT_TICKS) this.#enterOutage(STORE_SILENT)
-    if (++this.#ticks % PROBE_TICKS === 0 && !this.#probing) void this.#probe()
-    if (this.#ticks % TIDY_TICKS === 0) this.#shares.tidy()
-  }
-
-  async #probe(): Promise<void> {
-    this.#probing = true
-    try {
-      this.#shares.countProcesses(await this.#parts.store.run(countWebProcesses, null))
-      this.#heard = true
-      this.#startRecovery()
-    } catch (error) {
-      if (!this.#closed && isOutage(error)) this.#enterOutage(error)
-    }
-    this.#probing = false
   }
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KeyShares } from '../../../server/ledger/admission/key-shares.ts'
-import { countWebProcesses } from '../../../server/ledger/admission/outage-fallback.ts'
+import { countWebProcesses } from '../../../server/ledger/admission/store-monitor.ts'
 import { enterInstance } from '../../../server/store/instance.ts'
 import { onEveryStore, openAt } from '../../support/stores.ts'
 import { movedClock } from '../support/opened.ts'
