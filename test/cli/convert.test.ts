@@ -49,3 +49,33 @@ test('a file is converted to standard output, to a file, and into a folder', asy
   )
   assert.equal(existsSync(join(cwd, 'data')), false, 'no store is needed')
 })
+
+test('a file that may not be what was meant is converted, and its warning goes to standard error', async (t) => {
+  const cwd = temporaryFolder(t)
+  const title = '<h1 class="page-title">Two</h1>'
+  writeFileSync(
+    join(cwd, 'Export.zip'),
+    zip({ 'ExportBlock-1-Part-2.zip': zip({ 'Two.html': title }) }),
+  )
+  writeFileSync(join(cwd, 'blog.html'), '<h1>Blog</h1><p>Hello</p>')
+  const part = await tollmark(['convert', 'Export.zip'], {}, cwd)
+  assert.deepEqual([part.code, part.out], [0, '# Two\n'])
+  assert.match(part.err, /^tollmark: Export\.zip: The export has more parts \(Part-1\).*\n$/)
+  const blog = await tollmark(['convert', 'blog.html'], {}, cwd)
+  assert.equal(blog.code, 0)
+  assert.match(
+    blog.err,
+    /^tollmark: blog\.html: .*does not look like one that Notion exported.*\n$/,
+  )
+})
+
+test('the setting of the largest page holds on this machine too', async (t) => {
+  const cwd = temporaryFolder(t)
+  const words = `<h1 class="page-title">A</h1><p>${'word '.repeat(300)}</p>`
+  writeFileSync(join(cwd, 'Export.zip'), zip({ 'A.html': words }))
+  const low = await tollmark(['convert', 'Export.zip'], { TOLLMARK_MAX_PAGE: '1KB' }, cwd)
+  assert.equal(low.code, 1)
+  assert.match(low.err, /at most 1,024 are accepted/)
+  const high = await tollmark(['convert', 'Export.zip'], { TOLLMARK_MAX_PAGE: '2KB' }, cwd)
+  assert.equal(high.code, 0, high.err)
+})

@@ -11,7 +11,8 @@ import {
   extractAssets,
   type Converted,
 } from '@tollmark/notion-markdown/archive'
-import { archive } from '../support/archives/writer.ts'
+import { noise } from '../support/archives/bombs.ts'
+import { archive, deflatedRun } from '../support/archives/writer.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { zip } from '../support/zip.ts'
 
@@ -184,7 +185,31 @@ test('a page that cannot be converted keeps its place, with the reason', async (
     document.markdown,
     /# B\n\n\*This page could not be converted: .* damaged.*\*\n\n---\n\n# C\n\n\*This page could not be converted: .*more than 1,500,000 tags and lines.*\*\n$/,
   )
-  assert.deepEqual(converted, { pages: 3, failed: 2, warnings: 2 })
+  assert.deepEqual(converted, { pages: 3, failed: 2, warnings: 2, notices: [] })
+})
+
+test('a page that is too large, or repeats itself, keeps its place', async (t) => {
+  const { document, converted } = await convert(
+    t,
+    archive([
+      { name: `A ${id(1)}.html`, data: page('A') },
+      { name: `B ${id(2)}.html`, data: noise(34 * 1024 * 1024) },
+      { name: `C ${id(3)}.html`, data: '<i></i>'.repeat(4_500_000) },
+    ]),
+  )
+  assert.deepEqual(converted, { pages: 3, failed: 2, warnings: 2, notices: [] })
+  assert.match(
+    document.markdown,
+    /^# A\n[^]*# B\n\n\*This page could not be converted: .*at most 33,554,432 are accepted.*\*\n\n---\n\n# C\n\n\*This page could not be converted: .*inflates \d+ times.*\*\n$/,
+  )
+})
+
+test('a page above the limit that inflates too often is a bomb, whatever is beside it', async (t) => {
+  const bomb = { name: 'B.html', packed: deflatedRun('b', 40) }
+  await assert.rejects(
+    convert(t, archive([{ name: 'A.html', data: page('A') }, bomb])),
+    (error) => error instanceof InvalidArchive && error.fault === 'bomb_page',
+  )
 })
 
 test('an archive whose pages all fail is refused', async (t) => {

@@ -7,7 +7,7 @@ import { readConfig, environment } from '../../config/settings.ts'
 import { SetupError } from '../../common/errors.ts'
 import { CONNECTION_OPTIONS, settingsFromFlags } from '../api-command.ts'
 import type { Command } from '../command.ts'
-import type { Converter } from '../convert/engine.ts'
+import type { Converter, Outcome } from '../convert/engine.ts'
 import { groupInputs, prepare, type Input } from '../convert/inputs.ts'
 import { progressBar } from '../convert/progress.ts'
 import { WriteError, isFolder, createOutputWriter, type OutputWriter } from '../convert/outputs.ts'
@@ -63,7 +63,8 @@ export const CONVERT: Command = {
       let [failed, incomplete] = [0, false]
       for (const input of inputs) {
         try {
-          const pages = await convertOne(input, more, convert, store, signal)
+          const { failed: pages, notices } = await convertOne(input, more, convert, store, signal)
+          for (const notice of notices) printError(`${input.shown}: ${notice}`)
           if (pages === 0) continue
           incomplete = true
           printFailure(
@@ -93,29 +94,27 @@ function convertError({ shown: name }: Input, pages: number): string {
 
 /**
  * Whatever ends it, nothing stays in the folder for temporary files.
- *
- * @returns how many pages could not be converted
- */
+ * */
 async function convertOne(
   input: Input,
   more: Options,
   convert: Converter,
   store: OutputWriter,
   signal: AbortSignal,
-): Promise<number> {
+): Promise<Outcome> {
   const scratch = mkdtempSync(join(tmpdir(), 'tollmark-'))
   const bar = progressBar(process.stderr, input.name)
   try {
     const prepared = await prepare(input, scratch, signal)
     const document = join(scratch, 'document')
-    const pages = await convert(
+    const outcome = await convert(
       { ...prepared, ...more, scratch, document },
       { signal, onProgress: bar.show },
     )
     signal.throwIfAborted()
     bar.clear()
     await store(input, prepared, document)
-    return pages
+    return outcome
   } finally {
     bar.clear()
     await rm(scratch, { recursive: true, force: true, maxRetries: 5 })
@@ -145,11 +144,12 @@ function formatOf(values: OptionValues): Options['format'] {
 
 async function converterOf(values: OptionValues): Promise<Converter> {
   const { convertLocally, convertRemotely } = await import('../convert/engine.ts')
-  const { url, token } = readConfig({
+  const { commandLine, conversion } = readConfig({
     ...environment(process.cwd()),
     ...settingsFromFlags(values),
-  }).commandLine
-  if (url === null) return convertLocally
+  })
+  const { url, token } = commandLine
+  if (url === null) return convertLocally(conversion.maxPage)
   const { remoteClient } = await import('../remote.ts')
   return convertRemotely(remoteClient(url, token))
 }

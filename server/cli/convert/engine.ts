@@ -29,36 +29,44 @@ type ConversionOptions = { signal: AbortSignal; onProgress: (progress: Conversio
 /**
  * Makes a document.
  *
- * @returns how many pages could not be converted
  * @throws SetupError, Refusal where the file is at fault
  */
-export type Converter = (request: ConversionRequest, options: ConversionOptions) => Promise<number>
+export type Converter = (request: ConversionRequest, options: ConversionOptions) => Promise<Outcome>
+
+/** What a conversion came to: pages that could not be converted, and warnings about the whole file. */
+export interface Outcome {
+  readonly failed: number
+  readonly notices: readonly string[]
+}
 
 /** One conversion at a time, on all cores, as long and with as much memory as it takes. */
 const POOL_LIMITS = { atOnce: availableParallelism(), deadline: 2 ** 31 - 1, heap: 4 * 2 ** 30 }
 
-/** Converts on this machine. */
-export const convertLocally: Converter = async ({ document, scratch, ...request }, options) => {
-  const task = {
-    ...request,
-    scratch: join(scratch, 'work'),
-    output: document,
-    uploadedAt: Date.now(),
-    limits: OWN_LIMITS,
+/** Converts on this machine. @param maxPage bytes of the largest page of an archive */
+export const convertLocally =
+  (maxPage: number): Converter =>
+  async ({ document, scratch, ...request }, options) => {
+    const task = {
+      ...request,
+      scratch: join(scratch, 'work'),
+      output: document,
+      uploadedAt: Date.now(),
+      limits: { ...OWN_LIMITS, pageBytes: maxPage },
+    }
+    try {
+      if (task.kind === 'html')
+        return (await runStep(task, { whole: true })) ?? { failed: 0, notices: [] }
+      await using converterPool = openConverterPool(POOL_LIMITS)
+      return await runConversion(task, converterPool, options)
+    } catch (error) {
+      if (!(error instanceof Problem || error instanceof InvalidArchive)) throw error
+      // Those sentences are for somebody who uploads a file.
+      const sentence = error.detail
+        .replaceAll(/\bUpload\b/g, 'Convert')
+        .replaceAll(/\bupload\b/g, 'convert')
+      throw new SetupError(sentence, { cause: error })
+    }
   }
-  try {
-    if (task.kind === 'html') return (await runStep(task, { whole: true }))?.failed ?? 0
-    await using converterPool = openConverterPool(POOL_LIMITS)
-    return (await runConversion(task, converterPool, options)).failed
-  } catch (error) {
-    if (!(error instanceof Problem || error instanceof InvalidArchive)) throw error
-    // Those sentences are for somebody who uploads a file.
-    const sentence = error.detail
-      .replaceAll(/\bUpload\b/g, 'Convert')
-      .replaceAll(/\bupload\b/g, 'convert')
-    throw new SetupError(sentence, { cause: error })
-  }
-}
 
 /** Converts by the API of a server, large archives in the background. */
 export function convertRemotely(client: ApiClient): Converter {
@@ -73,7 +81,7 @@ export function convertRemotely(client: ApiClient): Converter {
         ? await waitForJob(client, new Row(await answer.json()), signal, onProgress)
         : answer
     await pipeline(done.body ?? [], createWriteStream(document, { mode: 0o600 }), { signal })
-    return Number(done.headers.get('x-tollmark-failed-pages') ?? 0)
+    return { failed: Number(done.headers.get('x-tollmark-failed-pages') ?? 0), notices: [] }
   }
 }
 

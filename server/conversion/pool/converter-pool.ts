@@ -70,7 +70,7 @@ interface QueuedStep {
 }
 
 /** The result of a step that writes no document. */
-const EMPTY_RESULT: Converted = { pages: 0, failed: 0, warnings: 0 }
+const EMPTY_RESULT: Converted = { pages: 0, failed: 0, warnings: 0, notices: [] }
 /** The converters' program. */
 const PROGRAM = new URL('converter-process.ts', import.meta.url)
 /** Milliseconds after which an idle converter is stopped, except the last one. */

@@ -70,6 +70,21 @@ export interface Converted {
   /** Pages that could not be converted. */
   failed: number
   warnings: number
+  /** What of the warnings concerns the whole file: one sentence each, at most 20. */
+  notices: string[]
+}
+
+/** TABLE of the warnings that say the file may not be what its owner thinks it is. */
+const NOTICES = new Set(['part_missing', 'not_notion'])
+const MAX_NOTICES = 20
+
+function noticesOf(summaries: readonly { path: string; warnings: readonly Warning[] }[]): string[] {
+  const notices = summaries.flatMap(({ path, warnings }) =>
+    warnings
+      .filter(({ code }) => NOTICES.has(code))
+      .map(({ code, detail }) => (code === 'not_notion' ? `${path}: ${detail}` : detail)),
+  )
+  return notices.slice(0, MAX_NOTICES)
 }
 
 /** Takes the document, a piece at a time. */
@@ -112,7 +127,12 @@ async function convertSingle(options: ConvertOptions, write: Write): Promise<Con
     options,
   ))
     await write(piece)
-  return { pages: 1, failed: 0, warnings: page.summary.warnings.length }
+  return {
+    pages: 1,
+    failed: 0,
+    warnings: page.summary.warnings.length,
+    notices: noticesOf([page.summary]),
+  }
 }
 
 /**
@@ -204,6 +224,8 @@ async function createContext(opened: NotionExport): Promise<Context> {
  */
 const PAGE_FAULTS: ReadonlySet<ArchiveFault> = new Set([
   'page_too_dense',
+  'page_too_large',
+  'bomb_page',
   'damaged_data',
   'truncated_data',
 ])
@@ -247,6 +269,8 @@ async function databasePage(
   stored: StoredDatabase,
   context: Context,
 ): Promise<ConvertedPage> {
+  const fault = opened.faultOf(stored.stored)
+  if (fault) throw fault
   const database = await readDatabase(opened, stored, context.titles)
   return convertDatabase(stored.path, stored.id, opened.modifiedAt(stored.stored), {
     ...context.archive,
@@ -295,8 +319,9 @@ async function loadDatabases(
   let bytes = 0
   for (const id of ids) {
     const stored = databases.get(id)
-    bytes += stored ? opened.sizeOf(stored.stored) : 0
-    if (stored && bytes <= MAX_CSV_BYTES) loaded.set(id, await readDatabase(opened, stored, titles))
+    if (!stored || opened.faultOf(stored.stored)) continue
+    bytes += opened.sizeOf(stored.stored)
+    if (bytes <= MAX_CSV_BYTES) loaded.set(id, await readDatabase(opened, stored, titles))
   }
   return loaded
 }
@@ -326,6 +351,7 @@ export async function joinShares(
     pages: summaries.length,
     failed: failures.length,
     warnings: summaries.reduce((sum, { warnings }) => sum + warnings.length, 0),
+    notices: noticesOf(summaries),
   }
 }
 

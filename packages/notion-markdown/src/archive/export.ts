@@ -52,6 +52,8 @@ export interface NotionExport extends AsyncDisposable {
   readFile(path: string): AsyncGenerator<Uint8Array>
   /** The time of one of `files`, as a page's. */
   modifiedAt(path: string): Date | null
+  /** Why one of `files` must not be inflated, which leaves the rest of the export as it is. */
+  faultOf(path: string): InvalidArchive | undefined
   /** The size of one of `files` in bytes. */
   sizeOf(path: string): number
   /** The numbers of parts that belong to the export and are not there. */
@@ -111,10 +113,10 @@ export async function openExport(
   const own = numbers.length === 0 ? partNumber(options.fileName ?? '') : undefined
   const missing = missingParts(own === undefined ? numbers : [own])
   checkSizes(volumes, limits)
-  const listed = await merge(volumes)
+  const listed = await merge(volumes, limits)
   const pages = listed.filter(({ entry }) => isPage(entry.path))
   const files = listed.filter(({ entry }) => !isPage(entry.path))
-  const exported = pages.map(toPage)
+  const exported = pages.map((page) => toPage(page, limits))
   const sitemap = await findSitemap(exported)
   if (!exported.some((page) => page !== sitemap)) {
     if (listed.length === 0 && junk !== undefined)
@@ -126,6 +128,8 @@ export async function openExport(
       own ?? Math.max(0, ...numbers),
     )
   }
+  const [fault] = pages.map(({ entry }) => faultOf(entry, limits))
+  if (fault && pages.every(({ entry }) => faultOf(entry, limits))) throw fault
   const byPath = new Map(files.map((file) => [file.entry.path, file]))
   const fileAt = (path: string): Listed => {
     const file = byPath.get(path)
@@ -144,6 +148,7 @@ export async function openExport(
       return streamEntry(volume, entry)
     },
     modifiedAt: (path) => dosDate(fileAt(path).entry.dosTime),
+    faultOf: (path) => faultOf(fileAt(path).entry, limits),
     sizeOf: (path) => fileAt(path).entry.size,
     close,
     [Symbol.asyncDispose]: close,
@@ -270,7 +275,7 @@ const SITEMAP_PATH = /^(?:[^/]+\/)?index\.html$/i
  * sitemaps may differ (each part may list the whole export or itself), and the first one stands for
  * all.
  */
-async function merge(volumes: readonly Volume[]): Promise<Listed[]> {
+async function merge(volumes: readonly Volume[], limits: ArchiveLimits): Promise<Listed[]> {
   const byKey = new Map<string, Listed>()
   for (const { source: needed, files, entries } of volumes) {
     for (const entry of entries) {
@@ -280,7 +285,10 @@ async function merge(volumes: readonly Volume[]): Promise<Listed[]> {
       if (!known) byKey.set(key, { source, entry })
       else if (
         !isSame(known.entry, entry) &&
-        !((await isSitemap(toPage(known))) && (await isSitemap(toPage({ source, entry }))))
+        !(
+          (await isSitemap(toPage(known, limits))) &&
+          (await isSitemap(toPage({ source, entry }, limits)))
+        )
       ) {
         throw new InvalidArchive('parts_disagree', { name: entry.path })
       }
@@ -304,9 +312,9 @@ function checkSizes(volumes: readonly Volume[], limits: ArchiveLimits): void {
       checkRatio('bomb_file', entry, limits.fileFloor, limits.ratio)
       continue
     }
-    checkRatio('bomb_page', entry, limits.pageFloor, limits.ratio)
-    if (size > limits.pageBytes)
-      throw new InvalidArchive('page_too_large', { name: path, n: size, max: limits.pageBytes })
+    // A page within the limit is at most failed: inflating it would do no harm.
+    if (size > limits.pageBytes) checkRatio('bomb_page', entry, limits.pageFloor, limits.ratio)
+    if (faultOf(entry, limits)) continue
     all.size += size
     all.packedSize += packedSize
   }
@@ -315,27 +323,40 @@ function checkSizes(volumes: readonly Volume[], limits: ArchiveLimits): void {
     throw new InvalidArchive('pages_too_large', { n: all.size, max: limits.pagesBytes })
 }
 
+/** Why a page or a database must not be inflated, by what is announced of it. */
+function faultOf(entry: ZipEntry, limits: ArchiveLimits): InvalidArchive | undefined {
+  const { path, size, packedSize } = entry
+  if (!isRead(path)) return undefined
+  if (size > limits.pageBytes)
+    return new InvalidArchive('page_too_large', { name: path, n: size, max: limits.pageBytes })
+  if (size <= limits.pageFloor || size <= packedSize * limits.ratio) return undefined
+  return new InvalidArchive('bomb_page', { name: path, n: ratioOf(entry), max: limits.ratio })
+}
+
+const ratioOf = ({ size, packedSize }: Pick<ZipEntry, 'size' | 'packedSize'>): number =>
+  Math.round(size / Math.max(packedSize, 1))
+
 function checkRatio(
   fault: 'bomb_page' | 'bomb_pages' | 'bomb_part' | 'bomb_file',
-  { path, size, packedSize }: Pick<ZipEntry, 'path' | 'size' | 'packedSize'>,
+  entry: Pick<ZipEntry, 'path' | 'size' | 'packedSize'>,
   floor: number,
   ratio: number,
 ): void {
-  if (size > floor && size > packedSize * ratio) {
-    throw new InvalidArchive(fault, {
-      name: path,
-      n: Math.round(size / Math.max(packedSize, 1)),
-      max: ratio,
-    })
-  }
+  const { path, size, packedSize } = entry
+  if (size > floor && size > packedSize * ratio)
+    throw new InvalidArchive(fault, { name: path, n: ratioOf(entry), max: ratio })
 }
 
-function toPage({ source, entry }: Listed): ExportPage {
+function toPage({ source, entry }: Listed, limits: ArchiveLimits): ExportPage {
   return {
     path: entry.path,
     modifiedAt: dosDate(entry.dosTime),
     size: entry.size,
-    read: () => readEntry(source, entry),
+    async read() {
+      const fault = faultOf(entry, limits)
+      if (fault) throw fault
+      return readEntry(source, entry)
+    },
   }
 }
 
