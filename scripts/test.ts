@@ -1,7 +1,8 @@
 // `npm test`: everything that must hold; the checks first, side by side. `npm run check` stops
 // after them. `npm test -- PATTERN …` runs only the files of tests that these patterns match.
 import { spawn } from 'node:child_process'
-import { globSync } from 'node:fs'
+import { globSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildWhereChanged } from '../dashboard/build.ts'
 import { NODE_FLAGS, TEST_FLAGS } from '../test/support/node.ts'
@@ -118,9 +119,12 @@ if (!onlyChecks) {
   stopOn(buildWhereChanged())
   // One PostgreSQL for all files; a file that runs alone starts its own.
   await using postgres = process.env['TEST_DATABASE_URL'] ? null : await startPostgres()
+  const shared = mkdtempSync(join(tmpdir(), 'tollmark-run-'))
   const env = {
     NODE_OPTIONS: await prebundle(),
+    TEST_OPENAPI: join(shared, 'openapi.json'),
     ...(postgres ? { TEST_DATABASE_URL: postgres.url.href } : {}),
   }
   process.exitCode = (await run(TESTS, { live: true, env })) ? 0 : 1
+  rmSync(shared, { recursive: true, force: true })
 }

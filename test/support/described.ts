@@ -1,6 +1,7 @@
 // Holds the server to its own description: every answer that a test receives must be in
 // /openapi.json, down to the last field.
 import assert from 'node:assert/strict'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 
@@ -15,8 +16,8 @@ interface Described {
 }
 
 /**
- * The description of the first server of this process: to make it takes a server longer than to
- * start. All are made of the same routes.
+ * The description of the first server of this run, which TEST_OPENAPI holds from then on, or else of
+ * this process: to make it takes a server longer than to start. All are made of the same routes.
  */
 let first: Promise<Described> | undefined
 const documents = new Map<string, Promise<Described>>()
@@ -64,6 +65,18 @@ function descriptionOf(url: string): Promise<Described> {
   return document
 }
 
+async function firstDescription(url: string): Promise<Described> {
+  const file = process.env['TEST_OPENAPI']
+  if (file === undefined) return descriptionOf(url)
+  if (existsSync(file)) return parse(readFileSync(file, 'utf8'))
+  const document = await descriptionOf(url)
+  // Renamed, so that another process never reads half of it.
+  const written = `${file}.${process.pid}`
+  writeFileSync(written, JSON.stringify(document))
+  renameSync(written, file)
+  return document
+}
+
 /**
  * Checks method, path, status, headers, content type and JSON against the description of the first
  * server that was asked, and, where that does not have it, of this one. Addresses that are not
@@ -75,7 +88,7 @@ export async function checkDescribed(
   path: string,
   answer: Received,
 ): Promise<void> {
-  first ??= descriptionOf(url)
+  first ??= firstDescription(url)
   // One that cannot be asked describes nothing for those that come after it.
   first.catch(() => (first = undefined))
   const shared = await first
