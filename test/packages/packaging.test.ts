@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { before, test, type TestContext } from 'node:test'
+import { after, before, test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { publint } from 'publint'
 import { CLIENT_PACKAGES } from '../../scripts/build-packages.ts'
@@ -35,17 +35,18 @@ const npm = async (args: string[], cwd: string): Promise<string> =>
   (await run('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], { cwd })).stdout
 
 let tarballs: string[] = []
+const packed = mkdtempSync(join(tmpdir(), 'tollmark-packed-'))
 
 before(async () => {
   const built = await builtPackages()
   tarballs = await Promise.all(
     CLIENT_PACKAGES.map(async ({ name }) => {
-      const folder = join(built, name)
-      const file = (await npm(['pack', '--silent'], folder)).trim().split('\n').at(-1)
-      return join(folder, file!)
+      const said = await npm(['pack', '--silent', '--pack-destination', packed], join(built, name))
+      return join(packed, said.trim().split('\n').at(-1)!)
     }),
   )
 })
+after(() => rmSync(packed, { recursive: true, force: true }))
 
 test('a tarball holds what is needed and nothing else', async () => {
   for (const tarball of tarballs) {
