@@ -481,6 +481,20 @@ test('the sitemap is a table of contents under the workspace’s name, and gives
   )
 })
 
+test('a sitemap whose details stand above its list has its name and its id from there', async (t) => {
+  const details = (id: string) =>
+    `<h3>Workspace details:</h3><p>Workspace identifier: ${id}</p><p>Workspace name: ACME HQ</p>`
+  const entries = {
+    [`A ${id(1)}.html`]: page(1, 'A', ''),
+    'index.html': `<!DOCTYPE html><html><head><title>Export-x</title></head><body>${details(WORKSPACE)}<ul id="id::${id(1)}"><a href="A ${id(1)}.html">A</a></ul></body></html>`,
+  }
+  const document = JSON.parse(await convert(t, entries, { format: 'json' })) as Document & {
+    workspace: unknown
+  }
+  assert.equal(document.title, 'ACME HQ')
+  assert.deepEqual(document.workspace, { id: WORKSPACE.replaceAll('-', ''), name: 'ACME HQ' })
+})
+
 test('the sitemap of a workspace without a name is called Contents', async (t) => {
   const text = await convert(t, {
     [`A ${id(1)}.html`]: page(1, 'A', ''),

@@ -26,22 +26,27 @@ export interface Sitemap {
 const LIST_ID = /^id::([0-9a-f-]{32,36})$/i
 const FILE_NAME = /\s*(?:\b[0-9a-f]{32})?(?:\.html?)?$/i
 
+const UUID = /^[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i
+
+const withoutDashes = (id: string | undefined): string | null =>
+  id?.replaceAll('-', '').toLowerCase() ?? null
+
+const isLink = (node: Node): node is Element => typeof node !== 'string' && node.name === 'a'
+
 /** Reads a sitemap. */
 export function readSitemap(html: string, links: Links): Sitemap {
   const document = parseHtml(html)
   const workspace: Sitemap['workspace'] = { id: null, name: null }
+  // Around the workspace's details the outermost list has the workspace's id, and no link.
   const outermost = find(document, 8, isList)
-  workspace.id = outermost
-    ? (LIST_ID.exec(attribute(outermost, 'id') ?? '')?.[1]
-        ?.replaceAll('-', '')
-        .toLowerCase() ?? null)
-    : null
+  if (outermost && !outermost.children.some(isLink))
+    workspace.id = withoutDashes(LIST_ID.exec(attribute(outermost, 'id') ?? '')?.[1])
   const entries: SitemapEntry[] = []
   readEntries(document.children, links, entries, (detail) => {
     // "Workspace name: N" beside "Workspace identifier: U", in the language of whoever exported.
     const value = /^[^:：]*[:：]\s*(.*)$/su.exec(detail)?.[1]?.trim() ?? ''
-    if (value !== '' && value.replaceAll('-', '').toLowerCase() !== workspace.id)
-      workspace.name ??= value
+    if (UUID.test(value)) workspace.id ??= withoutDashes(value)
+    else if (value !== '') workspace.name ??= value
   })
   return { workspace, entries }
 }
@@ -60,11 +65,7 @@ function readEntries(
   for (const node of nodes) {
     if (typeof node === 'string') continue
     if (node.name === 'p') onDetail(textContent(node))
-    const link = isList(node)
-      ? node.children.find(
-          (child): child is Element => typeof child !== 'string' && child.name === 'a',
-        )
-      : undefined
+    const link = isList(node) ? node.children.find(isLink) : undefined
     if (!link) {
       readEntries(node.children, links, entries, onDetail)
       continue
