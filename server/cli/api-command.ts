@@ -4,7 +4,15 @@ import { SetupError } from '../common/errors.ts'
 import type { ApiClient } from './client.ts'
 import type { Command, Option } from './command.ts'
 import { AlreadyReported, Misuse, OutputError, ApiError } from './failure.ts'
-import { assertWritable, printError, table, writeJson, writeLines, type Column } from './output.ts'
+import {
+  assertWritable,
+  printError,
+  printNotes,
+  table,
+  writeJson,
+  writeLines,
+  type Column,
+} from './output.ts'
 import type { Row } from './record.ts'
 import { OptionValues } from './values.ts'
 
@@ -22,6 +30,8 @@ export interface CommandContext {
 export interface CommandResult {
   readonly record: object
   readonly lines: readonly string[]
+  /** What is worth knowing beside them, for standard error: what is piped on stays clean. */
+  readonly notes?: readonly string[]
   /**
    * Where the record holds a secret that is shown once: undoes its making, and says what became of
    * it.
@@ -123,7 +133,10 @@ export function settingsFromFlags(values: OptionValues): Record<string, string> 
   }
 }
 
-async function printResult({ record, lines, undo }: CommandResult, json: boolean): Promise<void> {
+async function printResult(
+  { record, lines, notes = [], undo }: CommandResult,
+  json: boolean,
+): Promise<void> {
   try {
     await (json ? writeJson(record) : writeLines(lines))
   } catch (error) {
@@ -131,6 +144,7 @@ async function printResult({ record, lines, undo }: CommandResult, json: boolean
     printError(`${error.message} ${await undo().catch(undoFailed)}`)
     throw new AlreadyReported('', { cause: error })
   }
+  if (!json) printNotes(notes)
 }
 
 function undoFailed(error: unknown): string {

@@ -134,7 +134,7 @@ export async function openLocal(
     const how = creates === null ? '' : ', or start a new store here with --init'
     throw new SetupError(
       `There is no store of Tollmark at ${path}. Run this in the server's folder, set TOLLMARK_DATA or ` +
-        `DATABASE_URL as the server has them, name a running server with --url${how}.`,
+        `DATABASE_URL as the server has them, ${how === '' ? 'or ' : ''}name a running server with --url${how}.`,
     )
   }
   const closing = new AsyncDisposableStack()

@@ -47,6 +47,11 @@ export function printError(sentence: string): void {
     process.stderr.write(`tollmark: ${stripControls(line)}\n`)
 }
 
+/** Says what is worth knowing beside the output, on standard error. */
+export function printNotes(lines: readonly string[]): void {
+  for (const line of lines) process.stderr.write(`${stripControls(line)}\n`)
+}
+
 /** Says what failed, on standard error. */
 export function printFailure(failure: Failure, json: boolean): void {
   if (json) process.stderr.write(`${JSON.stringify(failure)}\n`)

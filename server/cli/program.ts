@@ -16,7 +16,6 @@ export function createProgram(): Parser {
   )
   program
     .version(`tollmark ${manifest.version}`, '-V, --version', 'print the version')
-    .helpCommand('help [command]', 'explain a command')
     .addHelpText('after', '\ntollmark COMMAND --help explains a command, with examples.')
   const groups = new Map<string, Parser>()
   for (const command of COMMANDS) {
@@ -36,6 +35,7 @@ export function createProgram(): Parser {
 function createParser(name: string, description: string): Parser {
   const parser = new Parser(name).description(description)
   return parser
+    .helpCommand('help [command]', 'explain a command')
     .helpOption('-h, --help', 'explain this')
     .exitOverride()
     .showSuggestionAfterError()

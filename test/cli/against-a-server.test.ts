@@ -92,8 +92,9 @@ const GROUPS: Record<string, (bench: Bench) => Promise<void>> = {
       [account_id, models, rpm, status, made['read_only']],
       [account, ['gpt-*', 'o3'], 60, 'active', true],
     )
-    const { out } = await run('keys create --name plain')
-    assert.match(out, /^tmk_\S+\n\nkey_\S+: all models, no limit\. The key is not shown again\.\n$/)
+    const { out, err } = await run('keys create --name plain')
+    assert.match(out, /^tmk_\S+\n$/, 'nothing else, for KEY=$(…)')
+    assert.match(err, /^key_\S+: all models, no limit\. The key is not shown again\.\n$/)
     assert.equal(idsOf(await json('keys list')).length, 2)
     assert.deepEqual(idsOf(await json('keys list --search app --status active')), [id])
     assert.match((await run('keys list')).out, /^ID +STATUS +PREFIX +MODELS +LIMIT /)
@@ -120,6 +121,9 @@ const GROUPS: Record<string, (bench: Bench) => Promise<void>> = {
     assert.match(String(rotated['secret']), /^tmk_/)
     assert.notEqual(rotated['secret'], secret)
     assert.equal((await json(`keys revoke ${String(id)}`))['status'], 'revoked')
+    const { id: gone, secret: leaked } = await json('keys create --name gone')
+    assert.equal((await run(`keys purge ${String(leaked)}`)).out, `${String(gone)} is deleted.\n`)
+    await refused('keys show', 'key_not_found', String(gone))
     assert.match(
       String((await refused('keys show key_x', 'key_not_found'))['detail']),
       /"tollmark keys list" lists them/,
@@ -141,6 +145,11 @@ const GROUPS: Record<string, (bench: Bench) => Promise<void>> = {
     assert.equal((await json(`tokens show ${String(made['id'])}`))['name'], 'ci')
     assert.equal((await json(`tokens revoke ${String(made['id'])}`))['status'], 'revoked')
     assert.match((await run('tokens list')).out, /^ID +STATUS +PREFIX +SCOPES /)
+    assert.equal((await json(`tokens purge ${String(made['id'])}`))['purged'], true)
+    await refused('tokens show', 'token_not_found', String(made['id']))
+    const plain = await run('tokens create --name plain')
+    assert.match(plain.out, /^tmt_\S+\n$/)
+    assert.match(plain.err, /^tok_\S+: account ".*", convert\. The token is not shown again\.\n$/)
     await refused('tokens revoke tok_x', 'token_not_found')
     await refused('keys list', 'invalid_token', '--token', 'tmt_wrong')
   },
@@ -150,6 +159,11 @@ const GROUPS: Record<string, (bench: Bench) => Promise<void>> = {
     assert.ok(idsOf(await json('accounts list')).includes(id))
     assert.equal((await json('accounts show acme'))['id'], id)
     assert.equal((await json('accounts change acme --plan free'))['plan'], 'free')
+    assert.equal((await json('accounts change acme --name Acme'))['name'], 'Acme')
+    await json('accounts change Acme --name acme')
+    const { id: left } = await json('accounts create --name left')
+    assert.equal((await run('accounts delete left')).out, `${String(left)} is deleted.\n`)
+    assert.ok(!idsOf(await json('accounts list')).includes(left))
     assert.equal((await json('accounts role acme admin'))['role'], 'admin')
     assert.equal((await run('accounts role acme member')).out, `${String(id)} is member.\n`)
     assert.match(
@@ -205,8 +219,28 @@ const GROUPS: Record<string, (bench: Bench) => Promise<void>> = {
     )
     assert.deepEqual(idsOf(await json(`requests list --key ${String(key)}`)), sent.toReversed())
     assert.deepEqual(idsOf(await json('requests list --status 4xx --limit 1')), [sent[1]])
-    assert.match((await run('requests list')).out, /^ID +TIME \(UTC\) +STATE +STATUS +ERROR /)
+    assert.match((await run('requests list')).out, /^ID +TIME \(UTC\) +OUTCOME +STATUS +ERROR /)
     assert.equal((await json(`requests show ${sent[1]}`))['status'], 429)
+    const narrow = await json('keys create --name narrow --models gpt-*')
+    const answer = await fetch(
+      `${server.url}/proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')}`,
+      {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${String(narrow['secret'])}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify({ model: 'o3', messages: [] }),
+      },
+    )
+    await answer.arrayBuffer()
+    assert.equal(answer.status, 403)
+    const refusals = await json(`requests refused --key ${String(narrow['id'])}`)
+    assert.deepEqual(idsOf(refusals), [answer.headers.get('x-proxy-request-id')])
+    assert.match(
+      (await run('requests refused --code model_not_allowed')).out,
+      /^ID +TIME \(UTC\) +STATUS +CODE +COUNT +MODEL +KEY\n.* 403 +model_not_allowed +1 +o3 +narrow\n$/,
+    )
     const { code, out } = await run('requests export --model gpt-5')
     assert.deepEqual([code, out.trimEnd().split('\r\n').length], [0, 4])
     assert.match(out, /^id,created_at,/)

@@ -143,6 +143,20 @@ test('the parts of an export become one document, in whatever order they are nam
   )
 })
 
+test('a folder of parts becomes one document with the assets of the parts', async (t) => {
+  const { cwd } = folders(t)
+  mkdirSync(join(cwd, 'Export'))
+  const [one, two] = [
+    zip({ 'A.html': page('A'), 'A/a.png': 'PNG' }),
+    zip({ 'B.html': page('B'), 'B/b.png': 'PNG' }),
+  ]
+  writeFileSync(join(cwd, 'Export', 'Export-Part-1.zip'), one)
+  writeFileSync(join(cwd, 'Export', 'Export-Part-2.zip'), two)
+  await runCommand(['convert', join(cwd, 'Export'), '-o', join(cwd, 'out/')])
+  assert.deepEqual(readdirSync(join(cwd, 'out')).sort(), ['A', 'B', 'Export.md'])
+  assert.equal(readFileSync(join(cwd, 'out/A/a.png'), 'utf8'), 'PNG')
+})
+
 test('what cannot be converted does not keep the others from it', async (t) => {
   const { cwd, temporary } = folders(t)
   for (const name of ['a.html', 'c.html']) writeFileSync(join(cwd, name), page(name))
@@ -154,7 +168,7 @@ test('what cannot be converted does not keep the others from it', async (t) => {
   assert.deepEqual([code, out], [1, ''])
   assert.equal(
     err,
-    'tollmark: bad.txt: The file is a text file. In Notion choose Export with the format HTML, and use what that gives.\ntollmark: 1 of 3 exports could not be converted.\n',
+    'tollmark: bad.txt: The file is a text file. In Notion, export as HTML and use that file.\ntollmark: 1 of 3 exports could not be converted.\n',
   )
   assert.deepEqual(readdirSync(join(cwd, 'out')).sort(), ['a.md', 'c.md'])
   assert.deepEqual(readdirSync(temporary), [])

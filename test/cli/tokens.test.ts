@@ -66,7 +66,7 @@ test('tokens are made for the first account, or for a named one that is made on 
   assert.ok(list.data.every((token) => !('secret' in token)))
   const shown = await tollmark(['tokens', 'list'], env)
   assert.equal(shown.out.trim().split('\n').length, 5, 'a header, and a line each')
-  assert.match(shown.out, /^ID +STATUS +PREFIX +SCOPES +EXPIRES +LAST USED +NAME\n/)
+  assert.match(shown.out, /^ID +STATUS +PREFIX +SCOPES +EXPIRES \(UTC\) +LAST USED \(UTC\) +NAME\n/)
 
   const server = await startServer(t, env)
   const account = await call(server.url, `/api/v1/accounts/${acme.account_id}`, {
@@ -157,7 +157,7 @@ test('in a folder without a store nothing is made unless that is asked for', asy
     assert.deepEqual([code, out], [1, ''], args.join(' '))
     assert.match(
       err,
-      /^tollmark: There is no store of Tollmark at .*tollmark\.db\. Run this in the server's folder, .*\n$/,
+      /^tollmark: There is no store of Tollmark at .*tollmark\.db\. Run this in the server's folder, .*, or .*\n$/,
     )
   }
   assert.deepEqual(readdirSync(cwd), [])

@@ -60,14 +60,21 @@ export const ACCOUNTS: readonly Command[] = [
   apiCommand({
     name: 'accounts change',
     args: '<account>',
-    summary: "change an account's plan",
-    options: [{ flags: '--plan <plan>', summary: 'its plan from now on (required)' }],
-    examples: ['tollmark accounts change acme --plan team'],
+    summary: "change an account's name or plan",
+    options: [
+      { flags: '--name <name>', summary: 'what to call it from now on' },
+      { flags: '--plan <plan>', summary: 'its plan from now on' },
+    ],
+    examples: [
+      'tollmark accounts change acme --plan team',
+      'tollmark accounts change acme --name "Acme Ltd"',
+    ],
     act: async (context) => {
-      const plan = context.values.text('plan')
-      if (plan === undefined) throw new Misuse('Say what to change: --plan PLAN.')
+      const [name, plan] = [context.values.text('name'), context.values.text('plan')]
+      if (name === undefined && plan === undefined)
+        throw new Misuse('Say what to change: --name NAME, --plan PLAN.')
       return recordResult(
-        await context.client.patch(`accounts/${await accountQuery(context)}`, { plan }),
+        await context.client.patch(`accounts/${await accountQuery(context)}`, { name, plan }),
       )
     },
   }),
@@ -98,11 +105,10 @@ export const ACCOUNTS: readonly Command[] = [
       const guessed = commandLine.url === null && server.publicUrl === null
       const address = guessed
         ? [
-            '',
             `The server is taken to be at http://${server.host}:${server.port}. Where it is not, set PORT or TOLLMARK_PUBLIC_URL as it has them.`,
           ]
         : []
-      return { record: reset.json, lines: [reset.text('link'), ...address] }
+      return { record: reset.json, lines: [reset.text('link')], notes: address }
     },
   }),
   ...(['disable', 'enable'] as const).map((word) =>
@@ -126,6 +132,21 @@ export const ACCOUNTS: readonly Command[] = [
       },
     }),
   ),
+  apiCommand({
+    name: 'accounts delete',
+    args: '<account>',
+    summary: 'delete an account, for good: its keys, tokens and sessions stop working',
+    notes: 'What it has used stays in reports. "accounts disable" can be undone, this cannot.',
+    examples: ['tollmark accounts delete acme'],
+    act: async (context) => {
+      const id = await accountQuery(context)
+      await context.client.delete(`accounts/${id}`)
+      return {
+        record: { object: 'account', id: decodeURIComponent(id), deleted: true },
+        lines: [`${decodeURIComponent(id)} is deleted.`],
+      }
+    },
+  }),
 ]
 
 /** The id of the account that is named behind the command's words. */

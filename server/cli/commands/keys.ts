@@ -42,8 +42,8 @@ const COLUMNS: readonly Column[] = [
   ['PREFIX', (key) => key.text('prefix')],
   ['MODELS', (key) => key.texts('models')?.join(',') ?? 'all'],
   ['LIMIT', (key) => (key.optional('rpm') === null ? 'none' : `${key.text('rpm')}/min`)],
-  ['EXPIRES', (key) => key.minute('expires_at', 'never')],
-  ['LAST USED', (key) => key.minute('last_used_at', 'never')],
+  ['EXPIRES (UTC)', (key) => key.minute('expires_at', 'never')],
+  ['LAST USED (UTC)', (key) => key.minute('last_used_at', 'never')],
   ['NAME', (key) => key.text('name')],
 ]
 
@@ -200,6 +200,21 @@ export const KEYS: readonly Command[] = [
       return statusResult(await client.acrossAccounts((query) => client.get(`keys/${id}`, query)))
     },
   }),
+  apiCommand({
+    name: 'keys purge',
+    args: '<id>',
+    summary: 'delete a proxy key from every list, for good; it is revoked where it still works',
+    notes: 'Reports go on naming it. `keys list --status revoked` shows what is left to purge.',
+    examples: ['tollmark keys purge key_…'],
+    act: async (context) => {
+      const { client } = context
+      const id = await resolveKeyId(context)
+      await client.acrossAccounts((query) =>
+        client.delete(`keys/${id}`, { ...query, purge: 'true' }),
+      )
+      return purgeResult('key', decodeURIComponent(id))
+    },
+  }),
 ]
 
 /** Letters of a secret that lists show; the rest is sent nowhere. */
@@ -259,12 +274,14 @@ function secretResult(key: Row): CommandResult {
   const limit = key.optional('rpm') === null ? 'no limit' : `${key.text('rpm')} requests a minute`
   return {
     record: key.json,
-    lines: [
-      key.text('secret'),
-      '',
-      `${key.text('id')}: ${models}, ${limit}. The key is not shown again.`,
-    ],
+    lines: [key.text('secret')],
+    notes: [`${key.text('id')}: ${models}, ${limit}. The key is not shown again.`],
   }
+}
+
+/** What is said of something that no list shows any more. */
+export function purgeResult(object: string, id: string): CommandResult {
+  return { record: { object, id, purged: true }, lines: [`${id} is deleted.`] }
 }
 
 function statusResult(key: Row): CommandResult {

@@ -15,7 +15,7 @@ import type { OptionValues } from '../values.ts'
 const COLUMNS: readonly Column[] = [
   ['ID', (row) => row.text('id')],
   ['TIME (UTC)', (row) => row.text('created_at').slice(0, 19).replace('T', ' ')],
-  ['STATE', (row) => row.text('state')],
+  ['OUTCOME', (row) => row.text('outcome')],
   ['STATUS', (row) => row.optional('status') ?? '-'],
   ['ERROR', (row) => row.optional('error') ?? '-'],
   ['MS', (row) => row.optional('total_ms') ?? '-'],
@@ -23,6 +23,21 @@ const COLUMNS: readonly Column[] = [
   ['MODEL', (row) => row.optional('model') ?? '-'],
   ['KEY', (row) => row.optional('key_name') ?? row.text('key_id')],
 ]
+
+const REFUSED_COLUMNS: readonly Column[] = [
+  ['ID', (row) => row.text('id')],
+  ['TIME (UTC)', (row) => row.text('created_at').slice(0, 19).replace('T', ' ')],
+  ['STATUS', (row) => row.text('status')],
+  ['CODE', (row) => row.text('code')],
+  ['COUNT', (row) => row.text('count')],
+  ['MODEL', (row) => row.optional('model') ?? '-'],
+  ['KEY', (row) => row.optional('key_name') ?? row.text('key_id')],
+]
+
+const LIMIT_OPTION: Option = {
+  flags: '--limit <number>',
+  summary: 'how many at most; 50 where it is not given',
+}
 
 const FILTER: readonly Option[] = [
   { flags: '--key <id>', summary: 'only of this key' },
@@ -53,10 +68,7 @@ export const REQUESTS: readonly Command[] = [
   apiCommand({
     name: 'requests list',
     summary: 'list proxied requests, newest first',
-    options: [
-      ...FILTER,
-      { flags: '--limit <number>', summary: 'how many at most; 50 where it is not given' },
-    ],
+    options: [...FILTER, LIMIT_OPTION],
     examples: [
       'tollmark requests list --status 4xx --from 1h',
       'tollmark requests list --key key_… --limit 10',
@@ -76,6 +88,31 @@ export const REQUESTS: readonly Command[] = [
       recordResult(
         await client.acrossAccounts((query) => client.get(`requests/${encodeId(args)}`, query)),
       ),
+  }),
+  apiCommand({
+    name: 'requests refused',
+    summary: 'list requests that the proxy refused, newest first; no provider saw them',
+    options: [
+      { flags: '--key <id>', summary: 'only of this key' },
+      { flags: '--code <code>', summary: 'only for this reason, such as rate_limit_exceeded' },
+      { flags: '--from <when>', summary: 'a day (UTC), a moment, or a time back such as 1h' },
+      { flags: '--to <when>', summary: 'likewise' },
+      ACCOUNT_OPTION,
+      LIMIT_OPTION,
+    ],
+    notes: 'While many are refused, only some are kept; COUNT tells how many one stands for.',
+    examples: ['tollmark requests refused --from 1h', 'tollmark requests refused --key key_…'],
+    act: async ({ client, values, now }) => {
+      const query = {
+        key: values.text('key'),
+        code: values.text('code'),
+        from: values.moment('from', now, -1),
+        to: values.moment('to', now, -1),
+        account: await accountFilter(client, values),
+      }
+      const most = values.number('limit', 1, 1_000_000) ?? 50
+      return listResult('refusals', await client.list('refusals', query, most), REFUSED_COLUMNS)
+    },
   }),
   exportCommand(),
 ]

@@ -10,15 +10,15 @@ import {
 import type { Command } from '../command.ts'
 import { Misuse } from '../failure.ts'
 import { printError, type Column } from '../output.ts'
-import { encodeId } from './keys.ts'
+import { encodeId, purgeResult } from './keys.ts'
 
 const COLUMNS: readonly Column[] = [
   ['ID', (token) => token.text('id')],
   ['STATUS', (token) => token.text('status')],
   ['PREFIX', (token) => token.text('prefix')],
   ['SCOPES', (token) => token.texts('scopes')?.join(',') ?? ''],
-  ['EXPIRES', (token) => token.minute('expires_at', 'never')],
-  ['LAST USED', (token) => token.minute('last_used_at', 'never')],
+  ['EXPIRES (UTC)', (token) => token.minute('expires_at', 'never')],
+  ['LAST USED (UTC)', (token) => token.minute('last_used_at', 'never')],
   ['NAME', (token) => token.text('name')],
 ]
 
@@ -71,7 +71,8 @@ export const TOKENS: readonly Command[] = [
       const line = `${id}: account "${account.text('name')}", ${token.texts('scopes')?.join(', ')}.`
       return {
         record: token.json,
-        lines: [token.text('secret'), '', `${line} The token is not shown again.`],
+        lines: [token.text('secret')],
+        notes: [`${line} The token is not shown again.`],
         undo: async () => {
           await client.acrossAccounts((query) => client.delete(`tokens/${encodeId([id])}`, query))
           return `The token ${id} was made and is revoked again.`
@@ -114,6 +115,18 @@ export const TOKENS: readonly Command[] = [
         record: { ...token.json, status: 'revoked' },
         lines: [`${token.text('id')} is revoked.`],
       }
+    },
+  }),
+  apiCommand({
+    name: 'tokens purge',
+    args: '<id>',
+    summary: 'delete an API token from every list, for good; it is revoked where it still works',
+    examples: ['tollmark tokens purge tok_…'],
+    act: async ({ client, args }) => {
+      await client.acrossAccounts((query) =>
+        client.delete(`tokens/${encodeId(args)}`, { ...query, purge: 'true' }),
+      )
+      return purgeResult('token', args[0] ?? '')
     },
   }),
 ]

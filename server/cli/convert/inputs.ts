@@ -132,9 +132,14 @@ async function listFiles(folder: string): Promise<string[]> {
     .sort()
 }
 
-/** A folder's files that are no pages: they go along with the document. */
+/** A folder's files that are neither pages nor parts: they go along with the document. */
 export async function listAssets(folder: string): Promise<string[]> {
-  return (await listFiles(join(folder, '/'))).filter((path) => !isPage(path))
+  return (await listFiles(join(folder, '/'))).filter((path) => !isPage(path) && !PART.test(path))
+}
+
+/** Whether a folder has parts of an export, with assets inside. */
+export async function hasParts(folder: string): Promise<boolean> {
+  return (await readdir(folder)).some((name) => PART.test(name))
 }
 
 /**
@@ -145,7 +150,7 @@ async function packFolder(folder: string, copy: string, signal: AbortSignal): Pr
   const files = await listFiles(join(folder, '/'))
   if (!files.some((path) => isPage(path) || PART.test(path))) {
     throw new SetupError(
-      'there is no HTML page in this folder. In Notion choose Export with the format HTML.',
+      'there is no HTML page in this folder. In Notion, export as HTML and use that folder.',
     )
   }
   await using zip = await StoredZip.create(copy)

@@ -6,7 +6,7 @@ import { extractAssets } from '@tollmark/notion-markdown/archive'
 import type { DocumentFormat } from '../../conversion/upload/receive-upload.ts'
 import { SetupError } from '../../common/errors.ts'
 import { write } from '../output.ts'
-import { listAssets, fileErrorReason, type Input, type PreparedInput } from './inputs.ts'
+import { fileErrorReason, hasParts, listAssets, type Input, type PreparedInput } from './inputs.ts'
 
 /** TABLE of the documents' file extensions. */
 const EXTENSIONS = { markdown: '.md', json: '.json' } as const satisfies Record<
@@ -50,7 +50,8 @@ async function writeAssets(
   folder: string,
 ): Promise<void> {
   if (prepared.kind !== 'zip') return
-  if (source !== 'folder') return void (await extractAssets(prepared.path, folder))
+  if (source !== 'folder' || (await hasParts(path))) await extractAssets(prepared.path, folder)
+  if (source !== 'folder') return
   for (const asset of await listAssets(path)) {
     const [from, to] = [join(path, asset), join(folder, asset)]
     if (resolve(from) === resolve(to)) continue

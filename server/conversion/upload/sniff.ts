@@ -56,5 +56,5 @@ export function describeWrongFile(head: Uint8Array, fileName: string): string {
     bytes === undefined ? named?.test(fileName) : text.startsWith(bytes, at),
   )
   const what = `The file is ${other?.name ?? 'neither an HTML page nor a ZIP archive'}.`
-  return `${what} ${other?.isArchive ? 'Use the ZIP archive that Notion made, or pack the export as ZIP.' : 'In Notion choose Export with the format HTML, and use what that gives.'}`
+  return `${what} ${other?.isArchive ? 'Use the ZIP archive that Notion made, or pack the export as ZIP.' : 'In Notion, export as HTML and use that file.'}`
 }
