@@ -11,7 +11,7 @@ import { placeOf } from '../support/store-settings.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { scratchFiles, storedFiles, until } from '../support/until.ts'
 
-const KILLS = 10
+const KILLS = 6
 
 test(`${KILLS} times kill -9: every accepted job is done once and counted once, and no file is left over`, async (t) => {
   const data = temporaryFolder(t)

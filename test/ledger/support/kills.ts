@@ -17,9 +17,11 @@ import { settingsOf } from '../../support/place.ts'
 import type { Place } from '../../support/place.ts'
 
 /** Three servers share the store, and all three are killed in every round. */
-const ROUNDS = 4
+const ROUNDS = 2
 const TOGETHER = 3
 const CALLERS = 12
+/** Answers that a server has given when it is killed: then it is under load, on any machine. */
+const ANSWERED = 4
 const RPM = 60
 
 export const KILLED = `what the upstream received is in the ledger after ${ROUNDS * TOGETHER} × kill -9 under load`
@@ -63,7 +65,7 @@ export async function killUnderLoad(t: TestContext, place: Place): Promise<void>
     [...written.values()].every((same) => same.length === 1),
     'no request is written twice',
   )
-  assert.ok(fake.requests.length > 100, `the upstream heard of some (${fake.requests.length})`)
+  assert.ok(fake.requests.length >= ROUNDS * TOGETHER * ANSWERED)
   for (const { rawHeaders } of fake.requests) {
     const name = headerOf(rawHeaders, 'x-name')!
     assert.ok(
@@ -91,10 +93,9 @@ async function loadUntilKilled(
     TOLLMARK_UPSTREAM_OPENAI: upstream,
   })
   const port = Number(new URL(server.url).port)
-  // However slow the machine is, the server is under load when it is killed.
   await new Promise<void>((resolve) => {
     let passed = 0
-    const pass = () => ++passed === 4 && resolve()
+    const pass = () => ++passed === ANSWERED && resolve()
     for (let i = 0; i < CALLERS; i++) callOn(port, i % 2 === 0 ? free : limited, pass)
   })
   await sleep(milliseconds)
