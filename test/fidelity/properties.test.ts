@@ -73,7 +73,7 @@ for (const [place, around] of Object.entries(places)) {
   test(`any inline content in a ${place}`, () => {
     fc.assert(
       fc.property(inlinesArbitrary, eraArbitrary, (text, era) => holds(pageOf(around(text)), era)),
-      runs(250),
+      runs(150),
     )
   })
 }
@@ -85,12 +85,12 @@ test('any block beside any other', () => {
       eraArbitrary,
       (blocks, era) => holds(pageOf(blocks), era),
     ),
-    runs(500),
+    runs(300),
   )
 })
 
 test('any page', () => {
-  fc.assert(fc.property(pageArbitrary, eraArbitrary, holds), runs(400))
+  fc.assert(fc.property(pageArbitrary, eraArbitrary, holds), runs(250))
 })
 
 test('the same page from any era is the same document', () => {
