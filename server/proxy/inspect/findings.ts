@@ -8,6 +8,8 @@ import type { ObjectRef } from '../providers/object-ref.ts'
 import { givesModel, type IdNames } from '../providers/id-names.ts'
 import { givenId, REFERENCE } from '../providers/ids.ts'
 import type { IdForms, Provider } from '../providers/provider.ts'
+import { IDENTITY } from '../providers/cloud-resources.ts'
+import { piecesOf } from '../providers/spelled.ts'
 import { ToolModels, type ToolRun } from './tool-models.ts'
 import { ByteStrings } from './byte-strings.ts'
 import { KeyedStrings } from './keyed-strings.ts'
@@ -60,6 +62,8 @@ export interface GivenIds {
   readonly names: IdNames | null
   /** Which ids are everybody's. */
   readonly publicObjects: Provider['publicObjects']
+  /** Which keys use what the operator has set up. */
+  readonly operated?: Provider['operated']
 }
 
 /** In place of a kind: the value names a model. */
@@ -270,16 +274,23 @@ export class Findings implements JsonSink {
   }
 
   /** What a value under this name is looked into for. */
-  #kindUnder({ names }: GivenIds, name: string): string | null {
+  #kindUnder({ names, operated }: GivenIds, name: string): string | null {
+    if (operated?.isUse(name) === true) this.mention({ kind: IDENTITY, id: name })
+    const kind = operated?.kindOf(name) ?? null
+    if (kind !== null) return kind
     return this.idForms?.models !== undefined && givesModel(name)
       ? MODEL
       : (names?.kindOf(name) ?? null)
   }
 
-  #give({ publicObjects }: GivenIds, kind: string, text: string): void {
+  #give({ publicObjects, operated }: GivenIds, kind: string, text: string): void {
     if (kind === MODEL) return this.storedModel(text)
-    const ref = givenId(text, this.idForms, publicObjects?.[kind])
-    if (ref !== null) this.mention(ref)
+    const ref = operated?.refOf(kind, text) ?? givenId(text, this.idForms, publicObjects?.[kind])
+    if (ref !== null) return this.mention(ref)
+    for (const piece of piecesOf(text)) {
+      const within = givenId(piece, this.idForms, publicObjects?.[kind])
+      if (within !== null) this.mention(within)
+    }
   }
 
   /** A word that may name an object of any of these kinds: letters, digits, `_.~-`. Told once. */

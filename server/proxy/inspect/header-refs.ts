@@ -7,7 +7,7 @@ import type { Match } from '../providers/endpoint.ts'
 import { ANY_KIND } from '../providers/ids.ts'
 import { objectRef, type ObjectRef } from '../providers/object-ref.ts'
 import type { IdForms, Provider } from '../providers/provider.ts'
-import { mayBeId, refsOf } from '../providers/spelled.ts'
+import { mayBeId, mayWrapId, refsOf } from '../providers/spelled.ts'
 
 const NOTHING: readonly ObjectRef[] = []
 
@@ -17,14 +17,18 @@ const MAX_VALUE_LENGTH = 128
 const seen = new WeakMap<IdForms, Map<string, readonly ObjectRef[]>>()
 
 /** @param raw name, value, name, value, … of headers or trailers */
-export function headerRefs(provider: Provider, raw: readonly string[]): readonly ObjectRef[] {
-  const { ids, objectHeaders } = provider
+export function headerRefs(
+  provider: Provider,
+  raw: readonly string[],
+  ids = provider.ids,
+): readonly ObjectRef[] {
+  const { objectHeaders } = provider
   let found: ObjectRef[] | null = null
   for (let i = 0; i < raw.length; i += 2) {
     const value = raw[i + 1]!
     const kind = objectHeaders === undefined ? undefined : objectHeaders[normalizedName(raw[i]!)]
     if (kind !== undefined) (found ??= []).push(objectRef(kind, value))
-    if (ids === undefined || !mayBeId(value, ids)) continue
+    if (ids === undefined || !(mayBeId(value, ids) || mayWrapId(value))) continue
     const refs = spelledIn(value, ids)
     // What does not go up names nothing there.
     if (refs.length > 0 && requestHeaders([raw[i]!, value], provider).length > 0)

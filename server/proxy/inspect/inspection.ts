@@ -59,8 +59,11 @@ export class Inspection implements SlicedTask {
     const isUnknown = match.class === 'unknown'
     const names = (isUnknown && provider.idNames) || null
     const isOpen =
-      names !== null || (provider.ids?.models !== undefined && namesModelsAnywhere(match))
-    const fields = isOpen ? { names, publicObjects: provider.publicObjects } : null
+      names !== null ||
+      provider.operated !== undefined ||
+      (provider.ids?.models !== undefined && namesModelsAnywhere(match))
+    const { operated, publicObjects } = provider
+    const fields = isOpen ? { names, publicObjects, operated } : null
     this.findings = new Findings(
       this.#places,
       question.strict,

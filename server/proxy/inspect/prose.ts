@@ -44,7 +44,8 @@ export function withProse(
   )
   const all = countById((text.match(STRINGS) ?? []).map(decoded), forms)
   return ids.map((ref) =>
-    said.get(nameOf(ref)) === all.get(nameOf(ref))
+    // What was known by its key is no string that is an id.
+    all.has(nameOf(ref)) && said.get(nameOf(ref)) === all.get(nameOf(ref))
       ? { kind: ref.kind, id: ref.id, mayBeUnknown: true }
       : ref,
   )

@@ -28,6 +28,7 @@ export function parseJson(text: string): unknown {
 
 /**
  * The steps of a path: keys, `[]` for every item of a list, and `*` for every value of an object.
+ * `valuesAt` knows `**` as well: whatever lies within.
  */
 export const stepsOf = (path: string): readonly string[] => path.match(/\[\]|[^.[\]]+/g) ?? []
 
@@ -37,6 +38,7 @@ export function valuesAt(value: unknown, path: string): unknown[] {
   for (const step of stepsOf(path)) {
     here = here.flatMap((one): unknown[] => {
       if (step === '[]') return Array.isArray(one) ? one : []
+      if (step === '**') return nestedIn(one)
       if (step === '*') return typeof one === 'object' && one !== null ? Object.values(one) : []
       return typeof one === 'object' && one !== null && Object.hasOwn(one, step)
         ? [(one as Record<string, unknown>)[step]]
@@ -44,6 +46,12 @@ export function valuesAt(value: unknown, path: string): unknown[] {
     })
   }
   return here
+}
+
+/** Everything inside of a value, at any depth. */
+function nestedIn(value: unknown): unknown[] {
+  if (typeof value !== 'object' || value === null) return [value]
+  return Object.values(value).flatMap(nestedIn)
 }
 
 /**

@@ -57,7 +57,8 @@ export function checkOwnership(
   outsideProse?: () => readonly ObjectRef[],
 ): string | null | Promise<string | null> {
   const { provider, match, headers } = request
-  const spelled = headerRefs(provider, headers)
+  const forms = match.class === 'unknown' ? provider.unknownIds : provider.ids
+  const spelled = headerRefs(provider, headers, forms)
   const inHeaders =
     provider.ids?.models === undefined
       ? spelled

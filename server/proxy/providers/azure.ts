@@ -1,5 +1,6 @@
 import { messagesBody } from './anthropic.ts'
 import type { EndpointRow, ModelPlace } from './endpoint-row.ts'
+import type { Operated } from './cloud-resources.ts'
 import { OPENAI_PREFIXES, type ModelNames } from './ids.ts'
 import { NEW, objectRef, VERSION } from './object-ref.ts'
 import {
@@ -129,6 +130,32 @@ const inAzure = (row: EndpointRow): EndpointRow => {
 }
 
 /**
+ * Connections hold credentials, which the service sends to the server that a tool names; indexes,
+ * queues and stores are reached with the resource's own identity:
+ * learn.microsoft.com/azure/ai-foundry/agents/how-to/tools, …/openai/references/on-your-data
+ */
+const OPERATED: Operated = {
+  named: {
+    ...Object.fromEntries(
+      ['project_connection_id', 'project_connection_ids', 'connection_id', 'connection_ids'].map(
+        (key) => [key, 'connection'],
+      ),
+    ),
+    connection_name: 'connection',
+    connection: 'connection',
+    index_name: 'search_index',
+    index_asset_id: 'search_index',
+    queue_name: 'queue',
+    queue_service_endpoint: 'queue',
+    input_blob: 'blob',
+  },
+  present: ['output_folder'],
+  chosen: ['type', 'auth_type', 'authentication_type'],
+  identities:
+    /^(?:managed|(?:(?:system|user)_?assigned_?|project_?)?managed_?identity|(?:project_?)?managed_?identity_?(?:system|user)_?assigned)$/i,
+}
+
+/**
  * Azure OpenAI: the deployment is the model.
  * https://learn.microsoft.com/azure/ai-foundry/openai/reference
  */
@@ -190,8 +217,10 @@ export const azure: ProviderRow = {
   spelling: {
     prefixes: { ...OPENAI_PREFIXES, task_: 'video_job', gen_: 'generation' },
     uuids: true,
+    clouds: true,
     models: MODELS,
   },
+  operated: OPERATED,
   chosenNames: true,
   errors: 'openai',
   // It sends a request to one deployment behind an endpoint, whatever the endpoint's traffic rules

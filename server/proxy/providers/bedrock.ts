@@ -19,7 +19,10 @@ const CALL: BodyRule = {
   prose: [
     'system[].text',
     'messages[].content[].text',
+    'messages[].content[].toolUse.input.**',
+    'messages[].content[].input.**',
     'messages[].content[].toolResult.content[].text',
+    'messages[].content[].toolResult.content[].json.**',
     'messages[].content',
   ],
 }
@@ -86,6 +89,7 @@ export const bedrock: ProviderRow = {
   spelling: {
     prefixes: OPENAI_PREFIXES,
     collections: { 'async-invoke': 'invocation' },
+    clouds: true,
     models: MODELS,
   },
   chosenNames: true,

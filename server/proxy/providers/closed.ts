@@ -66,6 +66,12 @@ const CLOSED: readonly ClosedEndpoint[] = [
     class: 'minting',
     segments: String.raw`realtimertc|\w*transcriptionsessions?|\w*webcalls?|calls?/web`,
   },
+  // Whatever else servers call what they sign callers in with. Sessions of agents of Vertex's and
+  // Bedrock's are conversations.
+  {
+    class: 'minting',
+    segments: String.raw`(?<!(?:reasoningengines|agentaliases)/[^/]+/)sessions?|jwts?|creds?|otps?|pats?|presign\w*|exchange|grants?|vaults?|device/?code|\w*keys|bearers?|byok|passwords?|passkeys?`,
+  },
 
   // The account. OpenAI and Anthropic `/organization/…`, LiteLLM `/user/new`, `/team/new`,
   // ElevenLabs `/v1/user`, OpenRouter `/credits`.

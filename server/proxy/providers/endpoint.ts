@@ -7,7 +7,7 @@ import { ANY_KIND, givenId, namesObject, OF_UNKNOWN_KIND } from './ids.ts'
 import { givesModel } from './id-names.ts'
 import { decodedFully, looseName, objectRef, withoutFormat, type ObjectRef } from './object-ref.ts'
 import type { Provider } from './provider.ts'
-import { refsOf } from './spelled.ts'
+import { piecesOf, refsOf } from './spelled.ts'
 
 /** What is known of a request from its method and path alone. */
 export interface Match {
@@ -69,7 +69,7 @@ export function classify(provider: Provider, method: string, pathAndQuery: strin
   const match = classifyPath(provider, method, pathAndQuery.slice(0, question))
   const query = parametersOf(pathAndQuery.slice(question + 1))
   const asked = askedFor({ ...provider.asks, ...match.endpoint?.asks }, query)
-  const { ids } = provider
+  const ids = match.class === 'unknown' ? provider.unknownIds : provider.ids
   const spelled =
     ids === undefined
       ? []
@@ -101,8 +101,10 @@ function givenUnder(
   value: string,
 ): ObjectRef[] {
   const kind = idNames?.kindOf(decodedFully(name)) ?? null
-  const ref = kind === null ? null : givenId(value, unknownIds, publicObjects?.[kind])
-  return ref === null ? [] : [ref]
+  if (kind === null) return []
+  return [value, ...piecesOf(decodedFully(value))].flatMap(
+    (one) => givenId(one, unknownIds, publicObjects?.[kind]) ?? [],
+  )
 }
 
 /** The stored objects that a query names, by the parameters in which a row expects them. */
@@ -282,7 +284,7 @@ function odd(
 ): Match {
   const names = new Set(
     segments
-      .flatMap((segment) => [segment, ...segment.split(':')])
+      .flatMap((segment) => [segment, ...segment.split(':'), ...piecesOf(segment)])
       .flatMap((name) => (name.includes('.') ? [name, withoutFormat(name)] : name)),
   )
   if (names.size > MOST_SEGMENTS) return { ...unknown, spelling: 'long' }

@@ -46,6 +46,22 @@ const STANDS_FOR: Readonly<Record<string, string>> = {
   batch_input: 'file',
   batch_dataset: 'dataset',
 }
+/** Kinds that many servers have, also where no row of the provider's makes one. */
+const COMMON = [
+  'agent',
+  'assistant',
+  'collection',
+  'connection',
+  'connector',
+  'dataset',
+  'document',
+  'file',
+  'index',
+  'knowledge_base',
+  'library',
+  'voice',
+  'workflow',
+]
 /** Longer keys are no such names. */
 const LONGEST = 64
 
@@ -93,6 +109,7 @@ function compile(
       for (const [place, kind] of Object.entries(places ?? {}))
         enter(place.slice(place.lastIndexOf('.') + 1), kind)
   }
-  for (const kind of kinds) for (const end of ['_id', '_ids']) enter(kind + end, kind)
+  for (const kind of [...kinds, ...COMMON])
+    for (const end of ['_id', '_ids']) enter(kind + end, kind)
   return found
 }

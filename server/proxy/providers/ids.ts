@@ -19,6 +19,13 @@
 // unless the place in which they stand names an object.
 import { decodedFully, plainAddress, type ObjectRef } from './object-ref.ts'
 import { ITEM } from '../objects/item-ranges.ts'
+import {
+  CLOUD_FIRSTS,
+  CLOUD_HEADS,
+  CLOUD_RESOURCE,
+  cloudResource,
+  isProjectName,
+} from './cloud-resources.ts'
 import { HEAD_SLOTS, headSlot, type QuickCheck } from '../json/tables.ts'
 import { UUID_BYTES, UUID_FIRSTS, uuidOf } from './uuids.ts'
 import type { IdForms } from './provider.ts'
@@ -43,6 +50,8 @@ export interface Spelling {
    * them: such a string is an id only where it is known as one.
    */
   readonly dialect?: true
+  /** Whether its requests may name what a cloud keeps for the operator: buckets, secrets. */
+  readonly clouds?: true
   readonly models?: ModelNames
 }
 
@@ -204,7 +213,7 @@ const ADDRESS = /^(?:https?:)?\/\/(?:[^/?#@]*@)?([^/?#:@]*)(?::\d*)?([/?#].*)?$/
  * address names its objects
  */
 export function compileIds(
-  { prefixes = {}, collections = {}, uuids = false, dialect, models }: Spelling = DIALECT,
+  { prefixes = {}, collections = {}, uuids = false, dialect, clouds, models }: Spelling = DIALECT,
   hosts: readonly string[] = [],
 ): IdForms {
   const kindOf = new Map(
@@ -254,13 +263,24 @@ export function compileIds(
 
   const refOf = (given: string): ObjectRef | null => {
     // Most ids stand alone.
-    if (PLAIN.test(given)) return given.length < SHORTEST ? null : segmentRef(given)
+    if (PLAIN.test(given))
+      return given.length < SHORTEST ? null : (segmentRef(given) ?? cloudRef(given))
     const text = (given.includes('%') ? decodedFully(given) : given).replaceAll(AROUND, '')
-    return text.length < SHORTEST ? null : textRef(plainAddress(text))
+    if (text.length < SHORTEST || /\s/.test(text)) return null
+    const ref = textRef(plainAddress(text))
+    if (ref === null) return cloudRef(text)
+    return clouds === true && ref.mayBeUnknown === true && isProjectName(text)
+      ? { kind: ref.kind, id: ref.id }
+      : ref
+  }
+
+  /** What names a model of somebody's is held to its scope as one. */
+  const cloudRef = (text: string): ObjectRef | null => {
+    const ref = clouds === true ? cloudResource(text) : null
+    return ref !== null && text.startsWith('arn:') ? (models?.refsOf(text)[0] ?? ref) : ref
   }
 
   const textRef = (text: string): ObjectRef | null => {
-    if (/\s/.test(text)) return null
     const address = ADDRESS.exec(text)
     if (address !== null && !ownHost.test(address[1] ?? '')) return null
     const path = (address === null ? text : (address[2] ?? '')).replace(/[?#].*$/s, '')
@@ -278,6 +298,7 @@ export function compileIds(
       ...(uuids ? UUID_FIRSTS : ''),
       ...inAnyCase([...kinds.keys(), ...(kinds.size > 0 ? RESOURCES : [])]),
       ...ANYWHERE,
+      ...(clouds === true ? [...CLOUD_HEADS, ...CLOUD_FIRSTS] : []),
     ]),
     shortest: SHORTEST,
     longest: LONGEST,
@@ -286,6 +307,7 @@ export function compileIds(
         ...kindOf.keys(),
         ...[...kinds.keys()].flatMap((name) => /^.*?-/.exec(name) ?? []),
         ...SCHEMES,
+        ...(clouds === true ? CLOUD_HEADS : []),
         ...([...kindOf.values()].includes(ITEM) ? ['item_'] : []),
       ],
       uuids,
@@ -353,7 +375,7 @@ export function givenId(
  */
 export function madeSomewhere(id: string, unknownForms: IdForms): ObjectRef | null {
   const ref = unknownForms.refOf(id)
-  if (ref === null || OFTEN_UNKNOWN.has(ref.kind)) return null
+  if (ref === null || OFTEN_UNKNOWN.has(ref.kind) || ref.kind === CLOUD_RESOURCE) return null
   return { kind: ref.kind === ANY_KIND ? OF_UNKNOWN_KIND : ref.kind, id: ref.id }
 }
 

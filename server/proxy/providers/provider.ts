@@ -5,6 +5,7 @@ import type { ModelNames, Spelling } from './ids.ts'
 import type { EndpointTable } from './endpoint-table.ts'
 import type { IdNames } from './id-names.ts'
 import type { Asks, EndpointRow } from './endpoint-row.ts'
+import type { Operated, OperatedKeys } from './cloud-resources.ts'
 import type { ObjectRef } from './object-ref.ts'
 
 /** How a credential is presented: `Authorization: Bearer …`, `x-api-key: …`. */
@@ -98,6 +99,10 @@ export interface ProviderRow {
   readonly chosenNames?: true
   /** Names that anybody may use, by kind: stock voices, published versions. */
   readonly publicObjects?: Readonly<Record<string, RegExp>>
+  /** Whether its ids may have any form at every endpoint: nobody knows what software it runs. */
+  readonly anyIds?: true
+  /** Keys of a body that use what the operator has set up with the provider. */
+  readonly operated?: Operated
   /**
    * What is said of a request that names an object of nobody's, by kind, where something else can
    * be sent.
@@ -110,7 +115,7 @@ export interface ProviderRow {
 }
 
 /** A provider ready for use. */
-export interface Provider extends Omit<ProviderRow, 'endpoints'> {
+export interface Provider extends Omit<ProviderRow, 'endpoints' | 'operated'> {
   readonly endpoints: EndpointTable
   readonly minting: readonly RegExp[]
   readonly admin: readonly RegExp[]
@@ -121,6 +126,7 @@ export interface Provider extends Omit<ProviderRow, 'endpoints'> {
    */
   readonly unknownIds?: IdForms
   readonly idNames?: IdNames
+  readonly operated?: OperatedKeys
 }
 
 /**

@@ -43,6 +43,31 @@ function beginsLikeOne(text: string, { marks, headBytes, slots, uuids }: QuickCh
   return uuids !== null && text.length >= uuids.shortest
 }
 
+/** Shortest id that is looked for within a text, and the longest such text. */
+const SHORTEST_PIECE = 8
+const LONGEST_WRAPPED = 2_048
+const WRAPPING = /[^\w./:%-]/
+
+/** A space that is not one of a list: then it is prose, in which an id is text. */
+const PROSE = /[^,;\s]\s+[^,;\s]/
+
+/** Whether a text may hold an id in a list or in brackets: `a,ID`, `('ID')`, `ID@v1`. */
+export const mayWrapId = (text: string): boolean =>
+  text.length > SHORTEST_PIECE &&
+  text.length <= LONGEST_WRAPPED &&
+  WRAPPING.test(text) &&
+  !PROSE.test(text)
+
+/** What stands in a text between commas, brackets and the like. */
+export const piecesOf = (text: string): string[] =>
+  mayWrapId(text) ? text.split(/[^\w./:-]+/).filter((piece) => piece.length >= SHORTEST_PIECE) : []
+
+/** Within a longer text only what is known to be another key's counts. */
+function refWithin(piece: string, ids: IdForms): ObjectRef[] {
+  const ref = mayBeId(piece, ids) ? ids.refOf(piece) : null
+  return ref === null ? [] : [{ kind: ref.kind, id: ref.id, mayBeUnknown: true }]
+}
+
 /**
  * The objects that a whole text names, or the strings of JSON that it is; a key that stands twice
  * counts twice.
@@ -53,5 +78,6 @@ export function refsOf(text: string, ids: IdForms): ObjectRef[] {
   const strings = IS_JSON.test(plain)
     ? [text, ...(plain.match(JSON_STRING) ?? []).map(parseJson)]
     : [text]
-  return strings.flatMap((one) => (typeof one === 'string' ? (ids.refOf(one) ?? []) : []))
+  const whole = strings.flatMap((one) => (typeof one === 'string' ? (ids.refOf(one) ?? []) : []))
+  return whole.length > 0 ? whole : piecesOf(plain).flatMap((one) => refWithin(one, ids))
 }

@@ -5,6 +5,7 @@ import { anthropic } from './anthropic.ts'
 import { azure } from './azure.ts'
 import { bedrock } from './bedrock.ts'
 import { cerebras } from './cerebras.ts'
+import { CLOUD_RESOURCE, operatedKeys } from './cloud-resources.ts'
 import { closedAt } from './closed.ts'
 import { cohere } from './cohere.ts'
 import { deepseek } from './deepseek.ts'
@@ -14,7 +15,7 @@ import { fireworks } from './fireworks.ts'
 import { google } from './google.ts'
 import { groq } from './groq.ts'
 import { idNamesOf } from './id-names.ts'
-import { compileIds, withUnknownForms } from './ids.ts'
+import { compileIds, OPENAI_PREFIXES, withUnknownForms } from './ids.ts'
 import { mistral } from './mistral.ts'
 import { openai } from './openai.ts'
 import { BODY, compatibleRows, OPENAI_ADMIN, toolsIn, videoRows } from './openai-rows.ts'
@@ -155,20 +156,26 @@ export function createProviderTable(settings: TableSettings = {}): ProviderTable
   }
 }
 
-const compileProvider = (row: ProviderRow): Provider =>
-  compileRow(row, compileIds(row.spelling, row.hosts))
+const compileProvider = (row: ProviderRow): Provider => {
+  const ids = compileIds(row.spelling, row.hosts)
+  return compileRow(row, row.anyIds === true ? withUnknownForms(ids) : ids)
+}
 
-const compileRow = (row: ProviderRow, ids: IdForms, endpoints = compiled(row)): Provider => ({
-  ...row,
-  endpoints,
-  minting: row.minting ?? [],
-  admin: row.admin ?? [],
-  modelNames: row.modelNames ?? ((name) => [name]),
-  publicObjects: { ...PUBLIC, ...row.publicObjects },
-  ids,
-  unknownIds: withUnknownForms(ids),
-  idNames: idNamesOf(row.endpoints, endpoints.kinds),
-})
+const compileRow = (whole: ProviderRow, ids: IdForms, endpoints = compiled(whole)): Provider => {
+  const { operated, ...row } = whole
+  return {
+    ...row,
+    ...(operated === undefined ? {} : { operated: operatedKeys(operated) }),
+    endpoints,
+    minting: row.minting ?? [],
+    admin: row.admin ?? [],
+    modelNames: row.modelNames ?? ((name) => [name]),
+    publicObjects: { ...PUBLIC, ...row.publicObjects },
+    ids,
+    unknownIds: withUnknownForms(ids),
+    idNames: idNamesOf(row.endpoints, endpoints.kinds),
+  }
+}
 
 /**
  * What a place of OpenAI's dialect names that nobody has made:
@@ -183,7 +190,11 @@ function compiled(row: ProviderRow): Provider['endpoints'] {
   if (!table)
     tables.set(
       row.endpoints,
-      (table = compileEndpoints(row.endpoints, row.spelling?.models?.kinds)),
+      (table = compileEndpoints(row.endpoints, [
+        ...(row.spelling?.models?.kinds ?? []),
+        ...(row.spelling?.clouds === true ? [CLOUD_RESOURCE] : []),
+        ...(row.operated === undefined ? [] : operatedKeys(row.operated).kinds),
+      ])),
     )
   return table
 }
@@ -269,6 +280,9 @@ const customRow = (custom: CustomProvider, host: string): ProviderRow => ({
   hosts: [],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: COMPATIBLE,
+  anyIds: true,
+  // A gateway may reach the operator's clouds.
+  spelling: { prefixes: OPENAI_PREFIXES, uuids: true, clouds: true },
   minting: closedAt(host).minting,
   admin: [...OPENAI_ADMIN, ...closedAt(host).admin],
   errors: 'openai',

@@ -1,4 +1,5 @@
 import { inMessages } from './anthropic.ts'
+import type { Operated } from './cloud-resources.ts'
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint-row.ts'
 import {
   GEMINI_ROUTED,
@@ -18,7 +19,12 @@ const CALL: BodyRule = {
   texts: inMessages('').texts,
   tools: inMessages('').tools,
   stored: GEMINI_STORED,
-  prose: GEMINI_SAID,
+  prose: [
+    ...GEMINI_SAID,
+    'contents[].parts[].functionCall.args.**',
+    'contents[].parts[].functionResponse.response.**',
+    'messages[].content[].input.**',
+  ],
   objects: { cachedContent: 'cached_content', cached_content: 'cached_content' },
 }
 const call: ModelPlace = { at: 'path', body: CALL }
@@ -82,6 +88,22 @@ const versionRows = (version: string): EndpointRow[] => {
 }
 
 /**
+ * By what an API that a call names is answered for: a secret of the project's, or its accounts
+ * (cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1beta1/Tool, `AuthConfig`).
+ */
+const OPERATED: Operated = {
+  named: {
+    apiKeySecret: 'secret',
+    apiKeySecretVersion: 'secret',
+    credentialSecret: 'secret',
+    accessTokenSecret: 'secret',
+  },
+  present: ['googleServiceAccountConfig', 'oidcConfig'],
+  chosen: ['authType', 'serviceAccount'],
+  identities: /^(?:GOOGLE_SERVICE_ACCOUNT_AUTH|OIDC_AUTH)$|\.gserviceaccount\.com$/,
+}
+
+/**
  * Vertex AI in express mode:
  * https://cloud.google.com/vertex-ai/generative-ai/docs/start/express-mode/overview
  */
@@ -116,8 +138,11 @@ export const vertex: ProviderRow = {
       ragFiles: 'rag_file',
       reasoningEngines: 'reasoning_engine',
       endpoints: 'endpoint',
+      dataStores: 'data_store',
     },
+    clouds: true,
   },
+  operated: OPERATED,
   chosenNames: true,
   errors: 'google',
   usage: 'gemini',

