@@ -65,7 +65,10 @@ function writeError(deps: ErrorDeps, context: RequestContext, thrown: unknown): 
     return false
   }
   const response = errorResponse(error.code, error.message, context.route?.errorStyle ?? null)
-  const limit = error.code === 'rate_limit_exceeded' ? [] : limitHeaders(deps.ledger, context.key)
+  // A request may be refused before its key is authenticated.
+  const key = context.key ?? findKeyByCredential(deps.keys, credentialOf(context))
+  const saysLimit = error.code !== 'rate_limit_exceeded' && response.status !== 401
+  const limit = saysLimit ? limitHeaders(deps.ledger, key) : []
   const headers = [
     ...response.headers,
     ...error.headers,
@@ -85,7 +88,7 @@ function writeError(deps: ErrorDeps, context: RequestContext, thrown: unknown): 
   exchange.end()
   exchange.flush()
   logRequest(deps, context, response.status, error)
-  if (!context.isAdmitted) recordRefusal(deps, context, error, response.status)
+  if (!context.isAdmitted && key !== null) recordRefusal(deps, context, key, error, response.status)
   return true
 }
 
@@ -97,19 +100,15 @@ export function limitHeaders(ledger: Pick<Ledger, 'leftFor'>, key: CachedKey | n
 
 const requestIdHeaders = (id: string): string[] => ['X-Request-Id', id, 'X-Proxy-Request-Id', id]
 
-/**
- * Records a refusal under its key, after the response. A request may be refused before its key was
- * looked at: then the key is looked up here.
- */
+/** Records a refusal under its key, after the response. */
 function recordRefusal(
-  { keys, refusalLog, clock }: ErrorDeps,
+  { refusalLog, clock }: ErrorDeps,
   context: RequestContext,
+  key: CachedKey,
   { code, message, model }: GatewayError,
   status: number,
 ): void {
   const { id, exchange, route } = context
-  const key = context.key ?? findKeyByCredential(keys, credentialOf(context))
-  if (key === null) return
   refusalLog.note({
     id,
     created_at: clock.now(),

@@ -117,6 +117,24 @@ test('forms that are wrong are refused with their code, and cost nothing', async
   }
 })
 
+test('all faults of fields are told at once, wherever the file stands', async (t) => {
+  const server = await startServer(t)
+  const token = await server.token()
+  const wrong = [
+    { name: 'format', content: 'xml' },
+    { name: 'include_metadata', content: 'maybe' },
+  ]
+  for (const fields of [form(...wrong, page), form(page, ...wrong), form(...wrong)]) {
+    const { errors } = (await convert(server.url, token, fields)).json<{
+      errors: { param: string }[]
+    }>()
+    assert.deepEqual(
+      errors.map(({ param }) => param),
+      ['format', 'include_metadata'],
+    )
+  }
+})
+
 test('a request without a body and a type is refused', async (t) => {
   const server = await startServer(t)
   assertProblem(

@@ -151,6 +151,9 @@ test('a key with a limit is told with every answer what is left, unless the upst
       headerOf(rawHeaders, name)?.replace(/t=(\d|[1-5]\d|60)$/, 't=T'),
     )
   const policy = '"rpm";q=3;w=60'
+  // Refused before its key is authenticated.
+  const odd = await served.send(secret, 'https://u:p@nowhere.test/')
+  assert.deepEqual([odd.status, ...told(odd)], [400, policy, '"rpm";r=3;t=T'])
   // A refusal takes nothing.
   for (const left of ['"rpm";r=3;t=T', '"rpm";r=2;t=T']) {
     assert.deepEqual(told(await ask(secret, 'https://nowhere.test/')), [policy, left])

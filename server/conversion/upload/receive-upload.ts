@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
-import { Problem, invalidField, invalidFields } from '../../common/errors.ts'
+import { Problem, invalidFields, type FieldError } from '../../common/errors.ts'
 import { flag } from '../../config/setting-kinds.ts'
 import { SNIFF_BYTES, describeWrongFile, sniff, type FileKind } from './sniff.ts'
 import { writeFlushing } from './incremental-fsync.ts'
@@ -124,6 +124,8 @@ export async function receiveUpload(
   const form = openForm(type)
   let options: UploadOptions = { format: 'markdown', includeMetadata: false }
   const seenFields = new Set<string>()
+  /** Faults of fields: told together, before a file is received or when the form ends. */
+  const faults: FieldError[] = []
   let stream: Readable | undefined
   let file: Promise<Omit<Upload, keyof UploadOptions>> | undefined
   let received = 0
@@ -139,24 +141,20 @@ export async function receiveUpload(
           )
         const field = findField(name)
         if (!field) return
-        if (seenFields.has(name))
-          return reject(
-            invalidFields([
-              {
-                param: name,
-                code: 'duplicate',
-                detail: 'This field is there twice. Send it once.',
-              },
-            ]),
-          )
+        if (seenFields.has(name)) {
+          const detail = 'This field is there twice. Send it once.'
+          faults.push({ param: name, code: 'duplicate', detail })
+          return
+        }
         seenFields.add(name)
         const read = truncated ? undefined : field.read(value)
-        if (!read) return reject(invalidField(name, `Must be ${field.what}.`))
-        options = { ...options, ...read }
+        if (read) options = { ...options, ...read }
+        else faults.push({ param: name, code: 'invalid_value', detail: `Must be ${field.what}.` })
       })
       form.on('file', (name: string | undefined, part: Readable, fileName: string | undefined) => {
         part.on('error', () => {}) // the form itself, or receiveFile, tells what is wrong
         if (name !== 'file') return part.resume()
+        if (faults.length > 0) return reject(invalidFields(faults))
         if (file)
           return reject(
             invalidFields([
@@ -190,7 +188,7 @@ export async function receiveUpload(
           new Problem('invalid_field', `The form has more than ${FORM_LIMITS.fields} fields.`),
         ),
       )
-      form.on('finish', resolve)
+      form.on('finish', () => (faults.length > 0 ? reject(invalidFields(faults)) : resolve()))
       body.on('error', reject)
       body.on('data', (piece: Buffer) => {
         received += piece.length
