@@ -11,7 +11,7 @@ for (const [name, begin] of Object.entries(BACKINGS)) {
     async () => {
       await using backing = await begin()
       const { wrong, kills, received, told } = await chaos(backing, {
-        seconds: 10,
+        seconds: 6,
         pause: 1_000,
         ease: 5,
         seed: 5,
