@@ -2,7 +2,9 @@
 // place that reads the clock and handles signals.
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { readPlans } from './accounts/plans.ts'
+import { exitCodeOf, handleStopSignals, type StopSignal, type StopSignals } from './signals.ts'
 import { setUpBySettings, setupRequired, setupToken } from './accounts/setup.ts'
 import { createApp, createWorkerApp, type SurfaceDependencies } from './app.ts'
 import { environment, readConfig, unknownSettings, type Config } from './config/settings.ts'
@@ -10,7 +12,11 @@ import { systemClock } from './common/clock.ts'
 import { createJobNotifications } from './conversion/jobs/notifications.ts'
 import type { ConversionDependencies } from './conversion/run-conversion.ts'
 import { createConversionQueue, type ConversionQueue } from './conversion/queue.ts'
-import { openConverterPool, type ConverterLimits } from './conversion/pool/converter-pool.ts'
+import {
+  openConverterPool,
+  type ConverterLimits,
+  type ConverterPool,
+} from './conversion/pool/converter-pool.ts'
 import { sweepJobs } from './conversion/jobs/jobs.ts'
 import { openUploadReceiver } from './conversion/upload/upload-receiver.ts'
 import { createThrottle } from './conversion/upload/throttle.ts'
@@ -45,6 +51,17 @@ export interface Running extends AsyncDisposable {
    * process.
    */
   readonly keys: KeyCache | undefined
+  /** Ends everything in order; see `ShutdownOptions`. The same promise for every call. */
+  shutDown(options?: ShutdownOptions): Promise<void>
+  /** Kills the converters and deletes scratch files, for when `shutDown` takes too long. */
+  abandon(): void
+}
+
+export interface ShutdownOptions {
+  /** Milliseconds for which requests are still accepted while `/readyz` is 503; default 0. */
+  readonly drainMs?: number
+  /** Ends the drain, and destroys the connections of requests in progress. */
+  readonly force?: AbortSignal
 }
 
 /** What tests set of a server besides its settings. */
@@ -68,8 +85,9 @@ interface CommonDependencies
 }
 
 /**
- * Starts the server. Disposing it requeues the running job, stops accepting, lets requests in
- * flight finish within `shutdownTimeout`, and closes everything.
+ * Starts the server. Shutting it down, which disposing of it does too, hands back the job in
+ * progress, drains, stops accepting, lets requests in progress end within `shutdownTimeout`, and
+ * closes everything.
  *
  * @throws SetupError with a sentence for the person at the terminal
  */
@@ -153,6 +171,7 @@ export async function serve(
     setup,
     stop,
     proxied,
+    converterPool,
     queue = NO_REQUESTS,
   } = server.role === 'worker'
     ? { listeners: createWorkerApp(deps) }
@@ -166,33 +185,73 @@ export async function serve(
       counts: true,
     },
   })
-  starting.defer(() => {
-    stopping = true
-    stop?.()
-    return listening.close(server.shutdownTimeout)
-  })
-  if (server.role !== 'web') {
-    // Where the same process answers requests, a job leaves one processor to them.
-    const converterPool = starting.use(
-      openConverterPool({ ...converterLimits(config, server.role === 'all' ? 1 : 0), warm }),
-    )
-    starting.use(
-      startWorker({ ...deps, converterPool, queue, retentionMs: config.conversion.retention }),
-    )
-  }
+  // Where the start fails from here on.
+  starting.defer(() => listening.close({ graceMs: 0 }))
+  const jobs = server.role === 'web' ? null : openJobs(deps, queue, starting)
   const setupLink =
     setup !== undefined && (await setupRequired(store))
       ? new URL(`/setup?token=${setup}`, server.publicUrl ?? listening.url).href
       : null
   const running = starting.move()
+  const end = async ({ drainMs = 0, force }: ShutdownOptions): Promise<void> => {
+    stopping = true
+    listening.closeAfterResponses()
+    // Another process can claim the job while this one drains.
+    const handedBack = jobs?.worker[Symbol.asyncDispose]()
+    await pause(drainMs, force)
+    stop?.()
+    const idleMs = drainMs > 0 ? IDLE_CONNECTIONS_MS : 0
+    await listening.close({
+      graceMs: server.shutdownTimeout,
+      idleMs,
+      ...(force === undefined ? {} : { force }),
+    })
+    await handedBack
+    await running.disposeAsync()
+  }
+  let ending: Promise<void> | undefined
+  const shutDown = (options: ShutdownOptions = {}): Promise<void> => (ending ??= end(options))
   return {
     url: listening.url,
     setupLink,
     port: listening.port,
     store,
     keys: proxied?.keys,
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
+    shutDown,
+    abandon: () => {
+      for (const pool of [converterPool, jobs?.converterPool]) void pool?.[Symbol.asyncDispose]()
+      scratch[Symbol.dispose]()
+    },
+    [Symbol.asyncDispose]: () => shutDown(),
   }
+}
+
+/**
+ * How long idle connections live on after a drain (milliseconds). A balancer without health checks
+ * learns from refused connections that this server is down, and uses none of them from then on.
+ */
+const IDLE_CONNECTIONS_MS = 1_000
+
+/** Resolves after a time, or when `signal` aborts. */
+function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return sleep(milliseconds, undefined, signal === undefined ? {} : { signal }).catch(() => {})
+}
+
+/** What runs jobs. */
+function openJobs(
+  deps: CommonDependencies,
+  queue: Pick<ConversionQueue, 'beginJob' | 'running'>,
+  starting: AsyncDisposableStack,
+) {
+  const { config, warm } = deps
+  // Where the same process answers requests, a job leaves one processor to them.
+  const spared = config.server.role === 'all' ? 1 : 0
+  const converterPool = starting.use(
+    openConverterPool({ ...converterLimits(config, spared), warm }),
+  )
+  const retentionMs = config.conversion.retention
+  const worker = starting.use(startWorker({ ...deps, converterPool, queue, retentionMs }))
+  return { converterPool, worker }
 }
 
 /** Interval of the sweep that deletes what has expired and what killed processes left behind. */
@@ -208,6 +267,7 @@ interface WebParts {
   listeners: RequestListeners
   /** Conversions that are no jobs. */
   queue: ConversionQueue
+  converterPool: ConverterPool
   proxied: Proxy
   /** What the link to the first account must hold. */
   setup: string
@@ -277,7 +337,7 @@ async function openWeb(
     receiver,
     dashboard: openDashboard(DASHBOARD),
   })
-  return { listeners, proxied, queue, setup, stop: () => watch[Symbol.dispose]() }
+  return { listeners, proxied, queue, converterPool, setup, stop: () => watch[Symbol.dispose]() }
 }
 
 /**
@@ -353,7 +413,8 @@ function every(
 }
 
 /**
- * Runs the server until SIGTERM or SIGINT; resolves when everything is closed.
+ * Runs the server until SIGTERM, SIGINT or SIGHUP; resolves when everything is closed. A second
+ * signal ends the process at once.
  *
  * @param over settings that win over the environment
  * @param json whether what a person is told at the start is JSON, one line each
@@ -371,9 +432,12 @@ export async function main(
   for (const name of unknownSettings(env, config.customProviders))
     log.warn('a setting is not known', { name })
   limitThreadHeaps()
-  await using running = await serve(config, log).catch(shortError)
-  // Whoever is told where the server is may end it at once.
-  const signalled = firstSignal()
+  const signals = handleStopSignals(() => performance.now())
+  const started = serve(config, log).catch(shortError)
+  const first = await Promise.race([signals.first, started])
+  // Nothing has been accepted yet.
+  if (typeof first === 'string') process.exit(exitCodeOf(first))
+  const running = first
   log.info('listening', { url: running.url, role: config.server.role })
   if (!isLoopback(config.server.host))
     log.warn(
@@ -386,8 +450,7 @@ export async function main(
     write(`Open this once to make the first account:\n${running.setupLink}`, {
       setup_url: running.setupLink,
     })
-  const signal = await signalled
-  log.info('shutting down', { signal })
+  await shutDownOn(signals, running, config, log)
 }
 
 /** The store may go away during startup: no bug, so no stack. */
@@ -399,12 +462,52 @@ function shortError(error: unknown): never {
 }
 
 /**
- * Later signals are ignored: a terminal and the launcher may both send one, and the shutdown has a
- * time limit anyway.
+ * What settling the ledger, handing back a job and closing the store may take once the requests
+ * have ended, and once a second signal has come (milliseconds).
  */
-function firstSignal(): Promise<string> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-      process.on(signal, () => resolve(signal))
-  })
+const CLOSE_MS = 3_000
+const FORCED_CLOSE_MS = 1_000
+
+/**
+ * Shuts down at the first signal. Whatever a part does, the process ends within the drain, the
+ * shutdown timeout and `CLOSE_MS`; after a second signal within `FORCED_CLOSE_MS`.
+ */
+async function shutDownOn(
+  { first, second }: StopSignals,
+  running: Running,
+  config: Config,
+  log: Log,
+): Promise<void> {
+  const signal = await first
+  const drainMs = signal === 'SIGTERM' ? drainOf(config) : 0
+  log.info('shutting down', { signal, drain_ms: drainMs })
+  const finish = (code: number): void => {
+    log.error(
+      'the shutdown took too long',
+      new Error('some requests or jobs may not be recorded as ended'),
+    )
+    running.abandon()
+    process.exit(code)
+  }
+  // The stop was asked for and happens, so a supervisor need not be told of a failure.
+  setTimeout(() => finish(0), drainMs + config.server.shutdownTimeout + CLOSE_MS)
+  const forced = (): void => {
+    log.warn('ending at once', { signal: String(second.reason) })
+    setTimeout(() => finish(exitCodeOf(second.reason as StopSignal)), FORCED_CLOSE_MS)
+  }
+  second.addEventListener('abort', forced)
+  if (second.aborted) forced()
+  await running.shutDown({ drainMs, force: second })
+  // Whatever a library has left open.
+  process.exit(second.aborted ? exitCodeOf(second.reason as StopSignal) : 0)
 }
+
+/** Milliseconds between SIGTERM and the end of accepting. */
+function drainOf({ server, storage }: Config): number {
+  const isBalanced =
+    server.role !== 'worker' && storage.databaseUrl?.protocol.startsWith('postgres')
+  return server.drain ?? (isBalanced === true ? BALANCED_DRAIN_MS : 0)
+}
+
+/** Longer than twice the health interval of deploy/Caddyfile. */
+const BALANCED_DRAIN_MS = 5_000

@@ -123,6 +123,7 @@ const AREAS: Area[] = [
     node: [],
   },
   { path: 'server/main.ts', from: ['server/'] },
+  { path: 'server/signals.ts', from: [], node: ['os'] },
   {
     path: 'server/cli/',
     from: ['server/', 'packages/notion-markdown/', 'dashboard/build.ts'],
@@ -229,7 +230,12 @@ const EFFECTS: { effect: string; shows: RegExp; homes: string[] }[] = [
   {
     effect: 'signals and exit',
     shows: /process\.(?:on|exit)\(/,
-    homes: ['server/main.ts', 'server/conversion/pool/converter-process.ts', 'server/cli/'],
+    homes: [
+      'server/main.ts',
+      'server/signals.ts',
+      'server/conversion/pool/converter-process.ts',
+      'server/cli/',
+    ],
   },
   {
     effect: 'threads',

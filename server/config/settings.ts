@@ -149,11 +149,17 @@ const areas = {
       '15s',
       'Time limit for receiving the head of a request.',
     ),
+    drain: setting(
+      'TOLLMARK_DRAIN',
+      wait,
+      null,
+      'How long after SIGTERM to keep accepting requests while /readyz answers 503, so that balancers stop sending them here; unset, 5s for processes that answer requests on PostgreSQL, else 0s.',
+    ),
     shutdownTimeout: setting(
       'TOLLMARK_SHUTDOWN_TIMEOUT',
       wait,
       '20s',
-      'How long to wait after SIGTERM for requests in progress.',
+      'How long to wait after SIGTERM, and after TOLLMARK_DRAIN, for requests in progress.',
     ),
   },
   commandLine: {

@@ -8,6 +8,7 @@ import { ERRORS, Problem } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
 import type { Log } from '../common/log.ts'
 import type { HttpExchange } from './exchange.ts'
+import { SHUTDOWN_EVENT } from './node-exchange.ts'
 import { AddressLimiter } from './address-limits.ts'
 import { TurnBudget } from '../fairness/turn-budget.ts'
 import {
@@ -19,8 +20,12 @@ import {
 } from './server-connection.ts'
 
 export interface ConnectionRouter {
-  /** Closes connections that are not in use, now, and every other with its next answer. */
+  /** Closes each connection after its next response. */
+  closeAfterResponses(): void
+  /** Closes connections that are not in use. */
   closeWhenIdle(): void
+  /** Tells requests in progress that their connections are destroyed in a moment. */
+  announceShutdown(): void
   /**
    * Cuts off all connections that Node's server has not taken, and of those that it has the ones
    * that are in the middle of an answer.
@@ -204,9 +209,15 @@ export function openConnectionRouter(
   server.on('close', () => clearInterval(timer))
 
   return {
-    closeWhenIdle() {
+    closeAfterResponses() {
       closing = true
+    },
+    closeWhenIdle() {
       for (const connection of connections) connection.closeWhenIdle()
+    },
+    announceShutdown() {
+      for (const connection of connections) connection.announceShutdown()
+      for (const socket of handedOver) socket.emit(SHUTDOWN_EVENT)
     },
     destroyBusy() {
       for (const connection of connections) connection.destroy()

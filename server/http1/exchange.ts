@@ -33,6 +33,10 @@ export interface ResponseListener {
   onFinish(): void
   /** The caller has left before that. */
   onClose(): void
+  /**
+   * The server destroys the connection in a moment, because it shuts down: the last chance to answer.
+   */
+  onShutdown?(): void
 }
 
 /**

@@ -1,7 +1,7 @@
 // The HTTP server's sockets: opening them with a clear sentence when that fails, and closing them
 // without cutting anyone off.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { BlockList, isIP, isIPv6, type AddressInfo } from 'node:net'
+import { BlockList, isIP, isIPv6, Server as NetServer, type AddressInfo } from 'node:net'
 import { Problem, SetupError, codeOf } from '../common/errors.ts'
 import type { HttpExchange } from './exchange.ts'
 import { AddressLimiter } from './address-limits.ts'
@@ -54,10 +54,24 @@ export interface RunningServer {
   /** Connections that were turned away because there were too many from one address. */
   rejectedConnections(): number
   /**
-   * Stops accepting, waits for requests under way at most `bound` milliseconds, then cuts what is
-   * left.
+   * Goes on accepting, but closes each connection after its next response (`Connection: close`), so
+   * that clients and balancers open their next one elsewhere.
    */
-  close(graceMs: number): Promise<void>
+  closeAfterResponses(): void
+  /** Stops accepting, lets requests in progress end within bounds, and closes all connections. */
+  close(options: CloseOptions): Promise<void>
+}
+
+export interface CloseOptions {
+  /** Milliseconds that requests in progress may take; then their connections are destroyed. */
+  readonly graceMs: number
+  /**
+   * Milliseconds for which idle connections still serve one request. A balancer that only notices
+   * refused connections may be using one now; default 0.
+   */
+  readonly idleMs?: number
+  /** Destroys the connections at once. */
+  readonly force?: AbortSignal
 }
 
 /** `localhost` means both: some programs try one family only. */
@@ -100,17 +114,29 @@ const BACKLOG = 4096
  */
 const SOCKETS_PER_PORT = process.platform === 'linux' ? 8 : 1
 
+/** What an answer that was cut off by the shutdown, or refused for it, may take to go out. */
+const LAST_ANSWER_MS = 100
+/** How often connections that have become idle are closed at the end (milliseconds). */
+const IDLE_CHECK_MS = 50
+
 /** Listens. @throws SetupError where that is not possible */
 export async function listen(
   { proxy, other }: RequestListeners,
   { host, port, headersTimeout, maxConnections, trustProxy, log, clock }: ListenOptions,
 ): Promise<RunningServer> {
   const servers: Server[] = []
+  const responses = new Set<ServerResponse>()
+  let lastResponses = false
   const addressLimiter = new AddressLimiter(maxConnections, trustProxy)
   const limited: NodeRequestListener = (incoming, outgoing) => {
     const leave = addressLimiter.acceptIncoming(incoming)
     if (leave === null) return rejectRequest(incoming, outgoing, clock())
     if (leave !== undefined) outgoing.once('close', leave)
+    if (lastResponses) outgoing.shouldKeepAlive = false
+    else {
+      responses.add(outgoing)
+      outgoing.once('close', () => responses.delete(outgoing))
+    }
     other(incoming, outgoing)
   }
   const routers: ConnectionRouter[] = []
@@ -159,26 +185,49 @@ export async function listen(
       throw new SetupError(bindErrorMessage(codeOf(error), host, boundPort), { cause: error })
     }
   }
+  const closeAfterResponses = (): void => {
+    lastResponses = true
+    for (const router of routers) router.closeAfterResponses()
+    for (const response of responses) if (!response.headersSent) response.shouldKeepAlive = false
+    responses.clear()
+  }
   const shown = WILDCARD_ADDRESSES.has(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return {
     port: boundPort,
     url: `http://${shown}:${boundPort}`,
     rejectedConnections: () => addressLimiter.rejected,
-    close: async (graceMs) => {
-      const closed = Promise.all(servers.map(stop))
-      for (const front of routers) front.closeWhenIdle()
-      const destroyTimer = setTimeout(() => {
-        for (const front of routers) front.destroyBusy()
+    closeAfterResponses,
+    close: async ({ graceMs, idleMs = 0, force }) => {
+      closeAfterResponses()
+      const closed = Promise.all(servers.map(stopAccepting))
+      const destroyNow = (): void => {
+        for (const router of routers) router.destroyBusy()
         for (const server of servers) server.closeAllConnections()
-      }, graceMs)
-      // A connection that was busy when `close` looked becomes idle later, and would be kept alive.
-      const idleTimer = setInterval(
-        () => servers.forEach((server) => server.closeIdleConnections()),
-        50,
-      )
+      }
+      const destroy = (): void => {
+        for (const router of routers) router.announceShutdown()
+        setTimeout(destroyNow, LAST_ANSWER_MS)
+      }
+      const closeIdle = (): void => {
+        for (const router of routers) router.closeWhenIdle()
+        for (const server of servers) server.closeIdleConnections()
+      }
+      const destroyTimer = setTimeout(destroy, graceMs)
+      force?.addEventListener('abort', destroy)
+      if (force?.aborted === true) destroy()
+      // A connection that is busy now becomes idle later, and would be kept alive.
+      let idleTimer: NodeJS.Timeout | undefined
+      const idleStart = setTimeout(() => {
+        closeIdle()
+        idleTimer = setInterval(closeIdle, IDLE_CHECK_MS)
+      }, idleMs)
       await closed
       clearTimeout(destroyTimer)
+      clearTimeout(idleStart)
       clearInterval(idleTimer)
+      force?.removeEventListener('abort', destroy)
+      // Only now: this also closes idle connections, and stops the checks of header timeouts.
+      for (const server of servers) server.close()
     },
   }
 }
@@ -219,6 +268,16 @@ function bind(server: Server, address: string, port: number, reusePort: boolean)
 function stop(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve())
+  })
+}
+
+/**
+ * Closes the listening socket only; resolves when its last connection is closed. `Server.close` of
+ * node:http would also close idle connections.
+ */
+function stopAccepting(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    NetServer.prototype.close.call(server, () => resolve())
   })
 }
 

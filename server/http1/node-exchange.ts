@@ -5,6 +5,9 @@ import { lingeringClose } from './lingering-close.ts'
 import type { ResponseListener, BodySink, HttpExchange, RequestBody } from './exchange.ts'
 import { fieldLines, NO_BYTES, type RawHeaders } from './header-fields.ts'
 
+/** Emitted on a caller's socket that is destroyed in a moment. */
+export const SHUTDOWN_EVENT = 'tollmark.shutdown'
+
 export class NodeExchange implements HttpExchange, RequestBody {
   readonly method: string
   readonly target: string
@@ -70,7 +73,13 @@ export class NodeExchange implements HttpExchange, RequestBody {
     const outgoing = this.#outgoing
     outgoing.on('drain', () => watcher.onDrain())
     outgoing.on('finish', () => watcher.onFinish())
+    const { socket } = this.#incoming
+    const announce = (): void => {
+      if (!outgoing.writableEnded) watcher.onShutdown?.()
+    }
+    socket.once(SHUTDOWN_EVENT, announce)
     outgoing.on('close', () => {
+      socket.off(SHUTDOWN_EVENT, announce)
       if (!outgoing.writableFinished) watcher.onClose()
     })
   }

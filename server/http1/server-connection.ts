@@ -132,6 +132,11 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     if (this.#exchange === null) this.#close()
   }
 
+  /** It is destroyed in a moment: a request in progress may still be answered. */
+  announceShutdown(): void {
+    this.#exchange?.announceShutdown()
+  }
+
   /**
    * Ends it now. An answer that has not been said to its end is reset: to a caller of HTTP/1.0 an
    * ordinary close would be its end.

@@ -240,6 +240,11 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
     if (!this.#ended) this.#listener?.onDrain()
   }
 
+  /** The connection is destroyed in a moment. */
+  announceShutdown(): void {
+    if (!this.closed && !this.#ended) this.#listener?.onShutdown?.()
+  }
+
   /** The caller has left. */
   abort(): void {
     if (this.closed) return

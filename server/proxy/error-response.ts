@@ -25,6 +25,7 @@ export const GATEWAY_ERRORS = {
   internal_error: { status: 500, google: 'INTERNAL', type: 'api_error' },
   upstream_unreachable: { status: 502, google: 'UNAVAILABLE', type: 'api_error' },
   upstream_credential_missing: { status: 502, google: 'UNAVAILABLE', type: 'api_error' },
+  server_shutdown: { status: 503, google: 'UNAVAILABLE', type: 'overloaded_error' },
   service_unavailable: { status: 503, google: 'UNAVAILABLE', type: 'overloaded_error' },
   upstream_timeout: { status: 504, google: 'DEADLINE_EXCEEDED', type: 'timeout_error' },
 } as const

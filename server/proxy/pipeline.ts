@@ -178,6 +178,12 @@ async function forwardAdmitted(
   const { code, stats } = await recorder.settle(result, model)
   if (code !== null && result.outcome === 'failed')
     throw new GatewayError(code, `${provider.name} ${FAILURES[code]}.`)
+  if (result.outcome === 'shutdown' && result.status === null)
+    throw new GatewayError(
+      'server_shutdown',
+      `The proxy was stopped before ${provider.name} answered. ${provider.name} may have processed the request.`,
+      ['Retry-After', '1'],
+    )
   if (guards.models?.replaced !== true && guards.objects?.replaced !== true)
     logRequest(deps, context, result.status ?? 0, code === null ? null : { code, model }, stats)
 }

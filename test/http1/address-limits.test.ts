@@ -84,7 +84,7 @@ test('a connection is served before the many that another address opened', async
     log: openLog('silent'),
     clock: Date.now,
   })
-  t.after(() => listening.close(0))
+  t.after(() => listening.close({ graceMs: 0 }))
   const { port } = listening
   // All of them have been sent before the first is accepted.
   const sent = new Int32Array(new SharedArrayBuffer(4))

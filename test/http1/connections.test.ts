@@ -695,6 +695,7 @@ test('when the server closes, unused connections end now and all others with the
   await until(() => callers.length === 1)
   await until(() => !silent.connecting)
   close()
+  front.closeAfterResponses()
   front.closeWhenIdle()
   await Promise.all([once(idle, 'end'), once(silent, 'end')])
   assert.equal(busy.text, '')

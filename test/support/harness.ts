@@ -2,7 +2,7 @@
 // it. Every answer that is received through `call` must be described in the server's own
 // /openapi.json.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { TestContext } from 'node:test'
@@ -15,7 +15,7 @@ import { serve } from '../../server/main.ts'
 import type { Running } from '../../server/main.ts'
 import { checkDescribed } from './described.ts'
 import type { Form } from './form.ts'
-import { MAIN, NODE_FLAGS, TEST_FLAGS } from './node.ts'
+import { LAUNCHER, MAIN, NODE_FLAGS, TEST_FLAGS } from './node.ts'
 import { answerOf, start, type Answer, type Call } from './request.ts'
 import { storeSettings } from './store-settings.ts'
 import { temporaryFolder } from './temporary.ts'
@@ -161,6 +161,7 @@ export async function startServer(
 
 export interface Process {
   readonly url: string
+  readonly pid: number
   /** Ends with the exit code, or null where a signal ended it. */
   readonly exited: Promise<number | null>
   kill(signal: NodeJS.Signals): void
@@ -180,15 +181,34 @@ export function spawnServer(
 }
 
 /** A server whose log goes to a file descriptor. */
-export async function spawnLogging(
+export function spawnLogging(
   t: TestContext,
   log: number | 'ignore',
   env: Record<string, string>,
   ...args: string[]
 ): Promise<Process> {
-  const child = spawn(process.execPath, [...NODE_FLAGS, ...TEST_FLAGS, MAIN, 'serve', ...args], {
-    env: { ...process.env, PORT: '0', ...env, ...(await storeOf(env)) },
+  return spawnNode(t, [...NODE_FLAGS, ...TEST_FLAGS, MAIN, 'serve', ...args], env, {
     stdio: ['ignore', log, 'pipe'],
+  })
+}
+
+/** A server in a process group of its own, started by the launcher as `npm start` does. */
+export function spawnGroup(t: TestContext, env: Record<string, string>): Promise<Process> {
+  return spawnNode(t, [LAUNCHER, 'server/cli/main.ts', 'serve'], env, {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+  })
+}
+
+async function spawnNode(
+  t: TestContext,
+  args: string[],
+  env: Record<string, string>,
+  options: SpawnOptions,
+): Promise<Process> {
+  const child = spawn(process.execPath, args, {
+    ...options,
+    env: { ...process.env, PORT: '0', ...env, ...(await storeOf(env)) },
   })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   t.after(async () => {
@@ -212,6 +232,7 @@ export async function spawnLogging(
   const url = await find(/http:\/\/\S+(?=\n)/)
   return {
     url,
+    pid: child.pid!,
     exited,
     kill: (signal) => void child.kill(signal),
     said: () => said,

@@ -11,6 +11,9 @@ export const NODE_FLAGS = [
 /** The command line; with `serve`, the server. */
 export const MAIN = join(import.meta.dirname, '../../server/cli/main.ts')
 
+/** The launcher of a clone. */
+export const LAUNCHER = join(import.meta.dirname, '../../scripts/launch.mjs')
+
 /**
  * For the processes of tests, which live for seconds: room for young objects from the start
  * (megabytes), where the default begins with 1 MB and a server's start alone is collected twenty

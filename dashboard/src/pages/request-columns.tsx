@@ -17,6 +17,7 @@ const OUTCOMES: Readonly<Record<Request['outcome'], State>> = {
 /** TABLE of codes of our own, in words that fit a badge. */
 const REFUSAL_LABELS: Readonly<Record<string, string>> = {
   upstream_unreachable: 'unreachable',
+  server_shutdown: 'server stopped',
   upstream_timeout: 'timed out',
   upstream_credential_missing: 'no credential',
   rate_limit_exceeded: 'rate limit',

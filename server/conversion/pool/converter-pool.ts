@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url'
 import type { ArchiveLimits, Converted } from '@tollmark/notion-markdown/archive'
 import { Problem } from '../../common/errors.ts'
 import { deserializeError, type SerializedError } from '../serialized-error.ts'
+import { IGNORED_SIGNALS } from './ignored-signals.ts'
 import { guardAgainstStarvation, lowerPriority } from './process-priority.ts'
 import type { ConversionProgress, ConversionStep, ConversionTask } from './conversion-step.ts'
 
@@ -156,8 +157,12 @@ export function openConverterPool(
       else item.reject(deserializeError('a conversion has failed', message.failed))
       return dispatch()
     }
-    const onExit = (code: number | null, signal: string | null): void => {
+    const onExit = (code: number | null, signal: NodeJS.Signals | null): void => {
       detach()
+      if (diedBeforeWork(signal) && !closed) {
+        waiting.unshift(item)
+        return dispatch()
+      }
       item.reject(exitError(code, signal, stderr))
     }
     const detach = (): void => {
@@ -251,6 +256,14 @@ function startConverter(program: URL, heap: number): ChildProcess {
   converter.on('error', () => {})
   if (converter.pid !== undefined) lowerPriority(converter.pid)
   return converter
+}
+
+/**
+ * Whether a converter died of a signal that it ignores once it runs (ignored-signals.ts): then it
+ * was still starting, and its step can be given to another.
+ */
+function diedBeforeWork(signal: NodeJS.Signals | null): boolean {
+  return IGNORED_SIGNALS.some((one) => one === signal)
 }
 
 /** Kills a converter; resolves when it has exited. */

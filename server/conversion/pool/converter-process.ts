@@ -1,9 +1,15 @@
 // A converter process: runs one task after the other, and reports progress and results.
+//
+// It ends with its server, and not before: a signal to the whole process group (Ctrl-C, a
+// supervisor) reaches it too, while the server still waits for conversions in progress.
 import { flushCompileCache } from 'node:module'
 import { codeOf } from '../../common/errors.ts'
 import { serializeError } from '../serialized-error.ts'
 import { runStep, type ConversionStep, type ConversionTask } from './conversion-step.ts'
 import type { ConverterMessage } from './converter-pool.ts'
+import { IGNORED_SIGNALS } from './ignored-signals.ts'
+
+for (const signal of IGNORED_SIGNALS) process.on(signal, () => {})
 
 function send(message: ConverterMessage): void {
   process.send?.(message)

@@ -35,9 +35,9 @@ export type RelayResult = {
   /**
    * `complete`: the caller got the whole answer. `failed`: there was no answer, and the caller has
    * nothing yet. `broken`: the upstream broke off, and so was the caller's connection. `aborted`:
-   * the caller left.
+   * the caller left. `shutdown`: this server stopped before the answer was complete.
    */
-  outcome: 'complete' | 'failed' | 'broken' | 'aborted'
+  outcome: 'complete' | 'failed' | 'broken' | 'aborted' | 'shutdown'
   /** The upstream's status, once its head has arrived. */
   status: number | null
   error: UpstreamError | null
@@ -149,6 +149,13 @@ class Relay implements ResponseHandler, ResponseListener {
   onClose(): void {
     this.#request?.abort()
     this.#end('aborted')
+  }
+
+  /** An answer that has begun is broken off; without one, the caller is answered 503. */
+  onShutdown(): void {
+    this.#request?.abort()
+    this.#end('shutdown')
+    if (this.#exchange.headersSent) this.#exchange.reset()
   }
 
   /** The error cannot be looked through, and nothing of it has been written. */

@@ -168,7 +168,9 @@ export class ResponseRecorder implements ResponseFilter {
           ? 'upstream_timeout'
           : 'upstream_unreachable'
     if (code !== null) this.#deps.credentials.recordUnanswered(credential, code)
-    this.#writeSettlement(result, model, code ?? this.replacedBy, usage ?? UNKNOWN, failure)
+    const stopped = result.outcome === 'shutdown' ? 'server_shutdown' : null
+    const error = code ?? stopped ?? this.replacedBy
+    this.#writeSettlement(result, model, error, usage ?? UNKNOWN, failure)
     const { bytesIn, bytesOut, outcome } = result
     const endpoint = this.#plan.match.pattern
     return {
@@ -210,7 +212,8 @@ export class ResponseRecorder implements ResponseFilter {
     const { ledger, clock } = this.#deps
     const { context, upstream, inspected, admitted } = this.#plan
     const { key } = inspected
-    const isOurs = (outcome === 'failed' || this.replacedBy !== null) && error !== null
+    const isUnanswered = outcome === 'failed' || (outcome === 'shutdown' && status === null)
+    const isOurs = (isUnanswered || this.replacedBy !== null) && error !== null
     ledger.settle({
       seq: admitted.admission.seq,
       account_id: key.accountId,

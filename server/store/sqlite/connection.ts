@@ -8,6 +8,11 @@ import type { Statement, StatementResult } from '../statement.ts'
  */
 const BUSY_TIMEOUT = 10_000
 /**
+ * The longest single wait within SQLite (milliseconds). A thread that waits there cannot be
+ * stopped, and the process cannot end.
+ */
+const BUSY_SLICE = 100
+/**
  * Far more than the program has different statements; only a bug that builds SQL from values would
  * reach it.
  */
@@ -24,7 +29,8 @@ export class Connection {
 
   /** @param mode `write` also switches the file to the write-ahead log, durable at every commit */
   constructor(path: string, mode: 'read' | 'write') {
-    this.#db = new DatabaseSync(path, { readOnly: mode === 'read', timeout: BUSY_TIMEOUT })
+    const timeout = mode === 'read' ? BUSY_TIMEOUT : BUSY_SLICE
+    this.#db = new DatabaseSync(path, { readOnly: mode === 'read', timeout })
     if (mode === 'write') {
       untilFree(() => this.#db.exec('PRAGMA journal_mode = WAL'))
       this.#db.exec('PRAGMA synchronous = FULL')
@@ -41,9 +47,13 @@ export class Connection {
     return { rows: [], affected: Number(statement.run(...parameters).changes) }
   }
 
-  /** Runs one statement that has neither parameters nor rows. */
+  /**
+   * Runs one statement that has neither parameters nor rows; `BEGIN IMMEDIATE` waits for other
+   * writers.
+   */
   exec(sql: string): void {
-    this.#prepare(sql).statement.run()
+    const { statement } = this.#prepare(sql)
+    untilFree(() => statement.run())
   }
 
   get inTransaction(): boolean {
@@ -76,14 +86,15 @@ export class Connection {
 }
 
 /**
- * The switch to the write-ahead log needs the file for itself, and SQLite does not wait for that:
- * when several processes start together, we do.
+ * Waits for other processes. SQLite itself does not where the switch to the write-ahead log needs
+ * the file for itself, and elsewhere not longer than `BUSY_SLICE`.
  */
-function untilFree(attempt: () => void): void {
+function untilFree(attempt: () => unknown): void {
   const until = performance.now() + BUSY_TIMEOUT
   for (;;) {
     try {
-      return attempt()
+      attempt()
+      return
     } catch (error) {
       if (
         !(error instanceof Error && /locked|busy/.test(error.message)) ||

@@ -973,6 +973,13 @@ const WORDS: Record<
     'api_error',
     'InternalServerException',
   ],
+  server_shutdown: [
+    503,
+    'Service Unavailable',
+    'UNAVAILABLE',
+    'overloaded_error',
+    'ServiceUnavailableException',
+  ],
   service_unavailable: [
     503,
     'Service Unavailable',

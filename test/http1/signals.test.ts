@@ -1,0 +1,161 @@
+// What a server does at a signal: it drains, ends what is in progress, and ends at once at a second
+// one. Real processes, real signals.
+import assert from 'node:assert/strict'
+import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http'
+import { DatabaseSync } from 'node:sqlite'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { OPENAI } from '../proxy/support/served.ts'
+import { file, form } from '../support/form.ts'
+import {
+  call,
+  convert,
+  getToken,
+  spawnGroup,
+  spawnServer,
+  start,
+  tollmark,
+  type Process,
+} from '../support/harness.ts'
+import { chunk, head, startFake } from '../support/providers/fake.ts'
+import { temporaryFolder } from '../support/temporary.ts'
+import { scratchFiles, until } from '../support/until.ts'
+
+/** Later than the duplicates of a signal (server/signals.ts), in milliseconds. */
+const LATER = 600
+
+/** A GET on a connection of `agent`, with its answer read to the end. */
+async function get(url: string, agent: Agent): Promise<[ClientRequest, IncomingMessage]> {
+  const outgoing = request(url, { agent })
+  outgoing.end()
+  const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
+    outgoing.once('response', resolve)
+    outgoing.once('error', reject)
+  })
+  await incoming.toArray()
+  return [outgoing, incoming]
+}
+
+const readiness = ({ url }: Process): Promise<number> =>
+  call(url, '/readyz').then(
+    ({ status }) => status,
+    () => 0,
+  )
+
+test('SIGTERM drains: /readyz is 503, requests are answered, connections are closed behind them', async (t) => {
+  const server = await spawnServer(t, { TOLLMARK_DATA: temporaryFolder(t), TOLLMARK_DRAIN: '3s' })
+  const agents = [new Agent({ keepAlive: true }), new Agent({ keepAlive: true })] as const
+  t.after(() => agents.forEach((agent) => agent.destroy()))
+  const paths = ['/livez', '/proxy/api.openai.com/v1/models'] as const
+  for (const [i, path] of paths.entries()) {
+    const [, { headers }] = await get(server.url + path, agents[i]!)
+    assert.equal(headers.connection, 'keep-alive')
+  }
+  const signalled = performance.now()
+  server.kill('SIGTERM')
+  await until(async () => (await readiness(server)) === 503)
+  for (const [i, path] of paths.entries()) {
+    for (const isReused of [true, false]) {
+      const [{ reusedSocket }, { headers }] = await get(server.url + path, agents[i]!)
+      assert.deepEqual([reusedSocket, headers.connection], [isReused, 'close'])
+    }
+  }
+  assert.equal(await server.exited, 0)
+  assert.ok(performance.now() - signalled >= 3_000)
+})
+
+test('on SQLite there is no drain unless it is set, and SIGINT never drains', async (t) => {
+  for (const [signal, env] of [
+    ['SIGTERM', {}],
+    ['SIGINT', { TOLLMARK_DRAIN: '10m' }],
+  ] as const) {
+    const server = await spawnServer(t, {
+      TOLLMARK_DATA: temporaryFolder(t),
+      DATABASE_URL: '',
+      ...env,
+    })
+    server.kill(signal)
+    assert.equal(await server.exited, 0)
+  }
+})
+
+/** A server with a stream that goes on until somebody ends it. */
+async function streaming(t: TestContext, env: Record<string, string>) {
+  const data = temporaryFolder(t)
+  const fake = await startFake(async ({ write, gone }) => {
+    write(head(200, { 'Content-Type': 'text/event-stream', 'Transfer-Encoding': 'chunked' }))
+    write(chunk('data: {}\n\n'))
+    await gone()
+  })
+  t.after(() => fake.close())
+  const settings = { TOLLMARK_DATA: data, OPENAI_API_KEY: 'sk-up', ...env }
+  const made = await tollmark(['keys', 'create', '--name', 'k', '--json', '--init'], settings)
+  const { secret } = JSON.parse(made.out) as { secret: string }
+  const server = await spawnServer(t, { ...settings, TOLLMARK_UPSTREAM_OPENAI: fake.origin })
+  const outgoing = start(server.url, `/proxy?url=${OPENAI}/v1/chat/completions`, {
+    token: secret,
+    headers: { 'content-type': 'application/json' },
+  })
+  outgoing.on('error', () => {})
+  outgoing.end('{"model":"gpt-4o"}')
+  const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
+    outgoing.once('response', resolve)
+    outgoing.once('error', reject)
+  })
+  incoming.on('error', () => {}).resume()
+  const rows = async (): Promise<Record<string, unknown>[]> =>
+    (
+      JSON.parse((await tollmark(['requests', 'list', '--json'], settings)).out) as {
+        data: Record<string, unknown>[]
+      }
+    ).data
+  return { server, outgoing, incoming, rows, data }
+}
+
+for (const second of ['SIGTERM', 'SIGINT'] as const)
+  test(`a second signal (${second}) ends at once, with the ledger settled`, async (t) => {
+    const { server, rows } = await streaming(t, { TOLLMARK_SHUTDOWN_TIMEOUT: '10m' })
+    server.kill('SIGTERM')
+    await until(async () => (await readiness(server)) === 0)
+    await sleep(LATER)
+    server.kill(second)
+    assert.equal(await server.exited, second === 'SIGTERM' ? 143 : 130)
+    assert.deepEqual(
+      (await rows()).map(({ outcome }) => outcome),
+      ['failed'],
+    )
+  })
+
+test('the shutdown is bounded although the database is locked', async (t) => {
+  const { server, data } = await streaming(t, {
+    TOLLMARK_SHUTDOWN_TIMEOUT: '300ms',
+    DATABASE_URL: '',
+  })
+  const other = new DatabaseSync(join(data, 'tollmark.db'), { timeout: 10_000 })
+  t.after(() => other.close())
+  other.exec('BEGIN IMMEDIATE')
+  const signalled = performance.now()
+  server.kill('SIGTERM')
+  assert.equal(await server.exited, 0)
+  const took = performance.now() - signalled
+  assert.ok(took < 6_000, `it took ${took} ms`)
+  assert.deepEqual(scratchFiles(data), [])
+})
+
+test('a signal to the whole process group lets a conversion end, and is one signal', async (t) => {
+  const env = { TOLLMARK_DATA: temporaryFolder(t), TOLLMARK_SHUTDOWN_TIMEOUT: '10m' }
+  const token = await getToken(env)
+  const page = `<html><head><title>P</title></head><body><article class="page sans"><header><h1 class="page-title">P</h1></header><div class="page-body">${'<p>Some <strong>text</strong> here.</p>'.repeat(100_000)}</div></article></body></html>`
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    const server = await spawnGroup(t, env)
+    const answer = convert(server.url, token, form(file('Page.html', page)))
+    await until(async () =>
+      /^tollmark_conversions_running 1$/m.test((await call(server.url, '/metrics')).text),
+    )
+    process.kill(-server.pid, signal)
+    const { status, text } = await answer
+    assert.equal(status, 200, text.slice(0, 300))
+    assert.equal(await server.exited, 0)
+  }
+})
