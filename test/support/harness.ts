@@ -212,7 +212,9 @@ async function spawnNode(
   })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   t.after(async () => {
-    child.kill('SIGKILL')
+    // The launcher's child as well: where the launcher still runs, so does its group.
+    if (options.detached === true && child.exitCode === null) process.kill(-child.pid!, 'SIGKILL')
+    else child.kill('SIGKILL')
     await exited
   })
   let said = ''
