@@ -91,9 +91,9 @@ export interface EndpointRow {
   readonly lists?: string
   /**
    * Places of a GET's answer that name stored objects, whoever made them, where lists.ts cannot
-   * tell by the other rows.
+   * tell by the other rows; null where the answer names none, although they say so.
    */
-  readonly listed?: Readonly<Record<string, string>>
+  readonly listed?: Readonly<Record<string, string>> | null
   /**
    * The kind of stored object that the path's model must be: base models are changed for nobody.
    */

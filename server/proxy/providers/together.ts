@@ -53,9 +53,11 @@ export const together: ProviderRow = {
     ...compatibleRows('/v1', {
       also: [...(BODY.also ?? []), 'safety_model'],
       tools: toolsIn('', CALLER_TOOLS),
-    }).map((row) =>
-      row.creates?.['id'] === 'batch' ? { ...row, ...creates('batch', 'id', 'job.id') } : row,
-    ),
+    }).map((row) => {
+      if (row.creates?.['id'] === 'batch') return { ...row, ...creates('batch', 'id', 'job.id') }
+      // What is posted there makes a job, and what is listed there are models.
+      return row.on === 'GET /v1/models' ? { ...row, listed: null } : row
+    }),
     ...['/v1', '/v2'].flatMap((prefix) => [
       model(`POST ${prefix}/videos`, undefined, creates('video')),
       neutral(`GET ${prefix}/videos/{video}`),

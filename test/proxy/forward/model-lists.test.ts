@@ -180,6 +180,16 @@ test('a key with a scope gets the list without what it may not use, and all othe
   }
 })
 
+test('a key with objects of its own gets every list of models, too', async (t) => {
+  const { served } = await startScoped(t)
+  const { secret } = await served.key({ objects: 'own' })
+  for (const [id, path, answered] of LISTS) {
+    served.fake.play(answer(200, JSON_TYPE, answered))
+    const got = await served.send(secret, `${ORIGINS[id]}${path}`, { method: 'GET' })
+    assert.deepEqual([got.status, String(got.body)], [200, answered], `${id} ${path}`)
+  }
+})
+
 test('whatever is not changed keeps its headers, and what is loses those that speak of its bytes', async (t) => {
   const { served } = await startScoped(t)
   const [{ secret: scoped }, { secret: all }] = [
