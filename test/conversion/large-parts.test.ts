@@ -60,7 +60,7 @@ test('an export in large deflated parts is converted by all converters together'
     output: join(folder, 'document'),
   } as const
   const converted = await runConversion(task, watched)
-  assert.deepEqual(converted, { pages: 6, failed: 0, warnings: 0 })
+  assert.deepEqual(converted, { pages: 6, failed: 0, warnings: 0, notices: [] })
   assert.deepEqual(steps, ['unpack', 'unpack', 'share', 'share', 'join'])
   assert.deepEqual(
     readFileSync(task.output, 'utf8').match(/^# .*/gm),

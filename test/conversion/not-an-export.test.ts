@@ -11,7 +11,7 @@ const FILES: [name: string, head: Buffer, told: RegExp][] = [
   [
     'page.pdf',
     bytes('%PDF-1.7\n%\xe2\xe3'),
-    /^The file is a PDF document\. In Notion choose Export with the format HTML/,
+    /^The file is a PDF document\. In Notion, export as HTML and use that file\./,
   ],
   [
     'export.rar',
@@ -30,13 +30,13 @@ const FILES: [name: string, head: Buffer, told: RegExp][] = [
   ['picture.png', bytes('\x89PNG\r\n\x1a\n'), /^The file is a picture\./],
   ['photo.jpg', bytes('\xff\xd8\xff\xe0'), /^The file is a picture\./],
   ['old.doc', bytes('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'), /^The file is an old Office document\./],
-  ['Page.md', bytes('# Page\n'), /^The file is a Markdown file\. In Notion choose Export/],
+  ['Page.md', bytes('# Page\n'), /^The file is a Markdown file\. In Notion, export as HTML/],
   ['Table.csv', bytes('Name,Status\n'), /^The file is a CSV file\./],
   ['page.json', bytes('{"object":"page"}'), /^The file is a JSON file\./],
   [
     'notes',
     bytes('some words'),
-    /^The file is neither an HTML page nor a ZIP archive\. In Notion choose Export/,
+    /^The file is neither an HTML page nor a ZIP archive\. In Notion, export as HTML/,
   ],
 ]
 

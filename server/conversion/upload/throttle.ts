@@ -23,7 +23,8 @@ export function createThrottle(isBusy: () => boolean): Throttle {
   const scheduleNext = (): void => {
     if (isScheduled || waiting.length === 0) return
     isScheduled = true
-    if (isBusy()) setTimeout(runNext, PAUSE_MS)
+    // Node may run a timer and the next one in one turn, where that turn was long; immediates not.
+    if (isBusy()) setTimeout(() => setImmediate(runNext), PAUSE_MS)
     else setImmediate(runNext)
   }
   return (next) => {
