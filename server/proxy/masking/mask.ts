@@ -4,10 +4,15 @@ import type { RawHeaders } from '../../http1/header-fields.ts'
 import { CUT, escapesAt, isEscape, LONGEST_SPELLING } from './escapes.ts'
 import { MOST_ZEROS, withoutZeros, type WithoutZeros } from './wide-text.ts'
 
-/**
- * Shorter ones are placeholders of servers that want none ("none", "EMPTY"), and words of any text.
- */
+/** Credentials from this length on are found anywhere, in every spelling. */
 const SHORTEST_SECRET = 8
+/**
+ * Shorter ones, from this length on, are masked as whole words: `sk-good`, not the same letters
+ * within a longer word.
+ */
+const SHORTEST_WORD = 4
+/** Placeholders for servers that want no credential ("none", "EMPTY", "test") are plain words. */
+const isPlainWord = (secret: string): boolean => /^[A-Za-z]*$/.test(secret)
 const STAR = 0x2a
 const BACKSLASH = 0x5c
 
@@ -21,12 +26,19 @@ export class Mask {
   /** The same by their first byte. */
   readonly #byFirst: (readonly Buffer[])[] = Array.from({ length: 256 }, () => [])
   readonly #longest: number
+  /** The fewest of its characters that are masked at the end of a text. */
+  readonly #least: number
+  readonly #onlyWords: boolean
 
   constructor(secret: string) {
-    this.#spellings =
-      secret.length < SHORTEST_SECRET
+    this.#onlyWords = secret.length < SHORTEST_SECRET
+    this.#least = Math.min(secret.length, SHORTEST_SECRET)
+    const spellings = !this.#onlyWords
+      ? spellingsOf(secret)
+      : secret.length < SHORTEST_WORD || isPlainWord(secret)
         ? []
-        : spellingsOf(secret).map((spelling) => Buffer.from(spelling, 'latin1'))
+        : [secret]
+    this.#spellings = spellings.map((spelling) => Buffer.from(spelling, 'latin1'))
     for (const spelling of this.#spellings)
       this.#byFirst[spelling[0]!] = [...this.#byFirst[spelling[0]!]!, spelling]
     this.#longest =
@@ -35,7 +47,7 @@ export class Mask {
 
   /** A text of a head without the credential. */
   text(text: string): string {
-    if (text.length < SHORTEST_SECRET) return text
+    if (text.length < this.#least) return text
     const bytes = Buffer.from(text, 'latin1')
     const masked = this.whole(bytes)
     return masked === bytes ? text : masked.toString('latin1')
@@ -53,8 +65,9 @@ export class Mask {
 
   /** Whether a name holds the credential, in whatever case. */
   #isIn(name: string): boolean {
-    if (name.length < SHORTEST_SECRET) return false
+    if (name.length < this.#least) return false
     if (this.text(name) !== name) return true
+    if (this.#onlyWords) return false
     const lower = name.toLowerCase()
     return this.#spellings.some((spelling) =>
       lower.includes(spelling.toString('latin1').toLowerCase()),
@@ -84,7 +97,7 @@ export class Mask {
     const masked = this.bytes(bytes)
     const wide = withoutZeros(masked)
     const text = wide?.bytes ?? masked
-    const from = this.#cutFrom(text, SHORTEST_SECRET)
+    const from = this.#cutFrom(text, this.#least)
     if (from === text.length) return masked
     const copy = masked === bytes ? Buffer.from(bytes) : masked
     fill(copy, wide, from, text.length)
@@ -118,6 +131,16 @@ export class Mask {
    * the end.
    */
   #lengthAt(bytes: Buffer, at: number): number {
+    const length = this.#spelledAt(bytes, at)
+    if (!this.#onlyWords || length === 0) return length
+    if (isWordByte(bytes[at - 1])) return 0
+    if (length < 0) return length
+    const next = bytes[at + length]
+    // What comes next decides whether the word is over.
+    return next === undefined ? cut(this.#least) : isWordByte(next) ? 0 : length
+  }
+
+  #spelledAt(bytes: Buffer, at: number): number {
     const byte = bytes[at]!
     const plain = this.#byFirst[byte]!
     if (isEscape(byte)) return this.#escapedLengthAt(bytes, at, plain)
@@ -149,6 +172,10 @@ export class Mask {
     return longest
   }
 }
+
+/** Letters, digits, `-` and `_`. */
+const isWordByte = (byte: number | undefined): boolean =>
+  byte !== undefined && /[\w-]/.test(String.fromCharCode(byte))
 
 /** Instead of a length: the bytes end behind so many characters of the text. */
 const cut = (matched: number): number => -1 - matched
