@@ -29,6 +29,7 @@ const KeySchema = z
     id: z.string(),
     object: z.literal('key'),
     account_id: z.string(),
+    account_name: z.string(),
     name: z.string(),
     prefix: z
       .string()

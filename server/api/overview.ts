@@ -53,6 +53,7 @@ const AttentionSchema = z
       .string()
       .nullable()
       .openapi({ description: 'The id of the provider that cannot be reached.' }),
+    name: z.string().nullable().openapi({ description: 'Of the key, or of the credential.' }),
     at: z.iso
       .datetime()
       .nullable()
@@ -188,7 +189,7 @@ export function overviewRoutes(
 }
 
 type Attention = z.infer<typeof AttentionSchema>
-const nothing = { key_id: null, credential_id: null, provider: null, at: null }
+const nothing = { name: null, key_id: null, credential_id: null, provider: null, at: null }
 
 /** Keys that expire soon. */
 async function expiring(reading: Store, account: string | null, now: number): Promise<Attention[]> {
@@ -197,8 +198,9 @@ async function expiring(reading: Store, account: string | null, now: number): Pr
     ...nothing,
     kind: 'key_expires' as const,
     key_id: id,
+    name,
     at: isoTime(expires_at),
-    detail: `The key "${name}" expires on ${isoTime(expires_at).slice(0, 10)} (UTC). Set another date, or replace it.`,
+    detail: `The key "${name}" expires at ${isoTime(expires_at).slice(0, 16).replace('T', ' ')} UTC. Set another date, or replace it.`,
   }))
 }
 
@@ -237,6 +239,7 @@ async function atLimit(
         ...nothing,
         kind: 'key_at_limit' as const,
         key_id: key,
+        name,
         detail: `The limit of the key "${name}" refused ${refused} requests in the last 24 hours. Raise it, or slow its callers down.`,
       },
     ]
@@ -252,16 +255,17 @@ async function failing(store: Store, proxied: Health, now: number): Promise<Atte
       // Limits and troubles of a provider pass, and no other credential would help.
       if (status === 'paused' || (readable && !CREDENTIAL_REFUSED.has(last_error?.status ?? 0)))
         return []
-      const failure =
+      const service = proxied.table().byId(provider)?.name ?? provider
+      const detail =
         last_error === null
-          ? 'cannot be opened with the master key of this server'
-          : `was last answered ${last_error.status}`
-      const detail = `The credential "${name}" of ${provider} ${failure}. Test it, or replace it.`
+          ? `The credential "${name}" of ${service} cannot be decrypted with this server's master key. Replace it.`
+          : `${service} rejected the credential "${name}" (${last_error.status}). Test it, or replace it.`
       return [
         {
           ...nothing,
           kind: 'credential_failing' as const,
           credential_id: id,
+          name,
           at: last_error?.at ?? null,
           detail,
         },
@@ -283,14 +287,14 @@ function unreachable(
     const name = proxied.table().byId(provider)?.name ?? provider
     const what =
       first!.last_error!.code === 'upstream_timeout'
-        ? 'did not answer in time'
-        : 'could not be reached, or broke off'
+        ? 'did not answer the last call in time'
+        : 'could not be reached at the last call, or dropped the connection'
     return {
       ...nothing,
       kind: 'provider_unreachable' as const,
       provider,
       at: first!.last_error!.at,
-      detail: `${name} ${what} at the last call. Check its status, and the network of this server.`,
+      detail: `${name} ${what}. Check its status, and the network of this server.`,
     }
   })
 }

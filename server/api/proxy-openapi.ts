@@ -5,8 +5,8 @@ import { METHODS } from '../proxy/forward/cors.ts'
 import { GATEWAY_ERRORS, type GatewayErrorCode } from '../proxy/error-response.ts'
 
 const DESCRIPTION = [
-  "Sends the request to a provider with the operator's credential in place of the key, and gives the provider's answer as it comes: status, headers, body, byte for byte.",
-  'The body is whatever the provider takes, up to a megabyte or as the operator says where it has to be read. An answer of our own has `X-Proxy-Error`, and is written as the provider writes its errors.',
+  "Sends the request to a provider with the operator's credential in place of the key, and passes the provider's answer on unchanged: status, headers and body, as they arrive. PUT, PATCH and DELETE work like GET and POST.",
+  'The body is whatever the provider accepts. An error of the proxy itself carries the header `X-Proxy-Error`, and has the form in which the provider writes them.',
 ].join('\n\n')
 
 /** TABLE of the two ways to name an address. */
@@ -28,7 +28,7 @@ const FORMS = [
     path: '/proxy/{host}/{path}',
     summary: 'Call a provider by base URL',
     description: [
-      "The same for clients that take a base URL: `/proxy/<host>/<path>?<query>` stands for `https://<host>/<path>?<query>`. The key may also stand where the provider's own would: `x-api-key`, `x-goog-api-key`, `api-key`.",
+      "The same for clients that take a base URL: `/proxy/<host>/<path>?<query>` stands for `https://<host>/<path>?<query>`. The key may also be sent where the provider's own key would be: `x-api-key`, `x-goog-api-key`, `api-key`.",
       DESCRIPTION,
     ].join('\n\n'),
     params: {

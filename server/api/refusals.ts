@@ -2,7 +2,8 @@
 import { z } from '@hono/zod-openapi'
 import { PageQuery, type Api } from './api.ts'
 import { keyNames } from '../keys/key-list.ts'
-import { countRefused, listRefusals, type ShownRefusal } from '../ledger/refusals/refusal-list.ts'
+import { accountNames } from '../keys/key-record.ts'
+import { countRefused, listRefusals } from '../ledger/refusals/refusal-list.ts'
 import type { RefusalLog } from '../ledger/refusals/refusal-log.ts'
 import { GATEWAY_ERRORS, type GatewayErrorCode } from '../proxy/error-response.ts'
 import { ok, route, routes } from './route.ts'
@@ -22,6 +23,7 @@ export const RefusalSchema = z
     key_id: z.string(),
     key_name: z.string().nullable().openapi({ description: 'The current name of the key.' }),
     account_id: z.string(),
+    account_name: z.string().nullable(),
     provider: z.string().nullable(),
     model: z.string().nullable(),
     method: z.string(),
@@ -113,14 +115,30 @@ export async function flushWithTimeout(log: Pick<RefusalLog, 'flush'>): Promise<
   await Promise.race([log.flush(), timeout])
 }
 
-/** Refusals with the names of their keys. */
-export async function withNames(
+/** What a row's ids are called. */
+export interface Names {
+  key_name: string | null
+  account_name: string | null
+}
+
+/** Rows with the names of their keys and accounts. */
+export async function withNames<R extends { key_id: string; account_id: string }>(
   store: Store,
-  rows: readonly ShownRefusal[],
-): Promise<(ShownRefusal & { key_name: string | null })[]> {
-  const names = await keyNames(
-    store,
-    rows.map(({ key_id }) => key_id),
-  )
-  return rows.map((row) => ({ ...row, key_name: names.get(row.key_id) ?? null }))
+  rows: readonly R[],
+): Promise<(R & Names)[]> {
+  const [keys, accounts] = await Promise.all([
+    keyNames(
+      store,
+      rows.map(({ key_id }) => key_id),
+    ),
+    accountNames(
+      store,
+      rows.map(({ account_id }) => account_id),
+    ),
+  ])
+  return rows.map((row) => ({
+    ...row,
+    key_name: keys.get(row.key_id) ?? null,
+    account_name: accounts.get(row.account_id) ?? null,
+  }))
 }

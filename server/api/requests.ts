@@ -2,13 +2,11 @@
 import { z } from '@hono/zod-openapi'
 import { PageQuery, listOf, type Api } from './api.ts'
 import { Problem } from '../common/errors.ts'
-import { keyNames } from '../keys/key-list.ts'
 import {
   getRequest,
   listRequests,
   requestLines,
   type RequestFilter,
-  type ShownRequest,
 } from '../ledger/reports/requests.ts'
 import { flushBeforeReading } from '../ledger/settlement/journal.ts'
 import { OUTCOMES } from '../ledger/outcome.ts'
@@ -36,6 +34,7 @@ const RequestSchema = z
     key_id: z.string(),
     key_name: z.string().nullable().openapi({ description: 'The current name of the key.' }),
     account_id: z.string(),
+    account_name: z.string().nullable().openapi({ description: 'Its current name.' }),
     provider: z.string(),
     model: z.string().nullable(),
     endpoint: z.string(),
@@ -73,10 +72,12 @@ const RequestDetailSchema = RequestSchema.extend({
     .openapi({ description: "The first 2 KB of the provider's error, without our credential." }),
 }).openapi('RequestDetail')
 
-type NamedRequest = ShownRequest & { key_name: string | null }
-
 /** Of a CSV. */
-const COLUMNS = RequestSchema.keyof().exclude(['object']).options
+// New columns come last: programs may read the others by their places.
+const COLUMNS = [
+  ...RequestSchema.keyof().exclude(['object', 'account_name']).options,
+  'account_name',
+]
 
 /** Lines of a CSV that are made at once; the next ones when these are on their way. */
 const LINES = 1_000
@@ -102,7 +103,7 @@ const Query = PageQuery.extend({
 
 /** All reasons for which nothing is found: we cannot tell which it is. */
 const NOT_FOUND =
-  'No request of this account has this id. Use the X-Proxy-Request-Id of an answer. The ledger may have deleted the row; of many refused requests only samples are kept, and none without a known key.'
+  'No request of this account has this id. Use the X-Proxy-Request-Id of an answer. Old requests may have been deleted, and where many are refused only samples are kept.'
 
 /** The routes of the ledger. */
 export function requestRoutes(
@@ -135,7 +136,7 @@ export function requestRoutes(
         if (format === 'csv')
           return c.body(await csvOf(reading, question, cursor), 200, csvHeaders('requests.csv'))
         const { rows, next } = await listRequests(reading, question, limit, cursor)
-        return { object: 'list' as const, data: await named(store, rows), next_cursor: next }
+        return { object: 'list' as const, data: await withNames(store, rows), next_cursor: next }
       },
     }),
     route({
@@ -150,11 +151,7 @@ export function requestRoutes(
       act: async ({ params: { id }, query, caller }) => {
         const account = resolveAccountScope(caller, query.account)
         const found = await getRequest(store, id, account)
-        if (found)
-          return {
-            ...found,
-            key_name: (await keyNames(store, [found.key_id])).get(found.key_id) ?? null,
-          }
+        if (found) return (await withNames(store, [found]))[0]!
         await flushWithTimeout(refusals)
         const refused = await getRefusal(store, id, account)
         if (!refused) throw new Problem('request_not_found', NOT_FOUND)
@@ -183,14 +180,6 @@ async function csvOf(
     ready = next === null ? null : await page(next)
     return text
   })
-}
-
-async function named(store: Store, rows: readonly ShownRequest[]): Promise<NamedRequest[]> {
-  const names = await keyNames(
-    store,
-    rows.map(({ key_id }) => key_id),
-  )
-  return rows.map((row) => ({ ...row, key_name: names.get(row.key_id) ?? null }))
 }
 
 function at(moment: string | undefined): number | undefined {

@@ -14,6 +14,7 @@ export interface Key {
   id: string
   object: 'key'
   account_id: string
+  account_name: string
   name: string
   /** The public beginning of the newest secret, for display. */
   prefix: string
@@ -83,12 +84,17 @@ export async function showKeys(store: Store, rows: KeyRow[], now: number): Promi
     rows.map(({ id }) => id),
     now,
   )
+  const accounts = await accountNames(
+    store,
+    rows.map(({ account_id }) => account_id),
+  )
   return rows.map((row) => {
     const { totals, lastUsedAt } = usage.get(row.id)!
     return {
       id: row.id,
       object: 'key',
       account_id: row.account_id,
+      account_name: accounts.get(row.account_id) ?? '',
       name: row.name,
       prefix: displayPrefix('tmk', row.public_id),
       models: fromJsonList(row.models),
@@ -110,6 +116,21 @@ export async function showKeys(store: Store, rows: KeyRow[], now: number): Promi
 
 /** Ids in one query: databases take only so many. */
 export const MAX_QUERY_IDS = 1000
+
+/** The names of accounts by their ids. */
+export async function accountNames(store: Store, ids: string[]): Promise<Map<string, string>> {
+  const names = new Map<string, string>()
+  const asked = [...new Set(ids)]
+  for (let from = 0; from < asked.length; from += MAX_QUERY_IDS) {
+    const rows = await store.db
+      .selectFrom('accounts')
+      .select(['id', 'name'])
+      .where('id', 'in', asked.slice(from, from + MAX_QUERY_IDS))
+      .execute()
+    for (const { id, name } of rows) names.set(id, name)
+  }
+  return names
+}
 
 /** When the last previous secret of each key stops working. */
 async function previousEnds(

@@ -46,6 +46,7 @@ test('a key is made, read, listed, changed, rotated and revoked, and the proxy f
     id: key.id,
     object: 'key',
     account_id: token.account_id,
+    account_name: 'admin',
     name: 'mine',
     prefix: secret.split('_').slice(0, 2).join('_'),
     models: ['gpt-*'],

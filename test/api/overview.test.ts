@@ -252,7 +252,7 @@ test('keys that expire within a week need attention, those that were ended do no
     [['key_expires', soon.id, soon.expires_at]],
   )
   assert.ok(
-    attention[0]?.detail.includes(` ${soon.expires_at?.slice(0, 10)} (UTC)`),
+    attention[0]?.detail.includes(` ${soon.expires_at?.slice(0, 16).replace('T', ' ')} UTC. `),
     attention[0]?.detail,
   )
   assert.equal(quota.used_today, 0)

@@ -125,7 +125,16 @@ export const requestLines = procedure(
       db,
       rows.map(({ key_id }) => key_id),
     )
-    const lines = rows.map((row) => ({ ...show(row), key_name: names.get(row.key_id) ?? null }))
+    const accounts = yield* namesOf(
+      db,
+      rows.map(({ account_id }) => account_id),
+      'accounts',
+    )
+    const lines = rows.map((row) => ({
+      ...show(row),
+      key_name: names.get(row.key_id) ?? null,
+      account_name: accounts.get(row.account_id) ?? null,
+    }))
     return {
       text: bytesOf(written('csv', columns as (keyof (typeof lines)[number])[], lines)),
       next,

@@ -143,5 +143,5 @@ function sentenceOf({ name }: Provider, status: number): string {
 function unreached({ name }: Provider, code: UpstreamError['code']): string {
   return code === 'timeout'
     ? `${name} did not answer in time.`
-    : `${name} cannot be reached. Check the address that is dialled, and the network.`
+    : `${name} cannot be reached. Check its address, and the network of this server.`
 }
