@@ -26,14 +26,14 @@ export const SWAPS: readonly Swap[] = [
   {
     name: 'routes are not worked out again',
     file: 'server/proxy/target/route-cache.ts',
-    from: 'LONGEST = 1_024',
-    to: 'LONGEST = -1',
+    from: 'MAX_ADDRESS_LENGTH = 1_024',
+    to: 'MAX_ADDRESS_LENGTH = -1',
   },
   {
     name: 'header values are not searched for ids again',
     file: 'server/proxy/inspect/header-refs.ts',
-    from: 'LONGEST_VALUE = 128',
-    to: 'LONGEST_VALUE = -1',
+    from: 'MAX_VALUE_LENGTH = 128',
+    to: 'MAX_VALUE_LENGTH = -1',
   },
   {
     name: 'writes of one turn go out together',

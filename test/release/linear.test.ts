@@ -27,16 +27,16 @@ const READS =
 
 /** TABLE of readers without a row of their own, and why. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
+  compilePaths: 'Our own tables, once each.',
   compileRules: 'Our own tables, at the start.',
   BodyDecoder: 'Takes the framing off requests and answers: RequestReader and ResponseReader.',
   parseFields: 'Reads the lines of a head: RequestReader and ResponseReader.',
-  readWhole: 'Gathers a body: PieceList.',
   parseJson: 'JSON.parse, for values that a scanner has bounded.',
   SniffingReader: 'Chooses the reader of an answer whose type is not said: createMeter.',
   transferDecoder: 'Chooses the decoder of a part: Inspection.',
   decodeWhole: 'Node’s decoders, for 1 MB of an error at most.',
   PartReader: 'Reads the parts of a form: Inspection.',
-  WordReader: 'Reads what is not quite JSON: Inspection.',
+  WordBodyScanner: 'Reads what is not quite JSON: Inspection.',
   WordScanner: 'Parts the words for it: Inspection.',
   UrlencodedReader: 'Reads a body in the form of a query: Inspection.',
 }
