@@ -187,7 +187,7 @@ test('a credential that the master key does not open says so wherever it is show
     (await attention()).map(({ kind, credential_id }) => [kind, credential_id]),
     [['credential_failing', id]],
   )
-  assert.match((await attention())[0]!.detail, /cannot be opened/)
+  assert.match((await attention())[0]!.detail, /cannot be decrypted/)
   await admin('PATCH', `credentials/${id}`, { status: 'paused' })
   assert.deepEqual(await attention(), [])
 })
