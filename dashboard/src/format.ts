@@ -72,7 +72,10 @@ export const bytes = (value: Maybe): string =>
   })
 
 const DAY = { year: 'numeric', month: 'short', day: 'numeric' } as const
-const CLOCK = { hour: 'numeric', minute: '2-digit' } as const
+/** Some locales pad the hour in one form and not in another: those of 24 hours are padded always. */
+const IS_24_HOURS =
+  new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions().hour12 === false
+const CLOCK = { hour: IS_24_HOURS ? '2-digit' : 'numeric', minute: '2-digit' } as const
 
 /** TABLE of the forms of a moment. */
 const FORMS = {
@@ -115,6 +118,9 @@ export const clockTime = (iso: string): string => written('clock', iso)
 export const hourOf = (iso: string): string => written('hour', iso)
 /** A day that the server counts in UTC, whatever zone is chosen. */
 export const utcDay = (iso: string): string => formOf('dayTick', 'utc').format(new Date(iso))
+
+/** The beginning of a day, as this locale writes it: "00:00", "12:00 AM". */
+export const midnight = (): string => formOf('clock', 'utc').format(0)
 
 /** What the zone is called now: "UTC", "GMT+1", "PST". */
 export const zoneName = (): string =>

@@ -114,7 +114,7 @@ export function readGroups(document: OpenApi): Group[] {
       : (found ?? {})
   }
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-    METHODS.flatMap((method) => {
+    METHODS.filter((method) => !isProxy(path) || PROXY_METHODS.has(method)).flatMap((method) => {
       const raw = item[method]
       return raw ? [read(method.toUpperCase(), path, raw, resolve)] : []
     }),
@@ -125,6 +125,10 @@ export function readGroups(document: OpenApi): Group[] {
   // What a program calls first; how the server is comes last.
   return groups.sort((a, b) => groupRank(a.name) - groupRank(b.name))
 }
+
+/** The proxy passes every method on in the same way: two of them show how. */
+const PROXY_METHODS: ReadonlySet<string> = new Set(['get', 'post'])
+const isProxy = (path: string): boolean => path.startsWith('/proxy')
 
 const FIRST = [
   'Proxy',

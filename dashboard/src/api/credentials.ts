@@ -120,3 +120,9 @@ export const useDeleteProvider = () =>
   useChange(PROVIDERS, (id: string) =>
     send(`/api/v1/providers/${encodeURIComponent(id)}`, { method: 'DELETE' }),
   )
+
+/** Gives a provider's name for its id; the id itself while names load, or where it is gone. */
+export function useProviderNames(): (id: string) => string {
+  const providers = useProviders().data
+  return (id) => providers?.find((provider) => provider.id === id)?.name ?? id
+}

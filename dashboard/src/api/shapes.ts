@@ -50,6 +50,7 @@ const tokens = {
 export const Key = z.object({
   id: text,
   account_id: text,
+  account_name: text,
   name: text,
   prefix: text,
   models: z.nullable(z.array(text)),
@@ -98,6 +99,9 @@ export const Overview = z.object({
       key_id: maybeText,
       credential_id: maybeText,
       provider: maybeText,
+      at: maybeText,
+      /** Of the key or the credential. */
+      name: maybeText,
     }),
   ),
 })
@@ -118,6 +122,7 @@ export const Request = z.object({
   key_id: text,
   key_name: maybeText,
   account_id: text,
+  account_name: maybeText,
   provider: text,
   model: maybeText,
   endpoint: text,
@@ -145,6 +150,8 @@ export const Refusal = z.object({
   created_at: text,
   key_id: text,
   key_name: maybeText,
+  account_id: text,
+  account_name: maybeText,
   provider: maybeText,
   model: maybeText,
   method: text,

@@ -1,6 +1,7 @@
 // What was used, and the ledger behind it.
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { withQuery, call } from './http.ts'
+import { useEffect } from 'react'
+import { call, send, withQuery } from './http.ts'
 import { usePages } from './queries.ts'
 import { withAccountScope } from './account-scope.ts'
 import * as z from 'zod/mini'
@@ -11,7 +12,7 @@ export type Range = 'hour' | 'day' | 'week' | 'month'
 
 /** What happened lately, to everything or to one key, and what needs attention. */
 export function useOverview(range: Range, key?: string) {
-  return useQuery({
+  const overview = useQuery({
     queryKey: ['overview', range, key ?? null],
     // With its range: while another one loads, this one is still shown.
     queryFn: async ({ signal }) => ({
@@ -22,6 +23,18 @@ export function useOverview(range: Range, key?: string) {
     // The last minutes move on while somebody looks.
     refetchInterval: range === 'hour' ? LIVE : 30_000,
   })
+  // A server that is away shows at once, and not with the next figures.
+  const away = useQuery({
+    queryKey: ['alive'],
+    queryFn: ({ signal }) => send('/livez', { signal }).then(() => true),
+    refetchInterval: LIVE,
+    retry: false,
+  }).isError
+  const { refetch } = overview
+  useEffect(() => {
+    if (away) void refetch()
+  }, [away, refetch])
+  return overview
 }
 
 /** Keys or models that a chart can tell apart; the server sums up the rest. */

@@ -358,9 +358,17 @@ function Invitations() {
   const columns: readonly Column<Invitation>[] = [
     {
       title: 'For',
-      cell: ({ email }) => (
+      cell: ({ email, status }) => (
         <span className={main}>
-          {email === null ? 'Anyone with the link' : <Parts name={email} />}
+          {email === null ? (
+            status === 'open' ? (
+              'Anyone with the link'
+            ) : (
+              'A link without an e-mail'
+            )
+          ) : (
+            <Parts name={email} />
+          )}
         </span>
       ),
     },

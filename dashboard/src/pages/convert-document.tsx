@@ -56,13 +56,7 @@ export function ConvertedDocument({ name, format, text, href, archive = null }: 
           />
         </div>
         <Copy text={text} what={`the ${source}`} />
-        {archive !== null && <WithAssets archive={archive} file={file} text={text} />}
-        <Button
-          leftSection={<Icon name="download" size={16} />}
-          onClick={() => download(file, text, href)}
-        >
-          Download
-        </Button>
+        <Downloads archive={archive} file={file} text={text} href={href} source={source} />
       </div>
       <div className={css.panes}>
         <div
@@ -95,24 +89,40 @@ export function ConvertedDocument({ name, format, text, href, archive = null }: 
   )
 }
 
-/** A download that has the pictures, where there are any. */
-function WithAssets({ archive, file, text }: { archive: Blob; file: string; text: string }) {
+interface DownloadsProps {
+  archive: Blob | null
+  file: string
+  text: string
+  href: string | undefined
+  /** What the document alone is called. */
+  source: string
+}
+
+/** The document with its pictures, where there are any, and without them. */
+function Downloads({ archive, file, text, href, source }: DownloadsProps) {
   const assets = useQuery({
-    queryKey: ['assets', file, archive.size],
-    queryFn: () => countAssets(archive).catch(() => 0),
+    queryKey: ['assets', file, archive?.size ?? 0],
+    queryFn: () => (archive === null ? 0 : countAssets(archive).catch(() => 0)),
     staleTime: Infinity,
   })
-  if (!assets.data) return null
-  const save = async (): Promise<void> =>
+  const alone = !assets.data
+  const save = async (archive: Blob): Promise<void> =>
     downloadBlob(file.replace(/\.\w+$/, '.zip'), await withAssets(archive, file, text))
   return (
-    <Button
-      variant="default"
-      leftSection={<Icon name="download" size={16} />}
-      onClick={() => void save()}
-    >
-      With {counted(assets.data, 'file')}
-    </Button>
+    <>
+      <Button
+        variant={alone ? 'filled' : 'default'}
+        leftSection={<Icon name="download" size={16} />}
+        onClick={() => download(file, text, href)}
+      >
+        {alone ? 'Download' : `${source} only`}
+      </Button>
+      {archive !== null && assets.data !== undefined && assets.data > 0 && (
+        <Button leftSection={<Icon name="download" size={16} />} onClick={() => void save(archive)}>
+          Download with {counted(assets.data, 'file')} (.zip)
+        </Button>
+      )}
+    </>
   )
 }
 

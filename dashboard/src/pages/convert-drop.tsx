@@ -57,9 +57,9 @@ export function Drop({ onFiles }: { onFiles: (files: readonly File[]) => void })
         .html up to {bytes(limits.html_bytes)}, .zip up to {bytes(limits.zip_bytes)}
       </p>
       <p className="dimmed">
-        A .zip may hold {fullCount(limits.archive_entries)} files. Unpacked: up to{' '}
-        {bytes(limits.page_bytes)} a page, {bytes(limits.pages_bytes)} of pages in all,{' '}
-        {bytes(limits.parts_bytes)} of -Part- archives
+        A .zip may hold {fullCount(limits.archive_entries)} files, with pages of up to{' '}
+        {bytes(limits.page_bytes)} each and {bytes(limits.pages_bytes)} together. Archives inside it
+        (“-Part-1.zip”): up to {bytes(limits.parts_bytes)} together.
       </p>
       <FileButton
         multiple

@@ -45,7 +45,7 @@ export default function ConvertPage() {
   return (
     <Page
       title="Convert"
-      lead="In Notion, choose ⋯ → Export → HTML, then drop the file here to get one Markdown document."
+      lead="In Notion, export as HTML (a page: ⋯ → Export; a workspace: Settings → Export content), then drop the file here to get one Markdown document."
     >
       <div className={css.options}>
         <Segments

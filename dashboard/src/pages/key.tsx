@@ -1,6 +1,7 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useState } from 'react'
 import { Link, useLocation, useParams } from 'wouter'
+import { useProviderNames } from '../api/credentials.ts'
 import { ApiError } from '../api/http.ts'
 import {
   useChangeKey,
@@ -123,7 +124,7 @@ function KeyView({ found }: { found: Key }) {
             {ago(found.previous_secret_expires_at)}).
           </span>
           <Button size="xs" color="red.9" onClick={() => setOpened('end')}>
-            End now
+            Revoke old key
           </Button>
         </div>
       )}
@@ -190,7 +191,7 @@ function KeyView({ found }: { found: Key }) {
         title="Revoke the old key now?"
         opened={opened === 'end'}
         onClose={close}
-        submit="End now"
+        submit="Revoke old key"
         busy={end.isPending}
         error={end.error}
         onConfirm={() => end.mutate(undefined, { onSuccess: close })}
@@ -290,6 +291,7 @@ function Rotate({ found, opened, onClose }: { found: Key; opened: boolean; onClo
 /** What the proxy refused of a key: why a program that has it gets no answer. */
 function RefusalsOfKey({ id }: { id: string }) {
   const refusals = useRefusals({ key: id }, 5)
+  const providerName = useProviderNames()
   const [opened, setOpened] = useState<string | null>(null)
   if (refusals.data === undefined || refusals.data.rows.length === 0) return null
   return (
@@ -306,7 +308,7 @@ function RefusalsOfKey({ id }: { id: string }) {
       <PagedTable
         label="Refusals"
         query={refusals}
-        columns={refusalColumns('one key', setOpened)}
+        columns={refusalColumns('one key', setOpened, providerName)}
         more={false}
         compact
       />
@@ -317,6 +319,7 @@ function RefusalsOfKey({ id }: { id: string }) {
 
 function Recent({ id }: { id: string }) {
   const requests = useRequests({ key: id }, 10)
+  const providerName = useProviderNames()
   const [opened, setOpened] = useState<string | null>(null)
   return (
     <Card
@@ -331,7 +334,7 @@ function Recent({ id }: { id: string }) {
       <PagedTable
         label="Recent requests"
         query={requests}
-        columns={requestColumns('one key', setOpened)}
+        columns={requestColumns('one key', setOpened, providerName)}
         compact
         more={false}
         empty={

@@ -3,6 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { useFilters } from '../address.ts'
+import { getAccountScope } from '../api/account-scope.ts'
 import { useCreateKey, useKeys, usePurgeKeys } from '../api/keys.ts'
 import type { Key } from '../api/shapes.ts'
 import { useModelChoices } from '../api/usage.ts'
@@ -22,12 +23,13 @@ const COLUMNS: readonly Column<Key>[] = [
   {
     title: 'Name',
     sort: 'name',
-    cell: ({ id, name, prefix }) => (
+    cell: ({ id, name, prefix, account_name }) => (
       <>
         <Link href={`/keys/${id}`} className={main}>
           {name}
         </Link>
         <span className={`${sub} mono`}>{prefix}…</span>
+        {getAccountScope() === 'all' && <span className={sub}>{account_name}</span>}
       </>
     ),
   },

@@ -7,6 +7,8 @@ import { useHasKeys } from '../api/keys.ts'
 import { useAccount } from '../api/session.ts'
 import type { Overview } from '../api/shapes.ts'
 import { useModels, useOverview } from '../api/usage.ts'
+import { ago, dateTime } from '../format.ts'
+import { quoted } from '../ui/bits.tsx'
 import { RankedBars, type Ranked } from '../ui/chart.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Page } from '../ui/page.tsx'
@@ -59,10 +61,14 @@ function Attention({ items }: { items: Overview['attention'] }) {
   return (
     <Card title="Needs attention" flush>
       <ul className={css.attention}>
-        {items.map(({ kind, detail, key_id, credential_id, provider }) => (
+        {items.map(({ kind, detail, key_id, credential_id, provider, at, name }) => (
           <li key={`${kind} ${key_id ?? credential_id ?? provider ?? ''}`}>
             <Icon name="alert" />
-            <span>{detail}</span>
+            <span>
+              {kind === 'key_expires' && at !== null
+                ? `The key “${name ?? key_id}” expires ${ago(at)}: ${dateTime(at)}. Set another date, or replace it.`
+                : quoted(detail)}
+            </span>
             <Link href={key_id === null ? '/providers' : `/keys/${key_id}`} className="textlink">
               {key_id === null ? 'Providers' : 'Open key'}
             </Link>
@@ -127,7 +133,7 @@ const STEPS = [
 
 type Step = (typeof STEPS)[number]['name']
 
-/** Shown until somebody can use the proxy, or hides it; each step ticks itself off. */
+/** Shown until all of it is done, or somebody hides it; each step ticks itself off. */
 function FirstSteps({ hasKeys, requests }: { hasKeys: boolean; requests: number }) {
   const { role, quota } = useAccount()
   const providers = useProviders().data
@@ -145,8 +151,8 @@ function FirstSteps({ hasKeys, requests }: { hasKeys: boolean; requests: number 
     request: requests > 0 || seen.length > 0,
     convert: quota.used_today > 0 || jobs.rows.length > 0,
   }
-  if (done.provider && done.key && done.request) return null
   const steps = STEPS.filter(({ admin }) => !admin || role === 'admin')
+  if (steps.every(({ name }) => done[name])) return null
   const next = steps.find(({ name }) => !done[name])
   return (
     <Card

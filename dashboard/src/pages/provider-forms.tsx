@@ -184,6 +184,9 @@ function EditForm({ credential, onClose }: { credential: Credential; onClose: ()
 }
 
 const ID = /^[a-z0-9][a-z0-9_-]{0,63}$/
+/** A host alone is meant with https. */
+const originOf = (typed: string): string =>
+  /^[^\s/:@]+\.[^\s/:@]+(?::\d+)?\/?$/.test(typed) ? `https://${typed}` : typed
 const ORIGIN = /^https:\/\/[^\s/]+\/?$/
 
 /** The dialog that adds a provider. */
@@ -211,16 +214,18 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
         ? 'Use lowercase letters, digits, - and _.'
         : fieldError(create.error, 'id'),
     origin:
-      checked && !ORIGIN.test(origin)
+      checked && !ORIGIN.test(originOf(origin))
         ? 'Enter an origin, such as https://llm.example.com.'
         : fieldError(create.error, 'origin'),
   }
   const send = (): void => {
     setChecked(true)
-    if (!ID.test(id) || !ORIGIN.test(origin)) return
+    const whole = originOf(origin)
+    setOrigin(whole)
+    if (!ID.test(id) || !ORIGIN.test(whole)) return
     const provider = {
       id,
-      origin,
+      origin: whole,
       dial: dial === '' ? null : dial,
       auth: header === '' ? null : { header, scheme: scheme === '' ? null : scheme },
     }
@@ -255,6 +260,7 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
         placeholder="https://llm.example.com"
         value={origin}
         onChange={(event) => setOrigin(event.currentTarget.value.trim())}
+        onBlur={() => setOrigin(originOf(origin))}
         error={wrong.origin}
       />
       <TextInput

@@ -10,8 +10,8 @@ import {
 } from '../api/credentials.ts'
 import { useAccount } from '../api/session.ts'
 import type { Credential, Provider } from '../api/shapes.ts'
-import { ago, count, duration } from '../format.ts'
-import { Badge, type State } from '../ui/bits.tsx'
+import { ago, count, duration, share } from '../format.ts'
+import { Badge, quoted, type State } from '../ui/bits.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Loaded, Page, ProblemNote } from '../ui/page.tsx'
@@ -132,11 +132,7 @@ function ProviderRow({
       <div className={css.head}>
         <h2 className={css.name}>{name}</h2>
         <Badge {...HEALTH[health]} />
-        {last_error !== null && <span className={css.base}>{lastFailure(last_error)}</span>}
-        <span className={`${css.base} mono`}>
-          {base}
-          {dial !== null && ` → ${dial}`}
-        </span>
+        <span className={css.space} />
         {admin && source === 'stored' && (
           <Button
             variant="subtle"
@@ -159,6 +155,13 @@ function ProviderRow({
           </Button>
         )}
       </div>
+      <p className={css.base}>
+        <span className="mono">
+          {base}
+          {dial !== null && ` → ${dial}`}
+        </span>
+        {last_error !== null && <span> · {lastFailure(last_error)}</span>}
+      </p>
       {credentials !== null && credentials.length > 0 && (
         <ul className={css.credentials}>
           {credentials.map((credential) => (
@@ -202,8 +205,7 @@ function CredentialRow({
     remove.reset()
   }
   const sum = all.reduce((sum, one) => sum + (isUsed(one) ? one.weight : 0), 0)
-  const part =
-    isUsed(credential) && sum > 0 ? `${Math.round((weight / sum) * 100)}% of requests` : 'not used'
+  const part = isUsed(credential) && sum > 0 ? `${share(weight / sum)} of requests` : 'not used'
   const stored = source === 'stored'
   return (
     <li className={css.credential}>
@@ -266,7 +268,7 @@ function CredentialRow({
                 label={last_test.ok ? 'Works' : 'Failed'}
                 tone={last_test.ok ? 'good' : 'bad'}
               />{' '}
-              {last_test.detail} <span className="dimmed">Tested {ago(last_test.at)}.</span>
+              {quoted(last_test.detail)} <span className="dimmed">Tested {ago(last_test.at)}.</span>
             </>
           )}
           <ProblemNote error={test.error ?? change.error} />
@@ -289,7 +291,7 @@ function CredentialRow({
 }
 
 function Health({
-  credential: { status, readable, resting_ms, last_error },
+  credential: { status, readable, resting_ms, last_error, last_test },
 }: {
   credential: Credential
 }) {
@@ -302,7 +304,8 @@ function Health({
         tone="bad"
       />
     )
-  if (last_error)
+  // A test that passed since is the newer word.
+  if (last_error && !(last_test?.ok && last_test.at > last_error.at))
     return (
       <Badge
         label={`Last call failed: ${failureOf(last_error)}, ${ago(last_error.at)}`}

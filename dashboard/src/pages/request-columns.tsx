@@ -1,5 +1,6 @@
 // How one request of the ledger, or one that was refused, is told in a row.
 import type { ReactNode } from 'react'
+import { getAccountScope } from '../api/account-scope.ts'
 import type { Refusal, Request } from '../api/shapes.ts'
 import { UNKNOWN, ago, count, duration, exactTime, fullCount } from '../format.ts'
 import { Badge, Parts, type State } from '../ui/bits.tsx'
@@ -71,7 +72,10 @@ function When({ at }: { at: string }) {
 }
 
 type AccountName = 'any key' | 'one key'
-type Row = Pick<Request, 'id' | 'created_at' | 'model' | 'key_id' | 'key_name'>
+type Row = Pick<
+  Request,
+  'id' | 'created_at' | 'model' | 'key_id' | 'key_name' | 'account_id' | 'account_name'
+>
 
 /** TABLE of what a row is of, and what it shows where its model is not known. */
 export const NO_MODEL = {
@@ -99,6 +103,17 @@ function opener(
   )
 }
 
+/** Whose it is, where an administrator looks at all of them. */
+const ACCOUNT_COLUMN: Column<Row> = {
+  title: 'Account',
+  from: 'middle',
+  cell: ({ account_id, account_name }) => (
+    <span className={text} title={account_name ?? account_id}>
+      {account_name ?? account_id}
+    </span>
+  ),
+}
+
 const keyColumn = (accountColumn: AccountName): readonly Column<Row>[] =>
   accountColumn === 'one key'
     ? []
@@ -112,12 +127,14 @@ const keyColumn = (accountColumn: AccountName): readonly Column<Row>[] =>
             </span>
           ),
         },
+        ...(getAccountScope() === 'all' ? [ACCOUNT_COLUMN] : []),
       ]
 
 /** TABLE of columns: what, how it ended, what it took, when. */
 export function requestColumns(
   accountColumn: AccountName,
   open: (id: string) => void,
+  providerName: (id: string) => string,
 ): readonly Column<Request>[] {
   return [
     {
@@ -125,7 +142,7 @@ export function requestColumns(
       cell: (request) => (
         <>
           {opener(request, open, 'request')}
-          <span className={sub}>{request.provider}</span>
+          <span className={sub}>{providerName(request.provider)}</span>
         </>
       ),
     },
@@ -163,6 +180,7 @@ export function requestColumns(
 export function refusalColumns(
   accountColumn: AccountName,
   open: (id: string) => void,
+  providerName: (id: string) => string,
 ): readonly Column<Refusal>[] {
   return [
     {
@@ -170,7 +188,9 @@ export function refusalColumns(
       cell: (refusal) => (
         <>
           {opener(refusal, open, 'refusal')}
-          <span className={sub}>{refusal.provider ?? 'no provider'}</span>
+          <span className={sub}>
+            {refusal.provider === null ? 'No provider' : providerName(refusal.provider)}
+          </span>
         </>
       ),
     },

@@ -2,6 +2,7 @@ import { Button, NativeSelect, Switch, TextInput } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { useState, type FormEvent } from 'react'
 import { useFilters } from '../address.ts'
+import { useProviderNames } from '../api/credentials.ts'
 import {
   requestsCsv,
   useModelChoices,
@@ -265,11 +266,12 @@ function SentList({
   onClear,
 }: ListProps<Parameters<typeof useRequests>[0]>) {
   const requests = useRequests(filter)
+  const providerName = useProviderNames()
   return (
     <PagedTable
       label="Requests"
       query={requests}
-      columns={requestColumns('any key', open)}
+      columns={requestColumns('any key', open, providerName)}
       bars={8}
       compact={compact}
       empty={
@@ -293,11 +295,12 @@ function RefusedList({
   onClear,
 }: ListProps<Parameters<typeof useRefusals>[0]>) {
   const refusals = useRefusals(filter)
+  const providerName = useProviderNames()
   return (
     <PagedTable
       label="Refusals"
       query={refusals}
-      columns={refusalColumns('any key', open)}
+      columns={refusalColumns('any key', open, providerName)}
       bars={8}
       compact={compact}
       empty={

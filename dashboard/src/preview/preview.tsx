@@ -7,6 +7,7 @@ import remarkGfm from 'remark-gfm'
 import remarkMath from 'remark-math'
 import { Fallback, lazily } from '../ui/code.tsx'
 import { Icon } from '../ui/icons.tsx'
+import { headingLevels } from './heading-levels.ts'
 import { knownHtml } from './known-html.ts'
 import css from './preview.module.css'
 
@@ -30,6 +31,7 @@ function Drawn({ markdown }: { markdown: string }) {
   return (
     <Markdown
       remarkPlugins={[remarkGfm, [remarkMath, { singleDollarTextMath: true }], knownHtml]}
+      rehypePlugins={[headingLevels]}
       components={components}
     >
       {markdown}

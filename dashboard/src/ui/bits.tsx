@@ -25,6 +25,9 @@ export function Badge({ label, tone }: State) {
 }
 
 /** A short list as pills, the rest as a count. */
+/** A sentence of the server with the quotation marks that this page uses. */
+export const quoted = (sentence: string): string => sentence.replaceAll(/"([^"]*)"/g, '“$1”')
+
 export function Pills({
   items,
   most = 50,

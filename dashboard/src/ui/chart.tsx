@@ -31,6 +31,8 @@ interface ChartProps {
 const HEIGHT = 220
 const LEFT = 46
 const BOTTOM = 22
+/** The widest tick, which must not be cut at the right edge. */
+const TICK_WIDTH = 48
 const TOP = 8
 const COLORS = [1, 2, 3, 4, 5, 6].map((n) => `var(--series-${n})`)
 const colorOf = (index: number): string => COLORS[index % COLORS.length] ?? ''
@@ -77,7 +79,7 @@ export function TimeChart({
     setAt(to === -2 ? null : Math.min(last, Math.max(0, to)))
   }
 
-  const announcement = at !== null || series.length > 1
+  const lastTick = ticks.length - 1
   const every = Math.max(1, Math.ceil((ticks.length * 62) / Math.max(1, inner.width)))
   return (
     <figure className={css.chart} style={{ margin: 0 }}>
@@ -113,8 +115,13 @@ export function TimeChart({
             </g>
           ))}
           {ticks.map((tick, index) =>
-            index % every === 0 && index * step + 40 < inner.width ? (
-              <text key={index} x={x(index) + step / 2} y={HEIGHT - 5} textAnchor="middle">
+            (lastTick - index) % every === 0 ? (
+              <text
+                key={index}
+                x={Math.min(x(index) + step / 2, width - TICK_WIDTH / 2)}
+                y={HEIGHT - 5}
+                textAnchor="middle"
+              >
                 {tick}
               </text>
             ) : null,
@@ -131,12 +138,10 @@ export function TimeChart({
         </svg>
       </div>
       <ul className={css.legend}>
-        {announcement && (
-          <li className={css.when}>
-            {at === null ? (kind === 'bars' ? 'In total' : 'On average') : buckets[at]}
-          </li>
-        )}
-        {announcement && at !== null && kind === 'bars' && series.length > 1 && (
+        <li className={css.when}>
+          {at === null ? (kind === 'bars' ? 'In total' : 'On average') : buckets[at]}
+        </li>
+        {at !== null && kind === 'bars' && series.length > 1 && (
           <li>
             <span className={css.name}>Sum</span>
             <span className={css.value}>
@@ -144,18 +149,15 @@ export function TimeChart({
             </span>
           </li>
         )}
-        {announcement &&
-          series.map(({ name, values, whole }, index) => (
-            <li key={index}>
-              <svg className={css.swatch} viewBox="0 0 10 10" aria-hidden="true">
-                <rect width="10" height="10" rx="3" fill={colorOf(index)} />
-              </svg>
-              <span className={css.name}>{name}</span>
-              <span className={css.value}>
-                {format(at === null ? whole : (values[at] ?? null))}
-              </span>
-            </li>
-          ))}
+        {series.map(({ name, values, whole }, index) => (
+          <li key={index}>
+            <svg className={css.swatch} viewBox="0 0 10 10" aria-hidden="true">
+              <rect width="10" height="10" rx="3" fill={colorOf(index)} />
+            </svg>
+            <span className={css.name}>{name}</span>
+            <span className={css.value}>{format(at === null ? whole : (values[at] ?? null))}</span>
+          </li>
+        ))}
       </ul>
     </figure>
   )

@@ -7,12 +7,12 @@ import {
 } from '@mantine/core'
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react'
 import { ApiError, type FieldError } from '../api/http.ts'
-import { isPast, startOfDay, zoneName } from '../format.ts'
+import { isPast, midnight, startOfDay, zoneName } from '../format.ts'
 import { Fields } from './page.tsx'
 
 /** What a field for the day of an end says of it. */
 export const expiryHint = (): string =>
-  `Expires at 00:00 ${zoneName()} on this date. Leave blank for no expiry.`
+  `Expires at ${midnight()} ${zoneName()} on this date. Leave blank for no expiry.`
 
 /** What is wrong with an end that has passed already. */
 export const expiryProblem = (day: string): string | null =>

@@ -3,6 +3,7 @@ import { Button, Skeleton } from '@mantine/core'
 import { useEffect, useRef, type ReactNode } from 'react'
 import { Link } from 'wouter'
 import { ApiError } from '../api/http.ts'
+import { quoted } from './bits.tsx'
 import { Icon, type IconName } from './icons.tsx'
 import css from './page.module.css'
 
@@ -142,18 +143,32 @@ export function Failed({ error, retry }: { error: unknown; retry?: (() => void) 
       <span className={`${css.stateIcon} ${css.stateBad}`}>
         <Icon name="alert" size={22} />
       </span>
-      <p className={css.stateTitle}>Could not load this</p>
+      <p className={css.stateTitle}>{titleOf(error)}</p>
       <p className={css.stateText}>
         {sentence(error)}
         {requestIdOf(error)}
       </p>
-      {retry && (
+      {retry && !isMissing(error) && (
         <Button variant="default" onClick={retry}>
           Try again
         </Button>
       )}
     </div>
   )
+}
+
+/**
+ * The server itself says that the thing does not exist: asking again would not bring it. A bare 404
+ * may come from a proxy in front while the server restarts.
+ */
+const isMissing = (error: unknown): boolean =>
+  error instanceof ApiError && error.status === 404 && error.code.endsWith('_not_found')
+
+function titleOf(error: unknown): string {
+  if (!isMissing(error)) return 'Could not load this'
+  return error instanceof ApiError && error.code === 'request_not_found'
+    ? 'No such request'
+    : 'Not found'
 }
 
 /** A refusal, beside what caused it. Announced when it appears. */
@@ -172,7 +187,7 @@ export function ProblemNote({ error }: { error: unknown }) {
 
 function sentence(error: unknown): string {
   return error instanceof ApiError
-    ? error.message
+    ? quoted(error.message)
     : 'Something went wrong on this page. Reload it to try again.'
 }
 
@@ -195,17 +210,24 @@ export interface Loading<T> {
 export function Loaded<T>({
   query,
   rows = 4,
+  isEmpty = () => false,
   children,
 }: {
   query: Loading<T>
   rows?: number
+  /** Whether what was found shows nothing: then a failure stands in its place. */
+  isEmpty?: (data: T) => boolean
   children: (data: T) => ReactNode
 }) {
-  if (query.data !== undefined) {
+  if (query.data !== undefined && (query.error === null || !isEmpty(query.data))) {
     return (
       <>
         {children(query.data)}
-        <ProblemNote error={query.error} />
+        {query.error !== null && (
+          <div className={css.below}>
+            <ProblemNote error={query.error} />
+          </div>
+        )}
       </>
     )
   }

@@ -62,12 +62,14 @@ export function PagedTable<T extends { id: string }>({
   more = true,
   ...table
 }: PagedTableProps<T>) {
+  // A page of rare rows may hold none, and have more behind it.
+  const isEmpty = ({ rows, next }: PageOf<T>): boolean =>
+    rows.length === 0 && next === null && query.before === 0
   return (
-    <Loaded query={query} rows={bars}>
+    <Loaded query={query} rows={bars} isEmpty={isEmpty}>
       {(page) => {
-        const { rows, next } = page
-        // A page of rare rows may hold none, and have more behind it.
-        if (rows.length === 0 && next === null && query.before === 0) return empty
+        if (isEmpty(page)) return empty
+        const { rows } = page
         return (
           <>
             <DataTable {...table} rows={rows} stale={query.isPlaceholderData} />
@@ -78,9 +80,6 @@ export function PagedTable<T extends { id: string }>({
     </Loaded>
   )
 }
-
-/** Fewer rows than this can be counted at a glance. */
-const MIN_COUNTED_ROWS = 10
 
 /** The foot of a paged table: which rows these are, and the way to the others. */
 function Foot<T>({
@@ -94,7 +93,7 @@ function Foot<T>({
 }) {
   const { before, toNext, toPrevious } = query
   const alone = before === 0 && next === null
-  if (alone && rows.length < MIN_COUNTED_ROWS) return null
+  if (alone && rows.length <= 1) return null
   const last = before + rows.length
   const of = total ?? (next === null ? last : undefined)
   return (

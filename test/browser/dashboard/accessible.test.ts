@@ -209,7 +209,7 @@ const OPENED: Readonly<
       path: '/keys',
       by: async (page) => {
         await page.getByRole('table').getByRole('link').first().click()
-        await page.getByRole('button', { name: 'Revoke' }).click()
+        await page.getByRole('button', { name: 'Revoke', exact: true }).click()
         await page.getByRole('button', { name: 'Revoke key' }).waitFor()
       },
     },

@@ -38,8 +38,8 @@ test('in detail', async (t) => {
     const note = page
       .getByRole('note')
       .filter({ hasText: /^The old key still works until .+ \(.+\)\./ })
-    await note.getByRole('button', { name: 'End now' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'End now' }).click()
+    await note.getByRole('button', { name: 'Revoke old key' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke old key' }).click()
     await note.waitFor({ state: 'detached' })
     assert.deepEqual([await send(secret), await send(newer)], [401, 200])
   })
@@ -174,7 +174,7 @@ test('in detail', async (t) => {
       await page
         .getByRole('alert')
         .filter({
-          hasText: `You've used today's conversion (plan "free"). Your quota resets at 00:00 UTC.`,
+          hasText: `You've used today's conversion (plan “free”). Your quota resets at 00:00 UTC.`,
         })
         .waitFor()
     },

@@ -53,7 +53,7 @@ test('a key is rotated and revoked while a client calls', async (t) => {
   await page.getByRole('button', { name: 'Enable' }).click()
   await page.getByText('Active', { exact: true }).waitFor()
 
-  await page.getByRole('button', { name: 'Revoke' }).click()
+  await page.getByRole('button', { name: 'Revoke', exact: true }).click()
   await page.getByRole('button', { name: 'Revoke key' }).click()
   await page.getByText('Revoked', { exact: true }).waitFor()
   assert.equal(
@@ -66,7 +66,7 @@ test('a key is rotated and revoked while a client calls', async (t) => {
     (await site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [] })).status,
     401,
   )
-  await page.getByRole('button', { name: 'Revoke' }).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Revoke', exact: true }).waitFor({ state: 'detached' })
 })
 
 test('filters live in the address, errors stand beside what caused them', async (t) => {

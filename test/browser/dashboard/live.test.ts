@@ -120,7 +120,7 @@ test('the dashboard follows what happens', async (t) => {
       await page.goto(`${site.url}/keys?new=1`)
       const dialog = page.getByRole('dialog')
       await dialog.getByLabel('Name', { exact: true }).fill('Ends')
-      await dialog.getByText(/^Expires at 00:00 P[DS]T on this date/).waitFor()
+      await dialog.getByText(/^Expires at 12:00\sAM P[DS]T on this date/).waitFor()
       await dialog.getByLabel('Expires').fill('2020-01-31')
       await dialog.getByRole('button', { name: 'Create key' }).click()
       await dialog.getByText('This date has passed.').waitFor()
@@ -195,6 +195,68 @@ test('the dashboard follows what happens', async (t) => {
     await page.getByRole('button', { name: 'Sign in' }).waitFor()
   })
 
+  await t.test('of the whole server each row says whose it is', async (t) => {
+    const { page } = await visit(t, site, cookie)
+    await page.goto(`${site.url}/keys`)
+    await page.getByLabel('Whose keys and requests are shown').selectOption('all')
+    await page.getByRole('row', { name: /Website tmk_\S+ admin/ }).waitFor()
+    await page.goto(`${site.url}/requests`)
+    await page.getByRole('columnheader', { name: 'Account' }).waitFor()
+    await page
+      .getByRole('row', { name: /Website admin 200/ })
+      .first()
+      .waitFor()
+  })
+
+  await t.test(
+    'an id that no request has is said to be unknown, without another try',
+    async (t) => {
+      const { page } = await visit(t, site, cookie)
+      await page.goto(`${site.url}/requests?request=req_unknown`)
+      await page.getByRole('dialog').getByText('No such request').waitFor()
+      assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
+    },
+  )
+
+  await t.test('the overview says within seconds that the server is away', async (t) => {
+    const { page, context } = await visit(t, site, cookie)
+    await page.goto(site.url)
+    await page.getByRole('button', { name: /^Requests/ }).waitFor()
+    await context.route('**/{api,livez}*/**', (route) => route.abort())
+    await context.route('**/livez', (route) => route.abort())
+    await page.getByText('The server is not responding.').first().waitFor({ timeout: 12_000 })
+  })
+
+  await t.test('an empty list that cannot be asked anew says so in its place', async (t) => {
+    const { page, context } = await visit(t, site, cookie)
+    await page.goto(`${site.url}/requests?model=none`)
+    await page.getByText('No matching requests').waitFor()
+    await context.route('**/api/**', (route) => route.abort())
+    await page.getByText('Could not load this').waitFor()
+    assert.equal(await page.getByText('No matching requests').count(), 0)
+  })
+
+  await t.test('a key that expires soon says when, in the zone that is chosen', async (t) => {
+    const { page } = await visit(t, site, cookie, {
+      timezoneId: 'America/Los_Angeles',
+      locale: 'en-US',
+    })
+    await key({ name: 'Ends', expires_at: new Date(Date.now() + 7_300_000).toISOString() })
+    await page.goto(site.url)
+    await page
+      .getByText(/The key “Ends” expires in 2 hr\.: \w{3} \d+, \d{4}, \d+:\d\d\s[AP]M P[DS]T\./)
+      .waitFor()
+  })
+
+  await t.test("a provider's origin is completed", async (t) => {
+    const { page } = await visit(t, site, cookie)
+    await page.goto(`${site.url}/providers`)
+    await page.getByRole('button', { name: 'Add a provider' }).click()
+    await page.getByLabel('Origin').fill('llm.example.com')
+    await page.getByLabel('Origin').press('Tab')
+    assert.equal(await page.getByLabel('Origin').inputValue(), 'https://llm.example.com')
+  })
+
   await t.test('"Getting started" goes away step by step', async (t) => {
     const invited = (await (
       await site.api(cookie, 'POST', '/api/v1/invitations', { email: 'new@example.com' })
@@ -222,6 +284,9 @@ test('the dashboard follows what happens', async (t) => {
     )
     await page.reload()
     await page.getByRole('heading', { name: 'Busiest keys' }).waitFor()
+    await card.getByText('2 of 3 done').waitFor()
+    await card.getByRole('link', { name: 'Convert' }).waitFor()
+    await card.getByRole('button', { name: 'Hide' }).click()
     await card.waitFor({ state: 'detached' })
   })
 })

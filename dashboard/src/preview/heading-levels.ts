@@ -1,0 +1,27 @@
+// A document may go from its title to a heading of the third level. It looks as it is written, and
+// is told to readers of the screen without a gap.
+interface Node {
+  type: string
+  tagName?: string
+  properties?: Record<string, unknown>
+  children?: Node[]
+}
+
+/** The level of the heading that stands above the preview. */
+const ABOVE = 2
+
+/** A rehype plugin: sets `aria-level` where a heading skips a level. */
+export function headingLevels(): (tree: Node) => void {
+  return (tree) => {
+    let before = ABOVE
+    const visit = (node: Node): void => {
+      const level = Number(/^h([1-6])$/.exec(node.tagName ?? '')?.[1] ?? 0)
+      if (level > 0) {
+        before = Math.min(level, before + 1)
+        if (before !== level) node.properties = { ...node.properties, ariaLevel: before }
+      }
+      for (const child of node.children ?? []) visit(child)
+    }
+    visit(tree)
+  }
+}
