@@ -15,8 +15,8 @@ COPY packages/genai-express/package.json packages/genai-express/
 FROM base AS dashboard
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
-# The table of clients is the command line's.
-COPY server/cli/clients.ts server/cli/
+# The table of clients is the server's.
+COPY server/common/clients.ts server/common/
 COPY dashboard dashboard
 RUN node dashboard/build.ts
 

@@ -27,7 +27,7 @@ const SOURCES = [
   'index.html',
   'vite.config.ts',
   'build.ts',
-  '../server/cli/clients.ts',
+  '../server/common/clients.ts',
   '../package-lock.json',
 ]
 

@@ -1,7 +1,7 @@
 // docs/clients.md, made from the table of clients. A test holds the file to it; `UPDATE=1` with
 // that test writes it.
-import type { ClientSetup } from '../server/cli/clients.ts'
-import { fillTemplate } from '../server/cli/clients.ts'
+import type { ClientSetup } from '../server/common/clients.ts'
+import { fillTemplate } from '../server/common/clients.ts'
 
 const HEAD = `# Programs and SDKs
 

@@ -4,7 +4,12 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readPlans } from './accounts/plans.ts'
-import { exitCodeOf, handleStopSignals, type StopSignal, type StopSignals } from './signals.ts'
+import {
+  exitCodeOf,
+  handleStopSignals,
+  type StopSignal,
+  type StopSignals,
+} from './common/signals.ts'
 import { setUpBySettings, setupRequired, setupToken } from './accounts/setup.ts'
 import { createApp, createWorkerApp, type SurfaceDependencies } from './app.ts'
 import { environment, readConfig, unknownSettings, type Config } from './config/settings.ts'

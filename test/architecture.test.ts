@@ -20,7 +20,7 @@ interface Area {
 }
 
 /** Folders that anyone in the server may import. */
-const LEAVES = ['server/common/', 'server/config/', 'server/fairness/']
+const LEAVES = ['server/common/', 'server/config/']
 const NOUNS = ['server/accounts/', 'server/keys/', 'server/ledger/']
 
 /** What pages are made of. */
@@ -47,7 +47,9 @@ const AREAS: Area[] = [
     packages: ['zod'],
     node: ['crypto', 'fs', 'path', 'util'],
   },
-  { path: 'server/fairness/', from: [], node: [] },
+  { path: 'server/common/fairness/', from: [], node: [] },
+  { path: 'server/common/clients.ts', from: [], node: [] },
+  { path: 'server/common/signals.ts', from: [], node: ['os'] },
   { path: 'server/store/', from: LEAVES, packages: ['kysely', 'pg', '@aws-sdk/client-s3'] },
   ...NOUNS.map((path) => ({
     path,
@@ -123,17 +125,16 @@ const AREAS: Area[] = [
     node: [],
   },
   { path: 'server/main.ts', from: ['server/'] },
-  { path: 'server/signals.ts', from: [], node: ['os'] },
   {
     path: 'server/cli/',
     from: ['server/', 'packages/notion-markdown/', 'dashboard/build.ts'],
     packages: ['@tollmark/notion-markdown', 'commander'],
   },
-  { path: 'server/cli/clients.ts', from: [], node: [] },
-  // The dashboard knows the server by its API only; the table of clients is the command line's.
+  // The dashboard knows the server by its API only; the table of clients is the only file that
+  // they share.
   {
     path: 'dashboard/src/',
-    from: ['server/cli/clients.ts'],
+    from: ['server/common/clients.ts'],
     packages: [...DRAWN, 'wouter'],
     node: [],
   },
@@ -232,7 +233,7 @@ const EFFECTS: { effect: string; shows: RegExp; homes: string[] }[] = [
     shows: /process\.(?:on|exit)\(/,
     homes: [
       'server/main.ts',
-      'server/signals.ts',
+      'server/common/signals.ts',
       'server/conversion/pool/converter-process.ts',
       'server/cli/',
     ],

@@ -2,7 +2,7 @@
 import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
 import { readZip } from '../../packages/notion-markdown/src/archive/zip.ts'
 import { bytesSource } from '../../packages/notion-markdown/src/archive/source.ts'
-import { AccountKeyQueue, type Owner } from '../../server/fairness/account-key-queue.ts'
+import { AccountKeyQueue, type Owner } from '../../server/common/fairness/account-key-queue.ts'
 import {
   encodeReservations,
   decodeReservations,

@@ -1,6 +1,6 @@
 // Code that works as it stands, for whoever has just made a key: for a provider that is ready, and
 // a model that the key allows.
-import { CLIENTS, SDK_BASES, fillTemplate, type ClientSetup } from '../../server/cli/clients.ts'
+import { CLIENTS, SDK_BASES, fillTemplate, type ClientSetup } from '../../server/common/clients.ts'
 import type { Key, Model, Provider } from './api/shapes.ts'
 import { aiSdk, curl, customFetch, typescript, withSdk, wrapped } from './snippet-code.ts'
 import type { Call, Dialect, Snippet } from './snippet-code.ts'

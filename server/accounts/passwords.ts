@@ -2,8 +2,8 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { Problem } from '../common/errors.ts'
-import { FairQueue } from '../fairness/fair-queue.ts'
-import { FairShares, type RejectReason } from '../fairness/shares.ts'
+import { FairQueue } from '../common/fairness/fair-queue.ts'
+import { FairShares, type RejectReason } from '../common/fairness/shares.ts'
 
 /**
  * OWASP's parameters for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane.

@@ -17,7 +17,7 @@ import {
   type ApiContext,
 } from './api.ts'
 import type { Config } from '../config/settings.ts'
-import { FairShares } from '../fairness/shares.ts'
+import { FairShares } from '../common/fairness/shares.ts'
 import { newId } from '../common/ids.ts'
 import { keepBlob } from '../store/blobs/blobs.ts'
 import { openFile } from '../store/blobs/folder.ts'

@@ -19,7 +19,7 @@ import {
 } from './api.ts'
 import { isoTime } from '../common/clock.ts'
 import { ERRORS, Problem, type ErrorCode } from '../common/errors.ts'
-import { FairShares } from '../fairness/shares.ts'
+import { FairShares } from '../common/fairness/shares.ts'
 import { done, ok, route, routes } from './route.ts'
 import { dropBlobs, type BlobStore } from '../store/blobs/blobs.ts'
 import type { JobRow } from '../store/schema.ts'

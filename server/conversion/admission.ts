@@ -19,7 +19,7 @@ import {
 } from '../accounts/quota.ts'
 import type { Plan } from '../accounts/plans.ts'
 import { Problem } from '../common/errors.ts'
-import type { RejectReason } from '../fairness/shares.ts'
+import type { RejectReason } from '../common/fairness/shares.ts'
 import type { Log } from '../common/log.ts'
 import { takeBlob } from '../store/blobs/blobs.ts'
 import { StoreError } from '../store/store-error.ts'

@@ -1,8 +1,8 @@
 // Decides which conversion runs next: at most two of one account at a time, accounts in turn. Jobs
 // have their own queue in the store (jobs/jobs.ts).
 import { Problem } from '../common/errors.ts'
-import { FairQueue } from '../fairness/fair-queue.ts'
-import type { RejectReason } from '../fairness/shares.ts'
+import { FairQueue } from '../common/fairness/fair-queue.ts'
+import type { RejectReason } from '../common/fairness/shares.ts'
 
 /** Conversions of one account that run at the same time, jobs included. */
 export const MAX_RUNNING_PER_ACCOUNT = 2

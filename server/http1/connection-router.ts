@@ -10,7 +10,7 @@ import type { Log } from '../common/log.ts'
 import type { HttpExchange } from './exchange.ts'
 import { SHUTDOWN_EVENT } from './node-exchange.ts'
 import { AddressLimiter } from './address-limits.ts'
-import { TurnBudget } from '../fairness/turn-budget.ts'
+import { TurnBudget } from '../common/fairness/turn-budget.ts'
 import {
   ServerConnection,
   TOO_MANY_CONNECTIONS,

@@ -5,7 +5,7 @@ import { FULL_SPEED_BYTES, slowReads, discardSlowly, type SlowReader } from './s
 import { ServerExchange, type ConnectionHandle } from './server-exchange.ts'
 import type { AddressLimiter, ReleaseSlot } from './address-limits.ts'
 import type { HttpExchange } from './exchange.ts'
-import type { TurnBudget } from '../fairness/turn-budget.ts'
+import type { TurnBudget } from '../common/fairness/turn-budget.ts'
 import { countRead } from './read-memory.ts'
 import { beginsProxied, RequestError, RequestParser, type RequestHead } from './request-parser.ts'
 

@@ -3,7 +3,7 @@
 import type { HttpClient } from '../http1/client/client.ts'
 import type { HttpExchange } from '../http1/exchange.ts'
 import { newId } from '../common/ids.ts'
-import type { TurnBudget } from '../fairness/turn-budget.ts'
+import type { TurnBudget } from '../common/fairness/turn-budget.ts'
 import type { CachedKey, KeyCache } from '../keys/cache.ts'
 import { admitRequest } from './admission/admit-request.ts'
 import {

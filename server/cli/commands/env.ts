@@ -1,6 +1,6 @@
 // tollmark env
 import { environment, readConfig } from '../../config/settings.ts'
-import { CLIENTS, fillTemplate } from '../clients.ts'
+import { CLIENTS, fillTemplate } from '../../common/clients.ts'
 import type { Command } from '../command.ts'
 import { Misuse } from '../failure.ts'
 import { writeJson, writeLines } from '../output.ts'

@@ -6,7 +6,7 @@
 // longer report, finish or hand back anything: so a job is done once.
 import { quotaLock, refund } from '../../accounts/quota.ts'
 import { DAY, HOUR } from '../../common/clock.ts'
-import type { RejectReason } from '../../fairness/shares.ts'
+import type { RejectReason } from '../../common/fairness/shares.ts'
 import type { JobRow } from '../../store/schema.ts'
 import { FOR_NOW, releaseBlob, takeBlob } from '../../store/blobs/blobs.ts'
 import type { Store } from '../../store/open.ts'

@@ -1,5 +1,5 @@
 // The pools: which connection a request goes out on, and how long an unused one is kept.
-import { TurnBudget } from '../../fairness/turn-budget.ts'
+import { TurnBudget } from '../../common/fairness/turn-budget.ts'
 import { ClientConnection } from './connection.ts'
 import type { Destination } from './destination.ts'
 import {

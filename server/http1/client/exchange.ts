@@ -1,7 +1,7 @@
 // One request and its answer: over which connection, how long each may take, and what every failure
 // means.
 import type { RawHeaders } from '../header-fields.ts'
-import type { TurnBudget } from '../../fairness/turn-budget.ts'
+import type { TurnBudget } from '../../common/fairness/turn-budget.ts'
 import type { ClientConnection, ConnectionUser } from './connection.ts'
 import type { Destination } from './destination.ts'
 import type { ResponseEvents } from './response-parser.ts'

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { scheduleFlush, type BatchWriter } from '../write-batch.ts'
 import type { BodySink, RequestBody } from '../exchange.ts'
 import { fieldLines, NO_BYTES, type RawHeaders } from '../header-fields.ts'
-import type { Owner } from '../../fairness/account-key-queue.ts'
+import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import type { Destination } from './destination.ts'
 
 /**

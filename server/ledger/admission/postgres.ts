@@ -37,7 +37,7 @@ import {
   type AdmissionBackend,
   type PendingAdmission,
 } from './backend.ts'
-import { AccountKeyQueue } from '../../fairness/account-key-queue.ts'
+import { AccountKeyQueue } from '../../common/fairness/account-key-queue.ts'
 import { recentAdmissions, timesByKey } from './sqlite-reserve.ts'
 import { upstreamErrorsOf } from '../settlement/row-codec.ts'
 import { recordUpstreamErrors } from '../settlement/sqlite.ts'

@@ -11,7 +11,7 @@ import {
   type PendingAdmission,
   type Remaining,
 } from './backend.ts'
-import { AccountKeyQueue } from '../../fairness/account-key-queue.ts'
+import { AccountKeyQueue } from '../../common/fairness/account-key-queue.ts'
 import { toJson } from '../settlement/dictionary.ts'
 import { flushJournal } from '../settlement/journal.ts'
 import {

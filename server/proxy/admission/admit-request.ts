@@ -1,6 +1,6 @@
 // Step 6: the key's limit and the ledger's reservation, durable before the upstream sees a byte.
 import { hash } from 'node:crypto'
-import type { Owner } from '../../fairness/account-key-queue.ts'
+import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import type { HttpExchange } from '../../http1/exchange.ts'
 import { valueOf } from '../../http1/header-fields.ts'
 import {

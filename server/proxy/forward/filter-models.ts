@@ -1,5 +1,5 @@
 // What lists of models say, and how models are taken out of one: whatever stays keeps its bytes.
-import type { TimeSlices } from '../../fairness/time-slices.ts'
+import type { TimeSlices } from '../../common/fairness/time-slices.ts'
 import { parseJson } from '../json/paths.ts'
 import { itemsAt, membersAt, skipSpace, type ArraySpans } from '../json/spans.ts'
 import type { Match } from '../providers/endpoint.ts'

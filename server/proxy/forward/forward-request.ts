@@ -1,6 +1,6 @@
 // Steps 7 and 8: the credential goes on the request, the request goes up, and the response comes
 // down.
-import type { TurnBudget } from '../../fairness/turn-budget.ts'
+import type { TurnBudget } from '../../common/fairness/turn-budget.ts'
 import type { HttpClient, OutboundRequest } from '../../http1/client/client.ts'
 import type { HttpExchange } from '../../http1/exchange.ts'
 import type { AdmittedRequest } from '../admission/admit-request.ts'

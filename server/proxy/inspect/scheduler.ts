@@ -2,7 +2,7 @@
 // so a long one is cut into slices: between two of them the event loop runs, and accounts take
 // turns, and the keys of each, so that nobody's bodies delay those of others by more than a slice
 // each.
-import { AccountKeyQueue, type Owner } from '../../fairness/account-key-queue.ts'
+import { AccountKeyQueue, type Owner } from '../../common/fairness/account-key-queue.ts'
 
 /** Work that is done in steps. */
 export interface SlicedTask {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
-import { TurnBudget } from '../../../server/fairness/turn-budget.ts'
+import { TurnBudget } from '../../../server/common/fairness/turn-budget.ts'
 import { destinationOf } from '../../../server/http1/client/client.ts'
 import { RequestWriter } from '../../../server/http1/client/request-writer.ts'
 import { until } from '../../support/until.ts'

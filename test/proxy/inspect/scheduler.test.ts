@@ -2,7 +2,7 @@
 // what nobody waits for any more ends at once. The clock and the event loop are the test's.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Owner } from '../../../server/fairness/account-key-queue.ts'
+import type { Owner } from '../../../server/common/fairness/account-key-queue.ts'
 import {
   InspectionQueue,
   SLICE_BYTES,

@@ -1,8 +1,8 @@
 // What is done a few at a time: a burst of one key does not stand in front of another key's.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { TurnBudget } from '../../server/fairness/turn-budget.ts'
-import { until } from '../support/until.ts'
+import { TurnBudget } from '../../../server/common/fairness/turn-budget.ts'
+import { until } from '../../support/until.ts'
 
 test('work is done a few in each turn of the event loop, by account and key in turns', async () => {
   const turns = new TurnBudget(8)

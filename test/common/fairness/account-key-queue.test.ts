@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { AccountKeyQueue } from '../../server/fairness/account-key-queue.ts'
+import { AccountKeyQueue } from '../../../server/common/fairness/account-key-queue.ts'
 
 type Item = { account_id: string; key_id: string; n: number }
 const queueOf = (most: number): AccountKeyQueue<Item> => new AccountKeyQueue(most, (item) => item)

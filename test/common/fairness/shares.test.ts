@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FairShares, Slot } from '../../server/fairness/shares.ts'
+import { FairShares, Slot } from '../../../server/common/fairness/shares.ts'
 
 /** Shares of eight places, two for each owner, and the names of the work that was dropped. */
 function opened() {
