@@ -80,6 +80,12 @@ const TESTS: Step = {
 }
 
 /**
+ * Where Node keeps the compiled code of every process of the tests: with it, a command of the CLI
+ * costs 0.25 s of CPU in place of 0.6 s.
+ */
+const COMPILE_CACHE = join(root, 'node_modules', '.cache', 'tests')
+
+/**
  * Runs one step and says how it ended; what it prints is printed at its end, unless it is `live`.
  * Resolves to whether it passed.
  */
@@ -119,9 +125,12 @@ if (!onlyChecks) {
   stopOn(buildWhereChanged())
   // One PostgreSQL for all files; a file that runs alone starts its own.
   await using postgres = process.env['TEST_DATABASE_URL'] ? null : await startPostgres()
+  // What no source of today has made would stay for ever.
+  rmSync(COMPILE_CACHE, { recursive: true, force: true })
   const shared = mkdtempSync(join(tmpdir(), 'tollmark-run-'))
   const env = {
     NODE_OPTIONS: await prebundle(),
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
     TEST_OPENAPI: join(shared, 'openapi.json'),
     ...(postgres ? { TEST_DATABASE_URL: postgres.url.href } : {}),
   }
