@@ -50,6 +50,10 @@ const KeySchema = z
     read_only: z.boolean().openapi({
       description: 'Whether it may generate and read, and change nothing that a provider stores.',
     }),
+    parent_id: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The key that this one came of; null for a key of its own.' }),
     expires_at: z.iso.datetime().nullable(),
     status: Status,
     created_at: z.iso.datetime(),

@@ -31,6 +31,8 @@ export interface Key {
   providers: string[] | null
   /** Whether it may only generate and read, and change nothing that a provider stores. */
   read_only: boolean
+  /** The key that this one came of; null for a key of its own. */
+  parent_id: string | null
   expires_at: string | null
   status: KeyStatus
   created_at: string
@@ -103,6 +105,7 @@ export async function showKeys(store: Store, rows: KeyRow[], now: number): Promi
       objects: row.objects,
       providers: fromJsonList(row.providers),
       read_only: row.read_only === 1,
+      parent_id: null,
       expires_at: isoTime(row.expires_at),
       status: statusOf(row, now),
       created_at: isoTime(row.created_at),

@@ -55,6 +55,7 @@ test('a key is made, read, listed, changed, rotated and revoked, and the proxy f
     objects: 'own',
     providers: null,
     read_only: false,
+    parent_id: null,
     expires_at: null,
     status: 'active',
     created_at: key.created_at,

@@ -59,6 +59,7 @@ export const Key = z.object({
   objects: z.enum(['own', 'upstream']),
   providers: z.nullable(z.array(text)),
   read_only: z.boolean(),
+  parent_id: z.optional(maybeText),
   expires_at: maybeText,
   status: z.enum(['active', 'disabled', 'expired', 'revoked']),
   created_at: text,
