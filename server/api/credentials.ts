@@ -46,7 +46,7 @@ export const LastErrorSchema = z
   .nullable()
   .openapi({
     description:
-      'The last call that the provider refused, limited, had trouble with or did not answer, as this process saw it; null if one has worked since.',
+      'The last call that the provider refused, limited, had trouble with or did not answer, as this process saw it, or the ledger before it started; null if one has worked since.',
   })
 
 /** A credential as the API shows it, without its secret. */

@@ -12,6 +12,7 @@ import type { Log } from '../common/log.ts'
 import type { Store } from '../store/open.ts'
 import { outageFolder } from '../store/persistent-folder.ts'
 import type { Credential, CredentialPool } from './credentials/pool.ts'
+import { recentFailures } from './credentials/recent-failures.ts'
 import { InspectionQueue } from './inspect/scheduler.ts'
 import { createProxy, type ProxyHandler } from './pipeline.ts'
 import { TurnBudget } from '../common/fairness/turn-budget.ts'
@@ -90,6 +91,8 @@ export async function openProxy(
     probe: probeCredential,
   })
   const { table, credentials, refresh } = providers
+  for (const [id, { at, ...failure }] of await recentFailures(store))
+    credentials.restore(id, { ...failure, ago: Math.max(0, clock.now() - at) })
 
   await using resources = new AsyncDisposableStack()
   const refreshInBackground = () =>

@@ -38,7 +38,7 @@ const groupName = ({ model, key }: RateLimitGroup): string =>
   model === null ? `key ${key}` : `model ${model}`
 
 /** Whether an error can be about the credential: others are about the request. */
-const isAboutCredential = (status: number): boolean =>
+export const isAboutCredential = (status: number): boolean =>
   status === 401 || status === 403 || COOLDOWN_MS[status] !== undefined
 
 /** How a request fails that no provider answers to its end. */
@@ -97,6 +97,11 @@ export class CredentialHealth {
         now + Math.min(retryAfterMs ?? rest, MAX_COOLDOWN_MS),
       )
     else if (status === 401) this.#verify(id, state, now)
+  }
+
+  /** Takes over the last failure of a process before this one: it is shown, and nothing rests. */
+  restore(id: string, { status, code, ago }: LastError): void {
+    this.#stateOf(id).error = { status, code, at: this.#mono() - ago }
   }
 
   /**

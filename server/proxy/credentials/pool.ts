@@ -52,6 +52,8 @@ export interface CredentialPool {
    * one key; 0 when it is healthy.
    */
   coolingFor(id: string): number
+  /** Takes over the last failure of a process before this one. */
+  restore(id: string, error: LastError): void
   /** See `Health`. */
   lastError(id: string): LastError | null
 }
@@ -120,6 +122,9 @@ export function createCredentialPool(
         ),
       )
       return Math.max(0, ...passedOver.map((group) => health.coolingFor(id, group)))
+    },
+    restore(id, error) {
+      if (all.some((one) => one.id === id)) health.restore(id, error)
     },
     lastError: (id) => health.lastError(id),
   }

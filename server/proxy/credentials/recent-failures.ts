@@ -1,0 +1,63 @@
+// How credentials did before this process began: what the ledger's newest rows and the test calls
+// say of them.
+import { isAboutCredential, type FailureCode } from './health.ts'
+import type { Store } from '../../store/open.ts'
+
+/** Newest requests that are looked at: one read by the primary key. */
+const MAX_ROWS = 1000
+
+/** How a call failed, and when: milliseconds of the store's clock. */
+export interface RecentFailure {
+  readonly status: number | null
+  readonly code: FailureCode | null
+  readonly at: number
+}
+
+/** What one call says of its credential: `failure` is null where it worked. */
+interface Seen {
+  readonly id: string
+  readonly at: number
+  readonly failure: RecentFailure | null
+}
+
+/**
+ * The last failure of each credential, by its id, where nothing has worked since. A credential that
+ * none of the newest 1,000 requests went out with, and that was not tested, is not among them.
+ */
+export async function recentFailures(store: Store): Promise<ReadonlyMap<string, RecentFailure>> {
+  const [rows, tests] = await Promise.all([
+    store.db
+      .selectFrom('requests')
+      .select(['credential_id', 'created_at', 'state', 'status', 'error'])
+      .orderBy('seq', 'desc')
+      .limit(MAX_ROWS)
+      .execute(),
+    store.db.selectFrom('credential_tests').selectAll().execute(),
+  ])
+  const seen: Seen[] = [
+    ...rows.flatMap(({ credential_id, created_at, state, status, error }) =>
+      credential_id === null || state !== 'settled'
+        ? []
+        : callOf(credential_id, created_at, status, failureCode(error)),
+    ),
+    ...tests.flatMap(({ credential_id, at, status }) => callOf(credential_id, at, status, null)),
+  ]
+  const newest = new Map<string, Seen>()
+  for (const call of seen)
+    if (call.at > (newest.get(call.id)?.at ?? -Infinity)) newest.set(call.id, call)
+  return new Map(
+    [...newest.values()].flatMap(({ id, failure }) => (failure === null ? [] : [[id, failure]])),
+  )
+}
+
+/** Nothing where a call says nothing of its credential: an error is about the request, or ours. */
+function callOf(id: string, at: number, status: number | null, code: FailureCode | null): Seen[] {
+  if (code !== null) return [{ id, at, failure: { status: null, code, at } }]
+  if (status === null) return []
+  if (status < 400) return [{ id, at, failure: null }]
+  return isAboutCredential(status) ? [{ id, at, failure: { status, code: null, at } }] : []
+}
+
+function failureCode(error: string | null): FailureCode | null {
+  return error === 'upstream_unreachable' || error === 'upstream_timeout' ? error : null
+}
