@@ -128,6 +128,12 @@ export const zoneName = (): string =>
     .formatToParts(new Date())
     .find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC'
 
+/** The time of day in so many seconds, to the nearest minute, with its zone: "5:00 PM MST". */
+export function clockTimeIn(seconds: number): string {
+  const minute = Math.round(Date.now() / 60_000 + seconds / 60)
+  return `${clockTime(new Date(minute * 60_000).toISOString())} ${zoneName()}`
+}
+
 /**
  * The moment at which a day (`2027-01-31`) begins in the chosen zone, or a later day; '' where
  * there is no such moment.

@@ -101,6 +101,13 @@ export async function send(
   )
 }
 
+/** Asks whether the server answers. @throws Refused where it does not */
+export async function ping(signal?: AbortSignal): Promise<void> {
+  const response = await send('/livez', signal === undefined ? {} : { signal })
+  // A body that nobody reads keeps its request open.
+  await response.text()
+}
+
 /** Calls the server and parses the JSON that it answers. @throws Refused */
 export async function call<S extends z.ZodMiniType>(
   shape: S,

@@ -1,7 +1,7 @@
 // When the server is back after it did not answer, whatever failed meanwhile is asked anew: nobody
 // has to reload a page that says so.
 import type { QueryClient } from '@tanstack/react-query'
-import { ApiError, send } from './http.ts'
+import { ApiError, ping } from './http.ts'
 
 /** Milliseconds between two looks whether the server answers again. */
 const POLL_MS = 2000
@@ -18,7 +18,7 @@ export function refetchOnRecovery(client: () => QueryClient): (error: unknown) =
     timer = undefined
     if (document.visibilityState === 'hidden') return schedule()
     try {
-      await send('/livez')
+      await ping()
     } catch {
       return schedule()
     }

@@ -1,7 +1,7 @@
 // What was used, and the ledger behind it.
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { call, send, withQuery } from './http.ts'
+import { call, ping, withQuery } from './http.ts'
 import { usePages } from './queries.ts'
 import { withAccountScope } from './account-scope.ts'
 import * as z from 'zod/mini'
@@ -26,7 +26,7 @@ export function useOverview(range: Range, key?: string) {
   // A server that is away shows at once, and not with the next figures.
   const away = useQuery({
     queryKey: ['alive'],
-    queryFn: ({ signal }) => send('/livez', { signal }).then(() => true),
+    queryFn: ({ signal }) => ping(signal).then(() => true),
     refetchInterval: LIVE,
     retry: false,
   }).isError

@@ -24,10 +24,10 @@ export function Badge({ label, tone }: State) {
   return <span className={`${css.badge} ${tone === 'calm' ? '' : css[tone]}`}>{label}</span>
 }
 
-/** A short list as pills, the rest as a count. */
 /** A sentence of the server with the quotation marks that this page uses. */
 export const quoted = (sentence: string): string => sentence.replaceAll(/"([^"]*)"/g, '“$1”')
 
+/** A short list as pills, the rest as a count. */
 export function Pills({
   items,
   most = 50,

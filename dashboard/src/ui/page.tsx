@@ -3,6 +3,7 @@ import { Button, Skeleton } from '@mantine/core'
 import { useEffect, useRef, type ReactNode } from 'react'
 import { Link } from 'wouter'
 import { ApiError } from '../api/http.ts'
+import { clockTimeIn } from '../format.ts'
 import { quoted } from './bits.tsx'
 import { Icon, type IconName } from './icons.tsx'
 import css from './page.module.css'
@@ -185,9 +186,15 @@ export function ProblemNote({ error }: { error: unknown }) {
   )
 }
 
+/** The server says in UTC when a quota resets; a reader has a zone of their own. */
+function resetInChosenZone({ code, message, retryAfter }: ApiError): string {
+  if (code !== 'quota_exceeded' || retryAfter === null) return message
+  return message.replace('00:00 UTC', clockTimeIn(retryAfter))
+}
+
 function sentence(error: unknown): string {
   return error instanceof ApiError
-    ? quoted(error.message)
+    ? quoted(resetInChosenZone(error))
     : 'Something went wrong on this page. Reload it to try again.'
 }
 

@@ -162,7 +162,10 @@ test('in detail', async (t) => {
   await t.test(
     'whose conversions of a day are used is told so, and when there are more',
     async (t) => {
-      const { page } = await visit(t, site, cookie)
+      const { page } = await visit(t, site, cookie, {
+        timezoneId: 'America/Phoenix',
+        locale: 'en-US',
+      })
       await page.goto(`${site.url}/convert`)
       const drop = (name: string) =>
         page
@@ -174,7 +177,8 @@ test('in detail', async (t) => {
       await page
         .getByRole('alert')
         .filter({
-          hasText: `You've used today's conversion (plan “free”). Your quota resets at 00:00 UTC.`,
+          hasText:
+            /You've used today's conversion \(plan “free”\)\. Your quota resets at 5:00\sPM MST\./,
         })
         .waitFor()
     },
