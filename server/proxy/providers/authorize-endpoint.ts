@@ -28,7 +28,7 @@ export function authorizeProvider(
 
 /**
  * Step 4: the endpoint of an address; the route remembers it.
- * @throws GatewayError `endpoint_not_allowed`, `model_not_allowed`
+ * @throws GatewayError `endpoint_not_allowed`, `model_not_allowed`, `invalid_upstream_url`
  */
 export function authorizeEndpoint(
   route: Route,
@@ -40,10 +40,31 @@ export function authorizeEndpoint(
   const match = (route.match ??= classify(provider, method, pathAndQuery))
   const refused = refuseEndpoint(match, !key.scope.all)
   if (refused !== null) throw new GatewayError(refused.code, refused.message)
+  refuseSlashes(match, pathAndQuery)
   const unknown = key.objects === 'own' ? refuseUnknown(match, method) : null
   if (unknown !== null) throw new GatewayError('endpoint_not_allowed', unknown)
   checkReadOnly(key, match, method)
   return match
+}
+
+const DOUBLED_SLASH = /^[^?]*\/\//
+const ENCODED_SLASH = /^[^?]*%2f/i
+
+/**
+ * Refuses slashes that servers read in different ways. An encoded one passes in a parameter for
+ * which a row allows it: Bedrock's ARNs.
+ */
+function refuseSlashes({ spelling }: Match, pathAndQuery: string): void {
+  if (DOUBLED_SLASH.test(pathAndQuery))
+    throw new GatewayError(
+      'invalid_upstream_url',
+      'The path of the upstream address holds two slashes in a row.',
+    )
+  if (spelling !== 'plain' && ENCODED_SLASH.test(pathAndQuery))
+    throw new GatewayError(
+      'invalid_upstream_url',
+      'The path of the upstream address holds an encoded slash (%2F) where this provider has none.',
+    )
 }
 
 /**

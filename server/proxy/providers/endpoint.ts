@@ -394,7 +394,10 @@ export function refuseUnknown({ class: kind, procedure }: Match, method: string)
 export function refuseEndpoint(
   match: Match,
   scoped: boolean,
-): { code: 'endpoint_not_allowed' | 'model_not_allowed'; message: string } | null {
+): {
+  code: 'endpoint_not_allowed' | 'model_not_allowed' | 'invalid_upstream_url'
+  message: string
+} | null {
   if (match.class === 'minting')
     return {
       code: 'endpoint_not_allowed',
@@ -420,7 +423,7 @@ export function refuseEndpoint(
     }
   if (match.spelling === 'dots')
     return {
-      code: 'endpoint_not_allowed',
+      code: 'invalid_upstream_url',
       message: 'The path of the upstream address holds . or .. segments.',
     }
   if (scoped)

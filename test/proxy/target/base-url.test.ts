@@ -310,3 +310,34 @@ test("fal's client names its target in a header", async (t) => {
     200,
   )
 })
+
+test('slashes and dots that servers read in different ways are 400 for a key for all models, in each form', async (t) => {
+  const { fake, key, port } = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { secret } = await key({ objects: 'upstream' })
+  const headers = { ...JSON_TYPE, Authorization: `Bearer ${secret}` }
+  const refused = [
+    'api.openai.com//v1/chat/completions',
+    'api.openai.com/v1//chat/completions',
+    'api.openai.com/v1/x%2fchat',
+    'api.openai.com/v1%2Fchat/completions',
+    'api.openai.com/v1%5Cchat/completions',
+    'api.openai.com/v1/./chat/completions',
+    'api.openai.com/v1/../v1/chat/completions',
+    'openrouter.ai/api/v1/models/a//b',
+  ]
+  for (const address of refused)
+    for (const target of [
+      `/proxy/${address}`,
+      `/proxy?url=${encodeURIComponent(`https://${address}`)}`,
+    ]) {
+      const got = await call(port, { target, headers, body: CHAT })
+      assert.deepEqual(
+        [got.status, headerOf(got.rawHeaders, 'x-proxy-error')],
+        [400, 'invalid_upstream_url'],
+        target,
+      )
+    }
+  assert.equal(fake.requests.length, 0)
+  const chat = '/proxy/api.openai.com/v1/chat/completions?x=a%2Fb//c'
+  assert.equal((await call(port, { target: chat, headers, body: CHAT })).status, 200)
+})
