@@ -8,6 +8,9 @@
 /** Bytes read between two collections, half of what V8 waits for: some pieces live through one. */
 const COLLECT_BYTES = 32 * 1024 * 1024
 
+/** Smaller pieces are not worth a call: 4 µs for 64 KB, where a collection takes 16. */
+const MIN_FREED_BYTES = 16 * 1024
+
 let uncollected = 0
 
 /**
@@ -19,4 +22,17 @@ export function countRead(bytes: number): void {
   if (uncollected < COLLECT_BYTES) return
   uncollected = 0
   globalThis.gc?.({ type: 'minor', execution: 'sync' })
+}
+
+/**
+ * Frees the memory of a piece that nobody reads any more, without waiting for a collection: the
+ * next read gets memory that is still in the processor's caches. All views of it are empty
+ * afterwards. A piece that is only a part of its memory is left to the collector.
+ */
+export function freeRead({ buffer, byteLength }: Buffer): void {
+  if (byteLength < MIN_FREED_BYTES || byteLength !== buffer.byteLength) return
+  if (!(buffer instanceof ArrayBuffer)) return
+  uncollected = Math.max(0, uncollected - byteLength)
+  // The memory goes with the old buffer (https://tc39.es/ecma262/#sec-arraybuffer.prototype.transfer).
+  buffer.transfer(0)
 }

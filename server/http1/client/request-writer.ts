@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { scheduleFlush, type BatchWriter } from '../write-batch.ts'
 import type { BodySink, RequestBody } from '../exchange.ts'
 import { fieldLines, NO_BYTES, type RawHeaders } from '../header-fields.ts'
+import { freeRead } from '../read-memory.ts'
 import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import type { Destination } from './destination.ts'
 
@@ -16,6 +17,11 @@ export type OutboundBody = {
   length: number | null
   /** Emptied when the pieces have been handed to the connection and will not be needed again. */
   held: readonly Buffer[]
+  /**
+   * Whether the memory of a held piece may be freed when it has been sent: nobody else reads it
+   * then. Left out, it is not.
+   */
+  freesHeld?: boolean
   /** Trailers that came with a held body. */
   heldTrailers: RawHeaders
   rest: RequestBody | null
@@ -139,7 +145,7 @@ export class RequestWriter implements BodySink, BatchWriter {
       if (written >= MAX_WAITING_BYTES) return this.#writeHeld()
       const piece = held[this.#heldIndex!++]!
       written += piece.length
-      const isTaken = this.#send(piece)
+      const isTaken = this.#send(piece, body.freesHeld === true)
       // Goes on when it is drained.
       if (
         !isTaken &&
@@ -201,26 +207,30 @@ export class RequestWriter implements BodySink, BatchWriter {
   /** Whoever waits for the answer is told; here is nothing more to send. */
   onAborted(): void {}
 
-  /** @returns false: wait for `drained` */
-  #send(piece: Buffer): boolean {
+  /**
+   * @param isFreed whether nobody reads the piece any more once it is sent
+   * @returns false: wait for `drained`
+   */
+  #send(piece: Buffer, isFreed = false): boolean {
     this.bytes += piece.length
     this.progressed = true
-    if (this.#body!.length !== null) return this.#write(piece)
+    if (this.#body!.length !== null) return this.#write(piece, isFreed)
     if (piece.length === 0) return true
     const size = Buffer.from(`${piece.length.toString(16)}\r\n`, 'latin1')
     return this.#write(Buffer.concat([size, piece, CRLF]))
   }
 
-  #write(bytes: Buffer): boolean {
+  #write(bytes: Buffer, isFreed = false): boolean {
     const head = this.#pendingHead
     this.writes++
-    if (head === '') return this.#socket.write(bytes)
+    if (head === '')
+      return isFreed ? this.#socket.write(bytes, freeSent(bytes)) : this.#socket.write(bytes)
     this.#pendingHead = ''
     if (bytes.length === 0) return this.#socket.write(head, 'latin1')
     if (bytes.length > ONE_WRITE_BYTES) {
       this.writes++
       this.#socket.write(head, 'latin1')
-      return this.#socket.write(bytes)
+      return isFreed ? this.#socket.write(bytes, freeSent(bytes)) : this.#socket.write(bytes)
     }
     const whole = Buffer.allocUnsafe(head.length + bytes.length)
     whole.write(head, 0, 'latin1')
@@ -228,6 +238,13 @@ export class RequestWriter implements BodySink, BatchWriter {
     return this.#socket.write(whole)
   }
 }
+
+/** Frees a piece when the system has taken it: a write that fails may still be reading it. */
+const freeSent =
+  (piece: Buffer) =>
+  (error?: Error | null): void => {
+    if (!error) freeRead(piece)
+  }
 
 /** Whether all pieces fit into one write with the head. */
 function isShort(pieces: readonly Buffer[]): boolean {

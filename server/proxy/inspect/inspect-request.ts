@@ -367,6 +367,7 @@ function outboundBody(
     return {
       length: body.length,
       held: complete.pieces,
+      freesHeld: true,
       heldTrailers: complete.trailers,
       rest: null,
       observe: null,

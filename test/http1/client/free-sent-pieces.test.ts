@@ -1,0 +1,102 @@
+// The memory of a held body is freed as its pieces are sent, and no sooner.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { createHttpClient, destinationOf } from '../../../server/http1/client/client.ts'
+import { freeRead } from '../../../server/http1/read-memory.ts'
+
+const PIECE_BYTES = 64 * 1024
+const PIECES = 100
+const LIMITS = {
+  connect: 5_000,
+  firstByte: 20_000,
+  idle: 20_000,
+  keepAlive: 1_000,
+  maxIdlePerDestination: 1,
+}
+
+/** Each with memory of its own, filled with its number. */
+const newPieces = (): Buffer[] =>
+  Array.from({ length: PIECES }, (_, i) => Buffer.allocUnsafeSlow(PIECE_BYTES).fill(i + 1))
+
+/** Sends the pieces to a provider that reads only after a while. @returns the body it has read */
+async function bodyReceived(
+  t: TestContext,
+  held: readonly Buffer[],
+  freesHeld: boolean,
+): Promise<Buffer> {
+  const expected = PIECES * PIECE_BYTES
+  const provider = createServer((socket) => {
+    const read: Buffer[] = []
+    let length = 0
+    let bodyFrom = -1
+    socket.pause()
+    // More than both systems keep for a connection waits in the sender until then.
+    setTimeout(() => socket.resume(), 100)
+    socket.on('error', () => {})
+    socket.on('data', (bytes) => {
+      read.push(bytes)
+      length += bytes.length
+      if (bodyFrom < 0) bodyFrom = Buffer.concat(read).indexOf('\r\n\r\n') + 4
+      if (bodyFrom < 4 || length < bodyFrom + expected) return
+      received.resolve(Buffer.concat(read).subarray(bodyFrom))
+      socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+    })
+  })
+  const received = Promise.withResolvers<Buffer>()
+  const answered = Promise.withResolvers<void>()
+  provider.listen(0, '127.0.0.1')
+  await once(provider, 'listening')
+  t.after(() => provider.close())
+  const { port } = provider.address() as AddressInfo
+  const origin = new URL(`http://127.0.0.1:${port}`)
+  const body = {
+    length: expected,
+    held,
+    freesHeld,
+    heldTrailers: [],
+    rest: null,
+    observe: null,
+    trailers: (raw: readonly string[]) => [...raw],
+  }
+  createHttpClient(LIMITS, () => performance.now()).send(
+    { destination: destinationOf(origin, origin), method: 'POST', path: '/', headers: [], body },
+    {
+      onInterim() {},
+      onHead() {},
+      onBody() {},
+      onPause() {},
+      onEnd: () => answered.resolve(),
+      onError: (error) => answered.reject(error),
+    },
+  )
+  await answered.promise
+  return received.promise
+}
+
+test('a slow provider gets every byte of a body whose pieces are freed as they are sent', async (t) => {
+  const pieces = newPieces()
+  const whole = Buffer.concat(pieces)
+  assert.ok((await bodyReceived(t, [...pieces], true)).equals(whole))
+  assert.ok(pieces.every(({ length, buffer }) => length === 0 && buffer.byteLength === 0))
+})
+
+test('pieces that somebody else may read are left as they are', async (t) => {
+  const pieces = newPieces()
+  const whole = Buffer.concat(pieces)
+  assert.ok((await bodyReceived(t, [...pieces], false)).equals(whole))
+  assert.ok(Buffer.concat(pieces).equals(whole))
+})
+
+test('a piece of larger memory, and a small one, is left to the collector', () => {
+  const memory = Buffer.allocUnsafeSlow(PIECE_BYTES)
+  const part = memory.subarray(1)
+  const small = Buffer.allocUnsafeSlow(1_024)
+  freeRead(part)
+  freeRead(small)
+  assert.deepEqual(
+    [part.length, memory.length, small.length],
+    [PIECE_BYTES - 1, PIECE_BYTES, 1_024],
+  )
+})
