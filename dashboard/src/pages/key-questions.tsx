@@ -1,0 +1,170 @@
+// What is asked before a key is rotated, disabled, revoked or deleted.
+import { NativeSelect } from '@mantine/core'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import {
+  useChangeKey,
+  useEndRotation,
+  usePurgeKey,
+  useRevokeKey,
+  useRotateKey,
+} from '../api/keys.ts'
+import type { Key } from '../api/shapes.ts'
+import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
+import { useShowOnce } from '../ui/shown-once.tsx'
+import { NewKeySecret } from './new-key.tsx'
+
+interface QuestionProps {
+  found: Key
+  opened: boolean
+  onClose: () => void
+}
+
+/** TABLE of how long the old secret may go on working. */
+const GRACE_CHOICES = [
+  { value: '0', label: 'Revoke immediately' },
+  { value: '3600', label: '1 hour' },
+  { value: '86400', label: '1 day' },
+  { value: '604800', label: '7 days' },
+  { value: '2592000', label: '30 days' },
+]
+
+function RotateKey({ found, opened, onClose }: QuestionProps) {
+  const show = useShowOnce()
+  const rotate = useRotateKey(found.id, (made) =>
+    show({ title: 'Your new key', secret: made.secret, body: <NewKeySecret made={made} /> }),
+  )
+  const [grace, setGrace] = useState('86400')
+  const close = (): void => {
+    onClose()
+    rotate.reset()
+  }
+  return (
+    <Dialog title={`Rotate “${found.name}”`} opened={opened} onClose={close}>
+      <DialogForm
+        submit="Rotate key"
+        busy={rotate.isPending}
+        error={rotate.error}
+        onCancel={close}
+        onSubmit={() => rotate.mutate(Number(grace), { onSuccess: close })}
+      >
+        <NativeSelect
+          label="Keep the old key valid for"
+          description="Time to switch every app to the new key. If the key leaked, revoke it immediately."
+          data={GRACE_CHOICES}
+          value={grace}
+          onChange={(event) => setGrace(event.currentTarget.value)}
+          data-autofocus
+        />
+      </DialogForm>
+    </Dialog>
+  )
+}
+
+function EndRotation({ found, opened, onClose }: QuestionProps) {
+  const act = useEndRotation(found.id)
+  const close = (): void => {
+    onClose()
+    act.reset()
+  }
+  return (
+    <Confirm
+      title="Revoke the old key now?"
+      opened={opened}
+      onClose={close}
+      submit="Revoke old key"
+      busy={act.isPending}
+      error={act.error}
+      onConfirm={() => act.mutate(undefined, { onSuccess: close })}
+    >
+      Apps still using it are refused within a second. The new key keeps working.
+    </Confirm>
+  )
+}
+
+function DeleteKey({ found, opened, onClose }: QuestionProps) {
+  const act = usePurgeKey(found.id)
+  const [, go] = useLocation()
+  const close = (): void => {
+    onClose()
+    act.reset()
+  }
+  return (
+    <Confirm
+      title={`Delete “${found.name}”?`}
+      opened={opened}
+      onClose={close}
+      submit="Delete"
+      busy={act.isPending}
+      error={act.error}
+      onConfirm={() => act.mutate(undefined, { onSuccess: () => go('/keys') })}
+    >
+      The key disappears from every list. Its usage stays in reports.
+    </Confirm>
+  )
+}
+
+function DisableKey({ found, opened, onClose }: QuestionProps) {
+  const act = useChangeKey(found.id)
+  const close = (): void => {
+    onClose()
+    act.reset()
+  }
+  return (
+    <Confirm
+      title={`Disable “${found.name}”?`}
+      opened={opened}
+      onClose={close}
+      submit="Disable"
+      busy={act.isPending}
+      error={act.error}
+      onConfirm={() => act.mutate({ status: 'disabled' }, { onSuccess: close })}
+    >
+      Apps using this key are refused within a second, until you enable it again.
+    </Confirm>
+  )
+}
+
+function RevokeKey({ found, opened, onClose }: QuestionProps) {
+  const act = useRevokeKey(found.id)
+  const close = (): void => {
+    onClose()
+    act.reset()
+  }
+  return (
+    <Confirm
+      title={`Revoke “${found.name}”?`}
+      opened={opened}
+      onClose={close}
+      submit="Revoke key"
+      busy={act.isPending}
+      error={act.error}
+      onConfirm={() => act.mutate(undefined, { onSuccess: close })}
+    >
+      Apps using this key are refused within a second. You can't undo this. Its usage stays in
+      reports.
+    </Confirm>
+  )
+}
+
+/** TABLE of the questions, by what is done when they are answered. */
+const QUESTIONS = {
+  rotate: RotateKey,
+  end: EndRotation,
+  disable: DisableKey,
+  revoke: RevokeKey,
+  purge: DeleteKey,
+} as const
+
+/** What can be asked about a key. */
+export type KeyQuestion = keyof typeof QUESTIONS
+
+/** All questions about a key, of which one may be open. */
+export function KeyQuestions({
+  opened,
+  ...props
+}: Omit<QuestionProps, 'opened'> & { opened: string | null }) {
+  return Object.entries(QUESTIONS).map(([what, Question]) => (
+    <Question key={what} {...props} opened={opened === what} />
+  ))
+}
