@@ -36,16 +36,90 @@ export default function TokensPage() {
   const [filters, change] = useFilters({ new: '', search: '', status: '' })
   const [search] = useDebouncedValue(filters.search, 250)
   const status = Object.hasOwn(STATUS, filters.status) ? filters.status : ''
-  const purge = usePurgeToken()
   const [purging, setPurging] = useState<Token | null>(null)
-  const close = (): void => {
-    setPurging(null)
-    purge.reset()
-  }
   const { quota } = useAccount()
   const tokens = useTokens({ search, status })
   const [revoking, setRevoking] = useState<Token | null>(null)
-  const columns: readonly Column<Token>[] = [
+  const columns = tokenColumns(setRevoking, setPurging)
+  const createButton = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => change({ new: '1' })}>
+      Create token
+    </Button>
+  )
+  return (
+    <Page
+      title="Tokens"
+      lead="Tokens let programs convert exports and do everything this dashboard does."
+      actions={createButton}
+    >
+      <Card>
+        <Facts
+          items={[
+            ['Conversions today', usedOf(quota)],
+            ['Resets', dateTime(quota.resets_at)],
+          ]}
+        />
+      </Card>
+      <TokenFilters search={filters.search} status={status} onChange={change} />
+      <Card flush>
+        <PagedTable
+          label="Tokens"
+          query={tokens}
+          columns={columns}
+          empty={
+            search !== '' || status !== '' ? (
+              <NoMatch what="token" onClear={() => change({ search: '', status: '' })} />
+            ) : (
+              <Empty icon="token" title="No tokens yet" action={createButton}>
+                A token lets a program convert exports or manage this server on your behalf.
+              </Empty>
+            )
+          }
+        />
+      </Card>
+      <CreateToken opened={filters.new !== ''} onClose={() => change({ new: '' })} />
+      <DeleteToken token={purging} onClose={() => setPurging(null)} />
+      <RevokeToken token={revoking} onClose={() => setRevoking(null)} />
+    </Page>
+  )
+}
+
+interface TokenFiltersProps {
+  search: string
+  status: string
+  onChange: (filters: { search?: string; status?: string }) => void
+}
+
+function TokenFilters({ search, status, onChange }: TokenFiltersProps) {
+  return (
+    <Filters>
+      <TextInput
+        className={filterGrow}
+        aria-label="Search by name"
+        placeholder="Search by name"
+        leftSection={<Icon name="search" size={16} />}
+        value={search}
+        onChange={(event) => onChange({ search: event.currentTarget.value })}
+      />
+      <NativeSelect
+        aria-label="Status"
+        value={status}
+        onChange={(event) => onChange({ status: event.currentTarget.value })}
+        data={[
+          { value: '', label: 'Any status' },
+          ...Object.entries(STATUS).map(([value, { label }]) => ({ value, label })),
+        ]}
+      />
+    </Filters>
+  )
+}
+
+/** TABLE of columns of the list; the last one asks before a token goes. */
+function tokenColumns(
+  revoke: (token: Token) => void,
+  purge: (token: Token) => void,
+): readonly Column<Token>[] {
+  return [
     {
       title: 'Name',
       cell: ({ name, prefix }) => (
@@ -75,98 +149,51 @@ export default function TokensPage() {
       title: 'Actions',
       quiet: true,
       right: true,
-      cell: (token) =>
-        token.status !== 'active' ? (
-          <Button
-            variant="subtle"
-            color="gray"
-            size="compact-sm"
-            onClick={() => setPurging(token)}
-            aria-label={`Delete ${token.name}`}
-          >
-            Delete
-          </Button>
-        ) : (
-          <Button
-            variant="subtle"
-            color="red"
-            size="compact-sm"
-            onClick={() => setRevoking(token)}
-            aria-label={`Revoke ${token.name}`}
-          >
-            Revoke
-          </Button>
-        ),
+      cell: (token) => <TokenAction token={token} onRevoke={revoke} onDelete={purge} />,
     },
   ]
-  const createButton = (
-    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => change({ new: '1' })}>
-      Create token
+}
+
+interface TokenActionProps {
+  token: Token
+  onRevoke: (token: Token) => void
+  onDelete: (token: Token) => void
+}
+
+/** Revokes a token that works, deletes one that does not. */
+function TokenAction({ token, onRevoke, onDelete }: TokenActionProps) {
+  const active = token.status === 'active'
+  return (
+    <Button
+      variant="subtle"
+      color={active ? 'red' : 'gray'}
+      size="compact-sm"
+      onClick={() => (active ? onRevoke(token) : onDelete(token))}
+      aria-label={`${active ? 'Revoke' : 'Delete'} ${token.name}`}
+    >
+      {active ? 'Revoke' : 'Delete'}
     </Button>
   )
+}
+
+function DeleteToken({ token, onClose }: { token: Token | null; onClose: () => void }) {
+  const purge = usePurgeToken()
+  const close = (): void => {
+    onClose()
+    purge.reset()
+  }
   return (
-    <Page
-      title="Tokens"
-      lead="Tokens let programs convert exports and do everything this dashboard does."
-      actions={createButton}
+    <Confirm
+      title={`Delete “${token?.name ?? ''}”?`}
+      opened={token !== null}
+      onClose={close}
+      submit="Delete"
+      busy={purge.isPending}
+      error={purge.error}
+      onConfirm={() => token && purge.mutate(token.id, { onSuccess: close })}
     >
-      <Card>
-        <Facts
-          items={[
-            ['Conversions today', usedOf(quota)],
-            ['Resets', dateTime(quota.resets_at)],
-          ]}
-        />
-      </Card>
-      <Filters>
-        <TextInput
-          className={filterGrow}
-          aria-label="Search by name"
-          placeholder="Search by name"
-          leftSection={<Icon name="search" size={16} />}
-          value={filters.search}
-          onChange={(event) => change({ search: event.currentTarget.value })}
-        />
-        <NativeSelect
-          aria-label="Status"
-          value={status}
-          onChange={(event) => change({ status: event.currentTarget.value })}
-          data={[
-            { value: '', label: 'Any status' },
-            ...Object.entries(STATUS).map(([value, { label }]) => ({ value, label })),
-          ]}
-        />
-      </Filters>
-      <Card flush>
-        <PagedTable
-          label="Tokens"
-          query={tokens}
-          columns={columns}
-          empty={
-            search !== '' || status !== '' ? (
-              <NoMatch what="token" onClear={() => change({ search: '', status: '' })} />
-            ) : (
-              <Empty icon="token" title="No tokens yet" action={createButton}>
-                A token lets a program convert exports or manage this server on your behalf.
-              </Empty>
-            )
-          }
-        />
-      </Card>
-      <CreateToken opened={filters.new !== ''} onClose={() => change({ new: '' })} />
-      <Confirm
-        title={`Delete “${purging?.name ?? ''}”?`}
-        opened={purging !== null}
-        onClose={close}
-        submit="Delete"
-        busy={purge.isPending}
-        error={purge.error}
-        onConfirm={() => purging && purge.mutate(purging.id, { onSuccess: close })}
-      >
-        It no longer works. Deleting it removes it from this list.
-      </Confirm>
-      <RevokeToken token={revoking} onClose={() => setRevoking(null)} />
-    </Page>
+      It no longer works. Deleting it removes it from this list.
+    </Confirm>
   )
 }
 
