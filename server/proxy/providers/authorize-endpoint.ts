@@ -6,6 +6,7 @@ import type { Route } from '../target/route-cache.ts'
 import type { UpstreamAddress } from '../target/parse-target.ts'
 import { changesStored } from './changes.ts'
 import { classify, refuseEndpoint, refuseUnknown, type Match } from './endpoint.ts'
+import { decodedFully } from './object-ref.ts'
 import type { Provider, Upstream } from './provider.ts'
 
 /**
@@ -41,6 +42,7 @@ export function authorizeEndpoint(
   const refused = refuseEndpoint(match, !key.scope.all)
   if (refused !== null) throw new GatewayError(refused.code, refused.message)
   refuseSlashes(match, pathAndQuery)
+  checkModelRecord(key, provider, match, pathAndQuery)
   const unknown = key.objects === 'own' ? refuseUnknown(match, method) : null
   if (unknown !== null) throw new GatewayError('endpoint_not_allowed', unknown)
   checkReadOnly(key, match, method)
@@ -64,6 +66,38 @@ function refuseSlashes({ spelling }: Match, pathAndQuery: string): void {
     throw new GatewayError(
       'invalid_upstream_url',
       'The path of the upstream address holds an encoded slash (%2F) where this provider has none.',
+    )
+}
+
+/**
+ * TABLE of collections whose members are models, in front of a member's name. OpenRouter's `user` and
+ * `count` are none.
+ */
+const MODEL_RECORD =
+  /\/(models|deployments|tunedModels|(?:language|image-generation|video-generation|embedding)-models)\/(?!(?:user|count)(?:$|\?))([^/?]+)(?=$|\?)/
+/** A name of several segments: Vertex and Fireworks; OpenRouter, where more may follow. */
+const LONG_NAME = /\/((?:publishers|accounts)\/[^/]+\/models\/[^/?]+)(?=$|\?)/
+const OWNED_NAME = /\/(models)\/([^/?]+\/[^/?]+)/
+
+/** A key that is limited to models reads the records of these only, as in lists of models. */
+function checkModelRecord(
+  { scope }: CachedKey,
+  provider: Provider,
+  { class: kind, pattern }: Match,
+  pathAndQuery: string,
+): void {
+  if (scope.all || kind !== 'neutral' || !pattern.includes('{')) return
+  const long = LONG_NAME.exec(pathAndQuery)?.[1]
+  const [, collection, own] =
+    (pattern.endsWith('*}') ? OWNED_NAME : MODEL_RECORD).exec(pathAndQuery) ?? []
+  if (long === undefined && !pattern.endsWith('}')) return
+  const name = decodedFully(long ?? own ?? '')
+  if (name === '') return
+  const spellings = provider.modelNames(`${collection}/${name}`)
+  if (!scope.allows(spellings.includes(name) ? spellings : provider.modelNames(name)))
+    throw new GatewayError(
+      'model_not_allowed',
+      'This key may not use the model whose record this is.',
     )
 }
 

@@ -374,3 +374,32 @@ test('a page of which nothing is left is not shown: clients would take it for th
     [200, '{"models":[],"nextPageToken":"again"}', 20],
   )
 })
+
+test('a limited key reads the records of its models only', async (t) => {
+  const { served } = await startScoped(t)
+  const { key, send } = served
+  served.fake.play(answer(200, JSON_TYPE, '{"object":"model"}'))
+  const { secret } = await key({ models: ['gpt-4o', 'gemini-1', 'own/one'] })
+  for (const [address, status] of [
+    ['https://api.openai.com/v1/models/gpt-4o', 200],
+    ['https://api.openai.com/v1/models/gpt-5', 403],
+    ['https://api.openai.com/v1/models/gpt%2D5?x=1', 403],
+    ['https://generativelanguage.googleapis.com/v1beta/models/gemini-1', 200],
+    ['https://generativelanguage.googleapis.com/v1beta/models/gemini-2', 403],
+    ['https://aiplatform.googleapis.com/v1/publishers/google/models/gemini-1', 200],
+    ['https://aiplatform.googleapis.com/v1/publishers/google/models/gemini-2', 403],
+    ['https://openrouter.ai/api/v1/models/own/one/endpoints', 200],
+    ['https://openrouter.ai/api/v1/models/own/two/endpoints', 403],
+    ['https://api.anthropic.com/v1/models/claude-x', 403],
+    ['https://api.mistral.ai/v1/models/m', 403],
+    ['https://api.groq.com/openai/v1/models/m', 403],
+    ['https://api.x.ai/v1/models/m', 403],
+    ['https://api.x.ai/v1/language-models/m', 403],
+    ['https://api.cohere.com/v1/models/m', 403],
+  ] as const) {
+    const got = await send(secret, address, { method: 'GET' })
+    assert.equal(got.status, status, address)
+    if (status === 403)
+      assert.equal(headerOf(got.rawHeaders, 'x-proxy-error'), 'model_not_allowed', address)
+  }
+})
