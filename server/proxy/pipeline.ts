@@ -80,7 +80,7 @@ async function proxyRequest(
   // 1. Read the target.
   const route = findRoute(deps.routes, exchange)
   context.progress = { step: 'routed', route, isKeyInQuery: false }
-  const address = addressOf(route, method)
+  const address = addressOf(route, exchange)
   const { pathAndQuery } = address
 
   // 2. Authenticate the key, and take one of its slots for open requests.

@@ -2,7 +2,14 @@
 import type { HttpExchange } from '../../http1/exchange.ts'
 import { METHODS } from '../forward/cors.ts'
 import { GatewayError } from '../gateway-error.ts'
-import { effectiveTarget, type UpstreamAddress } from './parse-target.ts'
+import { onlyValueOf } from '../../http1/header-fields.ts'
+import {
+  effectiveTarget,
+  isBare,
+  readAddress,
+  TARGET_HEADER,
+  type UpstreamAddress,
+} from './parse-target.ts'
 import type { Route, RouteCache } from './route-cache.ts'
 
 const METHOD_SET: ReadonlySet<string> = new Set(METHODS)
@@ -43,9 +50,28 @@ export function findRoute(routes: RouteCache, { method, target, headers }: HttpE
  * The address of a route.
  * @throws GatewayError `method_not_allowed`, `invalid_upstream_url`
  */
-export function addressOf({ target }: Route, method: string): UpstreamAddress {
+export function addressOf({ target }: Route, exchange: HttpExchange): UpstreamAddress {
+  const { method, headers } = exchange
   if (!METHOD_SET.has(method))
     throw new GatewayError('method_not_allowed', `The proxy passes on ${METHODS.join(', ')}.`)
   if (!target.ok) throw new GatewayError('invalid_upstream_url', target.message)
+  if (!isBare(exchange.target)) refuseOtherTarget(target.upstream, headers)
   return target.upstream
+}
+
+/** Refuses a header that names another address than the target does. */
+function refuseOtherTarget(upstream: UpstreamAddress, headers: readonly string[]): void {
+  const address = onlyValueOf(headers, TARGET_HEADER)
+  if (address === undefined) return
+  const other = readAddress(address ?? '')
+  if (
+    !other.ok ||
+    other.upstream.hostname !== upstream.hostname ||
+    other.upstream.port !== upstream.port ||
+    other.upstream.pathAndQuery !== upstream.pathAndQuery
+  )
+    throw new GatewayError(
+      'invalid_upstream_url',
+      `The header ${TARGET_HEADER} names another address than the request's target. Send one of them.`,
+    )
 }

@@ -179,9 +179,9 @@ export function readAddress(address: string): Target {
   if (typeof host === 'string') return invalid(host)
 
   // What is beyond ASCII is encoded as every URL parser does it.
-  const tail = (
-    cut < 0 ? '/' : rest[cut] === '?' ? `/${rest.slice(cut)}` : rest.slice(cut)
-  ).replace(/[\u0080-\uffff]+/g, encodeURIComponent)
+  if (rest[cut] !== '/')
+    return invalid('The upstream address has no path. Name an endpoint: https://<host>/<path>.')
+  const tail = rest.slice(cut).replace(/[\u0080-\uffff]+/g, encodeURIComponent)
   const question = tail.indexOf('?')
   const path = question < 0 ? tail : tail.slice(0, question)
   const query = question < 0 ? null : tail.slice(question + 1)

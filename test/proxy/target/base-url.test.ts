@@ -300,14 +300,14 @@ test("fal's client names its target in a header", async (t) => {
     ),
     'upstream_not_allowed',
   )
-  // The target itself comes first.
+  // Two addresses are none.
   assert.equal(
     (
       await send(TARGETS['base-url'](`${OPENAI}/v1/chat/completions`), {
         'x-fal-target-url': 'https://fal.run/x',
       })
     ).status,
-    200,
+    400,
   )
 })
 
@@ -340,4 +340,24 @@ test('slashes and dots that servers read in different ways are 400 for a key for
   assert.equal(fake.requests.length, 0)
   const chat = '/proxy/api.openai.com/v1/chat/completions?x=a%2Fb//c'
   assert.equal((await call(port, { target: chat, headers, body: CHAT })).status, 200)
+})
+
+test('a header that names another address than the target does is 400', async (t) => {
+  const { key, port } = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { secret } = await key({ objects: 'upstream' })
+  const address = `${OPENAI}/v1/chat/completions`
+  for (const target of [`/proxy?url=${address}`, '/proxy/api.openai.com/v1/chat/completions'])
+    for (const [named, status] of [
+      [address, 200],
+      [`${OPENAI}/v1/embeddings`, 400],
+      ['https://evil.test/', 400],
+      ['x', 400],
+    ] as const) {
+      const headers = {
+        ...JSON_TYPE,
+        Authorization: `Bearer ${secret}`,
+        'X-Fal-Target-Url': named,
+      }
+      assert.equal((await call(port, { target, headers, body: CHAT })).status, status, named)
+    }
 })

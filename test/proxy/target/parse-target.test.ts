@@ -80,8 +80,7 @@ const accepted: [
   ],
   ['explicit default port', `url=${enc('https://a.test:443/x')}`, 'a.test', 443, '/x'],
   ['other port', `url=${enc('https://a.test:8443/x')}`, 'a.test', 8443, '/x'],
-  ['no path', 'url=https://a.test', 'a.test', 443, '/'],
-  ['no path but a query', 'url=https://a.test?x=1', 'a.test', 443, '/?x=1'],
+  ['the root', 'url=https://a.test/', 'a.test', 443, '/'],
   [
     'encoded parts of the upstream stay encoded',
     `url=${enc('https://a.test/model/a%3Ab%2Fc/converse?filter=x%26y%3D1')}`,
@@ -252,6 +251,8 @@ const KEY = createSecret('tmk').secret
 /** search → a word of the sentence */
 const refused: [name: string, search: string, word: RegExp][] = [
   ['nothing', '', /missing/],
+  ['no path', 'url=https://a.test', /no path/],
+  ['no path but a query', 'url=https://a.test?x=1', /no path/],
   ['no url', 'x=1', /missing/],
   ['empty url', 'url=', /https/],
   ['url without =', 'url', /missing/],
