@@ -147,7 +147,7 @@ async function forwardAdmitted(
   forwardable: Forwardable,
 ): Promise<void> {
   const { exchange } = context
-  const { route, upstream, request, inspected, slot } = forwardable
+  const { route, upstream, request, inspected } = forwardable
   const { provider, key, match } = request
   const { observer, lines } = inspected
 
@@ -163,8 +163,9 @@ async function forwardAdmitted(
     namesForeignObject: namesForeignObject(deps.objects, request),
     mayStartBatch: lines === null ? null : () => mayStartBatch(deps.objects, request, lines),
   })
-  const guards = guardsOf(deps, exchange, request, slot, (error) => {
-    if (sendError(deps, context, error)) recorder.replacedBy = error.code
+  const guards = guardsOf(deps, exchange, request, forwardable, (error) => {
+    if (sendError(deps, context, error))
+      recorder.replacedBy = error instanceof GatewayError ? error.code : 'internal_error'
   })
   const outbound = outboundRequest(deps.routes, exchange, forwardable, guards)
 
@@ -184,7 +185,8 @@ async function forwardAdmitted(
       `The proxy was stopped before ${provider.name} answered. ${provider.name} may have processed the request.`,
       ['Retry-After', '1'],
     )
-  if (guards.models?.replaced !== true && guards.objects?.replaced !== true)
+  const { models, objects, upload } = guards
+  if (![models, objects, upload].some((guard) => guard?.replaced === true))
     logRequest(deps, context, result.status ?? 0, code === null ? null : { code, model }, stats)
 }
 

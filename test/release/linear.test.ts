@@ -36,6 +36,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   transferDecoder: 'Chooses the decoder of a part: Inspection.',
   decodeWhole: 'Node’s decoders, for 1 MB of an error at most.',
   PartReader: 'Reads the parts of a form: Inspection.',
+  UploadReader:
+    'Hands the parts of an upload to the two readers of parts: MultipartReader, Inspection.',
   WordBodyScanner: 'Reads what is not quite JSON: Inspection.',
   WordScanner: 'Parts the words for it: Inspection.',
   UrlencodedReader: 'Reads a body in the form of a query: Inspection.',

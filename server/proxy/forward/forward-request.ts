@@ -4,11 +4,15 @@ import type { TurnBudget } from '../../common/fairness/turn-budget.ts'
 import type { HttpClient, OutboundRequest } from '../../http1/client/client.ts'
 import type { HttpExchange } from '../../http1/exchange.ts'
 import type { AdmittedRequest } from '../admission/admit-request.ts'
-import type { GatewayError } from '../gateway-error.ts'
 import type { InspectedRequest } from '../inspect/inspect-request.ts'
 import { GuardedList } from '../objects/checked-list.ts'
 import type { FeedGuard } from '../objects/feed-guard.ts'
-import { acceptIdentity, guardList, type ObjectRequest } from '../objects/ownership.ts'
+import {
+  acceptIdentity,
+  checkOwnership,
+  guardList,
+  type ObjectRequest,
+} from '../objects/ownership.ts'
 import type { ObjectOwners } from '../objects/objects.ts'
 import type { Upstream } from '../providers/provider.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
@@ -21,6 +25,7 @@ import {
   relayMorePages,
   unconditional,
 } from './model-list.ts'
+import { UploadGuard } from './upload-guard.ts'
 import { relay, type RelayResult, type ResponseFilter } from './relay.ts'
 
 /** A request that a provider gets. */
@@ -34,6 +39,8 @@ export interface ResponseGuards {
   readonly models: FilteredModelList | null
   /** Of stored objects, or events about them, for a key with objects of its own. */
   readonly objects: FeedGuard | null
+  /** Breaks an upload off of which a part may not go up. */
+  readonly upload: UploadGuard | null
 }
 
 /**
@@ -44,8 +51,8 @@ export function guardsOf(
   { objects, turns }: { readonly objects: ObjectOwners; readonly turns: TurnBudget },
   exchange: HttpExchange,
   request: UpstreamRequest,
-  slot: RequestSlot,
-  sendError: (error: GatewayError) => void,
+  { slot, inspected }: Pick<Forwardable, 'slot' | 'inspected'>,
+  sendError: (error: unknown) => void,
 ): ResponseGuards {
   const models = isLimitedList(request)
     ? new FilteredModelList(exchange, {
@@ -55,7 +62,20 @@ export function guardsOf(
         sendError: (reason) => sendError(modelListError(reason)),
       })
     : null
-  return { models, objects: guardList(objects, request, models ?? exchange, slot, sendError) }
+  const { upload } = inspected
+  if (upload !== null) {
+    const guard = new UploadGuard(exchange, sendError)
+    upload.checks = {
+      check: (named) => checkOwnership(objects, request, named),
+      refuse: (error) => guard.refuse(error),
+    }
+    return { models, objects: null, upload: guard }
+  }
+  return {
+    models,
+    objects: guardList(objects, request, models ?? exchange, slot, sendError),
+    upload: null,
+  }
 }
 
 /** Where an admitted request goes, and with what. */
@@ -97,10 +117,10 @@ export async function forwardRequest(
   client: HttpClient,
   outbound: OutboundRequest,
   exchange: HttpExchange,
-  { models, objects }: ResponseGuards,
+  { models, objects, upload }: ResponseGuards,
   filter: ResponseFilter,
 ): Promise<RelayResult> {
-  const first = await relay(client, outbound, objects ?? models ?? exchange, filter)
+  const first = await relay(client, outbound, upload ?? objects ?? models ?? exchange, filter)
   if (models === null) return first
   return relayMorePages(models, first, (path) =>
     relay(client, { ...outbound, path }, objects ?? models, filter),

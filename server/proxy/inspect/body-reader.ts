@@ -8,7 +8,7 @@ import { objectRef } from '../providers/object-ref.ts'
 import type { BodyRule } from '../providers/endpoint-row.ts'
 import { ambiguous, unknownModel, type Findings, type InspectionError } from './findings.ts'
 import type { KeyedStrings } from './keyed-strings.ts'
-import { boundaryOf, MultipartReader } from './multipart.ts'
+import { boundaryOf, MultipartReader, type PartWatch } from './multipart.ts'
 import { PartReader } from './part-reader.ts'
 import { MAX_NAME_LENGTH, type BodyPaths } from './places.ts'
 import { UrlencodedReader } from './urlencoded.ts'
@@ -20,13 +20,18 @@ export interface BodyScanner {
   end(): InspectionError | null
 }
 
-/** The reader for a body with these headers, or why there is none. */
+/**
+ * The reader for a body with these headers, or why there is none.
+ *
+ * @param parts who is told of the parts of a form
+ */
 export function scannerFor(
   rule: BodyRule,
   places: BodyPaths,
   headers: readonly string[],
   strict: boolean,
   findings: Findings,
+  parts: PartWatch = new PartReader(findings),
 ): BodyScanner | InspectionError {
   const types = valuesOf(headers, 'content-type')
   const type = types[0] ?? ''
@@ -40,7 +45,7 @@ export function scannerFor(
     if (boundary === null)
       return unknownModel('The body is multipart in a way in which its model cannot be known.')
     return new FormBody(
-      new MultipartReader(boundary, places.fields, new PartReader(findings)),
+      new MultipartReader(boundary, places.fields, parts),
       places,
       strict,
       findings,

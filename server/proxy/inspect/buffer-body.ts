@@ -13,6 +13,8 @@ export type BufferedBody =
   | { ok: true; pieces: readonly Buffer[]; length: number; trailers: RawHeaders }
   /** `pieces`: what has been read, and counts as held; the rest waits. */
   | { ok: false; reason: 'too_large'; pieces: readonly Buffer[]; length: number }
+  /** As much as the reader wanted before the rest may stream up. */
+  | { ok: false; reason: 'begun'; pieces: readonly Buffer[]; length: number }
   /**
    * `busy`: no room for it, or it had to make room for others. `slow`: it did not come fast enough.
    * `gone`: the caller left in the middle.
@@ -30,6 +32,9 @@ export interface BodyTimeouts {
 /** Bytes a millisecond: 16 KB/s, less than any network on which people upload files. */
 const MIN_RATE = 16.384
 
+/** Is told of each piece of a body; true where no more of it has to be held. */
+export type BodyProbe = (piece: Buffer) => boolean
+
 /**
  * Reads the body, `limit` bytes at most. What was read counts as held by `place` until that
  * releases it. When all of it has come already, the answer is there at once. Until then the request
@@ -40,9 +45,11 @@ export function bufferBody(
   limit: number,
   pace: BodyTimeouts,
   slot: RequestSlot,
+  probe: BodyProbe | null = null,
 ): BufferedBody | Promise<BufferedBody> {
-  if ((body.length ?? 0) > limit) return { ok: false, reason: 'too_large', pieces: [], length: 0 }
-  const reading = new BodyBuffer(body, limit, slot)
+  if (probe === null && (body.length ?? 0) > limit)
+    return { ok: false, reason: 'too_large', pieces: [], length: 0 }
+  const reading = new BodyBuffer(body, limit, slot, probe)
   body.read(reading)
   return reading.result ?? reading.wait(pace)
 }
@@ -52,6 +59,7 @@ class BodyBuffer implements BodySink {
   readonly #body: RequestBody
   readonly #limit: number
   readonly #slot: RequestSlot
+  readonly #probe: BodyProbe | null
   readonly #list = new PieceList()
   #resolve: ((result: BufferedBody) => void) | null = null
   #timer: NodeJS.Timeout | undefined
@@ -59,10 +67,11 @@ class BodyBuffer implements BodySink {
   readonly #startedAt = performance.now()
   #lastDataAt = this.#startedAt
 
-  constructor(body: RequestBody, limit: number, slot: RequestSlot) {
+  constructor(body: RequestBody, limit: number, slot: RequestSlot, probe: BodyProbe | null) {
     this.#body = body
     this.#limit = limit
     this.#slot = slot
+    this.#probe = probe
   }
 
   wait(pace: BodyTimeouts): Promise<BufferedBody> {
@@ -77,6 +86,8 @@ class BodyBuffer implements BodySink {
     this.#list.add(chunk)
     if (this.#list.length > this.#limit)
       this.#end({ ok: false, reason: 'too_large', ...this.#read() })
+    else if (this.#probe?.(chunk) === true)
+      this.#end({ ok: false, reason: 'begun', ...this.#read() })
   }
 
   onEnd(trailers: RawHeaders): void {
@@ -107,7 +118,7 @@ class BodyBuffer implements BodySink {
     clearTimeout(this.#timer)
     this.#slot.forbidEviction()
     if (!result.ok) {
-      if (result.reason === 'too_large') this.#body.pause()
+      if (result.reason === 'too_large' || result.reason === 'begun') this.#body.pause()
       else {
         this.#slot.releaseBytes()
         discardBody(this.#body)

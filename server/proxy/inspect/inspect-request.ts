@@ -1,26 +1,27 @@
 // Step 5: which models and stored objects a request can reach. Its body is read as far as that takes.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { HttpExchange, RequestBody } from '../../http1/exchange.ts'
-import { valuesOf, type RawHeaders } from '../../http1/header-fields.ts'
+import type { RawHeaders } from '../../http1/header-fields.ts'
 import type { OutboundRequest } from '../../http1/client/client.ts'
 import type { CachedKey } from '../../keys/cache.ts'
 import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
 import { requestHeaders } from '../forward/headers.ts'
 import type { ObjectOwners } from '../objects/objects.ts'
 import { bodyRuleOf, type Match } from '../providers/endpoint.ts'
-import type { BodyRule } from '../providers/endpoint-row.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
 import { BatchLines, inputKindOf } from './batch-lines.ts'
-import { isMultipart } from './body-reader.ts'
 import { bufferBody, discardBody, type BodyTimeouts, type BufferedBody } from './buffer-body.ts'
+import { CheckedUpload } from './checked-upload.ts'
 import { headerRefs } from './header-refs.ts'
 import { Inspection } from './inspection.ts'
 import { BodyObserver, headModel } from './observer.ts'
 import { trailersOf } from './outside-body.ts'
-import { compilePaths, loggedModel } from './places.ts'
+import { loggedModel } from './places.ts'
 import { needsBody, resolveModels, type ModelResolution } from './resolve-models.ts'
 import type { InspectionQueue } from './scheduler.ts'
+import { uploadKindOf, uploadReaderOf } from './upload-kind.ts'
 
 /** What step 5 has found. */
 export interface InspectedRequest {
@@ -42,6 +43,8 @@ export interface InspectedRequest {
   readonly isUnread: boolean
   /** Reads the model of a body that is not held while it goes up. */
   readonly observer: BodyObserver | null
+  /** The rest of an upload, of which the parts behind a file have to be checked; null: none is. */
+  readonly upload: CheckedUpload | null
   /** Reads a file that may become a batch's input while it goes up. */
   readonly lines: BatchLines | null
 }
@@ -90,7 +93,10 @@ export async function inspectRequest(
   const { exchange } = target
   exchange.writeContinue()
   const { body } = exchange
-  if (body === null || !mustBeRead(target)) return inspectStreamed(target, [])
+  if (body === null) return inspectStreamed(target, [])
+  const kind = uploadKindOf({ ...target, headers: exchange.headers })
+  if (kind === 'parts') return inspectUpload(target, body, deps, reauthenticate)
+  if (kind === 'content' && !mustBeRead(target)) return inspectStreamed(target, [])
   const reading = bufferBody(body, deps.limits.body, deps.limits, target.slot)
   const hasWaited = reading instanceof Promise
   const buffered = hasWaited ? await reading : reading
@@ -109,11 +115,84 @@ export async function inspectRequest(
   }
 }
 
-/** Whether a body has to be read before the upstream may see any of it. */
-function mustBeRead({ exchange, key, match }: InspectionTarget): boolean {
-  return (
-    (!key.scope.all && needsBody(match)) || namesObjects(match, bodyRuleOf(match), exchange.headers)
+/** Whether a body has to be read before the upstream may see any of it, also where it is a file. */
+function mustBeRead({ key, match }: InspectionTarget): boolean {
+  return (!key.scope.all && needsBody(match)) || bodyRuleOf(match)?.objects !== undefined
+}
+
+/**
+ * An upload in parts: held until its first file begins, and read while the rest of it streams up;
+ * null where the caller has left.
+ */
+async function inspectUpload(
+  first: InspectionTarget,
+  body: RequestBody,
+  deps: InspectionDeps,
+  reauthenticate: () => CachedKey,
+): Promise<InspectedRequest | null> {
+  const { exchange, slot } = first
+  const reader = uploadReaderOf({ ...first, headers: exchange.headers })
+  const buffered = await bufferBody(
+    body,
+    deps.limits.body,
+    deps.limits,
+    slot,
+    (piece) => reader.write(piece) || reader.problem !== null,
   )
+  if (!buffered.ok && buffered.reason === 'gone') return null
+  try {
+    const target = { ...first, key: reauthenticate() }
+    if (!buffered.ok && buffered.reason !== 'begun') {
+      if (buffered.reason === 'too_large') throw tooLarge('stored objects', deps.limits.body)
+      return await inspectPartial(target, deps, buffered)
+    }
+    if (buffered.ok) reader.end()
+    while (!reader.settle()) await nextTurn()
+    if (reader.problem !== null)
+      throw new GatewayError(
+        'ambiguous_body',
+        `${reader.problem} It is not known which stored objects it names.`,
+      )
+    const named = reader.takeNews()
+    if (buffered.ok) return uploaded(target, named, outboundBody(target, buffered, null, []), null)
+    const upload = new CheckedUpload(body, reader, slot)
+    const streamed = outboundBody(target, null, null, buffered.pieces)
+    return uploaded(target, named, streamed && { ...streamed, rest: upload }, upload)
+  } catch (error) {
+    // The rest of a body that has been read in part.
+    if (!buffered.ok && buffered.reason !== 'busy') discardBody(body)
+    throw error
+  }
+}
+
+/** What is known of an upload in parts whose beginning, or all of it, names these objects. */
+function uploaded(
+  target: InspectionTarget,
+  named: readonly ObjectRef[],
+  body: OutboundRequest['body'],
+  upload: CheckedUpload | null,
+): InspectedRequest {
+  const { key, provider, match, pathAndQuery, exchange } = target
+  let model = match.model
+  let { objects } = match
+  if (!key.scope.all) {
+    const { headers } = exchange
+    const resolution = resolveModels(key.scope, { provider, match, pathAndQuery, headers }, null)
+    model = modelOf(resolution, match)
+    if (!resolution.ok) throw new GatewayError(resolution.code, resolution.message, [], model)
+    objects = resolution.objects
+  }
+  const lines = key.scope.all ? batchLinesOf(target) : null
+  return {
+    ...PLAIN,
+    key,
+    model: loggedModel(model),
+    objects: objects.concat(named),
+    body: withLines(body, lines),
+    isUnread: body !== null,
+    upload,
+    lines,
+  }
 }
 
 /** A body that could not be held. */
@@ -146,22 +225,6 @@ const tooLarge = (what: string, limit: number): GatewayError =>
 const BUFFERS_FULL = 'The proxy holds too many large requests at the moment.'
 
 /**
- * Whether a body may name stored objects: any may, except files that are uploaded to be stored.
- * Those are content.
- */
-function namesObjects(match: Match, rule: BodyRule | null, headers: readonly string[]): boolean {
-  const uploads = match.endpoint?.uploads
-  if (uploads === undefined) return true
-  if (!isMultipart(valuesOf(headers, 'content-type')[0] ?? ''))
-    return rule?.objects !== undefined || (uploads === 'form' && !storesFile(match))
-  return rule !== null && compilePaths(rule).objectFields.size > 0
-}
-
-/** Whether what is uploaded becomes a file. */
-const storesFile = ({ endpoint }: Match): boolean =>
-  endpoint?.uploads !== undefined && Object.values(endpoint.creates ?? {}).includes('file')
-
-/**
  * A body that streams up without being held. @param begun the beginning of one that is too long to
  * be held
  */
@@ -189,12 +252,19 @@ function inspectStreamed(target: InspectionTarget, begun: readonly Buffer[]): In
     body,
     isUnread: body !== null,
     observer: watching,
+    upload: null,
     lines,
   }
 }
 
 /** Of a request whose body, if any, has been read. */
-const PLAIN = { keepsResponse: false, isUnread: false, observer: null, lines: null } as const
+const PLAIN = {
+  keepsResponse: false,
+  isUnread: false,
+  observer: null,
+  upload: null,
+  lines: null,
+} as const
 
 /** A reader for the lines of an upload that may become a batch's input; null for other requests. */
 function batchLinesOf({ exchange, key, provider, match }: InspectionTarget): BatchLines | null {

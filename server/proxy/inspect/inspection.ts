@@ -8,10 +8,13 @@ import { isMultipart, scannerFor, type BodyScanner } from './body-reader.ts'
 import { decodedSource, isIdentity } from './decode.ts'
 import { isAsciiCompatible, isMedia } from './content-types.ts'
 import { ambiguous, Findings, unknownModel, type InspectionError } from './findings.ts'
+import type { PartWatch } from './multipart.ts'
+import { PartReader } from './part-reader.ts'
 import { compilePaths, type BodyPaths } from './places.ts'
 import { withProse } from './prose.ts'
 import type { SlicedTask } from './scheduler.ts'
 import { PieceSource, type Source } from './source.ts'
+import { UploadParts } from './upload-parts.ts'
 import { WordBodyScanner } from './words.ts'
 
 /** What is to be read of a request's body, and how. */
@@ -55,21 +58,7 @@ export class Inspection implements SlicedTask {
     this.#question = question
     this.#pieces = pieces
     this.#places = compilePaths(rule)
-    const { provider, match } = question
-    const isUnknown = match.class === 'unknown'
-    const names = (isUnknown && provider.idNames) || null
-    const isOpen =
-      names !== null ||
-      provider.operated !== undefined ||
-      (provider.ids?.models !== undefined && namesModelsAnywhere(match))
-    const { operated, publicObjects } = provider
-    const fields = isOpen ? { names, publicObjects, operated } : null
-    this.findings = new Findings(
-      this.#places,
-      question.strict,
-      isUnknown ? provider.unknownIds : provider.ids,
-      fields,
-    )
+    this.findings = findingsOf(question.provider, question.match, this.#places, question.strict)
     const { headers, strict } = question
     if (this.#open()) {
       const reader = scannerFor(
@@ -78,6 +67,7 @@ export class Inspection implements SlicedTask {
         isEncoded(headers) ? without(headers, 'content-encoding') : headers,
         strict,
         this.findings,
+        partsOf(question, this.findings),
       )
       if ('write' in reader) this.#reader = reader
       else this.#refuse(reader)
@@ -210,6 +200,30 @@ export class Inspection implements SlicedTask {
     this.close()
   }
 }
+
+/** What collects what the body of a request says. */
+export function findingsOf(
+  provider: Provider,
+  match: Match,
+  places: BodyPaths,
+  strict: boolean,
+): Findings {
+  const isUnknown = match.class === 'unknown'
+  const names = (isUnknown && provider.idNames) || null
+  const isOpen =
+    names !== null ||
+    provider.operated !== undefined ||
+    (provider.ids?.models !== undefined && namesModelsAnywhere(match))
+  const { operated, publicObjects } = provider
+  const fields = isOpen ? { names, publicObjects, operated } : null
+  return new Findings(places, strict, isUnknown ? provider.unknownIds : provider.ids, fields)
+}
+
+/** Who reads the parts of a form: a file that is uploaded to be stored is content. */
+const partsOf = ({ match, provider }: InspectionInput, findings: Findings): PartWatch | undefined =>
+  match.endpoint?.uploads === undefined
+    ? undefined
+    : new UploadParts(new PartReader(findings), provider.idNames)
 
 const NOTHING_WANTED = { required: [] }
 

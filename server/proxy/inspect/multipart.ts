@@ -31,6 +31,19 @@ export function boundaryOf(contentType: string): string | null {
     : null
 }
 
+/**
+ * The boundary of a multipart/related content type (RFC 2387), or null when there is not exactly
+ * one plain one.
+ */
+export function relatedBoundaryOf(contentType: string): string | null {
+  const plain = contentType
+    .trim()
+    .replace(/;[ \t]*type=(?:"application\/json"|application\/json)[ \t]*(?=;|$)/i, '')
+  return /^multipart\/related[ \t]*;/i.test(plain)
+    ? boundaryOf(plain.replace(/^multipart\/related/i, 'multipart/form-data'))
+    : null
+}
+
 /** What the head of a part says. */
 export interface PartHead {
   readonly name: string
@@ -88,13 +101,21 @@ export class MultipartReader {
   #contentLength = 0
 
   readonly #watch: PartWatch | null
+  readonly #isForm: boolean
 
   /**
    * @param wanted exact names; a name that differs from one of them only in case, space or
    * punctuation makes the body ambiguous
+   * @param kind the parts of a `related` body need no names: the first one tells of those behind it
    */
-  constructor(boundary: string, wanted: ReadonlySet<string>, watch: PartWatch | null = null) {
+  constructor(
+    boundary: string,
+    wanted: ReadonlySet<string>,
+    watch: PartWatch | null = null,
+    kind: 'form' | 'related' = 'form',
+  ) {
     this.#watch = watch
+    this.#isForm = kind === 'form'
     this.#mark = Buffer.from(`--${boundary}`, 'latin1')
     this.#wanted = wanted
     this.#alike = new Set([...wanted].map(bare))
@@ -107,6 +128,16 @@ export class MultipartReader {
       this.#unread += copied
       this.#read(false)
     }
+  }
+
+  /** Why two parsers could read differently what has come; null where they cannot. */
+  get problem(): string | null {
+    return this.#problem
+  }
+
+  /** The fields that were wanted, of the parts that are complete. */
+  get fields(): Form['fields'] {
+    return this.#fields
   }
 
   end(): Form {
@@ -187,7 +218,8 @@ export class MultipartReader {
     // The mark anywhere but behind a line break is a boundary to some parsers and content to
     // others.
     if (head.includes(this.#mark)) return this.#refuse(MISPLACED)
-    const field = readDisposition(end === 0 ? '' : head.toString('latin1', LINE_BREAK.length))
+    const text = end === 0 ? '' : head.toString('latin1', LINE_BREAK.length)
+    const field = this.#isForm ? readDisposition(text) : readRelated(text, this.#parts > 1)
     if (typeof field === 'string') return this.#refuse(field)
     if (
       !this.#wanted.has(field.name) &&
@@ -335,4 +367,36 @@ function readDisposition(head: string): Field | string {
   return name === undefined
     ? 'A part of the multipart body has no name.'
     : { name, isFile, fileNames, type, encoding, others, plain }
+}
+
+/**
+ * The head of a part of a multipart/related body (RFC 2387).
+ *
+ * @param isFile whether it stands behind the part that tells of it
+ */
+function readRelated(head: string, isFile: boolean): Field | string {
+  const fields = new Map<string, string>()
+  for (const line of head === '' ? [] : head.split('\r\n')) {
+    const [, name = '', value = ''] = /^([\w-]+):(.*)$/.exec(line) ?? []
+    // oxlint-disable-next-line no-control-regex -- parsers differ about controls in headers
+    if (name === '' || /[\u0000-\u0008\u000a-\u001f\u007f]/.test(line))
+      return 'A part of the multipart body has a broken header.'
+    if (fields.has(name.toLowerCase())) return 'A part of the multipart body has a header twice.'
+    fields.set(name.toLowerCase(), value.trim())
+  }
+  const type = fields.get('content-type') ?? ''
+  if (/^multipart\//i.test(type)) return 'A part of the multipart body is multipart itself.'
+  const said = fields.get('content-transfer-encoding')?.toLowerCase() ?? ''
+  const encoding = /^(?:7bit|8bit|binary)$/.test(said) ? '' : said
+  fields.delete('content-type')
+  fields.delete('content-transfer-encoding')
+  return {
+    name: '',
+    isFile,
+    fileNames: [],
+    type,
+    encoding,
+    others: [...fields.values()],
+    plain: false,
+  }
 }

@@ -48,11 +48,7 @@ export class PartReader implements PartWatch {
     this.#isLong = false
     this.#json = null
     this.#decoder = null
-    this.#findings.text(head.name)
-    // A caller may have named a file of their own like that.
-    for (const name of head.fileNames) this.#findings.text(name, true)
-    // RFC 2045, section 7: an id of the caller's own, in angle brackets.
-    for (const value of head.others) this.#findings.text(value.replace(/^<(.*)>$/, '$1'), true)
+    this.head(head)
     if (!isAsciiCompatible(head.type) && !isMedia(head.type))
       this.#findings.unreadable('A part of the multipart body is in a charset that is not read.')
     if (head.encoding === '') return
@@ -61,16 +57,32 @@ export class PartReader implements PartWatch {
       this.#findings.unreadable('A part of the multipart body is in an encoding that is not known.')
   }
 
+  /** What the head of a part names, whatever its content is. */
+  head({ name, fileNames, others }: PartHead): void {
+    this.#findings.text(name)
+    // A caller may have named a file of their own like that.
+    for (const fileName of fileNames) this.#findings.text(fileName, true)
+    // RFC 2045, section 7: an id of the caller's own, in angle brackets.
+    for (const value of others) this.#findings.text(value.replace(/^<(.*)>$/, '$1'), true)
+  }
+
+  /** Whether the part that is open is a text too long to be an id. */
+  get isText(): boolean {
+    return this.#isLong
+  }
+
   content(piece: Buffer): void {
     this.#take(this.#decoder === null ? piece : this.#decoder.write(piece))
   }
 
   end(): void {
     if (this.#decoder !== null) this.#take(this.#decoder.end())
+    const isLong = this.#isLong
+    this.#isLong = false
     const { name, isFile, type } = this.#head!
     // A file is content, unless it is said to be JSON.
     const perhaps = isFile && !/json/i.test(type)
-    if (!this.#isLong && this.#text.length > 0) {
+    if (!isLong && this.#text.length > 0) {
       const text = this.#text.toString('utf8')
       this.#findings.text(text, perhaps)
       if (!perhaps) this.#findings.field(name, text)

@@ -105,7 +105,7 @@ test("half-sent bodies that stream through take places of their key, and nobody 
     callRaw(
       t,
       served.port,
-      `${headOf(attacker.secret, 1_024, `${OPENAI}/v1/files`, 'multipart/form-data; boundary=b')}{`,
+      `${headOf(attacker.secret, 1_024, `${OPENAI}/v1/files`, 'multipart/form-data; boundary=b')}--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n`,
     ),
   )
   await until(() => callers.filter((caller) => caller.statuses()[0] === 503).length === 60, 10_000)

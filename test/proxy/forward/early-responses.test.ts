@@ -83,6 +83,7 @@ async function upload(port: number, secret: string, length: string | null): Prom
     request.once('response', resolve)
     request.on('error', reject)
   })
+  request.write('--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n')
   send()
   const response = await answered
   // As curl and browsers do: what the answer is about need not go up any more.

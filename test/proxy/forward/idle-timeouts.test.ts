@@ -21,6 +21,9 @@ const LIMITS = {
   TOLLMARK_CONNECT_TIMEOUT: '400ms',
 }
 
+/** The beginning of a form, up to the content of its file: the rest streams. */
+const FILE_BEGINS = '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'
+
 test('an answer that goes on three times as long as any limit arrives whole', async (t) => {
   const served = await startServed(
     t,
@@ -56,9 +59,14 @@ test('a request that goes up three times as long as any limit arrives whole', as
     method: 'POST',
     path,
     agent: false,
-    headers: { authorization: `Bearer ${secret}`, 'content-type': FORM, 'content-length': '12' },
+    headers: {
+      authorization: `Bearer ${secret}`,
+      'content-type': FORM,
+      'content-length': String(FILE_BEGINS.length + 12),
+    },
   })
   const answered = once(request, 'response') as Promise<[IncomingMessage]>
+  request.write(FILE_BEGINS)
   for (let i = 0; i < 12; i++) {
     request.write('x')
     await sleep(100)
@@ -67,21 +75,21 @@ test('a request that goes up three times as long as any limit arrives whole', as
   const got = await readAnswer((await answered)[0])
   assert.deepEqual(
     [got.status, got.body.toString(), served.fake.requests[0]!.body.toString()],
-    [200, 'ok', 'x'.repeat(12)],
+    [200, 'ok', FILE_BEGINS + 'x'.repeat(12)],
   )
 })
 
 test('a request that stands still on its way up is given up, whether it is read whole first or not', async (t) => {
   const served = await startServed(t, (call) => call.gone(), LIMITS)
-  const rows: [address: string, type: string, status: number, code: string][] = [
-    [FILES, FORM, 504, 'upstream_timeout'],
-    [CHAT, JSON_TYPE, 408, 'body_too_slow'],
+  const rows: [address: string, type: string, begins: string, status: number, code: string][] = [
+    [FILES, FORM, FILE_BEGINS, 504, 'upstream_timeout'],
+    [CHAT, JSON_TYPE, '{"model":"gpt-5",', 408, 'body_too_slow'],
   ]
   const { secret } = await served.key()
-  for (const [address, type, status, code] of rows) {
+  for (const [address, type, begins, status, code] of rows) {
     const socket = connect({ port: served.port, host: '127.0.0.1' })
     socket.write(
-      `POST /proxy?url=${encodeURIComponent(address)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nContent-Type: ${type}\r\nContent-Length: 100\r\n\r\n{"model":"gpt-5",`,
+      `POST /proxy?url=${encodeURIComponent(address)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nContent-Type: ${type}\r\nContent-Length: 100\r\n\r\n${begins}`,
     )
     const [got] = (await once(socket, 'data')) as [Buffer]
     socket.destroy()
@@ -98,11 +106,11 @@ test('a body that has to be read whole must come at 16 KB/s on average, one that
     TOLLMARK_BODY_GRACE: '300ms',
   })
   const { secret } = await served.key()
-  const drip = async (address: string, type: string, begun: number, mostPieces: number) => {
+  const drip = async (address: string, type: string, begins: string, mostPieces: number) => {
     const headers = {
       authorization: `Bearer ${secret}`,
       'content-type': type,
-      'content-length': String(begun + mostPieces),
+      'content-length': String(begins.length + mostPieces),
     }
     const request = httpRequest({
       port: served.port,
@@ -117,7 +125,7 @@ test('a body that has to be read whole must come at 16 KB/s on average, one that
     const state = { isAnswered: false }
     void answered.then(() => (state.isAnswered = true))
     const began = performance.now()
-    request.write(' '.repeat(begun))
+    request.write(begins)
     for (let i = 0; i < mostPieces && !state.isAnswered; i++) {
       await sleep(50)
       request.write(' ')
@@ -132,9 +140,9 @@ test('a body that has to be read whole must come at 16 KB/s on average, one that
   }
   // 16,384 bytes are in time for one second.
   const [none, some, streamed] = await Promise.all([
-    drip(CHAT, JSON_TYPE, 1, 200),
-    drip(CHAT, JSON_TYPE, 16_384, 200),
-    drip(FILES, FORM, 1, 30),
+    drip(CHAT, JSON_TYPE, ' ', 200),
+    drip(CHAT, JSON_TYPE, ' '.repeat(16_384), 200),
+    drip(FILES, FORM, FILE_BEGINS, 30),
   ])
   for (const { status, code } of [none, some])
     assert.deepEqual([status, code], [408, 'body_too_slow'])

@@ -1,0 +1,163 @@
+// The rest of an upload whose beginning has been checked: files stream through, and what stands
+// between and behind them goes up once it is known that the key may name it. The end of the body is
+// never sent before that, so a refused upload is never complete.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { BodySink, RequestBody } from '../../http1/exchange.ts'
+import type { RawHeaders } from '../../http1/header-fields.ts'
+import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
+import type { ObjectRef } from '../providers/object-ref.ts'
+import type { RequestSlot } from '../shares/request-shares.ts'
+import { discardBody } from './buffer-body.ts'
+import type { UploadReader } from './upload-reader.ts'
+
+/** Decides about an upload that is on its way. */
+export interface UploadChecks {
+  /** @throws GatewayError where the key may not name one of these */
+  check(named: readonly ObjectRef[]): unknown
+  /** Breaks the upload off. */
+  refuse(error: unknown): void
+}
+
+/** Bytes of parts behind a file that are held at most. */
+const MAX_HELD_BYTES = 1024 * 1024
+
+export class CheckedUpload implements RequestBody, BodySink {
+  readonly #body: RequestBody
+  readonly #reader: UploadReader
+  readonly #slot: RequestSlot
+  /** Set before anything is read. */
+  checks: UploadChecks | null = null
+  #sink: BodySink | null = null
+  #held: Buffer[] = []
+  #heldBytes = 0
+  /** Whether nothing of what is held is left to be read. */
+  #mayPass = false
+  #trailers: RawHeaders | null = null
+  /** Counts what has come: what came while it was decided has to be looked at again. */
+  #version = 0
+  #isDeciding = false
+  #isPaused = false
+
+  constructor(body: RequestBody, reader: UploadReader, slot: RequestSlot) {
+    this.#body = body
+    this.#reader = reader
+    this.#slot = slot
+  }
+
+  get length(): number | null {
+    return this.#body.length
+  }
+
+  read(sink: BodySink | null): void {
+    this.#sink = sink
+    if (sink === null) {
+      this.#letGo()
+      this.#body.read(null)
+    } else this.#body.read(this)
+  }
+
+  pause(): void {
+    this.#isPaused = true
+    this.#body.pause()
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    if (!this.#isDeciding) this.#body.resume()
+  }
+
+  onData(piece: Buffer): void {
+    if (this.#sink === null) return
+    this.#version++
+    this.#mayPass = this.#reader.write(piece)
+    this.#held.push(piece)
+    this.#heldBytes += piece.length
+    if (this.#mayPass || this.#reader.problem !== null) return this.#decide()
+    if (this.#heldBytes > MAX_HELD_BYTES)
+      return this.#refuse(
+        new GatewayError(
+          'body_too_large',
+          `The parts behind a file must be read, and are larger than ${MAX_HELD_BYTES} bytes.`,
+        ),
+      )
+    if (!this.#slot.holdBytes(piece.length)) return this.#refuse(serviceUnavailable(BUFFERS_FULL))
+    this.#slot.allowEviction(() => this.#refuse(serviceUnavailable(BUFFERS_FULL)))
+  }
+
+  onEnd(trailers: RawHeaders): void {
+    if (this.#sink === null) return
+    this.#version++
+    this.#trailers = trailers
+    if (!this.#reader.end()) {
+      // A file that breaks off names nothing, and all of it has gone up.
+      if (this.#held.length === 0) return this.#release()
+      return this.#refuse(ambiguous('The body does not end as a body of parts does.'))
+    }
+    this.#mayPass = true
+    this.#decide()
+  }
+
+  onAborted(): void {
+    this.#letGo()
+    this.#sink?.onAborted()
+  }
+
+  /** Sends what is held as soon as it may pass: at once, where it names nothing new. */
+  #decide(): void {
+    if (this.#isDeciding) return
+    const { problem } = this.#reader
+    if (problem !== null) return this.#refuse(ambiguous(problem))
+    if (this.#reader.settle()) {
+      const named = this.#reader.takeNews()
+      if (named.length === 0) return this.#release()
+      void this.#lookUp(named)
+    } else void this.#lookUp(null)
+  }
+
+  /** @param named null where there is work left before it is known */
+  async #lookUp(named: readonly ObjectRef[] | null): Promise<void> {
+    const version = this.#version
+    this.#isDeciding = true
+    this.#body.pause()
+    try {
+      if (named === null) while (!this.#reader.settle()) await nextTurn()
+      const { problem } = this.#reader
+      if (problem !== null) throw ambiguous(problem)
+      await this.checks!.check(named ?? this.#reader.takeNews())
+    } catch (error) {
+      return this.#refuse(error)
+    }
+    this.#isDeciding = false
+    // The caller may have left, or the upstream may have answered.
+    if (this.#sink === null) return
+    if (version === this.#version) this.#release()
+    else if (this.#mayPass) this.#decide()
+    if (!this.#isPaused && !this.#isDeciding) this.#body.resume()
+  }
+
+  #release(): void {
+    const passing = this.#held
+    this.#letGo()
+    for (const piece of passing) this.#sink?.onData(piece)
+    if (this.#trailers !== null) this.#sink?.onEnd(this.#trailers)
+  }
+
+  #refuse(error: unknown): void {
+    if (this.#sink === null) return
+    this.#sink = null
+    this.#letGo()
+    discardBody(this.#body)
+    this.checks!.refuse(error)
+  }
+
+  #letGo(): void {
+    this.#held = []
+    this.#heldBytes = 0
+    this.#slot.forbidEviction()
+    this.#slot.releaseBytes()
+  }
+}
+
+const BUFFERS_FULL = 'The proxy holds too many large requests at the moment.'
+const ambiguous = (why: string): GatewayError =>
+  new GatewayError('ambiguous_body', `${why} It is not known which stored objects it names.`)

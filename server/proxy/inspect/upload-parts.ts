@@ -1,0 +1,37 @@
+// The parts of an upload that are read: the heads of all, and the content of those that are no files.
+import type { IdNames } from '../providers/id-names.ts'
+import type { PartHead, PartWatch } from './multipart.ts'
+import type { PartReader } from './part-reader.ts'
+
+/** Hands everything to a reader but the content of files. */
+export class UploadParts implements PartWatch {
+  #isInFile = false
+  readonly #reader: PartReader
+  readonly #names: IdNames | undefined
+
+  constructor(reader: PartReader, names: IdNames | undefined) {
+    this.#reader = reader
+    this.#names = names
+  }
+
+  /** Whether the part that is open is one whose content is not looked at. */
+  get isInContent(): boolean {
+    return this.#isInFile || this.#reader.isText
+  }
+
+  part(head: PartHead): void {
+    // No API takes a file where an id is expected.
+    this.#isInFile = head.isFile && (this.#names?.kindOf(head.name) ?? null) === null
+    if (this.#isInFile) this.#reader.head(head)
+    else this.#reader.part(head)
+  }
+
+  content(piece: Buffer): void {
+    if (!this.#isInFile) this.#reader.content(piece)
+  }
+
+  end(): void {
+    if (!this.#isInFile) this.#reader.end()
+    this.#isInFile = false
+  }
+}

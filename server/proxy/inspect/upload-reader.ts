@@ -1,0 +1,88 @@
+// Reads the parts of an upload while it streams: the heads of all, and the content of those that
+// are no files. A file's own content is not looked at.
+import { objectRef, type ObjectRef } from '../providers/object-ref.ts'
+import type { IdNames } from '../providers/id-names.ts'
+import type { Findings } from './findings.ts'
+import { STRINGS_PER_STEP } from './inspection.ts'
+import { MultipartReader } from './multipart.ts'
+import { PartReader } from './part-reader.ts'
+import type { BodyPaths } from './places.ts'
+import { UploadParts } from './upload-parts.ts'
+
+export class UploadReader {
+  readonly #parts: UploadParts
+  readonly #reader: MultipartReader
+  readonly #findings: Findings
+  readonly #objects: ReadonlyMap<string, string>
+  readonly #checked = new Set<ObjectRef>()
+  #fields = 0
+  #isOver = false
+
+  /** @param names fields of these names give ids, and are no files */
+  constructor(
+    boundary: string,
+    kind: 'form' | 'related',
+    places: BodyPaths,
+    findings: Findings,
+    names: IdNames | undefined,
+  ) {
+    this.#findings = findings
+    this.#objects = places.objects
+    this.#parts = new UploadParts(new PartReader(findings), names)
+    this.#reader = new MultipartReader(boundary, places.objectFields, this.#parts, kind)
+  }
+
+  /** Why it is not known what the body names; null where it is. */
+  get problem(): string | null {
+    return (
+      this.#reader.problem ??
+      (this.#findings.unclear ? 'A part of the body cannot be read for certain.' : null)
+    )
+  }
+
+  /**
+   * Reads a piece. @returns whether it ends within the content of a file, or a long text: then
+   * nothing of it is left to be read
+   */
+  write(piece: Buffer): boolean {
+    this.#reader.write(piece)
+    this.#takeFields()
+    return this.#parts.isInContent && this.#reader.problem === null
+  }
+
+  /** The body is complete. @returns whether it ends as a body of parts does */
+  end(): boolean {
+    this.#isOver = true
+    const { problem } = this.#reader.end()
+    this.#takeFields()
+    return problem === null
+  }
+
+  /**
+   * Does some of the work that is left before it is known what the parts name.
+   *
+   * @returns whether all of it is done
+   */
+  settle(): boolean {
+    return this.#findings.settle(STRINGS_PER_STEP)
+  }
+
+  /** What the parts so far name that has not been asked for. Behind the end: everything. */
+  takeNews(): readonly ObjectRef[] {
+    const { mentioned } = this.#findings
+    // Whether items must be known is known at the end.
+    if (this.#isOver) return mentioned
+    const news = mentioned.filter((ref) => !this.#checked.has(ref))
+    for (const ref of news) this.#checked.add(ref)
+    return news
+  }
+
+  #takeFields(): void {
+    const { fields } = this.#reader
+    for (; this.#fields < fields.length; this.#fields++) {
+      const { name, value } = fields[this.#fields]!
+      const kind = this.#objects.get(name)
+      if (kind !== undefined) this.#findings.object(objectRef(kind, value))
+    }
+  }
+}
