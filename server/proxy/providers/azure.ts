@@ -225,6 +225,6 @@ export const azure: ProviderRow = {
   errors: 'openai',
   // It sends a request to one deployment behind an endpoint, whatever the endpoint's traffic rules
   // say: learn.microsoft.com/azure/machine-learning/how-to-safely-rollout-online-endpoints
-  accountChoice: ['azureml-model-deployment'],
+  accountChoice: ['azureml-model-deployment', 'x-ms-model-mesh-model-name', 'x-ms-deployment'],
   usage: 'openai',
 }

@@ -261,6 +261,8 @@ test('a header that chooses an account or a deployment does not go up to the pro
   const choices: [id: string, header: string][] = [
     ['azure', 'azureml-model-deployment'],
     ['azure', 'AzureML_Model_Deployment'],
+    ['azure', 'x-ms-model-mesh-model-name'],
+    ['azure', 'x-ms-deployment'],
     ['anthropic', 'Anthropic-Workspace-Id'],
     ['google', 'X-Goog-User-Project'],
     ['vertex', 'x-goog-user-project'],
