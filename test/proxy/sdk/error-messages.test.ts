@@ -108,7 +108,7 @@ const TABLE: Refused[] = [
     bends: (url) => ({ url: url.replace(/(\?|$)/, '/no/such/thing$1') }),
   },
   {
-    code: 'endpoint_not_allowed',
+    code: 'invalid_upstream_url',
     says: /^The path of the upstream address holds \. or \.\. segments\./,
     bends: (url) => ({ url: url.replace(/(\/[^/]*)$/, '/..$1') }),
   },
