@@ -24,6 +24,8 @@
 export interface Scope {
   /** True for a key without a list: the model does not matter. */
   readonly all: boolean
+  /** Whether `*` is among its entries: a model that a request leaves to the provider is allowed. */
+  readonly anyName: boolean
   /** Whether one model, given by all its spellings, is allowed. */
   allows(spellings: readonly string[]): boolean
 }
@@ -31,7 +33,7 @@ export interface Scope {
 /** Most characters of an entry, most entries of a key. */
 export const SCOPE_LIMITS = { entryLength: 256, entries: 500 }
 
-const EVERYTHING: Scope = { all: true, allows: () => true }
+const EVERYTHING: Scope = { all: true, anyName: true, allows: () => true }
 
 /**
  * A model's name that is safe to compare with a pattern: printable ASCII without anything that a
@@ -55,6 +57,7 @@ export function compileScope(models: readonly string[] | null): Scope {
   }
   return {
     all: false,
+    anyName: models.includes('*'),
     allows: (spellings) =>
       spellings.some((name) => exact.has(name)) ||
       (patterns.length > 0 && spellings.some(allowsOne)),

@@ -61,7 +61,7 @@ export function resolveModels(
     }
   const hidden = inspected?.findings.hidden ?? null
   if (hidden !== null) return { ok: false, ...ambiguous(hidden) }
-  if (!found.named) return { ok: false, ...UNNAMED }
+  if (!found.named && !scope.anyName) return { ok: false, ...UNNAMED }
   const tool = refusedTool(scope, provider, inspected?.findings.unnamedTools(found.header) ?? [])
   if (tool !== null) return { ok: false, ...tool }
   return {

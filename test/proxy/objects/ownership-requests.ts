@@ -47,7 +47,7 @@ export const EMPTY = ((): Store => {
 export const keyOf = (id: string, objects: CachedKey['objects']): CachedKey => ({
   id,
   accountId: 'acc',
-  scope: { all: true, allows: () => true },
+  scope: { all: true, anyName: true, allows: () => true },
   rpm: null,
   allowedOrigins: null,
   objects,
