@@ -207,7 +207,8 @@ test('bodies of every kind, also those of a Request', async (t) => {
   })
   const got = await page.evaluate(async () => {
     const proxyFetch = sdk.core.createProxyFetch(settings)
-    const at = 'https://api.openai.com/v1/files'
+    // A file as it is, of any type.
+    const at = 'https://generativelanguage.googleapis.com/upload/v1beta/files?uploadType=media'
     const form = new FormData()
     form.append('a', 'ä')
     const bodies = [

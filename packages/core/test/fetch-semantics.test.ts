@@ -43,6 +43,8 @@ function streamOf(...pieces: string[]): ReadableStream<Uint8Array> {
 const SILENT_UPLOAD = '/v1/files'
 /** Other bodies are read whole first, for the objects that they may name. */
 const FORM = { 'Content-Type': 'multipart/form-data; boundary=b' }
+/** How a form begins: from here on a file streams up. */
+const FILE_HEAD = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'
 
 /** `duplex` is missing from the types of the DOM. */
 const streamed = (stream: ReadableStream<Uint8Array>, init: RequestInit = {}): RequestInit => ({
@@ -301,6 +303,8 @@ const CASES: Case[] = [
     name: 'aborted while its stream goes up',
     run: async (fetch, at) => {
       const controller = new AbortController()
+      const start = (opened: ReadableStreamDefaultController<Uint8Array>): void =>
+        opened.enqueue(new TextEncoder().encode(FILE_HEAD))
       // Node goes on pulling after the abort: the stream ends itself.
       const pull = async (pulled: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
         await sleep(2)
@@ -309,7 +313,7 @@ const CASES: Case[] = [
       }
       const pending = fetch(
         `${at}${SILENT_UPLOAD}`,
-        streamed(new ReadableStream({ pull }), { headers: FORM, signal: controller.signal }),
+        streamed(new ReadableStream({ start, pull }), { headers: FORM, signal: controller.signal }),
       )
       pending.catch(() => {})
       await arrived(SILENT_UPLOAD)
@@ -582,9 +586,11 @@ test('a stream goes up as it comes', async (t) => {
     'https://api.openai.com/v1/files',
     streamed(readable, { headers: FORM }),
   )
-  await writer.write(new TextEncoder().encode('the first'))
+  const write = (text: string) => writer.write(new TextEncoder().encode(text))
+  await write(`${FILE_HEAD}the first`)
   await until(() => proxied.wire().includes('the first'))
+  await write('\r\n--b--\r\n')
   await writer.close()
   assert.equal(await (await pending).text(), 'ok')
-  assert.equal(proxied.fake.requests[0]?.body.toString(), 'the first')
+  assert.equal(proxied.fake.requests[0]?.body.toString(), `${FILE_HEAD}the first\r\n--b--\r\n`)
 })
