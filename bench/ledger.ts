@@ -70,6 +70,7 @@ try {
       tokens_out: 300,
       tokens_cached: null,
       tokens_reasoning: null,
+      upstream_request_id: null,
     })
     return wait
   }

@@ -76,6 +76,7 @@ async function fill(data: string): Promise<void> {
           tokens_out: 300,
           tokens_cached: null,
           tokens_reasoning: null,
+          upstream_request_id: null,
         })
       }
     }

@@ -64,7 +64,7 @@ const RequestSchema = z
 const RequestDetailSchema = RequestSchema.extend({
   upstream_request_id: z.string().nullable().openapi({
     description:
-      'The id by which the provider knows the request; of those that it answered with an error.',
+      'The id by which the provider knows the request; null where its answer named none.',
   }),
   upstream_error: z
     .string()

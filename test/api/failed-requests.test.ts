@@ -171,6 +171,12 @@ test('what a provider says of a failed request is kept, without our credential',
     [answer(400, {}, Buffer.from([0xff, 0xfe, 0x00, 0x81])), null, null],
     [answer(403, {}), null, null],
     [answer(200, JSON_TYPE, '{"error":"none"}'), null, null],
+    [answer(200, { ...JSON_TYPE, 'Request-Id': 'req_good' }, '{}'), 'req_good', null],
+    [
+      answer(200, { ...JSON_TYPE, 'x-request-id': `a${secret}` }, '{}'),
+      `a${'*'.repeat(secret.length)}`,
+      null,
+    ],
   ]
   for (const [at, [script, id, said]] of cases.entries()) {
     served.fake.play(script)

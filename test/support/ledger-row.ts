@@ -57,6 +57,7 @@ export async function ledgerRow(
     tokens_out: 5,
     tokens_cached: 2,
     tokens_reasoning: null,
+    upstream_request_id: null,
   })
   return id
 }

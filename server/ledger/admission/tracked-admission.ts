@@ -105,6 +105,7 @@ export class TrackedAdmission implements PendingAdmission {
       tokens_out: null,
       tokens_cached: null,
       tokens_reasoning: null,
+      upstream_request_id: null,
     }
   }
 }

@@ -310,7 +310,7 @@ export async function getRequest(
   account: string | null,
 ): Promise<RequestDetail | undefined> {
   await flushBeforeReading(store)
-  const ours = store.db.selectFrom('requests').select(['seq', ...SHOWN])
+  const ours = store.db.selectFrom('requests').select(['seq', 'upstream_request_id', ...SHOWN])
   const mine = account === null ? ours : ours.where('account_id', '=', account)
   const called = store.db
     .selectFrom('upstream_errors')
@@ -325,9 +325,11 @@ export async function getRequest(
     .select(['upstream_request_id', 'text'])
     .where('request_id', '=', row.id)
     .executeTakeFirst()
+  const { upstream_request_id, ...shown } = row
   return {
-    ...show(row),
-    upstream_request_id: said?.upstream_request_id ?? null,
+    ...show(shown),
+    // Rows from before the column have it beside the error.
+    upstream_request_id: upstream_request_id ?? said?.upstream_request_id ?? null,
     upstream_error: said?.text ?? null,
   }
 }

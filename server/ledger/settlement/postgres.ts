@@ -16,14 +16,17 @@ export async function settlePostgres(
     ...row,
     failure: undefined,
     model: row.model === null ? null : storable(row.model),
+    upstream_request_id:
+      row.upstream_request_id === null ? null : storable(row.upstream_request_id),
   }))
   await sql`
     with given as (
       select distinct on (seq) * from rows from (json_to_recordset(${JSON.stringify(rows)}) as (
         seq bigint, account_id text, key_id text, provider text, created_at bigint, state text, model text, status int, error text, credential_id text,
-        first_byte_ms int, total_ms int, bytes_in bigint, bytes_out bigint, tokens_in bigint, tokens_out bigint, tokens_cached bigint, tokens_reasoning bigint
+        first_byte_ms int, total_ms int, bytes_in bigint, bytes_out bigint, tokens_in bigint, tokens_out bigint, tokens_cached bigint, tokens_reasoning bigint,
+        upstream_request_id text
       )) with ordinality as g(seq, account_id, key_id, provider, created_at, state, model, status, error, credential_id, first_byte_ms, total_ms,
-        bytes_in, bytes_out, tokens_in, tokens_out, tokens_cached, tokens_reasoning, line)
+        bytes_in, bytes_out, tokens_in, tokens_out, tokens_cached, tokens_reasoning, upstream_request_id, line)
       order by seq, line
     ), open as (
       select r.seq, r.state = 'unknown' as counted from requests r join given g on g.seq = r.seq
@@ -31,7 +34,8 @@ export async function settlePostgres(
     ), done as (
       update requests r set state = g.state, model = g.model, status = g.status, error = g.error, credential_id = g.credential_id,
         first_byte_ms = g.first_byte_ms, total_ms = g.total_ms, bytes_in = g.bytes_in, bytes_out = g.bytes_out, tokens_in = g.tokens_in,
-        tokens_out = g.tokens_out, tokens_cached = g.tokens_cached, tokens_reasoning = g.tokens_reasoning
+        tokens_out = g.tokens_out, tokens_cached = g.tokens_cached, tokens_reasoning = g.tokens_reasoning,
+        upstream_request_id = g.upstream_request_id
       from given g join open o on o.seq = g.seq where r.seq = g.seq
       returning g.*, o.counted
     )

@@ -45,6 +45,7 @@ const SETTLEMENT_COLUMNS = {
     'tokens_out',
     'tokens_cached',
     'tokens_reasoning',
+    'upstream_request_id',
   ],
 } as const satisfies Columns<RequestRow>
 
@@ -110,6 +111,7 @@ export const SETTLEMENT_CODEC = {
     row.tokens_out,
     row.tokens_cached,
     row.tokens_reasoning,
+    row.upstream_request_id,
     row.seq,
   ],
 } as const satisfies RowCodec<Settlement>

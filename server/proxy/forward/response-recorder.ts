@@ -87,6 +87,7 @@ export class ResponseRecorder implements ResponseFilter {
   #firstByteMs: number | null = null
   /** Reads what an error says. */
   #errorText: ErrorText | null = null
+  /** The id by which the upstream knows the request. */
   #upstreamId: string | null = null
   /** Whether the answer may make something: no error does, and no redirect. */
   #isSuccess = false
@@ -121,10 +122,8 @@ export class ResponseRecorder implements ResponseFilter {
       status,
       status >= 400 ? retryAfter(raw, clock.now()) : null,
     )
-    if (status >= 400) {
-      this.#errorText = new ErrorText(raw, this.mask)
-      this.#upstreamId = upstreamRequestId(raw, this.mask)
-    }
+    if (status >= 400) this.#errorText = new ErrorText(raw, this.mask)
+    this.#upstreamId = upstreamRequestId(raw, this.mask)
     this.#meter = createUsageMeter(upstream.provider, match, raw, inspected.keepsResponse)
     this.#isSuccess = status < 300
     const headers = this.#responseHeaders(raw)
@@ -233,6 +232,7 @@ export class ResponseRecorder implements ResponseFilter {
       tokens_out: usage.output,
       tokens_cached: usage.cached,
       tokens_reasoning: usage.reasoning,
+      upstream_request_id: this.#upstreamId,
       failure,
     })
   }

@@ -32,6 +32,7 @@ import { warnings } from './0080-warnings.ts'
 import { usageTotals } from './0081-usage-totals.ts'
 import { usageSteps } from './0082-usage-steps.ts'
 import { outages } from './0083-outages.ts'
+import { upstreamRequestIds } from './0084-upstream-request-ids.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -75,4 +76,5 @@ export const MIGRATIONS: readonly Migration[] = [
   usageTotals,
   usageSteps,
   outages,
+  upstreamRequestIds,
 ]

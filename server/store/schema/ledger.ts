@@ -42,6 +42,8 @@ export interface RequestRow {
   tokens_out: number | null
   tokens_cached: number | null
   tokens_reasoning: number | null
+  /** The id by which the upstream knows the request; null where its answer named none. */
+  upstream_request_id: string | null
 }
 
 /** What an upstream said of a request that it answered with an error. */

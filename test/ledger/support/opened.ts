@@ -142,6 +142,7 @@ export function settlement(
     tokens_out: 4,
     tokens_cached: null,
     tokens_reasoning: null,
+    upstream_request_id: 'req_1',
     ...more,
   }
 }
