@@ -45,6 +45,8 @@ const SILENT_UPLOAD = '/v1/files'
 const FORM = { 'Content-Type': 'multipart/form-data; boundary=b' }
 /** How a form begins: from here on a file streams up. */
 const FILE_HEAD = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'
+const beginForm = (opened: ReadableStreamDefaultController<Uint8Array>): void =>
+  opened.enqueue(new TextEncoder().encode(FILE_HEAD))
 
 /** `duplex` is missing from the types of the DOM. */
 const streamed = (stream: ReadableStream<Uint8Array>, init: RequestInit = {}): RequestInit => ({
@@ -303,8 +305,6 @@ const CASES: Case[] = [
     name: 'aborted while its stream goes up',
     run: async (fetch, at) => {
       const controller = new AbortController()
-      const start = (opened: ReadableStreamDefaultController<Uint8Array>): void =>
-        opened.enqueue(new TextEncoder().encode(FILE_HEAD))
       // Node goes on pulling after the abort: the stream ends itself.
       const pull = async (pulled: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
         await sleep(2)
@@ -313,7 +313,10 @@ const CASES: Case[] = [
       }
       const pending = fetch(
         `${at}${SILENT_UPLOAD}`,
-        streamed(new ReadableStream({ start, pull }), { headers: FORM, signal: controller.signal }),
+        streamed(new ReadableStream({ start: beginForm, pull }), {
+          headers: FORM,
+          signal: controller.signal,
+        }),
       )
       pending.catch(() => {})
       await arrived(SILENT_UPLOAD)
