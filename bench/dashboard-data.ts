@@ -8,7 +8,7 @@ import { createToken } from '../server/accounts/tokens.ts'
 import { readConfig } from '../server/config/settings.ts'
 import { addHours } from '../server/ledger/rollups/coarser.ts'
 import { openLog } from '../server/common/log.ts'
-import { serve } from '../server/main.ts'
+import { serve } from '../server/app/serve.ts'
 import { fillLedger } from './parts/rows.ts'
 
 const ROWS = Number(process.argv[2] ?? 1_000_000)

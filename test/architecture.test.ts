@@ -49,7 +49,6 @@ const AREAS: Area[] = [
   },
   { path: 'server/common/fairness/', from: [], node: [] },
   { path: 'server/common/clients.ts', from: [], node: [] },
-  { path: 'server/common/signals.ts', from: [], node: ['os'] },
   { path: 'server/store/', from: LEAVES, packages: ['kysely', 'pg', '@aws-sdk/client-s3'] },
   ...NOUNS.map((path) => ({
     path,
@@ -108,8 +107,9 @@ const AREAS: Area[] = [
     node: ['util'],
   },
   { path: 'server/web/', from: [], node: ['crypto', 'fs', 'http', 'path'] },
+  // Puts the parts together, by role; of them all, only the command line imports it.
   {
-    path: 'server/app.ts',
+    path: 'server/app/',
     from: [
       'server/api/',
       'server/conversion/',
@@ -122,9 +122,8 @@ const AREAS: Area[] = [
       ...LEAVES,
     ],
     packages: ['hono', '@hono/node-server'],
-    node: [],
+    node: ['os', 'path', 'timers'],
   },
-  { path: 'server/main.ts', from: ['server/'] },
   {
     path: 'server/cli/',
     from: ['server/', 'packages/notion-markdown/', 'dashboard/build.ts'],
@@ -213,7 +212,7 @@ const EFFECTS: { effect: string; shows: RegExp; homes: string[] }[] = [
   {
     effect: 'the clock',
     shows: /Date\.now\b|new Date\(\)/,
-    homes: ['server/main.ts', 'server/cli/', 'dashboard/src/format.ts'],
+    homes: ['server/app/serve.ts', 'server/cli/', 'dashboard/src/format.ts'],
   },
   { effect: 'SQLite', shows: /'node:sqlite'/, homes: ['server/store/sqlite/connection.ts'] },
   { effect: 'PostgreSQL', shows: /from 'pg'/, homes: ['server/store/postgres/'] },
@@ -231,12 +230,7 @@ const EFFECTS: { effect: string; shows: RegExp; homes: string[] }[] = [
   {
     effect: 'signals and exit',
     shows: /process\.(?:on|exit)\(/,
-    homes: [
-      'server/main.ts',
-      'server/common/signals.ts',
-      'server/conversion/pool/converter-process.ts',
-      'server/cli/',
-    ],
+    homes: ['server/app/', 'server/conversion/pool/converter-process.ts', 'server/cli/'],
   },
   {
     effect: 'threads',
@@ -340,6 +334,41 @@ test('nothing imports itself, by whatever way round', () => {
   }
   for (const file of files) visit(file, [])
   assert.deepEqual(cycles, [])
+})
+
+/** The folders of the server, and the other folders that hold programs: what a newcomer learns. */
+function roomOf(file: string): string {
+  const [top = '', second = ''] = file.split('/')
+  return top === 'server' ? `server/${second}` : top
+}
+
+test('at most 20 rooms, 80 arrows between them, and none upward', () => {
+  const everywhere = globSync(
+    ['{server,bench,scripts}/**/*.{ts,mjs}', 'packages/*/src/**/*.ts', 'dashboard/**/*.{ts,tsx}'],
+    { cwd: root, exclude: ['**/node_modules/**', '**/dist/**', '**/*.test.ts'] },
+  ).map((file) => file.replaceAll('\\', '/'))
+  const known = new Set(everywhere)
+  const arrows = new Map<string, Set<string>>(everywhere.map((file) => [roomOf(file), new Set()]))
+  for (const file of everywhere) {
+    const source = readFileSync(join(root, file), 'utf8')
+    for (const [, target = ''] of source.matchAll(
+      /(?:from|import) ?\(?'(\.{1,2}\/[^']+|@tollmark\/notion-markdown[^']*)'/g,
+    )) {
+      const resolved = posix.join(posix.dirname(file), target)
+      const to = target.startsWith('@') ? 'packages' : known.has(resolved) && roomOf(resolved)
+      if (to && to !== roomOf(file)) arrows.get(roomOf(file))?.add(to)
+    }
+  }
+  assert.ok(arrows.size <= 20, `${arrows.size} rooms`)
+  const pairs = [...arrows].flatMap(([from, to]) => [...to].map((room) => `${from} → ${room}`))
+  assert.ok(pairs.length <= 80, `${pairs.length} arrows: ${pairs.sort().join(', ')}`)
+  // Rooms that import nothing are taken away until none is left: what stays imports itself.
+  const left = new Map(arrows)
+  for (let room: string | undefined; ; left.delete(room)) {
+    room = [...left].find(([, to]) => [...to].every((name) => !left.has(name)))?.[0]
+    if (room === undefined) break
+  }
+  assert.deepEqual([...left.keys()], [])
 })
 
 for (const { effect, shows, homes } of EFFECTS) {

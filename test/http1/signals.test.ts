@@ -22,7 +22,7 @@ import { chunk, head, startFake } from '../support/providers/fake.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { scratchFiles, until } from '../support/until.ts'
 
-/** Later than the duplicates of a signal (server/common/signals.ts), in milliseconds. */
+/** Later than the duplicates of a signal (server/app/signals.ts), in milliseconds. */
 const LATER = 600
 
 /** A GET on a connection of `agent`, with its answer read to the end. */

@@ -1,6 +1,6 @@
 // The management API, as a program asks it with a token.
 import { createToken, type NewToken } from '../../server/accounts/tokens.ts'
-import type { Running } from '../../server/main.ts'
+import type { Running } from '../../server/app/serve.ts'
 import { call, type Answer } from './harness.ts'
 
 export interface Manager {

@@ -27,7 +27,7 @@ export const SERVE: Command = {
     // A process that only works shows no pages.
     const problem = role === 'worker' ? null : buildWhereChanged()
     if (problem !== null) printError(problem)
-    const { main } = await import('../../main.ts')
+    const { main } = await import('../../app/main.ts')
     await main(role === undefined ? {} : { TOLLMARK_ROLE: role }, values.flag('json'))
   },
 }

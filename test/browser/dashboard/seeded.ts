@@ -4,7 +4,7 @@ import type { Call, FakeProvider, Script } from '../../support/providers/fake.ts
 import { chunk, head, startFake } from '../../support/providers/fake.ts'
 import { readConfig } from '../../../server/config/settings.ts'
 import { openLog } from '../../../server/common/log.ts'
-import { serve, type Running } from '../../../server/main.ts'
+import { serve, type Running } from '../../../server/app/serve.ts'
 
 export const ADMIN = { email: 'ada@example.com', password: 'correct horse battery' }
 

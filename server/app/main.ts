@@ -1,0 +1,110 @@
+// Runs the server as a process: reads the settings, starts, and stops at a signal.
+import { isLoopback } from '../http1/listen.ts'
+import { SetupError } from '../common/errors.ts'
+import { openLog, type Log } from '../common/log.ts'
+import { openLogSink } from '../common/log-sink.ts'
+import { limitThreadHeaps } from '../common/thread-heaps.ts'
+import { environment, readConfig, unknownSettings, type Config } from '../config/settings.ts'
+import { transientProblem } from '../store/transient-errors.ts'
+import { serve, type Running } from './serve.ts'
+import { exitCodeOf, handleStopSignals, type StopSignal, type StopSignals } from './signals.ts'
+
+/**
+ * Runs the server until SIGTERM, SIGINT or SIGHUP; resolves when everything is closed. A second
+ * signal ends the process at once.
+ *
+ * @param over settings that win over the environment
+ * @param json whether what a person is told at the start is JSON, one line each
+ * @throws SetupError
+ */
+export async function main(
+  over: Readonly<Record<string, string>> = {},
+  json = false,
+): Promise<void> {
+  const env = { ...environment(process.cwd()), ...over }
+  const config = readConfig(env)
+  const sink = openLogSink(1)
+  process.on('exit', sink.flush)
+  const log = openLog(config.server.logLevel, sink)
+  for (const name of unknownSettings(env, config.customProviders))
+    log.warn('a setting is not known', { name })
+  limitThreadHeaps()
+  const signals = handleStopSignals(() => performance.now())
+  const started = serve(config, log).catch(shortError)
+  const first = await Promise.race([signals.first, started])
+  // Nothing has been accepted yet.
+  if (typeof first === 'string') process.exit(exitCodeOf(first))
+  const running = first
+  log.info('listening', { url: running.url, role: config.server.role })
+  if (!isLoopback(config.server.host))
+    log.warn(
+      'the server can be reached from other machines; put a reverse proxy with TLS in front of it',
+    )
+  const write = (sentence: string, fields: Record<string, string>): void =>
+    void process.stderr.write(`${json ? JSON.stringify(fields) : sentence}\n`)
+  write(`Tollmark is at ${running.url}`, { url: running.url })
+  if (running.setupLink !== null)
+    write(`Open this once to make the first account:\n${running.setupLink}`, {
+      setup_url: running.setupLink,
+    })
+  await shutDownOn(signals, running, config, log)
+}
+
+/** The store may go away during startup: no bug, so no stack. */
+function shortError(error: unknown): never {
+  const trouble = transientProblem(error)
+  throw trouble
+    ? new SetupError(`The server cannot start. ${trouble.detail}`, { cause: error })
+    : error
+}
+
+/**
+ * What settling the ledger, handing back a job and closing the store may take once the requests
+ * have ended, and once a second signal has come (milliseconds).
+ */
+const CLOSE_MS = 3_000
+const FORCED_CLOSE_MS = 1_000
+
+/**
+ * Shuts down at the first signal. Whatever a part does, the process ends within the drain, the
+ * shutdown timeout and `CLOSE_MS`; after a second signal within `FORCED_CLOSE_MS`.
+ */
+async function shutDownOn(
+  { first, second }: StopSignals,
+  running: Running,
+  config: Config,
+  log: Log,
+): Promise<void> {
+  const signal = await first
+  const drainMs = signal === 'SIGTERM' ? drainOf(config) : 0
+  log.info('shutting down', { signal, drain_ms: drainMs })
+  const finish = (code: number): void => {
+    log.error(
+      'the shutdown took too long',
+      new Error('some requests or jobs may not be recorded as ended'),
+    )
+    running.abandon()
+    process.exit(code)
+  }
+  // The stop was asked for and happens, so a supervisor need not be told of a failure.
+  setTimeout(() => finish(0), drainMs + config.server.shutdownTimeout + CLOSE_MS)
+  const forced = (): void => {
+    log.warn('ending at once', { signal: String(second.reason) })
+    setTimeout(() => finish(exitCodeOf(second.reason as StopSignal)), FORCED_CLOSE_MS)
+  }
+  second.addEventListener('abort', forced)
+  if (second.aborted) forced()
+  await running.shutDown({ drainMs, force: second })
+  // Whatever a library has left open.
+  process.exit(second.aborted ? exitCodeOf(second.reason as StopSignal) : 0)
+}
+
+/** Milliseconds between SIGTERM and the end of accepting. */
+function drainOf({ server, storage }: Config): number {
+  const isBalanced =
+    server.role !== 'worker' && storage.databaseUrl?.protocol.startsWith('postgres')
+  return server.drain ?? (isBalanced === true ? BALANCED_DRAIN_MS : 0)
+}
+
+/** Longer than twice the health interval of deploy/Caddyfile. */
+const BALANCED_DRAIN_MS = 5_000

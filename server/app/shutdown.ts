@@ -1,0 +1,62 @@
+// Shuts a server down in order: what it says, what it accepts, what it has begun, what it has open.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunningServer } from '../http1/listen.ts'
+
+/** How to shut down. */
+export interface ShutdownOptions {
+  /** Milliseconds for which requests are still accepted while `/readyz` is 503; default 0. */
+  readonly drainMs?: number
+  /** Ends the drain, and destroys the connections of requests in progress. */
+  readonly force?: AbortSignal
+}
+
+/** What is shut down. */
+export interface ShutdownParts {
+  readonly readiness: { stop(): void }
+  readonly listening: RunningServer
+  /** Hands back the job in progress when disposed of; undefined where no jobs run. */
+  readonly worker: AsyncDisposable | undefined
+  /** Ends the streams that would not end by themselves. */
+  readonly endStreams: (() => void) | undefined
+  /** Milliseconds in which requests in progress may end. */
+  readonly shutdownTimeout: number
+  /** Everything that was opened at the start. */
+  readonly opened: AsyncDisposableStack
+}
+
+/** Creates the function that shuts a server down: the same promise for every call. */
+export function createShutdown(parts: ShutdownParts): (options?: ShutdownOptions) => Promise<void> {
+  let ending: Promise<void> | undefined
+  return (options = {}) => (ending ??= shutDown(parts, options))
+}
+
+async function shutDown(
+  { readiness, listening, worker, endStreams, shutdownTimeout, opened }: ShutdownParts,
+  { drainMs = 0, force }: ShutdownOptions,
+): Promise<void> {
+  readiness.stop()
+  listening.closeAfterResponses()
+  // Another process can claim the job while this one drains.
+  const handedBack = worker?.[Symbol.asyncDispose]()
+  await pause(drainMs, force)
+  endStreams?.()
+  const idleMs = drainMs > 0 ? IDLE_CONNECTIONS_MS : 0
+  await listening.close({
+    graceMs: shutdownTimeout,
+    idleMs,
+    ...(force === undefined ? {} : { force }),
+  })
+  await handedBack
+  await opened.disposeAsync()
+}
+
+/**
+ * How long idle connections live on after a drain (milliseconds). A balancer without health checks
+ * learns from refused connections that this server is down, and uses none of them from then on.
+ */
+const IDLE_CONNECTIONS_MS = 1_000
+
+/** Resolves after a time, or when `signal` aborts. */
+function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return sleep(milliseconds, undefined, signal === undefined ? {} : { signal }).catch(() => {})
+}

@@ -1,0 +1,69 @@
+// Opens what a process stores things in: the store, its row of a running instance, scratch files and
+// blobs; and deletes what has expired, once a minute.
+import { join } from 'node:path'
+import type { Log } from '../common/log.ts'
+import type { Config } from '../config/settings.ts'
+import { sweepJobs } from '../conversion/jobs/jobs.ts'
+import { sweepBlobs, type BlobStore } from '../store/blobs/blobs.ts'
+import { openBlobs } from '../store/blobs/open.ts'
+import { enterInstance, type Instance } from '../store/instance.ts'
+import { openStore, type Store } from '../store/open.ts'
+import { openScratch, type Scratch } from '../store/scratch.ts'
+
+/** Everything that outlives a request. Closed with the stack that it was opened on. */
+export interface Storage {
+  readonly store: Store
+  readonly instance: Instance
+  readonly scratch: Scratch
+  readonly blobs: BlobStore
+}
+
+/**
+ * Opens the storage of a process.
+ *
+ * @throws SetupError if the store cannot be opened
+ */
+export async function openStorage(
+  { server, storage }: Pick<Config, 'server' | 'storage'>,
+  log: Log,
+  clock: () => number,
+  starting: AsyncDisposableStack,
+): Promise<Storage> {
+  const onFailure = (error: Error): void => {
+    log.error('the store has failed; the process ends', error)
+    process.exit(1)
+  }
+  const { data, databaseUrl } = storage
+  const store = starting.use(await openStore({ data, databaseUrl, now: clock(), onFailure }))
+  const onLateHeartbeat = (error: unknown): void =>
+    log.error('the store takes no sign of life', error)
+  const instance = starting.use(await enterInstance(store, clock, onLateHeartbeat, server.role))
+  const living = async (): Promise<string[]> =>
+    (await store.db.selectFrom('instances').select('id').execute()).map((row) => row.id)
+  const scratch = starting.use(await openScratch(join(data, 'scratch'), instance.id, living))
+  const blobs = await openBlobs(storage, scratch, starting)
+  await blobs.check().catch((error: unknown) => log.error('files cannot be stored for now', error))
+  const sweep = async (): Promise<void> => {
+    await store.run(sweepJobs, { now: clock() })
+    await sweepBlobs(store, blobs, clock())
+  }
+  starting.use(
+    every(SWEEP_MS, sweep, (error) => log.error('what has expired cannot be deleted', error)),
+  )
+  return { store, instance, scratch, blobs }
+}
+
+/** Interval of the sweep that deletes what has expired and what killed processes left behind. */
+const SWEEP_MS = 60_000
+
+/** Runs a task regularly, and reports when it fails. Dispose it to stop. */
+function every(
+  every: number,
+  deed: () => Promise<void>,
+  onError: (error: unknown) => void,
+): Disposable {
+  const act = (): void => void deed().catch(onError)
+  act()
+  const timer = setInterval(act, every).unref()
+  return { [Symbol.dispose]: () => clearInterval(timer) }
+}
