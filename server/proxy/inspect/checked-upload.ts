@@ -158,6 +158,8 @@ export class CheckedUpload implements RequestBody, BodySink {
   }
 }
 
-const BUFFERS_FULL = 'The proxy holds too many large requests at the moment.'
-const ambiguous = (why: string): GatewayError =>
+export const BUFFERS_FULL = 'The proxy holds too many large requests at the moment.'
+
+/** The refusal of a body of which it is unclear what it names. @param why a sentence */
+export const ambiguous = (why: string): GatewayError =>
   new GatewayError('ambiguous_body', `${why} It is not known which stored objects it names.`)

@@ -13,7 +13,7 @@ import type { Provider } from '../providers/provider.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
 import { BatchLines, inputKindOf } from './batch-lines.ts'
 import { bufferBody, discardBody, type BodyTimeouts, type BufferedBody } from './buffer-body.ts'
-import { CheckedUpload } from './checked-upload.ts'
+import { ambiguous, BUFFERS_FULL, CheckedUpload } from './checked-upload.ts'
 import { headerRefs } from './header-refs.ts'
 import { Inspection } from './inspection.ts'
 import { BodyObserver, headModel } from './observer.ts'
@@ -148,11 +148,7 @@ async function inspectUpload(
     }
     if (buffered.ok) reader.end()
     while (!reader.settle()) await nextTurn()
-    if (reader.problem !== null)
-      throw new GatewayError(
-        'ambiguous_body',
-        `${reader.problem} It is not known which stored objects it names.`,
-      )
+    if (reader.problem !== null) throw ambiguous(reader.problem)
     const named = reader.takeNews()
     if (buffered.ok) return uploaded(target, named, outboundBody(target, buffered, null, []), null)
     const upload = new CheckedUpload(body, reader, slot)
@@ -222,7 +218,6 @@ const tooLarge = (what: string, limit: number): GatewayError =>
     'body_too_large',
     `The body must be read to find its ${what}, and is larger than ${limit} bytes.`,
   )
-const BUFFERS_FULL = 'The proxy holds too many large requests at the moment.'
 
 /**
  * A body that streams up without being held. @param begun the beginning of one that is too long to
