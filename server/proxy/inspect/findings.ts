@@ -5,10 +5,10 @@ import { ITEM } from '../objects/item-ranges.ts'
 import { parseJson } from '../json/paths.ts'
 import type { JsonSink, Oddity, StringWatch } from '../json/scanner.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
-import { givesModel, type IdNames } from '../providers/id-names.ts'
+import { givesModel, saysWhich, type IdNames } from '../providers/id-names.ts'
 import { givenId, REFERENCE } from '../providers/ids.ts'
 import type { IdForms, Provider } from '../providers/provider.ts'
-import { IDENTITY } from '../providers/cloud-resources.ts'
+import { IDENTITY, isOperated } from '../providers/cloud-resources.ts'
 import { piecesOf } from '../providers/spelled.ts'
 import { ToolModels, type ToolRun } from './tool-models.ts'
 import { ByteStrings } from './byte-strings.ts'
@@ -252,11 +252,11 @@ export class Findings implements JsonSink {
     // Bodies repeat the same few keys, and often the same ids.
     const kinds = new Map<string, string | null>()
     const given = new Set<string>()
-    const kindOf = (key: string): string | null => {
+    const kindOf = (key: string, outer: string | null): string | null => {
       let kind = kinds.get(key)
       if (kind === undefined) kind = this.#kindUnder(fields, key)
       if (kinds.size < MOST_KEYS) kinds.set(key, kind)
-      return kind
+      return kind ?? (outer !== null && saysWhich(key) ? outer : null)
     }
     const told = (kind: string, text: string): void => {
       const name = `${kind} ${text}`
@@ -264,7 +264,11 @@ export class Findings implements JsonSink {
       if (given.size < MAX_IDS) given.add(name)
       this.#give(fields, kind, text)
     }
-    return new KeyedStrings({ kindOf, told })
+    // A key of a schema is no name of the operator's: `connection_id: {"type": "string"}`.
+    const toldKey = (kind: string, key: string): void => {
+      if (!isOperated(kind)) told(kind, key)
+    }
+    return new KeyedStrings({ kindOf, told, toldKey })
   }
 
   /** A field of a form. */

@@ -1,13 +1,18 @@
-// The strings of a JSON body that stand under keys of certain names, at any depth, as a value or in
-// a list. Bytes come in any split; what is no JSON is read as far as it looks like it, and the
+// The strings of a JSON body that stand under keys of certain names, at any depth: as a value, in a
+// list, or as the keys of a map. Bytes come in any split; what is no JSON is read as far as it looks like it, and the
 // scanner says whether it is.
 import { parseJson } from '../json/paths.ts'
 
 /** A string that stands under a key. */
 export interface KeyedSink {
-  /** What keys of this name are looked into for; null where they are not. */
-  kindOf(key: string): string | null
+  /**
+   * What keys of this name are looked into for; null where they are not. @param outer the same of
+   * the key under which their object stands
+   */
+  kindOf(key: string, outer: string | null): string | null
   told(kind: string, text: string): void
+  /** The same of a key of the object that stands there. */
+  toldKey(kind: string, key: string): void
 }
 
 /** Longest key or value in bytes, as it is written. */
@@ -23,14 +28,18 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
 
 interface Level {
   readonly isObject: boolean
+  /** Of the key under which an object stands. */
+  readonly outer: string | null
   /** Of the key under which values stand here. */
   kind: string | null
 }
 
+const OUTERMOST: Level = { isObject: false, outer: null, kind: null }
+
 export class KeyedStrings {
   readonly #sink: KeyedSink
   readonly #levels: Level[] = []
-  #level: Level = { isObject: false, kind: null }
+  #level: Level = OUTERMOST
   /** Whether the next string is a key. */
   #atKey = false
   #inString = false
@@ -55,8 +64,10 @@ export class KeyedStrings {
       this.#begun = this.#atKey || this.#level.kind !== null ? NOTHING : null
     } else if (byte === COLON) this.#atKey = false
     else if (byte === COMMA) this.#next()
-    else if (byte === OPEN_OBJECT) this.#open({ isObject: true, kind: null })
-    else if (byte === OPEN_LIST) this.#open({ isObject: false, kind: this.#level.kind })
+    else if (byte === OPEN_OBJECT)
+      this.#open({ isObject: true, outer: this.#level.kind, kind: null })
+    else if (byte === OPEN_LIST)
+      this.#open({ isObject: false, outer: null, kind: this.#level.kind })
     else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) this.#close()
   }
 
@@ -67,7 +78,7 @@ export class KeyedStrings {
   }
 
   #close(): void {
-    this.#level = this.#levels.pop() ?? { isObject: false, kind: null }
+    this.#level = this.#levels.pop() ?? OUTERMOST
     this.#atKey = false
   }
 
@@ -125,8 +136,11 @@ export class KeyedStrings {
   #tell(raw: string): void {
     const text = raw.includes('\\') ? parseJson(`"${raw}"`) : raw
     if (typeof text !== 'string') return
-    if (this.#atKey) this.#level.kind = this.#sink.kindOf(text)
-    else if (this.#level.kind !== null) this.#sink.told(this.#level.kind, text)
+    if (this.#atKey) {
+      const { outer } = this.#level
+      if (outer !== null) this.#sink.toldKey(outer, text)
+      this.#level.kind = this.#sink.kindOf(text, outer)
+    } else if (this.#level.kind !== null) this.#sink.told(this.#level.kind, text)
   }
 }
 

@@ -90,6 +90,9 @@ export interface OperatedKeys {
 /** Before a kind: it is the operator's. */
 const OPERATED = 'operated '
 
+/** Whether a kind that `OperatedKeys.kindOf` gave, or another, is one of the operator's. */
+export const isOperated = (kind: string): boolean => kind.startsWith(OPERATED)
+
 export function operatedKeys({
   named,
   present = [],
@@ -106,7 +109,7 @@ export function operatedKeys({
     kindOf: (key) => kinds.get(looseName(key)) ?? null,
     isUse: (key) => uses.has(looseName(key)),
     refOf: (kind, text) => {
-      if (!kind.startsWith(OPERATED)) return null
+      if (!isOperated(kind)) return null
       const plain = kind.slice(OPERATED.length)
       const id = text.trim()
       return id === '' || (plain === IDENTITY && identities?.test(id) !== true)

@@ -76,10 +76,7 @@ export function classify(provider: Provider, method: string, pathAndQuery: strin
       : query
           .flatMap(([name, value]) => (PARAMETER.test(name) ? [value] : [name, value]))
           .flatMap((text) => refsOf(text, ids))
-  const given =
-    match.class === 'unknown'
-      ? query.flatMap(([name, value]) => givenUnder(provider, name, value))
-      : []
+  const given = query.flatMap(([name, value]) => givenUnder(provider, ids, name, value))
   const models =
     ids?.models === undefined
       ? []
@@ -94,16 +91,17 @@ export function classify(provider: Provider, method: string, pathAndQuery: strin
     : { ...match, objects: [...match.objects, ...asked, ...others] }
 }
 
-/** The stored object that a parameter gives to an endpoint that no row knows. */
+/** The stored objects that a parameter gives by its name, alone or in a list: `?file_ids=a,b`. */
 function givenUnder(
-  { idNames, unknownIds, publicObjects }: Provider,
+  { idNames, publicObjects }: Provider,
+  ids: Provider['ids'],
   name: string,
   value: string,
 ): ObjectRef[] {
   const kind = idNames?.kindOf(decodedFully(name)) ?? null
   if (kind === null) return []
   return [value, ...piecesOf(decodedFully(value))].flatMap(
-    (one) => givenId(one, unknownIds, publicObjects?.[kind]) ?? [],
+    (one) => givenId(one, ids, publicObjects?.[kind]) ?? [],
   )
 }
 

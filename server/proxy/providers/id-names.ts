@@ -75,6 +75,17 @@ const GIVES_MODEL = /model(?:s|ids?|names?|arns?)?$/
 export const givesModel = (name: string): boolean =>
   name.length <= LONGEST && GIVES_MODEL.test(looseName(name))
 
+/**
+ * Keys of an object that stands where an id is given, under which the ids stand: `file: {id}`,
+ * `file_ids: {"$in": []}`, `file_ids: {"0": …}`.
+ */
+const SAYS_WHICH =
+  /^(?:(?:uu)?ids?|in|nin|eq|any|all|anyof|allof|include[sd]?|exclude[sd]?|set|add|remove|values?|items?|data|list|\d+)$/
+
+/** Whether a key within such an object says which one is meant. */
+export const saysWhich = (name: string): boolean =>
+  name.length <= LONGEST && SAYS_WHICH.test(looseName(name))
+
 const known = new WeakMap<readonly EndpointRow[], IdNames>()
 
 /**

@@ -11,8 +11,9 @@ const KINDS: Readonly<Record<string, string>> = { file_id: 'file', 'key "\\/': '
 function told(json: string, sizes: readonly number[]): string[] {
   const found: string[] = []
   const reader = new KeyedStrings({
-    kindOf: (key) => KINDS[key] ?? null,
+    kindOf: (key, outer) => KINDS[key] ?? (key === 'y' ? outer : null),
     told: (kind, text) => found.push(`${kind} ${text}`),
+    toldKey: (kind, key) => found.push(`${kind} ${key}`),
   })
   const bytes = Buffer.from(json)
   for (let at = 0, i = 0; at < bytes.length; at += sizes[i++ % sizes.length]!)
@@ -25,9 +26,10 @@ function under(value: unknown, kind: string | null): string[] {
   if (typeof value === 'string') return kind === null ? [] : [`${kind} ${value}`]
   if (Array.isArray(value)) return value.flatMap((one) => under(one, kind))
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, one]) =>
-    under(one, Object.hasOwn(KINDS, key) ? KINDS[key]! : null),
-  )
+  return Object.entries(value).flatMap(([key, one]) => [
+    ...(kind === null ? [] : [`${kind} ${key}`]),
+    ...under(one, Object.hasOwn(KINDS, key) ? KINDS[key]! : key === 'y' ? kind : null),
+  ])
 }
 
 test('every string under such a key is told, in its order, and no other', () => {
