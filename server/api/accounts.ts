@@ -17,9 +17,8 @@ import type { KeyCache } from '../keys/cache.ts'
 import { revokeKeysOf } from '../keys/keys.ts'
 import { patchOf } from './request/patch.ts'
 import { strictObject } from './request/strict.ts'
-import { created, done, ok, route, routes } from './route.ts'
+import { created, done, ok, route, routes, type Route } from './route.ts'
 import type { Store } from '../store/open.ts'
-import type { AccountRow } from '../store/schema.ts'
 import { Name } from './schemas.ts'
 
 /** An account as the API shows it. */
@@ -71,107 +70,133 @@ export function accountRoutes(
   keys: Pick<KeyCache, 'refresh'>,
   clock: () => number,
 ): Api {
-  const shown = (row: AccountRow, now: number) => showAccount(store, plans, row, now)
   return routes(store, clock, [
-    route({
-      method: 'get',
-      path: '/api/v1/accounts',
-      summary: 'List the accounts that you may see',
-      access: 'manage',
-      query: ListQuery,
-      answer: ok('A page of accounts', countedListOf(AccountSchema)),
-      act: async ({ query: { limit, cursor, search }, caller: { account }, now }) => {
-        const [rows, total] =
-          account.role === 'admin'
-            ? await Promise.all([
-                listAccounts(store, limit + 1, cursor, search),
-                countAccounts(store, search),
-              ])
-            : [[account], 1]
-        return { ...page(await Promise.all(rows.map((row) => shown(row, now))), limit), total }
-      },
-    }),
-    route({
-      method: 'post',
-      path: '/api/v1/accounts',
-      summary: 'Make an account (administrators)',
-      access: 'admin',
-      body: Wanted,
-      check: (_, { plan }) => [planError(plans, plan)],
-      answer: created('The account', AccountSchema),
-      act: async ({ body: { name, plan }, now }) =>
-        shown(await createAccount(store, name, plan, now), now),
-    }),
-    route({
-      method: 'get',
-      path: '/api/v1/accounts/{id}',
-      summary: 'Read an account',
-      access: 'manage',
-      answer: ok('The account', AccountSchema),
-      problems: ['account_not_found'],
-      act: async ({ params: { id }, caller: { account }, now }) => {
-        // To everybody else an account does not exist.
-        const isVisible = account.role === 'admin' || id === account.id
-        return shown(await getAccount(store, isVisible ? id : ''), now)
-      },
-    }),
-    route({
-      method: 'patch',
-      path: '/api/v1/accounts/{id}',
-      summary: "Change an account's name, plan or role, disable or enable it (administrators)",
-      access: 'admin',
-      body: Change.body,
-      answer: ok('The account', AccountSchema),
-      problems: ['account_not_found', 'last_administrator'],
-      act: async ({ params: { id }, body, caller, now }) => {
-        const current = await shown(await getAccount(store, id), now)
-        const change = Change.changes(body, current, ({ plan, disabled }) => [
-          planError(plans, plan),
-          disabled && id === caller.account.id
-            ? fieldError('disabled', 'You cannot disable your own account.')
-            : null,
-        ])
-        const row = await changeAccount(store, id, change)
-        await keys.refresh()
-        return shown(row, now)
-      },
-    }),
-    route({
-      method: 'delete',
-      path: '/api/v1/accounts/{id}',
-      summary: 'Delete an account, for good (administrators)',
-      description:
-        'Its keys are revoked, its tokens and sessions end. What it has used stays in the ledger.',
-      access: 'admin',
-      answer: done('Deleted'),
-      problems: ['account_not_found', 'last_administrator'],
-      act: async ({ params: { id }, caller, now }) => {
-        if (id === caller.account.id)
-          throw new Problem(
-            'invalid_field',
-            'You cannot delete your own account. Ask another administrator.',
-          )
-        await deleteAccount(store, id, now)
-        await revokeKeysOf(store, id, now)
-        await keys.refresh()
-      },
-    }),
-    route({
-      method: 'get',
-      path: '/api/v1/plans',
-      summary: 'List the plans',
-      access: 'manage',
-      answer: ok('All plans', countedListOf(PlanSchema)),
-      act: () =>
-        whole(
-          plans.all.map(({ name, conversionsPerDay }) => ({
-            object: 'plan' as const,
-            name,
-            conversions_per_day: conversionsPerDay,
-          })),
-        ),
-    }),
+    listRoute(store, plans),
+    createRoute(store, plans),
+    readRoute(store, plans),
+    changeRoute(store, plans, keys),
+    deleteRoute(store, keys),
+    plansRoute(plans),
   ])
+}
+
+function listRoute(store: Store, plans: Plans): Route {
+  return route({
+    method: 'get',
+    path: '/api/v1/accounts',
+    summary: 'List the accounts that you may see',
+    access: 'manage',
+    query: ListQuery,
+    answer: ok('A page of accounts', countedListOf(AccountSchema)),
+    act: async ({ query: { limit, cursor, search }, caller: { account }, now }) => {
+      const [rows, total] =
+        account.role === 'admin'
+          ? await Promise.all([
+              listAccounts(store, limit + 1, cursor, search),
+              countAccounts(store, search),
+            ])
+          : [[account], 1]
+      return {
+        ...page(await Promise.all(rows.map((row) => showAccount(store, plans, row, now))), limit),
+        total,
+      }
+    },
+  })
+}
+
+function createRoute(store: Store, plans: Plans): Route {
+  return route({
+    method: 'post',
+    path: '/api/v1/accounts',
+    summary: 'Make an account (administrators)',
+    access: 'admin',
+    body: Wanted,
+    check: (_, { plan }) => [planError(plans, plan)],
+    answer: created('The account', AccountSchema),
+    act: async ({ body: { name, plan }, now }) =>
+      showAccount(store, plans, await createAccount(store, name, plan, now), now),
+  })
+}
+
+function readRoute(store: Store, plans: Plans): Route {
+  return route({
+    method: 'get',
+    path: '/api/v1/accounts/{id}',
+    summary: 'Read an account',
+    access: 'manage',
+    answer: ok('The account', AccountSchema),
+    problems: ['account_not_found'],
+    act: async ({ params: { id }, caller: { account }, now }) => {
+      // To everybody else an account does not exist.
+      const isVisible = account.role === 'admin' || id === account.id
+      return showAccount(store, plans, await getAccount(store, isVisible ? id : ''), now)
+    },
+  })
+}
+
+function changeRoute(store: Store, plans: Plans, keys: Pick<KeyCache, 'refresh'>): Route {
+  return route({
+    method: 'patch',
+    path: '/api/v1/accounts/{id}',
+    summary: "Change an account's name, plan or role, disable or enable it (administrators)",
+    access: 'admin',
+    body: Change.body,
+    answer: ok('The account', AccountSchema),
+    problems: ['account_not_found', 'last_administrator'],
+    act: async ({ params: { id }, body, caller, now }) => {
+      const current = await showAccount(store, plans, await getAccount(store, id), now)
+      const change = Change.changes(body, current, ({ plan, disabled }) => [
+        planError(plans, plan),
+        disabled && id === caller.account.id
+          ? fieldError('disabled', 'You cannot disable your own account.')
+          : null,
+      ])
+      const row = await changeAccount(store, id, change)
+      await keys.refresh()
+      return showAccount(store, plans, row, now)
+    },
+  })
+}
+
+function deleteRoute(store: Store, keys: Pick<KeyCache, 'refresh'>): Route {
+  return route({
+    method: 'delete',
+    path: '/api/v1/accounts/{id}',
+    summary: 'Delete an account, for good (administrators)',
+    description:
+      'Its keys are revoked, its tokens and sessions end. What it has used stays in the ledger.',
+    access: 'admin',
+    answer: done('Deleted'),
+    problems: ['account_not_found', 'last_administrator'],
+    act: async ({ params: { id }, caller, now }) => {
+      if (id === caller.account.id)
+        throw new Problem(
+          'invalid_field',
+          'You cannot delete your own account. Ask another administrator.',
+        )
+      await deleteAccount(store, id, now)
+      await revokeKeysOf(store, id, now)
+      await keys.refresh()
+    },
+  })
+}
+
+function plansRoute(plans: Plans): Route {
+  return route({
+    method: 'get',
+    path: '/api/v1/plans',
+    summary: 'List the plans',
+    access: 'manage',
+    answer: ok('All plans', countedListOf(PlanSchema)),
+    act: () =>
+      whole(
+        plans.all.map(({ name, conversionsPerDay }) => ({
+          object: 'plan' as const,
+          name,
+          conversions_per_day: conversionsPerDay,
+        })),
+      ),
+  })
 }
 
 /** The fault of a plan's name: there is no such plan. */

@@ -12,7 +12,7 @@ import {
 import { FREE, type Plans } from '../accounts/plans.ts'
 import { PageQuery, countedListOf, page, type Api } from './api.ts'
 import { strictObject } from './request/strict.ts'
-import { created, done, ok, route, routes } from './route.ts'
+import { created, done, ok, route, routes, type Route } from './route.ts'
 import type { Store } from '../store/open.ts'
 import { planError } from './accounts.ts'
 import { SignedInSchema, email, newPassword, startSession } from './session.ts'
@@ -54,74 +54,94 @@ const Accepted = strictObject({ token: z.string().max(200), email, password: new
 /** The routes of invitations. */
 export function invitationRoutes(store: Store, plans: Plans, clock: () => number): Api {
   return routes(store, clock, [
-    route({
-      method: 'get',
-      path: '/api/v1/invitations',
-      summary: 'List invitations, newest first (administrators)',
-      access: 'admin',
-      query: PageQuery,
-      answer: ok('A page of invitations', countedListOf(InvitationSchema)),
-      act: async ({ query: { limit, cursor }, now }) => {
-        const [rows, total] = await Promise.all([
-          listInvitations(store, limit + 1, cursor, now),
-          countInvitations(store),
-        ])
-        return { ...page(rows, limit), total }
-      },
-    }),
-    route({
-      method: 'post',
-      path: '/api/v1/invitations',
-      summary: 'Invite somebody by a link (administrators)',
-      access: 'admin',
-      body: Wanted,
-      check: (_, { plan }) => [planError(plans, plan)],
-      answer: created('The invitation, with its link', NewInvitationSchema),
-      act: async ({ body, now, context }) => {
-        const { invitation, token } = await createInvitation(store, body, now)
-        return { ...invitation, link: `${context.get('client').origin}/invite?token=${token}` }
-      },
-    }),
-    route({
-      method: 'get',
-      path: '/api/v1/invitations/open',
-      summary: 'Read the invitation that a link is for',
-      access: 'public',
-      query: strictObject({ token: z.string().max(200) }),
-      answer: ok('An invitation that can be accepted', OpenSchema),
-      problems: ['invitation_not_found'],
-      act: async ({ query, now }) => {
-        const { object, email, expires_at } = await openInvitation(store, query.token, now)
-        return { object, email, expires_at }
-      },
-    }),
-    route({
-      method: 'post',
-      path: '/api/v1/invitations/accept',
-      summary: 'Make the account that a link is for, and sign in',
-      access: 'sign_in',
-      body: Accepted,
-      answer: created('Signed in as the new account', SignedInSchema),
-      problems: ['invitation_not_found'],
-      act: async ({ body: { token, ...person }, now, context }) => {
-        const who = { ...person, address: context.get('client').address }
-        return startSession(
-          context,
-          store,
-          plans,
-          await acceptInvitation(store, token, who, now),
-          clock(),
-        )
-      },
-    }),
-    route({
-      method: 'delete',
-      path: '/api/v1/invitations/{id}',
-      summary: 'Take an invitation back (administrators)',
-      access: 'admin',
-      answer: done('Taken back'),
-      problems: ['invitation_not_found'],
-      act: ({ params }) => deleteInvitation(store, params.id),
-    }),
+    listRoute(store),
+    createRoute(store, plans),
+    readOpenRoute(store),
+    acceptRoute(store, plans, clock),
+    deleteRoute(store),
   ])
+}
+
+function listRoute(store: Store): Route {
+  return route({
+    method: 'get',
+    path: '/api/v1/invitations',
+    summary: 'List invitations, newest first (administrators)',
+    access: 'admin',
+    query: PageQuery,
+    answer: ok('A page of invitations', countedListOf(InvitationSchema)),
+    act: async ({ query: { limit, cursor }, now }) => {
+      const [rows, total] = await Promise.all([
+        listInvitations(store, limit + 1, cursor, now),
+        countInvitations(store),
+      ])
+      return { ...page(rows, limit), total }
+    },
+  })
+}
+
+function createRoute(store: Store, plans: Plans): Route {
+  return route({
+    method: 'post',
+    path: '/api/v1/invitations',
+    summary: 'Invite somebody by a link (administrators)',
+    access: 'admin',
+    body: Wanted,
+    check: (_, { plan }) => [planError(plans, plan)],
+    answer: created('The invitation, with its link', NewInvitationSchema),
+    act: async ({ body, now, context }) => {
+      const { invitation, token } = await createInvitation(store, body, now)
+      return { ...invitation, link: `${context.get('client').origin}/invite?token=${token}` }
+    },
+  })
+}
+
+function readOpenRoute(store: Store): Route {
+  return route({
+    method: 'get',
+    path: '/api/v1/invitations/open',
+    summary: 'Read the invitation that a link is for',
+    access: 'public',
+    query: strictObject({ token: z.string().max(200) }),
+    answer: ok('An invitation that can be accepted', OpenSchema),
+    problems: ['invitation_not_found'],
+    act: async ({ query, now }) => {
+      const { object, email, expires_at } = await openInvitation(store, query.token, now)
+      return { object, email, expires_at }
+    },
+  })
+}
+
+function acceptRoute(store: Store, plans: Plans, clock: () => number): Route {
+  return route({
+    method: 'post',
+    path: '/api/v1/invitations/accept',
+    summary: 'Make the account that a link is for, and sign in',
+    access: 'sign_in',
+    body: Accepted,
+    answer: created('Signed in as the new account', SignedInSchema),
+    problems: ['invitation_not_found'],
+    act: async ({ body: { token, ...person }, now, context }) => {
+      const who = { ...person, address: context.get('client').address }
+      return startSession(
+        context,
+        store,
+        plans,
+        await acceptInvitation(store, token, who, now),
+        clock(),
+      )
+    },
+  })
+}
+
+function deleteRoute(store: Store): Route {
+  return route({
+    method: 'delete',
+    path: '/api/v1/invitations/{id}',
+    summary: 'Take an invitation back (administrators)',
+    access: 'admin',
+    answer: done('Taken back'),
+    problems: ['invitation_not_found'],
+    act: ({ params }) => deleteInvitation(store, params.id),
+  })
 }

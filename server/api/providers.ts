@@ -15,103 +15,12 @@ import {
   type ProviderWishes,
 } from '../proxy/providers/stored.ts'
 import { hostValues } from '../proxy/providers/table.ts'
-import { patchOf } from './request/patch.ts'
-import { strictObject } from './request/strict.ts'
-import { created, done, ok, route, routes } from './route.ts'
+import { created, done, ok, route, routes, type Route } from './route.ts'
 import type { Store } from '../store/open.ts'
-import {
-  CredentialSchema,
-  LastErrorSchema,
-  Tested,
-  allCredentials,
-  secret,
-  testCredential,
-  weight,
-} from './credentials.ts'
-import { Name } from './schemas.ts'
-import { HEALTH, healthOf } from './provider-health.ts'
-
-const AuthSchema = strictObject({
-  header: z.string().max(100),
-  scheme: z
-    .string()
-    .max(100)
-    .nullable()
-    .default(null)
-    .openapi({ description: 'What stands before the credential: `Bearer`; null means nothing.' }),
-})
-
-const ProviderSchema = z
-  .object({
-    id: z.string(),
-    object: z.literal('provider'),
-    name: z.string(),
-    source: z
-      .enum(['built_in', 'settings', 'stored'])
-      .openapi({ description: 'Where it comes from; only stored ones are changed here.' }),
-    base: z.string().openapi({
-      description: 'The address that callers use: an origin and the usual first path.',
-    }),
-    hosts: z.array(z.string()).openapi({
-      description: 'Hosts that callers may use. `{…}` stands for a value of a credential.',
-    }),
-    auth: z.object({ header: z.string(), scheme: z.string().nullable() }),
-    ready: z.boolean().openapi({ description: 'Whether there is a credential to use.' }),
-    health: z.enum(HEALTH).openapi({
-      description:
-        'What the last calls showed, in this process. `failing`: no credential works, or the provider cannot be reached. `degraded`: some do not, or the provider was limited or in trouble. `no_credential`: requests are answered 502 `upstream_credential_missing`.',
-    }),
-    last_error: LastErrorSchema,
-    dial: z
-      .string()
-      .nullable()
-      .openapi({ description: 'Where the proxy connects instead; administrators only.' }),
-    credentials: z
-      .array(CredentialSchema)
-      .nullable()
-      .openapi({ description: 'With their health; administrators only.' }),
-  })
-  .openapi('Provider')
-
-const inputFields = {
-  origin: z.string().max(300).openapi({
-    description: 'The address that callers use: https://host or https://host:port.',
-    example: 'https://llm.example.com',
-  }),
-  dial: z
-    .url({ protocol: /^https?$/, error: 'Must be an address such as http://10.0.0.5:8000/v1.' })
-    .max(300)
-    .nullable()
-    .openapi({
-      description:
-        'Where the proxy connects instead, with a path if needed. Only an address given here may be private.',
-    }),
-  auth: AuthSchema.nullable().openapi({
-    description: '`Authorization: Bearer …` where it is null.',
-  }),
-}
-const id = z
-  .string()
-  .regex(
-    /^[a-z0-9][a-z0-9_-]{0,63}$/,
-    'Must be 1 to 64 lower-case letters, digits, hyphens and underscores, and begin with a letter or a digit.',
-  )
-const Wanted = strictObject({
-  id,
-  origin: inputFields.origin,
-  dial: inputFields.dial.default(null),
-  auth: inputFields.auth.default(null),
-  credential: strictObject({ name: Name.default('default'), secret, weight: weight.default(1) })
-    .nullable()
-    .default(null)
-    .openapi({ description: 'Its first credential.' }),
-})
-const Change = patchOf(ProviderSchema, inputFields, [
-  'ready',
-  'health',
-  'last_error',
-  'credentials',
-])
+import { allCredentials, testCredential } from './credentials.ts'
+import { Tested } from './credential-schemas.ts'
+import { healthOf } from './provider-health.ts'
+import { AuthSchema, ProviderSchema, ProviderInput, ProviderChange } from './provider-schemas.ts'
 
 type Proxied = Pick<
   Proxy,
@@ -127,100 +36,125 @@ type Proxied = Pick<
 
 /** The routes of providers. */
 export function providerRoutes(store: Store, proxied: Proxied, clock: () => number): Api {
-  const showOne = async (id: string) => {
-    const found = (await shownProviders(store, proxied, true, clock())).find((one) => one.id === id)
-    if (!found) throw noSuchProvider()
-    return found
-  }
-  /** @throws Problem `invalid_field` for what the table could not hold, before it is stored */
-  const check = async (id: string, { origin, dial, auth }: ProviderWishes) => {
-    const fault = await proxied.validateProvider({
-      id,
-      origin,
-      ...(dial === null ? {} : { dial }),
-      ...(auth === null ? {} : { auth }),
-    })
-    if (fault !== null) throw invalidField(fault.param, fault.detail)
-  }
-
   return routes(store, clock, [
-    route({
-      method: 'get',
-      path: '/api/v1/providers',
-      summary: 'List providers, and whether they are ready',
-      access: 'manage',
-      answer: ok('All providers', countedListOf(ProviderSchema)),
-      act: async ({ caller, now }) =>
-        whole(await shownProviders(store, proxied, caller.account.role === 'admin', now)),
-    }),
-    route({
-      method: 'post',
-      path: '/api/v1/providers',
-      summary: "Add a server that speaks OpenAI's dialect (administrators)",
-      access: 'admin',
-      query: Tested,
-      body: Wanted,
-      check: (_, { id }) => [
-        id !== undefined && proxied.table().byId(id)
-          ? fieldError('id', 'A provider with this id already exists. Choose another id.')
-          : null,
-      ],
-      answer: created('The provider', ProviderSchema),
-      problems: ['provider_not_found'],
-      act: async ({ query, body: { id, auth, credential, ...plain }, now }) => {
-        const wanted = { ...plain, auth: authOf(auth) }
-        await check(id, wanted)
-        await createProvider(store, id, wanted, now)
-        const stored =
-          credential &&
-          (await createCredential(
-            store,
-            proxied.master,
-            { ...credential, provider: id, values: {} },
-            true,
-            now,
-          ))
-        await proxied.refresh()
-        if (stored && query.test === 'true') await testCredential(store, proxied, stored.id, clock)
-        return showOne(id)
-      },
-    }),
-    route({
-      method: 'patch',
-      path: '/api/v1/providers/{id}',
-      summary: 'Change a provider that was added here (administrators)',
-      access: 'admin',
-      body: Change.body,
-      answer: ok('The provider', ProviderSchema),
-      problems: ['provider_not_found'],
-      act: async ({ params: { id }, body }) => {
-        const known = (await storedProviders(store)).find((one) => one.id === id)
-        if (!known) throw noSuchProvider()
-        const { origin, dial, ...more } = Change.changes(body, await showOne(id))
-        const auth = more.auth === undefined ? undefined : authOf(more.auth)
-        await check(id, {
-          origin: origin ?? known.origin,
-          dial: dial === undefined ? (known.dial ?? null) : dial,
-          auth: auth === undefined ? (known.auth ?? null) : auth,
-        })
-        await changeProvider(store, id, { origin, dial, auth })
-        await proxied.refresh()
-        return showOne(id)
-      },
-    }),
-    route({
-      method: 'delete',
-      path: '/api/v1/providers/{id}',
-      summary: 'Delete a provider that was added here, with its credentials (administrators)',
-      access: 'admin',
-      answer: done('Deleted'),
-      problems: ['provider_not_found'],
-      act: async ({ params: { id } }) => {
-        await deleteProvider(store, id)
-        await proxied.refresh()
-      },
-    }),
+    listRoute(store, proxied),
+    createRoute(store, proxied, clock),
+    changeRoute(store, proxied, clock),
+    deleteRoute(store, proxied),
   ])
+}
+
+function listRoute(store: Store, proxied: Proxied): Route {
+  return route({
+    method: 'get',
+    path: '/api/v1/providers',
+    summary: 'List providers, and whether they are ready',
+    access: 'manage',
+    answer: ok('All providers', countedListOf(ProviderSchema)),
+    act: async ({ caller, now }) =>
+      whole(await shownProviders(store, proxied, caller.account.role === 'admin', now)),
+  })
+}
+
+function createRoute(store: Store, proxied: Proxied, clock: () => number): Route {
+  return route({
+    method: 'post',
+    path: '/api/v1/providers',
+    summary: "Add a server that speaks OpenAI's dialect (administrators)",
+    access: 'admin',
+    query: Tested,
+    body: ProviderInput,
+    check: (_, { id }) => [
+      id !== undefined && proxied.table().byId(id)
+        ? fieldError('id', 'A provider with this id already exists. Choose another id.')
+        : null,
+    ],
+    answer: created('The provider', ProviderSchema),
+    problems: ['provider_not_found'],
+    act: async ({ query, body: { id, auth, credential, ...plain }, now }) => {
+      const wanted = { ...plain, auth: authOf(auth) }
+      await validate(proxied, id, wanted)
+      await createProvider(store, id, wanted, now)
+      const stored =
+        credential &&
+        (await createCredential(
+          store,
+          proxied.master,
+          { ...credential, provider: id, values: {} },
+          true,
+          now,
+        ))
+      await proxied.refresh()
+      if (stored && query.test === 'true') await testCredential(store, proxied, stored.id, clock)
+      return showProvider(store, proxied, id, clock())
+    },
+  })
+}
+
+function changeRoute(store: Store, proxied: Proxied, clock: () => number): Route {
+  return route({
+    method: 'patch',
+    path: '/api/v1/providers/{id}',
+    summary: 'Change a provider that was added here (administrators)',
+    access: 'admin',
+    body: ProviderChange.body,
+    answer: ok('The provider', ProviderSchema),
+    problems: ['provider_not_found'],
+    act: async ({ params: { id }, body }) => {
+      const known = (await storedProviders(store)).find((one) => one.id === id)
+      if (!known) throw noSuchProvider()
+      const { origin, dial, ...more } = ProviderChange.changes(
+        body,
+        await showProvider(store, proxied, id, clock()),
+      )
+      const auth = more.auth === undefined ? undefined : authOf(more.auth)
+      await validate(proxied, id, {
+        origin: origin ?? known.origin,
+        dial: dial === undefined ? (known.dial ?? null) : dial,
+        auth: auth === undefined ? (known.auth ?? null) : auth,
+      })
+      await changeProvider(store, id, { origin, dial, auth })
+      await proxied.refresh()
+      return showProvider(store, proxied, id, clock())
+    },
+  })
+}
+
+function deleteRoute(store: Store, proxied: Proxied): Route {
+  return route({
+    method: 'delete',
+    path: '/api/v1/providers/{id}',
+    summary: 'Delete a provider that was added here, with its credentials (administrators)',
+    access: 'admin',
+    answer: done('Deleted'),
+    problems: ['provider_not_found'],
+    act: async ({ params: { id } }) => {
+      await deleteProvider(store, id)
+      await proxied.refresh()
+    },
+  })
+}
+
+/** @throws Problem `invalid_field` for what the table could not hold, before it is stored */
+async function validate(
+  { validateProvider }: Proxied,
+  id: string,
+  { origin, dial, auth }: ProviderWishes,
+): Promise<void> {
+  const fault = await validateProvider({
+    id,
+    origin,
+    ...(dial === null ? {} : { dial }),
+    ...(auth === null ? {} : { auth }),
+  })
+  if (fault !== null) throw invalidField(fault.param, fault.detail)
+}
+
+/** One provider as an administrator sees it. @throws Problem `provider_not_found` */
+async function showProvider(store: Store, proxied: Proxied, id: string, now: number) {
+  const found = (await shownProviders(store, proxied, true, now)).find((one) => one.id === id)
+  if (!found) throw noSuchProvider()
+  return found
 }
 
 /**

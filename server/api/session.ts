@@ -14,7 +14,7 @@ import {
 } from './api.ts'
 import { Problem } from '../common/errors.ts'
 import { strictObject } from './request/strict.ts'
-import { created, done, ok, route, routes } from './route.ts'
+import { created, done, ok, route, routes, type Route } from './route.ts'
 import type { Store } from '../store/open.ts'
 import { AccountSchema } from './accounts.ts'
 
@@ -85,90 +85,105 @@ const SignIn = strictObject({
 /** The routes of sessions and of the first account. `token` is that of the link. */
 export function sessionRoutes(store: Store, plans: Plans, clock: () => number, token: string): Api {
   return routes(store, clock, [
-    route({
-      method: 'get',
-      path: '/api/v1/session',
-      summary: 'Who is signed in',
-      access: 'public',
-      answer: ok('The session, also where nobody is signed in', SessionSchema),
-      act: async ({ now, context }) => {
-        const caller = await authenticateCaller(context, store, now).catch((error: unknown) => {
-          if (error instanceof Problem) return undefined
-          throw error
-        })
-        context.set('caller', caller)
-        const account = caller ? await showAccount(store, plans, caller.account, now) : null
-        return { object: 'session' as const, setup_required: await setupRequired(store), account }
-      },
-    }),
-    route({
-      method: 'post',
-      path: '/api/v1/setup',
-      summary: 'Make the first account, with the token of the link that the server printed',
-      access: 'sign_in',
-      body: SetUp,
-      answer: created('Signed in as the first account', SignedInSchema),
-      problems: ['invalid_token', 'setup_closed'],
-      act: async ({ body: { token: given, ...person }, now, context }) => {
-        const who = { ...person, address: context.get('client').address }
-        return startSession(
-          context,
-          store,
-          plans,
-          await setUpByLink(store, token, given, who, now),
-          clock(),
-        )
-      },
-    }),
-    route({
-      method: 'post',
-      path: '/api/v1/session',
-      summary: 'Sign in',
-      access: 'sign_in',
-      body: SignIn,
-      answer: created('Signed in', SignedInSchema),
-      problems: ['invalid_credentials'],
-      act: async ({ body, now, context }) => {
-        const who = { ...body, address: context.get('client').address }
-        return startSession(
-          context,
-          store,
-          plans,
-          await signIn(store, who, getCookie(context, SESSION_COOKIE), now),
-          clock(),
-        )
-      },
-    }),
-    route({
-      method: 'delete',
-      path: '/api/v1/session',
-      summary: 'Sign out',
-      access: 'manage',
-      answer: done('Signed out'),
-      act: async ({ context }) => {
-        await signOut(store, sessionOf(context))
-        deleteCookie(context, SESSION_COOKIE, { path: '/' })
-      },
-    }),
-    route({
-      method: 'post',
-      path: '/api/v1/session/password',
-      summary: 'Change the password, and end the other sessions of the account',
-      access: 'manage',
-      body: strictObject({ current: password, password: newPassword }),
-      answer: done('Changed'),
-      problems: ['invalid_credentials', 'too_many_attempts'],
-      act: async ({ body, caller: { account }, now, context }) => {
-        const session = { account, sessionId: sessionOf(context) }
-        await changePassword(
-          store,
-          session,
-          { ...body, address: context.get('client').address },
-          now,
-        )
-      },
-    }),
+    readRoute(store, plans),
+    setUpRoute(store, plans, clock, token),
+    signInRoute(store, plans, clock),
+    signOutRoute(store),
+    passwordRoute(store),
   ])
+}
+
+function readRoute(store: Store, plans: Plans): Route {
+  return route({
+    method: 'get',
+    path: '/api/v1/session',
+    summary: 'Who is signed in',
+    access: 'public',
+    answer: ok('The session, also where nobody is signed in', SessionSchema),
+    act: async ({ now, context }) => {
+      const caller = await authenticateCaller(context, store, now).catch((error: unknown) => {
+        if (error instanceof Problem) return undefined
+        throw error
+      })
+      context.set('caller', caller)
+      const account = caller ? await showAccount(store, plans, caller.account, now) : null
+      return { object: 'session' as const, setup_required: await setupRequired(store), account }
+    },
+  })
+}
+
+function setUpRoute(store: Store, plans: Plans, clock: () => number, token: string): Route {
+  return route({
+    method: 'post',
+    path: '/api/v1/setup',
+    summary: 'Make the first account, with the token of the link that the server printed',
+    access: 'sign_in',
+    body: SetUp,
+    answer: created('Signed in as the first account', SignedInSchema),
+    problems: ['invalid_token', 'setup_closed'],
+    act: async ({ body: { token: given, ...person }, now, context }) => {
+      const who = { ...person, address: context.get('client').address }
+      return startSession(
+        context,
+        store,
+        plans,
+        await setUpByLink(store, token, given, who, now),
+        clock(),
+      )
+    },
+  })
+}
+
+function signInRoute(store: Store, plans: Plans, clock: () => number): Route {
+  return route({
+    method: 'post',
+    path: '/api/v1/session',
+    summary: 'Sign in',
+    access: 'sign_in',
+    body: SignIn,
+    answer: created('Signed in', SignedInSchema),
+    problems: ['invalid_credentials'],
+    act: async ({ body, now, context }) => {
+      const who = { ...body, address: context.get('client').address }
+      return startSession(
+        context,
+        store,
+        plans,
+        await signIn(store, who, getCookie(context, SESSION_COOKIE), now),
+        clock(),
+      )
+    },
+  })
+}
+
+function signOutRoute(store: Store): Route {
+  return route({
+    method: 'delete',
+    path: '/api/v1/session',
+    summary: 'Sign out',
+    access: 'manage',
+    answer: done('Signed out'),
+    act: async ({ context }) => {
+      await signOut(store, sessionOf(context))
+      deleteCookie(context, SESSION_COOKIE, { path: '/' })
+    },
+  })
+}
+
+function passwordRoute(store: Store): Route {
+  return route({
+    method: 'post',
+    path: '/api/v1/session/password',
+    summary: 'Change the password, and end the other sessions of the account',
+    access: 'manage',
+    body: strictObject({ current: password, password: newPassword }),
+    answer: done('Changed'),
+    problems: ['invalid_credentials', 'too_many_attempts'],
+    act: async ({ body, caller: { account }, now, context }) => {
+      const session = { account, sessionId: sessionOf(context) }
+      await changePassword(store, session, { ...body, address: context.get('client').address }, now)
+    },
+  })
 }
 
 /** The session that a request comes with. @throws Problem where it is a token's */

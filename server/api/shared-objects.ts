@@ -7,7 +7,7 @@ import { listSharedObjects, shareObject, unshareObject } from '../keys/shared-ob
 import type { Proxy } from '../proxy/index.ts'
 import { objectRef } from '../proxy/providers/object-ref.ts'
 import { strictObject } from './request/strict.ts'
-import { created, done, ok, route, routes } from './route.ts'
+import { created, done, ok, route, routes, type Route } from './route.ts'
 import type { Store } from '../store/open.ts'
 
 const SharedObjectSchema = z
@@ -37,80 +37,87 @@ const Wanted = strictObject({
   }),
 })
 
+type Proxied = Pick<Proxy, 'keys' | 'table'>
+
 /** The routes of objects that are shared with keys. */
-export function sharedObjectRoutes(
-  store: Store,
-  { keys, table }: Pick<Proxy, 'keys' | 'table'>,
-  clock: () => number,
-): Api {
-  const errorsOf = ({
-    provider,
-    kind,
-    object_id,
-  }: Partial<z.output<typeof Wanted>>): (FieldError | null)[] => {
-    const kinds = provider === undefined ? [] : table().byId(provider)?.endpoints.kinds
-    return [
-      kinds === undefined
-        ? fieldError(
-            'provider',
-            `Must be one of ${table()
-              .providers.map(({ id }) => id)
-              .toSorted()
-              .join(', ')}.`,
-          )
-        : null,
-      kind !== undefined && kinds !== undefined && kinds.length > 0 && !kinds.includes(kind)
-        ? fieldError('kind', `Must be one of ${kinds.toSorted().join(', ')}.`)
-        : null,
-      object_id !== undefined && objectRef('', object_id).id === ''
-        ? fieldError(
-            'object_id',
-            'Names no stored object. Send its id, or its name at the provider.',
-          )
-        : null,
-    ]
-  }
+export function sharedObjectRoutes(store: Store, proxied: Proxied, clock: () => number): Api {
   return routes(store, clock, [
-    route({
-      method: 'post',
-      path: '/api/v1/keys/{id}/objects',
-      summary: "Let a key read and use a provider's stored object (administrators)",
-      access: 'admin',
-      body: Wanted,
-      check: (_, body) => errorsOf(body),
-      answer: created('What is shared', SharedObjectSchema),
-      problems: ['key_not_found'],
-      act: async ({ params, body: { provider, kind, object_id }, now }) => {
-        const shared = await shareObject(
-          store,
-          params.id,
-          { provider, kind, object_id: objectRef(kind, object_id).id },
-          now,
-        )
-        await keys.refresh()
-        return shared
-      },
-    }),
-    route({
-      method: 'get',
-      path: '/api/v1/keys/{id}/objects',
-      summary: 'List what is shared with a key (administrators)',
-      access: 'admin',
-      answer: ok('All of it', countedListOf(SharedObjectSchema)),
-      problems: ['key_not_found'],
-      act: async ({ params }) => whole(await listSharedObjects(store, params.id)),
-    }),
-    route({
-      method: 'delete',
-      path: '/api/v1/keys/{id}/objects/{object}',
-      summary: 'End the sharing of an object (administrators)',
-      access: 'admin',
-      answer: done('No longer shared'),
-      problems: ['key_not_found', 'object_not_found'],
-      act: async ({ params: { id, object } }) => {
-        await unshareObject(store, id, object)
-        await keys.refresh()
-      },
-    }),
+    shareRoute(store, proxied),
+    listRoute(store),
+    unshareRoute(store, proxied),
   ])
+}
+
+function shareRoute(store: Store, proxied: Proxied): Route {
+  return route({
+    method: 'post',
+    path: '/api/v1/keys/{id}/objects',
+    summary: "Let a key read and use a provider's stored object (administrators)",
+    access: 'admin',
+    body: Wanted,
+    check: (_, body) => inputErrors(proxied.table, body),
+    answer: created('What is shared', SharedObjectSchema),
+    problems: ['key_not_found'],
+    act: async ({ params, body: { provider, kind, object_id }, now }) => {
+      const shared = await shareObject(
+        store,
+        params.id,
+        { provider, kind, object_id: objectRef(kind, object_id).id },
+        now,
+      )
+      await proxied.keys.refresh()
+      return shared
+    },
+  })
+}
+
+function listRoute(store: Store): Route {
+  return route({
+    method: 'get',
+    path: '/api/v1/keys/{id}/objects',
+    summary: 'List what is shared with a key (administrators)',
+    access: 'admin',
+    answer: ok('All of it', countedListOf(SharedObjectSchema)),
+    problems: ['key_not_found'],
+    act: async ({ params }) => whole(await listSharedObjects(store, params.id)),
+  })
+}
+
+function unshareRoute(store: Store, proxied: Proxied): Route {
+  return route({
+    method: 'delete',
+    path: '/api/v1/keys/{id}/objects/{object}',
+    summary: 'End the sharing of an object (administrators)',
+    access: 'admin',
+    answer: done('No longer shared'),
+    problems: ['key_not_found', 'object_not_found'],
+    act: async ({ params: { id, object } }) => {
+      await unshareObject(store, id, object)
+      await proxied.keys.refresh()
+    },
+  })
+}
+
+/** Faults of what is to be shared: an unknown provider, a kind it has not, no object. */
+function inputErrors(
+  table: Proxy['table'],
+  { provider, kind, object_id }: Partial<z.output<typeof Wanted>>,
+): (FieldError | null)[] {
+  const kinds = provider === undefined ? [] : table().byId(provider)?.endpoints.kinds
+  return [
+    kinds === undefined ? fieldError('provider', `Must be one of ${idsOf(table)}.`) : null,
+    kind !== undefined && kinds !== undefined && kinds.length > 0 && !kinds.includes(kind)
+      ? fieldError('kind', `Must be one of ${kinds.toSorted().join(', ')}.`)
+      : null,
+    object_id !== undefined && objectRef('', object_id).id === ''
+      ? fieldError('object_id', 'Names no stored object. Send its id, or its name at the provider.')
+      : null,
+  ]
+}
+
+function idsOf(table: Proxy['table']): string {
+  return table()
+    .providers.map(({ id }) => id)
+    .toSorted()
+    .join(', ')
 }

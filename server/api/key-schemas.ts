@@ -1,0 +1,181 @@
+// What /api/v1/keys reads and answers.
+import { z } from '@hono/zod-openapi'
+import { PageQuery } from './api.ts'
+import { normalizeOrigin } from '../keys/authenticate.ts'
+import { KEY_SORTS } from '../keys/key-list.ts'
+import { MAX_RPM } from '../keys/keys.ts'
+import { ENDED } from '../keys/purge.ts'
+import { SCOPE_LIMITS, scopeEntryProblem } from '../keys/scope.ts'
+import { patchOf } from './request/patch.ts'
+import { strictObject } from './request/strict.ts'
+import { AccountScopeParams } from './account-scope.ts'
+import { Moment, Name, oneOrMore } from './schemas.ts'
+
+const Status = z.enum(['active', 'disabled', 'expired', 'revoked'])
+const count = z.number().int()
+const Objects = z.enum(['own', 'upstream']).openapi({
+  description:
+    '`own`: objects that the key made, or that were shared with it. `upstream`: all that the account with the provider holds; only administrators set it.',
+})
+
+/** A proxy key as the API shows it, without its secret. */
+export const KeySchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('key'),
+    account_id: z.string(),
+    account_name: z.string(),
+    name: z.string(),
+    prefix: z
+      .string()
+      .openapi({ description: 'The public head of the newest secret, for display.' }),
+    models: z
+      .array(z.string())
+      .nullable()
+      .openapi({ description: 'Exact names and `*` globs; null means every model.' }),
+    rpm: count
+      .nullable()
+      .openapi({ description: 'Requests in any 60 seconds; null means no limit.' }),
+    allowed_origins: z.array(z.string()).nullable(),
+    objects: Objects,
+    providers: z
+      .array(z.string())
+      .nullable()
+      .openapi({ description: 'Ids of providers; null means every provider.' }),
+    read_only: z.boolean().openapi({
+      description: 'Whether it may generate and read, and change nothing that a provider stores.',
+    }),
+    parent_id: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The key that this one came of; null for a key of its own.' }),
+    expires_at: z.iso.datetime().nullable(),
+    status: Status,
+    created_at: z.iso.datetime(),
+    last_used_at: z.iso.datetime().nullable(),
+    previous_secret_expires_at: z.iso.datetime().nullable().openapi({
+      description:
+        'When the secret that was rotated away stops working; null where none does any more.',
+    }),
+    usage: z.object({
+      requests: count,
+      errors: count,
+      tokens_in: count.nullable(),
+      tokens_out: count.nullable(),
+      tokens_cached: count.nullable(),
+      tokens_reasoning: count.nullable(),
+    }),
+  })
+  .openapi('Key')
+
+/** A proxy key with its secret: the answer to making or rotating it. */
+export const NewKeySchema = KeySchema.extend({
+  secret: z.string().openapi({ description: 'The key itself. It is not shown again.' }),
+}).openapi('NewKey')
+
+/** TABLE of what a person decides about a key. */
+const inputFields = {
+  name: Name,
+  models: z
+    .array(
+      z.string().superRefine((entry, issues) => {
+        const problem = scopeEntryProblem(entry)
+        if (problem !== null) issues.addIssue({ code: 'custom', message: problem })
+      }),
+    )
+    .min(1)
+    .max(SCOPE_LIMITS.entries)
+    .nullable(),
+  rpm: count.min(1).max(MAX_RPM).nullable(),
+  allowed_origins: z
+    .array(
+      z.string().transform((text, issues) => {
+        const origin = normalizeOrigin(text)
+        if (origin !== null) return origin
+        issues.addIssue({
+          code: 'custom',
+          message: 'Must be an origin such as https://app.example.com.',
+        })
+        return z.NEVER
+      }),
+    )
+    .min(1)
+    .max(100)
+    .nullable(),
+  objects: Objects,
+  providers: z.array(z.string().max(64)).min(1).max(100).nullable(),
+  read_only: z.boolean(),
+  expires_at: Moment.nullable(),
+}
+
+/** A key to make. */
+export const KeyInput = strictObject({
+  name: inputFields.name,
+  models: inputFields.models.default(null),
+  rpm: inputFields.rpm.default(null),
+  allowed_origins: inputFields.allowed_origins.default(null),
+  objects: inputFields.objects.default('own'),
+  providers: inputFields.providers.default(null),
+  read_only: inputFields.read_only.default(false),
+  expires_at: inputFields.expires_at.default(null),
+  account_id: z
+    .string()
+    .optional()
+    .openapi({ description: 'Another account; administrators only.' }),
+})
+
+/** A record is sent back with the status that it has; only these two can be chosen. */
+export const KEY_FIELDS = ['active', 'disabled'] as const
+/** What of a key can be changed. */
+export const KeyChange = patchOf(
+  KeySchema,
+  {
+    ...inputFields,
+    status: Status.openapi({
+      description: 'Disables the key, or enables it again: `active` or `disabled`, or what it is.',
+    }),
+  },
+  ['last_used_at', 'previous_secret_expires_at', 'usage'],
+)
+
+/** The longest time for which a replaced secret goes on working: 30 days. */
+const MAX_GRACE_SECONDS = 30 * 86_400
+/** How a key is rotated. */
+export const RotationInput = strictObject({
+  grace_seconds: count
+    .min(0)
+    .max(MAX_GRACE_SECONDS)
+    .default(86_400)
+    .openapi({ description: 'How long the old secret goes on working.' }),
+})
+
+/** Which keys are purged. */
+export const PurgeInput = strictObject({
+  status: z.array(z.enum(ENDED)).min(1).openapi({ description: 'How they have ended.' }),
+})
+
+/** The answer to a purge. */
+export const PurgeSchema = z
+  .object({
+    object: z.literal('purge'),
+    purged: count.openapi({ description: 'How many there were.' }),
+  })
+  .openapi('Purge')
+
+/** Which keys are listed, and in which order. */
+export const ListQuery = PageQuery.extend({
+  ...AccountScopeParams.shape,
+  status: oneOrMore(Status.options).optional().openapi({
+    type: 'string',
+    description: 'One or more of active, disabled, expired, revoked, with commas between them.',
+    example: 'active,disabled',
+  }),
+  search: z.string().max(200).optional().openapi({
+    description: 'Part of the name, the beginning of the prefix (`tmk_…`), or the id.',
+  }),
+  model: z.string().max(300).optional().openapi({ description: 'Keys that may reach this model.' }),
+  sort: z
+    .enum(KEY_SORTS)
+    .default('-created_at')
+    .openapi({ description: 'A leading minus reverses the order.' }),
+})

@@ -1,0 +1,93 @@
+// What /api/v1/providers reads and answers.
+import { z } from '@hono/zod-openapi'
+import { patchOf } from './request/patch.ts'
+import { strictObject } from './request/strict.ts'
+import { CredentialSchema, LastErrorSchema, secret, weight } from './credential-schemas.ts'
+import { Name } from './schemas.ts'
+import { HEALTH } from './provider-health.ts'
+
+/** The header that carries the credential to a provider. */
+export const AuthSchema = strictObject({
+  header: z.string().max(100),
+  scheme: z
+    .string()
+    .max(100)
+    .nullable()
+    .default(null)
+    .openapi({ description: 'What stands before the credential: `Bearer`; null means nothing.' }),
+})
+
+/** A provider as the API shows it. */
+export const ProviderSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('provider'),
+    name: z.string(),
+    source: z
+      .enum(['built_in', 'settings', 'stored'])
+      .openapi({ description: 'Where it comes from; only stored ones are changed here.' }),
+    base: z.string().openapi({
+      description: 'The address that callers use: an origin and the usual first path.',
+    }),
+    hosts: z.array(z.string()).openapi({
+      description: 'Hosts that callers may use. `{…}` stands for a value of a credential.',
+    }),
+    auth: z.object({ header: z.string(), scheme: z.string().nullable() }),
+    ready: z.boolean().openapi({ description: 'Whether there is a credential to use.' }),
+    health: z.enum(HEALTH).openapi({
+      description:
+        'What the last calls showed, in this process. `failing`: no credential works, or the provider cannot be reached. `degraded`: some do not, or the provider was limited or in trouble. `no_credential`: requests are answered 502 `upstream_credential_missing`.',
+    }),
+    last_error: LastErrorSchema,
+    dial: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Where the proxy connects instead; administrators only.' }),
+    credentials: z
+      .array(CredentialSchema)
+      .nullable()
+      .openapi({ description: 'With their health; administrators only.' }),
+  })
+  .openapi('Provider')
+
+const inputFields = {
+  origin: z.string().max(300).openapi({
+    description: 'The address that callers use: https://host or https://host:port.',
+    example: 'https://llm.example.com',
+  }),
+  dial: z
+    .url({ protocol: /^https?$/, error: 'Must be an address such as http://10.0.0.5:8000/v1.' })
+    .max(300)
+    .nullable()
+    .openapi({
+      description:
+        'Where the proxy connects instead, with a path if needed. Only an address given here may be private.',
+    }),
+  auth: AuthSchema.nullable().openapi({
+    description: '`Authorization: Bearer …` where it is null.',
+  }),
+}
+const id = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9_-]{0,63}$/,
+    'Must be 1 to 64 lower-case letters, digits, hyphens and underscores, and begin with a letter or a digit.',
+  )
+/** A provider to add. */
+export const ProviderInput = strictObject({
+  id,
+  origin: inputFields.origin,
+  dial: inputFields.dial.default(null),
+  auth: inputFields.auth.default(null),
+  credential: strictObject({ name: Name.default('default'), secret, weight: weight.default(1) })
+    .nullable()
+    .default(null)
+    .openapi({ description: 'Its first credential.' }),
+})
+/** What of an added provider can be changed. */
+export const ProviderChange = patchOf(ProviderSchema, inputFields, [
+  'ready',
+  'health',
+  'last_error',
+  'credentials',
+])
