@@ -8,6 +8,7 @@ import { objectRef } from '../providers/object-ref.ts'
 import type { BodyRule } from '../providers/endpoint-row.ts'
 import { ambiguous, unknownModel, type Findings, type InspectionError } from './findings.ts'
 import type { KeyedStrings } from './keyed-strings.ts'
+import { KeyedToolReader } from './keyed-tools.ts'
 import { boundaryOf, MultipartReader, type PartWatch } from './multipart.ts'
 import { PartReader } from './part-reader.ts'
 import { MAX_NAME_LENGTH, type BodyPaths } from './places.ts'
@@ -74,6 +75,7 @@ class JsonBody implements BodyScanner {
   readonly #utf8: Utf8Check | null
   readonly #findings: Findings
   readonly #keyed: KeyedStrings | undefined
+  readonly #tools: KeyedToolReader | null
   #empty = true
   /** Bytes of a mark that have been read; more than there are where none can come any more. */
   #marked = 0
@@ -91,6 +93,8 @@ class JsonBody implements BodyScanner {
         : { strict: true, longestValue: MAX_NAME_LENGTH, strings },
     )
     this.#utf8 = strict ? new Utf8Check() : null
+    const { keyedTools } = places
+    this.#tools = strict && keyedTools !== undefined ? new KeyedToolReader(keyedTools) : null
   }
 
   write(piece: Buffer): void {
@@ -100,6 +104,7 @@ class JsonBody implements BodyScanner {
     const json = this.#utf8 === null && this.#marked < MARK.length ? this.#behindMark(piece) : piece
     this.#scanner.write(json)
     this.#keyed?.write(json)
+    this.#tools?.write(json)
   }
 
   #behindMark(piece: Buffer): Buffer {
@@ -121,6 +126,7 @@ class JsonBody implements BodyScanner {
     if (this.#utf8?.end() === false) return ambiguous('The body is not valid UTF-8.')
     if (this.#findings.decided) return null
     this.#scanner.end()
+    this.#findings.problem ??= this.#tools?.problem ?? null
     const certain = this.#scanner.complete && !this.#findings.lookalike
     return certain
       ? null

@@ -15,6 +15,7 @@ export interface BodyPaths {
   /** Paths of prose, each once. */
   readonly prose: readonly string[]
   readonly tools: ToolPaths
+  readonly keyedTools: BodyRule['keyedTools']
   readonly objects: ReadonlyMap<string, string>
   /** The kinds of stored objects among them. */
   readonly kinds: readonly string[]
@@ -49,6 +50,7 @@ export function compilePaths(rule: BodyRule): BodyPaths {
       texts: new Set(rule.texts),
       prose: [...new Set(rule.prose)],
       tools,
+      keyedTools: rule.keyedTools,
       objects: new Map(Object.entries(rule.objects ?? {})),
       kinds: [...new Set(Object.values(rule.objects ?? {}).map(plainKind))],
       keeps: rule.keeps,

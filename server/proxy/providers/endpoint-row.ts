@@ -1,7 +1,7 @@
 // What a row says of an endpoint: what it runs, and where its requests and answers name models and
 // stored objects.
 import type { Auth, UsageKind } from './provider.ts'
-import type { ToolPlace } from './tools.ts'
+import type { KeyedTools, ToolPlace } from './tools.ts'
 
 export type EndpointClass =
   /** Runs a model. */
@@ -36,6 +36,8 @@ export interface BodyRule {
   readonly prose?: readonly string[]
   /** Where tools stand that may run models of their own. */
   readonly tools?: readonly ToolPlace[]
+  /** Tools that are told apart by their keys. */
+  readonly keyedTools?: KeyedTools
   /** Places that name a stored object, and its kind. */
   readonly objects?: Readonly<Record<string, string>>
   /** The place that says that the provider keeps the answer, and the values that say so. */

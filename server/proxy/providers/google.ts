@@ -10,7 +10,7 @@ import {
   within,
 } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
-import { CALLER_TOOLS, INTERACTION_TOOLS } from './tools.ts'
+import { CALLER_TOOLS, GEMINI_TOOL_KEYS, INTERACTION_TOOLS } from './tools.ts'
 
 /** All spellings of a place: Google reads `camelCase` and `snake_case` alike. */
 const spellings = (place: string): string[] =>
@@ -83,6 +83,10 @@ const CALL: BodyRule = {
     ...GEMINI_ROUTED,
   ],
   stored: GEMINI_STORED,
+  keyedTools: {
+    at: ['tools[]', 'requests[].tools[]', ...spellings('generateContentRequest.tools[]')],
+    keys: GEMINI_TOOL_KEYS,
+  },
   prose: GEMINI_SAID,
   objects: {
     ...['', 'requests[].', 'generateContentRequest.']
@@ -109,6 +113,7 @@ const BATCH: BodyRule = {
     ...inBatch(GEMINI_ROUTED),
   ],
   stored: [...spellings(BATCH_FILE), ...inBatch(GEMINI_STORED)],
+  keyedTools: { at: inBatch(['tools[]']), keys: GEMINI_TOOL_KEYS },
   objects: { ...objectsOf(`${IN_BATCH}request.`), ...objects('batch_input', BATCH_FILE) },
 }
 

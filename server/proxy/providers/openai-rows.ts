@@ -131,18 +131,17 @@ export const responding = ({
   objects,
   ...rule
 }: BodyRule): ModelPlace => {
-  const brought = also.flatMap((place) =>
-    place.startsWith('tools[].') ? [`input[].${place}`] : [],
-  )
+  const brought = (places: readonly string[]): string[] =>
+    places.flatMap((place) => (place.startsWith('tools[].') ? [`input[].${place}`] : []))
   const inInput = tools.flatMap((place) =>
     place.at.startsWith('tools[]') ? [{ ...place, at: `input[].${place.at}` }] : [],
   )
   return body({
     ...rule,
-    also: [...also, ...brought],
+    also: [...also, ...brought(also)],
     // A stored prompt brings a model and tools of its own:
     // platform.openai.com/docs/guides/prompting
-    stored: [...stored, 'prompt.id'],
+    stored: [...stored, ...brought(stored), 'prompt.id'],
     tools: [...tools, ...inInput],
     texts: ['input', 'input[]'],
     prose: SAID_IN_RESPONSE,

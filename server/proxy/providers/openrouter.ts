@@ -34,7 +34,18 @@ const ROUTED = {
     'plugins[].allowed_models[]',
     'plugins[].analysis_models[]',
   ],
-  stored: ['preset', 'plugins[].preset'],
+  // Deeper than a sub-agent's own tools nothing is followed, and a sub-agent may have no stored
+  // preset, and no models in turn.
+  stored: [
+    'preset',
+    'plugins[].preset',
+    ...['models', 'fallbacks', 'preset', 'plugins'].map((name) => `tools[].parameters.${name}`),
+    ...['tools[].parameters.tools[]', 'tools[].tools[]', 'plugins[].tools[]'].flatMap((at) =>
+      ['tools', 'parameters.tools', 'parameters.models', 'parameters.preset'].map(
+        (name) => `${at}.${name}`,
+      ),
+    ),
+  ],
   objects: { ...BODY.objects, preset: 'preset' },
   texts: ['messages[].content', 'input', 'input[]', 'input[].content'],
   tools: [

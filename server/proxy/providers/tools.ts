@@ -54,6 +54,18 @@ export interface ToolPlace {
   readonly tools: ToolTypes
 }
 
+/** What the keys of a tool say; null: its content runs nothing else. */
+export type ToolKeys = ReadonlyMap<string, ToolKeys | null>
+
+/** Tools that a key names instead of a type: any other key may run a model of its own. */
+export interface KeyedTools {
+  /** The paths of one tool. */
+  readonly at: readonly string[]
+  readonly keys: ToolKeys
+  /** Keys of tools of another dialect, which types tell. */
+  readonly others?: readonly string[]
+}
+
 const nothing = (why: string): Runs => ({ runs: 'nothing', why })
 const all = (runs: Runs, ...types: string[]): Record<string, Runs> =>
   Object.fromEntries(types.map((type) => [type, runs]))
@@ -285,6 +297,45 @@ export const INTERACTION_TOOLS: ToolTypes = {
   },
   others: REFUSED,
 }
+
+/** Google reads `camelCase` and `snake_case` alike. */
+const inBothCases = (keys: readonly (readonly [string, ToolKeys | null])[]): ToolKeys =>
+  new Map(
+    keys.flatMap(([key, within]) => [
+      [key, within],
+      [key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), within],
+    ]),
+  )
+/**
+ * ai.google.dev/api/caching#Tool,
+ * cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1beta1/Tool: functions are the
+ * caller's, searches are billed each, code runs without a model. A store of RAG is refused by its
+ * own place.
+ */
+export const GEMINI_TOOL_KEYS: ToolKeys = inBothCases([
+  ...[
+    'functionDeclarations',
+    'googleSearch',
+    'googleSearchRetrieval',
+    'googleMaps',
+    'enterpriseWebSearch',
+    'parallelAiSearch',
+    'exaAiSearch',
+    'urlContext',
+    'codeExecution',
+    'computerUse',
+    'fileSearch',
+    'mcpServers',
+  ].map((key) => [key, null] as const),
+  [
+    'retrieval',
+    inBothCases(
+      ['vertexAiSearch', 'vertexRagStore', 'externalApi', 'disableAttribution'].map(
+        (key) => [key, null] as const,
+      ),
+    ),
+  ],
+])
 
 /** Not a tool, but an option: an agent that somebody has stored, however it is named. */
 export const STORED_AGENT: ToolTypes = {

@@ -10,7 +10,7 @@ import {
 } from './google.ts'
 import { body, creates, model, neutral, STORED, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
-import { CALLER_TOOLS } from './tools.ts'
+import { CALLER_TOOLS, GEMINI_TOOL_KEYS } from './tools.ts'
 
 /** The path names the model; an Anthropic body inside may bring an advisor or fallbacks. */
 const CALL: BodyRule = {
@@ -19,6 +19,8 @@ const CALL: BodyRule = {
   texts: inMessages('').texts,
   tools: inMessages('').tools,
   stored: GEMINI_STORED,
+  // A body of Anthropic's, Mistral's or OpenAI's dialect has tools with a type or a name.
+  keyedTools: { at: ['tools[]'], keys: GEMINI_TOOL_KEYS, others: ['type', 'name'] },
   prose: [
     ...GEMINI_SAID,
     'contents[].parts[].functionCall.args.**',
@@ -28,6 +30,11 @@ const CALL: BodyRule = {
   objects: { cachedContent: 'cached_content', cached_content: 'cached_content' },
 }
 const call: ModelPlace = { at: 'path', body: CALL }
+/** A call in Gemini's own dialect. */
+const gemini: ModelPlace = {
+  at: 'path',
+  body: { ...CALL, keyedTools: { at: ['tools[]'], keys: GEMINI_TOOL_KEYS } },
+}
 const poll: ModelPlace = {
   at: 'path',
   body: { ...CALL, objects: { operationName: 'operation', operation_name: 'operation' } },
@@ -36,16 +43,12 @@ const named = { modelName: 'publishers/{publisher}/models/{model}' }
 
 /** Calls on `publishers/{publisher}/models/{model}`; express mode has them without a project. */
 const publisherRows = (at: string): EndpointRow[] => [
-  ...[
-    'generateContent',
-    'streamGenerateContent',
-    'countTokens',
-    'computeTokens',
-    'embedContent',
-    'predict',
-    'rawPredict',
-    'streamRawPredict',
-  ].map((verb) => model(`POST ${at}/publishers/{publisher}/models/{model}:${verb}`, call, named)),
+  ...['generateContent', 'streamGenerateContent', 'countTokens', 'computeTokens'].map((verb) =>
+    model(`POST ${at}/publishers/{publisher}/models/{model}:${verb}`, gemini, named),
+  ),
+  ...['embedContent', 'predict', 'rawPredict', 'streamRawPredict'].map((verb) =>
+    model(`POST ${at}/publishers/{publisher}/models/{model}:${verb}`, call, named),
+  ),
   model(`POST ${at}/publishers/{publisher}/models/{model}:predictLongRunning`, call, {
     ...named,
     ...creates('operation', 'name'),
@@ -71,7 +74,14 @@ const versionRows = (version: string): EndpointRow[] => {
     model(`POST ${project}/endpoints/{endpoint}:{any}`, STORED),
     model(
       `POST ${project}/cachedContents`,
-      { at: 'body', body: { required: ['model'] } },
+      {
+        at: 'body',
+        body: {
+          required: ['model'],
+          stored: GEMINI_STORED,
+          keyedTools: { at: ['tools[]'], keys: GEMINI_TOOL_KEYS },
+        },
+      },
       creates('cached_content', 'name'),
     ),
     neutral(`GET PATCH DELETE ${project}/cachedContents/{cached_content}`),

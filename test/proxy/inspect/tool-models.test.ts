@@ -345,6 +345,59 @@ const REACHING: readonly (readonly [name: string, request: Case])[] = [
       },
     },
   ],
+  ...[
+    { imageGeneration: {} },
+    { googleSearch: {}, videoGeneration: {} },
+    { subAgent: { model: 'other' } },
+    { retrieval: { modelRanker: {} } },
+    { type: 'imageGeneration' },
+    { name: 'f', imageGeneration: {} },
+    'imageGeneration',
+  ].flatMap((tool): (readonly [string, Case])[] =>
+    [GEMINI, VERTEX].map((at) => [
+      `a tool of tomorrow by its key: ${JSON.stringify(tool)}`,
+      { ...at, body: { tools: [{ urlContext: {} }, tool] } },
+    ]),
+  ),
+  [
+    'a tool of tomorrow in what is counted',
+    {
+      id: 'google',
+      path: '/v1beta/models/allowed:countTokens',
+      body: {
+        model: undefined,
+        generate_content_request: { model: 'models/allowed', tools: [{ of_tomorrow: {} }] },
+      },
+    },
+  ],
+  [
+    'a tool of tomorrow in a batch',
+    {
+      id: 'google',
+      path: '/v1beta/models/allowed:batchGenerateContent',
+      body: {
+        batch: {
+          inputConfig: { requests: { requests: [{ request: { tools: [{ ofTomorrow: {} }] } }] } },
+        },
+      },
+    },
+  ],
+  [
+    'a tool of tomorrow in a cache',
+    { id: 'google', path: '/v1beta/cachedContents', body: { tools: [{ ofTomorrow: {} }] } },
+  ],
+  [
+    'a tool of tomorrow in a raw call',
+    {
+      id: 'vertex',
+      path: '/v1/publishers/google/models/allowed:rawPredict',
+      body: { tools: [{ ofTomorrow: {} }] },
+    },
+  ],
+  [
+    'a tool that is too long to look at',
+    { ...GEMINI, body: { tools: [{ ofTomorrow: 'x'.repeat(300_000) }] } },
+  ],
   [
     'a store of RAG in tools that are no list',
     { ...VERTEX, body: { tools: { retrieval: { vertexRagStore: {} } } } },
@@ -490,6 +543,30 @@ const REACHING: readonly (readonly [name: string, request: Case])[] = [
       }),
     },
   ],
+  ...[
+    { parameters: { models: ['other'] } },
+    { parameters: { preset: 'p' } },
+    { parameters: tools({ type: 'openrouter:subagent', parameters: { model: 'other' } }) },
+    {
+      parameters: tools({
+        type: 'openrouter:subagent',
+        parameters: tools('openrouter:image_generation'),
+      }),
+    },
+  ].flatMap((agent): (readonly [string, Case])[] => [
+    [
+      `a sub-agent with what is not followed: ${JSON.stringify(agent)}`,
+      { ...ROUTER, body: tools({ type: 'openrouter:subagent', ...agent }) },
+    ],
+    [
+      `a sub-agent in the input with what is not followed: ${JSON.stringify(agent)}`,
+      {
+        id: 'openrouter',
+        path: '/api/v1/responses',
+        body: { input: [tools({ type: 'openrouter:subagent', ...agent })] },
+      },
+    ],
+  ]),
   [
     'a preset of a plugin',
     { ...ROUTER, body: { plugins: [{ id: 'fusion', preset: 'general-high' }] } },
@@ -831,6 +908,9 @@ const ORDINARY: readonly (readonly [name: string, request: Case])[] = [
           { computerUse: {} },
           { googleMaps: {} },
           { functionDeclarations: [{ name: 'f', parameters: { type: 'OBJECT' } }] },
+          { function_declarations: [{ name: 'f', description: 'x'.repeat(60_000) }] },
+          { google_search: {}, file_search: { file_search_store_names: [] }, mcp_servers: [] },
+          { googleSearch: {}, ofTomorrow: null },
         ],
         generationConfig: {
           imageConfig: { aspectRatio: '1:1' },
@@ -846,6 +926,15 @@ const ORDINARY: readonly (readonly [name: string, request: Case])[] = [
       body: {
         tools: [{ enterpriseWebSearch: {} }, { retrieval: { vertexAiSearch: { datastore: 'd' } } }],
       },
+    },
+  ],
+  [
+    "a tool of Anthropic's at Vertex",
+    {
+      id: 'vertex',
+      path: '/v1/publishers/anthropic/models/allowed:rawPredict',
+      more: ['anthropic/allowed'],
+      body: { model: undefined, tools: [{ name: 'f', input_schema: {} }] },
     },
   ],
   [
