@@ -84,6 +84,8 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   /** It waits for its turn to be read. */
   #awaitingTurn = false
   #handedOver = false
+  /** The caller has closed its sending side, and waits for the answer. */
+  #halfClosed = false
   #discardedBytes = 0
   /** Pieces of the head that have come without its end. */
   #headChunks = 0
@@ -119,6 +121,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
 
   /** Looks whether it has waited too long. @param now monotonic milliseconds */
   checkTimeout(now: number): void {
+    if (this.#halfClosed) this.#exchange?.probe()
     if (this.#deadline === 0) this.#deadline = now + this.#timeout
     else if (now >= this.#deadline) {
       if (this.#state === 'head' && this.parser.unread.length > 0)
@@ -147,6 +150,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   }
 
   resume(): void {
+    if (this.#halfClosed) return this.#truncated()
     if (!this.#paused) return
     this.#paused = false
     if (!this.#awaitingTurn) this.socket.resume()
@@ -176,7 +180,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     this.#releaseSlot?.()
     if (!keepAlive || this.#context.closing) return this.#close()
     this.#setState('next', this.#context.limits.keepAlive)
-    this.resume()
+    if (!this.#halfClosed) this.resume()
     this.#parseRequests()
   }
 
@@ -229,13 +233,26 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   }
 
   /**
-   * The caller sends no more. That is how a caller leaves: one that only closes its sending side
-   * cannot be told from it.
+   * The caller sends no more. Before its answer begins it may only have closed its sending side (RFC
+   * 9112, section 9.6), which a probe tells from leaving. Of a caller that is in the middle of its
+   * answer, or cannot be probed, that is how it leaves.
    */
   readonly #onEnd = (): void => {
-    if (this.#exchange?.ended === false) return void this.socket.destroy()
-    this.#exchange?.writeNow()
-    this.#close()
+    const exchange = this.#exchange
+    if (exchange?.ended !== false) {
+      exchange?.writeNow()
+      return this.#close()
+    }
+    if (!exchange.canBeProbed) return void this.socket.destroy()
+    this.#halfClosed = true
+    exchange.readBody()
+    if (this.#exchange === exchange) exchange.probe()
+  }
+
+  /** The body ends before its end. */
+  #truncated(): void {
+    if (this.#exchange?.ended === true) this.#close()
+    else this.socket.destroy()
   }
 
   readonly #onClose = (): void => {
@@ -254,7 +271,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     while (this.#exchange === null && this.parser.unread.length > 0 && this.#state !== 'close') {
       const ours = beginsProxied(this.parser.unread)
       if (ours === false) {
-        this.#handOver()
+        if (!this.#halfClosed) this.#handOver()
         break
       }
       let head: RequestHead | null = null
@@ -281,6 +298,8 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
       this.#context.handle(this.#exchange)
     }
     this.#parsing = false
+    // No request can come any more, and Node's server could not read what is left.
+    if (this.#halfClosed && this.#exchange === null) this.#close()
   }
 
   #handOver(): void {

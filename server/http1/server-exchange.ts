@@ -13,7 +13,7 @@ export interface ConnectionHandle {
   readonly keepAliveLines: string
   /** No other request will be taken. */
   readonly closing: boolean
-  /** Lets the socket go on after a pause. */
+  /** Nothing is left to be read of what has come: the socket goes on after a pause. */
   resume(): void
   /** The body cannot be read any further. */
   fail(error: unknown): void
@@ -238,6 +238,20 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
   /** The socket takes more again. */
   onDrain(): void {
     if (!this.#ended) this.#listener?.onDrain()
+  }
+
+  /** Whether the caller can be asked if it is still there. */
+  get canBeProbed(): boolean {
+    return !this.#http10 && !this.headersSent && !this.closed
+  }
+
+  /**
+   * Asks a caller that has closed its sending side whether it is still there: the system of one that
+   * is not answers with a reset. Callers skip `100 Continue` (RFC 9110, section 15.2).
+   */
+  probe(): void {
+    if (this.canBeProbed && this.#pendingHead === '')
+      this.#connection.socket.write(CONTINUE, 'latin1')
   }
 
   /** The connection is destroyed in a moment. */

@@ -116,6 +116,7 @@ function dial(t: TestContext, port: number): Socket & { text: string } {
   return socket
 }
 
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 const get = (target: string, headers = ''): string =>
   `GET ${target} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`
 const post = (
@@ -635,11 +636,12 @@ test('a body that nobody reads waits with its caller', async (t) => {
   assert.equal(seen[0]!.body.length, length)
 })
 
+const HALF = 'closing the sending side'
 /** TABLE of ways to leave. */
 const LEAVES: [name: string, leave: (socket: Socket) => void][] = [
   ['a reset', (socket) => void socket.resetAndDestroy()],
   ['a close', (socket) => void socket.destroy()],
-  ['closing the sending side', (socket) => void socket.end()],
+  [HALF, (socket) => void socket.end()],
 ]
 
 test('a caller that leaves is noticed: while it waits, in its body, in its answer', async (t) => {
@@ -656,6 +658,8 @@ test('a caller that leaves is noticed: while it waits, in its body, in its answe
       post('/proxy?body', 'x', 'Content-Length: 5\r\n'),
       get('/proxy?answer'),
     ]) {
+      // That is how a caller waits for its answer, too.
+      if (name === HALF && request.includes('wait')) continue
       const before = seen.length
       const socket = dial(t, port)
       socket.write(request)
@@ -666,6 +670,39 @@ test('a caller that leaves is noticed: while it waits, in its body, in its answe
       assert.equal(seen[before]!.caller.closed, true, name)
     }
   }
+})
+
+test('a caller that closes its sending side behind its requests gets all answers, and then the end', async (t) => {
+  const { port, seen, front } = await start(t, (caller, one) => {
+    if (caller.target.endsWith('later')) setImmediate(() => setImmediate(() => echo(caller, one)))
+    else echo(caller, one)
+  })
+  /** TABLE of what is sent before the end, and the bodies of the answers. */
+  const cases: [sent: string, bodies: string[]][] = [
+    [get('/proxy?later'), ['GET /proxy?later']],
+    [post('/proxy?later', 'body'), ['body']],
+    [
+      get('/proxy?later') + post('/proxy', 'b') + get('/proxy'),
+      ['GET /proxy?later', 'b', 'GET /proxy'],
+    ],
+    [post('/proxy?later', '', 'Transfer-Encoding: chunked\r\n') + '1\r\na\r\n0\r\n\r\n', ['a']],
+    // What is no whole request behind it, or for Node's server, gets no answer.
+    [`${get('/proxy?later')}GET /pro`, ['GET /proxy?later']],
+    [get('/proxy?later') + get('/other'), ['GET /proxy?later']],
+  ]
+  for (const [sent, bodies] of cases) {
+    const socket = dial(t, port)
+    socket.end(sent)
+    await once(socket, 'end')
+    assert.deepEqual(answers(socket.text.replaceAll(CONTINUE, '')), bodies, sent)
+  }
+  // A request that ends within its body is none.
+  const cut = dial(t, port)
+  cut.end(post('/proxy?later', 'x', 'Content-Length: 5\r\n'))
+  await once(cut, 'close')
+  assert.equal(cut.text.replaceAll(CONTINUE, ''), '')
+  assert.ok(seen.at(-1)!.caller.closed)
+  front.closeWhenIdle()
 })
 
 test('an answer that is broken off arrives as far as it came, and ends in a reset', async (t) => {

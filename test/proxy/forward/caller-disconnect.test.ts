@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import { chunk, head, type Call } from '../../support/providers/fake.ts'
 import { until } from '../../support/until.ts'
@@ -97,4 +98,32 @@ test('of a caller that has left by then the provider hears nothing, or no more',
     'aborted',
   )
   assert.deepEqual(heard, ['sent', 'aborted'])
+})
+
+test('a caller that closes its sending side behind its request gets its answer, also a stream', async (t) => {
+  const served = await startServed(t, async (call) => {
+    await call.body()
+    call.write(head(200, ['Content-Type', 'text/event-stream', 'Transfer-Encoding', 'chunked']))
+    for (let i = 0; i < 3; i++) {
+      call.write(chunk(START))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    call.write('0\r\n\r\n')
+  })
+  const { secret } = await served.key()
+  const body = '{"model":"claude","stream":true,"messages":[]}'
+  const socket = connect({ port: served.port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.end(
+    [
+      `POST /proxy?url=${encodeURIComponent(`${ANTHROPIC}/v1/messages`)} HTTP/1.1`,
+      'Host: x',
+      `Authorization: Bearer ${secret}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}\r\n\r\n${body}`,
+    ].join('\r\n'),
+  )
+  const text = Buffer.concat((await socket.toArray()) as Buffer[]).toString()
+  assert.match(text, /^(?:HTTP\/1\.1 100 Continue\r\n\r\n)*HTTP\/1\.1 200 /)
+  assert.equal(text.split('message_start').length - 1, 6)
+  assert.ok(text.endsWith('\r\n0\r\n\r\n'))
 })
