@@ -13,7 +13,8 @@ import {
 } from '../proxy/credentials/stored.ts'
 import { keepTest, lastTests, type ShownTest } from '../proxy/credentials/tests.ts'
 import type { Proxy } from '../proxy/index.ts'
-import { PROVIDERS, hostValues } from '../proxy/providers/table.ts'
+import { PROVIDERS } from '../proxy/providers/rows/index.ts'
+import { hostValues } from '../proxy/providers/host-patterns.ts'
 import { created, done, ok, route, routes, type Route } from './route.ts'
 import type { Store } from '../store/open.ts'
 import {

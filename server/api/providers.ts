@@ -14,7 +14,7 @@ import {
   storedProviders,
   type ProviderWishes,
 } from '../proxy/providers/stored.ts'
-import { hostValues } from '../proxy/providers/table.ts'
+import { hostValues } from '../proxy/providers/host-patterns.ts'
 import { created, done, ok, route, routes, type Route } from './route.ts'
 import type { Store } from '../store/open.ts'
 import { allCredentials, testCredential } from './credentials.ts'

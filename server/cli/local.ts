@@ -45,7 +45,7 @@ const ROUTES: Readonly<Record<string, (deps: LocalDependencies) => Promise<Api>>
   tokens: async ({ store, clock }) => (await import('../api/tokens.ts')).tokenRoutes(store, clock),
   keys: async ({ store, config, clock }) => {
     const { keyRoutes } = await import('../api/keys.ts')
-    const { PROVIDERS } = await import('../proxy/providers/table.ts')
+    const { PROVIDERS } = await import('../proxy/providers/rows/index.ts')
     const { storedProviders } = await import('../proxy/providers/stored.ts')
     const all = [...PROVIDERS, ...config.customProviders, ...(await storedProviders(store))]
     const providers = [...new Set(all.map(({ id }) => id))].map((id) => ({ id }))

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { SetupError, codeOf } from '../common/errors.ts'
+import { PROVIDER_CREDENTIALS } from './provider-credentials.ts'
 import { readProvidersFile, type ProviderEntry } from './providers-file.ts'
 import {
   bytes,
@@ -74,27 +75,9 @@ const database: Kind<URL> = {
   },
 }
 
-/**
- * TABLE of providers that can be set up by the environment: id → the variable of their credential.
- */
-export const PROVIDER_CREDENTIALS: Readonly<Record<string, string>> = {
-  google: 'GOOGLE_GENERATIVE_AI_API_KEY',
-  vertex: 'GOOGLE_VERTEX_API_KEY',
-  openai: 'OPENAI_API_KEY',
-  anthropic: 'ANTHROPIC_API_KEY',
-  mistral: 'MISTRAL_API_KEY',
-  groq: 'GROQ_API_KEY',
-  xai: 'XAI_API_KEY',
-  deepseek: 'DEEPSEEK_API_KEY',
-  cohere: 'COHERE_API_KEY',
-  fireworks: 'FIREWORKS_API_KEY',
-  perplexity: 'PERPLEXITY_API_KEY',
-  openrouter: 'OPENROUTER_API_KEY',
-  cerebras: 'CEREBRAS_API_KEY',
-  together: 'TOGETHER_API_KEY',
-  azure: 'AZURE_API_KEY',
-  bedrock: 'AWS_BEARER_TOKEN_BEDROCK',
-}
+/** The variable by which a provider is dialled elsewhere. */
+export const upstreamVariable = (id: string): string =>
+  `TOLLMARK_UPSTREAM_${id.toUpperCase().replaceAll('-', '_')}`
 
 /**
  * TABLE of areas, each a table of settings: field of `Config` → variable, kind, default, sentence.
@@ -484,7 +467,7 @@ const areas = {
   upstreams: mapValues(PROVIDER_CREDENTIALS, (_, id) =>
     // What is wrong with one may be the password in it.
     setting(
-      `TOLLMARK_UPSTREAM_${id.toUpperCase()}`,
+      upstreamVariable(id),
       dialled,
       null,
       "Connect to this address instead of the provider's own, which callers keep using.",

@@ -9,12 +9,8 @@ import { createCredentialPool, type Credential } from './credentials/pool.ts'
 import { credentialsVersion, openCredentials } from './credentials/stored.ts'
 import type { Proxy } from './index.ts'
 import { storedProviders } from './providers/stored.ts'
-import {
-  InvalidProvider,
-  createProviderTable,
-  type ProviderTable,
-  type TableSettings,
-} from './providers/table.ts'
+import { createProviderTable, type ProviderTable, type TableSettings } from './providers/table.ts'
+import { InvalidProvider } from './providers/added-provider.ts'
 
 /** What a proxy knows of providers, and what it presents to them. */
 type Providers = Pick<

@@ -5,7 +5,8 @@ import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import { flushJournal } from '../../server/ledger/settlement/journal.ts'
 import { deleteProvider } from '../../server/proxy/providers/stored.ts'
-import { hostValues, PROVIDERS } from '../../server/proxy/providers/table.ts'
+import { hostValues } from '../../server/proxy/providers/host-patterns.ts'
+import { PROVIDERS } from '../../server/proxy/providers/rows/index.ts'
 import { readConfig } from '../../server/config/settings.ts'
 import { openLog } from '../../server/common/log.ts'
 import { serve } from '../../server/app/serve.ts'
@@ -198,7 +199,7 @@ test('a credential of the environment is read as the list shows it, and changed 
   const { data } = (await admin('GET', 'credentials')).json<{ data: { id: string }[] }>()
   assert.deepEqual(
     data.map(({ id }) => id),
-    ['env_google', 'env_openai', 'env_anthropic'],
+    ['env_anthropic', 'env_google', 'env_openai'],
   )
   for (const shown of data)
     assert.deepEqual((await admin('GET', `credentials/${shown.id}`)).json(), shown)

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
 import * as z from 'zod'
-import { PROVIDER_CREDENTIALS, readConfig, settings } from '../../server/config/settings.ts'
+import { PROVIDER_CREDENTIALS } from '../../server/config/provider-credentials.ts'
+import { readConfig, settings } from '../../server/config/settings.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const settingNames = settings().flatMap(([, rows]) => rows.map(({ name }) => name))

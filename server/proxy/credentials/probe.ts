@@ -3,7 +3,8 @@
 import { fits, type Credential, type CredentialPool } from './pool.ts'
 import { withCredential } from '../forward/headers.ts'
 import type { Provider } from '../providers/provider.ts'
-import { PROVIDERS, type ProviderTable } from '../providers/table.ts'
+import { type ProviderTable } from '../providers/table.ts'
+import { PROVIDERS } from '../providers/rows/index.ts'
 import type { HttpClient, UpstreamError } from '../../http1/client/client.ts'
 import type { RouteCache } from '../target/route-cache.ts'
 

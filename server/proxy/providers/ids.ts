@@ -418,9 +418,9 @@ const perhaps = ({ kind, id }: ObjectRef): ObjectRef => ({ kind, id, mayBeUnknow
 
 const hostPattern = (host: string): string =>
   host
+    .replaceAll(/\{\w+\}|<\w+>|\*/g, '[a-z0-9-]+')
     .replace(/\.googleapis\.com$/, String.raw`(?:.\w+)*$&`)
     .replaceAll('.', String.raw`\.`)
-    .replaceAll(/\{\w+\}/g, '[a-z0-9-]+')
 
 /**
  * 1 for each byte with which a string can begin that is looked at: an id, a resource name, an

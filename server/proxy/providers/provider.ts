@@ -53,9 +53,14 @@ export interface IdForms extends StringFilter {
 export interface ProviderRow {
   readonly id: string
   readonly name: string
+  /** The environment variable of its credential: the one that its own SDK reads. */
+  readonly variable: string
   /** Where its own documentation starts: an origin and the usual first path. */
   readonly base: string
-  /** Exact hosts, port 443; `{resource}` stands for a value that is part of the credential. */
+  /**
+   * Hosts, port 443. `{resource}` stands for a value that is part of the credential; `*` for any
+   * part of a label, and so does `<deployment>`, by which `modelName` may name the model.
+   */
   readonly hosts: readonly string[]
   readonly auth: Auth
   /** The query parameter in which its clients may send a key instead. */
@@ -65,6 +70,8 @@ export interface ProviderRow {
    * what that credential usually is, and what else is different there.
    */
   readonly elsewhere?: Pick<ProviderRow, 'hosts' | 'auth' | 'accountChoice'>
+  /** Further hosts of the same provider, and what is different there. */
+  readonly sites?: readonly Site[]
   readonly endpoints: readonly EndpointRow[]
   /**
    * Endpoints that hand out access or run the account, beyond those that are closed everywhere,
@@ -114,8 +121,21 @@ export interface ProviderRow {
   readonly modelNames?: (name: string) => string[]
 }
 
-/** A provider ready for use. */
-export interface Provider extends Omit<ProviderRow, 'endpoints' | 'operated'> {
+/** Hosts of a provider at which a part of its row is different. */
+export interface Site extends Partial<
+  Pick<
+    ProviderRow,
+    'auth' | 'endpoints' | 'minting' | 'admin' | 'usage' | 'errors' | 'accountChoice'
+  >
+> {
+  readonly hosts: readonly string[]
+  /** Whether they serve files to anybody who knows their address: no credential goes there. */
+  readonly anonymous?: true
+}
+
+/** A provider ready for use, at some of its hosts or at all of them. */
+export interface Provider extends Omit<ProviderRow, 'endpoints' | 'operated' | 'sites'> {
+  readonly anonymous?: true
   readonly endpoints: EndpointTable
   readonly minting: readonly RegExp[]
   readonly admin: readonly RegExp[]
@@ -152,6 +172,8 @@ export interface Upstream {
    * The values of the host pattern (`{ resource: 'acme' }`): the credential must carry the same.
    */
   readonly instance: Readonly<Record<string, string>>
+  /** The parts of the host that callers choose (`{ deployment: 'model-1' }`). */
+  readonly hostParts?: Readonly<Record<string, string>>
 }
 
 /** Where an upstream is dialled, as the operator writes it. */

@@ -8,7 +8,8 @@ import {
   withCredential,
 } from '../../../server/proxy/forward/headers.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
-import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
+import { createProviderTable } from '../../../server/proxy/providers/table.ts'
+import { PROVIDERS } from '../../../server/proxy/providers/rows/index.ts'
 import {
   compileRules,
   EXCEPTIONS,

@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { KeyedStrings } from '../../../server/proxy/inspect/keyed-strings.ts'
 import { idNamesOf } from '../../../server/proxy/providers/id-names.ts'
-import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
+import { createProviderTable } from '../../../server/proxy/providers/table.ts'
+import { PROVIDERS } from '../../../server/proxy/providers/rows/index.ts'
 
 const KINDS: Readonly<Record<string, string>> = { file_id: 'file', 'key "\\/': 'odd', x: 'x' }
 

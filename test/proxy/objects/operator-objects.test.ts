@@ -3,7 +3,8 @@
 // their own are refused there, wherever a request can name it; what is everybody's passes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
+import { createProviderTable } from '../../../server/proxy/providers/table.ts'
+import { PROVIDERS } from '../../../server/proxy/providers/rows/index.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { listPlaces } from '../../../server/proxy/providers/lists.ts'
 import { answer, headerOf } from '../../support/providers/fake.ts'

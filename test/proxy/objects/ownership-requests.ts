@@ -7,7 +7,8 @@ import { openObjectOwners, type ObjectOwners } from '../../../server/proxy/objec
 import { checkOwnership } from '../../../server/proxy/objects/ownership.ts'
 import { classify, refuseEndpoint } from '../../../server/proxy/providers/endpoint.ts'
 import { objectRef } from '../../../server/proxy/providers/object-ref.ts'
-import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
+import { createProviderTable } from '../../../server/proxy/providers/table.ts'
+import { PROVIDERS } from '../../../server/proxy/providers/rows/index.ts'
 import { GatewayError } from '../../../server/proxy/gateway-error.ts'
 import type { Store } from '../../../server/store/open.ts'
 import {

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { classify, refuseEndpoint } from '../../../server/proxy/providers/endpoint.ts'
-import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
+import { createProviderTable } from '../../../server/proxy/providers/table.ts'
+import { PROVIDERS } from '../../../server/proxy/providers/rows/index.ts'
 
 /**
  * The class of an endpoint at a host, which is a provider of its own unless it is a built-in one's.

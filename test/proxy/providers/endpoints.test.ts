@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { PROVIDER_CREDENTIALS } from '../../../server/config/settings.ts'
+import { PROVIDER_CREDENTIALS } from '../../../server/config/provider-credentials.ts'
 import { classify, refuseEndpoint } from '../../../server/proxy/providers/endpoint.ts'
-import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
+import { createProviderTable } from '../../../server/proxy/providers/table.ts'
+import { PROVIDERS } from '../../../server/proxy/providers/rows/index.ts'
 import { readTarget } from '../../../server/proxy/target/parse-target.ts'
 
 const table = createProviderTable({

@@ -1,7 +1,7 @@
 // Ids as providers make them, in every spelling that a server could decode to them; and strings
 // that are none.
 import { OPENAI_PREFIXES } from '../../../server/proxy/providers/ids.ts'
-import { PROVIDERS } from '../../../server/proxy/providers/table.ts'
+import { PROVIDERS } from '../../../server/proxy/providers/rows/index.ts'
 import { seeded } from '../../support/random.ts'
 
 /** A whole number below `n`, the same at every run. */

@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { wantPaths } from '../../../server/proxy/json/paths.ts'
 import { JsonScanner } from '../../../server/proxy/json/scanner.ts'
-import { PROVIDERS, createProviderTable } from '../../../server/proxy/providers/table.ts'
+import { createProviderTable } from '../../../server/proxy/providers/table.ts'
+import { PROVIDERS } from '../../../server/proxy/providers/rows/index.ts'
 import { drawing, madeAt, ordinary, pick } from './id-cases.ts'
 
 const table = createProviderTable({

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { changesStored } from '../../../server/proxy/providers/changes.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
-import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
+import { createProviderTable } from '../../../server/proxy/providers/table.ts'
+import { PROVIDERS } from '../../../server/proxy/providers/rows/index.ts'
 
 const table = createProviderTable()
 

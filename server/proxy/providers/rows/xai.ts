@@ -8,9 +8,9 @@ import {
   neutral,
   STORED,
   toolsIn,
-} from './openai-rows.ts'
-import type { ProviderRow } from './provider.ts'
-import { XAI_TOOLS } from './tools.ts'
+} from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+import { XAI_TOOLS } from '../tools.ts'
 
 // A stored file may stand wherever an address could:
 // docs.x.ai/developers/model-capabilities/imagine/files/inputs
@@ -26,6 +26,7 @@ const TOOLS = { tools: toolsIn('', XAI_TOOLS) }
 export const xai: ProviderRow = {
   id: 'xai',
   name: 'xAI',
+  variable: 'XAI_API_KEY',
   base: 'https://api.x.ai/v1',
   hosts: ['api.x.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },

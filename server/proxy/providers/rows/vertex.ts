@@ -1,6 +1,6 @@
 import { inMessages } from './anthropic.ts'
-import type { Operated } from './cloud-resources.ts'
-import type { BodyRule, EndpointRow, ModelPlace } from './endpoint-row.ts'
+import type { Operated } from '../cloud-resources.ts'
+import type { BodyRule, EndpointRow, ModelPlace } from '../endpoint-row.ts'
 import {
   GEMINI_ROUTED,
   GEMINI_SAID,
@@ -8,9 +8,9 @@ import {
   GOOGLE_MINTING,
   GOOGLE_UPLOADS,
 } from './google.ts'
-import { body, creates, model, neutral, STORED, toolsIn } from './openai-rows.ts'
-import type { ProviderRow } from './provider.ts'
-import { CALLER_TOOLS, GEMINI_TOOL_KEYS } from './tools.ts'
+import { body, creates, model, neutral, STORED, toolsIn } from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+import { CALLER_TOOLS, GEMINI_TOOL_KEYS } from '../tools.ts'
 
 /** The path names the model; an Anthropic body inside may bring an advisor or fallbacks. */
 const CALL: BodyRule = {
@@ -120,6 +120,7 @@ const OPERATED: Operated = {
 export const vertex: ProviderRow = {
   id: 'vertex',
   name: 'Google Vertex AI',
+  variable: 'GOOGLE_VERTEX_API_KEY',
   base: 'https://aiplatform.googleapis.com/v1/publishers/google',
   hosts: ['aiplatform.googleapis.com'],
   auth: { header: 'x-goog-api-key' },

@@ -1,7 +1,7 @@
-import type { EndpointRow, ModelPlace } from './endpoint-row.ts'
-import { creates, model, neutral, referring, STORED, within } from './openai-rows.ts'
-import type { ProviderRow } from './provider.ts'
-import { ANTHROPIC_TOOLS, type ToolPlace, type ToolTypes } from './tools.ts'
+import type { EndpointRow, ModelPlace } from '../endpoint-row.ts'
+import { creates, model, neutral, referring, STORED, within } from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+import { ANTHROPIC_TOOLS, type ToolPlace, type ToolTypes } from '../tools.ts'
 
 /**
  * Places of Messages that name a model beside their own: tools, which a message may bring too, and
@@ -125,6 +125,7 @@ const RESULT = within('result.message.', {
 export const anthropic: ProviderRow = {
   id: 'anthropic',
   name: 'Anthropic',
+  variable: 'ANTHROPIC_API_KEY',
   base: 'https://api.anthropic.com/v1',
   hosts: ['api.anthropic.com'],
   auth: { header: 'x-api-key' },

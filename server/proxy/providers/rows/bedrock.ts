@@ -1,9 +1,9 @@
-import type { BodyRule, ModelPlace } from './endpoint-row.ts'
+import type { BodyRule, ModelPlace } from '../endpoint-row.ts'
 import { inMessages, messagesBody } from './anthropic.ts'
-import { OPENAI_PREFIXES, type ModelNames } from './ids.ts'
-import { objectRef } from './object-ref.ts'
-import { compatibleRows, creates, model, neutral, STORED } from './openai-rows.ts'
-import type { ProviderRow } from './provider.ts'
+import { OPENAI_PREFIXES, type ModelNames } from '../ids.ts'
+import { objectRef } from '../object-ref.ts'
+import { compatibleRows, creates, model, neutral, STORED } from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
 
 /**
  * An Anthropic body, and the fields of one that Converse passes on: they may bring an advisor or
@@ -51,6 +51,7 @@ const MODELS: ModelNames = {
 export const bedrock: ProviderRow = {
   id: 'bedrock',
   name: 'Amazon Bedrock',
+  variable: 'AWS_BEARER_TOKEN_BEDROCK',
   base: 'https://bedrock-runtime.{region}.amazonaws.com',
   hosts: [
     'bedrock-runtime.{region}.amazonaws.com',

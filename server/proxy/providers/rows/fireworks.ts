@@ -1,10 +1,10 @@
 import { messagesBody } from './anthropic.ts'
-import type { ModelPlace } from './endpoint-row.ts'
-import type { ModelNames } from './ids.ts'
-import { objectRef } from './object-ref.ts'
-import { compatibleRows, creates, model, neutral, toolsIn } from './openai-rows.ts'
-import type { ProviderRow } from './provider.ts'
-import { CALLER_TOOLS } from './tools.ts'
+import type { ModelPlace } from '../endpoint-row.ts'
+import type { ModelNames } from '../ids.ts'
+import { objectRef } from '../object-ref.ts'
+import { compatibleRows, creates, model, neutral, toolsIn } from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+import { CALLER_TOOLS } from '../tools.ts'
 
 const image: ModelPlace = { at: 'path', body: { required: [], also: ['model'], multipart: true } }
 
@@ -32,6 +32,7 @@ const MODELS: ModelNames = {
 export const fireworks: ProviderRow = {
   id: 'fireworks',
   name: 'Fireworks AI',
+  variable: 'FIREWORKS_API_KEY',
   base: 'https://api.fireworks.ai/inference/v1',
   hosts: ['api.fireworks.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },

@@ -8,9 +8,9 @@ import {
   RESPONSE,
   STORED,
   toolsIn,
-} from './openai-rows.ts'
-import type { ProviderRow } from './provider.ts'
-import { PERPLEXITY_TOOLS } from './tools.ts'
+} from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+import { PERPLEXITY_TOOLS } from '../tools.ts'
 
 // The agent API tries `models` in turn, and a preset or a stored profile brings a model of its own:
 // docs.perplexity.ai/docs/agent-api
@@ -32,6 +32,7 @@ const sonar = body({
 export const perplexity: ProviderRow = {
   id: 'perplexity',
   name: 'Perplexity',
+  variable: 'PERPLEXITY_API_KEY',
   base: 'https://api.perplexity.ai',
   hosts: ['api.perplexity.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },

@@ -1,11 +1,12 @@
-import { OPENAI_PREFIXES } from './ids.ts'
-import { OPENAI_ADMIN, openaiRows } from './openai-rows.ts'
-import type { ProviderRow } from './provider.ts'
+import { OPENAI_PREFIXES } from '../ids.ts'
+import { OPENAI_ADMIN, openaiRows } from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
 
 /** OpenAI: https://platform.openai.com/docs/api-reference */
 export const openai: ProviderRow = {
   id: 'openai',
   name: 'OpenAI',
+  variable: 'OPENAI_API_KEY',
   base: 'https://api.openai.com/v1',
   hosts: ['api.openai.com'],
   auth: { header: 'Authorization', scheme: 'Bearer' },

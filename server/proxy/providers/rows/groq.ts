@@ -1,6 +1,6 @@
-import { BODY, compatibleRows, toolsIn } from './openai-rows.ts'
-import type { ProviderRow } from './provider.ts'
-import { GROQ_TOOLS } from './tools.ts'
+import { BODY, compatibleRows, toolsIn } from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+import { GROQ_TOOLS } from '../tools.ts'
 
 /**
  * Groq: https://console.groq.com/docs/api-reference. Compound systems choose among models that the
@@ -9,6 +9,7 @@ import { GROQ_TOOLS } from './tools.ts'
 export const groq: ProviderRow = {
   id: 'groq',
   name: 'Groq',
+  variable: 'GROQ_API_KEY',
   base: 'https://api.groq.com/openai/v1',
   hosts: ['api.groq.com'],
   auth: { header: 'Authorization', scheme: 'Bearer' },

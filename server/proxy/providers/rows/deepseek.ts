@@ -1,7 +1,7 @@
 import { messagesBody } from './anthropic.ts'
-import { BODY, compatibleRows, model, toolsIn } from './openai-rows.ts'
-import type { ProviderRow } from './provider.ts'
-import { CALLER_TOOLS } from './tools.ts'
+import { BODY, compatibleRows, model, toolsIn } from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+import { CALLER_TOOLS } from '../tools.ts'
 
 const FILES = {
   tools: toolsIn('', CALLER_TOOLS),
@@ -12,6 +12,7 @@ const FILES = {
 export const deepseek: ProviderRow = {
   id: 'deepseek',
   name: 'DeepSeek',
+  variable: 'DEEPSEEK_API_KEY',
   base: 'https://api.deepseek.com',
   hosts: ['api.deepseek.com'],
   auth: { header: 'Authorization', scheme: 'Bearer' },

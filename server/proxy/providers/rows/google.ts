@@ -1,4 +1,4 @@
-import type { BodyRule, EndpointRow, ModelPlace } from './endpoint-row.ts'
+import type { BodyRule, EndpointRow, ModelPlace } from '../endpoint-row.ts'
 import {
   BODY,
   creates,
@@ -8,9 +8,9 @@ import {
   STORED,
   toolsIn,
   within,
-} from './openai-rows.ts'
-import type { ProviderRow } from './provider.ts'
-import { CALLER_TOOLS, GEMINI_TOOL_KEYS, INTERACTION_TOOLS } from './tools.ts'
+} from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+import { CALLER_TOOLS, GEMINI_TOOL_KEYS, INTERACTION_TOOLS } from '../tools.ts'
 
 /** All spellings of a place: Google reads `camelCase` and `snake_case` alike. */
 const spellings = (place: string): string[] =>
@@ -346,6 +346,7 @@ export const GOOGLE_UPLOADS = {
 export const google: ProviderRow = {
   id: 'google',
   name: 'Google Gemini',
+  variable: 'GOOGLE_GENERATIVE_AI_API_KEY',
   base: 'https://generativelanguage.googleapis.com/v1beta',
   hosts: ['generativelanguage.googleapis.com'],
   auth: { header: 'x-goog-api-key' },

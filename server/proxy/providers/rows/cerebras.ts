@@ -1,11 +1,12 @@
-import { compatibleRows, neutral, toolsIn } from './openai-rows.ts'
-import type { ProviderRow } from './provider.ts'
-import { CALLER_TOOLS } from './tools.ts'
+import { compatibleRows, neutral, toolsIn } from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+import { CALLER_TOOLS } from '../tools.ts'
 
 /** Cerebras: https://inference-docs.cerebras.ai/api-reference */
 export const cerebras: ProviderRow = {
   id: 'cerebras',
   name: 'Cerebras',
+  variable: 'CEREBRAS_API_KEY',
   base: 'https://api.cerebras.ai/v1',
   hosts: ['api.cerebras.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },

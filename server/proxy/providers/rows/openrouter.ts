@@ -1,6 +1,6 @@
 import { inMessages } from './anthropic.ts'
-import { ANY_KIND, type ModelNames } from './ids.ts'
-import { objectRef } from './object-ref.ts'
+import { ANY_KIND, type ModelNames } from '../ids.ts'
+import { objectRef } from '../object-ref.ts'
 import {
   BODY,
   body,
@@ -12,14 +12,14 @@ import {
   RESPONSE,
   STORED,
   toolsIn,
-} from './openai-rows.ts'
-import type { ProviderRow } from './provider.ts'
+} from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
 import {
   OPENROUTER_CONTENT,
   OPENROUTER_PDF,
   OPENROUTER_PLUGINS,
   OPENROUTER_TOOLS,
-} from './tools.ts'
+} from '../tools.ts'
 
 // `models` are tried in turn; a preset is stored and may bring models of its own; plugins and
 // server tools may name one.
@@ -78,6 +78,7 @@ const GENERATION = creates('generation')
 export const openrouter: ProviderRow = {
   id: 'openrouter',
   name: 'OpenRouter',
+  variable: 'OPENROUTER_API_KEY',
   base: 'https://openrouter.ai/api/v1',
   hosts: ['openrouter.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },

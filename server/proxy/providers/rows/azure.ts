@@ -1,8 +1,8 @@
 import { messagesBody } from './anthropic.ts'
-import type { EndpointRow, ModelPlace } from './endpoint-row.ts'
-import type { Operated } from './cloud-resources.ts'
-import { OPENAI_PREFIXES, type ModelNames } from './ids.ts'
-import { NEW, objectRef, VERSION } from './object-ref.ts'
+import type { EndpointRow, ModelPlace } from '../endpoint-row.ts'
+import type { Operated } from '../cloud-resources.ts'
+import { OPENAI_PREFIXES, type ModelNames } from '../ids.ts'
+import { NEW, objectRef, VERSION } from '../object-ref.ts'
 import {
   BODY,
   creates,
@@ -12,9 +12,9 @@ import {
   OPENAI_ADMIN,
   openaiRows,
   STORED,
-} from './openai-rows.ts'
-import type { ProviderRow } from './provider.ts'
-import { AZURE_TOOLS, OPENAI_TOOLS, STORED_AGENT, type ToolPlace } from './tools.ts'
+} from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+import { AZURE_TOOLS, OPENAI_TOOLS, STORED_AGENT, type ToolPlace } from '../tools.ts'
 
 // The image tool's deployment is chosen by a header:
 // learn.microsoft.com/azure/ai-foundry/openai/how-to/responses
@@ -162,6 +162,7 @@ const OPERATED: Operated = {
 export const azure: ProviderRow = {
   id: 'azure',
   name: 'Azure OpenAI',
+  variable: 'AZURE_API_KEY',
   base: 'https://{resource}.openai.azure.com/openai/v1',
   hosts: [
     '{resource}.openai.azure.com',

@@ -1,5 +1,5 @@
-import type { ModelNames } from './ids.ts'
-import { objectRef } from './object-ref.ts'
+import type { ModelNames } from '../ids.ts'
+import { objectRef } from '../object-ref.ts'
 import {
   BODY,
   body,
@@ -9,9 +9,9 @@ import {
   neutral,
   STORED,
   toolsIn,
-} from './openai-rows.ts'
-import type { ProviderRow } from './provider.ts'
-import { CALLER_TOOLS } from './tools.ts'
+} from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+import { CALLER_TOOLS } from '../tools.ts'
 
 /**
  * A fine-tuned model ends with the job's hash, `acme/Meta-Llama-3-8b-1a2b3c4d` (openapi of
@@ -46,6 +46,7 @@ const tuning = body({
 export const together: ProviderRow = {
   id: 'together',
   name: 'Together AI',
+  variable: 'TOGETHER_API_KEY',
   base: 'https://api.together.xyz/v1',
   hosts: ['api.together.xyz', 'api.together.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },

@@ -9,9 +9,9 @@ import {
   STORED,
   toolsIn,
   within,
-} from './openai-rows.ts'
-import type { ProviderRow } from './provider.ts'
-import { MISTRAL_CONTENT, MISTRAL_GUARD, MISTRAL_TOOLS, type ToolPlace } from './tools.ts'
+} from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+import { MISTRAL_CONTENT, MISTRAL_GUARD, MISTRAL_TOOLS, type ToolPlace } from '../tools.ts'
 
 const TOOLS = { 'tools[].library_ids[]': 'library', 'tools[].connector_id': 'connector' } as const
 const AGENT = { agent_id: 'agent' } as const
@@ -74,6 +74,7 @@ const EXECUTED = {
 export const mistral: ProviderRow = {
   id: 'mistral',
   name: 'Mistral',
+  variable: 'MISTRAL_API_KEY',
   base: 'https://api.mistral.ai/v1',
   hosts: ['api.mistral.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },

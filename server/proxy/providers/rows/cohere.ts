@@ -1,5 +1,5 @@
-import type { ModelNames } from './ids.ts'
-import { objectRef } from './object-ref.ts'
+import type { ModelNames } from '../ids.ts'
+import { objectRef } from '../object-ref.ts'
 import {
   body,
   compatibleRows,
@@ -9,9 +9,9 @@ import {
   neutral,
   STORED,
   toolsIn,
-} from './openai-rows.ts'
-import type { ProviderRow } from './provider.ts'
-import { CALLER_TOOLS } from './tools.ts'
+} from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+import { CALLER_TOOLS } from '../tools.ts'
 
 /**
  * A fine-tuned model is named by its id and `-ft`: docs.cohere.com/docs/chat-starting-the-training.
@@ -55,6 +55,7 @@ const SAID = [
 export const cohere: ProviderRow = {
   id: 'cohere',
   name: 'Cohere',
+  variable: 'COHERE_API_KEY',
   base: 'https://api.cohere.com/v2',
   hosts: ['api.cohere.com', 'api.cohere.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },

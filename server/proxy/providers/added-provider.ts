@@ -1,0 +1,187 @@
+// Providers that the operator adds, and built-in ones that it changes: what row they have.
+import type { BodyRule } from './endpoint-row.ts'
+import { closedAt } from './closed.ts'
+import { isOneOf } from './host-patterns.ts'
+import { OPENAI_PREFIXES } from './ids.ts'
+import { BODY, compatibleRows, OPENAI_ADMIN, toolsIn, videoRows } from './openai-rows.ts'
+import type { CustomProvider, ProviderRow } from './provider.ts'
+import { PROVIDERS } from './rows/index.ts'
+import { GATEWAY_TOOLS } from './tools.ts'
+
+/**
+ * The row of an added provider: that of the built-in one whose host it is at, else that of a server
+ * which speaks OpenAI's dialect.
+ *
+ * @throws InvalidProvider
+ */
+export function addedRow(custom: CustomProvider): ProviderRow {
+  const host = hostOf(custom)
+  const row = builtInRowFor(custom, host) ?? customRow(custom, host)
+  return authenticated({ ...row, hosts: [host] }, custom)
+}
+
+/** A built-in row as the operator changes it. @throws InvalidProvider */
+export function changedRow(row: ProviderRow, custom: CustomProvider): ProviderRow {
+  const host = hostOf(custom)
+  return authenticated({ ...rowAt(row, host), auth: row.auth, hosts: [host] }, custom)
+}
+
+/**
+ * The built-in row of an added provider's host (another region of it, or another credential for
+ * it): what is known of its endpoints, and which of them are closed, holds there too. Undefined
+ * where the host is nobody's.
+ */
+function builtInRowFor({ id }: CustomProvider, host: string): ProviderRow | undefined {
+  const row = PROVIDERS.find(
+    ({ hosts, elsewhere, sites = [] }) =>
+      isOneOf(host, hosts) ||
+      isOneOf(host, elsewhere?.hosts ?? []) ||
+      sites.some((site) => isOneOf(host, site.hosts)),
+  )
+  return row && { ...rowAt(row, host), id, name: id }
+}
+
+/** A row as it is at a host, which may be one of those elsewhere. */
+function rowAt(row: ProviderRow, host: string): ProviderRow {
+  const site = row.sites?.find(({ hosts }) => isOneOf(host, hosts))
+  const { sites: _, ...main } = row
+  if (site !== undefined) return { ...main, ...site }
+  return isOneOf(host, row.elsewhere?.hosts ?? []) ? { ...main, ...row.elsewhere } : main
+}
+
+/**
+ * What runs behind an added provider may be a gateway, which runs other models where it is told to:
+ * LiteLLM by any of these (docs.litellm.ai/docs/proxy/client_side_fallbacks, …/reliability), and
+ * `extra_body` may be put over the body.
+ */
+const GATEWAY_BODY: Partial<BodyRule> = {
+  also: [
+    ...(BODY.also ?? []),
+    'extra_body.model',
+    'extra_body.models[]',
+    'tools[].parameters.model',
+  ],
+  stored: [
+    'fallbacks',
+    'context_window_fallbacks',
+    'context_window_fallback_dict',
+    'content_policy_fallbacks',
+    'fallback_models',
+    'preset',
+    'prompt_id',
+    'user_config',
+    'model_list',
+    'api_base',
+    'base_url',
+    'custom_llm_provider',
+    'deployment_id',
+    'litellm_params',
+    'plugins',
+    ...['fallbacks', 'tools', 'preset', 'plugins'].map((name) => `extra_body.${name}`),
+  ],
+  tools: toolsIn('', GATEWAY_TOOLS),
+}
+
+/**
+ * Headers by which gateways choose a provider, an address or a model:
+ * portkey.ai/docs/api-reference/inference-api/headers,
+ * docs.helicone.ai/helicone-headers/header-directory
+ */
+const GATEWAY_HEADERS = [
+  'x-portkey-config',
+  'x-portkey-provider',
+  'x-portkey-custom-host',
+  'helicone-target-url',
+  'helicone-openai-api-base',
+  'helicone-fallbacks',
+]
+
+/** An added provider: a server that speaks OpenAI's dialect below any path. */
+const COMPATIBLE = ['', '/{base*}']
+  .flatMap((prefix) => [...compatibleRows(prefix, GATEWAY_BODY), ...videoRows(prefix)])
+  .map((row) =>
+    row.model?.at === 'body' ? { ...row, model: { ...row.model, headers: GATEWAY_HEADERS } } : row,
+  )
+const customRow = (custom: CustomProvider, host: string): ProviderRow => ({
+  id: custom.id,
+  name: custom.id,
+  variable: '',
+  base: custom.origin,
+  hosts: [],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  endpoints: COMPATIBLE,
+  anyIds: true,
+  // A gateway may reach the operator's clouds.
+  spelling: { prefixes: OPENAI_PREFIXES, uuids: true, clouds: true },
+  minting: closedAt(host).minting,
+  admin: [...OPENAI_ADMIN, ...closedAt(host).admin],
+  errors: 'openai',
+  usage: 'openai',
+})
+
+/** An added provider that the table cannot hold. */
+export class InvalidProvider extends Error {
+  override name = 'InvalidProvider'
+  /** The field at fault, as the API and the file of providers name it. */
+  readonly param: string
+  /** What is wrong with it: one sentence that does not repeat the name. */
+  readonly detail: string
+
+  constructor(id: string, param: string, detail: string) {
+    super(`Provider "${id}", ${param}: ${detail}`)
+    this.param = param
+    this.detail = detail
+  }
+}
+
+/** The host (and port, unless 443) of an added provider's origin. */
+export function hostOf(custom: CustomProvider): string {
+  const url = URL.canParse(custom.origin) ? new URL(custom.origin) : null
+  if (
+    !url ||
+    url.protocol !== 'https:' ||
+    url.pathname !== '/' ||
+    url.search !== '' ||
+    url.hash !== '' ||
+    url.username !== '' ||
+    url.password !== ''
+  ) {
+    throw new InvalidProvider(
+      custom.id,
+      'origin',
+      'Must be what callers name, https://host or https://host:port. Where to dial goes into "dial".',
+    )
+  }
+  return url.host
+}
+
+/** The name of a header, or a word that stands in one (RFC 9110, section 5.6.2). */
+const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
+/** Headers that a credential cannot stand in. */
+const FRAMING = new Set([
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'upgrade',
+  'te',
+  'trailer',
+  'expect',
+  'keep-alive',
+])
+
+/** A row as an added provider, or one that changes it, is authenticated. */
+function authenticated(row: ProviderRow, { id, auth }: CustomProvider): ProviderRow {
+  if (auth === undefined) return row
+  if (!TOKEN.test(auth.header))
+    throw new InvalidProvider(id, 'auth.header', 'Must be the name of a header, such as X-Api-Key.')
+  if (FRAMING.has(auth.header.toLowerCase()))
+    throw new InvalidProvider(
+      id,
+      'auth.header',
+      `Cannot be ${auth.header}, which says how the request is sent. Choose another header.`,
+    )
+  if (auth.scheme !== undefined && !TOKEN.test(auth.scheme))
+    throw new InvalidProvider(id, 'auth.scheme', 'Must be one word, such as Bearer.')
+  return { ...row, auth }
+}
