@@ -5,19 +5,23 @@
 // behind the upload, in slices.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { valuesOf } from '../../http1/header-fields.ts'
-import { wantPaths } from '../json/paths.ts'
-import { JsonScanner } from '../json/scanner.ts'
+import { parseJson, wantPaths } from '../json/paths.ts'
+import { JsonScanner, type JsonSink } from '../json/scanner.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
-import type { IdForms } from '../providers/provider.ts'
+import type { Provider } from '../providers/provider.ts'
+import { BatchUrls } from './batch-urls.ts'
 import { Findings } from './findings.ts'
 import { boundaryOf, MultipartReader, type Form, type PartHead } from './multipart.ts'
 import { STRINGS_PER_STEP } from './inspection.ts'
 import { MAX_IDS, compilePaths } from './places.ts'
 
 const NO_PLACES = compilePaths({ required: [] })
-const NOTHING_WANTED = wantPaths([])
 /** A line's model matters where its name can be that of somebody's. */
 const LINE_MODEL = compilePaths({ required: ['body.model'] })
+/** What a line calls: platform.openai.com/docs/guides/batch */
+const CALLED = ['url', 'method']
+const LINE = wantPaths(CALLED)
+const LINE_WITH_MODEL = wantPaths([...CALLED, 'body.model'])
 const PURPOSE: ReadonlySet<string> = new Set(['purpose'])
 
 /**
@@ -38,6 +42,7 @@ export const inputKindOf = (made: readonly string[]): InputKind | null =>
 
 export class BatchLines {
   readonly #findings: Findings
+  readonly #urls: BatchUrls
   readonly #scanner: JsonScanner
   readonly #form: MultipartReader | null
   readonly #length: number | null
@@ -51,16 +56,18 @@ export class BatchLines {
   private constructor(
     form: string | null,
     length: number | null,
-    ids: IdForms | undefined,
+    provider: Provider,
     kind: InputKind,
   ) {
+    const { ids } = provider
     this.#kind = kind
     const places = ids?.models === undefined ? NO_PLACES : LINE_MODEL
     this.#findings = new Findings(places, false, ids)
+    this.#urls = new BatchUrls(provider)
     const strings = this.#findings.strings()
     this.#scanner = new JsonScanner(
-      places === NO_PLACES ? NOTHING_WANTED : places.wanted,
-      this.#findings,
+      places === NO_PLACES ? LINE : LINE_WITH_MODEL,
+      lineSink(this.#findings, this.#urls),
       { strict: true, many: true, ...(strings === undefined ? {} : { strings }) },
     )
     this.#length = length
@@ -81,7 +88,7 @@ export class BatchLines {
   static of(
     headers: readonly string[],
     length: number | null,
-    ids: IdForms | undefined,
+    provider: Provider,
     kind: InputKind = 'file',
   ): BatchLines | null {
     const types = valuesOf(headers, 'content-type')
@@ -92,13 +99,13 @@ export class BatchLines {
       return null
     if (/^multipart\//i.test(types[0] ?? '')) {
       const boundary = boundaryOf(types[0]!)
-      return boundary === null ? null : new BatchLines(boundary, length, ids, kind)
+      return boundary === null ? null : new BatchLines(boundary, length, provider, kind)
     }
     // Of an upload in parts only one that is all of it: https://ai.google.dev/api/files
     const [command = 'finalize'] = valuesOf(headers, 'x-goog-upload-command')
     const [offset = '0'] = valuesOf(headers, 'x-goog-upload-offset')
     return /\bfinalize\b/i.test(command) && offset.trim() === '0'
-      ? new BatchLines(null, length, ids, kind)
+      ? new BatchLines(null, length, provider, kind)
       : null
   }
 
@@ -114,7 +121,8 @@ export class BatchLines {
   }
 
   /**
-   * What the lines name; null where they have not all been read, or are no lines. Asked once, when
+   * What the lines name; null where they have not all been read, are no lines, or call what is not
+   * known to run a model. Asked once, when
    * the provider answers.
    */
   async named(): Promise<readonly ObjectRef[] | null> {
@@ -127,14 +135,38 @@ export class BatchLines {
       return null
     this.#scanner.end()
     if (!this.#scanner.complete) return null
-    const findings = this.#findings
+    const [findings, urls] = [this.#findings, this.#urls]
+    if (urls.isRefused) return null
     while (!findings.settle(STRINGS_PER_STEP)) await nextTurn()
-    return findings.unclear || findings.mentioned.length > MAX_IDS ? null : findings.mentioned
+    return findings.unclear || findings.mentioned.length > MAX_IDS
+      ? null
+      : findings.mentioned.concat(urls.objects)
   }
 
   #isForBatch({ fields }: Form): boolean {
     return INPUTS[this.#kind].hasPurpose
       ? fields.length === 1 && fields[0]!.value === 'batch'
       : this.#parts === 1
+  }
+}
+
+/** Whoever is told of a line's values: its address and method, and everything else. */
+function lineSink(findings: Findings, urls: BatchUrls): JsonSink {
+  return {
+    value: (path, raw) => {
+      if (!CALLED.includes(path)) return findings.value(path, raw)
+      const value = raw === null ? undefined : parseJson(raw.toString('utf8'))
+      if (path === 'url') urls.take(value)
+      else urls.takeMethod(value)
+    },
+    // The same bytes were decided about a moment ago.
+    again: (path) => {
+      if (!CALLED.includes(path)) findings.again(path)
+    },
+    oddity: (kind, path) => {
+      // A line that is no object calls nothing, and so could mean anything.
+      if (path === '' || CALLED.includes(path)) urls.isRefused = true
+      else findings.oddity(kind, path)
+    },
   }
 }

@@ -268,7 +268,7 @@ function batchLinesOf({ exchange, key, provider, match }: InspectionTarget): Bat
       ? null
       : inputKindOf(Object.values(match.endpoint.creates ?? {}))
   return key.objects === 'own' && exchange.body !== null && kind !== null
-    ? BatchLines.of(exchange.headers, exchange.body.length, provider.ids, kind)
+    ? BatchLines.of(exchange.headers, exchange.body.length, provider, kind)
     : null
 }
 

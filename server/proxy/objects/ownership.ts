@@ -28,7 +28,7 @@ export interface ObjectRequest {
 const DENIAL_MESSAGES: Readonly<Record<Denial, string>> = {
   foreign: 'The request names an object that was made with another key.',
   unread:
-    'The file was not read when it was uploaded, so no batch can be started from it. Upload it in one piece, as JSON lines with the purpose "batch".',
+    'The file was not read when it was uploaded, or a line of it calls something else than a model, so no batch can be started from it. Upload it in one piece, as JSON lines with the purpose "batch".',
   unknown:
     'The request names an object that was not made with this key. An administrator can share it with the key.',
   shared: 'The object is shared with this key to be read and used, not to be changed or deleted.',

@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BatchLines } from '../../../server/proxy/inspect/batch-lines.ts'
+import { BatchUrls } from '../../../server/proxy/inspect/batch-urls.ts'
 import type { ObjectRef } from '../../../server/proxy/providers/object-ref.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 
-const ids = createProviderTable().byId('openai')!.ids!
+const openai = createProviderTable().byId('openai')!
+const ids = openai.ids!
 const HEADERS = ['Content-Type', 'multipart/form-data; boundary=b']
 const PIECE_BYTES = 65_536
 
@@ -28,7 +30,7 @@ async function read(count: number) {
     return ids.refOf(text)
   }
   const body = form(numbered(count))
-  const lines = BatchLines.of(HEADERS, body.length, { ...ids, refOf })!
+  const lines = BatchLines.of(HEADERS, body.length, { ...openai, ids: { ...ids, refOf } })!
   let inPiece = 0
   for (let at = 0; at < body.length; at += PIECE_BYTES) {
     looked = 0
@@ -62,4 +64,36 @@ test('of more ids than may be named none but the first is looked at', async () =
   const { named, inPiece, inTurn } = await read(50_000)
   assert.equal(named, null)
   assert.ok(inPiece + inTurn <= 32, `${inPiece} and ${inTurn} strings`)
+})
+
+test('a line may call what runs a model at its provider, however the provider writes that, and nothing else', () => {
+  const table = createProviderTable({
+    instances: [{ provider: 'azure', values: { resource: 'acme' } }],
+  })
+  const isRefused = (id: string, ...lines: unknown[]): boolean => {
+    const urls = new BatchUrls(table.byId(id)!)
+    for (const url of lines) urls.take(url)
+    return urls.isRefused
+  }
+  /** TABLE of addresses that providers show in lines. */
+  const shown = [
+    ['openai', '/v1/responses'],
+    ['openai', '/v1/images/generations'],
+    ['azure', '/chat/completions'],
+    ['azure', '/v1/chat/completions'],
+    ['groq', '/v1/chat/completions'],
+    ['groq', '/v1/audio/transcriptions'],
+    ['google', '/v1/chat/completions'],
+    ['mistral', '/v1/ocr'],
+    ['together', '/v1/chat/completions'],
+    ['xai', '/v1/chat/completions'],
+    ['cohere', '/v2/chat'],
+  ]
+  for (const [id = '', url] of shown) assert.equal(isRefused(id, url), false, `${id} ${url}`)
+  for (const [id = ''] of shown)
+    for (const url of ['/v1/realtime/client_secrets', '/v1/files', '/v1/api_keys', '/of/tomorrow'])
+      assert.equal(isRefused(id, '/v1/embeddings', url), true, `${id} ${url}`)
+  const many = Array.from({ length: 101 }, (_, i) => `/v1/threads/thread_${i}/runs`)
+  assert.equal(isRefused('openai', ...many), true)
+  assert.equal(isRefused('openai', ...many.slice(1)), false)
 })

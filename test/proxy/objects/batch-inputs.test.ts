@@ -17,6 +17,8 @@ const line = (body: object): string =>
 const GOOD =
   line({ model: 'gpt-5', input: 'Summarise file-theirs, please.' }) +
   line({ model: 'gpt-5', input: 'x' })
+const COHERES = GOOD.replaceAll('/v1/responses', '/v2/chat')
+const MISTRALS = GOOD.replaceAll('"/v1/responses"', 'null')
 const FOREIGN =
   GOOD +
   line({
@@ -61,6 +63,54 @@ const UPLOADS: [
   ['another purpose', form(GOOD, 'user_data'), FORM, false],
   ['no lines of JSON', form('{"a":1}\n{'), FORM, false],
   ['nothing', form(''), FORM, false],
+  ...(
+    [
+      [{ url: '/v1/chat/completions' }, true],
+      [{ url: '/v1/embeddings', method: 'POST' }, true],
+      [{ body: {} }, true],
+      [{ url: null }, true],
+      [{ url: '/v1/chat/completions', method: 'DELETE' }, false],
+      [{ url: '/v1/chat/completions', method: 'post ' }, false],
+      ...[
+        '/v1/realtime/client_secrets',
+        '/v1/realtime/sessions',
+        '/v1/organization/admin_api_keys',
+        '/v1/files',
+        '/v1/files/file-mine/content',
+        '/v1/batches/batch_x/cancel',
+        '/v1/of/tomorrow',
+        '/v1/chat/../realtime/client_secrets',
+        '/v1/chat/completions/',
+        '/v1//chat/completions',
+        '/V1/Chat/Completions',
+        '/v1/chat%2fcompletions',
+        '/v1/chat/completions?x=1',
+        'https://api.openai.com/v1/chat/completions',
+        '//evil.example/v1/chat/completions',
+        '',
+        7,
+        ['/v1/chat/completions'],
+        { a: '/v1/chat/completions' },
+        `/v1/threads/thread_theirs/runs`,
+      ].map((url): [object, boolean] => [{ url }, false]),
+    ] as [object, boolean][]
+  ).map(([request, starts]): (typeof UPLOADS)[number] => [
+    `a line that calls ${JSON.stringify(request)}`,
+    form(`${GOOD}${JSON.stringify({ custom_id: 'r', body: { model: 'gpt-5' }, ...request })}\n`),
+    FORM,
+    starts,
+  ]),
+  ...[
+    '{"url":"/v1/chat/completions","url":"/v1/files","body":{}}',
+    '{"url":"/v1/chat/completions","u\\u0072l":"/v1/files","body":{}}',
+    '{"URL":"/v1/files","body":{}}',
+    '[{"url":"/v1/files"}]',
+  ].map((one): (typeof UPLOADS)[number] => [
+    `an odd line: ${one}`,
+    form(`${GOOD}${one}\n`),
+    FORM,
+    false,
+  ]),
   [
     'two files',
     `${part('name="purpose"', 'batch')}${part('name="file"; filename="a"', GOOD)}${part('name="file"; filename="b"', FOREIGN)}--b--\r\n`,
@@ -201,21 +251,21 @@ test('a batch of Cohere starts from a dataset whose lines were read, and is canc
   const datasets = `${COHERE}/v1/datasets?name=x&type=batch-chat-v2-input`
   const data = (...parts: [name: string, content: string][]) =>
     `${parts.map(([name, content]) => part(`name="${name}"; filename="a.jsonl"`, content)).join('')}--b--\r\n`
-  await send(theirs.secret, datasets, { body: data(['data', GOOD]), headers: FORM })
+  await send(theirs.secret, datasets, { body: data(['data', COHERES]), headers: FORM })
   const naming = (id: string) =>
     line({
       messages: [{ role: 'user', content: [{ type: 'document', document: { dataset_id: id } }] }],
-    })
+    }).replace('/v1/responses', '/v2/chat')
   const THEIRS = UUID
   fake.play(answer(200, JSON_TYPE, JSON.stringify({ id: THEIRS })))
-  await send(theirs.secret, datasets, { body: data(['data', GOOD]), headers: FORM })
+  await send(theirs.secret, datasets, { body: data(['data', COHERES]), headers: FORM })
   /** TABLE of datasets, and whether a batch starts from one. */
   const cases: [what: string, body: string, starts: boolean][] = [
-    ['lines that name nothing', data(['data', GOOD]), true],
+    ['lines that name nothing', data(['data', COHERES]), true],
     ["lines that name another key's", data(['data', naming(THEIRS)]), false],
     ['no lines', data(['data', 'a,b\n1,2\n']), false],
-    ['two files', data(['data', GOOD], ['eval_data', naming(THEIRS)]), false],
-    ['the field of a file', data(['file', GOOD]), false],
+    ['two files', data(['data', COHERES], ['eval_data', naming(THEIRS)]), false],
+    ['the field of a file', data(['file', COHERES]), false],
   ]
   for (const [i, [what, body, starts]] of cases.entries()) {
     fake.play(answer(200, JSON_TYPE, `{"id":"ds-${i}"}`))
@@ -331,7 +381,7 @@ test('a batch of Gemini starts from an upload that was read whole, and one of Mi
       })
     ).status
   for (const [id, content, status] of [
-    [UUID, GOOD, 200],
+    [UUID, MISTRALS, 200],
     [UUID.replace('0f', '1f'), 'not lines', 403],
   ] as const) {
     fake.play(answer(200, JSON_TYPE, JSON.stringify({ id })))
