@@ -2,6 +2,7 @@
 import GithubSlugger from 'github-slugger'
 import { MARKER } from './links.ts'
 import type { Outline } from './markdown.ts'
+import { isPartMark } from './source-marks.ts'
 
 /**
  * Hands out the slugs of a document's headings, in their order, as GitHub makes them; the same text
@@ -27,7 +28,7 @@ interface UniqueSlugs {
 }
 
 /**
- * Fills in the links to places.
+ * Fills in the links to places; marks of parts stay (source-marks.ts).
  *
  * @param slugs the slugs of `outline`'s headings
  * @param pageSlug the slug of the page with this key
@@ -58,6 +59,10 @@ export function resolveTargets(
   }
   const parts = markdown.split(MARKER)
   for (let i = 1; i < parts.length; i += 2) {
+    if (isPartMark(parts[i]!)) {
+      parts[i] = `${MARKER}${parts[i]!}${MARKER}`
+      continue
+    }
     const [kind, ...names] = parts[i]!.split('/')
     const [name = '', text = ''] = names.map(decodeURIComponent)
     const slug = kind === 'page' ? pageSlug(name) : (byId.get(name) ?? slugByText(name, text))

@@ -1,10 +1,13 @@
 // Pages → one document, Markdown or JSON, a piece at a time: only one page's text is in memory.
 import { Anchors, resolveTargets } from './anchors.ts'
+import { chunkLines } from './chunk-lines.ts'
 import { frontMatter, type PageMetadata } from './frontmatter.ts'
 import { writeMarkdown, type Outline } from './markdown.ts'
 import { Links, pageTarget, type Archive, type Asset, type Warning } from './links.ts'
 import { orderPages, type Placed, type Strength } from './order.ts'
 import { readDatabasePage, readPage } from './page.ts'
+import { sourceRanges, utf8Length, type SourceRange } from './source-map.ts'
+import { takeMarks, type BlockIds, type SourcePart } from './source-marks.ts'
 import {
   readSitemap,
   titleOfSitemap,
@@ -70,24 +73,30 @@ export interface Failure {
 
 /** The format of the document, and what goes into it besides the pages. */
 export interface DocumentOptions {
-  format: 'markdown' | 'json'
+  format: 'markdown' | 'json' | 'chunks'
   includeMetadata: boolean
+  /** Whether JSON has a source map. */
+  sourceMap?: boolean
   /** When the file was uploaded: the export's time where nothing better is known. */
   uploadedAt: Date
 }
 
 /**
- * Converts one page of an archive, or a page that came alone. `exportedAt`: the time of the
- * archive's entry.
+ * Converts one page of an archive, or a page that came alone.
+ *
+ * @param exportedAt the time of the archive's entry
+ * @param isMarked whether the text says which block each part of it comes from (source-marks.ts)
  */
 export function convertPage(
   html: string,
   path: string,
   exportedAt: Date | null,
   archive?: Archive,
+  isMarked = false,
 ): ConvertedPage {
-  const { tree, date, ...page } = readPage(html, path, archive)
-  const { markdown, outline } = writeMarkdown(tree)
+  const ids: BlockIds | null = isMarked ? new Map() : null
+  const { tree, date, ...page } = readPage(html, path, archive, ids)
+  const { markdown, outline } = writeMarkdown(tree, ids ? { ids, page: page.id } : undefined)
   return {
     summary: { path, ...page, aliases: [], outline, exportedAt: exportedAt ?? date },
     markdown,
@@ -100,9 +109,13 @@ export function convertDatabase(
   id: string,
   exportedAt: Date | null,
   archive: Archive,
+  isMarked = false,
 ): ConvertedPage {
   const { tree, date: _, ...page } = readDatabasePage(path, id, archive)
-  const { markdown, outline } = writeMarkdown(tree)
+  const { markdown, outline } = writeMarkdown(
+    tree,
+    isMarked ? { ids: new Map(), page: id } : undefined,
+  )
   return {
     summary: { path, ...page, aliases: [], isDatabase: true, outline, exportedAt },
     markdown,
@@ -110,7 +123,12 @@ export function convertDatabase(
 }
 
 /** A page that cannot be converted, in its place: its heading, and one line that says why. */
-export function failedPage(path: string, exportedAt: Date | null, failure: Failure): ConvertedPage {
+export function failedPage(
+  path: string,
+  exportedAt: Date | null,
+  failure: Failure,
+  isMarked = false,
+): ConvertedPage {
   const { id, title, tree } = readPage('', path.replace(/\.csv$/i, '.html'))
   tree.children.push({
     type: 'paragraph',
@@ -121,7 +139,10 @@ export function failedPage(path: string, exportedAt: Date | null, failure: Failu
       },
     ],
   })
-  const { markdown, outline } = writeMarkdown(tree)
+  const { markdown, outline } = writeMarkdown(
+    tree,
+    isMarked ? { ids: new Map(), page: id } : undefined,
+  )
   const warnings: Warning[] = [{ code: 'page_failed', detail: failure.detail }]
   const summary: PageSummary = {
     path,
@@ -172,8 +193,17 @@ export function convertSitemap(
   return { summary, markdown: '' }
 }
 
+/** A page's text, and what its parts come from where that is wanted. */
+export interface ResolvedPage {
+  markdown: string
+  parts: readonly SourcePart[]
+}
+
+/** Reads a page of the document, its links resolved. */
+export type ReadResolved = (page: DocumentPage) => Promise<ResolvedPage>
+
 /** A page of the document: where it stands, and what its headings are called there. */
-interface DocumentPage {
+export interface DocumentPage {
   summary: PageSummary
   index: number
   parent: PageSummary | null
@@ -189,6 +219,7 @@ interface DocumentPage {
  * @param keyOf the key under which links name the page at a path
  * @param sitemap the index of the sitemap, −1 if there is none
  * @param text the Markdown of the page with this index
+ * @param writeRanges takes the source map, page by page, after the document's last piece
  * @returns the document, in pieces
  */
 export async function* joinDocument(
@@ -197,6 +228,7 @@ export async function* joinDocument(
   sitemap: number,
   text: (index: number) => string | Promise<string>,
   options: DocumentOptions,
+  writeRanges?: (ranges: readonly SourceRange[]) => void | Promise<void>,
 ): AsyncGenerator<string> {
   const byKey = new Map(
     pages.flatMap(({ path, aliases }, i) => [path, ...aliases].map((at) => [keyOf(at), i])),
@@ -240,26 +272,54 @@ export async function* joinDocument(
     if (keyOf(page.path) !== key) return label
     return page.icon === null ? page.title : `${page.icon} ${page.title}`
   }
+  const isMarked = isMarkedFor(options) || writeRanges !== undefined
   const textOf = (page: DocumentPage): string | Promise<string> =>
     page.summary.sitemap
-      ? writeMarkdown(writeSitemap(page.summary.sitemap, nameOf, pageTarget)).markdown
+      ? writeMarkdown(
+          writeSitemap(page.summary.sitemap, nameOf, pageTarget),
+          isMarked ? { ids: new Map(), page: null } : undefined,
+        ).markdown
       : text(page.index)
-  const markdownOf = async (page: DocumentPage) =>
-    resolveTargets(await textOf(page), page.summary.outline, page.slugs, (key) => slugOf.get(key))
-  yield* options.format === 'json'
-    ? json(document, markdownOf, options)
-    : markdown(document, markdownOf, options)
+  const read: ReadResolved = async (page) =>
+    takeMarks(
+      resolveTargets(await textOf(page), page.summary.outline, page.slugs, (key) =>
+        slugOf.get(key),
+      ),
+    )
+  const front =
+    options.includeMetadata && options.format === 'markdown'
+      ? frontMatter(metadataOf(document[0]!), document.map(metadataOf))
+      : ''
+  if (options.format === 'json') yield* json(document, read, options)
+  else if (options.format === 'chunks') yield* chunkLines(document, read)
+  else {
+    if (front !== '') yield front
+    yield* joined(document, read)
+  }
+  if (!writeRanges) return
+  for await (const ranges of rangesOf(document, read, utf8Length(front))) await writeRanges(ranges)
 }
 
-type TextOf = (page: DocumentPage) => Promise<string>
+/** Whether pages must be converted with marks for this document. */
+export function isMarkedFor({ format, sourceMap }: DocumentOptions): boolean {
+  return format === 'chunks' || sourceMap === true
+}
 
-async function* markdown(
+/** What stands between two pages. */
+const RULE = '\n---\n\n'
+
+/** The source map of each page. @param base where the first begins, in bytes */
+async function* rangesOf(
   document: readonly DocumentPage[],
-  textOf: TextOf,
-  options: DocumentOptions,
-): AsyncGenerator<string> {
-  if (options.includeMetadata) yield frontMatter(metadataOf(document[0]!), document.map(metadataOf))
-  yield* joined(document, textOf)
+  read: ReadResolved,
+  base: number,
+): AsyncGenerator<SourceRange[]> {
+  let at = base
+  for (const page of document) {
+    const resolved = await read(page)
+    yield sourceRanges(resolved, page.summary.id, at)
+    at += utf8Length(resolved.markdown) + RULE.length
+  }
 }
 
 /** The pages that a sitemap lists, each under the nearest one above it that the archive holds. */
@@ -284,9 +344,14 @@ function metadataOf({ summary, exportedAt, sourceUrl, slugs }: DocumentPage): Pa
 }
 
 /** All pages, parted by rules. */
-async function* joined(document: readonly DocumentPage[], textOf: TextOf): AsyncGenerator<string> {
-  for (const [i, page] of document.entries())
-    yield i === 0 ? await textOf(page) : `\n---\n\n${await textOf(page)}`
+async function* joined(
+  document: readonly DocumentPage[],
+  read: ReadResolved,
+): AsyncGenerator<string> {
+  for (const [i, page] of document.entries()) {
+    const { markdown } = await read(page)
+    yield i === 0 ? markdown : RULE + markdown
+  }
 }
 
 /** The workspace's field, where the export says which it is. */
@@ -298,11 +363,11 @@ function workspaceOf([first]: readonly DocumentPage[]): string {
 
 async function* json(
   document: readonly DocumentPage[],
-  textOf: TextOf,
+  read: ReadResolved,
   options: DocumentOptions,
 ): AsyncGenerator<string> {
   yield `{"object":"document","title":${JSON.stringify(document[0]!.summary.title)},${workspaceOf(document)}"markdown":"`
-  for await (const piece of joined(document, textOf)) yield JSON.stringify(piece).slice(1, -1)
+  for await (const piece of joined(document, read)) yield JSON.stringify(piece).slice(1, -1)
   yield '","pages":['
   for (const [i, page] of document.entries()) {
     const { summary } = page
@@ -319,10 +384,19 @@ async function* json(
       anchor: page.slugs[0],
       ...metadata,
       properties,
-      markdown: await textOf(page),
+      markdown: (await read(page)).markdown,
       assets,
     }
     yield (i === 0 ? '' : ',') + JSON.stringify(value)
+  }
+  yield ']'
+  if (options.sourceMap) {
+    let separator = ',"source_map":['
+    for await (const ranges of rangesOf(document, read, 0)) {
+      if (ranges.length > 0) yield separator + JSON.stringify(ranges).slice(1, -1)
+      if (ranges.length > 0) separator = ','
+    }
+    yield separator === ',' ? ']' : `${separator}]`
   }
   const warnings = document.flatMap(({ summary }) =>
     summary.warnings.map(({ code, detail, page }) => ({
@@ -331,5 +405,5 @@ async function* json(
       detail,
     })),
   )
-  yield `],"warnings":${JSON.stringify(warnings)}}\n`
+  yield `,"warnings":${JSON.stringify(warnings)}}\n`
 }

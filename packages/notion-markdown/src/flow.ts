@@ -13,6 +13,7 @@ import {
 import type { Links } from './links.ts'
 import { MEDIA, readInline } from './inline.ts'
 import { nestMarks, nestParagraphs, paragraphsOf, textOf } from './runs.ts'
+import type { BlockIds } from './source-marks.ts'
 import type { Block, Inline, List } from './tree.ts'
 
 /** Reads one element into a flow. */
@@ -37,6 +38,14 @@ export interface Section {
   isInline: boolean
   /** The id of the database that is being read. */
   database: string | null
+  /** Where the ids of blocks are noted; null where nobody wants them. */
+  readonly ids: BlockIds | null
+}
+
+/** A block's id in Notion as 32 hex digits; undefined where an element has none. */
+export function blockId(element: Element): string | undefined {
+  const id = attribute(element, 'id')?.replaceAll('-', '').toLowerCase()
+  return id !== undefined && /^[0-9a-f]{32}$/.test(id) ? id : undefined
 }
 
 /** Blocks in the making: one sequence of siblings. */
@@ -87,7 +96,8 @@ export class Flow {
       const reader = this.#readerOf(node)
       if (!reader && !this.#holdsBlocks(node)) continue
       this.#paragraph(nodes, from, i)
-      if (reader) reader(node, this)
+      if (this.section.ids) this.#readNoting(node, reader, this.section.ids)
+      else if (reader) reader(node, this)
       else this.read(node.children)
       // What has been read is let go: a large page's elements and its blocks need not be in memory
       // together.
@@ -96,6 +106,23 @@ export class Flow {
     }
     this.#paragraph(nodes, from, nodes.length)
     return this.blocks.length > count || countItems(this.blocks) > items
+  }
+
+  /** Reads an element, and notes its id for what it added that has none of its own. */
+  #readNoting(element: Element, reader: BlockReader | undefined, ids: BlockIds): void {
+    const [count, items] = [this.blocks.length, countItems(this.blocks)]
+    if (reader) reader(element, this)
+    else this.read(element.children)
+    const id = blockId(element)
+    if (id === undefined) return
+    const note = (node: object): void => void (ids.has(node) || ids.set(node, id))
+    const before = this.blocks[count - 1]
+    if (before?.type === 'list') before.children.slice(items).forEach(note)
+    for (const block of this.blocks.slice(count)) {
+      // The items of one list are blocks of their own.
+      if (block.type === 'list') block.children.forEach(note)
+      else note(block)
+    }
   }
 
   #readerOf(element: Element): BlockReader | undefined {

@@ -46,4 +46,6 @@ function checkString(html: unknown, name: string): void {
 export { decodeHtml, looksLikeHtml, looksLikeZip } from './decode.ts'
 export type { Asset, Warning } from './links.ts'
 export type { Page } from './page.ts'
+export type { Chunk } from './chunk-lines.ts'
+export type { SourceRange } from './source-map.ts'
 export type * from './tree.ts'

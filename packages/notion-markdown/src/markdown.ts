@@ -1,6 +1,7 @@
 // Tree → Markdown text. Spacing is decided in `gap` alone; nothing else writes a blank line.
 import { Pieces } from './pieces.ts'
 import { longestRun, writeInline } from './phrasing.ts'
+import { PART_END, SourceMarks, type BlockSource, type PartKind } from './source-marks.ts'
 import { needsMarkdown, writeSummary } from './summary.ts'
 import {
   plainText,
@@ -37,9 +38,14 @@ export interface Written {
  */
 const PREFIX_BUDGET = 64 * 1024 * 1024
 
-/** Writes a tree as CommonMark + GFM + math: LF, one final newline. */
-export function writeMarkdown(root: Root): Written {
-  const writer = new Writer()
+/**
+ * Writes a tree as CommonMark + GFM + math: LF, one final newline.
+ *
+ * @param source where it is known of which blocks the tree is made: the text then has marks
+ *   (source-marks.ts)
+ */
+export function writeMarkdown(root: Root, source?: BlockSource): Written {
+  const writer = new Writer(source ? new SourceMarks(source) : null)
   writer.blocks(root.children, '', false)
   writer.text.add('\n')
   return { markdown: writer.text.toString(), outline: writer.outline }
@@ -49,6 +55,11 @@ class Writer {
   readonly text = new Pieces()
   readonly outline: Outline[] = []
   #budget = PREFIX_BUDGET
+  readonly #marks: SourceMarks | null
+
+  constructor(marks: SourceMarks | null) {
+    this.#marks = marks
+  }
 
   /**
    * Writes siblings, each line behind `prefix` (the first line's is there already). `tight`: in an
@@ -63,19 +74,40 @@ class Writer {
         last?.type === 'list' && block.type === 'list' && last.ordered === block.ordered
           ? 1 - marker
           : 0
+      const outer = this.#marks && this.#marks.enter(block)
       this.#block(block, prefix, tight && !last, marker)
+      this.#marks?.leave(outer ?? null)
       last = block
     }
+  }
+
+  /** Begins a part of the text that comes from one block. */
+  #begin(kind: PartKind, level = 0): void {
+    if (this.#marks) this.text.add(this.#marks.begin(kind, level))
+  }
+
+  #end(): void {
+    if (this.#marks) this.text.add(PART_END)
+  }
+
+  /** The sign of an item or a quote: the beginning of what stands in it. */
+  #sign(sign: string): void {
+    if (this.#marks) this.#marks.lead(sign)
+    else this.text.add(sign)
   }
 
   #block(block: Block, prefix: string, inItem: boolean, marker: number): void {
     switch (block.type) {
       case 'paragraph':
+        this.#begin('other')
         this.#lines(writeInline(block.children, inItem ? 'item' : 'paragraph'), prefix)
+        this.#end()
         break
       case 'heading':
         this.outline.push({ id: block.id, text: plainText(block.children) })
+        this.#begin('heading', block.depth)
         this.text.add(`${'#'.repeat(block.depth)} ${writeInline(block.children, 'heading')}`)
+        this.#end()
         break
       case 'list':
         this.#list(block, prefix, marker)
@@ -93,7 +125,9 @@ class Writer {
         this.#table(block, prefix)
         break
       case 'thematicBreak':
+        this.#begin('other')
         this.text.add('***')
+        this.#end()
         break
       case 'details':
         this.#details(block, prefix)
@@ -104,6 +138,7 @@ class Writer {
   /** Ends the line; `blank` puts an empty one below it. */
   #newline(prefix: string, blank: boolean): void {
     const before = this.#affordable(prefix, blank ? 2 : 1)
+    if (this.#marks) this.text.add(this.#marks.takeLead())
     this.text.add(blank ? `\n${before.trimEnd()}\n${before}` : `\n${before}`)
   }
 
@@ -136,55 +171,72 @@ class Writer {
       const sign = list.ordered
         ? `${Math.min(list.start! + i, 999_999_999)}${marker === 0 ? '.' : ')'}`
         : bullet
+      const outer = this.#marks && this.#marks.enter(item)
+      this.#marks?.open()
       this.#item(item, sign, prefix)
+      if (this.#marks) this.text.add(this.#marks.takeLead())
+      this.#marks?.close()
+      this.#marks?.leave(outer ?? null)
     }
   }
 
   #item(item: ListItem, sign: string, prefix: string): void {
     const inside = prefix + ' '.repeat(sign.length + 1)
-    this.text.add(sign)
+    this.#sign(sign)
     const [first] = item.children
     if (item.checked !== null) {
       // GFM reads a box only before text; an empty to-do has a reference to a space.
-      this.text.add(item.checked ? ' [x] ' : ' [ ] ')
+      this.#sign(item.checked ? ' [x] ' : ' [ ] ')
       if (first?.type !== 'paragraph') {
-        this.text.add('&#x20;')
+        this.#sign('&#x20;')
         if (first) this.#newline(inside, gap(EMPTY, first, true))
       }
     } else if (first?.type === 'list') {
       // An item without words of its own: its list begins on the next line, so that the markers
       // cannot become a divider.
       this.#newline(inside, false)
-    } else if (first) this.text.add(' ')
+    } else if (first) this.#sign(' ')
     this.blocks(item.children, inside, true)
   }
 
   #quote(quote: Blockquote, prefix: string): void {
     const inside = `${prefix}> `
-    this.text.add('> ')
+    this.#marks?.open()
+    this.#sign('> ')
     this.blocks(quote.children, inside, false)
+    this.#marks?.close()
   }
 
   #code(code: Code, prefix: string): void {
     const fence = '`'.repeat(Math.max(3, longestRun(code.value, '`') + 1))
+    this.#begin('other')
     this.#lines(`${fence}${code.lang ?? ''}\n${code.value}\n${fence}`, prefix)
+    this.#end()
   }
 
   #math(math: MathBlock, prefix: string): void {
     const fence = '$'.repeat(Math.max(2, longestRun(math.value, '$') + 1))
+    this.#begin('other')
     this.#lines(`${fence}\n${math.value}\n${fence}`, prefix)
+    this.#end()
   }
 
   #table(table: Table, prefix: string): void {
+    this.#marks?.open()
     table.children.forEach((row, i) => {
       if (i > 0) this.#newline(prefix, false)
+      const outer = this.#marks && this.#marks.enter(row)
+      this.#begin(i === 0 ? 'header' : 'row')
       for (const cell of row.children) this.text.add(`| ${writeInline(cell.children, 'cell')} `)
       this.text.add('|')
       if (i === 0) {
         this.#newline(prefix, false)
         this.text.add(`${'| --- '.repeat(row.children.length)}|`)
       }
+      this.#end()
+      this.#marks?.leave(outer ?? null)
     })
+    this.#marks?.close()
   }
 
   /** A toggle's title, in HTML; as Markdown between blank lines where HTML cannot say it. */
@@ -200,17 +252,23 @@ class Writer {
   }
 
   #details(details: Details, prefix: string): void {
-    if (details.depth !== null)
-      this.outline.push({ id: details.id, text: plainText(details.summary) })
+    const { depth, id, summary, children } = details
+    if (depth !== null) this.outline.push({ id, text: plainText(summary) })
+    this.#marks?.open()
+    this.#begin(depth === null ? 'toggle' : 'toggle-heading', depth ?? 0)
     this.text.add('<details>')
     this.#newline(prefix, false)
     this.#summary(details, prefix)
+    this.#end()
     this.#newline(prefix, true)
-    if (details.children.length > 0) {
-      this.blocks(details.children, prefix, false)
+    if (children.length > 0) {
+      this.blocks(children, prefix, false)
       this.#newline(prefix, true)
     }
+    this.#begin('toggle-end')
     this.text.add('</details>')
+    this.#end()
+    this.#marks?.close()
   }
 }
 

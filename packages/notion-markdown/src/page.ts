@@ -18,6 +18,7 @@ import { Links, type Archive, type Asset, type Warning } from './links.ts'
 import { documentDate } from './document-date.ts'
 import type { Strength } from './order.ts'
 import { parseHtml } from './parse.ts'
+import type { BlockIds } from './source-marks.ts'
 import { plainText, type Inline, type Root } from './tree.ts'
 
 /** One page, read. */
@@ -50,8 +51,14 @@ const ID_IN_NAME = /(?:^|[\s_-])([0-9a-f]{32})(?:\.html?)?$/i
  * HTML that it is.
  *
  * @param path the page's path in its archive, decoded; or its file's name; or empty
+ * @param ids where the ids of its blocks are noted, by the nodes of its tree
  */
-export function readPage(html: string, path: string, archive?: Archive): Page {
+export function readPage(
+  html: string,
+  path: string,
+  archive?: Archive,
+  ids: BlockIds | null = null,
+): Page {
   const document = parseHtml(html)
   const date = documentDate(document)
   const article = find(document, 8, (element) => element.name === 'article')
@@ -62,6 +69,7 @@ export function readPage(html: string, path: string, archive?: Archive): Page {
     lift: liftOf(html),
     isInline: false,
     database: idOf(article, fileName),
+    ids,
   })
 
   // A page that has lost its article is known by the title in its header; other pages have headers
@@ -117,7 +125,13 @@ export function readPage(html: string, path: string, archive?: Archive): Page {
  */
 export function readDatabasePage(path: string, id: string, archive: Archive): Page {
   const links = new Links(path, archive)
-  const flow = new Flow(BLOCKS, links, { depth: 1, lift: 0, isInline: false, database: id })
+  const flow = new Flow(BLOCKS, links, {
+    depth: 1,
+    lift: 0,
+    isInline: false,
+    database: id,
+    ids: null,
+  })
   const title =
     path
       .slice(path.lastIndexOf('/') + 1)

@@ -10,6 +10,7 @@ import {
   convertPage,
   convertSitemap,
   failedPage,
+  isMarkedFor,
   joinDocument,
   type ConvertedPage,
   type DocumentOptions,
@@ -31,6 +32,7 @@ import type { ArchiveLimits } from './limits.ts'
 import { pathKey } from './names.ts'
 import { openSpoolReader, openSpoolWriter } from './spool.ts'
 import { fileSource } from './source.ts'
+import { withSourceMap } from './source-map-file.ts'
 
 /** A file, and what document is wanted of it. */
 export interface ConvertOptions extends DocumentOptions {
@@ -45,7 +47,13 @@ export interface ConvertOptions extends DocumentOptions {
    * A folder of this conversion's own for what does not fit into memory. Default: a temporary one.
    */
   scratch?: string
+  /** Where the document's source map is written, as JSON. Default: nowhere. */
+  sourceMapPath?: string
 }
+
+/** Whether pages are converted with marks of the blocks that they come from. */
+const isMarked = (options: ConvertOptions): boolean =>
+  isMarkedFor(options) || options.sourceMapPath !== undefined
 
 /**
  * One process's share of an archive's pages: those whose number leaves `index` when divided by
@@ -118,15 +126,20 @@ async function convertSingle(options: ConvertOptions, write: Write): Promise<Con
     decodePage(await readFile(options.path), options.fileName),
     options.fileName,
     null,
+    undefined,
+    isMarked(options),
   )
-  for await (const piece of joinDocument(
-    [page.summary],
-    (path) => path,
-    -1,
-    () => page.markdown,
-    options,
-  ))
-    await write(piece)
+  await withSourceMap(options.sourceMapPath, async (writeRanges) => {
+    for await (const piece of joinDocument(
+      [page.summary],
+      (path) => path,
+      -1,
+      () => page.markdown,
+      options,
+      writeRanges,
+    ))
+      await write(piece)
+  })
   return {
     pages: 1,
     failed: 0,
@@ -179,7 +192,7 @@ export async function convertShare(
     ...(share.isUnpacked && { unpacked: scratch }),
   })
   await using spool = await openSpoolWriter(options.scratch, share.index)
-  const context = await createContext(opened)
+  const context = await createContext(opened, isMarked(options))
   const pages = [...opened.pages, ...context.unlisted]
   const own = pages
     .map((page, number) => ({ page, number }))
@@ -205,9 +218,10 @@ interface Context {
   unlisted: readonly StoredDatabase[]
   databases: ReadonlyMap<string, StoredDatabase>
   titles: PagesByTitle
+  isMarked: boolean
 }
 
-async function createContext(opened: NotionExport): Promise<Context> {
+async function createContext(opened: NotionExport, isMarked: boolean): Promise<Context> {
   const databases = findDatabases(opened)
   const { archive, unlisted } = await indexArchive(opened, databases)
   return {
@@ -215,6 +229,7 @@ async function createContext(opened: NotionExport): Promise<Context> {
     unlisted,
     databases,
     titles: databases.size === 0 ? new Map() : pagesByTitle(opened),
+    isMarked,
   }
 }
 
@@ -243,11 +258,8 @@ async function convertOne(
   } catch (error) {
     if (!(error instanceof InvalidArchive) || !PAGE_FAULTS.has(error.fault)) throw error
     const modifiedAt = 'stored' in page ? opened.modifiedAt(page.stored) : page.modifiedAt
-    return failedPage(page.path, modifiedAt, {
-      fault: error.fault,
-      facts: error.facts,
-      detail: error.detail,
-    })
+    const { fault, facts, detail } = error
+    return failedPage(page.path, modifiedAt, { fault, facts, detail }, context.isMarked)
   }
 }
 
@@ -272,10 +284,13 @@ async function databasePage(
   const fault = opened.faultOf(stored.stored)
   if (fault) throw fault
   const database = await readDatabase(opened, stored, context.titles)
-  return convertDatabase(stored.path, stored.id, opened.modifiedAt(stored.stored), {
-    ...context.archive,
-    database: () => database,
-  })
+  return convertDatabase(
+    stored.path,
+    stored.id,
+    opened.modifiedAt(stored.stored),
+    { ...context.archive, database: () => database },
+    context.isMarked,
+  )
 }
 
 async function exportPage(
@@ -293,7 +308,7 @@ async function exportPage(
   const archive = loaded
     ? { ...context.archive, database: (id: string) => loaded.get(id) }
     : context.archive
-  return convertPage(html, page.path, page.modifiedAt, archive)
+  return convertPage(html, page.path, page.modifiedAt, archive, context.isMarked)
 }
 
 /** Bytes of CSV that are held for one page: past them a database stays a link. */
@@ -339,14 +354,17 @@ export async function joinShares(
   // What failed came out of this very conversion: its fault is a row of the table.
   if (first && failures.length === summaries.filter(({ sitemap }) => sitemap === undefined).length)
     throw new InvalidArchive(first.fault as ArchiveFault, first.facts)
-  for await (const piece of joinDocument(
-    summaries,
-    pathKey,
-    spool.sitemap,
-    (index) => spool.text(index),
-    options,
-  ))
-    await write(piece)
+  await withSourceMap(options.sourceMapPath, async (writeRanges) => {
+    for await (const piece of joinDocument(
+      summaries,
+      pathKey,
+      spool.sitemap,
+      (index) => spool.text(index),
+      options,
+      writeRanges,
+    ))
+      await write(piece)
+  })
   return {
     pages: summaries.length,
     failed: failures.length,

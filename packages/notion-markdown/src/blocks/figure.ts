@@ -70,10 +70,7 @@ function readCallout(element: Element, flow: Flow): void {
   if (icon !== '') {
     const [first] = children
     if (first?.type === 'paragraph' && first.children[0]?.type !== 'image')
-      children[0] = {
-        type: 'paragraph',
-        children: [{ type: 'text', value: `${icon} ` }, ...first.children],
-      }
+      first.children = [{ type: 'text', value: `${icon} ` }, ...first.children]
     else children.unshift({ type: 'paragraph', children: [{ type: 'text', value: icon }] })
   }
   if (children.length > 0) flow.add({ type: 'blockquote', children })

@@ -1,8 +1,9 @@
 import { attribute, find, hasClass, textContent, type Element, type Node } from '../html.ts'
-import type { Flow } from '../flow.ts'
+import { blockId, type Flow } from '../flow.ts'
 import { hiddenRows } from './database.ts'
 import { readValues, type ValueKind } from '../inline.ts'
 import { nestMarks } from '../runs.ts'
+import type { BlockIds } from '../source-marks.ts'
 import { plainText, type Inline, type TableCell, type TableRow } from '../tree.ts'
 
 /** `<table>`: a simple table, or a database's view. */
@@ -26,6 +27,7 @@ export function readTable(element: Element, flow: Flow): void {
   const width = cells.reduce((most, row) => Math.max(most, row.length), 0)
   if (width === 0) return
   const header = headerOf(rows[0]!, cells, isDatabase)
+  const firstRow = cells.length < rows.length ? 0 : 1
   const database =
     isDatabase && flow.section.database !== null
       ? flow.links.database(flow.section.database)
@@ -35,10 +37,20 @@ export function readTable(element: Element, flow: Flow): void {
       cells.push(row)
   // Readers fill up short rows (GFM 4.10), but for GitHub a line without a cell ends the table;
   // only the header says how many columns there are.
-  flow.add({
-    type: 'table',
-    children: [rowOf(header, width), ...cells.map((row) => rowOf(row, Math.max(1, row.length)))],
-  })
+  const children = [
+    rowOf(header, width),
+    ...cells.map((row) => rowOf(row, Math.max(1, row.length))),
+  ]
+  if (flow.section.ids) noteRows(rows, children.slice(firstRow), flow.section.ids)
+  flow.add({ type: 'table', children })
+}
+
+/** Notes the ids of a table's rows; those that the export holds only as CSV come last, without any. */
+function noteRows(rows: readonly Row[], shown: readonly TableRow[], ids: BlockIds): void {
+  for (const [i, { row }] of rows.entries()) {
+    const id = blockId(row)
+    if (id !== undefined && shown[i]) ids.set(shown[i], id)
+  }
 }
 
 /** Which columns show check boxes, and nothing else. */

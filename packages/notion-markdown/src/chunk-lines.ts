@@ -1,0 +1,52 @@
+// The document as chunks: a line of JSON for each.
+import { CHUNK_TOKENS, chunkPage } from './chunks.ts'
+import type { DocumentPage, ReadResolved } from './document.ts'
+
+/** A chunk, as its line of JSON has it. */
+export interface Chunk {
+  text: string
+  /** The headings above it, the page's title first. */
+  heading_path: string[]
+  /** 32 hex digits; null where the page has none. */
+  page_id: string | null
+  /** The ids of the pages above the page, the outermost first. */
+  parent_ids: string[]
+  /** The slug of its nearest heading, unique over the whole document. */
+  anchor: string
+  source_url: string | null
+  /** The ids of the blocks in it, in order. */
+  block_ids: string[]
+  tokens_estimated: number
+  /** The lines of its neighbors in the same page, counted from 0. */
+  prev: number | null
+  next: number | null
+}
+
+/** The lines of a document's chunks, page by page. */
+export async function* chunkLines(
+  document: readonly DocumentPage[],
+  read: ReadResolved,
+): AsyncGenerator<string> {
+  const placed = new Map(document.map((page) => [page.summary, page]))
+  let first = 0
+  for (const page of document) {
+    const parents: string[] = []
+    for (let above = page.parent; above !== null; above = placed.get(above)?.parent ?? null)
+      if (above.id !== null) parents.unshift(above.id)
+    const chunks = chunkPage(await read(page), page.summary.outline, page.slugs, CHUNK_TOKENS)
+    const lines = chunks.map(({ text, headings, anchor, blocks, tokens }, i): Chunk => ({
+      text,
+      heading_path: headings,
+      page_id: page.summary.id,
+      parent_ids: parents,
+      anchor,
+      source_url: page.sourceUrl,
+      block_ids: blocks,
+      tokens_estimated: tokens,
+      prev: i === 0 ? null : first + i - 1,
+      next: i === chunks.length - 1 ? null : first + i + 1,
+    }))
+    first += lines.length
+    yield lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+  }
+}
