@@ -79,11 +79,18 @@ const convertRoute = createRoute({
             file: z
               .string()
               .openapi({ format: 'binary', description: 'A .html file or a .zip archive.' }),
-            format: z.enum(['markdown', 'json']).default('markdown'),
+            format: z.enum(['markdown', 'json', 'chunks']).default('markdown').openapi({
+              description:
+                '`json` holds every page by itself; `chunks` are lines of JSON for retrieval.',
+            }),
             include_metadata: z
               .boolean()
               .default(false)
               .openapi({ description: 'Adds front matter: title, export date and source.' }),
+            source_map: z.boolean().default(false).openapi({
+              description:
+                'With `format=json`: adds where each block of Notion stands in the Markdown.',
+            }),
           }),
         },
       },
@@ -251,13 +258,14 @@ export function convertRoutes({
     if (rejected !== null) throw tooManyJobs(rejected)
     const now = clock()
     const upload_blob = await keepBlob(store, blobs, path, instance, now)
-    const { format, includeMetadata, fileName: file_name, size: file_size } = upload
+    const { format, includeMetadata, sourceMap, fileName: file_name, size: file_size } = upload
     const job = newJob(
       {
         id: newId('job', now),
         account_id: account,
         format,
         include_metadata: includeMetadata ? 1 : 0,
+        source_map: sourceMap ? 1 : 0,
         file_name,
         file_size,
         upload_blob,

@@ -37,6 +37,20 @@ const DocumentSchema = z
       .openapi({ description: 'Only of an export of a whole workspace.' }),
     markdown: z.string().openapi({ description: 'The whole document.' }),
     pages: z.array(PageSchema),
+    source_map: z
+      .array(
+        z.object({
+          block_id: z.string().nullable(),
+          page_id: z.string().nullable(),
+          start: z.number().int(),
+          end: z.number().int(),
+        }),
+      )
+      .optional()
+      .openapi({
+        description:
+          'Only with `source_map`: which bytes of `markdown` (UTF-8) show which block, in order and without overlaps. A block holds none of those inside it.',
+      }),
     warnings: z.array(z.object({ code: z.string(), page: z.string(), detail: z.string() })),
   })
   .openapi('Document')
@@ -47,13 +61,23 @@ export const documentAnswer = {
   content: {
     'text/markdown': { schema: z.string() },
     'application/json': { schema: DocumentSchema },
+    'application/jsonl': {
+      schema: z.string().openapi({
+        description:
+          'One chunk a line: `text`, `heading_path`, `page_id`, `parent_ids`, `anchor`, `source_url`, `block_ids`, `tokens_estimated`, and `prev` and `next`, the lines of its neighbors in the same page, counted from 0.',
+      }),
+    },
   },
 }
 
 /** How a part of the document is described. */
 export const partAnswer = {
   description: 'The range of the document that was asked for',
-  content: { 'text/markdown': { schema: z.string() }, 'application/json': { schema: z.string() } },
+  content: {
+    'text/markdown': { schema: z.string() },
+    'application/json': { schema: z.string() },
+    'application/jsonl': { schema: z.string() },
+  },
 }
 
 /**

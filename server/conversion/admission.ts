@@ -30,7 +30,7 @@ import { nextNotification, type JobNotifications } from './jobs/notifications.ts
 import { tooManyUploads } from './queue.ts'
 import { issuesFromRow, type ConversionIssues } from './document-headers.ts'
 import { RESULT_GRACE_MS, enterJob, jobQueueRefusalSteps, type ClaimableJob } from './jobs/jobs.ts'
-import type { Upload } from './upload/receive-upload.ts'
+import type { Upload, UploadOptions } from './upload/receive-upload.ts'
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
 /**
@@ -96,9 +96,12 @@ export function fingerprint({
   fileName,
   format,
   includeMetadata,
-}: Pick<Upload, 'sha256' | 'fileName' | 'format' | 'includeMetadata'>): string {
+  sourceMap,
+}: Pick<Upload, 'sha256' | 'fileName' | keyof UploadOptions>): string {
+  // Options that came later are left out where nobody asks for them: known keys stay valid.
+  const later = sourceMap ? ['source_map'] : []
   return createHash('sha256')
-    .update(JSON.stringify([sha256, fileName, format, includeMetadata]))
+    .update(JSON.stringify([sha256, fileName, format, includeMetadata, ...later]))
     .digest('hex')
 }
 

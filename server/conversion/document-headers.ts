@@ -5,12 +5,15 @@ import type { DocumentFormat } from './upload/receive-upload.ts'
 export const CONTENT_TYPES = {
   markdown: 'text/markdown; charset=utf-8',
   json: 'application/json',
+  // JSON Lines has no registered type; this is the one that its site and OpenAPI 3.2 name.
+  chunks: 'application/jsonl',
 } as const satisfies Record<DocumentFormat, string>
 
 /** TABLE of the documents' file extensions, by content type. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   [CONTENT_TYPES.markdown]: '.md',
   [CONTENT_TYPES.json]: '.json',
+  [CONTENT_TYPES.chunks]: '.jsonl',
 }
 
 /** What went wrong in a conversion that still produced a document. */

@@ -334,6 +334,7 @@ async function waitingJob(
       status: 'queued',
       format: 'markdown',
       include_metadata: 0,
+      source_map: 0,
       file_name: 'x.zip',
       file_size: 1,
       upload_blob: null,

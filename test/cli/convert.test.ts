@@ -50,6 +50,33 @@ test('a file is converted to standard output, to a file, and into a folder', asy
   assert.equal(existsSync(join(cwd, 'data')), false, 'no store is needed')
 })
 
+test('chunks have a file of their own, and so has a source map, whatever is in front of the document', async (t) => {
+  const cwd = temporaryFolder(t)
+  writeFileSync(join(cwd, 'Page.html'), PAGE)
+  const chunks = await tollmark(
+    ['convert', 'Page.html', '--format', 'chunks', '-o', 'new/'],
+    {},
+    cwd,
+  )
+  assert.equal(chunks.code, 0, chunks.err)
+  assert.match(
+    readFileSync(join(cwd, 'new', 'Page.jsonl'), 'utf8'),
+    /^{"text":"# .*Be kind\.".*}\n$/,
+  )
+
+  const args = ['--metadata', '-o', 'out.md', '--source-map', 'map.json']
+  const mapped = await tollmark(['convert', 'Page.html', ...args], {}, cwd)
+  assert.equal(mapped.code, 0, mapped.err)
+  const document = readFileSync(join(cwd, 'out.md'))
+  const [title, ...rest] = JSON.parse(readFileSync(join(cwd, 'map.json'), 'utf8')) as {
+    start: number
+    end: number
+  }[]
+  assert.match(document.subarray(title?.start, title?.end).toString(), /^# /)
+  assert.match(document.subarray(0, title?.start).toString(), /^---\n[^]*---\n\n$/)
+  assert.equal((rest.at(-1) ?? title)?.end, document.length - 1)
+})
+
 test('a file that may not be what was meant is converted, and its warning goes to standard error', async (t) => {
   const cwd = temporaryFolder(t)
   const title = '<h1 class="page-title">Two</h1>'

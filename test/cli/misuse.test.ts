@@ -57,7 +57,19 @@ const MISUSES: [args: string[], line: RegExp][] = [
   [['convert'], /^Missing required argument 'files'\.$/],
   [
     ['convert', 'Page.html', '--format', 'docx'],
-    /^Option '--format <format>' argument 'docx' is invalid\. Allowed choices are markdown, json\.$/,
+    /^Option '--format <format>' argument 'docx' is invalid\. Allowed choices are markdown, json, chunks\.$/,
+  ],
+  [
+    ['convert', 'Page.html', '--format', 'chunks', '--source-map', 'map.json'],
+    /^--source-map maps Markdown\. Chunks name their blocks themselves\.$/,
+  ],
+  [
+    ['convert', 'A.html', 'B.html', '-o', 'out/', '--source-map', 'map.json'],
+    /^--source-map takes one export at a time\.$/,
+  ],
+  [
+    ['convert', 'Page.html', '--source-map', 'map.json', '--url', 'http://localhost:1'],
+    /^With --url, --source-map needs --format json\.$/,
   ],
   [
     ['convert', 'Page.html', '--json', '--format', 'markdown'],

@@ -21,6 +21,11 @@ const REFUSED: [what: string, form: Form, code: string][] = [
   ['an empty file', form(file('Page.html', '')), 'invalid_file'],
   ['an unknown format', form(page, { name: 'format', content: 'docx' }), 'invalid_field'],
   ['an unknown format in front', form({ name: 'format', content: 'docx' }, page), 'invalid_field'],
+  [
+    'a source map of Markdown',
+    form(page, { name: 'source_map', content: 'true' }),
+    'invalid_field',
+  ],
   ['an empty format', form(page, { name: 'format', content: '' }), 'invalid_field'],
   ['a format of another case', form(page, { name: 'format', content: 'JSON' }), 'invalid_field'],
   [

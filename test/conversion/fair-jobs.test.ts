@@ -58,6 +58,7 @@ async function opened(t: TestContext, place: Place, accounts: readonly string[])
       account_id,
       format: 'markdown',
       include_metadata: 0,
+      source_map: 0,
       file_name: 'x',
       file_size: 1,
       upload_blob,

@@ -23,6 +23,12 @@ const TAKEN: [what: string, form: Form, type: RegExp][] = [
     /json/,
   ],
   ['format=markdown', form({ name: 'format', content: 'markdown' }, page), /markdown/],
+  ['format=chunks', form({ name: 'format', content: 'chunks' }, page), /jsonl/],
+  [
+    'source_map=true with format=json behind it',
+    form({ name: 'source_map', content: 'true' }, page, { name: 'format', content: 'json' }),
+    /json/,
+  ],
   [
     'unknown fields',
     form(

@@ -124,6 +124,7 @@ async function underWay(server: TestServer, account: string): Promise<Admission>
     sha256: createHash('sha256').update(PAGE).digest('hex'),
     format: 'markdown',
     includeMetadata: false,
+    sourceMap: false,
   } as const
   const plan = { name: 'free', conversionsPerDay: 1 }
   const request = { account, plan, key: 'a', fingerprint: fingerprint(upload), instance }

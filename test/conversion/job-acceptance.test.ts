@@ -13,10 +13,17 @@ test('a large archive is answered 202 with its job, which ends with the document
   for (const [archive, ...fields] of [
     [pagesOf(5)],
     [pagesOf(5), { name: 'format', content: 'json' }],
+    [pagesOf(5), { name: 'format', content: 'chunks' }],
     [
       pagesOf(40, 1000),
       { name: 'format', content: 'json' },
       { name: 'include_metadata', content: 'true' },
+    ],
+    [
+      pagesOf(40, 1000),
+      { name: 'format', content: 'json' },
+      { name: 'include_metadata', content: 'false' },
+      { name: 'source_map', content: 'true' },
     ],
   ] as const) {
     const form = upload(archive, ...fields)
@@ -33,8 +40,9 @@ test('a large archive is answered 202 with its job, which ends with the document
       id: job.id,
       object: 'job',
       status: 'queued',
-      format: fields.length > 0 ? 'json' : 'markdown',
-      include_metadata: fields.length > 1,
+      format: fields[0]?.content ?? 'markdown',
+      include_metadata: fields[1]?.content === 'true',
+      ...(fields[2] && { source_map: true }),
       file: { name: 'Export.zip', size: archive.length },
       error: null,
     }

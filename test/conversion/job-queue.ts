@@ -86,6 +86,7 @@ export async function openQueue(t: TestContext): Promise<Queue> {
           account_id: account,
           format: 'markdown',
           include_metadata: 0,
+          source_map: 0,
           file_name: fileName,
           file_size: 10,
           upload_blob,

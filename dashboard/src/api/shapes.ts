@@ -216,7 +216,7 @@ const JobStatus = z.enum(['queued', 'running', 'succeeded', 'failed', 'canceled'
 export const Job = z.object({
   id: text,
   status: JobStatus,
-  format: z.enum(['markdown', 'json']),
+  format: z.enum(['markdown', 'json', 'chunks']),
   include_metadata: z.boolean(),
   file: z.object({ name: text, size: z.number() }),
   progress: z.object({ pages_done: z.number(), pages_total: maybe }),

@@ -19,10 +19,20 @@ const Preview = lazily(() => import('../preview/preview.tsx'))
  */
 const MAX_RENDERED_CHARS = 200_000
 
+/** TABLE of the documents' file endings. */
+export const ENDINGS = { markdown: 'md', json: 'json', chunks: 'jsonl' } as const
+
+/** TABLE of how a document's Markdown is read from it. */
+const READ = {
+  markdown: withoutFrontMatter,
+  json: extractMarkdown,
+  chunks: (text: string) => text.split('\n').filter(Boolean).map(extractMarkdown).join('\n\n'),
+} as const satisfies Record<keyof typeof ENDINGS, (text: string) => string>
+
 interface DocumentProps {
   /** The uploaded file's name. */
   name: string
-  format: 'markdown' | 'json'
+  format: keyof typeof ENDINGS
   text: string
   /** Where the server has it; else it is here only. */
   href?: string
@@ -33,13 +43,10 @@ interface DocumentProps {
 /** A converted document: its preview, its source and its downloads. */
 export function ConvertedDocument({ name, format, text, href, archive = null }: DocumentProps) {
   const [shown, setShown] = useState<'preview' | 'source'>('preview')
-  const markdown = useMemo(
-    () => (format === 'json' ? extractMarkdown(text) : withoutFrontMatter(text)),
-    [format, text],
-  )
+  const markdown = useMemo(() => READ[format](text), [format, text])
   // Without the ending, and without the id that Notion puts behind a title.
-  const file = `${name.replace(/(?: [0-9a-f]{32})?\.(?:zip|html?)$/i, '')}.${format === 'json' ? 'json' : 'md'}`
-  const source = format === 'json' ? 'JSON' : 'Markdown'
+  const file = `${name.replace(/(?: [0-9a-f]{32})?\.(?:zip|html?)$/i, '')}.${ENDINGS[format]}`
+  const source = format === 'markdown' ? 'Markdown' : 'JSON'
   return (
     <section aria-label={`Result: ${file}`}>
       <div className={css.head}>
@@ -140,12 +147,9 @@ function withoutFrontMatter(text: string): string {
 /** The `markdown` of a JSON document. */
 function extractMarkdown(text: string): string {
   const value: unknown = JSON.parse(text)
-  return typeof value === 'object' &&
-    value !== null &&
-    'markdown' in value &&
-    typeof value.markdown === 'string'
-    ? value.markdown
-    : ''
+  if (typeof value !== 'object' || value === null) return ''
+  const markdown = 'markdown' in value ? value.markdown : 'text' in value ? value.text : ''
+  return typeof markdown === 'string' ? markdown : ''
 }
 
 function download(file: string, text: string, href: string | undefined): void {

@@ -19,7 +19,7 @@ import { Confirm } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Bars, Card, Empty, Failed, Loaded, ProblemNote } from '../ui/page.tsx'
 import { PagedTable, main, sub, type Column } from '../ui/table.tsx'
-import { ConvertedDocument } from './convert-document.tsx'
+import { ConvertedDocument, ENDINGS } from './convert-document.tsx'
 import css from './convert.module.css'
 import { archiveOf } from './converting.tsx'
 
@@ -104,7 +104,7 @@ function Finished({ job }: { job: Job }) {
           <Button
             component="a"
             href={resultUrl(job.id)}
-            download={`${job.file.name.replace(/\.\w+$/, '')}.${job.format === 'json' ? 'json' : 'md'}`}
+            download={`${job.file.name.replace(/\.\w+$/, '')}.${ENDINGS[job.format]}`}
             leftSection={<Icon name="download" size={16} />}
           >
             Download

@@ -7,10 +7,17 @@ import { readConfig, environment } from '../../config/settings.ts'
 import { SetupError } from '../../common/errors.ts'
 import { CONNECTION_OPTIONS, settingsFromFlags } from '../api-command.ts'
 import type { Command } from '../command.ts'
+import type { DocumentFormat } from '../../conversion/upload/receive-upload.ts'
 import type { Converter, Outcome } from '../convert/engine.ts'
 import { groupInputs, prepare, type Input } from '../convert/inputs.ts'
 import { progressBar } from '../convert/progress.ts'
-import { WriteError, isFolder, createOutputWriter, type OutputWriter } from '../convert/outputs.ts'
+import {
+  WriteError,
+  isFolder,
+  createOutputWriter,
+  replaceFile,
+  type OutputWriter,
+} from '../convert/outputs.ts'
 import { AlreadyReported, Misuse, ApiError, toFailure } from '../failure.ts'
 import { runInterruptible } from '../interrupt.ts'
 import { printFailure, printError } from '../output.ts'
@@ -28,10 +35,14 @@ export const CONVERT: Command = {
     },
     {
       flags: '--format <format>',
-      summary: 'markdown, or JSON with every page by itself',
-      choices: ['markdown', 'json'],
+      summary: 'markdown, JSON with every page by itself, or chunks for retrieval (JSON lines)',
+      choices: ['markdown', 'json', 'chunks'],
     },
     { flags: '--metadata', summary: 'add title, export date and source' },
+    {
+      flags: '--source-map <file>',
+      summary: "write there which bytes of the Markdown show which of Notion's blocks",
+    },
     ...CONNECTION_OPTIONS.map((one) =>
       one.flags === '--json'
         ? { ...one, summary: 'short for --format json; errors are JSON too' }
@@ -47,6 +58,7 @@ export const CONVERT: Command = {
     'tollmark convert Export.zip -o handbook/',
     'tollmark convert Page.html > page.md',
     'tollmark convert Export-Part-1.zip Export-Part-2.zip -o handbook.md',
+    'tollmark convert Export.zip --format chunks -o handbook.jsonl',
     'curl -s https://example.com/page.html | tollmark convert -',
   ],
   run: async (values, files) => {
@@ -56,9 +68,10 @@ export const CONVERT: Command = {
     if (inputs.length > 1 && (output === undefined || !isFolder(output))) {
       throw new Misuse('Several exports need a folder for their documents: -o FOLDER/.')
     }
+    const sourceMap = sourceMapOf(values, format, inputs.length)
     const convert = await converterOf(values)
     const store = createOutputWriter(output, format)
-    const more = { format, includeMetadata: values.flag('metadata') }
+    const more = { format, includeMetadata: values.flag('metadata'), sourceMap }
     await runInterruptible(async (signal) => {
       let [failed, incomplete] = [0, false]
       for (const input of inputs) {
@@ -85,7 +98,12 @@ export const CONVERT: Command = {
   },
 }
 
-type Options = { format: 'markdown' | 'json'; includeMetadata: boolean }
+type Options = {
+  format: DocumentFormat
+  includeMetadata: boolean
+  /** The file for the source map; undefined for none. */
+  sourceMap: string | undefined
+}
 
 function convertError({ shown: name }: Input, pages: number): string {
   const what = pages === 1 ? 'one page' : `${pages} pages`
@@ -107,13 +125,17 @@ async function convertOne(
   try {
     const prepared = await prepare(input, scratch, signal)
     const document = join(scratch, 'document')
+    const { sourceMap, ...options } = more
+    const sourceMapPath = sourceMap === undefined ? undefined : join(scratch, 'source-map')
     const outcome = await convert(
-      { ...prepared, ...more, scratch, document },
+      { ...prepared, ...options, scratch, document, ...(sourceMapPath && { sourceMapPath }) },
       { signal, onProgress: bar.show },
     )
     signal.throwIfAborted()
     bar.clear()
     await store(input, prepared, document)
+    if (sourceMap !== undefined && sourceMapPath !== undefined)
+      await replaceFile(sourceMapPath, sourceMap)
     return outcome
   } finally {
     bar.clear()
@@ -135,11 +157,28 @@ function inputError(error: unknown, { shown: name }: Input): ReturnType<typeof t
 
 function formatOf(values: OptionValues): Options['format'] {
   const [format, json] = [values.text('format'), values.flag('json')]
-  if (json && format === 'markdown')
+  if (json && format !== undefined && format !== 'json')
     throw new Misuse(
-      '--json and --format markdown ask for two different documents. Give one of them.',
+      `--json and --format ${format} ask for two different documents. Give one of them.`,
     )
-  return json || format === 'json' ? 'json' : 'markdown'
+  if (json || format === 'json') return 'json'
+  return format === 'chunks' ? 'chunks' : 'markdown'
+}
+
+/** The file for the source map. @throws Misuse where there cannot be one */
+function sourceMapOf(
+  values: OptionValues,
+  format: DocumentFormat,
+  exports: number,
+): string | undefined {
+  const file = values.text('source-map')
+  if (file === undefined) return undefined
+  if (exports > 1) throw new Misuse('--source-map takes one export at a time.')
+  if (format === 'chunks')
+    throw new Misuse('--source-map maps Markdown. Chunks name their blocks themselves.')
+  if (values.text('url') !== undefined && format !== 'json')
+    throw new Misuse('With --url, --source-map needs --format json.')
+  return file
 }
 
 async function converterOf(values: OptionValues): Promise<Converter> {

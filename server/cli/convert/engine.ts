@@ -1,6 +1,7 @@
 // Two ways to make the document: on this machine, or by a running server.
 import { createWriteStream, openAsBlob } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -22,6 +23,8 @@ export interface ConversionRequest extends PreparedInput {
   readonly scratch: string
   /** Where the document is written. */
   readonly document: string
+  /** Where the source map is written; undefined for none. */
+  readonly sourceMapPath?: string
 }
 
 type ConversionOptions = { signal: AbortSignal; onProgress: (progress: ConversionProgress) => void }
@@ -70,10 +73,12 @@ export const convertLocally =
 
 /** Converts by the API of a server, large archives in the background. */
 export function convertRemotely(client: ApiClient): Converter {
-  return async ({ path, fileName, format, includeMetadata, document }, { signal, onProgress }) => {
+  return async (request, { signal, onProgress }) => {
+    const { path, fileName, format, includeMetadata, document, sourceMapPath } = request
     const form = new FormData()
     form.set('format', format)
     form.set('include_metadata', String(includeMetadata))
+    if (sourceMapPath !== undefined) form.set('source_map', 'true')
     form.set('file', await openAsBlob(path), fileName)
     const answer = await client.send('POST', 'convert', {}, { body: form, signal })
     const done =
@@ -81,8 +86,18 @@ export function convertRemotely(client: ApiClient): Converter {
         ? await waitForJob(client, new Row(await answer.json()), signal, onProgress)
         : answer
     await pipeline(done.body ?? [], createWriteStream(document, { mode: 0o600 }), { signal })
+    if (sourceMapPath !== undefined) await takeSourceMap(document, sourceMapPath)
     return { failed: Number(done.headers.get('x-tollmark-failed-pages') ?? 0), notices: [] }
   }
+}
+
+/** Moves the source map out of a JSON document into a file of its own. */
+async function takeSourceMap(document: string, path: string): Promise<void> {
+  const fields = Object.entries(new Row(JSON.parse(await readFile(document, 'utf8'))).json)
+  const [, map] = fields.find(([name]) => name === 'source_map') ?? []
+  await writeFile(path, `${JSON.stringify(map ?? [])}\n`, { mode: 0o600 })
+  const rest = Object.fromEntries(fields.filter(([name]) => name !== 'source_map'))
+  await writeFile(document, `${JSON.stringify(rest)}\n`)
 }
 
 /** Milliseconds between two looks at a job. */

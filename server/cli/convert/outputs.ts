@@ -9,7 +9,7 @@ import { write } from '../output.ts'
 import { fileErrorReason, hasParts, listAssets, type Input, type PreparedInput } from './inputs.ts'
 
 /** TABLE of the documents' file extensions. */
-const EXTENSIONS = { markdown: '.md', json: '.json' } as const satisfies Record<
+const EXTENSIONS = { markdown: '.md', json: '.json', chunks: '.jsonl' } as const satisfies Record<
   DocumentFormat,
   string
 >
@@ -61,7 +61,7 @@ async function writeAssets(
 }
 
 /** At once, so that nobody sees half of it. */
-async function replaceFile(document: string, output: string): Promise<void> {
+export async function replaceFile(document: string, output: string): Promise<void> {
   const part = `${resolve(output)}.part`
   try {
     await copyFile(document, part)

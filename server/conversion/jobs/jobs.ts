@@ -133,7 +133,14 @@ export type ClaimableJob = JobRow & { readonly upload_blob: string }
 export function newJob(
   upload: Pick<
     ClaimableJob,
-    'id' | 'account_id' | 'format' | 'include_metadata' | 'file_name' | 'file_size' | 'upload_blob'
+    | 'id'
+    | 'account_id'
+    | 'format'
+    | 'include_metadata'
+    | 'source_map'
+    | 'file_name'
+    | 'file_size'
+    | 'upload_blob'
   >,
   now: number,
 ): ClaimableJob {

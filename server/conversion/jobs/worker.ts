@@ -199,6 +199,7 @@ async function convertJob(
       uploadedAt: job.created_at,
       format: job.format,
       includeMetadata: job.include_metadata === 1,
+      sourceMap: job.source_map === 1,
       scratch: workspace.path,
       output: output.path,
     } as const

@@ -27,6 +27,10 @@ export interface ConversionTask {
   readonly uploadedAt: number
   readonly format: DocumentFormat
   readonly includeMetadata: boolean
+  /** Whether JSON has a source map. */
+  readonly sourceMap?: boolean
+  /** Where the source map is written as a file of its own. */
+  readonly sourceMapPath?: string
   /** Limits on an archive. Default: those of an upload. */
   readonly limits?: Partial<ArchiveLimits>
   /** A folder that the conversion may make and use; the caller removes it. */

@@ -12,12 +12,14 @@ import { SNIFF_BYTES, describeWrongFile, sniff, type FileKind } from './sniff.ts
 import { writeFlushing } from './incremental-fsync.ts'
 
 /** The format of a converted document. */
-export type DocumentFormat = 'markdown' | 'json'
+export type DocumentFormat = 'markdown' | 'json' | 'chunks'
 
 /** The fields of the upload form besides the file. */
 export interface UploadOptions {
   readonly format: DocumentFormat
   readonly includeMetadata: boolean
+  /** Whether JSON says where in its Markdown each block of Notion's stands. */
+  readonly sourceMap: boolean
 }
 
 /** A received upload: its file's facts and its options. */
@@ -45,8 +47,11 @@ const FIELDS: Readonly<
   Record<string, { read: (value: string) => Partial<UploadOptions> | undefined; what: string }>
 > = {
   format: {
-    read: (value) => (value === 'markdown' || value === 'json' ? { format: value } : undefined),
-    what: '"markdown" or "json"',
+    read: (value) =>
+      value === 'markdown' || value === 'json' || value === 'chunks'
+        ? { format: value }
+        : undefined,
+    what: '"markdown", "json" or "chunks"',
   },
   include_metadata: {
     read: (value) => {
@@ -55,6 +60,25 @@ const FIELDS: Readonly<
     },
     what: '"true" or "false"',
   },
+  source_map: {
+    read: (value) => {
+      const sourceMap = flag.parse(value)
+      return sourceMap === undefined ? undefined : { sourceMap }
+    },
+    what: '"true" or "false"',
+  },
+}
+
+/** Faults of fields that do not go together. */
+function conflicts({ format, sourceMap }: UploadOptions): FieldError[] {
+  if (!sourceMap || format === 'json') return []
+  return [
+    {
+      param: 'source_map',
+      code: 'invalid_value',
+      detail: 'A source map is a part of JSON. Send format=json with it.',
+    },
+  ]
 }
 
 function findField(name: string): (typeof FIELDS)[string] | undefined {
@@ -122,7 +146,7 @@ export async function receiveUpload(
 ): Promise<Upload> {
   const maxBytes = maxRequestBytes(limits)
   const form = openForm(type)
-  let options: UploadOptions = { format: 'markdown', includeMetadata: false }
+  let options: UploadOptions = { format: 'markdown', includeMetadata: false, sourceMap: false }
   const seenFields = new Set<string>()
   /** Faults of fields: told together, before a file is received or when the form ends. */
   const faults: FieldError[] = []
@@ -188,7 +212,11 @@ export async function receiveUpload(
           new Problem('invalid_field', `The form has more than ${FORM_LIMITS.fields} fields.`),
         ),
       )
-      form.on('finish', () => (faults.length > 0 ? reject(invalidFields(faults)) : resolve()))
+      form.on('finish', () => {
+        const all = [...faults, ...conflicts(options)]
+        if (all.length > 0) reject(invalidFields(all))
+        else resolve()
+      })
       body.on('error', reject)
       body.on('data', (piece: Buffer) => {
         received += piece.length

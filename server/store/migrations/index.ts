@@ -33,6 +33,7 @@ import { usageTotals } from './0081-usage-totals.ts'
 import { usageSteps } from './0082-usage-steps.ts'
 import { outages } from './0083-outages.ts'
 import { upstreamRequestIds } from './0084-upstream-request-ids.ts'
+import { sourceMaps } from './0085-source-maps.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -77,4 +78,5 @@ export const MIGRATIONS: readonly Migration[] = [
   usageSteps,
   outages,
   upstreamRequestIds,
+  sourceMaps,
 ]

@@ -50,8 +50,9 @@ export interface JobRow {
   id: string
   account_id: string
   status: 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled' | 'expired'
-  format: 'markdown' | 'json'
+  format: 'markdown' | 'json' | 'chunks'
   include_metadata: number
+  source_map: number
   file_name: string
   /** Bytes. */
   file_size: number

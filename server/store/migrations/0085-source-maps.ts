@@ -1,0 +1,9 @@
+import type { Migration } from './index.ts'
+
+/** Whether a job's document has a source map. */
+export const sourceMaps: Migration = {
+  name: '0085-source-maps',
+  up: (schema) => [
+    schema.alterTable('jobs').addColumn('source_map', 'integer', (c) => c.notNull().defaultTo(0)),
+  ],
+}
