@@ -1,7 +1,7 @@
 // What lists of models say, and how models are taken out of one: whatever stays keeps its bytes.
 import type { TimeSlices } from '../../common/fairness/time-slices.ts'
 import { parseJson } from '../json/paths.ts'
-import { itemsAt, membersAt, skipSpace, type ArraySpans } from '../json/spans.ts'
+import { itemsAt, membersAt, skipSpace, type ArraySpans, type Span } from '../json/spans.ts'
 import type { Match } from '../providers/endpoint.ts'
 
 /**
@@ -29,6 +29,9 @@ const NAMES = ['id', 'name', 'model'] as const
 
 /** The member that holds further names of the same model, at Mistral and xAI. */
 const ALIASES = 'aliases'
+
+/** The members that name the first and the last model of a page, as Anthropic has them. */
+const ENDS: ReadonlySet<string> = new Set(['first_id', 'last_id'])
 
 interface Pages {
   /** The member that says where the list goes on, and the parameter that says so in a query. */
@@ -62,47 +65,77 @@ export interface FilteredList {
  * Takes models out of a list.
  *
  * @param text a whole answer
- * @param allows whether a model of this name may stay
+ * @param allowed which of the models with these names may stay, in their order
  * @param slices of the request's key
  * @returns null where the text is no list that can be read
  */
 export async function filterModels(
   text: string,
   pathAndQuery: string,
-  allows: (name: string) => boolean,
+  allowed: (models: readonly (readonly string[])[]) => Promise<readonly boolean[]>,
   slices: TimeSlices,
 ): Promise<FilteredList | null> {
   const found = readList(text)
   if (found === null) return null
-  let written = ''
-  let at = 0
-  let [left, taken] = [0, 0]
-  for (const { to, items } of found.lists) {
-    written += text.slice(at, items[0]?.from ?? to)
-    const before = left
-    for (const [index, item] of items.entries()) {
-      if (slices.isOver()) await slices.next()
-      const value = text.slice(item.from, item.to)
-      if (!namesOf(parseJson(value)).some(allows)) taken++
-      // With an item goes what stands in front of it.
-      else
-        written += left++ === before ? value : text.slice(items[index - 1]!.to, item.from) + value
-    }
-    written += text.slice(items.at(-1)?.to ?? to, to)
-    at = to
+  const names: string[][] = []
+  for (const { from, to } of found.lists.flatMap(({ items }) => items)) {
+    if (slices.isOver()) await slices.next()
+    names.push(namesOf(parseJson(text.slice(from, to))))
   }
+  const stays = await allowed(names)
+  const taken = stays.filter((one) => !one).length
+  const left = names.filter((_, i) => stays[i])
   return {
-    text: written + text.slice(at),
-    left,
+    text: taken === 0 ? text : written(text, found, stays, left),
+    left: left.length,
     taken,
     next: nextPage(found.members, pathAndQuery),
   }
+}
+
+/** The list without the models that do not stay, and without their names at its ends. */
+function written(
+  text: string,
+  { lists, ends }: List,
+  stays: readonly boolean[],
+  left: readonly (readonly string[])[],
+): string {
+  const edits: Edit[] = ends.map(([end, span]) => ({
+    ...span,
+    text: JSON.stringify((end === 'first_id' ? left[0] : left.at(-1))?.[0] ?? null),
+  }))
+  let index = 0
+  for (const { to, items } of lists) {
+    let before = 0
+    for (const [i, item] of items.entries()) {
+      if (stays[index++] === true) {
+        // With an item goes what stands in front of it.
+        if (before === 0 && i > 0) edits.push({ from: items[0]!.from, to: item.from, text: '' })
+        before++
+      } else if (before > 0) edits.push({ from: items[i - 1]!.to, to: item.to, text: '' })
+    }
+    if (before === 0 && items.length > 0)
+      edits.push({ from: items[0]!.from, to: items.at(-1)?.to ?? to, text: '' })
+  }
+  let at = 0
+  let result = ''
+  for (const edit of edits.toSorted((one, other) => one.from - other.from)) {
+    result += text.slice(at, edit.from) + edit.text
+    at = edit.to
+  }
+  return result + text.slice(at)
+}
+
+interface Edit extends Span {
+  readonly text: string
 }
 
 interface List {
   readonly lists: readonly ArraySpans[]
   /** Members of the whole that are neither lists nor objects. */
   readonly members: ReadonlyMap<string, unknown>
+  /** Those that name the first and the last model of the list. */
+  readonly ends: readonly (readonly [name: string, value: Span])[]
 }
 
 function readList(text: string): List | null {
@@ -110,12 +143,13 @@ function readList(text: string): List | null {
   const list = itemsAt(text, start)
   if (list !== null)
     return skipSpace(text, list.to + 1) === text.length
-      ? { lists: [list], members: new Map() }
+      ? { lists: [list], members: new Map(), ends: [] }
       : null
   const whole = membersAt(text, start)
   if (whole === null || skipSpace(text, whole.to) !== text.length) return null
   const lists: ArraySpans[] = []
   const members = new Map<string, unknown>()
+  const ends: [string, Span][] = []
   for (const [name, { from, to }] of whole.members) {
     const called = parseJson(text.slice(name.from, name.to))
     if (typeof called !== 'string') return null
@@ -124,10 +158,12 @@ function readList(text: string): List | null {
       // A list by another name might be one of models as well.
       if (items === null || (items.items.length > 0 && !LISTS.has(called))) return null
       lists.push(items)
-    } else if (text[from] !== '{') members.set(called, parseJson(text.slice(from, to)))
-    else if (LISTS.has(called)) return null
+    } else if (text[from] !== '{') {
+      members.set(called, parseJson(text.slice(from, to)))
+      if (ENDS.has(called)) ends.push([called, { from, to }])
+    } else if (LISTS.has(called)) return null
   }
-  return { lists, members }
+  return { lists, members, ends }
 }
 
 /** By what names a model can be called that stands in a list. */

@@ -58,6 +58,7 @@ export function guardsOf(
     ? new FilteredModelList(exchange, {
         ...request,
         slot,
+        objects,
         turns,
         sendError: (reason) => sendError(modelListError(reason)),
       })

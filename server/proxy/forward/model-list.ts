@@ -1,5 +1,5 @@
-// A list of models on its way to a key that is limited to some: it is read to its end, and what the
-// key may not use is left out.
+// A list of models on its way to a key that is limited to some, or may not use those that others
+// have stored: it is read to its end, and what the key may not use is left out.
 import type { ResponseListener, HttpExchange } from '../../http1/exchange.ts'
 import { without, type RawHeaders } from '../../http1/header-fields.ts'
 import { ForwardingExchange } from '../../http1/forwarding-exchange.ts'
@@ -8,8 +8,10 @@ import { codingsOf, decodeWhole } from './content-decoding.ts'
 import { filterModels, listsModels } from './filter-models.ts'
 import { TimeSlices } from '../../common/fairness/time-slices.ts'
 import type { TurnBudget } from '../../common/fairness/turn-budget.ts'
+import type { ObjectOwners } from '../objects/objects.ts'
 import { acceptIdentity } from '../objects/ownership.ts'
 import type { Match } from '../providers/endpoint.ts'
+import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { RelayResult } from './relay.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
@@ -60,6 +62,7 @@ interface ModelListRequest {
   readonly method: string
   readonly pathAndQuery: string
   readonly slot: RequestSlot
+  readonly objects: Pick<ObjectOwners, 'mayName'>
   /** Shared by all requests: reading a long list takes turns with them. */
   readonly turns: TurnBudget
   /** Answers in our own words. `busy`: there is no room for the list. */
@@ -79,11 +82,46 @@ export function modelListError(reason: 'unread' | 'busy'): GatewayError {
 /** Whether the answer is a list of models for a key that may not use all of them. */
 export const isLimitedList = ({
   key,
+  provider,
   match,
   method,
   pathAndQuery,
-}: Pick<ModelListRequest, 'key' | 'match' | 'method' | 'pathAndQuery'>): boolean =>
-  !key.scope.all && listsModels(match, method, pathAndQuery)
+}: Pick<ModelListRequest, 'key' | 'provider' | 'match' | 'method' | 'pathAndQuery'>): boolean =>
+  (!key.scope.all || (key.objects === 'own' && storesModels(provider))) &&
+  listsModels(match, method, pathAndQuery)
+
+const TUNED_MODEL = 'tuned_model'
+
+/** Whether a provider's models may be somebody's. */
+const storesModels = ({ ids, endpoints }: Provider): boolean =>
+  ids?.models !== undefined || endpoints.kinds.includes(TUNED_MODEL)
+
+/** What the names of a model name where it is somebody's. */
+const storedRefs = ({ ids }: Provider, names: readonly string[]): ObjectRef[] =>
+  names.flatMap((name) => {
+    const ref = ids?.refOf(name) ?? null
+    const models = ids?.models?.refsOf(name) ?? []
+    return ref?.kind === TUNED_MODEL ? [...models, ref] : models
+  })
+
+/** Which models a key may use, of those with these names. */
+async function allowedModels(
+  { provider, key, match, method, objects }: ModelListRequest,
+  models: readonly (readonly string[])[],
+): Promise<readonly boolean[]> {
+  const stays = models.map(
+    (names) => key.scope.all || names.some((name) => key.scope.allows(provider.modelNames(name))),
+  )
+  if (key.objects !== 'own') return stays
+  const refs = models.flatMap((names, i) =>
+    stays[i] === true ? storedRefs(provider, names).map((ref) => [i, ref] as const) : [],
+  )
+  if (refs.length === 0) return stays
+  const named = refs.map(([, ref]) => ref)
+  const may = await objects.mayName({ provider, key, match, method, objects: named })
+  for (const [n, [i]] of refs.entries()) if (may[n] !== true) stays[i] = false
+  return stays
+}
 
 /** The caller of such a list. */
 export class FilteredModelList extends ForwardingExchange {
@@ -148,14 +186,14 @@ export class FilteredModelList extends ForwardingExchange {
       sent.length < this.#length || codings === null
         ? null
         : await decodeWhole(codings, sent, MAX_LIST_BYTES)
-    const { provider, key, turns } = this.#request
+    const { key, turns } = this.#request
     const list =
       plain === null
         ? null
         : await filterModels(
             plain.toString(),
             this.#path,
-            (name) => key.scope.allows(provider.modelNames(name)),
+            (models) => allowedModels(this.#request, models),
             new TimeSlices(turns, { account_id: key.accountId, key_id: key.id }),
           )
     if (list === null) return this.#sendError('unread')

@@ -76,6 +76,8 @@ export interface ObjectOwners {
    * @param ready what it waits for; without it, all that is expected
    */
   lookup(naming: ObjectLookup, ready?: Promise<unknown>): Promise<LookupResult>
+  /** Whether the key may name each of these objects, in their order: for a list that is filtered. */
+  mayName(naming: ObjectLookup): Promise<readonly boolean[]>
   /** Whether the key made an object that was just looked at. */
   isOwn(provider: string, key: string, object: ObjectRef): boolean
   /** Whether any object of the provider belongs to another key; with `kind`, any of these. */
@@ -307,6 +309,15 @@ export function openObjectOwners(store: Store, onError: (error: unknown) => void
       for (const { kind, id } of naming.objects)
         unknown.set(cacheKey(naming.provider.id, kind, id), 0)
       return decide(naming)
+    },
+    async mayName(naming) {
+      const { provider, key, objects } = naming
+      const slices = new TimeSlices(turns, { account_id: key.accountId, key_id: key.id })
+      if (pending.length > 0) await Promise.all(pending)
+      const owners = await ownersOf(provider, objects, slices)
+      return objects.map(
+        (object, i) => owners[i]?.key_id === key.id || denialOf(naming, object, owners[i]) === null,
+      )
     },
     isOwn: (provider, key, { kind, id }) => known.get(cacheKey(provider, kind, id))?.key_id === key,
     async anyOwnedByOther(provider, key, kind) {

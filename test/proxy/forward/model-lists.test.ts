@@ -47,7 +47,21 @@ const LISTS: [id: Id, path: string, answered: string, models: string[], left: st
     '/v1/models?limit=3',
     '{"data":[{"type":"model","id":"claude-a"},{"type":"model","id":"claude-b"}],"has_more":true,"first_id":"claude-a","last_id":"claude-b"}',
     ['claude-b'],
-    '{"data":[{"type":"model","id":"claude-b"}],"has_more":true,"first_id":"claude-a","last_id":"claude-b"}',
+    '{"data":[{"type":"model","id":"claude-b"}],"has_more":true,"first_id":"claude-b","last_id":"claude-b"}',
+  ],
+  [
+    'anthropic',
+    '/v1/models',
+    '{"first_id":"claude-a", "last_id" :\n"claude-d","data":[{"id":"claude-a"}, {"id":"claude-b"}, {"id":"claude-c"},{"id":"claude-d"}],"has_more":false}',
+    ['claude-b', 'claude-c'],
+    '{"first_id":"claude-b", "last_id" :\n"claude-c","data":[{"id":"claude-b"}, {"id":"claude-c"}],"has_more":false}',
+  ],
+  [
+    'anthropic',
+    '/v1/models',
+    '{"data":[{"id":"claude-a"},{"id":"claude-b"},{"id":"claude-c"}],"has_more":false,"first_id":"claude-a","last_id":"claude-c"}',
+    ['claude-a', 'claude-c'],
+    '{"data":[{"id":"claude-a"},{"id":"claude-c"}],"has_more":false,"first_id":"claude-a","last_id":"claude-c"}',
   ],
   [
     'google',
@@ -190,6 +204,59 @@ test('a key with objects of its own gets every list of models, too', async (t) =
   }
 })
 
+test('a key with objects of its own sees no model that another key has stored, or nobody here', async (t) => {
+  const { served } = await startScoped(t)
+  const [mine, own, scoped, upstream] = [
+    await served.key(),
+    await served.key(),
+    await served.key({ models: ['ft:*'] }),
+    await served.key({ objects: 'upstream' }),
+  ]
+  const [tuned, operators] = ['ft:gpt-4o:acme::aaa111', 'ft:gpt-4o:acme::bbb222']
+  const V1 = `${ORIGINS.openai}/v1`
+  served.fake.play(answer(200, JSON_TYPE, '{"id":"ftjob-1"}'))
+  await served.send(mine.secret, `${V1}/fine_tuning/jobs`, {
+    body: '{"model":"gpt-4o"}',
+    headers: JSON_TYPE,
+  })
+  served.fake.play(
+    answer(200, JSON_TYPE, JSON.stringify({ id: 'ftjob-1', fine_tuned_model: tuned })),
+  )
+  await served.send(mine.secret, `${V1}/fine_tuning/jobs/ftjob-1`, { method: 'GET' })
+  const data = ['gpt-4o', operators, tuned].map((id) => ({ id }))
+  served.fake.play(answer(200, JSON_TYPE, JSON.stringify({ object: 'list', data })))
+  const seen = async ({ secret }: { secret: string }) => {
+    const got = await served.send(secret, `${V1}/models`, { method: 'GET' })
+    assert.equal(got.status, 200)
+    return (JSON.parse(got.body.toString()) as { data: { id: string }[] }).data.map(({ id }) => id)
+  }
+  assert.deepEqual(await seen(mine), ['gpt-4o', tuned])
+  assert.deepEqual(await seen(own), ['gpt-4o'])
+  assert.deepEqual(await seen(scoped), [])
+  assert.deepEqual(await seen(upstream), ['gpt-4o', operators, tuned])
+  /** TABLE of lists that name a model of somebody's in other forms. */
+  const others: [id: Id, path: string, answered: string, left: string][] = [
+    [
+      'together',
+      '/v1/models',
+      '[{"id":"meta-llama/Meta-Llama-3.1-8B"},{"id":"acme/Meta-Llama-3.1-8B-mine-32162631"}]',
+      '[{"id":"meta-llama/Meta-Llama-3.1-8B"}]',
+    ],
+    [
+      'fireworks',
+      '/inference/v1/models',
+      '{"data":[{"id":"accounts/acme/models/bot"},{"id":"accounts/fireworks/models/b"}]}',
+      '{"data":[{"id":"accounts/fireworks/models/b"}]}',
+    ],
+  ]
+  for (const [id, path, answered, left] of others) {
+    served.fake.play(answer(200, JSON_TYPE, answered))
+    const get = async ({ secret }: { secret: string }) =>
+      (await served.send(secret, `${ORIGINS[id]}${path}`, { method: 'GET' })).body.toString()
+    assert.deepEqual([await get(own), await get(upstream)], [left, answered], id)
+  }
+})
+
 test('whatever is not changed keeps its headers, and what is loses those that speak of its bytes', async (t) => {
   const { served } = await startScoped(t)
   const [{ secret: scoped }, { secret: all }] = [
@@ -317,7 +384,7 @@ test('a page of which nothing is left is not shown: clients would take it for th
       },
       ['c'],
       ['/v1/models', '/v1/models?after_id=a'],
-      { data: [], has_more: false, first_id: 'b', last_id: 'b' },
+      { data: [], has_more: false, first_id: null, last_id: null },
     ],
     [
       'anthropic',
