@@ -75,7 +75,7 @@ export async function filterModels(
   allowed: (models: readonly (readonly string[])[]) => Promise<readonly boolean[]>,
   slices: TimeSlices,
 ): Promise<FilteredList | null> {
-  const found = readList(text)
+  const found = await readList(text, slices)
   if (found === null) return null
   const names: string[][] = []
   for (const { from, to } of found.lists.flatMap(({ items }) => items)) {
@@ -138,26 +138,26 @@ interface List {
   readonly ends: readonly (readonly [name: string, value: Span])[]
 }
 
-function readList(text: string): List | null {
+async function readList(text: string, slices: TimeSlices): Promise<List | null> {
   const start = skipSpace(text, 0)
-  const list = itemsAt(text, start)
+  const list = await itemsAt(text, start, slices)
   if (list !== null)
     return skipSpace(text, list.to + 1) === text.length
       ? { lists: [list], members: new Map(), ends: [] }
       : null
-  const whole = membersAt(text, start)
+  const whole = await membersAt(text, start, slices)
   if (whole === null || skipSpace(text, whole.to) !== text.length) return null
   const lists: ArraySpans[] = []
   const members = new Map<string, unknown>()
   const ends: [string, Span][] = []
-  for (const [name, { from, to }] of whole.members) {
+  for (const { name, value, array } of whole.members) {
+    const { from, to } = value
     const called = parseJson(text.slice(name.from, name.to))
     if (typeof called !== 'string') return null
     if (text[from] === '[') {
-      const items = itemsAt(text, from)
       // A list by another name might be one of models as well.
-      if (items === null || (items.items.length > 0 && !LISTS.has(called))) return null
-      lists.push(items)
+      if (array === null || (array.items.length > 0 && !LISTS.has(called))) return null
+      lists.push(array)
     } else if (text[from] !== '{') {
       members.set(called, parseJson(text.slice(from, to)))
       if (ENDS.has(called)) ends.push([called, { from, to }])

@@ -75,7 +75,7 @@ export function modelListError(reason: 'unread' | 'busy'): GatewayError {
     return serviceUnavailable('The proxy has no room at the moment to read the list of models.')
   return new GatewayError(
     'endpoint_not_allowed',
-    'The list of models could not be read, and this key may not use all of them.',
+    'The list of models could not be read, or is larger than 4 MB, and this key may not use all of them.',
   )
 }
 

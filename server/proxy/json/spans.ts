@@ -1,5 +1,5 @@
 // Where the parts of a JSON text stand, for who has to take something out of it and leave every
-// other byte as it is.
+// other byte as it is. Long texts are read in slices.
 
 /** From the first character of a value to the one behind its last. */
 export interface Span {
@@ -12,86 +12,121 @@ export interface ArraySpans extends Span {
   readonly items: readonly Span[]
 }
 
-const SPACE = /[ \t\r\n]*/y
-const STRING = /"(?:[^"\\]|\\[^])*"/y
-/** What stands between two characters that open, close or begin a string. */
-const PLAIN = /[^"[\]{}]*/y
-/** A number or a word. */
-const WORD = /[^\s,\]}"[{:]+/y
-
-/** Where a pattern that matches at a place ends; -1 where it does not match. */
-function behind(pattern: RegExp, text: string, at: number): number {
-  pattern.lastIndex = at
-  return pattern.test(text) ? pattern.lastIndex : -1
+/** A member of an object: its name as it is spelled, with its quotes. */
+export interface MemberSpans {
+  readonly name: Span
+  readonly value: Span
+  /** Its items, where it is an array. */
+  readonly array: ArraySpans | null
 }
 
-export const skipSpace = (text: string, at: number): number => behind(SPACE, text, at)
+/** Who divides long work into slices: asked after each step, and awaited where one is over. */
+export interface Slices {
+  isOver(): boolean
+  next(): Promise<void>
+}
+
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
+
+const isSpace = (code: number): boolean =>
+  code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+
+export function skipSpace(text: string, at: number): number {
+  while (isSpace(text.charCodeAt(at))) at++
+  return at
+}
+
+/** Where the string ends that begins at a place; -1 where it does not. */
+function endOfString(text: string, from: number): number {
+  for (let at = text.indexOf('"', from + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let slashes = 0
+    while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++
+    if (slashes % 2 === 0) return at + 1
+  }
+  return -1
+}
+
+/** Where the number or word ends that begins at a place. */
+function endOfWord(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (isSpace(code) || code === COMMA || code === CLOSE_LIST || code === CLOSE_OBJECT) return at
+    if (code === QUOTE || code === COLON || code === OPEN_LIST || code === OPEN_OBJECT) return at
+  }
+  return text.length
+}
 
 /** The value that begins at a place; null where none does. Linear, and without recursion. */
 export function valueAt(text: string, from: number): Span | null {
-  const first = text[from]
-  if (first !== '{' && first !== '[') {
-    const to = behind(first === '"' ? STRING : WORD, text, from)
+  const first = text.charCodeAt(from)
+  if (first === QUOTE) {
+    const to = endOfString(text, from)
     return to < 0 ? null : { from, to }
   }
+  if (first !== OPEN_OBJECT && first !== OPEN_LIST) {
+    const to = endOfWord(text, from)
+    return to === from ? null : { from, to }
+  }
   let depth = 0
-  for (let at = from; at < text.length;) {
-    const char = text[at]
-    if (char === '"') {
-      at = behind(STRING, text, at)
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) {
+      at = endOfString(text, at) - 1
       if (at < 0) return null
-      continue
-    }
-    if (char === '{' || char === '[') depth++
-    else if (char === '}' || char === ']') depth--
-    at++
-    if (depth === 0) return { from, to: at }
-    at = behind(PLAIN, text, at)
+    } else if (code === OPEN_OBJECT || code === OPEN_LIST) depth++
+    else if ((code === CLOSE_OBJECT || code === CLOSE_LIST) && --depth === 0)
+      return { from, to: at + 1 }
   }
   return null
 }
 
 /** The items of the array that begins at a place; null where none does, or it is malformed. */
-export function itemsAt(text: string, at: number): ArraySpans | null {
-  if (text[at] !== '[') return null
+export async function itemsAt(
+  text: string,
+  at: number,
+  slices: Slices,
+): Promise<ArraySpans | null> {
+  if (text.charCodeAt(at) !== OPEN_LIST) return null
   const from = at + 1
   const items: Span[] = []
   for (let next = skipSpace(text, from); ;) {
-    if (text[next] === ']' && items.length === 0) return { from, to: next, items }
+    if (text.charCodeAt(next) === CLOSE_LIST && items.length === 0) return { from, to: next, items }
     const item = valueAt(text, next)
     if (item === null) return null
     items.push(item)
     next = skipSpace(text, item.to)
-    if (text[next] === ']') return { from, to: next, items }
-    if (text[next] !== ',') return null
+    if (text.charCodeAt(next) === CLOSE_LIST) return { from, to: next, items }
+    if (text.charCodeAt(next) !== COMMA) return null
     next = skipSpace(text, next + 1)
+    if (slices.isOver()) await slices.next()
   }
 }
 
-/**
- * The members of the object that begins at a place: names as they are spelled, with their quotes,
- * and values; null where none does, or it is malformed.
- */
-export function membersAt(
+/** The members of the object that begins at a place; null where none does, or it is malformed. */
+export async function membersAt(
   text: string,
   at: number,
-): {
-  readonly members: readonly (readonly [name: Span, value: Span])[]
-  readonly to: number
-} | null {
-  if (text[at] !== '{') return null
-  const members: (readonly [Span, Span])[] = []
+  slices: Slices,
+): Promise<{ readonly members: readonly MemberSpans[]; readonly to: number } | null> {
+  if (text.charCodeAt(at) !== OPEN_OBJECT) return null
+  const members: MemberSpans[] = []
   for (let next = skipSpace(text, at + 1); ;) {
-    if (text[next] === '}' && members.length === 0) return { members, to: next + 1 }
-    const name = text[next] === '"' ? valueAt(text, next) : null
+    if (text.charCodeAt(next) === CLOSE_OBJECT && members.length === 0)
+      return { members, to: next + 1 }
+    const name = text.charCodeAt(next) === QUOTE ? valueAt(text, next) : null
     if (name === null) return null
     const colon = skipSpace(text, name.to)
-    const value = text[colon] === ':' ? valueAt(text, skipSpace(text, colon + 1)) : null
+    if (text.charCodeAt(colon) !== COLON) return null
+    const from = skipSpace(text, colon + 1)
+    const array = await itemsAt(text, from, slices)
+    const value = array === null ? valueAt(text, from) : { from, to: array.to + 1 }
     if (value === null) return null
-    members.push([name, value])
+    members.push({ name, value, array })
     next = skipSpace(text, value.to)
-    if (text[next] === '}') return { members, to: next + 1 }
-    if (text[next] !== ',') return null
+    if (text.charCodeAt(next) === CLOSE_OBJECT) return { members, to: next + 1 }
+    if (text.charCodeAt(next) !== COMMA) return null
     next = skipSpace(text, next + 1)
+    if (slices.isOver()) await slices.next()
   }
 }

@@ -135,7 +135,7 @@ export function guardList(
             )
           : new GatewayError(
               'endpoint_not_allowed',
-              'The list names objects that were not made with this key.',
+              'The list names objects that were not made with this key, or is larger than 4 MB.',
             ),
       ),
   })
