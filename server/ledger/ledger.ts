@@ -12,13 +12,14 @@ import type {
 } from './admission/backend.ts'
 import { OutageFallback } from './admission/outage-fallback.ts'
 import { replayOutageFiles } from './admission/outage-log.ts'
-import { openSqliteAdmission, PATIENCE_MS } from './admission/sqlite.ts'
+import { openSqliteAdmission } from './admission/sqlite.ts'
+import { PATIENCE_MS } from './admission/sqlite-batches.ts'
 import { openRefusals } from './refusals/limit-counts.ts'
 import type { Settlement } from './settlement/row-codec.ts'
 import { SettlementQueue } from './settlement/settlement-queue.ts'
 import { markUnknown } from './settlement/sqlite.ts'
 
-export { PATIENCE_MS } from './admission/sqlite.ts'
+export { PATIENCE_MS } from './admission/sqlite-batches.ts'
 export type { Admission, AdmissionRequest, CallerState, Remaining } from './admission/backend.ts'
 export type { Settlement } from './settlement/row-codec.ts'
 

@@ -1,0 +1,95 @@
+// The ledger's time on PostgreSQL: the database's clock plus a correction, which a process adjusts
+// when that clock has been set.
+import { sql } from 'kysely'
+import type { Clock } from '../../common/clock.ts'
+import type { Store } from '../../store/open.ts'
+import { StoreError } from '../../store/store-error.ts'
+import { DatabaseClock, TOLERANCE_MS } from './database-clock.ts'
+
+/** What this process knows of the ledger's time. All times in milliseconds. */
+export class LedgerTime {
+  readonly #store: Store
+  readonly #clock: Clock
+  readonly #known = new DatabaseClock()
+  /** Version of the correction; it changes with each. */
+  #version = 0
+
+  private constructor(store: Store, clock: Clock) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /**
+   * Compares the clocks for the first time. If the newest stamps are ahead of the ledger's time, the
+   * database's clock was set back while no process ran. @throws StoreError
+   */
+  static async open(store: Store, clock: Clock): Promise<LedgerTime> {
+    const time = new LedgerTime(store, clock)
+    await sql`
+    update ledger_clock set correction = correction + ahead, version = version + 1
+    from (select max(mono) - tollmark_ledger_time() as ahead from (select mono from requests order by seq desc limit 1000) as newest) as found
+    where one and ahead > ${TOLERANCE_MS * 1000}`.execute(store.db)
+    await time.compare()
+    return time
+  }
+
+  /**
+   * Compares the ledger's time with ours, and corrects it if the database's clock was set. @throws
+   * StoreError
+   */
+  async compare(): Promise<void> {
+    for (;;) {
+      const sent = this.#clock.mono()
+      const { present, version } = await this.#read()
+      const received = this.#clock.mono()
+      if (this.#known.observe(sent, received, present)) {
+        this.#version = version
+        return
+      }
+      if (version !== this.#version) {
+        // Another process has corrected it, and its correction holds.
+        this.#version = version
+        this.#known.restart(sent, received, present)
+        return
+      }
+      const step = Math.round((this.#at((sent + received) / 2) - present) * 1000)
+      await sql`update ledger_clock set correction = correction + ${step}, version = version + 1 where one and version = ${version}`.execute(
+        this.#store.db,
+      )
+    }
+  }
+
+  /** Learns from an answer that says what the ledger's time was. */
+  observe(sent: number, received: number, present: number): void {
+    this.#known.observe(sent, received, present)
+  }
+
+  /** The earliest and latest that the ledger's time can be at a moment of ours. */
+  bounds(here: number): [earliest: number, latest: number] {
+    return this.#known.at(here)
+  }
+
+  /** The ledger's time minus ours, as well as it is known. */
+  offset(): number {
+    const now = this.#clock.mono()
+    return this.#at(now) - now
+  }
+
+  /** The likeliest time of the ledger at a moment of ours. */
+  #at(here: number): number {
+    const [earliest, latest] = this.#known.at(here)
+    return (earliest + latest) / 2
+  }
+
+  async #read(): Promise<{ present: number; version: number }> {
+    const { rows } = await sql<{
+      present: number
+      version: number
+    }>`select tollmark_ledger_time() as present, version from ledger_clock where one`.execute(
+      this.#store.db,
+    )
+    const [now] = rows
+    if (!now) throw new StoreError('failed', 'the ledger has no clock')
+    return { present: now.present / 1000, version: now.version }
+  }
+}

@@ -1,0 +1,58 @@
+// What PostgreSQL's admission remembers between its calls: keys that are full, and requests that are
+// a little early.
+import type { Clock } from '../../common/clock.ts'
+import { SLACK_MS } from './postgres-reserve.ts'
+
+/** A request that can pass this soon is held instead of refused (milliseconds). */
+export const HOLD_MS = SLACK_MS + 10
+/** Requests of one key that are held at once; more are refused, or they would ask in circles. */
+const MAX_HELD = 1_000
+
+/** Keys that are full by the last answer about them. */
+export class FullKeys {
+  readonly #clock: Clock
+  /** Until when at least (monotonic milliseconds). */
+  readonly #keys = new Map<string, { rpm: number; until: number }>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  set(key: string, rpm: number, until: number): void {
+    this.#keys.set(key, { rpm, until })
+  }
+
+  /** Milliseconds for which a key stays full; null where it may have room soon. */
+  wait(key: string, rpm: number | null): number | null {
+    const full = this.#keys.get(key)
+    if (full === undefined || full.rpm !== rpm) return null
+    const wait = full.until - this.#clock.mono()
+    return wait > HOLD_MS ? wait : null
+  }
+
+  /** Forgets keys that may have room. */
+  tidy(): void {
+    const now = this.#clock.mono()
+    for (const [key, { until }] of this.#keys) if (until < now) this.#keys.delete(key)
+  }
+}
+
+/** Requests that are submitted again in a few milliseconds. */
+export class HeldRequests {
+  /** How many of each key. */
+  readonly #counts = new Map<string, number>()
+
+  /** Calls `submit` in `wait` milliseconds; false, and nothing, if too many of the key are held. */
+  hold(key: string, wait: number, submit: () => void): boolean {
+    const count = this.#counts.get(key) ?? 0
+    if (count >= MAX_HELD) return false
+    this.#counts.set(key, count + 1)
+    setTimeout(() => {
+      const left = (this.#counts.get(key) ?? 1) - 1
+      if (left === 0) this.#counts.delete(key)
+      else this.#counts.set(key, left)
+      submit()
+    }, wait)
+    return true
+  }
+}

@@ -1,0 +1,181 @@
+// Admission on PostgreSQL: calls of the database's functions (store/migrations/
+// 0041-shared-ledger.ts), many rows a call.
+import { crc32 } from 'node:zlib'
+import { sql } from 'kysely'
+import type { Store } from '../../store/open.ts'
+import { procedure, type Steps } from '../../store/procedure.ts'
+import type { SqlValue, Statement } from '../../store/statement.ts'
+import { StoreError } from '../../store/store-error.ts'
+import { storable } from '../settlement/postgres.ts'
+import type { PendingAdmission } from './backend.ts'
+import { TOLERANCE_MS } from './database-clock.ts'
+import { WINDOW_MS } from './sliding-window.ts'
+
+/** The longest time between a stamp and letting the request go (milliseconds). */
+export const PROMPT_MS = 25
+/** What the window is longer than 60 s by (milliseconds). */
+export const SLACK_MS = PROMPT_MS + TOLERANCE_MS + 5
+/** The length of the window on PostgreSQL (milliseconds). */
+export const WIDTH_MS = WINDOW_MS + SLACK_MS
+
+/** Keeps the locks of keys apart from other locks in the same database. */
+const LOCKS = 0x546c6467n << 32n
+
+/** Requests of one key in a call, in their order. */
+export interface KeyGroup {
+  readonly key: string
+  readonly rpm: number | null
+  readonly pending: PendingAdmission[]
+}
+
+/** What a call decided about one key. */
+export interface GroupVerdict {
+  readonly group: KeyGroup
+  /** `seq` of the rows written, for the first requests of the group. */
+  readonly written: number[]
+  /** Milliseconds until the next request can pass, where not all have. */
+  readonly wait: number
+}
+
+/** The answer to a call: what it decided, or that the ledger's time does not fit its bounds. */
+export type ReserveAnswer =
+  | { readonly kind: 'clock_skewed' }
+  | {
+      readonly kind: 'decided'
+      /** The ledger's time (milliseconds). */
+      readonly present: number
+      readonly verdicts: GroupVerdict[]
+    }
+
+/**
+ * What tollmark_admit gives: `passed` and `waits` (microseconds) by key, `numbers` of the written
+ * rows in their order.
+ */
+type Answer =
+  | { doubt: true; present: number }
+  | { doubt: false; present: number; passed: number[]; waits: number[]; numbers: number[] }
+
+/**
+ * Lets through what may pass of each group, and writes its rows. @param bounds the earliest and
+ * latest that the ledger's time can be (milliseconds); null: whatever it is. @throws StoreError
+ */
+export async function reserveGroups(
+  store: Store,
+  instance: string,
+  groups: readonly KeyGroup[],
+  created_at: number,
+  bounds: readonly [number, number] | null,
+): Promise<ReserveAnswer> {
+  const keys = groups.map(({ key, rpm, pending }) => ({ id: key, rpm, wanted: pending.length }))
+  const rows = groups.flatMap(({ pending }, key) =>
+    pending.map(({ request }, place) => rowOf(request, key + 1, place + 1, created_at)),
+  )
+  const [earliest, latest] =
+    bounds === null
+      ? [null, null]
+      : [
+          Math.round((bounds[0] - TOLERANCE_MS) * 1000),
+          Math.round((bounds[1] + TOLERANCE_MS) * 1000),
+        ]
+  const { rows: answers } = await sql<{
+    answer: Answer
+  }>`select tollmark_admit(${JSON.stringify(rows)}, ${JSON.stringify(keys)}, ${locksOf(keys.map(({ id }) => id))}, ${instance},
+      ${WIDTH_MS * 1000}, ${earliest}, ${latest}) as answer`.execute(store.db)
+  const [first] = answers
+  if (first === undefined) throw new StoreError('failed', 'the ledger gave no answer')
+  const { answer } = first
+  if (answer.doubt) return { kind: 'clock_skewed' }
+  let from = 0
+  const verdicts = groups.map((group, place) => {
+    const to = from + (answer.passed[place] ?? 0)
+    const written = answer.numbers.slice(from, to)
+    from = to
+    return { group, written, wait: (answer.waits[place] ?? 0) / 1000 }
+  })
+  return { kind: 'decided', present: answer.present / 1000, verdicts }
+}
+
+/**
+ * Moves the stamps of rows that were let go late. @param firsts of each key, the `seq` of its first
+ * row of the call @param time of the ledger (milliseconds)
+ */
+export async function restamp(
+  store: Store,
+  keys: string[],
+  firsts: number[],
+  time: number,
+): Promise<void> {
+  await sql`select tollmark_restamp(${locksOf(keys)}, ${keys}, ${firsts}, ${Math.round(time * 1000)})`.execute(
+    store.db,
+  )
+}
+
+function query(sql: string, ...parameters: SqlValue[]): Statement {
+  return { sql, parameters }
+}
+
+/**
+ * Inserts rows that were admitted in an outage, unless they are there already; gives the `seq` of
+ * each, in order. A row of the last minute goes to the end of its key's window, with its own time
+ * but never one before what is written: stamps of a key never go back. An older row is in no
+ * window, and has no `nth`.
+ */
+export const recordPostgres = procedure(
+  import.meta.url,
+  'recordPostgres',
+  function* (
+    _db,
+    { rows, locks, instance }: { rows: string; locks: string[]; instance: string },
+  ): Steps<number[]> {
+    for (const lock of locks) yield query('select pg_advisory_xact_lock($1)', lock)
+    yield query(
+      `insert into requests (id, account_id, key_id, rpm, provider, model, endpoint, method, context, state, created_at, instance, boot, outage, mono, nth)
+     select g.id, g.account_id, g.key_id, g.rpm, g.provider, g.model, g.endpoint, g.method, g.context, 'reserved', g.created_at, $2, 0, 1,
+       case when g.counts then greatest(max(g.mono) over per_key, newest.mono) else g.mono end,
+       case when g.counts then coalesce(newest.nth, 0) + row_number() over per_key end
+     from (select *, mono >= tollmark_ledger_time() - ${WIDTH_MS * 1000} as counts
+       from rows from (json_to_recordset($1::json) as (id text, account_id text, key_id text, rpm int, provider text, model text, endpoint text,
+           method text, context text, created_at bigint, mono bigint)) with ordinality
+         as r(id, account_id, key_id, rpm, provider, model, endpoint, method, context, created_at, mono, place)) as g
+     left join lateral (select nth, mono from requests where key_id = g.key_id and nth is not null order by nth desc limit 1) as newest on true
+     where not exists (select from requests r where r.id = g.id)
+     window per_key as (partition by g.key_id, g.counts order by g.mono, g.place)
+     order by g.mono, g.place`,
+      rows,
+      instance,
+    )
+    const { rows: found } = yield query(
+      `select r.seq from rows from (json_to_recordset($1::json) as (id text)) with ordinality as g(id, line) join requests r on r.id = g.id order by g.line`,
+      rows,
+    )
+    return found.map((row) => Number((row as { seq: number }).seq))
+  },
+  'rows',
+)
+
+/** Numbers of the locks of keys, ascending, so that no two calls wait for each other in a ring. */
+export function locksOf(keys: string[]): string[] {
+  return [...new Set(keys.map((id) => crc32(id)))]
+    .sort((a, b) => a - b)
+    .map((hash) => String(LOCKS | BigInt(hash)))
+}
+
+function rowOf(
+  { id, account_id, provider, model, endpoint, method, context }: PendingAdmission['request'],
+  key: number,
+  place: number,
+  created_at: number,
+) {
+  return {
+    id,
+    account_id,
+    key,
+    place,
+    provider,
+    model: model === null ? null : storable(model),
+    endpoint: storable(endpoint),
+    method,
+    context,
+    created_at,
+  }
+}

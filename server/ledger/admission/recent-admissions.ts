@@ -1,0 +1,140 @@
+// Reads the admissions of the last minute from the ledger, of all keys or of one: what windows are
+// filled with.
+import { HOUR } from '../../common/clock.ts'
+import { all, procedure, type Steps } from '../../store/procedure.ts'
+import { WINDOW_MS } from './sliding-window.ts'
+
+/** Rows that are read at once: first a few, because most keys have no more, then many. */
+const PAGE_SIZES = [200, 2_000, 10_000]
+
+/**
+ * Admissions as they are given to whoever keeps windows: of each key the times up to its end,
+ * ascending (milliseconds).
+ */
+export interface RecentAdmissions {
+  keys: string[]
+  ends: Uint32Array<ArrayBuffer>
+  times: Float64Array<ArrayBuffer>
+}
+
+/**
+ * Admissions of all keys since a moment of a boot's clock (microseconds), or of the ledger's own
+ * where that has one.
+ */
+export const recentAdmissions = procedure(
+  import.meta.url,
+  'recentAdmissions',
+  function* (db, { boot, since }: { boot: number; since: number }): Steps<RecentAdmissions> {
+    const found = new Map<string, number[]>()
+    let size = 0
+    let before = Number.MAX_SAFE_INTEGER
+    for (let page = 0; ; page++) {
+      const most = PAGE_SIZES[Math.min(page, PAGE_SIZES.length - 1)]!
+      const rows = yield* all(
+        db
+          .selectFrom('requests')
+          .select(['seq', 'key_id', 'mono', 'boot'])
+          .where('seq', '<', before)
+          .orderBy('seq', 'desc')
+          .limit(most),
+      )
+      const { length } = rows
+      let admissionsOfKey = 0
+      for (const row of rows) {
+        if (row.boot !== boot || row.mono < since) continue
+        admissionsOfKey++
+        const times = found.get(row.key_id)
+        if (times === undefined) found.set(row.key_id, [row.mono / 1000])
+        else times.push(row.mono / 1000)
+      }
+      size += admissionsOfKey
+      if (admissionsOfKey === 0 || length < most) break
+      before = rows.at(-1)!.seq
+    }
+    const times = new Float64Array(size)
+    const ends = new Uint32Array(found.size)
+    let end = 0
+    let at = 0
+    for (const own of found.values()) {
+      times.set(own.reverse(), end)
+      const start = end
+      ends[at++] = end += own.length
+      times.subarray(start, end).sort()
+    }
+    return { keys: [...found.keys()], ends, times }
+  },
+)
+
+/** The same by key. */
+export function timesByKey({
+  keys,
+  ends,
+  times,
+}: RecentAdmissions): [key: string, times: Float64Array][] {
+  return keys.map((key, at) => [key, times.subarray(at === 0 ? 0 : ends[at - 1], ends[at])])
+}
+
+/**
+ * Where processes count as boots of their own, their rows lie among each other: behind so many of
+ * others there is none of ours.
+ */
+const MAX_OF_OTHER_BOOTS = 1_000
+
+/**
+ * The admissions of a key as `recent` gives them: ascending times by this boot's clock
+ * (milliseconds).
+ */
+export interface KeyAdmissions {
+  times: Float64Array<ArrayBuffer>
+}
+
+/**
+ * The newest admissions of a key up to one of the ledger, all that its window can need: those since
+ * a moment of this boot (microseconds, monotonic). Of another boot is only known that it was before
+ * this one: those of the last hour by the wall clock (`now`) count as of its beginning.
+ *
+ * Rows lie in the order in which they became durable, their times do not quite: a unit is stamped
+ * before it waits for the store. That is never as long as a window, so behind a row which is older
+ * than `since` by a window there is none to find.
+ */
+export const recent = procedure(
+  import.meta.url,
+  'recent',
+  function* (
+    db,
+    args: { key: string; limit: number; upTo: number; since: number; boot: number; now: number },
+  ): Steps<KeyAdmissions> {
+    const { key, limit, upTo, since, boot, now } = args
+    const oldest = since - WINDOW_MS * 1000
+    const times: number[] = []
+    let others = 0
+    let before = upTo + 1
+    for (let page = 0; ; page++) {
+      const most = PAGE_SIZES[Math.min(page, PAGE_SIZES.length - 1)]!
+      const rows = yield* all(
+        db
+          .selectFrom('requests')
+          .select(['mono', 'seq', 'created_at', 'boot'])
+          .where('key_id', '=', key)
+          .where('seq', '<', before)
+          .orderBy('seq', 'desc')
+          .limit(most),
+      )
+      let over = rows.length < most
+      for (const row of rows) {
+        if (row.boot === boot) {
+          times.push(row.mono / 1000)
+          over ||= row.mono < oldest
+          continue
+        }
+        // Of hours ago is not in question, whatever the wall clock did; nor is anything where this
+        // boot is longer than a window ago.
+        if (since <= 0 && Math.abs(now - row.created_at) <= HOUR) times.push(0)
+        over ||= ++others >= (since > 0 ? MAX_OF_OTHER_BOOTS : limit)
+      }
+      if (over) break
+      before = rows.at(-1)!.seq
+    }
+    return { times: Float64Array.from(times.reverse()).sort() }
+  },
+)

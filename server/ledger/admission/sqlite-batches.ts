@@ -1,0 +1,194 @@
+// When SQLite's admission writes: requests that may pass share a batch, and the next batch begins
+// when the one before is durable.
+import type { Clock } from '../../common/clock.ts'
+import { AccountKeyQueue } from '../../common/fairness/account-key-queue.ts'
+import type { Store } from '../../store/open.ts'
+import { toJson, type EncodedRows, type Json } from '../settlement/dictionary.ts'
+import { encodeReservations, type Reservation } from '../settlement/row-codec.ts'
+import { callerLeftError, supersededError, type PendingAdmission } from './backend.ts'
+import type { KeyLimiter } from './key-limiter.ts'
+import { WINDOW_MS } from './sliding-window.ts'
+import { reserve, type ReserveArgs, type ReserveResult } from './sqlite-reserve.ts'
+
+/**
+ * The least time between the beginnings of two batches (milliseconds), unless somebody who waits is
+ * in a greater hurry: a batch costs 0.3 ms of CPU, whatever its size, most of it for the sync
+ * (`bench -- proxy --only requests`).
+ */
+export const PATIENCE_MS = 4
+/**
+ * Rows of one batch at most: what comes meanwhile waits for no more (some milliseconds; `bench --
+ * start` shows it beside a burst).
+ */
+const MAX_BATCH = 512
+/** Requests that may wait for a batch; then accounts and keys have shares. */
+const MAX_WAITING = 50_000
+
+/** A request that may pass, with its row. */
+export interface BatchEntry {
+  readonly pending: PendingAdmission
+  /** Null where its key has no limit. */
+  readonly limiter: KeyLimiter | null
+  readonly row: Reservation
+}
+
+/** Told what became of a batch. */
+export interface BatchListener {
+  /** The rows that `result` does not refuse are durable. */
+  reserved(entries: BatchEntry[], result: ReserveResult): void
+  /** No row was written. */
+  failed(entries: BatchEntry[], error: unknown): void
+}
+
+/**
+ * TABLE of what is planned for the next batch:
+ *
+ * - `none`: nothing waits, or a batch is in flight, whose end plans the next.
+ * - `timed`: it begins at `#dueAt`, or earlier if somebody less patient comes.
+ * - `due`: it begins in this turn of the event loop.
+ */
+type BatchPlan = 'none' | 'timed' | 'due'
+
+/** The requests that wait for a batch, and the batches that are not durable yet. */
+export class ReservationBatches {
+  readonly #store: Store
+  readonly #instance: string
+  readonly #clock: Clock
+  readonly #listener: BatchListener
+  readonly #queue = new AccountKeyQueue<BatchEntry>(MAX_WAITING, ({ row }) => row)
+  #plan: BatchPlan = 'none'
+  #dueAt = Infinity
+  #timer: NodeJS.Timeout | undefined
+  /** Batches that are not durable yet. */
+  #inFlight = 0
+  #lastBatchAt = -Infinity
+  /** The patience of the least patient that waits (milliseconds). */
+  #patience = Infinity
+  /** The newest admission of the ledger that is known here. */
+  #seen: number
+  #onDrained: (() => void) | undefined
+
+  /** @param seen the newest admission of the ledger */
+  constructor(store: Store, instance: string, clock: Clock, seen: number, listener: BatchListener) {
+    this.#store = store
+    this.#instance = instance
+    this.#clock = clock
+    this.#seen = seen
+    this.#listener = listener
+  }
+
+  /**
+   * Adds a request that may pass. @returns the entry that has no place any more, if any: this one
+   * or another
+   */
+  add(pending: PendingAdmission, limiter: KeyLimiter | null): BatchEntry | null {
+    const row = { ...pending.request, created_at: this.#clock.now(), mono: 0 }
+    const dropped = this.#queue.push({ pending, limiter, row })
+    this.#patience = Math.min(this.#patience, pending.patience)
+    return dropped
+  }
+
+  /**
+   * Plans the next batch. It begins when the one before is durable, and not before the least
+   * patient has waited: what comes meanwhile shares it, and each costs a transaction and its sync.
+   */
+  plan(): void {
+    if (this.#inFlight > 0) return
+    if (this.#queue.size === 0) return this.#onDrained?.()
+    const at = this.#lastBatchAt + this.#patience
+    if (this.#plan === 'due' || (this.#plan === 'timed' && at >= this.#dueAt)) return
+    clearTimeout(this.#timer)
+    const early = at - performance.now()
+    if (early > 0) {
+      this.#plan = 'timed'
+      this.#dueAt = at
+      this.#timer = setTimeout(() => this.#begin(), early)
+    } else {
+      this.#plan = 'due'
+      setImmediate(() => this.#begin())
+    }
+  }
+
+  /** Writes what waits of one key at once. */
+  writeKey(key: string): void {
+    this.#write(this.#queue.takeKey(key))
+  }
+
+  /** Forgets keys and accounts without requests. */
+  tidy(): void {
+    this.#queue.tidy()
+  }
+
+  /** Ends when nothing waits and nothing is in flight. */
+  async drained(): Promise<void> {
+    if (this.#queue.size > 0 || this.#inFlight > 0)
+      await new Promise<void>((resolve) => (this.#onDrained = resolve))
+  }
+
+  #begin(): void {
+    this.#plan = 'none'
+    this.#write(this.#queue.take(MAX_BATCH))
+    this.#patience = this.#queue.size > 0 ? PATIENCE_MS : Infinity
+    this.plan()
+  }
+
+  /** Writes entries in one transaction. */
+  #write(taken: BatchEntry[]): void {
+    const entries = taken.some(({ pending }) => pending.superseded || pending.callerLeft)
+      ? this.#withoutGone(taken)
+      : taken
+    if (entries.length === 0) return
+    this.#lastBatchAt = performance.now()
+    this.#inFlight++
+    this.#store
+      .run(reserve, this.#argsOf(entries))
+      .then(
+        (result) => {
+          const newest = result.seen + entries.length - result.refused.length
+          if (newest > this.#seen) this.#seen = newest
+          this.#listener.reserved(entries, result)
+        },
+        (error: unknown) => this.#listener.failed(entries, error),
+      )
+      .finally(() => {
+        this.#inFlight--
+        this.plan()
+      })
+  }
+
+  /**
+   * Stamps all rows with this one moment. Windows may have emptied since the decisions: as of an
+   * earlier moment, what they no longer hold would count, and with what others have admitted
+   * meanwhile that would be too much.
+   */
+  #argsOf(entries: BatchEntry[]): [Json<ReserveArgs>, Json<EncodedRows>] {
+    const mono = Math.floor(this.#clock.mono() * 1000)
+    const now = mono / 1000
+    const wantedBy = new Map<KeyLimiter, number>()
+    for (const { limiter, row } of entries) {
+      row.mono = mono
+      if (limiter !== null) wantedBy.set(limiter, (wantedBy.get(limiter) ?? 0) + 1)
+    }
+    const room: ReserveArgs['room'] = []
+    for (const [{ key, window, limit }, wanted] of wantedBy)
+      room.push([key, window.room(limit, now) + wanted, wanted])
+    const args: ReserveArgs = {
+      instance: this.#instance,
+      seen: this.#seen,
+      since: mono - WINDOW_MS * 1000,
+      boot: this.#clock.boot,
+      size: entries.length,
+      room,
+    }
+    return [toJson(args), encodeReservations(entries.map(({ row }) => row))]
+  }
+
+  /** Rejects entries that were decided elsewhere, or whose caller has left; gives the others. */
+  #withoutGone(entries: BatchEntry[]): BatchEntry[] {
+    const superseded = entries.filter(({ pending }) => pending.superseded)
+    const left = entries.filter(({ pending }) => !pending.superseded && pending.callerLeft)
+    this.#listener.failed(superseded, supersededError())
+    this.#listener.failed(left, callerLeftError())
+    return entries.filter(({ pending }) => !pending.superseded && !pending.callerLeft)
+  }
+}
