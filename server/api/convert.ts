@@ -36,6 +36,7 @@ import { createJobNotifications } from '../conversion/jobs/notifications.ts'
 import { tooManyUploads, type ConversionQueue } from '../conversion/queue.ts'
 import { respondWithDocument, documentAnswer, whenGone } from './document-response.ts'
 import {
+  checkConversion,
   runConversion as convertOn,
   type ConversionDependencies,
 } from '../conversion/run-conversion.ts'
@@ -122,6 +123,7 @@ export function convertRoutes({
   scratch,
   converterPool,
   notifications,
+  workspaces,
   instance,
   plans,
   clock,
@@ -192,7 +194,10 @@ export function convertRoutes({
     })
 
     // 5. A large archive becomes a job: checked, stored, counted, answered.
-    const [output, workspace] = [cleanup.use(scratch.place()), cleanup.use(scratch.place())]
+    const output = cleanup.use(scratch.place())
+    // Moved to the job, where it becomes one.
+    await using ownWorkspace = new AsyncDisposableStack()
+    const workspace = ownWorkspace.use(scratch.place())
     const task = {
       ...upload,
       path: source.path,
@@ -203,10 +208,12 @@ export function convertRoutes({
     if (upload.kind === 'zip' && upload.size > limits.asyncAbove) {
       await withConverter(account.id, callerGone, () => {
         tried = true
-        return converterPool.run(task, { check: true }, { signal: callerGone })
+        return checkConversion(task, converterPool, callerGone)
       })
       const job = await acceptAsJob(admission, upload, source.path)
       counted = true
+      ownWorkspace.move()
+      await workspaces.keep(job.id, workspace)
       notifications.notify()
       return acceptedAnswer(job, clock())
     }

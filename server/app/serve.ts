@@ -3,6 +3,7 @@ import { setUpBySettings, setupRequired } from '../accounts/setup.ts'
 import type { Log } from '../common/log.ts'
 import type { Config } from '../config/settings.ts'
 import { createJobNotifications } from '../conversion/jobs/notifications.ts'
+import { KeptWorkspaces } from '../conversion/kept-workspaces.ts'
 import { listen } from '../http1/listen.ts'
 import type { KeyCache } from '../keys/cache.ts'
 import type { Store } from '../store/open.ts'
@@ -75,6 +76,7 @@ export async function serve(
     clock,
     ...storage,
     notifications,
+    workspaces: starting.use(new KeptWorkspaces()),
     health: readiness,
     metrics,
     metricsToken: config.watch.metricsToken,

@@ -7,6 +7,7 @@ import type { Instance } from '../store/instance.ts'
 import type { Store } from '../store/open.ts'
 import type { Scratch } from '../store/scratch.ts'
 import type { JobNotifications } from './jobs/notifications.ts'
+import type { KeptWorkspaces } from './kept-workspaces.ts'
 import type { ConverterPool } from './pool/converter-pool.ts'
 import type { ConversionProgress, ConversionTask } from './pool/conversion-step.ts'
 
@@ -17,6 +18,7 @@ export interface ConversionDependencies {
   scratch: Scratch
   converterPool: ConverterPool
   notifications: JobNotifications
+  workspaces: KeptWorkspaces
   instance: Instance
   clock: () => number
   log: Log
@@ -35,37 +37,27 @@ const MIN_UNPACKED_BYTES = 8 * 1024 * 1024
  * Converts one file. Divides the parts, then the pages, of a large archive among all converters.
  *
  * @param options `signal` cancels it, also while it runs; the promise then rejects with the
- *   signal's reason
+ *   signal's reason; `wasChecked`: the scratch folder is the one of `checkConversion`
  * @throws Problem `invalid_file` if the file is at fault
  */
 export async function runConversion(
   task: ConversionTask,
   converterPool: ConverterPool,
-  options: { signal?: AbortSignal; onProgress?: (progress: ConversionProgress) => void } = {},
+  options: {
+    signal?: AbortSignal
+    onProgress?: (progress: ConversionProgress) => void
+    wasChecked?: boolean
+  } = {},
 ): Promise<Converted> {
   const size = task.kind === 'zip' ? (await stat(task.path)).size : 0
-  if (converterPool.size === 1 || size < MIN_PARTITIONED_BYTES)
+  const { wasChecked = false } = options
+  if (size < MIN_PARTITIONED_BYTES || (converterPool.size === 1 && !wasChecked))
     return converterPool.run(task, { whole: true }, options)
 
-  // One step that fails ends the others.
-  const failed = new AbortController()
-  const signal = options.signal ? AbortSignal.any([options.signal, failed.signal]) : failed.signal
-  const onEveryConverter = async (run: (index: number) => Promise<Converted>): Promise<void> => {
-    const running = Array.from({ length: converterPool.size }, (_, index) => run(index))
-    try {
-      await Promise.all(running)
-    } catch (error) {
-      failed.abort(error)
-      await Promise.allSettled(running)
-      throw error
-    }
-  }
-
   const isUnpacked = size >= MIN_UNPACKED_BYTES
-  if (isUnpacked)
-    await onEveryConverter(() => converterPool.run(task, { unpack: true }, { signal }))
+  if (isUnpacked && !wasChecked) await unpack(task, converterPool, options.signal)
   const done = Array.from({ length: converterPool.size }, () => 0)
-  await onEveryConverter((index) =>
+  await onEveryConverter(converterPool, options.signal, (index, signal) =>
     converterPool.run(
       task,
       { share: { index, of: converterPool.size, isUnpacked } },
@@ -81,5 +73,53 @@ export async function runConversion(
       },
     ),
   )
-  return converterPool.run(task, { join: converterPool.size }, { signal })
+  return converterPool.run(
+    task,
+    { join: converterPool.size },
+    options.signal ? { signal: options.signal } : {},
+  )
+}
+
+/**
+ * Checks an archive as far as that is possible without converting it. The parts that this unpacks
+ * stay in the task's scratch folder: `runConversion` with `wasChecked` uses them.
+ *
+ * @throws Problem `invalid_file` if the file is at fault
+ */
+export async function checkConversion(
+  task: ConversionTask,
+  converterPool: ConverterPool,
+  signal: AbortSignal,
+): Promise<void> {
+  const isUnpacked = (await stat(task.path)).size >= MIN_UNPACKED_BYTES
+  if (isUnpacked) await unpack(task, converterPool, signal)
+  await converterPool.run(task, { check: true, isUnpacked }, { signal })
+}
+
+function unpack(
+  task: ConversionTask,
+  converterPool: ConverterPool,
+  signal?: AbortSignal,
+): Promise<void> {
+  return onEveryConverter(converterPool, signal, (_, signal) =>
+    converterPool.run(task, { unpack: true }, { signal }),
+  )
+}
+
+/** Runs a step on every converter at once. One that fails ends the others. */
+async function onEveryConverter(
+  { size }: ConverterPool,
+  canceled: AbortSignal | undefined,
+  run: (index: number, signal: AbortSignal) => Promise<Converted>,
+): Promise<void> {
+  const failed = new AbortController()
+  const signal = canceled ? AbortSignal.any([canceled, failed.signal]) : failed.signal
+  const running = Array.from({ length: size }, (_, index) => run(index, signal))
+  try {
+    await Promise.all(running)
+  } catch (error) {
+    failed.abort(error)
+    await Promise.allSettled(running)
+    throw error
+  }
 }

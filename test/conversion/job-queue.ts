@@ -6,6 +6,7 @@ import { createJobNotifications } from '../../server/conversion/jobs/notificatio
 import { createConversionQueue } from '../../server/conversion/queue.ts'
 import { openConverterPool } from '../../server/conversion/pool/converter-pool.ts'
 import { enterJob, newJob } from '../../server/conversion/jobs/jobs.ts'
+import { KeptWorkspaces } from '../../server/conversion/kept-workspaces.ts'
 import { startWorker } from '../../server/conversion/jobs/worker.ts'
 import { newId } from '../../server/common/ids.ts'
 import { openLog } from '../../server/common/log.ts'
@@ -113,6 +114,7 @@ export async function openQueue(t: TestContext): Promise<Queue> {
           store,
           blobs: change(blobs),
           scratch,
+          workspaces: ending.use(new KeptWorkspaces()),
           converterPool: converters,
           notifications,
           queue: createConversionQueue({ atOnce: 1, queue: 1 }),

@@ -1,10 +1,10 @@
 // The parts of a large export are inflated once for all converters, and its pages are divided among
 // them.
 import assert from 'node:assert/strict'
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { runConversion } from '../../server/conversion/run-conversion.ts'
+import { checkConversion, runConversion } from '../../server/conversion/run-conversion.ts'
 import { openConverterPool } from '../../server/conversion/pool/converter-pool.ts'
 import type { ConversionStep } from '../../server/conversion/pool/conversion-step.ts'
 import { noise } from '../support/archives/bombs.ts'
@@ -59,7 +59,15 @@ test('an export in large deflated parts is converted by all converters together'
     scratch,
     output: join(folder, 'document'),
   } as const
-  const converted = await runConversion(task, watched)
+  await checkConversion(task, watched, AbortSignal.timeout(60_000))
+  assert.deepEqual(steps.splice(0), ['unpack', 'unpack', 'check'])
+  const converted = await runConversion(task, watched, { wasChecked: true })
+  assert.deepEqual(steps.splice(0), ['share', 'share', 'join'])
+  const document = readFileSync(task.output)
+  rmSync(scratch, { recursive: true })
+  rmSync(task.output)
+  await runConversion(task, watched)
+  assert.deepEqual(readFileSync(task.output), document)
   assert.deepEqual(converted, { pages: 6, failed: 0, warnings: 0, notices: [] })
   assert.deepEqual(steps, ['unpack', 'unpack', 'share', 'share', 'join'])
   assert.deepEqual(

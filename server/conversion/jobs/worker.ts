@@ -181,7 +181,16 @@ interface JobDocument {
  * @throws CLAIM_LOST, WORKER_STOPPED, or what the conversion throws
  */
 async function convertJob(
-  { store, blobs, scratch, converterPool, instance, clock, notifications }: WorkerDependencies,
+  {
+    store,
+    blobs,
+    scratch,
+    workspaces,
+    converterPool,
+    instance,
+    clock,
+    notifications,
+  }: WorkerDependencies,
   job: ClaimedJob,
   stopped: AbortSignal,
 ): Promise<JobDocument> {
@@ -191,7 +200,8 @@ async function convertJob(
   try {
     await using cleanup = new AsyncDisposableStack()
     const source = cleanup.use(await blobs.file(job.upload_blob))
-    const [output, workspace] = [cleanup.use(scratch.place()), cleanup.use(scratch.place())]
+    const kept = workspaces.take(job.id)
+    const [output, workspace] = [cleanup.use(scratch.place()), cleanup.use(kept ?? scratch.place())]
     const task = {
       path: source.path,
       kind: 'zip',
@@ -206,6 +216,7 @@ async function convertJob(
     const { warnings, failed } = await runConversion(task, converterPool, {
       signal,
       onProgress: reporter.note,
+      wasChecked: kept !== undefined,
     })
     await reporter.end()
     signal.throwIfAborted()

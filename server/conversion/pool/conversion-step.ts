@@ -46,7 +46,7 @@ export interface ConversionTask {
  */
 export type ConversionStep =
   | { readonly whole: true }
-  | { readonly check: true }
+  | { readonly check: true; readonly isUnpacked: boolean }
   | { readonly unpack: true }
   | { readonly share: Share }
   | { readonly join: number }
@@ -74,7 +74,7 @@ export async function runStep(
   const options = { ...task, uploadedAt: new Date(uploadedAt) }
   const onPage: OnPage = (pagesDone, pagesTotal) => onProgress?.({ pagesDone, pagesTotal })
   if ('check' in step) {
-    await checkArchive(options)
+    await checkArchive(options, step.isUnpacked)
     return undefined
   }
   if ('unpack' in step) {

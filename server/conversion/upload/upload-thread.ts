@@ -11,9 +11,15 @@ const port = parentPort!
 const send = (message: ThreadMessage): void => port.postMessage(message)
 const bodies = new Map<number, Readable>()
 
+/** Bytes that wait here for the disk, so that a piece is on its way while another is written. */
+const READ_AHEAD_BYTES = 512 * 1024
+
 async function receive(id: number, { type, path, limits }: UploadStart): Promise<void> {
   // Asked for again whenever there is room: so a fast caller waits for a slow disk.
-  const body = new Readable({ read: () => send({ id, more: true }) })
+  const body = new Readable({
+    highWaterMark: READ_AHEAD_BYTES,
+    read: () => send({ id, more: true }),
+  })
   bodies.set(id, body)
   try {
     send({ id, upload: await receiveUpload(body, type, path, limits) })

@@ -153,12 +153,16 @@ async function convertSingle(options: ConvertOptions, write: Write): Promise<Con
  *
  * @throws InvalidArchive
  */
-export async function checkArchive(options: ConvertOptions & { scratch: string }): Promise<void> {
+export async function checkArchive(
+  options: ConvertOptions & { scratch: string },
+  isUnpacked = false,
+): Promise<void> {
   await using source = await fileSource(options.path)
   await using _ = await openExport(source, {
     scratch: options.scratch,
     fileName: options.fileName,
     ...(options.limits && { limits: options.limits }),
+    ...(isUnpacked && { unpacked: options.scratch }),
   })
 }
 
