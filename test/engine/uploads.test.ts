@@ -188,6 +188,28 @@ test('a page that cannot be converted keeps its place, with the reason', async (
   assert.deepEqual(converted, { pages: 3, failed: 2, warnings: 2, notices: [] })
 })
 
+test('a page whose checksum is wrong keeps its place; the archive is refused if all are', async (t) => {
+  const wrong = { name: `B ${id(2)}.html`, data: page('B'), both: { crc: 1 } }
+  for (const stored of [true, false]) {
+    const { document, converted } = await convert(
+      t,
+      archive([
+        { name: `A ${id(1)}.html`, data: page('A') },
+        { ...wrong, stored },
+      ]),
+    )
+    assert.deepEqual(converted, { pages: 2, failed: 1, warnings: 1, notices: [] })
+    assert.match(
+      document.markdown,
+      /^# A\n[^]*# B\n\n\*This page could not be converted: .*does not match its checksum.*\*\n$/,
+    )
+  }
+  await assert.rejects(
+    convert(t, archive([wrong, { ...wrong, name: 'C.html' }])),
+    (error) => error instanceof InvalidArchive && error.fault === 'crc',
+  )
+})
+
 test('a page that is too large, or repeats itself, keeps its place', async (t) => {
   const { document, converted } = await convert(
     t,

@@ -248,7 +248,21 @@ function readElement(element: Element, marks: readonly string[]): Run[] {
     isFrame(element)
   )
     return readRuns(childNodes, marks)
-  return linkRuns(readRuns(nameOfStored(childNodes), []), personal(element, address), marks)
+  const shownRuns = readRuns(nameOfStored(childNodes), [])
+  if (isUntitled(element)) shownRuns.push({ text: UNTITLED, marks: [] })
+  return linkRuns(shownRuns, personal(element, address), marks)
+}
+
+/** What Notion shows as the title of a row that has none. */
+export const UNTITLED = 'Untitled'
+
+/** Whether a link is the title of a database's row, and has no words. */
+export function isUntitled(link: Element): boolean {
+  const cell = link.parentNode
+  if (link.tagName !== 'a' || !cell || !('tagName' in cell) || !hasClass(cell, 'cell-title'))
+    return false
+  const beside = link.childNodes.filter((node) => !isElement(node) || !hasClass(node, 'icon'))
+  return rawText(beside).trim() === ''
 }
 
 /** The value of an e-mail or phone property leads to a person. */

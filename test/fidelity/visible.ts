@@ -15,10 +15,12 @@ import {
   isInvisible,
   isPictogram,
   isText,
+  isUntitled,
   nameOfStored,
   outside,
   parsePart,
   texOf,
+  UNTITLED,
   type Element,
   type Node,
 } from './dom.ts'
@@ -166,7 +168,8 @@ function read(element: Element, place: Place): string {
   }
   // What an image shows is no word; its caption is.
   if (tagName === 'img') return ''
-  const inner = collect(tagName === 'a' ? nameOfStored(childNodes) : childNodes, place)
+  const shown = collect(tagName === 'a' ? nameOfStored(childNodes) : childNodes, place)
+  const inner = isUntitled(element) ? `${shown}${UNTITLED}` : shown
   return INLINE.has(tagName) ? inner : `\n${addressOfMedium(element)}\n${inner}\n`
 }
 

@@ -49,7 +49,8 @@ export function pagesOf(count: number, words = 1): Buffer {
  */
 export function damaged(archive: Buffer): Buffer {
   const copy = Buffer.from(archive)
-  copy.write('Mean', copy.indexOf('Kind'), 'latin1')
+  for (let at = copy.indexOf('Kind'); at >= 0; at = copy.indexOf('Kind', at))
+    copy.write('Mean', at, 'latin1')
   return copy
 }
 

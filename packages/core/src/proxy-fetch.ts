@@ -53,8 +53,9 @@ interface Sender {
  * what that gives; the provider's credentials are dropped, the proxy's key is set, and everything
  * else passes unchanged. The response's `url` and `Location` are the upstream's.
  *
- * Not proxied: what is no http(s) address (`data:`, `blob:`), what `bypass` names, and what is at
- * the proxy already (which still gets the key). Nothing is checked before the first call, so that
+ * Fetched as it is, without the proxy's key: what is no http(s) address (`data:`, `blob:`), what
+ * `bypass` names, and what is at the proxy's origin but not its endpoint. An address of the endpoint
+ * gets the key and is not wrapped again. Nothing is checked before the first call, so that
  * creating one never fails. A call rejects with a TypeError when `proxyUrl` is no address, with an
  * Error when there is no key, and otherwise as the platform's `fetch` does.
  *

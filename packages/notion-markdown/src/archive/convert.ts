@@ -238,8 +238,8 @@ async function createContext(opened: NotionExport, isMarked: boolean): Promise<C
 }
 
 /**
- * TABLE of the faults of one page that leave the others as they are. A page that is not what the
- * archive announces makes all of it suspect.
+ * TABLE of the faults of one page that leave the others as they are. A page of another size than
+ * the archive announces makes all of it suspect.
  */
 const PAGE_FAULTS: ReadonlySet<ArchiveFault> = new Set([
   'page_too_dense',
@@ -247,6 +247,7 @@ const PAGE_FAULTS: ReadonlySet<ArchiveFault> = new Set([
   'bomb_page',
   'damaged_data',
   'truncated_data',
+  'crc',
 ])
 
 /** Converts one page; one that cannot be keeps its place. */

@@ -41,10 +41,7 @@ function addItems(
   const items: ListItem[] = []
   for (const { item, nodes } of partsOf(element)) {
     const done = item && checked(item)
-    // A check box is empty, unless its end tag is missing.
-    const children = flow.inside(
-      done === null ? nodes : nodes.flatMap((node) => (isBox(node) ? node.children : [node])),
-    )
+    const children = flow.inside(done === null ? nodes : withoutBox(nodes))
     const last = items[items.length - 1]
     if (item || (!last && children.length > 0))
       items.push({ type: 'listItem', checked: done, children })
@@ -81,7 +78,19 @@ function numberFor(start: number, flow: Flow): number {
 }
 
 function isDone(item: Element): boolean {
-  return item.children.some((node) => isBox(node) && isChecked(node))
+  return item.children.flatMap(labelled).some((node) => isBox(node) && isChecked(node))
+}
+
+/** A to-do's content without its check box, which is empty unless its end tag is missing. */
+function withoutBox(nodes: readonly Node[]): Node[] {
+  return nodes.flatMap(labelled).flatMap((node) => (isBox(node) ? node.children : [node]))
+}
+
+/** What a label around a check box holds; any other node as it is. */
+function labelled(node: Node): Node[] {
+  return typeof node !== 'string' && node.name === 'label' && node.children.some(isBox)
+    ? node.children
+    : [node]
 }
 
 function isBox(node: Node): node is Element {

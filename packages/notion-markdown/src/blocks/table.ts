@@ -1,4 +1,4 @@
-import { attribute, find, hasClass, textContent, type Element, type Node } from '../html.ts'
+import { attribute, find, hasClass, isIcon, textContent, type Element, type Node } from '../html.ts'
 import { blockId, type Flow } from '../flow.ts'
 import { hiddenRows } from './database.ts'
 import { readValues, type ValueKind } from '../inline.ts'
@@ -69,11 +69,22 @@ function titlesOf(rows: readonly Row[]): string[] {
   })
 }
 
-/** A database shows the pages of its rows as its own. */
+/**
+ * A database shows the pages of its rows as its own. A title of no words is the one that Notion
+ * shows.
+ */
 function claimRow(row: Element, { links, section }: Flow): void {
   const title = find(row, 1, (cell) => hasClass(cell, 'cell-title'))
   const link = title && find(title, 3, ({ name }) => name === 'a')
-  if (link) links.claim(attribute(link, 'href'), section.isInline ? 2 : 3)
+  if (!link) return
+  links.claim(attribute(link, 'href'), section.isInline ? 2 : 3)
+  if (!link.children.some(isWord)) link.children.push('Untitled')
+}
+
+/** Whether a node of a title shows anything but an icon. */
+function isWord(node: Node): boolean {
+  if (typeof node === 'string') return node.trim() !== ''
+  return !isIcon(node) && (node.name === 'img' || textContent(node).trim() !== '')
 }
 
 /** A page's properties: two columns, name and value, under no header. */
