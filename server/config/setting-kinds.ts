@@ -284,3 +284,6 @@ export const key256: Kind<Buffer> = {
     return /^[\w+/-]{43}=?$/.test(value) ? Buffer.from(value, 'base64') : undefined
   },
 }
+
+/** A table of settings: field of `Config` → its row. */
+export type SettingsArea = Readonly<Record<string, Setting<unknown>>>

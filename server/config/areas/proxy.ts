@@ -1,0 +1,95 @@
+// The settings of proxied requests.
+import {
+  bytes,
+  days,
+  duration,
+  hostPart,
+  integer,
+  setting,
+  text,
+  timeout,
+  wait,
+  type SettingsArea,
+} from '../setting-kinds.ts'
+
+/** TABLE of the settings of proxied requests. */
+export const proxy = {
+  connectTimeout: setting(
+    'TOLLMARK_CONNECT_TIMEOUT',
+    timeout,
+    '10s',
+    'Time limit for connecting to a provider.',
+  ),
+  firstByteTimeout: setting(
+    'TOLLMARK_FIRST_BYTE_TIMEOUT',
+    timeout,
+    '15m',
+    "Time limit from the end of a request to the head of the provider's answer; also how long a request body may stall on its way to the provider.",
+  ),
+  idleTimeout: setting(
+    'TOLLMARK_IDLE_TIMEOUT',
+    timeout,
+    '15m',
+    "How long a provider's answer may stall.",
+  ),
+  keepAlive: setting(
+    'TOLLMARK_KEEP_ALIVE',
+    wait,
+    '15s',
+    'How long an idle connection to a provider is kept, unless the provider says.',
+  ),
+  maxBody: setting(
+    'TOLLMARK_MAX_BODY',
+    bytes,
+    '64MB',
+    'The largest request body that is buffered, which happens only when the model or the stored objects it names must be checked.',
+  ),
+  maxHeld: setting(
+    'TOLLMARK_MAX_HELD',
+    bytes,
+    '512MB',
+    'Memory for all buffered request bodies. A key, and an account, has an eighth as its share, or one body of TOLLMARK_MAX_BODY if that is more; beyond its share it may use what is free, up to half of all.',
+  ),
+  bodyGrace: setting(
+    'TOLLMARK_BODY_GRACE',
+    timeout,
+    '30s',
+    'Grace period for buffered request bodies: after it, one slower than 16 KB/s on average is answered 408.',
+  ),
+  maxOpen: setting(
+    'TOLLMARK_MAX_OPEN',
+    integer(1, 1_000_000),
+    '10000',
+    'Most proxied requests in progress; more are answered 503. Keys and accounts below their share, a quarter, may use as many places again.',
+  ),
+  storeGrace: setting(
+    'TOLLMARK_STORE_GRACE',
+    duration,
+    '30s',
+    'How long known keys keep working while the database does not answer, each process within its share of the limits, and each request written to a file in TOLLMARK_DATA first; then, or at once with 0s, requests are answered 503.',
+  ),
+  ledgerRetention: setting(
+    'TOLLMARK_LEDGER_RETENTION',
+    days,
+    null,
+    'How long the ledger keeps each request; unset, forever. Usage by hour and by day is always kept.',
+  ),
+  providers: setting(
+    'TOLLMARK_PROVIDERS',
+    text,
+    null,
+    'A JSON file of providers to add or change.',
+  ),
+  azureResource: setting(
+    'AZURE_RESOURCE_NAME',
+    hostPart,
+    null,
+    'The Azure resource that AZURE_API_KEY belongs to.',
+  ),
+  bedrockRegion: setting(
+    'AWS_REGION',
+    hostPart,
+    null,
+    'The AWS region that AWS_BEARER_TOKEN_BEDROCK is for.',
+  ),
+} satisfies SettingsArea

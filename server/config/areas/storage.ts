@@ -1,0 +1,78 @@
+// The settings of the store, of files and of the master key.
+import {
+  choice,
+  decoded,
+  hostPart,
+  key256,
+  setting,
+  text,
+  url,
+  type Kind,
+  type SettingsArea,
+} from '../setting-kinds.ts'
+
+const database: Kind<URL> = {
+  what: 'an address that begins with sqlite:///, postgres:// or postgresql://',
+  parse: (value) => {
+    const address = url('sqlite:', 'postgres:', 'postgresql:').parse(value)
+    if (address === undefined || decoded(address.pathname) === undefined) return undefined
+    // What stands behind two slashes only is a host, which a file does not have.
+    return address.protocol === 'sqlite:' && (address.host !== '' || address.pathname === '')
+      ? undefined
+      : address
+  },
+}
+
+/** TABLE of the settings of the store, of files and of the master key. */
+export const storage = {
+  data: setting(
+    'TOLLMARK_DATA',
+    text,
+    './data',
+    'The folder for the database, stored files and the master key.',
+  ),
+  dataPersistent: setting(
+    'TOLLMARK_DATA_PERSISTENT',
+    choice('auto', 'yes', 'no'),
+    'auto',
+    'Whether TOLLMARK_DATA outlives the process, as a volume does and the file system of a container does not. With no, requests are answered 503 as soon as the database does not answer, because nothing could keep them. auto means yes unless the folder lies in memory (tmpfs).',
+  ),
+  databaseUrl: setting(
+    'DATABASE_URL',
+    database,
+    null,
+    'The database; unset, a SQLite file in the data folder.',
+    { secret: true },
+  ),
+  masterKey: setting(
+    'TOLLMARK_MASTER_KEY',
+    key256,
+    null,
+    'The key that encrypts stored provider credentials; unset, one is generated and kept in the data folder.',
+    {
+      secret: true,
+    },
+  ),
+  s3Endpoint: setting(
+    'S3_ENDPOINT',
+    url('http:', 'https:'),
+    null,
+    'The S3-compatible service for files; unset, Amazon S3 if S3_BUCKET is set.',
+  ),
+  s3Bucket: setting(
+    'S3_BUCKET',
+    text,
+    null,
+    'The bucket for files, created if it is missing; unset, files are kept in the data folder.',
+  ),
+  s3Region: setting('S3_REGION', hostPart, 'us-east-1', 'The region of the bucket.'),
+  s3KeyId: setting(
+    'S3_ACCESS_KEY_ID',
+    text,
+    null,
+    'The access key for the bucket; unset, the credentials of the machine (such as a role).',
+  ),
+  s3Secret: setting('S3_SECRET_ACCESS_KEY', text, null, 'The secret of the access key.', {
+    secret: true,
+  }),
+} satisfies SettingsArea

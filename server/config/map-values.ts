@@ -1,0 +1,9 @@
+// Records, value by value.
+
+/** A record with the same keys, whose values are made from the given ones. */
+export function mapValues<V, W>(
+  table: Readonly<Record<string, V>>,
+  change: (value: V, key: string) => W,
+): Record<string, W> {
+  return Object.fromEntries(Object.entries(table).map(([key, value]) => [key, change(value, key)]))
+}
