@@ -179,7 +179,7 @@ const AREAS: Area[] = [
   {
     path: 'packages/notion-markdown/src/archive/',
     from: ['packages/notion-markdown/src/'],
-    packages: [],
+    packages: ['yaml'],
   },
   { path: 'packages/core/src/', from: [], node: [] },
   {

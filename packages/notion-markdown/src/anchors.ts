@@ -27,6 +27,37 @@ interface UniqueSlugs {
   taken: number
 }
 
+/** Finds the heading of a page that a link to a block means. */
+export class BlockAnchors {
+  readonly #byId = new Map<string, string>()
+  readonly #byText = new Map<string, UniqueSlugs>()
+
+  /** @param slugs the slugs of `outline`'s headings */
+  constructor(outline: readonly Outline[], slugs: readonly string[]) {
+    outline.forEach((heading, i) => {
+      if (heading.id) this.#byId.set(heading.id, slugs[i]!)
+      else if (i > 0 && heading.text !== '') {
+        const uniqueSlugs = this.#byText.get(heading.text)
+        if (uniqueSlugs) uniqueSlugs.slugs.push(slugs[i]!)
+        else this.#byText.set(heading.text, { slugs: [slugs[i]!], taken: 0 })
+      }
+    })
+  }
+
+  /**
+   * The slug of the heading with this id; else the next of the headings without ids that have this
+   * text, the same one for the same id.
+   */
+  slugOf(id: string, text: string): string | undefined {
+    const known = this.#byId.get(id)
+    if (known !== undefined) return known
+    const uniqueSlugs = this.#byText.get(text)
+    const slug = uniqueSlugs?.slugs[uniqueSlugs.taken++] ?? uniqueSlugs?.slugs[0]
+    if (slug !== undefined && id !== '') this.#byId.set(id, slug)
+    return slug
+  }
+}
+
 /**
  * Fills in the links to places; marks of parts stay (source-marks.ts).
  *
@@ -40,23 +71,7 @@ export function resolveTargets(
   pageSlug: (key: string) => string | undefined,
 ): string {
   if (!markdown.includes(MARKER)) return markdown
-  const byId = new Map<string, string>()
-  const byText = new Map<string, UniqueSlugs>()
-  outline.forEach((heading, i) => {
-    if (heading.id) byId.set(heading.id, slugs[i]!)
-    else if (i > 0 && heading.text !== '') {
-      const uniqueSlugs = byText.get(heading.text)
-      if (uniqueSlugs) uniqueSlugs.slugs.push(slugs[i]!)
-      else byText.set(heading.text, { slugs: [slugs[i]!], taken: 0 })
-    }
-  })
-  /** The next of the headings without ids that have this text; the same one for the same id. */
-  const slugByText = (id: string, text: string) => {
-    const uniqueSlugs = byText.get(text)
-    const slug = uniqueSlugs?.slugs[uniqueSlugs.taken++] ?? uniqueSlugs?.slugs[0]
-    if (slug !== undefined && id !== '') byId.set(id, slug)
-    return slug
-  }
+  const anchors = new BlockAnchors(outline, slugs)
   const parts = markdown.split(MARKER)
   for (let i = 1; i < parts.length; i += 2) {
     if (isPartMark(parts[i]!)) {
@@ -65,7 +80,7 @@ export function resolveTargets(
     }
     const [kind, ...names] = parts[i]!.split('/')
     const [name = '', text = ''] = names.map(decodeURIComponent)
-    const slug = kind === 'page' ? pageSlug(name) : (byId.get(name) ?? slugByText(name, text))
+    const slug = kind === 'page' ? pageSlug(name) : anchors.slugOf(name, text)
     // A block without a heading of its own is reached through its page.
     parts[i] = `#${slug ?? slugs[0] ?? ''}`
   }

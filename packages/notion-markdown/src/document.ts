@@ -4,17 +4,13 @@ import { chunkLines } from './chunk-lines.ts'
 import { frontMatter, type PageMetadata } from './frontmatter.ts'
 import { writeMarkdown, type Outline } from './markdown.ts'
 import { Links, pageTarget, type Archive, type Asset, type Warning } from './links.ts'
-import { orderPages, type Placed, type Strength } from './order.ts'
+import { arrangePages } from './arrangement.ts'
+import type { Strength } from './order.ts'
 import { readDatabasePage, readPage } from './page.ts'
+import type { PropertyValue } from './property-values.ts'
 import { sourceRanges, utf8Length, type SourceRange } from './source-map.ts'
 import { takeMarks, type BlockIds, type SourcePart } from './source-marks.ts'
-import {
-  readSitemap,
-  titleOfSitemap,
-  writeSitemap,
-  type Sitemap,
-  type SitemapEntry,
-} from './sitemap.ts'
+import { readSitemap, titleOfSitemap, writeSitemap, type Sitemap } from './sitemap.ts'
 
 /**
  * A converted page, all but its text: what the document needs to know of it before it can be
@@ -26,6 +22,8 @@ export interface PageSummary {
   title: string
   icon: string | null
   properties: Record<string, string>
+  /** The same by what they are. */
+  values: Record<string, PropertyValue>
   assets: Asset[]
   warnings: Warning[]
   /** Keys of pages in the order of their first links. */
@@ -150,6 +148,7 @@ export function failedPage(
     title,
     icon: null,
     properties: {},
+    values: {},
     assets: [],
     warnings,
     links: [],
@@ -180,6 +179,7 @@ export function convertSitemap(
     title,
     icon: null,
     properties: {},
+    values: {},
     assets,
     warnings,
     links: [],
@@ -230,25 +230,7 @@ export async function* joinDocument(
   options: DocumentOptions,
   writeRanges?: (ranges: readonly SourceRange[]) => void | Promise<void>,
 ): AsyncGenerator<string> {
-  const byKey = new Map(
-    pages.flatMap(({ path, aliases }, i) => [path, ...aliases].map((at) => [keyOf(at), i])),
-  )
-  const indexOf = (key: string): number[] => [byKey.get(key) ?? []].flat()
-  const linked = pages.map(({ path, links, claims }) => ({
-    path,
-    links: links.flatMap(indexOf),
-    claims: claims.flatMap(([key, strength]) => indexOf(key).map((page) => ({ page, strength }))),
-  }))
-  const listed = pages[sitemap]?.sitemap
-  const order = orderPages(
-    linked,
-    sitemap,
-    listed
-      ? listedPages(listed.entries, (key) =>
-          indexOf(key).find((page) => keyOf(pages[page]!.path) === key),
-        )
-      : [],
-  )
+  const { order, nameOf } = arrangePages(pages, keyOf, sitemap)
   const anchors = new Anchors()
   const document = order.map(({ page, parent }): DocumentPage => {
     const summary = pages[page]!
@@ -266,12 +248,6 @@ export async function* joinDocument(
       [summary.path, ...summary.aliases].map((at) => [keyOf(at), slugs[0]!]),
     ),
   )
-  const nameOf = (key: string, label: string): string | undefined => {
-    const [page] = indexOf(key).map((index) => pages[index]!)
-    if (!page) return undefined
-    if (keyOf(page.path) !== key) return label
-    return page.icon === null ? page.title : `${page.icon} ${page.title}`
-  }
   const isMarked = isMarkedFor(options) || writeRanges !== undefined
   const textOf = (page: DocumentPage): string | Promise<string> =>
     page.summary.sitemap
@@ -320,23 +296,6 @@ async function* rangesOf(
     yield sourceRanges(resolved, page.summary.id, at)
     at += utf8Length(resolved.markdown) + RULE.length
   }
-}
-
-/** The pages that a sitemap lists, each under the nearest one above it that the archive holds. */
-function listedPages(
-  entries: readonly SitemapEntry[],
-  indexOf: (key: string) => number | undefined,
-): Placed[] {
-  const placed: Placed[] = []
-  const open = entries.map((entry) => ({ entry, parent: -1 })).toReversed()
-  for (let next = open.pop(); next; next = open.pop()) {
-    const { entry, parent } = next
-    const page = entry.page === null ? undefined : indexOf(entry.page)
-    if (page !== undefined) placed.push({ page, parent })
-    for (const below of entry.below.toReversed())
-      open.push({ entry: below, parent: page ?? parent })
-  }
-  return placed
 }
 
 function metadataOf({ summary, exportedAt, sourceUrl, slugs }: DocumentPage): PageMetadata {

@@ -20,9 +20,14 @@ export function frontMatter(main: PageMetadata, pages: readonly PageMetadata[]):
     pages.length > 1
       ? {
           ...document,
-          pages: pages.map((page) => ({ ...fieldsOf(page), anchor: text(page.anchor) })),
+          pages: pages.map((page) => ({ ...fieldsOf(page), anchor: yamlText(page.anchor) })),
         }
       : document
+  return writeFrontMatter(value)
+}
+
+/** YAML between two lines of three hyphens, and a blank line below. */
+export function writeFrontMatter(value: unknown): string {
   const yaml = stringify(value, { lineWidth: 0 }).replace(
     UNREADABLE,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -31,7 +36,7 @@ export function frontMatter(main: PageMetadata, pages: readonly PageMetadata[]):
 }
 
 function fieldsOf(page: PageMetadata) {
-  return { title: text(page.title), exported_at: page.exportedAt, source_url: page.sourceUrl }
+  return { title: yamlText(page.title), exported_at: page.exportedAt, source_url: page.sourceUrl }
 }
 
 /** What readers of YAML 1.1 take for the end of a line, or refuse even between quotes. */
@@ -50,8 +55,8 @@ const AMBIGUOUS = new RegExp(
  * Text that every reader takes for text. What only YAML 1.2 would read otherwise is quoted by its
  * writer.
  */
-function text(value: string): Scalar<string> {
-  const scalar = new Scalar(value)
+export function yamlText(value: string): Scalar<string> {
+  const scalar = new Scalar(value.toWellFormed())
   if (AMBIGUOUS.test(value)) scalar.type = Scalar.QUOTE_DOUBLE
   return scalar
 }

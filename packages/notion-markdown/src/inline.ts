@@ -318,12 +318,10 @@ export function isWrapper(link: Element): boolean {
 
 function image(element: Element, style: Style, links: Links, runs: Run[]): void {
   if (isIcon(element) || hasClass(element, 'page-cover-image')) return
-  const url = links.resolve(attribute(element, 'src'), 'image')
-  if (url !== null)
-    runs.push({
-      kind: 'image',
-      value: url,
-      alt: (attribute(element, 'alt') ?? '').trim(),
-      ...style,
-    })
+  const source = attribute(element, 'src')
+  const url = links.resolve(source, 'image')
+  const alt = (attribute(element, 'alt') ?? '').trim()
+  if (url !== null) return void runs.push({ kind: 'image', value: url, alt, ...style })
+  const name = links.missing(source)
+  if (name !== null) runs.push({ kind: 'text', value: alt || name, ...style })
 }

@@ -1,4 +1,5 @@
 // Addresses: what a link or an image of an exported page points to, and how the document writes it.
+import type { CalloutStyle } from './callouts.ts'
 import type { Database } from './csv.ts'
 import type { Strength } from './order.ts'
 
@@ -38,6 +39,13 @@ export interface Archive {
   file(path: string): string | undefined
   /** The database with this id, if the archive holds it as CSV. */
   database?(id: string): Database | undefined
+  /**
+   * Whether files are given other places: links to them are markers then, and those to files that
+   * are not there lead nowhere.
+   */
+  readonly movesFiles?: boolean
+  /** How callouts are written. Default: as quotes. */
+  readonly callouts?: CalloutStyle
 }
 
 /**
@@ -52,9 +60,20 @@ export function blockTarget(id: string, text = ''): string {
   return `${MARKER}block/${encodeTarget(id)}/${encodeTarget(text)}${MARKER}`
 }
 
-/** A page of the archive, by its key. */
-export function pageTarget(key: string): string {
-  return `${MARKER}page/${encodeTarget(key)}${MARKER}`
+/** A page of the archive, by its key; a block of it, by its id without dashes. */
+export function pageTarget(key: string, block = ''): string {
+  return `${MARKER}page/${encodeTarget(key)}${block === '' ? '' : `/${block}`}${MARKER}`
+}
+
+/** A file of the archive, by its path as stored. */
+export function fileTarget(path: string): string {
+  return `${MARKER}file/${encodeTarget(path)}${MARKER}`
+}
+
+/** The block that an address within a page names; empty where it names none. */
+function blockOf(href: string): string {
+  const id = /#((?:[0-9a-f]{4}-?){7}[0-9a-f]{4})$/i.exec(href)?.[1] ?? ''
+  return id.replaceAll('-', '').toLowerCase()
 }
 
 function encodeTarget(part: string): string {
@@ -159,12 +178,12 @@ export class Links {
         return null
       }
       const key = this.#keyOf(href)
-      return key === undefined ? href : this.#page(key)
+      return key === undefined ? href : this.#page(key, blockOf(href))
     }
     if (href.startsWith('//')) return href
     if (href.startsWith('#')) return blockTarget(decodeOnce(href.slice(1)))
     const key = this.#keyOf(href)
-    if (key !== undefined) return this.#page(key)
+    if (key !== undefined) return this.#page(key, blockOf(href))
     if (WITHIN_NOTION.test(href)) return `https://www.notion.so${href}`
     // The export itself is no place in a document.
     return this.#path(href) === '' ? null : this.#relative(href, kind)
@@ -183,6 +202,11 @@ export class Links {
   claim(href: string | undefined, strength: Strength): void {
     const key = href === undefined ? undefined : this.#keyOf(href.replace(/[\t\n\r]/g, '').trim())
     if (key !== undefined) this.claimPage(key, strength)
+  }
+
+  /** How callouts are written; undefined where they are quotes. */
+  get callouts(): CalloutStyle | undefined {
+    return this.#archive?.callouts
   }
 
   database(id: string): Database | undefined {
@@ -226,18 +250,25 @@ export class Links {
     return this.#archive?.file(this.#path(href)) !== undefined
   }
 
-  #relative(href: string, kind: Asset['kind']): string {
+  /**
+   * What stands in place of an image that the archive does not hold, where such links lead nowhere:
+   * its file's name.
+   */
+  missing(href: string | undefined): string | null {
+    if (!this.#archive?.movesFiles || href === undefined || SCHEME.test(href)) return null
+    return this.#path(withoutQuery(href)).split('/').at(-1) || null
+  }
+
+  #relative(href: string, kind: Asset['kind']): string | null {
     // A `?` or `#` in a file's name is percent-encoded by the exporter, but not in its sitemap.
     const whole = this.#path(href)
     const query = href.search(/[?#]/)
     const bare = query < 0 ? whole : this.#path(withoutQuery(href))
     const stored = this.#archive?.file(whole) ?? this.#archive?.file(bare)
-    const url =
-      stored === undefined && query >= 0
-        ? encode(bare) + href.slice(query)
-        : encode(stored ?? whole)
-    if (!this.#seen.has(url)) {
-      this.#seen.add(url)
+    const url = this.#url(stored, whole, query < 0 ? '' : encodePath(bare) + href.slice(query))
+    const key = url ?? whole
+    if (!this.#seen.has(key)) {
+      this.#seen.add(key)
       const isPage = kind === 'file' && /\.html?$/i.test(bare)
       if (!isPage)
         this.assets.push({ path: stored ?? bare, kind, in_archive: stored !== undefined })
@@ -251,9 +282,15 @@ export class Links {
     return url
   }
 
-  #page(key: string): string {
+  /** @param queried the address with its query, empty where it has none */
+  #url(stored: string | undefined, whole: string, queried: string): string | null {
+    if (this.#archive?.movesFiles) return stored === undefined ? null : fileTarget(stored)
+    return stored === undefined && queried !== '' ? queried : encodePath(stored ?? whole)
+  }
+
+  #page(key: string, block: string): string {
     this.pages.add(key)
-    return pageTarget(key)
+    return pageTarget(key, block)
   }
 
   /**
@@ -303,7 +340,7 @@ export function decodeOnce(source: string): string {
  * Percent-encodes a path once, each character that could end or change a Markdown destination
  * included.
  */
-function encode(path: string): string {
+export function encodePath(path: string): string {
   return path
     .split('/')
     .map((segment) =>

@@ -1,4 +1,5 @@
 // Tree → Markdown text. Spacing is decided in `gap` alone; nothing else writes a blank line.
+import { calloutStart, type Callout } from './callouts.ts'
 import { Pieces } from './pieces.ts'
 import { longestRun, writeInline } from './phrasing.ts'
 import { PART_END, SourceMarks, type BlockSource, type PartKind } from './source-marks.ts'
@@ -201,10 +202,23 @@ class Writer {
 
   #quote(quote: Blockquote, prefix: string): void {
     const inside = `${prefix}> `
+    if (quote.callout?.style === 'admonition') return this.#admonition(quote, quote.callout, prefix)
     this.#marks?.open()
     this.#sign('> ')
+    if (quote.callout) {
+      this.#sign(calloutStart(quote.callout))
+      this.#newline(inside, false)
+    }
     this.blocks(quote.children, inside, false)
     this.#marks?.close()
+  }
+
+  #admonition({ children }: Blockquote, callout: Callout, prefix: string): void {
+    this.text.add(calloutStart(callout))
+    this.#newline(prefix, true)
+    this.blocks(children, prefix, false)
+    this.#newline(prefix, true)
+    this.text.add(':'.repeat(3 + callout.inside))
   }
 
   #code(code: Code, prefix: string): void {

@@ -18,6 +18,7 @@ import { Links, type Archive, type Asset, type Warning } from './links.ts'
 import { documentDate } from './document-date.ts'
 import type { Strength } from './order.ts'
 import { parseHtml } from './parse.ts'
+import type { PropertyValue } from './property-values.ts'
 import type { BlockIds } from './source-marks.ts'
 import { plainText, type Inline, type Root } from './tree.ts'
 
@@ -31,6 +32,8 @@ export interface Page {
   /** The date that the document gives itself, which Notion's own pages do not. */
   date: Date | null
   properties: Record<string, string>
+  /** The same by what they are, under the same names. */
+  values: Record<string, PropertyValue>
   assets: Asset[]
   warnings: Warning[]
   /**
@@ -91,7 +94,7 @@ export function readPage(
     children: icon ? [{ type: 'text', value: `${icon} ` }, ...inlineTitle] : inlineTitle,
   })
 
-  const properties = new Map<string, string>()
+  const properties: Properties = { shown: new Map(), typed: new Map() }
   // What is shown above the body is taken out of it. The body is all of the document: words may
   // stand around the article.
   if (heading) heading.children = []
@@ -109,7 +112,8 @@ export function readPage(
     title: plainText(inlineTitle),
     icon,
     date,
-    properties: Object.fromEntries(properties),
+    properties: Object.fromEntries(properties.shown),
+    values: Object.fromEntries(properties.typed),
     assets: links.assets,
     warnings: links.warnings,
     links: [...links.pages],
@@ -146,6 +150,7 @@ export function readDatabasePage(path: string, id: string, archive: Archive): Pa
     icon: null,
     date: null,
     properties: {},
+    values: {},
     assets: links.assets,
     warnings: links.warnings,
     links: [],
@@ -223,8 +228,14 @@ function isIconFrame(node: Node): node is Element {
   return typeof node !== 'string' && /(?:^|\s)page-header-icon/.test(attribute(node, 'class') ?? '')
 }
 
+/** The properties of a page by their names: as they are shown, and by what they are. */
+interface Properties {
+  shown: Map<string, string>
+  typed: Map<string, PropertyValue>
+}
+
 /** The description and the properties, in their order. */
-function readHeader(header: Element, flow: Flow, properties: Map<string, string>): void {
+function readHeader(header: Element, flow: Flow, properties: Properties): void {
   let shown: Node[] = []
   for (const child of header.children.flatMap((node) =>
     isIconFrame(node) ? node.children : [node],
@@ -237,8 +248,11 @@ function readHeader(header: Element, flow: Flow, properties: Map<string, string>
     shown = []
     const rows = readProperties(child, flow)
     const counts = new Map<string, number>()
-    for (const { name, value } of rows)
-      properties.set(freeName(plainText(name), properties, counts), plainText(value.map(named)))
+    for (const { name, value, typed } of rows) {
+      const free = freeName(plainText(name), properties.shown, counts)
+      properties.shown.set(free, plainText(value.map(named)))
+      properties.typed.set(free, typed)
+    }
     if (rows.length === 0) continue
     flow.add({
       type: 'table',

@@ -2,6 +2,8 @@
 // (https://github.com/syntax-tree/mdast) and mdast-util-math's, less the fields that are not used
 // here, and two of our own for what Markdown can only write as HTML.
 
+import type { Callout } from './callouts.ts'
+
 /** A heading's depth in Markdown. */
 export type Depth = 1 | 2 | 3 | 4 | 5 | 6
 
@@ -81,6 +83,8 @@ export interface ListItem {
 /** A quote or callout (mdast `blockquote`). */
 export interface Blockquote {
   type: 'blockquote'
+  /** How a callout is written that is to be more than a quote. */
+  callout?: Callout
   children: Block[]
 }
 /** A fenced code block (mdast `code`). */

@@ -3,6 +3,7 @@ import { constants, createReadStream, createWriteStream, statSync, type Stats } 
 import { open, readdir, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { ZipWriter } from '@tollmark/notion-markdown/archive'
 import { SetupError, codeOf } from '../../common/errors.ts'
 import {
   SNIFF_BYTES,
@@ -11,7 +12,6 @@ import {
   type FileKind,
 } from '../../conversion/upload/sniff.ts'
 import { Misuse } from '../failure.ts'
-import { StoredZip } from './stored-zip.ts'
 
 /** One document to be. */
 export interface Input {
@@ -113,7 +113,7 @@ async function joinParts(
   copy: string,
   signal: AbortSignal,
 ): Promise<void> {
-  await using zip = await StoredZip.create(copy)
+  await using zip = await ZipWriter.create(copy)
   for (const path of paths)
     await zip.add(basename(path), (await stat(path)).mtimeMs, createReadStream(path, { signal }))
   await zip.finish()
@@ -153,7 +153,7 @@ async function packFolder(folder: string, copy: string, signal: AbortSignal): Pr
       'there is no HTML page in this folder. In Notion, export as HTML and use that folder.',
     )
   }
-  await using zip = await StoredZip.create(copy)
+  await using zip = await ZipWriter.create(copy)
   for (const path of files) {
     const file = join(folder, path)
     const content = /\.(?:html?|csv|zip)$/i.test(path)

@@ -14,6 +14,7 @@ import {
   joinDocument,
   type ConvertedPage,
   type DocumentOptions,
+  type PageSummary,
 } from '../document.ts'
 import type { Archive, Warning } from '../links.ts'
 import { collectYoung } from './collect-young.ts'
@@ -30,6 +31,7 @@ import { openExport, unpackParts, type ExportPage, type NotionExport } from './e
 import { InvalidArchive, type ArchiveFault } from './invalid-archive.ts'
 import type { ArchiveLimits } from './limits.ts'
 import { pathKey } from './names.ts'
+import { FLAVORS, type Flavor } from './pages/flavors.ts'
 import { openSpoolReader, openSpoolWriter } from './spool.ts'
 import { fileSource } from './source.ts'
 import { withSourceMap } from './source-map-file.ts'
@@ -49,6 +51,10 @@ export interface ConvertOptions extends DocumentOptions {
   scratch?: string
   /** Where the document's source map is written, as JSON. Default: nowhere. */
   sourceMapPath?: string
+  /** What becomes of the pages: one document (the default), or a folder of pages. */
+  layout?: 'document' | 'pages'
+  /** The program that a folder of pages is for. Default: GFM. */
+  flavor?: Flavor
 }
 
 /** Whether pages are converted with marks of the blocks that they come from. */
@@ -121,14 +127,24 @@ export async function convertFile(
   }
 }
 
-async function convertSingle(options: ConvertOptions, write: Write): Promise<Converted> {
-  const page = convertPage(
+/** Converts a page that came alone; in a folder of pages its files are missing. */
+export async function convertAlone(options: ConvertOptions): Promise<ConvertedPage> {
+  const nothing: Archive = {
+    page: () => undefined,
+    pageById: () => undefined,
+    file: () => undefined,
+  }
+  return convertPage(
     decodePage(await readFile(options.path), options.fileName),
     options.fileName,
     null,
-    undefined,
+    options.layout === 'pages' ? { ...nothing, ...pageRules(options) } : undefined,
     isMarked(options),
   )
+}
+
+async function convertSingle(options: ConvertOptions, write: Write): Promise<Converted> {
+  const page = await convertAlone(options)
   await withSourceMap(options.sourceMapPath, async (writeRanges) => {
     for await (const piece of joinDocument(
       [page.summary],
@@ -196,7 +212,7 @@ export async function convertShare(
     ...(share.isUnpacked && { unpacked: scratch }),
   })
   await using spool = await openSpoolWriter(options.scratch, share.index)
-  const context = await createContext(opened, isMarked(options))
+  const context = await createContext(opened, options)
   const pages = [...opened.pages, ...context.unlisted]
   const own = pages
     .map((page, number) => ({ page, number }))
@@ -225,15 +241,22 @@ interface Context {
   isMarked: boolean
 }
 
-async function createContext(opened: NotionExport, isMarked: boolean): Promise<Context> {
+/** What a layout changes in the reading of pages. */
+function pageRules({ layout, flavor = 'gfm' }: ConvertOptions): Partial<Archive> {
+  if (layout !== 'pages') return {}
+  const { callouts } = FLAVORS[flavor]
+  return { movesFiles: true, ...(callouts !== 'quote' && { callouts }) }
+}
+
+async function createContext(opened: NotionExport, options: ConvertOptions): Promise<Context> {
   const databases = findDatabases(opened)
   const { archive, unlisted } = await indexArchive(opened, databases)
   return {
-    archive,
+    archive: { ...archive, ...pageRules(options) },
     unlisted,
     databases,
     titles: databases.size === 0 ? new Map() : pagesByTitle(opened),
-    isMarked,
+    isMarked: isMarked(options),
   }
 }
 
@@ -354,11 +377,7 @@ export async function joinShares(
 ): Promise<Converted> {
   await using spool = await openSpoolReader(options.scratch, count)
   const { summaries } = spool
-  const failures = summaries.flatMap(({ failure }) => failure ?? [])
-  const [first] = failures
-  // What failed came out of this very conversion: its fault is a row of the table.
-  if (first && failures.length === summaries.filter(({ sitemap }) => sitemap === undefined).length)
-    throw new InvalidArchive(first.fault as ArchiveFault, first.facts)
+  const converted = outcomeOf(summaries)
   await withSourceMap(options.sourceMapPath, async (writeRanges) => {
     for await (const piece of joinDocument(
       summaries,
@@ -370,6 +389,20 @@ export async function joinShares(
     ))
       await write(piece)
   })
+  return converted
+}
+
+/**
+ * What the conversion of these pages came to.
+ *
+ * @throws InvalidArchive where none could be converted
+ */
+export function outcomeOf(summaries: readonly PageSummary[]): Converted {
+  const failures = summaries.flatMap(({ failure }) => failure ?? [])
+  const [first] = failures
+  // What failed came out of this very conversion: its fault is a row of the table.
+  if (first && failures.length === summaries.filter(({ sitemap }) => sitemap === undefined).length)
+    throw new InvalidArchive(first.fault as ArchiveFault, first.facts)
   return {
     pages: summaries.length,
     failed: failures.length,

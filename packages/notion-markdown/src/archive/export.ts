@@ -1,7 +1,7 @@
 import { CleanupStack } from './cleanup.ts'
 import { isDatabaseFile } from './databases.ts'
 import { METHOD } from './format.ts'
-import { readEntry, streamEntry } from './inflate.ts'
+import { copyEntry, readEntry, streamEntry } from './inflate.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import type { ZipEntry } from './layout.ts'
 import { limitsOf, type ArchiveLimits } from './limits.ts'
@@ -30,6 +30,17 @@ export interface ExportPage {
   read(): Promise<Uint8Array>
 }
 
+/** A file that was copied as it is packed. */
+export interface CopiedFile {
+  /** 0: stored, 8: deflated. */
+  readonly method: number
+  readonly crc: number
+  /** Bytes, inflated. */
+  readonly size: number
+  /** Of the content, hexadecimal. */
+  readonly sha256: string
+}
+
 /** A Notion export whose archive has passed every check that needs no inflating. */
 export interface NotionExport extends AsyncDisposable {
   /**
@@ -50,6 +61,12 @@ export interface NotionExport extends AsyncDisposable {
    * @throws InvalidArchive as `streamEntry`
    */
   readFile(path: string): AsyncGenerator<Uint8Array>
+  /**
+   * Hands on one of `files` as it is packed, and checks its content on the way.
+   *
+   * @throws InvalidArchive as `copyEntry`
+   */
+  copyFile(path: string, write: (piece: Uint8Array) => Promise<void>): Promise<CopiedFile>
   /** The time of one of `files`, as a page's. */
   modifiedAt(path: string): Date | null
   /** Why one of `files` must not be inflated, which leaves the rest of the export as it is. */
@@ -146,6 +163,11 @@ export async function openExport(
     readFile(path) {
       const { source: volume, entry } = fileAt(path)
       return streamEntry(volume, entry)
+    },
+    async copyFile(path, write) {
+      const { source: volume, entry } = fileAt(path)
+      const { method, crc, size } = entry
+      return { method, crc, size, sha256: await copyEntry(volume, entry, write) }
     },
     modifiedAt: (path) => dosDate(fileAt(path).entry.dosTime),
     faultOf: (path) => faultOf(fileAt(path).entry, limits),

@@ -16,4 +16,8 @@ export {
   type Share,
   type Write,
 } from './convert.ts'
+export { convertPages, joinPages } from './pages/convert-pages.ts'
+export { FLAVOR_NAMES, type Flavor } from './pages/flavors.ts'
+export { MANIFEST, readManifest, type ManifestFile } from './pages/manifest.ts'
 export { extractAssets } from './assets.ts'
+export { ZipWriter } from './zip-writer.ts'

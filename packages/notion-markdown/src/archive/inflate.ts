@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { pipeline, Readable } from 'node:stream'
 import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
 import { collectYoung } from './collect-young.ts'
@@ -44,6 +45,30 @@ export async function* streamEntry(
     collectYoung(piece.length)
   }
   check(entry, size, crc)
+}
+
+/**
+ * Copies an entry's data as it is packed, and checks its content on the way.
+ *
+ * @returns the content's SHA-256, hexadecimal
+ * @throws InvalidArchive as `readEntry`; what was written by then is of no use
+ */
+export async function copyEntry(
+  source: ByteSource,
+  entry: ZipEntry,
+  write: (piece: Uint8Array) => Promise<void>,
+): Promise<string> {
+  const hash = createHash('sha256')
+  const copied: ByteSource = {
+    size: source.size,
+    async read(offset, length) {
+      const bytes = await source.read(offset, length)
+      await write(bytes)
+      return bytes
+    },
+  }
+  for await (const piece of streamEntry(copied, entry)) hash.update(piece)
+  return hash.digest('hex')
 }
 
 function inflate(packed: Uint8Array, entry: ZipEntry): Uint8Array {

@@ -10,6 +10,7 @@ import {
   type Element,
   type Node,
 } from '../html.ts'
+import { calloutOf } from '../callouts.ts'
 import type { Flow } from '../flow.ts'
 import { isWrapper } from '../inline.ts'
 import { plainText, type Inline } from '../tree.ts'
@@ -73,7 +74,9 @@ function readCallout(element: Element, flow: Flow): void {
       first.children = [{ type: 'text', value: `${icon} ` }, ...first.children]
     else children.unshift({ type: 'paragraph', children: [{ type: 'text', value: icon }] })
   }
-  if (children.length > 0) flow.add({ type: 'blockquote', children })
+  const style = flow.links.callouts
+  const callout = style && { callout: calloutOf(style, icon, children) }
+  if (children.length > 0) flow.add({ type: 'blockquote', ...callout, children })
 }
 
 /**

@@ -2,6 +2,7 @@ import { attribute, find, hasClass, isIcon, textContent, type Element, type Node
 import { blockId, type Flow } from '../flow.ts'
 import { hiddenRows } from './database.ts'
 import { readValues, type ValueKind } from '../inline.ts'
+import { readPropertyValue, type PropertyValue } from '../property-values.ts'
 import { nestMarks } from '../runs.ts'
 import type { BlockIds } from '../source-marks.ts'
 import { plainText, type Inline, type TableCell, type TableRow } from '../tree.ts'
@@ -91,14 +92,17 @@ function isWord(node: Node): boolean {
 export function readProperties(
   element: Element,
   flow: Flow,
-): { name: Inline[]; value: Inline[] }[] {
+): { name: Inline[]; value: Inline[]; typed: PropertyValue }[] {
   return readRows(element, flow).flatMap(({ row }) => {
     const [name, value] = cellsOf(row)
     if (!name) return []
+    const shown = value ? nestMarks(readValues(value.children, kindOfRow(row), flow.links)) : []
+    const kind = /\bproperty-row-([a-z_]+)/.exec(attribute(row, 'class') ?? '')?.[1] ?? ''
     return [
       {
         name: flow.inline(name.children),
-        value: value ? nestMarks(readValues(value.children, kindOfRow(row), flow.links)) : [],
+        value: shown,
+        typed: value ? readPropertyValue(value, shown, kind) : { type: 'empty' },
       },
     ]
   })

@@ -1,0 +1,106 @@
+// An export's files in the folder of pages: each content once, under a name that says what it is.
+import { createHash } from 'node:crypto'
+import { InvalidArchive } from '../invalid-archive.ts'
+import type { NotionExport } from '../export.ts'
+import type { ZipWriter } from '../zip-writer.ts'
+import { nameOf } from './file-names.ts'
+import type { FlavorRules } from './flavors.ts'
+
+/** Digits of a content's SHA-256 in its file's name. */
+const HASH_DIGITS = 16
+
+/** An export's files, copied. */
+export interface CopiedFiles {
+  /** Where each lies now, by its path as stored in the export. */
+  readonly paths: ReadonlyMap<string, string>
+  /** What lies there: the SHA-256 of each new file, by its path. */
+  readonly contents: ReadonlyMap<string, string>
+  /** The files whose data is damaged, by their stored paths: a note lies in their places. */
+  readonly damaged: ReadonlyMap<string, string>
+}
+
+/**
+ * Copies an export's files into an archive, as they are packed.
+ *
+ * @param places the files that have a place of their own, by their stored paths
+ * @param time when a file without a time of its own was made, in milliseconds since 1970
+ */
+export async function copyFiles(
+  opened: NotionExport,
+  zip: ZipWriter,
+  rules: FlavorRules,
+  places: ReadonlyMap<string, string>,
+  time: number,
+): Promise<CopiedFiles> {
+  const paths = new Map<string, string>()
+  const contents = new Map<string, string>()
+  const damaged = new Map<string, string>()
+  const byContent = new Map<string, string>()
+  // In the archive's order: parts are inflated from their beginning to their end.
+  for (const stored of opened.files.values()) {
+    const fixed = places.get(stored)
+    const asset = new AssetName(stored, rules)
+    const modified = opened.modifiedAt(stored)?.getTime() ?? time
+    let path = ''
+    try {
+      await zip.addPacked(Buffer.byteLength(fixed ?? asset.template), modified, async (write) => {
+        const { sha256, ...packed } = await opened.copyFile(stored, write)
+        const known = fixed === undefined ? byContent.get(sha256) : undefined
+        path = known ?? fixed ?? asset.free(sha256, contents)
+        if (known !== undefined) return null
+        if (fixed === undefined) byContent.set(sha256, path)
+        contents.set(path, sha256)
+        return { ...packed, path }
+      })
+    } catch (error) {
+      if (!(error instanceof InvalidArchive)) throw error
+      path = `${asset.stem}-damaged-${paths.size}.txt`
+      const note = `This file is damaged in the export: ${error.detail}\n`
+      damaged.set(stored, error.detail)
+      contents.set(path, createHash('sha256').update(note).digest('hex'))
+      await zip.addText(path, modified, note)
+    }
+    paths.set(stored, path)
+  }
+  return { paths, contents, damaged }
+}
+
+/** The name of an asset, whose digits are known when its content is. */
+class AssetName {
+  readonly stem: string
+  readonly #extension: string
+
+  constructor(stored: string, rules: FlavorRules) {
+    const file = stored.slice(stored.lastIndexOf('/') + 1)
+    this.#extension = /\.[a-z0-9]{1,10}$/i.exec(file)?.[0].toLowerCase() ?? ''
+    const title = decoded(file.slice(0, file.length - this.#extension.length))
+    this.stem = `${rules.assets}/${nameOf(title.replace(/[ _-]?[0-9a-f]{32}$/i, ''), rules.names)}`
+  }
+
+  /** The path, with as many bytes as it will have. */
+  get template(): string {
+    return this.#path('0'.repeat(HASH_DIGITS))
+  }
+
+  /** The path for this content; another one where another content has it, as only an attacker's can. */
+  free(sha256: string, taken: ReadonlyMap<string, string>): string {
+    for (let n = 0; ; n++) {
+      const tail = n === 0 ? '' : n.toString(16)
+      const path = this.#path(sha256.slice(0, HASH_DIGITS - tail.length) + tail)
+      if (!taken.has(path)) return path
+    }
+  }
+
+  #path(digits: string): string {
+    return `${this.stem}-${digits}${this.#extension}`
+  }
+}
+
+/** A name as its owner wrote it: some exporters percent-encode those that are not Latin. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}

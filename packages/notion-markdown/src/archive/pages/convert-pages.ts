@@ -1,0 +1,73 @@
+// A file → a folder of pages, as a ZIP archive: `convertFile` and `joinShares` for the layout `pages`.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  convertAlone,
+  convertShare,
+  outcomeOf,
+  type Converted,
+  type ConvertOptions,
+  type OnPage,
+} from '../convert.ts'
+import { openExport } from '../export.ts'
+import { fileSource } from '../source.ts'
+import { openSpoolReader } from '../spool.ts'
+import { writePages, type PageTexts } from './write-pages.ts'
+
+/**
+ * Converts a page or an archive to a folder of pages, all of it in this process.
+ *
+ * @param output the new ZIP archive
+ * @throws InvalidArchive
+ */
+export async function convertPages(
+  given: ConvertOptions,
+  output: string,
+  onPage?: OnPage,
+): Promise<Converted> {
+  const options = { ...given, layout: 'pages' } as const
+  if (options.kind === 'html') {
+    const { summary, markdown } = await convertAlone(options)
+    const pages: PageTexts = { summaries: [summary], sitemap: -1, text: () => markdown }
+    await writePages(pages, null, output, pagesOptions(options))
+    return outcomeOf([summary])
+  }
+  const scratch = options.scratch ?? (await mkdtemp(join(tmpdir(), 'notion-markdown-')))
+  try {
+    await convertShare({ ...options, scratch }, { index: 0, of: 1 }, onPage)
+    return await joinPages({ ...options, scratch }, { count: 1 }, output)
+  } finally {
+    if (options.scratch === undefined) await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+/**
+ * Joins what `count` shares left in the scratch folder to a folder of pages.
+ *
+ * @param shares `isUnpacked`: whether `unpackArchive` was here before
+ * @param output the new ZIP archive
+ * @throws InvalidArchive
+ */
+export async function joinPages(
+  options: ConvertOptions & { scratch: string },
+  shares: { count: number; isUnpacked?: boolean },
+  output: string,
+): Promise<Converted> {
+  const { scratch, fileName, limits } = options
+  await using spool = await openSpoolReader(scratch, shares.count)
+  const converted = outcomeOf(spool.summaries)
+  await using source = await fileSource(options.path)
+  await using opened = await openExport(source, {
+    scratch,
+    fileName,
+    ...(limits && { limits }),
+    ...(shares.isUnpacked && { unpacked: scratch }),
+  })
+  const damaged = await writePages(spool, opened, output, pagesOptions(options))
+  return { ...converted, warnings: converted.warnings + damaged }
+}
+
+function pagesOptions({ flavor = 'gfm', includeMetadata, uploadedAt }: ConvertOptions) {
+  return { flavor, includeMetadata, uploadedAt }
+}

@@ -1,0 +1,124 @@
+// Names of files and folders that people can read and every file system takes.
+import type { FlavorRules } from './flavors.ts'
+
+/** Bytes (UTF-8) of a name without its extension. File systems allow 255; paths add up. */
+const MAX_NAME_BYTES = 72
+
+/**
+ * TABLE of the devices that Windows takes a name for, whatever its extension
+ * (https://learn.microsoft.com/windows/win32/fileio/naming-a-file).
+ */
+const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³])(?=\.|$)/i
+
+/** Extensions that the files beside a name have: a folder must not be called like one of them. */
+const OWN_EXTENSION = /\.(?=(?:md|mdx|csv|json)$)/i
+
+/**
+ * What no name may hold: what Windows refuses; what means something in an address or in a link of
+ * Obsidian's; what nobody sees (controls, marks of direction, unassigned and private characters,
+ * half characters).
+ */
+const REFUSED = /[\\/:*?"<>|#^[\]%\p{Z}\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\u{FE0F}]+/gu
+
+/** TABLE of what is left out of names besides. */
+const STYLES: Readonly<Record<FlavorRules['names'], (name: string) => string>> = {
+  spaces: (name) => name,
+  dashes: (name) => name.replace(/[ `]+/g, '-').replace(/-{2,}/g, '-'),
+  letters: (name) =>
+    name
+      .replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-')
+      .replace(/-{2,}/g, '-')
+      .replace(/-+(?=\.)|(?<=\.)-+/g, ''),
+}
+
+/** A title as the name of a file, without an extension; `Untitled` where nothing is left of it. */
+export function nameOf(title: string, style: FlavorRules['names']): string {
+  const clean = (text: string): string =>
+    STYLES[style](text.toWellFormed().replace(REFUSED, ' ').trim())
+      .replace(/^[\s._~-]+|[\s.-]+$/g, '')
+      .normalize('NFC')
+  const name = clean(cutBytes(clean(title), MAX_NAME_BYTES)).replace(OWN_EXTENSION, '-')
+  return (DEVICE.test(name) ? name.replace(DEVICE, '$&_') : name) || 'Untitled'
+}
+
+/** The beginning of a text that has at most so many bytes, cut between what people see as characters. */
+export function cutBytes(text: string, most: number): string {
+  // No character has more than three bytes for each of its units.
+  if (text.length * 3 <= most || Buffer.byteLength(text) <= most) return text
+  let bytes = 0
+  let kept = ''
+  for (const { segment } of new Intl.Segmenter('en').segment(text.slice(0, most))) {
+    bytes += Buffer.byteLength(segment)
+    if (bytes > most) break
+    kept += segment
+  }
+  return kept
+}
+
+/**
+ * What two names have in common that some file system takes for one: those of macOS and Windows
+ * ignore case, macOS's the form of accents.
+ */
+export function foldName(name: string): string {
+  return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC')
+}
+
+/** What is to be named. */
+export interface Named {
+  /** What it would be called if nothing else were. */
+  readonly name: string
+  /** What tells it from others of the name: a page's id, or a digest; letters and digits. */
+  readonly key: string
+}
+
+/** Digits of a key that tell names apart, before all of them have to. */
+const SHORT_KEY = 8
+
+/** The names of one folder, no two of which any file system takes for one. */
+export class FolderNames {
+  readonly #taken: Set<string>
+
+  /** @param reserved names that are given to nobody */
+  constructor(reserved: Iterable<string> = []) {
+    this.#taken = new Set([...reserved].map(foldName))
+  }
+
+  /**
+   * Gives names out, the same whatever the order: who shares a name with another gets the beginning
+   * of its key behind it.
+   *
+   * @returns a name for each, in their order
+   */
+  add(wanted: readonly Named[]): string[] {
+    let names = wanted.map(({ name }) => name)
+    for (const digits of [SHORT_KEY, 32]) {
+      const counts = countFolded(names)
+      names = names.map((name, i) => {
+        const folded = foldName(name)
+        if (counts.get(folded) === 1 && !this.#taken.has(folded)) return name
+        return withSuffix(wanted[i]!, wanted[i]!.key.slice(0, digits))
+      })
+    }
+    return names.map((name, i) => {
+      let free = name
+      for (let n = 2; this.#taken.has(foldName(free)); n++)
+        free = withSuffix(wanted[i]!, `${wanted[i]!.key}-${n}`)
+      this.#taken.add(foldName(free))
+      return free
+    })
+  }
+}
+
+function countFolded(names: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const name of names) {
+    const folded = foldName(name)
+    counts.set(folded, (counts.get(folded) ?? 0) + 1)
+  }
+  return counts
+}
+
+function withSuffix({ name }: Named, suffix: string): string {
+  const before = cutBytes(name, MAX_NAME_BYTES - suffix.length - 1).replace(/[\s._-]+$/, '')
+  return `${before}-${suffix}`
+}

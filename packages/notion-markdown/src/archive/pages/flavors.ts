@@ -1,0 +1,78 @@
+// What differs between the programs that a folder of pages is made for.
+
+/** The program that reads the pages. */
+export type Flavor = keyof typeof FLAVORS
+
+/** How the pages are written for one program. */
+export interface FlavorRules {
+  /** The name of the root page, without its extension. */
+  readonly index: string
+  /**
+   * Where a page with sub-pages lies: `beside` their folder, under the folder's name, or `inside` it
+   * under the index's name.
+   */
+  readonly parents: 'beside' | 'inside'
+  /**
+   * What file names keep of titles: all that file systems take; the same with `-` for spaces; or only
+   * letters, digits, `-`, `_` and `.`.
+   */
+  readonly names: 'spaces' | 'dashes' | 'letters'
+  /** The folder for assets. */
+  readonly assets: string
+  /** How a link to a page is written. */
+  readonly links: 'markdown' | 'wiki'
+  /** What names a heading in an address: GitHub's slug, or the heading's text. */
+  readonly anchors: 'slug' | 'text'
+  /** How a callout is written. */
+  readonly callouts: 'quote' | 'alert' | 'admonition'
+  /** Whether a page's properties are fields of the front matter, or of its field `properties`. */
+  readonly properties: 'fields' | 'nested'
+  /** The field of the front matter for a page's id. */
+  readonly id: string
+  /** Whether the front matter places the page in a sidebar and gives it an address. */
+  readonly isSite: boolean
+}
+
+/** TABLE of the flavors. */
+export const FLAVORS = {
+  gfm: {
+    index: 'README',
+    parents: 'beside',
+    names: 'dashes',
+    assets: 'assets',
+    links: 'markdown',
+    anchors: 'slug',
+    callouts: 'quote',
+    properties: 'nested',
+    id: 'id',
+    isSite: false,
+  },
+  obsidian: {
+    index: 'Index',
+    parents: 'beside',
+    names: 'spaces',
+    assets: 'assets',
+    links: 'wiki',
+    anchors: 'text',
+    callouts: 'alert',
+    properties: 'fields',
+    id: 'notion_id',
+    isSite: false,
+  },
+  // Docusaurus leaves out of a site what lies in a folder whose name begins with `_`.
+  docusaurus: {
+    index: 'index',
+    parents: 'inside',
+    names: 'letters',
+    assets: '_assets',
+    links: 'markdown',
+    anchors: 'slug',
+    callouts: 'admonition',
+    properties: 'nested',
+    id: 'id',
+    isSite: true,
+  },
+} as const satisfies Record<string, FlavorRules>
+
+/** The flavors' names. */
+export const FLAVOR_NAMES = ['gfm', 'obsidian', 'docusaurus'] as const satisfies readonly Flavor[]

@@ -1,0 +1,119 @@
+// The front matter of a page in a folder of pages: what it is, and its properties by what they are.
+import { Scalar, YAMLMap } from 'yaml'
+import type { LinkedValue, PropertyValue } from '../../property-values.ts'
+import { writeFrontMatter, yamlText } from '../../frontmatter.ts'
+import type { FlavorRules } from './flavors.ts'
+
+/** What the front matter says of a page. */
+export interface PageFacts {
+  readonly title: string
+  readonly icon: string | null
+  readonly id: string | null
+  readonly parentId: string | null
+  /** ISO 8601; null where nobody asks for it. */
+  readonly exportedAt: string | null
+  /** The addresses of its databases' files. */
+  readonly csv: readonly string[]
+  readonly values: Readonly<Record<string, PropertyValue>>
+  /** Where it stands among its siblings, from 1. */
+  readonly position: number
+  /** Its path, for a site. */
+  readonly path: string
+}
+
+/** How links among values are written. */
+export interface ValueLinks {
+  /** An address, its marker resolved. */
+  address(url: string): string
+  /** The id of the page that a marker means. */
+  pageId(url: string): string | null
+}
+
+/** Fields that programs read: a property of such a name gets another one. */
+const READ_BY_PROGRAMS = ['tags', 'aliases', 'cssclasses', 'cssclass', 'publish', 'permalink']
+
+const NOTION_ID = /((?:[0-9a-f]{4}-?){7}[0-9a-f]{4})(?:[?#]|$)/i
+
+/** Writes a page's front matter. */
+export function pageFrontMatter(facts: PageFacts, rules: FlavorRules, links: ValueLinks): string {
+  const fields = new YAMLMap<unknown, unknown>()
+  const set = (name: string, value: unknown): void => fields.set(yamlText(name), value)
+  set('title', yamlText(facts.title))
+  if (facts.icon !== null) set('icon', yamlText(facts.icon))
+  if (facts.id !== null) {
+    set(rules.id, yamlText(facts.id))
+    set('source_url', yamlText(`https://www.notion.so/${facts.id}`))
+  }
+  if (facts.parentId !== null) set('parent_id', yamlText(facts.parentId))
+  if (facts.exportedAt !== null) set('exported_at', plain(facts.exportedAt))
+  if (rules.isSite) {
+    set('slug', yamlText(slugOf(facts.path, rules.index)))
+    set('sidebar_position', facts.position)
+  }
+  if (facts.csv.length > 0) set('csv', facts.csv.map(yamlText))
+  setProperties(fields, facts.values, rules, links)
+  return writeFrontMatter(fields)
+}
+
+function setProperties(
+  fields: YAMLMap<unknown, unknown>,
+  values: PageFacts['values'],
+  rules: FlavorRules,
+  links: ValueLinks,
+): void {
+  const all = Object.entries(values)
+  if (all.length === 0) return
+  const isNested = rules.properties === 'nested'
+  const into = isNested ? new YAMLMap<unknown, unknown>() : fields
+  const own = fields.items.map(({ key }) => (key instanceof Scalar ? String(key.value) : ''))
+  const taken = new Set(isNested ? [] : [...own, ...READ_BY_PROGRAMS])
+  for (const [name, value] of all) {
+    let free = name
+    // Obsidian's names of properties ignore case.
+    for (let n = 1; taken.has(free.toLowerCase()); n++)
+      free = n === 1 ? `${name} (property)` : `${name} (property ${n})`
+    taken.add(isNested ? free : free.toLowerCase())
+    into.set(yamlText(free), yamlValue(value, links))
+  }
+  if (isNested) fields.set('properties', into)
+}
+
+function yamlValue(value: PropertyValue, links: ValueLinks): unknown {
+  switch (value.type) {
+    case 'empty':
+      return null
+    case 'text':
+      return yamlText(value.value)
+    case 'number':
+    case 'checkbox':
+      return value.value
+    case 'date':
+      return plain(value.end === null ? value.start : `${value.start}/${value.end}`)
+    case 'list':
+      return value.values.map(yamlText)
+    case 'files':
+      return value.values.map(({ text, url }) => yamlText(url === null ? text : links.address(url)))
+    case 'relation':
+      return value.values.map((one) => yamlText(relatedId(one, links)))
+  }
+}
+
+/** The id of a related page; what it is called where that is not known. */
+function relatedId({ text, url }: LinkedValue, links: ValueLinks): string {
+  if (url === null) return text
+  const id = links.pageId(url) ?? NOTION_ID.exec(url)?.[1]?.replaceAll('-', '').toLowerCase()
+  return id ?? text
+}
+
+/** A moment, which YAML takes for one. */
+function plain(value: string): Scalar<string> {
+  const scalar = new Scalar(value)
+  scalar.type = Scalar.PLAIN
+  return scalar
+}
+
+/** The address of a page on a site. */
+function slugOf(path: string, index: string): string {
+  const stem = path.replace(/\.md$/, '')
+  return `/${stem === index ? '' : stem.endsWith(`/${index}`) ? stem.slice(0, -index.length - 1) : stem}`
+}

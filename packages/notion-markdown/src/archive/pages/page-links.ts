@@ -1,0 +1,169 @@
+// Links of a page in the folder of pages: relative addresses of pages, headings and files.
+import { Anchors, BlockAnchors } from '../../anchors.ts'
+import { encodePath, MARKER } from '../../links.ts'
+import type { PageSummary } from '../../document.ts'
+import type { FlavorRules } from './flavors.ts'
+
+/** What links can lead to. */
+export interface LinkTargets {
+  readonly rules: FlavorRules
+  readonly pages: readonly PageSummary[]
+  /** The page that a key means, by its index. */
+  readonly indexOf: (key: string) => number | undefined
+  /** Where the page with an index lies. */
+  readonly pathOf: (index: number) => string
+  /** Where a file of the export lies, by its path as stored. */
+  readonly filePath: (stored: string) => string | undefined
+}
+
+/** Where a link leads. */
+interface Target {
+  /** Relative to the folder's root; null where that is the page itself. */
+  readonly path: string | null
+  readonly anchor: string | null
+}
+
+/** Characters of a line's beginning that tell whether it is a row of a table. */
+const HEAD_CHARS = 2000
+/** A row of a table, in quotes and in a list's item too. */
+const ROW = /^(?:[>\s]|[-*+]\s|\d+[.)]\s)*\| /
+/** A link's text that a wiki link can show: nothing in it means anything to either. */
+const PLAIN_LABEL = /^[^[\]|\\`*_<>$~!#^%&\n]+$/
+
+/** Resolves the markers of pages. */
+export class PageLinks {
+  readonly #targets: LinkTargets
+  /** The anchors of other pages' blocks, for the pages that were asked for last. */
+  readonly #blocks = new Map<number, ReadonlyMap<string, string>>()
+
+  constructor(targets: LinkTargets) {
+    this.#targets = targets
+  }
+
+  /** The text of the page with this index, every link in it resolved. */
+  resolve(markdown: string, index: number): string {
+    if (!markdown.includes(MARKER)) return markdown
+    const { rules, pages } = this.#targets
+    const { outline } = pages[index]!
+    const anchors = new BlockAnchors(outline, this.#anchorsOf(index))
+    const parts = markdown.split(MARKER)
+    let head = ''
+    for (let i = 1; i < parts.length; i += 2) {
+      head = headOf(head, parts[i - 1]!)
+      const target = this.#targetOf(parts[i]!, anchors, index)
+      const isPage = parts[i]!.startsWith('page/')
+      const label =
+        rules.links === 'wiki' && isPage ? wikiLabel(parts[i - 1]!, parts[i + 1]!) : null
+      if (label === null) {
+        parts[i] = this.#address(target, index)
+        continue
+      }
+      parts[i - 1] = parts[i - 1]!.slice(0, -label.length - 3)
+      parts[i] = this.#wikiLink(target, index, label, ROW.test(head))
+      parts[i + 1] = parts[i + 1]!.slice(1)
+    }
+    return parts.join('')
+  }
+
+  /** The address of one marker, as it stands in a text; what is none stays as it is. */
+  address(url: string, index: number): string {
+    return url.startsWith(MARKER)
+      ? this.#address(this.#targetOf(url.slice(1, -1), null, index), index)
+      : url
+  }
+
+  /** The id of the page that a marker means; null where it means none, or one without an id. */
+  pageId(url: string): string | null {
+    const [kind, key = ''] = url.slice(1, -1).split('/')
+    const index = kind === 'page' ? this.#targets.indexOf(decodeURIComponent(key)) : undefined
+    return index === undefined ? null : this.#targets.pages[index]!.id
+  }
+
+  #targetOf(marker: string, anchors: BlockAnchors | null, from: number): Target {
+    const { indexOf, filePath, rules } = this.#targets
+    const [kind, ...names] = marker.split('/')
+    const [name = '', second = ''] = names.map(decodeURIComponent)
+    if (kind === 'file') return { path: filePath(name) ?? null, anchor: null }
+    if (kind === 'page') {
+      const index = indexOf(name) ?? from
+      const anchor = second === '' ? null : (this.#blocksOf(index).get(second) ?? null)
+      if (index !== from) return { path: this.#targets.pathOf(index), anchor }
+      return { path: null, anchor }
+    }
+    const anchor = anchors?.slugOf(name, second) ?? null
+    // A block without a heading of its own is reached through its page. Sites give its title no id.
+    return { path: null, anchor: anchor ?? (rules.isSite ? null : this.#anchorsOf(from)[0]!) }
+  }
+
+  #address({ path, anchor }: Target, from: number): string {
+    const { rules, pathOf } = this.#targets
+    const fragment =
+      anchor === null ? '' : `#${rules.anchors === 'slug' ? anchor : encodePath(anchor)}`
+    if (path === null && anchor !== null) return fragment
+    return relativeUrl(pathOf(from), path ?? pathOf(from)) + fragment
+  }
+
+  #wikiLink({ path, anchor }: Target, from: number, label: string, isCell: boolean): string {
+    const file = path ?? (anchor === null ? this.#targets.pathOf(from) : '')
+    const page = file.replace(/\.md$/, '')
+    const place = anchor === null ? page : `${page}#${anchor}`
+    return `[[${place}${isCell ? '\\' : ''}|${label}]]`
+  }
+
+  /** What a page's headings are called in addresses. */
+  #anchorsOf(index: number): string[] {
+    const { outline } = this.#targets.pages[index]!
+    if (this.#targets.rules.anchors === 'slug') return new Anchors().ofPage(outline)
+    return outline.map(({ text }) =>
+      text
+        .replace(/[#|^:%[\]\\]|\s+/g, ' ')
+        .replace(/ {2,}/g, ' ')
+        .trim(),
+    )
+  }
+
+  #blocksOf(index: number): ReadonlyMap<string, string> {
+    const known = this.#blocks.get(index)
+    if (known) return known
+    const anchors = this.#anchorsOf(index)
+    const blocks = new Map(
+      this.#targets.pages[index]!.outline.flatMap(({ id }, i) =>
+        id === null ? [] : [[id.replaceAll('-', '').toLowerCase(), anchors[i]!] as const],
+      ),
+    )
+    if (this.#blocks.size >= 1000) this.#blocks.clear()
+    this.#blocks.set(index, blocks)
+    return blocks
+  }
+}
+
+/** The beginning of the line that a text ends in, which `before` begins. */
+function headOf(before: string, text: string): string {
+  const line = text.lastIndexOf('\n')
+  const head =
+    line < 0 ? before + text.slice(0, HEAD_CHARS) : text.slice(line + 1, line + HEAD_CHARS)
+  return head.slice(0, HEAD_CHARS)
+}
+
+/** The text of the link around a marker, where a wiki link can show it. */
+function wikiLabel(before: string, after: string): string | null {
+  if (!before.endsWith('](') || !after.startsWith(')')) return null
+  const open = before.lastIndexOf('[')
+  const label = before.slice(open + 1, -2)
+  if (open < 0 || !PLAIN_LABEL.test(label) || /[!\\]$/.test(before.slice(0, open))) return null
+  return label
+}
+
+/** The address of a file as a link in another one has it, both relative to the same root. */
+export function relativeUrl(from: string, to: string): string {
+  const folder = from.split('/').slice(0, -1)
+  const segments = to.split('/')
+  let common = 0
+  while (
+    common < folder.length &&
+    common < segments.length - 1 &&
+    folder[common] === segments[common]
+  )
+    common++
+  return '../'.repeat(folder.length - common) + encodePath(segments.slice(common).join('/'))
+}

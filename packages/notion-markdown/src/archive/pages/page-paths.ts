@@ -1,0 +1,95 @@
+// Where the pages of an export lie in the folder that is made of them.
+import { createHash } from 'node:crypto'
+import type { Placed } from '../../order.ts'
+import { FolderNames, nameOf } from './file-names.ts'
+import type { FlavorRules } from './flavors.ts'
+
+/** What a page's path depends on. */
+export interface PathSource {
+  /** Its path in the archive. */
+  readonly path: string
+  readonly id: string | null
+  readonly title: string
+}
+
+/** The files of one page, relative to the folder's root, with `/` between folders. */
+export interface PagePath {
+  /** The page itself: `…/Title.md`. */
+  readonly page: string
+  /** Its database, if it has one. */
+  readonly csv: string
+}
+
+/**
+ * Bytes of a folder's path at most: deeper pages lie in the folder of the page above. Windows takes
+ * 260 characters, of which the path to the folder needs some.
+ */
+const MAX_FOLDER_BYTES = 150
+
+/**
+ * Gives each page its path: in the folder of its parent, under its title.
+ *
+ * @param pages by their index
+ * @param order the tree; the sitemap, if there is one, is the root page
+ * @param sitemap its index, −1 if there is none
+ * @returns the paths by the pages' indexes
+ */
+export function placePages(
+  pages: readonly PathSource[],
+  order: readonly Placed[],
+  sitemap: number,
+  rules: FlavorRules,
+): Map<number, PagePath> {
+  const paths = new Map<number, PagePath>()
+  if (sitemap >= 0) paths.set(sitemap, filesOf('', rules.index))
+  const below = Map.groupBy(
+    order.filter(({ page }) => page !== sitemap),
+    ({ parent }) => parent,
+  )
+  const folders = new Map<string, FolderNames>()
+  const open = [{ parents: [-1], folder: '' }]
+  for (const { parents, folder } of open) {
+    const inside = parents.flatMap((parent) => below.get(parent) ?? [])
+    const names = folders.get(folder) ?? new FolderNames(reservedIn(folder, rules))
+    folders.set(folder, names)
+    const named = names.add(inside.map(({ page }) => wantedName(pages[page]!, rules)))
+    const flat: number[] = []
+    for (const [i, { page }] of inside.entries()) {
+      const name = named[i]!
+      const own = folder === '' ? name : `${folder}/${name}`
+      const isParent = below.has(page)
+      const hasFolder = isParent && Buffer.byteLength(own) <= MAX_FOLDER_BYTES
+      paths.set(
+        page,
+        hasFolder && rules.parents === 'inside' ? filesOf(own, rules.index) : filesOf(folder, name),
+      )
+      if (hasFolder) open.push({ parents: [page], folder: own })
+      else if (isParent) flat.push(page)
+    }
+    if (flat.length > 0) open.push({ parents: flat, folder })
+  }
+  return paths
+}
+
+function filesOf(folder: string, name: string): PagePath {
+  const stem = folder === '' ? name : `${folder}/${name}`
+  return { page: `${stem}.md`, csv: `${stem}.csv` }
+}
+
+function wantedName({ title, id, path }: PathSource, rules: FlavorRules) {
+  return { name: nameOf(title, rules.names), key: id ?? digest(path) }
+}
+
+/** What stands for the id of a page that has none. */
+function digest(path: string): string {
+  return createHash('sha256').update(path.normalize('NFC')).digest('hex').slice(0, 32)
+}
+
+/**
+ * Names that pages must not have: those of index pages, which sites and repositories show in a
+ * folder's place, and of the folder itself, which Docusaurus takes for one.
+ */
+function reservedIn(folder: string, rules: FlavorRules): string[] {
+  const own = folder.slice(folder.lastIndexOf('/') + 1)
+  return ['README', 'index', ...(folder === '' ? [rules.assets, rules.index] : [own])]
+}

@@ -1,0 +1,162 @@
+// Converted pages → a ZIP archive with a file for each.
+import { createHash } from 'node:crypto'
+import { arrangePages, type Arrangement } from '../../arrangement.ts'
+import type { PageSummary } from '../../document.ts'
+import { pageTarget } from '../../links.ts'
+import { writeMarkdown } from '../../markdown.ts'
+import { writeSitemap, type Sitemap, type SitemapEntry } from '../../sitemap.ts'
+import { findDatabases } from '../databases.ts'
+import type { NotionExport } from '../export.ts'
+import { pathKey } from '../names.ts'
+import { ZipWriter } from '../zip-writer.ts'
+import { copyFiles, type CopiedFiles } from './asset-files.ts'
+import { FLAVORS, type Flavor, type FlavorRules } from './flavors.ts'
+import { MANIFEST, writeManifest, type ManifestFile } from './manifest.ts'
+import { pageFrontMatter } from './page-fields.ts'
+import { PageLinks, relativeUrl } from './page-links.ts'
+import { placePages, type PagePath } from './page-paths.ts'
+
+/** What is wanted of the pages. */
+export interface PagesOptions {
+  readonly flavor: Flavor
+  /** Whether each page says when it was exported, which differs from one export to the next. */
+  readonly includeMetadata: boolean
+  /** The export's time where nothing better is known. */
+  readonly uploadedAt: Date
+}
+
+/** Converted pages: their summaries, and their Markdown by their index. */
+export interface PageTexts {
+  readonly summaries: readonly PageSummary[]
+  /** The index of the sitemap, −1 if there is none. */
+  readonly sitemap: number
+  text(index: number): string | Promise<string>
+}
+
+/** The time of a file of which none is known: the first that a ZIP archive can say. */
+const NO_TIME = Date.UTC(1980, 0, 1)
+
+const NO_FILES: CopiedFiles = { paths: new Map(), contents: new Map(), damaged: new Map() }
+
+/**
+ * Writes a folder of pages as a ZIP archive: the files of the export, the pages in their order, a
+ * list of all of them.
+ *
+ * @param opened the export; null for a page that came alone
+ * @param output the new archive
+ * @returns how many files of the export are damaged
+ */
+export async function writePages(
+  pages: PageTexts,
+  opened: NotionExport | null,
+  output: string,
+  options: PagesOptions,
+): Promise<number> {
+  const rules: FlavorRules = FLAVORS[options.flavor]
+  const { summaries, sitemap } = pages
+  const arrangement = arrangePages(summaries, pathKey, sitemap)
+  const paths = placePages(summaries, arrangement.order, sitemap, rules)
+  const databases = databaseFiles(opened, summaries, paths)
+  await using zip = await ZipWriter.create(output)
+  const files = opened ? await copyFiles(opened, zip, rules, databases.places, NO_TIME) : NO_FILES
+  const links = new PageLinks({
+    rules,
+    pages: summaries,
+    indexOf: arrangement.indexOf,
+    pathOf: (index) => paths.get(index)?.page ?? '',
+    filePath: (stored) => files.paths.get(stored),
+  })
+  const listed: ManifestFile[] = [...files.contents].map(([path, sha256]) => ({ path, sha256 }))
+  const add = async (path: string, page: string | null, text: string, time: Date | null) => {
+    await zip.addText(path, time?.getTime() ?? NO_TIME, text)
+    listed.push({ path, page, sha256: createHash('sha256').update(text).digest('hex') })
+  }
+  if (sitemap < 0 && summaries.length > 1) {
+    const text = indexText(arrangement, summaries, rules, (key) =>
+      relativeUrl('', paths.get(arrangement.indexOf(key) ?? -1)?.page ?? ''),
+    )
+    await add(`${rules.index}.md`, null, text, null)
+  }
+  const positions = new Map<number, number>()
+  for (const { page: index, parent } of arrangement.order) {
+    const summary = summaries[index]!
+    const { page: path } = paths.get(index)!
+    const position = (positions.get(parent) ?? 0) + 1
+    positions.set(parent, position)
+    const body = summary.sitemap
+      ? writeMarkdown(writeSitemap(summary.sitemap, arrangement.nameOf, pageTarget)).markdown
+      : await pages.text(index)
+    const front = pageFrontMatter(
+      {
+        ...summary,
+        parentId: summaries[parent]?.id ?? null,
+        exportedAt: options.includeMetadata
+          ? isoTime(summary.exportedAt ?? options.uploadedAt)
+          : null,
+        csv: databases.ids(index).flatMap((stored) => {
+          const file = files.paths.get(stored)
+          return file === undefined ? [] : [relativeUrl(path, file)]
+        }),
+        position,
+        path,
+      },
+      rules,
+      { address: (url) => links.address(url, index), pageId: (url) => links.pageId(url) },
+    )
+    await add(path, summary.id, front + links.resolve(body, index), summary.exportedAt)
+  }
+  await zip.addText(MANIFEST, NO_TIME, writeManifest(options.flavor, listed))
+  await zip.finish()
+  return files.damaged.size
+}
+
+function isoTime(date: Date): string {
+  return date.toISOString().replace(/\.\d+Z$/, 'Z')
+}
+
+/** The files of the databases: where those of databases' pages lie, and which a page shows. */
+function databaseFiles(
+  opened: NotionExport | null,
+  summaries: readonly PageSummary[],
+  paths: ReadonlyMap<number, PagePath>,
+): { places: Map<string, string>; ids: (index: number) => string[] } {
+  const places = new Map<string, string>()
+  const databases = opened ? findDatabases(opened) : new Map<string, never>()
+  if (databases.size > 0)
+    for (const [index, { csv }] of paths) {
+      const stored = databases.get(summaries[index]!.id ?? '')?.stored
+      if (stored !== undefined && !places.has(stored)) places.set(stored, csv)
+    }
+  return {
+    places,
+    ids: (index) => {
+      const { id, databases: shown } = summaries[index]!
+      const all = new Set([...(id === null ? [] : [id]), ...shown])
+      return [...all].flatMap((one) => databases.get(one)?.stored ?? [])
+    },
+  }
+}
+
+/** The root page of an export without a sitemap: a list of all pages. */
+function indexText(
+  { order, nameOf }: Arrangement,
+  summaries: readonly PageSummary[],
+  rules: FlavorRules,
+  place: (key: string) => string,
+): string {
+  const byPage = new Map<number, SitemapEntry>()
+  const entries: SitemapEntry[] = []
+  for (const { page, parent } of order) {
+    const { path, title } = summaries[page]!
+    const entry: SitemapEntry = { page: pathKey(path), url: null, label: title, below: [] }
+    byPage.set(page, entry)
+    const above = byPage.get(parent)
+    if (above) above.below.push(entry)
+    else entries.push(entry)
+  }
+  const sitemap: Sitemap = { workspace: { id: null, name: null }, entries }
+  const { markdown } = writeMarkdown(writeSitemap(sitemap, nameOf, place))
+  return (
+    (rules.isSite ? '---\ntitle: Contents\nslug: /\nsidebar_position: 0\n---\n\n' : '') + markdown
+  )
+}

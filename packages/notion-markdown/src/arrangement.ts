@@ -1,0 +1,75 @@
+// The tree and the order of converted pages, and how their links find them.
+import type { PageSummary } from './document.ts'
+import { orderPages, type Placed } from './order.ts'
+import type { SitemapEntry } from './sitemap.ts'
+
+/** Pages in their order. */
+export interface Arrangement {
+  order: Placed[]
+  /** The page that a link's key means, by its index. */
+  indexOf(key: string): number | undefined
+  /**
+   * What a page is called, its icon in front (`label`, where it shows what the key means); undefined
+   * where there is no such page.
+   */
+  nameOf(key: string, label: string): string | undefined
+}
+
+/**
+ * Arranges pages.
+ *
+ * @param keyOf the key under which links name the page at a path
+ * @param sitemap the index of the sitemap, −1 if there is none
+ */
+export function arrangePages(
+  pages: readonly PageSummary[],
+  keyOf: (path: string) => string,
+  sitemap: number,
+): Arrangement {
+  const byKey = new Map(
+    pages.flatMap(({ path, aliases }, i) => [path, ...aliases].map((at) => [keyOf(at), i])),
+  )
+  const indexOf = (key: string): number[] => [byKey.get(key) ?? []].flat()
+  const linked = pages.map(({ path, links, claims }) => ({
+    path,
+    links: links.flatMap(indexOf),
+    claims: claims.flatMap(([key, strength]) => indexOf(key).map((page) => ({ page, strength }))),
+  }))
+  const listed = pages[sitemap]?.sitemap
+  const order = orderPages(
+    linked,
+    sitemap,
+    listed
+      ? listedPages(listed.entries, (key) =>
+          indexOf(key).find((page) => keyOf(pages[page]!.path) === key),
+        )
+      : [],
+  )
+  return {
+    order,
+    indexOf: (key) => byKey.get(key),
+    nameOf(key, label) {
+      const page = pages[byKey.get(key) ?? -1]
+      if (!page) return undefined
+      if (keyOf(page.path) !== key) return label
+      return page.icon === null ? page.title : `${page.icon} ${page.title}`
+    },
+  }
+}
+
+/** The pages that a sitemap lists, each under the nearest one above it that the archive holds. */
+function listedPages(
+  entries: readonly SitemapEntry[],
+  indexOf: (key: string) => number | undefined,
+): Placed[] {
+  const placed: Placed[] = []
+  const open = entries.map((entry) => ({ entry, parent: -1 })).toReversed()
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { entry, parent } = next
+    const page = entry.page === null ? undefined : indexOf(entry.page)
+    if (page !== undefined) placed.push({ page, parent })
+    for (const below of entry.below.toReversed())
+      open.push({ entry: below, parent: page ?? parent })
+  }
+  return placed
+}

@@ -1,0 +1,52 @@
+// Callouts as the programs write them that know such a thing.
+import type { Block } from './tree.ts'
+
+/** How callouts are written: as `> [!note]` (Obsidian), or between `:::note` and `:::` (Docusaurus). */
+export type CalloutStyle = 'alert' | 'admonition'
+
+/** A quote that is a callout. */
+export interface Callout {
+  style: CalloutStyle
+  kind: 'note' | 'tip' | 'warning' | 'danger'
+  /** How many callouts are nested in it, one in another. */
+  inside: number
+}
+
+/** TABLE of the icons that say more than a note does. */
+const KINDS: Readonly<Record<string, Callout['kind']>> = {
+  '💡': 'tip',
+  '✅': 'tip',
+  '👍': 'tip',
+  '⚠': 'warning',
+  '🚧': 'warning',
+  '❗': 'danger',
+  '‼': 'danger',
+  '🚨': 'danger',
+  '🛑': 'danger',
+  '⛔': 'danger',
+  '🚫': 'danger',
+  '🔥': 'danger',
+}
+
+/** A callout with this icon around these blocks. */
+export function calloutOf(style: CalloutStyle, icon: string, children: readonly Block[]): Callout {
+  return { style, kind: KINDS[icon.replaceAll('\ufe0f', '')] ?? 'note', inside: nestedIn(children) }
+}
+
+/** How deep callouts are nested in blocks. Each block is looked at by the nearest callout only. */
+function nestedIn(blocks: readonly Block[]): number {
+  let most = 0
+  const open = [...blocks]
+  for (let block = open.pop(); block; block = open.pop()) {
+    if (block.type === 'blockquote' && block.callout)
+      most = Math.max(most, block.callout.inside + 1)
+    else if (block.type === 'list') for (const item of block.children) open.push(...item.children)
+    else if (block.type === 'blockquote' || block.type === 'details') open.push(...block.children)
+  }
+  return most
+}
+
+/** The line that begins a callout. */
+export function calloutStart({ style, kind, inside }: Callout): string {
+  return style === 'alert' ? `[!${kind}]` : `${':'.repeat(3 + inside)}${kind}`
+}

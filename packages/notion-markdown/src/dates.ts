@@ -1,0 +1,101 @@
+// Dates as people read them in Notion → ISO 8601, where only one reading is possible.
+
+/** A date or a moment, or a range of them; ISO 8601, without a zone where none was written. */
+export interface DateValue {
+  start: string
+  end: string | null
+}
+
+/** TABLE of the languages whose names of months are known: those that Notion writes dates in. */
+const LANGUAGES = 'en de fr es pt it nl da nb sv fi pl id tr'.split(' ')
+
+let months: ReadonlyMap<string, number> | undefined
+
+/** The numbers of months by their names; a name of two months in two languages is left out. */
+function monthsByName(): ReadonlyMap<string, number> {
+  if (months) return months
+  const found = new Map<string, number>()
+  for (const language of LANGUAGES)
+    for (const style of language === 'en' ? (['long', 'short'] as const) : (['long'] as const))
+      for (const options of [{ month: style }, { month: style, day: 'numeric' }] as const) {
+        const format = new Intl.DateTimeFormat(language, { ...options, timeZone: 'UTC' })
+        for (let month = 1; month <= 12; month++) {
+          const parts = format.formatToParts(Date.UTC(2024, month - 1, 1))
+          const name = parts.find(({ type }) => type === 'month')?.value.toLowerCase()
+          if (name === undefined || /\d/.test(name)) continue
+          const known = found.get(name)
+          found.set(name, known === undefined || known === month ? month : Number.NaN)
+        }
+      }
+  return (months = new Map([...found].filter(([, month]) => !Number.isNaN(month))))
+}
+
+/**
+ * TABLE of the forms of a day. A form of numbers alone is known only where the year comes first:
+ * `03/04/2024` is two days.
+ */
+const DAYS: readonly RegExp[] = [
+  /^(?<y>\d{4})-(?<m>\d{1,2})-(?<d>\d{1,2})/,
+  /^(?<y>\d{4})\/(?<m>\d{1,2})\/(?<d>\d{1,2})/,
+  /^(?<y>\d{4})年(?<m>\d{1,2})月(?<d>\d{1,2})日/,
+  /^(?<y>\d{4})년 (?<m>\d{1,2})월 (?<d>\d{1,2})일/,
+  /^(?<name>\p{L}+)\.? (?<d>\d{1,2}),? (?<y>\d{4})/u,
+  /^(?<d>\d{1,2})\.?(?:er|º)?(?: de)? (?<name>\p{L}+)\.?(?: de)? (?<y>\d{4})/u,
+]
+
+/** A time of day, maybe with its distance from UTC. */
+const TIME =
+  /^(?<h>\d{1,2}):(?<min>\d\d)(?: ?(?<half>[AP])\.?M\.?)?(?: ?\((?:GMT|UTC)(?:(?<sign>[+−-])(?<oh>\d{1,2})(?::?(?<om>\d\d))?)?\))?$/i
+
+/** Reads what a `<time>` of Notion's says; null where that is no date, or might be two. */
+export function readDate(text: string): DateValue | null {
+  const clean = text.normalize('NFKC').replace(/\s+/g, ' ').trim().replace(/^@/, '')
+  const [from = '', to, ...more] = clean.split(/ ?→ ?/)
+  const start = more.length === 0 ? readMoment(from) : null
+  if (start === null) return null
+  if (to === undefined) return { start, end: null }
+  const end = readMoment(to) ?? sameDay(start, to)
+  return end === null ? null : { start, end }
+}
+
+function readMoment(text: string): string | null {
+  const match = DAYS.map((form) => form.exec(text)).find((found) => found !== null)
+  if (!match) return null
+  const { y, m, d, name } = match.groups!
+  const month = name === undefined ? Number(m) : monthsByName().get(name.toLowerCase())
+  if (month === undefined) return null
+  const day = new Date(Date.UTC(Number(y), month - 1, Number(d)))
+  if (day.getUTCMonth() !== month - 1 || day.getUTCDate() !== Number(d)) return null
+  const date = day.toISOString().slice(0, 10)
+  const rest = text.slice(match[0].length).replace(/^(?:,| at| um| à)? /i, '')
+  if (rest === '') return date
+  const time = readTime(rest)
+  return time === null ? null : `${date}T${time}`
+}
+
+/** The end of a range that names only a time: on the day of its start. */
+function sameDay(start: string, text: string): string | null {
+  const time = start.includes('T') ? readTime(text) : null
+  return time === null ? null : `${start.slice(0, 10)}T${time}`
+}
+
+const two = (value: string | number): string => String(value).padStart(2, '0')
+
+function readTime(text: string): string | null {
+  const match = TIME.exec(text)
+  if (!match) return null
+  const { h, min, half, sign, oh, om } = match.groups!
+  let hour = Number(h)
+  if (half !== undefined) {
+    if (hour < 1 || hour > 12) return null
+    hour = (hour % 12) + (half.toUpperCase() === 'P' ? 12 : 0)
+  }
+  if (hour > 23 || Number(min) > 59 || Number(oh ?? 0) > 14 || Number(om ?? 0) > 59) return null
+  const zone =
+    oh === undefined
+      ? /\((?:GMT|UTC)\)/i.test(text)
+        ? 'Z'
+        : ''
+      : `${sign === '+' ? '+' : '-'}${two(oh)}:${om ?? '00'}`
+  return `${two(hour)}:${min}:00${zone}`
+}

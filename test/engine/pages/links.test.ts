@@ -1,0 +1,145 @@
+// A folder of pages has no dead link and no missing file, whatever workspace it is made of.
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { convertPages, FLAVOR_NAMES, type Flavor } from '@tollmark/notion-markdown/archive'
+import { parse } from 'yaml'
+import { deadLinks, readFolder, splitPage } from '../../support/pages-folder.ts'
+import { seeded } from '../../support/random.ts'
+import { temporaryFolder } from '../../support/temporary.ts'
+import { zip } from '../../support/zip.ts'
+import { workspace } from '../workspaces.ts'
+
+const COUNT = 60
+
+/** Converts an archive to a folder of pages. */
+async function folderOf(
+  folder: string,
+  archive: Buffer,
+  flavor: Flavor,
+): Promise<Map<string, Buffer>> {
+  const path = join(folder, `${Math.random()}.zip`)
+  writeFileSync(path, archive)
+  const output = `${path}.pages`
+  await convertPages(
+    {
+      path,
+      kind: 'zip',
+      fileName: 'Export.zip',
+      flavor,
+      format: 'markdown',
+      includeMetadata: false,
+      uploadedAt: new Date(0),
+    },
+    output,
+  )
+  return readFolder(readFileSync(output))
+}
+
+for (const flavor of FLAVOR_NAMES)
+  test(`${flavor}: ${COUNT} generated workspaces have no dead link, and every page a file`, async (t) => {
+    const folder = temporaryFolder(t)
+    for (let seed = 1; seed <= COUNT; seed++) {
+      const { archive, pages } = workspace(seeded(seed))
+      const files = await folderOf(folder, archive, flavor)
+      assert.deepEqual(deadLinks(files), [], `seed ${seed}`)
+      const ids = [...files]
+        .filter(([path]) => path.endsWith('.md'))
+        .map(([, content]) => splitPage(content.toString()).front)
+        .map((front) => (front === '' ? null : parse(front)))
+        .map((fields) => fields?.id ?? fields?.notion_id)
+        .filter((id) => id !== undefined)
+      assert.deepEqual(ids.sort(), pages.map(({ id }) => id).sort(), `seed ${seed}`)
+    }
+  })
+
+const id = (n: number): string => n.toString(16).padStart(32, '0')
+const page = (n: number, title: string, body: string, head = ''): string =>
+  `<html><head><title>${title}</title></head><body><article id="${id(n)}" class="page sans"><header><h1 class="page-title">${title}</h1>${head}</header><div class="page-body">${body}</div></article></body></html>`
+const BLOCK = '0a0b0c0d-0000-4000-8000-00000000000e'
+
+/** A page with a sub-page, links of all kinds, a file twice, one that is missing, a database as CSV. */
+const ENTRIES: Record<string, string | Buffer> = {
+  [`Home ${id(1)}.html`]: page(
+    1,
+    'Home',
+    `<figure class="link-to-page"><a href="Home%20${id(1)}/Child%20${id(2)}.html">Child</a></figure>` +
+      `<p>to <a href="https://www.notion.so/Child-${id(2)}#${BLOCK.replaceAll('-', '')}">a part</a>, <a href="Home%20${id(1)}/gone.pdf">gone</a></p>` +
+      `<figure class="image"><a href="Home%20${id(1)}/a.png"><img src="Home%20${id(1)}/a.png"/></a></figure>` +
+      `<figure class="image"><a href="Home%20${id(1)}/lost.png"><img src="Home%20${id(1)}/lost.png"/></a></figure>` +
+      `<figure><div class="source"><a href="Home%20${id(1)}/b.png">b.png</a></div></figure>` +
+      `<div class="collection-content"><a href="Home%20${id(1)}/Tasks%20${id(3)}.csv">Tasks</a></div>`,
+  ),
+  [`Home ${id(1)}/Child ${id(2)}.html`]: page(
+    2,
+    'Child',
+    `<h2 id="${BLOCK}">A part</h2><p>back <a href="../Home%20${id(1)}.html">home</a></p>`,
+  ),
+  [`Home ${id(1)}/a.png`]: Buffer.from('one picture'),
+  [`Home ${id(1)}/b.png`]: Buffer.from('one picture'),
+  [`Home ${id(1)}/Tasks ${id(3)}.csv`]: '\ufeffName,Sum\nOne,"=1+1"\n"Two ""x""","a\nb"\n',
+}
+
+test('links lead to pages, their headings and files; what is missing leaves its words', async (t) => {
+  const files = await folderOf(temporaryFolder(t), zip(ENTRIES), 'gfm')
+  assert.deepEqual(deadLinks(files), [])
+  const home = files.get('Home.md')!.toString()
+  assert.match(home, /\[Child\]\(Home\/Child\.md\)/)
+  assert.match(home, /\[a part\]\(Home\/Child\.md#a-part\)/)
+  assert.match(home, /, gone\n/)
+  assert.match(home, /\nlost\.png\n/)
+  assert.match(home, /!\[\]\(assets\/a-[0-9a-f]{16}\.png\)/)
+  assert.match(home, /\[b\.png\]\(assets\/a-[0-9a-f]{16}\.png\)/)
+  const assets = [...files.keys()].filter((path) => path.startsWith('assets/'))
+  assert.equal(assets.filter((path) => path.endsWith('.png')).length, 1)
+  const [csv = ''] = parse(splitPage(home).front).csv
+  assert.equal(files.get(csv)?.toString(), ENTRIES[`Home ${id(1)}/Tasks ${id(3)}.csv`])
+})
+
+test('obsidian gets wiki links, between cells of tables too', async (t) => {
+  const row = `<tr id="u"><td class="cell-title"><a href="Db%20${id(1)}/Row%20${id(2)}.html">Row | 1</a></td></tr><tr id="v"><td class="cell-title"><a href="Db%20${id(1)}/Two%20${id(4)}.html">Two</a></td></tr>`
+  const entries = {
+    [`Db ${id(1)}.html`]: page(
+      1,
+      'Db',
+      `<table class="collection-content"><thead><tr><th>Name</th></tr></thead><tbody>${row}</tbody></table>`,
+    ),
+    [`Db ${id(1)}/Row ${id(2)}.html`]: page(2, 'Row | 1', ''),
+    [`Db ${id(1)}/Two ${id(4)}.html`]: page(
+      4,
+      'Two',
+      `<p><a href="../Db%20${id(1)}.html">up</a></p>`,
+    ),
+  }
+  const files = await folderOf(temporaryFolder(t), zip(entries), 'obsidian')
+  assert.deepEqual(deadLinks(files), [])
+  const db = files.get('Db.md')!.toString()
+  assert.match(db, /\| \[\[Db\/Two\\\|Two\]\] \|/)
+  assert.match(db, /\[Row \\\| 1\]\(Db\/Row%201\.md\)/)
+  assert.match(files.get('Db/Two.md')!.toString(), /\[\[Db\|up\]\]/)
+})
+
+test('callouts are what each program knows them as', async (t) => {
+  const inner = `<figure class="callout" id="c2"><div style="font-size:1.5em"><span class="icon">⚠️</span></div><div style="width:100%"><p>deep</p></div></figure>`
+  const entries = {
+    [`P ${id(1)}.html`]: page(
+      1,
+      'P',
+      `<figure class="callout" id="c1"><div style="font-size:1.5em"><span class="icon">💡</span></div><div style="width:100%"><p>one</p>${inner}</div></figure>`,
+    ),
+  }
+  const bodyIn = async (flavor: Flavor): Promise<string> => {
+    const files = await folderOf(temporaryFolder(t), zip(entries), flavor)
+    return splitPage(files.get('P.md')!.toString()).body
+  }
+  assert.equal(await bodyIn('gfm'), '# P\n\n> 💡 one\n>\n> > ⚠️ deep\n')
+  assert.equal(
+    await bodyIn('obsidian'),
+    '# P\n\n> [!tip]\n> 💡 one\n>\n> > [!warning]\n> > ⚠️ deep\n',
+  )
+  assert.equal(
+    await bodyIn('docusaurus'),
+    '# P\n\n::::tip\n\n💡 one\n\n:::warning\n\n⚠️ deep\n\n:::\n\n::::\n',
+  )
+})
