@@ -100,6 +100,8 @@ export class Decoding {
   /** Each is made when its first byte comes. */
   readonly #stages: Transform[] = []
   #over = false
+  /** Whether the body is malformed or cut off. */
+  hasFailed = false
 
   /**
    * @param codings as `codingsOf` gives them
@@ -138,11 +140,15 @@ export class Decoding {
     let stage = this.#stages[at]
     if (stage === undefined) {
       const next = (): void => this.#endStage(at + 1)
+      const fail = (): void => {
+        this.hasFailed = true
+        next()
+      }
       stage = CODINGS.get(this.#codings[at]!)!.stream(bytes[0]!)
       stage
         .on('data', (decoded: Buffer) => this.#feed(at + 1, decoded))
         .on('end', next)
-        .on('error', next)
+        .on('error', fail)
         .on('close', next)
       this.#stages[at] = stage
     }

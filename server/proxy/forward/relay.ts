@@ -158,11 +158,10 @@ class Relay implements ResponseHandler, ResponseListener {
     if (this.#exchange.headersSent) this.#exchange.reset()
   }
 
-  /** The error cannot be looked through, and nothing of it has been written. */
+  /** The error cannot be looked through, or not any further. */
   #abandon(): void {
     this.#request?.abort()
-    this.#end(
-      'failed',
+    this.onError(
       new UpstreamError('unreachable', 'the error of the upstream cannot be looked through'),
     )
   }

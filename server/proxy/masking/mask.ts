@@ -1,5 +1,5 @@
-// Finds our credential where an upstream's error repeats it, and puts as many asterisks in its
-// place.
+// Finds our credential where an upstream's error repeats it, in whatever case, or a long part of it,
+// and puts as many asterisks in its place.
 import type { RawHeaders } from '../../http1/header-fields.ts'
 import { CUT, escapesAt, isEscape, LONGEST_SPELLING } from './escapes.ts'
 import { MOST_ZEROS, withoutZeros, type WithoutZeros } from './wide-text.ts'
@@ -13,6 +13,8 @@ const SHORTEST_SECRET = 8
 const SHORTEST_WORD = 4
 /** Placeholders for servers that want no credential ("none", "EMPTY", "test") are plain words. */
 const isPlainWord = (secret: string): boolean => /^[A-Za-z]*$/.test(secret)
+/** So many characters of a credential in a row are masked, wherever they stand in it. */
+const SHORTEST_FRAGMENT = 16
 const STAR = 0x2a
 const BACKSLASH = 0x5c
 
@@ -22,9 +24,9 @@ export class Mask {
   /**
    * The credential, and it in base64 and in hexadecimal; every character of them may be escaped.
    */
-  readonly #spellings: readonly Buffer[]
+  readonly #spellings: readonly Spelling[]
   /** The same by their first byte. */
-  readonly #byFirst: (readonly Buffer[])[] = Array.from({ length: 256 }, () => [])
+  readonly #byFirst: readonly Spelling[][] = Array.from({ length: 256 }, () => [])
   readonly #longest: number
   /** The fewest of its characters that are masked at the end of a text. */
   readonly #least: number
@@ -37,12 +39,11 @@ export class Mask {
       ? spellingsOf(secret)
       : secret.length < SHORTEST_WORD || isPlainWord(secret)
         ? []
-        : [secret]
-    this.#spellings = spellings.map((spelling) => Buffer.from(spelling, 'latin1'))
-    for (const spelling of this.#spellings)
-      this.#byFirst[spelling[0]!] = [...this.#byFirst[spelling[0]!]!, spelling]
-    this.#longest =
-      Math.max(0, ...this.#spellings.map((spelling) => spelling.length)) * LONGEST_SPELLING
+        : [exact(secret)]
+    this.#spellings = spellings
+    for (const spelling of spellings)
+      for (const first of firstsOf(spelling)) this.#byFirst[first]!.push(spelling)
+    this.#longest = Math.max(0, ...spellings.map(({ text }) => text.length)) * LONGEST_SPELLING
   }
 
   /** A text of a head without the credential. */
@@ -69,8 +70,9 @@ export class Mask {
     if (this.text(name) !== name) return true
     if (this.#onlyWords) return false
     const lower = name.toLowerCase()
-    return this.#spellings.some((spelling) =>
-      lower.includes(spelling.toString('latin1').toLowerCase()),
+    return this.#spellings.some(
+      ({ text, isFragment }) =>
+        !isFragment && lower.includes(text.toString('latin1').toLowerCase()),
     )
   }
 
@@ -121,17 +123,18 @@ export class Mask {
    */
   #cutFrom(text: Buffer, least: number): number {
     for (let at = Math.max(0, text.length - this.#longest); at < text.length; at++) {
-      if (cutAfter(this.#lengthAt(text, at)) >= least) return at
+      if (cutAfter(this.#lengthAt(text, at, least > 0)) >= least) return at
     }
     return text.length
   }
 
   /**
-   * How long the credential is that stands here; 0 where none does, `cut` where it may go on behind
-   * the end.
+   * How long the credential is that stands here, or the fragment of it; 0 where none does, `cut`
+   * where it may go on behind the end. @param isEnd nothing comes there: a fragment that is too
+   * short is none
    */
-  #lengthAt(bytes: Buffer, at: number): number {
-    const length = this.#spelledAt(bytes, at)
+  #lengthAt(bytes: Buffer, at: number, isEnd = false): number {
+    const length = this.#spelledAt(bytes, at, isEnd)
     if (!this.#onlyWords || length === 0) return length
     if (isWordByte(bytes[at - 1])) return 0
     if (length < 0) return length
@@ -140,21 +143,21 @@ export class Mask {
     return next === undefined ? cut(this.#least) : isWordByte(next) ? 0 : length
   }
 
-  #spelledAt(bytes: Buffer, at: number): number {
+  #spelledAt(bytes: Buffer, at: number, isEnd: boolean): number {
     const byte = bytes[at]!
     const plain = this.#byFirst[byte]!
-    if (isEscape(byte)) return this.#escapedLengthAt(bytes, at, plain)
+    if (isEscape(byte)) return this.#escapedLengthAt(bytes, at, plain, isEnd)
     if (plain.length === 0) return 0
     const next = bytes[at + 1]
     let longest = 0
     for (const spelling of plain) {
-      if (next !== undefined && next !== spelling[1] && !isEscape(next)) continue
-      longest = longer(longest, lengthOf(spelling, 1, bytes, at, 1))
+      if (next !== undefined && !isEscape(next) && !isSame(spelling, 1, next)) continue
+      longest = longer(longest, spelledLength(spelling, bytes, at, 1, isEnd))
     }
     return longest
   }
 
-  #escapedLengthAt(bytes: Buffer, at: number, plain: readonly Buffer[]): number {
+  #escapedLengthAt(bytes: Buffer, at: number, plain: readonly Spelling[], isEnd: boolean): number {
     // Backslashes are read together, from the first one on.
     if (
       this.#spellings.length === 0 ||
@@ -163,14 +166,67 @@ export class Mask {
       return 0
     let longest = 0
     for (const { code, length } of escapesAt(bytes, at)) {
-      if (length === CUT) longest = longer(longest, cut(0))
+      if (length === CUT) longest = longer(longest, isEnd ? 0 : cut(0))
       else
         for (const spelling of this.#byFirst[code] ?? [])
-          longest = longer(longest, lengthOf(spelling, 1, bytes, at, length))
+          longest = longer(longest, spelledLength(spelling, bytes, at, length, isEnd))
     }
-    for (const spelling of plain) longest = longer(longest, lengthOf(spelling, 1, bytes, at, 1))
+    for (const spelling of plain)
+      longest = longer(longest, spelledLength(spelling, bytes, at, 1, isEnd))
     return longest
   }
+}
+
+/** One way in which a credential, or the rest of one, is written. */
+interface Spelling {
+  /** In small letters where `folds`. */
+  readonly text: Buffer
+  /** Whether it may be written in any case. */
+  readonly folds: boolean
+  /** Whether it begins in the middle of the credential. */
+  readonly isFragment: boolean
+  /** So many of its characters are enough. */
+  readonly enough: number
+  /** The longest beginning with enough of them, of the comparison that is under way. */
+  reached: number
+}
+
+const exact = (text: string): Spelling => ({
+  text: Buffer.from(text, 'latin1'),
+  folds: false,
+  isFragment: false,
+  enough: Infinity,
+  reached: 0,
+})
+
+const SMALL = 0x20
+const isCapital = (byte: number): boolean => byte >= 0x41 && byte <= 0x5a
+const isSmall = (byte: number): boolean => byte >= 0x61 && byte <= 0x7a
+
+/** Whether a byte is a spelling's character at a place. */
+function isSame({ text, folds }: Spelling, at: number, byte: number): boolean {
+  return text[at] === (folds && isCapital(byte) ? byte | SMALL : byte)
+}
+
+/** The bytes with which a spelling can begin. */
+function firstsOf({ text, folds }: Spelling): readonly number[] {
+  const first = text[0]!
+  return folds && isSmall(first) ? [first, first & ~SMALL] : [first]
+}
+
+/** How long a spelling is that begins here; of a fragment only where it is long enough. */
+function spelledLength(
+  spelling: Spelling,
+  bytes: Buffer,
+  at: number,
+  length: number,
+  isEnd: boolean,
+): number {
+  spelling.reached = 0
+  const found = lengthOf(spelling, 1, bytes, at, length)
+  const isShort = isEnd && spelling.isFragment && found < 0 && cutAfter(found) < SHORTEST_FRAGMENT
+  // What may go on behind the end is longer than what is enough.
+  return found === 0 || isShort ? spelling.reached : found
 }
 
 /** Letters, digits, `-` and `_`. */
@@ -197,16 +253,26 @@ const longer = (one: number, other: number): number =>
   one > 0 || other > 0 ? Math.max(one, other) : Math.min(one, other)
 
 /**
- * How long what stands at `at` is, if it spells a text; 0 if it does not, `cut` if the bytes end
- * too soon to tell. @param length bytes that spell what stands before `from`
+ * How long what stands at `at` is, if it spells a text; 0 if it does not, `cut` if the bytes end too
+ * soon to tell; `reached` says whether it spells enough of one. @param length bytes that spell what stands before `from`
  */
-function lengthOf(text: Buffer, from: number, bytes: Buffer, at: number, length: number): number {
+function lengthOf(
+  spelling: Spelling,
+  from: number,
+  bytes: Buffer,
+  at: number,
+  length: number,
+): number {
+  const { text, enough } = spelling
   let end = at + length
   for (let i = from; i < text.length; i++) {
     const byte = bytes[end]
     if (byte === undefined) return cut(i)
-    if (isEscape(byte)) return escapedLengthOf(text, i, bytes, at, end)
-    if (byte !== text[i]) return 0
+    if (isEscape(byte)) return escapedLengthOf(spelling, i, bytes, at, end)
+    if (!isSame(spelling, i, byte)) {
+      if (i >= enough) spelling.reached = Math.max(spelling.reached, end - at)
+      return 0
+    }
     end++
   }
   return end - at
@@ -216,20 +282,21 @@ function lengthOf(text: Buffer, from: number, bytes: Buffer, at: number, length:
  * The same where an escape comes next: `%25` is one percent sign, or the first of three characters.
  */
 function escapedLengthOf(
-  text: Buffer,
+  spelling: Spelling,
   from: number,
   bytes: Buffer,
   at: number,
   end: number,
 ): number {
   let longest = 0
+  if (from >= spelling.enough) spelling.reached = Math.max(spelling.reached, end - at)
   for (const { code, length } of escapesAt(bytes, end)) {
     if (length === CUT) longest = longer(longest, cut(from))
-    else if (code === text[from])
-      longest = longer(longest, lengthOf(text, from + 1, bytes, at, end + length - at))
+    else if (isSame(spelling, from, code))
+      longest = longer(longest, lengthOf(spelling, from + 1, bytes, at, end + length - at))
   }
-  return bytes[end] === text[from]
-    ? longer(longest, lengthOf(text, from + 1, bytes, at, end + 1 - at))
+  return isSame(spelling, from, bytes[end]!)
+    ? longer(longest, lengthOf(spelling, from + 1, bytes, at, end + 1 - at))
     : longest
 }
 
@@ -268,17 +335,27 @@ const BETWEEN_BYTES = ['', ' ', ':', '-']
  * How a secret can stand in an error: as it is, in hexadecimal, or in base64, where what stands
  * before it (`user:` of Basic authentication) decides which of three spellings it has.
  */
-function spellingsOf(secret: string): string[] {
+function spellingsOf(secret: string): readonly Spelling[] {
+  const folded = secret.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+  const inAnyCase = (text: string, isFragment = false): Spelling => ({
+    ...exact(text),
+    folds: true,
+    isFragment,
+    enough: secret.length >= SHORTEST_FRAGMENT ? SHORTEST_FRAGMENT : Infinity,
+  })
+  const fragments = Array.from({ length: Math.max(0, secret.length - SHORTEST_FRAGMENT) }, (_, i) =>
+    inAnyCase(folded.slice(i + 1), true),
+  )
   const hex = Buffer.from(secret).toString('hex').match(/../g) ?? []
-  const inHex = BETWEEN_BYTES.map((between) => hex.join(between)).flatMap((spelled) => [
-    spelled,
-    spelled.toUpperCase(),
-  ])
+  const inHex = BETWEEN_BYTES.map((between): Spelling => ({
+    ...exact(hex.join(between)),
+    folds: true,
+  }))
   const encoded = [0, 1, 2].flatMap((before) => [
     inBase64(secret, before),
     inBase64(secret, before).replaceAll('+', '-').replaceAll('/', '_'),
   ])
-  return [...new Set([secret, ...inHex, ...encoded])]
+  return [inAnyCase(folded), ...inHex, ...[...new Set(encoded)].map(exact), ...fragments]
 }
 
 /**

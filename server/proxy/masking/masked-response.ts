@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import type { HttpExchange } from '../../http1/exchange.ts'
 import { valueOf, without, type RawHeaders } from '../../http1/header-fields.ts'
 import { codingsOf, decodeWhole } from '../forward/content-decoding.ts'
+import { DecodedError } from './decoded-error.ts'
 import { MaskedStream, type Mask } from './mask.ts'
 
 /** Where an answer is written: a caller, or what stands before it. */
@@ -11,7 +12,7 @@ export type ResponseOutput = Pick<HttpExchange, 'writeHead' | 'write' | 'end' | 
 
 /**
  * An encoded error has to be held until it is known not to hold the credential: so many bytes of
- * it, encoded and decoded.
+ * it, encoded and decoded. A longer one is sent decoded.
  */
 const MAX_ENCODED_ERROR = 1024 * 1024
 
@@ -27,7 +28,8 @@ const MOST_PIECES = 1_000
 /**
  * Passes an error on: a plain one as it comes, but for the few bytes that may be the beginning of
  * the credential; an encoded one when all of it has come, as it is or, where the credential stood
- * in it, decoded. One that is too long for that, or cannot be decoded, is not passed on at all.
+ * in it, decoded; a long one decoded as it comes. One that cannot be decoded is not passed on at
+ * all.
  */
 export class MaskedResponse implements ResponseOutput {
   readonly #exchange: HttpExchange
@@ -40,9 +42,12 @@ export class MaskedResponse implements ResponseOutput {
   #pieces: Buffer[] = []
   #length = 0
   #done = false
+  /** Decodes a long error. */
+  #decoded: DecodedError | null = null
+  #trailers: RawHeaders = []
 
   /**
-   * @param unclear called at most once, before anything was written: the error cannot be passed on
+   * @param unclear called at most once: the error cannot be passed on, or not any further
    */
   constructor(exchange: HttpExchange, mask: Mask, unclear: () => void) {
     this.#exchange = exchange
@@ -70,6 +75,10 @@ export class MaskedResponse implements ResponseOutput {
 
   end(trailers: RawHeaders = []): void {
     const masked = this.#mask.headers(trailers)
+    if (this.#decoded !== null) {
+      this.#trailers = masked
+      return this.#decoded.end()
+    }
     if (this.#held !== null)
       return void this.#decide(this.#held, masked).catch(() => this.#abandon())
     const rest = this.#plain.end()
@@ -83,17 +92,42 @@ export class MaskedResponse implements ResponseOutput {
 
   #hold(bytes: Buffer): void {
     if (this.#done) return
-    this.#length += bytes.length
-    if (this.#length > MAX_ENCODED_ERROR) return this.#abandon()
     // The memory is lent.
-    this.#pieces.push(Buffer.from(bytes))
+    const own = Buffer.from(bytes)
+    if (this.#decoded !== null) return this.#decoded.write(own)
+    this.#length += bytes.length
+    this.#pieces.push(own)
+    if (this.#length > MAX_ENCODED_ERROR) return this.#decode()
     if (this.#pieces.length > MOST_PIECES) this.#pieces = [Buffer.concat(this.#pieces)]
   }
 
   #abandon(): void {
     this.#done = true
     this.#pieces = []
+    this.#decoded?.stop()
     this.#onUnmaskable()
+  }
+
+  /** Sends an error decoded, what has come of it first. */
+  #decode(): void {
+    const { status, reason, headers } = this.#held!
+    const exchange = this.#exchange
+    this.#decoded = new DecodedError(this.#codings, this.#mask, {
+      begin: () =>
+        exchange.writeHead(status, reason, without(headers, 'content-encoding', 'content-length')),
+      write: (bytes) => {
+        if (exchange.closed) return this.#decoded?.stop()
+        exchange.write(bytes)
+        exchange.flush()
+      },
+      end: () => {
+        exchange.end(this.#trailers)
+        exchange.flush()
+      },
+      fail: () => this.#abandon(),
+    })
+    for (const piece of this.#pieces) this.#decoded.write(piece)
+    this.#pieces = []
   }
 
   /** All of an encoded error has come. */
@@ -103,7 +137,11 @@ export class MaskedResponse implements ResponseOutput {
     const decoded = await decodeWhole(this.#codings, encoded, MAX_ENCODED_ERROR)
     // Text was never encoded, whatever its header says. Of anything else it is not known what a
     // client would make of it.
-    if (decoded === null && !isUtf8(encoded)) return this.#abandon()
+    if (decoded === null && !isUtf8(encoded)) {
+      this.#trailers = trailers
+      this.#decode()
+      return this.#decoded?.end()
+    }
     if (this.#exchange.closed) return
     const masked = decoded === null ? null : this.#mask.whole(decoded)
     const found = masked !== null && masked !== decoded

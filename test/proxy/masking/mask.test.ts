@@ -132,7 +132,7 @@ test('in UTF-16 and UTF-32 the same is masked as in UTF-8, and the zeros stay', 
         `${name} ${spelled}`,
       )
     }
-    const other = encode(`nearly: ${SECRET.slice(0, -1)}, ${SECRET.slice(1)}`)
+    const other = encode(`nearly: ${SECRET.slice(0, 15)}, ${SECRET.slice(-15)}`)
     assert.equal(mask.bytes(other), other)
   }
 })
@@ -167,6 +167,35 @@ test('a long beginning of the credential at the end of all is masked; a short on
   }
 })
 
+test('sixteen characters of the credential in a row are masked, wherever they stand in it, in any case', () => {
+  const mask = new Mask(SECRET)
+  for (let from = 0; from < SECRET.length; from++) {
+    for (let to = from + 1; to <= SECRET.length; to++) {
+      const part = SECRET.slice(from, to)
+      for (const spelled of [part, part.toUpperCase(), part.toLowerCase()]) {
+        const isLong = part.length >= 16
+        const left = isLong ? '*'.repeat(part.length) : spelled
+        assert.equal(mask.text(`a !${spelled}! b`), `a !${left}! b`)
+        if (from > 0) assert.equal(mask.text(`a !${spelled}`), `a !${left}`)
+      }
+    }
+  }
+  for (const [name, spelling] of SPELLINGS.filter(([, one]) => !/^[0-9a-f :-]*$/i.test(one)))
+    for (const spelled of [spelling.toUpperCase(), spelling.toLowerCase()])
+      // Names and escapes of other letters are other ones.
+      if (!/[\\&]/.test(spelling))
+        assert.equal(mask.text(`(${spelled})`), `(${'*'.repeat(spelled.length)})`, name)
+  const middle = JSON.stringify(SECRET.slice(3, 25)).slice(1, -1)
+  assert.equal(mask.text(`"${middle}?"`), `"${'*'.repeat(middle.length)}?"`)
+  // A credential as long as a fragment, and a shorter one, are masked as a whole.
+  for (const secret of ['0123456789abcdef', '0123456789abcde', '0123456789']) {
+    const short = new Mask(secret)
+    assert.equal(short.text(`(${secret.toUpperCase()})`), `(${'*'.repeat(secret.length)})`)
+    assert.equal(short.text(`(${secret.slice(1)})`), `(${secret.slice(1)})`)
+    assert.equal(short.text(`(${secret.slice(0, -1)})`), `(${secret.slice(0, -1)})`)
+  }
+})
+
 test('base64 is found however it is escaped', () => {
   const text = Buffer.from(`u:${SECRET}`).toString('base64')
   const mask = new Mask(SECRET)
@@ -183,7 +212,7 @@ test('base64 is found however it is escaped', () => {
 
 test('a text without the credential is the same text, and the same bytes', () => {
   const mask = new Mask(SECRET)
-  const bytes = Buffer.from(`nearly: ${SECRET.slice(0, -1)}, ${SECRET.slice(1)}`)
+  const bytes = Buffer.from(`nearly: ${SECRET.slice(0, 15)}, ${SECRET.slice(-15)}`)
   assert.equal(mask.bytes(bytes), bytes)
   // Shorter ones are words that stand in any error.
   for (const short of ['', 'x', '123', 'EMPTY', 'none', 'test'])

@@ -1,0 +1,89 @@
+// A long encoded error on its way to the caller: decoded as it comes, and sent plain without our
+// credential. Nothing is written before some of it is decoded, so that what cannot be decoded at all
+// can be answered in our own words.
+import { Decoding } from '../forward/content-decoding.ts'
+import { MaskedStream, type Mask } from './mask.ts'
+
+/** Who takes what has been decoded. */
+export interface DecodedOutput {
+  /** Enough has been decoded: the head is written. */
+  begin(): void
+  write(bytes: Buffer): void
+  end(): void
+  /** It cannot be decoded, or not any further. */
+  fail(): void
+}
+
+/** So much is decoded before the first of it is written. */
+const HELD_BYTES = 1024 * 1024
+/** What is decoded of one error: a bomb is broken off. */
+const MAX_DECODED_BYTES = 16 * 1024 * 1024
+
+export class DecodedError {
+  readonly #decoding: Decoding
+  readonly #masked: MaskedStream
+  readonly #output: DecodedOutput
+  #held: Buffer[] | null = []
+  #length = 0
+  #isOver = false
+
+  constructor(codings: readonly string[], mask: Mask, output: DecodedOutput) {
+    this.#masked = new MaskedStream(mask)
+    this.#output = output
+    this.#decoding = new Decoding(
+      codings,
+      (bytes) => this.#take(bytes),
+      () => this.#finish(),
+    )
+  }
+
+  /** Takes bytes as they came, which it keeps. */
+  write(bytes: Buffer): void {
+    if (!this.#isOver) this.#decoding.write(bytes)
+  }
+
+  end(): void {
+    if (!this.#isOver) this.#decoding.end()
+  }
+
+  /** Nobody waits for it any more. */
+  stop(): void {
+    this.#isOver = true
+    this.#decoding.stop()
+  }
+
+  #take(bytes: Buffer): void {
+    if (this.#isOver) return
+    this.#length += bytes.length
+    if (this.#length > MAX_DECODED_BYTES) return this.#fail()
+    this.#held?.push(bytes)
+    if (this.#held === null) this.#write(bytes)
+    else if (this.#length > HELD_BYTES) this.#release(this.#held)
+  }
+
+  #release(held: readonly Buffer[]): void {
+    this.#held = null
+    this.#output.begin()
+    for (const bytes of held) this.#write(bytes)
+  }
+
+  #write(bytes: Buffer): void {
+    const ready = this.#masked.write(bytes)
+    if (ready.length > 0) this.#output.write(ready)
+  }
+
+  #finish(): void {
+    if (this.#isOver) return
+    if (this.#decoding.hasFailed) return this.#fail()
+    this.#isOver = true
+    if (this.#held !== null) this.#release(this.#held)
+    const rest = this.#masked.end()
+    if (rest.length > 0) this.#output.write(rest)
+    this.#output.end()
+  }
+
+  #fail(): void {
+    this.stop()
+    this.#output.fail()
+  }
+}
