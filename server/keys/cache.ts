@@ -3,7 +3,7 @@
 import { compileScope, type Scope } from './scope.ts'
 import { fromJsonList } from './key-record.ts'
 import type { Store } from '../store/open.ts'
-import type { KeyRow, SharedObjectRow } from '../store/schema.ts'
+import type { KeyRow, KeySecretRow, SharedObjectRow } from '../store/schema.ts'
 
 /** A key with everything that decides about a request. */
 export interface CachedKey {
@@ -62,30 +62,59 @@ export async function openKeyCache(
   store: Store,
   onError: (error: unknown) => void,
 ): Promise<KeyCache> {
-  const secrets = new Map<string, CachedSecret>()
-  const publicIds = new Map<string, string[]>()
-  let revision = 0
-  let disabledAccounts = new Set<string>()
-  let failed = false
-  let polling: Promise<void> | null = null
-  let isBehind: Promise<void> | null = null
+  const keys = new StoredKeys(store)
+  await keys.read()
+  return new PolledKeyCache(store, keys, onError)
+}
 
-  async function poll(): Promise<void> {
-    const changed = await store.db
+/** What has been read of the keys. */
+class StoredKeys {
+  readonly #store: Store
+  readonly #secrets = new Map<string, CachedSecret>()
+  /** Public ids of each key's secrets. */
+  readonly #publicIds = new Map<string, string[]>()
+  #disabledAccounts = new Set<string>()
+  /** The newest revision that has been read. */
+  #revision = 0
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  find(publicId: string): CachedSecret | undefined {
+    return this.#secrets.get(publicId)
+  }
+
+  isDisabled(accountId: string): boolean {
+    return this.#disabledAccounts.size > 0 && this.#disabledAccounts.has(accountId)
+  }
+
+  /** Reads what has changed since the last time. @throws StoreError */
+  async read(): Promise<void> {
+    const changed = await this.#store.db
       .selectFrom('keys')
       .selectAll()
-      .where('revision', '>', revision)
+      .where('revision', '>', this.#revision)
       .orderBy('revision')
       .execute()
-    const disabled = await store.db
+    const disabled = await this.#store.db
       .selectFrom('accounts')
       .select('id')
       .where('disabled', '=', 1)
       .execute()
-    disabledAccounts = new Set(disabled.map(({ id }) => id))
+    this.#disabledAccounts = new Set(disabled.map(({ id }) => id))
     if (changed.length === 0) return
-    // Not by a list of ids, whose length is limited: the first look reads all keys.
-    const rows = await store.db
+    const secrets = Map.groupBy(await this.#changedSecrets(), ({ key_id }) => key_id)
+    const shared = Map.groupBy(await this.#changedSharedObjects(), ({ key_id }) => key_id)
+    for (const row of changed) {
+      this.#replace(cached(row, shared.get(row.id) ?? []), secrets.get(row.id) ?? [])
+      this.#revision = row.revision
+    }
+  }
+
+  // Not by a list of ids, whose length is limited: the first look reads all keys.
+  #changedSecrets() {
+    return this.#store.db
       .selectFrom('key_secrets')
       .innerJoin('keys', 'keys.id', 'key_secrets.key_id')
       .select([
@@ -94,9 +123,12 @@ export async function openKeyCache(
         'key_secrets.hash',
         'key_secrets.expires_at',
       ])
-      .where('keys.revision', '>', revision)
+      .where('keys.revision', '>', this.#revision)
       .execute()
-    const shared = await store.db
+  }
+
+  #changedSharedObjects() {
+    return this.#store.db
       .selectFrom('shared_objects')
       .innerJoin('keys', 'keys.id', 'shared_objects.key_id')
       .select([
@@ -105,59 +137,78 @@ export async function openKeyCache(
         'shared_objects.kind',
         'shared_objects.object_id',
       ])
-      .where('keys.revision', '>', revision)
+      .where('keys.revision', '>', this.#revision)
       .execute()
-    const byKey = Map.groupBy(rows, ({ key_id }) => key_id)
-    const sharedWith = Map.groupBy(shared, ({ key_id }) => key_id)
-    for (const row of changed) {
-      const key = cached(row, sharedWith.get(row.id) ?? [])
-      for (const old of publicIds.get(row.id) ?? []) secrets.delete(old)
-      const owned = byKey.get(row.id) ?? []
-      publicIds.set(
-        row.id,
-        owned.map(({ public_id }) => public_id),
-      )
-      for (const { public_id, hash, expires_at } of owned)
-        secrets.set(public_id, { hash: Buffer.from(hash, 'hex'), expiresAt: expires_at, key })
-      revision = row.revision
-    }
   }
 
-  async function tryPoll(): Promise<void> {
-    try {
-      await poll()
-      failed = false
-    } catch (error) {
-      if (!failed) onError(error)
-      failed = true
-    }
-    polling = null
+  #replace(
+    key: CachedKey,
+    secrets: readonly Pick<KeySecretRow, 'public_id' | 'hash' | 'expires_at'>[],
+  ): void {
+    for (const old of this.#publicIds.get(key.id) ?? []) this.#secrets.delete(old)
+    this.#publicIds.set(
+      key.id,
+      secrets.map(({ public_id }) => public_id),
+    )
+    for (const { public_id, hash, expires_at } of secrets)
+      this.#secrets.set(public_id, { hash: Buffer.from(hash, 'hex'), expiresAt: expires_at, key })
+  }
+}
+
+/** Looks for changes, one look at a time. */
+class PolledKeyCache implements KeyCache {
+  readonly #keys: StoredKeys
+  readonly #onError: (error: unknown) => void
+  readonly #timer: NodeJS.Timeout
+  readonly #unsubscribe: () => void
+  #hasFailed = false
+  /** The look in progress. */
+  #look: Promise<void> | null = null
+  /** The look that was asked for during that one. */
+  #nextLook: Promise<void> | null = null
+
+  constructor(store: Store, keys: StoredKeys, onError: (error: unknown) => void) {
+    this.#keys = keys
+    this.#onError = onError
+    this.#timer = setInterval(() => void this.refresh(), POLL_MS).unref()
+    this.#unsubscribe = store.onChange(() => void this.refresh())
   }
 
-  /** One look at a time. Asking during one starts another after it. */
-  function refresh(): Promise<void> {
-    if (polling === null) return (polling = tryPoll())
-    isBehind ??= polling.then(() => {
-      isBehind = null
-      return refresh()
+  get fresh(): boolean {
+    return !this.#hasFailed
+  }
+
+  find(publicId: string): CachedSecret | undefined {
+    return this.#keys.find(publicId)
+  }
+
+  isDisabled(accountId: string): boolean {
+    return this.#keys.isDisabled(accountId)
+  }
+
+  refresh(): Promise<void> {
+    if (this.#look === null) return (this.#look = this.#tryRead())
+    this.#nextLook ??= this.#look.then(() => {
+      this.#nextLook = null
+      return this.refresh()
     })
-    return isBehind
+    return this.#nextLook
   }
 
-  await poll()
-  const timer = setInterval(() => void refresh(), POLL_MS).unref()
-  const unsubscribe = store.onChange(() => void refresh())
-  return {
-    find: (publicId) => secrets.get(publicId),
-    isDisabled: (accountId) => disabledAccounts.size > 0 && disabledAccounts.has(accountId),
-    refresh,
-    get fresh() {
-      return !failed
-    },
-    [Symbol.dispose]() {
-      clearInterval(timer)
-      unsubscribe()
-    },
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer)
+    this.#unsubscribe()
+  }
+
+  async #tryRead(): Promise<void> {
+    try {
+      await this.#keys.read()
+      this.#hasFailed = false
+    } catch (error) {
+      if (!this.#hasFailed) this.#onError(error)
+      this.#hasFailed = true
+    }
+    this.#look = null
   }
 }
 
