@@ -97,6 +97,56 @@ export const pruneRefusals = procedure(
   'rows',
 )
 
+/** What waits to be written: samples, and counts by key, code and minute. */
+class RefusalBunch {
+  readonly samples: RefusalRow[] = []
+  /** Samples of each key. */
+  readonly samplesOf = new Map<string, number>()
+  readonly #tallies = new Map<string, Tally>()
+
+  note(refusal: Refusal): void {
+    const { key_id, account_id, code } = refusal
+    const minute = Math.floor(refusal.created_at / MINUTE) * MINUTE
+    const name = nameOf({ key_id, code, minute })
+    const tally = this.#tallies.get(name)
+    if (tally === undefined) {
+      const sample = this.#take(refusal)
+      this.#tallies.set(name, { key_id, account_id, code, minute, refused: 1, sample })
+      return
+    }
+    tally.refused++
+    const isSample = tally.sample === null || (this.samplesOf.get(key_id) ?? 0) < SAMPLES
+    const taken = isSample ? this.#take(refusal) : null
+    if (taken !== null) tally.sample = taken
+    else if (tally.sample !== null) tally.sample.count++
+  }
+
+  /** Adds counts that could not be written with the bunch before. */
+  add(counts: readonly RefusalMinuteRow[]): void {
+    for (const row of counts) {
+      const tally = this.#tallies.get(nameOf(row))
+      if (tally !== undefined) tally.refused += row.refused
+      else this.#tallies.set(nameOf(row), { ...row, sample: null })
+    }
+  }
+
+  counts(): RefusalMinuteRow[] {
+    return [...this.#tallies.values()].map(({ sample: _, ...count }) => count)
+  }
+
+  #take(refusal: Refusal): RefusalRow | null {
+    if (this.samples.length >= MOST_SAMPLES) return null
+    const sample = { ...refusal, detail: refusal.detail.slice(0, MAX_DETAIL), count: 1 }
+    this.samples.push(sample)
+    this.samplesOf.set(refusal.key_id, (this.samplesOf.get(refusal.key_id) ?? 0) + 1)
+    return sample
+  }
+}
+
+function nameOf({ minute, code, key_id }: Pick<Tally, 'minute' | 'code' | 'key_id'>): string {
+  return `${minute} ${code} ${key_id}`
+}
+
 /**
  * Opens the log. @param onError told when refusals could not be written: their counts are written
  * with the next ones, their samples are lost
@@ -105,87 +155,69 @@ export function openRefusalLog(
   store: Pick<Store, 'run'>,
   onError: (error: unknown) => void,
 ): RefusalLog {
-  let tallies = new Map<string, Tally>()
-  let samples: RefusalRow[] = []
-  let samplesOf = new Map<string, number>()
+  return new BunchedRefusalLog(store, onError)
+}
+
+class BunchedRefusalLog implements RefusalLog {
+  readonly #store: Pick<Store, 'run'>
+  readonly #onError: (error: unknown) => void
+  #bunch = new RefusalBunch()
+  /** Set while a bunch waits for company. */
+  #timer: NodeJS.Timeout | null = null
+  /** Ends when the bunches before are written, or could not be. */
+  #writing = Promise.resolve()
   /** Samples of each key since its older ones were last looked for. */
-  const unpruned = new Map<string, number>()
-  let timer: NodeJS.Timeout | null = null
-  let writing = Promise.resolve()
+  readonly #unpruned = new Map<string, number>()
 
-  function take(refusal: Refusal): RefusalRow | null {
-    if (samples.length >= MOST_SAMPLES) return null
-    const sample = { ...refusal, detail: refusal.detail.slice(0, MAX_DETAIL), count: 1 }
-    samples.push(sample)
-    samplesOf.set(refusal.key_id, (samplesOf.get(refusal.key_id) ?? 0) + 1)
-    return sample
+  constructor(store: Pick<Store, 'run'>, onError: (error: unknown) => void) {
+    this.#store = store
+    this.#onError = onError
   }
 
-  function note(refusal: Refusal): void {
-    const { key_id, account_id, code } = refusal
-    const minute = Math.floor(refusal.created_at / MINUTE) * MINUTE
-    const name = `${minute} ${code} ${key_id}`
-    const tally = tallies.get(name)
-    timer ??= setTimeout(() => void flush(), FLUSH_MS).unref()
-    if (tally === undefined)
-      return void tallies.set(name, {
-        key_id,
-        account_id,
-        code,
-        minute,
-        refused: 1,
-        sample: take(refusal),
-      })
-    tally.refused++
-    const taken =
-      tally.sample === null || (samplesOf.get(key_id) ?? 0) < SAMPLES ? take(refusal) : null
-    if (taken !== null) tally.sample = taken
-    else if (tally.sample !== null) tally.sample.count++
+  note(refusal: Refusal): void {
+    this.#bunch.note(refusal)
+    this.#plan()
   }
 
-  /** Counts that were not written are part of the next bunch. */
-  function giveBack(counts: readonly RefusalMinuteRow[]): void {
-    for (const row of counts) {
-      const name = `${row.minute} ${row.code} ${row.key_id}`
-      const tally = tallies.get(name)
-      if (tally !== undefined) tally.refused += row.refused
-      else tallies.set(name, { ...row, sample: null })
-    }
-    timer ??= setTimeout(() => void flush(), FLUSH_MS).unref()
+  flush(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    return (this.#writing = this.#writing.then(() => this.#write()))
   }
 
-  async function write(): Promise<void> {
-    const counts = [...tallies.values()].map(({ sample: _, ...count }) => count)
-    const rows = samples
-    const touched = samplesOf
-    tallies = new Map()
-    samples = []
-    samplesOf = new Map()
-    for (let at = 0; at < Math.max(rows.length, counts.length); at += AT_ONCE) {
-      const some = { samples: rows.slice(at, at + AT_ONCE), counts: counts.slice(at, at + AT_ONCE) }
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.flush()
+  }
+
+  #plan(): void {
+    this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref()
+  }
+
+  async #write(): Promise<void> {
+    const { samples, samplesOf } = this.#bunch
+    const counts = this.#bunch.counts()
+    this.#bunch = new RefusalBunch()
+    for (let at = 0; at < Math.max(samples.length, counts.length); at += AT_ONCE) {
+      const to = at + AT_ONCE
       try {
-        await store.run(writeRefusals, some)
+        await this.#store.run(writeRefusals, {
+          samples: samples.slice(at, to),
+          counts: counts.slice(at, to),
+        })
       } catch (error) {
-        giveBack(counts.slice(at))
-        return onError(error)
+        this.#bunch.add(counts.slice(at))
+        this.#plan()
+        return this.#onError(error)
       }
     }
-    for (const [key, more] of touched) await prune(key, more).catch(onError)
+    for (const [key, more] of samplesOf) await this.#prune(key, more).catch(this.#onError)
   }
 
-  async function prune(key: string, more: number): Promise<void> {
-    const since = (unpruned.get(key) ?? 0) + more
-    unpruned.set(key, since < SLACK ? since : 0)
-    if (since >= SLACK) await store.run(pruneRefusals, { key })
+  async #prune(key: string, more: number): Promise<void> {
+    const since = (this.#unpruned.get(key) ?? 0) + more
+    this.#unpruned.set(key, since < SLACK ? since : 0)
+    if (since >= SLACK) await this.#store.run(pruneRefusals, { key })
   }
-
-  function flush(): Promise<void> {
-    if (timer !== null) clearTimeout(timer)
-    timer = null
-    return (writing = writing.then(write))
-  }
-
-  return { note, flush, [Symbol.asyncDispose]: flush }
 }
 
 /**
