@@ -50,22 +50,16 @@ const CACHE_MS = 1_000
  */
 export function openMetrics(): Metrics {
   const registry = new Registry()
-  const registers = [registry]
   collectDefaultMetrics({ register: registry })
   for (const name of EXPENSIVE_METRICS) registry.removeSingleMetric(name)
-  const files = new Gauge({
-    name: 'process_open_fds',
-    help: 'Number of open file descriptors.',
-    registers,
-  })
-  const api = new Histogram({
-    name: 'tollmark_http_request_duration_seconds',
-    help: 'Duration of API and dashboard requests, in seconds.',
-    labelNames: ['route', 'method', 'status'],
-    buckets: SECONDS,
-    registers,
-  })
-  const proxied = new HistogramSeries(
+  return new PrometheusMetrics(registry)
+}
+
+/** What is counted of proxied requests. */
+class ProxyMetrics {
+  readonly #refused: Counter
+  readonly #aborted: Counter
+  readonly #durations = new HistogramSeries(
     {
       name: 'tollmark_proxy_request_duration_seconds',
       help: 'Duration of proxied requests, in seconds.',
@@ -73,7 +67,7 @@ export function openMetrics(): Metrics {
     },
     SECONDS,
   )
-  const firstByte = new HistogramSeries(
+  readonly #firstBytes = new HistogramSeries(
     {
       name: 'tollmark_proxy_first_byte_seconds',
       help: 'Time to the first byte of proxied answers, in seconds.',
@@ -81,93 +75,126 @@ export function openMetrics(): Metrics {
     },
     SECONDS,
   )
-  const tokens = new CounterSeries({
+  readonly #tokens = new CounterSeries({
     name: 'tollmark_proxy_tokens_total',
     help: 'Tokens used, as reported by providers.',
     labels: ['provider', 'kind'],
   })
-  const bytes = new CounterSeries({
+  readonly #bytes = new CounterSeries({
     name: 'tollmark_proxy_bytes_total',
     help: 'Bytes of bodies sent to and received from providers.',
     labels: ['provider', 'direction'],
   })
-  const refused = new Counter({
-    name: 'tollmark_proxy_refused_total',
-    help: 'Requests refused by the proxy, by code.',
-    labelNames: ['code'],
-    registers,
-  })
-  const aborted = new Counter({
-    name: 'tollmark_proxy_aborted_total',
-    help: 'Proxied requests whose client disconnected.',
-    labelNames: ['provider'],
-    registers,
-  })
+  /** Those that are rendered here, not by the registry. */
+  readonly series = [this.#durations, this.#firstBytes, this.#tokens, this.#bytes]
 
-  const readings: [name: string, reading: Reading][] = []
-  let last: { at: number; text: Promise<string> } | null = null
-  /** Ends when every scrape before has had its turn. */
-  let line = Promise.resolve()
-  /** The whole text, and what it was made of: in a flood of scrapes it is mostly the same. */
-  let whole = { now: '', rest: '', body: '', bytes: new Uint8Array() }
+  constructor(registry: Registry) {
+    const registers = [registry]
+    this.#refused = new Counter({
+      name: 'tollmark_proxy_refused_total',
+      help: 'Requests refused by the proxy, by code.',
+      labelNames: ['code'],
+      registers,
+    })
+    this.#aborted = new Counter({
+      name: 'tollmark_proxy_aborted_total',
+      help: 'Proxied requests whose client disconnected.',
+      labelNames: ['provider'],
+      registers,
+    })
+  }
 
-  /** One metric after the other, so that nothing waits for all of them. */
-  async function render(): Promise<string> {
+  count(line: RequestLine): void {
+    const provider = line.provider ?? 'none'
+    if (line.code !== undefined) this.#refused.inc({ code: line.code })
+    if (line.aborted) this.#aborted.inc({ provider })
+    this.#durations.observe(line.duration_ms / 1000, provider, line.status)
+    if (line.first_byte_ms !== undefined)
+      this.#firstBytes.observe(line.first_byte_ms / 1000, provider)
+    if (line.tokens_in) this.#tokens.add(provider, 'input', line.tokens_in)
+    if (line.tokens_out) this.#tokens.add(provider, 'output', line.tokens_out)
+    if (line.tokens_cached) this.#tokens.add(provider, 'cached', line.tokens_cached)
+    if (line.tokens_reasoning) this.#tokens.add(provider, 'reasoning', line.tokens_reasoning)
+    if (line.bytes_in) this.#bytes.add(provider, 'up', line.bytes_in)
+    if (line.bytes_out) this.#bytes.add(provider, 'down', line.bytes_out)
+  }
+}
+
+class PrometheusMetrics implements Metrics {
+  readonly #registry: Registry
+  readonly #openFiles: Gauge
+  readonly #api: Histogram
+  readonly #proxy: ProxyMetrics
+  readonly #readings: [name: string, reading: Reading][] = []
+  #rendered: { at: number; text: Promise<string> } | null = null
+  /** Ends when all earlier scrapes have had their turn. */
+  #turn = Promise.resolve()
+  /** The last text, and what it was made of: in a flood of scrapes it is mostly the same. */
+  #whole = { now: '', rest: '', body: '', bytes: new Uint8Array() }
+
+  constructor(registry: Registry) {
+    const registers = [registry]
+    this.#registry = registry
+    this.#openFiles = new Gauge({
+      name: 'process_open_fds',
+      help: 'Number of open file descriptors.',
+      registers,
+    })
+    this.#api = new Histogram({
+      name: 'tollmark_http_request_duration_seconds',
+      help: 'Duration of API and dashboard requests, in seconds.',
+      labelNames: ['route', 'method', 'status'],
+      buckets: SECONDS,
+      registers,
+    })
+    this.#proxy = new ProxyMetrics(registry)
+  }
+
+  add(readings: Readonly<Record<string, Reading>>): void {
+    for (const [name, reading] of Object.entries(readings))
+      this.#readings.push([`tollmark_${name}`, reading])
+  }
+
+  request(line: RequestLine): void {
+    if (line.route === '/proxy') this.#proxy.count(line)
+    else
+      this.#api.observe(
+        { route: line.route ?? 'none', method: methodLabel(line), status: String(line.status) },
+        line.duration_ms / 1000,
+      )
+  }
+
+  async text(): ReturnType<Metrics['text']> {
+    // One in a turn of the event loop: two hundred at once would hold up everything else for as
+    // long as all of them take.
+    await (this.#turn = this.#turn.then(() => new Promise(setImmediate)))
+    const at = performance.now()
+    if (this.#rendered === null || at - this.#rendered.at > CACHE_MS)
+      this.#rendered = { at, text: this.#render() }
+    const rest = await this.#rendered.text
+    const now = this.#readings.map(renderMetric).join('\n')
+    if (this.#whole.now !== now || this.#whole.rest !== rest) {
+      const body = `${now}\n${rest}`
+      this.#whole = { now, rest, body, bytes: new TextEncoder().encode(body) }
+    }
+    const { body, bytes } = this.#whole
+    return { type: this.#registry.contentType, body, bytes }
+  }
+
+  /** Renders one metric after the other, so that nothing waits for all of them. */
+  async #render(): Promise<string> {
     const open = await countOpenFiles()
-    if (open !== null) files.set(open)
+    if (open !== null) this.#openFiles.set(open)
     const texts: string[] = []
-    for (const { name } of registry.getMetricsAsArray()) {
-      texts.push(await registry.getSingleMetricAsString(name))
+    for (const { name } of this.#registry.getMetricsAsArray()) {
+      texts.push(await this.#registry.getSingleMetricAsString(name))
       await new Promise(setImmediate)
     }
-    for (const metric of [proxied, firstByte, tokens, bytes]) {
+    for (const metric of this.#proxy.series) {
       texts.push(metric.text().trimEnd())
       await new Promise(setImmediate)
     }
     return `${texts.join('\n\n')}\n`
-  }
-
-  function countProxied(line: RequestLine): void {
-    const provider = line.provider ?? 'none'
-    if (line.code !== undefined) refused.inc({ code: line.code })
-    if (line.aborted) aborted.inc({ provider })
-    proxied.observe(line.duration_ms / 1000, provider, line.status)
-    if (line.first_byte_ms !== undefined) firstByte.observe(line.first_byte_ms / 1000, provider)
-    if (line.tokens_in) tokens.add(provider, 'input', line.tokens_in)
-    if (line.tokens_out) tokens.add(provider, 'output', line.tokens_out)
-    if (line.tokens_cached) tokens.add(provider, 'cached', line.tokens_cached)
-    if (line.tokens_reasoning) tokens.add(provider, 'reasoning', line.tokens_reasoning)
-    if (line.bytes_in) bytes.add(provider, 'up', line.bytes_in)
-    if (line.bytes_out) bytes.add(provider, 'down', line.bytes_out)
-  }
-
-  return {
-    add(more) {
-      for (const [name, reading] of Object.entries(more))
-        readings.push([`tollmark_${name}`, reading])
-    },
-    request(line) {
-      if (line.route === '/proxy') countProxied(line)
-      else
-        api.observe(
-          { route: line.route ?? 'none', method: methodLabel(line), status: String(line.status) },
-          line.duration_ms / 1000,
-        )
-    },
-    text: async () => {
-      // One in a turn of the event loop: two hundred at once would hold up everything else for as
-      // long as all of them take.
-      await (line = line.then(() => new Promise(setImmediate)))
-      const now = performance.now()
-      if (last === null || now - last.at > CACHE_MS) last = { at: now, text: render() }
-      const rest = await last.text
-      const read = readings.map(renderMetric).join('\n')
-      if (whole.now !== read || whole.rest !== rest) {
-        const body = `${read}\n${rest}`
-        whole = { now: read, rest, body, bytes: new TextEncoder().encode(body) }
-      }
-      return { type: registry.contentType, body: whole.body, bytes: whole.bytes }
-    },
   }
 }
 

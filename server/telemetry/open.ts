@@ -1,6 +1,6 @@
 // Whoever watches the server: metrics always, traces where a collector is named.
 import type { Config } from '../config/settings.ts'
-import { withObservers, type Log } from '../common/log.ts'
+import { withObservers, type Log, type RequestLine } from '../common/log.ts'
 import { openMetrics, type Metrics } from './metrics.ts'
 
 /**
@@ -13,7 +13,7 @@ export async function openTelemetry(
   starting: AsyncDisposableStack,
 ): Promise<{ log: Log; metrics: Metrics }> {
   const metrics = openMetrics()
-  const observers = [metrics.request]
+  const observers = [(line: RequestLine): void => metrics.request(line)]
   if (watch.otlpEndpoint !== null) {
     // Loaded only where it is used: it takes a fifth of a second.
     const { openTraces } = await import('./traces.ts')
