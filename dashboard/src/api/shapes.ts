@@ -10,6 +10,7 @@ const maybeText = z.nullable(z.string())
 export const listOf = <S extends z.ZodMiniType>(item: S) =>
   z.object({ data: z.array(item), next_cursor: maybeText, total: z.optional(z.number()) })
 
+/** An account, with the quota of its plan; moments are ISO 8601 here and below. */
 export const Account = z.object({
   id: text,
   name: text,
@@ -20,13 +21,21 @@ export const Account = z.object({
   quota: z.object({ conversions_per_day: maybe, used_today: z.number(), resets_at: text }),
   created_at: text,
 })
+/** An account, with the quota of its plan; moments are ISO 8601 here and below. */
+export type Account = z.output<typeof Account>
+/** Who is signed in, and whether the first account is still to be made. */
 export const Session = z.object({
   setup_required: z._default(z.boolean(), false),
   account: z.nullable(Account),
 })
+/** Who is signed in, and whether the first account is still to be made. */
+export type Session = z.output<typeof Session>
+/** The answer to a sign-in, a set-up and an accepted invitation. */
 export const SignedIn = z.object({ account: Account })
+/** A plan: conversions a day, null for no limit. */
 export const Plan = z.object({ name: text, conversions_per_day: maybe })
 
+/** An invitation to make an account. */
 export const Invitation = z.object({
   id: text,
   email: maybeText,
@@ -35,9 +44,19 @@ export const Invitation = z.object({
   created_at: text,
   expires_at: text,
 })
+/** An invitation to make an account. */
+export type Invitation = z.output<typeof Invitation>
+/** An invitation with its link, which is shown once. */
 export const NewInvitation = z.extend(Invitation, { link: text })
+/** An invitation with its link, which is shown once. */
+export type NewInvitation = z.output<typeof NewInvitation>
+/** A link that sets a new password, shown once. */
 export const PasswordReset = z.object({ link: text, expires_at: text })
+/** A link that sets a new password, shown once. */
+export type PasswordReset = z.output<typeof PasswordReset>
+/** The account that a link for a new password belongs to. */
 export const OpenReset = z.object({ email: maybeText, name: text, expires_at: text })
+/** The invitation that a link belongs to. */
 export const OpenInvitation = z.object({ email: maybeText, expires_at: text })
 
 const tokens = {
@@ -47,6 +66,7 @@ const tokens = {
   tokens_reasoning: maybe,
 }
 
+/** A proxy key, without its secret; `rpm` is requests in any 60 seconds, null for no limit. */
 export const Key = z.object({
   id: text,
   account_id: text,
@@ -68,6 +88,9 @@ export const Key = z.object({
   previous_secret_expires_at: z.optional(maybeText),
   usage: z.object({ requests: z.number(), errors: z.number(), ...tokens }),
 })
+/** A proxy key, without its secret; `rpm` is requests in any 60 seconds, null for no limit. */
+export type Key = z.output<typeof Key>
+/** A provider's stored object that an administrator lets a key use. */
 export const SharedObject = z.object({
   id: text,
   provider: text,
@@ -75,7 +98,12 @@ export const SharedObject = z.object({
   object_id: text,
   created_at: text,
 })
+/** A provider's stored object that an administrator lets a key use. */
+export type SharedObject = z.output<typeof SharedObject>
+/** A key with its secret, which is shown once. */
 export const NewKey = z.extend(Key, { secret: text })
+/** A key with its secret, which is shown once. */
+export type NewKey = z.output<typeof NewKey>
 
 /** Sums over requests; times are means. */
 const Sums = z.object({
@@ -85,7 +113,10 @@ const Sums = z.object({
   first_byte_ms: maybe,
   total_ms: maybe,
 })
+/** Sums over requests; times are means. */
+export type Sums = z.output<typeof Sums>
 
+/** Totals and a series over a period, the busiest keys and models, and what needs attention. */
 export const Overview = z.object({
   from: text,
   to: text,
@@ -106,8 +137,14 @@ export const Overview = z.object({
     }),
   ),
 })
+/** Totals and a series over a period, the busiest keys and models, and what needs attention. */
+export type Overview = z.output<typeof Overview>
+/** A model that requests have named. */
 export const Model = z.object({ id: text, provider: text })
+/** A model that requests have named. */
+export type Model = z.output<typeof Model>
 
+/** The usage of a step of time, a key or a model. */
 export const UsageLine = z.extend(Sums, {
   time: z.optional(text),
   key_id: z.optional(text),
@@ -116,7 +153,10 @@ export const UsageLine = z.extend(Sums, {
   /** The sum of all that are not among the top. */
   other: z.optional(z.boolean()),
 })
+/** The usage of a step of time, a key or a model. */
+export type UsageLine = z.output<typeof UsageLine>
 
+/** A proxied request of the ledger; times are milliseconds. */
 export const Request = z.object({
   id: text,
   created_at: text,
@@ -143,6 +183,8 @@ export const Request = z.object({
   upstream_error: z.optional(maybeText),
   upstream_request_id: z.optional(maybeText),
 })
+/** A proxied request of the ledger; times are milliseconds. */
+export type Request = z.output<typeof Request>
 
 /** A request that the proxy refused: it is in no ledger, and no provider saw it. */
 export const Refusal = z.object({
@@ -162,6 +204,9 @@ export const Refusal = z.object({
   /** Refusals that this one stands for. */
   count: z.number(),
 })
+/** A request that the proxy refused: it is in no ledger, and no provider saw it. */
+export type Refusal = z.output<typeof Refusal>
+/** How many requests were refused, in all and by code. */
 export const RefusalCounts = z.object({
   total: z.number(),
   by_code: z.array(z.object({ code: text, count: z.number() })),
@@ -169,7 +214,11 @@ export const RefusalCounts = z.object({
 
 const LastError = z.nullable(z.object({ status: maybe, code: maybeText, at: text }))
 
+/** What came of a test call. */
 export const CredentialTest = z.object({ ok: z.boolean(), status: maybe, detail: text, at: text })
+/** What came of a test call. */
+export type CredentialTest = z.output<typeof CredentialTest>
+/** A provider's credential, without its secret. */
 export const Credential = z.object({
   id: text,
   provider: text,
@@ -185,7 +234,10 @@ export const Credential = z.object({
   last_test: z.nullable(CredentialTest),
   created_at: maybeText,
 })
+/** A provider's credential, without its secret. */
+export type Credential = z.output<typeof Credential>
 
+/** A provider, with its credentials where the reader is an administrator. */
 export const Provider = z.object({
   id: text,
   name: text,
@@ -198,7 +250,10 @@ export const Provider = z.object({
   dial: maybeText,
   credentials: z.nullable(z.array(Credential)),
 })
+/** A provider, with its credentials where the reader is an administrator. */
+export type Provider = z.output<typeof Provider>
 
+/** An API token, without its secret. */
 export const Token = z.object({
   id: text,
   name: text,
@@ -210,9 +265,15 @@ export const Token = z.object({
   expires_at: maybeText,
   last_used_at: maybeText,
 })
+/** An API token, without its secret. */
+export type Token = z.output<typeof Token>
+/** A token with its secret, which is shown once. */
 export const NewToken = z.extend(Token, { secret: text })
+/** A token with its secret, which is shown once. */
+export type NewToken = z.output<typeof NewToken>
 
 const JobStatus = z.enum(['queued', 'running', 'succeeded', 'failed', 'canceled', 'expired'])
+/** A conversion in the background. */
 export const Job = z.object({
   id: text,
   status: JobStatus,
@@ -227,24 +288,5 @@ export const Job = z.object({
   result_url: maybeText,
   error: z.nullable(z.object({ code: text, detail: text })),
 })
-
-export type Account = z.output<typeof Account>
-export type Session = z.output<typeof Session>
-export type Invitation = z.output<typeof Invitation>
-export type PasswordReset = z.output<typeof PasswordReset>
-export type NewInvitation = z.output<typeof NewInvitation>
-export type Key = z.output<typeof Key>
-export type SharedObject = z.output<typeof SharedObject>
-export type NewKey = z.output<typeof NewKey>
-export type Model = z.output<typeof Model>
-export type Overview = z.output<typeof Overview>
-export type Sums = z.output<typeof Sums>
-export type UsageLine = z.output<typeof UsageLine>
-export type Request = z.output<typeof Request>
-export type Refusal = z.output<typeof Refusal>
-export type Credential = z.output<typeof Credential>
-export type CredentialTest = z.output<typeof CredentialTest>
-export type Provider = z.output<typeof Provider>
-export type Token = z.output<typeof Token>
-export type NewToken = z.output<typeof NewToken>
+/** A conversion in the background. */
 export type Job = z.output<typeof Job>

@@ -1,11 +1,10 @@
 // Lists of the convert page: the files that were dropped together, and the documents that this
 // browser keeps.
 import { Button } from '@mantine/core'
-import { ApiError } from '../api/http.ts'
 import type { SavedDocument } from '../api/saved-documents.ts'
 import { ago, bytes, counted, share } from '../format.ts'
 import { Badge, type State } from '../ui/bits.tsx'
-import { Card } from '../ui/page.tsx'
+import { Card, sentenceOf } from '../ui/page.tsx'
 import { main } from '../ui/table.tsx'
 import css from './convert.module.css'
 import type { Task } from './converting.tsx'
@@ -44,9 +43,7 @@ export function Files({ tasks, part, onCancel, onShow }: FilesProps) {
                 state === 'sending' && part < 1 ? `Uploading, ${share(part)}` : TASK[state].label
               }
             />
-            {error !== null && (
-              <span className={css.why}>{error instanceof ApiError ? error.message : null}</span>
-            )}
+            {state === 'failed' && <span className={css.why}>{sentenceOf(error)}</span>}
             {made !== null && (
               <Button
                 variant="subtle"

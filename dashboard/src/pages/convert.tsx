@@ -77,9 +77,7 @@ export default function ConvertPage() {
           <Drop onFiles={take} />
         )}
       </section>
-      {tasks.length === 1 && only && (
-        <Refusal error={only.state === 'failed' ? only.error : null} />
-      )}
+      {tasks.length === 1 && only?.state === 'failed' && <ProblemNote error={only.error} />}
       {tasks.length > 1 && (
         <Files
           tasks={tasks}
@@ -88,6 +86,7 @@ export default function ConvertPage() {
           onShow={(doc, job) => change({ doc, job })}
         />
       )}
+      {tasks.some(({ error }) => isQuotaExceeded(error)) && <LargerPlanHint />}
       {filters.job === '' && shown !== undefined && (
         <Card flush>
           <ConvertedDocument key={shown.id} {...shown} />
@@ -107,21 +106,18 @@ export default function ConvertPage() {
   )
 }
 
-/** A refusal, with what an administrator can do about it. */
-function Refusal({ error }: { error: unknown }) {
-  const { role } = useAccount()
-  const limited = error instanceof ApiError && error.code === 'quota_exceeded' && role === 'admin'
+const isQuotaExceeded = (error: unknown): boolean =>
+  error instanceof ApiError && error.code === 'quota_exceeded'
+
+/** What an administrator can do about a quota that is used up. */
+function LargerPlanHint() {
+  if (useAccount().role !== 'admin') return null
   return (
-    <>
-      <ProblemNote error={error} />
-      {limited && (
-        <p className="dimmed">
-          You're an administrator. Define a larger plan with the setting <code>TOLLMARK_PLANS</code>
-          , for example <code>{'{"unlimited":{"conversions_per_day":null}}'}</code>, then assign it
-          to your account under <Link href="/accounts">Accounts</Link>.
-        </p>
-      )}
-    </>
+    <p className="dimmed">
+      You're an administrator. Define a larger plan with the setting <code>TOLLMARK_PLANS</code>,
+      for example <code>{'{"unlimited":{"conversions_per_day":null}}'}</code>, then assign it to
+      your account under <Link href="/accounts">Accounts</Link>.
+    </p>
   )
 }
 

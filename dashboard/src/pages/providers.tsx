@@ -17,7 +17,7 @@ import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Loaded, Page, ProblemNote } from '../ui/page.tsx'
 import { AddCredential, AddProvider, EditCredential } from './provider-forms.tsx'
 import css from './providers.module.css'
-import { refusalLabel } from './request-columns.tsx'
+import { refusalWords } from './request-columns.tsx'
 
 /** Providers and their credentials. */
 export default function ProvidersPage() {
@@ -107,7 +107,7 @@ const HEALTH: Readonly<Record<Provider['health'], State>> = {
 type LastError = NonNullable<Provider['last_error']>
 
 const failureOf = ({ status, code }: LastError): string =>
-  status === null ? refusalLabel(code ?? 'no_answer') : String(status)
+  status === null ? refusalWords(code ?? 'no_answer') : String(status)
 const lastFailure = (error: LastError): string =>
   `last failure ${ago(error.at)}: ${failureOf(error)}`
 

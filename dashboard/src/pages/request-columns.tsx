@@ -15,8 +15,8 @@ const OUTCOMES: Readonly<Record<Request['outcome'], State>> = {
   unknown: { label: 'Unknown', tone: 'calm' },
 }
 
-/** TABLE of codes of our own, in words that fit a badge. */
-const REFUSAL_LABELS: Readonly<Record<string, string>> = {
+/** TABLE of codes of our own, in words that fit a badge and stand within a sentence. */
+const REFUSAL_WORDS: Readonly<Record<string, string>> = {
   upstream_unreachable: 'unreachable',
   server_shutdown: 'server stopped',
   upstream_timeout: 'timed out',
@@ -35,9 +35,13 @@ const REFUSAL_LABELS: Readonly<Record<string, string>> = {
   body_too_slow: 'body too slow',
 }
 
-/** A code of ours as a person says it. */
+/** A code of ours as a person says it within a sentence. */
+export const refusalWords = (code: string): string =>
+  REFUSAL_WORDS[code] ?? code.replaceAll('_', ' ')
+
+/** A code of ours as a label: `Rate limit`. */
 export const refusalLabel = (code: string): string =>
-  REFUSAL_LABELS[code] ?? code.replaceAll('_', ' ')
+  refusalWords(code).replace(/^[a-z]/, (first) => first.toUpperCase())
 
 /** The outcome of a proxied request as a badge. */
 export function Outcome({ request: { outcome, status, error } }: { request: Request }) {
@@ -46,7 +50,7 @@ export function Outcome({ request: { outcome, status, error } }: { request: Requ
     return (
       <Badge
         {...OUTCOMES[outcome]}
-        label={error === null ? OUTCOMES[outcome].label : `Failed: ${refusalLabel(error)}`}
+        label={error === null ? OUTCOMES[outcome].label : `Failed: ${refusalWords(error)}`}
       />
     )
   const label = error === null ? String(status) : `${status} ${refusalLabel(error)}`

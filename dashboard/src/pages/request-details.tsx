@@ -8,7 +8,7 @@ import { bytes, counted, duration, exactTime, fullCount } from '../format.ts'
 import { CodeBlock, Copy, Facts, Parts } from '../ui/bits.tsx'
 import { useLazyOpen } from '../ui/dialog.tsx'
 import { Fields, Loaded } from '../ui/page.tsx'
-import { NO_MODEL, Outcome, RefusedBecause, refusalLabel } from './request-columns.tsx'
+import { NO_MODEL, Outcome, RefusedBecause, refusalWords } from './request-columns.tsx'
 import css from './request-details.module.css'
 
 /** The drawer with everything recorded of one request. */
@@ -73,7 +73,7 @@ function Details({ request }: { request: Request }) {
       </div>
       {error !== null && (
         <p className={css.error}>
-          The proxy answered instead of the provider: {refusalLabel(error)}.
+          The proxy answered instead of the provider: {refusalWords(error)}.
         </p>
       )}
       {typeof request.upstream_error === 'string' && (

@@ -146,7 +146,7 @@ export function Failed({ error, retry }: { error: unknown; retry?: (() => void) 
       </span>
       <p className={css.stateTitle}>{titleOf(error)}</p>
       <p className={css.stateText}>
-        {sentence(error)}
+        {sentenceOf(error)}
         {requestIdOf(error)}
       </p>
       {retry && !isMissing(error) && (
@@ -179,7 +179,7 @@ export function ProblemNote({ error }: { error: unknown }) {
     <div className={css.problem} role="alert">
       <Icon name="alert" size={18} />
       <span>
-        {sentence(error)}
+        {sentenceOf(error)}
         {requestIdOf(error)}
       </span>
     </div>
@@ -192,7 +192,8 @@ function resetInChosenZone({ code, message, retryAfter }: ApiError): string {
   return message.replace('00:00 UTC', clockTimeIn(retryAfter))
 }
 
-function sentence(error: unknown): string {
+/** What an error says to a reader, with moments in the chosen zone. */
+export function sentenceOf(error: unknown): string {
   return error instanceof ApiError
     ? quoted(resetInChosenZone(error))
     : 'Something went wrong on this page. Reload it to try again.'

@@ -181,6 +181,19 @@ test('in detail', async (t) => {
             /You've used today's conversion \(plan “free”\)\. Your quota resets at 5:00\sPM MST\./,
         })
         .waitFor()
+      const files = ['Third.html', 'Fourth.html']
+      await page
+        .locator('input[type=file]')
+        .setInputFiles(
+          files.map((name) => ({ name, mimeType: 'text/html', buffer: Buffer.from(PAGE) })),
+        )
+      for (const name of files)
+        await page
+          .getByRole('listitem')
+          .filter({ hasText: name })
+          .getByText(/\(plan “free”\)\. Your quota resets at 5:00\sPM MST\./)
+          .waitFor()
+      await page.getByText('Define a larger plan with the setting').waitFor()
     },
   )
 })

@@ -61,7 +61,7 @@ test('the dashboard follows what happens', async (t) => {
       await send(secret, 'gpt-lost')
       const { page } = await visit(t, site, cookie)
       await page.goto(`${site.url}/requests?status=failed`)
-      await page.getByRole('row', { name: /gpt-lost.*502 unreachable/ }).waitFor()
+      await page.getByRole('row', { name: /gpt-lost.*502 Unreachable/ }).waitFor()
       assert.equal(await page.getByRole('row').count(), 2, 'and nothing that succeeded')
       await page.goto(`${site.url}/providers`)
       await page
@@ -86,7 +86,7 @@ test('the dashboard follows what happens', async (t) => {
       await page.getByLabel('Request ID').fill(request)
       await page.keyboard.press('Enter')
       const dialog = page.getByRole('dialog')
-      await dialog.getByText('403 model not allowed').waitFor()
+      await dialog.getByText('403 Model not allowed').waitFor()
       await dialog
         .getByText(/claude-opus/)
         .first()
@@ -94,17 +94,17 @@ test('the dashboard follows what happens', async (t) => {
       await page.keyboard.press('Escape')
       await page.getByRole('radio', { name: 'Refused' }).click()
       await page.waitForURL(/list=refused/)
-      await page.getByRole('row', { name: /403 model not allowed/ }).waitFor()
-      await page.getByLabel('Reason').selectOption({ label: 'model not allowed (1)' })
+      await page.getByRole('row', { name: /403 Model not allowed/ }).waitFor()
+      await page.getByLabel('Reason').selectOption({ label: 'Model not allowed (1)' })
       await page.waitForURL(/code=model_not_allowed/)
       // Any cell of a row opens its details.
-      await page.getByRole('row', { name: /403 model not allowed/ }).click()
-      await dialog.getByText('403 model not allowed').waitFor()
+      await page.getByRole('row', { name: /403 Model not allowed/ }).click()
+      await dialog.getByText('403 Model not allowed').waitFor()
       await page.keyboard.press('Escape')
       await page.goto(`${site.url}/keys/${id}`)
       await page
         .getByRole('region', { name: 'Refused' })
-        .getByText('403 model not allowed')
+        .getByText('403 Model not allowed')
         .waitFor()
     },
   )
