@@ -1,16 +1,28 @@
 // Whether this process works: what `/readyz` and the metric `ready` say.
 import type { Health } from '../api/health.ts'
 import type { BlobStore } from '../store/blobs/blobs.ts'
+import type { Instance } from '../store/instance.ts'
 import type { Store } from '../store/open.ts'
+import { StoreError, type StoreErrorCode } from '../store/store-error.ts'
+
+/** What a process stores things in, as its health check asks it. */
+export interface CheckedStorage {
+  readonly store: Store
+  readonly instance: Instance
+  readonly blobs: BlobStore
+}
 
 /** Whether the process can serve requests. Lives as long as the server. */
 export class Readiness implements Health {
   readonly #parts: (() => boolean)[] = []
-  readonly #check: () => Promise<string[]>
+  /** Undefined until the storage is open. */
+  #check: (() => Promise<string[]>) | undefined
   #isStopping = false
 
-  constructor(store: Store, blobs: BlobStore) {
-    this.#check = createSharedCheck(() => healthProblems(store, this.#failing(), blobs))
+  /** The storage is open: from now on it is what is asked. */
+  opened(storage: CheckedStorage): void {
+    this.#check = createSharedCheck(() => healthProblems(storage, this.#failing()))
+    this.watch(() => storage.instance.failure() !== null)
   }
 
   /** Adds a part without which the process cannot serve, and how to ask whether it fails. */
@@ -25,12 +37,13 @@ export class Readiness implements Health {
 
   /** Whether the process takes requests, without asking the store. */
   isReady(): boolean {
-    return !this.#isStopping && !this.#failing()
+    return this.#check !== undefined && !this.#isStopping && !this.#failing()
   }
 
   /** What is wrong, a sentence each; asks the store and the blobs. */
   async troubles(): Promise<string[]> {
-    return this.#isStopping ? ['the server is shutting down'] : this.#check()
+    if (this.#isStopping) return ['the server is shutting down']
+    return this.#check === undefined ? [WAITING] : this.#check()
   }
 
   #failing(): boolean {
@@ -38,33 +51,54 @@ export class Readiness implements Health {
   }
 }
 
+/** The health of a process that waits for its database. */
+const WAITING = 'the store does not answer; the server starts when it does'
+
+/** TABLE of failures that an operator mends in another way than one of a store that is away. */
+const FULL: Readonly<Partial<Record<StoreErrorCode, { store: string; files: string }>>> = {
+  full: {
+    store: 'the disk of the store is full',
+    files: 'the disk is full: files cannot be stored',
+  },
+}
+
 /** What keeps the process, or part of it, from working. */
-async function healthProblems(store: Store, failing: boolean, blobs: BlobStore): Promise<string[]> {
-  const [readable, storable] = await Promise.all([
-    respondsInTime(store.db.selectFrom('instances').select('id').limit(1).execute()),
-    respondsInTime(blobs.check()),
+async function healthProblems(
+  { store, instance, blobs }: CheckedStorage,
+  failing: boolean,
+): Promise<string[]> {
+  const [read, stored] = await Promise.all([
+    failureOf(store.db.selectFrom('instances').select('id').limit(1).execute()),
+    failureOf(blobs.check()),
   ])
+  // A full disk can be read: only who writes learns of it.
+  const written = failing ? (instance.failure() ?? (await inTime(instance.beat()))) : null
+  const storeFailure = written ?? read ?? (failing ? 'unavailable' : null)
   return [
-    ...(readable && !failing ? [] : ['the store does not answer']),
-    ...(storable ? [] : ['files cannot be stored']),
+    ...(storeFailure === null ? [] : [FULL[storeFailure]?.store ?? 'the store does not answer']),
+    ...(stored === null ? [] : [FULL[stored]?.files ?? 'files cannot be stored']),
   ]
 }
 
-/**
- * Whether a check succeeds within `HEALTH_TIMEOUT_MS`: a health check must answer soon, and what
- * hangs does not work.
- */
-function respondsInTime(look: Promise<unknown>): Promise<boolean> {
-  const late = new Promise<boolean>((resolve) =>
-    setTimeout(() => resolve(false), HEALTH_TIMEOUT_MS).unref(),
-  )
-  return Promise.race([
+/** Why a check failed; null where it succeeded. */
+function failureOf(look: Promise<unknown>): Promise<StoreErrorCode | null> {
+  return inTime(
     look.then(
-      () => true,
-      () => false,
+      () => null,
+      (error: unknown) => (error instanceof StoreError ? error.code : 'failed'),
     ),
-    late,
-  ])
+  )
+}
+
+/**
+ * The result of a check, or `unavailable` after `HEALTH_TIMEOUT_MS`: a health check must answer
+ * soon, and what hangs does not work.
+ */
+function inTime(look: Promise<StoreErrorCode | null>): Promise<StoreErrorCode | null> {
+  const late = new Promise<StoreErrorCode>((resolve) =>
+    setTimeout(() => resolve('unavailable'), HEALTH_TIMEOUT_MS).unref(),
+  )
+  return Promise.race([look, late])
 }
 
 /**

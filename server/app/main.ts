@@ -1,10 +1,12 @@
 // Runs the server as a process: reads the settings, starts, and stops at a signal.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isLoopback } from '../http1/listen.ts'
 import { SetupError } from '../common/errors.ts'
 import { openLog, type Log } from '../common/log.ts'
 import { openLogSink } from '../common/log-sink.ts'
 import { limitThreadHeaps } from '../common/thread-heaps.ts'
 import { environment, readConfig, unknownSettings, type Config } from '../config/settings.ts'
+import { removeScratchFolders } from '../store/scratch.ts'
 import { transientProblem } from '../store/transient-errors.ts'
 import { serve, type Running } from './serve.ts'
 import { exitCodeOf, handleStopSignals, type StopSignal, type StopSignals } from './signals.ts'
@@ -25,29 +27,62 @@ export async function main(
   const config = readConfig(env)
   const sink = openLogSink(1)
   process.on('exit', sink.flush)
+  process.on('exit', removeScratchFolders)
   const log = openLog(config.server.logLevel, sink)
   for (const name of unknownSettings(env, config.customProviders))
     log.warn('a setting is not known', { name })
   limitThreadHeaps()
   const signals = handleStopSignals(() => performance.now())
-  const started = serve(config, log).catch(shortError)
-  const first = await Promise.race([signals.first, started])
-  // Nothing has been accepted yet.
-  if (typeof first === 'string') process.exit(exitCodeOf(first))
-  const running = first
+  const write = (sentence: string, fields: Record<string, string>): void =>
+    void process.stderr.write(`${json ? JSON.stringify(fields) : sentence}\n`)
+  const running = await startUnlessStopped(config, log, signals, (url, reason) =>
+    write(`Tollmark waits for its database at ${url}\n${reason}`, { waiting_at: url, reason }),
+  )
   log.info('listening', { url: running.url, role: config.server.role })
   if (!isLoopback(config.server.host))
     log.warn(
       'the server can be reached from other machines; put a reverse proxy with TLS in front of it',
     )
-  const write = (sentence: string, fields: Record<string, string>): void =>
-    void process.stderr.write(`${json ? JSON.stringify(fields) : sentence}\n`)
   write(`Tollmark is at ${running.url}`, { url: running.url })
   if (running.setupLink !== null)
     write(`Open this once to make the first account:\n${running.setupLink}`, {
       setup_url: running.setupLink,
     })
   await shutDownOn(signals, running, config, log)
+}
+
+/**
+ * Starts the server. A signal before it has started ends the process: with 0 where it already
+ * listened and waited for its database, else as shells have it, because a start was cut off.
+ *
+ * @param onWaiting told once that the database is away, and why
+ */
+async function startUnlessStopped(
+  config: Config,
+  log: Log,
+  { first }: StopSignals,
+  onWaiting: (url: string, reason: string) => void,
+): Promise<Running> {
+  const stopping = new AbortController()
+  let isWaiting = false
+  const started = serve(config, log, {
+    signal: stopping.signal,
+    onWaiting: (url, error) => {
+      isWaiting = true
+      onWaiting(url, error instanceof Error ? error.message : String(error))
+    },
+  }).catch(shortError)
+  const result = await Promise.race([first, started])
+  if (typeof result !== 'string') return result
+  stopping.abort()
+  log.info('shutting down', { signal: result, drain_ms: 0 })
+  // So that nothing stays behind of what has been opened; no request has been accepted.
+  const closed = started.then(
+    (running) => running.shutDown(),
+    () => {},
+  )
+  await Promise.race([closed, sleep(CLOSE_MS)])
+  process.exit(isWaiting ? 0 : exitCodeOf(result))
 }
 
 /** The store may go away during startup: no bug, so no stack. */

@@ -4,15 +4,17 @@ import type { Log } from '../common/log.ts'
 import type { Config } from '../config/settings.ts'
 import { createJobNotifications } from '../conversion/jobs/notifications.ts'
 import { KeptWorkspaces } from '../conversion/kept-workspaces.ts'
-import { listen } from '../http1/listen.ts'
+import { listen, type RunningServer } from '../http1/listen.ts'
 import type { KeyCache } from '../keys/cache.ts'
 import type { Store } from '../store/open.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import { openTelemetry } from '../telemetry/open.ts'
 import { Readiness } from './health.ts'
-import { NO_REQUESTS, openJobs, openWeb, type CommonDependencies } from './roles.ts'
+import { NO_REQUESTS, openJobs, openWeb, type CommonDependencies, type WebParts } from './roles.ts'
 import { createShutdown, type ShutdownOptions } from './shutdown.ts'
-import { openStorage } from './storage.ts'
-import { createWorkerListeners } from './surface.ts'
+import { openStorage, type Storage } from './storage.ts'
+import { createWorkerListeners, type SurfaceDependencies } from './surface.ts'
+import { createSwitch, createWaitingListeners, openWhenReachable } from './waiting.ts'
 
 /** A running server. Dispose it to shut down. */
 export interface Running extends AsyncDisposable {
@@ -32,7 +34,7 @@ export interface Running extends AsyncDisposable {
   abandon(): void
 }
 
-/** What tests set of a server besides its settings. */
+/** What is set of a server besides its settings. */
 export interface ServeOptions {
   /** Milliseconds since 1970. Default: the machine's clock. */
   clock?: () => number
@@ -40,6 +42,13 @@ export interface ServeOptions {
    * Whether to start converters before the first conversion. Tests that start many servers do not.
    */
   warm?: boolean
+  /**
+   * Told once if the database is away: the server listens at `url`, is not ready, and tries again
+   * each second. `error` says what was tried.
+   */
+  onWaiting?: (url: string, error: unknown) => void
+  /** Ends such a wait. */
+  signal?: AbortSignal
 }
 
 /**
@@ -52,57 +61,43 @@ export interface ServeOptions {
 export async function serve(
   config: Config,
   logged: Log,
-  { clock = Date.now, warm = true }: ServeOptions = {},
+  { clock = Date.now, warm = true, onWaiting, signal }: ServeOptions = {},
 ): Promise<Running> {
   await using starting = new AsyncDisposableStack()
-  const { server, conversion } = config
+  const { server } = config
   const { log, metrics } = await openTelemetry(config, logged, clock, starting)
-  const storage = await openStorage(config, log, clock, starting)
-  const { store, instance, scratch } = storage
-  const notifications = createJobNotifications(store)
-  const readiness = new Readiness(store, storage.blobs)
-  readiness.watch(() => instance.failing())
-  metrics.add({
-    ready: {
-      help: '1 if the process can serve requests, else 0.',
-      read: () => Number(readiness.isReady()),
-    },
-  })
-  await setUpBySettings(store, config.accounts, clock())
-  const deps: CommonDependencies = {
-    config,
-    warm,
-    log,
-    clock,
-    ...storage,
-    notifications,
-    workspaces: starting.use(new KeptWorkspaces()),
-    health: readiness,
-    metrics,
-    metricsToken: config.watch.metricsToken,
-    trustProxy: server.trustProxy,
-    transferIdle: conversion.transferIdle,
+  const readiness = new Readiness()
+  const surface = createSurfaceDependencies(config, log, clock, metrics, readiness)
+  const entrance = createSwitch(createWaitingListeners(surface), server.role !== 'worker')
+  let listening: RunningServer | undefined
+  const startListening = async (): Promise<RunningServer> => {
+    const opened = await listen(entrance.listeners, { ...server, log, clock })
+    // Where the start fails from here on.
+    starting.defer(() => opened.close({ graceMs: 0 }))
+    return opened
   }
-
-  const web = server.role === 'worker' ? undefined : await openWeb(deps, starting)
+  const waitForStore = async (error: unknown): Promise<void> => {
+    if (listening !== undefined) return
+    listening = await startListening()
+    log.warn('the database does not answer; the server starts when it does', {
+      reason: error instanceof Error ? error.message : String(error),
+    })
+    onWaiting?.(listening.url, error)
+  }
+  const open = (opened: AsyncDisposableStack): Promise<Opened> =>
+    openParts({ ...surface, config, warm }, opened)
+  const isRemote = config.storage.databaseUrl?.protocol.startsWith('postgres') === true
+  const parts = isRemote
+    ? await openWhenReachable(open, starting, waitForStore, signal)
+    : await open(starting)
+  const { storage, web, deps } = parts
+  readiness.opened(storage)
   if (web !== undefined) readiness.watch(() => web.proxied.failing())
-  const listeners = web?.listeners ?? createWorkerListeners(deps)
-  const listening = await listen(listeners, { ...server, log, clock })
-  metrics.add({
-    connections_turned_away_total: {
-      help: 'Connections and requests rejected by the limit per address.',
-      read: listening.rejectedConnections,
-      counts: true,
-    },
-  })
-  // Where the start fails from here on.
-  starting.defer(() => listening.close({ graceMs: 0 }))
+  entrance.switchTo(web?.listeners ?? createWorkerListeners(surface))
+  listening ??= await startListening()
+  addConnectionMetrics(metrics, listening)
   const jobs =
     server.role === 'web' ? undefined : openJobs(deps, web?.queue ?? NO_REQUESTS, starting)
-  const setupLink =
-    web !== undefined && (await setupRequired(store))
-      ? new URL(`/setup?token=${web.setup}`, server.publicUrl ?? listening.url).href
-      : null
   const shutDown = createShutdown({
     readiness,
     listening,
@@ -113,16 +108,83 @@ export async function serve(
   })
   return {
     url: listening.url,
-    setupLink,
+    setupLink:
+      web !== undefined && parts.needsSetup
+        ? new URL(`/setup?token=${web.setup}`, server.publicUrl ?? listening.url).href
+        : null,
     port: listening.port,
-    store,
+    store: storage.store,
     keys: web?.proxied.keys,
     shutDown,
     abandon: () => {
       for (const pool of [web?.converterPool, jobs?.converterPool])
         void pool?.[Symbol.asyncDispose]()
-      scratch[Symbol.dispose]()
+      storage.scratch[Symbol.dispose]()
     },
     [Symbol.asyncDispose]: () => shutDown(),
   }
+}
+
+function createSurfaceDependencies(
+  { server, watch, conversion }: Config,
+  log: Log,
+  clock: () => number,
+  metrics: Metrics,
+  readiness: Readiness,
+): SurfaceDependencies {
+  metrics.add({
+    ready: {
+      help: '1 if the process can serve requests, else 0.',
+      read: () => Number(readiness.isReady()),
+    },
+  })
+  return {
+    log,
+    clock,
+    health: readiness,
+    metrics,
+    metricsToken: watch.metricsToken,
+    trustProxy: server.trustProxy,
+    transferIdle: conversion.transferIdle,
+  }
+}
+
+/** What is opened before the process listens, or while it waits for its database. */
+interface Opened {
+  readonly storage: Storage
+  readonly deps: CommonDependencies
+  /** Undefined in a worker process. */
+  readonly web: WebParts | undefined
+  /** Whether there is no account yet. */
+  readonly needsSetup: boolean
+}
+
+/** Opens the storage, and with it what answers requests. */
+async function openParts(
+  given: SurfaceDependencies & Pick<CommonDependencies, 'config' | 'warm'>,
+  opened: AsyncDisposableStack,
+): Promise<Opened> {
+  const { config, log, clock } = given
+  const storage = await openStorage(config, log, clock, opened)
+  const { store } = storage
+  await setUpBySettings(store, config.accounts, clock())
+  const needsSetup = await setupRequired(store)
+  const deps = {
+    ...given,
+    ...storage,
+    notifications: createJobNotifications(store),
+    workspaces: opened.use(new KeptWorkspaces()),
+  }
+  const web = config.server.role === 'worker' ? undefined : await openWeb(deps, opened)
+  return { storage, deps, web, needsSetup }
+}
+
+function addConnectionMetrics(metrics: Metrics, listening: RunningServer): void {
+  metrics.add({
+    connections_turned_away_total: {
+      help: 'Connections and requests rejected by the limit per address.',
+      read: listening.rejectedConnections,
+      counts: true,
+    },
+  })
 }

@@ -8,6 +8,7 @@ import { codeOf } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
 import type { Store } from './open.ts'
 import { first, procedure, run } from './procedure.ts'
+import { StoreError, type StoreErrorCode } from './store-error.ts'
 
 /**
  * Interval of heartbeats, and so the longest time until what a killed process of this machine held
@@ -35,8 +36,10 @@ const ours = new Set<string>()
 
 export interface Instance extends AsyncDisposable {
   readonly id: string
-  /** Whether the last heartbeat failed. */
-  failing(): boolean
+  /** Why the last heartbeat failed; null where it did not. */
+  failure(): StoreErrorCode | null
+  /** Sends a heartbeat now, or awaits the one under way; gives why it failed. */
+  beat(): Promise<StoreErrorCode | null>
 }
 
 /** What tells one instance from another, and says where its process is. */
@@ -127,25 +130,29 @@ export async function enterInstance(
       .map((row) => row.id)
     await tell(store, await store.time(clock()), dead)
   }
-  await sign()
-  let failing = false
-  let signing = false
-  const signAgain = async (): Promise<void> => {
-    if (signing) return
-    signing = true
-    await sign().then(
-      () => (failing = false),
-      (error: unknown) => {
-        failing = true
-        onError(error)
-      },
-    )
-    signing = false
+  await sign().catch((error: unknown) => {
+    ours.delete(id)
+    throw error
+  })
+  let failure: StoreErrorCode | null = null
+  let signing: Promise<StoreErrorCode | null> | undefined
+  const signAgain = async (): Promise<StoreErrorCode | null> => {
+    try {
+      await sign()
+      failure = null
+    } catch (error) {
+      failure = error instanceof StoreError ? error.code : 'failed'
+      onError(error)
+    }
+    signing = undefined
+    return failure
   }
-  const timer = setInterval(() => void signAgain(), BEAT).unref()
+  const beatNow = (): Promise<StoreErrorCode | null> => (signing ??= signAgain())
+  const timer = setInterval(() => void beatNow(), BEAT).unref()
   return {
     id,
-    failing: () => failing,
+    failure: () => failure,
+    beat: beatNow,
     [Symbol.asyncDispose]: async () => {
       clearInterval(timer)
       ours.delete(id)

@@ -18,6 +18,20 @@ export interface Scratch extends Disposable {
  */
 const WHOLE = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 } as const
 
+/** The scratch folders of this process. */
+const own = new Set<string>()
+
+/** Removes the scratch folders of this process, for an end that closes nothing. Never throws. */
+export function removeScratchFolders(): void {
+  for (const path of own) {
+    try {
+      rmSync(path, { recursive: true, force: true })
+    } catch {
+      // The next start removes it.
+    }
+  }
+}
+
 /**
  * Makes the scratch folder of this instance.
  *
@@ -31,9 +45,9 @@ export async function openScratch(
   id: string,
   living: () => Promise<readonly string[]>,
 ): Promise<Scratch> {
-  const own = join(folder, id)
+  const path = join(folder, id)
   try {
-    mkdirSync(own, { recursive: true, mode: 0o700 })
+    mkdirSync(path, { recursive: true, mode: 0o700 })
   } catch (error) {
     if (isDiskFull(error)) throw error
     throw new SetupError(
@@ -41,6 +55,7 @@ export async function openScratch(
       { cause: error },
     )
   }
+  own.add(path)
   // In this order: an instance is entered before its folder is made, so whose folder is seen here
   // is seen there too, if it lives.
   const names = readdirSync(folder)
@@ -48,9 +63,12 @@ export async function openScratch(
   for (const name of names) if (!known.includes(name)) await rm(join(folder, name), WHOLE)
   return {
     place: () => {
-      const path = join(own, randomText(16))
-      return { path, [Symbol.asyncDispose]: () => rm(path, WHOLE) }
+      const place = join(path, randomText(16))
+      return { path: place, [Symbol.asyncDispose]: () => rm(place, WHOLE) }
     },
-    [Symbol.dispose]: () => rmSync(own, WHOLE),
+    [Symbol.dispose]: () => {
+      rmSync(path, WHOLE)
+      own.delete(path)
+    },
   }
 }

@@ -117,8 +117,8 @@ test('every bad setting is one sentence, and exit 1', async (t) => {
 })
 
 test('a PostgreSQL that cannot be opened is one sentence and exit 1, without the password', async (t) => {
-  const started = async (url: string) => {
-    const { code, err } = await tollmark(['serve'], {
+  const started = async (url: string, command = ['serve']) => {
+    const { code, err } = await tollmark(command, {
       PORT: '0',
       DATABASE_URL: url,
       TOLLMARK_DATA: temporaryFolder(t),
@@ -128,7 +128,8 @@ test('a PostgreSQL that cannot be opened is one sentence and exit 1, without the
     return err
   }
   assert.match(
-    await started('postgres://u:hunter2@127.0.0.1:1/d'),
+    // A server waits for it: test/app/start-without-database.test.ts.
+    await started('postgres://u:hunter2@127.0.0.1:1/d', ['tokens', 'list']),
     /^tollmark: The database d on 127\.0\.0\.1:1 cannot be opened: .*ECONNREFUSED.* Check DATABASE_URL, .*\n$/,
   )
   assert.match(

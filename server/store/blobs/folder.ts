@@ -1,6 +1,6 @@
 // Blobs in a folder of this machine.
 import { createReadStream } from 'node:fs'
-import { access, constants, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { access, constants, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { told, type BlobRange, type BlobStore, type OpenedBlob } from './blobs.ts'
 
@@ -25,6 +25,7 @@ export function folderBlobs(folder: string): BlobStore {
       told(async () => {
         await mkdir(folder, { recursive: true, mode: 0o700 })
         await access(folder, constants.W_OK)
+        await assertRoom(folder)
       }),
   }
 }
@@ -40,6 +41,15 @@ export async function openFile(path: string, range?: BlobRange): Promise<OpenedB
     size: range === undefined ? (await file.stat()).size : range.end - range.start + 1,
     stream,
   }
+}
+
+/** @throws ENOSPC where the file system has no room left for us */
+async function assertRoom(folder: string): Promise<void> {
+  const { blocks, bavail, bfree } = await statfs(folder)
+  // What is kept back is kept back for root. File systems without a size of their own say 0.
+  const free = process.getuid?.() === 0 ? bfree : bavail
+  if (blocks > 0 && free === 0)
+    throw Object.assign(new Error('the file system is full'), { code: 'ENOSPC' })
 }
 
 /** Flushes a file, or the names in a folder, to the disk. */

@@ -1,5 +1,6 @@
 // What PostgreSQL and its driver throw, as the store's own errors.
 import { DatabaseError } from 'pg'
+import { codeOf } from '../../common/errors.ts'
 import { StoreError, type StoreErrorCode } from '../store-error.ts'
 
 /**
@@ -46,6 +47,40 @@ export function storeError(thrown: unknown): StoreError {
   // Everything else that the driver throws is about the connection.
   return new StoreError('unavailable', reasonOf(thrown))
 }
+
+/** TABLE of system errors that say that the server is not there, or not yet. */
+const AWAY: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EAI_AGAIN', // the name service does not answer
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND', // in a cluster, the name comes with the server
+  'EPIPE',
+  'ETIMEDOUT',
+])
+
+/**
+ * Whether the server cannot be reached at the moment: it is away, starting, full or a standby.
+ * Everything else that keeps us from connecting is wrong in the settings.
+ */
+export function isAway(thrown: unknown): boolean {
+  if (thrown instanceof DatabaseError) {
+    const state = thrown.code ?? ''
+    return state === '25006' || ['08', '53', '57'].includes(state.slice(0, 2))
+  }
+  const code = codeOf(thrown) ?? ''
+  // The file of a UNIX socket is there while its server runs; others are named in the settings.
+  const isSocketMissing =
+    code === 'ENOENT' &&
+    thrown instanceof Error &&
+    'syscall' in thrown &&
+    thrown.syscall === 'connect'
+  return AWAY.has(code) || isSocketMissing || DRIVER_GAVE_UP.test(reasonOf(thrown))
+}
+
+/** What pg 8 says, without a code, of a connection that broke or took too long. */
+const DRIVER_GAVE_UP = /^(timeout expired|connection terminated)/i
 
 /**
  * A few words about a failed connection. Node gives an empty message where several addresses were

@@ -4,7 +4,8 @@ import { Client, DatabaseError } from 'pg'
 import { SetupError } from '../../common/errors.ts'
 import { CREATE_MIGRATIONS, SELECT_MIGRATIONS, pending } from '../sqlite/migrate.ts'
 import { statement, type QueryBuilder } from '../statement.ts'
-import { reasonOf } from './error.ts'
+import { StoreUnreachable } from '../unreachable.ts'
+import { isAway, reasonOf } from './error.ts'
 import { lockNumber } from './lock.ts'
 import { connectionConfig } from './pool.ts'
 
@@ -16,7 +17,8 @@ const OLDEST = 150_000
  * first does the work, the others wait and find it done.
  *
  * @param now milliseconds since 1970, recorded with each migration
- * @throws SetupError with a sentence for the person at the terminal
+ * @throws SetupError with a sentence for the person at the terminal; StoreUnreachable where it may
+ *   succeed later
  */
 export async function migrate(url: URL, db: QueryBuilder, now: number): Promise<void> {
   let client: Client | undefined
@@ -40,7 +42,8 @@ export async function migrate(url: URL, db: QueryBuilder, now: number): Promise<
     await client.query('commit')
   } catch (thrown) {
     if (thrown instanceof SetupError) throw thrown
-    throw new SetupError(`The database ${placeOf(url)} cannot be opened: ${sentenceOf(thrown)}`, {
+    const Failure = isAway(thrown) ? StoreUnreachable : SetupError
+    throw new Failure(`The database ${placeOf(url)} cannot be opened: ${sentenceOf(thrown)}`, {
       cause: thrown,
     })
   } finally {

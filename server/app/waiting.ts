@@ -1,0 +1,106 @@
+// A start while the database is away: the process listens, says that it is not ready, and tries
+// again until the database answers.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Problem } from '../common/errors.ts'
+import { newId } from '../common/ids.ts'
+import type { HttpExchange } from '../http1/exchange.ts'
+import type { RequestListeners } from '../http1/listen.ts'
+import { NodeExchange } from '../http1/node-exchange.ts'
+import { errorResponse } from '../proxy/error-response.ts'
+import { isProxyTarget } from '../proxy/target/parse-target.ts'
+import { isUnreachable } from '../store/unreachable.ts'
+import {
+  createSurface,
+  nodeListener,
+  REQUESTS_PER_TURN,
+  type SurfaceDependencies,
+} from './surface.ts'
+import { TurnBudget } from '../common/fairness/turn-budget.ts'
+
+/** Milliseconds from one attempt to reach the database to the next. */
+const RETRY_MS = 1_000
+/** Seconds after which a caller should try again. */
+const RETRY_AFTER = 5
+
+const SENTENCE = 'The store does not answer at the moment. Try again in a moment.'
+
+/** Listeners that can be exchanged while the server listens. */
+export interface SwitchedListeners {
+  readonly listeners: RequestListeners
+  /** Every request from now on goes to these. */
+  switchTo(listeners: RequestListeners): void
+}
+
+/** @param isProxy whether the process proxies requests once it has started */
+export function createSwitch(first: RequestListeners, isProxy: boolean): SwitchedListeners {
+  let current = first
+  return {
+    listeners: {
+      proxy: isProxy ? (exchange) => current.proxy?.(exchange) : null,
+      other: (incoming, outgoing) => current.other(incoming, outgoing),
+    },
+    switchTo: (listeners) => (current = listeners),
+  }
+}
+
+/** Answers with the health of the process and its metrics, and to all else that it cannot yet. */
+export function createWaitingListeners(deps: SurfaceDependencies): RequestListeners {
+  const api = createSurface(deps, new TurnBudget(REQUESTS_PER_TURN), async () => ({}))
+  api.all('*', () => {
+    throw new Problem('store_unavailable', SENTENCE, { retryAfter: RETRY_AFTER })
+  })
+  const answer = nodeListener(api, deps)
+  const refuse = (exchange: HttpExchange): void => refuseProxied(exchange, deps.clock())
+  return {
+    proxy: refuse,
+    other: (incoming, outgoing) =>
+      isProxyTarget(incoming.url ?? '')
+        ? refuse(new NodeExchange(incoming, outgoing))
+        : answer(incoming, outgoing),
+  }
+}
+
+/** Answers a proxied request as the proxy would while its store is away. */
+function refuseProxied(exchange: HttpExchange, now: number): void {
+  const { status, reason, headers, body } = errorResponse('service_unavailable', SENTENCE, null)
+  const id = newId('req', now)
+  exchange.writeHead(status, reason, [
+    ...headers,
+    'Retry-After',
+    String(RETRY_AFTER),
+    'X-Request-Id',
+    id,
+    'X-Proxy-Request-Id',
+    id,
+  ])
+  exchange.write(body)
+  exchange.end()
+  exchange.flush()
+}
+
+/**
+ * Opens something that needs the database, again and again until the database can be reached.
+ *
+ * @param open opens it on a stack, which is disposed of where it fails
+ * @param onUnreachable awaited before each further attempt
+ * @param signal ends the wait; it rejects then
+ */
+export async function openWhenReachable<T>(
+  open: (opened: AsyncDisposableStack) => Promise<T>,
+  opened: AsyncDisposableStack,
+  onUnreachable: (error: unknown) => Promise<void>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  for (;;) {
+    await using attempt = new AsyncDisposableStack()
+    try {
+      const result = await open(attempt)
+      opened.use(attempt.move())
+      return result
+    } catch (error) {
+      if (!isUnreachable(error)) throw error
+      await onUnreachable(error)
+    }
+    await sleep(RETRY_MS, undefined, signal === undefined ? {} : { signal })
+  }
+}
