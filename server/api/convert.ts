@@ -40,7 +40,7 @@ import {
   runConversion as convertOn,
   type ConversionDependencies,
 } from '../conversion/run-conversion.ts'
-import { CONTENT_TYPES } from '../conversion/document-headers.ts'
+import { contentTypeOf } from '../conversion/document-headers.ts'
 import { JobSchema, acceptedAnswer } from './jobs.ts'
 import {
   initialJob,
@@ -91,6 +91,13 @@ const convertRoute = createRoute({
             source_map: z.boolean().default(false).openapi({
               description:
                 'With `format=json`: adds where each block of Notion stands in the Markdown.',
+            }),
+            layout: z.enum(['document', 'pages']).default('document').openapi({
+              description:
+                '`pages`: a ZIP archive with a Markdown file for each page, and its files.',
+            }),
+            flavor: z.enum(['gfm', 'obsidian', 'docusaurus']).optional().openapi({
+              description: 'With `layout=pages`: the program that they are for. Default: `gfm`.',
             }),
           }),
         },
@@ -226,7 +233,7 @@ export function convertRoutes({
 
     // 7. Count it, and keep the answer for its key; then nothing can take the success back.
     const issues = { warnings: converted.warnings, failedPages: converted.failed }
-    const info = { contentType: CONTENT_TYPES[upload.format], fileName: upload.fileName, issues }
+    const info = { contentType: contentTypeOf(upload), fileName: upload.fileName, issues }
     const blobId =
       asking.key === undefined
         ? undefined
@@ -266,6 +273,7 @@ export function convertRoutes({
     const now = clock()
     const upload_blob = await keepBlob(store, blobs, path, instance, now)
     const { format, includeMetadata, sourceMap, fileName: file_name, size: file_size } = upload
+    const flavor = upload.layout === 'pages' ? (upload.flavor ?? 'gfm') : null
     const job = newJob(
       {
         id: newId('job', now),
@@ -273,6 +281,7 @@ export function convertRoutes({
         format,
         include_metadata: includeMetadata ? 1 : 0,
         source_map: sourceMap ? 1 : 0,
+        flavor,
         file_name,
         file_size,
         upload_blob,

@@ -6,7 +6,7 @@ import { Problem } from '../common/errors.ts'
 import type { BlobStore, OpenedBlob } from '../store/blobs/blobs.ts'
 import { askedRange, rangeWithin } from './byte-range.ts'
 import { acceptedCoding, encoded } from './content-coding.ts'
-import { documentHeaders, type DocumentInfo } from '../conversion/document-headers.ts'
+import { documentHeaders, PAGES_TYPE, type DocumentInfo } from '../conversion/document-headers.ts'
 
 const moment = z.iso.datetime().nullable()
 const withMetadata = { description: 'Only with `include_metadata`.' }
@@ -67,6 +67,13 @@ export const documentAnswer = {
           'One chunk a line: `text`, `heading_path`, `page_id`, `parent_ids`, `anchor`, `source_url`, `block_ids`, `tokens_estimated`, and `prev` and `next`, the lines of its neighbors in the same page, counted from 0.',
       }),
     },
+    [PAGES_TYPE]: {
+      schema: z.string().openapi({
+        format: 'binary',
+        description:
+          'With `layout=pages`: a Markdown file for each page, the files of the export, and `.tollmark.json`, a list of all of them.',
+      }),
+    },
   },
 }
 
@@ -77,6 +84,7 @@ export const partAnswer = {
     'text/markdown': { schema: z.string() },
     'application/json': { schema: z.string() },
     'application/jsonl': { schema: z.string() },
+    [PAGES_TYPE]: { schema: z.string().openapi({ format: 'binary' }) },
   },
 }
 
@@ -94,7 +102,8 @@ export function respondWithDocument(
   idle: number,
   tag?: string,
 ): Response {
-  const coding = acceptedCoding(c.req.header('accept-encoding'))
+  const isPacked = info.contentType === PAGES_TYPE
+  const coding = isPacked ? null : acceptedCoding(c.req.header('accept-encoding'))
   const headers = {
     ...documentHeaders(info),
     ...(coding === null ? { 'content-length': String(size) } : { 'content-encoding': coding }),

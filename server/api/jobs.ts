@@ -27,7 +27,7 @@ import type { Store } from '../store/open.ts'
 import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
 import { respondWithRange, documentAnswer, partAnswer, whenGone } from './document-response.ts'
 import type { JobNotifications } from '../conversion/jobs/notifications.ts'
-import { CONTENT_TYPES, issuesFromRow } from '../conversion/document-headers.ts'
+import { contentTypeOf, issuesFromRow } from '../conversion/document-headers.ts'
 import { cancelJob, findJob, isFinished, listJobs } from '../conversion/jobs/jobs.ts'
 import type { JobWatcher } from '../conversion/jobs/watcher.ts'
 
@@ -46,6 +46,11 @@ export const JobSchema = z
     format: z.enum(['markdown', 'json', 'chunks']),
     include_metadata: z.boolean(),
     source_map: z.literal(true).optional().openapi({ description: 'Where it was asked for.' }),
+    layout: z.literal('pages').optional().openapi({ description: 'Where it was asked for.' }),
+    flavor: z
+      .enum(['gfm', 'obsidian', 'docusaurus'])
+      .optional()
+      .openapi({ description: 'The program that the pages are for.' }),
     file: z.object({ name: z.string(), size: z.number().int().openapi({ description: 'Bytes.' }) }),
     progress: z.object({ pages_done: z.number().int(), pages_total: z.number().int().nullable() }),
     created_at: z.iso.datetime(),
@@ -74,6 +79,7 @@ function showJob(row: JobRow, now: number): Job {
     format: row.format,
     include_metadata: row.include_metadata === 1,
     ...(row.source_map === 1 && { source_map: true as const }),
+    ...(row.flavor !== null && { layout: 'pages' as const, flavor: row.flavor }),
     file: { name: row.file_name, size: row.file_size },
     progress: { pages_done: row.pages_done, pages_total: row.pages_total },
     created_at: isoTime(row.created_at),
@@ -238,7 +244,10 @@ export function jobRoutes({
     if (problem) throw problem
     if (row.result_blob === null) throw new Error(`the job ${row.id} has no result`)
     const info = {
-      contentType: CONTENT_TYPES[row.format],
+      contentType: contentTypeOf({
+        format: row.format,
+        layout: row.flavor === null ? 'document' : 'pages',
+      }),
       fileName: row.file_name,
       issues: issuesFromRow(row),
     }

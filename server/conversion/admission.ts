@@ -97,9 +97,14 @@ export function fingerprint({
   format,
   includeMetadata,
   sourceMap,
+  layout,
+  flavor,
 }: Pick<Upload, 'sha256' | 'fileName' | keyof UploadOptions>): string {
   // Options that came later are left out where nobody asks for them: known keys stay valid.
-  const later = sourceMap ? ['source_map'] : []
+  const later = [
+    ...(sourceMap ? ['source_map'] : []),
+    ...(layout === 'pages' ? ['pages', flavor ?? 'gfm'] : []),
+  ]
   return createHash('sha256')
     .update(JSON.stringify([sha256, fileName, format, includeMetadata, ...later]))
     .digest('hex')

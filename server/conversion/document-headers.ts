@@ -1,19 +1,31 @@
 // Headers of a converted document, for a request and for a job's result.
-import type { DocumentFormat } from './upload/receive-upload.ts'
+import type { DocumentFormat, UploadOptions } from './upload/receive-upload.ts'
 
 /** TABLE of the documents' content types. */
-export const CONTENT_TYPES = {
+const CONTENT_TYPES = {
   markdown: 'text/markdown; charset=utf-8',
   json: 'application/json',
   // JSON Lines has no registered type; this is the one that its site and OpenAPI 3.2 name.
   chunks: 'application/jsonl',
 } as const satisfies Record<DocumentFormat, string>
 
+/** The content type of a folder of pages. */
+export const PAGES_TYPE = 'application/zip'
+
+/** The content type of what a conversion makes. */
+export function contentTypeOf({
+  format,
+  layout,
+}: Pick<UploadOptions, 'format' | 'layout'>): string {
+  return layout === 'pages' ? PAGES_TYPE : CONTENT_TYPES[format]
+}
+
 /** TABLE of the documents' file extensions, by content type. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   [CONTENT_TYPES.markdown]: '.md',
   [CONTENT_TYPES.json]: '.json',
   [CONTENT_TYPES.chunks]: '.jsonl',
+  [PAGES_TYPE]: '.zip',
 }
 
 /** What went wrong in a conversion that still produced a document. */

@@ -75,7 +75,7 @@ export async function runConversion(
   )
   return converterPool.run(
     task,
-    { join: converterPool.size },
+    { join: converterPool.size, isUnpacked },
     options.signal ? { signal: options.signal } : {},
   )
 }

@@ -26,6 +26,18 @@ const REFUSED: [what: string, form: Form, code: string][] = [
     form(page, { name: 'source_map', content: 'true' }),
     'invalid_field',
   ],
+  ['an unknown layout', form(page, { name: 'layout', content: 'wiki' }), 'invalid_field'],
+  [
+    'an unknown flavor',
+    form(page, { name: 'layout', content: 'pages' }, { name: 'flavor', content: 'GFM' }),
+    'invalid_field',
+  ],
+  ['a flavor of one document', form(page, { name: 'flavor', content: 'gfm' }), 'invalid_field'],
+  [
+    'pages as JSON',
+    form({ name: 'format', content: 'json' }, page, { name: 'layout', content: 'pages' }),
+    'invalid_field',
+  ],
   ['an empty format', form(page, { name: 'format', content: '' }), 'invalid_field'],
   ['a format of another case', form(page, { name: 'format', content: 'JSON' }), 'invalid_field'],
   [

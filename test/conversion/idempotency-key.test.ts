@@ -125,6 +125,8 @@ async function underWay(server: TestServer, account: string): Promise<Admission>
     format: 'markdown',
     includeMetadata: false,
     sourceMap: false,
+    layout: 'document',
+    flavor: null,
   } as const
   const plan = { name: 'free', conversionsPerDay: 1 }
   const request = { account, plan, key: 'a', fingerprint: fingerprint(upload), instance }

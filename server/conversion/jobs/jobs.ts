@@ -141,10 +141,11 @@ export function newJob(
     | 'file_name'
     | 'file_size'
     | 'upload_blob'
-  >,
+  > &
+    Partial<Pick<ClaimableJob, 'flavor'>>,
   now: number,
 ): ClaimableJob {
-  return { ...upload, ...INITIAL_COLUMNS, created_at: now, claimable_at: now }
+  return { flavor: null, ...upload, ...INITIAL_COLUMNS, created_at: now, claimable_at: now }
 }
 
 /** A job as it was when it was accepted. */

@@ -210,6 +210,7 @@ async function convertJob(
       format: job.format,
       includeMetadata: job.include_metadata === 1,
       sourceMap: job.source_map === 1,
+      ...(job.flavor !== null && { layout: 'pages' as const, flavor: job.flavor }),
       scratch: workspace.path,
       output: output.path,
     } as const

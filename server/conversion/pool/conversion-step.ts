@@ -4,11 +4,14 @@ import { closeSync, fdatasyncSync, mkdirSync, openSync, writeSync } from 'node:f
 import {
   checkArchive,
   convertFile,
+  convertPages,
   convertShare,
+  joinPages,
   joinShares,
   unpackArchive,
   type ArchiveLimits,
   type Converted,
+  type Flavor,
   type OnPage,
   type Share,
   type Write,
@@ -31,6 +34,10 @@ export interface ConversionTask {
   readonly sourceMap?: boolean
   /** Where the source map is written as a file of its own. */
   readonly sourceMapPath?: string
+  /** What becomes of the pages. Default: one document. */
+  readonly layout?: 'document' | 'pages'
+  /** The program that pages are for. Default: GFM. */
+  readonly flavor?: Flavor | null
   /** Limits on an archive. Default: those of an upload. */
   readonly limits?: Partial<ArchiveLimits>
   /** A folder that the conversion may make and use; the caller removes it. */
@@ -49,7 +56,7 @@ export type ConversionStep =
   | { readonly check: true; readonly isUnpacked: boolean }
   | { readonly unpack: true }
   | { readonly share: Share }
-  | { readonly join: number }
+  | { readonly join: number; readonly isUnpacked?: boolean }
 
 /** How many pages a step has converted. */
 export interface ConversionProgress {
@@ -66,12 +73,12 @@ export interface ConversionProgress {
  * @throws InvalidArchive where the file itself is at fault
  */
 export async function runStep(
-  { output, uploadedAt, ...task }: ConversionTask,
+  { output, uploadedAt, flavor, ...task }: ConversionTask,
   step: ConversionStep,
   onProgress?: (progress: ConversionProgress) => void,
 ): Promise<Converted | undefined> {
   mkdirSync(task.scratch, { recursive: true })
-  const options = { ...task, uploadedAt: new Date(uploadedAt) }
+  const options = { ...task, ...(flavor && { flavor }), uploadedAt: new Date(uploadedAt) }
   const onPage: OnPage = (pagesDone, pagesTotal) => onProgress?.({ pagesDone, pagesTotal })
   if ('check' in step) {
     await checkArchive(options, step.isUnpacked)
@@ -84,6 +91,11 @@ export async function runStep(
   if ('share' in step) {
     await convertShare(options, step.share, onPage)
     return undefined
+  }
+  if (options.layout === 'pages') {
+    if (!('join' in step)) return convertPages(options, output, onPage)
+    const { join: count, ...rest } = step
+    return joinPages(options, { count, ...rest }, output)
   }
   return withWriter(output, (write) =>
     'join' in step ? joinShares(options, step.join, write) : convertFile(options, write, onPage),

@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import { Problem, invalidFields, type FieldError } from '../../common/errors.ts'
 import { flag } from '../../config/setting-kinds.ts'
+import { FLAVOR_NAMES, type Flavor } from '@tollmark/notion-markdown/archive'
 import { SNIFF_BYTES, describeWrongFile, sniff, type FileKind } from './sniff.ts'
 import { writeFlushing } from './incremental-fsync.ts'
 
@@ -20,6 +21,10 @@ export interface UploadOptions {
   readonly includeMetadata: boolean
   /** Whether JSON says where in its Markdown each block of Notion's stands. */
   readonly sourceMap: boolean
+  /** One document, or a ZIP archive with a file for each page. */
+  readonly layout: 'document' | 'pages'
+  /** The program that pages are for; null where none was named. */
+  readonly flavor: Flavor | null
 }
 
 /** A received upload: its file's facts and its options. */
@@ -67,18 +72,49 @@ const FIELDS: Readonly<
     },
     what: '"true" or "false"',
   },
+  layout: {
+    read: (value) => (value === 'document' || value === 'pages' ? { layout: value } : undefined),
+    what: '"document" or "pages"',
+  },
+  flavor: {
+    read: (value) => {
+      const flavor = FLAVOR_NAMES.find((name) => name === value)
+      return flavor === undefined ? undefined : { flavor }
+    },
+    what: '"gfm", "obsidian" or "docusaurus"',
+  },
 }
 
+/** TABLE of fields that do not go together: when, which of them is at fault, and why. */
+const CONFLICTS: readonly {
+  isThere: (options: UploadOptions) => boolean
+  param: string
+  detail: string
+}[] = [
+  {
+    isThere: ({ format, sourceMap }) => sourceMap && format !== 'json',
+    param: 'source_map',
+    detail: 'A source map is a part of JSON. Send format=json with it.',
+  },
+  {
+    isThere: ({ format, layout }) => layout === 'pages' && format !== 'markdown',
+    param: 'layout',
+    detail: 'Pages are Markdown files. Send format=markdown with layout=pages, or leave it out.',
+  },
+  {
+    isThere: ({ flavor, layout }) => flavor !== null && layout !== 'pages',
+    param: 'flavor',
+    detail: 'A flavor is one of pages. Send layout=pages with it.',
+  },
+]
+
 /** Faults of fields that do not go together. */
-function conflicts({ format, sourceMap }: UploadOptions): FieldError[] {
-  if (!sourceMap || format === 'json') return []
-  return [
-    {
-      param: 'source_map',
-      code: 'invalid_value',
-      detail: 'A source map is a part of JSON. Send format=json with it.',
-    },
-  ]
+function conflicts(options: UploadOptions): FieldError[] {
+  return CONFLICTS.filter(({ isThere }) => isThere(options)).map(({ param, detail }) => ({
+    param,
+    code: 'invalid_value',
+    detail,
+  }))
 }
 
 function findField(name: string): (typeof FIELDS)[string] | undefined {
@@ -146,7 +182,13 @@ export async function receiveUpload(
 ): Promise<Upload> {
   const maxBytes = maxRequestBytes(limits)
   const form = openForm(type)
-  let options: UploadOptions = { format: 'markdown', includeMetadata: false, sourceMap: false }
+  let options: UploadOptions = {
+    format: 'markdown',
+    includeMetadata: false,
+    sourceMap: false,
+    layout: 'document',
+    flavor: null,
+  }
   const seenFields = new Set<string>()
   /** Faults of fields: told together, before a file is received or when the form ends. */
   const faults: FieldError[] = []

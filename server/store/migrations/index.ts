@@ -34,6 +34,7 @@ import { usageSteps } from './0082-usage-steps.ts'
 import { outages } from './0083-outages.ts'
 import { upstreamRequestIds } from './0084-upstream-request-ids.ts'
 import { sourceMaps } from './0085-source-maps.ts'
+import { pageFlavors } from './0087-page-flavors.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -79,4 +80,5 @@ export const MIGRATIONS: readonly Migration[] = [
   outages,
   upstreamRequestIds,
   sourceMaps,
+  pageFlavors,
 ]

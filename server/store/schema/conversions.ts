@@ -53,6 +53,8 @@ export interface JobRow {
   format: 'markdown' | 'json' | 'chunks'
   include_metadata: number
   source_map: number
+  /** The program that its pages are for; null where it makes one document. */
+  flavor: 'gfm' | 'obsidian' | 'docusaurus' | null
   file_name: string
   /** Bytes. */
   file_size: number
