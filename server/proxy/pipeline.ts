@@ -185,8 +185,8 @@ async function forwardAdmitted(
       `The proxy was stopped before ${provider.name} answered. ${provider.name} may have processed the request.`,
       ['Retry-After', '1'],
     )
-  const { models, objects, upload } = guards
-  if (![models, objects, upload].some((guard) => guard?.replaced === true))
+  const { models, objects, secrets, upload } = guards
+  if (![models, objects, secrets, upload].some((guard) => guard?.replaced === true))
     logRequest(deps, context, result.status ?? 0, code === null ? null : { code, model }, stats)
 }
 

@@ -3,6 +3,7 @@
 import type { TurnBudget } from '../../common/fairness/turn-budget.ts'
 import type { HttpClient, OutboundRequest } from '../../http1/client/client.ts'
 import type { HttpExchange } from '../../http1/exchange.ts'
+import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
 import type { AdmittedRequest } from '../admission/admit-request.ts'
 import type { InspectedRequest } from '../inspect/inspect-request.ts'
 import { GuardedList } from '../objects/checked-list.ts'
@@ -25,6 +26,7 @@ import {
   relayMorePages,
   unconditional,
 } from './model-list.ts'
+import { SecretGuard } from './secret-guard.ts'
 import { UploadGuard } from './upload-guard.ts'
 import { relay, type RelayResult, type ResponseFilter } from './relay.ts'
 
@@ -39,6 +41,8 @@ export interface ResponseGuards {
   readonly models: FilteredModelList | null
   /** Of stored objects, or events about them, for a key with objects of its own. */
   readonly objects: FeedGuard | null
+  /** Of an endpoint that no row knows, whose answer may be a credential. */
+  readonly secrets: SecretGuard | null
   /** Breaks an upload off of which a part may not go up. */
   readonly upload: UploadGuard | null
 }
@@ -64,20 +68,34 @@ export function guardsOf(
       })
     : null
   const { upload } = inspected
+  const secrets =
+    request.match.class === 'unknown'
+      ? new SecretGuard(exchange, slot, (reason) => sendError(secretError(reason)))
+      : null
   if (upload !== null) {
     const guard = new UploadGuard(exchange, sendError)
     upload.checks = {
       check: (named) => checkOwnership(objects, request, named),
       refuse: (error) => guard.refuse(error),
     }
-    return { models, objects: null, upload: guard }
+    return { models, objects: null, secrets: null, upload: guard }
   }
   return {
     models,
-    objects: guardList(objects, request, models ?? exchange, slot, sendError),
+    objects: guardList(objects, request, secrets ?? models ?? exchange, slot, sendError),
+    secrets,
     upload: null,
   }
 }
+
+/** What is answered in place of a response that may hand out access. */
+const secretError = (reason: 'secret' | 'busy'): GatewayError =>
+  reason === 'busy'
+    ? serviceUnavailable('The proxy has no room at the moment to read the answer.')
+    : new GatewayError(
+        'endpoint_not_allowed',
+        'The answer hands out access to the provider, so no proxy key may have it.',
+      )
 
 /** Where an admitted request goes, and with what. */
 export interface Forwardable {
@@ -118,10 +136,11 @@ export async function forwardRequest(
   client: HttpClient,
   outbound: OutboundRequest,
   exchange: HttpExchange,
-  { models, objects, upload }: ResponseGuards,
+  { models, objects, secrets, upload }: ResponseGuards,
   filter: ResponseFilter,
 ): Promise<RelayResult> {
-  const first = await relay(client, outbound, upload ?? objects ?? models ?? exchange, filter)
+  const caller = upload ?? objects ?? secrets ?? models ?? exchange
+  const first = await relay(client, outbound, caller, filter)
   if (models === null) return first
   return relayMorePages(models, first, (path) =>
     relay(client, { ...outbound, path }, objects ?? models, filter),

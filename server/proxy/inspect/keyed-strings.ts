@@ -38,6 +38,7 @@ const OUTERMOST: Level = { isObject: false, outer: null, kind: null }
 
 export class KeyedStrings {
   readonly #sink: KeyedSink
+  readonly #longest: number
   readonly #levels: Level[] = []
   #level: Level = OUTERMOST
   /** Whether the next string is a key. */
@@ -47,8 +48,10 @@ export class KeyedStrings {
   /** Bytes of the string that earlier pieces held; null where it is not wanted, or too long. */
   #begun: Buffer | null = null
 
-  constructor(sink: KeyedSink) {
+  /** @param longest of keys and values, in bytes as they are written; longer ones are not told */
+  constructor(sink: KeyedSink, longest = LONGEST) {
     this.#sink = sink
+    this.#longest = longest
   }
 
   write(piece: Buffer): void {
@@ -92,7 +95,7 @@ export class KeyedStrings {
   #readString(piece: Buffer, from: number): number {
     const at = this.#endOfString(piece, from)
     const begun = this.#begun
-    const isWanted = begun !== null && begun.length + at - from <= LONGEST
+    const isWanted = begun !== null && begun.length + at - from <= this.#longest
     if (at === piece.length) {
       this.#begun = isWanted ? Buffer.concat([begun, piece.subarray(from, at)]) : null
       return at

@@ -1,0 +1,148 @@
+// An answer of an endpoint that no row knows: it is held until it is known that it hands out no
+// access to the provider, because a minted credential would escape every limit of the key.
+import type { HttpExchange } from '../../http1/exchange.ts'
+import { valueOf, type RawHeaders } from '../../http1/header-fields.ts'
+import { ForwardingExchange } from '../../http1/forwarding-exchange.ts'
+import { KeyedStrings } from '../inspect/keyed-strings.ts'
+import { looseName } from '../providers/object-ref.ts'
+import type { RequestSlot } from '../shares/request-shares.ts'
+import { codingsOf, decodeWhole } from './content-decoding.ts'
+
+/** So much of an answer is held; what mints a credential answers with some hundred bytes. */
+const MAX_HELD_BYTES = 256 * 1024
+/** Longest credential that is looked at: tokens of cloud accounts have 4 KB. */
+const LONGEST_SECRET = 16_384
+
+/** Media, and streams that begin to be read before they end: they hold no credential. */
+const PASSES =
+  /^(?:text\/event-stream|(?:audio|video|image|font)\/|multipart\/|application\/(?:octet-stream|pdf|zip|x-ndjson|jsonl|x-protobuf|vnd\.amazon\.eventstream))/i
+
+/** What comes in pieces of text is a stream, too, unless it is data. */
+const DATA = /^$|json|xml|urlencoded/i
+
+/**
+ * TABLE of keys under which servers answer with a credential, in loose spelling: OpenAI
+ * `client_secret`, Deepgram `access_token`, Speechmatics `key_value`, Soniox `api_key`, AWS
+ * `SecretAccessKey`.
+ */
+const GIVES_SECRET =
+  /^(?:(?:client|api|app|shared|webhook|signing|access|session|user|ephemeral|temporary|secret|private)*secret(?:key|value|accesskey)?|(?:api|secret|private|access|ephemeral|temporary|auth|publishable|client)keys?(?:value)?|keyvalue|(?:access|auth|refresh|session|bearer|id|api|ephemeral|temporary|client|user|security|singleuse)?tokens?|jwt|bearer|passwords?|credentials?)$/
+/** Keys within such a one that hold it: `client_secret: {value}`. */
+const HOLDS_SECRET = /^(?:values?|secrets?|keys?|tokens?|data)$/
+/** A credential: long, of letters and digits, without spaces. */
+const SECRET = /^(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[\w.~+/=:-]{16,}$/
+/** The same in text that is no JSON: forms, XML. */
+const IN_TEXT =
+  /(?:secret|api_?key|access_?key|access_?token|auth_?token|session_?token|refresh_?token|id_?token)\w*["']?\s*(?:[=:]|>)\s*["']?(?=[^\d\s]*\d)[\w.~+/=:-]{16,}/i
+
+/** Whether a whole answer, decoded, gives a credential. */
+export function givesCredential(body: Buffer): boolean {
+  let found = false
+  const reader = new KeyedStrings(
+    {
+      kindOf: (key, outer) => {
+        const name = looseName(key)
+        return GIVES_SECRET.test(name) || (outer !== null && HOLDS_SECRET.test(name))
+          ? 'secret'
+          : null
+      },
+      told: (_, text) => void (found ||= SECRET.test(text)),
+      toldKey() {},
+    },
+    LONGEST_SECRET,
+  )
+  reader.write(body)
+  return (
+    found || (!/^\s*[[{]/.test(body.toString('latin1', 0, 64)) && IN_TEXT.test(body.toString()))
+  )
+}
+
+/** The caller of such an endpoint. It lives as long as the request. */
+export class SecretGuard extends ForwardingExchange {
+  readonly #slot: RequestSlot
+  readonly #sendError: (reason: 'secret' | 'busy') => void
+  #head: [status: number, reason: string, headers: RawHeaders] | null = null
+  /** Null where nothing is held. */
+  #held: Buffer[] | null = null
+  #length = 0
+  /** Whether we have answered in our own words. */
+  replaced = false
+
+  /** @param sendError answers in our own words. `busy`: there is no room for the answer */
+  constructor(
+    exchange: HttpExchange,
+    slot: RequestSlot,
+    sendError: (reason: 'secret' | 'busy') => void,
+  ) {
+    super(exchange)
+    this.#slot = slot
+    this.#sendError = sendError
+  }
+
+  override writeHead(status: number, reason: string, headers: RawHeaders): void {
+    const type = valueOf(headers, 'content-type')?.trim() ?? ''
+    const isHeld =
+      status >= 200 &&
+      status < 300 &&
+      this.method !== 'HEAD' &&
+      !PASSES.test(type) &&
+      (DATA.test(type) || valueOf(headers, 'content-length') !== undefined)
+    if (!isHeld) return super.writeHead(status, reason, headers)
+    this.#head = [status, reason, headers]
+    this.#held = []
+  }
+
+  override write(bytes: Buffer): void {
+    if (this.replaced) return
+    if (this.#held === null) return super.write(bytes)
+    this.#length += bytes.length
+    if (!this.#slot.holdBytes(bytes.length)) return this.#refuse('busy')
+    // Its memory is lent.
+    this.#held.push(Buffer.from(bytes))
+    // A longer one is no answer of an endpoint that mints: what has come of it tells.
+    if (this.#length > MAX_HELD_BYTES) this.#decideBegun()
+  }
+
+  override flush(): boolean {
+    return this.#held === null && !this.replaced ? super.flush() : true
+  }
+
+  override end(trailers?: RawHeaders): void {
+    if (this.replaced) return
+    if (this.#held === null) return super.end(trailers)
+    void this.#decide(this.#held, trailers)
+  }
+
+  #decideBegun(): void {
+    const isEncoded = (codingsOf(this.#head![2])?.length ?? 1) > 0
+    if (!isEncoded && givesCredential(Buffer.concat(this.#held!))) this.#refuse('secret')
+    else this.#release()
+  }
+
+  async #decide(held: readonly Buffer[], trailers: RawHeaders | undefined): Promise<void> {
+    const sent = Buffer.concat(held)
+    const codings = codingsOf(this.#head![2])
+    const plain =
+      codings === null || codings.length === 0
+        ? sent
+        : await decodeWhole(codings, sent, MAX_HELD_BYTES)
+    if (this.closed) return
+    if (plain !== null && givesCredential(plain)) return this.#refuse('secret')
+    this.#release()
+    super.end(trailers)
+    super.flush()
+  }
+
+  #release(): void {
+    const held = this.#held ?? []
+    this.#held = null
+    super.writeHead(...this.#head!)
+    for (const piece of held) super.write(piece)
+  }
+
+  #refuse(reason: 'secret' | 'busy'): void {
+    this.replaced = true
+    this.#held = null
+    if (!this.closed) this.#sendError(reason)
+  }
+}
