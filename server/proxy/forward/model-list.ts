@@ -4,6 +4,7 @@ import type { ResponseListener, HttpExchange } from '../../http1/exchange.ts'
 import { without, type RawHeaders } from '../../http1/header-fields.ts'
 import { ForwardingExchange } from '../../http1/forwarding-exchange.ts'
 import type { CachedKey } from '../../keys/cache.ts'
+import { parseJson } from '../json/paths.ts'
 import { codingsOf, decodeWhole } from './content-decoding.ts'
 import { filterModels, listsModels } from './filter-models.ts'
 import { TimeSlices } from '../../common/fairness/time-slices.ts'
@@ -104,6 +105,15 @@ const storedRefs = ({ ids }: Provider, names: readonly string[]): ObjectRef[] =>
     return ref?.kind === TUNED_MODEL ? [...models, ref] : models
   })
 
+const STRING = /"([^"\\]*(?:\\.[^"\\]*)*)"/gs
+
+/** Whether an answer that is no list of models may name one that is somebody's. */
+const namesStored = (provider: Provider, text: string): boolean =>
+  [...text.matchAll(STRING)].some(([whole, inside = '']) => {
+    const name = inside.includes('\\') ? parseJson(whole) : inside
+    return typeof name !== 'string' || storedRefs(provider, [name]).length > 0
+  })
+
 /** Which models a key may use, of those with these names. */
 async function allowedModels(
   { provider, key, match, method, objects }: ModelListRequest,
@@ -186,7 +196,7 @@ export class FilteredModelList extends ForwardingExchange {
       sent.length < this.#length || codings === null
         ? null
         : await decodeWhole(codings, sent, MAX_LIST_BYTES)
-    const { key, turns } = this.#request
+    const { provider, key, turns } = this.#request
     const list =
       plain === null
         ? null
@@ -196,25 +206,32 @@ export class FilteredModelList extends ForwardingExchange {
             (models) => allowedModels(this.#request, models),
             new TimeSlices(turns, { account_id: key.accountId, key_id: key.id }),
           )
-    if (list === null) return this.#sendError('unread')
+    if (list === null) {
+      const isHarmless = key.scope.all && plain !== null && !namesStored(provider, plain.toString())
+      return isHarmless
+        ? this.#pass(status, reason, headers, sent, trailers)
+        : this.#sendError('unread')
+    }
     // Clients take a page without items for the end of the list, whatever it says of more.
     if (list.left === 0 && list.taken > 0 && list.next !== null && ++this.#pages < MAX_PAGES)
       return this.#requestNextPage(list.next)
+    if (list.taken === 0) return this.#pass(status, reason, headers, sent, trailers)
+    const left = Buffer.from(list.text)
+    const framed = [...without(headers, ...BYTE_DEPENDENT_HEADERS), 'Content-Length']
+    this.#pass(status, reason, [...framed, String(left.length)], left)
+  }
+
+  #pass(
+    status: number,
+    reason: string,
+    headers: RawHeaders,
+    body: Buffer,
+    trailers?: RawHeaders,
+  ): void {
     if (this.closed) return
-    if (list.taken === 0) {
-      super.writeHead(status, reason, headers)
-      super.write(sent)
-      super.end(trailers)
-    } else {
-      const left = Buffer.from(list.text)
-      super.writeHead(status, reason, [
-        ...without(headers, ...BYTE_DEPENDENT_HEADERS),
-        'Content-Length',
-        String(left.length),
-      ])
-      super.write(left)
-      super.end()
-    }
+    super.writeHead(status, reason, headers)
+    super.write(body)
+    super.end(trailers)
     super.flush()
   }
 

@@ -123,6 +123,10 @@ export const form = (rule: Partial<BodyRule> = {}): ModelPlace => ({
 })
 export const STORED: ModelPlace = { at: 'stored' }
 
+/** Places of tools, where the input brings these. */
+const brought = (places: readonly string[]): string[] =>
+  places.flatMap((place) => (place.startsWith('tools[].') ? [`input[].${place}`] : []))
+
 /** The body of a response: its input may be one text, and may bring tools as well. */
 export const responding = ({
   also = [],
@@ -131,8 +135,6 @@ export const responding = ({
   objects,
   ...rule
 }: BodyRule): ModelPlace => {
-  const brought = (places: readonly string[]): string[] =>
-    places.flatMap((place) => (place.startsWith('tools[].') ? [`input[].${place}`] : []))
   const inInput = tools.flatMap((place) =>
     place.at.startsWith('tools[]') ? [{ ...place, at: `input[].${place.at}` }] : [],
   )

@@ -234,6 +234,19 @@ test('a key with objects of its own sees no model that another key has stored, o
   assert.deepEqual(await seen(own), ['gpt-4o'])
   assert.deepEqual(await seen(scoped), [])
   assert.deepEqual(await seen(upstream), ['gpt-4o', operators, tuned])
+  // What is no list passes where it names none of somebody's.
+  for (const [body, status] of [
+    ['ok', 200],
+    ['<p class="x">gpt-4o</p>', 200],
+    ['{"of_tomorrow":[{"id":"gpt-4o"}]}', 200],
+    [`{"of_tomorrow":[{"id":"${operators}"}]}`, 403],
+    [`{"of_tomorrow":["ft\\u003a${operators.slice(3)}"]}`, 403],
+  ] as const) {
+    served.fake.play(answer(200, {}, body))
+    const got = await served.send(own.secret, `${V1}/models`, { method: 'GET' })
+    assert.equal(got.status, status, body)
+    if (status === 200) assert.equal(got.body.toString(), body)
+  }
   /** TABLE of lists that name a model of somebody's in other forms. */
   const others: [id: Id, path: string, answered: string, left: string][] = [
     [
