@@ -2,7 +2,7 @@
 import type { Sums, UsageLine } from './api/shapes.ts'
 import type { Range } from './api/usage.ts'
 import * as format from './format.ts'
-import type { Series } from './ui/chart.tsx'
+import type { Series } from './ui/chart-marks.tsx'
 
 /** TABLE of periods that can be looked at, and the step in which the server counts them (UTC). */
 export const PERIODS = {

@@ -15,7 +15,7 @@ import { withQuery } from '../api/http.ts'
 import type { Job } from '../api/shapes.ts'
 import { UNKNOWN, ago, bytes, count, dateTime, span } from '../format.ts'
 import { Badge, type State } from '../ui/bits.tsx'
-import { Confirm } from '../ui/dialog.tsx'
+import { ConfirmChange } from '../ui/confirm-change.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Bars, Card, Empty, Failed, Loaded, ProblemNote } from '../ui/page.tsx'
 import { PagedTable, main, sub, type Column } from '../ui/table.tsx'
@@ -131,21 +131,52 @@ export function Jobs() {
   const limits = useLimits().data
   const [deleting, setDeleting] = useState<Job | null>(null)
   const [params] = useSearchParams()
-  const jobs = useJobs()
   const remove = useDeleteJob()
-  const close = (): void => {
-    setDeleting(null)
-    remove.reset()
-  }
-  const columns: readonly Column<Job>[] = [
+  const note =
+    limits &&
+    `ZIP files over ${bytes(limits.async_above_bytes)} convert in the background. Results are kept for ${span(limits.result_retention_seconds)}.`
+  const columns = jobColumns(
+    (job) => withQuery('/convert', { ...Object.fromEntries(params), job }),
+    (job) => (isUnfinished(job) ? remove.mutate(job.id) : setDeleting(job)),
+  )
+  return (
+    <Card title="Jobs" note={note} flush>
+      {deleting === null && <ProblemNote error={remove.error} />}
+      <ConfirmChange
+        title={`Delete “${deleting?.file.name ?? ''}”?`}
+        opened={deleting !== null}
+        onClose={() => setDeleting(null)}
+        submit="Delete"
+        change={remove}
+        onConfirm={(done) => deleting && remove.mutate(deleting.id, { onSuccess: done })}
+      >
+        This deletes the document from the server. To get it back, convert the export again.
+      </ConfirmChange>
+      <PagedTable
+        label="Jobs"
+        query={useJobs()}
+        columns={columns}
+        empty={
+          <Empty icon="convert" title="No jobs yet">
+            Large archives you drop above are listed here until their results expire.
+          </Empty>
+        }
+      />
+    </Card>
+  )
+}
+
+/** TABLE of columns; the last one ends a job, or asks before a document is deleted. */
+function jobColumns(
+  hrefOf: (id: string) => string,
+  end: (job: Job) => void,
+): readonly Column<Job>[] {
+  return [
     {
       title: 'File',
       cell: ({ id, file }) => (
         <>
-          <Link
-            href={withQuery('/convert', { ...Object.fromEntries(params), job: id })}
-            className={main}
-          >
+          <Link href={hrefOf(id)} className={main}>
             {file.name}
           </Link>
           <span className={sub}>{bytes(file.size)}</span>
@@ -169,52 +200,24 @@ export function Jobs() {
       title: 'Actions',
       quiet: true,
       right: true,
-      cell: (job) =>
-        (isUnfinished(job) || job.status === 'succeeded') && (
-          <Button
-            variant="subtle"
-            color="gray"
-            size="compact-sm"
-            onClick={() => (isUnfinished(job) ? remove.mutate(job.id) : setDeleting(job))}
-            aria-label={`${isUnfinished(job) ? 'Cancel' : 'Delete'} ${job.file.name}`}
-          >
-            {isUnfinished(job) ? 'Cancel' : 'Delete'}
-          </Button>
-        ),
+      cell: (job) => <JobAction job={job} onEnd={end} />,
     },
   ]
+}
+
+/** Cancels a job that is not over, deletes the document of one that is. */
+function JobAction({ job, onEnd }: { job: Job; onEnd: (job: Job) => void }) {
+  if (!isUnfinished(job) && job.status !== 'succeeded') return null
+  const verb = isUnfinished(job) ? 'Cancel' : 'Delete'
   return (
-    <Card
-      title="Jobs"
-      note={
-        limits === undefined
-          ? undefined
-          : `ZIP files over ${bytes(limits.async_above_bytes)} convert in the background. Results are kept for ${span(limits.result_retention_seconds)}.`
-      }
-      flush
+    <Button
+      variant="subtle"
+      color="gray"
+      size="compact-sm"
+      onClick={() => onEnd(job)}
+      aria-label={`${verb} ${job.file.name}`}
     >
-      {deleting === null && <ProblemNote error={remove.error} />}
-      <Confirm
-        title={`Delete “${deleting?.file.name ?? ''}”?`}
-        opened={deleting !== null}
-        onClose={close}
-        submit="Delete"
-        busy={remove.isPending}
-        error={remove.error}
-        onConfirm={() => deleting && remove.mutate(deleting.id, { onSuccess: close })}
-      >
-        This deletes the document from the server. To get it back, convert the export again.
-      </Confirm>
-      <PagedTable
-        label="Jobs"
-        query={jobs}
-        columns={columns}
-        empty={
-          <Empty icon="convert" title="No jobs yet">
-            Large archives you drop above are listed here until their results expire.
-          </Empty>
-        }
-      />
-    </Card>
+      {verb}
+    </Button>
   )
 }

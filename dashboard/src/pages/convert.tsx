@@ -14,7 +14,7 @@ import { Drop, Sending, usePreventFileNavigation } from './convert-drop.tsx'
 import { Files, SavedDocuments } from './convert-files.tsx'
 import { JobView, Jobs } from './convert-jobs.tsx'
 import css from './convert.module.css'
-import { useConversions } from './converting.tsx'
+import { useConversions, type Task } from './converting.tsx'
 
 /** The page that converts exports and shows what came of them. */
 export default function ConvertPage() {
@@ -47,36 +47,8 @@ export default function ConvertPage() {
       title="Convert"
       lead="In Notion, export as HTML (a page: ⋯ → Export; a workspace: Settings → Export content), then drop the file here to get one Markdown document."
     >
-      <div className={css.options}>
-        <Segments
-          label="Format"
-          value={format}
-          items={[
-            { value: 'markdown', label: 'Markdown' },
-            { value: 'json', label: 'JSON' },
-          ]}
-          onChange={(format) => change({ format })}
-        />
-        <Switch
-          label="Include metadata"
-          checked={options.include_metadata}
-          onChange={(event) => change({ metadata: event.currentTarget.checked ? '1' : '' })}
-        />
-        <Quota />
-      </div>
-      {/* One place, which stays while what is in it changes. */}
-      <section aria-label="Upload">
-        {tasks.length === 1 && only?.state === 'sending' ? (
-          <Sending
-            name={only.file.name}
-            size={only.file.size}
-            part={part}
-            onCancel={() => cancel(only.id)}
-          />
-        ) : (
-          <Drop onFiles={take} />
-        )}
-      </section>
+      <Options {...options} onChange={change} />
+      <Upload tasks={tasks} part={part} onFiles={take} onCancel={cancel} />
       {tasks.length === 1 && only?.state === 'failed' && <ProblemNote error={only.error} />}
       {tasks.length > 1 && (
         <Files
@@ -103,6 +75,62 @@ export default function ConvertPage() {
       )}
       <Jobs />
     </Page>
+  )
+}
+
+interface UploadProps {
+  tasks: readonly Task[]
+  /** How much of the file under way has been sent, from 0 to 1. */
+  part: number
+  onFiles: (files: readonly File[]) => void
+  onCancel: (id: string) => void
+}
+
+/** Where files are dropped; the upload of one takes its place. It stays while what is in it changes. */
+function Upload({ tasks, part, onFiles, onCancel }: UploadProps) {
+  const [only] = tasks
+  return (
+    <section aria-label="Upload">
+      {tasks.length === 1 && only?.state === 'sending' ? (
+        <Sending
+          name={only.file.name}
+          size={only.file.size}
+          part={part}
+          onCancel={() => onCancel(only.id)}
+        />
+      ) : (
+        <Drop onFiles={onFiles} />
+      )}
+    </section>
+  )
+}
+
+interface OptionsProps {
+  format: 'markdown' | 'json'
+  include_metadata: boolean
+  onChange: (filters: { format?: string; metadata?: string }) => void
+}
+
+/** What the next files become, and how many may still be converted today. */
+function Options({ format, include_metadata, onChange }: OptionsProps) {
+  return (
+    <div className={css.options}>
+      <Segments
+        label="Format"
+        value={format}
+        items={[
+          { value: 'markdown', label: 'Markdown' },
+          { value: 'json', label: 'JSON' },
+        ]}
+        onChange={(format) => onChange({ format })}
+      />
+      <Switch
+        label="Include metadata"
+        checked={include_metadata}
+        onChange={(event) => onChange({ metadata: event.currentTarget.checked ? '1' : '' })}
+      />
+      <Quota />
+    </div>
   )
 }
 

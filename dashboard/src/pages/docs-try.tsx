@@ -15,36 +15,12 @@ export function TryIt({ operation }: { operation: Operation }) {
   const { method, path, parameters, bodyType, example, guarded } = operation
   const [values, setValues] = useState<Record<string, string>>({})
   const [body, setBody] = useState(example ?? '')
-  const client = useQueryClient()
   const proxied = path.startsWith('/proxy')
   const asked = proxied
     ? []
     : parameters.filter(({ place }) => place === 'path' || place === 'query')
-  const filled = path.replaceAll(/\{(\w+)\}/g, (whole, name: string) =>
-    values[name] ? encodeURIComponent(values[name]) : whole,
-  )
-  const query = Object.fromEntries(
-    asked.flatMap(({ name, place }) =>
-      place === 'query' && values[name] ? [[name, values[name]]] : [],
-    ),
-  )
-  const target = withQuery(filled, query)
-  const running = useMutation({
-    mutationFn: async () => {
-      const response = await fetch(target, {
-        method,
-        headers: example === null ? {} : { 'content-type': 'application/json' },
-        body: example === null ? null : body,
-      })
-      return { status: response.status, text: pretty(await response.text()) }
-    },
-    onSuccess: () =>
-      method !== 'GET' &&
-      client.invalidateQueries({
-        predicate: ({ queryKey }) => queryKey[0] !== 'session' && queryKey[0] !== 'openapi',
-      }),
-  })
-  const run = useOnce(running)
+  const target = targetOf(path, asked, values)
+  const sent = example === null ? null : body
   // Streams never end, and files are chosen elsewhere.
   const runnable =
     !proxied && (bodyType === null || bodyType === 'application/json') && !path.endsWith('/events')
@@ -81,38 +57,85 @@ export function TryIt({ operation }: { operation: Operation }) {
           code={
             proxied
               ? proxiedCurl(path, method)
-              : curl({ method, target, guarded, bodyType, body: example === null ? null : body })
+              : curl({ method, target, guarded, bodyType, body: sent })
           }
         />
-        {runnable && (
-          <div>
-            <Button
-              size="xs"
-              variant={method === 'GET' ? 'filled' : 'default'}
-              loading={run.isPending}
-              disabled={filled.includes('{')}
-              onClick={() => run.mutate()}
-            >
-              {method === 'GET' ? 'Run' : 'Run (changes data)'}
-            </Button>
-          </div>
-        )}
-        <div role="status">
-          {run.error !== null && <p>The server is not responding.</p>}
-          {run.data && (
-            <>
-              <p style={{ margin: '0 0 8px' }}>
-                <Badge
-                  label={String(run.data.status)}
-                  tone={run.data.status < 400 ? 'good' : 'bad'}
-                />
-              </p>
-              {run.data.text !== '' && <CodeBlock label="Response" code={run.data.text} />}
-            </>
-          )}
-        </div>
+        <Run method={method} target={target} body={sent} possible={runnable} />
       </div>
     </div>
+  )
+}
+
+/** The address with what has been typed; what is missing stays in braces. */
+function targetOf(
+  path: string,
+  asked: Operation['parameters'],
+  values: Readonly<Record<string, string>>,
+): string {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (whole, name: string) =>
+    values[name] ? encodeURIComponent(values[name]) : whole,
+  )
+  const query = asked.flatMap(({ name, place }) =>
+    place === 'query' && values[name] ? [[name, values[name]]] : [],
+  )
+  return withQuery(filled, Object.fromEntries(query))
+}
+
+interface RunProps {
+  method: string
+  target: string
+  /** JSON, or none. */
+  body: string | null
+  possible: boolean
+}
+
+/** The button that sends the operation, and its response. */
+function Run({ method, target, body, possible }: RunProps) {
+  const client = useQueryClient()
+  const run = useOnce(
+    useMutation({
+      mutationFn: async () => {
+        const headers: HeadersInit = body === null ? {} : { 'content-type': 'application/json' }
+        const response = await fetch(target, { method, headers, body })
+        return { status: response.status, text: pretty(await response.text()) }
+      },
+      onSuccess: () =>
+        method !== 'GET' &&
+        client.invalidateQueries({
+          predicate: ({ queryKey }) => queryKey[0] !== 'session' && queryKey[0] !== 'openapi',
+        }),
+    }),
+  )
+  return (
+    <>
+      {possible && (
+        <div>
+          <Button
+            size="xs"
+            variant={method === 'GET' ? 'filled' : 'default'}
+            loading={run.isPending}
+            disabled={/\{/.test(target.split('?')[0] ?? '')}
+            onClick={() => run.mutate()}
+          >
+            {method === 'GET' ? 'Run' : 'Run (changes data)'}
+          </Button>
+        </div>
+      )}
+      <div role="status">
+        {run.error !== null && <p>The server is not responding.</p>}
+        {run.data && (
+          <>
+            <p style={{ margin: '0 0 8px' }}>
+              <Badge
+                label={String(run.data.status)}
+                tone={run.data.status < 400 ? 'good' : 'bad'}
+              />
+            </p>
+            {run.data.text !== '' && <CodeBlock label="Response" code={run.data.text} />}
+          </>
+        )}
+      </div>
+    </>
   )
 }
 

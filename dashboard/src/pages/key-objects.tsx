@@ -6,7 +6,8 @@ import { useShareObject, useSharedObjects, useUnshareObject } from '../api/keys.
 import type { SharedObject } from '../api/shapes.ts'
 import { date } from '../format.ts'
 import { Parts } from '../ui/bits.tsx'
-import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
+import { ConfirmChange } from '../ui/confirm-change.tsx'
+import { Dialog, DialogForm } from '../ui/dialog.tsx'
 import { unlessShownBy, fieldError } from '../ui/form.tsx'
 import { Card, Empty, Loaded } from '../ui/page.tsx'
 import css from './key-objects.module.css'
@@ -17,10 +18,6 @@ export function SharedObjects({ id }: { id: string }) {
   const unshare = useUnshareObject(id)
   const [sharing, setSharing] = useState(false)
   const [ending, setEnding] = useState<SharedObject | null>(null)
-  const close = (): void => {
-    setEnding(null)
-    unshare.reset()
-  }
   return (
     <Card
       title="Shared objects"
@@ -66,17 +63,16 @@ export function SharedObjects({ id }: { id: string }) {
       <Dialog title="Share an object" opened={sharing} onClose={() => setSharing(false)}>
         <ShareForm id={id} onClose={() => setSharing(false)} />
       </Dialog>
-      <Confirm
+      <ConfirmChange
         title={`Stop sharing “${ending?.object_id ?? ''}”?`}
         opened={ending !== null}
-        onClose={close}
+        onClose={() => setEnding(null)}
         submit="Stop sharing"
-        busy={unshare.isPending}
-        error={unshare.error}
-        onConfirm={() => ending && unshare.mutate(ending.id, { onSuccess: close })}
+        change={unshare}
+        onConfirm={(done) => ending && unshare.mutate(ending.id, { onSuccess: done })}
       >
         Requests with this key that use it are refused within a second.
-      </Confirm>
+      </ConfirmChange>
     </Card>
   )
 }

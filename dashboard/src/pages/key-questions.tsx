@@ -10,7 +10,8 @@ import {
   useRotateKey,
 } from '../api/keys.ts'
 import type { Key } from '../api/shapes.ts'
-import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
+import { ConfirmChange } from '../ui/confirm-change.tsx'
+import { Dialog, DialogForm } from '../ui/dialog.tsx'
 import { useShowOnce } from '../ui/shown-once.tsx'
 import { NewKeySecret } from './new-key.tsx'
 
@@ -61,89 +62,65 @@ function RotateKey({ found, opened, onClose }: QuestionProps) {
   )
 }
 
-function EndRotation({ found, opened, onClose }: QuestionProps) {
-  const act = useEndRotation(found.id)
-  const close = (): void => {
-    onClose()
-    act.reset()
-  }
+function EndRotation({ found, ...dialog }: QuestionProps) {
+  const end = useEndRotation(found.id)
   return (
-    <Confirm
+    <ConfirmChange
+      {...dialog}
       title="Revoke the old key now?"
-      opened={opened}
-      onClose={close}
       submit="Revoke old key"
-      busy={act.isPending}
-      error={act.error}
-      onConfirm={() => act.mutate(undefined, { onSuccess: close })}
+      change={end}
+      onConfirm={(done) => end.mutate(undefined, { onSuccess: done })}
     >
       Apps still using it are refused within a second. The new key keeps working.
-    </Confirm>
+    </ConfirmChange>
   )
 }
 
-function DeleteKey({ found, opened, onClose }: QuestionProps) {
-  const act = usePurgeKey(found.id)
+function DeleteKey({ found, ...dialog }: QuestionProps) {
+  const purge = usePurgeKey(found.id)
   const [, go] = useLocation()
-  const close = (): void => {
-    onClose()
-    act.reset()
-  }
   return (
-    <Confirm
+    <ConfirmChange
+      {...dialog}
       title={`Delete “${found.name}”?`}
-      opened={opened}
-      onClose={close}
       submit="Delete"
-      busy={act.isPending}
-      error={act.error}
-      onConfirm={() => act.mutate(undefined, { onSuccess: () => go('/keys') })}
+      change={purge}
+      onConfirm={() => purge.mutate(undefined, { onSuccess: () => go('/keys') })}
     >
       The key disappears from every list. Its usage stays in reports.
-    </Confirm>
+    </ConfirmChange>
   )
 }
 
-function DisableKey({ found, opened, onClose }: QuestionProps) {
-  const act = useChangeKey(found.id)
-  const close = (): void => {
-    onClose()
-    act.reset()
-  }
+function DisableKey({ found, ...dialog }: QuestionProps) {
+  const disable = useChangeKey(found.id)
   return (
-    <Confirm
+    <ConfirmChange
+      {...dialog}
       title={`Disable “${found.name}”?`}
-      opened={opened}
-      onClose={close}
       submit="Disable"
-      busy={act.isPending}
-      error={act.error}
-      onConfirm={() => act.mutate({ status: 'disabled' }, { onSuccess: close })}
+      change={disable}
+      onConfirm={(done) => disable.mutate({ status: 'disabled' }, { onSuccess: done })}
     >
       Apps using this key are refused within a second, until you enable it again.
-    </Confirm>
+    </ConfirmChange>
   )
 }
 
-function RevokeKey({ found, opened, onClose }: QuestionProps) {
-  const act = useRevokeKey(found.id)
-  const close = (): void => {
-    onClose()
-    act.reset()
-  }
+function RevokeKey({ found, ...dialog }: QuestionProps) {
+  const revoke = useRevokeKey(found.id)
   return (
-    <Confirm
+    <ConfirmChange
+      {...dialog}
       title={`Revoke “${found.name}”?`}
-      opened={opened}
-      onClose={close}
       submit="Revoke key"
-      busy={act.isPending}
-      error={act.error}
-      onConfirm={() => act.mutate(undefined, { onSuccess: close })}
+      change={revoke}
+      onConfirm={(done) => revoke.mutate(undefined, { onSuccess: done })}
     >
       Apps using this key are refused within a second. You can't undo this. Its usage stays in
       reports.
-    </Confirm>
+    </ConfirmChange>
   )
 }
 

@@ -1,71 +1,92 @@
 // What the ledger holds of one key: its newest requests, and those that were refused.
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { Link } from 'wouter'
 import { useProviderNames } from '../api/credentials.ts'
 import { useRefusals, useRequests } from '../api/usage.ts'
 import { counted } from '../format.ts'
 import { Card, Empty } from '../ui/page.tsx'
-import { PagedTable } from '../ui/table.tsx'
+import { PagedTable, type Column, type Pages } from '../ui/table.tsx'
 import { refusalColumns, requestColumns } from './request-columns.tsx'
 import { RequestDetails } from './request-details.tsx'
 
-/** What the proxy refused of a key: why a program that has it gets no answer. */
-export function RefusalsOfKey({ id }: { id: string }) {
-  const refusals = useRefusals({ key: id }, 5)
+interface LedgerCardProps<T> {
+  title: string
+  note?: string | undefined
+  /** What the table is called. */
+  label: string
+  /** The way to the whole list. */
+  all: { href: string; label: string }
+  query: Pages<T>
+  columnsOf: (
+    whose: 'one key',
+    open: (id: string) => void,
+    providerName: (id: string) => string,
+  ) => readonly Column<T>[]
+  empty?: ReactNode
+}
+
+/** The newest rows of a list, each of which opens its details. */
+function LedgerCard<T extends { id: string }>({
+  title,
+  note,
+  label,
+  all,
+  query,
+  columnsOf,
+  empty,
+}: LedgerCardProps<T>) {
   const providerName = useProviderNames()
   const [opened, setOpened] = useState<string | null>(null)
-  if (refusals.data === undefined || refusals.data.rows.length === 0) return null
+  const link = (
+    <Link className="textlink" href={all.href}>
+      {all.label}
+    </Link>
+  )
   return (
-    <Card
-      title="Refused requests"
-      note={`${counted(refusals.data.total ?? 0, 'request')} in the last 30 days`}
-      flush
-      actions={
-        <Link className="textlink" href={`/requests?list=refused&key=${id}`}>
-          All refusals
-        </Link>
-      }
-    >
+    <Card title={title} note={note} flush actions={link}>
       <PagedTable
-        label="Refusals"
-        query={refusals}
-        columns={refusalColumns('one key', setOpened, providerName)}
+        label={label}
+        query={query}
+        columns={columnsOf('one key', setOpened, providerName)}
         more={false}
         compact
+        empty={empty}
       />
       <RequestDetails id={opened} onClose={() => setOpened(null)} />
     </Card>
   )
 }
 
+/** What the proxy refused of a key: why a program that has it gets no answer. */
+export function RefusalsOfKey({ id }: { id: string }) {
+  const refusals = useRefusals({ key: id }, 5)
+  if (refusals.data === undefined || refusals.data.rows.length === 0) return null
+  return (
+    <LedgerCard
+      title="Refused requests"
+      note={`${counted(refusals.data.total ?? 0, 'request')} in the last 30 days`}
+      label="Refusals"
+      all={{ href: `/requests?list=refused&key=${id}`, label: 'All refusals' }}
+      query={refusals}
+      columnsOf={refusalColumns}
+    />
+  )
+}
+
 /** The newest requests of a key. */
 export function RequestsOfKey({ id }: { id: string }) {
-  const requests = useRequests({ key: id }, 10)
-  const providerName = useProviderNames()
-  const [opened, setOpened] = useState<string | null>(null)
   return (
-    <Card
+    <LedgerCard
       title="Recent requests"
-      flush
-      actions={
-        <Link className="textlink" href={`/requests?key=${id}`}>
-          All requests
-        </Link>
+      label="Recent requests"
+      all={{ href: `/requests?key=${id}`, label: 'All requests' }}
+      query={useRequests({ key: id }, 10)}
+      columnsOf={requestColumns}
+      empty={
+        <Empty icon="list" title="No requests yet">
+          Requests made with this key appear here.
+        </Empty>
       }
-    >
-      <PagedTable
-        label="Recent requests"
-        query={requests}
-        columns={requestColumns('one key', setOpened, providerName)}
-        compact
-        more={false}
-        empty={
-          <Empty icon="list" title="No requests yet">
-            Requests made with this key appear here.
-          </Empty>
-        }
-      />
-      <RequestDetails id={opened} onClose={() => setOpened(null)} />
-    </Card>
+    />
   )
 }

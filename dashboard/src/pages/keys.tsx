@@ -7,13 +7,14 @@ import { getAccountScope } from '../api/account-scope.ts'
 import { useCreateKey, useKeys, usePurgeKeys } from '../api/keys.ts'
 import type { Key } from '../api/shapes.ts'
 import { useModelChoices } from '../api/usage.ts'
-import { ago, count, counted, dateTime, fullCount } from '../format.ts'
-import { Never } from '../ui/bits.tsx'
-import { Confirm, Dialog } from '../ui/dialog.tsx'
+import { count, counted, fullCount } from '../format.ts'
+import { ConfirmChange } from '../ui/confirm-change.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Filters, NoMatch, Page, filterGrow } from '../ui/page.tsx'
 import { useShowOnce } from '../ui/shown-once.tsx'
-import { PagedTable, main, nowrap, sub, type Column } from '../ui/table.tsx'
+import { PagedTable, main, sub, type Column } from '../ui/table.tsx'
+import { EXPIRES, LAST_USED } from '../ui/time-columns.tsx'
 import { KeyForm } from './key-form.tsx'
 import { KeyStatus, Models, STATUS } from './key-status.tsx'
 import { NewKeySecret } from './new-key.tsx'
@@ -48,22 +49,8 @@ const COLUMNS: readonly Column<Key>[] = [
     sort: 'requests',
     cell: ({ usage }) => count(usage.requests),
   },
-  {
-    title: 'Last used',
-    from: 'middle',
-    sort: 'last_used_at',
-    cell: ({ last_used_at }) => (
-      <span className={nowrap}>{last_used_at === null ? <Never /> : ago(last_used_at)}</span>
-    ),
-  },
-  {
-    title: 'Expires',
-    from: 'wide',
-    sort: 'expires_at',
-    cell: ({ expires_at }) => (
-      <span className={nowrap}>{expires_at === null ? <Never /> : dateTime(expires_at)}</span>
-    ),
-  },
+  { ...LAST_USED, sort: 'last_used_at' },
+  { ...EXPIRES, sort: 'expires_at' },
 ]
 
 /** The orders that the headers ask for. */
@@ -148,10 +135,6 @@ export default function KeysPage() {
 function PurgeAll({ status, total }: { status: 'expired' | 'revoked'; total: number }) {
   const purge = usePurgeKeys()
   const [opened, setOpened] = useState(false)
-  const close = (): void => {
-    setOpened(false)
-    purge.reset()
-  }
   const what = counted(total, `${status} key`)
   return (
     <>
@@ -160,17 +143,16 @@ function PurgeAll({ status, total }: { status: 'expired' | 'revoked'; total: num
           Delete all
         </Button>
       )}
-      <Confirm
+      <ConfirmChange
         title={`Delete ${what}?`}
         opened={opened}
-        onClose={close}
+        onClose={() => setOpened(false)}
         submit="Delete all"
-        busy={purge.isPending}
-        error={purge.error}
-        onConfirm={() => purge.mutate(status, { onSuccess: close })}
+        change={purge}
+        onConfirm={(done) => purge.mutate(status, { onSuccess: done })}
       >
         They disappear from every list for good. Their usage stays in reports.
-      </Confirm>
+      </ConfirmChange>
     </>
   )
 }

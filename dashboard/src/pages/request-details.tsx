@@ -2,7 +2,7 @@
 import { Drawer } from '@mantine/core'
 import { Link } from 'wouter'
 import { nameOfCredential, useProviders } from '../api/credentials.ts'
-import type { Refusal, Request } from '../api/shapes.ts'
+import type { Provider, Refusal, Request } from '../api/shapes.ts'
 import { useRequest } from '../api/usage.ts'
 import { bytes, counted, duration, exactTime, fullCount } from '../format.ts'
 import { CodeBlock, Copy, Facts, Parts } from '../ui/bits.tsx'
@@ -41,28 +41,8 @@ export function RequestDetails({ id, onClose }: { id: string | null; onClose: ()
 }
 
 function Details({ request }: { request: Request }) {
-  const {
-    id,
-    key_id,
-    key_name,
-    model,
-    provider,
-    endpoint,
-    method,
-    created_at,
-    error,
-    bytes_in,
-    bytes_out,
-    tokens_in,
-    tokens_out,
-    tokens_cached,
-    tokens_reasoning,
-    credential_id,
-    context,
-  } = request
+  const { id, model, provider, error, upstream_error } = request
   const known = useProviders().data?.find(({ id }) => id === provider)
-  // One that was removed, or that only administrators see, has its id and no name.
-  const credential = known?.credentials?.find(({ id }) => id === credential_id)
   return (
     <Fields>
       <div className={css.top}>
@@ -76,54 +56,68 @@ function Details({ request }: { request: Request }) {
           The proxy answered instead of the provider: {refusalWords(error)}.
         </p>
       )}
-      {typeof request.upstream_error === 'string' && (
+      {typeof upstream_error === 'string' && (
         <CodeBlock
           label={`Response from ${known?.name ?? provider}`}
-          code={prettyOf(request.upstream_error)}
+          code={prettyOf(upstream_error)}
         />
       )}
       <Timeline request={request} />
       <Facts
         items={[
-          ['Tokens in', fullCount(tokens_in)],
-          ['Tokens out', fullCount(tokens_out)],
-          ['Cached tokens', fullCount(tokens_cached)],
-          ['Reasoning tokens', fullCount(tokens_reasoning)],
-          ['Bytes in', bytes(bytes_in)],
-          ['Bytes out', bytes(bytes_out)],
+          ['Tokens in', fullCount(request.tokens_in)],
+          ['Tokens out', fullCount(request.tokens_out)],
+          ['Cached tokens', fullCount(request.tokens_cached)],
+          ['Reasoning tokens', fullCount(request.tokens_reasoning)],
+          ['Bytes in', bytes(request.bytes_in)],
+          ['Bytes out', bytes(request.bytes_out)],
         ]}
       />
-      <Facts
-        items={[
-          [
-            'Key',
-            <Link key="key" className="textlink" href={`/keys/${key_id}`}>
-              {key_name ?? key_id}
-            </Link>,
-          ],
-          ['Provider', known?.name ?? provider],
-          ['Endpoint', <Parts key="endpoint" name={`${method} ${endpoint}`} />],
-          ['Received', exactTime(created_at)],
-          [
-            'Credential',
-            credential === undefined ? (credential_id ?? 'None') : nameOfCredential(credential),
-          ],
-          ...(request.upstream_request_id
-            ? [
-                [
-                  'Provider request ID',
-                  <Parts key="upstream" name={request.upstream_request_id} />,
-                ] as const,
-              ]
-            : []),
-          ['Context key', context === null ? 'None' : `${context.slice(0, 12)}… (hash)`],
-        ]}
-      />
-      <div className={css.id}>
-        <span className="mono">{id}</span>
-        <Copy text={id} compact what="the request ID" />
-      </div>
+      <Path request={request} provider={known} />
+      <Id id={id} />
     </Fields>
+  )
+}
+
+/** Whose request it was, and which way it went. */
+function Path({ request, provider }: { request: Request; provider: Provider | undefined }) {
+  const { credential_id, upstream_request_id, context } = request
+  // One that was removed, or that only administrators see, has its id and no name.
+  const credential = provider?.credentials?.find(({ id }) => id === credential_id)
+  return (
+    <Facts
+      items={[
+        ['Key', <KeyLink key="key" of={request} />],
+        ['Provider', provider?.name ?? request.provider],
+        ['Endpoint', <Parts key="endpoint" name={`${request.method} ${request.endpoint}`} />],
+        ['Received', exactTime(request.created_at)],
+        [
+          'Credential',
+          credential === undefined ? (credential_id ?? 'None') : nameOfCredential(credential),
+        ],
+        ...(upstream_request_id
+          ? [['Provider request ID', <Parts key="upstream" name={upstream_request_id} />] as const]
+          : []),
+        ['Context key', context === null ? 'None' : `${context.slice(0, 12)}… (hash)`],
+      ]}
+    />
+  )
+}
+
+function KeyLink({ of: { key_id, key_name } }: { of: Pick<Request, 'key_id' | 'key_name'> }) {
+  return (
+    <Link className="textlink" href={`/keys/${key_id}`}>
+      {key_name ?? key_id}
+    </Link>
+  )
+}
+
+function Id({ id }: { id: string }) {
+  return (
+    <div className={css.id}>
+      <span className="mono">{id}</span>
+      <Copy text={id} compact what="the request ID" />
+    </div>
   )
 }
 
@@ -138,7 +132,7 @@ function prettyOf(text: string): string {
 
 /** One that no provider saw. */
 function RefusalDetails({ refusal }: { refusal: Refusal }) {
-  const { id, key_id, key_name, model, provider, method, created_at, code, detail, count } = refusal
+  const { id, model, provider, method, created_at, code, detail, count } = refusal
   return (
     <Fields>
       <div className={css.top}>
@@ -150,12 +144,7 @@ function RefusalDetails({ refusal }: { refusal: Refusal }) {
       <p className={css.error}>{detail}</p>
       <Facts
         items={[
-          [
-            'Key',
-            <Link key="key" className="textlink" href={`/keys/${key_id}`}>
-              {key_name ?? key_id}
-            </Link>,
-          ],
+          ['Key', <KeyLink key="key" of={refusal} />],
           ['Provider', provider ?? 'None'],
           ['Method', method],
           ['Code', <Parts key="code" name={code} />],
@@ -164,10 +153,7 @@ function RefusalDetails({ refusal }: { refusal: Refusal }) {
         ]}
       />
       <p className="dimmed">It never reached a provider and does not count as usage.</p>
-      <div className={css.id}>
-        <span className="mono">{id}</span>
-        <Copy text={id} compact what="the request ID" />
-      </div>
+      <Id id={id} />
     </Fields>
   )
 }

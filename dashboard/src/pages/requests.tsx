@@ -1,44 +1,20 @@
-import { Button, NativeSelect, Switch, TextInput } from '@mantine/core'
+import { Button, Switch, TextInput } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { useState, type FormEvent } from 'react'
 import { useFilters } from '../address.ts'
 import { useProviderNames } from '../api/credentials.ts'
-import {
-  requestsCsv,
-  useModelChoices,
-  useRefusalCounts,
-  useRefusals,
-  useRequests,
-} from '../api/usage.ts'
-import { dayOf, fullCount, startOfDay, zoneName } from '../format.ts'
-import { DayField } from '../ui/form.tsx'
+import { requestsCsv, useRefusals, useRequests } from '../api/usage.ts'
+import { dayOf, startOfDay } from '../format.ts'
 import { Icon } from '../ui/icons.tsx'
-import { KeyPicker } from '../ui/key-picker.tsx'
-import { Card, Empty, Filters, NoMatch, Page } from '../ui/page.tsx'
+import { Card, Empty, NoMatch, Page } from '../ui/page.tsx'
 import { Segments } from '../ui/segments.tsx'
 import { PagedTable } from '../ui/table.tsx'
-import { refusalColumns, requestColumns, refusalLabel } from './request-columns.tsx'
+import { refusalColumns, requestColumns } from './request-columns.tsx'
 import { RequestDetails } from './request-details.tsx'
+import { RequestFilters, isOutcome } from './request-filters.tsx'
 import css from './requests.module.css'
 
 const NONE = { key: '', model: '', status: '', code: '', from: '', to: '', request: '' }
-
-/** TABLE of outcomes to choose from, and of statuses. */
-const OUTCOMES = [
-  { value: '', label: 'Any outcome' },
-  { value: 'succeeded', label: 'Succeeded' },
-  { value: 'failed', label: 'Failed' },
-  { value: '2xx', label: 'Status 2xx' },
-  { value: '4xx', label: 'Status 4xx' },
-  { value: '429', label: 'Status 429' },
-  { value: '5xx', label: 'Status 5xx' },
-  { value: 'aborted', label: 'Interrupted' },
-  { value: 'in_progress', label: 'In progress' },
-  { value: 'unknown', label: 'Unknown' },
-]
-const isListed = (outcome: string): boolean => OUTCOMES.some(({ value }) => value === outcome)
-/** Whatever else stands in the address is none. */
-const isOutcome = (text: string): boolean => isListed(text) || /^[1-5](?:\d\d|xx)$/.test(text)
 
 /** TABLE of the lists of this page. */
 const LISTS = [
@@ -55,28 +31,18 @@ export default function RequestsPage() {
     defaultValue: true,
     getInitialValueInEffect: false,
   })
-  const filters = { key: wanted.key, from: dayOf(wanted.from), to: dayOf(wanted.to) }
-  const zone = zoneName()
-  const question = {
-    key: filters.key,
-    from: startOfDay(filters.from),
-    to: startOfDay(filters.to, 1),
+  const filters = {
+    ...wanted,
+    status: isOutcome(wanted.status) ? wanted.status : '',
+    from: dayOf(wanted.from),
+    to: dayOf(wanted.to),
   }
-  const status = isOutcome(wanted.status) ? wanted.status : ''
-  const byStatus = /^\d/.test(status)
-  const sent = {
-    ...question,
-    model: wanted.model,
-    status: byStatus ? status : '',
-    outcome: byStatus ? '' : status,
-  }
+  const { question, sent } = queriesOf(filters)
   const open = (request: string): void => change({ request })
-  const lists = {
-    compact,
-    open,
-    onClear: () => change(NONE),
-    filtered: Object.values(filters).some((value) => value !== ''),
-  }
+  const { key, from, to, model, status, code } = filters
+  const isFiltered = (...own: string[]): boolean =>
+    [key, from, to, ...own].some((value) => value !== '')
+  const lists = { compact, open, onClear: () => change(NONE) }
   return (
     <Page
       title="Requests"
@@ -85,19 +51,7 @@ export default function RequestsPage() {
           ? 'Requests sent to providers, newest first.'
           : 'Requests the proxy refused, newest first. They never reached a provider.'
       }
-      actions={
-        shown === 'sent' && (
-          <Button
-            component="a"
-            href={requestsCsv(sent)}
-            download="requests.csv"
-            variant="default"
-            leftSection={<Icon name="download" size={16} />}
-          >
-            Export CSV
-          </Button>
-        )
-      }
+      actions={shown === 'sent' && <ExportButton href={requestsCsv(sent)} />}
     >
       <div className={css.lists}>
         <Segments label="List" value={shown} items={LISTS} onChange={(list) => change({ list })} />
@@ -110,47 +64,16 @@ export default function RequestsPage() {
           onChange={(event) => setCompact(event.currentTarget.checked)}
         />
       </div>
-      <Filters>
-        <KeyPicker value={filters.key} onChange={(key) => change({ key })} />
-        {shown === 'sent' ? (
-          <SentFilters model={wanted.model} status={status} change={change} />
-        ) : (
-          <CodeFilter
-            code={wanted.code}
-            question={question}
-            onChange={(code) => change({ code })}
-          />
-        )}
-        <DayField
-          leftSection={<small>From</small>}
-          leftSectionWidth={52}
-          aria-label={`From day (${zone})`}
-          value={filters.from}
-          onChange={(from) => change({ from })}
-        />
-        <DayField
-          leftSection={<small>To</small>}
-          leftSectionWidth={36}
-          aria-label={`To day (${zone})`}
-          value={filters.to}
-          onChange={(to) => change({ to })}
-        />
-        <span className={css.zone}>Days in {zone}</span>
-      </Filters>
+      <RequestFilters list={shown} filters={filters} question={question} change={change} />
       <Card flush>
         {shown === 'sent' ? (
-          <SentList
-            key="sent"
-            filter={sent}
-            {...lists}
-            filtered={lists.filtered || status !== '' || wanted.model !== ''}
-          />
+          <SentList key="sent" filter={sent} {...lists} filtered={isFiltered(model, status)} />
         ) : (
           <RefusedList
             key="refused"
-            filter={{ ...question, code: wanted.code }}
+            filter={{ ...question, code }}
             {...lists}
-            filtered={lists.filtered || wanted.code !== ''}
+            filtered={isFiltered(code)}
           />
         )}
       </Card>
@@ -159,6 +82,33 @@ export default function RequestsPage() {
         onClose={() => change({ request: '' })}
       />
     </Page>
+  )
+}
+
+/** What the server is asked for these filters: of both lists, and of what was sent. */
+function queriesOf({ key, from, to, model, status }: Omit<typeof NONE, 'request' | 'code'>) {
+  const question = { key, from: startOfDay(from), to: startOfDay(to, 1) }
+  const byStatus = /^\d/.test(status)
+  const sent = {
+    ...question,
+    model,
+    status: byStatus ? status : '',
+    outcome: byStatus ? '' : status,
+  }
+  return { question, sent }
+}
+
+function ExportButton({ href }: { href: string }) {
+  return (
+    <Button
+      component="a"
+      href={href}
+      download="requests.csv"
+      variant="default"
+      leftSection={<Icon name="download" size={16} />}
+    >
+      Export CSV
+    </Button>
   )
 }
 
@@ -187,66 +137,6 @@ function FindById({ onFind }: { onFind: (id: string) => void }) {
         Find
       </Button>
     </form>
-  )
-}
-
-interface SentFiltersProps {
-  model: string
-  status: string
-  change: (change: { model?: string; status?: string }) => void
-}
-
-function SentFilters({ model, status, change }: SentFiltersProps) {
-  const models = useModelChoices(model)
-  const outcomes = [
-    ...OUTCOMES,
-    ...(isListed(status) ? [] : [{ value: status, label: `Status ${status}` }]),
-  ]
-  return (
-    <>
-      <NativeSelect
-        aria-label="Model"
-        value={model}
-        onChange={(event) => change({ model: event.currentTarget.value })}
-        data={models}
-      />
-      <NativeSelect
-        aria-label="Outcome"
-        value={status}
-        onChange={(event) => change({ status: event.currentTarget.value })}
-        data={outcomes}
-      />
-    </>
-  )
-}
-
-interface CodeFilterProps {
-  code: string
-  question: { key: string; from: string; to: string }
-  onChange: (code: string) => void
-}
-
-function CodeFilter({ code, question, onChange }: CodeFilterProps) {
-  const counts = useRefusalCounts(question).data
-  const choices = (counts?.by_code ?? []).map(({ code, count }) => ({
-    value: code,
-    label: `${refusalLabel(code)} (${fullCount(count)})`,
-  }))
-  const own =
-    code === '' || choices.some(({ value }) => value === code)
-      ? []
-      : [{ value: code, label: refusalLabel(code) }]
-  const any = {
-    value: '',
-    label: counts === undefined ? 'Any reason' : `Any reason (${fullCount(counts.total)})`,
-  }
-  return (
-    <NativeSelect
-      aria-label="Reason"
-      value={code}
-      onChange={(event) => onChange(event.currentTarget.value)}
-      data={[any, ...choices, ...own]}
-    />
   )
 }
 

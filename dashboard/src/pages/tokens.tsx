@@ -1,35 +1,24 @@
-import { Button, Checkbox, NativeSelect, TextInput } from '@mantine/core'
+import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
 import { useFilters } from '../address.ts'
 import { useAccount } from '../api/session.ts'
-import type { NewToken, Token } from '../api/shapes.ts'
-import { useCreateToken, usePurgeToken, useRevokeToken, useTokens } from '../api/tokens.ts'
-import { ago, dateTime, startOfDay, usedOf } from '../format.ts'
-import { Badge, Facts, Never, Pills, Snippets, type State } from '../ui/bits.tsx'
-import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
-import { DayField, expiryHint, expiryProblem, fieldError } from '../ui/form.tsx'
+import type { Token } from '../api/shapes.ts'
+import { usePurgeToken, useRevokeToken, useTokens } from '../api/tokens.ts'
+import { dateTime, usedOf } from '../format.ts'
+import { Badge, Facts, Pills, type State } from '../ui/bits.tsx'
+import { ConfirmChange } from '../ui/confirm-change.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Filters, NoMatch, Page, filterGrow } from '../ui/page.tsx'
-import { useShowOnce } from '../ui/shown-once.tsx'
-import { PagedTable, main, nowrap, sub, type Column } from '../ui/table.tsx'
-import { NewSecret } from './new-secret.tsx'
+import { PagedTable, main, sub, type Column } from '../ui/table.tsx'
+import { EXPIRES, LAST_USED } from '../ui/time-columns.tsx'
+import { CreateToken } from './create-token.tsx'
 
 const STATUS: Readonly<Record<Token['status'], State>> = {
   active: { label: 'Active', tone: 'good' },
   expired: { label: 'Expired', tone: 'bad' },
   revoked: { label: 'Revoked', tone: 'calm' },
 }
-
-/** TABLE of what a token can open. */
-const SCOPES = [
-  { value: 'convert', label: 'Convert', description: 'Convert exports and follow jobs.' },
-  {
-    value: 'manage',
-    label: 'Manage',
-    description: 'Everything this dashboard can do, except signing in.',
-  },
-] as const
 
 /** The list of API tokens. */
 export default function TokensPage() {
@@ -131,20 +120,8 @@ function tokenColumns(
     },
     { title: 'Status', cell: ({ status }) => <Badge {...STATUS[status]} /> },
     { title: 'Scopes', from: 'middle', cell: ({ scopes }) => <Pills items={scopes} /> },
-    {
-      title: 'Last used',
-      from: 'middle',
-      cell: ({ last_used_at }) => (
-        <span className={nowrap}>{last_used_at === null ? <Never /> : ago(last_used_at)}</span>
-      ),
-    },
-    {
-      title: 'Expires',
-      from: 'wide',
-      cell: ({ expires_at }) => (
-        <span className={nowrap}>{expires_at === null ? <Never /> : dateTime(expires_at)}</span>
-      ),
-    },
+    LAST_USED,
+    EXPIRES,
     {
       title: 'Actions',
       quiet: true,
@@ -178,160 +155,32 @@ function TokenAction({ token, onRevoke, onDelete }: TokenActionProps) {
 
 function DeleteToken({ token, onClose }: { token: Token | null; onClose: () => void }) {
   const purge = usePurgeToken()
-  const close = (): void => {
-    onClose()
-    purge.reset()
-  }
   return (
-    <Confirm
+    <ConfirmChange
       title={`Delete “${token?.name ?? ''}”?`}
       opened={token !== null}
-      onClose={close}
+      onClose={onClose}
       submit="Delete"
-      busy={purge.isPending}
-      error={purge.error}
-      onConfirm={() => token && purge.mutate(token.id, { onSuccess: close })}
+      change={purge}
+      onConfirm={(done) => token && purge.mutate(token.id, { onSuccess: done })}
     >
       It no longer works. Deleting it removes it from this list.
-    </Confirm>
+    </ConfirmChange>
   )
 }
 
 function RevokeToken({ token, onClose }: { token: Token | null; onClose: () => void }) {
   const revoke = useRevokeToken()
-  const close = (): void => {
-    onClose()
-    revoke.reset()
-  }
   return (
-    <Confirm
+    <ConfirmChange
       title={`Revoke “${token?.name ?? ''}”?`}
       opened={token !== null}
-      onClose={close}
+      onClose={onClose}
       submit="Revoke token"
-      busy={revoke.isPending}
-      error={revoke.error}
-      onConfirm={() => token && revoke.mutate(token.id, { onSuccess: close })}
+      change={revoke}
+      onConfirm={(done) => token && revoke.mutate(token.id, { onSuccess: done })}
     >
       Programs using it are refused immediately. You can't undo this.
-    </Confirm>
+    </ConfirmChange>
   )
-}
-
-function CreateToken({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const show = useShowOnce()
-  const create = useCreateToken((made) =>
-    show({
-      title: `“${made.name}” is ready`,
-      secret: made.secret,
-      body: <NewTokenSecret made={made} />,
-    }),
-  )
-  const close = (): void => {
-    onClose()
-    create.reset()
-  }
-  return (
-    <Dialog title="Create a token" opened={opened} onClose={close}>
-      <TokenForm
-        busy={create.isPending}
-        error={create.error}
-        onCancel={close}
-        onSubmit={(input) => create.mutate(input, { onSuccess: close })}
-      />
-    </Dialog>
-  )
-}
-
-function NewTokenSecret({ made }: { made: NewToken }) {
-  return (
-    <NewSecret
-      text={made.secret}
-      what="the token"
-      code={<Snippets label="Use it" items={snippetsOf(made)} />}
-    >
-      Copy your token now and store it somewhere safe. You won't be able to see it again.
-    </NewSecret>
-  )
-}
-
-interface TokenFormProps {
-  busy: boolean
-  error: unknown
-  onCancel: () => void
-  onSubmit: (input: { name: string; scopes: Token['scopes']; expires_at: string | null }) => void
-}
-
-function TokenForm({ busy, error, onCancel, onSubmit }: TokenFormProps) {
-  const [name, setName] = useState('')
-  const [scopes, setScopes] = useState<string[]>(['convert'])
-  const [expires, setExpires] = useState('')
-  const [checked, setChecked] = useState(false)
-  const refused = fieldError(error, 'expires_at')
-  const send = (): void => {
-    setChecked(true)
-    if (name.trim() === '' || scopes.length === 0 || expiryProblem(expires) !== null) return
-    onSubmit({
-      name: name.trim(),
-      scopes: SCOPES.flatMap(({ value }) => (scopes.includes(value) ? [value] : [])),
-      expires_at: startOfDay(expires) || null,
-    })
-  }
-  return (
-    <DialogForm
-      submit="Create token"
-      busy={busy}
-      error={refused === null ? error : null}
-      onCancel={onCancel}
-      onSubmit={send}
-    >
-      <TextInput
-        label="Name"
-        placeholder="Docs pipeline"
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        error={checked && name.trim() === '' ? 'Enter a name.' : null}
-        required
-        withAsterisk={false}
-        maxLength={200}
-        data-autofocus
-      />
-      <Checkbox.Group
-        label="Permissions"
-        value={scopes}
-        onChange={setScopes}
-        error={checked && scopes.length === 0 ? 'Choose at least one.' : null}
-      >
-        <div style={{ display: 'grid', gap: 10, marginTop: 8 }}>
-          {SCOPES.map(({ value, label, description }) => (
-            <Checkbox key={value} value={value} label={label} description={description} />
-          ))}
-        </div>
-      </Checkbox.Group>
-      <DayField
-        label="Expires"
-        description={expiryHint()}
-        value={expires}
-        onChange={setExpires}
-        error={checked ? (expiryProblem(expires) ?? refused) : refused}
-      />
-    </DialogForm>
-  )
-}
-
-function snippetsOf({ secret, scopes }: NewToken) {
-  const convert = {
-    title: 'Convert',
-    code: `curl -X POST '${location.origin}/api/v1/convert' \\
-  -H 'Authorization: Bearer ${secret}' \\
-  -F file=@Export.zip -F include_metadata=true`,
-  }
-  const manage = {
-    title: 'Manage',
-    code: `curl '${location.origin}/api/v1/keys' \\\n  -H 'Authorization: Bearer ${secret}'`,
-  }
-  return [
-    ...(scopes.includes('convert') ? [convert] : []),
-    ...(scopes.includes('manage') ? [manage] : []),
-  ]
 }

@@ -27,7 +27,7 @@ export default function Preview({ markdown }: { markdown: string }) {
 }
 
 function Drawn({ markdown }: { markdown: string }) {
-  const [components] = useState(() => componentsOf(new Slugger()))
+  const [components] = useState(() => ({ ...headingsOf(new Slugger()), ...ELEMENTS }))
   return (
     <Markdown
       remarkPlugins={[remarkGfm, [remarkMath, { singleDollarTextMath: true }], knownHtml]}
@@ -39,7 +39,8 @@ function Drawn({ markdown }: { markdown: string }) {
   )
 }
 
-function componentsOf(slugger: Slugger): Components {
+/** Headings with the anchors that the document's own links go to. */
+function headingsOf(slugger: Slugger): Components {
   // A heading is drawn twice in strict development, and must keep its name.
   const known = new Map<number, string>()
   const heading = (level: 1 | 2 | 3 | 4 | 5 | 6) =>
@@ -63,59 +64,63 @@ function componentsOf(slugger: Slugger): Components {
     h4: heading(4),
     h5: heading(5),
     h6: heading(6),
-    a: ({ href = '', children }) =>
-      href.startsWith('#') ? (
-        <a href={`#${PREFIX}${href.slice(1)}`}>{children}</a>
-      ) : /^(?:https?|mailto):/.test(href) ? (
-        <a href={href} target="_blank" rel="noopener noreferrer nofollow">
-          {children}
-        </a>
-      ) : (
-        // A file of the archive, which is not here.
-        <span>{children}</span>
-      ),
-    // A picture is never fetched: one of the archive is not here, and one elsewhere would learn who
-    // reads this.
-    img: ({ alt, src }) => (
-      <span className={css.picture}>
-        <Icon name="convert" size={14} />
-        {alt || fileOf(typeof src === 'string' ? src : '')}
-      </span>
-    ),
-    table: ({ node, ...rest }) => (
-      <div className={css.table} tabIndex={0} role="region" aria-label="Table">
-        <table {...rest} />
-      </div>
-    ),
-    // A table of Notion may have no headings; GFM wants a row for them.
-    th: ({ node, children, ...rest }) =>
-      textOf(children) === '' ? <td {...rest}>{children}</td> : <th {...rest}>{children}</th>,
-    pre: ({ node, children, ...rest }) => {
-      const math =
-        isValidElement<{ className?: string }>(children) &&
-        (children.props.className ?? '').includes('math-display')
-      return math ? (
-        <>{children}</>
-      ) : (
-        <pre tabIndex={0} {...rest}>
-          {children}
-        </pre>
-      )
-    },
-    code: ({ node, className = '', children, ...rest }) =>
-      className.includes('language-math') ? (
-        <span className={className.includes('math-display') ? css.display : undefined}>
-          <Fallback value={<code>{children}</code>}>
-            <Tex tex={textOf(children).trim()} display={className.includes('math-display')} />
-          </Fallback>
-        </span>
-      ) : (
-        <code className={className} {...rest}>
-          {children}
-        </code>
-      ),
-    input: ({ node, ...rest }) => <input {...rest} aria-label={rest.checked ? 'Done' : 'To do'} />,
   }
+}
+
+/** TABLE of elements that are drawn in another way than their tag says. */
+const ELEMENTS: Components = {
+  a: ({ href = '', children }) =>
+    href.startsWith('#') ? (
+      <a href={`#${PREFIX}${href.slice(1)}`}>{children}</a>
+    ) : /^(?:https?|mailto):/.test(href) ? (
+      <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+        {children}
+      </a>
+    ) : (
+      // A file of the archive, which is not here.
+      <span>{children}</span>
+    ),
+  // A picture is never fetched: one of the archive is not here, and one elsewhere would learn who
+  // reads this.
+  img: ({ alt, src }) => (
+    <span className={css.picture}>
+      <Icon name="convert" size={14} />
+      {alt || fileOf(typeof src === 'string' ? src : '')}
+    </span>
+  ),
+  table: ({ node, ...rest }) => (
+    <div className={css.table} tabIndex={0} role="region" aria-label="Table">
+      <table {...rest} />
+    </div>
+  ),
+  // A table of Notion may have no headings; GFM wants a row for them.
+  th: ({ node, children, ...rest }) =>
+    textOf(children) === '' ? <td {...rest}>{children}</td> : <th {...rest}>{children}</th>,
+  pre: ({ node, children, ...rest }) => {
+    const math =
+      isValidElement<{ className?: string }>(children) &&
+      (children.props.className ?? '').includes('math-display')
+    return math ? (
+      <>{children}</>
+    ) : (
+      <pre tabIndex={0} {...rest}>
+        {children}
+      </pre>
+    )
+  },
+  code: ({ node, className = '', children, ...rest }) =>
+    className.includes('language-math') ? (
+      <span className={className.includes('math-display') ? css.display : undefined}>
+        <Fallback value={<code>{children}</code>}>
+          <Tex tex={textOf(children).trim()} display={className.includes('math-display')} />
+        </Fallback>
+      </span>
+    ) : (
+      <code className={className} {...rest}>
+        {children}
+      </code>
+    ),
+  input: ({ node, ...rest }) => <input {...rest} aria-label={rest.checked ? 'Done' : 'To do'} />,
 }
 
 function textOf(node: ReactNode): string {

@@ -100,39 +100,68 @@ export function ListInput({
           }
         />
       </div>
-      {values.length > 0 && (
-        <ul className={css.pills} aria-label={`Chosen: ${label}`}>
-          {values.map((value) => (
-            <li key={value} className={css.pill}>
-              {value}
-              <button
-                type="button"
-                className={css.remove}
-                aria-label={`Remove ${what} ${value}`}
-                onClick={() => change({ values: values.filter((other) => other !== value), text })}
-              >
-                <Icon name="close" size={13} />
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
-      {proposed.length > 0 && (
-        <div className={css.suggestions}>
-          Suggestions:
-          {proposed.map((value) => (
-            <button
-              key={value}
-              type="button"
-              className={css.suggestion}
-              aria-label={`Add ${what} ${value}`}
-              onClick={() => add(value)}
-            >
-              {value}
-            </button>
-          ))}
-        </div>
-      )}
+      <Chosen
+        label={label}
+        what={what}
+        values={values}
+        onRemove={(value) => change({ values: values.filter((other) => other !== value), text })}
+      />
+      <Suggestions what={what} values={proposed} onAdd={add} />
+    </div>
+  )
+}
+
+interface ChosenProps {
+  label: string
+  what: string
+  values: readonly string[]
+  onRemove: (value: string) => void
+}
+
+/** The values of the field, each with its button. */
+function Chosen({ label, what, values, onRemove }: ChosenProps) {
+  if (values.length === 0) return null
+  return (
+    <ul className={css.pills} aria-label={`Chosen: ${label}`}>
+      {values.map((value) => (
+        <li key={value} className={css.pill}>
+          {value}
+          <button
+            type="button"
+            className={css.remove}
+            aria-label={`Remove ${what} ${value}`}
+            onClick={() => onRemove(value)}
+          >
+            <Icon name="close" size={13} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+interface SuggestionsProps {
+  what: string
+  values: readonly string[]
+  onAdd: (value: string) => void
+}
+
+function Suggestions({ what, values, onAdd }: SuggestionsProps) {
+  if (values.length === 0) return null
+  return (
+    <div className={css.suggestions}>
+      Suggestions:
+      {values.map((value) => (
+        <button
+          key={value}
+          type="button"
+          className={css.suggestion}
+          aria-label={`Add ${what} ${value}`}
+          onClick={() => onAdd(value)}
+        >
+          {value}
+        </button>
+      ))}
     </div>
   )
 }

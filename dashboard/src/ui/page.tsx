@@ -69,7 +69,7 @@ export function markNavigation(): void {
 
 interface CardProps {
   title?: string
-  note?: ReactNode
+  note?: ReactNode | undefined
   actions?: ReactNode
   /** Content reaches the card's edges: tables. */
   flush?: boolean

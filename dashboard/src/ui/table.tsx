@@ -33,7 +33,8 @@ interface TableProps<T> {
   compact?: boolean
 }
 
-interface Pages<T> extends Loading<PageOf<T>> {
+/** A list page by page, as `usePages` gives it. */
+export interface Pages<T> extends Loading<PageOf<T>> {
   before: number
   toNext: () => void
   toPrevious: () => void

@@ -1,7 +1,7 @@
-// Forms for credentials and providers.
+// Forms that add a credential to a provider, and change one.
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { useChangeCredential, useCreateCredential, useCreateProvider } from '../api/credentials.ts'
+import { useChangeCredential, useCreateCredential } from '../api/credentials.ts'
 import type { Credential, Provider } from '../api/shapes.ts'
 import { Dialog, DialogForm } from '../ui/dialog.tsx'
 import { PasswordField, unlessShownBy, fieldError } from '../ui/form.tsx'
@@ -86,20 +86,17 @@ function CredentialForm({ provider, onClose }: { provider: Provider; onClose: ()
         what="secret"
         data-autofocus
       />
-      {needed.map((value) => (
-        <TextInput
-          key={value}
-          label={value.charAt(0).toUpperCase() + value.slice(1)}
-          description={`Part of the provider's address, ${provider.base}`}
-          value={values[value] ?? ''}
-          onChange={(event) => setValues({ ...values, [value]: event.currentTarget.value.trim() })}
-          error={
-            checked && !values[value]
-              ? 'Enter a value. The provider cannot be reached without it.'
-              : fieldError(create.error, `values.${value}`)
-          }
-        />
-      ))}
+      <AddressValues
+        base={provider.base}
+        needed={needed}
+        values={values}
+        onChange={setValues}
+        errorOf={(value) =>
+          checked && !values[value]
+            ? 'Enter a value. The provider cannot be reached without it.'
+            : fieldError(create.error, `values.${value}`)
+        }
+      />
       <TextInput
         label="Name"
         description="Helps you tell credentials apart."
@@ -111,6 +108,29 @@ function CredentialForm({ provider, onClose }: { provider: Provider; onClose: ()
       <Weight value={weight} onChange={setWeight} error={weightProblem(weight)} />
     </DialogForm>
   )
+}
+
+interface AddressValuesProps {
+  base: string
+  /** Names of what stands in braces in the address. */
+  needed: readonly string[]
+  values: Readonly<Record<string, string>>
+  onChange: (values: Record<string, string>) => void
+  errorOf: (name: string) => string | null
+}
+
+/** A field for each part of the provider's address that a credential brings. */
+function AddressValues({ base, needed, values, onChange, errorOf }: AddressValuesProps) {
+  return needed.map((name) => (
+    <TextInput
+      key={name}
+      label={name.charAt(0).toUpperCase() + name.slice(1)}
+      description={`Part of the provider's address, ${base}`}
+      value={values[name] ?? ''}
+      onChange={(event) => onChange({ ...values, [name]: event.currentTarget.value.trim() })}
+      error={errorOf(name)}
+    />
+  ))
 }
 
 function Weight({
@@ -179,120 +199,6 @@ function EditForm({ credential, onClose }: { credential: Credential; onClose: ()
         data-autofocus
       />
       <Weight value={weight} onChange={setWeight} error={weightProblem(weight)} />
-    </DialogForm>
-  )
-}
-
-const ID = /^[a-z0-9][a-z0-9_-]{0,63}$/
-/** A host alone is meant with https. */
-const originOf = (typed: string): string =>
-  /^[^\s/:@]+\.[^\s/:@]+(?::\d+)?\/?$/.test(typed) ? `https://${typed}` : typed
-const ORIGIN = /^https:\/\/[^\s/]+\/?$/
-
-/** The dialog that adds a provider. */
-export function AddProvider({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  return (
-    <Dialog title="Add a provider" opened={opened} onClose={onClose}>
-      <ProviderForm onClose={onClose} />
-    </Dialog>
-  )
-}
-
-function ProviderForm({ onClose }: { onClose: () => void }) {
-  const create = useCreateProvider()
-  const [id, setId] = useState('')
-  const [origin, setOrigin] = useState('')
-  const [dial, setDial] = useState('')
-  const [header, setHeader] = useState('Authorization')
-  const [scheme, setScheme] = useState('Bearer')
-  const [secret, setSecret] = useState('')
-  const [made, setMade] = useState(false)
-  const [checked, setChecked] = useState(false)
-  const wrong = {
-    id:
-      checked && !ID.test(id)
-        ? 'Use lowercase letters, digits, - and _.'
-        : fieldError(create.error, 'id'),
-    origin:
-      checked && !ORIGIN.test(originOf(origin))
-        ? 'Enter an origin, such as https://llm.example.com.'
-        : fieldError(create.error, 'origin'),
-  }
-  const send = (): void => {
-    setChecked(true)
-    const whole = originOf(origin)
-    setOrigin(whole)
-    if (!ID.test(id) || !ORIGIN.test(whole)) return
-    const provider = {
-      id,
-      origin: whole,
-      dial: dial === '' ? null : dial,
-      auth: header === '' ? null : { header, scheme: scheme === '' ? null : scheme },
-    }
-    create.mutate(
-      { provider, secret: secret.trim(), made, onMade: () => setMade(true) },
-      { onSuccess: onClose },
-    )
-  }
-  return (
-    <DialogForm
-      submit="Add provider"
-      busy={create.isPending}
-      error={unlessShownBy(
-        ['id', 'origin', 'dial', 'auth.header', 'auth.scheme', 'secret'],
-        create.error,
-      )}
-      onCancel={onClose}
-      onSubmit={send}
-    >
-      <TextInput
-        label="ID"
-        description="Shown in requests and usage."
-        placeholder="acme"
-        value={id}
-        onChange={(event) => setId(event.currentTarget.value)}
-        error={wrong.id}
-        data-autofocus
-      />
-      <TextInput
-        label="Origin"
-        description="The address your apps call. The server must be OpenAI-compatible."
-        placeholder="https://llm.example.com"
-        value={origin}
-        onChange={(event) => setOrigin(event.currentTarget.value.trim())}
-        onBlur={() => setOrigin(originOf(origin))}
-        error={wrong.origin}
-      />
-      <TextInput
-        label="Connect to"
-        description="Where the proxy connects, if different from the origin. Private addresses are allowed only here."
-        placeholder="http://10.0.0.7:8000"
-        value={dial}
-        onChange={(event) => setDial(event.currentTarget.value.trim())}
-        error={fieldError(create.error, 'dial')}
-      />
-      <PasswordField
-        label="Credential"
-        description="Your API key or token for this server. It is encrypted and never shown again. You can add it later."
-        autoComplete="off"
-        value={secret}
-        onChange={(event) => setSecret(event.currentTarget.value)}
-        error={fieldError(create.error, 'secret')}
-        what="credential"
-      />
-      <TextInput
-        label="Credential header"
-        value={header}
-        onChange={(event) => setHeader(event.currentTarget.value.trim())}
-        error={fieldError(create.error, 'auth.header')}
-      />
-      <TextInput
-        label="Credential prefix"
-        description="Sent before the credential. Leave blank for none."
-        value={scheme}
-        onChange={(event) => setScheme(event.currentTarget.value.trim())}
-        error={fieldError(create.error, 'auth.scheme')}
-      />
     </DialogForm>
   )
 }

@@ -1,0 +1,161 @@
+// The form of a provider that is not built in.
+import { TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { useCreateProvider } from '../api/credentials.ts'
+import { Dialog, DialogForm } from '../ui/dialog.tsx'
+import { PasswordField, unlessShownBy, fieldError } from '../ui/form.tsx'
+
+const ID = /^[a-z0-9][a-z0-9_-]{0,63}$/
+/** A host alone is meant with https. */
+const originOf = (typed: string): string =>
+  /^[^\s/:@]+\.[^\s/:@]+(?::\d+)?\/?$/.test(typed) ? `https://${typed}` : typed
+const ORIGIN = /^https:\/\/[^\s/]+\/?$/
+
+/** The dialog that adds a provider. */
+export function AddProvider({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  return (
+    <Dialog title="Add a provider" opened={opened} onClose={onClose}>
+      <ProviderForm onClose={onClose} />
+    </Dialog>
+  )
+}
+
+/** What stands in the fields. */
+interface Draft {
+  id: string
+  origin: string
+  dial: string
+  header: string
+  scheme: string
+  secret: string
+}
+
+const EMPTY: Draft = {
+  id: '',
+  origin: '',
+  dial: '',
+  header: 'Authorization',
+  scheme: 'Bearer',
+  secret: '',
+}
+
+/** The names by which the server speaks of the fields. */
+const FIELDS = ['id', 'origin', 'dial', 'auth.header', 'auth.scheme', 'secret']
+
+function ProviderForm({ onClose }: { onClose: () => void }) {
+  const create = useCreateProvider()
+  const [draft, setDraft] = useState(EMPTY)
+  const [made, setMade] = useState(false)
+  const [checked, setChecked] = useState(false)
+  const change = (part: Partial<Draft>): void => setDraft((draft) => ({ ...draft, ...part }))
+  const send = (): void => {
+    setChecked(true)
+    const { id, dial, header, scheme, secret } = draft
+    const origin = originOf(draft.origin)
+    change({ origin })
+    if (!ID.test(id) || !ORIGIN.test(origin)) return
+    const provider = {
+      id,
+      origin,
+      dial: dial === '' ? null : dial,
+      auth: header === '' ? null : { header, scheme: scheme === '' ? null : scheme },
+    }
+    create.mutate(
+      { provider, secret: secret.trim(), made, onMade: () => setMade(true) },
+      { onSuccess: onClose },
+    )
+  }
+  const fields: FieldsProps = { draft, checked, error: create.error, change }
+  return (
+    <DialogForm
+      submit="Add provider"
+      busy={create.isPending}
+      error={unlessShownBy(FIELDS, create.error)}
+      onCancel={onClose}
+      onSubmit={send}
+    >
+      <AddressFields {...fields} />
+      <CredentialFields {...fields} />
+    </DialogForm>
+  )
+}
+
+interface FieldsProps {
+  draft: Draft
+  /** Whether somebody has tried to send it. */
+  checked: boolean
+  error: unknown
+  change: (part: Partial<Draft>) => void
+}
+
+/** What the provider is called, and where it is. */
+function AddressFields({ draft: { id, origin, dial }, checked, error, change }: FieldsProps) {
+  return (
+    <>
+      <TextInput
+        label="ID"
+        description="Shown in requests and usage."
+        placeholder="acme"
+        value={id}
+        onChange={(event) => change({ id: event.currentTarget.value })}
+        error={
+          checked && !ID.test(id)
+            ? 'Use lowercase letters, digits, - and _.'
+            : fieldError(error, 'id')
+        }
+        data-autofocus
+      />
+      <TextInput
+        label="Origin"
+        description="The address your apps call. The server must be OpenAI-compatible."
+        placeholder="https://llm.example.com"
+        value={origin}
+        onChange={(event) => change({ origin: event.currentTarget.value.trim() })}
+        onBlur={() => change({ origin: originOf(origin) })}
+        error={
+          checked && !ORIGIN.test(originOf(origin))
+            ? 'Enter an origin, such as https://llm.example.com.'
+            : fieldError(error, 'origin')
+        }
+      />
+      <TextInput
+        label="Connect to"
+        description="Where the proxy connects, if different from the origin. Private addresses are allowed only here."
+        placeholder="http://10.0.0.7:8000"
+        value={dial}
+        onChange={(event) => change({ dial: event.currentTarget.value.trim() })}
+        error={fieldError(error, 'dial')}
+      />
+    </>
+  )
+}
+
+/** The credential, and how it is sent. */
+function CredentialFields({ draft: { secret, header, scheme }, error, change }: FieldsProps) {
+  return (
+    <>
+      <PasswordField
+        label="Credential"
+        description="Your API key or token for this server. It is encrypted and never shown again. You can add it later."
+        autoComplete="off"
+        value={secret}
+        onChange={(event) => change({ secret: event.currentTarget.value })}
+        error={fieldError(error, 'secret')}
+        what="credential"
+      />
+      <TextInput
+        label="Credential header"
+        value={header}
+        onChange={(event) => change({ header: event.currentTarget.value.trim() })}
+        error={fieldError(error, 'auth.header')}
+      />
+      <TextInput
+        label="Credential prefix"
+        description="Sent before the credential. Leave blank for none."
+        value={scheme}
+        onChange={(event) => change({ scheme: event.currentTarget.value.trim() })}
+        error={fieldError(error, 'auth.scheme')}
+      />
+    </>
+  )
+}
