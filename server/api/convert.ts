@@ -42,13 +42,9 @@ import {
 } from '../conversion/run-conversion.ts'
 import { contentTypeOf } from '../conversion/document-headers.ts'
 import { JobSchema, acceptedAnswer } from './jobs.ts'
-import {
-  initialJob,
-  findJob,
-  jobQueueRefusal,
-  newJob,
-  type ClaimableJob,
-} from '../conversion/jobs/jobs.ts'
+import { initialJob, newJob, type ClaimableJob } from '../conversion/jobs/enter-job.ts'
+import { findJob } from '../conversion/jobs/find-job.ts'
+import { jobQueueRefusal } from '../conversion/jobs/queue-limits.ts'
 import type { UploadReceiver } from '../conversion/upload/upload-receiver.ts'
 import { checkHead, type Upload } from '../conversion/upload/receive-upload.ts'
 

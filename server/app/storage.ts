@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import type { Log } from '../common/log.ts'
 import type { Config } from '../config/settings.ts'
-import { sweepJobs } from '../conversion/jobs/jobs.ts'
+import { sweepJobs } from '../conversion/jobs/end-job.ts'
 import { sweepBlobs, type BlobStore } from '../store/blobs/blobs.ts'
 import { openBlobs } from '../store/blobs/open.ts'
 import { enterInstance, type Instance } from '../store/instance.ts'

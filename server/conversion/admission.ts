@@ -29,7 +29,9 @@ import { transientProblem } from '../store/transient-errors.ts'
 import { nextNotification, type JobNotifications } from './jobs/notifications.ts'
 import { tooManyUploads } from './queue.ts'
 import { issuesFromRow, type ConversionIssues } from './document-headers.ts'
-import { RESULT_GRACE_MS, enterJob, jobQueueRefusalSteps, type ClaimableJob } from './jobs/jobs.ts'
+import { RESULT_GRACE_MS } from './jobs/end-job.ts'
+import { enterJob, type ClaimableJob } from './jobs/enter-job.ts'
+import { jobQueueRefusalSteps } from './jobs/queue-limits.ts'
 import type { Upload, UploadOptions } from './upload/receive-upload.ts'
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/

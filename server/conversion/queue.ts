@@ -1,5 +1,5 @@
 // Decides which conversion runs next: at most two of one account at a time, accounts in turn. Jobs
-// have their own queue in the store (jobs/jobs.ts).
+// have their own queue in the store (jobs/claim-job.ts).
 import { Problem } from '../common/errors.ts'
 import { FairQueue } from '../common/fairness/fair-queue.ts'
 import type { RejectReason } from '../common/fairness/shares.ts'

@@ -2,15 +2,15 @@
 // running or twenty waiting.
 import assert from 'node:assert/strict'
 import {
-  cancelJob,
   claimJob,
   requeueJob,
-  jobQueueRefusal,
   hasClaimableJob,
-  newJob,
   type JobClaimant,
   type ClaimedJob,
-} from '../../server/conversion/jobs/jobs.ts'
+} from '../../server/conversion/jobs/claim-job.ts'
+import { cancelJob } from '../../server/conversion/jobs/end-job.ts'
+import { newJob } from '../../server/conversion/jobs/enter-job.ts'
+import { jobQueueRefusal } from '../../server/conversion/jobs/queue-limits.ts'
 import { newId } from '../../server/common/ids.ts'
 import { enterInstance } from '../../server/store/instance.ts'
 import type { Store } from '../../server/store/open.ts'

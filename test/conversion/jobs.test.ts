@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  TRANSITIONS,
-  cancelJob,
   claimJob,
-  failJob,
   requeueJob,
   isClaimed,
   hasClaimableJob,
   reportProgress,
-  succeedJob,
-  sweepJobs,
-} from '../../server/conversion/jobs/jobs.ts'
-import type { ClaimedJob, JobStatus } from '../../server/conversion/jobs/jobs.ts'
+} from '../../server/conversion/jobs/claim-job.ts'
+import { cancelJob, failJob, succeedJob, sweepJobs } from '../../server/conversion/jobs/end-job.ts'
+import { TRANSITIONS } from '../../server/conversion/jobs/states.ts'
+import type { ClaimedJob } from '../../server/conversion/jobs/claim-job.ts'
+import type { JobStatus } from '../../server/conversion/jobs/states.ts'
 import { keepBlob } from '../../server/store/blobs/blobs.ts'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -3,7 +3,7 @@
 import type { JobRow } from '../../store/schema.ts'
 import type { Store } from '../../store/open.ts'
 import type { JobNotifications } from './notifications.ts'
-import { isFinished } from './jobs.ts'
+import { isFinished } from './states.ts'
 
 /** Milliseconds between two polls without a notification. */
 const POLL_MS = 500

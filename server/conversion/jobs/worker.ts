@@ -12,14 +12,13 @@ import type { ConversionIssues } from '../document-headers.ts'
 import {
   MAX_RETRY_DELAY_MS,
   claimJob,
-  failJob,
   requeueJob,
   isClaimed,
   hasClaimableJob,
   reportProgress,
-  succeedJob,
   type ClaimedJob,
-} from './jobs.ts'
+} from './claim-job.ts'
+import { failJob, succeedJob } from './end-job.ts'
 import type { ConversionProgress } from '../pool/conversion-step.ts'
 
 /** Milliseconds between two polls without a notification. */

@@ -1,0 +1,125 @@
+// How jobs end: with a document, with an error, by their account, and by time.
+import { quotaLock } from '../../accounts/quota.ts'
+import { DAY, HOUR } from '../../common/clock.ts'
+import { releaseBlob, takeBlob } from '../../store/blobs/blobs.ts'
+import { first, procedure, run, type Steps } from '../../store/procedure.ts'
+import type { ConversionIssues } from '../document-headers.ts'
+import type { ClaimedJob } from './claim-job.ts'
+import {
+  CLEARED_CLAIM,
+  TRANSITIONS,
+  applyTransition,
+  failSteps,
+  refundConversion,
+} from './states.ts'
+
+/**
+ * A stored answer outlives the row that names it by this, so that no row ever names an answer that
+ * is gone.
+ */
+export const RESULT_GRACE_MS = HOUR
+
+/** How long a finished job can still be looked up. */
+const HISTORY_MS = 30 * DAY
+
+/** The turn of a job that ended before it ran: it counts for nobody's place. */
+const NO_TURN = -1
+
+/** How a job succeeded. */
+interface Success {
+  readonly job: ClaimedJob
+  /** The blob of its document, which `instance` has just stored. */
+  readonly result: string
+  readonly issues: ConversionIssues
+  readonly instance: string
+  readonly expiresAt: number
+  readonly now: number
+}
+
+/** Ends a job with its document; false where the job is no longer held. */
+export const succeedJob = procedure(
+  import.meta.url,
+  'succeedJob',
+  function* (db, { job, result, issues, instance, expiresAt, now }: Success) {
+    const { warnings, failedPages: failed_pages } = issues
+    const changes = {
+      ...CLEARED_CLAIM,
+      result_blob: result,
+      warnings,
+      failed_pages,
+      finished_at: now,
+      expires_at: expiresAt,
+    }
+    if (!(yield* applyTransition(db, 'succeed', job.id, changes, job.claim))) return false
+    yield* takeBlob(db, result, instance, expiresAt + RESULT_GRACE_MS)
+    yield* releaseBlob(db, job.upload_blob)
+    return true
+  },
+)
+
+/** Ends a job with an error; false where the job is no longer held. */
+export const failJob = procedure(
+  import.meta.url,
+  'failJob',
+  function* (
+    db,
+    { job, code, detail, now }: { job: ClaimedJob; code: string; detail: string; now: number },
+  ) {
+    return yield* failSteps(db, job, code, detail, now)
+  },
+  ({ job }) => quotaLock(job.account_id),
+)
+
+/**
+ * Cancels what is not finished, and lets go what is stored of a job; one that never ran gives its
+ * conversion back. Gives the ids of those blobs; undefined where the account has no such job.
+ */
+export const cancelJob = procedure(
+  import.meta.url,
+  'cancelJob',
+  function* (
+    db,
+    { id, account, now }: { id: string; account: string; now: number },
+  ): Steps<string[] | undefined> {
+    const job = yield* first(
+      db
+        .selectFrom('jobs')
+        .selectAll()
+        .where('id', '=', id)
+        .where('account_id', '=', account)
+        .forUpdate(),
+    )
+    if (!job) return undefined
+    const canceled = yield* applyTransition(db, 'cancel', id, {
+      ...CLEARED_CLAIM,
+      finished_at: now,
+      turn: job.status === 'queued' ? NO_TURN : job.turn,
+    })
+    if (canceled && job.status === 'queued') yield* refundConversion(db, job)
+    if (!canceled) yield* applyTransition(db, 'expire', id, { result_blob: null, expires_at: now })
+    const blobs = [job.upload_blob, job.result_blob].filter((blob) => blob !== null)
+    for (const blob of blobs) yield* releaseBlob(db, blob)
+    return blobs
+  },
+  ({ account }) => quotaLock(account),
+)
+
+/**
+ * Lets results expire, and forgets jobs that finished long ago. Their blobs have an expiry of their
+ * own.
+ */
+export const sweepJobs = procedure(
+  import.meta.url,
+  'sweepJobs',
+  function* (db, { now }: { now: number }) {
+    const { from, to } = TRANSITIONS.expire
+    yield* run(
+      db
+        .updateTable('jobs')
+        .set({ status: to, result_blob: null })
+        .where('status', 'in', from)
+        .where('expires_at', '<=', now),
+    )
+    yield* run(db.deleteFrom('jobs').where('finished_at', '<', now - HISTORY_MS))
+  },
+)

@@ -1,0 +1,92 @@
+// New jobs, and the turn that each gets.
+import type { JobRow } from '../../store/schema.ts'
+import { FOR_NOW, takeBlob } from '../../store/blobs/blobs.ts'
+import { first, run, type Steps } from '../../store/procedure.ts'
+import type { QueryBuilder } from '../../store/statement.ts'
+import type { JobStatus } from './states.ts'
+
+/**
+ * Enters a new job, as part of a procedure, together with its archive, which `instance` has just
+ * stored.
+ */
+export function* enterJob(db: QueryBuilder, job: ClaimableJob, instance: string): Steps<void> {
+  yield* takeBlob(db, job.upload_blob, instance, FOR_NOW)
+  yield* run(db.insertInto('jobs').values({ ...job, turn: yield* nextTurn(db, job.account_id) }))
+}
+
+/**
+ * The turn of an account's next job (start-time fair queuing: Goyal, Vin and Cheng, 1996): one
+ * behind the account's last one, and not before the last one of all that was begun. So the jobs of
+ * one account stand in line with those of the others one by one, however many it has and however
+ * they come.
+ */
+function* nextTurn(db: QueryBuilder, account: string): Steps<number> {
+  const turns = yield* first(
+    db.selectNoFrom((e) => {
+      const last = e.selectFrom('jobs').select((job) => job.fn.max('turn').as('turn'))
+      return [
+        last.where('account_id', '=', account).as('own'),
+        ...STARTED_STATES.map((status) => last.where('status', '=', status).as(status)),
+      ]
+    }),
+  )
+  const { own = null, ...started } = turns ?? {}
+  return Math.max(0, (own ?? -1) + 1, ...Object.values(started).map((turn) => turn ?? 0))
+}
+
+/** States of jobs that were begun. A job that never ran has no turn any more when it ends. */
+const STARTED_STATES = [
+  'running',
+  'succeeded',
+  'failed',
+  'canceled',
+  'expired',
+] as const satisfies JobStatus[]
+
+/** A job that has just been accepted. */
+export type ClaimableJob = JobRow & { readonly upload_blob: string }
+
+/** A new job as it is entered. */
+export function newJob(
+  upload: Pick<
+    ClaimableJob,
+    | 'id'
+    | 'account_id'
+    | 'format'
+    | 'include_metadata'
+    | 'source_map'
+    | 'file_name'
+    | 'file_size'
+    | 'upload_blob'
+  > &
+    Partial<Pick<ClaimableJob, 'flavor'>>,
+  now: number,
+): ClaimableJob {
+  return { flavor: null, ...upload, ...INITIAL_COLUMNS, created_at: now, claimable_at: now }
+}
+
+/** A job as it was when it was accepted. */
+export function initialJob(job: JobRow): JobRow {
+  return { ...job, ...INITIAL_COLUMNS }
+}
+
+const INITIAL_COLUMNS = {
+  status: 'queued',
+  result_blob: null,
+  pages_done: 0,
+  pages_total: null,
+  started_at: null,
+  finished_at: null,
+  expires_at: null,
+  error_code: null,
+  error_detail: null,
+  instance_id: null,
+  claim: null,
+  claims: 0,
+  failures: 0,
+  turn: 0,
+  counted_day: null,
+  quota_limit: null,
+  warnings: null,
+  failed_pages: null,
+} as const satisfies Partial<JobRow>
