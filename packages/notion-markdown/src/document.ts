@@ -1,5 +1,7 @@
 // Pages → one document, Markdown or JSON, a piece at a time: only one page's text is in memory.
 import { Anchors, resolveTargets } from './anchors.ts'
+import type { Certificate } from './certificate/certificate.ts'
+import type { PageReading } from './certificate/reading.ts'
 import { chunkLines } from './chunk-lines.ts'
 import { frontMatter, type PageMetadata } from './frontmatter.ts'
 import { writeMarkdown, type Outline } from './markdown.ts'
@@ -48,6 +50,11 @@ export interface PageSummary {
   sitemap?: Sitemap
   outline: Outline[]
   exportedAt: Date | null
+  /**
+   * What a reader that shares no code with this one finds in the page, where a certificate is wanted;
+   * null where it cannot be read.
+   */
+  reading?: PageReading | null
 }
 
 /**
@@ -75,6 +82,8 @@ export interface DocumentOptions {
   includeMetadata: boolean
   /** Whether JSON has a source map. */
   sourceMap?: boolean
+  /** Whether JSON has the certificate, where there is one. */
+  showCertificate?: boolean
   /** When the file was uploaded: the export's time where nothing better is known. */
   uploadedAt: Date
 }
@@ -199,6 +208,21 @@ export interface ResolvedPage {
   parts: readonly SourcePart[]
 }
 
+/** What is told of a document while it is written. */
+export interface DocumentListener {
+  /** Takes the source map, page by page, after the document's last piece. */
+  writeRanges?: (ranges: readonly SourceRange[]) => void | Promise<void>
+  certificate?: CertificateListener
+}
+
+/** Makes a document's certificate while it is written. */
+export interface CertificateListener {
+  page(summary: PageSummary, markdown: string): void
+  /** A piece of what the certificate's hash is of. */
+  output(piece: string): void
+  finish(): Certificate
+}
+
 /** Reads a page of the document, its links resolved. */
 export type ReadResolved = (page: DocumentPage) => Promise<ResolvedPage>
 
@@ -219,7 +243,6 @@ export interface DocumentPage {
  * @param keyOf the key under which links name the page at a path
  * @param sitemap the index of the sitemap, −1 if there is none
  * @param text the Markdown of the page with this index
- * @param writeRanges takes the source map, page by page, after the document's last piece
  * @returns the document, in pieces
  */
 export async function* joinDocument(
@@ -228,7 +251,7 @@ export async function* joinDocument(
   sitemap: number,
   text: (index: number) => string | Promise<string>,
   options: DocumentOptions,
-  writeRanges?: (ranges: readonly SourceRange[]) => void | Promise<void>,
+  { writeRanges, certificate }: DocumentListener = {},
 ): AsyncGenerator<string> {
   const { order, nameOf } = arrangePages(pages, keyOf, sitemap)
   const anchors = new Anchors()
@@ -266,14 +289,41 @@ export async function* joinDocument(
     options.includeMetadata && options.format === 'markdown'
       ? frontMatter(metadataOf(document[0]!), document.map(metadataOf))
       : ''
-  if (options.format === 'json') yield* json(document, read, options)
-  else if (options.format === 'chunks') yield* chunkLines(document, read)
-  else {
-    if (front !== '') yield front
-    yield* joined(document, read)
-  }
+  if (options.format === 'json') yield* json(document, read, options, certificate)
+  else if (options.format === 'chunks')
+    yield* hashed(chunkLines(document, certified(read, certificate)), certificate)
+  else yield* hashed(markdown(front, document, certified(read, certificate)), certificate)
   if (!writeRanges) return
   for await (const ranges of rangesOf(document, read, utf8Length(front))) await writeRanges(ranges)
+}
+
+async function* markdown(
+  front: string,
+  document: readonly DocumentPage[],
+  read: ReadResolved,
+): AsyncGenerator<string> {
+  if (front !== '') yield front
+  yield* joined(document, read)
+}
+
+/** Reads pages, and tells the certificate of them. */
+function certified(read: ReadResolved, certificate?: CertificateListener): ReadResolved {
+  if (!certificate) return read
+  return async (page) => {
+    const resolved = await read(page)
+    certificate.page(page.summary, resolved.markdown)
+    return resolved
+  }
+}
+
+async function* hashed(
+  pieces: AsyncGenerator<string>,
+  certificate?: CertificateListener,
+): AsyncGenerator<string> {
+  for await (const piece of pieces) {
+    certificate?.output(piece)
+    yield piece
+  }
 }
 
 /** Whether pages must be converted with marks for this document. */
@@ -324,9 +374,11 @@ async function* json(
   document: readonly DocumentPage[],
   read: ReadResolved,
   options: DocumentOptions,
+  certificate?: CertificateListener,
 ): AsyncGenerator<string> {
   yield `{"object":"document","title":${JSON.stringify(document[0]!.summary.title)},${workspaceOf(document)}"markdown":"`
-  for await (const piece of joined(document, read)) yield JSON.stringify(piece).slice(1, -1)
+  for await (const piece of hashed(joined(document, certified(read, certificate)), certificate))
+    yield JSON.stringify(piece).slice(1, -1)
   yield '","pages":['
   for (const [i, page] of document.entries()) {
     const { summary } = page
@@ -357,6 +409,15 @@ async function* json(
     }
     yield separator === ',' ? ']' : `${separator}]`
   }
+  const issued = certificate?.finish()
+  if (issued && options.showCertificate) yield `,"certificate":${JSON.stringify(issued)}`
+  const differing = (issued?.differences ?? [])
+    .filter(({ kind }) => kind !== 'pages')
+    .map(({ page, detail }) => ({
+      code: 'content_differs',
+      page,
+      detail,
+    }))
   const warnings = document.flatMap(({ summary }) =>
     summary.warnings.map(({ code, detail, page }) => ({
       code,
@@ -364,5 +425,5 @@ async function* json(
       detail,
     })),
   )
-  yield `,"warnings":${JSON.stringify(warnings)}}\n`
+  yield `,"warnings":${JSON.stringify([...warnings, ...differing])}}\n`
 }

@@ -16,7 +16,9 @@ import {
   type DocumentOptions,
   type PageSummary,
 } from '../document.ts'
+import type { Certificate } from '../certificate/certificate.ts'
 import type { Archive, Warning } from '../links.ts'
+import { hashFile, openCertificate, readForCertificate } from './certify.ts'
 import { collectYoung } from './collect-young.ts'
 import { checkDensity } from './density.ts'
 import type { Database } from '../csv.ts'
@@ -55,7 +57,15 @@ export interface ConvertOptions extends DocumentOptions {
   layout?: 'document' | 'pages'
   /** The program that a folder of pages is for. Default: GFM. */
   flavor?: Flavor
+  /** Whether the conversion is certified: what went in, what came out. */
+  certificate?: boolean
+  /** The file's SHA-256, hexadecimal; null leaves it out. Default: it is computed. */
+  inputSha256?: string | null
 }
+
+/** Whether a certificate is made: pages in a folder have none yet. */
+const isCertified = ({ certificate, layout }: ConvertOptions): boolean =>
+  certificate === true && layout !== 'pages'
 
 /** Whether pages are converted with marks of the blocks that they come from. */
 const isMarked = (options: ConvertOptions): boolean =>
@@ -86,6 +96,8 @@ export interface Converted {
   warnings: number
   /** What of the warnings concerns the whole file: one sentence each, at most 20. */
   notices: string[]
+  /** Where it was asked for. */
+  certificate?: Certificate
 }
 
 /** TABLE of the warnings that say the file may not be what its owner thinks it is. */
@@ -129,39 +141,60 @@ export async function convertFile(
 
 /** Converts a page that came alone; in a folder of pages its files are missing. */
 export async function convertAlone(options: ConvertOptions): Promise<ConvertedPage> {
+  const html = decodePage(await readFile(options.path), options.fileName)
   const nothing: Archive = {
     page: () => undefined,
     pageById: () => undefined,
     file: () => undefined,
   }
-  return convertPage(
-    decodePage(await readFile(options.path), options.fileName),
+  const page = convertPage(
+    html,
     options.fileName,
     null,
     options.layout === 'pages' ? { ...nothing, ...pageRules(options) } : undefined,
     isMarked(options),
   )
+  if (isCertified(options)) page.summary.reading = readForCertificate(html, options.fileName)
+  return page
 }
 
 async function convertSingle(options: ConvertOptions, write: Write): Promise<Converted> {
   const page = await convertAlone(options)
+  return writeDocument(
+    { summaries: [page.summary], sitemap: -1 },
+    () => page.markdown,
+    options,
+    write,
+  )
+}
+
+/** Joins pages, with whatever else is wanted of them. */
+async function writeDocument(
+  { summaries, sitemap }: { summaries: PageSummary[]; sitemap: number },
+  text: (index: number) => string | Promise<string>,
+  options: ConvertOptions,
+  write: Write,
+): Promise<Converted> {
+  const certificate = isCertified(options) ? openCertificate(await inputHash(options)) : undefined
   await withSourceMap(options.sourceMapPath, async (writeRanges) => {
-    for await (const piece of joinDocument(
-      [page.summary],
-      (path) => path,
-      -1,
-      () => page.markdown,
-      options,
-      writeRanges,
-    ))
+    const listener = { ...(writeRanges && { writeRanges }), ...(certificate && { certificate }) }
+    const keyOf = options.kind === 'zip' ? pathKey : (path: string): string => path
+    for await (const piece of joinDocument(summaries, keyOf, sitemap, text, options, listener))
       await write(piece)
   })
+  const outcome = outcomeOf(summaries)
+  if (!certificate) return outcome
+  // A page that has failed differs, too, and is a warning already.
+  const differing = certificate.found - outcome.failed
   return {
-    pages: 1,
-    failed: 0,
-    warnings: page.summary.warnings.length,
-    notices: noticesOf([page.summary]),
+    ...outcome,
+    warnings: outcome.warnings + differing,
+    certificate: certificate.finish(),
   }
+}
+
+async function inputHash({ path, inputSha256 }: ConvertOptions): Promise<string | null> {
+  return inputSha256 === undefined ? hashFile(path) : inputSha256
 }
 
 /**
@@ -239,6 +272,7 @@ interface Context {
   databases: ReadonlyMap<string, StoredDatabase>
   titles: PagesByTitle
   isMarked: boolean
+  isCertified: boolean
 }
 
 /** What a layout changes in the reading of pages. */
@@ -257,6 +291,7 @@ async function createContext(opened: NotionExport, options: ConvertOptions): Pro
     databases,
     titles: databases.size === 0 ? new Map() : pagesByTitle(opened),
     isMarked: isMarked(options),
+    isCertified: isCertified(options),
   }
 }
 
@@ -312,13 +347,19 @@ async function databasePage(
   const fault = opened.faultOf(stored.stored)
   if (fault) throw fault
   const database = await readDatabase(opened, stored, context.titles)
-  return convertDatabase(
+  const converted = convertDatabase(
     stored.path,
     stored.id,
     opened.modifiedAt(stored.stored),
     { ...context.archive, database: () => database },
     context.isMarked,
   )
+  if (context.isCertified)
+    converted.summary.reading = readForCertificate(
+      await readText(opened, stored.stored),
+      stored.path,
+    )
+  return converted
 }
 
 async function exportPage(
@@ -336,7 +377,9 @@ async function exportPage(
   const archive = loaded
     ? { ...context.archive, database: (id: string) => loaded.get(id) }
     : context.archive
-  return convertPage(html, page.path, page.modifiedAt, archive, context.isMarked)
+  const converted = convertPage(html, page.path, page.modifiedAt, archive, context.isMarked)
+  if (context.isCertified) converted.summary.reading = readForCertificate(html, page.path)
+  return converted
 }
 
 /** Bytes of CSV that are held for one page: past them a database stays a link. */
@@ -377,19 +420,14 @@ export async function joinShares(
 ): Promise<Converted> {
   await using spool = await openSpoolReader(options.scratch, count)
   const { summaries } = spool
-  const converted = outcomeOf(summaries)
-  await withSourceMap(options.sourceMapPath, async (writeRanges) => {
-    for await (const piece of joinDocument(
-      summaries,
-      pathKey,
-      spool.sitemap,
-      (index) => spool.text(index),
-      options,
-      writeRanges,
-    ))
-      await write(piece)
-  })
-  return converted
+  outcomeOf(summaries)
+  return await writeDocument(spool, (index) => spool.text(index), options, write)
+}
+
+async function readText(opened: NotionExport, path: string): Promise<string> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of opened.readFile(path)) pieces.push(piece)
+  return decodeHtml(Buffer.concat(pieces))
 }
 
 /**

@@ -19,5 +19,7 @@ export {
 export { convertPages, joinPages } from './pages/convert-pages.ts'
 export { FLAVOR_NAMES, type Flavor } from './pages/flavors.ts'
 export { MANIFEST, readManifest, type ManifestFile } from './pages/manifest.ts'
+export type { Certificate, Difference, NotInExport, Totals } from '../certificate/certificate.ts'
+export { hashFile } from './certify.ts'
 export { extractAssets } from './assets.ts'
 export { ZipWriter } from './zip-writer.ts'

@@ -1,0 +1,543 @@
+// Reads an exported page for what it shows, block by block, as Notion's exporters write it.
+import { decodeHTML } from 'entities'
+import { Reading, decodeSafely, type PageReading } from './reading.ts'
+import { TableReader } from './table-reader.ts'
+import { readTags, valueOf, type Tag, type TagHandler } from './tags.ts'
+
+/** An element that has not ended, and what its end means. */
+interface Open {
+  name: string
+  end?: () => void
+}
+
+/** Inline elements that one end tag ends at most. */
+const MAX_NESTED = 64
+
+const VOID = new Set(
+  'area base br col embed hr img input link meta param source track wbr'.split(' '),
+)
+
+/** Elements that end a word. All others stand within lines. */
+const LINES = new Set(
+  'p div li ul ol menu h1 h2 h3 h4 h5 h6 hgroup blockquote pre tr td th table caption figure figcaption details summary dl dd dt option optgroup address article aside center dialog fieldset footer form header legend main nav section body time br hr'.split(
+    ' ',
+  ),
+)
+
+/** Elements that stand in a line; the end of one ends no other elements. */
+const INLINE = new Set(
+  'a abbr b big cite code del em font i ins kbd label mark q s samp small span strike strong sub sup time tt u var'.split(
+    ' ',
+  ),
+)
+
+const TABLE = new Set('table thead tbody tfoot tr td th'.split(' '))
+
+/** Values of a cell that stand beside one another without anything between them. */
+const VALUE = /\b(?:selected-value|status-value|user|margin-right)\b/
+
+/** How old exports label a file: with its address where Notion stores it. */
+const STORED =
+  /^https?:\/\/(?:s3[.-]us-west-2\.amazonaws\.com\/secure\.notion-static\.com|prod-files-secure\.s3\.us-west-2\.amazonaws\.com|file\.notion\.so)\/(?:[^\s?#]*\/)?([^\s/?#]+)(?:[?#]\S*)?$/
+const ATTACHMENT = /^attachment:[0-9a-f-]{36}:/
+
+/**
+ * Reads one page.
+ *
+ * @param fileName what its file is called: its title, where it has none
+ * @param trace takes its words
+ */
+export function readExportedPage(
+  html: string,
+  fileName: string,
+  trace: string[] | null = null,
+): PageReading {
+  const hasTitle = html.includes('page-title') && /<h1\s[^>]*class="[^"]*page-title/.test(html)
+  const head = /<title[^>]*>([^<]*)</.exec(html)?.[1] ?? ''
+  const named = fileName
+    .replace(/\.html?$/i, '')
+    .replace(/(?:^|[\s_-])[0-9a-f]{32}$/i, '')
+    .trim()
+  const fallback = decodeHTML(head).trim() || named || 'Untitled'
+  const reader = new ExportReader(hasTitle, fallback, trace)
+  readTags(html, reader)
+  return reader.finish()
+}
+
+/** A bookmark, whose parts stand in another order than they are shown. */
+interface Bookmark {
+  title: string
+  description: string
+  href: string
+  /** What stands in none of them. */
+  rest: string
+}
+
+class ExportReader implements TagHandler {
+  readonly #reading: Reading
+  readonly #title: string
+  readonly #open: Open[] = []
+  readonly #places = new Map<string, number[]>()
+  /** How deep in elements of which nothing is shown, and what their TeX is read into. */
+  #hidden = 0
+  #tex: string[] | null = null
+  #inTex = false
+  /** How deep in equations with lines of their own, in links, in bold text. */
+  #display = 0
+  #links = 0
+  #bold = 0
+  #code: string[] | null = null
+  #table: TableReader | null = null
+  #bookmark: Bookmark | null = null
+  #part: keyof Bookmark = 'rest'
+  /** Images in a toggle's summary, which stand below it. */
+  #summary: string[] | null = null
+  readonly #lists: ('bulleted' | 'numbered' | 'to-do' | null)[] = []
+  /** Whether a to-do has begun whose box has not come yet. */
+  #isUnboxed = false
+  #linkShown = false
+  #linkUrl = ''
+  /** Whether a link has shown something besides an icon. */
+  #hasWords = false
+  #icons = 0
+  #inRowTitle = false
+  /** Whether the last tag ended an element in a cell that may be one of several values. */
+  #endedValue = false
+
+  constructor(hasTitle: boolean, fallback: string, trace: string[] | null) {
+    this.#reading = new Reading(trace)
+    this.#title = fallback
+    this.#reading.block('headings')
+    if (!hasTitle) this.#reading.text(fallback)
+    this.#reading.gap()
+  }
+
+  finish(): PageReading {
+    while (this.#open.length > 0) this.#close()
+    return this.#reading.finish()
+  }
+
+  text(source: string): void {
+    const text = source.includes('&') ? decodeHTML(source) : source
+    if (this.#inTex) this.#tex?.push(text)
+    if (this.#hidden > 0) return
+    if (this.#code) {
+      // The line end right behind the tag is none of the text (HTML standard).
+      const isFirst = this.#code.length === 0 && text.startsWith('\n')
+      return void this.#code.push(isFirst ? text.slice(1) : text)
+    }
+    if (this.#bookmark) return void (this.#bookmark[this.#part] += text)
+    const isBlank = text.trim() === ''
+    this.#endedValue = false
+    if (this.#isUnboxed && !isBlank) this.#box(false)
+    if (!isBlank && this.#bold === 0) this.#table?.plain()
+    if (!isBlank) this.#linkShown = true
+    if (!isBlank && this.#icons === 0) this.#hasWords = true
+    this.#reading.text(this.#links > 0 ? labelOf(text) : text)
+  }
+
+  tex(source: string): void {
+    if (this.#hidden === 0) this.#equation(decodeHTML(source))
+  }
+
+  tag({ name, isEnd, attributes }: Tag): void {
+    if (isEnd) {
+      this.#endTag(name)
+      this.#endedValue = this.#table?.inCell === true && (name === 'a' || name === 'span')
+      return
+    }
+    if (LINES.has(name)) this.#reading.gap()
+    const isVoid = VOID.has(name)
+    if (this.#hidden > 0) {
+      if (!isVoid) this.#push(name, name === 'annotation' ? this.#startTex() : undefined)
+      return
+    }
+    if (this.#code?.length === 0) this.#code.push('')
+    const wasValue = this.#endedValue
+    this.#endedValue = false
+    if (wasValue && (name === 'a' || VALUE.test(attributes))) this.#reading.gap()
+    const tex = attributes.includes('data-notion-') ? texIn(attributes) : undefined
+    if (tex !== undefined) {
+      const isBlock = attributes.includes('data-notion-equation') && !INLINE.has(name)
+      this.#display += isBlock ? 1 : 0
+      this.#equation(tex)
+      this.#display -= isBlock ? 1 : 0
+      if (!isVoid) this.#hide(name)
+    } else if (isHidden(attributes)) {
+      if (!isVoid) this.#hide(name)
+    } else {
+      const end = this.#start(name, attributes, classesOf(attributes))
+      if (!isVoid && end !== HIDDEN) this.#push(name, end)
+    }
+  }
+
+  #push(name: string, end?: () => void): void {
+    const places = this.#places.get(name)
+    if (places) places.push(this.#open.length)
+    else this.#places.set(name, [this.#open.length])
+    this.#open.push(end ? { name, end } : { name })
+  }
+
+  #close(): void {
+    const open = this.#open.pop()
+    if (!open) return
+    this.#places.get(open.name)?.pop()
+    open.end?.()
+    if (LINES.has(open.name)) this.#reading.gap()
+  }
+
+  #place(name: string): number {
+    return this.#places.get(name)?.at(-1) ?? -1
+  }
+
+  #endTag(name: string): void {
+    const place = this.#place(name)
+    if (place < 0) return
+    if (INLINE.has(name)) {
+      if (this.#open.length - place > MAX_NESTED) return
+      if (this.#open.slice(place + 1).some((above) => !INLINE.has(above.name))) return
+    } else if (!TABLE.has(name) && place < Math.max(this.#place('td'), this.#place('th'))) return
+    while (this.#open.length > place) this.#close()
+  }
+
+  #hide(name: string): void {
+    this.#hidden++
+    this.#push(name, () => void this.#hidden--)
+  }
+
+  /** Shows an element's annotation as an equation, and nothing else of it. */
+  #hideButTex(name: string): typeof HIDDEN {
+    this.#hidden++
+    this.#tex = null
+    this.#push(name, () => {
+      this.#hidden--
+      this.#inTex = false
+      const tex = this.#tex?.join('') ?? ''
+      this.#tex = null
+      this.#equation(tex)
+    })
+    return HIDDEN
+  }
+
+  #startTex(): () => void {
+    this.#tex = []
+    this.#inTex = true
+    return () => void (this.#inTex = false)
+  }
+
+  #equation(tex: string): void {
+    if (tex.trim() === '') return
+    if (this.#isUnboxed) this.#box(false)
+    if (this.#bold === 0) this.#table?.plain()
+    this.#linkShown = true
+    const isBlock = this.#display > 0 && !this.#inLine
+    if (isBlock) this.#reading.block('equations')
+    // On one line a comment would go on over what follows it.
+    this.#reading.equation(
+      isBlock || !tex.includes('\n') ? tex : tex.replace(/\\[^]|%[^\n]*\n/g, withoutComment),
+    )
+  }
+
+  /** Whether blocks are no blocks here: in a cell, in a summary. */
+  get #inLine(): boolean {
+    return this.#table?.inCell === true || this.#summary !== null
+  }
+
+  /** What begins with an element. @returns what ends with it */
+  #start(
+    name: string,
+    attributes: string,
+    classes: string,
+  ): (() => void) | typeof HIDDEN | undefined {
+    const has = (word: string): boolean => classes.includes(` ${word} `)
+    switch (name) {
+      case 'br':
+        this.#code?.push('\n')
+        return undefined
+      case 'img':
+        return this.#image(attributes, has)
+      case 'hr':
+        if (!this.#inLine) this.#reading.block('dividers')
+        return undefined
+      case 'a':
+        return has('bookmark') ? this.#startBookmark(attributes) : this.#startLink(attributes, has)
+      case 'b':
+      case 'strong':
+        this.#bold++
+        return () => void this.#bold--
+      case 'h1':
+      case 'h2':
+      case 'h3':
+      case 'h4':
+      case 'h5':
+      case 'h6':
+        return has('page-title') ? this.#startTitle() : this.#maybe('headings')
+      case 'blockquote':
+        return this.#maybe('quotes')
+      case 'aside':
+      case 'figure':
+        if (has('callout')) return this.#maybe('quotes')
+        if (!has('equation')) return undefined
+        this.#display++
+        return () => void this.#display--
+      case 'pre':
+        return this.#startCode()
+      case 'input':
+      case 'div':
+      case 'span':
+        return this.#startBox(name, attributes, has)
+      case 'math':
+        return this.#hideButTex(name)
+      case 'source':
+        if (this.#place('video') < 0 && this.#place('audio') < 0) return undefined
+        return this.#medium(decodeHTML(valueOf(attributes, 'src') ?? ''))
+      case 'iframe':
+      case 'video':
+      case 'audio':
+      case 'embed':
+      case 'object':
+        return this.#medium(
+          decodeHTML(valueOf(attributes, name === 'object' ? 'data' : 'src') ?? ''),
+        )
+      default:
+        return this.#startList(name, classes) ?? this.#startTable(name, attributes, has)
+    }
+  }
+
+  #maybe(kind: 'headings' | 'quotes' | 'bulleted'): (() => void) | undefined {
+    if (this.#inLine) return undefined
+    const place = this.#reading.maybe(kind)
+    return () => this.#reading.endMaybe(place)
+  }
+
+  #startTitle(): () => void {
+    const before = this.#reading.position
+    return () => {
+      if (this.#reading.position === before) this.#reading.text(this.#title)
+    }
+  }
+
+  #startCode(): (() => void) | undefined {
+    if (this.#inLine || this.#code) return undefined
+    this.#code = []
+    return () => {
+      const text = this.#code?.join('') ?? ''
+      this.#code = null
+      this.#reading.code(text)
+    }
+  }
+
+  #startLink(attributes: string, has: (word: string) => boolean): () => void {
+    const url = decodeHTML(valueOf(attributes, 'href') ?? '').trim()
+    const endEntry = has('table_of_contents-link') ? this.#maybe('bulleted') : undefined
+    this.#links++
+    this.#linkShown = false
+    this.#linkUrl = url
+    this.#hasWords = false
+    return () => {
+      // Notion shows a row without a title so, and exports it without.
+      if (this.#inRowTitle && !this.#hasWords && url !== '') this.text('Untitled')
+      this.#links--
+      if (this.#linkShown && url !== '' && url !== NOWHERE && isSafe(url)) this.#reading.link(url)
+      endEntry?.()
+    }
+  }
+
+  #startBookmark(attributes: string): () => void {
+    const url = decodeHTML(valueOf(attributes, 'href') ?? '').trim()
+    const bookmark = (this.#bookmark = { title: '', description: '', href: '', rest: '' })
+    this.#part = 'rest'
+    return () => {
+      this.#bookmark = null
+      const { title, description, href, rest } = bookmark
+      const name = [title, rest, href, url].find((text) => text.trim() !== '') ?? ''
+      this.text(escapeless(name))
+      this.#reading.gap()
+      this.text(escapeless(description))
+      if (url !== '' && isSafe(url)) this.#reading.link(url)
+    }
+  }
+
+  #image(attributes: string, has: (word: string) => boolean): undefined {
+    const url = decodeHTML(valueOf(attributes, 'src') ?? '').trim()
+    if (has('icon') || has('notion-static-icon') || has('page-cover-image')) return
+    if (this.#bookmark || url === '' || !isSafe(url, true)) return
+    if (this.#isUnboxed) this.#box(false)
+    this.#table?.plain()
+    this.#linkShown ||= this.#linkUrl !== url
+    if (this.#summary) this.#summary.push(url)
+    else this.#reading.image(url)
+  }
+
+  #medium(url: string): undefined {
+    if (url === '' || !isSafe(url)) return
+    this.#reading.text(url)
+    this.#reading.gap()
+    this.#reading.link(url)
+  }
+
+  /** A check box, or a container that is special for its class. */
+  #startBox(
+    name: string,
+    attributes: string,
+    has: (word: string) => boolean,
+  ): (() => void) | typeof HIDDEN | undefined {
+    const isInput = name === 'input' && /type=["']?checkbox/i.test(attributes)
+    if (has('checkbox') || isInput) {
+      const isDone =
+        has('checkbox-on') || (name === 'input' && /\schecked(?=[\s=/]|$)/.test(attributes))
+      if (this.#isUnboxed) this.#box(isDone)
+      else this.text(isDone ? '☑' : '☐')
+      return undefined
+    }
+    if (has('user-icon') || has('property-icon')) {
+      this.#hide(name)
+      return HIDDEN
+    }
+    if (has('katex')) return this.#hideButTex(name)
+    if (has('katex-error')) {
+      this.#hideButTex(name)
+      this.#tex = []
+      this.#inTex = true
+      return HIDDEN
+    }
+    if (this.#bookmark) {
+      const outer = this.#part
+      const part = /\bbookmark-(title|description|href)\b/.exec(attributes)?.[1]
+      if (part === 'title' || part === 'description' || part === 'href') this.#part = part
+      return () => void (this.#part = outer)
+    }
+    const emoji = has('icon') ? valueOf(attributes, 'data-emoji') : undefined
+    if (!has('icon')) return undefined
+    const before = this.#reading.position
+    this.#icons++
+    return () => {
+      if (emoji !== undefined && this.#reading.position === before) this.text(emoji)
+      this.#icons--
+      this.#reading.gap()
+    }
+  }
+
+  #box(isDone: boolean): void {
+    this.#isUnboxed = false
+    this.#reading.block(isDone ? 'to_dos_done' : 'to_dos')
+  }
+
+  #startList(name: string, classes: string): (() => void) | undefined {
+    if (name === 'ul' || name === 'ol') {
+      const bulleted = classes.includes(' to-do-list ') ? 'to-do' : 'bulleted'
+      const kind = name === 'ol' ? 'numbered' : classes.includes(' toggle ') ? null : bulleted
+      this.#lists.push(kind)
+      return () => void this.#lists.pop()
+    }
+    if (name === 'details' && !this.#inLine) this.#reading.block('toggles')
+    if (name === 'summary' && !this.#inLine) {
+      const images: string[] = (this.#summary = [])
+      return () => {
+        this.#summary = null
+        for (const url of images) this.#reading.image(url)
+      }
+    }
+    if (name !== 'li' || this.#inLine) return undefined
+    const kind = this.#lists.at(-1)
+    if (kind === 'bulleted' || kind === 'numbered') this.#reading.block(kind)
+    if (kind !== 'to-do') return undefined
+    this.#isUnboxed = true
+    return () => {
+      if (this.#isUnboxed) this.#box(false)
+    }
+  }
+
+  #startTable(
+    name: string,
+    attributes: string,
+    has: (word: string) => boolean,
+  ): (() => void) | undefined {
+    const table = this.#table
+    if (name === 'table' && !table && !this.#inLine) {
+      const kind = has('properties')
+        ? 'properties'
+        : has('collection-content')
+          ? 'database'
+          : 'simple'
+      if (kind === 'database') this.#reading.databases++
+      const opened = (this.#table = new TableReader(this.#reading, kind))
+      return () => {
+        this.#table = null
+        opened.end()
+      }
+    }
+    // A table inside a cell is the cell's text.
+    if (!table || this.#places.get('table')?.length !== 1) return undefined
+    if (name === 'thead') {
+      table.inHead = true
+      return () => void (table.inHead = false)
+    }
+    if (name === 'tr') table.row(/\sid=/.test(attributes))
+    if (name !== 'td' && name !== 'th') return undefined
+    const span = (of: string): number =>
+      Math.max(1, Number.parseInt(valueOf(attributes, of) ?? '', 10) || 1)
+    table.cell(name === 'th', span('colspan'), span('rowspan'))
+    this.#inRowTitle = has('cell-title')
+    return () => {
+      this.#inRowTitle = false
+      table.endCell()
+    }
+  }
+}
+
+/** What exporters since 2026 write where a page has no address. */
+const NOWHERE = 'https://app.notion.comundefined'
+
+/** What `#start` gives for an element that it has opened itself. */
+const HIDDEN = Symbol('hidden')
+
+/** An element's classes, between spaces. */
+function classesOf(attributes: string): string {
+  const value = /class=/i.test(attributes) ? valueOf(attributes, 'class') : undefined
+  return value === undefined ? '' : ` ${value.replace(/\s+/g, ' ')} `
+}
+
+function texIn(attributes: string): string | undefined {
+  const value =
+    valueOf(attributes, 'data-notion-equation') ??
+    valueOf(attributes, 'data-notion-inline-equation')
+  return value === undefined ? undefined : decodeHTML(value)
+}
+
+function isHidden(attributes: string): boolean {
+  if (
+    attributes.includes('hidden') &&
+    /\shidden(?=[\s=/]|$)/.test(attributes.replace(/"[^"]*"|'[^']*'/g, ''))
+  )
+    return true
+  return (
+    attributes.includes('none') &&
+    /(?:^|;)\s*display\s*:\s*none\b/.test(valueOf(attributes, 'style') ?? '')
+  )
+}
+
+/** Whether documents keep an address: it runs no code. */
+function isSafe(url: string, isImage = false): boolean {
+  if (/^data:/i.test(url))
+    return isImage
+      ? /^data:image\//i.test(url)
+      : /^data:(?:text\/(?:plain|csv)|application\/pdf|image\/(?!svg))/i.test(url)
+  return !/^(?:javascript|vbscript):/i.test(url)
+}
+
+function withoutComment(found: string): string {
+  return found.startsWith('%') ? '\n' : found
+}
+
+/** Text that is decoded already, for `text`, which decodes. */
+function escapeless(text: string): string {
+  return text.replaceAll('&', '&amp;')
+}
+
+/** The text of a link, where it names a file as Notion stores it: the file's own name. */
+function labelOf(text: string): string {
+  if (!text.includes(':')) return text
+  const stored = STORED.exec(text.trim())?.[1]
+  return stored === undefined ? text.replace(ATTACHMENT, '') : decodeSafely(stored)
+}

@@ -1,0 +1,310 @@
+// What a reader finds in a page: counts, and a digest of everything in its order. Two readers that
+// share no code with the converter fill one each, from the export and from the Markdown.
+
+/** TABLE of the blocks that both readers can tell apart. */
+export const BLOCK_KINDS = [
+  'headings',
+  'bulleted',
+  'numbered',
+  'to_dos',
+  'to_dos_done',
+  'toggles',
+  'quotes',
+  'code',
+  'equations',
+  'dividers',
+  'images',
+  'tables',
+] as const
+
+export type BlockKind = (typeof BLOCK_KINDS)[number]
+
+/** What is counted of pages. */
+export interface Counts {
+  words: number
+  /** Quotes are callouts too; equations are those on lines of their own. */
+  blocks: Record<BlockKind, number>
+  /** Rows and cells of all tables; a header without words is none. */
+  rows: number
+  cells: number
+  /** Equations, those within lines too. */
+  equations: number
+  /** Bytes in UTF-8. */
+  code_bytes: number
+  /**
+   * Different addresses on each page, by where they lead: to web sites, to pages on Notion, to places
+   * in the document or the export, to files.
+   */
+  links: { web: number; notion: number; pages: number; files: number }
+  /** Different images on each page, by where they lie. */
+  assets: { local: number; web: number }
+}
+
+/** A page as one reader found it. Plain data. */
+export interface PageReading {
+  counts: Counts
+  /** Of its words and blocks in their order. */
+  digest: string
+  /** The digest after every 32nd word: they tell where two readings part. */
+  steps: number[]
+  /** How many of its tables are views of databases, as far as that can be seen. */
+  databases: number
+}
+
+/** Columns of cells among what is pending, behind the kinds of blocks. */
+const FIRST_COLUMN = 1000
+
+/** Words between two steps. */
+export const STEP_WORDS = 32
+
+/** What a character is: part of a word, white space, or a mark; U+FEFF is nothing at all. */
+const MARK = 0
+const LETTER = 1
+const SPACE = 2
+const NOTHING = 3
+
+/** TABLE of what ASCII characters are. */
+const ASCII = new Uint8Array(128).fill(MARK)
+ASCII.fill(SPACE, 0, 0x21)
+ASCII.fill(LETTER, 0x30, 0x3a)
+ASCII.fill(LETTER, 0x41, 0x5b)
+ASCII.fill(LETTER, 0x61, 0x7b)
+
+function kindBeyondAscii(code: number): number {
+  if (code === 0xa0 || code === 0x85 || code === 0x3000) return SPACE
+  if (code < 0x1680 || (code > 0x205f && code < 0xfeff)) return LETTER
+  if (code === 0xfeff) return NOTHING
+  const isSpace =
+    (code >= 0x2000 && code <= 0x200a) ||
+    code === 0x1680 ||
+    code === 0x2028 ||
+    code === 0x2029 ||
+    code === 0x202f ||
+    code === 0x205f
+  return isSpace ? SPACE : LETTER
+}
+
+/** No counts. */
+export function noCounts(): Counts {
+  return {
+    words: 0,
+    blocks: {
+      headings: 0,
+      bulleted: 0,
+      numbered: 0,
+      to_dos: 0,
+      to_dos_done: 0,
+      toggles: 0,
+      quotes: 0,
+      code: 0,
+      equations: 0,
+      dividers: 0,
+      images: 0,
+      tables: 0,
+    },
+    rows: 0,
+    cells: 0,
+    equations: 0,
+    code_bytes: 0,
+    links: { web: 0, notion: 0, pages: 0, files: 0 },
+    assets: { local: 0, web: 0 },
+  }
+}
+
+/**
+ * A reading in the making. A word is what stands between white space; of it count the letters, digits
+ * and all that is not ASCII, so that no mark of either language does.
+ */
+export class Reading {
+  readonly counts = noCounts()
+  readonly steps: number[] = []
+  readonly #links = new Map<string, keyof Counts['links']>()
+  readonly #assets = new Set<string>()
+  databases = 0
+  #low = 0x811c9dc5 | 0
+  #high = 0x1b873593 | 0
+  #inWord = false
+  /** Blocks and cells that have begun and shown nothing yet. */
+  #pending: number[] = []
+  #rowShown = false
+  /** The words, where somebody wants to see them. */
+  readonly #trace: string[] | null
+
+  constructor(trace: string[] | null = null) {
+    this.#trace = trace
+  }
+
+  /** Another one where something was shown meanwhile. */
+  get position(): number {
+    return this.#low
+  }
+
+  text(text: string): void {
+    const { length } = text
+    let [low, high, inWord] = [this.#low, this.#high, this.#inWord]
+    for (let i = 0; i < length; i++) {
+      const code = text.charCodeAt(i)
+      const kind = code < 128 ? ASCII[code] : kindBeyondAscii(code)
+      if (kind === SPACE) {
+        inWord = false
+        continue
+      }
+      if (this.#pending.length > 0 && kind !== NOTHING) {
+        this.#low = low
+        this.#high = high
+        this.#flush()
+        ;[low, high, inWord] = [this.#low, this.#high, false]
+      }
+      if (kind !== LETTER) continue
+      if (!inWord) {
+        inWord = true
+        if (this.counts.words % STEP_WORDS === 0) this.steps.push(low >>> 0)
+        this.counts.words++
+        this.#trace?.push('')
+      }
+      if (this.#trace) this.#trace[this.#trace.length - 1] += text.charAt(i)
+      low = Math.imul(low ^ code, 0x01000193)
+      high = Math.imul(((high << 5) | (high >>> 27)) ^ code, 0x85ebca6b)
+    }
+    this.#low = low
+    this.#high = high
+    this.#inWord = inWord
+  }
+
+  /** Ends the word, as white space does. */
+  gap(): void {
+    this.#inWord = false
+  }
+
+  /** A block that is there even if it shows nothing. */
+  block(kind: BlockKind): void {
+    this.#flush()
+    this.#begin(kind)
+  }
+
+  /** A block that is there if something in it is shown. @returns what `endMaybe` takes */
+  maybe(kind: BlockKind): number {
+    this.#inWord = false
+    return this.#pending.push(BLOCK_KINDS.indexOf(kind)) - 1
+  }
+
+  /** Ends what may be there: it is not, where it has shown nothing. */
+  endMaybe(place: number): void {
+    if (this.#pending.length > place) this.#pending.length = place
+  }
+
+  row(): void {
+    this.#rowShown = false
+  }
+
+  /** A cell in this column, which counts if it shows something. @returns what `endMaybe` takes */
+  cell(column: number): number {
+    this.#inWord = false
+    return this.#pending.push(FIRST_COLUMN + column) - 1
+  }
+
+  /** Whether anything of the row is shown. */
+  get rowShown(): boolean {
+    return this.#rowShown
+  }
+
+  /** An image, by the last part of its address. */
+  image(url: string): void {
+    this.block('images')
+    this.#assets.add(url)
+    const name = decodeSafely(lastPart(url)).normalize('NFC')
+    for (const char of name) if (/[A-Za-z0-9]/.test(char)) this.#mix(char.charCodeAt(0))
+  }
+
+  /** An equation's TeX, in a line or in a block of its own. */
+  equation(tex: string): void {
+    this.#flush()
+    this.counts.equations++
+    this.#mix(0x40000)
+    this.#inWord = false
+    // In a table's cell `\|` must be written as its other name.
+    this.text(tex.replace(/\\Vert(?![a-zA-Z])/g, ' '))
+    this.#inWord = false
+  }
+
+  code(text: string): void {
+    this.block('code')
+    this.counts.code_bytes += byteLength(text)
+    this.text(text)
+    this.#inWord = false
+  }
+
+  link(url: string): void {
+    if (!this.#links.has(url)) this.#links.set(url, fateOf(url))
+  }
+
+  finish(): PageReading {
+    const { counts, steps, databases } = this
+    for (const fate of this.#links.values()) counts.links[fate]++
+    for (const url of this.#assets) counts.assets[/^https?:/i.test(url) ? 'web' : 'local']++
+    return { counts, digest: hex(this.#high) + hex(this.#low), steps, databases }
+  }
+
+  #flush(): void {
+    const pending = this.#pending
+    if (pending.length === 0) return
+    this.#pending = []
+    for (const place of pending) {
+      const kind = BLOCK_KINDS[place]
+      if (kind) this.#begin(kind)
+      else {
+        this.#mix((this.#rowShown ? 0x20000 : 0x30000) + place)
+        this.#rowShown = true
+      }
+    }
+  }
+
+  #begin(kind: BlockKind): void {
+    this.counts.blocks[kind]++
+    this.#inWord = false
+    this.#mix(0x10000 + BLOCK_KINDS.indexOf(kind))
+  }
+
+  #mix(code: number): void {
+    this.#low = Math.imul(this.#low ^ code, 0x01000193)
+    this.#high = Math.imul(((this.#high << 5) | (this.#high >>> 27)) ^ code, 0x85ebca6b)
+  }
+}
+
+const NOTION = /^https?:\/\/(?:(?:www\.)?notion\.so|app\.notion\.com)\//i
+
+/** Where a link leads. */
+function fateOf(url: string): keyof Counts['links'] {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(url)) return NOTION.test(url) ? 'notion' : 'web'
+  return url.startsWith('#') || /\.html?(?:[?#]|$)/i.test(url) ? 'pages' : 'files'
+}
+
+/** 32 bits as eight hexadecimal digits. */
+function hex(bits: number): string {
+  return (bits >>> 0).toString(16).padStart(8, '0')
+}
+
+/** The last part of an address's path. */
+function lastPart(url: string): string {
+  const path = url.replace(/[?#].*$/s, '')
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+/** Percent-decodes; what is no valid encoding stays. */
+export function decodeSafely(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function byteLength(text: string): number {
+  let bytes = text.length
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code >= 0x800) bytes += (code & 0xf800) === 0xd800 ? 1 : 2
+    else if (code >= 0x80) bytes++
+  }
+  return bytes
+}

@@ -1,0 +1,110 @@
+// The rows and cells of one table of an export, by their places in the grid (HTML standard, forming a
+// table).
+import type { Reading } from './reading.ts'
+
+interface Row {
+  /** The column behind its last cell. */
+  width: number
+  inHead: boolean
+  isHeading: boolean
+  /** Whether it shows something, and something that is not bold. */
+  isShown: boolean
+  isPlain: boolean
+}
+
+/** What the attributes of a table tell of it. */
+export type TableKind = 'simple' | 'database' | 'properties'
+
+/** Takes the rows and cells of one table. */
+export class TableReader {
+  readonly #reading: Reading
+  readonly #kind: TableKind
+  readonly #rows: Row[] = []
+  /** By column: the first row into which no cell above reaches. */
+  #free: number[] = []
+  #column = 0
+  #cell: number | null = null
+  inHead = false
+
+  constructor(reading: Reading, kind: TableKind) {
+    this.#reading = reading
+    this.#kind = kind
+  }
+
+  /** Whether a cell is open: what stands in it stands in a line. */
+  get inCell(): boolean {
+    return this.#cell !== null
+  }
+
+  row(hasId: boolean): void {
+    this.endCell()
+    this.#endRow()
+    const last = this.#rows.at(-1)
+    if (last?.inHead !== this.inHead) this.#free = []
+    this.#rows.push({
+      width: 0,
+      inHead: this.inHead,
+      isHeading: !hasId,
+      isShown: false,
+      isPlain: false,
+    })
+    this.#column = 0
+    this.#reading.row()
+  }
+
+  cell(isHeading: boolean, colspan: number, rowspan: number): void {
+    this.endCell()
+    if (this.#rows.length === 0) this.row(true)
+    const row = this.#rows.at(-1)
+    if (!row) return
+    const y = this.#rows.length - 1
+    while ((this.#free[this.#column] ?? 0) > y) this.#column++
+    if (this.#rows.length === 1 && row.width === 0) this.#reading.block('tables')
+    this.#cell = this.#reading.cell(this.#column)
+    row.isHeading &&= isHeading
+    row.width = this.#column + 1
+    const next = this.#column + Math.min(colspan, 1000)
+    if (rowspan > 1)
+      for (let x = this.#column; x < next; x++) this.#free[x] = y + Math.min(rowspan, 1000)
+    this.#column = next
+  }
+
+  endCell(): void {
+    if (this.#cell === null) return
+    this.#reading.endMaybe(this.#cell)
+    this.#cell = null
+  }
+
+  /** Something in the open cell is not bold. */
+  plain(): void {
+    const row = this.#rows.at(-1)
+    if (row) row.isPlain = true
+  }
+
+  /** Counts the table. */
+  end(): void {
+    this.endCell()
+    this.#endRow()
+    const [first] = this.#rows
+    const width = this.#rows.reduce((most, row) => Math.max(most, row.width), 0)
+    if (!first || width === 0) return
+    const { counts } = this.#reading
+    for (const row of this.#rows) {
+      const isHeader = row === first && this.#hasHeader(first)
+      if (isHeader && !row.isShown) continue
+      counts.rows++
+      counts.cells += this.#kind === 'properties' ? 2 : isHeader ? width : Math.max(1, row.width)
+    }
+  }
+
+  #hasHeader(first: Row): boolean {
+    if (this.#kind === 'properties') return false
+    if (first.inHead || (first.isHeading && first.width > 1)) return true
+    return this.#kind === 'simple' && first.isShown && !first.isPlain
+  }
+
+  #endRow(): void {
+    const row = this.#rows.at(-1)
+    if (row) row.isShown = this.#reading.rowShown
+  }
+}

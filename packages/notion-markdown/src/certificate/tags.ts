@@ -1,0 +1,133 @@
+// The tags of an HTML text, one after another.
+
+/** A tag; `attributes` as they stand in the source. */
+export interface Tag {
+  name: string
+  isEnd: boolean
+  attributes: string
+}
+
+/** Elements whose content is text that nobody sees. */
+const UNSEEN = new Set(['style', 'script', 'template', 'noscript', 'svg', 'title'])
+
+const NAME = /[a-zA-Z][^\s/>]*/y
+
+const BLOCKS = 'div|p|h[1-6]|ul|ol|li|table|t[dhr]|figure|article|header|details|blockquote|pre'
+const BLOCK = new RegExp(`</?(?:${BLOCKS})[\\s/>]`, 'gi')
+
+/** What takes what an HTML text holds. */
+export interface TagHandler {
+  text(source: string): void
+  tag(tag: Tag): void
+  /** An equation's TeX, its references not decoded. */
+  tex(source: string): void
+}
+
+const ANNOTATION = 'application/x-tex">'
+
+/** Reads an HTML text. KaTeX's markup is read for its TeX only. */
+export function readTags(html: string, handler: TagHandler): void {
+  let from = 0
+  let at = 0
+  // Bytes looked at in vain for the ends of equations: past one whole text, nobody looks any more.
+  let vain = 0
+  while (from < html.length) {
+    const open = html.indexOf('<', at)
+    if (open < 0) break
+    NAME.lastIndex = html.charCodeAt(open + 1) === 0x2f ? open + 2 : open + 1
+    const name = NAME.exec(html)?.[0].toLowerCase()
+    if (name === undefined) {
+      const isMarkup = /[!?/]/.test(html.charAt(open + 1))
+      if (isMarkup && open > from) handler.text(html.slice(from, open))
+      at = isMarkup ? afterMarkup(html, open) : open + 1
+      if (isMarkup) from = at
+      continue
+    }
+    if (open > from) handler.text(html.slice(from, open))
+    const isEnd = html.charCodeAt(open + 1) === 0x2f
+    const end = endOfTag(html, NAME.lastIndex)
+    const attributes = html.slice(NAME.lastIndex, end)
+    from = at = end + 1
+    if (!isEnd && UNSEEN.has(name) && !attributes.endsWith('/')) {
+      from = at = afterElement(html, name, end + 1)
+    } else if (!isEnd && name === 'span' && attributes === ' class="katex"') {
+      const balanced = vain > html.length ? -1 : afterKatex(html, end + 1)
+      if (balanced < 0) vain += html.length - end
+      // One that does not end does so where the page goes on.
+      BLOCK.lastIndex = end
+      const close = balanced < 0 ? (BLOCK.exec(html)?.index ?? html.length) : balanced
+      const begin = html.indexOf(ANNOTATION, end + 1)
+      if (begin >= 0 && begin < close) {
+        const stop = html.indexOf('</annotation', begin)
+        handler.tex(html.slice(begin + ANNOTATION.length, stop < 0 ? close : stop))
+        from = at = close
+      } else handler.tag({ name, isEnd, attributes })
+    } else handler.tag({ name, isEnd, attributes })
+  }
+  if (from < html.length) handler.text(html.slice(from))
+}
+
+function afterMarkup(html: string, open: number): number {
+  const isComment = html.startsWith('<!--', open)
+  const end = html.indexOf(isComment ? '-->' : '>', isComment ? open + 2 : open)
+  return end < 0 ? html.length : end + (isComment ? 3 : 1)
+}
+
+/** The `>` that ends a tag, quoted values skipped; the end of the text if there is none. */
+function endOfTag(html: string, from: number): number {
+  const simple = html.indexOf('>', from)
+  if (simple < 0) return html.length
+  const quote = html.indexOf('"', from)
+  if (quote < 0 || quote > simple) return simple
+  let quoted = ''
+  for (let i = from; i < html.length; i++) {
+    const char = html.charAt(i)
+    if (quoted !== '') quoted = char === quoted ? '' : quoted
+    else if (char === '>') return i
+    else if ((char === '"' || char === "'") && html.charAt(i - 1) === '=') quoted = char
+  }
+  return html.length
+}
+
+/** A drawing without an end tag ends where the page goes on. */
+const AFTER_DRAWING = new RegExp(`</svg[\\s>]|(?=</?(?:span|${BLOCKS})[\\s/>])`, 'gi')
+
+function afterElement(html: string, name: string, from: number): number {
+  if (name === 'svg') {
+    AFTER_DRAWING.lastIndex = from
+    const found = AFTER_DRAWING.exec(html)
+    return found ? found.index + found[0].length : html.length
+  }
+  const end = html.indexOf(`</${name}`, from)
+  if (end < 0) return html.length
+  const close = html.indexOf('>', end)
+  return close < 0 ? html.length : close + 1
+}
+
+/** Behind the `</span>` that ends KaTeX's own. */
+function afterKatex(html: string, from: number): number {
+  let depth = 1
+  for (let at = html.indexOf('span', from); at >= 0; at = html.indexOf('span', at + 4)) {
+    if (html.charCodeAt(at - 1) === 0x3c) depth++
+    else if (html.charCodeAt(at - 1) === 0x2f && --depth === 0) return html.indexOf('>', at) + 1
+  }
+  return -1
+}
+
+/** An attribute's value as it stands in the source; undefined where there is none. */
+export function valueOf(attributes: string, name: string): string | undefined {
+  const at = attributes.indexOf(`${name}=`)
+  if (at < 0 || (at > 0 && attributes.charCodeAt(at - 1) > 0x20)) {
+    if (!/[A-Z]/.test(attributes)) return undefined
+    // Names in capitals, as older tools write them.
+    const found = new RegExp(`(?:^|\\s)${name}=(?:"([^"]*)"|'([^']*)'|([^\\s>]+))`, 'i').exec(
+      attributes,
+    )
+    return found?.[1] ?? found?.[2] ?? found?.[3]
+  }
+  const from = at + name.length + 1
+  const quote = attributes.charAt(from)
+  if (quote !== '"' && quote !== "'") return /^[^\s>]*/.exec(attributes.slice(from))?.[0]
+  const end = attributes.indexOf(quote, from + 1)
+  return attributes.slice(from + 1, end < 0 ? undefined : end)
+}
