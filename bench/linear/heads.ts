@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { parse as parseCookies } from 'hono/utils/cookie'
 import { readClient } from '../../server/common/client-info.ts'
 import { readKey } from '../../server/conversion/admission.ts'
-import { beginsProxied, RequestParser } from '../../server/http1/request-parser.ts'
+import { isForPath, pathMarker, RequestParser } from '../../server/http1/request-parser.ts'
 import { valueOf, valuesOf } from '../../server/http1/header-fields.ts'
 import { normalizeOrigin } from '../../server/keys/authenticate.ts'
 import { compileScope, scopeEntryProblem } from '../../server/keys/scope.ts'
@@ -70,6 +70,8 @@ const answerHead = (lines: string, piece?: number) => () => {
     reader.push(part)
 }
 
+/** The path that the connection router looks for. */
+const PROXY = pathMarker('/proxy')
 const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n0\r\n'
 
 const requestTrailers = (lines: string, piece: number) => () => {
@@ -149,7 +151,7 @@ export const HEADS: readonly Row[] = [
   ofHead('answer trailers, byte by byte', (size) =>
     answerHead(`${CHUNKED}A: ${'b'.repeat(size)}\r\n`, 1),
   ),
-  ofHead('first bytes', (size) => () => beginsProxied(Buffer.from(fill('A', size)))),
+  ofHead('first bytes', (size) => () => isForPath(Buffer.from(fill('A', size)), PROXY)),
   ofHead('headers up', (size) => () => requestHeaders(fields(size), openai)),
   ofHead(
     'headers up: Connection names',

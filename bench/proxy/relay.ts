@@ -2,7 +2,9 @@
 // steps 1 to 6 left out; answers come down.
 import { createServer } from 'node:http'
 import type { HttpExchange } from '../../server/http1/exchange.ts'
-import { openConnectionRouter } from '../../server/http1/connection-router.ts'
+import { ConnectionRouter, createRouterTurns } from '../../server/http1/connection-router.ts'
+import { ConnectionProblems } from '../../server/common/connection-errors.ts'
+import { createTurns } from '../../server/common/fairness/turn-budget.ts'
 import { openLog } from '../../server/common/log.ts'
 import { relay } from '../../server/proxy/forward/relay.ts'
 import { createHttpClient, destinationOf } from '../../server/http1/client/client.ts'
@@ -17,6 +19,7 @@ const sender = createHttpClient(
     maxIdlePerDestination: 256,
   },
   () => performance.now(),
+  createTurns,
 )
 const destination = destinationOf(
   new URL('https://api.openai.com'),
@@ -61,11 +64,12 @@ function handle(caller: HttpExchange): void {
 }
 
 const server = createServer()
-openConnectionRouter(
-  server,
+new ConnectionRouter(server, {
+  path: '/proxy',
   handle,
-  { head: 15_000, keepAlive: 60_000 },
-  openLog('silent'),
-  Date.now,
-)
+  timeouts: { head: 15_000, keepAlive: 60_000 },
+  errors: new ConnectionProblems(openLog('silent'), Date.now),
+  now: Date.now,
+  turns: createRouterTurns(createTurns),
+})
 server.listen(Number(port), '127.0.0.1')

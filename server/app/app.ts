@@ -13,6 +13,7 @@ import type { JobWatcher } from '../conversion/jobs/watcher.ts'
 import { TurnBudget } from '../common/fairness/turn-budget.ts'
 import { NodeExchange, requestFault } from '../http1/node-exchange.ts'
 import { newId } from '../common/ids.ts'
+import { PROXY_PATH } from './listening.ts'
 import type { RequestListeners, NodeRequestListener } from '../http1/listen.ts'
 import { accountRoutes } from '../api/accounts.ts'
 import { credentialRoutes } from '../api/credentials.ts'
@@ -152,7 +153,7 @@ export function createApp(deps: AppDependencies): RequestListeners {
       proxied.handle(new NodeExchange(incoming, outgoing))
     else turns.schedule(ownerOf(incoming, deps.trustProxy), () => answer(incoming, outgoing))
   }
-  return { proxy: proxied.handle, other }
+  return { direct: { path: PROXY_PATH, handle: proxied.handle }, other }
 }
 
 /** Gives the dashboard's responses a request id and a log line, like all others. */

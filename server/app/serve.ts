@@ -4,7 +4,8 @@ import type { Log } from '../common/log.ts'
 import type { Config } from '../config/settings.ts'
 import { createJobNotifications } from '../conversion/jobs/notifications.ts'
 import { KeptWorkspaces } from '../conversion/kept-workspaces.ts'
-import { listen, type RunningServer } from '../http1/listen.ts'
+import type { RunningServer } from '../http1/listen.ts'
+import { listenBySettings } from './listening.ts'
 import type { KeyCache } from '../keys/cache.ts'
 import type { Store } from '../store/open.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -71,7 +72,7 @@ export async function serve(
   const entrance = createSwitch(createWaitingListeners(surface), server.role !== 'worker')
   let listening: RunningServer | undefined
   const startListening = async (): Promise<RunningServer> => {
-    const opened = await listen(entrance.listeners, { ...server, log, clock })
+    const opened = await listenBySettings(entrance.listeners, server, log, clock)
     // Where the start fails from here on.
     starting.defer(() => opened.close({ graceMs: 0 }))
     return opened

@@ -61,7 +61,7 @@ export const ownerOf = (incoming: HttpBindings['incoming'], trusted: boolean): O
 /** Creates the listeners of a worker process: it answers with its health and its metrics. */
 export function createWorkerListeners(deps: SurfaceDependencies): RequestListeners {
   return {
-    proxy: null,
+    direct: null,
     other: nodeListener(
       createSurface(deps, new TurnBudget(REQUESTS_PER_TURN), async () => ({})),
       deps,

@@ -8,6 +8,7 @@ import type { RequestListeners } from '../http1/listen.ts'
 import { NodeExchange } from '../http1/node-exchange.ts'
 import { errorResponse } from '../proxy/error-response.ts'
 import { isProxyTarget } from '../proxy/target/parse-target.ts'
+import { PROXY_PATH } from './listening.ts'
 import { isUnreachable } from '../store/unreachable.ts'
 import {
   createSurface,
@@ -36,7 +37,9 @@ export function createSwitch(first: RequestListeners, isProxy: boolean): Switche
   let current = first
   return {
     listeners: {
-      proxy: isProxy ? (exchange) => current.proxy?.(exchange) : null,
+      direct: isProxy
+        ? { path: PROXY_PATH, handle: (exchange) => current.direct?.handle(exchange) }
+        : null,
       other: (incoming, outgoing) => current.other(incoming, outgoing),
     },
     switchTo: (listeners) => (current = listeners),
@@ -52,7 +55,7 @@ export function createWaitingListeners(deps: SurfaceDependencies): RequestListen
   const answer = nodeListener(api, deps)
   const refuse = (exchange: HttpExchange): void => refuseProxied(exchange, deps.clock())
   return {
-    proxy: refuse,
+    direct: { path: PROXY_PATH, handle: refuse },
     other: (incoming, outgoing) =>
       isProxyTarget(incoming.url ?? '')
         ? refuse(new NodeExchange(incoming, outgoing))

@@ -1,37 +1,25 @@
-// Who serves a connection: our own reader as long as its requests are for the proxy, Node's server
+// Who serves a connection: our own reader as long as its requests are for one path, Node's server
 // from the first other request on.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { networkPrefix } from '../common/client-info.ts'
-import { discardSlowly } from './slow-reads.ts'
-import { ERRORS, Problem } from '../common/errors.ts'
-import { newId } from '../common/ids.ts'
-import type { Log } from '../common/log.ts'
+import { AddressLimiter } from './address-limits.ts'
+import {
+  errorResponse,
+  TOO_MANY_CONNECTIONS,
+  type ConnectionErrors,
+  type ServerErrorCode,
+} from './connection-errors.ts'
 import type { HttpExchange } from './exchange.ts'
 import { SHUTDOWN_EVENT } from './node-exchange.ts'
-import { AddressLimiter } from './address-limits.ts'
-import { TurnBudget } from '../common/fairness/turn-budget.ts'
+import { pathMarker } from './request-parser.ts'
 import {
   ServerConnection,
-  TOO_MANY_CONNECTIONS,
   type ConnectionTimeouts,
   type ServerContext,
-  type ConnectionErrorCode,
 } from './server-connection.ts'
-
-export interface ConnectionRouter {
-  /** Closes each connection after its next response. */
-  closeAfterResponses(): void
-  /** Closes connections that are not in use. */
-  closeWhenIdle(): void
-  /** Tells requests in progress that their connections are destroyed in a moment. */
-  announceShutdown(): void
-  /**
-   * Cuts off all connections that Node's server has not taken, and of those that it has the ones
-   * that are in the middle of an answer.
-   */
-  destroyBusy(): void
-}
+import { discardSlowly } from './slow-reads.ts'
+import type { CreateTurns, Owner, Turns } from './turns.ts'
 
 /**
  * Pieces of bodies, of 64 KB each, that are read in one turn of the event loop: to read one takes
@@ -47,195 +35,206 @@ const HAND_OVERS_PER_TURN = 4
 const REJECTIONS_PER_TURN = 16
 /** How long a connection that was turned away may take to read why. */
 const REJECTION_LINGER_MS = 1_000
-/** How often it is looked whether a connection has waited too long. */
+/** How often connections are checked for having waited too long. */
 const TIMEOUT_CHECK_MS = 1_000
 
-/** What is done a few times in a turn of the event loop. */
-export interface RouterBudgets {
+/** What is done a few times in a turn of the event loop; one for all listening sockets. */
+export interface RouterTurns {
   /** Large pieces of bodies are read. */
-  readonly reads: TurnBudget
+  readonly reads: Turns
   /** Node's server gets connections. */
-  readonly handOvers: TurnBudget
+  readonly handOvers: Turns
   /** Connections are turned away. */
-  readonly rejections: TurnBudget
+  readonly rejections: Turns
 }
 
-export function createRouterBudgets(): RouterBudgets {
+/** The turns that the routers of a process share. */
+export function createRouterTurns(create: CreateTurns): RouterTurns {
   return {
-    reads: new TurnBudget(BODY_READS_PER_TURN),
-    handOvers: new TurnBudget(HAND_OVERS_PER_TURN),
-    rejections: new TurnBudget(REJECTIONS_PER_TURN),
+    reads: create(BODY_READS_PER_TURN),
+    handOvers: create(HAND_OVERS_PER_TURN),
+    rejections: create(REJECTIONS_PER_TURN),
   }
 }
 
-/**
- * Stands before Node's server: every connection that it accepts is read here first.
- *
- * @param handle takes each request for the proxy
- * @param now milliseconds since 1970
- * @param addresses counts connections by the address of their client
- * @param turns what all fronts of a process share
- */
-export function openConnectionRouter(
-  server: Server,
-  handle: (caller: HttpExchange) => void,
-  limits: ConnectionTimeouts,
-  log: Log,
-  now: () => number,
-  addresses = new AddressLimiter(0, false),
-  turns = createRouterBudgets(),
-): ConnectionRouter {
-  const connections = new Set<ServerConnection>()
-  const handedOver = new Set<Socket>()
-  const nodeListeners = server.listeners('connection')
-  let closing = false
+/** Which requests our own reader serves, and what it needs. */
+export interface RouterOptions {
+  /** Requests for this path, and for paths below it, are ours. */
+  readonly path: string
+  /** Takes each of those requests. */
+  readonly handle: (exchange: HttpExchange) => void
+  readonly timeouts: ConnectionTimeouts
+  readonly errors: ConnectionErrors
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly turns: RouterTurns
+  /** Counts connections by the address of their client; left out: they are not limited. */
+  readonly addresses?: AddressLimiter
+}
 
-  const errorResponse = (code: ErrorCode, message: string, ofProxy = false): Buffer => {
-    const id = newId('req', now())
-    // What we read ourselves is for the proxy, whose own answers all say so.
-    const more: Record<string, string> = ofProxy
-      ? { 'x-proxy-error': code, 'x-proxy-request-id': id }
-      : {}
-    const problem = new Problem(
-      code,
-      message,
-      code === 'too_many_connections' ? { retryAfter: 1 } : {},
-    )
-    log.request({
-      request_id: id,
-      method: '',
-      route: null,
-      status: problem.status,
-      duration_ms: 0,
-      code,
+/** Stands before Node's server: every connection that it accepts is read here first. */
+export class ConnectionRouter implements ServerContext {
+  readonly handle: (exchange: HttpExchange) => void
+  readonly path: Buffer
+  readonly timeouts: ConnectionTimeouts
+  readonly addresses: AddressLimiter
+  readonly bodyReads: Turns
+  readonly keepAliveLines: string
+  closing = false
+  readonly #server: Server
+  readonly #options: RouterOptions
+  /** Connections of our own reader. */
+  readonly #connections = new Set<ServerConnection>()
+  /** Connections that Node's server has. */
+  readonly #handedOver = new Set<Socket>()
+  readonly #nodeListeners: Function[]
+  /** The newest response of Node's server on each of its connections. */
+  readonly #responses = new WeakMap<Socket, ServerResponse>()
+
+  constructor(server: Server, options: RouterOptions) {
+    const { path, handle, timeouts, turns, addresses } = options
+    this.#server = server
+    this.#options = options
+    this.path = pathMarker(path)
+    this.handle = handle
+    this.timeouts = timeouts
+    this.addresses = addresses ?? new AddressLimiter(0, false)
+    this.bodyReads = turns.reads
+    const seconds = Math.floor(timeouts.keepAlive / 1000)
+    this.keepAliveLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n\r\n`
+    this.#nodeListeners = server.listeners('connection')
+    this.#listen()
+    this.#checkTimeouts()
+  }
+
+  /** Closes each connection after its next response. */
+  closeAfterResponses(): void {
+    this.closing = true
+  }
+
+  /** Closes connections that are not in use. */
+  closeWhenIdle(): void {
+    for (const connection of this.#connections) connection.closeWhenIdle()
+  }
+
+  /** Tells requests in progress that their connections are destroyed in a moment. */
+  announceShutdown(): void {
+    for (const connection of this.#connections) connection.announceShutdown()
+    for (const socket of this.#handedOver) socket.emit(SHUTDOWN_EVENT)
+  }
+
+  /** Destroys every connection we own, and those handed to Node that have a response in flight. */
+  destroyBusy(): void {
+    for (const connection of this.#connections) connection.destroy()
+    for (const socket of this.#handedOver) if (this.#isResponding(socket)) socket.resetAndDestroy()
+  }
+
+  /** See `ServerContext`. */
+  errorResponse(code: ServerErrorCode, message: string): Buffer {
+    return this.#errorResponse(code, message, true)
+  }
+
+  /** See `ServerContext`. */
+  detached(connection: ServerConnection): void {
+    this.#connections.delete(connection)
+  }
+
+  /** See `ServerContext`. */
+  handOver(socket: Socket, unread: Buffer): void {
+    // Node's server reads what is put back as soon as the socket flows again.
+    socket.pause()
+    socket.unshift(unread)
+    this.#handedOver.add(socket)
+    socket.once('close', () => this.#handedOver.delete(socket))
+    // Until Node's server listens.
+    socket.on('error', ignore)
+    this.#options.turns.handOvers.schedule(addressOwner(socket), () => {
+      if (socket.destroyed) return
+      for (const listener of this.#nodeListeners) listener.call(this.#server, socket)
+      process.nextTick(() => socket.resume())
     })
-    const body = JSON.stringify(problem.body(id))
-    const head = {
-      ...problem.headers(),
-      ...more,
-      'content-length': String(Buffer.byteLength(body)),
-      date: new Date(now()).toUTCString(),
-      connection: 'close',
-      'x-request-id': id,
-    }
-    const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
-    return Buffer.from(
-      `HTTP/1.1 ${problem.status} ${ERRORS[code].title}\r\n${lines.join('')}\r\n${body}`,
-    )
   }
-  const context: ServerContext = {
-    handle,
-    errorResponse: (code, message) => errorResponse(code, message, true),
-    limits,
-    addresses,
-    bodyReads: turns.reads,
-    keepAliveLines: `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(limits.keepAlive / 1000)}\r\n\r\n`,
-    detached: (connection) => connections.delete(connection),
-    get closing() {
-      return closing
-    },
-    handOver(socket, unread) {
-      // Node's server reads what is put back as soon as the socket flows again.
-      socket.pause()
-      socket.unshift(unread)
-      handedOver.add(socket)
-      socket.once('close', () => handedOver.delete(socket))
-      // Until Node's server listens.
-      socket.on('error', () => {})
-      turns.handOvers.schedule(addressOwner(socket), () => {
-        if (socket.destroyed) return
-        for (const listener of nodeListeners) listener.call(server, socket)
-        process.nextTick(() => socket.resume())
+
+  #listen(): void {
+    const server = this.#server
+    const remember = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
+      void this.#responses.set(incoming.socket, outgoing)
+    server.keepAliveTimeout = this.timeouts.keepAlive
+    server.removeAllListeners('connection')
+    server
+      .on('connection', (socket: Socket) => this.#accept(socket))
+      .prependListener('request', remember)
+      .prependListener('checkContinue', remember)
+      .prependListener('checkExpectation', remember)
+      .on('clientError', (error: Error & { code?: string }, socket: Socket) =>
+        this.#sendError(socket, ...clientErrorOf(error, this.#responses.get(socket)?.req)),
+      )
+      // Without a listener Node's server says nothing at all; with one it leaves the socket, and
+      // its errors, to us.
+      .on('connect', (_: IncomingMessage, socket: Socket) => {
+        socket.on('error', ignore).resume()
+        this.#sendError(socket, 'method_not_allowed', 'This server opens no tunnels.')
       })
-    },
   }
-  server.keepAliveTimeout = limits.keepAlive
-  server.removeAllListeners('connection')
-  server.on('connection', (socket: Socket) => {
-    if (addresses.acceptConnection(socket)) connections.add(new ServerConnection(socket, context))
-    else {
-      socket.on('error', () => {})
-      turns.rejections.schedule(addressOwner(socket), () => rejectConnection(socket))
-    }
-  })
-  // The request is on its way already: closed at once, the connection would be reset, and the
-  // answer lost with it.
-  const rejectConnection = (socket: Socket): void => {
+
+  #checkTimeouts(): void {
+    const { head, keepAlive } = this.timeouts
+    const timer = setInterval(
+      () => {
+        const at = performance.now()
+        for (const connection of this.#connections) connection.checkTimeout(at)
+      },
+      Math.min(TIMEOUT_CHECK_MS, head / 2, keepAlive / 2),
+    ).unref()
+    this.#server.on('close', () => clearInterval(timer))
+  }
+
+  #accept(socket: Socket): void {
+    if (this.addresses.acceptConnection(socket))
+      return void this.#connections.add(new ServerConnection(socket, this))
+    socket.on('error', ignore)
+    this.#options.turns.rejections.schedule(addressOwner(socket), () => this.#reject(socket))
+  }
+
+  /**
+   * Turns a connection away. Its request is on its way already: closed at once, the connection would
+   * be reset, and the answer lost with it.
+   */
+  #reject(socket: Socket): void {
     if (socket.destroyed) return
     discardSlowly(socket, socket.remoteAddress ?? '', Infinity, () => {})
-    socket.end(errorResponse(...TOO_MANY_CONNECTIONS))
+    socket.end(this.#errorResponse(...TOO_MANY_CONNECTIONS, false))
     setTimeout(() => socket.destroy(), REJECTION_LINGER_MS).unref()
   }
-  const responses = new WeakMap<Socket, ServerResponse>()
-  const rememberResponse = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
-    void responses.set(incoming.socket, outgoing)
-  server
-    .prependListener('request', rememberResponse)
-    .prependListener('checkContinue', rememberResponse)
-    .prependListener('checkExpectation', rememberResponse)
-  const isResponding = (socket: Socket): boolean => {
-    const answer = responses.get(socket)
-    return answer?.headersSent === true && !answer.writableFinished
-  }
-  const sendError = (socket: Socket, code: ErrorCode, message: string): void => {
-    // In the middle of an answer nothing else may be said.
-    if (socket.destroyed || !socket.writable || isResponding(socket)) return void socket.destroy()
-    socket.end(errorResponse(code, message), () => socket.destroy())
-  }
-  server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
-    const request = responses.get(socket)?.req
-    const isTruncatedUpload =
-      error.code === 'HPE_INVALID_EOF_STATE' && request?.complete === false && isForm(request)
-    sendError(
-      socket,
-      ...(isTruncatedUpload
-        ? TRUNCATED_UPLOAD
-        : (NODE_CLIENT_ERRORS[error.code ?? ''] ?? NOT_HTTP)),
-    )
-  })
-  // Without a listener Node's server says nothing at all; with one it leaves the socket, and its
-  // errors, to us.
-  server.on('connect', (_: IncomingMessage, socket: Socket) => {
-    socket.on('error', () => {}).resume()
-    sendError(socket, 'method_not_allowed', 'This server opens no tunnels.')
-  })
-  const timer = setInterval(
-    () => {
-      const at = performance.now()
-      for (const connection of connections) connection.checkTimeout(at)
-    },
-    Math.min(TIMEOUT_CHECK_MS, limits.head / 2, limits.keepAlive / 2),
-  ).unref()
-  server.on('close', () => clearInterval(timer))
 
-  return {
-    closeAfterResponses() {
-      closing = true
-    },
-    closeWhenIdle() {
-      for (const connection of connections) connection.closeWhenIdle()
-    },
-    announceShutdown() {
-      for (const connection of connections) connection.announceShutdown()
-      for (const socket of handedOver) socket.emit(SHUTDOWN_EVENT)
-    },
-    destroyBusy() {
-      for (const connection of connections) connection.destroy()
-      for (const socket of handedOver) if (isResponding(socket)) socket.resetAndDestroy()
-    },
+  #isResponding(socket: Socket): boolean {
+    const response = this.#responses.get(socket)
+    return response?.headersSent === true && !response.writableFinished
+  }
+
+  #sendError(socket: Socket, code: ServerErrorCode, message: string): void {
+    // In the middle of an answer nothing else may be said.
+    if (socket.destroyed || !socket.writable || this.#isResponding(socket))
+      return void socket.destroy()
+    socket.end(this.#errorResponse(code, message, false), () => socket.destroy())
+  }
+
+  #errorResponse(code: ServerErrorCode, message: string, isDirect: boolean): Buffer {
+    const { errors, now } = this.#options
+    return errorResponse(errors.ofConnection(code, message, isDirect), now())
   }
 }
+
+function ignore(): void {}
 
 /**
  * Before its request is read, a connection is that of its address: one that opens many waits for
  * itself.
  */
-function addressOwner({ remoteAddress = '' }: Socket) {
+function addressOwner({ remoteAddress = '' }: Socket): Owner {
   const address = networkPrefix(remoteAddress)
   return { account_id: address, key_id: address }
 }
-
-type ErrorCode = ConnectionErrorCode | 'method_not_allowed' | 'invalid_file'
 
 /** What was sent in place of a request, and of the rest of an upload. */
 const NOT_HTTP = ['malformed_request', 'What was sent is not an HTTP/1.1 request.'] as const
@@ -244,12 +243,21 @@ const TRUNCATED_UPLOAD = [
   'The upload ends before its last byte. Send it again.',
 ] as const
 
-function isForm({ headers }: IncomingMessage): boolean {
-  return /^multipart\/form-data\b/i.test(headers['content-type'] ?? '')
-}
-
 /** TABLE of what Node's reader complains of, in our words. */
-const NODE_CLIENT_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+const NODE_CLIENT_ERRORS: Readonly<Record<string, readonly [ServerErrorCode, string]>> = {
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers of the request are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The head of the request took too long.'],
+}
+
+function clientErrorOf(
+  { code = '' }: { code?: string },
+  request: IncomingMessage | undefined,
+): readonly [ServerErrorCode, string] {
+  const isTruncatedUpload =
+    code === 'HPE_INVALID_EOF_STATE' && request?.complete === false && isForm(request)
+  return isTruncatedUpload ? TRUNCATED_UPLOAD : (NODE_CLIENT_ERRORS[code] ?? NOT_HTTP)
+}
+
+function isForm({ headers }: IncomingMessage): boolean {
+  return /^multipart\/form-data\b/i.test(headers['content-type'] ?? '')
 }

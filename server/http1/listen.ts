@@ -1,37 +1,35 @@
-// The HTTP server's sockets: opening them with a clear sentence when that fails, and closing them
-// without cutting anyone off.
+// The HTTP server's sockets: opening them, and closing them without cutting anyone off.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { BlockList, isIP, isIPv6, Server as NetServer, type AddressInfo } from 'node:net'
-import { Problem, SetupError, codeOf } from '../common/errors.ts'
-import type { HttpExchange } from './exchange.ts'
 import { AddressLimiter } from './address-limits.ts'
-import { TOO_MANY_CONNECTIONS } from './server-connection.ts'
+import { TOO_MANY_CONNECTIONS, type ConnectionErrors, type ErrorBody } from './connection-errors.ts'
 import {
-  openConnectionRouter,
-  createRouterBudgets,
-  type ConnectionRouter,
+  ConnectionRouter,
+  createRouterTurns,
+  type RouterOptions,
+  type RouterTurns,
 } from './connection-router.ts'
-import { newId } from '../common/ids.ts'
 import { lingeringClose } from './lingering-close.ts'
-import type { Log } from '../common/log.ts'
+import type { CreateTurns } from './turns.ts'
 
 /** Answers one request on Node's own objects. */
 export type NodeRequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 
-/** The two ways in. */
+/** Who takes requests. */
 export interface RequestListeners {
   /**
-   * Takes every request that is for the proxy and begins a connection, or follows another one that
-   * does; null where there is no proxy.
+   * Takes every request for `path`, or a path below it, that begins a connection or follows another
+   * one that does; null: there is no such path.
    */
-  readonly proxy: ((caller: HttpExchange) => void) | null
+  readonly direct: Pick<RouterOptions, 'path' | 'handle'> | null
   /**
-   * Takes all others, and whatever follows one on its connection; also what has no Host, or expects
-   * what nobody knows, which Node itself would refuse without a word.
+   * Takes all others, and whatever follows one on its connection; also requests without Host, and
+   * with an expectation that nobody knows, which Node itself would refuse without a word.
    */
   readonly other: NodeRequestListener
 }
 
+/** How a server listens. */
 export interface ListenOptions {
   readonly host: string
   /** 0 takes any free one. */
@@ -42,11 +40,14 @@ export interface ListenOptions {
   readonly maxConnections: number
   /** Whether a reverse proxy stands in front that names its callers. */
   readonly trustProxy: boolean
-  readonly log: Log
+  readonly errors: ConnectionErrors
+  /** Makes the turns in which connections and bodies are read. */
+  readonly turns: CreateTurns
   /** Milliseconds since 1970. */
   readonly clock: () => number
 }
 
+/** A server that listens. */
 export interface RunningServer {
   readonly port: number
   /** Where a person on this machine reaches it. */
@@ -62,6 +63,7 @@ export interface RunningServer {
   close(options: CloseOptions): Promise<void>
 }
 
+/** How a server is closed. */
 export interface CloseOptions {
   /** Milliseconds that requests in progress may take; then their connections are destroyed. */
   readonly graceMs: number
@@ -119,31 +121,83 @@ const LAST_ANSWER_MS = 100
 /** How often connections that have become idle are closed at the end (milliseconds). */
 const IDLE_CHECK_MS = 50
 
-/** Listens. @throws SetupError where that is not possible */
-export async function listen(
-  { proxy, other }: RequestListeners,
-  { host, port, headersTimeout, maxConnections, trustProxy, log, clock }: ListenOptions,
-): Promise<RunningServer> {
-  const servers: Server[] = []
-  const responses = new Set<ServerResponse>()
-  let lastResponses = false
-  const addressLimiter = new AddressLimiter(maxConnections, trustProxy)
-  const limited: NodeRequestListener = (incoming, outgoing) => {
-    const leave = addressLimiter.acceptIncoming(incoming)
-    if (leave === null) return rejectRequest(incoming, outgoing, clock())
-    if (leave !== undefined) outgoing.once('close', leave)
-    if (lastResponses) outgoing.shouldKeepAlive = false
-    else {
-      responses.add(outgoing)
-      outgoing.once('close', () => responses.delete(outgoing))
-    }
-    other(incoming, outgoing)
+/** Why an address cannot be listened on. */
+export class ListenError extends Error {
+  /** Node's code, such as `EADDRINUSE`. */
+  readonly code: string | undefined
+  readonly host: string
+  readonly port: number
+
+  constructor(cause: unknown, host: string, port: number) {
+    super(`cannot listen on ${host}, port ${port}`, { cause })
+    this.code = codeOf(cause)
+    this.host = host
+    this.port = port
   }
-  const routers: ConnectionRouter[] = []
-  const turns = createRouterBudgets()
-  const addresses = host === 'localhost' ? LOOPBACK : [host]
+}
+
+/** Listens. @throws ListenError */
+export async function listen(
+  listeners: RequestListeners,
+  options: ListenOptions,
+): Promise<RunningServer> {
+  const { host, port } = options
+  const listener = new Listener(listeners, options)
   let boundPort = port
-  const open = async (address: string): Promise<void> => {
+  for (const address of host === 'localhost' ? LOOPBACK : [host]) {
+    try {
+      boundPort = await freePort(address, boundPort)
+      for (let i = 0; i < SOCKETS_PER_PORT; i++) await listener.open(address, boundPort)
+    } catch (error) {
+      // A machine without IPv6 has no ::1, and needs none.
+      if (listener.isOpen && codeOf(error) !== 'EADDRINUSE') continue
+      await listener.closeNow()
+      throw new ListenError(error, host, boundPort)
+    }
+  }
+  const shown = WILDCARD_ADDRESSES.has(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  return {
+    port: boundPort,
+    url: `http://${shown}:${boundPort}`,
+    rejectedConnections: () => listener.rejectedConnections,
+    closeAfterResponses: () => listener.closeAfterResponses(),
+    close: (how) => listener.close(how),
+  }
+}
+
+/** The sockets of one server, with what they share. */
+class Listener {
+  readonly #listeners: RequestListeners
+  readonly #options: ListenOptions
+  readonly #addresses: AddressLimiter
+  readonly #turns: RouterTurns
+  readonly #servers: Server[] = []
+  readonly #routers: ConnectionRouter[] = []
+  /** Answers of Node's server in progress. */
+  readonly #responses = new Set<ServerResponse>()
+  /** Whether each connection is closed after its next response. */
+  #isClosing = false
+
+  constructor(listeners: RequestListeners, options: ListenOptions) {
+    const { maxConnections, trustProxy, turns } = options
+    this.#listeners = listeners
+    this.#options = options
+    this.#addresses = new AddressLimiter(maxConnections, trustProxy)
+    this.#turns = createRouterTurns(turns)
+  }
+
+  get isOpen(): boolean {
+    return this.#servers.length > 0
+  }
+
+  get rejectedConnections(): number {
+    return this.#addresses.rejected
+  }
+
+  /** Opens one more socket on an address. */
+  async open(address: string, port: number): Promise<void> {
+    const { headersTimeout, errors, clock } = this.#options
+    const take: NodeRequestListener = (incoming, outgoing) => this.#take(incoming, outgoing)
     // A body may take longer than any fixed time (uploads, streams); each reader bounds its own
     // silence.
     const server = createServer(
@@ -153,94 +207,115 @@ export async function listen(
         connectionsCheckingInterval: 1000,
         requireHostHeader: false,
       },
-      limited,
+      take,
     )
     // A caller may close its sending side behind its request (RFC 9112, section 9.6), and wait for
     // the answer.
     Object.assign(server, { httpAllowHalfOpen: true })
-    server.on('checkContinue', limited).on('checkExpectation', limited)
-    if (proxy !== null)
-      routers.push(
-        openConnectionRouter(
-          server,
-          proxy,
-          { head: headersTimeout, keepAlive: KEEP_ALIVE_MS },
-          log,
-          clock,
-          addressLimiter,
-          turns,
-        ),
+    server.on('checkContinue', take).on('checkExpectation', take)
+    const { direct } = this.#listeners
+    if (direct !== null)
+      this.#routers.push(
+        new ConnectionRouter(server, {
+          ...direct,
+          timeouts: { head: headersTimeout, keepAlive: KEEP_ALIVE_MS },
+          errors,
+          now: clock,
+          addresses: this.#addresses,
+          turns: this.#turns,
+        }),
       )
-    await bind(server, address, boundPort, SOCKETS_PER_PORT > 1)
-    servers.push(server)
+    await bind(server, address, port, SOCKETS_PER_PORT > 1)
+    this.#servers.push(server)
   }
-  for (const address of addresses) {
-    try {
-      boundPort = await freePort(address, boundPort)
-      for (let i = 0; i < SOCKETS_PER_PORT; i++) await open(address)
-    } catch (error) {
-      // A machine without IPv6 has no ::1, and needs none.
-      if (servers.length > 0 && codeOf(error) !== 'EADDRINUSE') continue
-      await Promise.all(servers.map(closeNow))
-      throw new SetupError(bindErrorMessage(codeOf(error), host, boundPort), { cause: error })
+
+  closeAfterResponses(): void {
+    this.#isClosing = true
+    for (const router of this.#routers) router.closeAfterResponses()
+    for (const response of this.#responses)
+      if (!response.headersSent) response.shouldKeepAlive = false
+    this.#responses.clear()
+  }
+
+  async close({ graceMs, idleMs = 0, force }: CloseOptions): Promise<void> {
+    this.closeAfterResponses()
+    const closed = Promise.all(this.#servers.map(stopAccepting))
+    const destroy = (): void => this.#destroySoon()
+    const destroyTimer = setTimeout(destroy, graceMs)
+    force?.addEventListener('abort', destroy)
+    if (force?.aborted === true) destroy()
+    // A connection that is busy now becomes idle later, and would be kept alive.
+    let idleTimer: NodeJS.Timeout | undefined
+    const idleStart = setTimeout(() => {
+      this.#closeIdle()
+      idleTimer = setInterval(() => this.#closeIdle(), IDLE_CHECK_MS)
+    }, idleMs)
+    await closed
+    clearTimeout(destroyTimer)
+    clearTimeout(idleStart)
+    clearInterval(idleTimer)
+    force?.removeEventListener('abort', destroy)
+    // Only now: this also closes idle connections, and stops the checks of header timeouts.
+    for (const server of this.#servers) server.close()
+  }
+
+  /** Ends everything at once. */
+  async closeNow(): Promise<void> {
+    await Promise.all(
+      this.#servers.map((server) => {
+        server.closeAllConnections()
+        return stop(server)
+      }),
+    )
+  }
+
+  /** Takes a request of Node's server, unless its address has too many in progress. */
+  #take(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const leave = this.#addresses.acceptIncoming(incoming)
+    if (leave === null)
+      return rejectRequest(
+        incoming,
+        outgoing,
+        this.#options.errors.ofRequest(...TOO_MANY_CONNECTIONS),
+      )
+    if (leave !== undefined) outgoing.once('close', leave)
+    if (this.#isClosing) outgoing.shouldKeepAlive = false
+    else {
+      this.#responses.add(outgoing)
+      outgoing.once('close', () => this.#responses.delete(outgoing))
     }
+    this.#listeners.other(incoming, outgoing)
   }
-  const closeAfterResponses = (): void => {
-    lastResponses = true
-    for (const router of routers) router.closeAfterResponses()
-    for (const response of responses) if (!response.headersSent) response.shouldKeepAlive = false
-    responses.clear()
+
+  #destroySoon(): void {
+    for (const router of this.#routers) router.announceShutdown()
+    setTimeout(() => {
+      for (const router of this.#routers) router.destroyBusy()
+      for (const server of this.#servers) server.closeAllConnections()
+    }, LAST_ANSWER_MS)
   }
-  const shown = WILDCARD_ADDRESSES.has(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host
-  return {
-    port: boundPort,
-    url: `http://${shown}:${boundPort}`,
-    rejectedConnections: () => addressLimiter.rejected,
-    closeAfterResponses,
-    close: async ({ graceMs, idleMs = 0, force }) => {
-      closeAfterResponses()
-      const closed = Promise.all(servers.map(stopAccepting))
-      const destroyNow = (): void => {
-        for (const router of routers) router.destroyBusy()
-        for (const server of servers) server.closeAllConnections()
-      }
-      const destroy = (): void => {
-        for (const router of routers) router.announceShutdown()
-        setTimeout(destroyNow, LAST_ANSWER_MS)
-      }
-      const closeIdle = (): void => {
-        for (const router of routers) router.closeWhenIdle()
-        for (const server of servers) server.closeIdleConnections()
-      }
-      const destroyTimer = setTimeout(destroy, graceMs)
-      force?.addEventListener('abort', destroy)
-      if (force?.aborted === true) destroy()
-      // A connection that is busy now becomes idle later, and would be kept alive.
-      let idleTimer: NodeJS.Timeout | undefined
-      const idleStart = setTimeout(() => {
-        closeIdle()
-        idleTimer = setInterval(closeIdle, IDLE_CHECK_MS)
-      }, idleMs)
-      await closed
-      clearTimeout(destroyTimer)
-      clearTimeout(idleStart)
-      clearInterval(idleTimer)
-      force?.removeEventListener('abort', destroy)
-      // Only now: this also closes idle connections, and stops the checks of header timeouts.
-      for (const server of servers) server.close()
-    },
+
+  #closeIdle(): void {
+    for (const router of this.#routers) router.closeWhenIdle()
+    for (const server of this.#servers) server.closeIdleConnections()
   }
 }
 
-/** Answers a request of an address that has too many under way. */
-function rejectRequest(incoming: IncomingMessage, outgoing: ServerResponse, now: number): void {
-  const id = newId('req', now)
-  const problem = new Problem(...TOO_MANY_CONNECTIONS, { retryAfter: 1 })
+/** Answers a request, and reads what is left of its body for a while. */
+function rejectRequest(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { status, headers, body }: ErrorBody,
+): void {
   const finish = lingeringClose(incoming, outgoing)
-  outgoing
-    .writeHead(problem.status, { ...problem.headers(), 'x-request-id': id })
-    .end(JSON.stringify(problem.body(id)))
+  outgoing.writeHead(status, headers).end(body)
   finish()
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : undefined
 }
 
 /**
@@ -279,19 +354,4 @@ function stopAccepting(server: Server): Promise<void> {
   return new Promise((resolve) => {
     NetServer.prototype.close.call(server, () => resolve())
   })
-}
-
-function closeNow(server: Server): Promise<void> {
-  server.closeAllConnections()
-  return stop(server)
-}
-
-function bindErrorMessage(code: string | undefined, host: string, port: number): string {
-  if (code === 'EADDRINUSE')
-    return `Port ${port} on ${host} is in use. Stop what uses it, or set PORT to another one.`
-  if (code === 'EACCES')
-    return `Port ${port} on ${host} may not be used by this user. Set PORT to one above 1023.`
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `HOST "${host}" is no address of this machine. Set HOST to localhost, 0.0.0.0 or one of its addresses.`
-  return `The server cannot listen on ${host}, port ${port} (${code ?? 'unknown reason'}).`
 }

@@ -301,18 +301,25 @@ function malformed(message: string): RequestError {
 }
 
 const MAX_METHOD_BYTES = 16
-const PATH = Buffer.from(' /proxy')
 /** What may stand behind the path: a query, a path below it, the version. */
 const AFTER_PATH = new Set(Buffer.from('?/ '))
 
-/** Whether bytes begin a request for `/proxy`; null as long as they could. */
-export function beginsProxied(bytes: Buffer): boolean | null {
+/** A path as `isForPath` looks for it. */
+export function pathMarker(path: string): Buffer {
+  return Buffer.from(` ${path}`, 'latin1')
+}
+
+/**
+ * Whether bytes begin a request for a path or one below it; null as long as they could. @param path
+ * made by `pathMarker`
+ */
+export function isForPath(bytes: Buffer, path: Buffer): boolean | null {
   let at = 0
   while (at < bytes.length && at <= MAX_METHOD_BYTES && bytes[at]! >= A && bytes[at]! <= Z) at++
   if (at === 0 || at > MAX_METHOD_BYTES) return false
-  for (let i = 0; i < PATH.length; i++, at++) {
+  for (let i = 0; i < path.length; i++, at++) {
     if (at === bytes.length) return null
-    if (bytes[at] !== PATH[i]) return false
+    if (bytes[at] !== path[i]) return false
   }
   return at === bytes.length ? null : AFTER_PATH.has(bytes[at]!)
 }

@@ -1,19 +1,22 @@
 // A caller's connection: one request after another until the caller or we have enough. Each is a
-// Call, and is over when its answer has been taken and its body has been read.
+// `ServerExchange`, and is over when its answer has been taken and its body has been read.
 import type { Socket } from 'node:net'
 import { FULL_SPEED_BYTES, slowReads, discardSlowly, type SlowReader } from './slow-reads.ts'
 import { ServerExchange, type ConnectionHandle } from './server-exchange.ts'
 import type { AddressLimiter, ReleaseSlot } from './address-limits.ts'
+import { TOO_MANY_CONNECTIONS, type ConnectionErrorCode } from './connection-errors.ts'
 import type { HttpExchange } from './exchange.ts'
-import type { TurnBudget } from '../common/fairness/turn-budget.ts'
 import { countRead } from './read-memory.ts'
-import { beginsProxied, RequestError, RequestParser, type RequestHead } from './request-parser.ts'
+import { isForPath, RequestError, RequestParser, type RequestHead } from './request-parser.ts'
+import type { Turns } from './turns.ts'
 
 /** What all connections of a server share. */
 export interface ServerContext {
   /** Takes a request. */
   handle(caller: HttpExchange): void
-  /** Takes a connection whose next request is not for the proxy, with what has been read of it. */
+  /** What `pathMarker` made of the path that is ours. */
+  readonly path: Buffer
+  /** Takes a connection whose next request is for another path, with what has been read of it. */
   handOver(socket: Socket, unread: Buffer): void
   /** The bytes that answer what is no request. */
   errorResponse(code: ConnectionErrorCode, message: string): Buffer
@@ -21,10 +24,10 @@ export interface ServerContext {
   detached(connection: ServerConnection): void
   /** No connection gets another request. */
   readonly closing: boolean
-  readonly limits: ConnectionTimeouts
+  readonly timeouts: ConnectionTimeouts
   readonly addresses: AddressLimiter
   /** Large pieces of bodies, as many as may be read in one turn of the event loop. */
-  readonly bodyReads: TurnBudget
+  readonly bodyReads: Turns
   /** The last lines of a head that lets its connection live. */
   readonly keepAliveLines: string
 }
@@ -36,14 +39,6 @@ export interface ConnectionTimeouts {
   /** How long a connection may wait for its next request. */
   readonly keepAlive: number
 }
-
-/** What is refused on a connection before it is a request for anybody. */
-export type ConnectionErrorCode = RequestError['code'] | 'request_timeout' | 'too_many_connections'
-
-export const TOO_MANY_CONNECTIONS = [
-  'too_many_connections',
-  'Too many requests from this address are under way. Try again in a moment.',
-] as const
 
 /** How long the last bytes of an answer may wait for a caller that does not read. */
 const FINISH_TIMEOUT_MS = 300_000
@@ -98,11 +93,11 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   #timeout: number
   #deadline = 0
 
-  constructor(socket: Socket, house: ServerContext) {
+  constructor(socket: Socket, context: ServerContext) {
     this.socket = socket
     this.address = socket.remoteAddress ?? ''
-    this.#context = house
-    this.#timeout = house.limits.head
+    this.#context = context
+    this.#timeout = context.timeouts.head
     socket
       .on('data', this.#onData)
       .on('end', this.#onEnd)
@@ -179,7 +174,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     this.#exchange = null
     this.#releaseSlot?.()
     if (!keepAlive || this.#context.closing) return this.#close()
-    this.#setState('next', this.#context.limits.keepAlive)
+    this.#setState('next', this.#context.timeouts.keepAlive)
     if (!this.#halfClosed) this.resume()
     this.#parseRequests()
   }
@@ -269,7 +264,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     if (this.#parsing) return
     this.#parsing = true
     while (this.#exchange === null && this.parser.unread.length > 0 && this.#state !== 'close') {
-      const ours = beginsProxied(this.parser.unread)
+      const ours = isForPath(this.parser.unread, this.#context.path)
       if (ours === false) {
         if (!this.#halfClosed) this.#handOver()
         break
@@ -282,7 +277,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
         break
       }
       if (head === null) {
-        if (this.#state === 'next') this.#setState('head', this.#context.limits.head)
+        if (this.#state === 'next') this.#setState('head', this.#context.timeouts.head)
         if (++this.#headChunks > MAX_HEAD_CHUNKS && !this.#awaitingTurn) this.#throttle()
         break
       }

@@ -15,7 +15,7 @@ import type { Credential, CredentialPool } from './credentials/pool.ts'
 import { recentFailures } from './credentials/recent-failures.ts'
 import { InspectionQueue } from './inspect/scheduler.ts'
 import { createProxy, type ProxyHandler } from './pipeline.ts'
-import { TurnBudget } from '../common/fairness/turn-budget.ts'
+import { createTurns, TurnBudget } from '../common/fairness/turn-budget.ts'
 import { openObjectOwners } from './objects/objects.ts'
 import { openProviders } from './open-providers.ts'
 import type { CustomProvider } from './providers/provider.ts'
@@ -117,6 +117,7 @@ export async function openProxy(
       maxIdlePerDestination: 256,
     },
     () => clock.mono(),
+    createTurns,
   )
   resources.defer(() => client.close())
   resources.defer(() => stopping.abort())

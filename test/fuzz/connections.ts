@@ -6,8 +6,7 @@ import { createServer as createHttpServer, METHODS } from 'node:http'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { HttpExchange } from '../../server/http1/exchange.ts'
-import { openConnectionRouter } from '../../server/http1/connection-router.ts'
-import { openLog } from '../../server/common/log.ts'
+import { openRouter } from '../support/router.ts'
 import {
   createHttpClient,
   destinationOf,
@@ -20,6 +19,7 @@ import type { Chance } from './chance.ts'
 import { answers, requests } from './http.ts'
 import { nodesRequests } from './oracle.ts'
 import type { Target } from './target.ts'
+import { createTurns } from '../../server/common/fairness/turn-budget.ts'
 
 /** Connections of one case, all at once. */
 const AT_ONCE = 8
@@ -107,13 +107,7 @@ export async function callers(): Promise<Target> {
   const server = createHttpServer(
     (incoming, outgoing) => void incoming.resume().on('end', () => outgoing.end()),
   )
-  const front = openConnectionRouter(
-    server,
-    answer,
-    { head: 1_000, keepAlive: 1_000 },
-    openLog('silent'),
-    Date.now,
-  )
+  const front = openRouter(server, answer, { head: 1_000, keepAlive: 1_000 })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const make = (chance: Chance) => {
@@ -203,7 +197,7 @@ export async function providers(): Promise<Target> {
     keepAlive: 4_000,
     maxIdlePerDestination: 8,
   }
-  const sender = createHttpClient(limits, () => performance.now())
+  const sender = createHttpClient(limits, () => performance.now(), createTurns)
   const destination = destinationOf(
     new URL('https://api.test'),
     new URL(`http://127.0.0.1:${portOf(server)}`),

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { METHODS, request as httpRequest, type IncomingMessage } from 'node:http'
 import { duplexPair } from 'node:stream'
 import {
-  beginsProxied,
+  isForPath,
+  pathMarker,
   RequestError,
   RequestParser,
   type RequestHead,
@@ -28,6 +29,8 @@ const MAX_UNDECIDED_BYTES = 16 * 1024 + 4
 
 type Seen = { method: string; head: string; body: string }
 
+const PROXY = pathMarker('/proxy')
+
 function readRequests(pieces: readonly Buffer[]): { seen: Seen[]; refused: boolean } {
   const reader = new RequestParser()
   const seen: Seen[] = []
@@ -39,7 +42,7 @@ function readRequests(pieces: readonly Buffer[]): { seen: Seen[]; refused: boole
       for (;;) {
         if (!inBody) {
           // What is not for the proxy is handed to Node's server.
-          const ours = reader.unread.length === 0 ? null : beginsProxied(reader.unread)
+          const ours = reader.unread.length === 0 ? null : isForPath(reader.unread, PROXY)
           last ||= ours === false
           const head: RequestHead | null = last || ours === null ? null : reader.nextHead()
           if (head === null) break

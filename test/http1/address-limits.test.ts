@@ -8,6 +8,8 @@ import { Worker } from 'node:worker_threads'
 import { readClient } from '../../server/common/client-info.ts'
 import { AddressLimiter } from '../../server/http1/address-limits.ts'
 import { listen } from '../../server/http1/listen.ts'
+import { ConnectionProblems } from '../../server/common/connection-errors.ts'
+import { createTurns } from '../../server/common/fairness/turn-budget.ts'
 import { openLog } from '../../server/common/log.ts'
 import { startServer } from '../support/harness.ts'
 import { until } from '../support/until.ts'
@@ -69,7 +71,7 @@ const DIAL_ALL = `
 test('a connection is served before the many that another address opened', async (t) => {
   const served: string[] = []
   const doors = {
-    proxy: () => {},
+    direct: { path: '/proxy', handle: () => {} },
     other: (incoming: IncomingMessage, outgoing: ServerResponse) => {
       served.push(incoming.socket.remoteAddress ?? '')
       outgoing.end()
@@ -81,7 +83,8 @@ test('a connection is served before the many that another address opened', async
     headersTimeout: 10_000,
     maxConnections: 0,
     trustProxy: false,
-    log: openLog('silent'),
+    errors: new ConnectionProblems(openLog('silent'), Date.now),
+    turns: createTurns,
     clock: Date.now,
   })
   t.after(() => listening.close({ graceMs: 0 }))

@@ -7,12 +7,9 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import type { HttpExchange } from '../../server/http1/exchange.ts'
 import type { RawHeaders } from '../../server/http1/header-fields.ts'
-import {
-  openConnectionRouter,
-  type ConnectionRouter,
-} from '../../server/http1/connection-router.ts'
+import type { ConnectionRouter } from '../../server/http1/connection-router.ts'
+import { openRouter } from '../support/router.ts'
 import { NodeExchange } from '../../server/http1/node-exchange.ts'
-import { openLog } from '../../server/common/log.ts'
 import { until } from '../support/until.ts'
 
 /** What happened to a caller, in order. */
@@ -56,7 +53,7 @@ async function start(
       outgoing.end(`node ${incoming.method} ${body}`)
     })
   })
-  const front = openConnectionRouter(server, take, limits, openLog('silent'), Date.now)
+  const front = openRouter(server, take, limits)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const closed = once(server, 'close')

@@ -5,8 +5,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { openConnectionRouter } from '../../server/http1/connection-router.ts'
-import { openLog } from '../../server/common/log.ts'
+import { openRouter } from '../support/router.ts'
 
 const CONNECTIONS = 50
 const ROUNDS = 60
@@ -14,12 +13,10 @@ const ROUNDS = 60
 test('many callers with a byte now and then are read in turns, and answered in the end', async (t) => {
   const server = createServer()
   t.after(() => server.close())
-  openConnectionRouter(
+  openRouter(
     server,
     (caller) => (caller.writeHead(204, 'No Content', []), caller.end(), caller.flush()),
     { head: 60_000, keepAlive: 60_000 },
-    openLog('silent'),
-    Date.now,
   )
   let reads = 0
   server.on('connection', (socket: Socket) => socket.on('data', () => reads++))

@@ -7,7 +7,8 @@ import { duplexPair } from 'node:stream'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import {
-  beginsProxied,
+  isForPath,
+  pathMarker,
   RequestError,
   RequestParser,
   type RequestHead,
@@ -62,6 +63,7 @@ const whole = (text: string): Buffer[] => [Buffer.from(text, 'latin1')]
 const bytewise = (text: string): Buffer[] =>
   [...Buffer.from(text, 'latin1')].map((byte) => Buffer.from([byte]))
 const HOST = 'Host: x\r\n'
+const PROXY = pathMarker('/proxy')
 
 /** TABLE of requests that are taken: name, bytes, and what they are. */
 const TAKEN: [name: string, bytes: string, requests: Partial<Read>[]][] = [
@@ -240,10 +242,10 @@ test('whether a connection begins with a request for the proxy is known as early
     ['G\u0000T /proxy?', false],
     ['PO5T /proxy?', false],
   ] as const) {
-    assert.equal(beginsProxied(Buffer.from(bytes, 'latin1')), ours, bytes)
+    assert.equal(isForPath(Buffer.from(bytes, 'latin1'), PROXY), ours, bytes)
     let decided: boolean | null = null
     for (let length = 1; length <= bytes.length; length++) {
-      const now = beginsProxied(Buffer.from(bytes.slice(0, length), 'latin1'))
+      const now = isForPath(Buffer.from(bytes.slice(0, length), 'latin1'), PROXY)
       if (decided !== null) assert.equal(now, decided, `${bytes} after ${length}`)
       decided = now
     }

@@ -6,9 +6,8 @@ import { createServer } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { mock, test, type TestContext } from 'node:test'
 import type { HttpExchange } from '../../server/http1/exchange.ts'
-import { openConnectionRouter } from '../../server/http1/connection-router.ts'
+import { openRouter } from '../support/router.ts'
 import { NodeExchange } from '../../server/http1/node-exchange.ts'
-import { openLog } from '../../server/common/log.ts'
 
 // For all of the file: the drain of the process has one timer.
 mock.timers.enable({ apis: ['setTimeout'] })
@@ -40,13 +39,7 @@ async function start(t: TestContext): Promise<{ port: number; sockets: Socket[] 
   }
   const sockets: Socket[] = []
   const server = createServer((incoming, outgoing) => refuse(new NodeExchange(incoming, outgoing)))
-  const front = openConnectionRouter(
-    server,
-    refuse,
-    { head: 10_000, keepAlive: 10_000 },
-    openLog('silent'),
-    Date.now,
-  )
+  const front = openRouter(server, refuse, { head: 10_000, keepAlive: 10_000 })
   server.on('connection', (socket: Socket) => void sockets.push(socket))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -10,6 +10,7 @@ interface Waiting {
 const newQueue = (): AccountKeyQueue<Waiting> =>
   new AccountKeyQueue<Waiting>(Infinity, ({ owner }) => owner)
 
+/** Does at most so many pieces of work in one turn of the event loop. */
 export class TurnBudget {
   /** Counts the turns in which as many were done as may be. */
   turn = 0
@@ -61,3 +62,6 @@ export class TurnBudget {
     })
   }
 }
+
+/** Makes a budget of `limit` pieces of work in one turn of the event loop. */
+export const createTurns = (limit: number): TurnBudget => new TurnBudget(limit)

@@ -1,5 +1,5 @@
 // The pools: which connection a request goes out on, and how long an unused one is kept.
-import { TurnBudget } from '../../common/fairness/turn-budget.ts'
+import type { CreateTurns, Turns } from '../turns.ts'
 import { ClientConnection } from './connection.ts'
 import type { Destination } from './destination.ts'
 import {
@@ -55,105 +55,133 @@ const KEEP_ALIVE_MARGIN_MS = 1_000
 const IDLE_SWEEP_MS = 500
 
 /**
- * The only outbound sockets of the proxy: HTTP/1.1, bytes as they are, one request per connection
- * at a time, no redirect followed, nothing decoded, nothing buffered. `now` is a monotonic clock in
- * milliseconds.
+ * Opens a client: HTTP/1.1, bytes as they are, one request per connection at a time, no redirect
+ * followed, nothing decoded, nothing buffered.
+ *
+ * @param now a monotonic clock in milliseconds
+ * @param turns makes the turns in which connections are opened, and bodies written and read
  */
-export function createHttpClient(limits: ClientLimits, now: () => number): HttpClient {
-  const pools = new Map<Destination, ClientConnection[]>()
+export function createHttpClient(
+  limits: ClientLimits,
+  now: () => number,
+  turns: CreateTurns,
+): HttpClient {
+  return new PooledClient(limits, now, turns)
+}
+
+class PooledClient implements HttpClient, ConnectionPool {
+  readonly reads: Turns
+  readonly #limits: ClientLimits
+  readonly #now: () => number
+  readonly #connects: Turns
+  readonly #writes: Turns
+  /** Unused connections by where they lead, the one used last at the end. */
+  readonly #idle = new Map<Destination, ClientConnection[]>()
   // Not the requests: a set that changes with each of them would keep their garbage alive from one
   // of its tables to the next.
-  const live = new Set<ClientConnection>()
-  const connects = new TurnBudget(CONNECTS_PER_TURN)
-  const writes = new TurnBudget(WRITES_PER_TURN)
-  const reads = new TurnBudget(READS_PER_TURN)
-  const pool: ConnectionPool = {
-    open: ({ destination, owner = INTERNAL_OWNER }, use) =>
-      connects.schedule(owner, () => use(() => open(destination))),
-    write: ({ owner = INTERNAL_OWNER }, pieces) => writes.schedule(owner, pieces),
-    reads,
-    acquire,
-    release,
-    isStale: (connection) => now() - connection.idleSince > STALE_AFTER_MS,
-  }
-  const period = Math.min(
-    1_000,
-    Math.max(10, Math.min(limits.connect, limits.firstByte, limits.idle) / 8),
-  )
-  let closed = false
+  readonly #live = new Set<ClientConnection>()
+  #closed = false
+  /** Set while there are connections: one timer for all limits. */
+  #sweeper: NodeJS.Timeout | null = null
+  #lastIdleSweep = 0
 
-  function remove(destination: Destination, connection: ClientConnection) {
-    live.delete(connection)
-    const pool = pools.get(destination)
-    const at = pool?.indexOf(connection) ?? -1
-    if (at >= 0) pool!.splice(at, 1)
+  constructor(limits: ClientLimits, now: () => number, turns: CreateTurns) {
+    this.#limits = limits
+    this.#now = now
+    this.#connects = turns(CONNECTS_PER_TURN)
+    this.#writes = turns(WRITES_PER_TURN)
+    this.reads = turns(READS_PER_TURN)
   }
 
-  function open(destination: Destination): ClientConnection {
-    const connection = new ClientConnection(destination, (lost) => remove(destination, lost))
-    live.add(connection)
-    return connection
+  send(request: OutboundRequest, handler: ResponseHandler): PendingRequest {
+    this.#sweeper ??= setInterval(() => this.#sweep(), sweepPeriod(this.#limits)).unref()
+    return new ClientExchange(request, handler, this.#limits, this)
   }
 
-  /** The connection used last is the one that most surely still lives. */
-  function acquire(destination: Destination): ClientConnection | null {
-    const pool = pools.get(destination) ?? []
-    for (let connection = pool.pop(); connection !== undefined; connection = pool.pop()) {
-      if (connection.usable && now() - connection.idleSince <= keepAliveMs(connection))
-        return connection
+  close(): void {
+    this.#closed = true
+    for (const idle of this.#idle.values())
+      for (const connection of idle.splice(0)) connection.destroy()
+    this.#stopSweeping()
+  }
+
+  open(
+    { destination, owner = INTERNAL_OWNER }: OutboundRequest,
+    use: (open: () => ClientConnection) => void,
+  ): void {
+    this.#connects.schedule(owner, () => use(() => this.#connect(destination)))
+  }
+
+  write({ owner = INTERNAL_OWNER }: OutboundRequest, pieces: () => void): void {
+    this.#writes.schedule(owner, pieces)
+  }
+
+  /** The connection that was used last: it is the likeliest to be alive. */
+  acquire(destination: Destination): ClientConnection | null {
+    const idle = this.#idle.get(destination) ?? []
+    for (let connection = idle.pop(); connection !== undefined; connection = idle.pop()) {
+      if (connection.usable && !this.#isExpired(connection, this.#now())) return connection
       connection.destroy()
     }
     return null
   }
 
-  function release(destination: Destination, connection: ClientConnection) {
-    let pool = pools.get(destination)
-    if (!pool) pools.set(destination, (pool = []))
-    if (closed || pool.length >= limits.maxIdlePerDestination) return connection.destroy()
-    connection.idleSince = now()
-    pool.push(connection)
+  release(destination: Destination, connection: ClientConnection): void {
+    let idle = this.#idle.get(destination)
+    if (!idle) this.#idle.set(destination, (idle = []))
+    if (this.#closed || idle.length >= this.#limits.maxIdlePerDestination)
+      return connection.destroy()
+    connection.idleSince = this.#now()
+    idle.push(connection)
   }
 
-  /** How long the upstream lets this connection rest. */
-  function keepAliveMs(connection: ClientConnection): number {
+  isStale(connection: ClientConnection): boolean {
+    return this.#now() - connection.idleSince > STALE_AFTER_MS
+  }
+
+  #connect(destination: Destination): ClientConnection {
+    const connection = new ClientConnection(destination, (lost) => {
+      this.#live.delete(lost)
+      const idle = this.#idle.get(destination) ?? []
+      const at = idle.indexOf(lost)
+      if (at >= 0) idle.splice(at, 1)
+    })
+    this.#live.add(connection)
+    return connection
+  }
+
+  /** Whether a connection has rested longer than the upstream, or we, keep one. */
+  #isExpired(connection: ClientConnection, at: number): boolean {
     const said = connection.parser.keepAliveSeconds
-    return said === null ? limits.keepAlive : Math.max(0, said * 1000 - KEEP_ALIVE_MARGIN_MS)
+    const keepAlive =
+      said === null ? this.#limits.keepAlive : Math.max(0, said * 1000 - KEEP_ALIVE_MARGIN_MS)
+    return at - connection.idleSince > keepAlive
   }
 
-  let sweeper: NodeJS.Timeout | null = null
-  let lastIdleSweep = 0
-
-  /** One timer for all limits: looked at a few times within the shortest of them. */
-  function sweep() {
-    const at = now()
-    for (const connection of live) connection.checkTimeout(at)
-    if (at - lastIdleSweep > IDLE_SWEEP_MS) sweepIdle(at)
-    if (live.size > 0) return
-    clearInterval(sweeper!)
-    sweeper = null
+  #sweep(): void {
+    const at = this.#now()
+    for (const connection of this.#live) connection.checkTimeout(at)
+    if (at - this.#lastIdleSweep > IDLE_SWEEP_MS) this.#sweepIdle(at)
+    if (this.#live.size === 0) this.#stopSweeping()
   }
 
-  function sweepIdle(at: number) {
-    lastIdleSweep = at
-    for (const pool of pools.values()) {
-      for (const connection of pool.filter((one) => at - one.idleSince > keepAliveMs(one))) {
-        pool.splice(pool.indexOf(connection), 1)
+  #sweepIdle(at: number): void {
+    this.#lastIdleSweep = at
+    for (const idle of this.#idle.values()) {
+      for (const connection of idle.filter((one) => this.#isExpired(one, at))) {
+        idle.splice(idle.indexOf(connection), 1)
         connection.destroy()
       }
     }
   }
 
-  return {
-    send(request, handler) {
-      sweeper ??= setInterval(sweep, period).unref()
-      return new ClientExchange(request, handler, limits, pool)
-    },
-    close() {
-      closed = true
-      for (const pool of pools.values())
-        for (const connection of pool.splice(0)) connection.destroy()
-      if (sweeper !== null) clearInterval(sweeper)
-      sweeper = null
-    },
+  #stopSweeping(): void {
+    if (this.#sweeper !== null) clearInterval(this.#sweeper)
+    this.#sweeper = null
   }
+}
+
+/** How often limits are checked: a few times within the shortest of them (milliseconds). */
+function sweepPeriod({ connect, firstByte, idle }: ClientLimits): number {
+  return Math.min(1_000, Math.max(10, Math.min(connect, firstByte, idle) / 8))
 }

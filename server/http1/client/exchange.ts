@@ -1,7 +1,7 @@
 // One request and its answer: over which connection, how long each may take, and what every failure
 // means.
 import type { RawHeaders } from '../header-fields.ts'
-import type { TurnBudget } from '../../common/fairness/turn-budget.ts'
+import type { Turns } from '../turns.ts'
 import type { ClientConnection, ConnectionUser } from './connection.ts'
 import type { Destination } from './destination.ts'
 import type { ResponseEvents } from './response-parser.ts'
@@ -60,7 +60,7 @@ export type ConnectionPool = {
   /** Writes some pieces of a large body, when it is the request's turn. */
   write(request: OutboundRequest, pieces: () => void): void
   /** Counts pieces of answers that are read. */
-  readonly reads: TurnBudget
+  readonly reads: Turns
   acquire(open: Destination): ClientConnection | null
   release(open: Destination, connection: ClientConnection): void
   /** Whether a connection has been unused so long that a FIN may lie unread in its socket. */

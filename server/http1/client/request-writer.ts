@@ -5,7 +5,7 @@ import { scheduleFlush, type BatchWriter } from '../write-batch.ts'
 import type { BodySink, RequestBody } from '../exchange.ts'
 import { fieldLines, NO_BYTES, type RawHeaders } from '../header-fields.ts'
 import { freeRead } from '../read-memory.ts'
-import type { Owner } from '../../common/fairness/account-key-queue.ts'
+import type { Owner } from '../turns.ts'
 import type { Destination } from './destination.ts'
 
 /**

@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { createHttpClient, destinationOf } from '../../../server/http1/client/client.ts'
 import { freeRead } from '../../../server/http1/read-memory.ts'
+import { createTurns } from '../../../server/common/fairness/turn-budget.ts'
 
 const PIECE_BYTES = 64 * 1024
 const PIECES = 100
@@ -60,7 +61,7 @@ async function bodyReceived(
     observe: null,
     trailers: (raw: readonly string[]) => [...raw],
   }
-  createHttpClient(LIMITS, () => performance.now()).send(
+  createHttpClient(LIMITS, () => performance.now(), createTurns).send(
     { destination: destinationOf(origin, origin), method: 'POST', path: '/', headers: [], body },
     {
       onInterim() {},

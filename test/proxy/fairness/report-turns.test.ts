@@ -10,6 +10,7 @@ import {
   type PendingRequest,
 } from '../../../server/http1/client/client.ts'
 import { until } from '../../support/until.ts'
+import { createTurns } from '../../../server/common/fairness/turn-budget.ts'
 
 const LIMITS = {
   connect: 10_000,
@@ -46,7 +47,7 @@ async function busyUpstream() {
 
 test('many busy answers of one key are read a few in a turn, and whole', async (t) => {
   const upstream = await busyUpstream()
-  const sender = createHttpClient(LIMITS, () => performance.now())
+  const sender = createHttpClient(LIMITS, () => performance.now(), createTurns)
   t.after(() => (sender.close(), upstream.close()))
   let turn = 0
   const count = (): void => void (turn++, ended < STREAMS && setImmediate(count))

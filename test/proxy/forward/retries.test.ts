@@ -19,13 +19,14 @@ import {
 } from '../../support/providers/fake.ts'
 import { until } from '../../support/until.ts'
 import { LIMITS } from '../support/relayed.ts'
+import { createTurns } from '../../../server/common/fairness/turn-budget.ts'
 
 async function start(
   t: TestContext,
   script: Script,
 ): Promise<{ fake: FakeProvider; upstream: HttpClient; destination: Destination }> {
   const fake = await startFake(script)
-  const upstream = createHttpClient(LIMITS, () => performance.now())
+  const upstream = createHttpClient(LIMITS, () => performance.now(), createTurns)
   t.after(async () => {
     upstream.close()
     await fake.close()

@@ -6,9 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import type { HttpExchange } from '../../../server/http1/exchange.ts'
 import type { RawHeaders } from '../../../server/http1/header-fields.ts'
-import { openConnectionRouter } from '../../../server/http1/connection-router.ts'
+import { openRouter } from '../../support/router.ts'
 import { NodeExchange } from '../../../server/http1/node-exchange.ts'
-import { openLog } from '../../../server/common/log.ts'
 import { relay, type RelayResult } from '../../../server/proxy/forward/relay.ts'
 import {
   createHttpClient,
@@ -17,6 +16,7 @@ import {
   type ClientLimits,
 } from '../../../server/http1/client/client.ts'
 import { startFake, type FakeProvider, type Script } from '../../support/providers/fake.ts'
+import { createTurns } from '../../../server/common/fairness/turn-budget.ts'
 
 const HOP_BY_HOP = new Set([
   'connection',
@@ -59,7 +59,7 @@ export type RigOptions = Partial<ClientLimits> & {
 async function startRig(t: TestContext, script: Script, options: RigOptions = {}): Promise<Rig> {
   const { destination: dialTo, door = 'ours', ...limits } = options
   const fake = await startFake(script)
-  const upstream = createHttpClient({ ...LIMITS, ...limits }, () => performance.now())
+  const upstream = createHttpClient({ ...LIMITS, ...limits }, () => performance.now(), createTurns)
   const destination =
     dialTo?.(fake) ?? destinationOf(new URL('https://api.test'), new URL(fake.origin))
   const ends: RelayResult[] = []
@@ -103,15 +103,7 @@ async function startRig(t: TestContext, script: Script, options: RigOptions = {}
     handle(new NodeExchange(incoming, outgoing)),
   )
   const front =
-    door === 'ours'
-      ? openConnectionRouter(
-          server,
-          handle,
-          { head: 15_000, keepAlive: 5_000 },
-          openLog('silent'),
-          Date.now,
-        )
-      : null
+    door === 'ours' ? openRouter(server, handle, { head: 15_000, keepAlive: 5_000 }) : null
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(async () => {
