@@ -42,7 +42,7 @@ import {
 } from '../conversion/run-conversion.ts'
 import { contentTypeOf } from '../conversion/document-headers.ts'
 import { JobSchema, acceptedAnswer } from './jobs.ts'
-import { initialJob, newJob, type ClaimableJob } from '../conversion/jobs/enter-job.ts'
+import { certifyOf, initialJob, newJob, type ClaimableJob } from '../conversion/jobs/enter-job.ts'
 import { findJob } from '../conversion/jobs/find-job.ts'
 import { jobQueueRefusal } from '../conversion/jobs/queue-limits.ts'
 import type { UploadReceiver } from '../conversion/upload/upload-receiver.ts'
@@ -84,6 +84,10 @@ const convertRoute = createRoute({
               .boolean()
               .default(false)
               .openapi({ description: 'Adds front matter: title, export date and source.' }),
+            certificate: z.boolean().optional().openapi({
+              description:
+                'Compares what went in with what came out. JSON then has it as `certificate`; a job is certified unless this is `false`.',
+            }),
             source_map: z.boolean().default(false).openapi({
               description:
                 'With `format=json`: adds where each block of Notion stands in the Markdown.',
@@ -205,6 +209,8 @@ export function convertRoutes({
       ...upload,
       path: source.path,
       uploadedAt: clock(),
+      showCertificate: upload.certificate === true,
+      inputSha256: upload.sha256,
       scratch: workspace.path,
       output: output.path,
     }
@@ -268,8 +274,9 @@ export function convertRoutes({
     if (rejected !== null) throw tooManyJobs(rejected)
     const now = clock()
     const upload_blob = await keepBlob(store, blobs, path, instance, now)
-    const { format, includeMetadata, sourceMap, fileName: file_name, size: file_size } = upload
     const flavor = upload.layout === 'pages' ? (upload.flavor ?? 'gfm') : null
+    const { format, includeMetadata, sourceMap, certificate } = upload
+    const { fileName: file_name, size: file_size } = upload
     const job = newJob(
       {
         id: newId('job', now),
@@ -278,6 +285,7 @@ export function convertRoutes({
         include_metadata: includeMetadata ? 1 : 0,
         source_map: sourceMap ? 1 : 0,
         flavor,
+        certify: certifyOf(certificate),
         file_name,
         file_size,
         upload_blob,

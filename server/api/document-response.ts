@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from '@hono/zod-openapi'
 import type { ApiContext } from './api.ts'
+import { CertificateSchema } from './certificate-schema.ts'
 import { Problem } from '../common/errors.ts'
 import type { BlobStore, OpenedBlob } from '../store/blobs/blobs.ts'
 import { askedRange, rangeWithin } from './byte-range.ts'
@@ -51,6 +52,7 @@ const DocumentSchema = z
         description:
           'Only with `source_map`: which bytes of `markdown` (UTF-8) show which block, in order and without overlaps. A block holds none of those inside it.',
       }),
+    certificate: CertificateSchema.optional().openapi({ description: 'Only with `certificate`.' }),
     warnings: z.array(z.object({ code: z.string(), page: z.string(), detail: z.string() })),
   })
   .openapi('Document')

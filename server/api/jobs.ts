@@ -25,6 +25,7 @@ import { dropBlobs, type BlobStore } from '../store/blobs/blobs.ts'
 import type { JobRow } from '../store/schema.ts'
 import type { Store } from '../store/open.ts'
 import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
+import { CertificateSchema } from './certificate-schema.ts'
 import { respondWithRange, documentAnswer, partAnswer, whenGone } from './document-response.ts'
 import type { JobNotifications } from '../conversion/jobs/notifications.ts'
 import { contentTypeOf, issuesFromRow } from '../conversion/document-headers.ts'
@@ -61,6 +62,9 @@ export const JobSchema = z
     expires_at: moment.openapi({ description: 'When the result is no longer kept.' }),
     result_url: z.string().nullable(),
     error: z.object({ code: z.string(), detail: z.string() }).nullable(),
+    certificate: CertificateSchema.optional().openapi({
+      description: 'Of a job that has succeeded, unless it was sent with `certificate=false`.',
+    }),
   })
   .openapi('Job')
 
@@ -91,6 +95,9 @@ function showJob(row: JobRow, now: number): Job {
     result_url: status === 'succeeded' ? `${PATH}/${row.id}/result` : null,
     error:
       row.error_code === null ? null : { code: row.error_code, detail: row.error_detail ?? '' },
+    ...(row.certificate !== null && {
+      certificate: CertificateSchema.parse(JSON.parse(row.certificate)),
+    }),
   }
 }
 

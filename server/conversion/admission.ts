@@ -101,11 +101,13 @@ export function fingerprint({
   sourceMap,
   layout,
   flavor,
+  certificate,
 }: Pick<Upload, 'sha256' | 'fileName' | keyof UploadOptions>): string {
   // Options that came later are left out where nobody asks for them: known keys stay valid.
   const later = [
     ...(sourceMap ? ['source_map'] : []),
     ...(layout === 'pages' ? ['pages', flavor ?? 'gfm'] : []),
+    ...(certificate === undefined ? [] : [`certificate=${certificate}`]),
   ]
   return createHash('sha256')
     .update(JSON.stringify([sha256, fileName, format, includeMetadata, ...later]))

@@ -43,6 +43,8 @@ async function furnish(
       format: 'markdown',
       include_metadata: 0,
       source_map: 0,
+      certify: 0,
+      certificate: null,
       file_name: 'x.zip',
       file_size: 1,
       upload_blob: null,

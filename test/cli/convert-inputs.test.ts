@@ -168,7 +168,10 @@ test('what cannot be converted does not keep the others from it', async (t) => {
   assert.deepEqual([code, out], [1, ''])
   assert.equal(
     err,
-    'tollmark: bad.txt: The file is a text file. In Notion, export as HTML and use that file.\ntollmark: 1 of 3 exports could not be converted.\n',
+    'a.html: 2 words, 0 tables, 0 lost\n' +
+      'tollmark: bad.txt: The file is a text file. In Notion, export as HTML and use that file.\n' +
+      'c.html: 2 words, 0 tables, 0 lost\n' +
+      'tollmark: 1 of 3 exports could not be converted.\n',
   )
   assert.deepEqual(readdirSync(join(cwd, 'out')).sort(), ['a.md', 'c.md'])
   assert.deepEqual(readdirSync(temporary), [])
@@ -188,7 +191,9 @@ test('a page that cannot be converted is told, beside its document, and the exit
     [code, err],
     [
       1,
-      'tollmark: One.zip: one page could not be converted. The document says why in its place.\n',
+      'One.zip: 2 words, 0 tables, 1 difference\n' +
+        'tollmark: One.zip: one page could not be converted. The document says why in its place.\n' +
+        'Good.html: 2 words, 0 tables, 0 lost\n',
     ],
   )
   assert.match(

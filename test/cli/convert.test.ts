@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -75,6 +76,24 @@ test('chunks have a file of their own, and so has a source map, whatever is in f
   assert.match(document.subarray(title?.start, title?.end).toString(), /^# /)
   assert.match(document.subarray(0, title?.start).toString(), /^---\n[^]*---\n\n$/)
   assert.equal((rest.at(-1) ?? title)?.end, document.length - 1)
+})
+
+test('a conversion into a file ends with what it has kept, and a certificate says more', async (t) => {
+  const cwd = temporaryFolder(t)
+  writeFileSync(join(cwd, 'Page.html'), '<h1 class="page-title">Two</h1><p>words</p>')
+  const args = ['convert', 'Page.html', '-o', 'out.md', '--certificate', 'certificate.json']
+  const { code, err } = await tollmark(args, {}, cwd)
+  assert.deepEqual([code, err], [0, 'Page.html: 2 words, 0 tables, 0 lost\n'])
+  const certificate = JSON.parse(readFileSync(join(cwd, 'certificate.json'), 'utf8')) as {
+    input_sha256: string
+    output_sha256: string
+  }
+  const hash = (file: string) =>
+    createHash('sha256')
+      .update(readFileSync(join(cwd, file)))
+      .digest('hex')
+  assert.equal(certificate.input_sha256, hash('Page.html'))
+  assert.equal(certificate.output_sha256, hash('out.md'))
 })
 
 test('a file that may not be what was meant is converted, and its warning goes to standard error', async (t) => {

@@ -59,6 +59,7 @@ async function opened(t: TestContext, place: Place, accounts: readonly string[])
       format: 'markdown',
       include_metadata: 0,
       source_map: 0,
+      certify: 0,
       file_name: 'x',
       file_size: 1,
       upload_blob,

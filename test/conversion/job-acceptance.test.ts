@@ -54,7 +54,12 @@ test('a large archive is answered 202 with its job, which ends with the document
       result_url: null,
     })
 
-    const { started_at, finished_at, expires_at, ...done } = await finished(jobs.url, token, job.id)
+    const { started_at, finished_at, expires_at, certificate, ...done } = await finished(
+      jobs.url,
+      token,
+      job.id,
+    )
+    assert.equal(certificate?.in.pages, pages)
     const result_url = `/api/v1/jobs/${job.id}/result`
     assert.deepEqual(done, {
       ...shown,

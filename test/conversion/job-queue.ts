@@ -88,6 +88,7 @@ export async function openQueue(t: TestContext): Promise<Queue> {
           format: 'markdown',
           include_metadata: 0,
           source_map: 0,
+          certify: 0,
           file_name: fileName,
           file_size: 10,
           upload_blob,

@@ -24,6 +24,8 @@ export interface Job {
   expires_at: string | null
   result_url: string | null
   error: { code: string; detail: string } | null
+  /** Once it has succeeded. */
+  certificate?: { in: { pages: number } }
 }
 
 /** The setting that makes a job of every archive that a test has. */

@@ -3,6 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Certificate } from '@tollmark/notion-markdown/archive'
 import { readConfig, environment } from '../../config/settings.ts'
 import { SetupError } from '../../common/errors.ts'
 import { CONNECTION_OPTIONS, settingsFromFlags } from '../api-command.ts'
@@ -20,7 +21,7 @@ import {
 } from '../convert/outputs.ts'
 import { AlreadyReported, Misuse, ApiError, toFailure } from '../failure.ts'
 import { runInterruptible } from '../interrupt.ts'
-import { printFailure, printError } from '../output.ts'
+import { printFailure, printError, printNotes } from '../output.ts'
 import type { OptionValues } from '../values.ts'
 
 /** The server's conversion without a server; with `--url`, by one. */
@@ -42,6 +43,10 @@ export const CONVERT: Command = {
     {
       flags: '--source-map <file>',
       summary: "write there which bytes of the Markdown show which of Notion's blocks",
+    },
+    {
+      flags: '--certificate <file>',
+      summary: 'write there what went in and what came out, and where they differ',
     },
     ...CONNECTION_OPTIONS.map((one) =>
       one.flags === '--json'
@@ -68,16 +73,20 @@ export const CONVERT: Command = {
     if (inputs.length > 1 && (output === undefined || !isFolder(output))) {
       throw new Misuse('Several exports need a folder for their documents: -o FOLDER/.')
     }
-    const sourceMap = sourceMapOf(values, format, inputs.length)
+    const sideFiles = sideFilesOf(values, format, inputs.length)
     const convert = await converterOf(values)
     const store = createOutputWriter(output, format)
-    const more = { format, includeMetadata: values.flag('metadata'), sourceMap }
+    const more = { format, includeMetadata: values.flag('metadata'), sideFiles }
+    // Beside a document on standard output only a person wants to read it.
+    const isSummaryWanted = !values.flag('json') && (output !== undefined || process.stderr.isTTY)
     await runInterruptible(async (signal) => {
       let [failed, incomplete] = [0, false]
       for (const input of inputs) {
         try {
-          const { failed: pages, notices } = await convertOne(input, more, convert, store, signal)
+          const outcome = await convertOne(input, more, convert, store, signal)
+          const { failed: pages, notices, certificate } = outcome
           for (const notice of notices) printError(`${input.shown}: ${notice}`)
+          if (certificate && isSummaryWanted) printSummary(input.shown, certificate)
           if (pages === 0) continue
           incomplete = true
           printFailure(
@@ -101,8 +110,13 @@ export const CONVERT: Command = {
 type Options = {
   format: DocumentFormat
   includeMetadata: boolean
-  /** The file for the source map; undefined for none. */
-  sourceMap: string | undefined
+  sideFiles: SideFiles
+}
+
+/** Files that are written beside the document; undefined for none. */
+interface SideFiles {
+  readonly sourceMap: string | undefined
+  readonly certificate: string | undefined
 }
 
 function convertError({ shown: name }: Input, pages: number): string {
@@ -125,17 +139,26 @@ async function convertOne(
   try {
     const prepared = await prepare(input, scratch, signal)
     const document = join(scratch, 'document')
-    const { sourceMap, ...options } = more
-    const sourceMapPath = sourceMap === undefined ? undefined : join(scratch, 'source-map')
+    const { sideFiles, ...options } = more
+    const sourceMapPath = sideFiles.sourceMap && join(scratch, 'source-map')
+    const certificatePath = sideFiles.certificate && join(scratch, 'certificate')
     const outcome = await convert(
-      { ...prepared, ...options, scratch, document, ...(sourceMapPath && { sourceMapPath }) },
+      {
+        ...prepared,
+        ...options,
+        scratch,
+        document,
+        ...(sourceMapPath && { sourceMapPath }),
+        ...(certificatePath && { certificatePath }),
+      },
       { signal, onProgress: bar.show },
     )
     signal.throwIfAborted()
     bar.clear()
     await store(input, prepared, document)
-    if (sourceMap !== undefined && sourceMapPath !== undefined)
-      await replaceFile(sourceMapPath, sourceMap)
+    if (sideFiles.sourceMap && sourceMapPath) await replaceFile(sourceMapPath, sideFiles.sourceMap)
+    if (sideFiles.certificate && certificatePath)
+      await replaceFile(certificatePath, sideFiles.certificate)
     return outcome
   } finally {
     bar.clear()
@@ -165,20 +188,34 @@ function formatOf(values: OptionValues): Options['format'] {
   return format === 'chunks' ? 'chunks' : 'markdown'
 }
 
-/** The file for the source map. @throws Misuse where there cannot be one */
-function sourceMapOf(
-  values: OptionValues,
-  format: DocumentFormat,
-  exports: number,
-): string | undefined {
-  const file = values.text('source-map')
-  if (file === undefined) return undefined
-  if (exports > 1) throw new Misuse('--source-map takes one export at a time.')
-  if (format === 'chunks')
+/** The files beside the document. @throws Misuse where there cannot be one */
+function sideFilesOf(values: OptionValues, format: DocumentFormat, exports: number): SideFiles {
+  const [sourceMap, certificate] = [values.text('source-map'), values.text('certificate')]
+  const first = sourceMap ? '--source-map' : certificate ? '--certificate' : undefined
+  if (exports > 1 && first) throw new Misuse(`${first} takes one export at a time.`)
+  if (sourceMap && format === 'chunks')
     throw new Misuse('--source-map maps Markdown. Chunks name their blocks themselves.')
-  if (values.text('url') !== undefined && format !== 'json')
-    throw new Misuse('With --url, --source-map needs --format json.')
-  return file
+  if (first && values.text('url') !== undefined && format !== 'json')
+    throw new Misuse(`With --url, ${first} needs --format json.`)
+  return { sourceMap, certificate }
+}
+
+/** Differences that are shown of one conversion. */
+const MAX_SHOWN = 5
+
+/** `1 word`, `2 words`. */
+function count(n: number, what: string): string {
+  return `${n.toLocaleString('en')} ${what}${n === 1 ? '' : 's'}`
+}
+
+/** Says what a conversion has kept, and where it has not. */
+function printSummary(name: string, { in: kept, differences }: Certificate): void {
+  const [words, tables] = [count(kept.words, 'word'), count(kept.blocks.tables, 'table')]
+  const lost = differences.length === 0 ? '0 lost' : count(differences.length, 'difference')
+  printNotes([`${name}: ${words}, ${tables}, ${lost}`])
+  const shown = differences.filter(({ kind }) => kind !== 'pages')
+  for (const { page, detail } of shown.slice(0, MAX_SHOWN))
+    printError(page === '' ? detail : `${page}: ${detail}`)
 }
 
 async function converterOf(values: OptionValues): Promise<Converter> {

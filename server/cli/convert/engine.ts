@@ -5,10 +5,19 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as wait } from 'node:timers/promises'
-import { InvalidArchive, OWN_LIMITS } from '@tollmark/notion-markdown/archive'
+import {
+  InvalidArchive,
+  OWN_LIMITS,
+  hashFile,
+  type Certificate,
+} from '@tollmark/notion-markdown/archive'
 import { runConversion } from '../../conversion/run-conversion.ts'
 import { openConverterPool } from '../../conversion/pool/converter-pool.ts'
-import { runStep, type ConversionProgress } from '../../conversion/pool/conversion-step.ts'
+import {
+  runStep,
+  type ConversionProgress,
+  type ConversionTask,
+} from '../../conversion/pool/conversion-step.ts'
 import type { DocumentFormat } from '../../conversion/upload/receive-upload.ts'
 import { Problem, SetupError } from '../../common/errors.ts'
 import type { ApiClient } from '../client.ts'
@@ -25,6 +34,8 @@ export interface ConversionRequest extends PreparedInput {
   readonly document: string
   /** Where the source map is written; undefined for none. */
   readonly sourceMapPath?: string
+  /** Where the certificate is written; undefined for nowhere. */
+  readonly certificatePath?: string
 }
 
 type ConversionOptions = { signal: AbortSignal; onProgress: (progress: ConversionProgress) => void }
@@ -40,6 +51,7 @@ export type Converter = (request: ConversionRequest, options: ConversionOptions)
 export interface Outcome {
   readonly failed: number
   readonly notices: readonly string[]
+  readonly certificate?: Certificate
 }
 
 /** One conversion at a time, on all cores, as long and with as much memory as it takes. */
@@ -48,19 +60,28 @@ const POOL_LIMITS = { atOnce: availableParallelism(), deadline: 2 ** 31 - 1, hea
 /** Converts on this machine. @param maxPage bytes of the largest page of an archive */
 export const convertLocally =
   (maxPage: number): Converter =>
-  async ({ document, scratch, ...request }, options) => {
+  async ({ document, scratch, certificatePath, ...request }, options) => {
     const task = {
       ...request,
+      certificate: true,
+      inputSha256: null,
       scratch: join(scratch, 'work'),
       output: document,
       uploadedAt: Date.now(),
       limits: { ...OWN_LIMITS, pageBytes: maxPage },
     }
     try {
-      if (task.kind === 'html')
-        return (await runStep(task, { whole: true })) ?? { failed: 0, notices: [] }
-      await using converterPool = openConverterPool(POOL_LIMITS)
-      return await runConversion(task, converterPool, options)
+      // Hashed here, beside the converters.
+      const hash = certificatePath === undefined ? null : hashFile(task.path)
+      hash?.catch(() => {})
+      const outcome = await convertTask(task, options)
+      if (certificatePath !== undefined) {
+        const certificate = { ...outcome.certificate, input_sha256: await hash }
+        await writeFile(certificatePath, `${JSON.stringify(certificate, null, 2)}\n`, {
+          mode: 0o600,
+        })
+      }
+      return outcome
     } catch (error) {
       if (!(error instanceof Problem || error instanceof InvalidArchive)) throw error
       // Those sentences are for somebody who uploads a file.
@@ -71,14 +92,23 @@ export const convertLocally =
     }
   }
 
+async function convertTask(task: ConversionTask, options: ConversionOptions): Promise<Outcome> {
+  if (task.kind === 'html')
+    return (await runStep(task, { whole: true })) ?? { failed: 0, notices: [] }
+  await using converterPool = openConverterPool(POOL_LIMITS)
+  return await runConversion(task, converterPool, options)
+}
+
 /** Converts by the API of a server, large archives in the background. */
 export function convertRemotely(client: ApiClient): Converter {
   return async (request, { signal, onProgress }) => {
-    const { path, fileName, format, includeMetadata, document, sourceMapPath } = request
+    const { path, fileName, format, includeMetadata, document } = request
+    const { sourceMapPath, certificatePath } = request
     const form = new FormData()
     form.set('format', format)
     form.set('include_metadata', String(includeMetadata))
     if (sourceMapPath !== undefined) form.set('source_map', 'true')
+    if (certificatePath !== undefined) form.set('certificate', 'true')
     form.set('file', await openAsBlob(path), fileName)
     const answer = await client.send('POST', 'convert', {}, { body: form, signal })
     const done =
@@ -86,17 +116,18 @@ export function convertRemotely(client: ApiClient): Converter {
         ? await waitForJob(client, new Row(await answer.json()), signal, onProgress)
         : answer
     await pipeline(done.body ?? [], createWriteStream(document, { mode: 0o600 }), { signal })
-    if (sourceMapPath !== undefined) await takeSourceMap(document, sourceMapPath)
+    if (sourceMapPath !== undefined) await takeField(document, 'source_map', sourceMapPath)
+    if (certificatePath !== undefined) await takeField(document, 'certificate', certificatePath)
     return { failed: Number(done.headers.get('x-tollmark-failed-pages') ?? 0), notices: [] }
   }
 }
 
-/** Moves the source map out of a JSON document into a file of its own. */
-async function takeSourceMap(document: string, path: string): Promise<void> {
+/** Moves a field out of a JSON document into a file of its own. */
+async function takeField(document: string, name: string, path: string): Promise<void> {
   const fields = Object.entries(new Row(JSON.parse(await readFile(document, 'utf8'))).json)
-  const [, map] = fields.find(([name]) => name === 'source_map') ?? []
-  await writeFile(path, `${JSON.stringify(map ?? [])}\n`, { mode: 0o600 })
-  const rest = Object.fromEntries(fields.filter(([name]) => name !== 'source_map'))
+  const [, value] = fields.find(([field]) => field === name) ?? []
+  await writeFile(path, `${JSON.stringify(value ?? null)}\n`, { mode: 0o600 })
+  const rest = Object.fromEntries(fields.filter(([field]) => field !== name))
   await writeFile(document, `${JSON.stringify(rest)}\n`)
 }
 

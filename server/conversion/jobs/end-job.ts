@@ -31,6 +31,8 @@ interface Success {
   /** The blob of its document, which `instance` has just stored. */
   readonly result: string
   readonly issues: ConversionIssues
+  /** As JSON; undefined or null for none. */
+  readonly certificate?: string | null
   readonly instance: string
   readonly expiresAt: number
   readonly now: number
@@ -40,11 +42,12 @@ interface Success {
 export const succeedJob = procedure(
   import.meta.url,
   'succeedJob',
-  function* (db, { job, result, issues, instance, expiresAt, now }: Success) {
+  function* (db, { job, result, issues, certificate, instance, expiresAt, now }: Success) {
     const { warnings, failedPages: failed_pages } = issues
     const changes = {
       ...CLEARED_CLAIM,
       result_blob: result,
+      certificate: certificate ?? null,
       warnings,
       failed_pages,
       finished_at: now,

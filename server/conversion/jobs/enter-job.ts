@@ -46,6 +46,14 @@ const STARTED_STATES = [
 /** A job that has just been accepted. */
 export type ClaimableJob = JobRow & { readonly upload_blob: string }
 
+/** TABLE of a job's column `certify`: not at all, for the job alone, for the job and its JSON. */
+export const CERTIFY = { no: 0, apart: 1, shown: 2 } as const
+
+/** How a job is certified. @param asked what its form says; undefined for nothing */
+export function certifyOf(asked: boolean | undefined): number {
+  return asked === undefined ? CERTIFY.apart : asked ? CERTIFY.shown : CERTIFY.no
+}
+
 /** A new job as it is entered. */
 export function newJob(
   upload: Pick<
@@ -59,10 +67,11 @@ export function newJob(
     | 'file_size'
     | 'upload_blob'
   > &
-    Partial<Pick<ClaimableJob, 'flavor'>>,
+    Partial<Pick<ClaimableJob, 'flavor' | 'certify'>>,
   now: number,
 ): ClaimableJob {
-  return { flavor: null, ...upload, ...INITIAL_COLUMNS, created_at: now, claimable_at: now }
+  const defaults = { flavor: null, certify: CERTIFY.no }
+  return { ...defaults, ...upload, ...INITIAL_COLUMNS, created_at: now, claimable_at: now }
 }
 
 /** A job as it was when it was accepted. */
@@ -89,4 +98,5 @@ const INITIAL_COLUMNS = {
   quota_limit: null,
   warnings: null,
   failed_pages: null,
+  certificate: null,
 } as const satisfies Partial<JobRow>

@@ -19,6 +19,7 @@ import {
   type ClaimedJob,
 } from './claim-job.ts'
 import { failJob, succeedJob } from './end-job.ts'
+import { CERTIFY } from './enter-job.ts'
 import type { ConversionProgress } from '../pool/conversion-step.ts'
 
 /** Milliseconds between two polls without a notification. */
@@ -112,12 +113,13 @@ async function runJob(
 ): Promise<void> {
   const { store, blobs, clock, notifications, log, instance, retentionMs } = deps
   try {
-    const { result, issues } = await convertJob(deps, job, stopped)
+    const { result, issues, certificate } = await convertJob(deps, job, stopped)
     const now = clock()
     const done = await store.run(succeedJob, {
       job,
       result,
       issues,
+      certificate,
       instance: instance.id,
       expiresAt: now + retentionMs,
       now,
@@ -172,6 +174,8 @@ async function fail(
 interface JobDocument {
   readonly result: string
   readonly issues: ConversionIssues
+  /** As JSON; null for none. */
+  readonly certificate: string | null
 }
 
 /**
@@ -210,10 +214,12 @@ async function convertJob(
       includeMetadata: job.include_metadata === 1,
       sourceMap: job.source_map === 1,
       ...(job.flavor !== null && { layout: 'pages' as const, flavor: job.flavor }),
+      certificate: job.certify > 0,
+      showCertificate: job.certify === CERTIFY.shown,
       scratch: workspace.path,
       output: output.path,
     } as const
-    const { warnings, failed } = await runConversion(task, converterPool, {
+    const { warnings, failed, certificate } = await runConversion(task, converterPool, {
       signal,
       onProgress: reporter.note,
       wasChecked: kept !== undefined,
@@ -221,7 +227,11 @@ async function convertJob(
     await reporter.end()
     signal.throwIfAborted()
     const result = await keepBlob(store, blobs, output.path, instance.id, clock())
-    return { result, issues: { warnings, failedPages: failed } }
+    return {
+      result,
+      issues: { warnings, failedPages: failed },
+      certificate: certificate ? JSON.stringify(certificate) : null,
+    }
   } finally {
     await reporter.end()
   }

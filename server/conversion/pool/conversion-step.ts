@@ -32,6 +32,11 @@ export interface ConversionTask {
   readonly includeMetadata: boolean
   /** Whether JSON has a source map. */
   readonly sourceMap?: boolean
+  /** Whether the conversion is certified, and whether JSON has the certificate. */
+  readonly certificate?: boolean
+  readonly showCertificate?: boolean
+  /** The file's SHA-256; null leaves it out of the certificate, undefined computes it. */
+  readonly inputSha256?: string | null
   /** Where the source map is written as a file of its own. */
   readonly sourceMapPath?: string
   /** What becomes of the pages. Default: one document. */

@@ -25,6 +25,8 @@ export interface UploadOptions {
   readonly layout: 'document' | 'pages'
   /** The program that pages are for; null where none was named. */
   readonly flavor: Flavor | null
+  /** Whether the conversion is certified; undefined where the caller does not say. */
+  readonly certificate?: boolean
 }
 
 /** A received upload: its file's facts and its options. */
@@ -62,6 +64,13 @@ const FIELDS: Readonly<
     read: (value) => {
       const includeMetadata = flag.parse(value)
       return includeMetadata === undefined ? undefined : { includeMetadata }
+    },
+    what: '"true" or "false"',
+  },
+  certificate: {
+    read: (value) => {
+      const certificate = flag.parse(value)
+      return certificate === undefined ? undefined : { certificate }
     },
     what: '"true" or "false"',
   },

@@ -35,6 +35,7 @@ import { outages } from './0083-outages.ts'
 import { upstreamRequestIds } from './0084-upstream-request-ids.ts'
 import { sourceMaps } from './0085-source-maps.ts'
 import { pageFlavors } from './0087-page-flavors.ts'
+import { certificates } from './0088-certificates.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -81,4 +82,5 @@ export const MIGRATIONS: readonly Migration[] = [
   upstreamRequestIds,
   sourceMaps,
   pageFlavors,
+  certificates,
 ]

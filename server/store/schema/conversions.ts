@@ -55,6 +55,10 @@ export interface JobRow {
   source_map: number
   /** The program that its pages are for; null where it makes one document. */
   flavor: 'gfm' | 'obsidian' | 'docusaurus' | null
+  /** Whether it is certified: 0 no, 1 yes, 2 in its JSON too. */
+  certify: number
+  /** As JSON, once it has succeeded. */
+  certificate: string | null
   file_name: string
   /** Bytes. */
   file_size: number
