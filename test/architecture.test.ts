@@ -245,7 +245,11 @@ const EFFECTS: { effect: string; shows: RegExp; homes: string[] }[] = [
   {
     effect: 'other processes',
     shows: /'node:child_process'/,
-    homes: ['server/conversion/pool/', 'dashboard/build.ts'],
+    homes: [
+      'server/conversion/pool/',
+      'server/store/backup/postgres-tools.ts',
+      'dashboard/build.ts',
+    ],
   },
 ]
 

@@ -19,7 +19,16 @@ import { openCommands, type Said } from './commands.ts'
 type Json = Record<string, unknown>
 
 /** Commands that work on this machine only. */
-const LOCAL = new Set(['serve', 'verify', 'completion', 'env'])
+const LOCAL = new Set([
+  'serve',
+  'verify',
+  'migrate',
+  'backup',
+  'restore',
+  'doctor',
+  'completion',
+  'env',
+])
 
 interface Bench {
   server: TestServer

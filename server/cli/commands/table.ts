@@ -4,11 +4,14 @@ import { SHELLS } from '../completion.ts'
 import { Misuse } from '../failure.ts'
 import { write } from '../output.ts'
 import { ACCOUNTS } from './accounts.ts'
+import { BACKUPS } from './backup.ts'
 import { CONVERT } from './convert.ts'
 import { CREDENTIALS } from './credentials.ts'
+import { DOCTOR } from './doctor.ts'
 import { ENV } from './env.ts'
 import { JOBS } from './jobs.ts'
 import { KEYS } from './keys.ts'
+import { MIGRATE } from './migrate.ts'
 import { PROVIDERS } from './providers.ts'
 import { REQUESTS } from './requests.ts'
 import { SERVE } from './serve.ts'
@@ -60,6 +63,9 @@ export const COMMANDS: readonly Command[] = [
   ...CREDENTIALS,
   ...JOBS,
   VERIFY,
+  MIGRATE,
+  ...BACKUPS,
+  DOCTOR,
   ENV,
   COMPLETION,
 ]

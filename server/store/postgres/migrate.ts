@@ -21,13 +21,7 @@ const OLDEST = 150_000
  *   succeed later
  */
 export async function migrate(url: URL, db: QueryBuilder, now: number): Promise<void> {
-  let client: Client | undefined
-  try {
-    // Reads the files that the address names, certificates for example.
-    client = new Client(connectionConfig(url))
-    client.on('error', () => {})
-    await client.connect()
-    await checkServer(client)
+  await withClient(url, async (client) => {
     // Until the transaction ends, by whatever way, and so also where this process is killed.
     await client.query(`begin; select pg_advisory_xact_lock(${lockNumber('migrations')})`)
     await client.query(CREATE_MIGRATIONS)
@@ -40,6 +34,37 @@ export async function migrate(url: URL, db: QueryBuilder, now: number): Promise<
       ])
     }
     await client.query('commit')
+  })
+}
+
+/**
+ * Names of the migrations that a database still needs, and the server's version; nothing is changed.
+ *
+ * @throws SetupError as `migrate`
+ */
+export async function inspectPostgres(
+  url: URL,
+): Promise<{ readonly pending: string[]; readonly isEmpty: boolean; readonly version: string }> {
+  return withClient(url, async (client) => {
+    const { rows } = await client.query<{ found: boolean; version: string }>(
+      `select to_regclass('migrations') is not null as found, current_setting('server_version') as version`,
+    )
+    const { found = false, version = '' } = rows[0] ?? {}
+    const applied: unknown[] = found ? (await client.query(SELECT_MIGRATIONS)).rows : []
+    return { pending: pending(applied).map(({ name }) => name), isEmpty: !found, version }
+  })
+}
+
+/** Works on one connection to a server that we can use. @throws SetupError for every failure */
+async function withClient<T>(url: URL, work: (client: Client) => Promise<T>): Promise<T> {
+  let client: Client | undefined
+  try {
+    // Reads the files that the address names, certificates for example.
+    client = new Client(connectionConfig(url))
+    client.on('error', () => {})
+    await client.connect()
+    await checkServer(client)
+    return await work(client)
   } catch (thrown) {
     if (thrown instanceof SetupError) throw thrown
     const Failure = isAway(thrown) ? StoreUnreachable : SetupError

@@ -30,6 +30,17 @@ export function pending(rows: readonly unknown[]): readonly Migration[] {
   return MIGRATIONS.filter(({ name }) => !applied.has(name))
 }
 
+/** Names of the migrations that a SQLite file still needs; nothing is changed. */
+export function pendingOn(connection: Connection): string[] {
+  const { rows: tables } = connection.execute({
+    sql: "SELECT name FROM sqlite_master WHERE name = 'migrations'",
+    parameters: [],
+  })
+  const rows =
+    tables.length === 0 ? [] : connection.execute({ sql: SELECT_MIGRATIONS, parameters: [] }).rows
+  return pending(rows).map(({ name }) => name)
+}
+
 /**
  * Runs what has not run yet, all or nothing. Any number of processes may call it together: the
  * first does the work, the others wait and find it done.

@@ -1,0 +1,109 @@
+// tollmark backup, restore
+import { environment, readConfig } from '../../config/settings.ts'
+import type { Command } from '../command.ts'
+import { writeJson, writeLines } from '../output.ts'
+
+/** Copies a store while servers run on it. */
+const BACKUP: Command = {
+  name: 'backup',
+  args: '<target>',
+  summary: 'back up the store to a folder or a bucket, while servers run on it',
+  options: [
+    { flags: '--recipient <file>', summary: 'encrypt for this public key (X25519, PEM)' },
+    { flags: '--json', summary: 'print JSON, and errors as JSON too' },
+  ],
+  notes:
+    'Makes a new folder in the target: the database as of one moment, the files in the data folder, and a manifest. A\n' +
+    'bucket is s3://BUCKET/PREFIX, reached as the S3 settings say. Of PostgreSQL it takes a dump, and needs pg_dump.\n\n' +
+    'The master key is only in encrypted backups. A key pair for those:\n' +
+    '  openssl genpkey -algorithm X25519 -out backup.key        # keep it elsewhere\n' +
+    '  openssl pkey -in backup.key -pubout -out backup.pub',
+  examples: [
+    'tollmark backup /var/backups/tollmark',
+    'tollmark backup s3://backups/tollmark --recipient backup.pub',
+  ],
+  run: async (values, [target = '']) => {
+    const { makeBackup, readPem } = await import('../../store/backup/backup.ts')
+    const { readRecipient } = await import('../../store/backup/encryption.ts')
+    const env = environment(process.cwd())
+    const { storage } = readConfig(env)
+    const key = values.text('recipient')
+    const recipient = key === undefined ? null : readRecipient(await readPem(key))
+    const { location, manifest } = await makeBackup({
+      storage,
+      target,
+      recipient,
+      env,
+      now: Date.now(),
+    })
+    const { created_at, store, schema, encrypted, files } = manifest
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+    const master_key = files.some(({ name }) => name === 'master.key')
+    if (values.flag('json'))
+      return writeJson({
+        object: 'backup',
+        location,
+        created_at,
+        store,
+        schema,
+        encrypted,
+        master_key,
+        files: files.length,
+        bytes,
+      })
+    await writeLines([
+      location,
+      `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${bytes} bytes${encrypted ? ', encrypted' : ''}. ${master_key ? 'The master key is in it.' : 'The master key is not in it: keep it apart.'}`,
+    ])
+  },
+}
+
+/** Brings a backup back. */
+const RESTORE: Command = {
+  name: 'restore',
+  args: '<backup>',
+  summary: 'restore a backup into an empty data folder or database',
+  options: [
+    { flags: '--identity <file>', summary: 'decrypt with this private key (X25519, PEM)' },
+    { flags: '--json', summary: 'print JSON, and errors as JSON too' },
+  ],
+  notes:
+    'Checks every file before anything changes. Nothing is overwritten: TOLLMARK_DATA, or the database of DATABASE_URL,\n' +
+    'must be empty. Then start the server, and run "tollmark verify".',
+  examples: [
+    'TOLLMARK_DATA=/var/lib/tollmark tollmark restore /var/backups/tollmark/tollmark-2027-01-31T12-00-00.000Z',
+    'tollmark restore s3://backups/tollmark/tollmark-2027-01-31T12-00-00.000Z --identity backup.key',
+  ],
+  run: async (values, [source = '']) => {
+    const { restoreBackup } = await import('../../store/backup/restore.ts')
+    const { readPem } = await import('../../store/backup/backup.ts')
+    const { readIdentity } = await import('../../store/backup/encryption.ts')
+    const env = environment(process.cwd())
+    const { storage } = readConfig(env)
+    const key = values.text('identity')
+    const identity = key === undefined ? null : readIdentity(await readPem(key))
+    const { created_at, store, schema, files } = await restoreBackup({
+      storage,
+      source,
+      identity,
+      env,
+    })
+    const master_key = files.some(({ name }) => name === 'master.key')
+    if (values.flag('json'))
+      return writeJson({
+        object: 'restore',
+        location: source,
+        created_at,
+        store,
+        schema,
+        master_key,
+        files: files.length,
+      })
+    await writeLines([
+      `Restored the backup of ${created_at}. Start the server, then run "tollmark verify".`,
+    ])
+  },
+}
+
+/** The commands of backups. */
+export const BACKUPS: readonly Command[] = [BACKUP, RESTORE]

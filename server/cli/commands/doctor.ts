@@ -1,0 +1,45 @@
+// tollmark doctor
+import { SetupError } from '../../common/errors.ts'
+import { environment, readConfig } from '../../config/settings.ts'
+import { transientProblem } from '../../store/transient-errors.ts'
+import type { Command } from '../command.ts'
+import type { Finding } from '../doctor/checks.ts'
+import { AlreadyReported } from '../failure.ts'
+import { writeJson, writeLines } from '../output.ts'
+
+/** Looks at what a server needs of its surroundings. */
+export const DOCTOR: Command = {
+  name: 'doctor',
+  summary: 'check what a server needs: versions, clock, disk, limits, files, credentials',
+  options: [{ flags: '--json', summary: 'print JSON, and errors as JSON too' }],
+  notes:
+    'Run it as the user and with the settings of the server, also beside a running one. It changes no data. Exit code 1\n' +
+    'where something does not work; warnings are for later.',
+  examples: ['tollmark doctor'],
+  run: async (values) => {
+    const { CHECKS, examine } = await import('../doctor/checks.ts')
+    const examined = await examine(readConfig(environment(process.cwd())))
+    await using _ = examined.store
+    const checks: { name: string; status: Finding[0]; detail: string }[] = []
+    for (const { name, look } of CHECKS) {
+      const [status, detail] = await look(examined).catch(findingOf)
+      checks.push({ name, status, detail })
+    }
+    const ok = checks.every(({ status }) => status !== 'failed')
+    if (values.flag('json')) await writeJson({ object: 'examination', ok, checks })
+    else
+      await writeLines(
+        checks.map(
+          ({ name, status, detail }) => `${status.padEnd(8)} ${name.padEnd(12)} ${detail}`,
+        ),
+      )
+    if (!ok) throw new AlreadyReported()
+  },
+}
+
+/** A check that could not be made. @throws what is a bug */
+function findingOf(error: unknown): Finding {
+  const sentence = error instanceof SetupError ? error.message : transientProblem(error)?.detail
+  if (sentence === undefined) throw error
+  return ['failed', sentence]
+}

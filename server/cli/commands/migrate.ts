@@ -1,0 +1,32 @@
+// tollmark migrate
+import { environment, readConfig } from '../../config/settings.ts'
+import type { Command } from '../command.ts'
+import { writeJson, writeLines } from '../output.ts'
+
+/** Brings the store to the schema of this program, as a server does when it starts. */
+export const MIGRATE: Command = {
+  name: 'migrate',
+  summary: "bring the store to this version's schema, or show what that would do",
+  options: [
+    { flags: '--dry-run', summary: 'only list the migrations that would run' },
+    { flags: '--json', summary: 'print JSON, and errors as JSON too' },
+  ],
+  notes:
+    'A server does this by itself when it starts. Run it before, to learn whether the database user may change the\n' +
+    'schema, and to have it done before the first new server starts. A migration is all or nothing.',
+  examples: ['tollmark migrate --dry-run', 'tollmark migrate'],
+  run: async (values) => {
+    const { inspectStore } = await import('../../store/inspect.ts')
+    const { storage } = readConfig(environment(process.cwd()))
+    const { store, pending } = await inspectStore(storage)
+    const dryRun = values.flag('dry-run')
+    if (!dryRun) {
+      const { openStore } = await import('../../store/open.ts')
+      await using _ = await openStore({ ...storage, now: Date.now() })
+    }
+    if (values.flag('json'))
+      return writeJson({ object: 'migration', store, dry_run: dryRun, migrations: pending })
+    if (pending.length === 0) return writeLines(['The store has the schema of this version.'])
+    await writeLines([...pending, `${pending.length} ${dryRun ? 'would run' : 'have run'}.`])
+  },
+}

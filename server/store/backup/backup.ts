@@ -1,0 +1,175 @@
+// Makes a backup beside running servers: the database as of one moment, the files in the data
+// folder, and in an encrypted one the master key.
+import { createHash, type KeyObject } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { open, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { SetupError, codeOf } from '../../common/errors.ts'
+import { randomText } from '../../common/secrets.ts'
+import type { Config } from '../../config/settings.ts'
+import { inspectStore } from '../inspect.ts'
+import { MIGRATIONS } from '../migrations/index.ts'
+import { sqlitePath } from '../open.ts'
+import { Connection } from '../sqlite/connection.ts'
+import { encryptFor } from './encryption.ts'
+import {
+  BLOB_FOLDER,
+  DATABASE_FILE,
+  MANIFEST,
+  MASTER_KEY_FILE,
+  type BackupFile,
+  type Manifest,
+} from './manifest.ts'
+import { dumpPostgres, type ToolEnvironment } from './postgres-tools.ts'
+import { writeBackup, type BackupWriter } from './target.ts'
+
+export interface BackupOptions {
+  readonly storage: Config['storage']
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly target: string
+  /** Encrypts for the owner of this key; null: not encrypted, and then without the master key. */
+  readonly recipient: KeyObject | null
+  readonly env: ToolEnvironment
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+/** A complete backup, and where it is. */
+export interface MadeBackup {
+  readonly location: string
+  readonly manifest: Manifest
+}
+
+/** Makes a backup; where it fails there is none. @throws SetupError, StoreError */
+export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
+  const { storage, target, recipient, now } = options
+  const { store, isEmpty, pending } = await inspectStore(storage)
+  if (isEmpty)
+    throw new SetupError('There is nothing to back up: no server has run on this store yet.')
+  const createdAt = new Date(now).toISOString()
+  const writer = await writeBackup(target, `tollmark-${createdAt.replaceAll(':', '-')}`, storage)
+  try {
+    const files = await writeFiles(options, store, writer)
+    const applied = MIGRATIONS.filter(({ name }) => !pending.includes(name))
+    const manifest: Manifest = {
+      object: 'backup_manifest',
+      version: 1,
+      created_at: createdAt,
+      store,
+      schema: applied.at(-1)?.name ?? null,
+      encrypted: recipient !== null,
+      files,
+    }
+    await writeFile(await writer.stage(MANIFEST), JSON.stringify(manifest, null, 2), {
+      mode: 0o600,
+    })
+    await writer.add(MANIFEST)
+    return { location: await writer.finish(), manifest }
+  } catch (error) {
+    await writer.abandon()
+    throw error
+  }
+}
+
+async function writeFiles(
+  { storage, recipient, env }: BackupOptions,
+  store: Manifest['store'],
+  writer: BackupWriter,
+): Promise<BackupFile[]> {
+  const files = new Map<string, BackupFile>()
+  const add = async (name: string, path: string): Promise<void> => {
+    files.set(name, await addFile(writer, name, path, recipient))
+  }
+  // Before and after the database, so that it names no file that is missing: a row is written
+  // before its bytes, and bytes may be deleted in between.
+  const blobs = async (): Promise<void> => {
+    if (storage.s3Bucket !== null) return
+    for (const name of await listBlobs(join(storage.data, 'blobs')))
+      if (!files.has(BLOB_FOLDER + name))
+        await add(BLOB_FOLDER + name, join(storage.data, 'blobs', name)).catch(unlessGone)
+  }
+  await blobs()
+  const copy = join(storage.data, `.backup-${randomText(12)}`)
+  try {
+    await copyDatabase(storage, copy, env)
+    await add(DATABASE_FILE[store], copy)
+  } finally {
+    await rm(copy, { force: true })
+  }
+  await blobs()
+  if (recipient !== null && storage.masterKey === null)
+    await add(MASTER_KEY_FILE, join(storage.data, 'master.key')).catch(unlessGone)
+  return [...files.values()]
+}
+
+async function copyDatabase(
+  storage: Config['storage'],
+  copy: string,
+  env: ToolEnvironment,
+): Promise<void> {
+  const path = sqlitePath(storage)
+  if (path === null && storage.databaseUrl !== null)
+    return dumpPostgres(storage.databaseUrl, copy, env)
+  if (path === null) throw new Error('a store is either a file or a server')
+  const connection = new Connection(path, 'read')
+  try {
+    connection.copyTo(copy)
+  } finally {
+    connection.close()
+  }
+}
+
+async function addFile(
+  writer: BackupWriter,
+  name: string,
+  path: string,
+  recipient: KeyObject | null,
+): Promise<BackupFile> {
+  const hash = createHash('sha256')
+  let bytes = 0
+  const file = await open(path)
+  const source = file.createReadStream() as AsyncIterable<Buffer>
+  const staged = await writer.stage(name)
+  await pipeline(
+    recipient === null ? source : encryptFor(recipient, source),
+    async function* (pieces: AsyncIterable<Buffer>) {
+      for await (const piece of pieces) {
+        hash.update(piece)
+        bytes += piece.length
+        yield piece
+      }
+    },
+    createWriteStream(staged, { mode: 0o600 }),
+  )
+  await writer.add(name)
+  return { name, bytes, sha256: hash.digest('hex') }
+}
+
+/** Names below the folder of blobs; none where there is no such folder. */
+async function listBlobs(folder: string): Promise<string[]> {
+  try {
+    const found = await readdir(folder, { recursive: true, withFileTypes: true })
+    return found
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
+  } catch (error) {
+    unlessGone(error)
+    return []
+  }
+}
+
+function unlessGone(error: unknown): void {
+  if (codeOf(error) !== 'ENOENT') throw error
+}
+
+/** Reads a PEM file that the command line names. @throws SetupError */
+export async function readPem(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    throw new SetupError(`${path} cannot be read (${codeOf(error) ?? 'unknown reason'}).`, {
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,68 @@
+// What a backup consists of. Written last, so that a backup with a manifest is complete.
+import { SetupError } from '../../common/errors.ts'
+
+export const MANIFEST = 'manifest.json'
+
+/** A file of a backup, as it is stored there. */
+export interface BackupFile {
+  readonly name: string
+  readonly bytes: number
+  /** Of the stored bytes, in hex. */
+  readonly sha256: string
+}
+
+export interface Manifest {
+  readonly object: 'backup_manifest'
+  readonly version: 1
+  /** ISO 8601. */
+  readonly created_at: string
+  readonly store: 'sqlite' | 'postgres'
+  /** The last migration that had run. */
+  readonly schema: string | null
+  readonly encrypted: boolean
+  readonly files: readonly BackupFile[]
+}
+
+/** Name of the database in a backup, by store. */
+export const DATABASE_FILE = { sqlite: 'tollmark.db', postgres: 'database.dump' } as const
+export const MASTER_KEY_FILE = 'master.key'
+export const BLOB_FOLDER = 'blobs/'
+
+/** @throws SetupError where the text is no manifest of ours */
+export function parseManifest(text: string): Manifest {
+  try {
+    const found: unknown = JSON.parse(text)
+    if (isManifest(found)) return found
+  } catch {
+    // The sentence below says it.
+  }
+  throw new SetupError('This is no backup: its manifest.json is not one that Tollmark writes.')
+}
+
+function isManifest(found: unknown): found is Manifest {
+  return (
+    isRecord(found) &&
+    found['object'] === 'backup_manifest' &&
+    found['version'] === 1 &&
+    typeof found['created_at'] === 'string' &&
+    (found['store'] === 'sqlite' || found['store'] === 'postgres') &&
+    typeof found['encrypted'] === 'boolean' &&
+    Array.isArray(found['files']) &&
+    found['files'].every(isFile)
+  )
+}
+
+/** A name is a path below the backup, and nothing else: the manifest may be somebody else's. */
+function isFile(file: unknown): boolean {
+  return (
+    isRecord(file) &&
+    typeof file['name'] === 'string' &&
+    /^(?:tollmark\.db|database\.dump|master\.key|blobs\/\w+\/\w+)$/.test(file['name']) &&
+    typeof file['bytes'] === 'number' &&
+    typeof file['sha256'] === 'string'
+  )
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,70 @@
+// PostgreSQL's own programs for backups, where the machine has them.
+import { spawn } from 'node:child_process'
+import { existsSync, globSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { SetupError } from '../../common/errors.ts'
+
+/** The environment of this process; only what PostgreSQL's programs read of it is passed on. */
+export type ToolEnvironment = Readonly<Record<string, string | undefined>>
+
+/** The whole database in `pg_dump`'s custom format, consistent as of one moment. */
+export function dumpPostgres(url: URL, path: string, env: ToolEnvironment): Promise<void> {
+  return runTool('pg_dump', url, ['--format=custom', '--no-owner', `--file=${path}`], env)
+}
+
+/** Restores such a dump into an empty database, all or nothing. */
+export function restorePostgres(url: URL, path: string, env: ToolEnvironment): Promise<void> {
+  return runTool(
+    'pg_restore',
+    url,
+    ['--no-owner', '--single-transaction', '--exit-on-error', path],
+    env,
+  )
+}
+
+/** @throws SetupError where there is no such program, or with what it says where it fails */
+async function runTool(
+  name: string,
+  url: URL,
+  args: readonly string[],
+  env: ToolEnvironment,
+): Promise<void> {
+  const { database, password } = splitPassword(url)
+  const passed = Object.entries(env).filter(([key]) => /^(?:PATH|HOME|PG[A-Z]+)$/.test(key))
+  const program = findTool(name, env['PATH'] ?? '')
+  const child = spawn(program, [`--dbname=${database}`, '--no-password', ...args], {
+    // The password is none of the machine's other users' business: arguments are for all to see.
+    env: { ...Object.fromEntries(passed), ...(password === null ? {} : { PGPASSWORD: password }) },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  if (code !== 0) throw new SetupError(`${name} failed: ${said.trim() || `exit ${code}`}`)
+}
+
+function splitPassword(url: URL): { database: string; password: string | null } {
+  const without = new URL(url)
+  without.password = ''
+  return {
+    database: without.href,
+    password: url.password === '' ? null : decodeURIComponent(url.password),
+  }
+}
+
+/** Sorted so that the newest version, which reads every older server, comes first. */
+function findTool(name: string, searchPath: string): string {
+  const newest = globSync(`/usr/lib/postgresql/*/bin/${name}`).sort((a, b) =>
+    b.localeCompare(a, 'en', { numeric: true }),
+  )
+  const path = searchPath.split(delimiter).map((folder) => join(folder, name))
+  const found = [...newest, ...path].find((file) => existsSync(file))
+  if (found === undefined)
+    throw new SetupError(
+      `${name} is not installed. Install PostgreSQL's client programs, of the server's version or newer.`,
+    )
+  return found
+}

@@ -1,0 +1,143 @@
+// Brings a backup back into an empty store, whole or not at all.
+import { createHash, type KeyObject } from 'node:crypto'
+import { createWriteStream, existsSync } from 'node:fs'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { SetupError, codeOf } from '../../common/errors.ts'
+import { randomText } from '../../common/secrets.ts'
+import type { Config } from '../../config/settings.ts'
+import { inspectStore } from '../inspect.ts'
+import { MIGRATIONS } from '../migrations/index.ts'
+import { sqlitePath } from '../open.ts'
+import { decryptWith } from './encryption.ts'
+import {
+  DATABASE_FILE,
+  MANIFEST,
+  MASTER_KEY_FILE,
+  parseManifest,
+  type BackupFile,
+  type Manifest,
+} from './manifest.ts'
+import { restorePostgres, type ToolEnvironment } from './postgres-tools.ts'
+import { readBackup, type BackupReader } from './target.ts'
+
+export interface RestoreOptions {
+  readonly storage: Config['storage']
+  /** A backup: its folder, or `s3://bucket/prefix`. */
+  readonly source: string
+  /** Decrypts an encrypted one. */
+  readonly identity: KeyObject | null
+  readonly env: ToolEnvironment
+}
+
+/** Restores a backup. Every file is checked before the store changes. @throws SetupError */
+export async function restoreBackup(options: RestoreOptions): Promise<Manifest> {
+  const { storage, source, identity } = options
+  await using reader = await readBackup(source, storage)
+  const manifest = parseManifest(await textOf(reader, source))
+  await assertFits(options, manifest)
+  await mkdir(storage.data, { recursive: true, mode: 0o700 })
+  const staging = join(storage.data, `.restore-${randomText(12)}`)
+  await mkdir(staging, { mode: 0o700 })
+  try {
+    for (const file of manifest.files)
+      await fetchFile(reader, file, join(staging, file.name), manifest.encrypted ? identity : null)
+    await putInPlace(options, manifest, staging)
+  } finally {
+    await rm(staging, { recursive: true, force: true })
+  }
+  return manifest
+}
+
+/** @throws SetupError where the backup is for another store, or the store is not empty */
+async function assertFits(
+  { storage, identity }: RestoreOptions,
+  { store, schema, encrypted }: Manifest,
+): Promise<void> {
+  const here = await inspectStore(storage)
+  if (here.store !== store)
+    throw new SetupError(
+      `The backup is of ${NAMES[store]}, and DATABASE_URL names ${NAMES[here.store]}.`,
+    )
+  const path = sqlitePath(storage)
+  const found = path === null ? [] : [path, `${path}-wal`].filter((file) => existsSync(file))
+  if (!here.isEmpty || found.length > 0)
+    throw new SetupError(
+      'There is a store already. Stop its servers, and restore into an empty data folder or database.',
+    )
+  if (schema !== null && !MIGRATIONS.some(({ name }) => name === schema))
+    throw new SetupError(
+      `The backup was made by a newer version of Tollmark (it has ${schema}). Restore it with that version.`,
+    )
+  if (encrypted && identity === null)
+    throw new SetupError('The backup is encrypted. Name the private key with --identity.')
+}
+
+const NAMES = { sqlite: 'a SQLite file', postgres: 'PostgreSQL' } as const
+
+async function textOf(reader: BackupReader, source: string): Promise<string> {
+  try {
+    const pieces: Buffer[] = []
+    for await (const piece of await reader.read(MANIFEST)) pieces.push(piece)
+    return Buffer.concat(pieces).toString()
+  } catch (error) {
+    throw new SetupError(
+      `${source} is no backup: its ${MANIFEST} cannot be read (${codeOf(error) ?? 'unknown reason'}).`,
+      { cause: error },
+    )
+  }
+}
+
+/** Stores a file durably. @throws SetupError where it is not the one that the manifest names */
+async function fetchFile(
+  reader: BackupReader,
+  { name, bytes, sha256 }: BackupFile,
+  path: string,
+  identity: KeyObject | null,
+): Promise<void> {
+  const hash = createHash('sha256')
+  let length = 0
+  const source = await reader.read(name)
+  async function* counted(): AsyncGenerator<Buffer> {
+    for await (const piece of source) {
+      hash.update(piece)
+      length += piece.length
+      yield piece
+    }
+  }
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const checked = identity === null ? counted() : decryptWith(identity, counted())
+  await pipeline(checked, createWriteStream(path, { mode: 0o600 }))
+  if (length !== bytes || hash.digest('hex') !== sha256)
+    throw new SetupError(`The file ${name} of the backup is damaged.`)
+  await using file = await open(path)
+  await file.sync()
+}
+
+/** The database comes last: with it the store is there. */
+async function putInPlace(
+  { storage, env }: RestoreOptions,
+  { files, store }: Manifest,
+  staging: string,
+): Promise<void> {
+  const database = DATABASE_FILE[store]
+  for (const { name } of files) {
+    const target = join(storage.data, name)
+    if (name === database || (name === MASTER_KEY_FILE && existsSync(target))) continue
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+    await rename(join(staging, name), target)
+    await syncFolder(dirname(target))
+  }
+  const path = sqlitePath(storage)
+  if (path !== null) {
+    await rename(join(staging, database), path)
+    await syncFolder(dirname(path))
+  } else if (storage.databaseUrl !== null)
+    await restorePostgres(storage.databaseUrl, join(staging, database), env)
+}
+
+async function syncFolder(path: string): Promise<void> {
+  await using folder = await open(path)
+  await folder.sync()
+}

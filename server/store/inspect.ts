@@ -1,0 +1,49 @@
+// Looks at a store without opening it for work: nothing is migrated, and nothing is made.
+import { existsSync } from 'node:fs'
+import { SetupError } from '../common/errors.ts'
+import { sqlitePath, type StoreOptions } from './open.ts'
+import { Connection } from './sqlite/connection.ts'
+import { pendingOn } from './sqlite/migrate.ts'
+import { MIGRATIONS } from './migrations/index.ts'
+import { readError } from './store-error.ts'
+
+/** What a store is like. */
+export interface InspectedStore {
+  readonly store: 'sqlite' | 'postgres'
+  /** Whether no server has ever run on it. */
+  readonly isEmpty: boolean
+  /** Names of the migrations that the next start runs, in order. */
+  readonly pending: readonly string[]
+  /** Of SQLite or the PostgreSQL server. */
+  readonly version: string
+}
+
+/**
+ * @throws SetupError where it cannot be read, or a newer version of Tollmark wrote it;
+ *   StoreUnreachable
+ */
+export async function inspectStore(
+  place: Pick<StoreOptions, 'data' | 'databaseUrl'>,
+): Promise<InspectedStore> {
+  const path = sqlitePath(place)
+  if (path === null && place.databaseUrl !== null) {
+    const { inspectPostgres } = await import('./postgres/migrate.ts')
+    return { store: 'postgres', ...(await inspectPostgres(place.databaseUrl)) }
+  }
+  const version = process.versions['sqlite'] ?? ''
+  if (path === null || !existsSync(path))
+    return { store: 'sqlite', isEmpty: true, pending: MIGRATIONS.map(({ name }) => name), version }
+  let connection: Connection | undefined
+  try {
+    connection = new Connection(path, 'read')
+    const pending = pendingOn(connection)
+    return { store: 'sqlite', isEmpty: pending.length === MIGRATIONS.length, pending, version }
+  } catch (thrown) {
+    if (thrown instanceof SetupError) throw thrown
+    throw new SetupError(`The database ${path} cannot be opened: ${readError(thrown).message}.`, {
+      cause: thrown,
+    })
+  } finally {
+    connection?.close()
+  }
+}
