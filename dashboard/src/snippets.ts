@@ -7,6 +7,24 @@ import type { Call, Snippet } from './snippet-code.ts'
 import { ROWS, type Row } from './snippet-providers.ts'
 import { SDKS } from './snippet-sdks.ts'
 
+/** TABLE of built-in providers without a row whose base URL speaks OpenAI's dialect. */
+const CHATS: ReadonlySet<string> = new Set([
+  'alibaba',
+  'baseten',
+  'bytedance',
+  'deepinfra',
+  'gateway',
+  'gmicloud',
+  'huggingface',
+  'minimax',
+  'moonshotai',
+  'ollama',
+  'vercel',
+])
+
+/** Whether a chat is an example of what a provider without a row answers. */
+const isChat = ({ id, source }: Provider): boolean => source !== 'built_in' || CHATS.has(id)
+
 /** A provider that a key may call, with one of its models. */
 export interface Choice {
   provider: Pick<Provider, 'id' | 'name' | 'base' | 'hosts' | 'dial' | 'ready'>
@@ -31,7 +49,9 @@ export function choicesFor(
   const allowed = all.filter(({ id }) => scope.providers === null || scope.providers.includes(id))
   const choices = allowed.flatMap((provider) => {
     const row =
-      ROWS.find(({ id }) => id === provider.id) ?? ROWS.find(({ id }) => id === null) ?? ROWS[0]
+      ROWS.find(({ id }) => id === provider.id) ??
+      (isChat(provider) ? ROWS.find(({ id }) => id === null) : undefined)
+    if (row === undefined) return []
     const known = seen.filter((model) => model.provider === provider.id).map(({ id }) => id)
     const model = modelOf(row, scope.models, known)
     return model === null ? [] : [{ provider, model, row }]

@@ -98,6 +98,18 @@ const REASONS: Readonly<Record<(typeof GATEWAY_ERRORS)[GatewayErrorCode]['status
   504: 'Gateway Timeout',
 }
 
+/** A provider's own shape with our words in it. */
+function filled(value: unknown, fields: ErrorFields): unknown {
+  if (Array.isArray(value)) return value.map((one) => filled(one, fields))
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(
+      Object.entries(value).map(([name, one]) => [name, filled(one, fields)]),
+    )
+  const field =
+    typeof value === 'string' ? /^\{(status|code|message|type)\}$/.exec(value)?.[1] : undefined
+  return field === undefined ? value : Reflect.get(fields, field)
+}
+
 export interface ErrorResponse {
   readonly status: number
   /** The reason phrase. */
@@ -120,8 +132,9 @@ export function errorResponse(
 ): ErrorResponse {
   const { status, google, type } = GATEWAY_ERRORS[code]
   const shape = provider?.errors ?? 'openai'
+  const fields = { status, code, message, google, type }
   const body = Buffer.from(
-    JSON.stringify(ERROR_BODIES[shape]({ status, code, message, google, type })),
+    JSON.stringify(typeof shape === 'string' ? ERROR_BODIES[shape](fields) : filled(shape, fields)),
   )
   const headers = [
     'Content-Type',

@@ -230,7 +230,10 @@ test('every built-in provider has a test call that its own table does not forbid
   const fake = await startFake(answer(200, JSON_TYPE, '{}'))
   t.after(() => fake.close())
   const upstreams = Object.fromEntries(
-    PROVIDERS.map(({ id }) => [`TOLLMARK_UPSTREAM_${id.toUpperCase()}`, fake.origin]),
+    PROVIDERS.map(({ id }) => [
+      `TOLLMARK_UPSTREAM_${id.toUpperCase().replaceAll('-', '_')}`,
+      fake.origin,
+    ]),
   )
   const running = await serve(
     readConfig({ PORT: '0', TOLLMARK_DATA: temporaryFolder(t), ...upstreams }),

@@ -4,7 +4,7 @@ import { PROVIDER_CREDENTIALS } from '../provider-credentials.ts'
 import { credential, dialled, setting } from '../setting-kinds.ts'
 
 /** The variable by which a provider is dialled elsewhere. */
-const upstreamVariable = (id: string): string =>
+export const upstreamVariable = (id: string): string =>
   `TOLLMARK_UPSTREAM_${id.toUpperCase().replaceAll('-', '_')}`
 
 /** TABLE of the credentials of providers, by provider. */

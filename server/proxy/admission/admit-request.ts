@@ -45,6 +45,9 @@ interface Candidate {
   readonly makerCredential: string | null
 }
 
+/** Stands for the credential of hosts to which none goes: those that serve files. */
+const ANONYMOUS: Credential = { id: 'none', provider: '', secret: '', values: {}, weight: 1 }
+
 /**
  * Admits a request: picks its credential and enters its reservation in the ledger. A request without
  * a credential is refused before it is counted: nobody pays for what the operator lacks.
@@ -62,8 +65,12 @@ export async function admitRequest(
   const contextKey = valueOf(exchange.headers, 'x-proxy-context-key') || null
   const limitGroup = { model, key: key.id }
   const credential =
-    credentials.pick(upstream, contextKey, makerCredential, limitGroup) ??
-    (makerCredential === null ? null : credentials.pick(upstream, contextKey, null, limitGroup))
+    upstream.provider.anonymous === true
+      ? ANONYMOUS
+      : (credentials.pick(upstream, contextKey, makerCredential, limitGroup) ??
+        (makerCredential === null
+          ? null
+          : credentials.pick(upstream, contextKey, null, limitGroup)))
   if (credential === null)
     throw new GatewayError(
       'upstream_credential_missing',

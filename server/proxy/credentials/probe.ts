@@ -2,49 +2,13 @@
 // same headers as any other.
 import { fits, type Credential, type CredentialPool } from './pool.ts'
 import { withCredential } from '../forward/headers.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { ProbeCall, Provider } from '../providers/provider.ts'
 import { type ProviderTable } from '../providers/table.ts'
-import { PROVIDERS } from '../providers/rows/index.ts'
 import type { HttpClient, UpstreamError } from '../../http1/client/client.ts'
 import type { RouteCache } from '../target/route-cache.ts'
 
-/** A call that costs nothing and that only a good credential opens. */
-interface Call {
-  path: string
-  headers?: readonly string[]
-  /** Sent by POST; a GET without. */
-  body?: string
-}
-
-/** What a custom provider has, and most of the others. */
-const USUAL: Call = { path: '/v1/models' }
-
-/** TABLE of those calls that are not the usual one: provider → call. */
-const CALLS: Readonly<Record<string, Call>> = {
-  google: { path: '/v1beta/models?pageSize=1' },
-  // Express mode has no list that a key opens; counting tokens is free.
-  vertex: {
-    path: '/v1/publishers/google/models/gemini-2.5-flash:countTokens',
-    headers: ['Content-Type', 'application/json'],
-    body: '{"contents":[{"role":"user","parts":[{"text":"x"}]}]}',
-  },
-  azure: { path: '/openai/v1/models' },
-  anthropic: { path: '/v1/models?limit=1', headers: ['anthropic-version', '2023-06-01'] },
-  groq: { path: '/openai/v1/models' },
-  deepseek: { path: '/models' },
-  cohere: { path: '/v1/models?page_size=1' },
-  fireworks: { path: '/inference/v1/models' },
-  // Its list of models is open to everybody; this is what the key itself may do.
-  openrouter: { path: '/api/v1/key' },
-  perplexity: { path: '/async/chat/completions' },
-  bedrock: { path: '/async-invoke?maxResults=1' },
-}
-
-/** An added provider on a built-in one's host is that one under another name: it has its base. */
-function callOf({ base }: Provider): Call {
-  const kin = PROVIDERS.find((row) => row.base === base)
-  return (kin && CALLS[kin.id]) ?? USUAL
-}
+/** What nearly everybody has. */
+const USUAL: ProbeCall = { path: '/v1/models' }
 
 /** How long a test call may take. */
 const PROBE_TIMEOUT_MS = 30_000
@@ -85,7 +49,7 @@ export async function probe(
       detail: 'The provider of this credential is not known any more.',
     }
   const { provider } = upstream
-  const { path, headers = [], body } = callOf(provider)
+  const { path, headers = [], body, opens = [] } = provider.probe ?? USUAL
   const bytes = body === undefined ? null : Buffer.from(body)
   const destination = routes.destinationFor(upstream)
   const signal = AbortSignal.any([stopped, AbortSignal.timeout(PROBE_TIMEOUT_MS)])
@@ -113,7 +77,11 @@ export async function probe(
         // What the head says is all there is to know; the rest may be long.
         onHead(status) {
           credentials.recordProbe(credential, status)
-          resolve({ ok: status < 300, status, detail: sentenceOf(provider, status) })
+          resolve({
+            ok: status < 300 || opens.includes(status),
+            status,
+            detail: sentenceOf(provider, status),
+          })
           call.abort()
         },
         onBody: () => {},

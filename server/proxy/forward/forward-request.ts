@@ -124,7 +124,10 @@ export function outboundRequest(
     destination: (route.destination ??= routes.destinationFor(upstream)),
     method,
     path: pathAndQuery,
-    headers: withCredential(readable, authOf(provider, match.endpoint), credential.secret),
+    headers:
+      provider.anonymous === true
+        ? readable
+        : withCredential(readable, authOf(provider, match.endpoint), credential.secret),
     body,
     owner,
     onBodyReleased: body !== null && body.held.length > 0 ? () => slot.releaseBytes() : null,

@@ -383,7 +383,7 @@ function inspectBuffered(
   return {
     ...PLAIN,
     key,
-    model: loggedModel(findings.model ?? headModel(match, pathAndQuery)),
+    model: loggedModel(findings.model ?? headModel(match, pathAndQuery, exchange.headers)),
     keepsResponse: findings.kept,
     objects: match.objects.concat(findings.mentioned, trailerRefs),
     body,

@@ -1,7 +1,7 @@
 // Notes the model of a body while it streams up, for the ledger. It decides nothing, so it is
 // lenient: compressed bodies are not read.
 import { valuesOf } from '../../http1/header-fields.ts'
-import { queryModels } from './outside-body.ts'
+import { headerModels, queryModels } from './outside-body.ts'
 import { bodyRuleOf, type Match } from '../providers/endpoint.ts'
 import { scannerFor, type BodyScanner } from './body-reader.ts'
 import { Findings } from './findings.ts'
@@ -13,7 +13,7 @@ export class BodyObserver {
   #model: string | null
 
   constructor(match: Match, headers: readonly string[], pathAndQuery: string) {
-    this.#model = headModel(match, pathAndQuery)
+    this.#model = headModel(match, pathAndQuery, headers)
     const rule = bodyRuleOf(match)
     if (
       rule === null ||
@@ -49,5 +49,12 @@ export class BodyObserver {
 }
 
 /** The model that a request names outside of its body, or null. */
-export const headModel = (match: Match, pathAndQuery: string): string | null =>
-  match.model ?? queryModels(pathAndQuery)?.[0] ?? null
+export function headModel(
+  match: Match,
+  pathAndQuery: string,
+  headers: readonly string[],
+): string | null {
+  const place = match.endpoint?.model
+  const inHeader = place?.at === 'header' ? headerModels(place.headers ?? [], headers)[0] : null
+  return match.model ?? inHeader ?? queryModels(pathAndQuery)?.[0] ?? null
+}

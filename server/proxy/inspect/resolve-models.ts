@@ -143,7 +143,7 @@ function reachable(
     named:
       match.model !== null ||
       inspected?.findings.named === true ||
-      place.body.required.length === 0,
+      (place.at === 'header' ? named.length > 0 : place.body.required.length === 0),
     header: named.length > 0,
   }
 }

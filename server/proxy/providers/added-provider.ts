@@ -1,6 +1,5 @@
 // Providers that the operator adds, and built-in ones that it changes: what row they have.
 import type { BodyRule } from './endpoint-row.ts'
-import { closedAt } from './closed.ts'
 import { isOneOf } from './host-patterns.ts'
 import { OPENAI_PREFIXES } from './ids.ts'
 import { BODY, compatibleRows, OPENAI_ADMIN, toolsIn, videoRows } from './openai-rows.ts'
@@ -16,7 +15,7 @@ import { GATEWAY_TOOLS } from './tools.ts'
  */
 export function addedRow(custom: CustomProvider): ProviderRow {
   const host = hostOf(custom)
-  const row = builtInRowFor(custom, host) ?? customRow(custom, host)
+  const row = builtInRowFor(custom, host) ?? customRow(custom)
   return authenticated({ ...row, hosts: [host] }, custom)
 }
 
@@ -102,7 +101,7 @@ const COMPATIBLE = ['', '/{base*}']
   .map((row) =>
     row.model?.at === 'body' ? { ...row, model: { ...row.model, headers: GATEWAY_HEADERS } } : row,
   )
-const customRow = (custom: CustomProvider, host: string): ProviderRow => ({
+const customRow = (custom: CustomProvider): ProviderRow => ({
   id: custom.id,
   name: custom.id,
   variable: '',
@@ -113,8 +112,7 @@ const customRow = (custom: CustomProvider, host: string): ProviderRow => ({
   anyIds: true,
   // A gateway may reach the operator's clouds.
   spelling: { prefixes: OPENAI_PREFIXES, uuids: true, clouds: true },
-  minting: closedAt(host).minting,
-  admin: [...OPENAI_ADMIN, ...closedAt(host).admin],
+  admin: OPENAI_ADMIN,
   errors: 'openai',
   usage: 'openai',
 })

@@ -38,7 +38,12 @@ export function authorizeEndpoint(
   method: string,
   key: CachedKey,
 ): Match {
-  const match = (route.match ??= classify(provider, method, pathAndQuery))
+  const match = (route.match ??= classify(
+    provider,
+    method,
+    pathAndQuery,
+    route.upstream?.hostParts,
+  ))
   const refused = refuseEndpoint(match, !key.scope.all)
   if (refused !== null) throw new GatewayError(refused.code, refused.message)
   refuseSlashes(match, pathAndQuery)

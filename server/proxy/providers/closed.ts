@@ -131,34 +131,3 @@ export function closedEverywhere(path: string): ClosedClass | null {
   for (const row of PATTERNS) if (row.pattern.test(squeezed)) return row.class
   return ROOT_CONTROLS.test(squeezed) ? 'admin' : null
 }
-
-interface Service {
-  readonly host: RegExp
-  readonly minting?: readonly RegExp[]
-  readonly admin?: readonly RegExp[]
-}
-
-/**
- * TABLE of services without a row of their own that an operator may add: what only they have, and
- * no key may call.
- */
-const SERVICES: readonly Service[] = [
-  // vercel.com/docs/ai-gateway: credits, spend and the requests of the whole team.
-  {
-    host: /(?:^|\.)ai-gateway\.vercel\.sh$/,
-    admin: [/^\/v\d+\/(?:credits|report|generation)(?:$|\/)/, /^\/config$/],
-  },
-  // docs.gladia.io: the answer's address carries a token.
-  { host: /(?:^|\.)gladia\.io$/, minting: [/\/live$/] },
-  // docs.fish.audio: what the account has left.
-  { host: /(?:^|\.)fish\.audio$/, admin: [/^\/wallet(?:$|\/)/] },
-]
-
-/** What is closed besides at the host of an added provider. */
-export function closedAt(host: string): {
-  readonly minting: readonly RegExp[]
-  readonly admin: readonly RegExp[]
-} {
-  const service = SERVICES.find((one) => one.host.test(host))
-  return { minting: service?.minting ?? [], admin: service?.admin ?? [] }
-}

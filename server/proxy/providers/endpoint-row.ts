@@ -47,12 +47,16 @@ export interface BodyRule {
 }
 
 /**
- * Where the model stands. `path`: the pattern's `{model}`, and the body may not name another.
- * `body`: JSON or multipart. `query`: `?model=`. `stored`: nowhere in the request, so that no
- * scoped key passes.
+ * Where the model stands. `path`: the pattern's `{model}`, or the row's `modelName`, and the body may
+ * not name another. `body`: JSON or multipart. `header`: one of `headers`, in lower case. `query`:
+ * `?model=`. `stored`: nowhere in the request, so that no scoped key passes.
  */
 export type ModelPlace =
-  | { readonly at: 'path' | 'body'; readonly body: BodyRule; readonly headers?: readonly string[] }
+  | {
+      readonly at: 'path' | 'body' | 'header'
+      readonly body: BodyRule
+      readonly headers?: readonly string[]
+    }
   | { readonly at: 'query' }
   | { readonly at: 'stored' }
 
@@ -106,6 +110,9 @@ export interface EndpointRow {
    */
   readonly changes?: boolean
   readonly auth?: Auth
-  /** How the path's parameters make the model's name, where it is more than `{model}`. */
+  /**
+   * How the parameters of the path and the parts of the host (`<deployment>`) make the model's name,
+   * where it is more than `{model}`; a name of its own where no model is named: `xai/tts`.
+   */
   readonly modelName?: string
 }

@@ -62,11 +62,17 @@ function namesRule(objects: Readonly<Record<string, string>>): BodyRule {
  * Finds the endpoint of a request.
  * @param pathAndQuery as the target step accepted it: valid percent-encoding, no decoded dot
  *   segments
+ * @param hostParts the parts of the host that its pattern names
  */
-export function classify(provider: Provider, method: string, pathAndQuery: string): Match {
+export function classify(
+  provider: Provider,
+  method: string,
+  pathAndQuery: string,
+  hostParts: HostParts = NO_PARTS,
+): Match {
   const question = pathAndQuery.indexOf('?')
-  if (question < 0) return classifyPath(provider, method, pathAndQuery)
-  const match = classifyPath(provider, method, pathAndQuery.slice(0, question))
+  if (question < 0) return classifyPath(provider, method, pathAndQuery, hostParts)
+  const match = classifyPath(provider, method, pathAndQuery.slice(0, question), hostParts)
   const query = parametersOf(pathAndQuery.slice(question + 1))
   const asked = askedFor({ ...provider.asks, ...match.endpoint?.asks }, query)
   const ids = match.class === 'unknown' ? provider.unknownIds : provider.ids
@@ -138,7 +144,21 @@ export function parametersOf(query: string): Parameter[] {
   ])
 }
 
-function classifyPath(provider: Provider, method: string, path: string): Match {
+type HostParts = Readonly<Record<string, string>>
+const NO_PARTS: HostParts = {}
+
+/** A name that a row makes of parameters and of parts of the host. */
+const filled = (name: string, params: HostParts, hostParts: HostParts): string =>
+  name
+    .replaceAll(/\{(\w+)\}/g, (_, part: string) => params[part] ?? '')
+    .replaceAll(/<(\w+)>/g, (_, part: string) => hostParts[part] ?? '')
+
+function classifyPath(
+  provider: Provider,
+  method: string,
+  path: string,
+  hostParts: HostParts,
+): Match {
   // A path that a row spells out is what it seems.
   const exact = provider.endpoints.literal(method, path)
   if (exact)
@@ -146,7 +166,7 @@ function classifyPath(provider: Provider, method: string, path: string): Match {
       class: exact.class,
       endpoint: exact,
       pattern: path,
-      model: null,
+      model: exact.modelName === undefined ? null : filled(exact.modelName, {}, hostParts),
       objects: NO_OBJECTS,
       spelling: 'plain',
     }
@@ -185,7 +205,9 @@ function classifyPath(provider: Provider, method: string, path: string): Match {
       resembled().filter(({ exact }) => !exact.test(path)),
       provider,
     )
-  let model: string | null = null
+  const { modelName } = found.row
+  const named = modelName === undefined ? null : filled(modelName, found.params, hostParts)
+  let model = named
   const objects: ObjectRef[] = []
   for (const [name, raw] of Object.entries(found.params)) {
     const value = raw.includes('%') ? decodeURIComponent(raw) : raw
@@ -194,12 +216,7 @@ function classifyPath(provider: Provider, method: string, path: string): Match {
     if (raw.includes('%') && !provider.encoded?.includes(name) && /[/\\?#%;:]/.test(value))
       return odd({ ...unknown, spelling: 'odd' }, method, loose, resembled(), provider)
     if (name === 'base') model ??= modelInBase(value)
-    if (name === 'model')
-      model =
-        found.row.modelName?.replaceAll(
-          /\{(\w+)\}/g,
-          (_, part: string) => found.params[part] ?? '',
-        ) ?? value
+    if (name === 'model') model = named ?? value
     else if (!PLACES.has(name)) objects.push(objectRef(name, value))
     // A name that is an id in full is one in any segment: a fine-tuned model's, for example.
     const spelled = provider.ids?.refOf(name === 'model' ? model! : value) ?? null

@@ -27,6 +27,13 @@ export type ErrorShape =
   | 'cerebras'
   | 'bedrock'
 
+/**
+ * An error as an example: `{message}`, `{code}` and `{type}` stand for ours, `{status}` for the HTTP
+ * status as a number.
+ */
+export type ErrorTemplate = { readonly [name: string]: ErrorValue }
+type ErrorValue = string | boolean | null | ErrorTemplate | readonly ErrorValue[]
+
 /** How a provider counts tokens. See usage/usage.ts. */
 export type UsageKind =
   | 'openai'
@@ -49,6 +56,16 @@ export interface IdForms extends StringFilter {
   readonly models?: ModelNames
 }
 
+/** A call that costs nothing and that only a good credential opens. */
+export interface ProbeCall {
+  readonly path: string
+  readonly headers?: readonly string[]
+  /** Sent by POST; a GET without. */
+  readonly body?: string
+  /** Further statuses that only a good credential is answered with: 404 of what nobody has made. */
+  readonly opens?: readonly number[]
+}
+
 /** A provider as its file writes it. */
 export interface ProviderRow {
   readonly id: string
@@ -63,6 +80,8 @@ export interface ProviderRow {
    */
   readonly hosts: readonly string[]
   readonly auth: Auth
+  /** What tells whether a credential works; without it `GET /v1/models`. */
+  readonly probe?: ProbeCall
   /** The query parameter in which its clients may send a key instead. */
   readonly keyParameter?: 'key'
   /**
@@ -79,7 +98,7 @@ export interface ProviderRow {
    */
   readonly minting?: readonly RegExp[]
   readonly admin?: readonly RegExp[]
-  readonly errors: ErrorShape
+  readonly errors: ErrorShape | ErrorTemplate
   readonly usage: UsageKind
   /**
    * Response headers that name our account with this provider, beyond those that are always

@@ -74,6 +74,8 @@ class TableBuilder {
   readonly byId = new Map<string, Provider>()
   readonly byHost = new Map<string, Upstream>()
   readonly #families: Family[] = []
+  /** Where a provider that has nothing but families is called as a rule. */
+  readonly #bases: Upstream[] = []
   readonly #settings: TableSettings
 
   constructor(settings: TableSettings) {
@@ -84,13 +86,20 @@ class TableBuilder {
   add(row: ProviderRow, dial: string | undefined): void {
     const main = compileProvider(row)
     this.byId.set(row.id, main)
+    const { hostname } = new URL(row.base.replaceAll(/\{\w+\}/g, 'x'))
+    const isFamily = row.hosts.every((pattern) => hostFamily(pattern) !== null)
+    if (isFamily) this.#bases.push(upstreamAt(main, hostname, this.#dialOf(row.id, dial), {}))
     for (const provider of [main, ...(row.sites ?? []).map((site) => compileProvider(row, site))])
       for (const pattern of provider.hosts) this.#addHosts(provider, pattern, dial)
   }
 
+  #dialOf(id: string, usual: string | undefined): string | undefined {
+    return this.#settings.overrides?.[id] ?? usual
+  }
+
   #addHosts(provider: Provider, pattern: string, usual: string | undefined): void {
-    const { overrides, instances = [] } = this.#settings
-    const dial = overrides?.[provider.id] ?? usual
+    const { instances = [] } = this.#settings
+    const dial = this.#dialOf(provider.id, usual)
     const family = hostFamily(pattern)
     if (family !== null) this.#families.push({ ...family, provider, dial })
     const values = instances
@@ -112,7 +121,7 @@ class TableBuilder {
     return {
       providers: [...byId.values()],
       byId: (id) => byId.get(id),
-      upstreams: [...byHost.values()],
+      upstreams: [...byHost.values(), ...this.#bases],
       find: (hostname, port) =>
         byHost.get(`${hostname}:${port}`) ?? (port === 443 ? findIn(families, hostname) : null),
       findByDomain: (hostname) => byDomain.get(domainOf(hostname)) ?? null,

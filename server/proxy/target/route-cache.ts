@@ -86,6 +86,8 @@ export function createRouteCache(currentTable: () => ProviderTable): RouteCache 
       const name = `${origin} ${base}`
       let known = dials.get(name)
       if (known === undefined) {
+        // Callers choose the hosts of a family.
+        if (dials.size >= MAX_ROUTES) dials.clear()
         const originUrl = new URL(origin)
         dials.set(
           name,

@@ -21,7 +21,7 @@ function providers(...ready: Id[]): Provider[] {
   return (Object.keys(BASES) as Id[]).map((id) => ({
     id,
     name: id,
-    source: 'built_in',
+    source: id === 'acme' ? 'stored' : 'built_in',
     base: BASES[id],
     hosts: [],
     ready: ready.includes(id),

@@ -1034,8 +1034,12 @@ test('what each refusal is called', () => {
 })
 
 test('a refusal has the shape of its provider, the status of its code and the code in a header', () => {
-  assert.equal(SHAPES.length, PROVIDERS.length)
-  for (const [id, paths] of SHAPES) {
+  const shapes = new Map(SHAPES.map(([id, paths]) => [provider(id).errors, paths]))
+  const known = new Map(SHAPES)
+  for (const { id, errors } of PROVIDERS) {
+    // A row that shows its own shape has nothing else to be held to.
+    const paths = known.get(id) ?? shapes.get(errors) ?? {}
+    assert.ok(typeof errors === 'object' || Object.keys(paths).length > 0, id)
     for (const code of Object.keys(GATEWAY_ERRORS) as GatewayErrorCode[]) {
       const answer = errorResponse(code, 'A sentence.', provider(id))
       assert.equal(answer.status, GATEWAY_ERRORS[code].status)

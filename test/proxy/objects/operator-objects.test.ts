@@ -521,7 +521,7 @@ test("another key's id is one with a NUL behind it, and behind dots", async (t) 
 
 /** What tells of no object of anybody's: models, stock voices and the like. */
 const CATALOGUES =
-  /\/(?:models(?:\/\{\w+[:*]?\}|\/limits)?|(?:language|(?:image|video)-generation|embedding)-models(?:\/\{any:\})?|voices|providers|deployments|supported-models|zdr|parameters\/\{any\*\}|tcp_warming)$/
+  /\/(?:models(?:\/\{\w+[:*]?\}|\/limits)?|(?:language|(?:image|video)-generation|embedding)-models(?:\/\{any:\})?|voices|providers|deployments|supported-models|zdr|parameters\/\{any\*\}|tcp_warming|models\/(?:search|schema)|tags|version|concepts\/list|\{any\}\.(?:png|jpg|mp4)|models\/list)$/
 
 test('every answer to a GET that names no object is a list that is checked, one that is refused, or a catalogue', () => {
   for (const provider of createProviderTable().providers) {

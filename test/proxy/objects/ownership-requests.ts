@@ -19,6 +19,7 @@ import {
   pick,
   type Draw,
   type Made,
+  SPELLED,
 } from '../providers/id-cases.ts'
 
 const table = createProviderTable({
@@ -27,7 +28,7 @@ const table = createProviderTable({
     { provider: 'bedrock', values: { region: 'us-east-1' } },
   ],
 })
-const IDS = PROVIDERS.map(({ id }) => id)
+const IDS = SPELLED.map(({ id }) => id)
 
 /** A store that holds nothing: what is made is remembered by the process. */
 export const EMPTY = ((): Store => {
@@ -114,11 +115,12 @@ async function passes(
 const ENDPOINTS = new Map(
   PROVIDERS.map(({ id, endpoints }) => [
     id,
-    endpoints.flatMap(({ on, class: kind }) => {
+    endpoints.flatMap(({ on, class: kind, uploads }) => {
       const [path = '', ...methods] = on.split(' ').toReversed()
       return methods.includes('POST') &&
+        uploads === undefined &&
         (kind === 'model' || id === 'vertex') &&
-        !/\{(?!model|publisher|project|location|any|base)|tunedModels/.test(path)
+        !/\{(?!model|publisher|project|location|account|any|base)|tunedModels/.test(path)
         ? [path.replaceAll(/\{\w+[:*]?\}/g, 'm')]
         : []
     }),

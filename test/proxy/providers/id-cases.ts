@@ -30,6 +30,14 @@ export interface Made {
   readonly spelled: readonly string[]
 }
 
+/** Providers whose ids have a form; others are known by their places alone. */
+export const SPELLED = PROVIDERS.filter(
+  ({ spelling }) =>
+    spelling === undefined ||
+    spelling.uuids === true ||
+    Object.keys({ ...spelling.prefixes, ...spelling.collections }).length > 0,
+)
+
 /** An object of a provider, of any kind, with everything that spells it. */
 export function madeAt(provider: string, draw: Draw): Made {
   const row = PROVIDERS.find(({ id }) => id === provider)!
@@ -40,7 +48,7 @@ export function madeAt(provider: string, draw: Draw): Made {
     dialect,
   } = row.spelling ?? { prefixes: OPENAI_PREFIXES, uuids: true }
   const prefixes = dialect === true ? { ...OPENAI_PREFIXES, ...own } : own
-  const host = row.hosts[0]!.replaceAll(/\{\w+\}/g, 'acme')
+  const host = row.hosts[0]!.replaceAll(/\{\w+\}|<\w+>|\*/g, 'acme')
   const ways = [
     ...Object.entries(prefixes).map((entry) => ['prefix', ...entry] as const),
     ...Object.entries(collections).map((entry) => ['collection', ...entry] as const),
@@ -164,7 +172,7 @@ const WORDS = [
  * number of letters.
  */
 export function ordinary(draw: Draw): string {
-  const { id, written } = madeAt(pick(draw, PROVIDERS).id, draw)
+  const { id, written } = madeAt(pick(draw, SPELLED).id, draw)
   const sentences = [
     `Please read ${id} and tell me more.`,
     `Error: no such object: ${written}`,

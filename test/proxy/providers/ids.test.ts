@@ -6,7 +6,7 @@ import { wantPaths } from '../../../server/proxy/json/paths.ts'
 import { JsonScanner } from '../../../server/proxy/json/scanner.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { PROVIDERS } from '../../../server/proxy/providers/rows/index.ts'
-import { drawing, madeAt, ordinary, pick } from './id-cases.ts'
+import { drawing, madeAt, ordinary, pick, SPELLED } from './id-cases.ts'
 
 const table = createProviderTable({
   instances: [
@@ -118,7 +118,7 @@ test("a string names an object only as a whole, in its provider's spelling", () 
 test('every spelling of an id names it, and no filter of first bytes and lengths leaves it out', () => {
   const draw = drawing(1)
   for (let i = 0; i < 5_000; i++) {
-    const { id } = pick(draw, PROVIDERS)
+    const { id } = pick(draw, SPELLED)
     const { firsts, shortest, longest, refOf } = idsOf(id)
     const made = madeAt(id, draw)
     for (const text of made.spelled) {
@@ -140,7 +140,7 @@ test('every spelling of an id names it, and no filter of first bytes and lengths
 test('ordinary strings name nothing that nobody here has made', () => {
   const draw = drawing(2)
   for (let i = 0; i < 5_000; i++) {
-    const { id } = pick(draw, PROVIDERS)
+    const { id } = pick(draw, SPELLED)
     const text = ordinary(draw)
     const ref = idsOf(id).refOf(text)
     assert.ok(ref === null || ref.mayBeUnknown === true, `${id} ${text}`)

@@ -67,11 +67,31 @@ const credentialsOf = (rows: readonly RowFile[]): string =>
     '',
   ].join('\n')
 
+const DOCS = 'docs/proxy.md'
+/** The table of providers in the page about the proxy. */
+const DOCS_TABLE = /^\| provider \| id \|.*\n(?:\|.*\n)+/m
+
+/** Hosts as people read them: a family without its brackets. */
+const shownHosts = ({ hosts, sites = [] }: ProviderRow): string =>
+  [...hosts, ...sites.flatMap((site) => site.hosts)].map((host) => `\`${host}\``).join(', ')
+
+const docsOf = (rows: readonly RowFile[]): string =>
+  [
+    '| provider | id | its setting | hosts |',
+    '|---|---|---|---|',
+    ...rows.map(
+      ({ row }) => `| ${row.name} | \`${row.id}\` | \`${row.variable}\` | ${shownHosts(row)} |`,
+    ),
+    '',
+  ].join('\n')
+
 test('the tables of providers are in step with their files (UPDATE=1 writes them)', async () => {
   const rows = await rowFiles()
+  const page = readFileSync(join(root, DOCS), 'utf8').replace(DOCS_TABLE, () => docsOf(rows))
   for (const [path, text] of [
     [INDEX, indexOf(rows)],
     [CREDENTIALS, credentialsOf(rows)],
+    [DOCS, page],
   ] as const) {
     const file = join(root, path)
     if (process.env['UPDATE']) writeFileSync(file, text)

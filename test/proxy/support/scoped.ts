@@ -73,7 +73,7 @@ export async function startScoped(t: TestContext): Promise<Scoped> {
       }
       for (const id of Object.keys(ORIGINS)) {
         if (id === 'added') continue
-        settings[`TOLLMARK_UPSTREAM_${id.toUpperCase()}`] = origin
+        settings[`TOLLMARK_UPSTREAM_${id.toUpperCase().replaceAll('-', '_')}`] = origin
         if (!['google', 'vertex', 'bedrock'].includes(id))
           settings[`${id.toUpperCase()}_API_KEY`] = 'k'
       }

@@ -295,7 +295,7 @@ test("fal's client names its target in a header", async (t) => {
     assert.equal(headerOf(rawHeaders, 'x-fal-target-url'), null)
   assert.equal(
     headerOf(
-      (await send('/proxy', { 'x-fal-target-url': 'https://fal.run/x' })).rawHeaders,
+      (await send('/proxy', { 'x-fal-target-url': 'https://fal.test/x' })).rawHeaders,
       'x-proxy-error',
     ),
     'upstream_not_allowed',

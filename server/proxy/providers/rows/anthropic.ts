@@ -129,6 +129,7 @@ export const anthropic: ProviderRow = {
   base: 'https://api.anthropic.com/v1',
   hosts: ['api.anthropic.com'],
   auth: { header: 'x-api-key' },
+  probe: { path: '/v1/models?limit=1', headers: ['anthropic-version', '2023-06-01'] },
   // On AWS a key is for an account, and every request has to name the workspace.
   elsewhere: {
     hosts: ['aws-external-anthropic.{region}.api.aws'],

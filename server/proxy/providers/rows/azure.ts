@@ -170,6 +170,7 @@ export const azure: ProviderRow = {
     '{resource}.services.ai.azure.com',
   ],
   auth: { header: 'api-key' },
+  probe: { path: '/openai/v1/models' },
   endpoints: [
     // Without `/v1` the version is a date in the query; the others are Foundry's addresses of a
     // project.

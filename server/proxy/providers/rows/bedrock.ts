@@ -59,6 +59,7 @@ export const bedrock: ProviderRow = {
     'bedrock-mantle.{region}.api.aws',
   ],
   auth: { header: 'Authorization', scheme: 'Bearer' },
+  probe: { path: '/async-invoke?maxResults=1' },
   endpoints: [
     ...['converse', 'converse-stream', 'invoke', 'invoke-with-response-stream', 'count-tokens'].map(
       (verb) => model(`POST /model/{model:}/${verb}`, call),

@@ -59,6 +59,7 @@ export const cohere: ProviderRow = {
   base: 'https://api.cohere.com/v2',
   hosts: ['api.cohere.com', 'api.cohere.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
+  probe: { path: '/v1/models?page_size=1' },
   endpoints: [
     ...['/v2', '/v1'].flatMap((prefix) =>
       ['chat', 'embed', 'rerank', 'classify', 'generate', 'summarize'].map((verb) =>

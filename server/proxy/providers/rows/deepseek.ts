@@ -16,6 +16,7 @@ export const deepseek: ProviderRow = {
   base: 'https://api.deepseek.com',
   hosts: ['api.deepseek.com'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
+  probe: { path: '/models' },
   endpoints: [
     ...['', '/v1', '/beta', '/beta/v1'].flatMap((prefix) => compatibleRows(prefix, FILES)),
     model('POST /anthropic/v1/messages', messagesBody(''), { usage: 'anthropic' }),

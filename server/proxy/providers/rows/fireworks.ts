@@ -36,6 +36,7 @@ export const fireworks: ProviderRow = {
   base: 'https://api.fireworks.ai/inference/v1',
   hosts: ['api.fireworks.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
+  probe: { path: '/inference/v1/models' },
   endpoints: [
     ...compatibleRows('/inference/v1', { tools: toolsIn('', CALLER_TOOLS) }),
     neutral('GET DELETE /inference/v1/responses/{response}'),

@@ -350,6 +350,7 @@ export const google: ProviderRow = {
   base: 'https://generativelanguage.googleapis.com/v1beta',
   hosts: ['generativelanguage.googleapis.com'],
   auth: { header: 'x-goog-api-key' },
+  probe: { path: '/v1beta/models?pageSize=1' },
   keyParameter: 'key',
   endpoints: ['v1beta', 'v1', 'v1alpha'].flatMap(versionRows),
   minting: GOOGLE_MINTING,

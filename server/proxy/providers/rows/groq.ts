@@ -13,6 +13,7 @@ export const groq: ProviderRow = {
   base: 'https://api.groq.com/openai/v1',
   hosts: ['api.groq.com'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
+  probe: { path: '/openai/v1/models' },
   endpoints: compatibleRows('/openai/v1', {
     also: [
       ...(BODY.also ?? []),

@@ -82,6 +82,8 @@ export const openrouter: ProviderRow = {
   base: 'https://openrouter.ai/api/v1',
   hosts: ['openrouter.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
+  // Its list of models is open to everybody; this is what the key itself may do.
+  probe: { path: '/api/v1/key' },
   endpoints: [
     ...compatibleRows('/api/v1', ROUTED).map((row) =>
       row.class === 'model' && /\/(?:chat\/)?completions$/.test(row.on)

@@ -36,6 +36,7 @@ export const perplexity: ProviderRow = {
   base: 'https://api.perplexity.ai',
   hosts: ['api.perplexity.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
+  probe: { path: '/async/chat/completions' },
   endpoints: [
     ...['', '/v1'].flatMap((prefix) => [
       model(`POST ${prefix}/chat/completions`, sonar),

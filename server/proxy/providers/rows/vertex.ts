@@ -124,6 +124,12 @@ export const vertex: ProviderRow = {
   base: 'https://aiplatform.googleapis.com/v1/publishers/google',
   hosts: ['aiplatform.googleapis.com'],
   auth: { header: 'x-goog-api-key' },
+  // Express mode has no list that a key opens; counting tokens is free.
+  probe: {
+    path: '/v1/publishers/google/models/gemini-2.5-flash:countTokens',
+    headers: ['Content-Type', 'application/json'],
+    body: '{"contents":[{"role":"user","parts":[{"text":"x"}]}]}',
+  },
   keyParameter: 'key',
   elsewhere: {
     hosts: ['{region}-aiplatform.googleapis.com', 'aiplatform.{region}.rep.googleapis.com'],

@@ -1,14 +1,5 @@
 import { messagesBody } from './anthropic.ts'
-import {
-  body,
-  compatibleRows,
-  creates,
-  form,
-  model,
-  neutral,
-  STORED,
-  toolsIn,
-} from '../openai-rows.ts'
+import { body, compatibleRows, creates, model, neutral, STORED, toolsIn } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 import { XAI_TOOLS } from '../tools.ts'
 
@@ -45,12 +36,24 @@ export const xai: ProviderRow = {
       model(`POST /v1/videos/${verb}`, body({ objects: SHOWN }), creates('video', 'request_id')),
     ),
     neutral('GET /v1/videos/{video}', creates('file', 'video.file_output.file_id', 'video.url')),
-    model('POST /v1/tts', STORED, { names: { voice_id: 'voice' } }),
+    model(
+      'POST /v1/tts',
+      {
+        at: 'path',
+        body: { required: [], also: ['model'], prose: ['text'], objects: { voice_id: 'voice' } },
+      },
+      { modelName: 'xai/tts' },
+    ),
     neutral('GET /v1/tts/voices'),
     neutral('GET POST /v1/custom-voices', creates('voice', 'voice_id')),
     neutral('GET PATCH DELETE /v1/custom-voices/{voice}'),
     neutral('GET /v1/custom-voices/{voice}/audio'),
-    model('POST /v1/stt', form()),
+    model(
+      'POST /v1/stt',
+      { at: 'path', body: { required: [], also: ['model'], multipart: true } },
+      { modelName: 'xai/stt' },
+    ),
+    model('GET /v1/stt', { at: 'path', body: { required: [] } }, { modelName: 'xai/stt' }),
     model('GET /v1/realtime', { at: 'query' }),
     ...[
       'language-models',

@@ -1,0 +1,55 @@
+import { compatibleRows, body, creates, model, neutral, toolsIn } from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+import { CALLER_TOOLS } from '../tools.ts'
+
+/** Text that is embedded, drawn or said. */
+const PROSE = ['input.texts[]', 'input.text', 'input.prompt', 'input.messages[].content']
+
+/**
+ * Alibaba Cloud Model Studio (Qwen, Wan): https://www.alibabacloud.com/help/en/model-studio. Its own
+ * API stands beside OpenAI's dialect.
+ */
+export const alibaba: ProviderRow = {
+  id: 'alibaba',
+  name: 'Alibaba Model Studio',
+  variable: 'ALIBABA_API_KEY',
+  base: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+  hosts: ['dashscope-intl.aliyuncs.com', 'dashscope-us.aliyuncs.com', 'dashscope.aliyuncs.com'],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  probe: { path: '/compatible-mode/v1/models' },
+  endpoints: [
+    ...compatibleRows('/compatible-mode/v1', { tools: toolsIn('', CALLER_TOOLS) }),
+    ...[
+      'embeddings/text-embedding/text-embedding',
+      'embeddings/multimodal-embedding/multimodal-embedding',
+      'rerank/text-rerank/text-rerank',
+      'aigc/text-generation/generation',
+      'aigc/multimodal-generation/generation',
+    ].map((path) => model(`POST /api/v1/services/${path}`, body({ prose: PROSE }))),
+    // These answer with a task, which is polled.
+    ...[
+      'aigc/video-generation/video-synthesis',
+      'aigc/image2video/video-synthesis',
+      'aigc/text2image/image-synthesis',
+      'aigc/image2image/image-synthesis',
+      'aigc/image-generation/generation',
+    ].map((path) =>
+      model(
+        `POST /api/v1/services/${path}`,
+        body({ prose: PROSE }),
+        creates('task', 'output.task_id'),
+      ),
+    ),
+    neutral('GET /api/v1/tasks/{task}'),
+    neutral('POST /api/v1/tasks/{task}/cancel'),
+  ],
+  spelling: { uuids: true, dialect: true },
+  // OpenAI's and its own in one.
+  errors: {
+    error: { message: '{message}', type: '{type}', param: null, code: '{code}' },
+    code: '{code}',
+    message: '{message}',
+  },
+  usage: 'openai',
+  accountChoice: ['x-dashscope-workspace'],
+}

@@ -1,0 +1,44 @@
+import type { EndpointRow } from '../endpoint-row.ts'
+import { body, compatibleRows, model, toolsIn } from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+import { CALLER_TOOLS } from '../tools.ts'
+
+const TOOLS = { tools: toolsIn('', CALLER_TOOLS) }
+
+/** What a deployment answers: it runs one model, whatever the body calls it. */
+const deployed: EndpointRow[] = [
+  'environments/{any}',
+  'deployment/{any}',
+  'production',
+  'development',
+].flatMap((at) =>
+  [
+    ...['chat/completions', 'completions', 'embeddings'].map((path) => `sync/v1/${path}`),
+    'predict',
+    'async_predict',
+  ].map((path) =>
+    model(
+      `POST /${at}/${path}`,
+      { at: 'path', body: { ...TOOLS, required: [] } },
+      { modelName: '<deployment>' },
+    ),
+  ),
+)
+
+/**
+ * Baseten: https://docs.baseten.co/reference. Models of everybody's are named in the body; a
+ * deployment of one's own by its host, `model-abc123.api.baseten.co`, and so in a key's models.
+ */
+export const baseten: ProviderRow = {
+  id: 'baseten',
+  name: 'Baseten',
+  variable: 'BASETEN_API_KEY',
+  base: 'https://inference.baseten.co/v1',
+  hosts: ['inference.baseten.co'],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  sites: [{ hosts: ['<deployment>.api.baseten.co'], endpoints: deployed }],
+  endpoints: [...compatibleRows('/v1', TOOLS), model('POST /v1/rerank', body(TOOLS))],
+  spelling: { uuids: true, dialect: true },
+  errors: { error: { message: '{message}', type: '{type}', code: '{code}' } },
+  usage: 'openai',
+}

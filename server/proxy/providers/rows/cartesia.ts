@@ -1,0 +1,46 @@
+import { creates, model, neutral } from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+
+/** `voice` is an object with an id. */
+const SPOKEN = {
+  required: ['model_id'],
+  also: ['model'],
+  prose: ['transcript'],
+  objects: { 'voice.id': 'voice', voice_id: 'voice' },
+} as const
+
+/** Voices of everybody's that its documentation shows; all have UUIDs, cloned ones too. */
+const STOCK =
+  /^(?:694f9389-aac1-45b6-b726-9d9369183238|a0e99841-438c-4a64-b679-ae501e7d6091|794f9389-aac1-45b6-b726-9d9369183238|f786b574-daa5-4673-aa0c-cbe3e8534c02|e07c00bc-4134-4eae-9ea4-1a55fb45746b|6ccbfb76-1fc6-48f7-b71d-91ac6298247b)$/
+
+/** Cartesia: https://docs.cartesia.ai/api-reference */
+export const cartesia: ProviderRow = {
+  id: 'cartesia',
+  name: 'Cartesia',
+  variable: 'CARTESIA_API_KEY',
+  base: 'https://api.cartesia.ai',
+  hosts: ['api.cartesia.ai'],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  probe: { path: '/voices?limit=1', headers: ['Cartesia-Version', '2025-04-16'] },
+  endpoints: [
+    ...['bytes', 'sse'].map((form) => model(`POST /tts/${form}`, { at: 'body', body: SPOKEN })),
+    model('GET /tts/websocket', { at: 'query' }),
+    model('POST /stt', {
+      at: 'body',
+      body: { required: ['model'], also: ['model_id'], multipart: true },
+    }),
+    model('POST /audio/transcriptions', {
+      at: 'body',
+      body: { required: ['model'], multipart: true },
+    }),
+    model('GET /stt/websocket', { at: 'query' }),
+    model('GET /stt/turns/websocket', { at: 'query' }),
+    neutral('POST /voices/clone', { ...creates('voice'), uploads: 'form' }),
+    neutral('GET /voices', { listed: { '[].id': 'voice', 'data[].id': 'voice' } }),
+    neutral('GET PATCH DELETE /voices/{voice}'),
+  ],
+  spelling: { uuids: true },
+  errors: { error_code: '{code}', title: '{type}', message: '{message}', error: '{message}' },
+  usage: 'openai',
+  publicObjects: { voice: STOCK },
+}

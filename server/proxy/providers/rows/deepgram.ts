@@ -1,0 +1,37 @@
+import { model, neutral } from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+
+/** Deepgram: https://developers.deepgram.com/reference. The query names the model. */
+export const deepgram: ProviderRow = {
+  id: 'deepgram',
+  name: 'Deepgram',
+  variable: 'DEEPGRAM_API_KEY',
+  base: 'https://api.deepgram.com/v1',
+  hosts: ['api.deepgram.com'],
+  auth: { header: 'Authorization', scheme: 'Token' },
+  probe: { path: '/v1/projects' },
+  endpoints: [
+    model('GET /v1/listen', { at: 'query' }),
+    model('GET /v2/listen', { at: 'query' }),
+    model('GET /v1/speak', { at: 'query' }),
+    model('POST /v1/listen', { at: 'query' }, { uploads: 'body' }),
+    model('POST /v1/speak', { at: 'query' }),
+    // Understanding text has no model to choose.
+    model(
+      'POST /v1/read',
+      { at: 'path', body: { required: [], also: ['model'], prose: ['text'] } },
+      { modelName: 'deepgram/read' },
+    ),
+    neutral('GET /v1/models'),
+    neutral('GET /v1/models/{any:}'),
+  ],
+  admin: [/^\/v\d\/(?:projects|onprem|agents?)(?:$|\/)/],
+  spelling: { uuids: true },
+  errors: {
+    err_code: '{code}',
+    err_msg: '{message}',
+    error: { message: '{message}', code: '{code}' },
+    message: '{message}',
+  },
+  usage: 'openai',
+}

@@ -1,0 +1,120 @@
+import type { ModelPlace } from '../endpoint-row.ts'
+import { creates, model, neutral } from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+
+/** Premade voices, which everybody may use: https://elevenlabs.io/docs/voices/premade-voices */
+const PREMADE = [
+  '21m00Tcm4TlvDq8ikWAM',
+  '2EiwWnXFnvU5JabPnv8n',
+  '5Q0t7uMcjvnagumLfvZi',
+  '9BWtsMINqrJLrRacOk9x',
+  'AZnzlk1XvdvUeBnXmlld',
+  'CYw3kZ02Hs0563khs1Fj',
+  'CwhRBWXzGAHq8TQ4Fs17',
+  'D38z5RcWu1voky8WS1ja',
+  'EXAVITQu4vr4xnSDxMaL',
+  'ErXwobaYiN019PkySvjV',
+  'FGY2WhTYpPnrIDTdsKH5',
+  'GBv7mTt0atIp3Br8iCZE',
+  'IKne3meq5aSn9XLyUdCD',
+  'JBFqnCBsd6RMkjVDRZzb',
+  'LcfcDJNUP1GQjkzn1xUU',
+  'MF3mGyEYCl7XYWbV9V6O',
+  'N2lVS1w4EtoT3dr4eOWO',
+  'ODq5zmih8GrVes37Dizd',
+  'SAz9YHcvj6GT2YYXdXww',
+  'SOYHLrjzK2X1ezoPC6cr',
+  'TX3LPaxmHKxFdv7VOQHJ',
+  'ThT5KcBeYPX3keUQqHPh',
+  'TxGEqnHWrfWFTfGW9XjX',
+  'VR6AewLTigWG4xSOukaG',
+  'XB0fDUnXU5powFXDhCwa',
+  'Xb7hH8MSUJpSbSDYk0k2',
+  'XrExE9yKIg1WjnnlVkGX',
+  'ZQe5CZNOzWyzPSCn5a3c',
+  'bIHbv24MWmeRgasZH58o',
+  'bVMeCyTHy58xNoL34h3p',
+  'cgSgspJ2msm6clMCkdW9',
+  'cjVigY5qzO86Huf0OWal',
+  'flq6f7yk4E4fJM5XTYuZ',
+  'g5CIjZEefAph4nQFvHAz',
+  'iP95p4xoKVk53GoZ742B',
+  'jBpfuIE2acCO8z3wKLNl',
+  'jsCqWAovK2LkecY7zXl4',
+  'nPczCjzI2devNBz1zQrb',
+  'oWAxZDx7w5VEj9dCyTzz',
+  'onwK4e9ZLuTAKqWW03F9',
+  'pFZP5JQG7iQjIQuC4Bku',
+  'pMsXgVXv3BLzUgSXRprE',
+  'pNInz6obpgDQGcFmaJgB',
+  'piTKgcLEGmPE4e6mEKsW',
+  'pqHfZKP75CvOlQylNhV4',
+  't0jbNlBVZ17f02VDIeMI',
+  'wViXBPUzp2ZZixB1xQuM',
+  'yoZ06aMxZJJ28mfd3POQ',
+  'z9fAnlkpzviPz146aGWa',
+  'zcAOhNBS3c14rBihAFp1',
+  'zrHiDhphv9ZnVXBqCLjz',
+]
+
+const spoken = (multipart = false): ModelPlace => ({
+  at: 'body',
+  body: {
+    required: ['model_id'],
+    prose: ['text', 'inputs[].text', 'prompt'],
+    objects: {
+      'pronunciation_dictionary_locators[].pronunciation_dictionary_id': 'dictionary',
+      'inputs[].voice_id': 'voice',
+    },
+    ...(multipart ? { multipart: true as const } : {}),
+  },
+})
+
+/** ElevenLabs: https://elevenlabs.io/docs/api-reference */
+export const elevenlabs: ProviderRow = {
+  id: 'elevenlabs',
+  name: 'ElevenLabs',
+  variable: 'ELEVENLABS_API_KEY',
+  base: 'https://api.elevenlabs.io/v1',
+  hosts: ['api.elevenlabs.io', 'api.us.elevenlabs.io'],
+  auth: { header: 'xi-api-key' },
+  endpoints: [
+    ...['', '/stream', '/with-timestamps', '/stream/with-timestamps'].flatMap((form) => [
+      model(`POST /v1/text-to-speech/{voice}${form}`, spoken(), { changes: false }),
+      model(`POST /v1/text-to-dialogue${form}`, spoken()),
+    ]),
+    model('GET /v1/text-to-speech/{voice}/stream-input', { at: 'stored' }),
+    ...['', '/stream'].map((form) =>
+      model(`POST /v1/speech-to-speech/{voice}${form}`, spoken(true), { changes: false }),
+    ),
+    model('POST /v1/speech-to-text', spoken(true), creates('transcript', 'transcription_id')),
+    model('GET /v1/speech-to-text/realtime', { at: 'stored' }),
+    neutral('GET DELETE /v1/speech-to-text/transcripts/{transcript}'),
+    model('POST /v1/sound-generation', spoken()),
+    ...['', '/stream', '/detailed'].map((form) => model(`POST /v1/music${form}`, spoken())),
+    ...['', '/stream'].map((form) =>
+      model(
+        `POST /v1/audio-isolation${form}`,
+        { at: 'path', body: { required: [], also: ['model_id'], multipart: true } },
+        { modelName: 'elevenlabs/audio-isolation' },
+      ),
+    ),
+    neutral('GET /v1/models'),
+    ...['/v1/voices', '/v2/voices'].map((path) =>
+      neutral(`GET ${path}`, { listed: { 'voices[].voice_id': 'voice' } }),
+    ),
+    neutral('POST /v1/voices/add', { ...creates('voice', 'voice_id'), uploads: 'form' }),
+    neutral('GET DELETE /v1/voices/{voice}'),
+    neutral('POST /v1/voices/{voice}/edit', { uploads: 'form' }),
+    neutral('GET /v1/voices/{voice}/settings'),
+  ],
+  admin: [/^\/v\d\/(?:workspaces?|usage|user)(?:$|\/)/],
+  spelling: {},
+  errors: {
+    detail: { status: '{code}', message: '{message}' },
+    error: { message: '{message}', code: '{code}' },
+  },
+  usage: 'openai',
+  probe: { path: '/v1/user' },
+  publicObjects: { voice: new RegExp(`^(?:${PREMADE.join('|')})$`) },
+}

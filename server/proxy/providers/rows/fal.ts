@@ -1,0 +1,41 @@
+import type { BodyRule } from '../endpoint-row.ts'
+import { creates, model, neutral } from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+
+/** The path names the model, whose input has any form. */
+const INPUT: BodyRule = { required: [], also: ['model'], prose: ['prompt', 'text', 'input.prompt'] }
+
+/**
+ * fal: https://docs.fal.ai/model-endpoints. Models run at once at fal.run, or in a queue that is
+ * polled; results are files of a CDN.
+ */
+export const fal: ProviderRow = {
+  id: 'fal',
+  name: 'fal',
+  variable: 'FAL_API_KEY',
+  base: 'https://queue.fal.run',
+  hosts: ['queue.fal.run'],
+  auth: { header: 'Authorization', scheme: 'Key' },
+  probe: {
+    path: '/fal-ai/flux/requests/00000000-0000-0000-0000-000000000000/status',
+    opens: [404, 422],
+  },
+  sites: [
+    { hosts: ['fal.run'], endpoints: [model('POST /{model*}', { at: 'path', body: INPUT })] },
+    {
+      hosts: ['fal.media', '*.fal.media'],
+      anonymous: true,
+      endpoints: [neutral('GET /{path*}')],
+    },
+  ],
+  endpoints: [
+    model('POST /{model*}', { at: 'path', body: INPUT }, creates('request', 'request_id')),
+    neutral('GET /{any*}/requests/{request}'),
+    neutral('GET /{any*}/requests/{request}/status'),
+    neutral('GET /{any*}/requests/{request}/status/stream'),
+    neutral('PUT /{any*}/requests/{request}/cancel'),
+  ],
+  spelling: { uuids: true },
+  errors: { detail: '{message}', error: { message: '{message}', code: '{status}' } },
+  usage: 'openai',
+}

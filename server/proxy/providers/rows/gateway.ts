@@ -1,0 +1,69 @@
+import { messagesBody } from './anthropic.ts'
+import type { ModelPlace } from '../endpoint-row.ts'
+import { BODY, compatibleRows, creates, model, neutral } from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+
+/** Models that are tried in turn. */
+const FALLBACKS = ['providerOptions.gateway.models[]', 'models[]']
+/** What people, tools and models say. */
+const SAID = [
+  'prompt',
+  'prompt[].content',
+  'prompt[].content[].text',
+  'value',
+  'values[]',
+  'text',
+  'instructions',
+]
+const NAMED: ModelPlace = {
+  at: 'header',
+  headers: ['ai-language-model-id', 'ai-model-id'],
+  body: { required: [], also: ['model', ...FALLBACKS], prose: SAID },
+}
+const RUN = {
+  ...NAMED,
+  body: { ...NAMED.body, objects: { operation: 'operation', 'operation.id': 'operation' } },
+}
+const BATCH = { id: 'batch', batchId: 'batch', 'batch.id': 'batch' } as const
+const VERSIONS = ['/v1/ai', '/v2/ai', '/v3/ai', '/v4/ai']
+
+/**
+ * Vercel's AI Gateway: https://vercel.com/docs/ai-gateway. The AI SDK names the model in a header. What
+ * the whole team has spent, and each of its requests, is closed.
+ */
+export const gateway: ProviderRow = {
+  id: 'gateway',
+  name: 'Vercel AI Gateway',
+  variable: 'AI_GATEWAY_API_KEY',
+  base: 'https://ai-gateway.vercel.sh/v1',
+  hosts: ['ai-gateway.vercel.sh'],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  probe: { path: '/v1/credits' },
+  endpoints: [
+    ...VERSIONS.flatMap((at) => [
+      ...['language', 'embedding', 'image', 'video', 'speech', 'transcription', 'reranking'].map(
+        (kind) => model(`POST ${at}/${kind}-model`, NAMED),
+      ),
+      ...['realtime', 'transcription'].map((kind) => model(`GET ${at}/${kind}-model`, NAMED)),
+      model(
+        `POST ${at}/video-model/start`,
+        NAMED,
+        creates('operation', 'operation.id', 'operation'),
+      ),
+      model(`POST ${at}/video-model/status`, RUN, { changes: false }),
+      model(`POST ${at}/batch/start`, NAMED, creates('batch', 'id', 'batchId', 'batch.id')),
+      ...['status', 'results'].map((what) =>
+        neutral(`POST ${at}/batch/${what}`, { names: BATCH, changes: false }),
+      ),
+    ]),
+    ...compatibleRows('/v1', { also: [...(BODY.also ?? []), ...FALLBACKS] }),
+    model('POST /v1/messages', messagesBody(''), { usage: 'anthropic' }),
+    neutral('GET /v1/models/{any*}'),
+  ],
+  // Deployments of Vercel's show which credential they have.
+  passes: ['ai-gateway-auth-method'],
+  admin: [/^\/v\d+\/(?:credits|report|generation)(?:$|\/)/, /^(?:\/v\d+\/ai)?\/config$/],
+  spelling: { uuids: true, dialect: true },
+  errors: 'openai',
+  usage: 'openai',
+}

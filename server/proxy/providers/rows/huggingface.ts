@@ -1,0 +1,29 @@
+import { compatibleRows, model, toolsIn } from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+import { CALLER_TOOLS } from '../tools.ts'
+
+/** The path names the model; a task may read a file. */
+const TASK = {
+  at: 'path',
+  body: { required: [], also: ['model'], prose: ['inputs', 'inputs[]'] },
+} as const
+
+/** Hugging Face Inference Providers: https://huggingface.co/docs/inference-providers */
+export const huggingface: ProviderRow = {
+  id: 'huggingface',
+  name: 'Hugging Face',
+  variable: 'HUGGINGFACE_API_KEY',
+  base: 'https://router.huggingface.co/v1',
+  hosts: ['router.huggingface.co'],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  endpoints: [
+    ...compatibleRows('/v1', { tools: toolsIn('', CALLER_TOOLS) }),
+    model('POST /hf-inference/models/{publisher}/{any}', TASK, { modelName: '{publisher}/{any}' }),
+    model('POST /hf-inference/models/{publisher}/{any}/pipeline/{any}', TASK, {
+      modelName: '{publisher}/{any}',
+    }),
+  ],
+  spelling: { uuids: true, dialect: true },
+  errors: 'openai',
+  usage: 'openai',
+}

@@ -1,0 +1,37 @@
+import { creates, model, neutral } from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+
+/** Each way to make a video or a picture is a collection of tasks. */
+const VIDEOS = ['text2video', 'image2video', 'motion-control', 'multi-image2video', 'omni-video']
+const IMAGES = ['generations', 'multi-image2image', 'omni-image']
+const BODY = {
+  required: ['model_name'],
+  also: ['model'],
+  prose: ['prompt', 'negative_prompt'],
+} as const
+
+/**
+ * Kling AI: https://app.klingai.com/global/dev/document-api. A credential is an API token: a JWT that
+ * is signed with the access key and the secret key.
+ */
+export const klingai: ProviderRow = {
+  id: 'klingai',
+  name: 'Kling AI',
+  variable: 'KLINGAI_API_TOKEN',
+  base: 'https://api-singapore.klingai.com/v1',
+  hosts: ['api-singapore.klingai.com'],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  probe: { path: '/v1/videos/text2video?pageSize=1' },
+  endpoints: [
+    ...VIDEOS.map((way) => `/v1/videos/${way}`),
+    ...IMAGES.map((way) => `/v1/images/${way}`),
+  ].flatMap((path) => [
+    model(`POST ${path}`, { at: 'body', body: BODY }, creates('task', 'data.task_id')),
+    neutral(`GET ${path}`, { listed: { 'data[].task_id': 'task' } }),
+    neutral(`GET ${path}/{task}`),
+  ]),
+  admin: [/^\/account(?:$|\/)/],
+  spelling: {},
+  errors: { code: '{status}', message: '{message}', request_id: '' },
+  usage: 'openai',
+}

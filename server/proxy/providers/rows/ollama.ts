@@ -1,0 +1,33 @@
+import { body, compatibleRows, model, neutral, toolsIn } from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+import { CALLER_TOOLS } from '../tools.ts'
+
+/** What people, tools and models say. */
+const SAID = ['messages[].content', 'prompt', 'system', 'input', 'input[]']
+const NAMED = body({ tools: toolsIn('', CALLER_TOOLS), prose: SAID })
+
+/**
+ * Ollama's own API: https://docs.ollama.com/api. This row is its cloud; a server of one's own is
+ * added with `speaks: "ollama"`. What changes the models that a server has is closed everywhere.
+ */
+export const ollama: ProviderRow = {
+  id: 'ollama',
+  name: 'Ollama',
+  variable: 'OLLAMA_API_KEY',
+  base: 'https://ollama.com/v1',
+  hosts: ['ollama.com'],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  probe: { path: '/api/tags' },
+  endpoints: [
+    ...['chat', 'generate', 'embed', 'embeddings', 'show'].map((what) =>
+      model(`POST /api/${what}`, NAMED),
+    ),
+    neutral('GET /api/tags', { listed: null }),
+    neutral('GET /api/version', { listed: null }),
+    ...compatibleRows('/v1', { tools: toolsIn('', CALLER_TOOLS) }),
+  ],
+  admin: [/^\/api\/(?:ps|me|signout|web_(?:search|fetch))$/],
+  spelling: { uuids: true, dialect: true },
+  errors: { error: '{message}' },
+  usage: 'openai',
+}

@@ -1,0 +1,30 @@
+import { creates, model, neutral } from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+
+/** Prodia: https://docs.prodia.com/reference. A job's `type` names the model and what it does. */
+export const prodia: ProviderRow = {
+  id: 'prodia',
+  name: 'Prodia',
+  variable: 'PRODIA_TOKEN',
+  base: 'https://inference.prodia.com/v2',
+  hosts: ['inference.prodia.com'],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  probe: { path: '/v2/job/00000000-0000-0000-0000-000000000000', opens: [404] },
+  endpoints: [
+    // A form brings the job as a file, which is not read: keys with models send JSON.
+    model(
+      'POST /v2/job',
+      { at: 'body', body: { required: ['type'], multipart: true, prose: ['config.prompt'] } },
+      creates('job'),
+    ),
+    model(
+      'POST /v2/job/async',
+      { at: 'body', body: { required: ['type'], multipart: true, prose: ['config.prompt'] } },
+      creates('job'),
+    ),
+    neutral('GET /v2/job/{job}'),
+  ],
+  spelling: { uuids: true },
+  errors: { message: '{message}', detail: '{message}', error: '{message}' },
+  usage: 'openai',
+}

@@ -1,0 +1,55 @@
+import type { ModelPlace } from '../endpoint-row.ts'
+import { vertex } from './vertex.ts'
+import { model, neutral } from '../openai-rows.ts'
+import type { ProviderRow } from '../provider.ts'
+
+/** `_` is no stored recognizer, but says that the request brings its own: cloud.google.com/speech-to-text/v2 */
+const RECOGNIZE: ModelPlace = {
+  at: 'body',
+  body: { required: ['config.model'], stored: ['configMask', 'config_mask'] },
+}
+/** A voice belongs to its model: cloud.google.com/text-to-speech/docs/reference/rest/v1/text/synthesize */
+const SYNTHESIZE: ModelPlace = {
+  at: 'body',
+  body: {
+    required: ['voice.modelName', 'voice.model_name', 'voice.name'],
+    stored: ['voice.customVoice', 'voice.custom_voice', 'voice.voiceClone', 'voice.voice_clone'],
+    prose: ['input.text', 'input.ssml', 'input.prompt'],
+  },
+}
+const { elsewhere: _, keyParameter: __, probe: ___, ...projects } = vertex
+
+/**
+ * Vertex AI in its regions, Speech-to-Text and Text-to-Speech, with an OAuth token that is good for an
+ * hour: https://cloud.google.com/vertex-ai/docs/reference/rest. Store the next one by the API.
+ */
+export const vertexCloud: ProviderRow = {
+  ...projects,
+  id: 'vertex-cloud',
+  name: 'Google Cloud (Vertex AI in regions, speech)',
+  variable: 'GOOGLE_VERTEX_ACCESS_TOKEN',
+  base: 'https://us-central1-aiplatform.googleapis.com/v1',
+  hosts: ['*-aiplatform.googleapis.com', 'aiplatform.*.rep.googleapis.com'],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  sites: [
+    {
+      hosts: ['speech.googleapis.com', '*-speech.googleapis.com'],
+      endpoints: [
+        model(
+          'POST /v2/projects/{project}/locations/{location}/recognizers/{recognizer}:recognize',
+          RECOGNIZE,
+          { changes: false },
+        ),
+        model('POST /v1/speech:recognize', RECOGNIZE),
+      ],
+    },
+    {
+      hosts: ['texttospeech.googleapis.com', '*-texttospeech.googleapis.com'],
+      endpoints: ['/v1', '/v1beta1'].flatMap((at) => [
+        model(`POST ${at}/text:synthesize`, SYNTHESIZE),
+        neutral(`GET ${at}/voices`, { listed: null }),
+      ]),
+    },
+  ],
+  publicObjects: { recognizer: /^_$/ },
+}

@@ -1,0 +1,104 @@
+// Every endpoint that the AI SDK's packages call, through the whole server: for a key for all models, for
+// keys with models, and what is stored for its maker only.
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { PROVIDER_CREDENTIALS } from '../../../server/config/provider-credentials.ts'
+import { upstreamVariable } from '../../../server/config/areas/providers.ts'
+import { answer, headerOf } from '../../support/providers/fake.ts'
+import type { Ends } from '../../support/temporary.ts'
+import { startServed, type Served } from '../support/served.ts'
+import { SDK_ENDPOINTS, SDK_SOCKETS, type SdkEndpoint } from './sdk-endpoints.ts'
+
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+const REFUSED = ['minting', 'admin']
+
+const settings = (origin: string): Record<string, string> => ({
+  AZURE_RESOURCE_NAME: 'acme',
+  AWS_REGION: 'us-east-1',
+  ...Object.fromEntries(
+    Object.entries(PROVIDER_CREDENTIALS).flatMap(([id, variable]) => [
+      [upstreamVariable(id), origin],
+      [variable, `secret-of-${id}`],
+    ]),
+  ),
+})
+
+let served: Served
+before(async (t) => {
+  served = await startServed(t as Ends, answer(200, JSON_TYPE, '{}'), settings)
+})
+
+/** A request as the package sends it. */
+function requestOf({ on, body, form, headers = {} }: SdkEndpoint) {
+  const [method = '', address = ''] = on.split(' ')
+  const at = `https://${address}`
+  if (form !== undefined) {
+    const parts = Object.entries(form).map(
+      ([name, value]) =>
+        `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+    )
+    const file =
+      '--b\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\nContent-Type: application/octet-stream\r\n\r\nx\r\n'
+    return {
+      method,
+      at,
+      headers: { 'Content-Type': 'multipart/form-data; boundary=b', ...headers },
+      body: `${parts.join('')}${file}--b--\r\n`,
+    }
+  }
+  if (typeof body === 'string')
+    return { method, at, headers: { 'Content-Type': 'application/octet-stream', ...headers }, body }
+  return body === undefined
+    ? { method, at, headers }
+    : { method, at, headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(body) }
+}
+
+/** The status, and whether the upstream has seen the request. */
+async function ask(endpoint: SdkEndpoint, wishes: Parameters<Served['key']>[0]) {
+  const { secret } = await served.key(wishes)
+  const { at, ...sent } = requestOf(endpoint)
+  const seen = served.fake.requests.length
+  const got = await served.send(secret, at, sent)
+  const reached = served.fake.requests.length - seen
+  return { status: got.status, reached, error: headerOf(got.rawHeaders, 'x-proxy-error') }
+}
+
+const passes = async (endpoint: SdkEndpoint, wishes: Parameters<Served['key']>[0]) =>
+  assert.deepEqual(await ask(endpoint, wishes), { status: 200, reached: 1, error: null })
+const refused = async (endpoint: SdkEndpoint, wishes: Parameters<Served['key']>[0]) => {
+  const { status, reached } = await ask(endpoint, wishes)
+  assert.deepEqual([status, reached], [403, 0])
+}
+
+for (const endpoint of SDK_ENDPOINTS) {
+  const { class: kind, model } = endpoint
+  test(`${endpoint.package}: ${endpoint.on} (${kind})`, async () => {
+    if (REFUSED.includes(kind)) {
+      await refused(endpoint, { objects: 'upstream' })
+      await refused(endpoint, { objects: 'upstream', models: ['*'] })
+      return
+    }
+    await passes(endpoint, { objects: 'upstream' })
+    if (kind === 'stored') return refused(endpoint, { objects: 'upstream', models: ['*'] })
+    await passes(endpoint, { objects: 'upstream', models: [model ?? 'any'] })
+    await passes(endpoint, { objects: 'upstream', models: ['*'] })
+    if (model !== undefined)
+      await refused(endpoint, { objects: 'upstream', models: ['something-else'] })
+    if (kind === 'object') await refused(endpoint, { objects: 'own' })
+    else await passes(endpoint, { objects: 'own' })
+  })
+}
+
+test('a host that serves files gets no credential, and none of the caller', async () => {
+  for (const endpoint of SDK_ENDPOINTS.filter(({ class: kind }) => kind === 'public')) {
+    await ask(endpoint, {})
+    const { rawHeaders } = served.fake.requests.at(-1)!
+    const isOfProvider = endpoint.package === 'luma'
+    assert.equal(rawHeaders.join('\n').includes('secret-of-'), isOfProvider, endpoint.on)
+    assert.ok(!rawHeaders.join('\n').includes('tmk_'))
+  }
+})
+
+test('there are 187 of them', () => {
+  assert.equal(SDK_ENDPOINTS.length + SDK_SOCKETS.length, 187)
+})
