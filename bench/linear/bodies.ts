@@ -1,7 +1,8 @@
 // TABLE of readers of bodies and answers.
 import { RequestParser } from '../../server/http1/request-parser.ts'
 import { decodedSource } from '../../server/proxy/inspect/decode.ts'
-import { boundaryOf, MultipartReader } from '../../server/proxy/inspect/multipart.ts'
+import { boundaryOf } from '../../server/proxy/inspect/boundaries.ts'
+import { MultipartReader } from '../../server/proxy/inspect/multipart.ts'
 import { wantPaths } from '../../server/proxy/json/paths.ts'
 import { JsonScanner } from '../../server/proxy/json/scanner.ts'
 import { findMarker } from '../../server/proxy/usage/candidates.ts'

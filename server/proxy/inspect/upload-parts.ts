@@ -1,6 +1,7 @@
 // The parts of an upload that are read: the heads of all, and the content of those that are no files.
 import type { IdNames } from '../providers/id-names.ts'
-import type { PartHead, PartWatch } from './multipart.ts'
+import type { PartWatch } from './multipart.ts'
+import type { PartHead } from './part-heads.ts'
 import type { PartReader } from './part-reader.ts'
 
 /** Hands everything to a reader but the content of files. */

@@ -371,7 +371,8 @@ interface Loose {
  * segments and slashes at the end.
  */
 function loosen(path: string): Loose {
-  const text = decodedFully(path)
+  // Wide and ligated letters are those that they stand for: `client_ſecrets`.
+  const text = decodedFully(path).normalize('NFKC')
   const segments: string[] = []
   for (const segment of text.replaceAll('\\', '/').split('/')) {
     const name = segment.replace(/;.*$/s, '').trim()

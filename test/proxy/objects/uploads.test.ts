@@ -215,6 +215,34 @@ test("what begins an upload to Google names no other key's file", async (t) => {
       related(json, '{}', 'x', '\r\nX-Object: files/theirs'),
       403,
     ],
+    // As Python's mail library writes it, whose lines end with a line feed.
+    ...(
+      [
+        [related(json, naming, 'x'), 403],
+        [related(json, '{}', 'x', '\r\nX-Object: files/theirs'), 403],
+        [related(json, '{"file":{"displayName":"x"}}', naming), 200],
+        [related(json, '{"file":{"displayName":"x"}}', `${naming}\r\n`), 200],
+      ] as const
+    ).map(([body, status]): [string, string, Record<string, string>, string, number] => [
+      'related with line feeds',
+      '',
+      RELATED,
+      body.replaceAll('\r\n', '\n'),
+      status,
+    ]),
+    ...[
+      // Both kinds of line ends.
+      related(json, '{}', 'x').replace('\r\n', '\n'),
+      related(json, '{}', 'x').replaceAll('\r\n', '\n').replace('--b\n', '--b\r\n'),
+      related(json, '{}', 'x').replaceAll('\r\n', '\n').replace('\n--b--', '--b--'),
+      related(`${json}\nX: y\r`, '{}', 'x').replaceAll('\r\n', '\n'),
+    ].map((body): [string, string, Record<string, string>, string, number] => [
+      'related with two kinds of line ends',
+      '',
+      RELATED,
+      body,
+      400,
+    ]),
     ['a broken related', '', RELATED, related('x', '{}', 'x'), 400],
     ['a file', '', RELATED, related(json, '{"file":{"displayName":"x"}}', naming), 200],
     ['only a file', '', { ...JSON_TYPE, 'X-Goog-Upload-Protocol': 'raw' }, naming, 200],

@@ -36,6 +36,8 @@ const MINTING: readonly (readonly [endpoint: string, source: string])[] = [
     'platform.openai.com/docs/api-reference/realtime-sessions',
   ],
   ['POST api.x.ai/v1/realtime/client_secrets', 'docs.x.ai/docs/api-reference'],
+  ['POST api.x.ai/v1/realtime/client_%C5%BFecrets', 'unicode.org/reports/tr15: it is an s'],
+  ['POST api.x.ai/v1/realtime/%EF%BD%83lient_secrets', 'unicode.org/reports/tr15: it is a c'],
   [
     'POST generativelanguage.googleapis.com/v1alpha/auth_tokens',
     'ai.google.dev/gemini-api/docs/ephemeral-tokens',
