@@ -64,7 +64,7 @@ function handle(caller: HttpExchange): void {
 }
 
 const server = createServer()
-new ConnectionRouter(server, {
+void new ConnectionRouter(server, {
   path: '/proxy',
   handle,
   timeouts: { head: 15_000, keepAlive: 60_000 },

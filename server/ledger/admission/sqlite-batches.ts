@@ -140,20 +140,22 @@ export class ReservationBatches {
     if (entries.length === 0) return
     this.#lastBatchAt = performance.now()
     this.#inFlight++
-    this.#store
-      .run(reserve, this.#argsOf(entries))
-      .then(
-        (result) => {
-          const newest = result.seen + entries.length - result.refused.length
-          if (newest > this.#seen) this.#seen = newest
-          this.#listener.reserved(entries, result)
-        },
-        (error: unknown) => this.#listener.failed(entries, error),
-      )
-      .finally(() => {
-        this.#inFlight--
-        this.plan()
-      })
+    void this.#reserve(entries).finally(() => {
+      this.#inFlight--
+      this.plan()
+    })
+  }
+
+  async #reserve(entries: BatchEntry[]): Promise<void> {
+    let result: ReserveResult
+    try {
+      result = await this.#store.run(reserve, this.#argsOf(entries))
+    } catch (error) {
+      return this.#listener.failed(entries, error)
+    }
+    const newest = result.seen + entries.length - result.refused.length
+    if (newest > this.#seen) this.#seen = newest
+    this.#listener.reserved(entries, result)
   }
 
   /**
