@@ -4,6 +4,42 @@ import { z } from 'zod'
 import { SetupError } from '../common/errors.ts'
 import { credential } from './setting-kinds.ts'
 
+/** Places of a body, an answer or a query, and the kind of stored object that each names. */
+const Places = z.record(z.string(), z.string())
+
+/** What an endpoint of an added provider is: the schema of a row, as JSON. */
+const Endpoint = z
+  .strictObject({
+    on: z
+      .string()
+      .regex(
+        /^(?:(?:GET|POST|PUT|PATCH|DELETE) )+\/[^\s?#]*$/,
+        'must be methods and a path, such as "POST /v1/jobs/{job}"',
+      ),
+    /** Where the model stands: places of the body, the query, headers, or the path's `{model}`. */
+    model: z
+      .union([
+        z.enum(['path', 'query', 'stored']),
+        z.strictObject({ body: z.array(z.string()).min(1), form: z.boolean().exactOptional() }),
+        z.strictObject({ headers: z.array(z.string()).min(1) }),
+      ])
+      .exactOptional(),
+    /** What a key's models call it where no model is named: `acme/tts`. */
+    name: z.string().min(1).exactOptional(),
+    creates: Places.exactOptional(),
+    names: Places.exactOptional(),
+    asks: Places.exactOptional(),
+    uploads: z.enum(['form', 'body']).exactOptional(),
+  })
+  .refine(({ model, name }) => model === undefined || name === undefined, {
+    message: 'has both a model and a name: give one',
+  })
+
+/** An endpoint of an added provider, as the file of providers writes it. */
+export type EndpointEntry = Readonly<z.infer<typeof Endpoint>>
+
+const ClosedPath = z.string().regex(/^\/[^\s?#*{}]*$/, 'must be a path, such as /v1/keys')
+
 const Entry = z.strictObject({
   /** An id of the built-in table changes that row; any other adds one. */
   id: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be lower-case letters, digits, - and _'),
@@ -12,6 +48,13 @@ const Entry = z.strictObject({
   /** Where we dial instead. */
   dial: z.string().exactOptional(),
   auth: z.strictObject({ header: z.string(), scheme: z.string().exactOptional() }).exactOptional(),
+  /** The built-in provider whose API it has, below any path; OpenAI's dialect if left out. */
+  speaks: z.string().exactOptional(),
+  /** What it has besides. */
+  endpoints: z.array(Endpoint).exactOptional(),
+  /** Paths that hand out credentials, and paths that run the account: closed, with all below. */
+  minting: z.array(ClosedPath).exactOptional(),
+  admin: z.array(ClosedPath).exactOptional(),
   /** The environment variable that holds the credential. */
   credential: z.strictObject({ env: z.string() }).exactOptional(),
 })
@@ -20,7 +63,7 @@ const Entry = z.strictObject({
 export type ProviderEntry = Readonly<z.infer<typeof Entry>> & { readonly secret: string | null }
 
 /**
- * @throws SetupError with a sentence that names the file, or the variable of a credential, and what
+ * @throws SetupError with a sentence for every fault that names the file, or the variable of a credential, and what
  * is wrong in it
  */
 export function readProvidersFile(
@@ -28,12 +71,15 @@ export function readProvidersFile(
   env: Readonly<Record<string, string | undefined>>,
 ): ProviderEntry[] {
   const parsed = z.array(Entry).safeParse(readJson(path))
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
+  if (!parsed.success)
     throw new SetupError(
-      `${path} (TOLLMARK_PROVIDERS): ${issue?.path.join('.') || 'the whole'}: ${issue?.message ?? 'it is not valid'}.`,
+      parsed.error.issues
+        .map(
+          ({ path: at, message }) =>
+            `${path} (TOLLMARK_PROVIDERS): ${at.join('.') || 'the whole'}: ${message}.`,
+        )
+        .join('\n'),
     )
-  }
   const ids = parsed.data.map(({ id }) => id)
   const twice = ids.find((id, index) => ids.indexOf(id) !== index)
   if (twice !== undefined)

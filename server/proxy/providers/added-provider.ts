@@ -1,5 +1,6 @@
 // Providers that the operator adds, and built-in ones that it changes: what row they have.
 import type { BodyRule } from './endpoint-row.ts'
+import { belowAnyPath, withAdded } from './added-endpoints.ts'
 import { isOneOf } from './host-patterns.ts'
 import { OPENAI_PREFIXES } from './ids.ts'
 import { BODY, compatibleRows, OPENAI_ADMIN, toolsIn, videoRows } from './openai-rows.ts'
@@ -15,14 +16,41 @@ import { GATEWAY_TOOLS } from './tools.ts'
  */
 export function addedRow(custom: CustomProvider): ProviderRow {
   const host = hostOf(custom)
-  const row = builtInRowFor(custom, host) ?? customRow(custom)
-  return authenticated({ ...row, hosts: [host] }, custom)
+  const row = spokenRow(custom, host) ?? builtInRowFor(custom, host) ?? customRow(custom)
+  return authenticated(withAdded({ ...row, hosts: [host] }, custom), custom)
 }
 
 /** A built-in row as the operator changes it. @throws InvalidProvider */
 export function changedRow(row: ProviderRow, custom: CustomProvider): ProviderRow {
   const host = hostOf(custom)
-  return authenticated({ ...rowAt(row, host), auth: row.auth, hosts: [host] }, custom)
+  const changed = { ...rowAt(row, host), auth: row.auth, hosts: [host] }
+  return authenticated(withAdded(changed, custom), custom)
+}
+
+/**
+ * The row of the built-in provider whose API an added one has, below any path; undefined where it
+ * names none.
+ */
+function spokenRow({ id, origin, speaks }: CustomProvider, host: string): ProviderRow | undefined {
+  if (speaks === undefined) return undefined
+  const row = PROVIDERS.find((one) => one.id === speaks)
+  if (row === undefined)
+    throw new InvalidProvider(
+      id,
+      'speaks',
+      `There is no built-in provider "${speaks}". Choose from ${PROVIDERS.map((one) => one.id).join(', ')}.`,
+    )
+  const { sites: _, elsewhere: __, ...main } = row
+  const { pathname } = new URL(row.base.replaceAll(/\{\w+\}/g, 'x'))
+  return {
+    ...main,
+    id,
+    name: id,
+    base: `${origin}${pathname === '/' ? '' : pathname}`,
+    hosts: [host],
+    endpoints: belowAnyPath(row.endpoints),
+    anyIds: true,
+  }
 }
 
 /**

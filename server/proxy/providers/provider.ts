@@ -1,5 +1,6 @@
 // What a row of the provider table says. The rows themselves are in the files beside this one, one
 // a provider.
+import type { EndpointEntry } from '../../config/providers-file.ts'
 import type { StringFilter } from '../json/tables.ts'
 import type { ModelNames, Spelling } from './ids.ts'
 import type { EndpointTable } from './endpoint-table.ts'
@@ -179,6 +180,12 @@ export interface CustomProvider {
   /** Where we dial instead, http or https, perhaps with a path that is put in front. */
   readonly dial?: string
   readonly auth?: Auth
+  /** The built-in provider whose API it has; OpenAI's dialect if left out. */
+  readonly speaks?: string
+  readonly endpoints?: readonly EndpointEntry[]
+  /** Paths that are closed, with all below. */
+  readonly minting?: readonly string[]
+  readonly admin?: readonly string[]
 }
 
 /** An address that may be called: whose it is, what callers name and where we dial. */

@@ -1,0 +1,73 @@
+// Endpoints that an operator writes down for a provider of theirs, as rows of the table.
+import type { EndpointEntry } from '../../config/providers-file.ts'
+import type { EndpointRow, ModelPlace } from './endpoint-row.ts'
+import { STORED } from './openai-rows.ts'
+import type { CustomProvider, ProviderRow } from './provider.ts'
+
+/** A row with what the file of providers says besides. */
+export function withAdded(row: ProviderRow, custom: CustomProvider): ProviderRow {
+  const { endpoints = [], minting = [], admin = [] } = custom
+  if (endpoints.length + minting.length + admin.length === 0) return row
+  const added = endpoints.map(addedRow)
+  const taken = new Set(added.map(({ on }) => pathOf(on)))
+  return {
+    ...row,
+    endpoints: [...added, ...row.endpoints.filter(({ on }) => !taken.has(pathOf(on)))],
+    minting: [...(row.minting ?? []), ...minting.map(closedPath)],
+    admin: [...(row.admin ?? []), ...admin.map(closedPath)],
+  }
+}
+
+/** The endpoints of a built-in provider below any path: `/anthropic/v1/messages`. */
+export const belowAnyPath = (rows: readonly EndpointRow[]): EndpointRow[] => [
+  ...rows,
+  ...rows.map((row) => ({ ...row, on: row.on.replace(/ (?=\/)/, ' /{base*}') })),
+]
+
+const pathOf = (on: string): string => on.slice(on.indexOf('/'))
+
+function addedRow({ on, model, name, ...rest }: EndpointEntry): EndpointRow {
+  const place = placeOf(model, name)
+  return {
+    on,
+    ...(place === null
+      ? { class: 'neutral' }
+      : { class: 'model', model: withObjects(place, rest.names) }),
+    ...(name === undefined ? {} : { modelName: name }),
+    ...rest,
+  }
+}
+
+/** Where an entry says that the model stands; null where none runs. */
+function placeOf(model: EndpointEntry['model'], name: string | undefined): ModelPlace | null {
+  if (name !== undefined || model === 'path')
+    return { at: 'path', body: { required: [], also: ['model'], multipart: true } }
+  if (model === undefined) return null
+  if (model === 'query') return { at: 'query' }
+  if (model === 'stored') return STORED
+  if ('headers' in model)
+    return {
+      at: 'header',
+      headers: model.headers.map((header) => header.toLowerCase()),
+      body: { required: [], also: ['model'] },
+    }
+  return {
+    at: 'body',
+    body: { required: model.body, ...(model.form === true ? { multipart: true } : {}) },
+  }
+}
+
+/** A body that is read for its model names its objects in the same reading. */
+const withObjects = (place: ModelPlace, names: EndpointRow['names']): ModelPlace =>
+  'body' in place && names !== undefined
+    ? { ...place, body: { ...place.body, objects: names } }
+    : place
+
+/** A path and all below it, as loosened paths are compared: in lower case. */
+const closedPath = (path: string): RegExp =>
+  new RegExp(
+    `^${path
+      .toLowerCase()
+      .replace(/\/+$/, '')
+      .replaceAll(/[.+?^$()[\]\\|]/g, String.raw`\$&`)}(?:$|[/:])`,
+  )

@@ -1,0 +1,107 @@
+// Providers that the operator adds with an API of their own, written down in the file of providers.
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { readConfig } from '../../../server/config/settings.ts'
+import { answer, headerOf } from '../../support/providers/fake.ts'
+import { temporaryFolder } from '../../support/temporary.ts'
+import { startServed } from '../support/served.ts'
+
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+const CLAUDE = 'https://claude.acme.test'
+const VOICE = 'https://voice.acme.test'
+
+/** TABLE of added providers, as docs/proxy.md shows them. */
+const ADDED = [
+  { id: 'acme-claude', origin: CLAUDE, speaks: 'anthropic' },
+  {
+    id: 'acme-voice',
+    origin: VOICE,
+    auth: { header: 'X-Acme-Key' },
+    endpoints: [
+      { on: 'POST /v1/say', name: 'acme/say' },
+      { on: 'POST /v1/render', model: { body: ['engine'] }, creates: { job: 'job' } },
+      { on: 'POST /v1/engines/{model}/run', model: 'path' },
+      { on: 'POST /v1/listen', model: { headers: ['X-Engine'] } },
+      { on: 'GET /v1/jobs/{job}' },
+    ],
+    minting: ['/v1/passes'],
+    admin: ['/v1/house'],
+  },
+]
+
+const startAdded = (t: TestContext) =>
+  startServed(t, answer(200, JSON_TYPE, '{}'), (origin) => {
+    const path = join(temporaryFolder(t), 'providers.json')
+    const rows = ADDED.map((row) => ({ ...row, dial: origin, credential: { env: 'ADDED_KEY' } }))
+    writeFileSync(path, JSON.stringify(rows))
+    return { TOLLMARK_PROVIDERS: path, ADDED_KEY: 'the-added-secret' }
+  })
+
+test('a provider that speaks the API of a built-in one is held to its endpoints, below any path', async (t) => {
+  const { fake, key, send } = await startAdded(t)
+  const { secret } = await key({ models: ['claude-*'] })
+  for (const path of ['/v1/messages', '/anthropic/v1/messages']) {
+    const ask = (model: string) =>
+      send(secret, `${CLAUDE}${path}`, {
+        headers: JSON_TYPE,
+        body: JSON.stringify({ model, messages: [] }),
+      })
+    assert.equal((await ask('claude-x')).status, 200, path)
+    assert.equal(headerOf(fake.requests.at(-1)!.rawHeaders, 'x-api-key'), 'the-added-secret')
+    const refused = await ask('gpt-x')
+    assert.equal(refused.status, 403, path)
+    assert.equal((JSON.parse(String(refused.body)) as { type: string }).type, 'error')
+  }
+  const closed = await send(secret, `${CLAUDE}/v1/vaults/v/credentials`, { body: '{}' })
+  assert.equal(closed.status, 403)
+})
+
+test('endpoints that the file names are held to the models and objects of a key', async (t) => {
+  const { fake, key, send } = await startAdded(t)
+  const [mine, other] = [
+    await key({ models: ['acme/say', 'engine-1'] }),
+    await key({ models: ['something-else'] }),
+  ]
+  const requests: [path: string, body: object, headers?: Record<string, string>][] = [
+    ['/v1/say', { text: 'x' }],
+    ['/v1/render', { engine: 'engine-1' }],
+    ['/v1/engines/engine-1/run', {}],
+    ['/v1/listen', {}, { 'X-Engine': 'engine-1' }],
+  ]
+  fake.play(answer(200, JSON_TYPE, '{"job":"job-1"}'))
+  for (const [path, body, headers = {}] of requests) {
+    const sent = { headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(body) }
+    assert.equal((await send(mine.secret, `${VOICE}${path}`, sent)).status, 200, path)
+    assert.equal((await send(other.secret, `${VOICE}${path}`, sent)).status, 403, path)
+  }
+  const read = async (secret: string) =>
+    (await send(secret, `${VOICE}/v1/jobs/job-1`, { method: 'GET' })).status
+  assert.deepEqual([await read(mine.secret), await read(other.secret)], [200, 403])
+  const { secret } = await key({ objects: 'upstream' })
+  for (const path of ['/v1/passes', '/v1/Passes/p1', '/v1/house/rules'])
+    assert.equal((await send(secret, `${VOICE}${path}`, { body: '{}' })).status, 403, path)
+})
+
+test('every fault of the file is told at once', (t) => {
+  const path = join(temporaryFolder(t), 'providers.json')
+  const wrong = [
+    { id: 'A', origin: VOICE },
+    {
+      id: 'b',
+      origin: VOICE,
+      endpoints: [{ on: 'FETCH /x' }, { on: 'POST /y', name: 'b/y', model: 'path' }],
+    },
+    { id: 'c', origin: VOICE, minting: ['v1/keys'] },
+  ]
+  writeFileSync(path, JSON.stringify(wrong))
+  assert.throws(
+    () => readConfig({ TOLLMARK_PROVIDERS: path }),
+    (error: Error) => {
+      const lines = error.message.split('\n').map((line) => /: ([\d.a-z]+): /.exec(line)?.[1])
+      assert.deepEqual(lines, ['0.id', '1.endpoints.0.on', '1.endpoints.1', '2.minting.0'])
+      return true
+    },
+  )
+})
