@@ -11,7 +11,7 @@ const TYPED: [typed: string, offered: string][] = [
   ['keys create --na', '--name'],
   ['keys create --name x --rp', '--rpm'],
   ['keys show key_1 --u', '--url'],
-  ['convert --f', '--format'],
+  ['convert --fo', '--format'],
 ]
 
 test('bash completes commands and their options', { skip: process.platform === 'win32' }, () => {

@@ -72,6 +72,27 @@ const MISUSES: [args: string[], line: RegExp][] = [
     /^With --url, --source-map needs --format json\.$/,
   ],
   [
+    ['convert', 'Page.html', '--flavor', 'obsidian'],
+    /^--flavor is for pages\. Give --layout pages too\.$/,
+  ],
+  [
+    ['convert', 'Page.html', '--layout', 'document', '--sync'],
+    /^--sync is for pages\. Give --layout pages too\.$/,
+  ],
+  [
+    ['convert', 'Page.html', '--layout', 'pages', '--json'],
+    /^Pages are Markdown files\. Leave --format and --json out\.$/,
+  ],
+  [
+    ['convert', 'Page.html', '--layout', 'pages', '--keep', '-o', 'out'],
+    /^--keep is for --sync: nothing is removed without it\.$/,
+  ],
+  [['convert', 'Page.html', '--layout', 'pages', '--sync'], /^--sync needs a folder: -o FOLDER\.$/],
+  [
+    ['convert', 'Page.html', '--layout', 'pages', '--source-map', 'map.json'],
+    /^--source-map is for one document\. Leave --layout pages out\.$/,
+  ],
+  [
     ['convert', 'Page.html', '--json', '--format', 'markdown'],
     /^--json and --format markdown ask for two different documents\. Give one of them\.$/,
   ],

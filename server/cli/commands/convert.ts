@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Certificate } from '@tollmark/notion-markdown/archive'
+import { FLAVOR_NAMES, type Certificate, type Flavor } from '@tollmark/notion-markdown/archive'
 import { readConfig, environment } from '../../config/settings.ts'
 import { SetupError } from '../../common/errors.ts'
 import { CONNECTION_OPTIONS, settingsFromFlags } from '../api-command.ts'
@@ -11,11 +11,13 @@ import type { Command } from '../command.ts'
 import type { DocumentFormat } from '../../conversion/upload/receive-upload.ts'
 import type { Converter, Outcome } from '../convert/engine.ts'
 import { groupInputs, prepare, type Input } from '../convert/inputs.ts'
+import { WriteError } from '../convert/write-error.ts'
+import type { PagesMode } from '../convert/write-pages.ts'
 import { progressBar } from '../convert/progress.ts'
 import {
-  WriteError,
   isFolder,
   createOutputWriter,
+  createPagesWriter,
   replaceFile,
   type OutputWriter,
 } from '../convert/outputs.ts'
@@ -41,6 +43,18 @@ export const CONVERT: Command = {
     },
     { flags: '--metadata', summary: 'add title, export date and source' },
     {
+      flags: '--layout <layout>',
+      summary: 'one document, or pages: a folder with a Markdown file for each page',
+      choices: ['document', 'pages'],
+    },
+    {
+      flags: '--flavor <flavor>',
+      summary: 'the program that pages are for: GFM, Obsidian or Docusaurus',
+      choices: [...FLAVOR_NAMES],
+    },
+    { flags: '--sync', summary: 'with pages: write what changed, and remove pages that have gone' },
+    { flags: '--keep', summary: 'with --sync: keep pages that have gone' },
+    {
       flags: '--source-map <file>',
       summary: "write there which bytes of the Markdown show which of Notion's blocks",
     },
@@ -58,25 +72,30 @@ export const CONVERT: Command = {
     'FILE is an .html or .zip file of an HTML export, a folder with an unpacked one, or - for standard input. The parts\n' +
     'of an export (…-Part-1.zip, …-Part-2.zip) become one document. Without -o the document goes to standard output. With\n' +
     'several exports, -o is a folder (it exists, or its name ends with /); what cannot be converted is reported, and the\n' +
-    'others are converted. With --url a running server converts, and its limits hold.',
+    'others are converted. With --url a running server converts, and its limits hold.\n' +
+    'With --layout pages, -o is a folder, or a file that ends with .zip. The folder may hold files of yours: they stay.',
   examples: [
     'tollmark convert Export.zip -o handbook/',
     'tollmark convert Page.html > page.md',
     'tollmark convert Export-Part-1.zip Export-Part-2.zip -o handbook.md',
     'tollmark convert Export.zip --format chunks -o handbook.jsonl',
+    'tollmark convert Export.zip --layout pages --sync -o handbook/',
     'curl -s https://example.com/page.html | tollmark convert -',
   ],
   run: async (values, files) => {
     const format = formatOf(values)
     const output = values.text('output')
     const inputs = groupInputs(files)
-    if (inputs.length > 1 && (output === undefined || !isFolder(output))) {
+    const pages = pagesOf(values, format)
+    if (inputs.length > 1 && (output === undefined || !(pages || isFolder(output)))) {
       throw new Misuse('Several exports need a folder for their documents: -o FOLDER/.')
     }
     const sideFiles = sideFilesOf(values, format, inputs.length)
     const convert = await converterOf(values)
-    const store = createOutputWriter(output, format)
-    const more = { format, includeMetadata: values.flag('metadata'), sideFiles }
+    const store = pages
+      ? createPagesWriter(output, pages, inputs.length)
+      : createOutputWriter(output, format)
+    const more = { format, includeMetadata: values.flag('metadata'), sideFiles, pages }
     // Beside a document on standard output only a person wants to read it.
     const isSummaryWanted = !values.flag('json') && (output !== undefined || process.stderr.isTTY)
     await runInterruptible(async (signal) => {
@@ -111,6 +130,8 @@ type Options = {
   format: DocumentFormat
   includeMetadata: boolean
   sideFiles: SideFiles
+  /** How a folder of pages is written; undefined for one document. */
+  pages: (PagesMode & { readonly flavor: Flavor }) | undefined
 }
 
 /** Files that are written beside the document; undefined for none. */
@@ -137,15 +158,17 @@ async function convertOne(
   const scratch = mkdtempSync(join(tmpdir(), 'tollmark-'))
   const bar = progressBar(process.stderr, input.name)
   try {
-    const prepared = await prepare(input, scratch, signal)
+    const prepared = await prepare(input, scratch, signal, more.pages !== undefined)
     const document = join(scratch, 'document')
-    const { sideFiles, ...options } = more
+    const { sideFiles, pages, ...options } = more
     const sourceMapPath = sideFiles.sourceMap && join(scratch, 'source-map')
     const certificatePath = sideFiles.certificate && join(scratch, 'certificate')
+    const layout = pages && { layout: 'pages' as const, flavor: pages.flavor }
     const outcome = await convert(
       {
         ...prepared,
         ...options,
+        ...layout,
         scratch,
         document,
         ...(sourceMapPath && { sourceMapPath }),
@@ -186,6 +209,26 @@ function formatOf(values: OptionValues): Options['format'] {
     )
   if (json || format === 'json') return 'json'
   return format === 'chunks' ? 'chunks' : 'markdown'
+}
+
+/** How pages are written; undefined for one document. @throws Misuse where options need pages */
+function pagesOf(values: OptionValues, format: DocumentFormat): Options['pages'] {
+  const [sync, keep] = [values.flag('sync'), values.flag('keep')]
+  const flavor = FLAVOR_NAMES.find((name) => name === values.text('flavor'))
+  if (values.text('layout') !== 'pages') {
+    const option = flavor ? '--flavor' : sync ? '--sync' : keep ? '--keep' : undefined
+    if (option !== undefined) throw new Misuse(`${option} is for pages. Give --layout pages too.`)
+    return undefined
+  }
+  if (format !== 'markdown')
+    throw new Misuse('Pages are Markdown files. Leave --format and --json out.')
+  if (keep && !sync) throw new Misuse('--keep is for --sync: nothing is removed without it.')
+  for (const side of ['source-map', 'certificate'])
+    if (values.text(side) !== undefined)
+      throw new Misuse(`--${side} is for one document. Leave --layout pages out.`)
+  if (sync && /^$|\.zip$/i.test(values.text('output') ?? ''))
+    throw new Misuse('--sync needs a folder: -o FOLDER.')
+  return { sync, keep, flavor: flavor ?? 'gfm' }
 }
 
 /** The files beside the document. @throws Misuse where there cannot be one */

@@ -10,6 +10,7 @@ import {
   OWN_LIMITS,
   hashFile,
   type Certificate,
+  type Flavor,
 } from '@tollmark/notion-markdown/archive'
 import { runConversion } from '../../conversion/run-conversion.ts'
 import { openConverterPool } from '../../conversion/pool/converter-pool.ts'
@@ -36,6 +37,10 @@ export interface ConversionRequest extends PreparedInput {
   readonly sourceMapPath?: string
   /** Where the certificate is written; undefined for nowhere. */
   readonly certificatePath?: string
+  /** What becomes of the pages. Default: one document. */
+  readonly layout?: 'document' | 'pages'
+  /** The program that pages are for. Default: GFM. */
+  readonly flavor?: Flavor
 }
 
 type ConversionOptions = { signal: AbortSignal; onProgress: (progress: ConversionProgress) => void }
@@ -104,11 +109,14 @@ export function convertRemotely(client: ApiClient): Converter {
   return async (request, { signal, onProgress }) => {
     const { path, fileName, format, includeMetadata, document } = request
     const { sourceMapPath, certificatePath } = request
+    const { layout, flavor } = request
     const form = new FormData()
     form.set('format', format)
     form.set('include_metadata', String(includeMetadata))
     if (sourceMapPath !== undefined) form.set('source_map', 'true')
     if (certificatePath !== undefined) form.set('certificate', 'true')
+    if (layout !== undefined) form.set('layout', layout)
+    if (flavor !== undefined) form.set('flavor', flavor)
     form.set('file', await openAsBlob(path), fileName)
     const answer = await client.send('POST', 'convert', {}, { body: form, signal })
     const done =

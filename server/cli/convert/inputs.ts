@@ -79,12 +79,14 @@ function isStream(stats: Stats | undefined): boolean {
  * Makes one file of an input.
  *
  * @param scratch a folder for a copy where one is needed
+ * @param withFiles whether the content of a folder's files is wanted, and not their names alone
  * @throws SetupError where it is not there or is neither kind
  */
 export async function prepare(
   input: Input,
   scratch: string,
   signal: AbortSignal,
+  withFiles = false,
 ): Promise<PreparedInput> {
   const copy = join(scratch, 'input')
   const [first = ''] = input.paths
@@ -92,7 +94,7 @@ export async function prepare(
     if (input.source === 'file') return await sniffFile(first, basename(first))
     if (input.source === 'stream') await spool(input, copy, signal)
     if (input.source === 'parts') await joinParts(input.paths, copy, signal)
-    if (input.source === 'folder') await packFolder(first, copy, signal)
+    if (input.source === 'folder') await packFolder(first, copy, signal, withFiles)
     return await sniffFile(copy, input.source === 'stream' ? input.name : `${input.name}.zip`)
   } catch (error) {
     signal.throwIfAborted()
@@ -146,7 +148,12 @@ export async function hasParts(folder: string): Promise<boolean> {
  * The folder as an archive. Of what is neither page nor part the name is enough: documents link to
  * it.
  */
-async function packFolder(folder: string, copy: string, signal: AbortSignal): Promise<void> {
+async function packFolder(
+  folder: string,
+  copy: string,
+  signal: AbortSignal,
+  withFiles: boolean,
+): Promise<void> {
   const files = await listFiles(join(folder, '/'))
   if (!files.some((path) => isPage(path) || PART.test(path))) {
     throw new SetupError(
@@ -156,9 +163,8 @@ async function packFolder(folder: string, copy: string, signal: AbortSignal): Pr
   await using zip = await ZipWriter.create(copy)
   for (const path of files) {
     const file = join(folder, path)
-    const content = /\.(?:html?|csv|zip)$/i.test(path)
-      ? createReadStream(file, { signal })
-      : empty()
+    const content =
+      withFiles || /\.(?:html?|csv|zip)$/i.test(path) ? createReadStream(file, { signal }) : empty()
     await zip.add(path, (await stat(file)).mtimeMs, content)
   }
   await zip.finish()

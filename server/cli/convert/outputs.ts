@@ -5,8 +5,10 @@ import { dirname, join, resolve, sep } from 'node:path'
 import { extractAssets } from '@tollmark/notion-markdown/archive'
 import type { DocumentFormat } from '../../conversion/upload/receive-upload.ts'
 import { SetupError } from '../../common/errors.ts'
-import { write } from '../output.ts'
-import { fileErrorReason, hasParts, listAssets, type Input, type PreparedInput } from './inputs.ts'
+import { printError, write } from '../output.ts'
+import { writeError } from './write-error.ts'
+import type { PagesMode } from './write-pages.ts'
+import { hasParts, listAssets, type Input, type PreparedInput } from './inputs.ts'
 
 /** TABLE of the documents' file extensions. */
 const EXTENSIONS = { markdown: '.md', json: '.json', chunks: '.jsonl' } as const satisfies Record<
@@ -20,6 +22,31 @@ export type OutputWriter = (
   prepared: PreparedInput,
   document: string,
 ) => Promise<void>
+
+/**
+ * The place that is meant for folders of pages: a ZIP archive, or a folder.
+ *
+ * @param exports how many there are: several get a folder each
+ */
+export function createPagesWriter(
+  output: string | undefined,
+  mode: PagesMode,
+  exports: number,
+): OutputWriter {
+  if (output === undefined) return (_input, _prepared, archive) => writeToStdout(archive)
+  if (/\.zip$/i.test(output) && !isFolder(output))
+    return (_input, _prepared, archive) => replaceFile(archive, output)
+  const names = new UniqueNames()
+  return async (input, _prepared, archive) => {
+    const root = exports === 1 ? output : join(output, names.next(input.name))
+    const { writePagesFolder } = await import('./write-pages.ts')
+    const { written, unchanged, removed, edited } = await writePagesFolder(archive, root, mode)
+    if (mode.sync)
+      printError(`${root}: ${written} written, ${unchanged} unchanged, ${removed} removed.`)
+    for (const path of edited)
+      printError(`${join(root, path)} has gone from the export, but was changed here: it stays.`)
+  }
+}
 
 /** The place that is meant. @param output as given; undefined for standard output */
 export function createOutputWriter(
@@ -70,13 +97,6 @@ export async function replaceFile(document: string, output: string): Promise<voi
     await rm(part, { force: true })
     throw writeError(output, error)
   }
-}
-
-/** The document could not be put where it belongs. */
-export class WriteError extends SetupError {}
-
-function writeError(output: string, error: unknown): SetupError {
-  return new WriteError(`${output} cannot be written: ${fileErrorReason(error)}.`, { cause: error })
 }
 
 /** Names for the documents of one call: two exports of the same name get one each. */

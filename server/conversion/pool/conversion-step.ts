@@ -83,7 +83,13 @@ export async function runStep(
   onProgress?: (progress: ConversionProgress) => void,
 ): Promise<Converted | undefined> {
   mkdirSync(task.scratch, { recursive: true })
-  const options = { ...task, ...(flavor && { flavor }), uploadedAt: new Date(uploadedAt) }
+  const options = {
+    ...task,
+    ...(flavor && { flavor }),
+    // A certificate is about one document.
+    certificate: task.certificate === true && task.layout !== 'pages',
+    uploadedAt: new Date(uploadedAt),
+  }
   const onPage: OnPage = (pagesDone, pagesTotal) => onProgress?.({ pagesDone, pagesTotal })
   if ('check' in step) {
     await checkArchive(options, step.isUnpacked)

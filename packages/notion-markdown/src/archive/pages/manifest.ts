@@ -1,6 +1,7 @@
 // The list of the files in a folder of pages, which lies in it: whose files are whose, when the folder
 // is written again.
-import type { Flavor } from './flavors.ts'
+import { checkName } from '../names.ts'
+import { FLAVOR_NAMES, type Flavor } from './flavors.ts'
 
 /** The list's own path. */
 export const MANIFEST = '.tollmark.json'
@@ -14,32 +15,50 @@ export interface ManifestFile {
   readonly sha256: string
 }
 
+/** The list. */
+export interface Manifest {
+  readonly flavor: Flavor
+  readonly files: readonly ManifestFile[]
+}
+
 /** Writes the list, by path, a file a line: so a version's changes are those of its files. */
-export function writeManifest(flavor: Flavor, files: readonly ManifestFile[]): string {
+export function writeManifest({ flavor, files }: Manifest): string {
   const lines = files
     .toSorted((a, b) => (a.path < b.path ? -1 : 1))
     .map(({ path, page, sha256 }) => JSON.stringify({ path, page, sha256 }))
   return `{"object":"pages","flavor":"${flavor}","files":[\n${lines.join(',\n')}\n]}\n`
 }
 
-/** Reads a list; null where the text is none. */
-export function readManifest(text: string): ManifestFile[] | null {
+/** Reads a list; null where the text is none. Paths that lead out of the folder are left out. */
+export function readManifest(text: string): Manifest | null {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
     return null
   }
-  if (typeof value !== 'object' || value === null || !('files' in value)) return null
-  if (!Array.isArray(value.files)) return null
-  const files: unknown[] = value.files
-  return files.flatMap((file): ManifestFile[] => {
-    if (typeof file !== 'object' || file === null || !('path' in file) || !('sha256' in file))
-      return []
-    const { path, sha256 } = file
-    const page = 'page' in file ? file.page : undefined
-    if (typeof path !== 'string' || typeof sha256 !== 'string') return []
-    if (page !== undefined && page !== null && typeof page !== 'string') return []
-    return [{ path, sha256, ...(page !== undefined && { page }) }]
-  })
+  if (!isObject(value) || !Array.isArray(value['files'])) return null
+  const flavor = FLAVOR_NAMES.find((name) => name === value['flavor'])
+  const files: unknown[] = value['files']
+  return flavor === undefined ? null : { flavor, files: files.flatMap(readFile) }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null
+
+function readFile(file: unknown): ManifestFile[] {
+  if (!isObject(file)) return []
+  const { path, sha256, page } = file
+  if (typeof path !== 'string' || typeof sha256 !== 'string' || !staysInside(path)) return []
+  if (page !== undefined && page !== null && typeof page !== 'string') return []
+  return [{ path, sha256, ...(page !== undefined && { page }) }]
+}
+
+function staysInside(path: string): boolean {
+  try {
+    checkName(path)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -105,7 +105,7 @@ export async function writePages(
     )
     await add(path, summary.id, front + links.resolve(body, index), summary.exportedAt)
   }
-  await zip.addText(MANIFEST, NO_TIME, writeManifest(options.flavor, listed))
+  await zip.addText(MANIFEST, NO_TIME, writeManifest({ flavor: options.flavor, files: listed }))
   await zip.finish()
   return files.damaged.size
 }

@@ -1,0 +1,164 @@
+// A folder of pages, written again and again: what has changed is written, what has gone is removed,
+// and what somebody else put there stays.
+import { mkdir, readFile } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import {
+  fileSource,
+  foldName,
+  MANIFEST,
+  readManifest,
+  readPages,
+  writeManifest,
+  type ManifestFile,
+  type PageFile,
+} from '@tollmark/notion-markdown/archive'
+import { codeOf } from '../../common/errors.ts'
+import { OwnFolder } from './own-folder.ts'
+import { writeError, WriteError } from './write-error.ts'
+
+/** How a folder is written that is there already. */
+export interface PagesMode {
+  /** Whether only what changed is written, and what has gone is removed. */
+  readonly sync: boolean
+  /** Whether pages that have gone stay. */
+  readonly keep: boolean
+}
+
+/** What became of the files. */
+export interface PagesWritten {
+  readonly written: number
+  readonly unchanged: number
+  readonly removed: number
+  /** Files that have gone from the export, and stay because somebody has changed them. */
+  readonly edited: readonly string[]
+}
+
+/**
+ * Writes the files of a folder of pages.
+ *
+ * @param archive the ZIP archive with the pages
+ * @throws WriteError before anything is written, where a file that is not ours is in the way
+ */
+export async function writePagesFolder(
+  archive: string,
+  root: string,
+  mode: PagesMode,
+): Promise<PagesWritten> {
+  try {
+    await mkdir(root, { recursive: true })
+    await using source = await fileSource(archive)
+    return await new PagesUpdate(new OwnFolder(root), await readPages(source), mode).run()
+  } catch (error) {
+    throw codeOf(error) === undefined || error instanceof WriteError
+      ? error
+      : writeError(root, error)
+  }
+}
+
+/** One writing of a folder. */
+class PagesUpdate {
+  readonly #folder: OwnFolder
+  readonly #files: readonly PageFile[]
+  readonly #mode: PagesMode
+  #written = 0
+  #unchanged = 0
+  #removed = 0
+  readonly #edited: string[] = []
+
+  readonly #list: PageFile | undefined
+
+  constructor(folder: OwnFolder, files: readonly PageFile[], mode: PagesMode) {
+    this.#folder = folder
+    this.#files = files.filter(({ path }) => path !== MANIFEST)
+    this.#mode = mode
+    this.#list = files.find(({ path }) => path === MANIFEST)
+  }
+
+  async run(): Promise<PagesWritten> {
+    const list = readManifest(this.#list ? await textOf(this.#list.content()) : '')
+    if (!list) throw new WriteError('What came back is no folder of pages.')
+    const { flavor, files } = list
+    const oldText = (await this.#folder.has(MANIFEST))
+      ? await readFile(this.#folder.at(MANIFEST), 'utf8')
+      : ''
+    const old = new Map(readManifest(oldText)?.files.map((file) => [file.path, file]))
+    const wanted = new Map(files.map((file) => [file.path, file]))
+    await this.#checkWay(old, wanted)
+    const { gone, kept } = this.#partGone(old, wanted)
+    const final = writeManifest({ flavor, files: [...files, ...kept] })
+    // Whatever ends this, what was written is known as ours the next time.
+    if (final !== oldText)
+      await this.#writeList(writeManifest({ flavor, files: [...files, ...gone, ...kept] }))
+    // Where a file system takes both names for one, removing the old one later would remove the new.
+    const folded = new Set([...wanted.keys()].map(foldName))
+    const isRenamed = ({ path }: ManifestFile): boolean => folded.has(foldName(path))
+    for (const file of gone.filter(isRenamed)) await this.#remove(file)
+    for (const file of this.#files) await this.#write(file, wanted.get(file.path))
+    for (const file of gone.filter((one) => !isRenamed(one))) await this.#remove(file)
+    if (final !== oldText) await this.#writeList(final)
+    const counts = { written: this.#written, unchanged: this.#unchanged, removed: this.#removed }
+    return { ...counts, edited: this.#edited }
+  }
+
+  /** Demands that nothing of anybody else's is in the place of a file. */
+  async #checkWay(
+    old: ReadonlyMap<string, ManifestFile>,
+    wanted: ReadonlyMap<string, ManifestFile>,
+  ): Promise<void> {
+    const oldPaths = new Map([...old.keys()].map((path) => [foldName(path), path]))
+    for (const { path } of this.#files) {
+      if (!(await this.#folder.has(path)) || old.has(path)) continue
+      const renamed = oldPaths.get(foldName(path))
+      if (renamed !== undefined && (await this.#folder.isSame(path, renamed))) continue
+      if ((await this.#folder.sha256(path)) === wanted.get(path)?.sha256) continue
+      throw new WriteError(
+        `${this.#folder.at(path)} was not written by tollmark. Move it away, or choose another folder.`,
+      )
+    }
+  }
+
+  /**
+   * Parts the files that are no longer wanted: those to be removed, and those that stay. A page that
+   * has another path now is no page that has gone.
+   */
+  #partGone(
+    old: ReadonlyMap<string, ManifestFile>,
+    wanted: ReadonlyMap<string, ManifestFile>,
+  ): { gone: ManifestFile[]; kept: ManifestFile[] } {
+    const left = [...old.values()].filter(({ path }) => !wanted.has(path))
+    if (!this.#mode.sync) return { gone: [], kept: left }
+    if (!this.#mode.keep) return { gone: left, kept: [] }
+    const pages = new Set([...wanted.values()].flatMap(({ page }) => page ?? []))
+    const isRenamed = ({ page }: ManifestFile): boolean => page != null && pages.has(page)
+    return { gone: left.filter(isRenamed), kept: left.filter((file) => !isRenamed(file)) }
+  }
+
+  async #write(file: PageFile, listed: ManifestFile | undefined): Promise<void> {
+    const isSame =
+      this.#mode.sync &&
+      listed !== undefined &&
+      (await this.#folder.sha256(file.path)) === listed.sha256
+    if (isSame) return void this.#unchanged++
+    await this.#folder.write(file.path, file.content())
+    this.#written++
+  }
+
+  /** Removes a file of ours, unless somebody has changed it. */
+  async #remove({ path, sha256 }: ManifestFile): Promise<void> {
+    const now = await this.#folder.sha256(path)
+    if (now === null) return
+    if (now !== sha256) return void this.#edited.push(path)
+    await this.#folder.remove(path)
+    this.#removed++
+  }
+
+  #writeList(text: string): Promise<void> {
+    return this.#folder.write(MANIFEST, Readable.from([Buffer.from(text)]))
+  }
+}
+
+async function textOf(content: AsyncIterable<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of content) pieces.push(piece)
+  return Buffer.concat(pieces).toString('utf8')
+}
