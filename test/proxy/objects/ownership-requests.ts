@@ -3,10 +3,12 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import type { CachedKey } from '../../../server/keys/cache.ts'
 import { Inspection } from '../../../server/proxy/inspect/inspection.ts'
+import { uploadKindOf, uploadReaderOf } from '../../../server/proxy/inspect/upload-kind.ts'
+import type { UploadReader } from '../../../server/proxy/inspect/upload-reader.ts'
 import { openObjectOwners, type ObjectOwners } from '../../../server/proxy/objects/objects.ts'
 import { checkOwnership } from '../../../server/proxy/objects/ownership.ts'
 import { classify, refuseEndpoint } from '../../../server/proxy/providers/endpoint.ts'
-import { objectRef } from '../../../server/proxy/providers/object-ref.ts'
+import { objectRef, type ObjectRef } from '../../../server/proxy/providers/object-ref.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { PROVIDERS } from '../../../server/proxy/providers/rows/index.ts'
 import { GatewayError } from '../../../server/proxy/gateway-error.ts'
@@ -79,6 +81,18 @@ async function passes(
   const provider = table.byId(id)!
   const match = classify(provider, method, path)
   if (refuseEndpoint(match, false) !== null) return false
+  const kind = uploadKindOf({ provider, match, headers, pathAndQuery: path })
+  if (kind === 'content') return true
+  if (kind === 'parts') {
+    const named = namedInParts(
+      uploadReaderOf({ provider, match, headers, pathAndQuery: path }),
+      body,
+    )
+    return (
+      named !== null &&
+      owns(objects, { provider, key, match, method, headers }, match.objects.concat(named))
+    )
+  }
   const inspection = new Inspection({ provider, match, headers, strict: false, limit: 1e6 }, [body])
   await new Promise<void>((resolve) => {
     const go = (): void => {
@@ -96,14 +110,25 @@ async function passes(
     (key.objects === 'own' && inspection.isUnreadable)
   )
     return false
+  return owns(
+    objects,
+    { provider, key, match, method, headers },
+    [...match.objects, ...inspection.findings.mentioned],
+    () => match.objects.concat(inspection.mentionedOutsideProse()),
+  )
+}
+
+/** What the parts of an upload name; null where it is refused. */
+function namedInParts(reader: UploadReader, body: Buffer): readonly ObjectRef[] | null {
+  reader.write(body)
+  const isWhole = reader.end()
+  while (!reader.settle());
+  return isWhole && reader.problem === null ? reader.takeNews() : null
+}
+
+async function owns(...asked: Parameters<typeof checkOwnership>): Promise<boolean> {
   try {
-    const besideProse = () => match.objects.concat(inspection.mentionedOutsideProse())
-    await checkOwnership(
-      objects,
-      { provider, key, match, method, headers },
-      [...match.objects, ...inspection.findings.mentioned],
-      besideProse,
-    )
+    await checkOwnership(...asked)
     return true
   } catch (error) {
     if (error instanceof GatewayError) return false
@@ -286,6 +311,84 @@ function request(draw: Draw, provider: string, { type, body }: Body, query = '')
   }
 }
 
+/** Endpoints that take a file, and as what: a form, or all of their body. */
+const UPLOADS = PROVIDERS.flatMap(({ id, endpoints }) =>
+  endpoints.flatMap(({ on, uploads }) =>
+    uploads !== undefined && /^POST (?:\S+ )?\/[^{]*$/.test(on)
+      ? [[id, on.slice(on.indexOf('/')), uploads] as const]
+      : [],
+  ),
+)
+const RELATED = 'multipart/related; boundary=wall-of-keys'
+const relatedPart = (head: string, content: Buffer | string): Buffer =>
+  Buffer.concat([Buffer.from(`--wall-of-keys\r\n${head}\r\n\r\n`), Buffer.from(content), CRLF])
+const CRLF = Buffer.from('\r\n')
+const relatedBody = (metadata: Buffer, head = ''): Buffer =>
+  Buffer.concat([
+    relatedPart('Content-Type: application/json', metadata),
+    relatedPart(`Content-Type: audio/wav${head}`, SOUND),
+    Buffer.from('--wall-of-keys--\r\n'),
+  ])
+const withLineFeeds = (body: Buffer): Buffer =>
+  Buffer.from(body.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
+const PURPOSE = part('"purpose"', 'user_data')
+
+/** TABLE of uploads that hold a text, or the JSON in which it stands, beside a file. */
+const UPLOAD_BODIES: Readonly<Record<'form' | 'body', typeof BODIES>> = {
+  form: [
+    (text) => form(PURPOSE, part('"x"', text), FILE),
+    (text) => form(PURPOSE, FILE, part('"x"', text)),
+    (_, json) => form(FILE, part('"x"', json)),
+    (_, json) => ({ type: 'application/json', body: json }),
+    (text) => ({
+      type: 'application/x-www-form-urlencoded',
+      body: Buffer.from(`purpose=x&y=${encodeURIComponent(text)}`),
+    }),
+  ],
+  body: [
+    (_, json) => ({ type: 'application/json', body: json }),
+    (_, json) => ({ type: RELATED, body: relatedBody(json) }),
+    (_, json) => ({ type: RELATED, body: withLineFeeds(relatedBody(json)) }),
+  ],
+}
+/** TABLE of uploads that nobody but an attacker writes. */
+const HOSTILE_UPLOADS: typeof UPLOAD_BODIES = {
+  form: [
+    ...UPLOAD_BODIES.form,
+    (text) => form(FILE, part(`"x"\r\n${BASE64}`, Buffer.from(text).toString('base64'))),
+    (_, json) => form(part(`"x"\r\n${BASE64}`, json.toString('base64')), FILE),
+    (text) => form(part(`"x"\r\n${QUOTED}`, quoted(Buffer.from(text))), FILE),
+    (text) => form(part(`"file"; filename="a"\r\nContent-ID: <${inHead(text)}>`, SOUND)),
+    (text) => form(FILE, part(`"file"; filename="b"\r\nX-Object: ${inHead(text)}`, SOUND)),
+  ],
+  body: [
+    ...UPLOAD_BODIES.body,
+    (text) => ({
+      type: RELATED,
+      body: relatedBody(Buffer.from('{}'), `\r\nX-Object: ${inHead(text)}`),
+    }),
+  ],
+}
+/** A text as a header can hold it. */
+const inHead = (text: string): string => encodeURIComponent(text.trim())
+
+/** An upload that holds a text; null where the provider takes none. */
+function upload(
+  draw: Draw,
+  provider: string,
+  text: string,
+  bodies: typeof UPLOAD_BODIES,
+): Request | null {
+  const endpoints = UPLOADS.filter(([id]) => id === provider)
+  if (endpoints.length === 0) return null
+  const [, path, kind] = pick(draw, endpoints)
+  const { type, body } = pick(draw, bodies[kind])(
+    text,
+    written(draw, bodyWith(draw, text, null), text),
+  )
+  return { provider, method: 'POST', path, headers: ['Content-Type', type], body }
+}
+
 /** An object of a kind that the provider makes; of which, an id that is a UUID does not say. */
 function objectOf(provider: string, draw: Draw): Made {
   const { kinds } = table.byId(provider)!.endpoints
@@ -327,13 +430,15 @@ export async function foreignThatPass(
     objects.recordCreated(provider, { kind, id }, { key: 'victim', credential: 'c', now: 0 })
     const text = pick(draw, spelled)
     const place = draw(8)
+    const uploaded = place === 4 ? upload(draw, provider, text, HOSTILE_UPLOADS) : null
     const body = pick(draw, HOSTILE_BODIES)(
       text,
       written(draw, bodyWith(draw, text, place === 2 ? text : null), text),
     )
     const chat = CHATS.find(([id]) => id === provider)
     const made =
-      place === 3 && chat !== undefined
+      uploaded ??
+      (place === 3 && chat !== undefined
         ? { ...request(draw, provider, saying(text)), path: chat[1] }
         : place === 0
           ? request(
@@ -344,7 +449,7 @@ export async function foreignThatPass(
             )
           : place === 1
             ? { ...request(draw, provider, body), path: '/of/tomorrow' }
-            : request(draw, provider, body)
+            : request(draw, provider, body))
     if (!(await passes(objects, ATTACKERS[i % 2]!, made))) continue
     passed++
     first ??= `${provider} ${kind} ${JSON.stringify(text)} ${made.path} ${made.body.toString().slice(0, 300)}`
@@ -390,13 +495,19 @@ export async function ordinaryThatFail(
     const text = ordinary(draw)
     // A field that is JSON as a whole names what stands in it.
     const kinds = text.startsWith('{') ? BODIES.slice(0, 2) : BODIES
-    const made = request(
-      draw,
-      pick(draw, IDS),
-      draw(10) === 0
-        ? pick(draw, FILES)
-        : pick(draw, kinds)(text, written(draw, bodyWith(draw, text, null), text)),
-    )
+    const provider = pick(draw, IDS)
+    // A field that is JSON as a whole names what stands in it.
+    const uploaded =
+      draw(8) === 0 && !text.startsWith('{') ? upload(draw, provider, text, UPLOAD_BODIES) : null
+    const made =
+      uploaded ??
+      request(
+        draw,
+        provider,
+        draw(10) === 0
+          ? pick(draw, FILES)
+          : pick(draw, kinds)(text, written(draw, bodyWith(draw, text, null), text)),
+      )
     if (await passes(objects, ATTACKERS[0]!, made)) continue
     refused++
     first ??= `${made.provider} ${made.path} ${JSON.stringify(text)} ${made.body.toString().slice(0, 300)}`
