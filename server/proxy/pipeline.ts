@@ -21,7 +21,8 @@ import {
 } from './forward/forward-request.ts'
 import { ResponseRecorder, type RecorderDeps } from './forward/response-recorder.ts'
 import { GatewayError } from './gateway-error.ts'
-import { inspectRequest, type InspectionDeps } from './inspect/inspect-request.ts'
+import { inspectRequest } from './inspect/inspect-request.ts'
+import type { InspectionDeps } from './inspect/inspected-request.ts'
 import { loggedModel } from './inspect/places.ts'
 import { checkOwnership, mayStartBatch, namesForeignObject } from './objects/ownership.ts'
 import {

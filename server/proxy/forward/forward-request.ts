@@ -5,7 +5,7 @@ import type { HttpClient, OutboundRequest } from '../../http1/client/client.ts'
 import type { HttpExchange } from '../../http1/exchange.ts'
 import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
 import type { AdmittedRequest } from '../admission/admit-request.ts'
-import type { InspectedRequest } from '../inspect/inspect-request.ts'
+import type { InspectedRequest } from '../inspect/inspected-request.ts'
 import { GuardedList } from '../objects/checked-list.ts'
 import type { FeedGuard } from '../objects/feed-guard.ts'
 import {

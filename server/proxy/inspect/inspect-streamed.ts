@@ -1,0 +1,79 @@
+// A body that goes up without being held: a file, or one that is too long to be held.
+import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
+import type { BufferedBody } from './buffer-body.ts'
+import { BUFFERS_FULL } from './checked-upload.ts'
+import {
+  modelOf,
+  PLAIN,
+  type InspectedRequest,
+  type InspectionDeps,
+  type InspectionTarget,
+} from './inspected-request.ts'
+import { BodyObserver } from './observer.ts'
+import { batchLinesOf, outboundBody, withLines } from './outbound-body.ts'
+import { loggedModel } from './places.ts'
+import { resolveModels } from './resolve-models.ts'
+
+/** A body that could not be held. */
+export async function inspectPartial(
+  target: InspectionTarget,
+  { limits, objects }: InspectionDeps,
+  buffered: Extract<BufferedBody, { ok: false }>,
+): Promise<InspectedRequest> {
+  if (buffered.reason === 'busy') throw serviceUnavailable(BUFFERS_FULL)
+  if (buffered.reason !== 'too_large')
+    throw new GatewayError(
+      'body_too_slow',
+      'The body of the request came too slowly. A body that has to be read whole must come at 16 KB/s on average.',
+    )
+  const { key, provider } = target
+  if (!key.scope.all) throw tooLarge('model', limits.body)
+  if (key.objects === 'own') throw tooLarge('stored objects', limits.body)
+  // For a key without limits on its models only stored objects matter: where none belongs to another
+  // key, the rest need not be read.
+  if (await objects.anyOwnedByOther(provider.id, key.id))
+    throw tooLarge('stored objects', limits.body)
+  return inspectStreamed(target, buffered.pieces)
+}
+
+export const tooLarge = (what: string, limit: number): GatewayError =>
+  new GatewayError(
+    'body_too_large',
+    `The body must be read to find its ${what}, and is larger than ${limit} bytes.`,
+  )
+
+/**
+ * A body that streams up without being held. @param begun the beginning of one that is too long to
+ * be held
+ */
+export function inspectStreamed(
+  target: InspectionTarget,
+  begun: readonly Buffer[],
+): InspectedRequest {
+  const { exchange, key, provider, match, pathAndQuery } = target
+  const { headers } = exchange
+  if (!key.scope.all) {
+    const resolution = resolveModels(key.scope, { provider, match, pathAndQuery, headers }, null)
+    const model = modelOf(resolution, match)
+    if (!resolution.ok) throw new GatewayError(resolution.code, resolution.message, [], model)
+    const body = outboundBody(target, null, null, begun)
+    return { ...PLAIN, key, model, objects: resolution.objects, body }
+  }
+  const observer = new BodyObserver(match, headers, pathAndQuery)
+  for (const piece of begun) observer.write(piece)
+  const watching = exchange.body !== null && observer.watching ? observer : null
+  const lines = batchLinesOf(target)
+  const body = withLines(outboundBody(target, null, watching, begun), lines)
+  return {
+    key,
+    model: loggedModel(observer.model),
+    // It is not known in time.
+    keepsResponse: watching !== null,
+    objects: match.objects,
+    body,
+    isUnread: body !== null,
+    observer: watching,
+    upload: null,
+    lines,
+  }
+}

@@ -1,0 +1,92 @@
+// An upload in parts: what stands beside its files is read, and the files stream.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { RequestBody } from '../../http1/exchange.ts'
+import type { OutboundRequest } from '../../http1/client/client.ts'
+import type { CachedKey } from '../../keys/cache.ts'
+import { GatewayError } from '../gateway-error.ts'
+import type { ObjectRef } from '../providers/object-ref.ts'
+import { bufferBody, discardBody } from './buffer-body.ts'
+import { ambiguous, CheckedUpload } from './checked-upload.ts'
+import { inspectPartial, tooLarge } from './inspect-streamed.ts'
+import {
+  modelOf,
+  PLAIN,
+  type InspectedRequest,
+  type InspectionDeps,
+  type InspectionTarget,
+} from './inspected-request.ts'
+import { batchLinesOf, outboundBody, withLines } from './outbound-body.ts'
+import { loggedModel } from './places.ts'
+import { resolveModels } from './resolve-models.ts'
+import { uploadReaderOf } from './upload-kind.ts'
+
+/**
+ * An upload in parts: held until its first file begins, and read while the rest of it streams up;
+ * null where the caller has left.
+ */
+export async function inspectUpload(
+  first: InspectionTarget,
+  body: RequestBody,
+  deps: InspectionDeps,
+  reauthenticate: () => CachedKey,
+): Promise<InspectedRequest | null> {
+  const { exchange, slot } = first
+  const reader = uploadReaderOf({ ...first, headers: exchange.headers })
+  const buffered = await bufferBody(
+    body,
+    deps.limits.body,
+    deps.limits,
+    slot,
+    (piece) => reader.write(piece) || reader.problem !== null,
+  )
+  if (!buffered.ok && buffered.reason === 'gone') return null
+  try {
+    const target = { ...first, key: reauthenticate() }
+    if (!buffered.ok && buffered.reason !== 'begun') {
+      if (buffered.reason === 'too_large') throw tooLarge('stored objects', deps.limits.body)
+      return await inspectPartial(target, deps, buffered)
+    }
+    if (buffered.ok) reader.end()
+    while (!reader.settle()) await nextTurn()
+    if (reader.problem !== null) throw ambiguous(reader.problem)
+    const named = reader.takeNews()
+    if (buffered.ok) return uploaded(target, named, outboundBody(target, buffered, null, []), null)
+    const upload = new CheckedUpload(body, reader, slot)
+    const streamed = outboundBody(target, null, null, buffered.pieces)
+    return uploaded(target, named, streamed && { ...streamed, rest: upload }, upload)
+  } catch (error) {
+    // The rest of a body that has been read in part.
+    if (!buffered.ok && buffered.reason !== 'busy') discardBody(body)
+    throw error
+  }
+}
+
+/** What is known of an upload in parts whose beginning, or all of it, names these objects. */
+function uploaded(
+  target: InspectionTarget,
+  named: readonly ObjectRef[],
+  body: OutboundRequest['body'],
+  upload: CheckedUpload | null,
+): InspectedRequest {
+  const { key, provider, match, pathAndQuery, exchange } = target
+  let model = match.model
+  let { objects } = match
+  if (!key.scope.all) {
+    const { headers } = exchange
+    const resolution = resolveModels(key.scope, { provider, match, pathAndQuery, headers }, null)
+    model = modelOf(resolution, match)
+    if (!resolution.ok) throw new GatewayError(resolution.code, resolution.message, [], model)
+    objects = resolution.objects
+  }
+  const lines = key.scope.all ? batchLinesOf(target) : null
+  return {
+    ...PLAIN,
+    key,
+    model: loggedModel(model),
+    objects: objects.concat(named),
+    body: withLines(body, lines),
+    isUnread: body !== null,
+    upload,
+    lines,
+  }
+}
