@@ -158,23 +158,72 @@ function isCode(code: string): code is ErrorCode {
  */
 const streams = new FairShares({ slots: 512, share: 64, always: true })
 
-/** The routes of jobs. */
-export function jobRoutes({
-  store,
-  blobs,
-  notifications,
-  watcher,
-  clock,
-  limits,
-}: JobDependencies): Api {
-  const mayConvert = authorized(store, 'convert', clock)
-  const found = async (c: ApiContext, id: string, account: string | undefined): Promise<JobRow> => {
-    const row = await findJob(store, id, resolveAccountScope(requireCaller(c), account))
-    if (!row) throw notFound()
-    return row
-  }
+const resultRoute = createRoute({
+  method: 'get',
+  path: `${PATH}/{id}/result`,
+  summary: "Read a job's document; of a job that has failed, its error",
+  security,
+  request: { params: IdParams, query: AccountScopeParams },
+  responses: {
+    200: documentAnswer,
+    206: partAnswer,
+    ...problems(
+      'invalid_field',
+      'invalid_file',
+      'job_not_found',
+      'job_not_finished',
+      'result_expired',
+      'range_not_satisfiable',
+      ...COMMON_PROBLEMS,
+    ),
+  },
+})
 
-  const records = [
+const eventsRoute = createRoute({
+  method: 'get',
+  path: `${PATH}/{id}/events`,
+  summary: 'Follow a job: an event "job" with the job at each change, until it is finished',
+  security,
+  request: { params: IdParams },
+  responses: {
+    200: {
+      description: 'Server-sent events',
+      content: { 'text/event-stream': { schema: z.string() } },
+    },
+    ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS),
+  },
+})
+
+/** The routes of jobs. */
+export function jobRoutes(deps: JobDependencies): Api {
+  const { store, clock } = deps
+  const mayConvert = authorized(store, 'convert', clock)
+  const api = routes(store, clock, jobRecords(deps))
+  api.openAPIRegistry.registerPath(resultRoute)
+  api.get(`${PATH}/:id/result`, mayConvert, placed, (c) =>
+    respondWithResult(deps, c, c.req.param('id')),
+  )
+  api.openAPIRegistry.registerPath(eventsRoute)
+  api.get(`${PATH}/:id/events`, mayConvert, placed, noQuery, (c) =>
+    respondWithEvents(deps, c, c.req.param('id')),
+  )
+  return api
+}
+
+/** The job of this id that the caller may see. @throws Problem `job_not_found` */
+async function requireJob(
+  store: Store,
+  c: ApiContext,
+  id: string,
+  account: string | undefined,
+): Promise<JobRow> {
+  const row = await findJob(store, id, resolveAccountScope(requireCaller(c), account))
+  if (!row) throw notFound()
+  return row
+}
+
+function jobRecords({ store, blobs, notifications }: JobDependencies) {
+  return [
     route({
       method: 'get',
       path: PATH,
@@ -199,7 +248,7 @@ export function jobRoutes({
       answer: ok('The job', JobSchema),
       problems: ['job_not_found'],
       act: async ({ params, query, now, context: c }) => {
-        const job = showJob(await found(c, params.id, query.account), now)
+        const job = showJob(await requireJob(store, c, params.id, query.account), now)
         return c.json(
           job,
           200,
@@ -216,7 +265,7 @@ export function jobRoutes({
       answer: done('Nothing of it is stored any more except what GET shows'),
       problems: ['job_not_found'],
       act: async ({ params, query, now, context: c }) => {
-        const { id, account_id: account } = await found(c, params.id, query.account)
+        const { id, account_id: account } = await requireJob(store, c, params.id, query.account)
         const held = await store.run(cancelJob, { id, account, now })
         if (!held) throw notFound()
         notifications.notify()
@@ -224,96 +273,75 @@ export function jobRoutes({
       },
     }),
   ]
+}
 
-  const api = routes(store, clock, records)
-  const result = createRoute({
-    method: 'get',
-    path: `${PATH}/{id}/result`,
-    summary: "Read a job's document; of a job that has failed, its error",
-    security,
-    request: { params: IdParams, query: AccountScopeParams },
-    responses: {
-      200: documentAnswer,
-      206: partAnswer,
-      ...problems(
-        'invalid_field',
-        'invalid_file',
-        'job_not_found',
-        'job_not_finished',
-        'result_expired',
-        'range_not_satisfiable',
-        ...COMMON_PROBLEMS,
-      ),
-    },
+async function respondWithResult(
+  { store, blobs, clock, limits }: JobDependencies,
+  c: ApiContext,
+  id: string,
+): Promise<Response> {
+  const row = await requireJob(store, c, id, parseQuery(c, AccountScopeParams).account)
+  const problem = noResultProblem(showJob(row, clock()))
+  if (problem) throw problem
+  if (row.result_blob === null) throw new Error(`the job ${row.id} has no result`)
+  const info = {
+    contentType: contentTypeOf({
+      format: row.format,
+      layout: row.flavor === null ? 'document' : 'pages',
+    }),
+    fileName: row.file_name,
+    issues: issuesFromRow(row),
+  }
+  // A job has one result, whose bytes never change.
+  return respondWithRange(
+    c,
+    { ...info, blob: row.result_blob, tag: row.id },
+    blobs,
+    limits.transferIdle,
+  )
+}
+
+async function respondWithEvents(
+  { store, watcher, clock, limits }: JobDependencies,
+  c: ApiContext,
+  id: string,
+): Promise<Response> {
+  const row = await requireJob(store, c, id, undefined)
+  const gone = openStream(c, limits)
+  const body = ReadableStream.from(
+    eventStream(watcher.subscribe(row, gone, limits.eventsIdle), clock),
+  )
+  // The last header keeps nginx from holding events back.
+  return new Response(body, {
+    headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },
   })
-  api.openAPIRegistry.registerPath(result)
-  api.get(`${PATH}/:id/result`, mayConvert, placed, async (c) => {
-    const row = await found(c, c.req.param('id'), parseQuery(c, AccountScopeParams).account)
-    const problem = noResultProblem(showJob(row, clock()))
-    if (problem) throw problem
-    if (row.result_blob === null) throw new Error(`the job ${row.id} has no result`)
-    const info = {
-      contentType: contentTypeOf({
-        format: row.format,
-        layout: row.flavor === null ? 'document' : 'pages',
-      }),
-      fileName: row.file_name,
-      issues: issuesFromRow(row),
-    }
-    // A job has one result, whose bytes never change.
-    return respondWithRange(
-      c,
-      { ...info, blob: row.result_blob, tag: row.id },
-      blobs,
-      limits.transferIdle,
+}
+
+/**
+ * Takes a place among the streams of events.
+ *
+ * @returns aborted when the caller has gone, or the stream must make room
+ * @throws Problem `too_many_requests`
+ */
+function openStream(c: ApiContext, limits: JobDependencies['limits']): AbortSignal {
+  const { incoming, outgoing } = c.env
+  const dropped = new AbortController()
+  const slot = streams.acquire(requireCaller(c).account.id, () => dropped.abort())
+  if (typeof slot === 'string') {
+    throw new Problem(
+      'too_many_requests',
+      'Too many jobs of this account are followed. Follow fewer at once.',
+      { retryAfter: 1, status: slot === 'share' ? 429 : 503 },
     )
-  })
-
-  const events = createRoute({
-    method: 'get',
-    path: `${PATH}/{id}/events`,
-    summary: 'Follow a job: an event "job" with the job at each change, until it is finished',
-    security,
-    request: { params: IdParams },
-    responses: {
-      200: {
-        description: 'Server-sent events',
-        content: { 'text/event-stream': { schema: z.string() } },
-      },
-      ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS),
-    },
-  })
-  api.openAPIRegistry.registerPath(events)
-  api.get(`${PATH}/:id/events`, mayConvert, placed, noQuery, async (c) => {
-    const row = await found(c, c.req.param('id'), undefined)
-    const { incoming, outgoing } = c.env
-    const dropped = new AbortController()
-    const slot = streams.acquire(requireCaller(c).account.id, () => dropped.abort())
-    if (typeof slot === 'string') {
-      throw new Problem(
-        'too_many_requests',
-        'Too many jobs of this account are followed. Follow fewer at once.',
-        { retryAfter: 1, status: slot === 'share' ? 429 : 503 },
-      )
-    }
-    outgoing.once('close', () => slot.release())
-    outgoing.setTimeout(limits.eventsIdle + limits.transferIdle)
-    // A caller that follows a job reads until it closes: the end of what it sends is its leaving.
-    if (incoming.socket.readableEnded) outgoing.destroy()
-    const release = (): void => void outgoing.destroy()
-    incoming.socket.once('end', release)
-    outgoing.once('close', () => incoming.socket.off('end', release))
-    const gone = AbortSignal.any([whenGone(incoming, outgoing), dropped.signal])
-    const body = ReadableStream.from(
-      eventStream(watcher.subscribe(row, gone, limits.eventsIdle), clock),
-    )
-    // The last header keeps nginx from holding events back.
-    return new Response(body, {
-      headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },
-    })
-  })
-
-  return api
+  }
+  outgoing.once('close', () => slot.release())
+  outgoing.setTimeout(limits.eventsIdle + limits.transferIdle)
+  // A caller that follows a job reads until it closes: the end of what it sends is its leaving.
+  if (incoming.socket.readableEnded) outgoing.destroy()
+  const release = (): void => void outgoing.destroy()
+  incoming.socket.once('end', release)
+  outgoing.once('close', () => incoming.socket.off('end', release))
+  return AbortSignal.any([whenGone(incoming, outgoing), dropped.signal])
 }
 
 /** Rows as server-sent events, silence as a comment (WHATWG HTML, section 9.2). */
