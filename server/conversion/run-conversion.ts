@@ -24,6 +24,9 @@ export interface ConversionDependencies {
   log: Log
 }
 
+/** What runs the steps. */
+type Converters = Pick<ConverterPool, 'size' | 'run'>
+
 /**
  * Archives from this size are divided among converters: opening one again costs less than
  * converting half of its pages.
@@ -42,7 +45,7 @@ const MIN_UNPACKED_BYTES = 8 * 1024 * 1024
  */
 export async function runConversion(
   task: ConversionTask,
-  converterPool: ConverterPool,
+  converterPool: Converters,
   options: {
     signal?: AbortSignal
     onProgress?: (progress: ConversionProgress) => void
@@ -88,7 +91,7 @@ export async function runConversion(
  */
 export async function checkConversion(
   task: ConversionTask,
-  converterPool: ConverterPool,
+  converterPool: Converters,
   signal: AbortSignal,
 ): Promise<void> {
   const isUnpacked = (await stat(task.path)).size >= MIN_UNPACKED_BYTES
@@ -98,7 +101,7 @@ export async function checkConversion(
 
 function unpack(
   task: ConversionTask,
-  converterPool: ConverterPool,
+  converterPool: Converters,
   signal?: AbortSignal,
 ): Promise<void> {
   return onEveryConverter(converterPool, signal, (_, signal) =>
@@ -108,7 +111,7 @@ function unpack(
 
 /** Runs a step on every converter at once. One that fails ends the others. */
 async function onEveryConverter(
-  { size }: ConverterPool,
+  { size }: Converters,
   canceled: AbortSignal | undefined,
   run: (index: number, signal: AbortSignal) => Promise<Converted>,
 ): Promise<void> {

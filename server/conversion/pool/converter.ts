@@ -1,0 +1,75 @@
+// A converter: a child process with limits of its own.
+import { fork, type ChildProcess } from 'node:child_process'
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Problem } from '../../common/errors.ts'
+import { IGNORED_SIGNALS } from './ignored-signals.ts'
+import { lowerPriority } from './process-priority.ts'
+
+/**
+ * Size of V8's young generation in MB: a page's tree is short-lived, and a larger space only takes
+ * longer to fill.
+ */
+const YOUNG_GENERATION_MB = 4
+/**
+ * V8's helper threads would occupy other processors and delay requests there: an idle-priority task
+ * inside the kernel is not preempted.
+ */
+const SINGLE_THREADED_FLAGS = ['--single-threaded-gc', '--v8-pool-size=1']
+
+/**
+ * Starts a converter of low priority.
+ *
+ * @param heap bytes of its JavaScript heap
+ * @returns without a `pid` where the system could not start it
+ */
+export function startConverter(program: URL, heap: number): ChildProcess {
+  const cache = getCompileCacheDir() // this Node's folder in the one that the environment named
+  const converter = fork(fileURLToPath(program), {
+    execArgv: [
+      '--conditions=tollmark',
+      '--disable-warning=ExperimentalWarning',
+      '--expose-gc',
+      ...SINGLE_THREADED_FLAGS,
+      `--max-old-space-size=${Math.ceil(heap / 1_048_576)}`,
+      `--max-semi-space-size=${YOUNG_GENERATION_MB}`,
+    ],
+    // Nothing of the server's environment: it holds secrets. The time zone of the machine must not
+    // show in a document.
+    env: { TZ: 'UTC', ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }) },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  converter.stderr?.setEncoding('utf8').resume()
+  // A converter that dies while it is sent something is told by its exit.
+  converter.on('error', () => {})
+  if (converter.pid !== undefined) lowerPriority(converter.pid)
+  return converter
+}
+
+/**
+ * Whether a converter died of a signal that it ignores once it runs (ignored-signals.ts): then it
+ * was still starting, and its step can be given to another.
+ */
+export function diedBeforeWork(signal: NodeJS.Signals | null): boolean {
+  return IGNORED_SIGNALS.some((one) => one === signal)
+}
+
+/** Kills a converter; resolves when it has exited. */
+export function terminate(converter: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    converter.once('exit', () => resolve())
+    converter.kill('SIGKILL')
+  })
+}
+
+/** Why a converter exited by itself. V8 aborts when the heap is full. */
+export function exitError(code: number | null, signal: string | null, stderr: string): Error {
+  const cause = new Error(`the converter ended with ${signal ?? code}: ${stderr}`)
+  if (signal !== 'SIGABRT' && !/heap out of memory/.test(stderr)) return cause
+  return new Problem(
+    'invalid_file',
+    'The file needs more memory to convert than is allowed. Export it in smaller parts.',
+    { cause },
+  )
+}
