@@ -12,19 +12,10 @@ import { IDENTITY, isOperated } from '../providers/cloud-resources.ts'
 import { piecesOf } from '../providers/spelled.ts'
 import { ToolModels, type ToolRun } from './tool-models.ts'
 import { ByteStrings } from './byte-strings.ts'
+import { ambiguous, unknownModel, type InspectionError } from './inspection-error.ts'
 import { KeyedStrings } from './keyed-strings.ts'
 import { MAX_IDS, MAX_NAMED, refsIn, type BodyPaths } from './places.ts'
-
-export interface InspectionError {
-  readonly code: 'ambiguous_body' | 'model_not_allowed'
-  readonly message: string
-}
-
-export const ambiguous = (message: string): InspectionError => ({ code: 'ambiguous_body', message })
-export const unknownModel = (message: string): InspectionError => ({
-  code: 'model_not_allowed',
-  message: `${message} This key is limited to certain models.`,
-})
+import { RefSet } from './ref-set.ts'
 
 /** Different keys of a body that are remembered. */
 const MOST_KEYS = 1_000
@@ -466,36 +457,6 @@ export class Findings implements JsonSink {
 }
 
 const NONE: readonly ObjectRef[] = []
-
-/** Sets of a kind: one of 10,000 ids takes 0.3 ms to grow, in the middle of a step. */
-const SETS = 16
-
-/** Different objects, by kind and id: half the cost of one set of both joined. */
-class RefSet {
-  /** Most bodies name nothing. */
-  #kinds: Map<string, Set<string>[]> | null = null
-  size = 0
-
-  has({ kind, id }: ObjectRef): boolean {
-    return this.#kinds !== null && this.#kinds.get(kind)?.[setOf(id)]?.has(id) === true
-  }
-
-  /** @returns false where it is there already */
-  add({ kind, id }: ObjectRef): boolean {
-    const kinds = (this.#kinds ??= new Map())
-    let sets = kinds.get(kind)
-    if (sets === undefined) kinds.set(kind, (sets = []))
-    const ids = (sets[setOf(id)] ??= new Set())
-    // A set that has not grown had it.
-    const { size } = ids
-    if (ids.add(id).size === size) return false
-    this.size++
-    return true
-  }
-}
-
-const setOf = (id: string): number =>
-  (id.charCodeAt(id.length - 1) * 7 + id.charCodeAt(id.length - 2)) & (SETS - 1)
 
 /**
  * An item that is referred to must be somebody's; one that is repeated need not. Which of them it

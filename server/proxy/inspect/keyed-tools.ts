@@ -3,7 +3,7 @@
 import { parseJson, wantPaths, type WantedPaths } from '../json/paths.ts'
 import { JsonScanner } from '../json/scanner.ts'
 import type { KeyedTools } from '../providers/tools.ts'
-import { unknownModel, type InspectionError } from './findings.ts'
+import { unknownModel, type InspectionError } from './inspection-error.ts'
 
 /** Longest tool that is looked at, in bytes: 1 ms. Google takes 512 functions at most. */
 const LONGEST_TOOL = 256 * 1024

@@ -6,7 +6,7 @@ import type { Match } from '../providers/endpoint.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { ToolRun } from './tool-models.ts'
-import { ambiguous, unknownModel, type InspectionError } from './findings.ts'
+import { ambiguous, unknownModel, type InspectionError } from './inspection-error.ts'
 import type { Inspection } from './inspection.ts'
 
 /**

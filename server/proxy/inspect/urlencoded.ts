@@ -5,7 +5,8 @@ import { JsonScanner } from '../json/scanner.ts'
 import { givesModel } from '../providers/id-names.ts'
 import { objectRef } from '../providers/object-ref.ts'
 import type { BodyScanner } from './body-reader.ts'
-import type { Findings, InspectionError } from './findings.ts'
+import type { Findings } from './findings.ts'
+import type { InspectionError } from './inspection-error.ts'
 import type { BodyPaths } from './places.ts'
 
 /** Bytes of a field that are kept. */

@@ -4,7 +4,8 @@ import { LONGEST_LENGTH } from '../json/layout.ts'
 import { WordScanner } from '../json/word-scanner.ts'
 import type { BodyScanner } from './body-reader.ts'
 import { ByteStrings } from './byte-strings.ts'
-import { ambiguous, type Findings, type InspectionError } from './findings.ts'
+import type { Findings } from './findings.ts'
+import { ambiguous, type InspectionError } from './inspection-error.ts'
 import { MAX_IDS } from './places.ts'
 
 const TOO_MANY = ambiguous(

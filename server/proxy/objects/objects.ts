@@ -1,42 +1,17 @@
 // Objects that providers store for us (files, batches, responses, operations): which credential
 // reaches one, and whose it is.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sharedName, type CachedKey } from '../../keys/cache.ts'
 import type { Store } from '../../store/open.ts'
 import { first, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { ObjectRow } from '../../store/schema.ts'
 import { transientProblem } from '../../store/transient-errors.ts'
 import { TimeSlices } from '../../common/fairness/time-slices.ts'
 import { TurnBudget } from '../../common/fairness/turn-budget.ts'
-import { BATCH_INPUT } from '../inspect/places.ts'
 import { ITEM, rangeOf, spellingsOf } from './item-ranges.ts'
 import { createRecentObjects } from './cache.ts'
-import { changesStored } from '../providers/changes.ts'
-import type { Match } from '../providers/endpoint.ts'
-import { withoutFormat, type ObjectRef } from '../providers/object-ref.ts'
+import { denialOf, lenientSpellings, ofAnyKind, type Denial, type ObjectLookup } from './denials.ts'
+import type { ObjectRef } from '../providers/object-ref.ts'
 import { ANY_KIND } from '../providers/ids.ts'
-import type { Provider } from '../providers/provider.ts'
-import { uuidOf, withoutDashes } from '../providers/uuids.ts'
-
-/**
- * Why a request may not name an object. `foreign`: another key made it. `unknown`: nobody here did.
- * `shared`: it may be used, not changed. `unread`: a file whose lines this server has not read.
- */
-export type Denial = 'foreign' | 'unknown' | 'shared' | 'unread'
-
-/** What a request names. */
-export interface ObjectLookup {
-  readonly provider: Pick<Provider, 'id' | 'publicObjects' | 'endpoints' | 'instead'>
-  readonly key: CachedKey
-  readonly match: Match
-  readonly method: string
-  /** All of them, those of the path too. */
-  readonly objects: readonly ObjectRef[]
-  /**
-   * The same, where ids that stand in prose only may be nobody's: asked for where one of them is.
-   */
-  readonly outsideProse?: (() => readonly ObjectRef[]) | undefined
-}
 
 /** How an object came into being. */
 export interface ObjectOrigin {
@@ -106,21 +81,6 @@ const BATCH_SIZE = 1_000
  * these, at a tenth of the cost.
  */
 const FIRST_BATCH_SIZE = 16
-
-/** Kinds that using alters: what is shared of them can only be read. */
-const ALTERED_BY_USE: ReadonlySet<string> = new Set([
-  'conversation',
-  'thread',
-  'session',
-  'container',
-  'environment',
-  'memory_store',
-  'code_session',
-  'browser_session',
-  'execution',
-  'queued',
-  'upload',
-])
 
 /** @param onError told when an object cannot be written; it is tried again */
 export function openObjectOwners(store: Store, onError: (error: unknown) => void): ObjectOwners {
@@ -337,62 +297,7 @@ export function openObjectOwners(store: Store, onError: (error: unknown) => void
   }
 }
 
-/** What an id that may be of any kind can be known as. */
-function ofAnyKind(
-  { endpoints }: ObjectLookup['provider'],
-  object: ObjectRef,
-): readonly ObjectRef[] {
-  const { id } = object
-  const spelled = [
-    ...(uuidOf(id) === null ? [id] : [id, withoutDashes(id)]),
-    ...lenientSpellings(object).map((one) => one.id),
-  ]
-  return endpoints.kinds.flatMap((kind) => spelled.map((one) => ({ kind, id: one })))
-}
-
-/**
- * As some servers read an id besides: without what looks like a format behind it (`file-x.json`) or
- * a dot, and in small letters.
- */
-function lenientSpellings({ kind, id }: ObjectRef): readonly ObjectRef[] {
-  const stem = withoutFormat(id)
-  return [...new Set([stem, id.toLowerCase(), stem.toLowerCase()])].flatMap((one) =>
-    one === id || one === '' ? [] : [{ kind, id: one }],
-  )
-}
-
-/** Whether an administrator shared an object with a key. */
-function isShared(key: CachedKey, provider: ObjectLookup['provider'], object: ObjectRef): boolean {
-  if (key.shared.size === 0) return false
-  const kinds = object.kind === ANY_KIND ? ofAnyKind(provider, object) : [object]
-  return kinds.some(({ kind, id }) => key.shared.has(sharedName(provider.id, kind, id)))
-}
-
 const NO_ROWS: ReadonlyMap<string, ObjectRow> = new Map()
-
-/** Why a key may not name an object that it did not make; null where it may. */
-function denialOf(
-  { provider, key, match, method }: ObjectLookup,
-  object: ObjectRef,
-  owner: ObjectRow | undefined,
-): Denial | null {
-  const { kind, id, mayBeUnknown = kind === ITEM } = object
-  if (id === '') return null
-  const inPath = match.objects.includes(object)
-  const alters = inPath
-    ? changesStored(match, method)
-    : method !== 'GET' && method !== 'HEAD' && ALTERED_BY_USE.has(kind)
-  if (isShared(key, provider, object)) return alters ? 'shared' : null
-  if (owner !== undefined) return 'foreign'
-  // Naming it may make it.
-  if (key.readOnly && provider.instead?.[kind] !== undefined) return 'unknown'
-  if (key.objects === 'upstream' || mayBeUnknown) return null
-  if (kind === BATCH_INPUT)
-    return ['file', 'dataset'].some((from) => key.shared.has(sharedName(provider.id, from, id)))
-      ? null
-      : 'unread'
-  return !(inPath && alters) && provider.publicObjects?.[kind]?.test(id) === true ? null : 'unknown'
-}
 
 const cacheKey = (provider: string, kind: string, id: string): string => `${provider} ${kind} ${id}`
 

@@ -1,0 +1,101 @@
+// Whether a key may name an object that it did not make, and how ids are spelled for that.
+import { sharedName, type CachedKey } from '../../keys/cache.ts'
+import type { ObjectRow } from '../../store/schema.ts'
+import { BATCH_INPUT } from '../inspect/places.ts'
+import { changesStored } from '../providers/changes.ts'
+import type { Match } from '../providers/endpoint.ts'
+import { ANY_KIND } from '../providers/ids.ts'
+import { withoutFormat, type ObjectRef } from '../providers/object-ref.ts'
+import type { Provider } from '../providers/provider.ts'
+import { uuidOf, withoutDashes } from '../providers/uuids.ts'
+import { ITEM } from './item-ranges.ts'
+
+/**
+ * Why a request may not name an object. `foreign`: another key made it. `unknown`: nobody here did.
+ * `shared`: it may be used, not changed. `unread`: a file whose lines this server has not read.
+ */
+export type Denial = 'foreign' | 'unknown' | 'shared' | 'unread'
+
+/** What a request names. */
+export interface ObjectLookup {
+  readonly provider: Pick<Provider, 'id' | 'publicObjects' | 'endpoints' | 'instead'>
+  readonly key: CachedKey
+  readonly match: Match
+  readonly method: string
+  /** All of them, those of the path too. */
+  readonly objects: readonly ObjectRef[]
+  /**
+   * The same, where ids that stand in prose only may be nobody's: asked for where one of them is.
+   */
+  readonly outsideProse?: (() => readonly ObjectRef[]) | undefined
+}
+
+/** Kinds that using alters: what is shared of them can only be read. */
+const ALTERED_BY_USE: ReadonlySet<string> = new Set([
+  'conversation',
+  'thread',
+  'session',
+  'container',
+  'environment',
+  'memory_store',
+  'code_session',
+  'browser_session',
+  'execution',
+  'queued',
+  'upload',
+])
+
+/** What an id that may be of any kind can be known as. */
+export function ofAnyKind(
+  { endpoints }: ObjectLookup['provider'],
+  object: ObjectRef,
+): readonly ObjectRef[] {
+  const { id } = object
+  const spelled = [
+    ...(uuidOf(id) === null ? [id] : [id, withoutDashes(id)]),
+    ...lenientSpellings(object).map((one) => one.id),
+  ]
+  return endpoints.kinds.flatMap((kind) => spelled.map((one) => ({ kind, id: one })))
+}
+
+/**
+ * As some servers read an id besides: without what looks like a format behind it (`file-x.json`) or
+ * a dot, and in small letters.
+ */
+export function lenientSpellings({ kind, id }: ObjectRef): readonly ObjectRef[] {
+  const stem = withoutFormat(id)
+  return [...new Set([stem, id.toLowerCase(), stem.toLowerCase()])].flatMap((one) =>
+    one === id || one === '' ? [] : [{ kind, id: one }],
+  )
+}
+
+/** Whether an administrator shared an object with a key. */
+function isShared(key: CachedKey, provider: ObjectLookup['provider'], object: ObjectRef): boolean {
+  if (key.shared.size === 0) return false
+  const kinds = object.kind === ANY_KIND ? ofAnyKind(provider, object) : [object]
+  return kinds.some(({ kind, id }) => key.shared.has(sharedName(provider.id, kind, id)))
+}
+
+/** Why a key may not name an object that it did not make; null where it may. */
+export function denialOf(
+  { provider, key, match, method }: ObjectLookup,
+  object: ObjectRef,
+  owner: ObjectRow | undefined,
+): Denial | null {
+  const { kind, id, mayBeUnknown = kind === ITEM } = object
+  if (id === '') return null
+  const inPath = match.objects.includes(object)
+  const alters = inPath
+    ? changesStored(match, method)
+    : method !== 'GET' && method !== 'HEAD' && ALTERED_BY_USE.has(kind)
+  if (isShared(key, provider, object)) return alters ? 'shared' : null
+  if (owner !== undefined) return 'foreign'
+  // Naming it may make it.
+  if (key.readOnly && provider.instead?.[kind] !== undefined) return 'unknown'
+  if (key.objects === 'upstream' || mayBeUnknown) return null
+  if (kind === BATCH_INPUT)
+    return ['file', 'dataset'].some((from) => key.shared.has(sharedName(provider.id, from, id)))
+      ? null
+      : 'unread'
+  return !(inPath && alters) && provider.publicObjects?.[kind]?.test(id) === true ? null : 'unknown'
+}
