@@ -50,16 +50,8 @@ function CredentialForm({ provider, onClose }: { provider: Provider; onClose: ()
       needed.some((value) => !values[value])
     )
       return
-    create.mutate(
-      {
-        provider: provider.id,
-        name: name.trim(),
-        secret: secret.trim(),
-        weight: Number(weight),
-        values,
-      },
-      { onSuccess: onClose },
-    )
+    const credential = { name: name.trim(), secret: secret.trim(), weight: Number(weight), values }
+    create.mutate({ provider: provider.id, ...credential }, { onSuccess: onClose })
   }
   return (
     <DialogForm
@@ -72,19 +64,15 @@ function CredentialForm({ provider, onClose }: { provider: Provider; onClose: ()
       onCancel={onClose}
       onSubmit={send}
     >
-      <PasswordField
-        label="Secret"
-        description={`Your API key or token from ${provider.name}. It is encrypted and never shown again.`}
-        autoComplete="off"
+      <SecretField
+        provider={provider.name}
         value={secret}
-        onChange={(event) => setSecret(event.currentTarget.value)}
+        onChange={setSecret}
         error={
           checked && secret.trim() === ''
             ? 'Enter your API key or token.'
             : fieldError(create.error, 'secret')
         }
-        what="secret"
-        data-autofocus
       />
       <AddressValues
         base={provider.base}
@@ -107,6 +95,28 @@ function CredentialForm({ provider, onClose }: { provider: Provider; onClose: ()
       />
       <Weight value={weight} onChange={setWeight} error={weightProblem(weight)} />
     </DialogForm>
+  )
+}
+
+interface SecretFieldProps {
+  provider: string
+  value: string
+  onChange: (secret: string) => void
+  error: string | null
+}
+
+function SecretField({ provider, value, onChange, error }: SecretFieldProps) {
+  return (
+    <PasswordField
+      label="Secret"
+      description={`Your API key or token from ${provider}. It is encrypted and never shown again.`}
+      autoComplete="off"
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      error={error}
+      what="secret"
+      data-autofocus
+    />
   )
 }
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { GEMINI, type Site } from './seeded.ts'
-import { closeBrowser, cutOff, faultsOf, startSite, visit } from './visit.ts'
+import { closeBrowser, cutOff, faultsOf, goTo, startSite, visit } from './visit.ts'
 
 after(closeBrowser)
 
@@ -35,8 +35,7 @@ async function furnish(site: Site): Promise<{ cookie: string; key: string; link:
 
 /** Goes to a page and waits until all of it is there. */
 async function open(page: Page, address: string): Promise<void> {
-  await page.goto(address)
-  await page.getByRole('heading', { level: 1 }).waitFor()
+  await goTo(page, address)
   await page.locator('[role=status][aria-label=Loading]').first().waitFor({ state: 'detached' })
 }
 

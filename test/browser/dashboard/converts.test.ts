@@ -11,7 +11,7 @@ import { many } from '../../support/archives/shapes.ts'
 import { archive, deflated } from '../../support/archives/writer.ts'
 import { zip } from '../../support/zip.ts'
 import { OPENAI } from './seeded.ts'
-import { closeBrowser, cutOff, startSite, visit } from './visit.ts'
+import { closeBrowser, cutOff, goTo, startSite, visit } from './visit.ts'
 
 after(closeBrowser)
 
@@ -245,7 +245,7 @@ test('what others wrote stays text', async (t) => {
     `/requests?model=${encodeURIComponent(evil)}`,
     `/keys?search=${encodeURIComponent(evil)}`,
   ]) {
-    await browser.goto(site.url + path)
+    await goTo(browser, site.url + path)
     await browser
       .locator('[role=status][aria-label=Loading]')
       .first()
