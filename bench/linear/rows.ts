@@ -1,4 +1,6 @@
 // TABLE of lists, windows and converters, whose length callers decide.
+import { readExportedPage } from '../../packages/notion-markdown/src/certificate/export-reader.ts'
+import { readMarkdownPage } from '../../packages/notion-markdown/src/certificate/markdown-reader.ts'
 import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
 import { readZip } from '../../packages/notion-markdown/src/archive/zip.ts'
 import { bytesSource } from '../../packages/notion-markdown/src/archive/source.ts'
@@ -59,6 +61,15 @@ const row = (i: number): Reservation => ({
   created_at: i,
   mono: i,
 })
+
+/** TABLE of what the readers of certificates might look at again and again. */
+const CERTIFIED: Readonly<Record<string, string>> = {
+  'tags without quotes': '<p>',
+  'equations that do not end': '<span class="katex"><span>',
+  'cells that span all': '<tr><td rowspan=1000 colspan=1000>x</td></tr>',
+  'links that do not end': '![a](',
+  backticks: '`a``',
+}
 
 /** Shapes of pages, all of which `bench -- growth` measures. */
 const PAGES = [
@@ -156,4 +167,22 @@ export const ROWS: readonly Row[] = [
       10 * MB,
     )
   }),
+  ...Object.entries(CERTIFIED).flatMap(([name, unit]) => [
+    large(
+      `certificate, export: ${name}`,
+      (size) => {
+        const html = unit.repeat(Math.ceil(size / unit.length))
+        return () => readExportedPage(html, 'Page.html')
+      },
+      10 * MB,
+    ),
+    large(
+      `certificate, Markdown: ${name}`,
+      (size) => {
+        const markdown = unit.repeat(Math.ceil(size / unit.length))
+        return () => readMarkdownPage(markdown)
+      },
+      10 * MB,
+    ),
+  ]),
 ]

@@ -15,6 +15,9 @@ interface Row {
 /** What the attributes of a table tell of it. */
 export type TableKind = 'simple' | 'database' | 'properties'
 
+/** Columns that the spans of a table may take for each of its cells. */
+const MAX_SPANNED = 16
+
 /** Takes the rows and cells of one table. */
 export class TableReader {
   readonly #reading: Reading
@@ -25,6 +28,9 @@ export class TableReader {
   #column = 0
   #cell: number | null = null
   inHead = false
+  #cells = 0
+  /** Columns that spans have taken. */
+  #spanned = 0
 
   constructor(reading: Reading, kind: TableKind) {
     this.#reading = reading
@@ -58,14 +64,18 @@ export class TableReader {
     const row = this.#rows.at(-1)
     if (!row) return
     const y = this.#rows.length - 1
-    while ((this.#free[this.#column] ?? 0) > y) this.#column++
+    for (this.#cells++; (this.#free[this.#column] ?? 0) > y; this.#spanned++) this.#column++
     if (this.#rows.length === 1 && row.width === 0) this.#reading.block('tables')
     this.#cell = this.#reading.cell(this.#column)
     row.isHeading &&= isHeading
     row.width = this.#column + 1
-    const next = this.#column + Math.min(colspan, 1000)
-    if (rowspan > 1)
-      for (let x = this.#column; x < next; x++) this.#free[x] = y + Math.min(rowspan, 1000)
+    // Only tables that want to harm span that much.
+    const isSpanning = this.#spanned < MAX_SPANNED * (this.#cells + 100)
+    if (!isSpanning) this.#free = []
+    const next = this.#column + (isSpanning ? Math.min(colspan, 1000) : 1)
+    if (rowspan > 1 && isSpanning)
+      for (let x = this.#column; x < next; x++, this.#spanned++)
+        this.#free[x] = y + Math.min(rowspan, 1000)
     this.#column = next
   }
 

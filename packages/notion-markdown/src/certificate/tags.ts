@@ -29,7 +29,7 @@ const ANNOTATION = 'application/x-tex">'
 export function readTags(html: string, handler: TagHandler): void {
   let from = 0
   let at = 0
-  // Bytes looked at in vain for the ends of equations: past one whole text, nobody looks any more.
+  // Bytes looked at for equations in vain: past one whole text, nobody looks any more.
   let vain = 0
   while (from < html.length) {
     const open = html.indexOf('<', at)
@@ -50,18 +50,25 @@ export function readTags(html: string, handler: TagHandler): void {
     from = at = end + 1
     if (!isEnd && UNSEEN.has(name) && !attributes.endsWith('/')) {
       from = at = afterElement(html, name, end + 1)
-    } else if (!isEnd && name === 'span' && attributes === ' class="katex"') {
-      const balanced = vain > html.length ? -1 : afterKatex(html, end + 1)
+    } else if (
+      !isEnd &&
+      name === 'span' &&
+      attributes === ' class="katex"' &&
+      vain <= html.length
+    ) {
+      const balanced = endOfKatex(html, end + 1)
       if (balanced < 0) vain += html.length - end
-      // One that does not end does so where the page goes on.
-      BLOCK.lastIndex = end
-      const close = balanced < 0 ? (BLOCK.exec(html)?.index ?? html.length) : balanced
-      const begin = html.indexOf(ANNOTATION, end + 1)
-      if (begin >= 0 && begin < close) {
-        const stop = html.indexOf('</annotation', begin)
-        handler.tex(html.slice(begin + ANNOTATION.length, stop < 0 ? close : stop))
-        from = at = close
-      } else handler.tag({ name, isEnd, attributes })
+      const close = balanced < 0 ? nextBlock(html, end + 1) : balanced
+      const katex = html.slice(end + 1, close)
+      const begin = katex.indexOf(ANNOTATION)
+      if (begin < 0) {
+        vain += katex.length
+        handler.tag({ name, isEnd, attributes })
+        continue
+      }
+      const stop = katex.indexOf('</annotation', begin)
+      handler.tex(katex.slice(begin + ANNOTATION.length, stop < 0 ? undefined : stop))
+      from = at = close
     } else handler.tag({ name, isEnd, attributes })
   }
   if (from < html.length) handler.text(html.slice(from))
@@ -77,8 +84,7 @@ function afterMarkup(html: string, open: number): number {
 function endOfTag(html: string, from: number): number {
   const simple = html.indexOf('>', from)
   if (simple < 0) return html.length
-  const quote = html.indexOf('"', from)
-  if (quote < 0 || quote > simple) return simple
+  if (simple === from || !/["']/.test(html.slice(from, simple))) return simple
   let quoted = ''
   for (let i = from; i < html.length; i++) {
     const char = html.charAt(i)
@@ -104,14 +110,20 @@ function afterElement(html: string, name: string, from: number): number {
   return close < 0 ? html.length : close + 1
 }
 
-/** Behind the `</span>` that ends KaTeX's own. */
-function afterKatex(html: string, from: number): number {
+/** Behind the `</span>` that ends KaTeX's own; −1 where there is none. */
+function endOfKatex(html: string, from: number): number {
   let depth = 1
   for (let at = html.indexOf('span', from); at >= 0; at = html.indexOf('span', at + 4)) {
     if (html.charCodeAt(at - 1) === 0x3c) depth++
     else if (html.charCodeAt(at - 1) === 0x2f && --depth === 0) return html.indexOf('>', at) + 1
   }
   return -1
+}
+
+/** Where the page goes on behind what has no end. */
+function nextBlock(html: string, from: number): number {
+  BLOCK.lastIndex = from
+  return BLOCK.exec(html)?.index ?? html.length
 }
 
 /** An attribute's value as it stands in the source; undefined where there is none. */
