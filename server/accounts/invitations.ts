@@ -75,7 +75,7 @@ export async function countInvitations(store: Store): Promise<number> {
  */
 export async function deleteInvitation(store: Store, id: string): Promise<void> {
   const [deleted] = await store.write(store.db.deleteFrom('invitations').where('id', '=', id))
-  if (deleted!.affected === 0)
+  if (deleted?.affected !== 1)
     throw new Problem(
       'invitation_not_found',
       'No invitation has this id. GET /api/v1/invitations lists them.',

@@ -78,10 +78,12 @@ export async function hashPassword(password: string): Promise<string> {
  * `queued`.
  */
 export async function matchesPassword(password: string, stored: string | null): Promise<boolean> {
-  const [, memory, passes, parallelism, salt, hash] = FORM.exec(stored ?? DUMMY_HASH)!
+  const parts = FORM.exec(stored ?? DUMMY_HASH)
+  if (parts === null) throw new Error('a stored password hash is malformed')
+  const [, memory, passes, parallelism, salt = '', hash = ''] = parts
   const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) }
-  const found = await derive(password, Buffer.from(salt!, 'base64'), cost)
-  return timingSafeEqual(found, Buffer.from(hash!, 'base64')) && stored !== null
+  const found = await derive(password, Buffer.from(salt, 'base64'), cost)
+  return timingSafeEqual(found, Buffer.from(hash, 'base64')) && stored !== null
 }
 
 const FORM = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/

@@ -21,12 +21,17 @@ export const FREE = 'free'
 
 /** Builds the plans from the settings. */
 export function readPlans({ plans, freeConversions }: Config['accounts']): Plans {
-  const limits = new Map([[FREE, freeConversions as number | null]])
+  const given = plans[FREE]
+  const free: Plan = {
+    name: FREE,
+    conversionsPerDay: given === undefined ? freeConversions : given.conversions_per_day,
+  }
+  const limits = new Map([[FREE, free.conversionsPerDay]])
   for (const [name, plan] of Object.entries(plans)) limits.set(name, plan.conversions_per_day)
   const all = [...limits].map(([name, conversionsPerDay]) => ({ name, conversionsPerDay }))
   const byName = new Map(all.map((plan) => [plan.name, plan]))
   return {
-    of: (name) => byName.get(name) ?? byName.get(FREE)!,
+    of: (name) => byName.get(name) ?? free,
     has: (name) => byName.has(name),
     all,
   }

@@ -145,21 +145,21 @@ function unreachable(
   proxied: Health,
   credentials: Awaited<ReturnType<typeof allCredentials>>,
 ): Attention[] {
-  const unreadable = credentials.filter(
-    ({ status, last_error }) =>
-      status === 'active' && last_error !== null && last_error.code !== null,
-  )
-  return [...Map.groupBy(unreadable, ({ provider }) => provider)].map(([provider, [first]]) => {
+  const errors = new Map<string, { code: string; at: string }>()
+  for (const { provider, status, last_error: error } of credentials)
+    if (status === 'active' && error !== null && error.code !== null && !errors.has(provider))
+      errors.set(provider, { code: error.code, at: error.at })
+  return [...errors].map(([provider, { code, at }]) => {
     const name = proxied.table().byId(provider)?.name ?? provider
     const what =
-      first!.last_error!.code === 'upstream_timeout'
+      code === 'upstream_timeout'
         ? 'did not answer the last call in time'
         : 'could not be reached at the last call, or dropped the connection'
     return {
       ...nothing,
       kind: 'provider_unreachable' as const,
       provider,
-      at: first!.last_error!.at,
+      at,
       detail: `${name} ${what}. Check its status, and the network of this server.`,
     }
   })

@@ -36,8 +36,10 @@ export function acceptedCoding(header: string | undefined): Coding | null {
   // A "*" is no promise that Brotli is known.
   const weight = (coding: Coding): number =>
     weights.get(coding) ?? (coding === 'gzip' ? weights.get('*') : undefined) ?? 0
-  const best = CODINGS.toSorted((a, b) => weight(b) - weight(a))[0]!
-  return weight(best) > 0 && weight(best) >= (weights.get('identity') ?? 0) ? best : null
+  const [best] = CODINGS.toSorted((a, b) => weight(b) - weight(a))
+  return best !== undefined && weight(best) > 0 && weight(best) >= (weights.get('identity') ?? 0)
+    ? best
+    : null
 }
 
 function weightOf(parameters: readonly string[]): number {

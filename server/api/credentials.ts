@@ -173,11 +173,12 @@ function valuesError(
   { provider = '', values = {} }: { provider?: string; values?: object },
 ): FieldError | null {
   const row = table().byId(provider)
-  const missing = row && hostValues(row).find((value) => !Object.hasOwn(values, value))
+  if (row === undefined) return null
+  const missing = hostValues(row).find((value) => !Object.hasOwn(values, value))
   if (missing === undefined) return null
   return fieldError(
     'values',
-    `A credential for ${row!.name} needs ${JSON.stringify(missing)} here: it is part of the host name.`,
+    `A credential for ${row.name} needs ${JSON.stringify(missing)} here: it is part of the host name.`,
   )
 }
 

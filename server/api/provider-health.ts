@@ -20,9 +20,9 @@ export function healthOf<E extends { status: number | null; at: string }>(
   const lost = failed.filter(
     ({ last_error }) => last_error?.status === null || last_error?.status === 401,
   )
-  const last_error =
-    failed.map(({ last_error }) => last_error).toSorted((a, b) => (a!.at < b!.at ? 1 : -1))[0] ??
-    null
+  const [last_error = null] = failed
+    .flatMap(({ last_error }) => last_error ?? [])
+    .toSorted((a, b) => (a.at < b.at ? 1 : -1))
   const health =
     usable.length === 0
       ? 'no_credential'

@@ -227,7 +227,7 @@ function describe<P extends string, Q extends z.ZodType, B extends z.ZodType, S 
     'application/json': { schema },
     ...(csv && { 'text/csv': { schema: z.string() } }),
   }
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   return createRoute({
     method,
     path,

@@ -33,6 +33,7 @@ export function systemClock(now: () => number): Clock {
 }
 
 /** A moment (milliseconds since 1970) as the API writes it; null stays null. */
+/** A moment as the API writes it. @param at milliseconds since 1970 */
 export function isoTime(at: number): string
 /** A time in milliseconds since 1970 as ISO 8601 in UTC; null stays null. */
 export function isoTime(at: number | null): string | null

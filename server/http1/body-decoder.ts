@@ -23,6 +23,7 @@ const FRAMING = ['content-length', 'transfer-encoding']
  */
 export const STRICT_CHUNK_SIZE =
   /^([0-9A-Fa-f]{1,13})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e]|\\[\t -\x7e])*"))?)*$/
+/** The size line of a chunk, read as upstreams write it: blanks after the size, extensions of any form. */
 export const LENIENT_CHUNK_SIZE = /^([0-9A-Fa-f]{1,13})[ \t]*(?:;|$)/
 
 /**

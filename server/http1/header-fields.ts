@@ -8,6 +8,7 @@ export type RawHeaders = string[]
 
 /** What ends a head. */
 export const HEAD_END = Buffer.from('\r\n\r\n')
+/** An empty buffer, shared. */
 export const NO_BYTES = Buffer.alloc(0)
 
 const [CR, LF, COLON, ZERO] = [13, 10, 58, 48]

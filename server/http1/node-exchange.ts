@@ -8,6 +8,7 @@ import { fieldLines, NO_BYTES, type RawHeaders } from './header-fields.ts'
 /** Emitted on a caller's socket that is destroyed in a moment. */
 export const SHUTDOWN_EVENT = 'tollmark.shutdown'
 
+/** A request of Node's server as an exchange. It lives as long as the request. */
 export class NodeExchange implements HttpExchange, RequestBody {
   readonly method: string
   readonly target: string

@@ -68,6 +68,7 @@ const BODY_READS_OWNER = { account_id: '', key_id: '' }
 /** What the connection waits for. */
 type ConnectionState = 'head' | 'next' | 'call' | 'linger' | 'taking' | 'close'
 
+/** A caller's connection. It lives until it is closed, or handed to Node's server. */
 export class ServerConnection implements ConnectionHandle, SlowReader {
   readonly socket: Socket
   readonly address: string

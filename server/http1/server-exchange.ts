@@ -35,6 +35,7 @@ const LAST_CHUNK = Buffer.from('0\r\n\r\n')
  */
 const MAX_PENDING_BYTES = 64 * 1024
 
+/** One request that our own reader has read, and its response. */
 export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
   readonly method: string
   readonly target: string

@@ -88,12 +88,14 @@ export async function listKeys(
     found.push(...rows.filter(matches))
     // One row more than the limit shows that there is a next page.
     if (rows.length < limitRows || found.length > limit) break
-    last = cursorAfter(rows.at(-1)!, sort)
+    const end = rows.at(-1)
+    if (end !== undefined) last = cursorAfter(end, sort)
   }
   const rows = found.slice(0, limit)
+  const end = rows.at(-1)
   return {
     keys: await showKeys(store, rows, now),
-    next: found.length > limit ? cursorAfter(rows.at(-1)!, sort) : null,
+    next: found.length > limit && end !== undefined ? cursorAfter(end, sort) : null,
   }
 }
 
@@ -250,5 +252,5 @@ export async function expiringKeys(
     .orderBy('expires_at')
     .limit(100)
     .execute()
-  return rows.map(({ id, name, expires_at }) => ({ id, name, expires_at: expires_at! }))
+  return rows.map(({ id, name, expires_at }) => ({ id, name, expires_at: expires_at ?? to })) // Never null: it is at most `to`.
 }

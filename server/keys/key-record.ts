@@ -151,7 +151,7 @@ async function previousEnds(
       .where('expires_at', '>', now)
       .execute()
     for (const { key_id, expires_at } of rows)
-      ends.set(key_id, Math.max(ends.get(key_id) ?? 0, expires_at!))
+      ends.set(key_id, Math.max(ends.get(key_id) ?? 0, expires_at ?? 0))
   }
   return ends
 }

@@ -70,7 +70,7 @@ export async function createKey(
     },
     hash: secret.hash,
   })
-  return { ...(await showKeys(store, [row], now))[0]!, secret: secret.secret }
+  return { ...(await showKey(store, row, now)), secret: secret.secret }
 }
 
 /**
@@ -83,7 +83,13 @@ export async function getKey(
   account: string | null,
   now: number,
 ): Promise<Key> {
-  return (await showKeys(store, [await findRow(store, id, account)], now))[0]!
+  return showKey(store, await findRow(store, id, account), now)
+}
+
+async function showKey(store: Store, row: KeyRow, now: number): Promise<Key> {
+  const [key] = await showKeys(store, [row], now)
+  if (key === undefined) throw new Error('a key has no record')
+  return key
 }
 
 /** Changes a key. @throws Problem `key_not_found`, `key_revoked` */

@@ -23,6 +23,7 @@ export { PATIENCE_MS } from './admission/sqlite-batches.ts'
 export type { Admission, AdmissionRequest, CallerState, Remaining } from './admission/backend.ts'
 export type { Settlement } from './settlement/row-codec.ts'
 
+/** Admits and settles requests. One per process; dispose it to write what is left. */
 export interface Ledger extends AsyncDisposable {
   /**
    * Resolves when the reservation is durable, or the request is refused; while the store fails, see

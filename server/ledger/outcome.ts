@@ -8,6 +8,7 @@ import type { RequestRow } from '../store/schema.ts'
  */
 export const OUTCOMES = ['in_progress', 'succeeded', 'failed', 'aborted', 'unknown'] as const
 
+/** How a request ended, as reports name it. */
 export type Outcome = (typeof OUTCOMES)[number]
 
 /** TABLE of the state that an outcome implies. */
@@ -19,6 +20,7 @@ export const STATE_OF: Readonly<Record<Outcome, RequestRow['state']>> = {
   unknown: 'unknown',
 }
 
+/** How a row of the ledger ended. */
 export function outcomeOf({
   state,
   status,

@@ -61,6 +61,7 @@ const ONE_WRITE_BYTES = 32 * 1024
  */
 const MAX_WAITING_BYTES = 256 * 1024
 
+/** Writes one request to a connection: head, held pieces, and then the rest of the body as it comes. */
 export class RequestWriter implements BodySink, BatchWriter {
   /** Body bytes handed to the connection so far. */
   bytes = 0

@@ -3,6 +3,7 @@
 import type { Reservation, Settlement } from '../settlement/row-codec.ts'
 import type { BacklogRow } from './outage-log.ts'
 
+/** A row that was admitted without the store. */
 export interface BacklogEntry extends BacklogRow {
   /** Stands for its `seq` until it has one; below 0. */
   readonly number: number
@@ -20,6 +21,7 @@ export type SettleOutcome =
   /** There is no such row, or it was given up. */
   | { readonly kind: 'dropped' }
 
+/** The rows that were admitted without the store, in memory. One per process. */
 export class Backlog {
   /** Rows that are not in the ledger, oldest first; the writer removes them from the front. */
   readonly unwritten: BacklogEntry[] = []

@@ -30,6 +30,7 @@ export type ShareDecision =
   /** Nothing is known to be left, or the share is less than one request. */
   | { readonly verdict: 'unknown' }
 
+/** Decides about requests without the store, by this process's share of each limit. One per process. */
 export class KeyShares {
   readonly #clock: Clock
   readonly #windows = new Map<string, Window>()

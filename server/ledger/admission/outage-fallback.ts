@@ -32,8 +32,10 @@ const TRANSITIONS = {
   recovering: { storeFailed: 'outage', backlogWritten: 'online' },
 } as const satisfies Record<string, Record<string, string>>
 
+/** Whether the store decides, this process does, or its backlog is being written. */
 export type OutageState = keyof typeof TRANSITIONS
 
+/** What the fallback works with. */
 export interface OutageParts {
   readonly store: Store
   readonly clock: Clock
@@ -48,6 +50,7 @@ export interface OutageParts {
   readonly settle: (settlement: Settlement) => void
 }
 
+/** Passes requests on to the store, and decides about them while it is away. One per process. */
 export class OutageFallback {
   readonly #backend: AdmissionBackend
   readonly #parts: OutageParts

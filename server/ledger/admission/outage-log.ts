@@ -95,6 +95,7 @@ async function readOutageFile(path: string): Promise<OutageFile> {
   return { header, rows: [...rows.values()], torn }
 }
 
+/** What replaying outage files needs. */
 export interface ReplayParts {
   readonly store: Store
   readonly backend: AdmissionBackend

@@ -12,6 +12,7 @@ import {
 /** An admission that another process made. */
 export type ForeignAdmission = { key_id: string; mono: number; seq: number; boot: number }
 
+/** What the writer has to know of a batch besides its rows. */
 export type ReserveArgs = {
   instance: string
   /** The last admission of the ledger that the caller knows of. */
@@ -28,6 +29,7 @@ export type ReserveArgs = {
   room: [key: string, left: number, wanted: number][]
 }
 
+/** What the writer decided about a batch. */
 export type ReserveResult = {
   /**
    * The newest admission of the ledger before these. The rows that were written follow it, in their

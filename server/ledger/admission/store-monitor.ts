@@ -28,6 +28,7 @@ export const countWebProcesses = procedure(
   'rows',
 )
 
+/** What the monitor watches, and whom it tells. */
 export interface StoreMonitorParts {
   readonly store: Store
   /** Whether somebody waits for the store, besides the monitor's own probe. */

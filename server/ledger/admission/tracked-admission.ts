@@ -18,6 +18,7 @@ export interface AnswerListener {
   rejected(one: TrackedAdmission, error: unknown): boolean
 }
 
+/** A request between its caller and the store. It lives until both have had their answer. */
 export class TrackedAdmission implements PendingAdmission {
   readonly #question: Question
   readonly #listener: AnswerListener

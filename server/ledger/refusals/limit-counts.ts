@@ -10,6 +10,7 @@ const FLUSH_MS = 1_000
 
 type Count = { key_id: string; account_id: string; hour: number; refused: number }
 
+/** Counts requests that a key's limit refused. */
 export interface Refusals {
   /** Counts one. */
   note(key: { key_id: string; account_id: string }): void

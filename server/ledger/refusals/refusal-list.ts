@@ -61,7 +61,7 @@ export async function listRefusals(
     .execute()
   return {
     rows: found.slice(0, limit).map(show),
-    next: found.length > limit ? found[limit - 1]!.id : null,
+    next: found.length > limit ? (found[limit - 1]?.id ?? null) : null,
   }
 }
 

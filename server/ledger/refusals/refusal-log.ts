@@ -30,6 +30,7 @@ const MAX_DETAIL = 1_000
 /** How long refusals are kept at most. */
 export const RETENTION_MS = 30 * DAY
 
+/** Takes note of refused requests. One per process; dispose it to write what is left. */
 export interface RefusalLog extends AsyncDisposable {
   /** Takes note of one. It only touches memory, and never throws. */
   note(refusal: Refusal): void

@@ -19,6 +19,7 @@ export const RANGES = {
   month: { step: DAY, steps: 30 },
 } as const
 
+/** How far back an overview looks. */
 export type Range = keyof typeof RANGES
 
 /**
@@ -37,6 +38,7 @@ export interface Measures {
   total_ms: number | null
 }
 
+/** Totals, a series and the most used keys and models of a range. */
 export interface Overview {
   /** When the first step begins, and when the last one ends (milliseconds since 1970). */
   from: number

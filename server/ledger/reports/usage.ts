@@ -92,6 +92,7 @@ const STEPS = { minute: MINUTE, hour: HOUR, day: DAY } as const
 /** What usage can be broken down by. */
 export const DIMENSIONS = ['key', 'model', 'provider', 'minute', 'hour', 'day'] as const
 
+/** What usage can be grouped by. */
 export type Dimension = (typeof DIMENSIONS)[number]
 
 /** One line of a usage report: a value for each dimension that was asked for, and the sums. */

@@ -36,8 +36,9 @@ export async function verifyWindows(store: Store): Promise<Proof> {
       .orderBy('key_id')
       .limit(1)
       .execute()
-    if (next.length === 0) return proof
-    key = next[0]!.key_id
+    const [first] = next
+    if (first === undefined) return proof
+    key = first.key_id
     proof.keys++
     await verifyKey(store, key, proof)
   }

@@ -9,6 +9,7 @@ const TIMES = {
   upstream_errors: 'created_at',
 } as const
 
+/** A table whose old rows are deleted. */
 export type ExpiringTable = keyof typeof TIMES
 
 /** Rows per transaction. */

@@ -26,6 +26,7 @@ const SETTLED_AFTER = 5 * MINUTE
  */
 const ROLL_UPS = { days: addToDays, accounts: addToAccounts, keys: addToKeys } as const
 
+/** A table of sums by a period. */
 export type RollUp = keyof typeof ROLL_UPS
 
 const NOTHING: Mark = { before: 0, upTo: null }

@@ -19,6 +19,7 @@ const COUNTS = [
   'total_ms',
 ] as const
 const TOKENS = ['tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning'] as const
+/** TABLE of the columns that every roll-up sums. */
 export const SUMS = [...COUNTS, ...TOKENS] as const
 
 /** The roll-up that a row belongs to. */

@@ -41,6 +41,7 @@ export const SOURCES = {
   accounts: { mark: 'accounts', days: 'usage_account_days', hours: 'usage_account_hours' },
 } as const satisfies Record<string, { mark: string; days: Table; hours: Table }>
 
+/** The tables of one kind of sums, by day and by hour. */
 export type Source = (typeof SOURCES)[keyof typeof SOURCES]
 
 /** A stretch of time in one of the tables; the end is not included. */

@@ -17,6 +17,7 @@ export interface Stretch {
   to: Place | null
 }
 
+/** Which lines of a roll-up are read, whatever their time. */
 export type LineFilter = Omit<RollUpFilter, 'from' | 'to'>
 
 type Lines = SelectQueryBuilder<Database & { lines: RollUpLine }, 'lines', object>

@@ -28,6 +28,7 @@ export type Json<T> = string & { readonly packed?: T }
 
 /** To JSON and back. */
 export const toJson = <T>(value: T): Json<T> => JSON.stringify(value)
+/** The value of a text that `toJson` made. */
 export const fromJson = <T>(text: Json<T>): T => JSON.parse(text) as T // `toJson` made it
 
 /** Dictionary entries that a row is compared with, newest first; older ones are sent again. */

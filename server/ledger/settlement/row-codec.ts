@@ -90,6 +90,7 @@ export const RESERVATION_CODEC = {
   ],
 } as const satisfies RowCodec<Reservation>
 
+/** How settlements travel to the writer. */
 export const SETTLEMENT_CODEC = {
   common: [...SETTLEMENT_COLUMNS.common, ...ROLL_UP_KEY],
   own: [...SETTLEMENT_COLUMNS.own, 'seq'],
@@ -125,6 +126,7 @@ export const RESERVED_STATE = sql.lit('reserved' as const)
 /** Encodes rows for the writer. */
 export const encodeReservations = (rows: readonly Reservation[]): Json<EncodedRows> =>
   toJson(encodeRows<Reservation>(RESERVATION_CODEC, rows))
+/** Settlements as the writer takes them. */
 export const encodeSettlements = (rows: readonly Settlement[]): Json<EncodedRows> =>
   toJson(encodeRows<Settlement>(SETTLEMENT_CODEC, rows))
 
@@ -142,12 +144,15 @@ export type ReservedRow = {
   common: Common<Pick<Reservation, (typeof RESERVATION_CODEC.common)[number]>>
   own: SqlValue[]
 }
+/** A settlement as the writer reads it. */
 export type SettledRow = {
   common: Common<Pick<Settlement, (typeof SETTLEMENT_CODEC.common)[number]>>
   own: SqlValue[]
 }
+/** Reservations as `encodeReservations` wrote them. */
 export const decodeReservations = (packed: Json<EncodedRows>): ReservedRow[] =>
   decodeRows(RESERVATION_CODEC, fromJson(packed))
+/** Settlements as `encodeSettlements` wrote them. */
 export const decodeSettlements = (packed: Json<EncodedRows>): SettledRow[] =>
   decodeRows(SETTLEMENT_CODEC, fromJson(packed))
 /** `seq` of the row that a settlement completes. */

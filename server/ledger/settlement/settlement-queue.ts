@@ -25,6 +25,7 @@ const MAX_UNSETTLED = 100_000
 /** Settlements per transaction. */
 const MAX_BATCH = 2_000
 
+/** What the queue writes to, and whom it tells. */
 export interface SettlementQueueParts {
   readonly log: Log
   /** Writes rows: `AdmissionBackend.settle`. */
@@ -33,6 +34,7 @@ export interface SettlementQueueParts {
   readonly onError: (error: unknown) => void
 }
 
+/** Settlements that wait to be written, in order. One per process. */
 export class SettlementQueue {
   readonly #parts: SettlementQueueParts
   #unsettled: Settlement[] = []
