@@ -67,6 +67,12 @@ export interface NotionExport extends AsyncDisposable {
    * @throws InvalidArchive as `copyEntry`
    */
   copyFile(path: string, write: (piece: Uint8Array) => Promise<void>): Promise<CopiedFile>
+  /**
+   * Checks all of `files` together, for whoever inflates every one.
+   *
+   * @throws InvalidArchive which names the one that inflates most
+   */
+  checkFiles(): void
   /** The time of one of `files`, as a page's. */
   modifiedAt(path: string): Date | null
   /** Why one of `files` must not be inflated, which leaves the rest of the export as it is. */
@@ -169,6 +175,11 @@ export async function openExport(
       const { method, crc, size } = entry
       return { method, crc, size, sha256: await copyEntry(volume, entry, write) }
     },
+    checkFiles: () =>
+      checkFiles(
+        files.map(({ entry }) => entry),
+        limits,
+      ),
     modifiedAt: (path) => dosDate(fileAt(path).entry.dosTime),
     faultOf: (path) => faultOf(fileAt(path).entry, limits),
     sizeOf: (path) => fileAt(path).entry.size,
@@ -367,6 +378,19 @@ function checkRatio(
   const { path, size, packedSize } = entry
   if (size > floor && size > packedSize * ratio)
     throw new InvalidArchive(fault, { name: path, n: ratioOf(entry), max: ratio })
+}
+
+/** How many files at the floor may inflate as much as they like. */
+const MAX_FILES_AT_FLOOR = 4
+
+/** Many files below the floor of one inflate as long as one far above it. */
+function checkFiles(files: readonly ZipEntry[], limits: ArchiveLimits): void {
+  const [size, packedSize] = (['size', 'packedSize'] as const).map((field) =>
+    files.reduce((sum, entry) => sum + entry[field], 0),
+  ) as [number, number]
+  if (size <= limits.fileFloor * MAX_FILES_AT_FLOOR || size <= packedSize * limits.ratio) return
+  const worst = files.reduce((most, entry) => (ratioOf(entry) > ratioOf(most) ? entry : most))
+  throw new InvalidArchive('bomb_file', { name: worst.path, n: ratioOf(worst), max: limits.ratio })
 }
 
 function toPage({ source, entry }: Listed, limits: ArchiveLimits): ExportPage {

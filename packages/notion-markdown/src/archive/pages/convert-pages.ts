@@ -64,6 +64,7 @@ export async function joinPages(
     ...(limits && { limits }),
     ...(shares.isUnpacked && { unpacked: scratch }),
   })
+  opened.checkFiles()
   const damaged = await writePages(spool, opened, output, pagesOptions(options))
   return { ...converted, warnings: converted.warnings + damaged }
 }

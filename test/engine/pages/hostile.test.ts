@@ -1,0 +1,69 @@
+// Folders of pages made of what was put together to do harm, or is damaged.
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import {
+  convertPages,
+  InvalidArchive,
+  type ConvertOptions,
+} from '@tollmark/notion-markdown/archive'
+import { pageHtml } from '../../support/archives/pages.ts'
+import { archive, type EntrySpec } from '../../support/archives/writer.ts'
+import { deadLinks, readFolder } from '../../support/pages-folder.ts'
+import { temporaryFolder } from '../../support/temporary.ts'
+
+async function folderOf(
+  folder: string,
+  entries: EntrySpec[],
+  more: Partial<ConvertOptions> = {},
+): Promise<Map<string, Buffer>> {
+  const path = join(folder, 'export.zip')
+  writeFileSync(path, archive(entries))
+  const options = { path, kind: 'zip', fileName: 'export.zip', format: 'markdown' } as const
+  await convertPages(
+    { ...options, includeMetadata: false, uploadedAt: new Date(0), ...more },
+    `${path}.pages`,
+  )
+  return readFolder(readFileSync(`${path}.pages`))
+}
+
+const image = (name: string): string =>
+  `<figure class="image"><a href="${name}"><img src="${name}"/></a></figure>`
+
+test('a damaged file leaves a note in its place, and a link to it', async (t) => {
+  const files = await folderOf(temporaryFolder(t), [
+    { name: 'Home.html', data: pageHtml('Home', image('a.png') + image('b.png')) },
+    { name: 'a.png', data: 'a picture', stored: true, local: { crc: 1 }, central: { crc: 1 } },
+    { name: 'b.png', data: 'another', stored: true },
+  ])
+  assert.deepEqual(deadLinks(files), [])
+  const [note] = [...files.keys()].filter((path) => path.includes('damaged'))
+  assert.match(files.get(note ?? '')?.toString() ?? '', /^This file is damaged in the export: /)
+  assert.match(files.get('Home.md')!.toString(), /damaged.*\n\n!\[\]\(assets\/b-/)
+})
+
+test('files that inflate without end are refused together, too', async (t) => {
+  const zeros = Buffer.alloc(300_000)
+  const bombs = Array.from({ length: 5 }, (_, n) => ({ name: `${n}.bin`, data: zeros }))
+  const entries = [{ name: 'Home.html', data: pageHtml('Home') }, ...bombs]
+  const limits = { fileFloor: 350_000 }
+  await assert.rejects(
+    folderOf(temporaryFolder(t), entries, { limits }),
+    (error) => error instanceof InvalidArchive && error.fault === 'bomb_file',
+  )
+  const files = await folderOf(temporaryFolder(t), entries.slice(0, 4), { limits })
+  assert.equal([...files.keys()].filter((path) => path.startsWith('assets/')).length, 1)
+})
+
+test('a CSV is copied byte for byte, whatever is in its cells', async (t) => {
+  const id = '0123456789abcdef0123456789abcdef'
+  const csv = '\ufeffName,Sum\r\n"=HYPERLINK(""x"")",+1\r\n"a\n""b""",@SUM(A1)\r\n'
+  const files = await folderOf(temporaryFolder(t), [
+    { name: 'Home.html', data: pageHtml('Home') },
+    { name: `CON ${id}_all.csv`, data: csv },
+  ])
+  assert.deepEqual(deadLinks(files), [])
+  assert.equal(files.get('CON_.csv')?.toString(), csv)
+  assert.match(files.get('CON_.md')!.toString(), /\| =HYPERLINK\("x"\) \| \+1 \|/)
+})
