@@ -31,7 +31,7 @@ const here = import.meta.dirname
 const children: ChildProcess[] = []
 
 /** Runs a program until the bench ends. */
-function start(
+export function startProgram(
   command: string,
   args: string[],
   env: Record<string, string> = {},
@@ -65,7 +65,8 @@ export async function stopAll(): Promise<void> {
   )
 }
 
-async function listening(port: number): Promise<void> {
+/** Resolves when something accepts connections on a port of this machine. */
+export async function listening(port: number): Promise<void> {
   for (let tries = 0; tries < 400; tries++) {
     const socket = createConnection({ port, host: '127.0.0.1' })
     const reached = await Promise.race([
@@ -80,7 +81,7 @@ async function listening(port: number): Promise<void> {
 }
 
 /** A program that may be installed, by the places where systems keep it. */
-function installed(name: string): string | undefined {
+export function installed(name: string): string | undefined {
   return ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin']
     .map((folder) => join(folder, name))
     .find((path) => existsSync(path))
@@ -89,7 +90,7 @@ function installed(name: string): string | undefined {
 /** @returns its port; its streams have so many events, one every so many milliseconds */
 export async function startUpstream(every = 20, events = 50): Promise<number> {
   const port = await freePort()
-  start(process.execPath, [
+  startProgram(process.execPath, [
     ...NODE_FLAGS,
     join(here, 'upstream.ts'),
     String(port),
@@ -116,7 +117,7 @@ http { access_log off; client_body_buffer_size 1m; ${temporary} keepalive_reques
   upstream u { server 127.0.0.1:${upstream}; keepalive 64; keepalive_requests 100000000; }
   server { listen 127.0.0.1:${port}; location / { proxy_pass http://u; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; } } }`,
   )
-  const master = start(found, ['-c', config, '-p', folder])
+  const master = startProgram(found, ['-c', config, '-p', folder])
   await listening(port)
   const [worker = 0] = readFileSync(`/proc/${master.pid}/task/${master.pid}/children`, 'utf8')
     .trim()
@@ -135,7 +136,7 @@ export async function startCaddy(folder: string, upstream: number): Promise<Cont
     config,
     `{\n admin off\n auto_https off\n}\nhttp://127.0.0.1:${port}, http://localhost:${port} {\n bind 127.0.0.1\n reverse_proxy 127.0.0.1:${upstream} {\n  flush_interval -1\n }\n}\n`,
   )
-  const child = start(
+  const child = startProgram(
     found,
     ['run', '--config', config, '--adapter', 'caddyfile'],
     { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder, HOME: folder },
@@ -175,7 +176,7 @@ export async function startPortkeys(upstream: number): Promise<Contender[]> {
   ]
   const on = async (name: string, command: string): Promise<Contender> => {
     const port = await freePort()
-    const child = start(
+    const child = startProgram(
       command,
       [program, '--headless', `--port=${port}`],
       { TRUSTED_CUSTOM_HOSTS: '127.0.0.1' },
@@ -193,7 +194,7 @@ export async function startPortkeys(upstream: number): Promise<Contender[]> {
  */
 export async function startRelay(upstream: number): Promise<Contender> {
   const port = await freePort()
-  const child = start(process.execPath, [
+  const child = startProgram(process.execPath, [
     ...NODE_FLAGS,
     ...HEAP_FLAGS,
     join(here, 'relay.ts'),

@@ -65,6 +65,12 @@ const LARGE_READ_BYTES = 32 * 1024
 /** Whose turn it is to be read: bodies take theirs one after the other. */
 const BODY_READS_OWNER = { account_id: '', key_id: '' }
 
+/**
+ * How long a drained connection waits for one more request (milliseconds). A balancer may be sending
+ * one: closing right behind a response is the moment at which that is most likely.
+ */
+const DRAINED_MS = 1_000
+
 /** What the connection waits for. */
 type ConnectionState = 'head' | 'next' | 'call' | 'linger' | 'taking' | 'close'
 
@@ -174,8 +180,10 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   exchangeDone(keepAlive: boolean): void {
     this.#exchange = null
     this.#releaseSlot?.()
-    if (!keepAlive || this.#context.closing) return this.#close()
-    this.#setState('next', this.#context.timeouts.keepAlive)
+    if (!keepAlive) return this.#close()
+    // The response may have promised to keep the connection before the server began to drain.
+    const { closing, timeouts } = this.#context
+    this.#setState('next', closing ? Math.min(DRAINED_MS, timeouts.keepAlive) : timeouts.keepAlive)
     if (!this.#halfClosed) this.resume()
     this.#parseRequests()
   }
