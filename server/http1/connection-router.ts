@@ -38,7 +38,7 @@ const REJECTION_LINGER_MS = 1_000
 /** How often connections are checked for having waited too long. */
 const TIMEOUT_CHECK_MS = 1_000
 
-/** What is done a few times in a turn of the event loop; one for all listening sockets. */
+/** Work that is limited per turn of the event loop; shared by all listening sockets. */
 export interface RouterTurns {
   /** Large pieces of bodies are read. */
   readonly reads: Turns

@@ -1,11 +1,11 @@
-// What a handler needs of who calls: one request, and the way its answer goes back. Two things are
-// callers: a request that our own reader has read (server-connection.ts), and one of Node's server
+// A request and its response, as a handler sees them. There are two implementations: for requests
+// that our own reader has read (server-exchange.ts), and for those of Node's server
 // (node-exchange.ts).
 import type { RawHeaders } from './header-fields.ts'
 
-/** Who takes a body. */
+/** Receives a body. */
 export interface BodySink {
-  /** The next bytes; whoever keeps them keeps their memory. */
+  /** The next bytes. Keeping them keeps their memory. */
   onData(bytes: Buffer): void
   /** The body is complete. */
   onEnd(trailers: RawHeaders): void
@@ -25,7 +25,7 @@ export interface RequestBody {
   resume(): void
 }
 
-/** Who is told about the answer's fate. */
+/** Told what becomes of the response. */
 export interface ResponseListener {
   /** More can be written. */
   onDrain(): void

@@ -1,12 +1,9 @@
-// A caller behind which another one stands: the base of what holds an answer back, or looks at it,
+// An exchange that wraps another one: the base of those that hold a response back, or look at it,
 // before the caller sees it.
 import type { ResponseListener, HttpExchange } from './exchange.ts'
 import type { RawHeaders } from './header-fields.ts'
 
-/**
- * Hands everything on as it is; whoever extends it takes over what it needs. It lives as long as
- * the request.
- */
+/** Passes everything on; subclasses override what they need. It lives as long as the request. */
 export class ForwardingExchange implements HttpExchange {
   protected readonly exchange: HttpExchange
 

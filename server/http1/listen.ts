@@ -90,10 +90,7 @@ export function isLoopback(host: string): boolean {
   )
 }
 
-/**
- * What listens on all addresses of the machine is no address to go to; from the machine itself this
- * one is.
- */
+/** Addresses that mean all of the machine. They cannot be visited; `localhost` is shown instead. */
 const WILDCARD_ADDRESSES = new Set(['0.0.0.0', '::'])
 
 /**

@@ -1,5 +1,4 @@
-// A request of Node's own server as a Caller: one that came on a connection which began with other
-// requests.
+// A request of Node's own server as an exchange: one on a connection that began with other requests.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { lingeringClose } from './lingering-close.ts'
 import type { ResponseListener, BodySink, HttpExchange, RequestBody } from './exchange.ts'

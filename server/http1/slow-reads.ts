@@ -15,15 +15,15 @@ export const FULL_SPEED_BYTES = 128 * 1024
 const READS_PER_TICK = 16
 const TICK_MS = 20
 
-/** Somebody who reads a rest. */
+/** Reads what is left of a request. */
 export interface SlowReader {
-  /** Whose rest it is; addresses take their turns one after the other. */
+  /** The client's address; addresses take turns. */
   readonly address: string
   /** Reads so many pieces more. */
   resumeReading(pieces: number): void
 }
 
-/** The rests that wait, and the one timer of all. */
+/** The readers that wait, with one timer for all. */
 class SlowReadQueue {
   /** By address; the first is next. */
   readonly #waiting = new Map<string, Set<SlowReader>>()

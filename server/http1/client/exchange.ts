@@ -19,7 +19,7 @@ export class UpstreamError extends Error {
 }
 
 /**
- * What the caller of {@link Sender.send} hears, in wire order. Exactly one of `onEnd` and `onError`
+ * What the caller of `HttpClient.send` hears, in wire order. Exactly one of `onEnd` and `onError`
  * comes last, unless aborted.
  */
 export type ResponseHandler = ResponseEvents & {
@@ -37,7 +37,7 @@ export type PendingRequest = {
   abort(): void
 }
 
-/** All in milliseconds, but `idlePerDial`. */
+/** All in milliseconds, except `maxIdlePerDestination`. */
 export type ClientLimits = {
   /** Until the connection stands, TLS included. */
   connect: number
@@ -49,7 +49,7 @@ export type ClientLimits = {
   idle: number
   /** How long an unused connection is kept when the upstream does not say. */
   keepAlive: number
-  /** How many unused connections are kept to one dial. */
+  /** How many unused connections are kept to one destination. */
   maxIdlePerDestination: number
 }
 
