@@ -38,7 +38,7 @@ test('a damaged file leaves a note in its place, and a link to it', async (t) =>
     { name: 'b.png', data: 'another', stored: true },
   ])
   assert.deepEqual(deadLinks(files), [])
-  const [note] = [...files.keys()].filter((path) => path.includes('damaged'))
+  const note = [...files.keys()].find((path) => path.includes('damaged'))
   assert.match(files.get(note ?? '')?.toString() ?? '', /^This file is damaged in the export: /)
   assert.match(files.get('Home.md')!.toString(), /damaged.*\n\n!\[\]\(assets\/b-/)
 })
