@@ -2,6 +2,14 @@
 // and puts as many asterisks in its place.
 import type { RawHeaders } from '../../http1/header-fields.ts'
 import { CUT, escapesAt, isEscape, LONGEST_SPELLING } from './escapes.ts'
+import {
+  exact,
+  firstsOf,
+  isSame,
+  SHORTEST_FRAGMENT,
+  spellingsOf,
+  type Spelling,
+} from './spellings.ts'
 import { MOST_ZEROS, withoutZeros, type WithoutZeros } from './wide-text.ts'
 
 /** Credentials from this length on are found anywhere, in every spelling. */
@@ -13,8 +21,6 @@ const SHORTEST_SECRET = 8
 const SHORTEST_WORD = 4
 /** Placeholders for servers that want no credential ("none", "EMPTY", "test") are plain words. */
 const isPlainWord = (secret: string): boolean => /^[A-Za-z]*$/.test(secret)
-/** So many characters of a credential in a row are masked, wherever they stand in it. */
-const SHORTEST_FRAGMENT = 16
 const STAR = 0x2a
 const BACKSLASH = 0x5c
 
@@ -177,43 +183,6 @@ export class Mask {
   }
 }
 
-/** One way in which a credential, or the rest of one, is written. */
-interface Spelling {
-  /** In small letters where `folds`. */
-  readonly text: Buffer
-  /** Whether it may be written in any case. */
-  readonly folds: boolean
-  /** Whether it begins in the middle of the credential. */
-  readonly isFragment: boolean
-  /** So many of its characters are enough. */
-  readonly enough: number
-  /** The longest beginning with enough of them, of the comparison that is under way. */
-  reached: number
-}
-
-const exact = (text: string): Spelling => ({
-  text: Buffer.from(text, 'latin1'),
-  folds: false,
-  isFragment: false,
-  enough: Infinity,
-  reached: 0,
-})
-
-const SMALL = 0x20
-const isCapital = (byte: number): boolean => byte >= 0x41 && byte <= 0x5a
-const isSmall = (byte: number): boolean => byte >= 0x61 && byte <= 0x7a
-
-/** Whether a byte is a spelling's character at a place. */
-function isSame({ text, folds }: Spelling, at: number, byte: number): boolean {
-  return text[at] === (folds && isCapital(byte) ? byte | SMALL : byte)
-}
-
-/** The bytes with which a spelling can begin. */
-function firstsOf({ text, folds }: Spelling): readonly number[] {
-  const first = text[0]!
-  return folds && isSmall(first) ? [first, first & ~SMALL] : [first]
-}
-
 /** How long a spelling is that begins here; of a fragment only where it is long enough. */
 function spelledLength(
   spelling: Spelling,
@@ -326,45 +295,4 @@ export class MaskedStream {
   end(): Buffer {
     return this.#mask.whole(this.#held)
   }
-}
-
-/** What dumps put between the bytes that they write in hexadecimal. */
-const BETWEEN_BYTES = ['', ' ', ':', '-']
-
-/**
- * How a secret can stand in an error: as it is, in hexadecimal, or in base64, where what stands
- * before it (`user:` of Basic authentication) decides which of three spellings it has.
- */
-function spellingsOf(secret: string): readonly Spelling[] {
-  const folded = secret.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
-  const inAnyCase = (text: string, isFragment = false): Spelling => ({
-    ...exact(text),
-    folds: true,
-    isFragment,
-    enough: secret.length >= SHORTEST_FRAGMENT ? SHORTEST_FRAGMENT : Infinity,
-  })
-  const fragments = Array.from({ length: Math.max(0, secret.length - SHORTEST_FRAGMENT) }, (_, i) =>
-    inAnyCase(folded.slice(i + 1), true),
-  )
-  const hex = Buffer.from(secret).toString('hex').match(/../g) ?? []
-  const inHex = BETWEEN_BYTES.map((between): Spelling => ({
-    ...exact(hex.join(between)),
-    folds: true,
-  }))
-  const encoded = [0, 1, 2].flatMap((before) => [
-    inBase64(secret, before),
-    inBase64(secret, before).replaceAll('+', '-').replaceAll('/', '_'),
-  ])
-  return [inAnyCase(folded), ...inHex, ...[...new Set(encoded)].map(exact), ...fragments]
-}
-
-/**
- * The digits of base64 that a secret alone decides where `before` bytes (modulo 3) stand in front
- * of it.
- */
-function inBase64(secret: string, before: number): string {
-  const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)])
-  return bytes
-    .toString('base64')
-    .slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6))
 }
