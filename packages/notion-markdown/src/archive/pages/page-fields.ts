@@ -36,7 +36,7 @@ const NOTION_ID = /((?:[0-9a-f]{4}-?){7}[0-9a-f]{4})(?:[?#]|$)/i
 
 /** Writes a page's front matter. */
 export function pageFrontMatter(facts: PageFacts, rules: FlavorRules, links: ValueLinks): string {
-  const fields = new YAMLMap<unknown, unknown>()
+  const fields = new YAMLMap()
   const set = (name: string, value: unknown): void => fields.set(yamlText(name), value)
   set('title', yamlText(facts.title))
   if (facts.icon !== null) set('icon', yamlText(facts.icon))
@@ -56,7 +56,7 @@ export function pageFrontMatter(facts: PageFacts, rules: FlavorRules, links: Val
 }
 
 function setProperties(
-  fields: YAMLMap<unknown, unknown>,
+  fields: YAMLMap,
   values: PageFacts['values'],
   rules: FlavorRules,
   links: ValueLinks,
@@ -64,7 +64,7 @@ function setProperties(
   const all = Object.entries(values)
   if (all.length === 0) return
   const isNested = rules.properties === 'nested'
-  const into = isNested ? new YAMLMap<unknown, unknown>() : fields
+  const into = isNested ? new YAMLMap() : fields
   const own = fields.items.map(({ key }) => (key instanceof Scalar ? String(key.value) : ''))
   const taken = new Set(isNested ? [] : [...own, ...READ_BY_PROGRAMS])
   for (const [name, value] of all) {
