@@ -2,9 +2,18 @@
 // the private key.
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
-import { existsSync, globSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { readConfig } from '../../server/config/settings.ts'
 import { makeBackup } from '../../server/store/backup/backup.ts'
 import {
@@ -19,6 +28,8 @@ import { settingsOf, type Place } from '../support/place.ts'
 import { onEveryStore, openAt, placeOn } from '../support/stores.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { S3_CREDENTIALS, startS3 } from './s3-server.ts'
+
+const never = new AbortController().signal
 
 const storageAt = (place: Place, more: Record<string, string> = {}) =>
   readConfig({ ...settingsOf(place), ...more }).storage
@@ -66,6 +77,7 @@ onEveryStore('a backup under load is one moment of the store', async (t, place) 
   const target = temporaryFolder(t)
   const make = () =>
     makeBackup({
+      signal: never,
       storage: storageAt(place),
       target,
       recipient: null,
@@ -88,6 +100,7 @@ onEveryStore('a backup under load is one moment of the store', async (t, place) 
   const elsewhere = await placeOn[store.dialect](t)
   const restore = () =>
     restoreBackup({
+      signal: never,
       storage: storageAt(elsewhere),
       source: location,
       identity: null,
@@ -121,6 +134,7 @@ test('an encrypted backup holds the master key, and only its private key opens i
   const place = await made(t)
   const { recipient, identity } = keyPair()
   const { location, manifest } = await makeBackup({
+    signal: never,
     storage: storageAt(place),
     target: temporaryFolder(t),
     recipient,
@@ -139,7 +153,13 @@ test('an encrypted backup holds the master key, and only its private key opens i
     )
   const target = await placeOn.sqlite(t)
   const restore = (key: typeof identity | null) =>
-    restoreBackup({ storage: storageAt(target), source: location, identity: key, env: {} })
+    restoreBackup({
+      signal: never,
+      storage: storageAt(target),
+      source: location,
+      identity: key,
+      env: {},
+    })
   await assert.rejects(restore(null), /Name the private key with --identity\./)
   await assert.rejects(restore(keyPair().identity), /the private key is another one/)
   assert.deepEqual(readdirSync(target.data), [])
@@ -155,6 +175,7 @@ test('an encrypted backup holds the master key, and only its private key opens i
 test('a backup that was damaged or is none changes nothing', async (t) => {
   const place = await made(t)
   const { location } = await makeBackup({
+    signal: never,
     storage: storageAt(place),
     target: temporaryFolder(t),
     recipient: null,
@@ -164,7 +185,7 @@ test('a backup that was damaged or is none changes nothing', async (t) => {
   assert.ok(!existsSync(join(location, 'master.key')))
   const target = await placeOn.sqlite(t)
   const restore = (source: string) =>
-    restoreBackup({ storage: storageAt(target), source, identity: null, env: {} })
+    restoreBackup({ signal: never, storage: storageAt(target), source, identity: null, env: {} })
   const blob = join(location, 'blobs', 'Xy', 'blob_1Xy')
   writeFileSync(blob, 'bytes of A blob')
   await assert.rejects(restore(location), /The file blobs\/Xy\/blob_1Xy of the backup is damaged\./)
@@ -185,6 +206,7 @@ test('a backup in a bucket is restored from there', async (t) => {
     S3_BUCKET: 'files',
   }
   const { location } = await makeBackup({
+    signal: never,
     storage: { ...storageAt(place, s3), s3Bucket: null },
     target: 's3://backups/some/where',
     recipient: null,
@@ -194,6 +216,7 @@ test('a backup in a bucket is restored from there', async (t) => {
   assert.equal(location, 's3://backups/some/where/tollmark-1970-01-01T00-00-00.000Z')
   const target = await placeOn.sqlite(t)
   await restoreBackup({
+    signal: never,
     storage: storageAt(target, s3),
     source: location,
     identity: null,
@@ -240,4 +263,60 @@ test('what is encrypted comes back in every length, and no byte can be changed o
       ),
     /holds no private X25519 key in PEM/,
   )
+})
+
+test('the copy of the database is for its owner only while it is there', async (t) => {
+  const place = await made(t)
+  const making = makeBackup({
+    signal: never,
+    storage: storageAt(place),
+    target: temporaryFolder(t),
+    recipient: null,
+    env: {},
+    now: 1,
+  })
+  const seen = new Set<number>()
+  let over = false
+  const look = async (): Promise<void> => {
+    while (!over) {
+      for (const name of readdirSync(place.data))
+        if (name.startsWith('.backup-')) {
+          const found = statSync(join(place.data, name), { throwIfNoEntry: false })
+          if (found) seen.add(found.mode & 0o777)
+        }
+      await setImmediate()
+    }
+  }
+  const looking = look()
+  await making.finally(() => (over = true))
+  await looking
+  assert.deepEqual([...seen], [0o600])
+})
+
+test('an interrupted backup or restore leaves nothing', async (t) => {
+  const place = await made(t)
+  const target = temporaryFolder(t)
+  const stopping = new AbortController()
+  const options = { storage: storageAt(place), target, recipient: null, env: {}, now: 1 }
+  const { location } = await makeBackup({ ...options, signal: never })
+  const making = makeBackup({ ...options, now: 2, signal: stopping.signal })
+  const elsewhere = await placeOn.sqlite(t)
+  const restoring = restoreBackup({
+    storage: storageAt(elsewhere),
+    source: location,
+    identity: null,
+    env: {},
+    signal: stopping.signal,
+  })
+  stopping.abort(new Error('the reason'))
+  const ended = await Promise.allSettled([making, restoring])
+  assert.deepEqual(
+    ended.map((end) => end.status === 'rejected' && String(end.reason)),
+    ['Error: the reason', 'Error: the reason'],
+  )
+  assert.deepEqual(readdirSync(target), [location.slice(target.length + 1)])
+  const hidden = [place, elsewhere].flatMap(({ data }) =>
+    existsSync(data) ? readdirSync(data).filter((name) => name.startsWith('.')) : [],
+  )
+  assert.deepEqual(hidden, [])
 })

@@ -1,7 +1,9 @@
 // tollmark backup, restore
 import { environment, readConfig } from '../../config/settings.ts'
 import type { Command } from '../command.ts'
+import { runInterruptible } from '../interrupt.ts'
 import { writeJson, writeLines } from '../output.ts'
+import type { OptionValues } from '../values.ts'
 
 /** Copies a store while servers run on it. */
 const BACKUP: Command = {
@@ -22,40 +24,43 @@ const BACKUP: Command = {
     'tollmark backup /var/backups/tollmark',
     'tollmark backup s3://backups/tollmark --recipient backup.pub',
   ],
-  run: async (values, [target = '']) => {
-    const { makeBackup, readPem } = await import('../../store/backup/backup.ts')
-    const { readRecipient } = await import('../../store/backup/encryption.ts')
-    const env = environment(process.cwd())
-    const { storage } = readConfig(env)
-    const key = values.text('recipient')
-    const recipient = key === undefined ? null : readRecipient(await readPem(key))
-    const { location, manifest } = await makeBackup({
-      storage,
-      target,
-      recipient,
-      env,
-      now: Date.now(),
-    })
-    const { created_at, store, schema, encrypted, files } = manifest
-    const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
-    const master_key = files.some(({ name }) => name === 'master.key')
-    if (values.flag('json'))
-      return writeJson({
-        object: 'backup',
-        location,
-        created_at,
-        store,
-        schema,
-        encrypted,
-        master_key,
-        files: files.length,
-        bytes,
-      })
-    await writeLines([
+  run: (values, [target = '']) => runInterruptible((signal) => backUp(values, target, signal)),
+}
+
+async function backUp(values: OptionValues, target: string, signal: AbortSignal): Promise<void> {
+  const { makeBackup, readPem } = await import('../../store/backup/backup.ts')
+  const { readRecipient } = await import('../../store/backup/encryption.ts')
+  const env = environment(process.cwd())
+  const { storage } = readConfig(env)
+  const key = values.text('recipient')
+  const recipient = key === undefined ? null : readRecipient(await readPem(key))
+  const { location, manifest } = await makeBackup({
+    storage,
+    target,
+    recipient,
+    env,
+    now: Date.now(),
+    signal,
+  })
+  const { created_at, store, schema, encrypted, files } = manifest
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  const master_key = files.some(({ name }) => name === 'master.key')
+  if (values.flag('json'))
+    return writeJson({
+      object: 'backup',
       location,
-      `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${bytes} bytes${encrypted ? ', encrypted' : ''}. ${master_key ? 'The master key is in it.' : 'The master key is not in it: keep it apart.'}`,
-    ])
-  },
+      created_at,
+      store,
+      schema,
+      encrypted,
+      master_key,
+      files: files.length,
+      bytes,
+    })
+  await writeLines([
+    location,
+    `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${bytes} bytes${encrypted ? ', encrypted' : ''}. ${master_key ? 'The master key is in it.' : 'The master key is not in it: keep it apart.'}`,
+  ])
 }
 
 /** Brings a backup back. */
@@ -74,35 +79,38 @@ const RESTORE: Command = {
     'TOLLMARK_DATA=/var/lib/tollmark tollmark restore /var/backups/tollmark/tollmark-2027-01-31T12-00-00.000Z',
     'tollmark restore s3://backups/tollmark/tollmark-2027-01-31T12-00-00.000Z --identity backup.key',
   ],
-  run: async (values, [source = '']) => {
-    const { restoreBackup } = await import('../../store/backup/restore.ts')
-    const { readPem } = await import('../../store/backup/backup.ts')
-    const { readIdentity } = await import('../../store/backup/encryption.ts')
-    const env = environment(process.cwd())
-    const { storage } = readConfig(env)
-    const key = values.text('identity')
-    const identity = key === undefined ? null : readIdentity(await readPem(key))
-    const { created_at, store, schema, files } = await restoreBackup({
-      storage,
-      source,
-      identity,
-      env,
+  run: (values, [source = '']) => runInterruptible((signal) => restore(values, source, signal)),
+}
+
+async function restore(values: OptionValues, source: string, signal: AbortSignal): Promise<void> {
+  const { restoreBackup } = await import('../../store/backup/restore.ts')
+  const { readPem } = await import('../../store/backup/backup.ts')
+  const { readIdentity } = await import('../../store/backup/encryption.ts')
+  const env = environment(process.cwd())
+  const { storage } = readConfig(env)
+  const key = values.text('identity')
+  const identity = key === undefined ? null : readIdentity(await readPem(key))
+  const { created_at, store, schema, files } = await restoreBackup({
+    storage,
+    source,
+    identity,
+    env,
+    signal,
+  })
+  const master_key = files.some(({ name }) => name === 'master.key')
+  if (values.flag('json'))
+    return writeJson({
+      object: 'restore',
+      location: source,
+      created_at,
+      store,
+      schema,
+      master_key,
+      files: files.length,
     })
-    const master_key = files.some(({ name }) => name === 'master.key')
-    if (values.flag('json'))
-      return writeJson({
-        object: 'restore',
-        location: source,
-        created_at,
-        store,
-        schema,
-        master_key,
-        files: files.length,
-      })
-    await writeLines([
-      `Restored the backup of ${created_at}. Start the server, then run "tollmark verify".`,
-    ])
-  },
+  await writeLines([
+    `Restored the backup of ${created_at}. Start the server, then run "tollmark verify".`,
+  ])
 }
 
 /** The commands of backups. */

@@ -33,6 +33,8 @@ export interface BackupOptions {
   readonly env: ToolEnvironment
   /** Milliseconds since 1970. */
   readonly now: number
+  /** Ends it, and removes what it has written. */
+  readonly signal: AbortSignal
 }
 
 /** A complete backup, and where it is. */
@@ -41,7 +43,11 @@ export interface MadeBackup {
   readonly manifest: Manifest
 }
 
-/** Makes a backup; where it fails there is none. @throws SetupError, StoreError */
+/**
+ * Makes a backup; where it fails there is none.
+ *
+ * @throws SetupError, StoreError, and the reason of the signal
+ */
 export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
   const { storage, target, recipient, now } = options
   const { store, isEmpty, pending } = await inspectStore(storage)
@@ -73,13 +79,14 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
 }
 
 async function writeFiles(
-  { storage, recipient, env }: BackupOptions,
+  { storage, recipient, env, signal }: BackupOptions,
   store: Manifest['store'],
   writer: BackupWriter,
 ): Promise<BackupFile[]> {
   const files = new Map<string, BackupFile>()
   const add = async (name: string, path: string): Promise<void> => {
-    files.set(name, await addFile(writer, name, path, recipient))
+    signal.throwIfAborted()
+    files.set(name, await addFile(writer, name, path, recipient, signal))
   }
   // Before and after the database, so that it names no file that is missing: a row is written
   // before its bytes, and bytes may be deleted in between.
@@ -92,7 +99,9 @@ async function writeFiles(
   await blobs()
   const copy = join(storage.data, `.backup-${randomText(12)}`)
   try {
-    await copyDatabase(storage, copy, env)
+    // What SQLite and pg_dump make themselves is for everybody to read; an empty file they take as it is.
+    await writeFile(copy, '', { flag: 'wx', mode: 0o600 })
+    await copyDatabase(storage, copy, env, signal)
     await add(DATABASE_FILE[store], copy)
   } finally {
     await rm(copy, { force: true })
@@ -107,10 +116,11 @@ async function copyDatabase(
   storage: Config['storage'],
   copy: string,
   env: ToolEnvironment,
+  signal: AbortSignal,
 ): Promise<void> {
   const path = sqlitePath(storage)
   if (path === null && storage.databaseUrl !== null)
-    return dumpPostgres(storage.databaseUrl, copy, env)
+    return dumpPostgres(storage.databaseUrl, copy, env, signal)
   if (path === null) throw new Error('a store is either a file or a server')
   const connection = new Connection(path, 'read')
   try {
@@ -125,6 +135,7 @@ async function addFile(
   name: string,
   path: string,
   recipient: KeyObject | null,
+  signal: AbortSignal,
 ): Promise<BackupFile> {
   const hash = createHash('sha256')
   let bytes = 0
@@ -141,6 +152,7 @@ async function addFile(
       }
     },
     createWriteStream(staged, { mode: 0o600 }),
+    { signal },
   )
   await writer.add(name)
   return { name, bytes, sha256: hash.digest('hex') }

@@ -8,17 +8,28 @@ import { SetupError } from '../../common/errors.ts'
 export type ToolEnvironment = Readonly<Record<string, string | undefined>>
 
 /** The whole database in `pg_dump`'s custom format, consistent as of one moment. */
-export function dumpPostgres(url: URL, path: string, env: ToolEnvironment): Promise<void> {
-  return runTool('pg_dump', url, ['--format=custom', '--no-owner', `--file=${path}`], env)
+export function dumpPostgres(
+  url: URL,
+  path: string,
+  env: ToolEnvironment,
+  signal: AbortSignal,
+): Promise<void> {
+  return runTool('pg_dump', url, ['--format=custom', '--no-owner', `--file=${path}`], env, signal)
 }
 
 /** Restores such a dump into an empty database, all or nothing. */
-export function restorePostgres(url: URL, path: string, env: ToolEnvironment): Promise<void> {
+export function restorePostgres(
+  url: URL,
+  path: string,
+  env: ToolEnvironment,
+  signal: AbortSignal,
+): Promise<void> {
   return runTool(
     'pg_restore',
     url,
     ['--no-owner', '--single-transaction', '--exit-on-error', path],
     env,
+    signal,
   )
 }
 
@@ -28,6 +39,7 @@ async function runTool(
   url: URL,
   args: readonly string[],
   env: ToolEnvironment,
+  signal: AbortSignal,
 ): Promise<void> {
   const { database, password } = splitPassword(url)
   const passed = Object.entries(env).filter(([key]) => /^(?:PATH|HOME|PG[A-Z]+)$/.test(key))
@@ -37,12 +49,16 @@ async function runTool(
     env: { ...Object.fromEntries(passed), ...(password === null ? {} : { PGPASSWORD: password }) },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
+  // Not by the signal itself: then it would still be writing while its file is removed.
+  const stop = (): boolean => child.kill()
+  signal.addEventListener('abort', stop, { once: true })
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', resolve)
-  })
+  }).finally(() => signal.removeEventListener('abort', stop))
+  signal.throwIfAborted()
   if (code !== 0) throw new SetupError(`${name} failed: ${said.trim() || `exit ${code}`}`)
 }
 

@@ -29,11 +29,17 @@ export interface RestoreOptions {
   /** Decrypts an encrypted one. */
   readonly identity: KeyObject | null
   readonly env: ToolEnvironment
+  /** Ends it, as long as the store has not changed. */
+  readonly signal: AbortSignal
 }
 
-/** Restores a backup. Every file is checked before the store changes. @throws SetupError */
+/**
+ * Restores a backup. Every file is checked before the store changes.
+ *
+ * @throws SetupError, and the reason of the signal
+ */
 export async function restoreBackup(options: RestoreOptions): Promise<Manifest> {
-  const { storage, source, identity } = options
+  const { storage, source, identity, signal } = options
   await using reader = await readBackup(source, storage)
   const manifest = parseManifest(await textOf(reader, source))
   await assertFits(options, manifest)
@@ -42,7 +48,14 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
   await mkdir(staging, { mode: 0o700 })
   try {
     for (const file of manifest.files)
-      await fetchFile(reader, file, join(staging, file.name), manifest.encrypted ? identity : null)
+      await fetchFile(
+        reader,
+        file,
+        join(staging, file.name),
+        manifest.encrypted ? identity : null,
+        signal,
+      )
+    signal.throwIfAborted()
     await putInPlace(options, manifest, staging)
   } finally {
     await rm(staging, { recursive: true, force: true })
@@ -95,7 +108,9 @@ async function fetchFile(
   { name, bytes, sha256 }: BackupFile,
   path: string,
   identity: KeyObject | null,
+  signal: AbortSignal,
 ): Promise<void> {
+  signal.throwIfAborted()
   const hash = createHash('sha256')
   let length = 0
   const source = await reader.read(name)
@@ -108,7 +123,7 @@ async function fetchFile(
   }
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const checked = identity === null ? counted() : decryptWith(identity, counted())
-  await pipeline(checked, createWriteStream(path, { mode: 0o600 }))
+  await pipeline(checked, createWriteStream(path, { mode: 0o600 }), { signal })
   if (length !== bytes || hash.digest('hex') !== sha256)
     throw new SetupError(`The file ${name} of the backup is damaged.`)
   await using file = await open(path)
@@ -117,7 +132,7 @@ async function fetchFile(
 
 /** The database comes last: with it the store is there. */
 async function putInPlace(
-  { storage, env }: RestoreOptions,
+  { storage, env, signal }: RestoreOptions,
   { files, store }: Manifest,
   staging: string,
 ): Promise<void> {
@@ -134,7 +149,7 @@ async function putInPlace(
     await rename(join(staging, database), path)
     await syncFolder(dirname(path))
   } else if (storage.databaseUrl !== null)
-    await restorePostgres(storage.databaseUrl, join(staging, database), env)
+    await restorePostgres(storage.databaseUrl, join(staging, database), env, signal)
 }
 
 async function syncFolder(path: string): Promise<void> {
