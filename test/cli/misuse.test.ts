@@ -113,7 +113,7 @@ const FAILURES: [args: string[], line: RegExp][] = [
   [['tokens', 'create', '--name', 'x'.repeat(201)], /^--name: Must have at most 200 characters\.$/],
   [
     key('--providers', 'openai,opnai'),
-    /^--providers: There is no provider "opnai"\. Choose from anthropic, .*, openai, .*\.$/,
+    /^--providers: There is no provider "opnai"\. Choose from alibaba, .*, openai, .*\.$/,
   ],
   [key('--origins', 'app'), /^--origins: Must be an origin such as https:\/\/app\.example\.com\.$/],
   [['tokens', 'revoke', 'tok_x'], /^No API token .* "tollmark tokens list" lists them\.$/],

@@ -35,6 +35,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   SniffingReader: 'Chooses the reader of an answer whose type is not said: createMeter.',
   transferDecoder: 'Chooses the decoder of a part: Inspection.',
   decodeWhole: 'Node’s decoders, for 1 MB of an error at most.',
+  KeyedToolReader: 'Reads the tools of a body: Inspection.',
+  readDisposition: 'Reads the head of a part, which PartReader bounds: MultipartReader.',
+  readRelated: 'Reads the head of a part, which PartReader bounds: MultipartReader.',
   PartReader: 'Reads the parts of a form: Inspection.',
   UploadReader:
     'Hands the parts of an upload to the two readers of parts: MultipartReader, Inspection.',

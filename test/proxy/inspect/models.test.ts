@@ -16,7 +16,7 @@ import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { checkScope, readHeld } from './inspected.ts'
 
 const table = createProviderTable({
-  custom: [{ id: 'gateway', origin: 'https://llm.example.com' }],
+  custom: [{ id: 'house-gateway', origin: 'https://llm.example.com' }],
   instances: [
     { provider: 'azure', values: { resource: 'acme' } },
     { provider: 'bedrock', values: { region: 'us-east-1' } },
@@ -61,7 +61,7 @@ const GEMINI = { id: 'google', path: '/v1beta/models/allowed:generateContent' }
 const BATCH = { id: 'google', path: '/v1beta/models/allowed:batchGenerateContent' }
 const ROUTER = { id: 'openrouter', path: '/api/v1/chat/completions' }
 const MISTRAL = { id: 'mistral', path: '/v1/chat/completions' }
-const GATEWAY = { id: 'gateway', path: '/v1/chat/completions' }
+const GATEWAY = { id: 'house-gateway', path: '/v1/chat/completions' }
 const CLAUDE = { id: 'anthropic', path: '/v1/messages' }
 const CLAUDE_BATCH = { id: 'anthropic', path: '/v1/messages/batches' }
 const RESPONSES = { path: '/v1/responses' }

@@ -4,7 +4,12 @@ import { BODY, compatibleRows, creates, model, neutral } from '../openai-rows.ts
 import type { ProviderRow } from '../provider.ts'
 
 /** Models that are tried in turn. */
-const FALLBACKS = ['providerOptions.gateway.models[]', 'models[]']
+const FALLBACKS = [
+  'providerOptions.gateway.models[]',
+  'models[]',
+  'fallbacks[]',
+  'fallbacks[].model',
+]
 /** What people, tools and models say. */
 const SAID = [
   'prompt',
