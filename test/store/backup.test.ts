@@ -276,9 +276,9 @@ test('the copy of the database is for its owner only while it is there', async (
     now: 1,
   })
   const seen = new Set<number>()
-  let over = false
+  const over = new AbortController()
   const look = async (): Promise<void> => {
-    while (!over) {
+    while (!over.signal.aborted) {
       for (const name of readdirSync(place.data))
         if (name.startsWith('.backup-')) {
           const found = statSync(join(place.data, name), { throwIfNoEntry: false })
@@ -288,7 +288,7 @@ test('the copy of the database is for its owner only while it is there', async (
     }
   }
   const looking = look()
-  await making.finally(() => (over = true))
+  await making.finally(() => over.abort())
   await looking
   assert.deepEqual([...seen], [0o600])
 })
