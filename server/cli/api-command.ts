@@ -2,7 +2,7 @@
 import { environment, readConfig, type Config } from '../config/settings.ts'
 import { SetupError } from '../common/errors.ts'
 import type { ApiClient } from './client.ts'
-import type { Command, Option } from './command.ts'
+import { JSON_OPTION, type Command, type Option } from './command.ts'
 import { AlreadyReported, Misuse, OutputError, ApiError } from './failure.ts'
 import {
   assertWritable,
@@ -53,7 +53,7 @@ interface ApiCommandRow extends Omit<Command, 'run' | 'options'> {
 
 /** Options that all of them have. */
 export const CONNECTION_OPTIONS: readonly Option[] = [
-  { flags: '--json', summary: 'print JSON, and errors as JSON too' },
+  JSON_OPTION,
   { flags: '--url <url>', summary: 'a running server, instead of the store here (TOLLMARK_URL)' },
   { flags: '--token <token>', summary: 'an API token for it (TOLLMARK_TOKEN)' },
 ]

@@ -10,6 +10,12 @@ export interface Option {
   readonly choices?: readonly string[]
 }
 
+/** The option of all commands whose outcome programs read. */
+export const JSON_OPTION: Option = {
+  flags: '--json',
+  summary: 'print JSON, and errors as JSON too',
+}
+
 /** One command. Its `run` throws for everything that the person at the terminal can mend. */
 export interface Command {
   /** One word, or two: `serve`, `keys create`. */

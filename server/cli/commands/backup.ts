@@ -1,6 +1,6 @@
 // tollmark backup, restore
 import { environment, readConfig } from '../../config/settings.ts'
-import type { Command } from '../command.ts'
+import { JSON_OPTION, type Command } from '../command.ts'
 import { runInterruptible } from '../interrupt.ts'
 import { writeJson, writeLines } from '../output.ts'
 import type { OptionValues } from '../values.ts'
@@ -12,7 +12,7 @@ const BACKUP: Command = {
   summary: 'back up the store to a folder or a bucket, while servers run on it',
   options: [
     { flags: '--recipient <file>', summary: 'encrypt for this public key (X25519, PEM)' },
-    { flags: '--json', summary: 'print JSON, and errors as JSON too' },
+    JSON_OPTION,
   ],
   notes:
     'Makes a new folder in the target: the database as of one moment, the files in the data folder, and a manifest. A\n' +
@@ -70,7 +70,7 @@ const RESTORE: Command = {
   summary: 'restore a backup into an empty data folder or database',
   options: [
     { flags: '--identity <file>', summary: 'decrypt with this private key (X25519, PEM)' },
-    { flags: '--json', summary: 'print JSON, and errors as JSON too' },
+    JSON_OPTION,
   ],
   notes:
     'Checks every file before anything changes. Nothing is overwritten: TOLLMARK_DATA, or the database of DATABASE_URL,\n' +

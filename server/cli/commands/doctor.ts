@@ -2,7 +2,7 @@
 import { SetupError } from '../../common/errors.ts'
 import { environment, readConfig } from '../../config/settings.ts'
 import { transientProblem } from '../../store/transient-errors.ts'
-import type { Command } from '../command.ts'
+import { JSON_OPTION, type Command } from '../command.ts'
 import type { Finding } from '../doctor/checks.ts'
 import { AlreadyReported } from '../failure.ts'
 import { writeJson, writeLines } from '../output.ts'
@@ -11,7 +11,7 @@ import { writeJson, writeLines } from '../output.ts'
 export const DOCTOR: Command = {
   name: 'doctor',
   summary: 'check what a server needs: versions, clock, disk, limits, files, credentials',
-  options: [{ flags: '--json', summary: 'print JSON, and errors as JSON too' }],
+  options: [JSON_OPTION],
   notes:
     'Run it as the user and with the settings of the server, also beside a running one. It changes no data. Exit code 1\n' +
     'where something does not work; warnings are for later.',

@@ -1,6 +1,6 @@
 // tollmark migrate
 import { environment, readConfig } from '../../config/settings.ts'
-import type { Command } from '../command.ts'
+import { JSON_OPTION, type Command } from '../command.ts'
 import { writeJson, writeLines } from '../output.ts'
 
 /** Brings the store to the schema of this program, as a server does when it starts. */
@@ -9,7 +9,7 @@ export const MIGRATE: Command = {
   summary: "bring the store to this version's schema, or show what that would do",
   options: [
     { flags: '--dry-run', summary: 'only list the migrations that would run' },
-    { flags: '--json', summary: 'print JSON, and errors as JSON too' },
+    JSON_OPTION,
   ],
   notes:
     'A server does this by itself when it starts. Run it before, to learn whether the database user may change the\n' +

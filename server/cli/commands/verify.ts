@@ -1,7 +1,7 @@
 // tollmark verify
 import { isoTime } from '../../common/clock.ts'
 import { environment, readConfig } from '../../config/settings.ts'
-import type { Command } from '../command.ts'
+import { JSON_OPTION, type Command } from '../command.ts'
 import { AlreadyReported } from '../failure.ts'
 import { writeJson, writeLines } from '../output.ts'
 
@@ -9,7 +9,7 @@ import { writeJson, writeLines } from '../output.ts'
 export const VERIFY: Command = {
   name: 'verify',
   summary: "prove from the ledger that no key's limit was ever exceeded",
-  options: [{ flags: '--json', summary: 'print JSON, and errors as JSON too' }],
+  options: [JSON_OPTION],
   notes:
     'Proves that no key was ever let through more often than its limit in any 60 seconds; exit code 1 where one was.',
   examples: ['tollmark verify'],
