@@ -1,11 +1,9 @@
 // Looks at a store without opening it for work: nothing is migrated, and nothing is made.
 import { existsSync } from 'node:fs'
-import { SetupError } from '../common/errors.ts'
-import { sqlitePath, type StoreOptions } from './open.ts'
+import { openFailure, sqlitePath, type StoreOptions } from './open.ts'
 import { Connection } from './sqlite/connection.ts'
 import { pendingOn } from './sqlite/migrate.ts'
 import { MIGRATIONS } from './migrations/index.ts'
-import { readError } from './store-error.ts'
 
 /** What a store is like. */
 export interface InspectedStore {
@@ -39,10 +37,7 @@ export async function inspectStore(
     const pending = pendingOn(connection)
     return { store: 'sqlite', isEmpty: pending.length === MIGRATIONS.length, pending, version }
   } catch (thrown) {
-    if (thrown instanceof SetupError) throw thrown
-    throw new SetupError(`The database ${path} cannot be opened: ${readError(thrown).message}.`, {
-      cause: thrown,
-    })
+    throw openFailure(path, thrown)
   } finally {
     connection?.close()
   }

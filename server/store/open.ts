@@ -188,13 +188,18 @@ function prepare(path: string, now: number): void {
     connection = new Connection(path, 'write')
     migrate(connection, queryBuilder('sqlite'), now)
   } catch (thrown) {
-    if (thrown instanceof SetupError) throw thrown
-    throw new SetupError(`The database ${path} cannot be opened: ${readError(thrown).message}.`, {
-      cause: thrown,
-    })
+    throw openFailure(path, thrown)
   } finally {
     connection?.close()
   }
+}
+
+/** Why a database file cannot be opened, as a sentence. */
+export function openFailure(path: string, thrown: unknown): SetupError {
+  if (thrown instanceof SetupError) return thrown
+  return new SetupError(`The database ${path} cannot be opened: ${readError(thrown).message}.`, {
+    cause: thrown,
+  })
 }
 
 /**
