@@ -80,6 +80,12 @@ export async function listening(port: number): Promise<void> {
   throw new Error(`nothing listens on port ${port}`)
 }
 
+/** Where an nginx that does not run as root keeps what it buffers: settings of its `http`. */
+export const nginxFolders = (folder: string): string =>
+  ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${folder}/${name};`)
+    .join(' ')
+
 /** A program that may be installed, by the places where systems keep it. */
 export function installed(name: string): string | undefined {
   return ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin']
@@ -106,9 +112,7 @@ export async function startNginx(folder: string, upstream: number): Promise<Cont
   const found = installed('nginx')
   if (found === undefined) return null
   const port = await freePort()
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    .map((name) => `${name}_temp_path ${folder}/${name};`)
-    .join(' ')
+  const temporary = nginxFolders(folder)
   const config = join(folder, 'nginx.conf')
   writeFileSync(
     config,

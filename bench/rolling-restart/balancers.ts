@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../../test/support/free-port.ts'
-import { installed, listening, startProgram } from '../proxy/contenders.ts'
+import { installed, listening, nginxFolders, startProgram } from '../proxy/contenders.ts'
 
 const DEPLOY = join(import.meta.dirname, '..', '..', 'deploy')
 
@@ -26,9 +26,7 @@ export const BALANCERS: Readonly<Record<string, StartBalancer>> = {
       [/^ +ssl_certificate .*$/m, ''],
       [/^ +ssl_certificate_key .*$/m, ''],
     ])
-    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-      .map((name) => `${name}_temp_path ${folder}/${name};`)
-      .join(' ')
+    const temporary = nginxFolders(folder)
     const config = join(folder, 'nginx.conf')
     writeFileSync(
       config,

@@ -28,6 +28,14 @@ const sonar = body({
   tools: toolsIn('', PERPLEXITY_TOOLS),
 })
 
+// The same later: the request stands in `request`.
+const queued = body({
+  required: ['request.model'],
+  also: ['request.ranking_model'],
+  tools: toolsIn('request.', PERPLEXITY_TOOLS),
+  objects: {},
+})
+
 /** Perplexity: https://docs.perplexity.ai/api-reference */
 export const perplexity: ProviderRow = {
   id: 'perplexity',
@@ -49,26 +57,8 @@ export const perplexity: ProviderRow = {
       neutral(`POST ${prefix}/responses/{response}/cancel`),
       neutral(`GET ${prefix}/responses/{response}/files`),
       neutral(`GET ${prefix}/responses/{response}/files/{any}/content`),
-      model(
-        `POST ${prefix}/async/chat/completions`,
-        body({
-          required: ['request.model'],
-          also: ['request.ranking_model'],
-          tools: toolsIn('request.', PERPLEXITY_TOOLS),
-          objects: {},
-        }),
-        creates('completion'),
-      ),
-      model(
-        `POST ${prefix}/async/sonar`,
-        body({
-          required: ['request.model'],
-          also: ['request.ranking_model'],
-          tools: toolsIn('request.', PERPLEXITY_TOOLS),
-          objects: {},
-        }),
-        creates('completion'),
-      ),
+      model(`POST ${prefix}/async/chat/completions`, queued, creates('completion')),
+      model(`POST ${prefix}/async/sonar`, queued, creates('completion')),
       neutral(`GET ${prefix}/async/chat/completions`),
       neutral(`GET ${prefix}/async/chat/completions/{completion}`),
       neutral(`GET ${prefix}/async/sonar/{completion}`),
