@@ -18,7 +18,7 @@ const WIDTHS = [390, 1024, 1440]
 
 /** Run in the page: whether every chart has its axis. It is drawn once its width is known. */
 const DRAWN = `[...document.querySelectorAll('figure svg[role=slider]')]
-  .every((chart) => chart.querySelector('text[text-anchor=middle]'))`
+  .every((chart) => chart.querySelector('[data-axis=time] text'))`
 
 /** TABLE of the docs' pictures: file, and the picture that it is. */
 const DOCS: Readonly<Record<string, string>> = {

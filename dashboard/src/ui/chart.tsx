@@ -21,8 +21,6 @@ interface ChartProps {
 const HEIGHT = 220
 const LEFT = 46
 const BOTTOM = 22
-/** The widest tick, which must not be cut at the right edge. */
-const TICK_WIDTH = 48
 const TOP = 8
 /** Pixels between two ticks, at least. */
 const TICK_STEP = 62
@@ -130,14 +128,19 @@ interface GridProps {
 
 /** Lines across the plot with their values. */
 function Grid({ top, width, y, format }: GridProps) {
-  return (isWritten(top / 2, format) ? [0, 0.5, 1] : [0, 1]).map((part) => (
-    <g key={part}>
-      <line className={css.grid} x1={LEFT} x2={width} y1={y(top * part)} y2={y(top * part)} />
-      <text x={LEFT - 8} y={y(top * part) + 4} textAnchor="end">
-        {format(top * part)}
-      </text>
+  const parts = isWritten(top / 2, format) ? [0, 0.5, 1] : [0, 1]
+  return (
+    <g data-axis="values">
+      {parts.map((part) => (
+        <g key={part}>
+          <line className={css.grid} x1={LEFT} x2={width} y1={y(top * part)} y2={y(top * part)} />
+          <text x={LEFT - 8} y={y(top * part) + 4} textAnchor="end">
+            {format(top * part)}
+          </text>
+        </g>
+      ))}
     </g>
-  ))
+  )
 }
 
 interface TicksProps {
@@ -147,21 +150,31 @@ interface TicksProps {
   x: (index: number) => number
 }
 
-/** As many ticks as there is room for, counted from the newest. */
+/**
+ * As many ticks as there is room for, counted from the newest. One too close to the right edge to
+ * be centred ends there: how wide its text is, is up to the browser's language and font.
+ */
 function Ticks({ ticks, width, step, x }: TicksProps) {
   const last = ticks.length - 1
   const every = Math.max(1, Math.ceil((ticks.length * TICK_STEP) / Math.max(1, width - LEFT)))
-  return ticks.map((tick, index) =>
-    (last - index) % every === 0 ? (
-      <text
-        key={index}
-        x={Math.min(x(index) + step / 2, width - TICK_WIDTH / 2)}
-        y={HEIGHT - 5}
-        textAnchor="middle"
-      >
-        {tick}
-      </text>
-    ) : null,
+  return (
+    <g data-axis="time">
+      {ticks.map((tick, index) => {
+        if ((last - index) % every !== 0) return null
+        const middle = x(index) + step / 2
+        const atEdge = middle > width - TICK_STEP / 2
+        return (
+          <text
+            key={index}
+            x={atEdge ? width : middle}
+            y={HEIGHT - 5}
+            textAnchor={atEdge ? 'end' : 'middle'}
+          >
+            {tick}
+          </text>
+        )
+      })}
+    </g>
   )
 }
 

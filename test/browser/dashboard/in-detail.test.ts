@@ -13,6 +13,18 @@ interface Made {
   secret: string
 }
 
+/** Run in the page: labels of the time axis that leave the chart, or touch the one before. */
+const CROWDED = `[...document.querySelectorAll('svg[role=slider]')].flatMap((chart) => {
+  let end = chart.getBoundingClientRect().left
+  const { right: edge } = chart.getBoundingClientRect()
+  return [...chart.querySelectorAll('[data-axis=time] text')].flatMap((label) => {
+    const { left, right } = label.getBoundingClientRect()
+    const isFree = left > end && right <= edge + 0.5
+    end = right
+    return isFree ? [] : [label.textContent]
+  })
+})`
+
 test('in detail', async (t) => {
   const site = await startSite(t, { TOLLMARK_PLANS: '{"free":{"conversions_per_day":1}}' })
   const cookie = await site.setUp()
@@ -47,7 +59,7 @@ test('in detail', async (t) => {
   await t.test('a chart keeps its labels until the period that was chosen has come', async (t) => {
     const { page } = await visit(t, site, cookie)
     await page.goto(`${site.url}/?period=day`)
-    const ticks = page.getByRole('slider').locator('text[text-anchor="middle"]')
+    const ticks = page.getByRole('slider').locator('[data-axis=time] text')
     await ticks.first().waitFor()
     const hours = await ticks.allTextContents()
     const week = Promise.withResolvers<void>()
@@ -65,6 +77,13 @@ test('in detail', async (t) => {
       .waitFor()
     const days = await ticks.allTextContents()
     assert.equal(new Set(days).size, days.length, days.join())
+  })
+
+  await t.test('no label of the time axis is cut off or touches the next one', async (t) => {
+    const { page } = await visit(t, site, cookie, { viewport: { width: 1440, height: 900 } })
+    await page.goto(`${site.url}/?period=day`)
+    await page.getByRole('slider').locator('[data-axis=time] text').first().waitFor()
+    assert.deepEqual(await page.evaluate(CROWDED), [])
   })
 
   await t.test('the five busiest keys have a series each, and all others one', async (t) => {

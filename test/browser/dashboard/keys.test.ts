@@ -252,7 +252,7 @@ test('two keys of the same name are two in the charts, and a model is told by it
   await legend.first().waitFor()
   assert.deepEqual(await legend.allTextContents(), ['In total', 'Website2', 'Website1'])
   assert.deepEqual(
-    await page.getByRole('slider').locator('text[text-anchor="end"]').allTextContents(),
+    await page.getByRole('slider').locator('[data-axis=values] text').allTextContents(),
     ['0', '3'],
     'the axis ends close above the bars',
   )
