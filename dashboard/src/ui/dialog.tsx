@@ -77,6 +77,7 @@ export function Dialog({ title, opened, onClose, buttonCloseOnly = false, childr
       closeOnEscape={!buttonCloseOnly && !isBusy}
       withCloseButton={!buttonCloseOnly}
       closeButtonProps={{ 'aria-label': 'Close', disabled: isBusy }}
+      classNames={{ content: css.content }}
     >
       <DialogContext value={context}>{children}</DialogContext>
       {isAsking && (
@@ -129,14 +130,16 @@ export function DialogForm({
     <Form busy={busy} onSubmit={onSubmit} onEdit={markEdited}>
       {children}
       <ProblemNote error={error} />
-      <Buttons>
-        <Button variant="default" disabled={busy} onClick={onCancel}>
-          Cancel
-        </Button>
-        <Button type="submit" color={danger ? 'red.9' : 'pine'} loading={busy}>
-          {submit}
-        </Button>
-      </Buttons>
+      <div className={css.actions}>
+        <Buttons>
+          <Button variant="default" disabled={busy} onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" color={danger ? 'red.9' : 'pine'} loading={busy}>
+            {submit}
+          </Button>
+        </Buttons>
+      </div>
     </Form>
   )
 }

@@ -101,6 +101,14 @@ test('filters live in the address, errors stand beside what caused them', async 
   await page.getByText('1–25 of 30 keys').waitFor()
 
   await page.getByRole('button', { name: 'Create key' }).click()
+  const submit = await page
+    .getByRole('dialog')
+    .getByRole('button', { name: 'Create key' })
+    .boundingBox()
+  assert.ok(
+    submit !== null && submit.y + submit.height <= page.viewportSize()!.height,
+    'the button is in sight above the fold of a long form',
+  )
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
   await page.getByText('Enter a name.').waitFor()
   await page.getByLabel('Name', { exact: true }).fill('Odd')
