@@ -10,16 +10,19 @@ const folder = join(import.meta.dirname, '..', 'node_modules', '.cache', 'prebun
 // Programs beside this one build packages from what npm has installed.
 const here = pathToFileURL(join(import.meta.dirname, '/')).href
 const bundles = new Map(
-  readdirSync(folder).map((file) => [
-    file.replace(/\.mjs$/, ''),
-    pathToFileURL(join(folder, file)).href,
-  ]),
+  readdirSync(folder, { recursive: true })
+    .filter((file) => file.endsWith('.mjs'))
+    .map((file) => [
+      file.replace(/\.mjs$/, '').replaceAll('\\', '/'),
+      pathToFileURL(join(folder, file)).href,
+    ]),
 )
 
 // Our own sources name files as they are: Node would look for each in three ways, 300 times for a
 // server.
 const ours = pathToFileURL(join(import.meta.dirname, '..', '/')).href
-const isSource = (parent) => parent?.startsWith(ours) && !parent.includes('/node_modules/')
+const isSource = (parent) =>
+  parent?.startsWith(ours) && !parent.includes('/node_modules/') && !parent.startsWith(here)
 
 module.registerHooks?.({
   resolve: (specifier, context, next) => {
@@ -30,7 +33,7 @@ module.registerHooks?.({
         shortCircuit: true,
       }
     const url = bundles.get(specifier)
-    return url === undefined || context.parentURL?.startsWith(here)
+    return url === undefined || !isSource(context.parentURL)
       ? next(specifier, context)
       : { url, format: 'module', shortCircuit: true }
   },
