@@ -12,6 +12,27 @@ import { documentHeaders, PAGES_TYPE, type DocumentInfo } from '../conversion/do
 const moment = z.iso.datetime().nullable()
 const withMetadata = { description: 'Only with `include_metadata`.' }
 
+const typeOfProperty = z.string().nullable().openapi({
+  description:
+    "The property's type, as Notion's API calls it (`number`, `multi_select`, `relation`, …); null where the export does not say.",
+})
+const valueOfProperty = z.unknown().openapi({
+  description:
+    'A number, a boolean or a text; `{ start, end }` of a date (ISO 8601, `end` null where it is no range); a list of texts of options and people; `[{ name, url }]` of files; `[{ page_id, title }]` of relations; null where there is none. Text where it cannot be read as its type.',
+})
+
+const DatabaseSchema = z.object({
+  id: z.string().nullable(),
+  title: z.string(),
+  columns: z.array(z.object({ name: z.string(), type: typeOfProperty })),
+  rows: z.array(
+    z.object({
+      page_id: z.string().nullable(),
+      values: z.array(valueOfProperty).openapi({ description: 'In the order of `columns`.' }),
+    }),
+  ),
+})
+
 const PageSchema = z.object({
   id: z.string().nullable(),
   parent_id: z.string().nullable(),
@@ -23,9 +44,13 @@ const PageSchema = z.object({
   }),
   source_url: z.string().nullable().optional().openapi(withMetadata),
   exported_at: moment.optional().openapi(withMetadata),
-  properties: z.record(z.string(), z.unknown()),
+  properties: z.record(z.string(), z.unknown()).openapi({ description: 'As text.' }),
+  property_values: z
+    .record(z.string(), z.object({ type: typeOfProperty, value: valueOfProperty }))
+    .openapi({ description: 'The same as what they are.' }),
   markdown: z.string().openapi({ description: 'This page alone.' }),
   assets: z.array(z.object({ path: z.string(), kind: z.string(), in_archive: z.boolean() })),
+  databases: z.array(DatabaseSchema).openapi({ description: 'Those that the page shows.' }),
 })
 
 const DocumentSchema = z

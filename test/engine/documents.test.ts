@@ -380,8 +380,10 @@ test('JSON holds the same document, its pages, and what could not be carried ove
     'icon',
     'anchor',
     'properties',
+    'property_values',
     'markdown',
     'assets',
+    'databases',
   ])
   assert.deepEqual(document.pages[3]!.assets, [
     { path: `Home ${id(1)}/Alpha ${id(2)}/a b.png`, kind: 'image', in_archive: true },

@@ -1,5 +1,5 @@
 // The tree and the order of converted pages, and how their links find them.
-import type { PageSummary } from './document.ts'
+import type { PageSummary } from './converted-page.ts'
 import { orderPages, type Placed } from './order.ts'
 import type { SitemapEntry } from './sitemap.ts'
 

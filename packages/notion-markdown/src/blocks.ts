@@ -7,7 +7,7 @@ import { readTable } from './blocks/table.ts'
 import { readNavigation } from './blocks/toc.ts'
 import { depthOf, readDetails } from './blocks/toggle.ts'
 import type { BlockReader, BlockTable, Flow } from './flow.ts'
-import { BLOCK_EQUATION, attribute, hasClass, type Element } from './html.ts'
+import { BLOCK_EQUATION, attribute, find, hasClass, textContent, type Element } from './html.ts'
 import type { Depth } from './tree.ts'
 
 /** Columns, synced blocks, indented children, unknown containers: their children, in order. */
@@ -57,12 +57,20 @@ function readDiv(element: Element, flow: Flow): void {
 /** A database inside a page. */
 function readDatabase(element: Element, flow: Flow): void {
   const { section } = flow
-  const { isInline, database } = section
+  const { isInline, database, title } = section
   section.isInline = true
+  if (section.tables) section.title = titleOf(element)
   section.database = attribute(element, 'id')?.replaceAll('-', '').toLowerCase() ?? null
   if (!readLinkedDatabase(element, flow)) readChildren(element, flow)
   section.isInline = isInline
   section.database = database
+  section.title = title
+}
+
+/** The title above a database. */
+function titleOf(element: Element): string {
+  const title = find(element, 2, (below) => hasClass(below, 'collection-title'))
+  return title ? textContent(title).replace(/\s+/g, ' ').trim() : ''
 }
 
 /** TABLE of Notion's blocks by element name, and the function that reads each. */

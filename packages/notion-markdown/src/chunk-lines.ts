@@ -1,6 +1,6 @@
 // The document as chunks: a line of JSON for each.
 import { CHUNK_TOKENS, chunkPage } from './chunks.ts'
-import type { DocumentPage, ReadResolved } from './document.ts'
+import type { DocumentPage, ReadResolved } from './document-pages.ts'
 
 /** A chunk, as its line of JSON has it. */
 export interface Chunk {

@@ -3,6 +3,8 @@
 
 /** A database of the archive. */
 export interface Database {
+  /** Where its CSV lies: files that it names lie there too. Empty at the archive's root. */
+  readonly folder: string
   /** The first row names the columns, the first column holds the titles. */
   readonly rows: readonly (readonly string[])[]
   /**

@@ -7,7 +7,7 @@ export interface DateValue {
 }
 
 /** TABLE of the languages whose names of months are known: those that Notion writes dates in. */
-const LANGUAGES = 'en de fr es pt it nl da nb sv fi pl id tr'.split(' ')
+const LANGUAGES = 'en de fr es pt it nl da nb sv fi pl id tr th he ar'.split(' ')
 
 let months: ReadonlyMap<string, number> | undefined
 
@@ -21,7 +21,10 @@ function monthsByName(): ReadonlyMap<string, number> {
         const format = new Intl.DateTimeFormat(language, { ...options, timeZone: 'UTC' })
         for (let month = 1; month <= 12; month++) {
           const parts = format.formatToParts(Date.UTC(2024, month - 1, 1))
-          const name = parts.find(({ type }) => type === 'month')?.value.toLowerCase()
+          const name = parts
+            .find(({ type }) => type === 'month')
+            ?.value.normalize('NFKC')
+            .toLowerCase()
           if (name === undefined || /\d/.test(name)) continue
           const known = found.get(name)
           found.set(name, known === undefined || known === month ? month : Number.NaN)
@@ -39,13 +42,27 @@ const DAYS: readonly RegExp[] = [
   /^(?<y>\d{4})\/(?<m>\d{1,2})\/(?<d>\d{1,2})/,
   /^(?<y>\d{4})年(?<m>\d{1,2})月(?<d>\d{1,2})日/,
   /^(?<y>\d{4})년 (?<m>\d{1,2})월 (?<d>\d{1,2})일/,
-  /^(?<name>\p{L}+)\.? (?<d>\d{1,2}),? (?<y>\d{4})/u,
-  /^(?<d>\d{1,2})\.?(?:er|º)?(?: de)? (?<name>\p{L}+)\.?(?: de)? (?<y>\d{4})/u,
+  /^(?<d>\d{1,2}) tháng (?<m>\d{1,2}),? (?:năm )?(?<y>\d{4})/,
+  /^(?<name>[\p{L}\p{M}]+)\.? (?<d>\d{1,2}),? (?<y>\d{4})/u,
+  /^(?<d>\d{1,2})\.?(?:er|º)?(?: de)? ב?(?<name>[\p{L}\p{M}]+)\.?(?: de)? (?<y>\d{4})/u,
 ]
+
+/** TABLE of the words for a half of the day that stand before the time, and whether it is the second. */
+const HALVES: ReadonlyMap<string, 'A' | 'P'> = new Map([
+  ['오전', 'A'],
+  ['오후', 'P'],
+  ['上午', 'A'],
+  ['下午', 'P'],
+  ['午前', 'A'],
+  ['午後', 'P'],
+])
+
+/** The last year that is read: Buddhist years are larger. */
+const MAX_YEAR = 2400
 
 /** A time of day, maybe with its distance from UTC. */
 const TIME =
-  /^(?<h>\d{1,2}):(?<min>\d\d)(?: ?(?<half>[AP])\.?M\.?)?(?: ?\((?:GMT|UTC)(?:(?<sign>[+−-])(?<oh>\d{1,2})(?::?(?<om>\d\d))?)?\))?$/i
+  /^(?<before>오전|오후|上午|下午|午前|午後)? ?(?<h>\d{1,2}):(?<min>\d\d)(?: ?(?<half>[AP])\.?M\.?)?(?: ?\((?:GMT|UTC)(?:(?<sign>[+−-])(?<oh>\d{1,2})(?::?(?<om>\d\d))?)?\))?$/i
 
 /** Reads what a `<time>` of Notion's says; null where that is no date, or might be two. */
 export function readDate(text: string): DateValue | null {
@@ -58,16 +75,34 @@ export function readDate(text: string): DateValue | null {
   return end === null ? null : { start, end }
 }
 
+/**
+ * Reads a date that markup has in ISO 8601, where `text` is no range of them; its time only where
+ * the text has one.
+ */
+export function readIsoDate(iso: string, text: string): DateValue | null {
+  const match = ISO.exec(iso)
+  if (!match || text.includes('→')) return null
+  const { date = '', time } = match.groups!
+  const day = readMoment(date)
+  if (day === null || time === undefined) return day === null ? null : { start: day, end: null }
+  return /\d[:.]\d\d/.test(text) ? { start: iso, end: null } : null
+}
+
+/** A date, or a moment (RFC 3339, the zone and seconds left out or not). */
+const ISO =
+  /^(?<date>\d{4}-\d\d-\d\d)(?<time>T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/
+
 function readMoment(text: string): string | null {
   const match = DAYS.map((form) => form.exec(text)).find((found) => found !== null)
   if (!match) return null
   const { y, m, d, name } = match.groups!
+  if (Number(y) > MAX_YEAR) return null
   const month = name === undefined ? Number(m) : monthsByName().get(name.toLowerCase())
   if (month === undefined) return null
   const day = new Date(Date.UTC(Number(y), month - 1, Number(d)))
   if (day.getUTCMonth() !== month - 1 || day.getUTCDate() !== Number(d)) return null
   const date = day.toISOString().slice(0, 10)
-  const rest = text.slice(match[0].length).replace(/^(?:,| at| um| à)? /i, '')
+  const rest = text.slice(match[0].length).replace(/^(?:,| at| um| à| kl\.?| בשעה| เวลา)? /i, '')
   if (rest === '') return date
   const time = readTime(rest)
   return time === null ? null : `${date}T${time}`
@@ -84,7 +119,8 @@ const two = (value: string | number): string => String(value).padStart(2, '0')
 function readTime(text: string): string | null {
   const match = TIME.exec(text)
   if (!match) return null
-  const { h, min, half, sign, oh, om } = match.groups!
+  const { h, min, before, sign, oh, om } = match.groups!
+  const half = before === undefined ? match.groups!['half'] : HALVES.get(before)
   let hour = Number(h)
   if (half !== undefined) {
     if (hour < 1 || hour > 12) return null

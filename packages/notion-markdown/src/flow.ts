@@ -10,6 +10,7 @@ import {
   type Element,
   type Node,
 } from './html.ts'
+import type { DatabaseTable } from './databases.ts'
 import type { Links } from './links.ts'
 import { MEDIA, readInline } from './inline.ts'
 import { nestMarks, nestParagraphs, paragraphsOf, textOf } from './runs.ts'
@@ -38,6 +39,10 @@ export interface Section {
   isInline: boolean
   /** The id of the database that is being read. */
   database: string | null
+  /** The title of the database that is being read, else of the page. */
+  title: string
+  /** Where databases are noted as data; null where nobody wants them. */
+  readonly tables: DatabaseTable[] | null
   /** Where the ids of blocks are noted; null where nobody wants them. */
   readonly ids: BlockIds | null
 }

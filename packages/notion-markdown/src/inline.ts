@@ -13,6 +13,7 @@ import {
   type Node,
 } from './html.ts'
 import { decodeOnce, type Links } from './links.ts'
+import type { ValueKind } from './property-types.ts'
 import { MARK, isBlank, type Run } from './runs.ts'
 
 /** What an element passes on to the text inside it. */
@@ -73,12 +74,6 @@ export function readInline(nodes: readonly Node[], links: Links): Run[] {
   readNodes(nodes, { marks: 0, link: null }, links, runs)
   return runs
 }
-
-/**
- * What a property holds: text, in which people, links and dates are a part of what it says; a list
- * of values; or nobody knows.
- */
-export type ValueKind = 'text' | 'list' | 'unknown'
 
 /**
  * Reads the cell of a database or a page's property. Where it holds nothing but values of one kind

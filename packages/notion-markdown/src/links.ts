@@ -65,6 +65,12 @@ export function pageTarget(key: string, block = ''): string {
   return `${MARKER}page/${encodeTarget(key)}${block === '' ? '' : `/${block}`}${MARKER}`
 }
 
+/** The key of the page that a target means; null where it is none. */
+export function keyOfTarget(url: string): string | null {
+  const [kind, key] = url.startsWith(MARKER) ? url.slice(1, -1).split('/') : []
+  return kind === 'page' && key !== undefined ? decodeURIComponent(key) : null
+}
+
 /** A file of the archive, by its path as stored. */
 export function fileTarget(path: string): string {
   return `${MARKER}file/${encodeTarget(path)}${MARKER}`

@@ -18,7 +18,8 @@ import { Links, type Archive, type Asset, type Warning } from './links.ts'
 import { documentDate } from './document-date.ts'
 import type { Strength } from './order.ts'
 import { parseHtml } from './parse.ts'
-import type { PropertyValue } from './property-values.ts'
+import type { DatabaseTable } from './databases.ts'
+import type { Property } from './property-values.ts'
 import type { BlockIds } from './source-marks.ts'
 import { plainText, type Inline, type Root } from './tree.ts'
 
@@ -33,7 +34,7 @@ export interface Page {
   date: Date | null
   properties: Record<string, string>
   /** The same by what they are, under the same names. */
-  values: Record<string, PropertyValue>
+  values: Record<string, Property>
   assets: Asset[]
   warnings: Warning[]
   /**
@@ -49,18 +50,25 @@ export interface Page {
 
 const ID_IN_NAME = /(?:^|[\s_-])([0-9a-f]{32})(?:\.html?)?$/i
 
+/** What is noted of a page while it is read. */
+export interface PageNotes {
+  /** The ids of its blocks, by the nodes of its tree. */
+  readonly ids?: BlockIds
+  /** Its databases, in their order. */
+  readonly tables?: DatabaseTable[]
+}
+
 /**
  * Reads one page. Never throws for what the text holds: whatever is no Notion page is read as the
  * HTML that it is.
  *
  * @param path the page's path in its archive, decoded; or its file's name; or empty
- * @param ids where the ids of its blocks are noted, by the nodes of its tree
  */
 export function readPage(
   html: string,
   path: string,
   archive?: Archive,
-  ids: BlockIds | null = null,
+  { ids, tables }: PageNotes = {},
 ): Page {
   const document = parseHtml(html)
   const date = documentDate(document)
@@ -72,7 +80,9 @@ export function readPage(
     lift: liftOf(html),
     isInline: false,
     database: idOf(article, fileName),
-    ids,
+    title: '',
+    ids: ids ?? null,
+    tables: tables ?? null,
   })
 
   // A page that has lost its article is known by the title in its header; other pages have headers
@@ -94,6 +104,7 @@ export function readPage(
     children: icon ? [{ type: 'text', value: `${icon} ` }, ...inlineTitle] : inlineTitle,
   })
 
+  flow.section.title = plainText(inlineTitle)
   const properties: Properties = { shown: new Map(), typed: new Map() }
   // What is shown above the body is taken out of it. The body is all of the document: words may
   // stand around the article.
@@ -127,20 +138,27 @@ export function readPage(
  * Reads a database that the archive holds only as CSV as a page of its own. @param path its path,
  * `…/Title h.csv`
  */
-export function readDatabasePage(path: string, id: string, archive: Archive): Page {
+export function readDatabasePage(
+  path: string,
+  id: string,
+  archive: Archive,
+  { tables }: PageNotes = {},
+): Page {
   const links = new Links(path, archive)
-  const flow = new Flow(BLOCKS, links, {
-    depth: 1,
-    lift: 0,
-    isInline: false,
-    database: id,
-    ids: null,
-  })
   const title =
     path
       .slice(path.lastIndexOf('/') + 1)
       .replace(/(?:^|[\s_-])[0-9a-f]{32}(?:_all)?\.csv$/i, '')
       .trim() || 'Untitled'
+  const flow = new Flow(BLOCKS, links, {
+    depth: 1,
+    lift: 0,
+    isInline: false,
+    database: id,
+    title,
+    ids: null,
+    tables: tables ?? null,
+  })
   flow.add({ type: 'heading', depth: 1, id: null, children: [{ type: 'text', value: title }] })
   const database = links.database(id)
   if (database) addTable(database, flow)
@@ -231,7 +249,7 @@ function isIconFrame(node: Node): node is Element {
 /** The properties of a page by their names: as they are shown, and by what they are. */
 interface Properties {
   shown: Map<string, string>
-  typed: Map<string, PropertyValue>
+  typed: Map<string, Property>
 }
 
 /** The description and the properties, in their order. */

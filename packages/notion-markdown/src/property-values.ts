@@ -1,6 +1,7 @@
 // The values of properties as what they are: numbers, truth values, dates, lists, links.
-import { readDate, type DateValue } from './dates.ts'
+import { readDate, readIsoDate, type DateValue } from './dates.ts'
 import {
+  attribute,
   find,
   hasClass,
   isCheckbox,
@@ -9,6 +10,8 @@ import {
   type Element,
   type Node,
 } from './html.ts'
+import { decodeOnce, encodePath } from './links.ts'
+import type { PropertyType } from './property-types.ts'
 import { plainText, type Inline } from './tree.ts'
 
 /** Where a value leads: a page or a file, whose address is between markers until its place is known. */
@@ -29,51 +32,199 @@ export type PropertyValue =
   | { type: 'files'; values: LinkedValue[] }
   | { type: 'relation'; values: LinkedValue[] }
 
-/** TABLE of what the exporter calls the kinds of properties that hold lists, whatever they hold. */
-const LISTS = new Set(['multi_select', 'person', 'people'])
-const ONE_PERSON = new Set(['created_by', 'last_edited_by'])
-const FILES = new Set(['file', 'files'])
-const DATES = new Set(['date', 'created_time', 'last_edited_time'])
-/** What only looks like numbers: leading zeros and signs in it count. */
-const TEXTS = new Set([
-  'text',
-  'rich_text',
+/** A property of a page: its type in Notion, null where the export does not say; and its value. */
+export interface Property {
+  type: PropertyType | null
+  value: PropertyValue
+}
+
+/**
+ * What the export holds of a value, before its type is known: its text, and what its markup tells.
+ * Text alone is all that CSV has.
+ */
+export interface RawValue {
+  text: string
+  /** Of a check box. */
+  isChecked?: boolean
+  /** Options and people, and which of them they are. */
+  options?: string[]
+  optionKind?: OptionKind
+  links?: LinkedValue[]
+  /** Of a date: its machine-readable form, empty where the markup has none. */
+  time?: string
+}
+
+/** TABLE of what a cell shows as options: the class of each, and what it is. */
+const OPTIONS = [
+  { name: 'selected-value', kind: 'select' },
+  { name: 'status-value', kind: 'status' },
+  { name: 'user', kind: 'people' },
+] as const
+type OptionKind = (typeof OPTIONS)[number]['kind']
+
+/** Types that hold lists, whatever they hold. */
+const LISTS: ReadonlySet<PropertyType> = new Set(['multi_select', 'people'])
+const DATES: ReadonlySet<PropertyType> = new Set(['date', 'created_time', 'last_edited_time'])
+/** Types whose values may look like numbers and are none: leading zeros and signs in them count. */
+const TEXTS: ReadonlySet<PropertyType> = new Set([
   'title',
+  'rich_text',
   'phone_number',
-  'phone',
   'email',
   'url',
   'select',
   'status',
+  'created_by',
+  'last_edited_by',
 ])
 
 /**
- * Reads a property's value.
+ * Reads a value as far as its markup tells.
  *
  * @param cell what the exporter wrote
  * @param shown the same, read
- * @param kind the exporter's word for the property's kind; empty where it has none
  */
-export function readPropertyValue(
-  cell: Element,
-  shown: readonly Inline[],
-  kind: string,
-): PropertyValue {
-  const text = plainText(shown).replace(/\s+/g, ' ').trim()
+export function readRawValue(cell: Element, shown: readonly Inline[]): RawValue {
+  const raw = rawOfText(shown)
   const box = find(cell, 2, isCheckbox)
-  if (box && /^[☑☐]$/.test(text)) return { type: 'checkbox', value: isChecked(box) }
-  if (kind === 'relation') return { type: 'relation', values: linksOf(shown) }
-  if (FILES.has(kind)) return { type: 'files', values: linksOf(shown) }
+  if (box && /^[☑☐]$/.test(raw.text)) raw.isChecked = isChecked(box)
   const options = optionsOf(cell)
-  if (LISTS.has(kind)) return { type: 'list', values: options.length > 0 ? options : listed(text) }
+  if (options.length > 0) {
+    raw.options = options.map(({ text }) => text)
+    raw.optionKind = options[0]!.kind
+  }
+  const time = find(cell, 2, ({ name }) => name === 'time')
+  if (time) raw.time = attribute(time, 'datetime') ?? ''
+  return raw
+}
+
+/** The same of what has no markup: its text, and its links. */
+export function rawOfText(shown: readonly Inline[]): RawValue {
+  const links = linksOf(shown)
+  return {
+    text: plainText(shown).replace(/\s+/g, ' ').trim(),
+    ...(links.some(({ url }) => url !== null) && { links }),
+  }
+}
+
+/**
+ * The value of a property of this type. What cannot be read as the type stays text.
+ *
+ * @param folder where files lie that are named in CSV; undefined where that is not known
+ */
+export function valueOf(raw: RawValue, type: PropertyType | null, folder?: string): PropertyValue {
+  const { text, options = [] } = raw
+  if (raw.isChecked !== undefined) return { type: 'checkbox', value: raw.isChecked }
+  if (type === 'relation')
+    return linkedOf(raw, 'relation') ?? linkedText(text, relationsIn(text), 'relation')
+  if (type === 'files')
+    return linkedOf(raw, 'files') ?? linkedText(text, filesIn(text, folder), 'files')
+  if (type !== null && LISTS.has(type)) return listOf(text, options, type)
   if (text === '') return { type: 'empty' }
-  if (ONE_PERSON.has(kind) || TEXTS.has(kind)) return { type: 'text', value: text }
+  if (type !== null && TEXTS.has(type)) return { type: 'text', value: text }
   if (options.length > 1) return { type: 'list', values: options }
-  const isDate = DATES.has(kind) || find(cell, 2, ({ name }) => name === 'time') !== undefined
-  const date = isDate ? readDate(text) : null
+  if (type === 'checkbox' && BOXES.has(text)) return { type: 'checkbox', value: BOXES.get(text)! }
+  const isDate = raw.time !== undefined || (type !== null && DATES.has(type))
+  const date = isDate ? (readDate(text) ?? readIsoDate(raw.time ?? '', text)) : null
   if (date) return { type: 'date', ...date }
   const number = isDate || options.length > 0 ? null : readNumber(text)
   return number === null ? { type: 'text', value: text } : { type: 'number', value: number }
+}
+
+/** TABLE of what stands for check boxes in text, and in CSV. */
+const BOXES: ReadonlyMap<string, boolean> = new Map([
+  ['☑', true],
+  ['☐', false],
+  ['Yes', true],
+  ['No', false],
+])
+
+/**
+ * The type that the markup of a column's values tells; null where it tells none, or several. One
+ * option may be one of several.
+ */
+export function typeOfValues(values: Iterable<RawValue>): PropertyType | null {
+  let found: PropertyType | null = null
+  let isMultiple = false
+  for (const raw of values) {
+    if (raw.text === '' && raw.isChecked === undefined) continue
+    isMultiple ||= raw.optionKind === 'select' && (raw.options?.length ?? 0) > 1
+    const own = markedType(raw)
+    if (own === null || (found !== null && found !== own)) return null
+    found = own
+  }
+  return found === 'select' ? (isMultiple ? 'multi_select' : null) : found
+}
+
+/** Whether a value may be of a type that only a picture tells. */
+export function mayBe(raw: RawValue, type: PropertyType): boolean {
+  if (raw.text === '' && raw.isChecked === undefined) return true
+  const own = markedType(raw)
+  if (type === 'select' || type === 'multi_select')
+    return own === 'select' && (type === 'multi_select' || raw.options?.length === 1)
+  if (type === 'relation') return own === null && raw.links !== undefined
+  if (type === 'title' || type === 'rich_text' || type === 'url') return own !== 'checkbox'
+  return own === type
+}
+
+function markedType(raw: RawValue): PropertyType | null {
+  if (raw.isChecked !== undefined) return 'checkbox'
+  if (raw.optionKind !== undefined) return raw.optionKind
+  return raw.time === undefined ? null : 'date'
+}
+
+function listOf(text: string, options: readonly string[], type: PropertyType): PropertyValue {
+  if (options.length > 0) return { type: 'list', values: [...options] }
+  if (text === '') return { type: 'list', values: [] }
+  // In CSV. An option's name has no comma (Notion refuses it), a person's may.
+  if (type === 'multi_select')
+    return { type: 'list', values: text.split(/, ?/).filter((one) => one !== '') }
+  return text.includes(',') ? { type: 'text', value: text } : { type: 'list', values: [text] }
+}
+
+function linkedOf({ text, links }: RawValue, type: 'relation' | 'files'): PropertyValue | null {
+  if (links) return { type, values: links }
+  return text === '' ? { type, values: [] } : null
+}
+
+/** What CSV says where it cannot be read, or the export has no links, is the text that it is. */
+function linkedText(
+  text: string,
+  values: LinkedValue[] | null,
+  type: 'relation' | 'files',
+): PropertyValue {
+  if (values) return { type, values }
+  return text.includes(',')
+    ? { type: 'text', value: text }
+    : { type, values: [{ text, url: null }] }
+}
+
+/** `Title (address), Title (address)`, as CSV has relations; null where it is something else. */
+function relationsIn(text: string): LinkedValue[] | null {
+  const values: LinkedValue[] = []
+  let title: string[] = []
+  for (const part of text.split(', ')) {
+    const url = / \(([^()\s]+)\)$/.exec(part)?.[1]
+    const isEnd = url !== undefined && /^https?:|\.(?:html|md)$/i.test(url)
+    title.push(isEnd ? part.slice(0, -url.length - 3) : part)
+    if (!isEnd) continue
+    values.push({ text: title.join(', '), url })
+    title = []
+  }
+  return title.length > 0 ? null : values
+}
+
+/** `Folder%20h/a.png, https://…`, as CSV has files. */
+function filesIn(text: string, folder: string | undefined): LinkedValue[] | null {
+  const values = text.split(', ').map((url): LinkedValue | null => {
+    if (/\s/.test(url)) return null
+    const path = decodeOnce(url.replace(/[?#].*$/s, ''))
+    const name = path.slice(path.lastIndexOf('/') + 1) || url
+    if (/^https?:/i.test(url)) return { text: name, url }
+    if (!/\.[a-z0-9]{1,10}$/i.test(path) || folder === undefined) return null
+    return { text: name, url: encodePath(folder === '' ? path : `${folder}/${path}`) }
+  })
+  return values.includes(null) ? null : values.filter((value) => value !== null)
 }
 
 /** A number as every language writes it; with a sign for thousands, money or percent it stays text. */
@@ -83,29 +234,19 @@ export function readNumber(text: string): number | null {
   return Object.is(value, -0) ? null : value
 }
 
-const isOption = (node: Node): node is Element =>
-  typeof node !== 'string' &&
-  node.name === 'span' &&
-  (hasClass(node, 'selected-value') || hasClass(node, 'status-value') || hasClass(node, 'user'))
-
 /** The options and the people of a cell. */
-function optionsOf(cell: Element): string[] {
-  return cell.children.filter(isOption).flatMap((option) => {
-    const text = option.children
-      .filter(
-        (node) =>
-          typeof node === 'string' ||
-          !(hasClass(node, 'user-icon') || hasClass(node, 'status-dot')),
-      )
-      .map(textContent)
-      .join('')
-      .replace(/\s+/g, ' ')
-      .trim()
-    return text === '' ? [] : [text]
+function optionsOf(cell: Element): { text: string; kind: OptionKind }[] {
+  return cell.children.flatMap((node) => {
+    if (typeof node === 'string' || node.name !== 'span') return []
+    const kind = OPTIONS.find(({ name }) => hasClass(node, name))?.kind
+    const text = kind && node.children.filter(isWord).map(textContent).join('')
+    const name = text?.replace(/\s+/g, ' ').trim() ?? ''
+    return kind === undefined || name === '' ? [] : [{ text: name, kind }]
   })
 }
 
-const listed = (text: string): string[] => (text === '' ? [] : [text])
+const isWord = (node: Node): boolean =>
+  typeof node === 'string' || !(hasClass(node, 'user-icon') || hasClass(node, 'status-dot'))
 
 /** Every link and image among inline nodes; text between them that is no mere separator stays. */
 function linksOf(nodes: readonly Inline[]): LinkedValue[] {

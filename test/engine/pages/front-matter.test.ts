@@ -7,10 +7,16 @@ import { FLAVORS } from '../../../packages/notion-markdown/src/archive/pages/fla
 import { pageFrontMatter } from '../../../packages/notion-markdown/src/archive/pages/page-fields.ts'
 import { readDate } from '../../../packages/notion-markdown/src/dates.ts'
 import { parsePage } from '../../../packages/notion-markdown/src/index.ts'
-import type { PropertyValue } from '../../../packages/notion-markdown/src/property-values.ts'
+import type {
+  Property,
+  PropertyValue,
+} from '../../../packages/notion-markdown/src/property-values.ts'
 import { splitPage } from '../../support/pages-folder.ts'
 
 const LINKS = { address: (url: string) => url, pageId: () => null }
+
+const propertiesOf = (values: Record<string, PropertyValue>): Record<string, Property> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { type: null, value }]))
 
 /** What a reader of YAML (1.1 or 1.2) reads of a page with these values. */
 function read(
@@ -21,7 +27,7 @@ function read(
 ) {
   const facts = { title, icon: null, id: null, parentId: null, exportedAt: null, csv: [] }
   const front = pageFrontMatter(
-    { ...facts, values, position: 1, path: 'A.md' },
+    { ...facts, values: propertiesOf(values), position: 1, path: 'A.md' },
     FLAVORS[flavor],
     LINKS,
   )
@@ -155,7 +161,7 @@ const VALUES: [kind: string, cell: string, value: PropertyValue][] = [
 test('properties are what they are', () => {
   for (const [kind, cell, value] of VALUES) {
     const html = `<article class="page"><header><h1 class="page-title">T</h1><table class="properties"><tbody><tr class="property-row property-row-${kind}"><th>P</th><td>${cell}</td></tr></tbody></table></header></article>`
-    assert.deepEqual(parsePage(html).values['P'], value, `${kind}: ${cell}`)
+    assert.deepEqual(parsePage(html).values['P']?.value, value, `${kind}: ${cell}`)
   }
 })
 
@@ -171,6 +177,13 @@ const DATES: [text: string, start: string | null, end?: string][] = [
   ['1 mars 2024', '2024-03-01'],
   ['1 de marzo de 2024', '2024-03-01'],
   ['2024年3月1日', '2024-03-01'],
+  ['2024년 3월 1일 오후 2:30', '2024-03-01T14:30:00'],
+  ['1 tháng 3, 2024', '2024-03-01'],
+  ['1 มีนาคม 2024', '2024-03-01'],
+  ['1 มีนาคม 2567', null],
+  ['1 במרץ 2024', '2024-03-01'],
+  ['1 مارس 2024', '2024-03-01'],
+  ['2024年3月1日 下午2:30', '2024-03-01T14:30:00'],
   ['2024년 3월 1일', '2024-03-01'],
   ['03/04/2024', null],
   ['February 30, 2024', null],

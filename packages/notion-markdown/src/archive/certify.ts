@@ -6,7 +6,8 @@ import { Certifier, type Certificate } from '../certificate/certificate.ts'
 import { readDatabaseFile } from '../certificate/csv-reader.ts'
 import { readExportedPage } from '../certificate/export-reader.ts'
 import type { PageReading } from '../certificate/reading.ts'
-import type { CertificateListener, PageSummary } from '../document.ts'
+import type { PageSummary } from '../converted-page.ts'
+import type { CertificateListener } from '../document-pages.ts'
 
 /** Reads a page, or a database as CSV, for the certificate. @param path in the archive */
 export function readForCertificate(text: string, path: string): PageReading {

@@ -89,6 +89,7 @@ export async function readDatabase(
   const taken = new Map<string, number>()
   const pagesFor = (key: string): readonly string[] => titles?.get(key) ?? []
   return {
+    folder: path.slice(0, Math.max(0, path.lastIndexOf('/'))),
     rows,
     pageOf(title) {
       let key = titleKey(title)

@@ -4,18 +4,9 @@ export { InvalidArchive, type ArchiveFault } from './invalid-archive.ts'
 export { LIMITS, OWN_LIMITS, type ArchiveLimits } from './limits.ts'
 export { pathKey } from './names.ts'
 export { bytesSource, fileSource, rangeSource, type ByteSource, type OpenSource } from './source.ts'
-export {
-  checkArchive,
-  convertFile,
-  convertShare,
-  joinShares,
-  unpackArchive,
-  type ConvertOptions,
-  type Converted,
-  type OnPage,
-  type Share,
-  type Write,
-} from './convert.ts'
+export { convertFile, joinShares, type Converted, type Write } from './convert.ts'
+export type { ConvertOptions, OnPage, Share } from './convert-options.ts'
+export { checkArchive, convertShare, unpackArchive } from './convert-share.ts'
 export { convertPages, joinPages } from './pages/convert-pages.ts'
 export { FLAVOR_NAMES, type Flavor } from './pages/flavors.ts'
 export type { Certificate, Difference, NotInExport, Totals } from '../certificate/certificate.ts'

@@ -3,7 +3,8 @@
 // takes.
 import { open, readFile, writeFile, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ConvertedPage, PageSummary } from '../document.ts'
+import type { ConvertedPage, PageSummary, PageTexts } from '../converted-page.ts'
+import type { DatabaseTable } from '../databases.ts'
 
 /**
  * A page on a shelf: its place in the export, its summary, and where its Markdown lies, in bytes.
@@ -14,6 +15,8 @@ interface SpoolEntry {
   isSitemap: boolean
   at: number
   size: number
+  /** Of the databases behind the Markdown, as JSON; 0 where there are none. */
+  tablesSize: number
 }
 
 /** Takes the pages that one process converts. */
@@ -43,14 +46,16 @@ export async function openSpoolWriter(folder: string, index: number): Promise<Sp
     bytes = 0
   }
   return {
-    async write(page, { summary, markdown }, isSitemap) {
+    async write(page, { summary, markdown, tables = [] }, isSitemap) {
       const text = Buffer.from(markdown)
+      const data = Buffer.from(tables.length > 0 ? JSON.stringify(tables) : '')
+      const [size, tablesSize] = [text.length, data.length]
       entries.push(
-        JSON.stringify({ page, summary, isSitemap, at, size: text.length } satisfies SpoolEntry),
+        JSON.stringify({ page, summary, isSitemap, at, size, tablesSize } satisfies SpoolEntry),
       )
-      at += text.length
-      bytes += text.length
-      buffers.push(text)
+      at += size + tablesSize
+      bytes += size + tablesSize
+      buffers.push(text, data)
       if (bytes >= BATCH_BYTES || buffers.length >= 1000) await flush()
     },
     async finish() {
@@ -62,12 +67,7 @@ export async function openSpoolWriter(folder: string, index: number): Promise<Sp
 }
 
 /** What stands on all shelves, in the order of the export. */
-export interface SpoolReader extends AsyncDisposable {
-  summaries: PageSummary[]
-  /** The index of the sitemap, −1 if there is none. */
-  sitemap: number
-  text(index: number): Promise<string>
-}
+export interface SpoolReader extends PageTexts, AsyncDisposable {}
 
 /** Leaves out the databases whose tables other pages show: links to them lead there. */
 function omitEmbedded<T extends SpoolEntry>(pages: T[]): T[] {
@@ -105,13 +105,22 @@ export async function openSpoolReader(folder: string, count: number): Promise<Sp
       exportedAt: summary.exportedAt === null ? null : new Date(summary.exportedAt),
     })),
     sitemap: sorted.findIndex(({ isSitemap }) => isSitemap),
-    async text(index) {
+    text(index) {
       const { file, at, size } = sorted[index]!
-      const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(size), 0, size, at)
-      if (bytesRead !== size)
-        throw new Error(`a converted page was cut: ${bytesRead} of ${size} bytes`)
-      return buffer.toString('utf8')
+      return readText(file, at, size)
+    },
+    async tables(index) {
+      const { file, at, size, tablesSize } = sorted[index]!
+      if (tablesSize === 0) return []
+      // Written by `write` above.
+      return JSON.parse(await readText(file, at + size, tablesSize)) as DatabaseTable[]
     },
     [Symbol.asyncDispose]: close,
   }
+}
+
+async function readText(file: FileHandle, at: number, size: number): Promise<string> {
+  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(size), 0, size, at)
+  if (bytesRead !== size) throw new Error(`a converted page was cut: ${bytesRead} of ${size} bytes`)
+  return buffer.toString('utf8')
 }

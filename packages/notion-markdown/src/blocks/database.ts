@@ -1,4 +1,5 @@
 import { titleKey, type Database } from '../csv.ts'
+import { rowOfText } from '../databases.ts'
 import type { Flow } from '../flow.ts'
 import { attribute, find, type Element } from '../html.ts'
 import { decodeOnce, pageTarget } from '../links.ts'
@@ -20,9 +21,10 @@ export function readLinkedDatabase(element: Element, flow: Flow): boolean {
   )
   const id = link && CSV.exec(decodeOnce(attribute(link, 'href') ?? ''))?.[1]?.toLowerCase()
   const database = id === undefined ? undefined : flow.links.database(id)
-  if (!link || !database) return false
+  if (!link || id === undefined || !database) return false
   link.children = []
   flow.read(element.children)
+  flow.section.database = id
   addTable(database, flow)
   return true
 }
@@ -33,12 +35,14 @@ export function addTable(database: Database, flow: Flow): void {
   const width = database.rows.reduce((most, { length }) => Math.max(most, length), 0)
   if (width === 0) return
   const head = Array.from({ length: width }, (_, column) => textOf(header[column] ?? ''))
-  flow.add({
-    type: 'table',
-    children: [
-      rowOf(head),
-      ...rows.map((row) => rowOf(row.map((cell, column) => cellOf(database, cell, column, flow)))),
-    ],
+  const cells = rows.map((row) => row.map((cell, x) => cellOf(database, cell, x, flow)))
+  flow.add({ type: 'table', children: [rowOf(head), ...cells.map(rowOf)] })
+  flow.section.tables?.push({
+    id: flow.section.database,
+    title: flow.section.title,
+    folder: database.folder,
+    columns: head.map((cell) => ({ name: plainText(cell), type: null, isPictured: false })),
+    rows: cells.map(rowOfText),
   })
   // In an export without folders any page may have a row's title: whose it is, better claims
   // decide.
@@ -47,6 +51,12 @@ export function addTable(database: Database, flow: Flow): void {
 
 /** TABLE of what CSV says of check boxes. */
 const BOXES: Readonly<Record<string, string>> = { Yes: '☑', No: '☐' }
+
+/**
+ * How many places rows may get for each of their cells: past it, they stand in the order of the CSV.
+ * Only exports that want to harm come that far.
+ */
+const MAX_CELLS = 4
 
 /**
  * The rows that a database's table does not show (a view's filter hides them), in the table's
@@ -73,13 +83,23 @@ export function hiddenRows(
     shown.set(key, left - 1)
     return left <= 0
   })
-  return hidden.map((row) =>
-    columns.map((column, place) => {
+  // How wide a row of so many cells is: up to the last place that shows one of them.
+  const widths = [0]
+  for (const [place, column] of columns.entries())
+    if (column >= 0) widths[column + 1] = Math.max(widths[column + 1] ?? 0, place + 1)
+  for (let length = 1; length <= names.length; length++)
+    widths[length] = Math.max(widths[length] ?? 0, widths[length - 1]!)
+  let left = MAX_CELLS * hidden.reduce((sum, row) => sum + row.length, 0)
+  return hidden.map((row) => {
+    const width = widths[Math.min(row.length, names.length)]!
+    left -= width
+    if (left < 0) return row.map((value, column) => cellOf(database, value, column, flow))
+    return columns.slice(0, width).map((column, place) => {
       const value = row[column] ?? ''
       const shown = checkboxes[place] ? (BOXES[value] ?? value) : value
       return column < 0 ? [] : cellOf(database, shown, column, flow)
-    }),
-  )
+    })
+  })
 }
 
 /** A cell; the title links to the row's page. */

@@ -1,8 +1,10 @@
 import { attribute, find, hasClass, isIcon, textContent, type Element, type Node } from '../html.ts'
 import { blockId, type Flow } from '../flow.ts'
 import { hiddenRows } from './database.ts'
-import { readValues, type ValueKind } from '../inline.ts'
-import { readPropertyValue, type PropertyValue } from '../property-values.ts'
+import { rowOfText, titlePage, type DatabaseRow } from '../databases.ts'
+import { readValues } from '../inline.ts'
+import { typeOfColumn, typeOfRow } from '../property-types.ts'
+import { rawOfText, readRawValue, valueOf, type Property } from '../property-values.ts'
 import { nestMarks } from '../runs.ts'
 import type { BlockIds } from '../source-marks.ts'
 import { plainText, type Inline, type TableCell, type TableRow } from '../tree.ts'
@@ -14,14 +16,12 @@ export function readTable(element: Element, flow: Flow): void {
   const grid = layOutGrid(rows)
   const isDatabase = hasClass(element, 'collection-content')
   if (isDatabase) for (const { row } of rows) claimRow(row, flow)
-  const kinds = isDatabase
-    ? grid[0]!.map((cell) => (cell === null ? 'unknown' : kindOfColumn(cell)))
-    : null
+  const columns = isDatabase ? grid[0]!.map((cell) => cell && typeOfColumn(cell)) : null
   const cells = grid.map((places) =>
     places.map((cell, x) => {
       if (cell === null) return []
-      return kinds
-        ? nestMarks(readValues(cell.children, kinds[x] ?? 'unknown', flow.links))
+      return columns
+        ? nestMarks(readValues(cell.children, columns[x]?.holds ?? 'unknown', flow.links))
         : flow.inline(cell.children)
     }),
   )
@@ -33,9 +33,11 @@ export function readTable(element: Element, flow: Flow): void {
     isDatabase && flow.section.database !== null
       ? flow.links.database(flow.section.database)
       : undefined
-  if (database)
-    for (const row of hiddenRows(database, header, titlesOf(rows), checkboxesOf(cells), flow))
-      cells.push(row)
+  const hidden = database
+    ? hiddenRows(database, header, titlesOf(rows), checkboxesOf(cells), flow)
+    : []
+  const shown = flow.section.tables ? valuesOf(rows, grid, cells) : []
+  for (const row of hidden) cells.push(row)
   // Readers fill up short rows (GFM 4.10), but for GitHub a line without a cell ends the table;
   // only the header says how many columns there are.
   const children = [
@@ -44,6 +46,35 @@ export function readTable(element: Element, flow: Flow): void {
   ]
   if (flow.section.ids) noteRows(rows, children.slice(firstRow), flow.section.ids)
   flow.add({ type: 'table', children })
+  if (!columns) return
+  flow.section.tables?.push({
+    id: flow.section.database,
+    title: flow.section.title,
+    folder: database?.folder ?? null,
+    columns: header.map((cell, x) => ({
+      name: plainText(cell),
+      type: columns[x]?.type ?? null,
+      isPictured: columns[x]?.isPictured ?? false,
+    })),
+    rows: [...shown, ...hidden.map(rowOfText)],
+  })
+}
+
+/** The values of a table's rows below its header, as far as their markup tells what they are. */
+function valuesOf(
+  rows: readonly Row[],
+  grid: readonly (Element | null)[][],
+  cells: readonly Inline[][][],
+): DatabaseRow[] {
+  const firstRow = rows.length - cells.length
+  return cells.map((shown, y): DatabaseRow => {
+    const { row } = rows[y + firstRow]!
+    const values = shown.map((cell, x) => {
+      const element = grid[y + firstRow]?.[x]
+      return element ? readRawValue(element, cell) : rawOfText(cell)
+    })
+    return { page: blockId(row) ?? titlePage(shown[0]), values }
+  })
 }
 
 /** Notes the ids of a table's rows; those that the export holds only as CSV come last, without any. */
@@ -92,62 +123,18 @@ function isWord(node: Node): boolean {
 export function readProperties(
   element: Element,
   flow: Flow,
-): { name: Inline[]; value: Inline[]; typed: PropertyValue }[] {
+): { name: Inline[]; value: Inline[]; typed: Property }[] {
   return readRows(element, flow).flatMap(({ row }) => {
     const [name, value] = cellsOf(row)
     if (!name) return []
-    const shown = value ? nestMarks(readValues(value.children, kindOfRow(row), flow.links)) : []
-    const kind = /\bproperty-row-([a-z_]+)/.exec(attribute(row, 'class') ?? '')?.[1] ?? ''
-    return [
-      {
-        name: flow.inline(name.children),
-        value: shown,
-        typed: value ? readPropertyValue(value, shown, kind) : { type: 'empty' },
-      },
-    ]
+    const { type, holds } = typeOfRow(row)
+    const shown = value ? nestMarks(readValues(value.children, holds, flow.links)) : []
+    const typed: Property = {
+      type,
+      value: value ? valueOf(readRawValue(value, shown), type) : { type: 'empty' },
+    }
+    return [{ name: flow.inline(name.children), value: shown, typed }]
   })
-}
-
-/**
- * TABLE of what a property is known by: its drawing's class; since 2025 its picture; its row's
- * class. An address is text: its parts may lead to several places. What is in neither row (a
- * formula, say) may hold anything.
- */
-const KINDS: readonly {
-  readonly kind: ValueKind
-  readonly drawing: RegExp
-  readonly picture?: RegExp
-  readonly row: RegExp
-}[] = [
-  {
-    kind: 'text',
-    drawing: /^types(?:Text|Title|Url)$/,
-    picture: /(?:^|\/)(?:font|description|link)_gray\.svg$/,
-    row: /\bproperty-row-(?:text|url)\b/,
-  },
-  {
-    kind: 'list',
-    drawing:
-      /^types(?:Select|MultipleSelect|Status|Person|File|Relation|Checkbox|CreatedBy|LastEditedBy)$/,
-    row: /\bproperty-row-(?:select|multi_select|status|person|file|relation|checkbox|created_by|last_edited_by)\b/,
-  },
-]
-
-/** What a database's column holds; only the drawing in its head tells, or the picture. */
-function kindOfColumn(head: Element): ValueKind {
-  const drawn = find(head, 3, (below) => below.name === 'svg' || below.name === 'img')
-  if (drawn === undefined) return 'unknown'
-  const [name, source] = [attribute(drawn, 'class') ?? '', attribute(drawn, 'src') ?? '']
-  return (
-    KINDS.find(({ drawing, picture }) => drawing.test(name) || picture?.test(source))?.kind ??
-    'unknown'
-  )
-}
-
-/** What a page's property holds. */
-function kindOfRow(row: Element): ValueKind {
-  const name = attribute(row, 'class') ?? ''
-  return KINDS.find((known) => known.row.test(name))?.kind ?? 'unknown'
 }
 
 /**

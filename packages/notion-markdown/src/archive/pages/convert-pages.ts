@@ -2,18 +2,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  convertAlone,
-  convertShare,
-  outcomeOf,
-  type Converted,
-  type ConvertOptions,
-  type OnPage,
-} from '../convert.ts'
+import { convertAlone, outcomeOf, type Converted } from '../convert.ts'
+import type { ConvertOptions, OnPage } from '../convert-options.ts'
+import { convertShare } from '../convert-share.ts'
 import { openExport } from '../export.ts'
 import { fileSource } from '../source.ts'
 import { openSpoolReader } from '../spool.ts'
-import { writePages, type PageTexts } from './write-pages.ts'
+import type { PageTexts } from '../../converted-page.ts'
+import { writePages } from './write-pages.ts'
 
 /**
  * Converts a page or an archive to a folder of pages, all of it in this process.
@@ -29,7 +25,12 @@ export async function convertPages(
   const options = { ...given, layout: 'pages' } as const
   if (options.kind === 'html') {
     const { summary, markdown } = await convertAlone(options)
-    const pages: PageTexts = { summaries: [summary], sitemap: -1, text: () => markdown }
+    const pages: PageTexts = {
+      summaries: [summary],
+      sitemap: -1,
+      text: () => markdown,
+      tables: () => [],
+    }
     await writePages(pages, null, output, pagesOptions(options))
     return outcomeOf([summary])
   }

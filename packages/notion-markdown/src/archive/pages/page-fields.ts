@@ -1,7 +1,8 @@
 // The front matter of a page in a folder of pages: what it is, and its properties by what they are.
 import { Scalar, YAMLMap } from 'yaml'
-import type { LinkedValue, PropertyValue } from '../../property-values.ts'
 import { writeFrontMatter, yamlText } from '../../frontmatter.ts'
+import { relatedId, type PageId } from '../../property-json.ts'
+import type { Property, PropertyValue } from '../../property-values.ts'
 import type { FlavorRules } from './flavors.ts'
 
 /** What the front matter says of a page. */
@@ -14,7 +15,7 @@ export interface PageFacts {
   readonly exportedAt: string | null
   /** The addresses of its databases' files. */
   readonly csv: readonly string[]
-  readonly values: Readonly<Record<string, PropertyValue>>
+  readonly values: Readonly<Record<string, Property>>
   /** Where it stands among its siblings, from 1. */
   readonly position: number
   /** Its path, for a site. */
@@ -26,13 +27,11 @@ export interface ValueLinks {
   /** An address, its marker resolved. */
   address(url: string): string
   /** The id of the page that a marker means. */
-  pageId(url: string): string | null
+  readonly pageId: PageId
 }
 
 /** Fields that programs read: a property of such a name gets another one. */
 const READ_BY_PROGRAMS = ['tags', 'aliases', 'cssclasses', 'cssclass', 'publish', 'permalink']
-
-const NOTION_ID = /((?:[0-9a-f]{4}-?){7}[0-9a-f]{4})(?:[?#]|$)/i
 
 /** Writes a page's front matter. */
 export function pageFrontMatter(facts: PageFacts, rules: FlavorRules, links: ValueLinks): string {
@@ -67,7 +66,7 @@ function setProperties(
   const into = isNested ? new YAMLMap() : fields
   const own = fields.items.map(({ key }) => (key instanceof Scalar ? String(key.value) : ''))
   const taken = new Set(isNested ? [] : [...own, ...READ_BY_PROGRAMS])
-  for (const [name, value] of all) {
+  for (const [name, { value }] of all) {
     let free = name
     // Obsidian's names of properties ignore case.
     for (let n = 1; taken.has(free.toLowerCase()); n++)
@@ -94,15 +93,8 @@ function yamlValue(value: PropertyValue, links: ValueLinks): unknown {
     case 'files':
       return value.values.map(({ text, url }) => yamlText(url === null ? text : links.address(url)))
     case 'relation':
-      return value.values.map((one) => yamlText(relatedId(one, links)))
+      return value.values.map((one) => yamlText(relatedId(one, links.pageId) ?? one.text))
   }
-}
-
-/** The id of a related page; what it is called where that is not known. */
-function relatedId({ text, url }: LinkedValue, links: ValueLinks): string {
-  if (url === null) return text
-  const id = links.pageId(url) ?? NOTION_ID.exec(url)?.[1]?.replaceAll('-', '').toLowerCase()
-  return id ?? text
 }
 
 /** A moment, which YAML takes for one. */

@@ -1,7 +1,7 @@
 // Links of a page in the folder of pages: relative addresses of pages, headings and files.
 import { Anchors, BlockAnchors } from '../../anchors.ts'
-import { encodePath, MARKER } from '../../links.ts'
-import type { PageSummary } from '../../document.ts'
+import { encodePath, keyOfTarget, MARKER } from '../../links.ts'
+import type { PageSummary } from '../../converted-page.ts'
 import type { FlavorRules } from './flavors.ts'
 
 /** What links can lead to. */
@@ -74,8 +74,8 @@ export class PageLinks {
 
   /** The id of the page that a marker means; null where it means none, or one without an id. */
   pageId(url: string): string | null {
-    const [kind, key = ''] = url.slice(1, -1).split('/')
-    const index = kind === 'page' ? this.#targets.indexOf(decodeURIComponent(key)) : undefined
+    const key = keyOfTarget(url)
+    const index = key === null ? undefined : this.#targets.indexOf(key)
     return index === undefined ? null : this.#targets.pages[index]!.id
   }
 

@@ -1,7 +1,7 @@
 // Converted pages → a ZIP archive with a file for each.
 import { createHash } from 'node:crypto'
 import { arrangePages, type Arrangement } from '../../arrangement.ts'
-import type { PageSummary } from '../../document.ts'
+import type { PageSummary, PageTexts } from '../../converted-page.ts'
 import { pageTarget } from '../../links.ts'
 import { writeMarkdown } from '../../markdown.ts'
 import { writeSitemap, type Sitemap, type SitemapEntry } from '../../sitemap.ts'
@@ -23,14 +23,6 @@ export interface PagesOptions {
   readonly includeMetadata: boolean
   /** The export's time where nothing better is known. */
   readonly uploadedAt: Date
-}
-
-/** Converted pages: their summaries, and their Markdown by their index. */
-export interface PageTexts {
-  readonly summaries: readonly PageSummary[]
-  /** The index of the sitemap, −1 if there is none. */
-  readonly sitemap: number
-  text(index: number): string | Promise<string>
 }
 
 /** The time of a file of which none is known: the first that a ZIP archive can say. */

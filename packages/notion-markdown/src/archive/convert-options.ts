@@ -1,0 +1,65 @@
+// What is wanted of a conversion.
+import type { Wanted } from '../converted-page.ts'
+import { hasTables, isMarkedFor, type DocumentOptions } from '../document.ts'
+import type { Archive } from '../links.ts'
+import type { ArchiveLimits } from './limits.ts'
+import { FLAVORS, type Flavor } from './pages/flavors.ts'
+
+/** A file, and what document is wanted of it. */
+export interface ConvertOptions extends DocumentOptions {
+  /** Where the file lies. */
+  path: string
+  kind: 'html' | 'zip'
+  /** What its owner calls it. */
+  fileName: string
+  /** Limits on an archive. Default: those of an upload. */
+  limits?: Partial<ArchiveLimits>
+  /**
+   * A folder of this conversion's own for what does not fit into memory. Default: a temporary one.
+   */
+  scratch?: string
+  /** Where the document's source map is written, as JSON. Default: nowhere. */
+  sourceMapPath?: string
+  /** What becomes of the pages: one document (the default), or a folder of pages. */
+  layout?: 'document' | 'pages'
+  /** The program that a folder of pages is for. Default: GFM. */
+  flavor?: Flavor
+  /** Whether the conversion is certified: what went in, what came out. */
+  certificate?: boolean
+  /** The file's SHA-256, hexadecimal; null leaves it out. Default: it is computed. */
+  inputSha256?: string | null
+}
+
+/** Whether a certificate is made: pages in a folder have none yet. */
+export const isCertified = ({ certificate, layout }: ConvertOptions): boolean =>
+  certificate === true && layout !== 'pages'
+
+/** What pages are converted with besides their text. */
+export const wantedOf = (options: ConvertOptions): Wanted => ({
+  isMarked: isMarkedFor(options) || options.sourceMapPath !== undefined,
+  hasTables: hasTables(options) && options.layout !== 'pages',
+})
+
+/**
+ * One process's share of an archive's pages: those whose number leaves `index` when divided by
+ * `of`.
+ */
+export interface Share {
+  index: number
+  of: number
+  /** Whether `unpackArchive` was here before, in this scratch folder. */
+  isUnpacked?: boolean
+}
+
+/**
+ * Called when the pages are known, and after each one. `done` counts the pages of the share,
+ * `total` those of the whole file.
+ */
+export type OnPage = (done: number, total: number) => void
+
+/** What a layout changes in the reading of pages. */
+export function pageRules({ layout, flavor = 'gfm' }: ConvertOptions): Partial<Archive> {
+  if (layout !== 'pages') return {}
+  const { callouts } = FLAVORS[flavor]
+  return { movesFiles: true, ...(callouts !== 'quote' && { callouts }) }
+}

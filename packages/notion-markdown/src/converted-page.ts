@@ -1,0 +1,214 @@
+// One page, converted: its text, and what the document needs to know of it.
+import type { PageReading } from './certificate/reading.ts'
+import type { DatabaseTable } from './databases.ts'
+import { Links, type Archive, type Asset, type Warning } from './links.ts'
+import { writeMarkdown, type Outline } from './markdown.ts'
+import type { Strength } from './order.ts'
+import { readDatabasePage, readPage } from './page.ts'
+import type { Property } from './property-values.ts'
+import { readSitemap, titleOfSitemap, type Sitemap } from './sitemap.ts'
+import type { BlockIds } from './source-marks.ts'
+
+/**
+ * A converted page, all but its text: what the document needs to know of it before it can be
+ * joined.
+ */
+export interface PageSummary {
+  path: string
+  id: string | null
+  title: string
+  icon: string | null
+  properties: Record<string, string>
+  /** The same by what they are. */
+  values: Record<string, Property>
+  assets: Asset[]
+  warnings: Warning[]
+  /** Keys of pages in the order of their first links. */
+  links: string[]
+  /** Keys of those that it shows as its own, in their order, and how surely. */
+  claims: [page: string, strength: Strength][]
+  /** The ids of the databases that it shows from their CSV. */
+  databases: string[]
+  /** Why it could not be converted. */
+  failure?: Failure
+  /** Paths at which nothing stands but what this page shows. */
+  aliases: string[]
+  /**
+   * Whether it is a database that the archive holds only as CSV: it is left out where another page
+   * shows it.
+   */
+  isDatabase?: true
+  /**
+   * What it lists, where it is the sitemap. Its Markdown is made when the names of all pages are
+   * known.
+   */
+  sitemap?: Sitemap
+  outline: Outline[]
+  exportedAt: Date | null
+  /**
+   * What a reader that shares no code with this one finds in the page, where a certificate is wanted;
+   * null where it cannot be read.
+   */
+  reading?: PageReading | null
+}
+
+/**
+ * A converted page: its summary, and its Markdown, in which links to places are still marked
+ * (anchors.ts).
+ */
+export interface ConvertedPage {
+  summary: PageSummary
+  markdown: string
+  /** Its databases as data, where they are wanted. */
+  tables?: DatabaseTable[]
+}
+
+/** What pages are converted with besides their text. */
+export interface Wanted {
+  /** Whether the text says which block each part of it comes from (source-marks.ts). */
+  readonly isMarked: boolean
+  /** Whether databases are read as data, too. */
+  readonly hasTables: boolean
+}
+
+const TEXT_ONLY: Wanted = { isMarked: false, hasTables: false }
+
+/** Converted pages: their summaries; their Markdown and their databases by their index. */
+export interface PageTexts {
+  readonly summaries: readonly PageSummary[]
+  /** The index of the sitemap, −1 if there is none. */
+  readonly sitemap: number
+  text(index: number): string | Promise<string>
+  /** Empty where they were not wanted. */
+  tables(index: number): readonly DatabaseTable[] | Promise<readonly DatabaseTable[]>
+}
+
+/**
+ * Why a page could not be converted: the fault and its facts, for an error; the sentence, for
+ * whoever reads the document.
+ */
+export interface Failure {
+  fault: string
+  facts: object
+  detail: string
+}
+
+/**
+ * Converts one page of an archive, or a page that came alone.
+ *
+ * @param exportedAt the time of the archive's entry
+ */
+export function convertPage(
+  html: string,
+  path: string,
+  exportedAt: Date | null,
+  archive?: Archive,
+  { isMarked, hasTables }: Wanted = TEXT_ONLY,
+): ConvertedPage {
+  const ids: BlockIds | undefined = isMarked ? new Map() : undefined
+  const tables: DatabaseTable[] | undefined = hasTables ? [] : undefined
+  const { tree, date, ...page } = readPage(html, path, archive, {
+    ...(ids && { ids }),
+    ...(tables && { tables }),
+  })
+  const { markdown, outline } = writeMarkdown(tree, ids ? { ids, page: page.id } : undefined)
+  return {
+    summary: { path, ...page, aliases: [], outline, exportedAt: exportedAt ?? date },
+    markdown,
+    ...(tables && { tables }),
+  }
+}
+
+/** Converts a database that the archive holds only as CSV. */
+export function convertDatabase(
+  path: string,
+  id: string,
+  exportedAt: Date | null,
+  archive: Archive,
+  { isMarked, hasTables }: Wanted = TEXT_ONLY,
+): ConvertedPage {
+  const tables: DatabaseTable[] | undefined = hasTables ? [] : undefined
+  const { tree, date: _, ...page } = readDatabasePage(path, id, archive, tables && { tables })
+  const { markdown, outline } = writeMarkdown(
+    tree,
+    isMarked ? { ids: new Map(), page: id } : undefined,
+  )
+  return {
+    summary: { path, ...page, aliases: [], isDatabase: true, outline, exportedAt },
+    markdown,
+    ...(tables && { tables }),
+  }
+}
+
+/** A page that cannot be converted, in its place: its heading, and one line that says why. */
+export function failedPage(
+  path: string,
+  exportedAt: Date | null,
+  failure: Failure,
+  isMarked = false,
+): ConvertedPage {
+  const { id, title, tree } = readPage('', path.replace(/\.csv$/i, '.html'))
+  tree.children.push({
+    type: 'paragraph',
+    children: [
+      {
+        type: 'emphasis',
+        children: [{ type: 'text', value: `This page could not be converted: ${failure.detail}` }],
+      },
+    ],
+  })
+  const { markdown, outline } = writeMarkdown(
+    tree,
+    isMarked ? { ids: new Map(), page: id } : undefined,
+  )
+  const warnings: Warning[] = [{ code: 'page_failed', detail: failure.detail }]
+  const summary: PageSummary = {
+    path,
+    id,
+    title,
+    icon: null,
+    properties: {},
+    values: {},
+    assets: [],
+    warnings,
+    links: [],
+    claims: [],
+    databases: [],
+    aliases: [],
+    failure,
+    outline,
+    exportedAt,
+  }
+  return { summary, markdown }
+}
+
+/** Reads the sitemap of an archive. */
+export function convertSitemap(
+  html: string,
+  path: string,
+  exportedAt: Date | null,
+  archive: Archive,
+): ConvertedPage {
+  const links = new Links(path, archive)
+  const sitemap = readSitemap(html, links)
+  const { assets, warnings } = links
+  const title = titleOfSitemap(sitemap)
+  const summary: PageSummary = {
+    path,
+    id: null,
+    title,
+    icon: null,
+    properties: {},
+    values: {},
+    assets,
+    warnings,
+    links: [],
+    claims: [],
+    databases: [],
+    aliases: [],
+    sitemap,
+    outline: [{ id: null, text: title }],
+    exportedAt,
+  }
+  return { summary, markdown: '' }
+}

@@ -1,0 +1,131 @@
+// The databases of a page as data: columns with their types, rows with their values.
+import {
+  mayBe,
+  rawOfText,
+  typeOfValues,
+  valueOf,
+  type Property,
+  type RawValue,
+} from './property-values.ts'
+import type { PropertyType } from './property-types.ts'
+import { jsonOf, type PageId } from './property-json.ts'
+import type { Inline } from './tree.ts'
+
+/** A column of a database. */
+export interface DatabaseColumn {
+  name: string
+  /** Null where the export does not say. */
+  type: PropertyType | null
+  /** Whether a picture alone says so, which people can change. */
+  isPictured: boolean
+}
+
+/** A row of a database. */
+export interface DatabaseRow {
+  /** The id of its page, or where its title leads. */
+  page: string | null
+  values: RawValue[]
+}
+
+/** A database as a page shows it, and the export holds it. */
+export interface DatabaseTable {
+  /** 32 hex digits, of the block or the page that shows it. */
+  id: string | null
+  title: string
+  /** The folder of its CSV, where it has one. */
+  folder: string | null
+  columns: DatabaseColumn[]
+  rows: DatabaseRow[]
+}
+
+/** A row that has no markup. */
+export function rowOfText(cells: readonly Inline[][]): DatabaseRow {
+  return { page: titlePage(cells[0]), values: cells.map(rawOfText) }
+}
+
+/** Where the title of a row leads. */
+export function titlePage(title: readonly Inline[] = []): string | null {
+  return title.find((node) => node.type === 'link')?.url ?? null
+}
+
+/** What joining pages knows of them. */
+export interface KnownPages {
+  /** The id of the page that an address leads to; null where it has none, or is none. */
+  idOf: PageId
+  /** The properties of the page with this id. */
+  propertiesOf(id: string): Readonly<Record<string, Property>> | undefined
+}
+
+/**
+ * How many values rows may have for each of their cells: past it, a row that is short stays short.
+ * Only tables that want to harm come that far.
+ */
+const MAX_PADDING = 4
+
+/** Rows that are turned to JSON at a time. */
+const ROWS_AT_ONCE = 500
+
+/** Writes databases as a JSON array, in pieces. */
+export function* databasesJson(
+  tables: readonly DatabaseTable[],
+  pages: KnownPages,
+): Generator<string> {
+  yield '['
+  for (const [i, { id, title, folder, columns, rows }] of tables.entries()) {
+    const pageIds = rows.map(({ page }) => (page === null ? null : idOf(page, pages)))
+    const cells = cellsByColumn(rows)
+    const types = columns.map(
+      (column, x) => typeOf(column, cells[x] ?? [], pageIds, pages) ?? (x === 0 ? 'title' : null),
+    )
+    const head = { id, title, columns: columns.map(({ name }, x) => ({ name, type: types[x] })) }
+    let left = MAX_PADDING * rows.reduce((sum, { values }) => sum + values.length, 0)
+    yield `${i === 0 ? '' : ','}${JSON.stringify(head).slice(0, -1)},"rows":[`
+    for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+      const piece = rows.slice(at, at + ROWS_AT_ONCE).map(({ values }, y) => {
+        left -= columns.length
+        const width = left < 0 ? Math.min(values.length, columns.length) : columns.length
+        const typed = Array.from({ length: width }, (_, x) =>
+          valueOf(values[x] ?? EMPTY, types[x] ?? null, folder ?? undefined),
+        )
+        return { page_id: pageIds[at + y], values: typed.map((one) => jsonOf(one, pages.idOf)) }
+      })
+      yield (at === 0 ? '' : ',') + JSON.stringify(piece).slice(1, -1)
+    }
+    yield ']}'
+  }
+  yield ']'
+}
+
+const EMPTY: RawValue = { text: '' }
+
+const idOf = (page: string, pages: KnownPages): string | null =>
+  /^[0-9a-f]{32}$/.test(page) ? page : pages.idOf(page)
+
+/** Rows whose pages are asked for a column's type. */
+const MAX_ASKED = 100
+
+/**
+ * The type of a column: what its head says; else what its rows' pages say of the property; else what
+ * the markup of its values tells; else what a picture says, if the values may be that.
+ */
+function typeOf(
+  { name, type, isPictured }: DatabaseColumn,
+  values: readonly RawValue[],
+  pageIds: readonly (string | null)[],
+  pages: KnownPages,
+): PropertyType | null {
+  if (type !== null && !isPictured) return type
+  for (const id of pageIds.slice(0, MAX_ASKED)) {
+    const own = id === null ? null : pages.propertiesOf(id)?.[name]?.type
+    if (own) return own
+  }
+  if (type !== null && values.every((value) => mayBe(value, type))) return type
+  return typeOfValues(values)
+}
+
+function cellsByColumn(rows: readonly DatabaseRow[]): RawValue[][] {
+  const cells: RawValue[][] = []
+  for (const { values } of rows)
+    for (const [x, value] of values.entries()) (cells[x] ??= []).push(value)
+  return cells
+}

@@ -1,0 +1,81 @@
+// The pages of a document in the making, one after another: what is written of them, and who is told.
+import type { Certificate } from './certificate/certificate.ts'
+import type { PageSummary } from './converted-page.ts'
+import { sourceRanges, utf8Length, type SourceRange } from './source-map.ts'
+import type { SourcePart } from './source-marks.ts'
+
+/** A page's text, and what its parts come from where that is wanted. */
+export interface ResolvedPage {
+  markdown: string
+  parts: readonly SourcePart[]
+}
+
+/** Makes a document's certificate while it is written. */
+export interface CertificateListener {
+  page(summary: PageSummary, markdown: string): void
+  /** A piece of what the certificate's hash is of. */
+  output(piece: string): void
+  finish(): Certificate
+}
+
+/** Reads a page of the document, its links resolved. */
+export type ReadResolved = (page: DocumentPage) => Promise<ResolvedPage>
+
+/** A page of the document: where it stands, and what its headings are called there. */
+export interface DocumentPage {
+  summary: PageSummary
+  index: number
+  parent: PageSummary | null
+  slugs: string[]
+  exportedAt: string
+  sourceUrl: string | null
+}
+
+/** Reads pages, and tells the certificate of them. */
+export function certified(read: ReadResolved, certificate?: CertificateListener): ReadResolved {
+  if (!certificate) return read
+  return async (page) => {
+    const resolved = await read(page)
+    certificate.page(page.summary, resolved.markdown)
+    return resolved
+  }
+}
+
+/** Tells the certificate of pieces. */
+export async function* hashed(
+  pieces: AsyncGenerator<string>,
+  certificate?: CertificateListener,
+): AsyncGenerator<string> {
+  for await (const piece of pieces) {
+    certificate?.output(piece)
+    yield piece
+  }
+}
+
+/** What stands between two pages. */
+const RULE = '\n---\n\n'
+
+/** The source map of each page. @param base where the first begins, in bytes */
+export async function* rangesOf(
+  document: readonly DocumentPage[],
+  read: ReadResolved,
+  base: number,
+): AsyncGenerator<SourceRange[]> {
+  let at = base
+  for (const page of document) {
+    const resolved = await read(page)
+    yield sourceRanges(resolved, page.summary.id, at)
+    at += utf8Length(resolved.markdown) + RULE.length
+  }
+}
+
+/** All pages, parted by rules. */
+export async function* joined(
+  document: readonly DocumentPage[],
+  read: ReadResolved,
+): AsyncGenerator<string> {
+  for (const [i, page] of document.entries()) {
+    const { markdown } = await read(page)
+    yield i === 0 ? markdown : RULE + markdown
+  }
+}

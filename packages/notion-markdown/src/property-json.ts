@@ -1,0 +1,44 @@
+// The values of properties as JSON: numbers, truth values, dates, lists, pages by their ids.
+import type { LinkedValue, Property, PropertyValue } from './property-values.ts'
+
+/** The id of the page that an address leads to; null where it has none, or is none of the export's. */
+export type PageId = (url: string) => string | null
+
+const NOTION_ID = /((?:[0-9a-f]{4}-?){7}[0-9a-f]{4})(?:\.(?:html?|md))?(?:[?#]|$)/i
+
+/** The id of a related page, 32 hex digits; null where nothing tells. */
+export function relatedId({ url }: LinkedValue, pageId: PageId): string | null {
+  if (url === null) return null
+  return pageId(url) ?? NOTION_ID.exec(url)?.[1]?.replaceAll('-', '').toLowerCase() ?? null
+}
+
+/** A value as JSON has it; null where there is none. */
+export function jsonOf(value: PropertyValue, pageId: PageId): unknown {
+  switch (value.type) {
+    case 'empty':
+      return null
+    case 'date':
+      return { start: value.start, end: value.end }
+    case 'list':
+      return value.values
+    case 'files':
+      return value.values.map(({ text, url }) => ({ name: text, url }))
+    case 'relation':
+      return value.values.map((one) => ({ page_id: relatedId(one, pageId), title: one.text }))
+    default:
+      return value.value
+  }
+}
+
+/** The properties of a page as JSON, by their names. */
+export function propertiesJson(
+  properties: Readonly<Record<string, Property>>,
+  pageId: PageId,
+): Record<string, { type: string | null; value: unknown }> {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, { type, value }]) => [
+      name,
+      { type, value: jsonOf(value, pageId) },
+    ]),
+  )
+}
