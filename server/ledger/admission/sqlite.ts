@@ -222,7 +222,9 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
     limiter.isTimerSet = true
     setTimeout(() => {
       limiter.isTimerSet = false
-      for (const pending of limiter.held.splice(0)) this.submit(pending)
+      // What came after them may wait for what becomes of them.
+      limiter.waiting = limiter.held.splice(0).concat(limiter.waiting)
+      this.#wake([limiter])
     }, wait)
   }
 

@@ -106,6 +106,15 @@ async function passing(
   ).filter(({ admitted }) => admitted).length
 }
 
+test('requests that come while another one is held for the last milliseconds are decided after it', async (t) => {
+  const opened = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+  assert.ok((await opened.ledger.admit(admissionRequest('k', 1))).admitted)
+  const refused = await opened.ledger.admit(admissionRequest('k', 1))
+  assert.ok(!refused.admitted)
+  opened.clock.monoBy += refused.wait - 3
+  assert.equal(await passing(opened, 'k', 1, 3), 1)
+})
+
 onEveryStore('another limit holds at once, with what was admitted before', async (t, place) => {
   const opened = await openFor(t, place)
   const passed = (rpm: number | null, times: number) => passing(opened, 'k', rpm, times)
