@@ -47,6 +47,9 @@ try {
       endpoint: '/v1/chat/completions',
       method: 'POST',
       context: null,
+      child_id: null,
+      child_rpm: null,
+      end_user: null,
     }
     const admission = await ledger.admit(asking)
     const wait = clock.mono() - started

@@ -46,6 +46,9 @@ async function fill(data: string): Promise<void> {
     endpoint: '/v1/chat/completions',
     method: 'POST',
     context: null,
+    child_id: null,
+    child_rpm: null,
+    end_user: null,
   }
   let made = 0
   const one = async (): Promise<void> => {

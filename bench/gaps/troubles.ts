@@ -120,6 +120,9 @@ const window: Trouble = async ({ data, busy }) => {
     endpoint: '/v1/chat/completions',
     method: 'POST',
     context: null,
+    child_id: null,
+    child_rpm: null,
+    end_user: null,
   }
   const body = Buffer.from('{"model":"gpt-5","messages":[]}')
   for (let made = 0; made < 60_000; made += 1_000) {

@@ -58,6 +58,9 @@ const row = (i: number): Reservation => ({
   endpoint: '/v1/chat/completions',
   method: 'POST',
   context: null,
+  child_id: null,
+  child_rpm: null,
+  end_user: null,
   created_at: i,
   mono: i,
 })

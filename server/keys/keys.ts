@@ -67,6 +67,9 @@ export async function createKey(
       revoked_at: null,
       purged_at: null,
       created_at: now,
+      parent_id: null,
+      parent_secret: null,
+      end_user: null,
     },
     hash: secret.hash,
   })

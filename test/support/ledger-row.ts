@@ -39,6 +39,9 @@ export async function ledgerRow(
     endpoint: '/v1/chat/completions',
     method: 'POST',
     context: null,
+    child_id: null,
+    child_rpm: null,
+    end_user: null,
   })
   assert.ok(admission.admitted)
   ledger.settle({

@@ -1,6 +1,7 @@
-// A key with a limit, as SQLite's admission knows it.
+// One limit, of a key or a child key, as SQLite's admission knows it.
 import type { PendingAdmission } from './backend.ts'
-import { Window } from './sliding-window.ts'
+import type { LimitOwner, RequestLimit } from './request-limits.ts'
+import { Window, type Verdict } from './sliding-window.ts'
 
 /**
  * TABLE of the states of a limiter:
@@ -10,8 +11,11 @@ import { Window } from './sliding-window.ts'
  */
 export type LimiterState = 'loading' | 'ready'
 
-/** One key under one limit. It is replaced when the limit changes. */
+/** One key, or child key, under one limit. It is replaced when the limit changes. */
 export class KeyLimiter {
+  readonly id: string
+  readonly owner: LimitOwner
+  /** The key whose requests it counts, all or some. */
   readonly key: string
   /** Requests in any 60 seconds. */
   readonly limit: number
@@ -25,10 +29,17 @@ export class KeyLimiter {
   readonly held: PendingAdmission[] = []
   isTimerSet = false
 
-  constructor(key: string, limit: number, waiting: PendingAdmission[]) {
+  constructor({ id, owner, rpm }: RequestLimit, key: string, waiting: PendingAdmission[]) {
+    this.id = id
+    this.owner = owner
     this.key = key
-    this.limit = limit
+    this.limit = rpm
     this.waiting = waiting
+  }
+
+  /** Whether a request has to wait before it can be decided. */
+  get isBusy(): boolean {
+    return this.state === 'loading' || this.waiting.length > 0
   }
 
   /** Whether it can be forgotten: nothing in it differs from a new one. */
@@ -40,4 +51,29 @@ export class KeyLimiter {
       this.window.idle(now)
     )
   }
+}
+
+/** A refusal, and the limiter that it depends on. */
+type Refusal = Extract<Verdict, { pass: false }> & { readonly limiter: KeyLimiter }
+
+/**
+ * Asks for a place under each limiter. Either all of them have a pending place, or none has one:
+ * then the refusal is that of the limiter with the longest wait, or of one that cannot tell yet.
+ */
+export function askAll(limiters: readonly KeyLimiter[], now: number): { pass: true } | Refusal {
+  let refusal: Refusal | null = null
+  const asked: KeyLimiter[] = []
+  for (const limiter of limiters) {
+    const verdict = limiter.window.ask(limiter.limit, now, limiter.held.length)
+    if (verdict.pass) asked.push(limiter)
+    else if (refusal === null || isLater(verdict.wait, refusal.wait))
+      refusal = { ...verdict, limiter }
+  }
+  if (refusal === null) return { pass: true }
+  for (const { window } of asked) window.withdraw()
+  return refusal
+}
+
+function isLater(wait: number | null, than: number | null): boolean {
+  return than !== null && (wait === null || wait > than)
 }

@@ -6,7 +6,8 @@
 // nobody but the store knows what the others admitted just before.
 import type { Clock } from '../../common/clock.ts'
 import type { Remaining } from './backend.ts'
-import { wholeWait, Window, WINDOW_MS } from './sliding-window.ts'
+import type { Limited } from './request-limits.ts'
+import { wholeWait, Window, WINDOW_MS, type Verdict } from './sliding-window.ts'
 
 /**
  * Added to the time of each admission, so that two clocks which differ a little never make a minute
@@ -71,23 +72,13 @@ export class KeyShares {
   }
 
   /** Counts an admission that the store made. */
-  note(key: string): void {
-    this.#windowOf(key).add(this.#clock.mono() + MARGIN_MS)
+  note(request: Limited): void {
+    for (const { window } of this.#placesOf(request)) window.add(this.#clock.mono() + MARGIN_MS)
   }
 
   /** Asks for one admission while the store is away. */
-  reserve(key: string, rpm: number | null): ShareDecision {
-    const window = this.#windowOf(key)
-    if (rpm === null) {
-      window.pending++
-      return { verdict: 'admitted' }
-    }
-    const limit = this.#provable(rpm)
-    if (limit === 0) return { verdict: 'unknown' }
-    const asked = window.ask(limit, this.#clock.mono())
-    return asked.pass
-      ? { verdict: 'admitted' }
-      : { verdict: 'refused', wait: wholeWait(asked.wait ?? WINDOW_MS) }
+  reserve(request: Limited): ShareDecision {
+    return this.#ask(request, (rpm) => this.#provable(rpm))
   }
 
   /**
@@ -99,21 +90,19 @@ export class KeyShares {
   }
 
   /** Asks for one admission that the store will decide about as well. */
-  reserveSettling(key: string, rpm: number): ShareDecision {
-    const asked = this.#windowOf(key).ask(this.#share(rpm), this.#clock.mono())
-    return asked.pass
-      ? { verdict: 'admitted' }
-      : { verdict: 'refused', wait: wholeWait(asked.wait ?? WINDOW_MS) }
+  reserveSettling(request: Limited): ShareDecision {
+    const asked = this.#ask(request, (rpm) => this.#share(rpm))
+    return asked.verdict === 'unknown' ? { verdict: 'refused', wait: wholeWait(WINDOW_MS) } : asked
   }
 
   /** The reserved place is used, as of now. */
-  confirm(key: string): void {
-    this.#windowOf(key).confirm(this.#clock.mono() + MARGIN_MS)
+  confirm(request: Limited): void {
+    for (const { window } of this.#placesOf(request)) window.confirm(this.#clock.mono() + MARGIN_MS)
   }
 
   /** The reserved place is free again. */
-  withdraw(key: string): void {
-    this.#windowOf(key).withdraw()
+  withdraw(request: Limited): void {
+    for (const { window } of this.#placesOf(request)) window.withdraw()
   }
 
   /** What is left of a key's limit by what this process admitted. */
@@ -131,6 +120,35 @@ export class KeyShares {
     if (now - this.#tidiedAt < WINDOW_MS) return
     this.#tidiedAt = now
     for (const [key, window] of this.#windows) if (window.idle(now)) this.#windows.delete(key)
+  }
+
+  /** Takes a place in each window of a request, or in none. @param limitOf 0: nothing is known */
+  #ask(request: Limited, limitOf: (rpm: number) => number): ShareDecision {
+    const now = this.#clock.mono()
+    const places = this.#placesOf(request)
+    let wait: number | null = null
+    const taken: Window[] = []
+    for (const { window, rpm } of places) {
+      if (rpm !== null && limitOf(rpm) === 0) continue
+      const asked: Verdict = window.ask(rpm === null ? Infinity : limitOf(rpm), now)
+      if (asked.pass) taken.push(window)
+      else wait = Math.max(wait ?? 0, asked.wait ?? WINDOW_MS)
+    }
+    if (taken.length === places.length) return { verdict: 'admitted' }
+    for (const window of taken) window.withdraw()
+    return wait === null ? { verdict: 'unknown' } : { verdict: 'refused', wait: wholeWait(wait) }
+  }
+
+  /**
+   * The windows of a request: its key's, also where that has no limit now, and that of a child with a
+   * limit of its own.
+   */
+  #placesOf(request: Limited): { window: Window; rpm: number | null }[] {
+    const { key_id, rpm, child_id, child_rpm } = request
+    const places = [{ window: this.#windowOf(key_id), rpm }]
+    if (child_id !== null && child_rpm !== null)
+      places.push({ window: this.#windowOf(child_id), rpm: child_rpm })
+    return places
   }
 
   get #alone(): boolean {

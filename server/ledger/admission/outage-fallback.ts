@@ -17,6 +17,7 @@ import { retryUntilClosed, writeInOrder } from '../settlement/ordered-writes.ts'
 import type { Settlement } from '../settlement/row-codec.ts'
 import { callerLeftError, type AdmissionBackend, type Remaining } from './backend.ts'
 import { KeyShares } from './key-shares.ts'
+import { limitsOf } from './request-limits.ts'
 import { MAX_BATCH, OutageLog, recordBacklog } from './outage-log.ts'
 import { Backlog, type BacklogEntry } from './backlog.ts'
 import { countWebProcesses, StoreMonitor } from './store-monitor.ts'
@@ -140,7 +141,7 @@ export class OutageFallback {
   /** The store has answered about a request that was passed on to it. */
   answered(one: TrackedAdmission, isAdmitted: boolean): void {
     if (isAdmitted) this.#monitor.noteAnswer()
-    if (isAdmitted && !one.superseded && !one.hasShare) this.#shares.note(one.request.key_id)
+    if (isAdmitted && !one.superseded && !one.hasShare) this.#shares.note(one.request)
     this.#releaseShare(one, isAdmitted)
     if (isAdmitted && one.superseded && !one.isAdmittedHere) this.#parts.settle(one.unsent())
     this.#countAnswer()
@@ -184,9 +185,8 @@ export class OutageFallback {
   }
 
   #passOn(one: TrackedAdmission): void {
-    const { key_id, rpm } = one.request
-    if (rpm !== null && this.#shares.settling) {
-      const share = this.#shares.reserveSettling(key_id, rpm)
+    if (limitsOf(one.request).length > 0 && this.#shares.settling) {
+      const share = this.#shares.reserveSettling(one.request)
       if (share.verdict === 'refused') return one.refuse(share.wait)
       one.hasShare = true
     }
@@ -201,8 +201,8 @@ export class OutageFallback {
   #releaseShare(one: TrackedAdmission, isUsed: boolean): void {
     if (!one.hasShare) return
     one.hasShare = false
-    if (isUsed) this.#shares.confirm(one.request.key_id)
-    else this.#shares.withdraw(one.request.key_id)
+    if (isUsed) this.#shares.confirm(one.request)
+    else this.#shares.withdraw(one.request)
   }
 
   #countAnswer(): void {
@@ -214,12 +214,11 @@ export class OutageFallback {
     this.#releaseShare(one, false)
     one.superseded = true
     const { clock, maxOutage } = this.#parts
-    const { key_id, rpm } = one.request
     const isOver = this.#since === null || clock.mono() - this.#since >= maxOutage
     if (one.callerLeft) return one.fail(callerLeftError())
     if (this.#file === null || isOver || this.#backlog.size + this.#appending >= MAX_BACKLOG)
       return one.fail(error)
-    const share = this.#shares.reserve(key_id, rpm)
+    const share = this.#shares.reserve(one.request)
     if (share.verdict === 'unknown') return one.fail(error)
     if (share.verdict === 'refused') return one.refuse(share.wait)
     one.isAdmittedHere = true
@@ -237,14 +236,14 @@ export class OutageFallback {
     try {
       await file.reserve(row)
     } catch (error) {
-      this.#shares.withdraw(row.key_id)
+      this.#shares.withdraw(row)
       one.isAdmittedHere = false
       if (one.isAdmittedLate) this.#parts.settle(one.unsent())
       return one.fail(error)
     } finally {
       this.#appending--
     }
-    this.#shares.confirm(row.key_id)
+    this.#shares.confirm(row)
     const seq = this.#backlog.add({ ...row, mono: Math.floor(clock.mono() * 1000) })
     one.admit({ admitted: true, seq, created_at: row.created_at })
   }

@@ -1,5 +1,5 @@
-// What PostgreSQL's admission remembers between its calls: keys that are full, and requests that are
-// a little early.
+// What PostgreSQL's admission remembers between its calls: keys and child keys that are full, and
+// requests that are a little early.
 import type { Clock } from '../../common/clock.ts'
 import { SLACK_MS } from './postgres-reserve.ts'
 

@@ -1,5 +1,5 @@
 // Admission on PostgreSQL: calls of the database's functions (store/migrations/
-// 0041-shared-ledger.ts), many rows a call.
+// 0090-child-keys.ts), many rows a call.
 import { crc32 } from 'node:zlib'
 import { sql } from 'kysely'
 import type { Store } from '../../store/open.ts'
@@ -9,6 +9,7 @@ import { StoreError } from '../../store/store-error.ts'
 import { storable } from '../settlement/postgres.ts'
 import type { PendingAdmission } from './backend.ts'
 import { TOLERANCE_MS } from './database-clock.ts'
+import type { Limited, LimitOwner } from './request-limits.ts'
 import { WINDOW_MS } from './sliding-window.ts'
 
 /** The longest time between a stamp and letting the request go (milliseconds). */
@@ -21,20 +22,23 @@ export const WIDTH_MS = WINDOW_MS + SLACK_MS
 /** Keeps the locks of keys apart from other locks in the same database. */
 const LOCKS = 0x546c6467n << 32n
 
-/** Requests of one key in a call, in their order. */
-export interface KeyGroup {
-  readonly key: string
-  readonly rpm: number | null
+/** Requests of a call that have the same limits, in their order. */
+export interface LimitGroup extends Omit<Limited, 'child_id'> {
+  /** Null where only the key's limit counts, if any. */
+  readonly child_id: string | null
   readonly pending: PendingAdmission[]
 }
 
-/** What a call decided about one key. */
+/** What a call decided about a group. */
 export interface GroupVerdict {
-  readonly group: KeyGroup
+  readonly group: LimitGroup
   /** `seq` of the rows written, for the first requests of the group. */
   readonly written: number[]
-  /** Milliseconds until the next request can pass, where not all have. */
-  readonly wait: number
+  /**
+   * Milliseconds until the next request can pass, by the owner of the limit that refused it; 0 where
+   * that one did not.
+   */
+  readonly waits: Readonly<Record<LimitOwner, number>>
 }
 
 /** The answer to a call: what it decided, or that the ledger's time does not fit its bounds. */
@@ -48,27 +52,41 @@ export type ReserveAnswer =
     }
 
 /**
- * What tollmark_admit gives: `passed` and `waits` (microseconds) by key, `numbers` of the written
- * rows in their order.
+ * What tollmark_admit gives: `passed`, `waits` and `child_waits` (microseconds) by group, `numbers`
+ * of the written rows in their order.
  */
 type Answer =
   | { doubt: true; present: number }
-  | { doubt: false; present: number; passed: number[]; waits: number[]; numbers: number[] }
+  | {
+      doubt: false
+      present: number
+      passed: number[]
+      waits: number[]
+      child_waits: number[]
+      numbers: number[]
+    }
 
 /**
- * Lets through what may pass of each group, and writes its rows. @param bounds the earliest and
+ * Lets through what may pass of each group, and writes its rows. @param groups those of a key side
+ * by side, with no more requests together than its limit @param bounds the earliest and
  * latest that the ledger's time can be (milliseconds); null: whatever it is. @throws StoreError
  */
 export async function reserveGroups(
   store: Store,
   instance: string,
-  groups: readonly KeyGroup[],
+  groups: readonly LimitGroup[],
   created_at: number,
   bounds: readonly [number, number] | null,
 ): Promise<ReserveAnswer> {
-  const keys = groups.map(({ key, rpm, pending }) => ({ id: key, rpm, wanted: pending.length }))
-  const rows = groups.flatMap(({ pending }, key) =>
-    pending.map(({ request }, place) => rowOf(request, key + 1, place + 1, created_at)),
+  const keys = groups.map(({ key_id, rpm, child_id, child_rpm, pending }) => ({
+    id: key_id,
+    rpm,
+    wanted: pending.length,
+    child: child_id,
+    child_rpm,
+  }))
+  const rows = groups.flatMap(({ pending }, group) =>
+    pending.map(({ request }, place) => rowOf(request, group + 1, place + 1, created_at)),
   )
   const [earliest, latest] =
     bounds === null
@@ -90,7 +108,11 @@ export async function reserveGroups(
     const to = from + (answer.passed[place] ?? 0)
     const written = answer.numbers.slice(from, to)
     from = to
-    return { group, written, wait: (answer.waits[place] ?? 0) / 1000 }
+    const waits = {
+      key_id: (answer.waits[place] ?? 0) / 1000,
+      child_id: (answer.child_waits[place] ?? 0) / 1000,
+    }
+    return { group, written, waits }
   })
   return { kind: 'decided', present: answer.present / 1000, verdicts }
 }
@@ -129,17 +151,23 @@ export const recordPostgres = procedure(
   ): Steps<number[]> {
     for (const lock of locks) yield query('select pg_advisory_xact_lock($1)', lock)
     yield query(
-      `insert into requests (id, account_id, key_id, rpm, provider, model, endpoint, method, context, state, created_at, instance, boot, outage, mono, nth)
-     select g.id, g.account_id, g.key_id, g.rpm, g.provider, g.model, g.endpoint, g.method, g.context, 'reserved', g.created_at, $2, 0, 1,
+      `insert into requests (id, account_id, key_id, rpm, provider, model, endpoint, method, context, child_id, child_rpm, end_user, state, created_at,
+       instance, boot, outage, mono, nth, child_nth)
+     select g.id, g.account_id, g.key_id, g.rpm, g.provider, g.model, g.endpoint, g.method, g.context, g.child_id, g.child_rpm, g.end_user,
+       'reserved', g.created_at, $2, 0, 1,
        case when g.counts then greatest(max(g.mono) over per_key, newest.mono) else g.mono end,
-       case when g.counts then coalesce(newest.nth, 0) + row_number() over per_key end
+       case when g.counts then coalesce(newest.nth, 0) + row_number() over per_key end,
+       case when g.counts and g.child_rpm is not null then coalesce(newest_of_child.child_nth, 0) + row_number() over per_child end
      from (select *, mono >= tollmark_ledger_time() - ${WIDTH_MS * 1000} as counts
        from rows from (json_to_recordset($1::json) as (id text, account_id text, key_id text, rpm int, provider text, model text, endpoint text,
-           method text, context text, created_at bigint, mono bigint)) with ordinality
-         as r(id, account_id, key_id, rpm, provider, model, endpoint, method, context, created_at, mono, place)) as g
+           method text, context text, child_id text, child_rpm int, end_user text, created_at bigint, mono bigint)) with ordinality
+         as r(id, account_id, key_id, rpm, provider, model, endpoint, method, context, child_id, child_rpm, end_user, created_at, mono, place)) as g
      left join lateral (select nth, mono from requests where key_id = g.key_id and nth is not null order by nth desc limit 1) as newest on true
+     left join lateral (select child_nth from requests where child_id = g.child_id and child_nth is not null order by child_nth desc limit 1)
+       as newest_of_child on true
      where not exists (select from requests r where r.id = g.id)
-     window per_key as (partition by g.key_id, g.counts order by g.mono, g.place)
+     window per_key as (partition by g.key_id, g.counts order by g.mono, g.place),
+       per_child as (partition by g.child_id, g.child_rpm is null, g.counts order by g.mono, g.place)
      order by g.mono, g.place`,
       rows,
       instance,
@@ -161,21 +189,23 @@ export function locksOf(keys: string[]): string[] {
 }
 
 function rowOf(
-  { id, account_id, provider, model, endpoint, method, context }: PendingAdmission['request'],
-  key: number,
+  { id, account_id, provider, model, endpoint, method, ...rest }: PendingAdmission['request'],
+  group: number,
   place: number,
   created_at: number,
 ) {
   return {
     id,
     account_id,
-    key,
+    key: group,
     place,
     provider,
     model: model === null ? null : storable(model),
     endpoint: storable(endpoint),
     method,
-    context,
+    context: rest.context,
+    child_id: rest.child_id,
+    end_user: rest.end_user === null ? null : storable(rest.end_user),
     created_at,
   }
 }

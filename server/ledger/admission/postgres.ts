@@ -1,7 +1,7 @@
 // Admission where many machines share the ledger, on PostgreSQL.
 //
 // Everything that asks within a moment is one call of one function in the database
-// (store/migrations/0041-shared-ledger.ts). Under a lock for each key it looks at the key's N-th
+// (store/migrations/0090-child-keys.ts). Under a lock for each key it looks at the key's N-th
 // newest admission, lets through what may pass, stamps and writes it, and commits. So one process
 // at a time decides about a key, and sees everything that was decided before.
 //
@@ -23,6 +23,9 @@
 //   so that it runs on. With no process to notice, a clock that was set back still shows by the
 //   newest stamp, which then counts as just now. Only a clock that was set forward while no process
 //   ran goes unnoticed, like a longer pause.
+//
+// - A child key with a limit of its own has a second sequence of the same kind, within its parent's
+//   and under the same lock. A request passes only if both have room, and is written once, in both.
 //
 // Nothing that can pass is refused: a request that is early by no more than the slack is held.
 import type { Clock } from '../../common/clock.ts'
@@ -50,10 +53,11 @@ import {
   restamp,
   WIDTH_MS,
   type GroupVerdict,
-  type KeyGroup,
+  type LimitGroup,
   type ReserveAnswer,
 } from './postgres-reserve.ts'
 import { recentAdmissions, timesByKey } from './recent-admissions.ts'
+import { limitsOf } from './request-limits.ts'
 import { wholeWait, WINDOW_MS } from './sliding-window.ts'
 
 /**
@@ -130,8 +134,7 @@ class PostgresAdmission implements AdmissionBackend {
   }
 
   submit(pending: PendingAdmission): void {
-    const { key_id, rpm } = pending.request
-    const wait = this.#full.wait(key_id, rpm)
+    const wait = this.#waitOf(pending)
     if (wait !== null) return refuse(pending, wait)
     const dropped = this.#queue.push(pending)
     dropped?.reject(new StoreError('busy', 'too many requests wait for the ledger'))
@@ -141,6 +144,12 @@ class PostgresAdmission implements AdmissionBackend {
   fullFor(key: string, rpm: number): number | null {
     const wait = this.#full.wait(key, rpm)
     return wait === null ? null : wholeWait(wait)
+  }
+
+  /** Milliseconds for which one of a request's limits stays full; null where none is known to. */
+  #waitOf({ request }: PendingAdmission): number | null {
+    const waits = limitsOf(request).flatMap(({ id, rpm }) => this.#full.wait(id, rpm) ?? [])
+    return waits.length === 0 ? null : Math.max(...waits)
   }
 
   /**
@@ -176,6 +185,7 @@ class PostgresAdmission implements AdmissionBackend {
       ...row,
       model: row.model === null ? null : storable(row.model),
       endpoint: storable(row.endpoint),
+      end_user: row.end_user == null ? null : storable(row.end_user),
       mono: Math.round(stampOf(mono, row.created_at) + offset * 1000),
     }))
     return this.#store.run(recordPostgres, {
@@ -218,31 +228,25 @@ class PostgresAdmission implements AdmissionBackend {
   }
 
   /**
-   * Takes from the queue, in turns, what the next call can decide; of a key no more than its limit,
-   * because the rest depends on how those fare.
+   * Takes from the queue, in turns, what the next call can decide; of a key, and of a child, no more
+   * than its limit, because the rest depends on how those fare.
    */
-  #gather(): KeyGroup[] {
-    const groups = new Map<string, KeyGroup>()
+  #gather(): LimitGroup[] {
+    const call = new GatheredCall()
     const gone: PendingAdmission[] = []
+    const full: PendingAdmission[] = []
     this.#queue.take(MAX_ROWS, (pending) => {
-      if (pending.superseded || pending.callerLeft) {
-        gone.push(pending)
-        return true
-      }
-      const { key_id, rpm } = pending.request
-      let group = groups.get(key_id)
-      if (group === undefined && groups.size < MAX_KEYS)
-        groups.set(key_id, (group = { key: key_id, rpm, pending: [] }))
-      if (group === undefined || group.rpm !== rpm || group.pending.length >= (rpm ?? Infinity))
-        return false
-      group.pending.push(pending)
+      if (pending.superseded || pending.callerLeft) gone.push(pending)
+      else if (this.#waitOf(pending) !== null) full.push(pending)
+      else return call.add(pending)
       return true
     })
     for (const one of gone) one.reject(one.superseded ? supersededError() : callerLeftError())
-    return [...groups.values()]
+    for (const one of full) this.submit(one)
+    return call.groups()
   }
 
-  async #call(groups: KeyGroup[]): Promise<void> {
+  async #call(groups: LimitGroup[]): Promise<void> {
     if (groups.length === 0) return
     try {
       const sent = this.#clock.mono()
@@ -266,7 +270,7 @@ class PostgresAdmission implements AdmissionBackend {
   }
 
   #reserve(
-    groups: KeyGroup[],
+    groups: LimitGroup[],
     created_at: number,
     bounds: [number, number] | null,
   ): Promise<ReserveAnswer> {
@@ -276,15 +280,18 @@ class PostgresAdmission implements AdmissionBackend {
   async #decided(answered: Answered): Promise<void> {
     const { answer, created_at, sent, received } = answered
     const isLate = received - sent > PROMPT_MS
+    const passedByKey = new Map<string, number>()
+    for (const { group, written } of answer.verdicts)
+      passedByKey.set(group.key_id, (passedByKey.get(group.key_id) ?? 0) + written.length)
     for (const verdict of answer.verdicts) {
       verdict.written.forEach((seq, place) =>
         verdict.group.pending[place]?.resolve({ admitted: true, seq, created_at }),
       )
-      this.#refuseRest(verdict, answered, isLate)
+      this.#refuseRest(verdict, passedByKey.get(verdict.group.key_id) ?? 0, answered, isLate)
     }
     if (!isLate) return
-    const late = answer.verdicts.flatMap(({ group: { key, rpm }, written: [first] }) =>
-      first === undefined || rpm === null ? [] : [{ key, first }],
+    const late = answer.verdicts.flatMap(({ group, written: [first] }) =>
+      first === undefined || limitsOf(group).length === 0 ? [] : [{ key: group.key_id, first }],
     )
     if (late.length === 0) return
     const latest = this.#time.bounds(received)[1]
@@ -296,28 +303,66 @@ class PostgresAdmission implements AdmissionBackend {
     ).catch(this.#onError)
   }
 
-  /** Holds or refuses what did not pass, and what waits of the same key if that is full now. */
-  #refuseRest({ group, written, wait }: GroupVerdict, at: Answered, isLate: boolean): void {
-    const { key, rpm, pending } = group
-    if (rpm === null) return
-    const passed = written.length
-    const isWindowUsed = passed === rpm
-    if (passed === pending.length && !isWindowUsed) return
-    const rest = passed < pending.length ? wait : WIDTH_MS
-    const isFull = rest > HOLD_MS
-    if (isFull) {
-      const from = isLate && passed > 0 && isWindowUsed ? at.received : at.sent
-      this.#full.set(key, rpm, from + rest)
+  /**
+   * Holds or refuses what did not pass, and what waits of the same key if that is full now.
+   *
+   * @param passedOfKey how many of its key have passed, in all groups
+   */
+  #refuseRest(
+    { group, written, waits }: GroupVerdict,
+    passedOfKey: number,
+    { sent, received }: Answered,
+    isLate: boolean,
+  ): void {
+    const rest = group.pending.slice(written.length)
+    let longest = 0
+    for (const { owner, id, rpm } of limitsOf(group)) {
+      const isWindowUsed = (owner === 'key_id' ? passedOfKey : written.length) === rpm
+      const wait = Math.max(waits[owner], isWindowUsed ? WIDTH_MS : 0)
+      longest = Math.max(longest, wait)
+      if (wait > HOLD_MS) this.#full.set(id, rpm, (isLate && isWindowUsed ? received : sent) + wait)
     }
-    for (const one of pending.slice(passed))
-      if (isFull || !this.#held.hold(key, rest, () => this.submit(one)))
-        refuse(one, rest - (at.received - at.sent))
-    if (isFull) this.#submitAgain(this.#queue.takeKey(key))
+    const isFull = longest > HOLD_MS
+    for (const one of rest)
+      if (isFull || !this.#held.hold(group.key_id, longest, () => this.submit(one)))
+        refuse(one, longest - (received - sent))
+    if (group.rpm !== null && this.#full.wait(group.key_id, group.rpm) !== null)
+      this.#submitAgain(this.#queue.takeKey(group.key_id))
   }
 
   #submitAgain(some: PendingAdmission[]): void {
     for (const one of some.slice(0, MAX_REFUSED)) this.submit(one)
     if (some.length > MAX_REFUSED) setImmediate(() => this.#submitAgain(some.slice(MAX_REFUSED)))
+  }
+}
+
+/** The requests of one call, grouped by their limits. */
+class GatheredCall {
+  readonly #byKey = new Map<string, { rpm: number | null; size: number; groups: LimitGroup[] }>()
+
+  /** Adds a request, unless its key or child has as many as can pass, or the call is full. */
+  add(pending: PendingAdmission): boolean {
+    const { key_id, rpm, child_id, child_rpm } = pending.request
+    let key = this.#byKey.get(key_id)
+    if (key === undefined && this.#byKey.size < MAX_KEYS)
+      this.#byKey.set(key_id, (key = { rpm, size: 0, groups: [] }))
+    if (key === undefined || key.rpm !== rpm || key.size >= (rpm ?? Infinity)) return false
+    const limited = child_rpm === null ? null : child_id
+    let group = key.groups.find((one) => one.child_id === limited)
+    if (group === undefined) {
+      group = { key_id, rpm, child_id: limited, child_rpm, pending: [] }
+      key.groups.push(group)
+    }
+    if (group.child_rpm !== child_rpm || group.pending.length >= (child_rpm ?? Infinity))
+      return false
+    group.pending.push(pending)
+    key.size++
+    return true
+  }
+
+  /** Those of a key side by side. */
+  groups(): LimitGroup[] {
+    return [...this.#byKey.values()].flatMap(({ groups }) => groups)
   }
 }
 

@@ -1,15 +1,16 @@
-// Reads the admissions of the last minute from the ledger, of all keys or of one: what windows are
-// filled with.
+// Reads the admissions of the last minute from the ledger, of all keys or under one limit: what windows
+// are filled with.
 import { HOUR } from '../../common/clock.ts'
 import { all, procedure, type Steps } from '../../store/procedure.ts'
+import type { LimitOwner } from './request-limits.ts'
 import { WINDOW_MS } from './sliding-window.ts'
 
 /** Rows that are read at once: first a few, because most keys have no more, then many. */
 const PAGE_SIZES = [200, 2_000, 10_000]
 
 /**
- * Admissions as they are given to whoever keeps windows: of each key the times up to its end,
- * ascending (milliseconds).
+ * Admissions as they are given to whoever keeps windows: of each key, or child with a limit of its
+ * own, the times up to its end, ascending (milliseconds).
  */
 export interface RecentAdmissions {
   keys: string[]
@@ -27,28 +28,32 @@ export const recentAdmissions = procedure(
   function* (db, { boot, since }: { boot: number; since: number }): Steps<RecentAdmissions> {
     const found = new Map<string, number[]>()
     let size = 0
+    const note = (id: string, time: number): void => {
+      size++
+      const times = found.get(id)
+      if (times === undefined) found.set(id, [time])
+      else times.push(time)
+    }
     let before = Number.MAX_SAFE_INTEGER
     for (let page = 0; ; page++) {
       const most = PAGE_SIZES[Math.min(page, PAGE_SIZES.length - 1)]!
       const rows = yield* all(
         db
           .selectFrom('requests')
-          .select(['seq', 'key_id', 'mono', 'boot'])
+          .select(['seq', 'key_id', 'child_id', 'child_rpm', 'mono', 'boot'])
           .where('seq', '<', before)
           .orderBy('seq', 'desc')
           .limit(most),
       )
       const { length } = rows
-      let admissionsOfKey = 0
-      for (const row of rows) {
-        if (row.boot !== boot || row.mono < since) continue
-        admissionsOfKey++
-        const times = found.get(row.key_id)
-        if (times === undefined) found.set(row.key_id, [row.mono / 1000])
-        else times.push(row.mono / 1000)
+      let isOver = true
+      for (const { key_id, child_id, child_rpm, mono, boot: on } of rows) {
+        if (on !== boot || mono < since) continue
+        isOver = false
+        note(key_id, mono / 1000)
+        if (child_id !== null && child_rpm !== null) note(child_id, mono / 1000)
       }
-      size += admissionsOfKey
-      if (admissionsOfKey === 0 || length < most) break
+      if (isOver || length < most) break
       before = rows.at(-1)!.seq
     }
     const times = new Float64Array(size)
@@ -89,7 +94,7 @@ export interface KeyAdmissions {
 }
 
 /**
- * The newest admissions of a key up to one of the ledger, all that its window can need: those since
+ * The newest admissions under a limit (`id` of its key or child, and the column that has it) up to one of the ledger, all that its window can need: those since
  * a moment of this boot (microseconds, monotonic). Of another boot is only known that it was before
  * this one: those of the last hour by the wall clock (`now`) count as of its beginning.
  *
@@ -102,9 +107,17 @@ export const recent = procedure(
   'recent',
   function* (
     db,
-    args: { key: string; limit: number; upTo: number; since: number; boot: number; now: number },
+    args: {
+      id: string
+      owner: LimitOwner
+      limit: number
+      upTo: number
+      since: number
+      boot: number
+      now: number
+    },
   ): Steps<KeyAdmissions> {
-    const { key, limit, upTo, since, boot, now } = args
+    const { id, owner, limit, upTo, since, boot, now } = args
     const oldest = since - WINDOW_MS * 1000
     const times: number[] = []
     let others = 0
@@ -115,7 +128,7 @@ export const recent = procedure(
         db
           .selectFrom('requests')
           .select(['mono', 'seq', 'created_at', 'boot'])
-          .where('key_id', '=', key)
+          .where(owner, '=', id)
           .where('seq', '<', before)
           .orderBy('seq', 'desc')
           .limit(most),

@@ -27,8 +27,8 @@ const MAX_WAITING = 50_000
 /** A request that may pass, with its row. */
 export interface BatchEntry {
   readonly pending: PendingAdmission
-  /** Null where its key has no limit. */
-  readonly limiter: KeyLimiter | null
+  /** Those in which it has a pending place; none where it has no limit. */
+  readonly limiters: readonly KeyLimiter[]
   readonly row: Reservation
 }
 
@@ -81,9 +81,9 @@ export class ReservationBatches {
    * Adds a request that may pass. @returns the entry that has no place any more, if any: this one
    * or another
    */
-  add(pending: PendingAdmission, limiter: KeyLimiter | null): BatchEntry | null {
+  add(pending: PendingAdmission, limiters: readonly KeyLimiter[]): BatchEntry | null {
     const row = { ...pending.request, created_at: this.#clock.now(), mono: 0 }
-    const dropped = this.#queue.push({ pending, limiter, row })
+    const dropped = this.#queue.push({ pending, limiters, row })
     this.#patience = Math.min(this.#patience, pending.patience)
     return dropped
   }
@@ -167,13 +167,13 @@ export class ReservationBatches {
     const mono = Math.floor(this.#clock.mono() * 1000)
     const now = mono / 1000
     const wantedBy = new Map<KeyLimiter, number>()
-    for (const { limiter, row } of entries) {
+    for (const { limiters, row } of entries) {
       row.mono = mono
-      if (limiter !== null) wantedBy.set(limiter, (wantedBy.get(limiter) ?? 0) + 1)
+      for (const limiter of limiters) wantedBy.set(limiter, (wantedBy.get(limiter) ?? 0) + 1)
     }
     const room: ReserveArgs['room'] = []
-    for (const [{ key, window, limit }, wanted] of wantedBy)
-      room.push([key, window.room(limit, now) + wanted, wanted])
+    for (const [{ id, window, limit }, wanted] of wantedBy)
+      room.push([id, window.room(limit, now) + wanted, wanted])
     const args: ReserveArgs = {
       instance: this.#instance,
       seen: this.#seen,

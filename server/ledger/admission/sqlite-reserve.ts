@@ -8,9 +8,16 @@ import {
   decodeReservations,
   reservedValues,
 } from '../settlement/row-codec.ts'
+import { limitsOf } from './request-limits.ts'
 
 /** An admission that another process made. */
-export type ForeignAdmission = { key_id: string; mono: number; seq: number; boot: number }
+export type ForeignAdmission = {
+  key_id: string
+  child_id: string | null
+  mono: number
+  seq: number
+  boot: number
+}
 
 /** What the writer has to know of a batch besides its rows. */
 export type ReserveArgs = {
@@ -23,10 +30,10 @@ export type ReserveArgs = {
   /** How many rows there are. */
   size: number
   /**
-   * For each key with a limit: how many admissions it has room for, and how many of the rows are
-   * its own.
+   * For each limit, by the id of its key or child: how many admissions it has room for, and how many
+   * of the rows count under it.
    */
-  room: [key: string, left: number, wanted: number][]
+  room: [id: string, left: number, wanted: number][]
 }
 
 /** What the writer decided about a batch. */
@@ -71,26 +78,27 @@ export const reserve = procedure(
       foreign = yield* all(
         db
           .selectFrom('requests')
-          .select(['key_id', 'mono', 'seq', 'boot'])
+          .select(['key_id', 'child_id', 'mono', 'seq', 'boot'])
           .where('seq', '>', args.seen)
           .where('instance', '<>', instance)
           .orderBy('seq')
           .limit(MAX_FOREIGN + 1),
       )
     }
-    const room = new Map(args.room.map(([key, left]) => [key, left]))
+    const room = new Map(args.room.map(([id, left]) => [id, left]))
     if (foreign.length > MAX_FOREIGN) {
       foreign = null
-      for (const key of room.keys()) room.set(key, 0)
+      for (const id of room.keys()) room.set(id, 0)
     } else {
-      for (const { key_id, mono, boot: on } of foreign) {
-        const left = room.get(key_id)
-        if (left !== undefined && (mono >= args.since || on !== boot)) room.set(key_id, left - 1)
-      }
+      for (const { key_id, child_id, mono, boot: on } of foreign)
+        if (mono >= args.since || on !== boot) {
+          takePlace(room, key_id)
+          takePlace(room, child_id)
+        }
     }
     // Also where nobody else has admitted anything since: the caller may have heard of others after
     // it decided.
-    const refused = args.room.some(([key, , wanted]) => room.get(key)! < wanted)
+    const refused = args.room.some(([id, , wanted]) => room.get(id)! < wanted)
       ? overLimit(rows, room)
       : []
     const passed = args.size - refused.length
@@ -103,17 +111,21 @@ export const reserve = procedure(
   },
 )
 
+function takePlace(room: Map<string, number>, id: string | null): void {
+  const left = id === null ? undefined : room.get(id)
+  if (id !== null && left !== undefined) room.set(id, left - 1)
+}
+
 /**
- * Places of the rows for which their key has no room, in the order in which they came. @param room
- * for each key with a limit; used up
+ * Places of the rows for which one of their limits has no room, in the order in which they came.
+ * They take no place under the other one. @param room for each limit; used up
  */
 function overLimit(rows: Json<EncodedRows>, room: Map<string, number>): number[] {
   const refused: number[] = []
   for (const [place, { common }] of decodeReservations(rows).entries()) {
-    const { key_id, rpm } = common.row
-    const left = rpm === null ? undefined : room.get(key_id)
-    if (left === undefined) continue
-    if (left > 0) room.set(key_id, left - 1)
+    const limits = limitsOf(common.row).filter(({ id }) => room.has(id))
+    if (limits.every(({ id }) => room.get(id)! > 0))
+      for (const { id } of limits) takePlace(room, id)
     else refused.push(place)
   }
   return refused

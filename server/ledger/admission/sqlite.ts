@@ -21,8 +21,9 @@ import {
   type PendingAdmission,
   type Remaining,
 } from './backend.ts'
-import { KeyLimiter } from './key-limiter.ts'
+import { askAll, KeyLimiter } from './key-limiter.ts'
 import { recent, recentAdmissions, timesByKey } from './recent-admissions.ts'
+import { limitsOf, type RequestLimit } from './request-limits.ts'
 import { wholeWait, WINDOW_MS } from './sliding-window.ts'
 import { ReservationBatches, type BatchEntry, type BatchListener } from './sqlite-batches.ts'
 import { recordAdmitted, type ForeignAdmission, type ReserveResult } from './sqlite-reserve.ts'
@@ -84,15 +85,13 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
     if (pending.superseded) return pending.reject(supersededError())
     if (pending.callerLeft) return pending.reject(callerLeftError())
     const { rpm, key_id } = pending.request
-    if (rpm === null) {
-      // If its key gets a limit again, this request counts too: the window is then read from the
-      // ledger.
-      this.#drop(key_id)
-      return this.#enqueue(pending, null)
-    }
-    const limiter = this.#limiterOf(key_id, rpm)
-    if (limiter.state === 'loading' || limiter.waiting.length > 0) limiter.waiting.push(pending)
-    else this.#decide(limiter, pending)
+    // If its key gets a limit again, this request counts too: the window is then read from the
+    // ledger.
+    if (rpm === null) this.#drop(key_id)
+    const limiters = limitsOf(pending.request).map((limit) => this.#limiterOf(limit, key_id))
+    const busy = limiters.find(({ isBusy }) => isBusy)
+    if (busy === undefined) this.#decide(limiters, pending)
+    else busy.waiting.push(pending)
   }
 
   fullFor(key: string, rpm: number): number | null {
@@ -144,13 +143,13 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
     const changed = new Set<KeyLimiter>()
     const again: PendingAdmission[] = []
     let { seen: seq } = result
-    entries.forEach(({ limiter, pending, row }, place) => {
-      if (limiter !== null) changed.add(limiter)
+    entries.forEach(({ limiters, pending, row }, place) => {
+      for (const limiter of limiters) changed.add(limiter)
       if (refused?.has(place)) {
-        limiter?.window.withdraw()
+        for (const { window } of limiters) window.withdraw()
         again.push(pending)
       } else {
-        limiter?.window.confirm(now)
+        for (const { window } of limiters) window.confirm(now)
         pending.resolve({ admitted: true, seq: ++seq, created_at: row.created_at })
       }
     })
@@ -162,59 +161,61 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
   /** Entries of a batch, or one that had no place in it, are not written. */
   failed(entries: BatchEntry[], error: unknown): void {
     const changed = new Set<KeyLimiter>()
-    for (const { limiter, pending } of entries) {
-      limiter?.window.withdraw()
-      if (limiter !== null) changed.add(limiter)
+    for (const { limiters, pending } of entries) {
+      for (const limiter of limiters) {
+        limiter.window.withdraw()
+        changed.add(limiter)
+      }
       pending.reject(error)
     }
     // Not at once: a request that takes a freed place may push out another, and so on.
     if (changed.size > 0) setImmediate(() => this.#wake(changed))
   }
 
-  #limiterOf(key: string, limit: number): KeyLimiter {
-    const known = this.#limiters.get(key)
-    if (known !== undefined && (known.state === 'loading' || known.limit === limit)) return known
-    this.#drop(key)
-    const limiter = new KeyLimiter(key, limit, known?.waiting.splice(0) ?? [])
-    this.#limiters.set(key, limiter)
+  #limiterOf(limit: RequestLimit, key: string): KeyLimiter {
+    const { id, rpm } = limit
+    const known = this.#limiters.get(id)
+    if (known !== undefined && (known.state === 'loading' || known.limit === rpm)) return known
+    this.#drop(id)
+    const limiter = new KeyLimiter(limit, key, known?.waiting.splice(0) ?? [])
+    this.#limiters.set(id, limiter)
     void this.#load(limiter)
     return limiter
   }
 
-  /** The window of a key, if it is in memory and for this limit. */
-  #windowOf(key: string, rpm: number): KeyLimiter['window'] | null {
-    const limiter = this.#limiters.get(key)
+  /** The window of a key or child, if it is in memory and for this limit. */
+  #windowOf(id: string, rpm: number): KeyLimiter['window'] | null {
+    const limiter = this.#limiters.get(id)
     return limiter?.state === 'ready' && limiter.limit === rpm ? limiter.window : null
   }
 
-  /** Forgets a key's window; requests held for it ask again. */
-  #drop(key: string): void {
-    const limiter = this.#limiters.get(key)
+  /** Forgets the window of a key or child; requests held for it ask again. */
+  #drop(id: string): void {
+    const limiter = this.#limiters.get(id)
     if (limiter === undefined) return
-    this.#limiters.delete(key)
+    this.#limiters.delete(id)
     for (const pending of limiter.held.splice(0)) setImmediate(() => this.submit(pending))
   }
 
   /** Every window must be read from the ledger again. */
   #dropAll(): void {
-    for (const key of this.#limiters.keys()) this.#drop(key)
+    for (const id of this.#limiters.keys()) this.#drop(id)
   }
 
-  #decide(limiter: KeyLimiter, pending: PendingAdmission): void {
-    const { held, window, limit } = limiter
-    const verdict = window.ask(limit, this.#clock.mono(), held.length)
-    if (verdict.pass) this.#enqueue(pending, limiter)
-    else if (verdict.wait === null) limiter.waiting.push(pending)
-    else if (verdict.wait > HOLD_MS)
-      pending.resolve({ admitted: false, wait: wholeWait(verdict.wait) })
+  #decide(limiters: readonly KeyLimiter[], pending: PendingAdmission): void {
+    const verdict = askAll(limiters, this.#clock.mono())
+    if (verdict.pass) return this.#enqueue(pending, limiters)
+    const { limiter, wait } = verdict
+    if (wait === null) limiter.waiting.push(pending)
+    else if (wait > HOLD_MS) pending.resolve({ admitted: false, wait: wholeWait(wait) })
     else {
-      held.push(pending)
-      this.#scheduleHeld(limiter, verdict.wait)
+      limiter.held.push(pending)
+      this.#scheduleHeld(limiter, wait)
     }
   }
 
   /**
-   * Lets held requests ask again, with one timer for all of a key. Each was held for a place of its
+   * Lets held requests ask again, with one timer for all of a limit. Each was held for a place of its
    * own, so they are few.
    */
   #scheduleHeld(limiter: KeyLimiter, wait: number): void {
@@ -229,8 +230,8 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
   }
 
   /** Puts a request that may pass into a next batch. */
-  #enqueue(pending: PendingAdmission, limiter: KeyLimiter | null): void {
-    const dropped = this.#batches.add(pending, limiter)
+  #enqueue(pending: PendingAdmission, limiters: readonly KeyLimiter[]): void {
+    const dropped = this.#batches.add(pending, limiters)
     if (dropped !== null)
       this.failed([dropped], new StoreError('busy', 'too many requests wait for the ledger'))
     this.#batches.plan()
@@ -251,25 +252,27 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
   /** Counts what other processes have admitted. */
   #merge(foreign: ForeignAdmission[]): void {
     const times = new Map<KeyLimiter, number[]>()
-    for (const { key_id, mono, seq, boot } of foreign) {
+    for (const { key_id, child_id, mono, seq, boot } of foreign) {
       if (seq <= this.#merged) continue
       this.#merged = seq
-      const limiter = this.#limiters.get(key_id)
-      if (limiter === undefined || seq <= limiter.loadedTo || boot !== this.#clock.boot) continue
-      const own = times.get(limiter)
-      if (own === undefined) times.set(limiter, [mono / 1000])
-      else own.push(mono / 1000)
+      for (const id of child_id === null ? [key_id] : [key_id, child_id]) {
+        const limiter = this.#limiters.get(id)
+        if (limiter === undefined || seq <= limiter.loadedTo || boot !== this.#clock.boot) continue
+        const own = times.get(limiter)
+        if (own === undefined) times.set(limiter, [mono / 1000])
+        else own.push(mono / 1000)
+      }
     }
     for (const [limiter, own] of times) limiter.window.addAll(Float64Array.from(own))
   }
 
   /**
-   * Reads a key's window from the ledger. The writer says up to where, so that nothing on its way
+   * Reads a window from the ledger. The writer says up to where, so that nothing on its way
    * is missed; what others admit after that comes by `#merge`. The rows are read beside the writer,
-   * so only this key waits for them.
+   * so only requests under this limit wait for them.
    */
   async #load(limiter: KeyLimiter): Promise<void> {
-    const { key, limit } = limiter
+    const { id, owner, key, limit } = limiter
     // Requests that could pass under another limit go first, so that they are among the rows.
     this.#batches.writeKey(key)
     try {
@@ -278,19 +281,20 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
       const since = (this.#clock.mono() - WINDOW_MS) * 1000
       const { boot } = this.#clock
       const now = this.#clock.now()
-      const { times } = await this.#store.readNow(recent, { key, limit, upTo, since, boot, now })
+      const found = { id, owner, limit, upTo, since, boot, now }
+      const { times } = await this.#store.readNow(recent, found)
       limiter.window.addAll(times)
       limiter.state = 'ready'
       this.#wake([limiter])
     } catch (error) {
-      if (this.#limiters.get(key) === limiter) this.#limiters.delete(key)
+      if (this.#limiters.get(id) === limiter) this.#limiters.delete(id)
       for (const pending of limiter.waiting.splice(0)) pending.reject(error)
     }
   }
 
   #tidy(): void {
     const now = this.#clock.mono()
-    for (const [key, limiter] of this.#limiters) if (limiter.isIdle(now)) this.#limiters.delete(key)
+    for (const [id, limiter] of this.#limiters) if (limiter.isIdle(now)) this.#limiters.delete(id)
     this.#batches.tidy()
   }
 }

@@ -1,10 +1,17 @@
-// Proves from the ledger alone that no key was ever let through more often than its limit.
+// Proves from the ledger alone that no key, and no child key, was ever let through more often than
+// its limit.
 import type { Store } from '../../store/open.ts'
 import { flushJournal } from '../settlement/journal.ts'
 import { WINDOW_MS } from '../admission/sliding-window.ts'
 
-/** A minute in which a key was let through too often. */
-export type Violation = { key_id: string; rpm: number; count: number; at: number }
+/** A minute in which a key, or a child of it with a limit of its own, was let through too often. */
+export type Violation = {
+  key_id: string
+  child_id: string | null
+  rpm: number
+  count: number
+  at: number
+}
 
 /**
  * What a proof found; `requests` are all rows, `limited` those under a limit, `outage` those that
@@ -44,54 +51,96 @@ export async function verifyWindows(store: Store): Promise<Proof> {
   }
 }
 
+/** Children of a key that are remembered at once; then those without a recent request are dropped. */
+const MAX_CHILDREN = 10_000
+
 async function verifyKey(store: Store, key: string, proof: Proof): Promise<void> {
-  let boot = 0
-  /**
-   * The last minute's admissions by that boot's clock, oldest first. Several processes write nearly
-   * in order, not quite.
-   */
-  let stamps: number[] = []
+  const own = new CheckedWindow()
+  const children = new Map<string, CheckedWindow>()
   let after = 0
   for (;;) {
     const rows = await store.reports
       .selectFrom('requests')
-      .select(['seq', 'mono', 'boot', 'rpm', 'created_at', 'outage'])
+      .select(['seq', 'mono', 'boot', 'rpm', 'created_at', 'outage', 'child_id', 'child_rpm'])
       .where('key_id', '=', key)
       .where('seq', '>', after)
       .orderBy('seq')
       .limit(PAGE)
       .execute()
-    for (const { mono, rpm, created_at, boot: on, outage } of rows) {
+    for (const { mono, rpm, created_at, boot, outage, child_id, child_rpm } of rows) {
       proof.requests++
       if (outage === 1) proof.outage++
-      if (on !== boot) {
-        boot = on
-        stamps = []
+      if (rpm !== null || child_rpm !== null) proof.limited++
+      const check = (window: CheckedWindow, limit: number | null, child: string | null): void => {
+        const count = window.add(mono, boot, limit !== null)
+        if (limit !== null && count > limit)
+          proof.violations.push({
+            key_id: key,
+            child_id: child,
+            rpm: limit,
+            count,
+            at: created_at,
+          })
       }
-      let at = stamps.length
-      while (at > 0 && stamps[at - 1]! > mono) at--
-      stamps.splice(at, 0, mono)
-      // Twice the window is kept, because a row may come a little late; what is older cannot share
-      // a minute with anything to come.
-      if (stamps.length % 1024 === 0)
-        stamps = stamps.filter((stamp) => stamp > mono - 2 * WINDOW_MS * 1000)
-      if (rpm === null) continue
-      proof.limited++
-      // A row that comes a little late lies in the minutes of those behind it as well.
-      let most = 0
-      for (
-        let last = at, first = 0;
-        last < stamps.length && stamps[last]! - mono < WINDOW_MS * 1000;
-        last++
-      ) {
-        if (last === at)
-          for (first = at; first > 0 && mono - stamps[first - 1]! < WINDOW_MS * 1000;) first--
-        while (stamps[last]! - stamps[first]! >= WINDOW_MS * 1000) first++
-        most = Math.max(most, last - first + 1)
+      check(own, rpm, null)
+      if (child_id === null) continue
+      let child = children.get(child_id)
+      if (child === undefined) {
+        if (children.size >= MAX_CHILDREN)
+          for (const [id, one] of children) if (one.isOver(mono, boot)) children.delete(id)
+        children.set(child_id, (child = new CheckedWindow()))
       }
-      if (most > rpm) proof.violations.push({ key_id: key, rpm, count: most, at: created_at })
+      check(child, child_rpm, child_id)
     }
     if (rows.length < PAGE) return
     after = rows.at(-1)!.seq
+  }
+}
+
+const WINDOW_US = WINDOW_MS * 1000
+
+/** The last minutes of one key or child, as they are read back. Times in microseconds. */
+class CheckedWindow {
+  #boot = 0
+  /**
+   * The last minute's admissions by that boot's clock, oldest first. Several processes write nearly
+   * in order, not quite.
+   */
+  #stamps: number[] = []
+
+  /** Adds an admission. @returns the most in any minute that holds it, where that `matters`; else 0 */
+  add(mono: number, boot: number, matters: boolean): number {
+    if (boot !== this.#boot) {
+      this.#boot = boot
+      this.#stamps = []
+    }
+    let at = this.#stamps.length
+    while (at > 0 && this.#stamps[at - 1]! > mono) at--
+    this.#stamps.splice(at, 0, mono)
+    // Twice the window is kept, because a row may come a little late; what is older cannot share a
+    // minute with anything to come.
+    if (this.#stamps.length % 1024 === 0) {
+      this.#stamps = this.#stamps.filter((stamp) => stamp > mono - 2 * WINDOW_US)
+      at = this.#stamps.indexOf(mono)
+    }
+    return matters ? this.#mostAround(mono, at) : 0
+  }
+
+  /** Whether nothing to come can share a minute with what it holds. */
+  isOver(mono: number, boot: number): boolean {
+    return boot !== this.#boot || (this.#stamps.at(-1) ?? 0) < mono - 2 * WINDOW_US
+  }
+
+  /** A row that comes a little late lies in the minutes of those behind it as well. */
+  #mostAround(mono: number, at: number): number {
+    const stamps = this.#stamps
+    let most = 0
+    let first = at
+    while (first > 0 && mono - stamps[first - 1]! < WINDOW_US) first--
+    for (let last = at; last < stamps.length && stamps[last]! - mono < WINDOW_US; last++) {
+      while (stamps[last]! - stamps[first]! >= WINDOW_US) first++
+      most = Math.max(most, last - first + 1)
+    }
+    return most
   }
 }

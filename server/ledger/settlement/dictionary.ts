@@ -66,16 +66,22 @@ export interface Common<Shared> {
   readonly row: Shared
 }
 
-/** Decodes rows, in order. Rows with the same entry share one object of it; `Shared` is its columns. */
+/**
+ * Decodes rows, in order. Rows with the same entry share one object of it; `Shared` is its columns.
+ * Common columns that the writer did not know yet, which are the last ones, are null.
+ */
 export function decodeRows<Shared>(
   columns: { common: readonly (keyof Shared)[]; own: readonly unknown[] },
   encoded: EncodedRows,
 ): { common: Common<Shared>; own: SqlValue[] }[] {
   // `encodeRows` put the values into this order.
-  const commons = encoded.common.map((values) => ({
-    values,
-    row: Object.fromEntries(columns.common.map((column, i) => [column, values[i]])) as Shared,
-  }))
+  const commons = encoded.common.map((known) => {
+    const values = columns.common.map((_, i) => known[i] ?? null)
+    return {
+      values,
+      row: Object.fromEntries(columns.common.map((column, i) => [column, values[i]])) as Shared,
+    }
+  })
   const rows = []
   const width = columns.own.length
   for (let at = 0; at < encoded.rows.length; at += width + 1)

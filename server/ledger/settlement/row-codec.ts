@@ -16,7 +16,7 @@ import {
 
 /**
  * TABLE of what an admission writes. A killed process leaves a journal in this order to the next
- * version: a migration that changes it must flush that journal first.
+ * version, so a new column goes to the end of `common`: rows that lack it are read with null there.
  */
 const ADMISSION_COLUMNS = {
   common: [
@@ -29,6 +29,9 @@ const ADMISSION_COLUMNS = {
     'method',
     'created_at',
     'mono',
+    'child_id',
+    'child_rpm',
+    'end_user',
   ],
   own: ['id', 'context'],
 } as const satisfies Columns<RequestRow>
@@ -85,6 +88,9 @@ export const RESERVATION_CODEC = {
     row.method,
     row.created_at,
     row.mono,
+    row.child_id,
+    row.child_rpm,
+    row.end_user,
     row.id,
     row.context,
   ],

@@ -86,6 +86,9 @@ export async function admitRequest(
     endpoint: match.pattern,
     method: exchange.method,
     context: contextKey === null ? null : hash('sha256', contextKey).slice(0, 32),
+    child_id: null,
+    child_rpm: null,
+    end_user: null,
   }
   const patience = patienceMs(inspected.body?.length ?? 0, openRequests)
   let admission: Admission

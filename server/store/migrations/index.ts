@@ -36,6 +36,7 @@ import { upstreamRequestIds } from './0084-upstream-request-ids.ts'
 import { sourceMaps } from './0085-source-maps.ts'
 import { pageFlavors } from './0087-page-flavors.ts'
 import { certificates } from './0088-certificates.ts'
+import { childKeys } from './0090-child-keys.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -83,4 +84,5 @@ export const MIGRATIONS: readonly Migration[] = [
   sourceMaps,
   pageFlavors,
   certificates,
+  childKeys,
 ]

@@ -28,6 +28,12 @@ export interface KeyRow {
   /** Since when it is in no list any more; its name is for reports. */
   purged_at: number | null
   created_at: number
+  /** The key that this one narrows, and counts under; null for a key of its own. */
+  parent_id: string | null
+  /** Public id of the parent's secret that it ends with; null for a key of its own. */
+  parent_secret: string | null
+  /** Whom a child key was made for, as its maker said; recorded with its requests. */
+  end_user: string | null
   /**
    * Higher than that of every key changed before: who knows the keys up to a revision asks for
    * those above it.

@@ -18,6 +18,12 @@ export interface RequestRow {
   method: string
   /** SHA-256 of the caller's context key. */
   context: string | null
+  /** The child of the key that sent it; null where the key itself did. */
+  child_id: string | null
+  /** The child's own limit at that moment; null where only the key's counts. */
+  child_rpm: number | null
+  /** Whom the child key was made for. */
+  end_user: string | null
   state: 'reserved' | 'settled' | 'aborted' | 'unknown'
   created_at: number
   /** Who admitted it. */

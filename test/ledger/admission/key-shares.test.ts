@@ -7,13 +7,15 @@ import { enterInstance } from '../../../server/store/instance.ts'
 import { onEveryStore, openAt } from '../../support/stores.ts'
 import { movedClock } from '../support/opened.ts'
 
+const asking = (rpm: number) => ({ key_id: 'k', rpm, child_id: null, child_rpm: null })
+
 function opened(processes: number) {
   const clock = movedClock()
   const shares = new KeyShares(clock)
   shares.countProcesses(processes)
   const admit = (rpm: number): string => {
-    const { verdict } = shares.reserve('k', rpm)
-    if (verdict === 'admitted') shares.confirm('k')
+    const { verdict } = shares.reserve(asking(rpm))
+    if (verdict === 'admitted') shares.confirm(asking(rpm))
     return verdict
   }
   return { clock, shares, admit, most: (rpm: number) => mostOf(() => admit(rpm)) }
@@ -27,7 +29,7 @@ function mostOf(admit: () => string): number {
 
 test('a process that is alone may use what its own window leaves, at once', () => {
   const { shares, most } = opened(1)
-  for (let i = 0; i < 3; i++) shares.note('k')
+  for (let i = 0; i < 3; i++) shares.note(asking(5))
   shares.beginOutage()
   assert.equal(most(5), 2)
 })
@@ -41,6 +43,33 @@ test('beside others nothing is known to be left for a minute, and then a share i
   clock.monoBy += 1_500
   assert.equal(most(7), 3)
   assert.equal(admit(1), 'unknown', 'a share below one request is none')
+})
+
+test('a child key needs a share of its own limit and of its parent, and a refusal takes neither', () => {
+  const { clock, shares } = opened(2)
+  const child = (id: string) => ({ key_id: 'k', rpm: 8, child_id: id, child_rpm: 4 })
+  const admit = (id: string): string => {
+    const { verdict } = shares.reserve(child(id))
+    if (verdict === 'admitted') shares.confirm(child(id))
+    return verdict
+  }
+  shares.beginOutage()
+  assert.equal(admit('a'), 'unknown')
+  clock.monoBy += 61_000
+  assert.equal(
+    mostOf(() => admit('a')),
+    2,
+  )
+  assert.equal(
+    mostOf(() => admit('b')),
+    2,
+  )
+  assert.equal(
+    mostOf(() => admit('c')),
+    0,
+    'the share of the parent is used up',
+  )
+  assert.equal(shares.reserve({ ...child('d'), rpm: null, child_rpm: 1 }).verdict, 'unknown')
 })
 
 test('a process that has ended counts for a minute more', () => {
@@ -66,7 +95,7 @@ test('after a long outage each process keeps to its share until the others have 
   shares.endOutage()
   assert.ok(shares.settling)
   assert.equal(
-    mostOf(() => shares.reserveSettling('k', 6).verdict),
+    mostOf(() => shares.reserveSettling(asking(6)).verdict),
     3,
   )
   clock.monoBy += 71_000

@@ -79,3 +79,15 @@ test('rows of the ledger are read in the order of their columns', () => {
     )
   }
 })
+
+test('rows that an older version wrote have null in the common columns that it did not know', () => {
+  const { common, rows } = encodeRows<Row>(columns, [
+    { key: 'a', model: 'gpt', at: 1, id: 'x', tokens: null },
+  ])
+  const older = { common: common.map((values) => values.slice(0, -1)), rows }
+  const [back] = decodeRows<Pick<Row, (typeof columns.common)[number]>>(columns, older)
+  assert.deepEqual(back, {
+    common: { values: ['a', 'gpt', null], row: { key: 'a', model: 'gpt', at: null } },
+    own: ['x', null],
+  })
+})

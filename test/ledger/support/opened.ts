@@ -114,6 +114,9 @@ export function admissionRequest(
     endpoint: 'chat',
     method: 'POST',
     context: null,
+    child_id: null,
+    child_rpm: null,
+    end_user: null,
     ...more,
   }
 }
