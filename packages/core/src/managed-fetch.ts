@@ -1,5 +1,7 @@
 import { createProxyFetch } from './proxy-fetch.ts'
 import type { Fetch, ProxyFetchConfig } from './proxy-fetch.ts'
+import { createProxyWebSocket } from './proxy-websocket.ts'
+import type { ProxyWebSocketConfig, ProxyWebSocketConstructor } from './proxy-websocket.ts'
 
 /** Where `npm start` listens. */
 export const DEFAULT_PROXY_URL = 'http://localhost:8484'
@@ -33,6 +35,26 @@ export function createManagedFetch(config: ManagedFetchConfig = {}): Fetch {
       throw isUnreachable(error) ? defaultUnreachableError(error) : error
     })
   }
+}
+
+/** As for `createProxyWebSocket`, with what may come from the environment left to it. */
+export type ManagedWebSocketConfig = {
+  [Name in keyof ProxyWebSocketConfig]?: ProxyWebSocketConfig[Name] | undefined
+}
+
+/** `createProxyWebSocket` with the fallbacks of `createManagedFetch`, read for each socket. */
+export function createManagedWebSocket(
+  config: ManagedWebSocketConfig = {},
+): ProxyWebSocketConstructor {
+  return createProxyWebSocket({
+    ...config,
+    get apiKey() {
+      return config.apiKey || keyFromEnvironment()
+    },
+    get proxyUrl() {
+      return config.proxyUrl || urlFromEnvironment() || DEFAULT_PROXY_URL
+    },
+  })
 }
 
 /**

@@ -108,9 +108,11 @@ export function createProxyFetch({
   }
 }
 
-const NO_KEY =
+/** What a call without a key says. */
+export const NO_KEY =
   'There is no key for the proxy. Pass `apiKey` (tmk_…), or set NEXT_PUBLIC_AI_PROXY_KEY, which createProxyGenai and createProxyExpress read.'
-const CONTEXT_KEY = 'X-Proxy-Context-Key'
+/** The header of the context key. */
+export const CONTEXT_KEY = 'X-Proxy-Context-Key'
 
 /** Also a Request of another realm (a test's, a virtual machine's) is one. */
 function isRequest(input: Input): input is Request {
@@ -181,6 +183,6 @@ async function replayableBody(
 }
 
 /** A header takes bytes: whatever is beyond ASCII is percent-encoded. */
-function headerText(text: string): string {
+export function headerText(text: string): string {
   return text.replace(/[^ -~]+/gu, encodeURIComponent)
 }

@@ -1,6 +1,6 @@
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
-import { createManagedFetch, PROXY_MANAGED } from '@proxy-sdk/core'
-import type { ManagedFetchConfig } from '@proxy-sdk/core'
+import { createManagedFetch, createManagedWebSocket, PROXY_MANAGED } from '@proxy-sdk/core'
+import type { ManagedFetchConfig, ManagedWebSocketConfig } from '@proxy-sdk/core'
 import { withProxiedDownloads } from './videos.ts'
 
 /** The provider of the installed `@ai-sdk/google`, with everything that it can do. */
@@ -29,6 +29,10 @@ export interface ProxyGenaiConfig {
    * default.
    */
   fetch?: ManagedFetchConfig['fetch']
+  /**
+   * What opens the sockets of live models: the platform's `WebSocket` by default, or that of `ws`.
+   */
+  webSocket?: ManagedWebSocketConfig['webSocket']
 }
 
 /**
@@ -37,9 +41,14 @@ export interface ProxyGenaiConfig {
  *
  * @throws Error where the installed `@ai-sdk/google` belongs to AI SDK 5 or older
  */
-export function createProxyGenai({ headers = {}, ...config }: ProxyGenaiConfig = {}): ProxyGenai {
-  const fetch = createManagedFetch(config)
-  const provider = createGoogleGenerativeAI({ apiKey: PROXY_MANAGED, headers, fetch })
+export function createProxyGenai({
+  headers = {},
+  fetch: send,
+  ...config
+}: ProxyGenaiConfig = {}): ProxyGenai {
+  const fetch = createManagedFetch({ ...config, fetch: send })
+  const webSocket = createManagedWebSocket(config)
+  const provider = createGoogleGenerativeAI({ apiKey: PROXY_MANAGED, headers, fetch, webSocket })
   if (!('specificationVersion' in provider))
     throw new Error(
       '@proxy-sdk/genai needs AI SDK 6 or 7. The installed @ai-sdk/google is older: npm install ai@latest @ai-sdk/google@latest',

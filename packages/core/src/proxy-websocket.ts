@@ -1,0 +1,288 @@
+import { cleanAddress, cleanHeaders, PROXY_MANAGED } from './credentials.ts'
+import { HTTP_ADDRESS, parseEndpoint } from './endpoint.ts'
+import { CONTEXT_KEY, headerText, NO_KEY } from './proxy-fetch.ts'
+import type { ProxyFetchConfig } from './proxy-fetch.ts'
+
+/** Options of `createProxyWebSocket`. */
+export interface ProxyWebSocketConfig extends Pick<ProxyFetchConfig, 'proxyUrl' | 'bypass'> {
+  /**
+   * The proxy's key, `tmk_…`, or a function that gives it for each socket. A proxy key that an SDK
+   * puts into the handshake itself (one from `getToken`) goes before it. `PROXY_MANAGED` sends none.
+   */
+  apiKey: ProxyFetchConfig['apiKey']
+  /**
+   * Sockets with the same context key go to the same upstream credential. It is a header, so the
+   * inner constructor must take headers, as that of `ws` does; those of browsers and Node do not.
+   */
+  contextKey?: string | undefined
+  /**
+   * What opens the sockets: a constructor that is called as the platform's `WebSocket` is, or as
+   * that of `ws`. The platform's by default.
+   */
+  webSocket?: InnerConstructor | undefined
+}
+
+/** A property that holds whoever is told of an event. TypeScript compares methods loosely. */
+type Handler<Event> = { tell(event: Event): void }['tell'] | null
+type Data = string | ArrayBufferLike | ArrayBufferView | Blob
+
+/** What is used of the inner socket. */
+interface InnerSocket {
+  readyState: number
+  readonly bufferedAmount?: number
+  readonly protocol?: string
+  binaryType?: string
+  onopen: Handler<unknown>
+  onmessage: Handler<{ data: unknown }>
+  onerror: Handler<unknown>
+  onclose: Handler<unknown>
+  send(data: never): void
+  close(code?: number, reason?: string): void
+}
+
+/** How `ws` is told of headers. The platforms' own constructors ignore it. */
+interface SocketOptions {
+  headers?: Record<string, string | undefined>
+}
+
+interface InnerConstructor {
+  new (url: string, protocols?: string | string[], options?: SocketOptions): InnerSocket
+}
+
+const CONNECTING = 0
+const CLOSED = 3
+const EVENTS = ['open', 'message', 'error', 'close'] as const
+type EventName = (typeof EVENTS)[number]
+type Listener = ((event: never) => void) | { handleEvent(event: never): void }
+
+/**
+ * TABLE of subprotocols in which SDKs carry a credential, because browsers set no headers: OpenAI
+ * (https://platform.openai.com/docs/guides/realtime-websocket), and the AI SDK's xAI and gateway.
+ */
+const CREDENTIAL = /^(?:openai-insecure-api-key|xai-client-secret|ai-gateway-auth)\./
+/** The credential is a subprotocol of its own, behind this one (Deepgram). */
+const BEFORE_CREDENTIAL = /^(?:token|bearer)$/i
+/** A proxy key, as a whole subprotocol or behind the name of one. */
+const OWN_KEY = /^(?:[\w-]+\.)?tmk_\w+$/
+
+/** The same in a query, where Gemini's clients put what `getToken` gave. */
+const OWN_PARAMETER = /[?&](?:key|access_token)=(tmk_\w+)(?=&|$)/
+
+/** The subprotocols with the proxy's key where the SDK has put a credential, or else added. */
+export function withKey(protocols: readonly string[], key: string | null): string[] {
+  if (protocols.some((one) => OWN_KEY.test(one))) return [...protocols]
+  const isCredential = (one: string, i: number): boolean =>
+    CREDENTIAL.test(one) || BEFORE_CREDENTIAL.test(protocols[i - 1] ?? '')
+  if (key === null)
+    return protocols.filter((one, i) => !isCredential(one, i) && !BEFORE_CREDENTIAL.test(one))
+  let placed = false
+  const kept = protocols.map((one, i) => {
+    if (!isCredential(one, i)) return one
+    placed = true
+    return `${CREDENTIAL.exec(one)?.[0] ?? ''}${key}`
+  })
+  return placed ? kept : [...kept, key]
+}
+
+/**
+ * A socket through the proxy. It connects once its key is known, which may be later; until then it
+ * is `CONNECTING` as any other. Handlers and listeners get the events of the inner socket.
+ */
+export class ProxySocket {
+  static readonly CONNECTING = 0
+  static readonly OPEN = 1
+  static readonly CLOSING = 2
+  static readonly CLOSED = 3
+  readonly CONNECTING = 0
+  readonly OPEN = 1
+  readonly CLOSING = 2
+  readonly CLOSED = 3
+  /** The address that was asked for: the provider's. */
+  readonly url: string
+  // The types of the AI SDK's `webSocket` option.
+  onopen: ((event: unknown) => void) | null = null
+  onmessage: ((event: { data: unknown }) => void) | null = null
+  onerror: ((event: unknown) => void) | null = null
+  onclose: ((event: unknown) => void) | null = null
+  /** By event; the value says whether a listener is told only once. */
+  readonly #listeners = new Map<string, Map<Listener, boolean>>()
+  #inner: InnerSocket | null = null
+  #binaryType: BinaryType = 'blob'
+  #isClosed = false
+
+  constructor(url: string) {
+    this.url = url
+  }
+
+  get readyState(): number {
+    return this.#inner?.readyState ?? (this.#isClosed ? CLOSED : CONNECTING)
+  }
+
+  get bufferedAmount(): number {
+    return this.#inner?.bufferedAmount ?? 0
+  }
+
+  get protocol(): string {
+    return this.#inner?.protocol ?? ''
+  }
+
+  /** None is offered: frames pass byte for byte. */
+  get extensions(): string {
+    return ''
+  }
+
+  get binaryType(): BinaryType {
+    return this.#binaryType
+  }
+
+  set binaryType(type: BinaryType) {
+    this.#binaryType = type
+    if (this.#inner !== null) this.#inner.binaryType = type
+  }
+
+  /** @throws as the platform's: `InvalidStateError` while it connects */
+  send(data: Data): void {
+    if (this.#inner === null)
+      throw new DOMException('The socket is still connecting.', 'InvalidStateError')
+    this.#inner.send(data as never)
+  }
+
+  close(code?: number, reason?: string): void {
+    if (this.#inner !== null) return this.#inner.close(code, reason)
+    if (!this.#isClosed) this.fail(null)
+  }
+
+  addEventListener(
+    type: string,
+    listener: Listener | null,
+    options?: { once?: boolean } | boolean,
+  ): void {
+    if (listener === null) return
+    const listeners = this.#listeners.get(type) ?? new Map<Listener, boolean>()
+    if (!listeners.has(listener))
+      listeners.set(listener, typeof options === 'object' && options.once === true)
+    this.#listeners.set(type, listeners)
+  }
+
+  removeEventListener(type: string, listener: Listener | null): void {
+    if (listener !== null) this.#listeners.get(type)?.delete(listener)
+  }
+
+  /** Connects, once all is known. */
+  connect(inner: InnerSocket): void {
+    this.#inner = inner
+    if (this.#binaryType !== 'blob') inner.binaryType = this.#binaryType
+    for (const name of EVENTS) inner[`on${name}`] = (event: unknown) => this.#tell(name, event)
+  }
+
+  /** It never connects: closed by its owner, or there is no key for it. */
+  fail(error: unknown): void {
+    this.#isClosed = true
+    const reason = error instanceof Error ? error.message : ''
+    queueMicrotask(() => {
+      this.#tell('error', { type: 'error', error, message: reason, target: this })
+      this.#tell('close', { type: 'close', code: 1006, reason, wasClean: false, target: this })
+    })
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  #tell(name: EventName, event: unknown): void {
+    const told = event as never
+    this[`on${name}`]?.(told)
+    for (const [listener, once] of this.#listeners.get(name) ?? []) {
+      if (once) this.removeEventListener(name, listener)
+      if (typeof listener === 'function') listener(told)
+      else listener.handleEvent(told)
+    }
+  }
+}
+
+/** The constructor that `createProxyWebSocket` gives. */
+export interface ProxyWebSocketConstructor {
+  new (url: string | URL, protocols?: string | string[], options?: SocketOptions): ProxySocket
+  readonly CONNECTING: 0
+  readonly OPEN: 1
+  readonly CLOSING: 2
+  readonly CLOSED: 3
+}
+
+/**
+ * A `WebSocket` whose sockets go through the proxy: for the `webSocket` option that the AI SDK's
+ * realtime and transcription models take beside `fetch`, or in the place of the global one. The
+ * provider's credentials are dropped and the proxy's key is set, in a subprotocol, because browsers
+ * can set no header. Messages, close codes and everything else are the provider's.
+ *
+ * Opened as it is, without the proxy's key: what `bypass` names, and what is at the proxy's origin
+ * but not its endpoint. The constructor throws a TypeError when `proxyUrl` is no address, an Error
+ * when there is no key, and as the platform's does. Where `apiKey` is a function that fails, the
+ * socket has an `error` and is closed with 1006.
+ */
+export function createProxyWebSocket(config: ProxyWebSocketConfig): ProxyWebSocketConstructor {
+  const Inner: InnerConstructor = config.webSocket ?? globalThis.WebSocket
+  const open = (url: string, protocols: string[], headers: Headers | null): InnerSocket => {
+    const fields = Object.fromEntries(headers ?? [])
+    // The platforms' own take no third argument.
+    const options = Object.keys(fields).length > 0 ? [{ headers: fields }] : []
+    return new Inner(url, protocols, ...options)
+  }
+
+  const connect = (
+    socket: ProxySocket,
+    protocols: string[],
+    { headers: given = {} }: SocketOptions,
+  ): void => {
+    // Read for each socket: `createManagedWebSocket` looks them up then.
+    const { proxyUrl, apiKey, contextKey, bypass } = config
+    const upstream = socket.url.replace(/^ws(?=s?:)/i, 'http')
+    const [, origin, path] = HTTP_ADDRESS.exec(upstream) ?? []
+    const endpoint = parseEndpoint(proxyUrl)
+    const isAtProxy = origin === endpoint.origin
+    const headers = new Headers(Object.entries(given).filter(isSet))
+    const isOther = isAtProxy ? path !== endpoint.path : bypass?.(new URL(socket.url)) === true
+    if (origin === undefined || isOther) {
+      socket.connect(open(socket.url, protocols, headers))
+      return
+    }
+    const cleaned = cleanHeaders(headers)
+    if (contextKey) cleaned.set(CONTEXT_KEY, headerText(contextKey))
+    const address = isAtProxy
+      ? upstream
+      : `${endpoint.origin}${endpoint.path}?url=${encodeURIComponent(cleanAddress(upstream))}`
+    const connectWith = (text: string): void => {
+      const key = text.trim()
+      if (key === '') throw new Error(NO_KEY)
+      const offered = withKey(protocols, key === PROXY_MANAGED ? null : key)
+      socket.connect(open(address.replace(/^http/i, 'ws'), offered, cleaned))
+    }
+    const [, minted] = OWN_PARAMETER.exec(upstream) ?? []
+    const key = minted ?? (typeof apiKey === 'string' ? apiKey : apiKey())
+    if (typeof key === 'string') connectWith(key)
+    else void whenKnown(socket, key, connectWith)
+  }
+
+  return class extends ProxySocket {
+    constructor(url: string | URL, protocols: string | string[] = [], options: SocketOptions = {}) {
+      super(String(url))
+      connect(this, typeof protocols === 'string' ? [protocols] : [...protocols], options)
+    }
+  }
+}
+
+async function whenKnown(
+  socket: ProxySocket,
+  key: Promise<string>,
+  connectWith: (key: string) => void,
+): Promise<void> {
+  try {
+    const known = await key
+    if (!socket.isClosed) connectWith(known)
+  } catch (error) {
+    socket.fail(error)
+  }
+}
+
+const isSet = (field: [string, string | undefined]): field is [string, string] =>
+  field[1] !== undefined
