@@ -4,16 +4,21 @@ import { createRoute, json, createApi, noQuery, type Api } from './api.ts'
 
 /** What the health routes read. */
 export interface Health {
-  /** What keeps the server from working, or a part of it, in words; empty where nothing does. */
-  troubles(): Promise<string[]>
+  check(): Promise<HealthState>
 }
 
 const StateSchema = z.object({
-  status: z.enum(['ok', 'unavailable']),
-  troubles: z.array(z.string()),
+  status: z.enum(['ok', 'degraded', 'unavailable']).openapi({
+    description: '`degraded`: the store is away, and proxied requests are admitted without it.',
+  }),
+  troubles: z.array(z.string()).openapi({
+    description:
+      'What keeps the server, or a part of it, from working, a sentence each; empty where nothing does.',
+  }),
 })
 
-type State = z.infer<typeof StateSchema>
+/** How a process is. */
+export type HealthState = z.infer<typeof StateSchema>
 
 /** `/livez` and `/readyz`. */
 export function healthRoutes(health: Health): Api {
@@ -30,7 +35,9 @@ export function healthRoutes(health: Health): Api {
     responses: { 200: json('The process is alive', StateSchema) },
   })
   api.openAPIRegistry.registerPath(live)
-  api.get(live.path, noQuery, (c) => c.json({ status: 'ok', troubles: [] } satisfies State, 200))
+  api.get(live.path, noQuery, (c) =>
+    c.json({ status: 'ok', troubles: [] } satisfies HealthState, 200),
+  )
 
   const ready = createRoute({
     method: 'get',
@@ -43,10 +50,8 @@ export function healthRoutes(health: Health): Api {
   })
   api.openAPIRegistry.registerPath(ready)
   api.get(ready.path, noQuery, async (c) => {
-    const troubles = await health.troubles()
-    return troubles.length === 0
-      ? c.json({ status: 'ok', troubles } satisfies State, 200)
-      : c.json({ status: 'unavailable', troubles } satisfies State, 503)
+    const state = await health.check()
+    return state.status === 'unavailable' ? c.json(state, 503) : c.json(state, 200)
   })
   return api
 }

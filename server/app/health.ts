@@ -1,5 +1,6 @@
 // Whether this process works: what `/readyz` and the metric `ready` say.
-import type { Health } from '../api/health.ts'
+import type { Health, HealthState } from '../api/health.ts'
+import type { Proxy } from '../proxy/index.ts'
 import type { BlobStore } from '../store/blobs/blobs.ts'
 import type { Instance } from '../store/instance.ts'
 import type { Store } from '../store/open.ts'
@@ -12,22 +13,30 @@ export interface CheckedStorage {
   readonly blobs: BlobStore
 }
 
-/** Whether the process can serve requests. Lives as long as the server. */
+/** How the proxy of a process admits requests; see `Ledger`. */
+type Admitting = Proxy['admission']
+
+/** What is asked once the storage is open. */
+interface Opened {
+  readonly storage: CheckedStorage
+  /** Undefined in a worker process. */
+  readonly admission: Admitting | undefined
+}
+
+/**
+ * Whether the process can serve requests: also while the store is away, as long as the ledger admits
+ * requests without it. Lives as long as the server.
+ */
 export class Readiness implements Health {
-  readonly #parts: (() => boolean)[] = []
-  /** Undefined until the storage is open. */
-  #check: (() => Promise<string[]>) | undefined
+  #opened: Opened | undefined
+  #check: (() => Promise<HealthState>) | undefined
   #isStopping = false
 
   /** The storage is open: from now on it is what is asked. */
-  opened(storage: CheckedStorage): void {
-    this.#check = createSharedCheck(() => healthProblems(storage, this.#failing()))
-    this.watch(() => storage.instance.failure() !== null)
-  }
-
-  /** Adds a part without which the process cannot serve, and how to ask whether it fails. */
-  watch(isFailing: () => boolean): void {
-    this.#parts.push(isFailing)
+  opened(storage: CheckedStorage, admission?: Admitting): void {
+    const opened = { storage, admission }
+    this.#opened = opened
+    this.#check = createSharedCheck(() => healthOf(opened))
   }
 
   /** From now on the process is not ready: it shuts down. */
@@ -37,18 +46,27 @@ export class Readiness implements Health {
 
   /** Whether the process takes requests, without asking the store. */
   isReady(): boolean {
-    return this.#check !== undefined && !this.#isStopping && !this.#failing()
+    if (this.#opened === undefined || this.#isStopping) return false
+    return !isFailing(this.#opened) || this.#opened.admission?.admitsAlone() === true
   }
 
-  /** What is wrong, a sentence each; asks the store and the blobs. */
-  async troubles(): Promise<string[]> {
-    if (this.#isStopping) return ['the server is shutting down']
-    return this.#check === undefined ? [WAITING] : this.#check()
+  /** Whether the store does not answer or cannot be written, without asking it. */
+  isStoreFailing(): boolean {
+    return this.#opened === undefined || isFailing(this.#opened)
   }
 
-  #failing(): boolean {
-    return this.#parts.some((isFailing) => isFailing())
+  /** How the process is; asks the store and the blobs. */
+  async check(): Promise<HealthState> {
+    if (this.#isStopping) return unavailable('the server is shutting down')
+    return this.#check === undefined ? unavailable(WAITING) : this.#check()
   }
+}
+
+const unavailable = (...troubles: string[]): HealthState => ({ status: 'unavailable', troubles })
+
+/** Whether the ledger or the heartbeat has met a store that fails. */
+function isFailing({ storage, admission }: Opened): boolean {
+  return storage.instance.failure() !== null || admission?.failing() === true
 }
 
 /** The health of a process that waits for its database. */
@@ -62,11 +80,9 @@ const FULL: Readonly<Partial<Record<StoreErrorCode, { store: string; files: stri
   },
 }
 
-/** What keeps the process, or part of it, from working. */
-async function healthProblems(
-  { store, instance, blobs }: CheckedStorage,
-  failing: boolean,
-): Promise<string[]> {
+async function healthOf(opened: Opened): Promise<HealthState> {
+  const { store, instance, blobs } = opened.storage
+  const failing = isFailing(opened)
   const [read, stored] = await Promise.all([
     failureOf(store.db.selectFrom('instances').select('id').limit(1).execute()),
     failureOf(blobs.check()),
@@ -74,11 +90,17 @@ async function healthProblems(
   // A full disk can be read: only who writes learns of it.
   const written = failing ? (instance.failure() ?? (await inTime(instance.beat()))) : null
   const storeFailure = written ?? read ?? (failing ? 'unavailable' : null)
-  return [
-    ...(storeFailure === null ? [] : [FULL[storeFailure]?.store ?? 'the store does not answer']),
-    ...(stored === null ? [] : [FULL[stored]?.files ?? 'files cannot be stored']),
-  ]
+  const files = stored === null ? [] : [FULL[stored]?.files ?? 'files cannot be stored']
+  if (storeFailure === null)
+    return files.length === 0 ? { status: 'ok', troubles: [] } : unavailable(...files)
+  const trouble = FULL[storeFailure]?.store ?? 'the store does not answer'
+  return (await opened.admission?.canAdmitAlone()) === true && files.length === 0
+    ? { status: 'degraded', troubles: [`${trouble}; ${ALONE}`] }
+    : unavailable(trouble, ...files)
 }
+
+/** What goes on while the store is away. */
+const ALONE = 'proxied requests are admitted without it for TOLLMARK_STORE_GRACE'
 
 /** Why a check failed; null where it succeeded. */
 function failureOf(look: Promise<unknown>): Promise<StoreErrorCode | null> {

@@ -92,8 +92,7 @@ export async function serve(
     ? await openWhenReachable(open, starting, waitForStore, signal)
     : await open(starting)
   const { storage, web, deps } = parts
-  readiness.opened(storage)
-  if (web !== undefined) readiness.watch(() => web.proxied.failing())
+  readiness.opened(storage, web?.proxied.admission)
   entrance.switchTo(web?.listeners ?? createWorkerListeners(surface))
   listening ??= await startListening()
   addConnectionMetrics(metrics, listening)
@@ -137,6 +136,10 @@ function createSurfaceDependencies(
     ready: {
       help: '1 if the process can serve requests, else 0.',
       read: () => Number(readiness.isReady()),
+    },
+    store_failing: {
+      help: '1 if the store does not answer or cannot be written, else 0.',
+      read: () => Number(readiness.isStoreFailing()),
     },
   })
   return {

@@ -53,6 +53,10 @@ export interface Ledger extends AsyncDisposable {
   settle(settlement: Settlement): void
   /** Whether the store does not answer, or refuses to write, or is behind. */
   failing(): boolean
+  /** Whether requests are admitted although the store is away, as far as is known without asking. */
+  admitsAlone(): boolean
+  /** The same, after the file for them was tried. */
+  canAdmitAlone(): Promise<boolean>
   /** Ends when everything settled so far is durable. */
   close(): Promise<void>
 }
@@ -141,6 +145,8 @@ export async function openLedger(
     countRefusal: refusals.note,
     settle: (settlement) => admissions.settle(settlement),
     failing: () => admissions.failing(),
+    admitsAlone: () => admissions.admitsAlone,
+    canAdmitAlone: () => admissions.canAdmitAlone(),
     close,
     [Symbol.asyncDispose]: close,
   }

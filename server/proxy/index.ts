@@ -5,7 +5,7 @@ import type { Config } from '../config/settings.ts'
 import type { HttpExchange } from '../http1/exchange.ts'
 import { valueOf } from '../http1/header-fields.ts'
 import { openKeyCache, type KeyCache } from '../keys/cache.ts'
-import { openLedger } from '../ledger/ledger.ts'
+import { openLedger, type Ledger } from '../ledger/ledger.ts'
 import { openRefusalLog, type RefusalLog } from '../ledger/refusals/refusal-log.ts'
 import { startMaintenance } from '../ledger/retention/maintenance.ts'
 import type { Log } from '../common/log.ts'
@@ -29,8 +29,8 @@ export interface Proxy extends AsyncDisposable {
   handle(exchange: HttpExchange): void
   /** What is in use of what all requests share. */
   readonly shares: ProxyHandler['shares']
-  /** Whether the ledger cannot be written for now. */
-  failing(): boolean
+  /** Whether requests can be admitted. */
+  readonly admission: Pick<Ledger, 'failing' | 'admitsAlone' | 'canAdmitAlone'>
   readonly refusals: RefusalLog
   readonly keys: KeyCache
   readonly credentials: CredentialPool
@@ -178,7 +178,7 @@ export async function openProxy(
   return {
     ...proxy,
     ...providers,
-    failing: ledger.failing,
+    admission: ledger,
     refusals,
     keys,
     probe: async (id) => {

@@ -21,6 +21,8 @@ export class SyncedLog {
   /** Durable bytes: everything behind them is overwritten by the next batch. */
   #length = 0
   #waiting: WaitingLine[] = []
+  /** Whether the last write was durable; false before the first. */
+  #isProven = false
   #tail: Promise<void> = Promise.resolve()
 
   /** @param header the first line of the file */
@@ -42,6 +44,29 @@ export class SyncedLog {
     return appended
   }
 
+  /** Whether the last write was durable; false before the first. */
+  get isProven(): boolean {
+    return this.#isProven
+  }
+
+  /**
+   * Resolves when the file is known to take lines: after a failure, or where it has none, its
+   * header is written.
+   *
+   * @throws StoreError `full` or `unavailable`
+   */
+  prove(): Promise<void> {
+    const proven = this.#tail.then(() => this.#prove())
+    this.#tail = proven.catch(() => {})
+    return proven.catch((error: unknown) => {
+      throw writeError(error)
+    })
+  }
+
+  async #prove(): Promise<void> {
+    if (!this.#isProven) await this.#write(this.#length === 0 ? [] : [this.#header])
+  }
+
   /** Resolves when everything appended so far is durable or has failed. */
   async idle(): Promise<void> {
     await this.#tail
@@ -58,6 +83,7 @@ export class SyncedLog {
     const file = this.#file
     this.#file = null
     this.#length = 0
+    this.#isProven = false
     if (file === null) return
     await file.close()
     await removeLog(this.path)
@@ -82,6 +108,7 @@ export class SyncedLog {
   }
 
   async #write(lines: Buffer[]): Promise<void> {
+    this.#isProven = false
     const file = (this.#file ??= await create(this.path))
     const bytes = Buffer.concat(this.#length === 0 ? [this.#header, ...lines] : lines)
     try {
@@ -93,6 +120,7 @@ export class SyncedLog {
       throw error
     }
     this.#length += bytes.length
+    this.#isProven = true
   }
 }
 

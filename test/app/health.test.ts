@@ -1,47 +1,93 @@
-// What /readyz says of a store that fails: a full disk is mended in another way than a lost store.
+// What /readyz says of a store that fails: a full disk is mended in another way than a lost store,
+// and a process that admits requests without its store is ready.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { HealthState } from '../../server/api/health.ts'
 import { Readiness } from '../../server/app/health.ts'
 import { openStore } from '../../server/store/open.ts'
 import { StoreError, type StoreErrorCode } from '../../server/store/store-error.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 
-/** TABLE of what fails: the heartbeat, the blobs, and the sentences for it. */
-const FAILURES: [StoreErrorCode | null, StoreErrorCode | null, string[]][] = [
-  [null, null, []],
-  ['unavailable', null, ['the store does not answer']],
-  ['busy', null, ['the store does not answer']],
-  ['full', null, ['the disk of the store is full']],
-  [null, 'blobs', ['files cannot be stored']],
-  [null, 'full', ['the disk is full: files cannot be stored']],
-  ['full', 'full', ['the disk of the store is full', 'the disk is full: files cannot be stored']],
+const ALONE = 'proxied requests are admitted without it for TOLLMARK_STORE_GRACE'
+
+/**
+ * TABLE of what fails: the heartbeat, the blobs; whether requests are admitted without the store;
+ * and what is said of it.
+ */
+const FAILURES: [
+  beat: StoreErrorCode | null,
+  stored: StoreErrorCode | null,
+  alone: boolean,
+  HealthState,
+][] = [
+  [null, null, true, { status: 'ok', troubles: [] }],
+  ['unavailable', null, false, unavailable('the store does not answer')],
+  ['busy', null, false, unavailable('the store does not answer')],
+  ['full', null, false, unavailable('the disk of the store is full')],
+  [null, 'blobs', true, unavailable('files cannot be stored')],
+  [null, 'full', false, unavailable('the disk is full: files cannot be stored')],
+  [
+    'full',
+    'full',
+    false,
+    unavailable('the disk of the store is full', 'the disk is full: files cannot be stored'),
+  ],
+  [
+    'unavailable',
+    null,
+    true,
+    { status: 'degraded', troubles: [`the store does not answer; ${ALONE}`] },
+  ],
+  [
+    'full',
+    null,
+    true,
+    { status: 'degraded', troubles: [`the disk of the store is full; ${ALONE}`] },
+  ],
+  [
+    'unavailable',
+    'blobs',
+    true,
+    unavailable('the store does not answer', 'files cannot be stored'),
+  ],
 ]
+
+function unavailable(...troubles: string[]): HealthState {
+  return { status: 'unavailable', troubles }
+}
 
 test('a full disk is told apart from a store that does not answer', async (t) => {
   await using store = await openStore({ data: temporaryFolder(t), databaseUrl: null, now: 0 })
-  for (const [beat, stored, troubles] of FAILURES) {
+  for (const [beat, stored, alone, state] of FAILURES) {
     const readiness = new Readiness()
-    // Only the ledger has noticed so far: the heartbeat that is asked for says why.
-    readiness.watch(() => beat !== null)
-    readiness.opened({
-      store,
-      instance: {
-        id: 'ins',
-        failure: () => null,
-        beat: () => Promise.resolve(beat),
-        [Symbol.asyncDispose]: () => Promise.resolve(),
+    readiness.opened(
+      {
+        store,
+        instance: {
+          id: 'ins',
+          failure: () => null,
+          beat: () => Promise.resolve(beat),
+          [Symbol.asyncDispose]: () => Promise.resolve(),
+        },
+        blobs: {
+          put: () => Promise.resolve(),
+          open: () => Promise.reject(new Error('nothing is read here')),
+          size: () => Promise.resolve(0),
+          file: () => Promise.reject(new Error('nothing is read here')),
+          remove: () => Promise.resolve(),
+          check: () =>
+            stored === null ? Promise.resolve() : Promise.reject(new StoreError(stored, 'no')),
+        },
       },
-      blobs: {
-        put: () => Promise.resolve(),
-        open: () => Promise.reject(new Error('nothing is read here')),
-        size: () => Promise.resolve(0),
-        file: () => Promise.reject(new Error('nothing is read here')),
-        remove: () => Promise.resolve(),
-        check: () =>
-          stored === null ? Promise.resolve() : Promise.reject(new StoreError(stored, 'no')),
+      // Only the ledger has noticed so far: the heartbeat that is asked for says why.
+      {
+        failing: () => beat !== null,
+        admitsAlone: () => alone,
+        canAdmitAlone: () => Promise.resolve(alone),
       },
-    })
-    assert.deepEqual(await readiness.troubles(), troubles)
-    assert.equal(readiness.isReady(), beat === null)
+    )
+    assert.deepEqual(await readiness.check(), state)
+    assert.equal(readiness.isReady(), beat === null || alone)
+    assert.equal(readiness.isStoreFailing(), beat !== null)
   }
 })

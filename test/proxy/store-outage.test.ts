@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
+import { z } from 'zod'
 import { verifyWindows } from '../../server/ledger/reports/verify.ts'
 import { answer, headerOf } from '../support/providers/fake.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -12,10 +13,21 @@ import { OPENAI, startServed, type Served } from './support/served.ts'
 
 const CHAT = `${OPENAI}/v1/chat/completions`
 
+/** What /readyz says: the status, and the word for it. */
+type Ready = readonly [status: number, word: string]
+
+async function readyOf({ running }: Served): Promise<Ready> {
+  const got = await fetch(`${running.url}/readyz`)
+  const { status } = z.object({ status: z.string() }).parse(await got.json())
+  return [got.status, status]
+}
+
+const isReady = async (ready: () => Promise<Ready>): Promise<boolean> => (await ready())[1] === 'ok'
+
 async function startOnFile(
   t: TestContext,
   grace: string,
-): Promise<Served & { stop(): void; goOn(): void; ready(): Promise<number> }> {
+): Promise<Served & { stop(): void; goOn(): void; ready(): Promise<Ready> }> {
   const data = temporaryFolder(t)
   const path = join(data, 'tollmark.db')
   const served = await startServed(
@@ -34,25 +46,26 @@ async function startOnFile(
     ...served,
     stop: () => other.exec('BEGIN IMMEDIATE'),
     goOn: () => other.exec('ROLLBACK'),
-    ready: async () => (await fetch(`${served.running.url}/readyz`)).status,
+    ready: () => readyOf(served),
   }
 }
 
-test('while the database cannot be written, calls pass within their limits, and the server says that it is not ready', async (t) => {
+test('while the database cannot be written, calls pass within their limits, and the server stays ready and says so', async (t) => {
   const { running, fake, key, send, stop, goOn, ready } = await startOnFile(t, '1m')
   const { secret } = await key({ rpm: 5 })
   const call = () => send(secret, CHAT, { body: '{"model":"gpt-5"}' })
   assert.equal((await call()).status, 200)
-  assert.equal(await ready(), 200)
+  assert.deepEqual(await ready(), [200, 'ok'])
   stop()
   const stopped = performance.now()
-  await until(async () => (await ready()) === 503)
+  await until(async () => !(await isReady(ready)))
   assert.ok(performance.now() - stopped < 5_000)
+  assert.deepEqual(await ready(), [200, 'degraded'])
   const statuses: number[] = []
   for (let i = 0; i < 8; i++) statuses.push((await call()).status)
   assert.deepEqual(statuses, [200, 200, 200, 200, 429, 429, 429, 429])
   goOn()
-  await until(async () => (await ready()) === 200)
+  await until(() => isReady(ready))
   assert.equal((await call()).status, 429)
   const rows = () =>
     running.store.db.selectFrom('requests').select(['id', 'state', 'tokens_out']).execute()
@@ -73,25 +86,28 @@ test('after the time of grace calls are answered 503 and when to come again, and
     assert.ok(Number(headerOf(refused.rawHeaders, 'retry-after')) > 0)
   }
   assert.equal(fake.requests.length, 0)
+  assert.deepEqual(await ready(), [503, 'unavailable'])
   goOn()
-  await until(async () => (await ready()) === 200)
+  await until(() => isReady(ready))
   assert.equal((await send(secret, CHAT, { body: '{"model":"gpt-5"}' })).status, 200)
 })
 
 test("what a provider makes while the database is away is its maker's, then and afterwards", async (t) => {
   const database = await startPostgres()
   t.after(() => database[Symbol.asyncDispose]())
-  const { running, key, send } = await startServed(
+  const served = await startServed(
     t,
     answer(200, { 'Content-Type': 'application/json' }, '{"id":"file-1"}'),
     { DATABASE_URL: database.url.href, TOLLMARK_STORE_GRACE: '1m' },
   )
-  const ready = async () => (await fetch(`${running.url}/readyz`)).status
+  const { running, key, send } = served
+  const ready = () => readyOf(served)
   const [maker, other] = [await key({ objects: 'upstream' }), await key()]
   const read = async (secret: string, id: string) =>
     (await send(secret, `${OPENAI}/v1/files/${id}`, { method: 'GET' })).status
   await database.stop()
-  await until(async () => (await ready()) === 503)
+  await until(async () => !(await isReady(ready)))
+  assert.deepEqual(await ready(), [200, 'degraded'])
   assert.equal((await send(maker.secret, `${OPENAI}/v1/files`, { body: '{}' })).status, 200)
   assert.deepEqual(
     [await read(maker.secret, 'file-1'), await read(other.secret, 'file-1')],
@@ -108,7 +124,7 @@ test("what a provider makes while the database is away is its maker's, then and 
     [503, 'service_unavailable', '5'],
   )
   await database.start()
-  await until(async () => (await ready()) === 200)
+  await until(() => isReady(ready))
   await until(
     async () =>
       (

@@ -138,6 +138,21 @@ export class OutageFallback {
     return this.#state !== 'online'
   }
 
+  /**
+   * Whether requests are admitted although the store is away, as far as this process knows without
+   * asking: there is a file, the time is not over, and there is room for more.
+   */
+  get admitsAlone(): boolean {
+    const isReady = this.#state !== 'outage' || this.#file?.isProven === true
+    return this.#mayAdmitAlone() && isReady
+  }
+
+  /** The same, after the file was tried where nothing has been written to it yet. */
+  async canAdmitAlone(): Promise<boolean> {
+    if (this.#state === 'outage' && this.#mayAdmitAlone()) await this.#file?.prove().catch(() => {})
+    return this.admitsAlone
+  }
+
   /** The store has answered about a request that was passed on to it. */
   answered(one: TrackedAdmission, isAdmitted: boolean): void {
     if (isAdmitted) this.#monitor.noteAnswer()
@@ -213,10 +228,8 @@ export class OutageFallback {
   #decide(one: TrackedAdmission, error: unknown): void {
     this.#releaseShare(one, false)
     one.superseded = true
-    const { clock, maxOutage } = this.#parts
-    const isOver = this.#since === null || clock.mono() - this.#since >= maxOutage
     if (one.callerLeft) return one.fail(callerLeftError())
-    if (this.#file === null || isOver || this.#backlog.size + this.#appending >= MAX_BACKLOG)
+    if (this.#file === null || this.#since === null || !this.#mayAdmitAlone())
       return one.fail(error)
     const share = this.#shares.reserve(one.request)
     if (share.verdict === 'unknown') return one.fail(error)
@@ -224,6 +237,12 @@ export class OutageFallback {
     one.isAdmittedHere = true
     this.#appending++
     void this.#admitHere(one, this.#file)
+  }
+
+  #mayAdmitAlone(): boolean {
+    const { clock, maxOutage } = this.#parts
+    const isOver = this.#since !== null && clock.mono() - this.#since >= maxOutage
+    return this.#file !== null && !isOver && this.#backlog.size + this.#appending < MAX_BACKLOG
   }
 
   async #admitHere(one: TrackedAdmission, file: OutageLog): Promise<void> {

@@ -41,6 +41,16 @@ export class OutageLog {
     return this.#log.path
   }
 
+  /** Whether the last line that was written is durable; false before the first. */
+  get isProven(): boolean {
+    return this.#log.isProven
+  }
+
+  /** Resolves when the file is known to take rows. @throws StoreError `full` or `unavailable` */
+  prove(): Promise<void> {
+    return this.#log.prove()
+  }
+
   /** Resolves when the reservation is durable. @throws StoreError `full` or `unavailable` */
   reserve(row: Reservation): Promise<void> {
     return this.#log.append(toLine({ row }))
@@ -124,6 +134,7 @@ export async function replayOutageFiles(parts: ReplayParts, which: 'all' | 'dead
     await replay(parts, file)
     if (alive) continue
     await removeLog(path)
+    if (file.rows.length === 0) continue
     log.warn('A process ended while the store was away; its requests are now in the ledger.', {
       requests: file.rows.length,
       ...(file.torn > 0 ? { torn_lines: file.torn } : {}),

@@ -384,6 +384,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
       ),
     )
     assert.ok(ledger.failing())
+    assert.equal(await ledger.canAdmitAlone(), false)
     place.goOn()
     await until(() => !ledger.failing())
     assert.ok((await go(ledger, 'k', 100, passed)).admitted)

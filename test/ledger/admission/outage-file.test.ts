@@ -115,10 +115,12 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
   test(`${dialect}: a request is in the file before it is let go, and the file goes when its rows are in the ledger`, async (t) => {
     const place = await placeOf(t)
     const { ledger } = await openFor(t, place, movedClock(), OUTAGE)
+    assert.ok(ledger.admitsAlone())
     place.stop()
     const request = admissionRequest('k', 5)
     const admission = await ledger.admit(request)
     assert.ok(admission.admitted)
+    assert.ok(ledger.failing() && ledger.admitsAlone())
     const [file] = await listLogs(join(place.data, 'outage'))
     assert.ok(file && readFileSync(file.path, 'utf8').includes(request.id))
     ledger.settle(settlement(request, admission))
@@ -137,6 +139,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     place.stop()
     // What is on its way to the store when it stops may be written all the same.
     await until(() => opened.ledger.failing())
+    assert.equal(await opened.ledger.canAdmitAlone(), false)
     for (let i = 0; i < 3; i++)
       await assert.rejects(opened.ledger.admit(admissionRequest('k', 2)), {
         name: 'StoreError',
@@ -161,6 +164,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     t.after(() => ledger.close())
     place.stop()
     await assert.rejects(ledger.admit(admissionRequest('free', null)), { name: 'StoreError' })
+    assert.equal(await ledger.canAdmitAlone(), false)
     place.goOn()
     await until(() => !ledger.failing())
   })
