@@ -107,7 +107,7 @@ export class ProxySocket {
   /** By event; the value says whether a listener is told only once. */
   readonly #listeners = new Map<string, Map<Listener, boolean>>()
   #inner: InnerSocket | null = null
-  #binaryType: BinaryType = 'blob'
+  #binaryType: 'blob' | 'arraybuffer' = 'blob'
   #isClosed = false
 
   constructor(url: string) {
@@ -131,11 +131,11 @@ export class ProxySocket {
     return ''
   }
 
-  get binaryType(): BinaryType {
+  get binaryType(): 'blob' | 'arraybuffer' {
     return this.#binaryType
   }
 
-  set binaryType(type: BinaryType) {
+  set binaryType(type: 'blob' | 'arraybuffer') {
     this.#binaryType = type
     if (this.#inner !== null) this.#inner.binaryType = type
   }
