@@ -72,7 +72,7 @@ const AREAS: Area[] = [
   {
     path: 'server/http1/',
     from: ['server/common/client-info.ts'],
-    node: ['dns', 'http', 'net', 'tls'],
+    node: ['crypto', 'dns', 'http', 'net', 'tls'],
   },
   {
     path: 'server/proxy/',

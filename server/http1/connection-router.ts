@@ -11,7 +11,7 @@ import {
   type ServerErrorCode,
 } from './connection-errors.ts'
 import type { HttpExchange } from './exchange.ts'
-import { SHUTDOWN_EVENT } from './node-exchange.ts'
+import { SHUTDOWN_EVENT, upgradeResponse } from './node-exchange.ts'
 import { pathMarker } from './request-parser.ts'
 import {
   ServerConnection,
@@ -87,6 +87,8 @@ export class ConnectionRouter implements ServerContext {
   readonly #connections = new Set<ServerConnection>()
   /** Connections that Node's server has. */
   readonly #handedOver = new Set<Socket>()
+  /** Connections that speak HTTP no longer, and what tells them that they are destroyed. */
+  readonly #switched = new Map<Socket, () => void>()
   readonly #nodeListeners: Function[]
   /** The newest response of Node's server on each of its connections. */
   readonly #responses = new WeakMap<Socket, ServerResponse>()
@@ -121,12 +123,14 @@ export class ConnectionRouter implements ServerContext {
   announceShutdown(): void {
     for (const connection of this.#connections) connection.announceShutdown()
     for (const socket of this.#handedOver) socket.emit(SHUTDOWN_EVENT)
+    for (const announce of this.#switched.values()) announce()
   }
 
   /** Destroys every connection we own, and those handed to Node that have a response in flight. */
   destroyBusy(): void {
     for (const connection of this.#connections) connection.destroy()
     for (const socket of this.#handedOver) if (this.#isResponding(socket)) socket.resetAndDestroy()
+    for (const socket of this.#switched.keys()) socket.destroy()
   }
 
   /** See `ServerContext`. */
@@ -137,6 +141,12 @@ export class ConnectionRouter implements ServerContext {
   /** See `ServerContext`. */
   detached(connection: ServerConnection): void {
     this.#connections.delete(connection)
+  }
+
+  /** See `ServerContext`. */
+  switched(socket: Socket, announce: () => void): void {
+    this.#switched.set(socket, announce)
+    socket.once('close', () => this.#switched.delete(socket))
   }
 
   /** See `ServerContext`. */
@@ -169,6 +179,11 @@ export class ConnectionRouter implements ServerContext {
       .on('clientError', (error: Error & { code?: string }, socket: Socket) =>
         this.#sendError(socket, ...clientErrorOf(error, this.#responses.get(socket)?.req)),
       )
+      .on('upgrade', (incoming: IncomingMessage, socket: Socket, unread: Buffer) => {
+        this.#handedOver.delete(socket)
+        this.switched(socket, () => void socket.emit(SHUTDOWN_EVENT))
+        server.emit('request', incoming, upgradeResponse(incoming, socket, unread))
+      })
       // Without a listener Node's server says nothing at all; with one it leaves the socket, and
       // its errors, to us.
       .on('connect', (_: IncomingMessage, socket: Socket) => {
@@ -226,6 +241,16 @@ export class ConnectionRouter implements ServerContext {
 }
 
 function ignore(): void {}
+
+/** Whether a request of Node's server asks for another protocol that a handler may switch to. */
+export function mayUpgrade({ headers, url = '' }: IncomingMessage, path: string): boolean {
+  return (
+    /^websocket$/i.test(headers.upgrade ?? '') &&
+    url.startsWith(path) &&
+    headers['content-length'] === undefined &&
+    headers['transfer-encoding'] === undefined
+  )
+}
 
 /**
  * Before its request is read, a connection is that of its address: one that opens many waits for

@@ -2,6 +2,7 @@
 // that our own reader has read (server-exchange.ts), and for those of Node's server
 // (node-exchange.ts).
 import type { RawHeaders } from './header-fields.ts'
+import type { RawConnection } from './raw-connection.ts'
 
 /** Receives a body. */
 export interface BodySink {
@@ -72,4 +73,10 @@ export interface HttpExchange {
   flush(): boolean
   /** Ends the connection so that nobody takes the answer for complete. */
   reset(): void
+  /**
+   * Answers `101 Switching Protocols` and hands the connection over; the exchange is over, and its
+   * listener hears nothing more. Null where the connection cannot be switched: the caller has left,
+   * speaks HTTP/1.0, or the server has not seen the request as one that asks for it.
+   */
+  switchProtocols(headers: RawHeaders): RawConnection | null
 }

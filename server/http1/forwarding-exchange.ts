@@ -2,6 +2,7 @@
 // before the caller sees it.
 import type { ResponseListener, HttpExchange } from './exchange.ts'
 import type { RawHeaders } from './header-fields.ts'
+import type { RawConnection } from './raw-connection.ts'
 
 /** Passes everything on; subclasses override what they need. It lives as long as the request. */
 export class ForwardingExchange implements HttpExchange {
@@ -52,5 +53,8 @@ export class ForwardingExchange implements HttpExchange {
   }
   reset(): void {
     this.exchange.reset()
+  }
+  switchProtocols(headers: RawHeaders): RawConnection | null {
+    return this.exchange.switchProtocols(headers)
   }
 }

@@ -6,6 +6,7 @@ import { TOO_MANY_CONNECTIONS, type ConnectionErrors, type ErrorBody } from './c
 import {
   ConnectionRouter,
   createRouterTurns,
+  mayUpgrade,
   type RouterOptions,
   type RouterTurns,
 } from './connection-router.ts'
@@ -194,6 +195,7 @@ class Listener {
   /** Opens one more socket on an address. */
   async open(address: string, port: number): Promise<void> {
     const { headersTimeout, errors, clock } = this.#options
+    const { direct } = this.#listeners
     const take: NodeRequestListener = (incoming, outgoing) => this.#take(incoming, outgoing)
     // A body may take longer than any fixed time (uploads, streams); each reader bounds its own
     // silence.
@@ -203,6 +205,7 @@ class Listener {
         requestTimeout: 0,
         connectionsCheckingInterval: 1000,
         requireHostHeader: false,
+        shouldUpgradeCallback: (incoming) => direct !== null && mayUpgrade(incoming, direct.path),
       },
       take,
     )
@@ -210,7 +213,6 @@ class Listener {
     // the answer.
     Object.assign(server, { httpAllowHalfOpen: true })
     server.on('checkContinue', take).on('checkExpectation', take)
-    const { direct } = this.#listeners
     if (direct !== null)
       this.#routers.push(
         new ConnectionRouter(server, {

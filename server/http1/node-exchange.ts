@@ -1,11 +1,39 @@
 // A request of Node's own server as an exchange: one on a connection that began with other requests.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ServerResponse, type IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { lingeringClose } from './lingering-close.ts'
 import type { ResponseListener, BodySink, HttpExchange, RequestBody } from './exchange.ts'
 import { fieldLines, NO_BYTES, type RawHeaders } from './header-fields.ts'
+import { RawConnection, switchingHead } from './raw-connection.ts'
 
 /** Emitted on a caller's socket that is destroyed in a moment. */
 export const SHUTDOWN_EVENT = 'tollmark.shutdown'
+
+/** Requests that ask for another protocol, whose connections Node's server has let go. */
+const switchable = new WeakMap<IncomingMessage, Buffer>()
+
+/**
+ * Gives a request that asks for another protocol a response, as Node's server does for all others;
+ * the connection ends with that, unless it is switched.
+ *
+ * @param unread what was read behind the request
+ */
+export function upgradeResponse(
+  incoming: IncomingMessage,
+  socket: Socket,
+  unread: Buffer,
+): ServerResponse {
+  const outgoing = new ServerResponse(incoming)
+  switchable.set(incoming, unread)
+  outgoing.shouldKeepAlive = false
+  outgoing.assignSocket(socket)
+  outgoing.once('finish', () => {
+    outgoing.detachSocket(socket)
+    socket.end()
+  })
+  socket.on('error', () => {})
+  return outgoing
+}
 
 /** A request of Node's server as an exchange. It lives as long as the request. */
 export class NodeExchange implements HttpExchange, RequestBody {
@@ -137,6 +165,21 @@ export class NodeExchange implements HttpExchange, RequestBody {
     // when it is.
     if (outgoing.socket === null) outgoing.write(NO_BYTES, reset)
     else setImmediate(reset)
+  }
+
+  switchProtocols(headers: RawHeaders): RawConnection | null {
+    const unread = switchable.get(this.#incoming)
+    const { socket } = this.#incoming
+    if (unread === undefined || this.closed || this.headersSent || this.body !== null) return null
+    this.#outgoing.detachSocket(socket)
+    this.#outgoing.removeAllListeners()
+    socket.write(switchingHead(headers), 'latin1')
+    return new RawConnection({
+      socket,
+      unread,
+      subscribe: (take) => void socket.on('data', take),
+      onShutdown: (announce) => void socket.once(SHUTDOWN_EVENT, announce),
+    })
   }
 }
 

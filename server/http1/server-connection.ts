@@ -7,6 +7,7 @@ import type { AddressLimiter, ReleaseSlot } from './address-limits.ts'
 import { TOO_MANY_CONNECTIONS, type ConnectionErrorCode } from './connection-errors.ts'
 import type { HttpExchange } from './exchange.ts'
 import { countRead } from './read-memory.ts'
+import type { RawSource } from './raw-connection.ts'
 import { isForPath, RequestError, RequestParser, type RequestHead } from './request-parser.ts'
 import type { Turns } from './turns.ts'
 
@@ -22,6 +23,8 @@ export interface ServerContext {
   errorResponse(code: ConnectionErrorCode, message: string): Buffer
   /** A connection is gone, or is somebody else's now. */
   detached(connection: ServerConnection): void
+  /** A connection has switched protocols; `announce` is called before it is destroyed. */
+  switched(socket: Socket, announce: () => void): void
   /** No connection gets another request. */
   readonly closing: boolean
   readonly timeouts: ConnectionTimeouts
@@ -272,7 +275,12 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   #parseRequests(): void {
     if (this.#parsing) return
     this.#parsing = true
-    while (this.#exchange === null && this.parser.unread.length > 0 && this.#state !== 'close') {
+    while (
+      this.#exchange === null &&
+      !this.#handedOver &&
+      this.parser.unread.length > 0 &&
+      this.#state !== 'close'
+    ) {
       const ours = isForPath(this.parser.unread, this.#context.path)
       if (ours === false) {
         if (!this.#halfClosed) this.#handOver()
@@ -303,20 +311,40 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     }
     this.#parsing = false
     // No request can come any more, and Node's server could not read what is left.
-    if (this.#halfClosed && this.#exchange === null) this.#close()
+    if (this.#halfClosed && this.#exchange === null && !this.#handedOver) this.#close()
   }
 
   #handOver(): void {
+    this.#release()
+    this.#context.handOver(this.socket, this.parser.unread)
+  }
+
+  detach(): RawSource | null {
+    if (this.#halfClosed) return null
+    this.#release()
+    slowReads.remove(this)
+    this.#exchange = null
     const { socket } = this
+    const releaseSlot = this.#releaseSlot
+    if (releaseSlot !== undefined) socket.once('close', releaseSlot)
+    return {
+      socket,
+      unread: this.parser.unread,
+      subscribe: (take) => void socket.on('data', take),
+      onShutdown: (announce) => this.#context.switched(socket, announce),
+    }
+  }
+
+  /** The connection is somebody else's. */
+  #release(): void {
     this.#handedOver = true
-    socket
+    this.socket
       .off('data', this.#onData)
       .off('end', this.#onEnd)
       .off('close', this.#onClose)
       .off('drain', this.#onDrain)
       .off('error', ignore)
     this.#context.detached(this)
-    this.#context.handOver(socket, this.parser.unread)
   }
 
   #sendError(code: ConnectionErrorCode, message: string): void {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { scheduleFlush, type BatchWriter } from './write-batch.ts'
 import type { ResponseListener, BodySink, HttpExchange, RequestBody } from './exchange.ts'
 import { fieldLines, NO_BYTES, valueOf, type RawHeaders } from './header-fields.ts'
+import { RawConnection, switchingHead, type RawSource } from './raw-connection.ts'
 import type { RequestHead, RequestParser } from './request-parser.ts'
 
 /** The connection that a request came on. */
@@ -23,6 +24,11 @@ export interface ConnectionHandle {
   awaitFinish(): void
   /** The request is over, and so is its answer. */
   exchangeDone(keepAlive: boolean): void
+  /**
+   * The connection speaks HTTP no longer, and is not read here any more; null where the caller has
+   * closed its sending side.
+   */
+  detach(): RawSource | null
 }
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
@@ -234,6 +240,19 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
     // Nobody can take that for the end of the answer: without a length or chunks (HTTP/1.0), an
     // ordinary close would be one.
     socket.resetAndDestroy()
+  }
+
+  switchProtocols(headers: RawHeaders): RawConnection | null {
+    if (this.closed || this.headersSent || this.#http10 || this.body !== null) return null
+    const source = this.#connection.detach()
+    if (source === null) return null
+    this.headersSent = true
+    this.#listener = null
+    this.#pendingHead += switchingHead(headers)
+    this.writePending()
+    this.closed = true
+    this.#finished = true
+    return new RawConnection(source)
   }
 
   /** The socket takes more again. */

@@ -1,11 +1,14 @@
 // A connection to an upstream, as its pool and the exchange that holds it see it.
 import type { Socket } from 'node:net'
 import type { RawHeaders } from '../header-fields.ts'
+import { RawConnection } from '../raw-connection.ts'
 import { openSocket, type Destination } from './destination.ts'
 import { ProtocolError, ResponseParser, type ResponseEvents } from './response-parser.ts'
 
 /** What a connection tells the exchange that holds it. */
-export type ConnectionUser = ResponseEvents & {
+export type ConnectionUser = Omit<ResponseEvents, 'onSwitch'> & {
+  /** See `ResponseHandler`. */
+  onSwitch(headers: RawHeaders, connection: RawConnection): void
   /** Something of the request has been written. */
   readonly writeStarted: boolean
   /** The connection can be written to (at once if it was idle in the pool). */
@@ -34,6 +37,8 @@ export class ClientConnection implements ResponseEvents {
   #ready = false
   #error: Error | null = null
   #onLost: (connection: ClientConnection) => void
+  /** Takes what comes once the connection has switched protocols. */
+  #take: ((bytes: Buffer) => void) | null = null
 
   /**
    * Starts dialling. What arrives is read into one buffer that all connections share: its user
@@ -66,9 +71,9 @@ export class ClientConnection implements ResponseEvents {
   }
 
   /** Gives the connection to a user for one request. */
-  assign(user: ConnectionUser, method: string): void {
+  assign(user: ConnectionUser, method: string, maySwitch = false): void {
     this.#user = user
-    this.parser.begin(method)
+    this.parser.begin(method, maySwitch)
     if (this.#ready) user.onReady()
   }
 
@@ -116,7 +121,19 @@ export class ClientConnection implements ResponseEvents {
     this.#user?.onEnd(trailers)
   }
 
+  onSwitch(headers: RawHeaders, unread: Buffer): void {
+    const user = this.#user
+    this.#user = null
+    this.#take = () => {}
+    const { socket } = this
+    const subscribe = (take: (bytes: Buffer) => void): void => {
+      this.#take = (chunk) => take(Buffer.from(chunk))
+    }
+    user?.onSwitch(headers, new RawConnection({ socket, unread, subscribe }))
+  }
+
   #read(chunk: Buffer): void {
+    if (this.#take !== null) return this.#take(chunk)
     if (this.#user === null) return this.destroy()
     // Such as the 408 of a server for which the connection has rested too long: it answers nobody.
     if (this.reused && !this.#user.writeStarted)
@@ -133,6 +150,7 @@ export class ClientConnection implements ResponseEvents {
   }
 
   #ended(): void {
+    if (this.#take !== null) return
     if (this.#user === null) return this.destroy()
     try {
       this.parser.finish()

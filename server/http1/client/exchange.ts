@@ -1,6 +1,7 @@
 // One request and its answer: over which connection, how long each may take, and what every failure
 // means.
 import type { RawHeaders } from '../header-fields.ts'
+import type { RawConnection } from '../raw-connection.ts'
 import type { Turns } from '../turns.ts'
 import type { ClientConnection, ConnectionUser } from './connection.ts'
 import type { Destination } from './destination.ts'
@@ -22,8 +23,13 @@ export class UpstreamError extends Error {
  * What the caller of `HttpClient.send` hears, in wire order. Exactly one of `onEnd` and `onError`
  * comes last, unless aborted.
  */
-export type ResponseHandler = ResponseEvents & {
+export type ResponseHandler = Omit<ResponseEvents, 'onSwitch'> & {
   onError(error: UpstreamError): void
+  /**
+   * The upstream has switched protocols, in answer to a request that asked for it: nothing else is
+   * reported. Left out, it is an error.
+   */
+  onSwitch?(headers: RawHeaders, connection: RawConnection): void
 }
 
 /** A request under way. */
@@ -142,11 +148,12 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
   }
 
   #connect(): void {
-    const idle = this.#pool.acquire(this.#request.destination)
+    const { destination, upgrade } = this.#request
+    const idle = upgrade === true ? null : this.#pool.acquire(destination)
     if (idle !== null && this.#pool.isStale(idle)) {
       // A FIN that has arrived but was not read yet is seen before the next check phase.
       setImmediate(() => {
-        if (this.#done) return this.#pool.release(this.#request.destination, idle)
+        if (this.#done) return this.#pool.release(destination, idle)
         if (idle.usable) return this.#use(idle)
         idle.destroy()
         this.#connect()
@@ -172,7 +179,7 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
   #use(connection: ClientConnection): void {
     this.#connection = connection
     this.#setTimeout(this.#limits.connect)
-    connection.assign(this, this.#request.method)
+    connection.assign(this, this.#request.method, this.#request.upgrade)
   }
 
   onReady(): void {
@@ -204,6 +211,13 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
   onBody(chunk: Buffer): void {
     this.#moved = true
     this.#handler.onBody(chunk)
+  }
+
+  onSwitch(headers: RawHeaders, connection: RawConnection): void {
+    this.#finish()
+    if (this.#handler.onSwitch !== undefined) return this.#handler.onSwitch(headers, connection)
+    connection.destroy()
+    this.#handler.onError(new UpstreamError('unreachable', 'the upstream switched protocols'))
   }
 
   onPause(): void {

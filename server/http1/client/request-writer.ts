@@ -46,6 +46,11 @@ export type OutboundRequest = {
    */
   headers: RawHeaders
   body: OutboundBody | null
+  /**
+   * Whether it asks for another protocol, with `Upgrade` among its headers: then it gets a
+   * connection of its own, and the answer may be a switch.
+   */
+  upgrade?: true
   /** Whose request it is; left out, {@link INTERNAL_OWNER}. */
   owner?: Owner
   /** Told when the held pieces of the body have been let go; null where nobody asks. */

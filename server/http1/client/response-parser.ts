@@ -27,6 +27,11 @@ export type ResponseEvents = {
   onEnd(trailers: RawHeaders): void
   /** Everything that has arrived so far has been reported. */
   onPause(): void
+  /**
+   * The connection speaks another protocol from now on (101): only where the request asked for it.
+   * @param unread the first bytes of that, which may be kept
+   */
+  onSwitch?(headers: RawHeaders, unread: Buffer): void
 }
 
 /** The upstream sent something that is not one unambiguous HTTP/1.1 response. */
@@ -49,6 +54,7 @@ const [SPACE, ZERO, ONE] = [32, 48, 49]
 export class ResponseParser {
   #sink: ResponseEvents
   #method = 'GET'
+  #maySwitch = false
   /** Bytes of a head, size line or trailer section that has not ended yet. */
   #held: Buffer = NO_BYTES
   readonly #buffer = new ByteBuffer(MAX_HEAD_BYTES)
@@ -71,9 +77,13 @@ export class ResponseParser {
     this.#sink = sink
   }
 
-  /** Gets ready for the response to a request with this method. */
-  begin(method: string): void {
+  /**
+   * Gets ready for the response to a request with this method.
+   * @param maySwitch whether the request asked for another protocol
+   */
+  begin(method: string, maySwitch = false): void {
     this.#method = method
+    this.#maySwitch = maySwitch
     this.#inHead = true
     this.#held = NO_BYTES
     this.#searched = 0
@@ -164,6 +174,11 @@ export class ResponseParser {
     if (headers === null) throw new ProtocolError('the upstream sent a malformed header')
     const reason = text.slice(REASON, end)
     const used = at + HEAD_END.length
+    if (status === 101 && this.#maySwitch) {
+      this.done = true
+      this.#sink.onSwitch?.(headers, Buffer.from(input.subarray(used)))
+      return input.length
+    }
     if (status < 200) {
       // 101 would turn the connection into something that nobody asked for.
       if (status === 101 || ++this.#interim > MAX_INTERIM)

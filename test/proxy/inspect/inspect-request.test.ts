@@ -59,6 +59,7 @@ function start(body: Buffer, models: readonly string[] | null = ['gpt-*']) {
     end() {},
     flush: () => true,
     reset() {},
+    switchProtocols: () => null,
   }
   const objects = {
     recordCreated() {},
