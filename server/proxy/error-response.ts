@@ -1,7 +1,7 @@
 // The proxy's own errors, written as the provider writes its errors, so that every SDK shows our
 // sentence.
 import { METHODS } from './forward/cors.ts'
-import type { ErrorShape, Provider } from './providers/provider.ts'
+import type { ErrorShape, ErrorTemplate, Provider } from './providers/provider.ts'
 
 /**
  * TABLE of refusals: status, and the field's nearest words of Google, OpenAI and Anthropic for it.
@@ -106,8 +106,20 @@ function filled(value: unknown, fields: ErrorFields): unknown {
       Object.entries(value).map(([name, one]) => [name, filled(one, fields)]),
     )
   const field =
-    typeof value === 'string' ? /^\{(status|code|message|type)\}$/.exec(value)?.[1] : undefined
+    typeof value === 'string'
+      ? /^\{(status|code|message|type|google)\}$/.exec(value)?.[1]
+      : undefined
   return field === undefined ? value : Reflect.get(fields, field)
+}
+
+/** A refusal as a message of a socket, in the provider's way. */
+export function errorMessage(
+  code: GatewayErrorCode,
+  message: string,
+  template: ErrorTemplate,
+): string {
+  const { status, google, type } = GATEWAY_ERRORS[code]
+  return JSON.stringify(filled(template, { status, code, message, google, type }))
 }
 
 export interface ErrorResponse {

@@ -17,6 +17,7 @@ import { InspectionQueue } from './inspect/scheduler.ts'
 import { createProxy, type ProxyHandler } from './pipeline.ts'
 import { createTurns, TurnBudget } from '../common/fairness/turn-budget.ts'
 import { openObjectOwners } from './objects/objects.ts'
+import { OpenSockets } from './socket/open-sockets.ts'
 import { openProviders } from './open-providers.ts'
 import type { CustomProvider } from './providers/provider.ts'
 import type { ProviderTable } from './providers/table.ts'
@@ -150,6 +151,7 @@ export async function openProxy(
     body: Math.min(settings.maxBody, settings.maxHeld),
     still: settings.firstByteTimeout,
     grace: settings.bodyGrace,
+    idle: settings.idleTimeout,
     open: settings.maxOpen,
     held: settings.maxHeld,
   }
@@ -168,6 +170,7 @@ export async function openProxy(
     objects,
     client,
     inspectionQueue: new InspectionQueue(() => clock.mono()),
+    sockets: resources.use(new OpenSockets()),
     turns: new TurnBudget(1),
     refusalLog: refusals,
     clock,

@@ -1,17 +1,13 @@
 // A request's way through the proxy: the nine steps of the contract, in their order. Each step takes
 // what it needs and returns what it found, or throws a GatewayError.
-import type { HttpClient } from '../http1/client/client.ts'
+import { UpstreamError, type HttpClient } from '../http1/client/client.ts'
 import type { HttpExchange } from '../http1/exchange.ts'
+import { asksForWebSocket } from '../http1/websocket/handshake.ts'
 import { newId } from '../common/ids.ts'
 import type { TurnBudget } from '../common/fairness/turn-budget.ts'
 import type { CachedKey, KeyCache } from '../keys/cache.ts'
 import { admitRequest } from './admission/admit-request.ts'
-import {
-  authenticateKey,
-  openSlot,
-  readCredential,
-  refuseWebSocket,
-} from './authentication/authenticate-request.ts'
+import { authenticateKey, openSlot, readCredential } from './authentication/authenticate-request.ts'
 import type { FailureCode } from './credentials/health.ts'
 import {
   forwardRequest,
@@ -19,6 +15,7 @@ import {
   outboundRequest,
   type Forwardable,
 } from './forward/forward-request.ts'
+import type { RelayResult } from './forward/relay.ts'
 import { ResponseRecorder, type RecorderDeps } from './forward/response-recorder.ts'
 import { GatewayError } from './gateway-error.ts'
 import { inspectRequest } from './inspect/inspect-request.ts'
@@ -33,20 +30,24 @@ import {
 import { RequestContext } from './request-context.ts'
 import { answerPreflight, logRequest, sendError, type ErrorDeps } from './send-error.ts'
 import { RequestShares, type SharesLimits } from './shares/request-shares.ts'
+import { socketOf } from './socket/open-socket.ts'
+import { runSocket, type SocketDeps } from './socket/run-socket.ts'
 import { addressOf, findRoute, refuseNavigation } from './target/find-route.ts'
 import type { RouteCache } from './target/route-cache.ts'
 
 /** What all proxied requests of a process share. */
-export interface ProxyDeps extends RecorderDeps, ErrorDeps, InspectionDeps {
+export interface ProxyDeps extends RecorderDeps, ErrorDeps, InspectionDeps, SocketDeps {
   readonly clock: RecorderDeps['clock']
   readonly ledger: RecorderDeps['ledger']
   readonly objects: RecorderDeps['objects']
+  readonly log: ErrorDeps['log']
+  readonly inspectionQueue: InspectionDeps['inspectionQueue']
   readonly keys: KeyCache
   readonly routes: RouteCache
   readonly client: HttpClient
   /** Work that takes about a millisecond before a request is charged: one piece in a turn. */
   readonly turns: TurnBudget
-  readonly limits: InspectionDeps['limits'] & SharesLimits
+  readonly limits: InspectionDeps['limits'] & SharesLimits & SocketDeps['limits']
 }
 
 /** The proxy as the server calls it. */
@@ -91,7 +92,6 @@ async function proxyRequest(
   context.progress = { step: 'routed', route, isKeyInQuery }
   const key = authenticateKey(deps.keys, presented, deps.clock)
   context.progress = { step: 'authenticated', route, isKeyInQuery, key }
-  refuseWebSocket(headers)
   const slot = openSlot(deps.ledger, shares, key)
   try {
     if (isLongHead(exchange)) await turnOf(deps.turns, key)
@@ -102,12 +102,15 @@ async function proxyRequest(
 
     // 4. Classify the endpoint.
     const match = authorizeEndpoint(route, address, provider, method, key)
+    const socket = asksForWebSocket(headers) ? socketOf(exchange, match, pathAndQuery) : null
 
     // 5. Check the models and the stored objects that the request can reach.
+    const authenticate = (): CachedKey => authenticateKey(deps.keys, presented, deps.clock)
+    const isNamedLater = socket?.row.namedLater === true
     const inspected = await inspectRequest(
-      { exchange, slot, key, provider, match, pathAndQuery },
+      { exchange, slot, key, provider, match, pathAndQuery, isNamedLater },
       deps,
-      () => authenticateKey(deps.keys, presented, deps.clock),
+      authenticate,
     )
     if (inspected === null) return
     const { key: keyNow, model } = inspected
@@ -124,7 +127,8 @@ async function proxyRequest(
       shares.open,
     )
     context.progress = { step: 'admitted', route, isKeyInQuery, key: keyNow, model }
-    await forwardAdmitted(deps, context, { route, upstream, slot, request, inspected, admitted })
+    const forwardable = { route, upstream, slot, request, inspected, admitted, socket }
+    await forwardAdmitted(deps, context, forwardable, authenticate)
   } finally {
     slot.release()
   }
@@ -146,6 +150,7 @@ async function forwardAdmitted(
   deps: ProxyDeps,
   context: RequestContext,
   forwardable: Forwardable,
+  authenticate: () => CachedKey,
 ): Promise<void> {
   const { exchange } = context
   const { route, upstream, request, inspected } = forwardable
@@ -172,6 +177,8 @@ async function forwardAdmitted(
 
   // 8. Stream both ways.
   const result = await forwardRequest(deps.client, outbound, exchange, guards, recorder)
+  if (result.switched !== undefined && forwardable.socket !== null)
+    return relaySocket(deps, context, forwardable, recorder, result.switched, authenticate)
 
   // 9. Settle the ledger's row.
   const model = observer === null ? inspected.model : loggedModel(observer.end())
@@ -190,6 +197,54 @@ async function forwardAdmitted(
   if (![models, objects, secrets, upload].some((guard) => guard?.replaced === true))
     logRequest(deps, context, result.status ?? 0, code === null ? null : { code, model }, stats)
 }
+
+/** Steps 8 and 9 of a socket, whose rows are its own. @throws GatewayError */
+async function relaySocket(
+  deps: ProxyDeps,
+  context: RequestContext,
+  { slot, request, inspected, admitted, socket }: Forwardable,
+  recorder: ResponseRecorder,
+  { headers, connection }: NonNullable<RelayResult['switched']>,
+  authenticate: () => CachedKey,
+): Promise<void> {
+  const { id, exchange } = context
+  const { provider, match, pathAndQuery } = request
+  const running = runSocket(deps, {
+    id,
+    exchange,
+    socket: socket!,
+    provider,
+    match,
+    pathAndQuery,
+    slot,
+    admitted,
+    upstream: connection,
+    headers,
+    filter: (raw) => recorder.head(SWITCHED, raw),
+    key: request.key,
+    authenticate,
+  })
+  const { outcome, code, model, usage, bytesIn, bytesOut } = await running.catch(
+    async (thrown: unknown) => {
+      connection.destroy()
+      const error = new UpstreamError('unreachable', 'no WebSocket was opened', thrown)
+      const none = { status: null, bytesIn: 0, bytesOut: 0 }
+      await recorder.settle({ outcome: 'failed', error, ...none }, inspected.model)
+      throw thrown
+    },
+  )
+  const stats = {
+    bytesIn,
+    bytesOut,
+    outcome: outcome === 'shutdown' ? ('complete' as const) : outcome,
+    endpoint: match.pattern,
+    firstByteMs: null,
+    usage,
+  }
+  logRequest(deps, context, SWITCHED, code === null ? null : { code, model }, stats)
+}
+
+const SWITCHED = 101
 
 const FAILURES: Readonly<Record<FailureCode, string>> = {
   upstream_timeout: 'did not answer in time',

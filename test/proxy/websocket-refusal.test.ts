@@ -1,4 +1,4 @@
-// The proxy carries no WebSockets: it says so at once, in the provider's way, and sends nothing on.
+// A WebSocket where the proxy knows none: it says so, in the provider's way, and sends nothing on.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -19,22 +19,18 @@ test('a WebSocket is refused with a sentence, and the connection goes on', async
   const { secret } = await served.key()
   const openai = await raw(
     served.port,
-    handshake(`${OPENAI}/v1/realtime?model=gpt-realtime`, secret, 'websocket') + NEXT,
+    handshake(`${OPENAI}/v1/models`, secret, 'websocket') + NEXT,
   )
   assert.match(openai, /^HTTP\/1\.1 400 /)
   assert.match(openai, /X-Proxy-Error: upgrade_not_supported\r\n/i)
   assert.match(
     openai,
-    /\{"error":\{"message":"The proxy carries no WebSockets[^"]+","type":"invalid_request_error","param":null,"code":"upgrade_not_supported"\}\}/,
+    /\{"error":\{"message":"The proxy knows no WebSocket at this address[^"]+","type":"invalid_request_error","param":null,"code":"upgrade_not_supported"\}\}/,
   )
   assert.match(openai, /HTTP\/1\.1 200 /)
   const google = await raw(
     served.port,
-    handshake(
-      `${GOOGLE}/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent`,
-      secret,
-      'WebSocket',
-    ) + NEXT,
+    handshake(`${GOOGLE}/v1beta/models`, secret, 'WebSocket') + NEXT,
   )
   assert.match(google, /"status":"INVALID_ARGUMENT"/)
   assert.equal(served.fake.requests.length, 0)
@@ -55,10 +51,7 @@ test('a WebSocket without a valid key learns nothing but that', async (t) => {
     [wrong, 401, 'invalid_api_key'],
     [secret, 400, 'upgrade_not_supported'],
   ] as const) {
-    const got = await raw(
-      served.port,
-      handshake(`${OPENAI}/v1/realtime?model=gpt-realtime`, key, 'websocket') + NEXT,
-    )
+    const got = await raw(served.port, handshake(`${OPENAI}/v1/models`, key, 'websocket') + NEXT)
     assert.match(
       got,
       new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*X-Proxy-Error: ${code}\\r\\n`, 'i'),

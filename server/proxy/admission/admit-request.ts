@@ -25,6 +25,8 @@ export interface AdmittedRequest {
   /** The requests with which it shares the provider's limit of the credential. */
   readonly limitGroup: RateLimitGroup
   readonly admission: Admitted
+  /** What the ledger was asked. */
+  readonly row: AdmissionRequest
   /** Whose turns its connection and its writes take. */
   readonly owner: Owner
 }
@@ -100,7 +102,7 @@ export async function admitRequest(
     )
   }
   if (!admission.admitted) throw rateLimitExceeded(key.rpm ?? 0, admission.wait)
-  return { credential, limitGroup, admission, owner: row }
+  return { credential, limitGroup, admission, row, owner: row }
 }
 
 /**

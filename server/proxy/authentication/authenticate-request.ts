@@ -1,6 +1,6 @@
 // Step 2: whose key a request carries, and whether that key may send one more request now.
 import type { Clock } from '../../common/clock.ts'
-import { onlyValueOf, valueOf } from '../../http1/header-fields.ts'
+import { onlyValueOf } from '../../http1/header-fields.ts'
 import { authenticate } from '../../keys/authenticate.ts'
 import type { CachedKey, KeyCache } from '../../keys/cache.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -59,20 +59,6 @@ export function authenticateKey(
   const result = authenticate(keys, credential, origin, clock.now())
   if (!result.ok) throw new GatewayError(result.code, result.message)
   return result.key
-}
-
-/**
- * Only authenticated callers are told about WebSockets. Other upgrades are offers, which a server
- * may ignore (RFC 9110, section 7.8).
- *
- * @throws GatewayError `upgrade_not_supported`
- */
-export function refuseWebSocket(headers: readonly string[]): void {
-  if (/^websocket$/i.test(valueOf(headers, 'upgrade') ?? ''))
-    throw new GatewayError(
-      'upgrade_not_supported',
-      'The proxy carries no WebSockets. Use an endpoint of the provider that answers over HTTP.',
-    )
 }
 
 /**

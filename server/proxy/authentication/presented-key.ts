@@ -1,5 +1,7 @@
 // Where a request holds its proxy key: wherever the clients of its provider put the provider's own.
+import { offeredProtocols } from '../../http1/websocket/handshake.ts'
 import type { Provider } from '../providers/provider.ts'
+import { keysIn } from '../socket/subprotocols.ts'
 import { isBare, TARGET_HEADER } from '../target/parse-target.ts'
 
 /**
@@ -70,6 +72,10 @@ export function presentedKey(
     if (!value.startsWith(PREFIX) || !mayCarryKey(headers[i]!.toLowerCase(), provider)) continue
     if (found !== undefined && found !== value.trimEnd()) return null
     found = value.trimEnd()
+  }
+  for (const key of keysIn(offeredProtocols(headers))) {
+    if (found !== undefined && found !== key) return null
+    found = key
   }
   let fromQuery = false
   if (queryKeys.length > 0 && provider?.keyParameter === 'key') {

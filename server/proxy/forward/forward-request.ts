@@ -17,6 +17,7 @@ import {
 import type { ObjectOwners } from '../objects/objects.ts'
 import type { Upstream } from '../providers/provider.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
+import { upgradeHeaders, type SocketRequest } from '../socket/open-socket.ts'
 import type { Route, RouteCache } from '../target/route-cache.ts'
 import { authOf, requestHeaders, withCredential } from './headers.ts'
 import {
@@ -105,13 +106,15 @@ export interface Forwardable {
   readonly request: UpstreamRequest
   readonly inspected: InspectedRequest
   readonly admitted: AdmittedRequest
+  /** The socket that it asks for; null where it asks for none. */
+  readonly socket: SocketRequest | null
 }
 
 /** Step 7: the request as it goes up, with our credential. */
 export function outboundRequest(
   routes: RouteCache,
   { headers, method }: HttpExchange,
-  { route, upstream, slot, request, inspected, admitted }: Forwardable,
+  { route, upstream, slot, request, inspected, admitted, socket }: Forwardable,
   guards: ResponseGuards,
 ): OutboundRequest {
   const { provider, match, pathAndQuery } = request
@@ -120,7 +123,7 @@ export function outboundRequest(
   const forwarded = requestHeaders(headers, provider, match.endpoint)
   const whole = guards.models === null ? forwarded : unconditional(forwarded)
   const readable = guards.objects instanceof GuardedList ? acceptIdentity(whole) : whole
-  return {
+  const outbound = {
     destination: (route.destination ??= routes.destinationFor(upstream)),
     method,
     path: pathAndQuery,
@@ -132,6 +135,9 @@ export function outboundRequest(
     owner,
     onBodyReleased: body !== null && body.held.length > 0 ? () => slot.releaseBytes() : null,
   }
+  return socket === null
+    ? outbound
+    : { ...outbound, headers: [...outbound.headers, ...upgradeHeaders(socket)], upgrade: true }
 }
 
 /** Step 8: streams both ways; of a filtered list of models as many pages as it takes. */

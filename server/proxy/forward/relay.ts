@@ -2,6 +2,7 @@
 // the other's pace.
 import type { ResponseListener, HttpExchange } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
+import type { RawConnection } from '../../http1/raw-connection.ts'
 import type { Mask } from '../masking/mask.ts'
 import { MaskedResponse, type ResponseOutput } from '../masking/masked-response.ts'
 import {
@@ -35,15 +36,18 @@ export type RelayResult = {
   /**
    * `complete`: the caller got the whole answer. `failed`: there was no answer, and the caller has
    * nothing yet. `broken`: the upstream broke off, and so was the caller's connection. `aborted`:
-   * the caller left. `shutdown`: this server stopped before the answer was complete.
+   * the caller left. `shutdown`: this server stopped before the answer was complete. `switched`: see
+   * below.
    */
-  outcome: 'complete' | 'failed' | 'broken' | 'aborted' | 'shutdown'
+  outcome: 'switched' | 'complete' | 'failed' | 'broken' | 'aborted' | 'shutdown'
   /** The upstream's status, once its head has arrived. */
   status: number | null
   error: UpstreamError | null
   /** Body bytes: of the request that went up, of the answer that came down. */
   bytesIn: number
   bytesOut: number
+  /** The provider has switched protocols, and this is the connection: the caller has nothing yet. */
+  switched?: { readonly headers: RawHeaders; readonly connection: RawConnection }
 }
 
 /**
@@ -121,6 +125,10 @@ class Relay implements ResponseHandler, ResponseListener {
     this.#filter.body(chunk)
   }
 
+  onSwitch(headers: RawHeaders, connection: RawConnection): void {
+    this.#end('switched', null, { headers, connection })
+  }
+
   /** Everything that came together goes out together. */
   onPause(): void {
     if (!this.#output.flush()) this.#request?.pause()
@@ -166,10 +174,15 @@ class Relay implements ResponseHandler, ResponseListener {
     )
   }
 
-  #end(outcome: RelayResult['outcome'], error: UpstreamError | null = null): void {
+  #end(
+    outcome: RelayResult['outcome'],
+    error: UpstreamError | null = null,
+    switched?: RelayResult['switched'],
+  ): void {
     if (this.#done) return
     this.#done = true
     this.#resolve({
+      ...(switched === undefined ? {} : { switched }),
       outcome,
       status: this.#status,
       error,

@@ -170,7 +170,7 @@ function inspectBuffered(
 }
 
 /** @throws GatewayError `ambiguous_body` where it is not known which stored objects a body names */
-function refuseUnreadable({ objects }: CachedKey, inspection: Inspection): void {
+export function refuseUnreadable({ objects }: CachedKey, inspection: Inspection): void {
   if (inspection.refusal !== null || inspection.findings.unclear)
     throw new GatewayError(
       'ambiguous_body',

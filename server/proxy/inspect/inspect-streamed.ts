@@ -50,10 +50,11 @@ export function inspectStreamed(
   target: InspectionTarget,
   begun: readonly Buffer[],
 ): InspectedRequest {
-  const { exchange, key, provider, match, pathAndQuery } = target
+  const { exchange, key, provider, match, pathAndQuery, isNamedLater } = target
   const { headers } = exchange
   if (!key.scope.all) {
-    const resolution = resolveModels(key.scope, { provider, match, pathAndQuery, headers }, null)
+    const request = { provider, match, pathAndQuery, headers, isNamedLater }
+    const resolution = resolveModels(key.scope, request, null)
     const model = modelOf(resolution, match)
     if (!resolution.ok) throw new GatewayError(resolution.code, resolution.message, [], model)
     const body = outboundBody(target, null, null, begun)

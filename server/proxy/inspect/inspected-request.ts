@@ -61,6 +61,8 @@ export interface InspectionTarget {
   readonly provider: Provider
   readonly match: Match
   readonly pathAndQuery: string
+  /** Whether messages of a socket name the model, if the request does not. */
+  readonly isNamedLater?: boolean
 }
 
 /** A body that is held whole. */

@@ -35,6 +35,8 @@ export interface ModelRequest {
   readonly pathAndQuery: string
   /** Name, value, name, value, … as Node's rawHeaders. */
   readonly headers: readonly string[]
+  /** Whether messages of a socket name the model, if the request does not. */
+  readonly isNamedLater?: boolean | undefined
 }
 
 /**
@@ -115,7 +117,7 @@ interface Reachable {
 }
 
 function reachable(
-  { match, pathAndQuery, headers }: ModelRequest,
+  { match, pathAndQuery, headers, isNamedLater }: ModelRequest,
   inspected: Inspection | null,
 ): Reachable | InspectionError {
   const place = match.endpoint?.model
@@ -126,6 +128,7 @@ function reachable(
     )
   const query = queryModels(pathAndQuery)
   if (query === null) return unknownModel('The query names the model in an ambiguous way.')
+  if (isNamedLater === true) return { models: query, named: true, header: false }
   if (place.at === 'query')
     return query.length === 1
       ? { models: query, named: true, header: false }

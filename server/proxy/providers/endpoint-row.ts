@@ -1,6 +1,7 @@
 // What a row says of an endpoint: what it runs, and where its requests and answers name models and
 // stored objects.
 import type { Auth, UsageKind } from './provider.ts'
+import type { SocketRow } from './socket-row.ts'
 import type { KeyedTools, ToolPlace } from './tools.ts'
 
 export type EndpointClass =
@@ -110,6 +111,8 @@ export interface EndpointRow {
    */
   readonly changes?: boolean
   readonly auth?: Auth
+  /** What passes where a GET asks for a WebSocket; without it none is opened. */
+  readonly socket?: SocketRow
   /**
    * How the parameters of the path and the parts of the host (`<deployment>`) make the model's name,
    * where it is more than `{model}`; a name of its own where no model is named: `xai/tts`.

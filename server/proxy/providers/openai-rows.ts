@@ -1,6 +1,7 @@
 // Endpoint rows of the OpenAI API, shared by OpenAI, by Azure and, in part, by everybody who speaks
 // its dialect.
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint-row.ts'
+import { OPENAI_REALTIME, OPENAI_TRANSLATION } from './openai-sockets.ts'
 import { OPENAI_TOOLS, type ToolPlace, type ToolTypes } from './tools.ts'
 
 /** These places, further inside a body. */
@@ -67,6 +68,8 @@ const ATTACHED = {
   'content[].image_file.file_id': 'file',
 } as const
 const THREAD = { ...RESOURCES, ...within('messages[].', ATTACHED) }
+/** A call of somebody's, which a socket may listen to. */
+const CALL = { call_id: 'call' } as const
 /** As an object, and as a form spells it. */
 const VIDEO = { 'video.id': 'video', 'video[id]': 'video' } as const
 const PICTURES = {
@@ -415,8 +418,8 @@ export function openaiRows(prefix: string): EndpointRow[] {
     model(`POST ${p}/threads/{thread}/runs/{any}/submit_tool_outputs`, STORED),
     neutral(`GET ${p}/threads/{thread}/runs/{any}/steps`),
     neutral(`GET ${p}/threads/{thread}/runs/{any}/steps/{any}`),
-    model(`GET ${p}/realtime`, { at: 'query' }),
-    model(`GET ${p}/realtime/translations`, { at: 'query' }),
+    model(`GET ${p}/realtime`, { at: 'query' }, { socket: OPENAI_REALTIME, asks: CALL }),
+    model(`GET ${p}/realtime/translations`, { at: 'query' }, { socket: OPENAI_TRANSLATION }),
   ]
 }
 

@@ -224,6 +224,7 @@ function openai(usage: Readonly<Record<string, unknown>>, kind: UsageKind): Usag
   const cached =
     part(usage['prompt_tokens_details'], 'cached_tokens') ??
     part(usage['input_tokens_details'], 'cached_tokens') ??
+    part(usage['input_token_details'], 'cached_tokens') ?? // Realtime
     count(usage['prompt_cache_hit_tokens']) ?? // DeepSeek
     count(usage['num_cached_tokens']) ?? // Mistral
     part(usage['prompt_token_details'], 'cached_tokens') ?? // Mistral, at times

@@ -1,0 +1,102 @@
+// OpenAI's realtime sockets: https://platform.openai.com/docs/api-reference/realtime-client-events
+import type { BodyRule } from './endpoint-row.ts'
+import type { SocketRow } from './socket-row.ts'
+import { OPENAI_TOOLS } from './tools.ts'
+
+/** A session is set up in `session`, a response in `response`. */
+const SETUPS = ['session.', 'response.']
+/** What is said in them is transcribed by another model: today's place of it, and that of the beta. */
+const TRANSCRIBERS = [
+  'session.audio.input.transcription.model',
+  'session.input_audio_transcription.model',
+]
+
+const BODY: BodyRule = {
+  required: [],
+  also: [
+    ...TRANSCRIBERS,
+    ...SETUPS.flatMap((at) => [
+      `${at}model`,
+      `${at}tools[].model`,
+      `${at}audio.input.transcription.model`,
+    ]),
+    'model',
+  ],
+  // A stored prompt brings a model and tools of its own.
+  stored: SETUPS.flatMap((at) => [`${at}prompt.id`]),
+  tools: SETUPS.map((at) => ({ at: `${at}tools[]`, by: 'type', tools: OPENAI_TOOLS })),
+  prose: [
+    'item.content[].text',
+    'item.content[].transcript',
+    'item.output',
+    'item.arguments',
+    'session.instructions',
+    'response.instructions',
+    'response.input[].content[].text',
+    'audio',
+  ],
+  objects: Object.fromEntries(SETUPS.map((at) => [`${at}prompt.id`, 'prompt'])),
+}
+
+const ERROR = {
+  type: 'error',
+  event_id: 'event_tollmark',
+  error: { type: '{type}', code: '{code}', message: '{message}', param: null, event_id: null },
+} as const
+
+const types = (...names: string[]): string[] => names.map((name) => `type=${name}`)
+
+const COMMON = {
+  body: BODY,
+  starts: types('response.create'),
+  mayStart: types(
+    'input_audio_buffer.append',
+    'input_audio_buffer.commit',
+    'session.input_audio_buffer.append',
+    'input_text.append',
+  ),
+  quiet: types(
+    'session.update',
+    'session.close',
+    'transcription_session.update',
+    'input_audio_buffer.clear',
+    'output_audio_buffer.clear',
+    'conversation.item.create',
+    'conversation.item.retrieve',
+    'conversation.item.truncate',
+    'conversation.item.delete',
+    'response.cancel',
+  ),
+  begins: types('response.created'),
+  ends: types('response.done'),
+  fails: types('error'),
+  responseId: 'response.id',
+  local: ['item', 'response', 'conversation'],
+  error: ERROR,
+} as const
+
+/** Transcription alone has no responses. */
+export const OPENAI_TRANSCRIPTION: SocketRow = {
+  ...COMMON,
+  counts: 'minutes',
+  naming: TRANSCRIBERS,
+  namedLater: true,
+  usage: 'usage',
+}
+
+/** A translation goes on as long as the audio. */
+export const OPENAI_TRANSLATION: SocketRow = {
+  ...COMMON,
+  counts: 'minutes',
+  naming: ['session.model'],
+  usage: 'usage',
+}
+
+/** A conversation, unless its query asks for a transcription. */
+export const OPENAI_REALTIME: SocketRow = {
+  ...COMMON,
+  counts: 'responses',
+  naming: ['session.model'],
+  usage: 'response.usage',
+  instead: { query: ['intent', 'transcription'], socket: OPENAI_TRANSCRIPTION },
+}

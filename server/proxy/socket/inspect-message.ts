@@ -1,0 +1,276 @@
+// Step 5 for each message of a client: which models and stored objects it names, and whether it may
+// start a response.
+import type { CachedKey } from '../../keys/cache.ts'
+import { GatewayError } from '../gateway-error.ts'
+import { Inspection } from '../inspect/inspection.ts'
+import { refuseUnreadable } from '../inspect/inspect-request.ts'
+import { loggedModel } from '../inspect/places.ts'
+import { resolveModels } from '../inspect/resolve-models.ts'
+import { STEP_BYTES, type InspectionQueue, type SlicedTask } from '../inspect/scheduler.ts'
+import { checkOwnership } from '../objects/ownership.ts'
+import type { ObjectOwners } from '../objects/objects.ts'
+import type { Match } from '../providers/endpoint.ts'
+import type { ObjectRef } from '../providers/object-ref.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { SocketRow } from '../providers/socket-row.ts'
+import { SignScan, SignTable } from './signs.ts'
+
+type ClientSign = 'quiet' | 'starts' | 'mayStart'
+
+/**
+ * What is known of a message that may pass: whether the provider begins a response because of it.
+ * `perhaps`: because of it and others.
+ */
+export type StartsResponse = 'yes' | 'perhaps' | 'no'
+
+interface InspectorDeps {
+  readonly objects: ObjectOwners
+  readonly inspectionQueue: InspectionQueue
+}
+
+/** Messages up to this size are inspected at once. */
+const MAX_SYNC_BYTES = 128 * 1024
+/** Different models that a session may name. */
+const MAX_MODELS = 32
+const JSON_BODY: readonly string[] = ['Content-Type', 'application/json']
+
+const tables = new WeakMap<SocketRow, SignTable<ClientSign>>()
+const matches = new WeakMap<SocketRow, Match>()
+
+/** Reads the messages of one socket. It lives as long as that. */
+export class MessageInspector {
+  /** As the ledger has it. */
+  model: string | null
+  readonly #deps: InspectorDeps
+  readonly #provider: Provider
+  readonly #row: SocketRow
+  readonly #key: () => CachedKey
+  readonly #match: Match
+  readonly #table: SignTable<ClientSign>
+  /** Names of all models so far. */
+  readonly #models: Set<string>
+
+  /**
+   * @param key the key as it is now
+   * @param models what the handshake names
+   */
+  constructor(
+    deps: InspectorDeps,
+    provider: Provider,
+    row: SocketRow,
+    key: () => CachedKey,
+    models: readonly string[],
+  ) {
+    this.#deps = deps
+    this.#provider = provider
+    this.#row = row
+    this.#key = key
+    this.#models = new Set(models)
+    this.model = loggedModel(models[0])
+    this.#match = matchOf(row)
+    this.#table = tableOf(row)
+  }
+
+  /** Whether the key may use every model that the session has named. */
+  isWithin({ scope }: CachedKey): boolean {
+    return (
+      scope.all || [...this.#models].every((name) => scope.allows(this.#provider.modelNames(name)))
+    )
+  }
+
+  /**
+   * Inspects a message; at once where that takes no time.
+   * @throws GatewayError at once or later: it may not pass
+   */
+  inspect(
+    isBinary: boolean,
+    pieces: readonly Buffer[],
+    length: number,
+  ): StartsResponse | Promise<StartsResponse> {
+    if (isBinary && this.#row.media === true) {
+      this.#requireModel(this.#key())
+      return 'perhaps'
+    }
+    const key = this.#key()
+    const task = this.#taskOf(key, pieces)
+    const { inspectionQueue } = this.#deps
+    if (length <= MAX_SYNC_BYTES && inspectionQueue.runNow(task)) return this.#decide(key, task)
+    const owner = { account_id: key.accountId, key_id: key.id }
+    return inspectionQueue.run(owner, task).done.then(() => this.#again(key, task, pieces))
+  }
+
+  #taskOf(key: CachedKey, pieces: readonly Buffer[]): MessageTask {
+    const inspection = new Inspection(
+      {
+        provider: this.#provider,
+        match: this.#match,
+        headers: JSON_BODY,
+        strict: !key.scope.all,
+        limit: Infinity,
+      },
+      pieces,
+    )
+    return new MessageTask(inspection, new SignScan(this.#table), pieces)
+  }
+
+  /** The key may have got other limits meanwhile: then the message is read once more. */
+  async #again(
+    key: CachedKey,
+    task: MessageTask,
+    pieces: readonly Buffer[],
+  ): Promise<StartsResponse> {
+    const now = this.#key()
+    if (now.scope.all === key.scope.all) return this.#decide(now, task)
+    const next = this.#taskOf(now, pieces)
+    const owner = { account_id: now.accountId, key_id: now.id }
+    await this.#deps.inspectionQueue.run(owner, next).done
+    return this.#decide(now, next)
+  }
+
+  #decide(
+    key: CachedKey,
+    { inspection, scan }: MessageTask,
+  ): StartsResponse | Promise<StartsResponse> {
+    const named = inspection.strict
+      ? this.#resolve(key, inspection, scan)
+      : this.#mentioned(key, inspection)
+    this.#nameModel(scan)
+    if (inspection.strict) this.#requireModel(key)
+    const message = startsResponse(scan)
+    const refs = named.filter(({ kind }) => this.#row.local?.includes(kind) !== true)
+    if (refs.length === 0) return message
+    const request = {
+      provider: this.#provider,
+      key,
+      match: this.#match,
+      method: 'POST',
+      headers: JSON_BODY,
+    }
+    const checked = checkOwnership(this.#deps.objects, request, refs, () =>
+      inspection
+        .mentionedOutsideProse()
+        .filter(({ kind }) => this.#row.local?.includes(kind) !== true),
+    )
+    return checked instanceof Promise ? checked.then(() => message) : message
+  }
+
+  /** Of a scoped key: all that a message can reach is known, and allowed. */
+  #resolve(
+    { scope }: CachedKey,
+    inspection: Inspection,
+    scan: SignScan<ClientSign>,
+  ): readonly ObjectRef[] {
+    const request = {
+      provider: this.#provider,
+      match: this.#match,
+      pathAndQuery: '/',
+      headers: JSON_BODY,
+    }
+    const resolution = resolveModels(scope, request, inspection)
+    if (!resolution.ok)
+      throw new GatewayError(resolution.code, resolution.message, [], resolution.model ?? null)
+    if (scan.isOdd)
+      throw new GatewayError(
+        'ambiguous_body',
+        'The message can be read in more than one way: a key stands there twice, or in other letters.',
+      )
+    if (scan.found.size === 0)
+      throw new GatewayError(
+        'model_not_allowed',
+        'The proxy does not know this message, and the API key is limited to certain models.',
+      )
+    for (const name of resolution.models) this.#models.add(name)
+    if (this.#models.size > MAX_MODELS)
+      throw new GatewayError('model_not_allowed', 'The session names too many models.')
+    return resolution.objects
+  }
+
+  #mentioned(key: CachedKey, inspection: Inspection): readonly ObjectRef[] {
+    refuseUnreadable(key, inspection)
+    return inspection.findings.mentioned
+  }
+
+  #nameModel(scan: SignScan<ClientSign>): void {
+    for (const place of this.#row.naming) {
+      const name = scan.text(place)
+      if (name !== null) this.model = loggedModel(name) ?? this.model
+    }
+  }
+
+  /** A scoped key's session begins with the name of its model. */
+  #requireModel({ scope }: CachedKey): void {
+    if (!scope.all && this.#models.size === 0)
+      throw new GatewayError(
+        'model_not_allowed',
+        `Name the model first (${this.#row.naming.map((place) => `\`${place}\``).join(' or ')}). The API key is limited to certain models.`,
+      )
+  }
+}
+
+/** Reads a message for both: what it names, and what it is. */
+class MessageTask implements SlicedTask {
+  readonly inspection: Inspection
+  readonly scan: SignScan<ClientSign>
+  readonly #pieces: readonly Buffer[]
+  #piece = 0
+  #at = 0
+
+  constructor(inspection: Inspection, scan: SignScan<ClientSign>, pieces: readonly Buffer[]) {
+    this.inspection = inspection
+    this.scan = scan
+    this.#pieces = pieces
+  }
+
+  step(resume: () => void): 'more' | 'waiting' | 'done' {
+    const state = this.inspection.step(resume)
+    if (state !== 'done') return state
+    const piece = this.#pieces[this.#piece]
+    if (piece === undefined) {
+      this.scan.end()
+      return 'done'
+    }
+    this.scan.write(piece.subarray(this.#at, this.#at + STEP_BYTES))
+    this.#at += STEP_BYTES
+    if (this.#at >= piece.length) {
+      this.#piece++
+      this.#at = 0
+    }
+    return 'more'
+  }
+}
+
+function startsResponse({ found, isOdd }: SignScan<ClientSign>): StartsResponse {
+  if (found.has('starts')) return 'yes'
+  return isOdd || found.has('mayStart') || !found.has('quiet') ? 'perhaps' : 'no'
+}
+
+function tableOf(row: SocketRow): SignTable<ClientSign> {
+  let table = tables.get(row)
+  if (table === undefined)
+    tables.set(
+      row,
+      (table = new SignTable(
+        { quiet: row.quiet, starts: row.starts, mayStart: row.mayStart },
+        row.naming,
+      )),
+    )
+  return table
+}
+
+/** What a message is for the inspection: a body that is sent to a model. */
+function matchOf(row: SocketRow): Match {
+  let match = matches.get(row)
+  if (match === undefined)
+    matches.set(
+      row,
+      (match = {
+        class: 'model',
+        endpoint: { on: 'POST /', class: 'model', model: { at: 'path', body: row.body } },
+        pattern: '/',
+        model: null,
+        objects: [],
+        spelling: 'plain',
+      }),
+    )
+  return match
+}

@@ -1,0 +1,113 @@
+// A request that asks for a WebSocket: whether its endpoint is one, and what becomes of it once the
+// provider has agreed.
+import type { RawConnection } from '../../http1/raw-connection.ts'
+import type { HttpExchange } from '../../http1/exchange.ts'
+import { without, type RawHeaders } from '../../http1/header-fields.ts'
+import {
+  acceptHeaders,
+  chosenProtocol,
+  offerHeaders,
+  ownHandshake,
+  readHandshake,
+  type Handshake,
+} from '../../http1/websocket/handshake.ts'
+import { GatewayError } from '../gateway-error.ts'
+import { queryModels } from '../inspect/outside-body.ts'
+import { parametersOf, type Match } from '../providers/endpoint.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { SocketRow } from '../providers/socket-row.ts'
+import { answeredProtocol, forwardedProtocols } from './subprotocols.ts'
+
+/** A socket that is asked for. */
+export interface SocketRequest {
+  readonly row: SocketRow
+  readonly handshake: Handshake
+  /** Ours, with the provider. */
+  readonly own: Handshake
+}
+
+/**
+ * The socket that a request asks for.
+ * @throws GatewayError `upgrade_not_supported` where its endpoint is none, `malformed_request`
+ */
+export function socketOf(
+  { method, headers }: HttpExchange,
+  { endpoint }: Match,
+  pathAndQuery: string,
+): SocketRequest {
+  const row = endpoint?.socket
+  if (row === undefined || method !== 'GET')
+    throw new GatewayError(
+      'upgrade_not_supported',
+      'The proxy knows no WebSocket at this address. Use an endpoint of the provider that answers over HTTP.',
+    )
+  const handshake = readHandshake(headers)
+  if (handshake === null)
+    throw new GatewayError(
+      'malformed_request',
+      'The request is no handshake of a WebSocket (RFC 6455, version 13).',
+    )
+  return {
+    row: rowFor(row, pathAndQuery),
+    handshake,
+    own: ownHandshake(forwardedProtocols(handshake.protocols)),
+  }
+}
+
+/** What a socket is by its query. */
+function rowFor(row: SocketRow, pathAndQuery: string): SocketRow {
+  if (row.instead === undefined) return row
+  const [name, value] = row.instead.query
+  const values = parametersOf(queryOf(pathAndQuery)).flatMap(([one, text]) =>
+    one === name ? [text] : [],
+  )
+  return values.length === 1 && values[0] === value ? row.instead.socket : row
+}
+
+const queryOf = (pathAndQuery: string): string => pathAndQuery.split('?')[1] ?? ''
+
+/** The headers of our handshake with the provider. */
+export const upgradeHeaders = ({ own }: SocketRequest): RawHeaders => offerHeaders(own)
+
+/** The models that a handshake names: in the path, the headers or the query. */
+export const handshakeModels = (model: string | null, pathAndQuery: string): readonly string[] => [
+  ...new Set([...(model === null ? [] : [model]), ...(queryModels(pathAndQuery) ?? [])]),
+]
+
+const HANDSHAKE_HEADERS = [
+  'upgrade',
+  'connection',
+  'sec-websocket-accept',
+  'sec-websocket-protocol',
+  'sec-websocket-extensions',
+  'content-length',
+]
+
+/**
+ * Answers the client's handshake as the provider has answered ours.
+ * @throws GatewayError `upstream_unreachable` where the provider's answer is none,
+ *   `upgrade_not_supported` where the client is gone or speaks HTTP/1.0
+ */
+export function acceptSocket(
+  exchange: HttpExchange,
+  { handshake, own }: SocketRequest,
+  provider: Provider,
+  answered: RawHeaders,
+  filter: (headers: RawHeaders) => RawHeaders,
+): RawConnection {
+  const chosen = chosenProtocol(own, answered)
+  if (chosen === undefined)
+    throw new GatewayError(
+      'upstream_unreachable',
+      `${provider.name} did not answer the handshake of a WebSocket.`,
+    )
+  const protocol = answeredProtocol(handshake.protocols, own.protocols, chosen)
+  const headers = filter(without(answered, ...HANDSHAKE_HEADERS))
+  const client = exchange.switchProtocols([...acceptHeaders(handshake, protocol), ...headers])
+  if (client === null)
+    throw new GatewayError(
+      'upgrade_not_supported',
+      'The connection cannot carry a WebSocket: it has ended, or speaks HTTP/1.0.',
+    )
+  return client
+}

@@ -1,0 +1,66 @@
+// All sockets that are open in this process: what is looked at now and then, and what may be ended.
+import type { CachedKey } from '../../keys/cache.ts'
+import type { SocketSession } from './session.ts'
+
+/** How often each socket is looked at: its key may have been revoked (milliseconds). */
+const CHECK_MS = 250
+/** Sockets that are looked at in one turn of the event loop; each takes about a microsecond. */
+const CHECKS_PER_TURN = 256
+
+/** A socket that is open. */
+export interface OpenSocket {
+  /** Of the request that opened it. */
+  readonly id: string
+  readonly key: CachedKey
+  readonly provider: string
+  readonly endpoint: string
+  /** Milliseconds since 1970. */
+  readonly openedAt: number
+  readonly session: SocketSession
+  /** The key as it is now. @throws GatewayError it may not be used any more */
+  authenticate(): CachedKey
+}
+
+export class OpenSockets implements Disposable {
+  readonly #all = new Set<OpenSocket>()
+  readonly #timer: NodeJS.Timeout
+  #isChecking = false
+
+  constructor() {
+    this.#timer = setInterval(() => this.#check(), CHECK_MS).unref()
+  }
+
+  get size(): number {
+    return this.#all.size
+  }
+
+  [Symbol.iterator](): Iterator<OpenSocket> {
+    return this.#all.values()
+  }
+
+  /** Keeps a socket until it has ended. */
+  async hold(socket: OpenSocket): Promise<void> {
+    this.#all.add(socket)
+    await socket.session.ended
+    this.#all.delete(socket)
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer)
+  }
+
+  #check(): void {
+    if (this.#isChecking) return
+    this.#isChecking = true
+    this.#checkNext([...this.#all], 0)
+  }
+
+  #checkNext(all: readonly OpenSocket[], from: number): void {
+    const now = performance.now()
+    for (const socket of all.slice(from, from + CHECKS_PER_TURN))
+      socket.session.check(now, () => socket.authenticate())
+    const next = from + CHECKS_PER_TURN
+    if (next < all.length) setImmediate(() => this.#checkNext(all, next))
+    else this.#isChecking = false
+  }
+}

@@ -1,0 +1,134 @@
+// Steps 8 and 9 of a socket: both connections are switched, frames pass, and each row is settled.
+import type { Clock } from '../../common/clock.ts'
+import type { Log } from '../../common/log.ts'
+import type { HttpExchange } from '../../http1/exchange.ts'
+import type { RawHeaders } from '../../http1/header-fields.ts'
+import type { RawConnection } from '../../http1/raw-connection.ts'
+import type { CachedKey } from '../../keys/cache.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { AdmittedRequest } from '../admission/admit-request.ts'
+import type { InspectionQueue } from '../inspect/scheduler.ts'
+import type { ObjectOwners } from '../objects/objects.ts'
+import { authorizeAgain } from '../providers/authorize-endpoint.ts'
+import type { Match } from '../providers/endpoint.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { RequestSlot } from '../shares/request-shares.ts'
+import type { Usage } from '../usage/usage.ts'
+import { MessageInspector } from './inspect-message.ts'
+import { acceptSocket, handshakeModels, type SocketRequest } from './open-socket.ts'
+import type { OpenSockets } from './open-sockets.ts'
+import { SocketRows } from './socket-rows.ts'
+import { SocketSession, type SocketEnd } from './session.ts'
+
+/** What all sockets of a process share. */
+export interface SocketDeps {
+  readonly ledger: Ledger
+  readonly clock: Clock
+  readonly log: Log
+  readonly objects: ObjectOwners
+  readonly inspectionQueue: InspectionQueue
+  readonly sockets: OpenSockets
+  readonly limits: {
+    readonly body: number
+    readonly grace: number
+    readonly idle: number
+  }
+}
+
+/** A socket to which the provider has agreed. */
+export interface SwitchedSocket {
+  readonly id: string
+  readonly exchange: HttpExchange
+  readonly socket: SocketRequest
+  readonly provider: Provider
+  readonly match: Match
+  readonly pathAndQuery: string
+  readonly slot: RequestSlot
+  readonly admitted: AdmittedRequest
+  readonly upstream: RawConnection
+  /** The headers of the provider's answer, and which of them the client gets. */
+  readonly headers: RawHeaders
+  filter(headers: RawHeaders): RawHeaders
+  readonly key: CachedKey
+  /** The key as it is now. @throws GatewayError */
+  authenticate(): CachedKey
+}
+
+/** How a socket ended, for the log. */
+export interface SocketResult extends SocketEnd {
+  readonly model: string | null
+  readonly usage: Usage
+  readonly bytesIn: number
+  readonly bytesOut: number
+}
+
+/**
+ * Largest message of a client: the largest event of OpenAI's holds 15 MB of audio
+ * (platform.openai.com/docs/api-reference/realtime-client-events/input_audio_buffer/append).
+ */
+const MAX_MESSAGE_BYTES = 24 * 1024 * 1024
+
+/**
+ * Runs a socket until it has ended.
+ * @throws GatewayError the provider's answer was no handshake, or the caller's connection cannot be
+ *   switched: the reservation is still to be settled, and the provider's connection open
+ */
+export async function runSocket(deps: SocketDeps, switched: SwitchedSocket): Promise<SocketResult> {
+  const { exchange, socket, provider, match, pathAndQuery, upstream, admitted } = switched
+  const client = acceptSocket(exchange, socket, provider, switched.headers, switched.filter)
+  let { key } = switched
+  const currentKey = (): CachedKey => key
+  const models = handshakeModels(match.model, pathAndQuery)
+  const inspector = new MessageInspector(deps, provider, socket.row, currentKey, models)
+  const rows = new SocketRows(
+    {
+      ledger: deps.ledger,
+      clock: deps.clock,
+      request: admitted.row,
+      credential: admitted.credential,
+      counts: socket.row.counts,
+      model: () => inspector.model,
+      onRefused: (refusal, isUnpaid) => session.refuseRow(refusal, isUnpaid),
+    },
+    admitted.admission,
+  )
+  const session = new SocketSession({
+    client,
+    upstream,
+    provider,
+    row: socket.row,
+    rows,
+    inspector,
+    slot: switched.slot,
+    log: deps.log,
+    rpm: admitted.row.rpm,
+    limits: {
+      message: Math.min(MAX_MESSAGE_BYTES, deps.limits.body),
+      grace: deps.limits.grace,
+      idle: deps.limits.idle,
+    },
+  })
+  session.start()
+  await deps.sockets.hold({
+    id: switched.id,
+    key,
+    provider: provider.id,
+    endpoint: match.pattern,
+    openedAt: deps.clock.now(),
+    session,
+    authenticate: () => {
+      key = switched.authenticate()
+      authorizeAgain(key, provider, match, 'GET')
+      return key
+    },
+  })
+  return resultOf(await session.ended, rows, inspector)
+}
+
+const resultOf = (end: SocketEnd, rows: SocketRows, { model }: MessageInspector): SocketResult => ({
+  ...end,
+  model,
+  usage: rows.total,
+  bytesIn: rows.bytes.up,
+  bytesOut: rows.bytes.down,
+})

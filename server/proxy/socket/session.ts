@@ -1,0 +1,280 @@
+// One socket that is open: the two directions, and everything that ends it.
+import type { RawConnection } from '../../http1/raw-connection.ts'
+import {
+  CLOSE,
+  closeFrame,
+  frameOf,
+  OPCODE,
+  type FrameError,
+} from '../../http1/websocket/frames.ts'
+import type { CachedKey } from '../../keys/cache.ts'
+import type { Log } from '../../common/log.ts'
+import { errorMessage, type GatewayErrorCode } from '../error-response.ts'
+import { GatewayError } from '../gateway-error.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { SocketRow } from '../providers/socket-row.ts'
+import type { RequestSlot } from '../shares/request-shares.ts'
+import { ClientSide, type ClientLimits, type ClientListener } from './client-side.ts'
+import type { MessageInspector } from './inspect-message.ts'
+import type { RowRefusal, SocketRows } from './socket-rows.ts'
+import { UpstreamSide, type UpstreamListener } from './upstream-side.ts'
+
+/** How a socket ended. */
+export interface SocketEnd {
+  /** `complete`: closed by either side, in the way of WebSockets. */
+  readonly outcome: 'complete' | 'aborted' | 'broken' | 'shutdown'
+  /** Why it was closed by us; null where it was not. */
+  readonly code: GatewayErrorCode | null
+}
+
+/** What a session is made of. */
+export interface SessionParts {
+  readonly client: RawConnection
+  readonly upstream: RawConnection
+  readonly provider: Provider
+  readonly row: SocketRow
+  readonly rows: SocketRows
+  readonly inspector: MessageInspector
+  readonly slot: RequestSlot
+  readonly log: Log
+  /** The key's requests a minute, for a sentence. */
+  readonly rpm: number | null
+  readonly limits: ClientLimits & {
+    /** Milliseconds without a byte in either direction. */
+    readonly idle: number
+  }
+}
+
+/** How long the other side may take to close, once one has (milliseconds). */
+const CLOSING_MS = 5_000
+/** How long an error of ours waits for the end of the provider's message (milliseconds). */
+const BOUNDARY_MS = 1_000
+/** However busy it is, a socket ends after this time; no provider lets one live as long. */
+const MAX_AGE_MS = 24 * 3_600_000
+
+/** TABLE of close codes by error; 1008 for all others. */
+const CLOSE_CODES: Partial<Readonly<Record<GatewayErrorCode, number>>> = {
+  rate_limit_exceeded: CLOSE.tryAgain,
+  service_unavailable: CLOSE.tryAgain,
+  internal_error: CLOSE.internal,
+  server_shutdown: CLOSE.goingAway,
+  upstream_unreachable: CLOSE.badGateway,
+}
+
+export class SocketSession implements ClientListener, UpstreamListener {
+  /** Resolves when both connections are closed. */
+  readonly ended: Promise<SocketEnd>
+  readonly #parts: SessionParts
+  readonly #clientSide: ClientSide
+  readonly #upstreamSide: UpstreamSide
+  readonly #resolve: (end: SocketEnd) => void
+  readonly #since = performance.now()
+  /** Monotonic milliseconds of the last byte, as the last look found it; and how many there were. */
+  #movedAt = this.#since
+  #moved = 0
+  #end: SocketEnd | null = null
+  /** Close frames that have passed: from the client, from the provider. */
+  #isClientClosing = false
+  #isUpstreamClosing = false
+  #isClosedByClient = false
+  #timer: NodeJS.Timeout | null = null
+
+  constructor(parts: SessionParts) {
+    const { client, upstream, row, rows, inspector, slot, limits, provider } = parts
+    const { promise, resolve } = Promise.withResolvers<SocketEnd>()
+    this.#parts = parts
+    this.ended = promise
+    this.#resolve = resolve
+    this.#clientSide = new ClientSide(client, upstream, inspector, rows, slot, limits, this)
+    this.#upstreamSide = new UpstreamSide(upstream, client, row, provider.usage, rows, this)
+  }
+
+  start(): void {
+    this.#parts.upstream.read(this.#upstreamSide)
+    this.#parts.client.read(this.#clientSide)
+  }
+
+  /** Ends what takes too long, and what its key may not do any more. @param now monotonic */
+  check(now: number, authenticate: () => CachedKey): void {
+    if (this.#end !== null) return
+    const { rows, limits, inspector } = this.#parts
+    try {
+      if (!inspector.isWithin(authenticate()))
+        return this.#refuse('model_not_allowed', 'The API key may not use this model any more.')
+    } catch (error) {
+      return this.onRefused(error)
+    }
+    if (this.#clientSide.isTooSlow(now))
+      return this.#refuse('body_too_slow', 'A message came too slowly.')
+    if (rows.passed !== this.#moved) {
+      this.#moved = rows.passed
+      this.#movedAt = now
+    } else if (now - this.#movedAt > limits.idle) this.#close(CLOSE.goingAway, 'Nothing was sent.')
+    if (now - this.#since > MAX_AGE_MS) this.#close(CLOSE.goingAway, 'The socket is a day old.')
+  }
+
+  /** Ends it on behalf of an operator. */
+  stop(reason: string): void {
+    if (this.#end === null) this.#close(CLOSE.goingAway, reason)
+  }
+
+  /** @param isUnpaid a response has begun without a row: the provider must not go on with it */
+  refuseRow(refusal: RowRefusal, isUnpaid: boolean): void {
+    if (isUnpaid) this.#parts.upstream.destroy()
+    if (refusal.code === 'service_unavailable')
+      return this.#refuse(refusal.code, 'The ledger cannot be written at the moment.')
+    this.#refuse(
+      refusal.code,
+      `The API key allows ${this.#parts.rpm ?? 0} requests a minute, each response of a socket among them. The next one can pass in ${refusal.wait} ms.`,
+    )
+  }
+
+  onRefused(error: unknown): void {
+    if (error instanceof GatewayError) return this.#refuse(error.code, error.message)
+    this.#parts.log.error('A message of a socket could not be inspected.', error)
+    this.#refuse('internal_error', 'The proxy failed. Nothing more is known to the caller.')
+  }
+
+  onFull(): void {
+    this.refuseRow(this.#parts.rows.refusal ?? { code: 'service_unavailable' }, false)
+  }
+
+  onUnpaid(): void {
+    this.refuseRow(this.#parts.rows.refusal ?? { code: 'service_unavailable' }, true)
+  }
+
+  onBroken({ code, message }: FrameError): void {
+    this.#close(code, message)
+  }
+
+  onUpstreamBroken(): void {
+    this.#refuse('upstream_unreachable', 'The provider sent something else than WebSocket frames.')
+  }
+
+  onCloseFrame(): void {
+    this.#isClientClosing = true
+    this.#isClosedByClient = !this.#isUpstreamClosing
+    this.#awaitClose()
+  }
+
+  onUpstreamCloseFrame(): void {
+    this.#isUpstreamClosing = true
+    this.#awaitClose()
+  }
+
+  onClientEnd(): void {
+    // Without a close frame it has left.
+    if (!this.#isClientClosing && this.#end === null) return this.#leave()
+    this.#parts.upstream.end()
+    if (this.#parts.upstream.isClosed) this.#parts.client.end()
+  }
+
+  onUpstreamEnd(): void {
+    if (!this.#isUpstreamClosing && !this.#isClientClosing && this.#end === null)
+      return this.#break()
+    this.#parts.client.end()
+    this.#parts.upstream.end()
+  }
+
+  onClientGone(): void {
+    if (!this.#isClientClosing && !this.#isUpstreamClosing && this.#end === null) this.#leave()
+    else this.#destroy()
+  }
+
+  onUpstreamGone(): void {
+    if (!this.#isUpstreamClosing && !this.#isClientClosing && this.#end === null) this.#break()
+    else if (this.#end === null) this.#parts.client.end()
+    this.#settleIfGone()
+  }
+
+  onClientDrain(): void {
+    this.#upstreamSide.onClientDrain()
+  }
+
+  onUpstreamDrain(): void {
+    this.#clientSide.onUpstreamDrain()
+  }
+
+  onShutdown(): void {
+    if (this.#end !== null) return
+    this.#finish({ outcome: 'shutdown', code: 'server_shutdown' })
+    this.#say(CLOSE.goingAway, 'The proxy was stopped.', null)
+  }
+
+  /** One side has closed in the way of WebSockets; the other one is given a while. */
+  #awaitClose(): void {
+    this.#timer ??= setTimeout(() => this.#destroy(), CLOSING_MS).unref()
+  }
+
+  /** The client has left without a word. */
+  #leave(): void {
+    this.#finish({ outcome: 'aborted', code: null })
+    this.#destroy()
+  }
+
+  /** The provider has left without a word: the client sees just that. */
+  #break(): void {
+    this.#finish({ outcome: 'broken', code: 'upstream_unreachable' })
+    this.#destroy()
+  }
+
+  /** Closes with the provider's own error, where a message can be said. */
+  #refuse(code: GatewayErrorCode, message: string): void {
+    if (this.#end !== null) return
+    const { error } = this.#parts.row
+    this.#finish({ outcome: 'complete', code })
+    this.#say(
+      CLOSE_CODES[code] ?? CLOSE.policy,
+      message,
+      error === undefined ? null : errorMessage(code, message, error),
+    )
+  }
+
+  #close(code: number, reason: string): void {
+    if (this.#end !== null) return
+    this.#finish({ outcome: 'complete', code: null })
+    this.#say(code, reason, null)
+  }
+
+  /** Tells both sides that it ends: the provider at once, the client behind its last message. */
+  #say(code: number, reason: string, event: string | null): void {
+    const { client, upstream } = this.#parts
+    this.#clientSide.close()
+    upstream.write(closeFrame(CLOSE.goingAway, '', true))
+    upstream.end()
+    const say = (): void => {
+      this.#upstreamSide.close()
+      if (event !== null) client.write(frameOf(OPCODE.text, Buffer.from(event), false))
+      client.write(closeFrame(code, reason, false))
+      client.end()
+      clearTimeout(late)
+      this.#timer ??= setTimeout(() => this.#destroy(), CLOSING_MS).unref()
+    }
+    const late = setTimeout(() => this.#destroy(), BOUNDARY_MS).unref()
+    this.#upstreamSide.atBoundary(say)
+  }
+
+  /** Nothing more is counted: the rows are settled. */
+  #finish(end: SocketEnd): void {
+    this.#end = end
+    const isAborted =
+      end.outcome === 'aborted' || end.outcome === 'shutdown' || this.#isClosedByClient
+    this.#parts.rows.close(isAborted ? 'aborted' : 'settled', end.code)
+  }
+
+  #destroy(): void {
+    if (this.#end === null) this.#finish({ outcome: 'complete', code: null })
+    this.#parts.client.destroy()
+    this.#parts.upstream.destroy()
+    this.#settleIfGone()
+  }
+
+  #settleIfGone(): void {
+    const { client, upstream } = this.#parts
+    if (!client.isClosed || !upstream.isClosed) return
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#clientSide.close()
+    this.#upstreamSide.close()
+    this.#resolve(this.#end ?? { outcome: 'complete', code: null })
+  }
+}

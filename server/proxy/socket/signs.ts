@@ -1,0 +1,84 @@
+// Which messages of a socket are which: the signs of its row, looked for in one message.
+import { parseJson, wantPaths, type WantedPaths } from '../json/paths.ts'
+import { JsonScanner, type JsonSink, type Oddity } from '../json/scanner.ts'
+import type { Sign } from '../providers/socket-row.ts'
+
+/** Signs of several kinds, and further places of interest, compiled once for each row. */
+export class SignTable<Kind extends string> {
+  readonly wanted: WantedPaths
+  /** By path: the kind of a sign that is there with any value, or with one. */
+  readonly byPath = new Map<string, Map<string | null, Kind>>()
+  /** What a message has to hold to be worth a look. */
+  readonly markers: readonly Buffer[]
+
+  constructor(signs: Readonly<Record<Kind, readonly Sign[]>>, places: readonly string[] = []) {
+    const markers = new Set<string>()
+    for (const kind in signs) for (const sign of signs[kind]) markers.add(this.#add(kind, sign))
+    for (const place of places) markers.add(place.split('.').at(-1)!)
+    this.wanted = wantPaths([...this.byPath.keys(), ...places])
+    this.markers = [...markers].map((marker) => Buffer.from(`"${marker}"`))
+  }
+
+  /** Whether bytes can hold any of the signs or places, where these are written plainly. */
+  isMarked(bytes: Buffer): boolean {
+    return this.markers.some((marker) => bytes.includes(marker))
+  }
+
+  /** @returns the text that stands in quotes in every message of the sign */
+  #add(kind: Kind, sign: Sign): string {
+    const [path = '', value] = sign.split('=')
+    let kinds = this.byPath.get(path)
+    if (kinds === undefined) this.byPath.set(path, (kinds = new Map()))
+    kinds.set(value ?? null, kind)
+    return value === undefined || /^(?:true|false)$/.test(value) ? path.split('.').at(-1)! : value
+  }
+}
+
+/** Longest value that is looked at. */
+const MAX_VALUE_BYTES = 16 * 1024
+
+/** One message, read as its bytes come. */
+export class SignScan<Kind extends string> implements JsonSink {
+  readonly found = new Set<Kind>()
+  /**
+   * Whether a place of interest is spelled so that parsers may disagree on it: twice, with escapes,
+   * in other letters.
+   */
+  isOdd = false
+  /** The last value at each place. */
+  readonly values = new Map<string, unknown>()
+  readonly #table: SignTable<Kind>
+  readonly #scanner: JsonScanner
+
+  constructor(table: SignTable<Kind>) {
+    this.#table = table
+    this.#scanner = new JsonScanner(table.wanted, this, { longestValue: MAX_VALUE_BYTES })
+  }
+
+  write(bytes: Buffer): void {
+    this.#scanner.write(bytes)
+  }
+
+  end(): void {
+    this.#scanner.end()
+  }
+
+  value(path: string, raw: Buffer | null): void {
+    const value = raw === null ? undefined : parseJson(raw.toString('utf8'))
+    if (value === null) return
+    this.values.set(path, value)
+    const kinds = this.#table.byPath.get(path)
+    const kind = kinds?.get(String(value)) ?? kinds?.get(null)
+    if (kind !== undefined) this.found.add(kind)
+  }
+
+  oddity(kind: Oddity): void {
+    if (kind !== 'mismatch' && kind !== 'text') this.isOdd = true
+  }
+
+  /** The text at a place; null where there is none. */
+  text(path: string | undefined): string | null {
+    const value = path === undefined ? undefined : this.values.get(path)
+    return typeof value === 'string' ? value : null
+  }
+}

@@ -1,0 +1,37 @@
+// Where a client's handshake holds its key, and what else of its subprotocols goes up.
+// Browsers can set no header of a WebSocket, so providers take a key there.
+
+/**
+ * TABLE of subprotocols that carry a credential, or choose an account within ours: OpenAI
+ * (platform.openai.com/docs/guides/realtime-websocket), xAI and Vercel (their packages of the AI
+ * SDK).
+ */
+const CREDENTIAL =
+  /^(?:openai-insecure-api-key|openai-organization|openai-project|xai-client-secret|ai-gateway-auth|ai-gateway-team)\./
+/** Subprotocols behind which the key is one of its own (Deepgram: `token, <key>`). */
+const BEFORE_CREDENTIAL = /^(?:token|bearer)$/i
+const OWN_KEY = /^(?:[\w-]+\.)?(tmk_\w+)$/
+
+/** Proxy keys among the subprotocols of a handshake. */
+export const keysIn = (protocols: readonly string[]): string[] =>
+  protocols.flatMap((one) => OWN_KEY.exec(one)?.[1] ?? [])
+
+/** The subprotocols that go up: those without credentials. */
+export const forwardedProtocols = (protocols: readonly string[]): string[] =>
+  protocols.filter(
+    (one, i) =>
+      !CREDENTIAL.test(one) &&
+      !OWN_KEY.test(one) &&
+      !BEFORE_CREDENTIAL.test(one) &&
+      !BEFORE_CREDENTIAL.test(protocols[i - 1] ?? ''),
+  )
+
+/**
+ * The subprotocol of our answer: the provider's, or where the client has offered nothing but its
+ * credential, what the provider would have chosen of that. Without one, browsers close the socket.
+ */
+export const answeredProtocol = (
+  protocols: readonly string[],
+  forwarded: readonly string[],
+  chosen: string | null,
+): string | null => (forwarded.length > 0 ? chosen : (protocols[0] ?? null))

@@ -1,0 +1,197 @@
+// What comes from the provider: it passes as it comes, and its messages are read beside for where a
+// response begins and ends, and what it used.
+import type { RawConnection, RawReader } from '../../http1/raw-connection.ts'
+import { OPCODE, type FrameError, type FrameHead } from '../../http1/websocket/frames.ts'
+import type { UsageKind } from '../providers/provider.ts'
+import type { SocketRow } from '../providers/socket-row.ts'
+import { isObject, mergeFindings, type Usage } from '../usage/usage.ts'
+import { FramePump, keepPiece, type PumpSink } from './frame-pump.ts'
+import { SignScan, SignTable } from './signs.ts'
+import type { SocketRows } from './socket-rows.ts'
+
+type ServerSign = 'begins' | 'ends' | 'fails'
+
+/** What the provider's side tells its session. */
+export interface UpstreamListener {
+  /** A response has begun that has no row. */
+  onUnpaid(): void
+  /** What came is no WebSocket. */
+  onUpstreamBroken(error: FrameError): void
+  /** The provider has said that it closes; the frame has gone down. */
+  onUpstreamCloseFrame(): void
+  onUpstreamEnd(): void
+  onUpstreamGone(): void
+  onUpstreamDrain(): void
+}
+
+const tables = new WeakMap<SocketRow, SignTable<ServerSign>>()
+
+export class UpstreamSide implements RawReader, PumpSink {
+  readonly pump: FramePump
+  readonly #client: RawConnection
+  readonly #row: SocketRow
+  readonly #kind: UsageKind
+  readonly #rows: SocketRows
+  readonly #listener: UpstreamListener
+  readonly #table: SignTable<ServerSign>
+  #frame: FrameHead | null = null
+  /** What has been read and not sent. */
+  #read: Buffer[] = []
+  #readBytes = 0
+  /** The message that is coming; null where it is none that is looked at. */
+  #scan: SignScan<ServerSign> | null = null
+  /** The name of the response under way of a provider that gives none. */
+  #unnamed = 0
+  #isUnderWay = false
+  #awaitsDrain = false
+  #isClosed = false
+  #onBoundary: (() => void) | null = null
+
+  constructor(
+    upstream: RawConnection,
+    client: RawConnection,
+    row: SocketRow,
+    kind: UsageKind,
+    rows: SocketRows,
+    listener: UpstreamListener,
+  ) {
+    this.#client = client
+    this.#row = row
+    this.#kind = kind
+    this.#rows = rows
+    this.#listener = listener
+    this.#table = tableOf(row)
+    this.pump = new FramePump(upstream, this, false)
+  }
+
+  /** Calls something when all that has gone down are whole messages: now, or in a moment. */
+  atBoundary(call: () => void): void {
+    if (this.pump.frames.isBetweenMessages) call()
+    else this.#onBoundary = call
+  }
+
+  onClientDrain(): void {
+    if (!this.#awaitsDrain) return
+    this.#awaitsDrain = false
+    this.pump.unblock()
+  }
+
+  onData(bytes: Buffer): void {
+    this.pump.push(bytes)
+  }
+  onEnd(): void {
+    this.#listener.onUpstreamEnd()
+  }
+  onClose(): void {
+    this.#listener.onUpstreamGone()
+  }
+  onDrain(): void {
+    this.#listener.onUpstreamDrain()
+  }
+  onShutdown(): void {}
+
+  onFrame(frame: FrameHead, raw: Buffer): void {
+    this.#frame = frame
+    this.#keep(raw)
+    if (frame.opcode === OPCODE.text || frame.opcode === OPCODE.binary) this.#scan = null
+  }
+
+  onPayload(raw: Buffer, at: number): void {
+    this.#keep(raw)
+    const { opcode, isFinal, length } = this.#frame!
+    if (opcode >= OPCODE.close) return
+    // Most messages come whole, and hold nothing of interest: a look at their bytes tells.
+    const isWhole = opcode !== OPCODE.continuation && isFinal && at === 0 && raw.length === length
+    if (isWhole && !this.#table.isMarked(raw)) return
+    this.#scan ??= new SignScan(this.#table)
+    this.#scan.write(raw)
+  }
+
+  onFrameEnd(): void {
+    const { opcode, isFinal } = this.#frame!
+    if (opcode === OPCODE.close) {
+      this.#flush()
+      this.pump.stop()
+      return this.#listener.onUpstreamCloseFrame()
+    }
+    if (opcode >= OPCODE.close || !isFinal) return
+    const scan = this.#scan
+    this.#scan = null
+    if (scan !== null) this.#meter(scan)
+    if (this.#onBoundary === null || this.#isClosed) return
+    this.#flush()
+    this.#onBoundary()
+  }
+
+  onPause(): void {
+    this.#flush()
+  }
+
+  onError(error: FrameError): void {
+    this.#flush()
+    this.#listener.onUpstreamBroken(error)
+  }
+
+  /** The session has ended: nothing more goes down. */
+  close(): void {
+    this.#isClosed = true
+    this.pump.stop()
+    this.#read = []
+  }
+
+  #meter(scan: SignScan<ServerSign>): void {
+    scan.end()
+    const usage = this.#usageIn(scan)
+    if (scan.found.has('fails')) this.#rows.release()
+    if (scan.found.has('begins')) {
+      if (!this.#isUnderWay) this.#unnamed++
+      this.#isUnderWay = true
+      if (!this.#rows.begin(this.#idOf(scan))) return this.#listener.onUnpaid()
+    }
+    if (this.#row.counts === 'minutes') {
+      if (usage !== null) this.#rows.add(usage)
+    } else if (scan.found.has('ends')) {
+      this.#isUnderWay = false
+      this.#rows.end(this.#idOf(scan), usage)
+    } else if (usage !== null) this.#rows.note(usage)
+  }
+
+  #idOf(scan: SignScan<ServerSign>): string {
+    return scan.text(this.#row.responseId) ?? String(this.#unnamed)
+  }
+
+  #usageIn(scan: SignScan<ServerSign>): Usage | null {
+    const { usage: place } = this.#row
+    const usage = place === undefined ? undefined : scan.values.get(place)
+    return isObject(usage) ? mergeFindings([{ place: 'usage', usage }], this.#kind) : null
+  }
+
+  #keep(raw: Buffer): void {
+    keepPiece(this.#read, raw)
+    this.#readBytes += raw.length
+  }
+
+  #flush(): void {
+    if (this.#isClosed || this.#read.length === 0) return
+    const bytes = this.#read.length === 1 ? this.#read[0]! : Buffer.concat(this.#read)
+    this.#read = []
+    this.#rows.countDown(this.#readBytes)
+    this.#readBytes = 0
+    if (this.#client.write(bytes) || this.#awaitsDrain) return
+    this.#awaitsDrain = true
+    this.pump.block()
+  }
+}
+
+function tableOf(row: SocketRow): SignTable<ServerSign> {
+  let table = tables.get(row)
+  if (table === undefined)
+    tables.set(
+      row,
+      (table = new SignTable(
+        { begins: row.begins, ends: row.ends, fails: row.fails },
+        [row.responseId, row.usage].filter((place) => place !== undefined),
+      )),
+    )
+  return table
+}

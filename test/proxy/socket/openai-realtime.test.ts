@@ -1,0 +1,247 @@
+// OpenAI's realtime sockets through the proxy: the handshake, each response a row, and what a key
+// may do.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { after, test } from 'node:test'
+import { until } from '../../support/until.ts'
+import { FORMS, OPENAI, SECRETS } from '../support/served.ts'
+import {
+  connectSocket,
+  refusedHandshake,
+  rowsOf,
+  startSockets,
+  withKey,
+  type Behaviour,
+} from './support.ts'
+
+const REALTIME = `${OPENAI}/v1/realtime?model=gpt-realtime`
+const USAGE = {
+  total_tokens: 253,
+  input_tokens: 132,
+  output_tokens: 121,
+  input_token_details: { text_tokens: 119, audio_tokens: 13, cached_tokens: 64 },
+  output_token_details: { text_tokens: 30, audio_tokens: 91 },
+}
+
+/** Answers each `response.create` with a response, and announces its session. */
+let responses = 0
+const CONVERSES: Behaviour = {
+  opened: (call) => call.send({ type: 'session.created', session: { model: 'gpt-realtime' } }),
+  message: (call, event) => {
+    if (event['type'] !== 'response.create') return
+    const id = `resp_${++responses}`
+    call.send({ type: 'response.created', response: { id, status: 'in_progress' } })
+    call.send({ type: 'response.output_text.delta', response_id: id, delta: 'Hi' })
+    call.send({ type: 'response.done', response: { id, status: 'completed', usage: USAGE } })
+  },
+}
+
+const served = await startSockets({ after })
+
+/** A new key, and the provider's behaviour from now on. */
+async function keyFor(behaviour: Behaviour = {}, wishes = {}) {
+  served.provider.behaviour = behaviour
+  served.provider.calls.length = 0
+  return served.key(wishes)
+}
+
+for (const form of FORMS)
+  test(`a conversation passes, and each response is a row (${form})`, async () => {
+    const { secret, id } = await keyFor(CONVERSES)
+    const client = connectSocket(served.port, REALTIME, [], { ...withKey(secret), form })
+    await client.opened
+    assert.equal(client.socket.extensions, '')
+    await until(() => client.events('session.created').length === 1)
+    client.send({ type: 'response.create' })
+    await until(() => client.events('response.done').length === 1)
+    client.send({ type: 'response.create' })
+    await until(() => client.events('response.done').length === 2)
+    client.socket.close(1000, 'bye')
+    assert.deepEqual(await client.closed, { code: 1000, reason: 'bye' })
+    const [call] = served.provider.calls
+    assert.deepEqual(call!.closed, { code: 1000, reason: 'bye' })
+    assert.equal(call!.request.url, '/v1/realtime?model=gpt-realtime')
+    const rows = await rowsOf(served, id, 3)
+    assert.deepEqual(
+      rows.map(
+        ({
+          key_id,
+          model,
+          endpoint,
+          method,
+          status,
+          state,
+          tokens_in,
+          tokens_out,
+          tokens_cached,
+        }) => [
+          key_id,
+          model,
+          endpoint,
+          method,
+          status,
+          state,
+          tokens_in,
+          tokens_out,
+          tokens_cached,
+        ],
+      ),
+      [
+        [id, 'gpt-realtime', '/v1/realtime', 'GET', 101, 'settled', 132, 121, 64],
+        [id, 'gpt-realtime', '/v1/realtime', 'GET', 101, 'settled', 132, 121, 64],
+        [id, 'gpt-realtime', '/v1/realtime', 'GET', 101, 'aborted', null, null, null],
+      ],
+    )
+    assert.ok(rows[0]!.bytes_in! > 0 && rows[0]!.bytes_out! > 0)
+  })
+
+test('the provider gets our credential, and nothing of the caller but its protocols', async () => {
+  const { secret } = await keyFor({})
+  const client = connectSocket(
+    served.port,
+    REALTIME,
+    ['realtime', `openai-insecure-api-key.${secret}`, 'openai-beta.realtime-v1'],
+    { headers: { Cookie: 'a=b', Origin: 'https://app.test', 'OpenAI-Project': 'p', 'X-Own': '1' } },
+  )
+  await client.opened
+  assert.equal(client.socket.protocol, 'realtime')
+  const { headers, rawHeaders } = served.provider.calls[0]!.request
+  assert.equal(headers.authorization, `Bearer ${SECRETS.OPENAI_API_KEY}`)
+  assert.equal(
+    headers['sec-websocket-protocol'],
+    'realtime,openai-beta.realtime-v1'.replace(',', ', '),
+  )
+  assert.equal(headers['x-own'], '1')
+  for (const name of ['cookie', 'origin', 'openai-project', 'sec-websocket-extensions'])
+    assert.equal(headers[name], undefined, name)
+  assert.ok(!rawHeaders.some((text) => text.includes(secret)))
+  client.socket.close()
+  await client.closed
+})
+
+test('a handshake that the provider refuses is answered with its response', async () => {
+  const { secret, id } = await keyFor({ refuse: () => 429 })
+  const refused = await refusedHandshake(connectSocket(served.port, REALTIME, [], withKey(secret)))
+  assert.deepEqual(refused, { status: 429, code: undefined, body: '{"error":{"message":"no"}}' })
+  const [row] = await rowsOf(served, id, 1)
+  assert.equal(row!.status, 429)
+})
+
+test('a handshake is refused before the provider hears of it', async () => {
+  const { secret } = await keyFor({}, { models: ['gpt-realtime-mini'] })
+  const limited = await served.key({ rpm: 1 })
+  const first = connectSocket(served.port, REALTIME, [], withKey(limited.secret))
+  await first.opened
+  for (const [address, key, status, code] of [
+    [REALTIME, 'nothing', 401, 'invalid_api_key'],
+    [REALTIME, secret, 403, 'model_not_allowed'],
+    [`${OPENAI}/v1/realtime`, secret, 403, 'model_not_allowed'],
+    [
+      `${OPENAI}/v1/realtime?model=gpt-realtime-mini&model=gpt-realtime`,
+      secret,
+      403,
+      'model_not_allowed',
+    ],
+    [`${OPENAI}/v1/responses`, secret, 403, 'endpoint_not_allowed'],
+    [`${OPENAI}/v1/models`, secret, 400, 'upgrade_not_supported'],
+    ['https://example.com/v1/realtime?model=gpt-realtime', secret, 403, 'upstream_not_allowed'],
+    [REALTIME, limited.secret, 429, 'rate_limit_exceeded'],
+  ] as const) {
+    const refused = await refusedHandshake(connectSocket(served.port, address, [], withKey(key)))
+    assert.deepEqual([refused.status, refused.code], [status, code], address)
+  }
+  assert.equal(served.provider.calls.length, 1)
+  first.socket.close()
+  await rowsOf(served, limited.id, 1)
+})
+
+test('a full window closes the socket with the provider’s own rate error', async () => {
+  const { secret, id } = await keyFor(CONVERSES, { rpm: 2 })
+  const client = connectSocket(served.port, REALTIME, [], withKey(secret))
+  await client.opened
+  for (let i = 0; i < 3; i++) client.send({ type: 'response.create' })
+  const { code } = await client.closed
+  assert.equal(code, 1013)
+  const [error] = client.events('error')
+  assert.deepEqual(
+    { ...(error!['error'] as object), message: '' },
+    {
+      type: 'rate_limit_error',
+      code: 'rate_limit_exceeded',
+      message: '',
+      param: null,
+      event_id: null,
+    },
+  )
+  const asked = served.provider.calls[0]!.messages.filter((text) =>
+    text.includes('response.create'),
+  )
+  assert.equal(asked.length, 2)
+  const rows = await rowsOf(served, id, 2)
+  assert.deepEqual(
+    rows.map(({ state }) => state),
+    ['settled', 'settled'],
+  )
+})
+
+test('a message that leads outside of the scope is refused in the provider’s own way', async () => {
+  const { secret, id } = await keyFor(CONVERSES, { models: ['gpt-realtime'] })
+  const client = connectSocket(served.port, REALTIME, [], withKey(secret))
+  await client.opened
+  client.send({ type: 'session.update', session: { instructions: 'Be brief.' } })
+  client.send({
+    type: 'session.update',
+    session: { audio: { input: { transcription: { model: 'whisper-1' } } } },
+  })
+  const { code } = await client.closed
+  assert.equal(code, 1008)
+  assert.match(
+    JSON.stringify(client.events('error')),
+    /"code":"model_not_allowed","message":"This key may not use the model \\"whisper-1\\"/,
+  )
+  assert.equal(served.provider.calls[0]!.messages.length, 1)
+  await rowsOf(served, id, 1)
+})
+
+test('a revoked key’s sockets are closed within a second', async () => {
+  const key = await keyFor(CONVERSES)
+  const client = connectSocket(served.port, REALTIME, [], withKey(key.secret))
+  await client.opened
+  const at = performance.now()
+  await served.running.store.db
+    .updateTable('keys')
+    .set({ disabled: 1, revision: 1e9 })
+    .where('id', '=', key.id)
+    .execute()
+  const { code } = await client.closed
+  assert.equal(code, 1008)
+  assert.ok(performance.now() - at < 1_000)
+  assert.match(JSON.stringify(client.events('error')), /api_key_disabled/)
+})
+
+test('an upgrade on a connection that began with something else passes as well', async () => {
+  const { secret, id } = await keyFor(CONVERSES)
+  const { Agent, get } = await import('node:http')
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  after(() => agent.destroy())
+  const [response] = await once(get(`http://127.0.0.1:${served.port}/livez`, { agent }), 'response')
+  response.resume()
+  await once(response, 'end')
+  const client = connectSocket(served.port, REALTIME, [], { ...withKey(secret), agent })
+  await client.opened
+  client.send({ type: 'response.create' })
+  await until(() => client.events('response.done').length === 1)
+  client.socket.close()
+  await client.closed
+  await rowsOf(served, id, 2)
+})
+
+test('sockets are closed with 1001 when the server is stopped', async (t) => {
+  const served = await startSockets(t, CONVERSES)
+  const { secret } = await served.key()
+  const client = connectSocket(served.port, REALTIME, [], withKey(secret))
+  await client.opened
+  const stopping = served.running[Symbol.asyncDispose]()
+  assert.deepEqual(await client.closed, { code: 1001, reason: 'The proxy was stopped.' })
+  await stopping
+})
