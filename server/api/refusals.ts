@@ -75,7 +75,6 @@ export function refusalRoutes(
       query: Query,
       answer: ok('A page of refusals', ListSchema),
       act: async ({ query: { limit, cursor, from, to, account, key, code }, caller }) => {
-        const reading = store.readingFor(caller.account.id)
         const filter = {
           account: resolveAccountScope(caller, account),
           key,
@@ -85,8 +84,15 @@ export function refusalRoutes(
         }
         await flushWithTimeout(log)
         const [{ rows, next }, counts] = await Promise.all([
-          listRefusals(reading, filter, limit, cursor),
-          countRefused(reading, filter),
+          listRefusals(
+            code === undefined
+              ? store.lookingUpFor(caller.account.id)
+              : store.readingFor(caller.account.id),
+            filter,
+            limit,
+            cursor,
+          ),
+          countRefused(store.readingFor(caller.account.id), filter),
         ])
         const by_code = Object.entries(counts)
           .map(([code, count]) => ({ code, count }))

@@ -4,6 +4,7 @@ import { PageQuery, listOf, type Api } from './api.ts'
 import { Problem } from '../common/errors.ts'
 import {
   getRequest,
+  isIndexed,
   listRequests,
   requestLines,
   type RequestFilter,
@@ -132,9 +133,16 @@ export function requestRoutes(
           from: at(from),
           to: at(to),
         }
-        const reading = store.readingFor(caller.account.id)
         if (format === 'csv')
-          return c.body(await csvOf(reading, question, cursor), 200, csvHeaders('requests.csv'))
+          return c.body(
+            await csvOf(store.readingFor(caller.account.id), question, cursor),
+            200,
+            csvHeaders('requests.csv'),
+          )
+        // A page that is a look-up does not wait for the reports of the same account.
+        const reading = isIndexed(question)
+          ? store.lookingUpFor(caller.account.id)
+          : store.readingFor(caller.account.id)
         const { rows, next } = await listRequests(reading, question, limit, cursor)
         return { object: 'list' as const, data: await withNames(store, rows), next_cursor: next }
       },

@@ -1,4 +1,5 @@
-// What somebody does with their keys does not wait for another account's reports.
+// What somebody does with their keys does not wait for another account's reports, and a page of the
+// ledger not even for those of its own.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NewKey } from '../../server/keys/key-record.ts'
@@ -64,6 +65,11 @@ test('keys are made, listed, read and changed while another account has its repo
       `${method} ${path}`,
     )
     assert.ok(done < REPORTS, `${method} ${path}: all reports of the other account came first`)
+  }
+  // The dashboard goes from its overview to these while the overview is still being made.
+  for (const path of ['requests', 'requests?outcome=failed', 'requests?key=key_1']) {
+    assert.equal((await send(busy!.secret, 'GET', path)).status, 200, path)
+    assert.ok(done < REPORTS, `${path}: all reports of the account came first`)
   }
   assert.deepEqual(new Set(await Promise.all(reports)), new Set([200]))
 })

@@ -63,6 +63,18 @@ export interface RequestFilter {
 }
 
 /**
+ * Whether an index has the rows of a page side by side, so that reading one takes no longer than a
+ * look-up, however large the ledger is.
+ */
+export function isIndexed({ account, key, outcome, ...others }: RequestFilter): boolean {
+  const { model, provider, state, status, from, to } = others
+  const isFiltered = [model, provider, state, status, from, to].some((one) => one !== undefined)
+  const isByOutcome =
+    outcome === undefined || (outcome === 'failed' && account !== null && key === undefined)
+  return !isFiltered && isByOutcome
+}
+
+/**
  * Rows that are looked at in one statement, the first time and at most: others take their turns
  * behind it.
  */
