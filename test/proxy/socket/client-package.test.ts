@@ -74,7 +74,7 @@ test('messages, a refusal and the close are the provider’s', async () => {
   socket.binaryType = 'arraybuffer'
   const told = Promise.withResolvers<ArrayBuffer>()
   const closed = Promise.withResolvers<CloseEvent>()
-  socket.addEventListener('message', ({ data }: MessageEvent<ArrayBuffer>) => told.resolve(data))
+  socket.addEventListener('message', ({ data }: { data: ArrayBuffer }) => told.resolve(data))
   socket.addEventListener('close', (event: CloseEvent) => closed.resolve(event))
   assert.deepEqual([...new Uint8Array(await told.promise)], [1, 2, 3])
   socket.send('{"type":"session.update","session":{}}')
