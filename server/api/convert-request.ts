@@ -26,7 +26,7 @@ import {
   type ConversionDependencies,
 } from '../conversion/run-conversion.ts'
 import type { ConversionTask } from '../conversion/pool/conversion-step.ts'
-import { contentTypeOf } from '../conversion/document-headers.ts'
+import { contentTypeOf, summaryOf } from '../conversion/document-headers.ts'
 import { acceptedAnswer } from './jobs.ts'
 import { findJob } from '../conversion/jobs/find-job.ts'
 import { certifyOf, initialJob, newJob, type ClaimableJob } from '../conversion/jobs/enter-job.ts'
@@ -179,7 +179,9 @@ export class ConvertRequests {
 
     // The open file outlives its name.
     const document = blobId === undefined ? await openFile(output.path) : await blobs.open(blobId)
-    return respondWithDocument(c, info, document, limits.transferIdle)
+    const { certificate } = converted
+    const certified = certificate && { certified: summaryOf(certificate) }
+    return respondWithDocument(c, { ...info, ...certified }, document, limits.transferIdle)
   }
 
   #taskOf({ upload, path }: AdmittedUpload, scratch: string, output: string): ConversionTask {

@@ -45,7 +45,7 @@ const convertRoute = createRoute({
               .openapi({ description: 'Adds front matter: title, export date and source.' }),
             certificate: z.boolean().optional().openapi({
               description:
-                'Compares what went in with what came out. JSON then has it as `certificate`; a job is certified unless this is `false`.',
+                'Compares what went in with what came out. JSON then has it as `certificate`, and every answer `X-Tollmark-Certificate`; a job is certified unless this is `false`.',
             }),
             source_map: z.boolean().default(false).openapi({
               description:

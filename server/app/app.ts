@@ -95,6 +95,7 @@ const EXPOSED = [
   'Retry-After',
   'WWW-Authenticate',
   'X-Request-Id',
+  'X-Tollmark-Certificate',
   'X-Tollmark-Failed-Pages',
   'X-Tollmark-Warnings',
 ]

@@ -1,4 +1,5 @@
 // Headers of a converted document, for a request and for a job's result.
+import type { Certificate } from '@tollmark/notion-markdown/archive'
 import type { DocumentFormat, UploadOptions } from './upload/receive-upload.ts'
 
 /** TABLE of the documents' content types. */
@@ -53,13 +54,30 @@ export interface DocumentInfo {
   readonly fileName: string
   /** Null if they were not counted. */
   readonly issues: ConversionIssues | null
+  /** What a certificate has found, of a document that has just been made. */
+  readonly certified?: CertificateSummary
 }
+
+/** A certificate in a line. */
+export interface CertificateSummary {
+  readonly words: number
+  readonly tables: number
+  readonly differences: number
+}
+
+/** Sums a certificate up. */
+export const summaryOf = ({ in: kept, differences }: Certificate): CertificateSummary => ({
+  words: kept.words,
+  tables: kept.blocks.tables,
+  differences: differences.length,
+})
 
 /** The headers of every response with a document, whole or in ranges. */
 export function documentHeaders({
   contentType,
   fileName,
   issues,
+  certified,
 }: DocumentInfo): Record<string, string> {
   return {
     'content-type': contentType,
@@ -68,6 +86,10 @@ export function documentHeaders({
     ...(issues && {
       'x-tollmark-warnings': String(issues.warnings),
       'x-tollmark-failed-pages': String(issues.failedPages),
+    }),
+    // A dictionary (RFC 9651).
+    ...(certified && {
+      'x-tollmark-certificate': `words=${certified.words}, tables=${certified.tables}, differences=${certified.differences}`,
     }),
   }
 }

@@ -31,6 +31,7 @@ test('the description names the file as required, every header, and the shape of
     'Content-Encoding',
     'X-Tollmark-Warnings',
     'X-Tollmark-Failed-Pages',
+    'X-Tollmark-Certificate',
   ]
   assert.deepEqual(Object.keys(responses['200']!.headers), [...always, ...ofDocuments])
   assert.deepEqual(Object.keys(responses['202']!.headers), [...always, 'Location', 'Retry-After'])

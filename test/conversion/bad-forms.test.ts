@@ -32,11 +32,6 @@ const REFUSED: [what: string, form: Form, code: string][] = [
     form(page, { name: 'layout', content: 'pages' }, { name: 'flavor', content: 'GFM' }),
     'invalid_field',
   ],
-  [
-    'a certificate of pages',
-    form(page, { name: 'layout', content: 'pages' }, { name: 'certificate', content: 'true' }),
-    'invalid_field',
-  ],
   ['a flavor of one document', form(page, { name: 'flavor', content: 'gfm' }), 'invalid_field'],
   [
     'pages as JSON',

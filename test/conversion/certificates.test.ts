@@ -59,3 +59,23 @@ test('a job has a certificate, unless its form wants none', async (t) => {
     within.job.certificate,
   )
 })
+
+test('pages are certified, in a request and as a job', async (t) => {
+  const server = await startServer(t, ASYNC)
+  const token = await server.token()
+  const layout = { name: 'layout', content: 'pages' }
+  const page = file('Page.html', PAGE)
+  const answer = await convert(server.url, token, form(layout, certificate('true'), page))
+  assert.equal(answer.headers['content-type'], 'application/zip')
+  assert.match(
+    String(answer.headers['x-tollmark-certificate']),
+    /^words=[1-9]\d*, tables=\d+, differences=0$/,
+  )
+  const plain = await convert(server.url, token, form(layout, page))
+  assert.equal(plain.headers['x-tollmark-certificate'], undefined)
+  const sent = await convert(server.url, token, upload(pagesOf(40, 1000), layout))
+  const job = (await finished(server.url, token, sent.json<Job>().id)) as unknown as {
+    certificate: Certificate
+  }
+  assert.deepEqual([job.certificate.in.pages, job.certificate.differences], [40, []])
+})

@@ -111,7 +111,11 @@ export function convertPage(
     ...(ids && { ids }),
     ...(tables && { tables }),
   })
-  const { markdown, outline } = writeMarkdown(tree, ids ? { ids, page: page.id } : undefined)
+  const { markdown, outline } = writeMarkdown(
+    tree,
+    ids ? { ids, page: page.id } : undefined,
+    archive?.syntax,
+  )
   return {
     summary: { path, ...page, aliases: [], outline, exportedAt: exportedAt ?? date },
     markdown,
@@ -132,6 +136,7 @@ export function convertDatabase(
   const { markdown, outline } = writeMarkdown(
     tree,
     isMarked ? { ids: new Map(), page: id } : undefined,
+    archive.syntax,
   )
   return {
     summary: { path, ...page, aliases: [], isDatabase: true, outline, exportedAt },

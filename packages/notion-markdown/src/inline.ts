@@ -20,6 +20,8 @@ import { MARK, isBlank, type Run } from './runs.ts'
 interface Style {
   marks: number
   link: string | null
+  /** Whether it stands in a link, which may lead nowhere. */
+  isLabel: boolean
 }
 
 /** TABLE: element → the mark that it puts on its text. */
@@ -71,7 +73,7 @@ const ATTACHMENT = /^attachment:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:/
 /** Reads inline content into runs. */
 export function readInline(nodes: readonly Node[], links: Links): Run[] {
   const runs: Run[] = []
-  readNodes(nodes, { marks: 0, link: null }, links, runs)
+  readNodes(nodes, { marks: 0, link: null, isLabel: false }, links, runs)
   return runs
 }
 
@@ -140,7 +142,7 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
   if (typeof node === 'string') {
     // The exporter puts a U+FEFF behind each inline equation; nobody types one.
     const text = node.includes('\ufeff') ? node.replaceAll('\ufeff', '') : node
-    const value = style.link ? labelOf(text) : text
+    const value = style.isLabel ? labelOf(text) : text
     if (value !== '') runs.push({ kind: 'text', value, marks: style.marks, link: style.link })
     return
   }
@@ -153,8 +155,7 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
     return
   }
   const mark = MARK_OF.get(node.name)
-  if (mark !== undefined)
-    return readAll(node, { marks: style.marks | mark, link: style.link }, links, runs)
+  if (mark !== undefined) return readAll(node, { ...style, marks: style.marks | mark }, links, runs)
   switch (node.name) {
     case 'math':
       return equation(textContent(node), style, runs)
@@ -162,7 +163,7 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
       if (isWrapper(node)) return readAll(node, style, links, runs)
       return readAll(
         node,
-        { marks: style.marks, link: style.link ?? targetOf(node, links) },
+        { marks: style.marks, link: style.link ?? targetOf(node, links), isLabel: true },
         links,
         runs,
       )
@@ -202,7 +203,8 @@ function targetOf(link: Element, links: Links): string | null {
 /** Ends a line that has begun. */
 function part(style: Style, runs: Run[]): void {
   const last = runs[runs.length - 1]
-  if (last && last.kind !== 'break') runs.push({ kind: 'break', value: '', ...style })
+  if (last && last.kind !== 'break')
+    runs.push({ kind: 'break', value: '', marks: style.marks, link: style.link })
 }
 
 /**
@@ -214,7 +216,7 @@ function medium(element: Element, style: Style, links: Links, runs: Run[]): void
   const address =
     attribute(element, MEDIA.get(element.name) ?? '') ?? (source && attribute(source, 'src'))
   const url = links.resolve(address, 'file')
-  if (!address || url === null) return
+  if (!address || (url === null && links.missing(address) === null)) return
   runs.push({ kind: 'text', value: address.trim(), marks: style.marks, link: style.link ?? url })
   part(style, runs)
 }
@@ -237,7 +239,7 @@ function readNodes(nodes: readonly Node[], style: Style, links: Links, runs: Run
     for (; i < end; i++) {
       const one = nodes[i]!
       if (typeof one === 'string') read(one, style, links, runs)
-      else runs.push({ kind: 'break', value, ...style })
+      else runs.push({ kind: 'break', value, marks: style.marks, link: style.link })
     }
     i--
   }
@@ -256,7 +258,8 @@ function span(element: Element, style: Style, links: Links, runs: Run[]): void {
   if (hasClass(element, 'user-icon')) return
   if (hasClass(element, 'icon')) {
     const icon = iconText(element)
-    if (icon !== '') runs.push({ kind: 'text', value: `${icon} `, ...style })
+    if (icon !== '')
+      runs.push({ kind: 'text', value: `${icon} `, marks: style.marks, link: style.link })
     return
   }
   if (hasClass(element, 'katex-error')) return equation(textContent(element), style, runs)
@@ -267,7 +270,7 @@ function span(element: Element, style: Style, links: Links, runs: Run[]): void {
   const underlined = element.attributes.includes('border-bottom')
   readAll(
     element,
-    underlined ? { marks: style.marks | MARK.underline, link: style.link } : style,
+    underlined ? { ...style, marks: style.marks | MARK.underline } : style,
     links,
     runs,
   )
@@ -279,7 +282,7 @@ function checkbox(element: Element, runs: Run[]): void {
 
 function equation(source: string, style: Style, runs: Run[]): void {
   const tex = texLine(source)
-  if (tex !== '') runs.push({ kind: 'math', value: tex, ...style })
+  if (tex !== '') runs.push({ kind: 'math', value: tex, marks: style.marks, link: style.link })
 }
 
 /**
@@ -316,7 +319,9 @@ function image(element: Element, style: Style, links: Links, runs: Run[]): void 
   const source = attribute(element, 'src')
   const url = links.resolve(source, 'image')
   const alt = (attribute(element, 'alt') ?? '').trim()
-  if (url !== null) return void runs.push({ kind: 'image', value: url, alt, ...style })
+  if (url !== null)
+    return void runs.push({ kind: 'image', value: url, alt, marks: style.marks, link: style.link })
   const name = links.missing(source)
-  if (name !== null) runs.push({ kind: 'text', value: alt || name, ...style })
+  if (name !== null)
+    runs.push({ kind: 'text', value: alt || name, marks: style.marks, link: style.link })
 }

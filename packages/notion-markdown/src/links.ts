@@ -2,6 +2,7 @@
 import type { CalloutStyle } from './callouts.ts'
 import type { Database } from './csv.ts'
 import type { Strength } from './order.ts'
+import type { ExtraSyntax } from './phrasing.ts'
 
 /** A file that a page shows or links to. */
 export interface Asset {
@@ -46,6 +47,8 @@ export interface Archive {
   readonly movesFiles?: boolean
   /** How callouts are written. Default: as quotes. */
   readonly callouts?: CalloutStyle
+  /** What the program reads that the pages are for. Default: what every program does. */
+  readonly syntax?: ExtraSyntax
 }
 
 /**

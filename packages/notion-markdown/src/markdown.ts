@@ -1,7 +1,7 @@
 // Tree → Markdown text. Spacing is decided in `gap` alone; nothing else writes a blank line.
 import { calloutStart, type Callout } from './callouts.ts'
 import { Pieces } from './pieces.ts'
-import { longestRun, writeInline } from './phrasing.ts'
+import { longestRun, NO_EXTRA_SYNTAX, writeInline, type ExtraSyntax } from './phrasing.ts'
 import { PART_END, SourceMarks, type BlockSource, type PartKind } from './source-marks.ts'
 import { needsMarkdown, writeSummary } from './summary.ts'
 import {
@@ -44,9 +44,14 @@ const PREFIX_BUDGET = 64 * 1024 * 1024
  *
  * @param source where it is known of which blocks the tree is made: the text then has marks
  *   (source-marks.ts)
+ * @param syntax what the program reads besides that the pages are for
  */
-export function writeMarkdown(root: Root, source?: BlockSource): Written {
-  const writer = new Writer(source ? new SourceMarks(source) : null)
+export function writeMarkdown(
+  root: Root,
+  source?: BlockSource,
+  syntax: ExtraSyntax = NO_EXTRA_SYNTAX,
+): Written {
+  const writer = new Writer(source ? new SourceMarks(source) : null, syntax)
   writer.blocks(root.children, '', false)
   writer.text.add('\n')
   return { markdown: writer.text.toString(), outline: writer.outline }
@@ -57,9 +62,11 @@ class Writer {
   readonly outline: Outline[] = []
   #budget = PREFIX_BUDGET
   readonly #marks: SourceMarks | null
+  readonly #syntax: ExtraSyntax
 
-  constructor(marks: SourceMarks | null) {
+  constructor(marks: SourceMarks | null, syntax: ExtraSyntax) {
     this.#marks = marks
+    this.#syntax = syntax
   }
 
   /**
@@ -101,13 +108,18 @@ class Writer {
     switch (block.type) {
       case 'paragraph':
         this.#begin('other')
-        this.#lines(writeInline(block.children, inItem ? 'item' : 'paragraph'), prefix)
+        this.#lines(
+          writeInline(block.children, inItem ? 'item' : 'paragraph', this.#syntax),
+          prefix,
+        )
         this.#end()
         break
       case 'heading':
         this.outline.push({ id: block.id, text: plainText(block.children) })
         this.#begin('heading', block.depth)
-        this.text.add(`${'#'.repeat(block.depth)} ${writeInline(block.children, 'heading')}`)
+        this.text.add(
+          `${'#'.repeat(block.depth)} ${writeInline(block.children, 'heading', this.#syntax)}`,
+        )
         this.#end()
         break
       case 'list':
@@ -241,7 +253,8 @@ class Writer {
       if (i > 0) this.#newline(prefix, false)
       const outer = this.#marks && this.#marks.enter(row)
       this.#begin(i === 0 ? 'header' : 'row')
-      for (const cell of row.children) this.text.add(`| ${writeInline(cell.children, 'cell')} `)
+      for (const cell of row.children)
+        this.text.add(`| ${writeInline(cell.children, 'cell', this.#syntax)} `)
       this.text.add('|')
       if (i === 0) {
         this.#newline(prefix, false)
@@ -259,8 +272,8 @@ class Writer {
       return this.text.add(`<summary>${writeSummary(summary, depth)}</summary>`)
     this.text.add('<summary>')
     this.#newline(prefix, true)
-    if (depth === null) this.#lines(writeInline(summary, 'paragraph'), prefix)
-    else this.text.add(`${'#'.repeat(depth)} ${writeInline(summary, 'heading')}`)
+    if (depth === null) this.#lines(writeInline(summary, 'paragraph', this.#syntax), prefix)
+    else this.text.add(`${'#'.repeat(depth)} ${writeInline(summary, 'heading', this.#syntax)}`)
     this.#newline(prefix, true)
     this.text.add('</summary>')
   }

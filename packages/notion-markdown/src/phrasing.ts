@@ -20,10 +20,22 @@ export interface Mark {
   close: number
 }
 
+/** What a program reads besides CommonMark, GFM and math. */
+export interface ExtraSyntax {
+  /** `[[place|text]]`: Obsidian's links. */
+  readonly wikiLinks: boolean
+  /** `:::note`: Docusaurus' admonitions. */
+  readonly directives: boolean
+}
+
+/** What every reader knows. */
+export const NO_EXTRA_SYNTAX: ExtraSyntax = { wikiLinks: false, directives: false }
+
 /** A line in the making. All numbers are indexes into `text`. */
 export interface Draft {
   text: string
   position: LinePosition
+  syntax: ExtraSyntax
   /**
    * From … to of what a person typed; `linked`: as a link's text or an image's description. In
    * order.
@@ -55,7 +67,11 @@ const MARKS = {
 } as const
 
 /** Writes inline nodes as they must stand at `place`; lines are parted by `\n`. */
-export function writeInline(nodes: readonly Inline[], position: LinePosition): string {
+export function writeInline(
+  nodes: readonly Inline[],
+  position: LinePosition,
+  syntax = NO_EXTRA_SYNTAX,
+): string {
   const [only] = nodes
   if (nodes.length === 1 && only!.type === 'text') {
     const value = only!.value
@@ -70,6 +86,7 @@ export function writeInline(nodes: readonly Inline[], position: LinePosition): s
   const draft: Draft = {
     text: '',
     position,
+    syntax,
     texts: [],
     marks: [],
     spans: [],

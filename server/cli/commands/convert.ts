@@ -223,9 +223,8 @@ function pagesOf(values: OptionValues, format: DocumentFormat): Options['pages']
   if (format !== 'markdown')
     throw new Misuse('Pages are Markdown files. Leave --format and --json out.')
   if (keep && !sync) throw new Misuse('--keep is for --sync: nothing is removed without it.')
-  for (const side of ['source-map', 'certificate'])
-    if (values.text(side) !== undefined)
-      throw new Misuse(`--${side} is for one document. Leave --layout pages out.`)
+  if (values.text('source-map') !== undefined)
+    throw new Misuse('--source-map is for one document. Leave --layout pages out.')
   if (sync && /^$|\.zip$/i.test(values.text('output') ?? ''))
     throw new Misuse('--sync needs a folder: -o FOLDER.')
   return { sync, keep, flavor: flavor ?? 'gfm' }

@@ -86,8 +86,6 @@ export async function runStep(
   const options = {
     ...task,
     ...(flavor && { flavor }),
-    // A certificate is about one document.
-    certificate: task.certificate === true && task.layout !== 'pages',
     uploadedAt: new Date(uploadedAt),
   }
   const onPage: OnPage = (pagesDone, pagesTotal) => onProgress?.({ pagesDone, pagesTotal })

@@ -111,11 +111,6 @@ const CONFLICTS: readonly {
     detail: 'Pages are Markdown files. Send format=markdown with layout=pages, or leave it out.',
   },
   {
-    isThere: ({ certificate, layout }) => certificate === true && layout === 'pages',
-    param: 'certificate',
-    detail: 'A certificate is about one document. Leave it out with layout=pages.',
-  },
-  {
     isThere: ({ flavor, layout }) => flavor !== null && layout !== 'pages',
     param: 'flavor',
     detail: 'A flavor is one of pages. Send layout=pages with it.',

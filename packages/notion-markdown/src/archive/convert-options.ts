@@ -3,7 +3,7 @@ import type { Wanted } from '../converted-page.ts'
 import { hasTables, isMarkedFor, type DocumentOptions } from '../document.ts'
 import type { Archive } from '../links.ts'
 import type { ArchiveLimits } from './limits.ts'
-import { FLAVORS, type Flavor } from './pages/flavors.ts'
+import { FLAVORS, syntaxOf, type Flavor } from './pages/flavors.ts'
 
 /** A file, and what document is wanted of it. */
 export interface ConvertOptions extends DocumentOptions {
@@ -29,10 +29,6 @@ export interface ConvertOptions extends DocumentOptions {
   /** The file's SHA-256, hexadecimal; null leaves it out. Default: it is computed. */
   inputSha256?: string | null
 }
-
-/** Whether a certificate is made: pages in a folder have none yet. */
-export const isCertified = ({ certificate, layout }: ConvertOptions): boolean =>
-  certificate === true && layout !== 'pages'
 
 /** What pages are converted with besides their text. */
 export const wantedOf = (options: ConvertOptions): Wanted => ({
@@ -60,6 +56,11 @@ export type OnPage = (done: number, total: number) => void
 /** What a layout changes in the reading of pages. */
 export function pageRules({ layout, flavor = 'gfm' }: ConvertOptions): Partial<Archive> {
   if (layout !== 'pages') return {}
-  const { callouts } = FLAVORS[flavor]
-  return { movesFiles: true, ...(callouts !== 'quote' && { callouts }) }
+  const rules = FLAVORS[flavor]
+  const { callouts } = rules
+  return {
+    movesFiles: true,
+    ...(callouts !== 'quote' && { callouts }),
+    syntax: syntaxOf(rules),
+  }
 }

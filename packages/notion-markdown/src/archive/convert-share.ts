@@ -1,5 +1,6 @@
 // One process's share of an archive's pages → a spool.
 import { decodeHtml } from '../decode.ts'
+import type { PageReading } from '../certificate/reading.ts'
 import {
   convertDatabase,
   convertPage,
@@ -10,10 +11,9 @@ import {
 } from '../converted-page.ts'
 import type { Database } from '../csv.ts'
 import type { Archive, Warning } from '../links.ts'
-import { readForCertificate } from './certify.ts'
+import { movedFiles, readForCertificate } from './certify.ts'
 import { collectYoung } from './collect-young.ts'
 import {
-  isCertified,
   pageRules,
   wantedOf,
   type ConvertOptions,
@@ -112,7 +112,8 @@ interface Context {
   databases: ReadonlyMap<string, StoredDatabase>
   titles: PagesByTitle
   wanted: Wanted
-  isCertified: boolean
+  /** Reads a page for the certificate, where one is wanted. */
+  read: ((text: string, path: string) => PageReading) | null
 }
 
 async function createContext(opened: NotionExport, options: ConvertOptions): Promise<Context> {
@@ -124,8 +125,13 @@ async function createContext(opened: NotionExport, options: ConvertOptions): Pro
     databases,
     titles: databases.size === 0 ? new Map() : pagesByTitle(opened),
     wanted: wantedOf(options),
-    isCertified: isCertified(options),
+    read: options.certificate === true ? readerFor(opened, options) : null,
   }
+}
+
+function readerFor({ files }: NotionExport, { layout }: ConvertOptions): Context['read'] {
+  return (text, path) =>
+    readForCertificate(text, path, layout === 'pages' ? movedFiles(path, files) : null)
 }
 
 /**
@@ -187,11 +193,8 @@ async function databasePage(
     { ...context.archive, database: () => database },
     context.wanted,
   )
-  if (context.isCertified)
-    converted.summary.reading = readForCertificate(
-      await readText(opened, stored.stored),
-      stored.path,
-    )
+  if (context.read)
+    converted.summary.reading = context.read(await readText(opened, stored.stored), stored.path)
   return converted
 }
 
@@ -211,7 +214,7 @@ async function exportPage(
     ? { ...context.archive, database: (id: string) => loaded.get(id) }
     : context.archive
   const converted = convertPage(html, page.path, page.modifiedAt, archive, context.wanted)
-  if (context.isCertified) converted.summary.reading = readForCertificate(html, page.path)
+  if (context.read) converted.summary.reading = context.read(html, page.path)
   return converted
 }
 

@@ -13,14 +13,14 @@ import {
 } from '../converted-page.ts'
 import { joinDocument } from '../document.ts'
 import type { Archive, Warning } from '../links.ts'
-import { hashFile, openCertificate, readForCertificate } from './certify.ts'
 import {
-  isCertified,
-  pageRules,
-  wantedOf,
-  type ConvertOptions,
-  type OnPage,
-} from './convert-options.ts'
+  hashFile,
+  movedFiles,
+  openCertificate,
+  readForCertificate,
+  type OpenCertificate,
+} from './certify.ts'
+import { pageRules, wantedOf, type ConvertOptions, type OnPage } from './convert-options.ts'
 import { convertShare, decodePage } from './convert-share.ts'
 import { InvalidArchive, type ArchiveFault } from './invalid-archive.ts'
 import { pathKey } from './names.ts'
@@ -90,7 +90,10 @@ export async function convertAlone(options: ConvertOptions): Promise<ConvertedPa
     options.layout === 'pages' ? { ...nothing, ...pageRules(options) } : undefined,
     wantedOf(options),
   )
-  if (isCertified(options)) page.summary.reading = readForCertificate(html, options.fileName)
+  if (options.certificate === true) {
+    const moved = options.layout === 'pages' ? movedFiles('', new Map()) : null
+    page.summary.reading = readForCertificate(html, options.fileName, moved)
+  }
   return page
 }
 
@@ -111,13 +114,18 @@ async function writeDocument(
   options: ConvertOptions,
   write: Write,
 ): Promise<Converted> {
-  const certificate = isCertified(options) ? openCertificate(await inputHash(options)) : undefined
+  const certificate =
+    options.certificate === true ? openCertificate(await inputHash(options)) : undefined
   await withSourceMap(options.sourceMapPath, async (writeRanges) => {
     const listener = { ...(writeRanges && { writeRanges }), ...(certificate && { certificate }) }
     const keyOf = options.kind === 'zip' ? pathKey : (path: string): string => path
     for await (const piece of joinDocument(texts, keyOf, options, listener)) await write(piece)
   })
-  const outcome = outcomeOf(texts.summaries)
+  return withCertificate(outcomeOf(texts.summaries), certificate)
+}
+
+/** Adds a certificate to what a conversion came to. */
+export function withCertificate(outcome: Converted, certificate?: OpenCertificate): Converted {
   if (!certificate) return outcome
   // A page that has failed differs, too, and is a warning already.
   const differing = certificate.found - outcome.failed
@@ -128,7 +136,8 @@ async function writeDocument(
   }
 }
 
-async function inputHash({ path, inputSha256 }: ConvertOptions): Promise<string | null> {
+/** The SHA-256 of the file, as its certificate says it. */
+export async function inputHash({ path, inputSha256 }: ConvertOptions): Promise<string | null> {
   return inputSha256 === undefined ? hashFile(path) : inputSha256
 }
 

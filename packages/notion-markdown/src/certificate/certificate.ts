@@ -1,5 +1,6 @@
 // The certificate of a conversion: what its pages held, what the document holds, and where these
 // differ.
+import { DOCUMENT, type Dialect } from './dialect.ts'
 import { readMarkdownPage } from './markdown-reader.ts'
 import { BLOCK_KINDS, STEP_WORDS, noCounts, type Counts, type PageReading } from './reading.ts'
 
@@ -55,6 +56,9 @@ export interface CertifiedPage {
   missingFiles: number
 }
 
+/** Words that a place is told by. */
+const SHOWN_WORDS = 8
+
 /** Compares the pages of a document, one after another, with those of the export. */
 export class Certifier {
   readonly #in: Totals = { pages: 0, ...noCounts() }
@@ -64,10 +68,16 @@ export class Certifier {
   #databases = 0
   #unlisted = 0
   #missingFiles = 0
+  readonly #dialect: Dialect
+
+  /** @param dialect of the Markdown */
+  constructor(dialect: Dialect = DOCUMENT) {
+    this.#dialect = dialect
+  }
 
   /** Takes a page of the document. */
   page(page: CertifiedPage, markdown: string): void {
-    const out = readMarkdownPage(markdown)
+    const out = readMarkdownPage(markdown, null, this.#dialect)
     this.#in.pages++
     this.#out.pages++
     this.#missingFiles += page.missingFiles
@@ -118,7 +128,8 @@ export class Certifier {
     }
     const [words, lost] = [before.counts.words, after.counts.words]
     const isSame = before.digest === after.digest
-    if (!isSame) this.#differ(page.path, 'words', words, lost, placeOf(before, after, markdown))
+    if (!isSame)
+      this.#differ(page.path, 'words', words, lost, this.#placeOf(before, after, markdown))
     for (const [kind, expected, actual] of countsOf(before.counts, after.counts))
       if (expected !== actual)
         this.#differ(
@@ -137,6 +148,18 @@ export class Certifier {
     this.#found++
     if (this.#differences.length < MAX_DIFFERENCES)
       this.#differences.push({ page, kind, in: before, out: after, detail })
+  }
+
+  /** Where two readings of a page part, in words of the document. */
+  #placeOf(before: PageReading, after: PageReading, markdown: string): string {
+    const step = after.steps.findIndex((digest, i) => digest !== before.steps[i])
+    const last = step < 0 ? after.steps.length : step
+    const words: string[] = []
+    readMarkdownPage(markdown, words, this.#dialect)
+    // The words up to the step before are the same; what differs stands before this one.
+    const from = Math.max(0, last - 1) * STEP_WORDS
+    const shown = words.slice(from, from + SHOWN_WORDS).join(' ')
+    return `What follows "${shown}" differs from the page, or is in another order.`
   }
 
   #notInExport(): NotInExport[] {
@@ -190,19 +213,4 @@ function add(totals: Totals, counts: Counts): void {
   for (const fate of ['web', 'notion', 'pages', 'files'] as const)
     totals.links[fate] += counts.links[fate]
   for (const fate of ['local', 'web'] as const) totals.assets[fate] += counts.assets[fate]
-}
-
-/** Words that a place is told by. */
-const SHOWN_WORDS = 8
-
-/** Where two readings of a page part, in words of the document. */
-function placeOf(before: PageReading, after: PageReading, markdown: string): string {
-  const step = after.steps.findIndex((digest, i) => digest !== before.steps[i])
-  const last = step < 0 ? after.steps.length : step
-  const words: string[] = []
-  readMarkdownPage(markdown, words)
-  // The words up to the step before are the same; what differs stands before this one.
-  const from = Math.max(0, last - 1) * STEP_WORDS
-  const shown = words.slice(from, from + SHOWN_WORDS).join(' ')
-  return `What follows "${shown}" differs from the page, or is in another order.`
 }

@@ -46,22 +46,31 @@ const ATTACHMENT = /^attachment:[0-9a-f-]{36}:/
  *
  * @param fileName what its file is called: its title, where it has none
  * @param trace takes its words
+ * @param moved of a folder of pages
  */
 export function readExportedPage(
   html: string,
   fileName: string,
   trace: string[] | null = null,
+  moved: MovedFiles | null = null,
 ): PageReading {
-  const hasTitle = html.includes('page-title') && /<h1\s[^>]*class="[^"]*page-title/.test(html)
+  const hasTitle =
+    html.includes('<h1 class="page-title"') || /<h1\s[^>]*class="[^"]*page-title/.test(html)
   const head = /<title[^>]*>([^<]*)</.exec(html)?.[1] ?? ''
   const named = fileName
     .replace(/\.html?$/i, '')
     .replace(/(?:^|[\s_-])[0-9a-f]{32}$/i, '')
     .trim()
   const fallback = decodeHTML(head).trim() || named || 'Untitled'
-  const reader = new ExportReader(hasTitle, fallback, trace)
+  const reader = new ExportReader(hasTitle, fallback, trace, moved)
   readTags(html, reader)
   return reader.finish()
+}
+
+/** Files that get other places, and other names there. */
+export interface MovedFiles {
+  /** What stands in the place of an image that the export does not hold; null where it does. */
+  missingName(url: string): string | null
 }
 
 /** A bookmark, whose parts stand in another order than they are shown. */
@@ -76,6 +85,7 @@ interface Bookmark {
 class ExportReader implements TagHandler {
   readonly #reading: Reading
   readonly #title: string
+  readonly #moved: MovedFiles | null
   readonly #open: Open[] = []
   readonly #places = new Map<string, number[]>()
   /** How deep in elements of which nothing is shown, and what their TeX is read into. */
@@ -104,8 +114,14 @@ class ExportReader implements TagHandler {
   /** Whether the last tag ended an element in a cell that may be one of several values. */
   #endedValue = false
 
-  constructor(hasTitle: boolean, fallback: string, trace: string[] | null) {
-    this.#reading = new Reading(trace)
+  constructor(
+    hasTitle: boolean,
+    fallback: string,
+    trace: string[] | null,
+    moved: MovedFiles | null,
+  ) {
+    this.#reading = new Reading(trace, moved === null)
+    this.#moved = moved
     this.#title = fallback
     this.#reading.block('headings')
     if (!hasTitle) this.#reading.text(fallback)
@@ -156,6 +172,11 @@ class ExportReader implements TagHandler {
     const wasValue = this.#endedValue
     this.#endedValue = false
     if (wasValue && (name === 'a' || VALUE.test(attributes))) this.#reading.gap()
+    if (attributes === '') {
+      const end = this.#start(name, '', '')
+      if (!isVoid && end !== HIDDEN) this.#push(name, end)
+      return
+    }
     const tex = attributes.includes('data-notion-') ? texIn(attributes) : undefined
     if (tex !== undefined) {
       const isBlock = attributes.includes('data-notion-equation') && !INLINE.has(name)
@@ -249,13 +270,14 @@ class ExportReader implements TagHandler {
     attributes: string,
     classes: string,
   ): (() => void) | typeof HIDDEN | undefined {
-    const has = (word: string): boolean => classes.includes(` ${word} `)
+    const has = (word: string): boolean => classes !== '' && classes.includes(` ${word} `)
     switch (name) {
       case 'br':
         this.#code?.push('\n')
         return undefined
       case 'img':
-        return this.#image(attributes, has)
+        this.#image(attributes, has)
+        return undefined
       case 'hr':
         if (!this.#inLine) this.#reading.block('dividers')
         return undefined
@@ -285,6 +307,7 @@ class ExportReader implements TagHandler {
       case 'input':
       case 'div':
       case 'span':
+        if (classes === '' && name !== 'input' && !this.#bookmark) return undefined
         return this.#startBox(name, attributes, has)
       case 'math':
         return this.#hideButTex(name)
@@ -358,10 +381,15 @@ class ExportReader implements TagHandler {
     }
   }
 
-  #image(attributes: string, has: (word: string) => boolean): undefined {
+  #image(attributes: string, has: (word: string) => boolean): void {
     const url = decodeHTML(valueOf(attributes, 'src') ?? '').trim()
     if (has('icon') || has('notion-static-icon') || has('page-cover-image')) return
     if (this.#bookmark || url === '' || !isSafe(url, true)) return
+    const missing = this.#moved?.missingName(url) ?? null
+    if (missing !== null) {
+      const shown = decodeHTML(valueOf(attributes, 'alt') ?? '').trim() || missing
+      return this.text(escapeless(shown))
+    }
     if (this.#isUnboxed) this.#box(false)
     this.#table?.plain()
     this.#linkShown ||= this.#linkUrl !== url
@@ -494,8 +522,10 @@ const HIDDEN = Symbol('hidden')
 
 /** An element's classes, between spaces. */
 function classesOf(attributes: string): string {
-  const value = /class=/i.test(attributes) ? valueOf(attributes, 'class') : undefined
-  return value === undefined ? '' : ` ${value.replace(/\s+/g, ' ')} `
+  if (!attributes.includes('class=') && !/class=/i.test(attributes)) return ''
+  const value = valueOf(attributes, 'class')
+  if (value === undefined || value === '') return ''
+  return ` ${/\s/.test(value) ? value.replace(/\s+/g, ' ') : value} `
 }
 
 function texIn(attributes: string): string | undefined {

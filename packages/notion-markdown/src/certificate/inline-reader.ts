@@ -5,18 +5,22 @@ import type { Reading } from './reading.ts'
 
 const SPECIAL = /[\\`$![\]<&]/g
 const TAG = /<(\/?)(u|br|strong|em|del|code|a|h[1-6])(?: [^<>]*)?>/y
+const WIKI_LINK = /\[\[([^[\]|\n]*)\|([^[\]|\n]*)\]\]/y
 const REFERENCE = /&(?:[a-zA-Z][a-zA-Z0-9]*|#\d+|#[xX][0-9a-fA-F]+);/y
 
-/** Reads text into a reading. @param language what a toggle's summary is written in */
+/**
+ * Reads text into a reading. @param language what a toggle's summary is written in; `wiki` is Markdown
+ * with links such as `[[place|text]]`
+ */
 export function readInlines(
   text: string,
   reading: Reading,
-  language: 'markdown' | 'html' = 'markdown',
+  language: 'markdown' | 'wiki' | 'html' = 'markdown',
 ): void {
   let from = 0
   /** Brackets that may turn out to begin a link. */
   let brackets = 0
-  const isMarkdown = language === 'markdown'
+  const isMarkdown = language !== 'html'
   const runs = new Runs(text)
   // What was looked at in vain: past eight whole texts of it, brackets are text.
   const vain = { left: 8 * text.length }
@@ -56,6 +60,10 @@ export function readInlines(
         reading.image(image.url)
         from = end = image.end
       }
+    } else if (language === 'wiki' && sign === '[' && text.charCodeAt(at + 1) === 0x5b) {
+      const length = wikiLink(text, from, at, reading)
+      if (length === 0) brackets++
+      else from = end = at + length
     } else if (isMarkdown && sign === '[') brackets++
     else if (isMarkdown && sign === ']' && brackets > 0) {
       brackets--
@@ -69,6 +77,17 @@ export function readInlines(
     SPECIAL.lastIndex = end
   }
   reading.text(from === 0 ? text : text.slice(from))
+}
+
+/** Reads a link that begins at `at`, and the text before it. @returns its length; 0 for no link */
+function wikiLink(text: string, from: number, at: number, reading: Reading): number {
+  WIKI_LINK.lastIndex = at
+  const [whole = '', place = '', label = ''] = WIKI_LINK.exec(text) ?? []
+  if (whole === '') return 0
+  reading.text(text.slice(from, at))
+  reading.link(`#${place}`)
+  reading.text(label)
+  return whole.length
 }
 
 function runLength(text: string, at: number, sign: string): number {

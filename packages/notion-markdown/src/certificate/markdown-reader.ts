@@ -1,5 +1,6 @@
 // Reads the Markdown of a page: its lines are blocks in containers (CommonMark 5), and tables, toggles
 // and equations as the documents of this package have them.
+import { DOCUMENT, type Dialect } from './dialect.ts'
 import { readInlines } from './inline-reader.ts'
 import { Reading, type PageReading } from './reading.ts'
 
@@ -9,11 +10,17 @@ type Container = 'quote' | number
 const MARKER = /^(?:([-*+])|(\d{1,9})[.)])(?: |$)/
 const TASK = /^\[([ x])\] /
 const DELIMITER = /\| --- (?:\| --- )*\|$/
+const ALERT = /^\[!(?:note|tip|warning|danger)\]$/
+const ADMONITION = /^:{3,}(note|tip|warning|danger|)$/
 const TAG_LINE = /^<\/?(?:details|summary)>$/
 
 /** Reads one page. @param trace takes its words */
-export function readMarkdownPage(markdown: string, trace: string[] | null = null): PageReading {
-  const reader = new BlockReader(trace)
+export function readMarkdownPage(
+  markdown: string,
+  trace: string[] | null = null,
+  dialect: Dialect = DOCUMENT,
+): PageReading {
+  const reader = new BlockReader(trace, dialect)
   let from = 0
   while (from < markdown.length) {
     const end = markdown.indexOf('\n', from)
@@ -41,8 +48,15 @@ class BlockReader {
   #afterHeader = false
   #inSummary = false
 
-  constructor(trace: string[] | null) {
-    this.#reading = new Reading(trace)
+  readonly #dialect: Dialect
+  /** Admonitions that have not ended. */
+  #admonitions = 0
+  /** Whether the line has opened a quote. */
+  #beganQuote = false
+
+  constructor(trace: string[] | null, dialect: Dialect) {
+    this.#reading = new Reading(trace, dialect.keepsNames)
+    this.#dialect = dialect
   }
 
   finish(): PageReading {
@@ -60,6 +74,7 @@ class BlockReader {
       this.#endParagraph()
       this.#open.length = matched
     }
+    this.#beganQuote = false
     at = this.#containers(line, at)
     const rest = at === 0 ? line : line.slice(at)
     if (rest.trim() === '') return this.#endParagraph()
@@ -91,6 +106,7 @@ class BlockReader {
         this.#endParagraph()
         this.#reading.block('quotes')
         this.#open.push('quote')
+        this.#beganQuote = true
         at += line.charCodeAt(at + 1) === 0x20 ? 2 : 1
         continue
       }
@@ -122,6 +138,7 @@ class BlockReader {
     const first = rest.charCodeAt(0)
     if (first === 0x7c && (this.#inTable || this.#isTable(markdown, next))) return this.#row(rest)
     this.#inTable = false
+    if (this.#dialect.callouts !== 'quote' && this.#calloutLine(rest)) return
     const fence =
       first === 0x60 ? /^(`{3,})[^`]*$/.exec(rest) : first === 0x24 ? /^(\${2,})$/.exec(rest) : null
     if (fence) {
@@ -132,7 +149,7 @@ class BlockReader {
     if (first === 0x23 && /^#{1,6} /.test(rest)) {
       this.#endParagraph()
       if (!this.#inSummary) this.#reading.block('headings')
-      readInlines(rest.replace(/^#+ /, ''), this.#reading)
+      this.#inlines(rest.replace(/^#+ /, ''))
       return this.#reading.gap()
     }
     if (rest === '***') {
@@ -141,6 +158,20 @@ class BlockReader {
     }
     if (first === 0x3c && this.#tagLine(rest)) return
     this.#paragraph += this.#paragraph === '' ? rest : `\n${rest}`
+  }
+
+  /** The line that begins a callout, or ends it. */
+  #calloutLine(rest: string): boolean {
+    if (this.#dialect.callouts === 'alert') return this.#beganQuote && ALERT.test(rest)
+    const kind = ADMONITION.exec(rest)?.[1]
+    if (kind === undefined || (kind === '' && this.#admonitions === 0)) return false
+    this.#endParagraph()
+    if (kind === '') this.#admonitions--
+    else {
+      this.#admonitions++
+      this.#reading.block('quotes')
+    }
+    return true
   }
 
   /** A toggle's tags, and its summary where that is HTML. */
@@ -176,7 +207,7 @@ class BlockReader {
     this.#reading.row()
     for (const [column, cell] of cells.entries()) {
       const place = this.#reading.cell(column)
-      readInlines(cell, this.#reading)
+      this.#inlines(cell)
       this.#reading.endMaybe(place)
     }
     this.#reading.gap()
@@ -200,10 +231,14 @@ class BlockReader {
     this.#reading.equation(text)
   }
 
+  #inlines(text: string): void {
+    readInlines(text, this.#reading, this.#dialect.links === 'wiki' ? 'wiki' : 'markdown')
+  }
+
   #endParagraph(): void {
     this.#inTable = false
     if (this.#paragraph === '') return
-    readInlines(this.#paragraph, this.#reading)
+    this.#inlines(this.#paragraph)
     this.#reading.gap()
     this.#paragraph = ''
   }

@@ -129,9 +129,12 @@ export class Reading {
   #rowShown = false
   /** The words, where somebody wants to see them. */
   readonly #trace: string[] | null
+  /** Whether images are told apart by their files' names. */
+  readonly #keepsNames: boolean
 
-  constructor(trace: string[] | null = null) {
+  constructor(trace: string[] | null = null, keepsNames = true) {
     this.#trace = trace
+    this.#keepsNames = keepsNames
   }
 
   /** Another one where something was shown meanwhile. */
@@ -212,7 +215,9 @@ export class Reading {
   image(url: string): void {
     this.block('images')
     this.#assets.add(url)
-    const name = decodeSafely(lastPart(url)).normalize('NFC')
+    if (!this.#keepsNames) return
+    const last = lastPart(url)
+    const name = last.includes('%') ? decodeSafely(last).normalize('NFC') : last.normalize('NFC')
     for (const char of name) if (/[A-Za-z0-9]/.test(char)) this.#mix(char.charCodeAt(0))
   }
 

@@ -10,7 +10,31 @@ export interface Tag {
 /** Elements whose content is text that nobody sees. */
 const UNSEEN = new Set(['style', 'script', 'template', 'noscript', 'svg', 'title'])
 
-const NAME = /[a-zA-Z][^\s/>]*/y
+/** Names as they are met, each once: the same string is compared and looked up at once. */
+const NAMES = new Map<string, string>()
+/** Names that are kept: only texts that want to harm have more. */
+const MAX_NAMES = 500
+
+/** Where the name that begins at `from` ends; `from` where none begins. */
+function endOfName(html: string, from: number): number {
+  const first = html.charCodeAt(from) | 0x20
+  if (!(first >= 0x61 && first <= 0x7a)) return from
+  let end = from + 1
+  for (let code = html.charCodeAt(end); code > 0x20; code = html.charCodeAt(++end))
+    if (code === 0x2f || code === 0x3e || (code >= 0x80 && code !== 0xfeff && isSpace(code))) break
+  return end
+}
+
+const isSpace = (code: number): boolean => /\s/.test(String.fromCharCode(code))
+
+function nameOf(html: string, from: number, end: number): string {
+  const written = html.slice(from, end)
+  const known = NAMES.get(written)
+  if (known !== undefined) return known
+  const name = written.toLowerCase()
+  if (NAMES.size < MAX_NAMES) NAMES.set(written, name)
+  return name
+}
 
 const BLOCKS = 'div|p|h[1-6]|ul|ol|li|table|t[dhr]|figure|article|header|details|blockquote|pre'
 const BLOCK = new RegExp(`</?(?:${BLOCKS})[\\s/>]`, 'gi')
@@ -34,9 +58,10 @@ export function readTags(html: string, handler: TagHandler): void {
   while (from < html.length) {
     const open = html.indexOf('<', at)
     if (open < 0) break
-    NAME.lastIndex = html.charCodeAt(open + 1) === 0x2f ? open + 2 : open + 1
-    const name = NAME.exec(html)?.[0].toLowerCase()
-    if (name === undefined) {
+    const isEnd = html.charCodeAt(open + 1) === 0x2f
+    const nameFrom = isEnd ? open + 2 : open + 1
+    const nameEnd = endOfName(html, nameFrom)
+    if (nameEnd === nameFrom) {
       const isMarkup = /[!?/]/.test(html.charAt(open + 1))
       if (isMarkup && open > from) handler.text(html.slice(from, open))
       at = isMarkup ? afterMarkup(html, open) : open + 1
@@ -44,9 +69,9 @@ export function readTags(html: string, handler: TagHandler): void {
       continue
     }
     if (open > from) handler.text(html.slice(from, open))
-    const isEnd = html.charCodeAt(open + 1) === 0x2f
-    const end = endOfTag(html, NAME.lastIndex)
-    const attributes = html.slice(NAME.lastIndex, end)
+    const name = nameOf(html, nameFrom, nameEnd)
+    const end = endOfTag(html, nameEnd)
+    const attributes = nameEnd === end ? '' : html.slice(nameEnd, end)
     from = at = end + 1
     if (!isEnd && UNSEEN.has(name) && !attributes.endsWith('/')) {
       from = at = afterElement(html, name, end + 1)
@@ -84,7 +109,7 @@ function afterMarkup(html: string, open: number): number {
 function endOfTag(html: string, from: number): number {
   const simple = html.indexOf('>', from)
   if (simple < 0) return html.length
-  if (simple === from || !/["']/.test(html.slice(from, simple))) return simple
+  if (simple === from || isWhole(html.slice(from, simple))) return simple
   let quoted = ''
   for (let i = from; i < html.length; i++) {
     const char = html.charAt(i)
@@ -93,6 +118,17 @@ function endOfTag(html: string, from: number): number {
     else if ((char === '"' || char === "'") && html.charAt(i - 1) === '=') quoted = char
   }
   return html.length
+}
+
+/** Whether no quoted value is open at the end of attributes. Of those in single quotes nobody knows. */
+function isWhole(attributes: string): boolean {
+  if (attributes.includes("'")) return false
+  for (let quote = attributes.indexOf('"'); quote >= 0;) {
+    if (attributes.charCodeAt(quote - 1) === 0x3d) quote = attributes.indexOf('"', quote + 1)
+    if (quote < 0) return false
+    quote = attributes.indexOf('"', quote + 1)
+  }
+  return true
 }
 
 /** A drawing without an end tag ends where the page goes on. */

@@ -56,6 +56,7 @@ function escapeLineStart(
     for (let at = from; at === from || (text[at] === first && typed[at] === 1); at++)
       escapes[at] = 1
   }
+  if (draft.syntax.directives && line.startsWith(':::')) escapes[from] = 1
   for (const row of LINE_STARTS) {
     if (
       row.only === 'item'

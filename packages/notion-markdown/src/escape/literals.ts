@@ -91,7 +91,9 @@ export function escapeLiterals(
           if (next === '[' && at + 1 === end) escapes[at] = 1
           break
         case '[':
-          if (endsInCode && beginsDefinition(text, at, place)) escapes[at] = 1
+          // Two in a row begin a link of Obsidian's.
+          if (draft.syntax.wikiLinks && (next === '[' || text[at - 1] === '[')) escapes[at] = 1
+          else if (endsInCode && beginsDefinition(text, at, place)) escapes[at] = 1
           else brackets.push(at)
           break
         case ']': {

@@ -2,10 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { convertAlone, outcomeOf, type Converted } from '../convert.ts'
+import { dialectOf, openCertificate, type OpenCertificate } from '../certify.ts'
+import { convertAlone, inputHash, outcomeOf, withCertificate, type Converted } from '../convert.ts'
 import type { ConvertOptions, OnPage } from '../convert-options.ts'
 import { convertShare } from '../convert-share.ts'
 import { openExport } from '../export.ts'
+import { FLAVORS } from './flavors.ts'
 import { fileSource } from '../source.ts'
 import { openSpoolReader } from '../spool.ts'
 import type { PageTexts } from '../../converted-page.ts'
@@ -31,8 +33,9 @@ export async function convertPages(
       text: () => markdown,
       tables: () => [],
     }
-    await writePages(pages, null, output, pagesOptions(options))
-    return outcomeOf([summary])
+    const certificate = await certificateOf(options)
+    await writePages(pages, null, output, pagesOptions(options), certificate)
+    return withCertificate(outcomeOf([summary]), certificate)
   }
   const scratch = options.scratch ?? (await mkdtemp(join(tmpdir(), 'notion-markdown-')))
   try {
@@ -66,8 +69,15 @@ export async function joinPages(
     ...(shares.isUnpacked && { unpacked: scratch }),
   })
   opened.checkFiles()
-  const damaged = await writePages(spool, opened, output, pagesOptions(options))
-  return { ...converted, warnings: converted.warnings + damaged }
+  const certificate = await certificateOf(options)
+  const damaged = await writePages(spool, opened, output, pagesOptions(options), certificate)
+  const outcome = { ...converted, warnings: converted.warnings + damaged }
+  return withCertificate(outcome, certificate)
+}
+
+async function certificateOf(options: ConvertOptions): Promise<OpenCertificate | undefined> {
+  if (options.certificate !== true) return undefined
+  return openCertificate(await inputHash(options), dialectOf(FLAVORS[options.flavor ?? 'gfm']))
 }
 
 function pagesOptions({ flavor = 'gfm', includeMetadata, uploadedAt }: ConvertOptions) {

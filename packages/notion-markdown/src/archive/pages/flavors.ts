@@ -1,4 +1,5 @@
 // What differs between the programs that a folder of pages is made for.
+import type { ExtraSyntax } from '../../phrasing.ts'
 
 /** The program that reads the pages. */
 export type Flavor = keyof typeof FLAVORS
@@ -73,6 +74,12 @@ export const FLAVORS = {
     isSite: true,
   },
 } as const satisfies Record<string, FlavorRules>
+
+/** What the program of a flavor reads besides CommonMark, GFM and math. */
+export const syntaxOf = ({ links, callouts }: FlavorRules): ExtraSyntax => ({
+  wikiLinks: links === 'wiki',
+  directives: callouts === 'admonition',
+})
 
 /** The flavors' names. */
 export const FLAVOR_NAMES = ['gfm', 'obsidian', 'docusaurus'] as const satisfies readonly Flavor[]

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { arrangePages, type Arrangement } from '../../arrangement.ts'
 import type { PageSummary, PageTexts } from '../../converted-page.ts'
+import type { CertificateListener } from '../../document-pages.ts'
 import { pageTarget } from '../../links.ts'
 import { writeMarkdown } from '../../markdown.ts'
 import { writeSitemap, type Sitemap, type SitemapEntry } from '../../sitemap.ts'
@@ -10,7 +11,7 @@ import type { NotionExport } from '../export.ts'
 import { pathKey } from '../names.ts'
 import { ZipWriter } from '../zip-writer.ts'
 import { copyFiles, type CopiedFiles } from './asset-files.ts'
-import { FLAVORS, type Flavor, type FlavorRules } from './flavors.ts'
+import { FLAVORS, syntaxOf, type Flavor, type FlavorRules } from './flavors.ts'
 import { MANIFEST, writeManifest, type ManifestFile } from './manifest.ts'
 import { pageFrontMatter } from './page-fields.ts'
 import { PageLinks, relativeUrl } from './page-links.ts'
@@ -36,6 +37,7 @@ const NO_FILES: CopiedFiles = { paths: new Map(), contents: new Map(), damaged: 
  *
  * @param opened the export; null for a page that came alone
  * @param output the new archive
+ * @param certificate is told of each page, and of the list of files
  * @returns how many files of the export are damaged
  */
 export async function writePages(
@@ -43,6 +45,7 @@ export async function writePages(
   opened: NotionExport | null,
   output: string,
   options: PagesOptions,
+  certificate?: CertificateListener,
 ): Promise<number> {
   const rules: FlavorRules = FLAVORS[options.flavor]
   const { summaries, sitemap } = pages
@@ -76,7 +79,7 @@ export async function writePages(
     const position = (positions.get(parent) ?? 0) + 1
     positions.set(parent, position)
     const body = summary.sitemap
-      ? writeMarkdown(writeSitemap(summary.sitemap, arrangement.nameOf, pageTarget)).markdown
+      ? sitemapText(summary.sitemap, arrangement.nameOf, pageTarget, rules)
       : await pages.text(index)
     const front = pageFrontMatter(
       {
@@ -85,21 +88,34 @@ export async function writePages(
         exportedAt: options.includeMetadata
           ? isoTime(summary.exportedAt ?? options.uploadedAt)
           : null,
-        csv: databases.ids(index).flatMap((stored) => {
-          const file = files.paths.get(stored)
-          return file === undefined ? [] : [relativeUrl(path, file)]
-        }),
+        csv: databases.ids(index).flatMap((stored) => addressOf(path, files.paths.get(stored))),
         position,
         path,
       },
       rules,
       { address: (url) => links.address(url, index), pageId: (url) => links.pageId(url) },
     )
-    await add(path, summary.id, front + links.resolve(body, index), summary.exportedAt)
+    const resolved = links.resolve(body, index)
+    certificate?.page(summary, resolved)
+    await add(path, summary.id, front + resolved, summary.exportedAt)
   }
-  await zip.addText(MANIFEST, NO_TIME, writeManifest({ flavor: options.flavor, files: listed }))
+  const manifest = writeManifest({ flavor: options.flavor, files: listed })
+  certificate?.output(manifest)
+  await zip.addText(MANIFEST, NO_TIME, manifest)
   await zip.finish()
   return files.damaged.size
+}
+
+const addressOf = (from: string, to: string | undefined): string[] =>
+  to === undefined ? [] : [relativeUrl(from, to)]
+
+function sitemapText(
+  sitemap: Sitemap,
+  nameOf: Arrangement['nameOf'],
+  place: (key: string) => string,
+  rules: FlavorRules,
+): string {
+  return writeMarkdown(writeSitemap(sitemap, nameOf, place), undefined, syntaxOf(rules)).markdown
 }
 
 function isoTime(date: Date): string {
@@ -147,7 +163,7 @@ function indexText(
     else entries.push(entry)
   }
   const sitemap: Sitemap = { workspace: { id: null, name: null }, entries }
-  const { markdown } = writeMarkdown(writeSitemap(sitemap, nameOf, place))
+  const markdown = sitemapText(sitemap, nameOf, place, rules)
   return (
     (rules.isSite ? '---\ntitle: Contents\nslug: /\nsidebar_position: 0\n---\n\n' : '') + markdown
   )

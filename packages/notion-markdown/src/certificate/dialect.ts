@@ -1,0 +1,14 @@
+// What differs between the Markdown of one document and that of a folder of pages, for its readers.
+
+/** How the Markdown is written that a certificate is about. */
+export interface Dialect {
+  /** How callouts are written: as quotes; as `> [!note]`; or between `:::note` and `:::`. */
+  readonly callouts: 'quote' | 'alert' | 'admonition'
+  /** Whether links to pages are `[[place|text]]`. */
+  readonly links: 'markdown' | 'wiki'
+  /** Whether files keep their names: in a folder of pages they get new ones, by their content. */
+  readonly keepsNames: boolean
+}
+
+/** One document. */
+export const DOCUMENT: Dialect = { callouts: 'quote', links: 'markdown', keepsNames: true }
