@@ -13,6 +13,7 @@ import { findOrCreateAccount, type NewAccount } from './accounts.ts'
 export const SCOPES = {
   convert: 'convert files and read the jobs of the account',
   manage: 'manage tokens, keys, credentials and accounts, and read their usage',
+  mint: 'make short-lived child keys of the keys of the account, and nothing else',
 } as const
 
 /** Name of a scope. */

@@ -152,18 +152,22 @@ const MAX_JSON_BYTES = 65_536
 export const SESSION_COOKIE = 'tollmark_session'
 
 /**
- * Lets pass only requests with a token of this scope, or with the session of a signed-in browser,
+ * Lets pass only requests with a token of one of these scopes, or with the session of a signed-in browser,
  * which opens everything; decides that before anything of the body is read.
  */
-export function authorized(store: Store, scope: Scope, clock: () => number): Middleware {
+export function authorized(
+  store: Store,
+  scopes: readonly Scope[],
+  clock: () => number,
+): Middleware {
   return async (c, next) => {
-    await authorize(c, store, scope, clock())
+    await authorize(c, store, scopes, clock())
     await next()
   }
 }
 
 /**
- * Proves who sends a request, and that this scope is open to them. Asked again when the body is
+ * Proves who sends a request, and that one of these scopes is open to them. Asked again when the body is
  * there: whoever takes time over one may have been shut out meanwhile.
  *
  * @throws Problem `invalid_token`, `cross_site_request`, `insufficient_scope`
@@ -171,15 +175,15 @@ export function authorized(store: Store, scope: Scope, clock: () => number): Mid
 export async function authorize(
   c: ApiContext,
   store: Store,
-  scope: Scope,
+  scopes: readonly Scope[],
   now: number,
 ): Promise<void> {
   const caller = c.get('operator') ?? (await authenticateCaller(c, store, now))
   c.set('caller', caller)
-  if (!caller.scopes.includes(scope)) {
+  if (!scopes.some((scope) => caller.scopes.includes(scope))) {
     throw new Problem(
       'insufficient_scope',
-      `This call needs an API token with the scope "${scope}"; yours has "${caller.scopes.join(' ')}".`,
+      `This call needs an API token with the scope ${scopes.map((scope) => `"${scope}"`).join(' or ')}; yours has "${caller.scopes.join(' ')}".`,
     )
   }
 }
@@ -339,17 +343,17 @@ export function requireCaller(c: ApiContext): Caller {
  * What stands before routes that are not for everybody: proves the caller, takes a place of its
  * account, reads the body, and proves the caller again when that took its time.
  *
- * @param scope what the caller's token must open
+ * @param scopes of which the caller's token must open one
  * @param who `admin` lets administrators pass only
  */
 export function guarded(
   store: Store,
   clock: () => number,
-  scope: Scope,
+  scopes: readonly Scope[],
   who: 'anybody' | 'admin' = 'anybody',
 ): Middleware {
   const allow = async (c: ApiContext): Promise<void> => {
-    await authorize(c, store, scope, clock())
+    await authorize(c, store, scopes, clock())
     if (who === 'admin' && requireCaller(c).account.role !== 'admin')
       throw new Problem('insufficient_scope', 'Only an administrator may do this.')
   }

@@ -99,7 +99,7 @@ export class ConvertRequests {
 
     // 4. Is the caller still who it was? Is there quota for it, or has another request with this
     //   Idempotency-Key been answered?
-    await authorize(c, store, 'convert', clock())
+    await authorize(c, store, ['convert'], clock())
     const admitted = await admit(
       store,
       { ...asking, fingerprint: fingerprint(upload) },

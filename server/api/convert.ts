@@ -87,7 +87,7 @@ export function convertRoutes(deps: ConvertDependencies): Api {
   const api = createApi()
   const requests = new ConvertRequests(deps)
   api.openAPIRegistry.registerPath(convertRoute)
-  api.post(convertRoute.path, authorized(deps.store, 'convert', deps.clock), noQuery, (c) =>
+  api.post(convertRoute.path, authorized(deps.store, ['convert'], deps.clock), noQuery, (c) =>
     requests.respond(c),
   )
   return api

@@ -197,7 +197,7 @@ const eventsRoute = createRoute({
 /** The routes of jobs. */
 export function jobRoutes(deps: JobDependencies): Api {
   const { store, clock } = deps
-  const mayConvert = authorized(store, 'convert', clock)
+  const mayConvert = authorized(store, ['convert'], clock)
   const api = routes(store, clock, jobRecords(deps))
   api.openAPIRegistry.registerPath(resultRoute)
   api.get(`${PATH}/:id/result`, mayConvert, placed, (c) =>

@@ -48,7 +48,11 @@ export const KeySchema = z
     parent_id: z
       .string()
       .nullable()
-      .openapi({ description: 'The key that this one came of; null for a key of its own.' }),
+      .openapi({ description: 'The key that this child key narrows; null for a key of its own.' }),
+    end_user: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Whom a child key was made for; null for a key of its own.' }),
     expires_at: z.iso.datetime().nullable(),
     status: Status,
     created_at: z.iso.datetime(),
@@ -106,6 +110,13 @@ const inputFields = {
   providers: z.array(z.string().max(64)).min(1).max(100).nullable(),
   read_only: z.boolean(),
   expires_at: Moment.nullable(),
+}
+
+/** The fields by which a child key narrows its parent. */
+export const RESTRICTION_FIELDS = {
+  models: inputFields.models,
+  rpm: inputFields.rpm,
+  allowed_origins: inputFields.allowed_origins,
 }
 
 /** A key to make. */
@@ -172,6 +183,10 @@ export const ListQuery = PageQuery.extend({
   }),
   search: z.string().max(200).optional().openapi({
     description: 'Part of the name, the beginning of the prefix (`tmk_…`), or the id.',
+  }),
+  parent_id: z.string().min(1).max(100).optional().openapi({
+    description:
+      'Child keys of this key. Without it, child keys are left out, unless `search` is the beginning of the prefix of one.',
   }),
   model: z.string().max(300).optional().openapi({ description: 'Keys that may reach this model.' }),
   sort: z

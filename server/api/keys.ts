@@ -119,8 +119,12 @@ function listRoute(store: Store): Route {
     access: 'manage',
     query: ListQuery,
     answer: ok('A page of keys', countedListOf(KeySchema)),
-    act: async ({ query: { limit, cursor, account, ...filter }, caller, now }) => {
-      const wanted = { ...filter, account: resolveAccountScope(caller, account) }
+    act: async ({
+      query: { limit, cursor, account, parent_id: parent, ...filter },
+      caller,
+      now,
+    }) => {
+      const wanted = { ...filter, parent, account: resolveAccountScope(caller, account) }
       const reading = needsScan(wanted)
         ? store.readingFor(caller.account.id)
         : lookingUp(store, caller)
@@ -156,7 +160,7 @@ function changeRoute(store: Store, proxied: Proxied): Route {
     query: AccountScopeParams,
     body: KeyChange.body,
     answer: ok('The key', KeySchema),
-    problems: ['key_not_found', 'key_revoked'],
+    problems: ['key_not_found', 'key_revoked', 'key_is_child'],
     act: async ({ params: { id }, query, body, caller, now }) => {
       const account = resolveAccountScope(caller, query.account)
       const reading = lookingUp(store, caller)
@@ -232,7 +236,7 @@ function rotateRoute(store: Store, proxied: Proxied): Route {
     query: AccountScopeParams,
     body: RotationInput,
     answer: ok('The key, with its new secret', NewKeySchema),
-    problems: ['key_not_found', 'key_revoked'],
+    problems: ['key_not_found', 'key_revoked', 'key_is_child'],
     act: async ({ params, query, body, caller, now }) => {
       const account = resolveAccountScope(caller, query.account)
       const key = await rotateKey(
@@ -256,7 +260,7 @@ function endRotationRoute(store: Store, proxied: Proxied): Route {
     access: 'manage',
     query: AccountScopeParams,
     answer: ok('The key', KeySchema),
-    problems: ['key_not_found', 'key_revoked'],
+    problems: ['key_not_found', 'key_revoked', 'key_is_child'],
     act: async ({ params, query, caller, now }) => {
       const key = await endPreviousSecrets(
         lookingUp(store, caller),

@@ -59,6 +59,10 @@ const RequestSchema = z
     tokens_reasoning: count.nullable(),
     credential_id: z.string().nullable(),
     context: z.string().nullable().openapi({ description: 'A hash of the context key.' }),
+    child_id: z.string().nullable().openapi({
+      description: 'The child key that sent it; null where the key itself did.',
+    }),
+    end_user: z.string().nullable().openapi({ description: 'Whom the child key was made for.' }),
   })
   .openapi('Request')
 
@@ -76,8 +80,10 @@ const RequestDetailSchema = RequestSchema.extend({
 /** Of a CSV. */
 // New columns come last: programs may read the others by their places.
 const COLUMNS = [
-  ...RequestSchema.keyof().exclude(['object', 'account_name']).options,
+  ...RequestSchema.keyof().exclude(['object', 'account_name', 'child_id', 'end_user']).options,
   'account_name',
+  'child_id',
+  'end_user',
 ]
 
 /** Lines of a CSV that are made at once; the next ones when these are on their way. */

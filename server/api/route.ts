@@ -50,7 +50,9 @@ const ACCESS = {
   convert: { problems: AUTHENTICATED },
   /** A token with the scope `manage`, or a session. */
   manage: { problems: AUTHENTICATED },
-  /** The same, of an administrator. */
+  /** A token with the scope `mint` or `manage`, or a session. */
+  mint: { problems: AUTHENTICATED },
+  /** As `manage`, of an administrator. */
   admin: { problems: AUTHENTICATED },
 } as const satisfies Record<string, { problems: readonly ErrorCode[] }>
 
@@ -174,9 +176,10 @@ export function routes(store: Store, clock: () => number, table: readonly Route[
   const guards: Record<keyof typeof ACCESS, Middleware | null> = {
     public: null,
     sign_in: signsIn,
-    convert: guarded(store, clock, 'convert'),
-    manage: guarded(store, clock, 'manage'),
-    admin: guarded(store, clock, 'manage', 'admin'),
+    convert: guarded(store, clock, ['convert']),
+    manage: guarded(store, clock, ['manage']),
+    mint: guarded(store, clock, ['mint', 'manage']),
+    admin: guarded(store, clock, ['manage'], 'admin'),
   }
   for (const { access, config, handle } of table) {
     api.openAPIRegistry.registerPath(config)

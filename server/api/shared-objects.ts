@@ -57,7 +57,7 @@ function shareRoute(store: Store, proxied: Proxied): Route {
     body: Wanted,
     check: (_, body) => inputErrors(proxied.table, body),
     answer: created('What is shared', SharedObjectSchema),
-    problems: ['key_not_found'],
+    problems: ['key_not_found', 'key_is_child'],
     act: async ({ params, body: { provider, kind, object_id }, now }) => {
       const shared = await shareObject(
         store,
@@ -78,7 +78,7 @@ function listRoute(store: Store): Route {
     summary: 'List what is shared with a key (administrators)',
     access: 'admin',
     answer: ok('All of it', countedListOf(SharedObjectSchema)),
-    problems: ['key_not_found'],
+    problems: ['key_not_found', 'key_is_child'],
     act: async ({ params }) => whole(await listSharedObjects(store, params.id)),
   })
 }
@@ -90,7 +90,7 @@ function unshareRoute(store: Store, proxied: Proxied): Route {
     summary: 'End the sharing of an object (administrators)',
     access: 'admin',
     answer: done('No longer shared'),
-    problems: ['key_not_found', 'object_not_found'],
+    problems: ['key_not_found', 'key_is_child', 'object_not_found'],
     act: async ({ params: { id, object } }) => {
       await unshareObject(store, id, object)
       await proxied.keys.refresh()

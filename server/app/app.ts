@@ -20,6 +20,7 @@ import { accountRoutes } from '../api/accounts.ts'
 import { credentialRoutes } from '../api/credentials.ts'
 import { invitationRoutes } from '../api/invitations.ts'
 import { limitRoutes } from '../api/limits.ts'
+import { childKeyRoutes } from '../api/child-keys.ts'
 import { keyRoutes } from '../api/keys.ts'
 import { overviewRoutes } from '../api/overview.ts'
 import { passwordResetRoutes } from '../api/password-resets.ts'
@@ -130,6 +131,7 @@ export function createApp(deps: AppDependencies): RequestListeners {
   api.route('/', tokenRoutes(store, clock))
   api.route('/', accountRoutes(store, plans, proxied.keys, clock))
   api.route('/', keyRoutes(store, proxied, clock))
+  api.route('/', childKeyRoutes(store, proxied.keys, clock))
   api.route('/', sharedObjectRoutes(store, proxied, clock))
   api.route('/', usageRoutes(store, clock))
   api.route('/', requestRoutes(store, proxied.refusals, clock))

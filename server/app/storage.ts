@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Log } from '../common/log.ts'
 import type { Config } from '../config/settings.ts'
 import { sweepJobs } from '../conversion/jobs/end-job.ts'
+import { deleteEndedChildren } from '../keys/children.ts'
 import { sweepBlobs, type BlobStore } from '../store/blobs/blobs.ts'
 import { openBlobs } from '../store/blobs/open.ts'
 import { enterInstance, type Instance } from '../store/instance.ts'
@@ -46,6 +47,7 @@ export async function openStorage(
   const sweep = async (): Promise<void> => {
     await store.run(sweepJobs, { now: clock() })
     await sweepBlobs(store, blobs, clock())
+    await deleteEndedChildren(store, clock())
   }
   starting.use(
     every(SWEEP_MS, sweep, (error) => log.error('what has expired cannot be deleted', error)),

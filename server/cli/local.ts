@@ -45,11 +45,15 @@ const ROUTES: Readonly<Record<string, (deps: LocalDependencies) => Promise<Api>>
   tokens: async ({ store, clock }) => (await import('../api/tokens.ts')).tokenRoutes(store, clock),
   keys: async ({ store, config, clock }) => {
     const { keyRoutes } = await import('../api/keys.ts')
+    const { childKeyRoutes } = await import('../api/child-keys.ts')
     const { PROVIDERS } = await import('../proxy/providers/rows/index.ts')
     const { storedProviders } = await import('../proxy/providers/stored.ts')
     const all = [...PROVIDERS, ...config.customProviders, ...(await storedProviders(store))]
     const providers = [...new Set(all.map(({ id }) => id))].map((id) => ({ id }))
-    return keyRoutes(store, { keys: NO_CACHE, table: () => ({ providers }) }, clock)
+    const api = createApi()
+    api.route('/', keyRoutes(store, { keys: NO_CACHE, table: () => ({ providers }) }, clock))
+    api.route('/', childKeyRoutes(store, NO_CACHE, clock))
+    return api
   },
   usage: async ({ store, clock }) => (await import('../api/usage.ts')).usageRoutes(store, clock),
   requests: async ({ store, clock }) =>

@@ -30,6 +30,8 @@ export const ERRORS = {
   request_timeout: { status: 408, title: 'The request took too long' },
   last_administrator: { status: 409, title: 'The last administrator must stay' },
   key_revoked: { status: 409, title: 'The key has been revoked' },
+  key_inactive: { status: 409, title: 'The key is disabled or has expired' },
+  key_is_child: { status: 409, title: 'The key is a child of another key' },
   job_not_finished: { status: 409, title: 'The job is not finished' },
   result_expired: { status: 410, title: 'The result is no longer kept' },
   file_too_large: { status: 413, title: 'The file is too large' },
@@ -39,6 +41,7 @@ export const ERRORS = {
   /** 503 where the server itself has no room. */
   too_many_uploads: { status: 429, title: 'Too many uploads or conversions at once' },
   too_many_requests: { status: 429, title: 'Too many requests at once' },
+  too_many_child_keys: { status: 429, title: 'The key has too many child keys' },
   quota_exceeded: { status: 429, title: 'Quota used up' },
   headers_too_large: { status: 431, title: 'The headers of the request are too large' },
   internal_error: { status: 500, title: 'Internal error' },

@@ -1,27 +1,13 @@
 // All keys in memory, so that no request waits for the database. Changes by any process arrive
 // within a second.
-import { compileScope, type Scope } from './scope.ts'
+import type { CachedKey } from './cached-key.ts'
 import { fromJsonList } from './key-record.ts'
+import { narrowKey, type ChildParts } from './narrowing.ts'
+import { compileScope } from './scope.ts'
 import type { Store } from '../store/open.ts'
 import type { KeyRow, KeySecretRow, SharedObjectRow } from '../store/schema.ts'
 
-/** A key with everything that decides about a request. */
-export interface CachedKey {
-  readonly id: string
-  readonly accountId: string
-  readonly scope: Scope
-  readonly rpm: number | null
-  readonly allowedOrigins: ReadonlySet<string> | null
-  readonly objects: 'own' | 'upstream'
-  /** Ids of the providers it may call; null means every provider. */
-  readonly providers: ReadonlySet<string> | null
-  readonly readOnly: boolean
-  /** Objects shared with it, as `sharedName` writes them. */
-  readonly shared: ReadonlySet<string>
-  readonly expiresAt: number | null
-  readonly disabled: boolean
-  readonly revoked: boolean
-}
+export type { CachedChild, CachedKey } from './cached-key.ts'
 
 /** Name of a provider's object in `Set`s. */
 export const sharedName = (provider: string, kind: string, id: string): string =>
@@ -67,12 +53,27 @@ export async function openKeyCache(
   return new PolledKeyCache(store, keys, onError)
 }
 
+type StoredSecret = Pick<KeySecretRow, 'public_id' | 'hash' | 'expires_at'>
+
+/** A child key as it was read, to be narrowed again when its parent changes. */
+interface StoredChild {
+  readonly parts: ChildParts
+  readonly parentSecret: string
+  readonly secrets: readonly StoredSecret[]
+}
+
+/** How often, in new children of a key, and how long after their end they are forgotten. */
+const FORGET_STEP = 64
+const FORGET_MS = 60_000
+
 /** What has been read of the keys. */
 class StoredKeys {
   readonly #store: Store
   readonly #secrets = new Map<string, CachedSecret>()
   /** Public ids of each key's secrets. */
   readonly #publicIds = new Map<string, string[]>()
+  readonly #parents = new Map<string, CachedKey>()
+  readonly #children = new Map<string, Map<string, StoredChild>>()
   #disabledAccounts = new Set<string>()
   /** The newest revision that has been read. */
   #revision = 0
@@ -107,8 +108,44 @@ class StoredKeys {
     const secrets = Map.groupBy(await this.#changedSecrets(), ({ key_id }) => key_id)
     const shared = Map.groupBy(await this.#changedSharedObjects(), ({ key_id }) => key_id)
     for (const row of changed) {
-      this.#replace(cached(row, shared.get(row.id) ?? []), secrets.get(row.id) ?? [])
+      const own = secrets.get(row.id) ?? []
+      if (row.parent_id === null) this.#replaceKey(cached(row, shared.get(row.id) ?? []), own)
+      else this.#replaceChild(row, row.parent_id, own)
       this.#revision = row.revision
+    }
+  }
+
+  #replaceKey(key: CachedKey, secrets: readonly StoredSecret[]): void {
+    this.#parents.set(key.id, key)
+    this.#replace(key.id, key, secrets)
+    for (const child of this.#children.get(key.id)?.values() ?? []) this.#narrow(key, child)
+  }
+
+  #replaceChild(row: KeyRow, parentId: string, secrets: readonly StoredSecret[]): void {
+    let siblings = this.#children.get(parentId)
+    if (siblings === undefined) this.#children.set(parentId, (siblings = new Map()))
+    const child = { parts: childParts(row), parentSecret: row.parent_secret ?? '', secrets }
+    siblings.set(row.id, child)
+    if (siblings.size % FORGET_STEP === 0) this.#forgetEnded(siblings, row.created_at)
+    const parent = this.#parents.get(parentId)
+    // Otherwise its parent has changed since, and comes after it.
+    if (parent !== undefined) this.#narrow(parent, child)
+  }
+
+  #narrow(parent: CachedKey, { parts, parentSecret, secrets }: StoredChild): void {
+    const opener = this.#secrets.get(parentSecret)
+    // A secret that is gone has ended: rotating deletes those.
+    const end = opener === undefined ? 0 : opener.expiresAt
+    this.#replace(parts.id, narrowKey(parent, parts, end), secrets)
+  }
+
+  /** Children that ended a while before a time: their rows are deleted without a change to read. */
+  #forgetEnded(siblings: Map<string, StoredChild>, now: number): void {
+    for (const [id, { parts }] of siblings) {
+      if (parts.expiresAt > now - FORGET_MS) continue
+      siblings.delete(id)
+      for (const publicId of this.#publicIds.get(id) ?? []) this.#secrets.delete(publicId)
+      this.#publicIds.delete(id)
     }
   }
 
@@ -141,13 +178,11 @@ class StoredKeys {
       .execute()
   }
 
-  #replace(
-    key: CachedKey,
-    secrets: readonly Pick<KeySecretRow, 'public_id' | 'hash' | 'expires_at'>[],
-  ): void {
-    for (const old of this.#publicIds.get(key.id) ?? []) this.#secrets.delete(old)
+  /** @param id its own, also of a child */
+  #replace(id: string, key: CachedKey, secrets: readonly StoredSecret[]): void {
+    for (const old of this.#publicIds.get(id) ?? []) this.#secrets.delete(old)
     this.#publicIds.set(
-      key.id,
+      id,
       secrets.map(({ public_id }) => public_id),
     )
     for (const { public_id, hash, expires_at } of secrets)
@@ -218,16 +253,15 @@ function cached(
   row: KeyRow,
   shared: readonly Pick<SharedObjectRow, 'provider' | 'kind' | 'object_id'>[],
 ): CachedKey {
-  const origins = fromJsonList(row.allowed_origins)
-  const providers = fromJsonList(row.providers)
   return {
     id: row.id,
+    child: null,
     accountId: row.account_id,
     scope: compileScope(fromJsonList(row.models)),
     rpm: row.rpm,
-    allowedOrigins: origins === null ? null : new Set(origins),
+    allowedOrigins: setOf(row.allowed_origins),
     objects: row.objects,
-    providers: providers === null ? null : new Set(providers),
+    providers: setOf(row.providers),
     readOnly: row.read_only === 1,
     shared:
       shared.length === 0
@@ -239,4 +273,23 @@ function cached(
     disabled: row.disabled === 1,
     revoked: row.revoked_at !== null,
   }
+}
+
+function childParts(row: KeyRow): ChildParts {
+  return {
+    id: row.id,
+    endUser: row.end_user,
+    scope: compileScope(fromJsonList(row.models)),
+    rpm: row.rpm,
+    allowedOrigins: setOf(row.allowed_origins),
+    providers: setOf(row.providers),
+    expiresAt: row.expires_at ?? 0,
+    disabled: row.disabled === 1,
+    revoked: row.revoked_at !== null,
+  }
+}
+
+function setOf(list: string | null): ReadonlySet<string> | null {
+  const items = fromJsonList(list)
+  return items === null ? null : new Set(items)
 }

@@ -48,6 +48,8 @@ export interface KeyFilter {
   status?: readonly KeyStatus[] | undefined
   /** Part of the name, case-insensitive; or the beginning of the prefix; or the exact id. */
   search?: string | undefined
+  /** Children of this key; without it, keys of their own, and what a search names by its prefix. */
+  parent?: string | undefined
   /** Keys that may use this model. */
   model?: string | undefined
   /** Default: newest first. */
@@ -115,7 +117,11 @@ function fitting({
  * `tmk_`.
  */
 function isPrefixOf(search: string, publicId: string): boolean {
-  return search.length > 'tmk_'.length && displayPrefix('tmk', publicId).startsWith(search)
+  return isSecretHead(search) && displayPrefix('tmk', publicId).startsWith(search)
+}
+
+function isSecretHead(search = ''): boolean {
+  return search.length > 'tmk_'.length && search.startsWith('tmk_')
 }
 
 /** Number of keys that match a filter. */
@@ -182,10 +188,13 @@ async function keyRows(
 /** Keys that may match a filter; `fitting` makes the final decision about searches and models. */
 export function matching(
   keys: SelectQueryBuilder<Database, 'keys', object>,
-  { account, status, search }: KeyFilter,
+  { account, status, search, parent }: KeyFilter,
   now: number,
 ): SelectQueryBuilder<Database, 'keys', object> {
   let query = keys.where('purged_at', 'is', null)
+  if (parent !== undefined) query = query.where('parent_id', '=', parent)
+  // Whoever has the beginning of a secret looks for that very key.
+  else if (!isSecretHead(search)) query = query.where('parent_id', 'is', null)
   if (account !== null) query = query.where('account_id', '=', account)
   if (search) {
     // Databases fold the case of ASCII only, so anything else matches any text here.
@@ -245,6 +254,7 @@ export async function expiringKeys(
     .select(['id', 'name', 'expires_at'])
     .where('expires_at', '>', from)
     .where('expires_at', '<=', to)
+    .where('parent_id', 'is', null)
   if (account !== null) query = query.where('account_id', '=', account)
   const rows = await query
     .where('revoked_at', 'is', null)

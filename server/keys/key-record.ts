@@ -31,8 +31,10 @@ export interface Key {
   providers: string[] | null
   /** Whether it may only generate and read, and change nothing that a provider stores. */
   read_only: boolean
-  /** The key that this one came of; null for a key of its own. */
+  /** The key that this one narrows, and counts under; null for a key of its own. */
   parent_id: string | null
+  /** Whom a child key was made for; null for a key of its own. */
+  end_user: string | null
   expires_at: string | null
   status: KeyStatus
   created_at: string
@@ -65,6 +67,27 @@ export async function findRow(store: Store, id: string, account: string | null):
   return row
 }
 
+/**
+ * The row of a key that is no child. @throws Problem `key_is_child`, and what `findRow` throws
+ */
+export async function findOwnRow(
+  store: Store,
+  id: string,
+  account: string | null,
+): Promise<KeyRow> {
+  const row = await findRow(store, id, account)
+  if (row.parent_id !== null) throw isChild()
+  return row
+}
+
+/** The error for doing to a child key what only a key of its own can have done to it. */
+export function isChild(): Problem {
+  return new Problem(
+    'key_is_child',
+    'This is a child key: it cannot be changed, rotated or have children. End it, and make another one of its parent.',
+  )
+}
+
 /** The state of a key at a time. Revoked wins over disabled, and disabled over expired. */
 export function statusOf(
   row: Pick<KeyRow, 'revoked_at' | 'disabled' | 'expires_at'>,
@@ -90,7 +113,8 @@ export async function showKeys(store: Store, rows: KeyRow[], now: number): Promi
     store,
     rows.map(({ account_id }) => account_id),
   )
-  return rows.map((row) => {
+  const effective = await narrowedRows(store, rows)
+  return effective.map((row) => {
     const { totals, lastUsedAt } = usage.get(row.id)!
     return {
       id: row.id,
@@ -105,7 +129,8 @@ export async function showKeys(store: Store, rows: KeyRow[], now: number): Promi
       objects: row.objects,
       providers: fromJsonList(row.providers),
       read_only: row.read_only === 1,
-      parent_id: null,
+      parent_id: row.parent_id,
+      end_user: row.end_user,
       expires_at: isoTime(row.expires_at),
       status: statusOf(row, now),
       created_at: isoTime(row.created_at),
@@ -115,6 +140,41 @@ export async function showKeys(store: Store, rows: KeyRow[], now: number): Promi
       usage: totals,
     }
   })
+}
+
+/** The rows with what children inherit from their parents in place of what they leave open. */
+async function narrowedRows(store: Store, rows: KeyRow[]): Promise<KeyRow[]> {
+  const ids = [...new Set(rows.flatMap(({ parent_id }) => parent_id ?? []))]
+  if (ids.length === 0) return rows
+  const parents = new Map<string, KeyRow>()
+  for (let from = 0; from < ids.length; from += MAX_QUERY_IDS)
+    for (const parent of await store.db
+      .selectFrom('keys')
+      .selectAll()
+      .where('id', 'in', ids.slice(from, from + MAX_QUERY_IDS))
+      .execute())
+      parents.set(parent.id, parent)
+  return rows.map((row) => {
+    const parent = parents.get(row.parent_id ?? '')
+    if (parent === undefined) return row
+    return {
+      ...row,
+      models: row.models ?? parent.models,
+      rpm: least(row.rpm, parent.rpm),
+      allowed_origins: row.allowed_origins ?? parent.allowed_origins,
+      objects: parent.objects,
+      providers: row.providers ?? parent.providers,
+      read_only: parent.read_only,
+      expires_at: least(row.expires_at, parent.expires_at),
+      disabled: Math.max(row.disabled, parent.disabled),
+      revoked_at: least(row.revoked_at, parent.revoked_at),
+    }
+  })
+}
+
+/** The lesser of two numbers; null is none. */
+function least(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other)
 }
 
 /** Ids in one query: databases take only so many. */

@@ -7,7 +7,7 @@ import type { Store } from '../store/open.ts'
 import { all, first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { KeyRow } from '../store/schema.ts'
 import type { Partly, QueryBuilder } from '../store/statement.ts'
-import { findRow, showKeys, toJsonList, type Key, type NewKey } from './key-record.ts'
+import { findOwnRow, findRow, showKeys, toJsonList, type Key, type NewKey } from './key-record.ts'
 
 /** The fields of a key that people set. Times in milliseconds since 1970. */
 export interface KeyInput {
@@ -89,13 +89,14 @@ export async function getKey(
   return showKey(store, await findRow(store, id, account), now)
 }
 
-async function showKey(store: Store, row: KeyRow, now: number): Promise<Key> {
+/** A key as the API shows it, from its row. */
+export async function showKey(store: Store, row: KeyRow, now: number): Promise<Key> {
   const [key] = await showKeys(store, [row], now)
   if (key === undefined) throw new Error('a key has no record')
   return key
 }
 
-/** Changes a key. @throws Problem `key_not_found`, `key_revoked` */
+/** Changes a key. @throws Problem `key_not_found`, `key_revoked`, `key_is_child` */
 export async function changeKey(
   store: Store,
   id: string,
@@ -103,7 +104,7 @@ export async function changeKey(
   change: KeyChange,
   now: number,
 ): Promise<Key> {
-  await findRow(store, id, account)
+  await findOwnRow(store, id, account)
   if (!(await store.run(updateKey, { id, change: columnsOf(change) }))) throw revoked()
   return getKey(store, id, account, now)
 }

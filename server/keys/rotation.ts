@@ -2,13 +2,13 @@
 import { createSecret } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import { procedure, run, type Steps } from '../store/procedure.ts'
-import { findRow, type Key, type NewKey } from './key-record.ts'
+import { findOwnRow, type Key, type NewKey } from './key-record.ts'
 import { getKey, nextRevision, keyChangeLock, revoked } from './keys.ts'
 
 /**
  * Ends the previous secrets of a key; only the newest one works from now on.
  *
- * @throws Problem `key_not_found`, `key_revoked`
+ * @throws Problem `key_not_found`, `key_revoked`, `key_is_child`
  */
 export async function endPreviousSecrets(
   store: Store,
@@ -16,7 +16,7 @@ export async function endPreviousSecrets(
   account: string | null,
   now: number,
 ): Promise<Key> {
-  await findRow(store, id, account)
+  await findOwnRow(store, id, account)
   if (!(await store.run(endSecrets, { id, now }))) throw revoked()
   return getKey(store, id, account, now)
 }
@@ -24,7 +24,7 @@ export async function endPreviousSecrets(
 /**
  * Gives a key a new secret. Older ones keep working for `grace` milliseconds.
  *
- * @throws Problem `key_not_found`, `key_revoked`
+ * @throws Problem `key_not_found`, `key_revoked`, `key_is_child`
  */
 export async function rotateKey(
   store: Store,
@@ -33,7 +33,7 @@ export async function rotateKey(
   graceMs: number,
   now: number,
 ): Promise<NewKey> {
-  await findRow(store, id, account)
+  await findOwnRow(store, id, account)
   const { secret, publicId, hash } = createSecret('tmk')
   if (!(await store.run(replaceSecret, { id, publicId, hash, until: now + graceMs, now })))
     throw revoked()

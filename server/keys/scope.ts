@@ -95,6 +95,21 @@ function fits(pieces: readonly string[], name: string): boolean {
   return true
 }
 
+/**
+ * Whether everything that a pattern matches is matched by one entry of a list: the entry's `*` may
+ * cover stars of the pattern, and none of the entry's other characters may meet one. False for an
+ * exact name, which patterns match under more conditions: ask `allows`.
+ */
+export function isPatternInside(pattern: string, entries: readonly string[]): boolean {
+  if (!pattern.includes('*')) return false
+  const hashes = hashesIn(pattern)
+  return entries.some(
+    (entry) =>
+      entry === pattern ||
+      (entry.includes('*') && hashesIn(entry) === hashes && fits(entry.split('*'), pattern)),
+  )
+}
+
 /** Why an entry cannot be in a key's `models`, as `FieldError` says it, or null. */
 export function scopeEntryProblem(entry: string): string | null {
   if (entry === '') return 'Must not be empty.'

@@ -5,7 +5,7 @@ import { newId } from '../common/ids.ts'
 import type { Store } from '../store/open.ts'
 import { all, first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { SharedObjectRow } from '../store/schema.ts'
-import { findRow } from './key-record.ts'
+import { findOwnRow } from './key-record.ts'
 import { nextRevision, keyChangeLock } from './keys.ts'
 
 /** A shared object as the API shows it. */
@@ -26,7 +26,7 @@ export const MAX_SHARED_OBJECTS = 1_000
  * Shares an object with a key. Sharing it again changes nothing.
  *
  * @param object its id as the proxy compares it (`objectRef`)
- * @throws Problem `key_not_found`; `invalid_field` where as many are shared as can be
+ * @throws Problem `key_not_found`, `key_is_child`; `invalid_field` where as many are shared as can be
  */
 export async function shareObject(
   store: Store,
@@ -34,7 +34,7 @@ export async function shareObject(
   object: Pick<SharedObjectRow, 'provider' | 'kind' | 'object_id'>,
   now: number,
 ): Promise<SharedObject> {
-  await findRow(store, keyId, null)
+  await findOwnRow(store, keyId, null)
   const row = await store.run(insertSharedObject, {
     ...object,
     id: newId('share', now),
@@ -51,7 +51,7 @@ export async function shareObject(
 
 /** What is shared with a key, oldest first. @throws Problem `key_not_found` */
 export async function listSharedObjects(store: Store, keyId: string): Promise<SharedObject[]> {
-  await findRow(store, keyId, null)
+  await findOwnRow(store, keyId, null)
   const rows = await store.db
     .selectFrom('shared_objects')
     .selectAll()
@@ -64,7 +64,7 @@ export async function listSharedObjects(store: Store, keyId: string): Promise<Sh
 
 /** Ends the sharing of an object. @throws Problem `key_not_found`, `object_not_found` */
 export async function unshareObject(store: Store, keyId: string, id: string): Promise<void> {
-  await findRow(store, keyId, null)
+  await findOwnRow(store, keyId, null)
   if (!(await store.run(deleteSharedObject, { keyId, id })))
     throw new Problem(
       'object_not_found',

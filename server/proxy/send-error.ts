@@ -1,4 +1,5 @@
 // Responses of our own: errors and CORS preflights, and the log line of every request.
+import { tightestLimit } from './admission/tightest-limit.ts'
 import type { Clock } from '../common/clock.ts'
 import type { Log } from '../common/log.ts'
 import { onlyValueOf, valueOf } from '../http1/header-fields.ts'
@@ -94,8 +95,8 @@ function writeError(deps: ErrorDeps, context: RequestContext, thrown: unknown): 
 
 /** The rate-limit headers of every response to a key with a limit; none for any other. */
 export function limitHeaders(ledger: Pick<Ledger, 'leftFor'>, key: CachedKey | null): string[] {
-  if (key === null || key.rpm === null) return []
-  return rateLimitHeaders(key.rpm, ledger.leftFor(key.id, key.rpm))
+  const limit = key === null ? null : tightestLimit(ledger, key)
+  return limit === null ? [] : rateLimitHeaders(limit.rpm, limit.left)
 }
 
 const requestIdHeaders = (id: string): string[] => ['X-Request-Id', id, 'X-Proxy-Request-Id', id]

@@ -103,6 +103,7 @@ const BY_ID: [
   ['GET', ({ request }) => `requests/${request}`, undefined, 'request_not_found'],
   ['GET', ({ refusal }) => `requests/${refusal}`, undefined, 'request_not_found'],
   ['POST', ({ key }) => `keys/${key}/rotate/end`, undefined, 'key_not_found'],
+  ['POST', ({ key }) => `keys/${key}/children`, { ttl: 60 }, 'key_not_found'],
   ['GET', ({ job }) => `jobs/${job}`, undefined, 'job_not_found'],
   ['GET', ({ job }) => `jobs/${job}/events`, undefined, 'job_not_found'],
   ['GET', ({ job }) => `jobs/${job}/result`, undefined, 'job_not_found'],
@@ -131,6 +132,7 @@ const LISTS = [
  */
 const FILTERED: ((of: Belongings) => string)[] = [
   ({ key }) => `requests?key=${key}`,
+  ({ key }) => `keys?parent_id=${key}`,
   ({ account }) => `requests?model=model-of-${account}`,
   ({ request }) => `requests?cursor=${request}`,
   ({ key }) => `refusals?key=${key}`,

@@ -56,6 +56,7 @@ test('a key is made, read, listed, changed, rotated and revoked, and the proxy f
     providers: null,
     read_only: false,
     parent_id: null,
+    end_user: null,
     expires_at: null,
     status: 'active',
     created_at: key.created_at,

@@ -129,6 +129,15 @@ const GROUPS: Record<string, (bench: Bench) => Promise<void>> = {
     const rotated = await json(`keys rotate ${String(id)} --grace 0`)
     assert.match(String(rotated['secret']), /^tmk_/)
     assert.notEqual(rotated['secret'], secret)
+    const child = await json(
+      `keys mint ${String(id)} --ttl 10m --models o3 --rpm 5 --end-user user_7`,
+    )
+    assert.deepEqual(
+      [child['parent_id'], child['models'], child['rpm'], child['end_user']],
+      [id, ['o3'], 5, 'user_7'],
+    )
+    assert.deepEqual(idsOf(await json(`keys list --parent ${String(id)}`)), [child['id']])
+    assert.equal((await json(`keys revoke ${String(child['secret'])}`))['status'], 'revoked')
     assert.equal((await json(`keys revoke ${String(id)}`))['status'], 'revoked')
     const { id: gone, secret: leaked } = await json('keys create --name gone')
     assert.equal((await run(`keys purge ${String(leaked)}`)).out, `${String(gone)} is deleted.\n`)

@@ -170,7 +170,10 @@ test('the command writes a folder, an archive, and says what it did', async (t) 
   const made = await run('Export.zip', '--flavor', 'obsidian', '-o', 'vault', '--sync')
   assert.deepEqual(
     [made.code, made.err],
-    [0, 'tollmark: vault: 3 written, 0 unchanged, 0 removed.\nExport.zip: 5 words, 0 tables, 0 lost\n'],
+    [
+      0,
+      'tollmark: vault: 3 written, 0 unchanged, 0 removed.\nExport.zip: 5 words, 0 tables, 0 lost\n',
+    ],
   )
   assert.deepEqual(readdirSync(join(cwd, 'vault')).sort(), [
     '.tollmark.json',

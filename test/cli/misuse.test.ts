@@ -42,6 +42,7 @@ const MISUSES: [args: string[], line: RegExp][] = [
   [token('--acount', 'x'), /^Unknown option '--acount'\. Did you mean --account\?$/],
   [['keys', 'list', '--grace', '1'], /^Unknown option '--grace'\.$/],
   [['keys', 'change', 'key_1'], /^Say what to change: --name, --models, --rpm, …$/],
+  [['keys', 'mint', 'key_1'], /^Say how long it works: --ttl 10m\.$/],
   [['keys', 'rotate', 'key_1', '--grace', '31d'], /^--grace must be at most 30d\.$/],
   [
     ['keys', 'rotate', 'key_1', '--grace', 'x'],
@@ -107,7 +108,7 @@ const MISUSES: [args: string[], line: RegExp][] = [
 /** TABLE of command lines that are understood, and cannot be done: exit code 1. */
 const FAILURES: [args: string[], line: RegExp][] = [
   [token('--plan', 'gold'), /^There is no plan "gold"\. The plans are free;/],
-  [token('--scopes', 'all'), /^--scopes: Must be one of "convert", "manage"\.$/],
+  [token('--scopes', 'all'), /^--scopes: Must be one of "convert", "manage", "mint"\.$/],
   [token('--expires', '2001-01-01'), /^--expires: This date is in the past\. /],
   [token('--expires', '2099-02-30'), /^--expires: .*2027-01-31.*\.$/],
   [['tokens', 'create', '--name', 'x'.repeat(201)], /^--name: Must have at most 200 characters\.$/],

@@ -9,6 +9,7 @@ import { createSecret } from '../../server/common/secrets.ts'
 const NOW = 1_000_000
 const KEY: CachedKey = {
   id: 'key_1',
+  child: null,
   accountId: 'acc_1',
   scope: compileScope(null),
   rpm: null,

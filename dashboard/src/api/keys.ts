@@ -138,6 +138,26 @@ export const useRotateKey = (id: string, onCreated: (created: NewKey) => void) =
     ),
   )
 
+/** The child keys of a key that are alive, the newest first. */
+export function useChildKeys(id: string) {
+  return useQuery({
+    queryKey: [...KEYS, id, 'children'],
+    queryFn: ({ signal }) =>
+      call(listOf(Key), '/api/v1/keys', {
+        query: { parent_id: id, status: 'active', limit: 100 },
+        signal,
+      }),
+    select: ({ data }) => data,
+    refetchInterval: LIVE,
+  })
+}
+
+/** Ends a child key. */
+export const useEndChild = () =>
+  useChange(KEYS, (child: string) =>
+    send(`/api/v1/keys/${encodeURIComponent(child)}`, { method: 'DELETE' }),
+  )
+
 const objectsOf = (id: string): string => `/api/v1/keys/${encodeURIComponent(id)}/objects`
 
 /** What an administrator shares with a key. */

@@ -80,6 +80,8 @@ export const Key = z.object({
   providers: z.nullable(z.array(text)),
   read_only: z.boolean(),
   parent_id: z.optional(maybeText),
+  /** Whom a child key was made for. */
+  end_user: z.optional(maybeText),
   expires_at: maybeText,
   status: z.enum(['active', 'disabled', 'expired', 'revoked']),
   created_at: text,
@@ -179,6 +181,8 @@ export const Request = z.object({
   ...tokens,
   credential_id: maybeText,
   context: maybeText,
+  /** Whom the child key that sent it was made for. */
+  end_user: z.optional(maybeText),
   /** What the provider said of a failed request, and its own id of it. */
   upstream_error: z.optional(maybeText),
   upstream_request_id: z.optional(maybeText),
@@ -259,7 +263,7 @@ export const Token = z.object({
   name: text,
   prefix: text,
   account_id: text,
-  scopes: z.array(z.enum(['convert', 'manage'])),
+  scopes: z.array(z.enum(['convert', 'manage', 'mint'])),
   status: z.enum(['active', 'expired', 'revoked']),
   created_at: text,
   expires_at: maybeText,

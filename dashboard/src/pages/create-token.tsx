@@ -18,6 +18,11 @@ const SCOPES = [
     label: 'Manage',
     description: 'Everything this dashboard can do, except signing in.',
   },
+  {
+    value: 'mint',
+    label: 'Mint',
+    description: 'Make short-lived child keys of your keys, and nothing else.',
+  },
 ] as const
 
 /** The dialog that creates a token and shows it once. */

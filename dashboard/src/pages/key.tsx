@@ -10,6 +10,7 @@ import { Facts, Pills } from '../ui/bits.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Bars, Card, Empty, Failed, Page, ProblemNote } from '../ui/page.tsx'
 import { PeriodChoice, UsagePanel } from '../ui/usage-panel.tsx'
+import { ChildKeys } from './child-keys.tsx'
 import { KeyForm, OBJECTS } from './key-form.tsx'
 import { SharedObjects } from './key-objects.tsx'
 import { KeyQuestions, type KeyQuestion } from './key-questions.tsx'
@@ -62,6 +63,7 @@ function KeyView({ found }: { found: Key }) {
       actions={
         <KeyActions
           status={found.status}
+          isChild={found.parent_id != null}
           busy={change.isPending && opened === null}
           onOpen={setOpened}
           onEnable={() => change.mutate({ status: 'active' })}
@@ -79,9 +81,10 @@ function KeyView({ found }: { found: Key }) {
         <PeriodChoice />
       </div>
       <UsagePanel keyId={found.id} />
+      {!revoked && <ChildKeys id={found.id} />}
       <RequestsOfKey id={found.id} />
       <RefusalsOfKey id={found.id} />
-      {!revoked && admin && <SharedObjects id={found.id} />}
+      {!revoked && admin && found.parent_id == null && <SharedObjects id={found.id} />}
       {!revoked && (
         <Card
           title="Use this key"
@@ -108,6 +111,8 @@ function KeyView({ found }: { found: Key }) {
 
 interface KeyActionsProps {
   status: Key['status']
+  /** A child key can only be ended. */
+  isChild: boolean
   /** While it is being enabled. */
   busy: boolean
   onOpen: (what: Opened) => void
@@ -115,13 +120,19 @@ interface KeyActionsProps {
 }
 
 /** What can be done with a key, as it stands. */
-function KeyActions({ status, busy, onOpen, onEnable }: KeyActionsProps) {
+function KeyActions({ status, isChild, busy, onOpen, onEnable }: KeyActionsProps) {
   const deletes = (
     <Button variant="light" color="red" onClick={() => onOpen('purge')}>
       Delete
     </Button>
   )
   if (status === 'revoked') return deletes
+  const revokes = (
+    <Button variant="light" color="red" onClick={() => onOpen('revoke')}>
+      Revoke
+    </Button>
+  )
+  if (isChild) return revokes
   const disabled = status === 'disabled'
   return (
     <>
@@ -138,9 +149,7 @@ function KeyActions({ status, busy, onOpen, onEnable }: KeyActionsProps) {
       >
         {disabled ? 'Enable' : 'Disable'}
       </Button>
-      <Button variant="light" color="red" onClick={() => onOpen('revoke')}>
-        Revoke
-      </Button>
+      {revokes}
       {status === 'expired' && deletes}
     </>
   )

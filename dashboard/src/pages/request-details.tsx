@@ -81,13 +81,14 @@ function Details({ request }: { request: Request }) {
 
 /** Whose request it was, and which way it went. */
 function Path({ request, provider }: { request: Request; provider: Provider | undefined }) {
-  const { credential_id, upstream_request_id, context } = request
+  const { credential_id, upstream_request_id, context, end_user } = request
   // One that was removed, or that only administrators see, has its id and no name.
   const credential = provider?.credentials?.find(({ id }) => id === credential_id)
   return (
     <Facts
       items={[
         ['Key', <KeyLink key="key" of={request} />],
+        ...(end_user ? [['End user', end_user] as const] : []),
         ['Provider', provider?.name ?? request.provider],
         ['Endpoint', <Parts key="endpoint" name={`${request.method} ${request.endpoint}`} />],
         ['Received', exactTime(request.created_at)],

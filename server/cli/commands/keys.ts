@@ -36,6 +36,9 @@ const KEY_OPTIONS: readonly Option[] = [
   { flags: '--expires <when>', summary: 'a day (UTC), a moment, or a time from now such as 30d' },
 ]
 
+/** Those of them that a child key can narrow. */
+const CHILD_OPTIONS = /^--(?:models|rpm|origins) /
+
 const COLUMNS: readonly Column[] = [
   ['ID', (key) => key.text('id')],
   ['STATUS', (key) => key.text('status')],
@@ -76,6 +79,31 @@ export const KEYS: readonly Command[] = [
     },
   }),
   apiCommand({
+    name: 'keys mint',
+    args: '<id>',
+    summary: 'make a short-lived child of a proxy key; it is shown once',
+    showsSecret: true,
+    notes: 'A child key only narrows its parent, counts under it, and ends with it.',
+    options: [
+      { flags: '--ttl <time>', summary: 'how long it works (required): 600, 10m; at most 24h' },
+      ...KEY_OPTIONS.filter(({ flags }) => CHILD_OPTIONS.test(flags)),
+      { flags: '--end-user <name>', summary: 'whom it is for; recorded with its requests' },
+    ],
+    examples: ['tollmark keys mint key_… --ttl 10m --models gpt-5 --end-user user_42'],
+    act: async (context) => {
+      const { client, values, now } = context
+      const ttl = values.seconds('ttl')
+      if (ttl === undefined) throw new Misuse('Say how long it works: --ttl 10m.')
+      const end_user = values.text('end-user')
+      const wanted = { ...keyFields(values, now), ttl, ...(end_user && { end_user }) }
+      const id = await resolveKeyId(context)
+      const key = await client.acrossAccounts((query) =>
+        client.post(`keys/${id}/children`, wanted, query),
+      )
+      return { ...secretResult(key), undo: () => revokeCreated({ client }, key) }
+    },
+  }),
+  apiCommand({
     name: 'keys list',
     summary: 'list proxy keys, newest first',
     options: [
@@ -86,11 +114,17 @@ export const KEYS: readonly Command[] = [
         choices: ['active', 'disabled', 'expired', 'revoked'],
       },
       { flags: '--search <text>', summary: 'only those whose name contains this' },
+      { flags: '--parent <id>', summary: 'the child keys of this key' },
     ],
     examples: ['tollmark keys list', 'tollmark keys list --status active --json'],
     act: async ({ client, values }) => {
       const account = await accountFilter(client, values)
-      const query = { account, status: values.text('status'), search: values.text('search') }
+      const query = {
+        account,
+        status: values.text('status'),
+        search: values.text('search'),
+        parent_id: values.text('parent'),
+      }
       return listResult('keys', await client.list('keys', query), COLUMNS)
     },
   }),

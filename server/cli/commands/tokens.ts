@@ -38,7 +38,7 @@ export const TOKENS: readonly Command[] = [
       { flags: '--plan <plan>', summary: 'the plan of an account that is made' },
       {
         flags: '--scopes <scopes>',
-        summary: 'convert (the default), manage, or both with a comma',
+        summary: 'convert (the default), manage or mint; several with commas',
       },
       {
         flags: '--expires <when>',

@@ -39,6 +39,8 @@ const SHOWN = [
   'tokens_reasoning',
   'credential_id',
   'context',
+  'child_id',
+  'end_user',
 ] as const satisfies (keyof RequestRow)[]
 
 /** A row of the ledger as the API shows it. */

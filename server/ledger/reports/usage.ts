@@ -1,8 +1,10 @@
 // What was used, read from the roll-ups: fast however long the ledger is.
+import { sql } from 'kysely'
 import { DAY, HOUR, MINUTE, isoTime } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
 import { first, procedure, type Steps } from '../../store/procedure.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
+import { isFailed } from '../outcome.ts'
 import { flushBeforeReading } from '../settlement/journal.ts'
 import { totalsOfKeys } from '../rollups/key-totals.ts'
 import { namesOf } from './key-names.ts'
@@ -49,17 +51,43 @@ export const keyUsage = procedure(
           .orderBy('seq', 'desc')
           .limit(1),
       )
+      const own = { totals: sums === undefined ? NOTHING : totalsOf(sums) }
       found.push([
         key,
-        {
-          totals: sums === undefined ? NOTHING : totalsOf(sums),
-          lastUsedAt: last?.created_at ?? null,
-        },
+        last === undefined && sums === undefined
+          ? ((yield* usageOfChild(db, key)) ?? { ...own, lastUsedAt: null })
+          : { ...own, lastUsedAt: last?.created_at ?? null },
       ])
     }
     return found
   },
 )
+
+/**
+ * What a child key has used, summed from its requests: roll-ups know its parent only, and it lives a
+ * day at most.
+ */
+function* usageOfChild(db: QueryBuilder, child: string): Steps<KeyUsage | null> {
+  const sums = yield* first(
+    db
+      .selectFrom('requests')
+      .where('child_id', '=', child)
+      .select((e) => [
+        e.fn.countAll<number>().as('requests'),
+        sql<number>`sum(case when state = 'settled' and ${isFailed} then 1 else 0 end)`.as(
+          'errors',
+        ),
+        e.fn.max('created_at').as('last'),
+        e.fn.sum<number | null>('tokens_in').as('tokens_in'),
+        e.fn.sum<number | null>('tokens_out').as('tokens_out'),
+        e.fn.sum<number | null>('tokens_cached').as('tokens_cached'),
+        e.fn.sum<number | null>('tokens_reasoning').as('tokens_reasoning'),
+      ]),
+  )
+  if (sums === undefined || Number(sums.requests) === 0) return null
+  const { last, ...totals } = sums
+  return { totals: totalsOf(totals), lastUsedAt: last }
+}
 
 /** The same. Every key that is asked for is there. */
 export async function usageOfKeys(store: Store, keys: string[]): Promise<Map<string, KeyUsage>> {
@@ -75,7 +103,7 @@ function totalsOf({
   tokens_out,
   tokens_cached,
   tokens_reasoning,
-}: SumLine): Totals {
+}: { [name in keyof Totals]: number | null }): Totals {
   return {
     requests: requests ?? 0,
     errors: errors ?? 0,

@@ -83,7 +83,7 @@ async function verifyKey(store: Store, key: string, proof: Proof): Promise<void>
           })
       }
       check(own, rpm, null)
-      if (child_id === null) continue
+      if (child_id === null || child_rpm === null) continue
       let child = children.get(child_id)
       if (child === undefined) {
         if (children.size >= MAX_CHILDREN)

@@ -15,6 +15,7 @@ import { GatewayError, rateLimitExceeded, serviceUnavailable } from '../gateway-
 import type { InspectedRequest } from '../inspect/inspected-request.ts'
 import type { Match } from '../providers/endpoint.ts'
 import type { Upstream } from '../providers/provider.ts'
+import { tightestLimit } from './tightest-limit.ts'
 
 /** What the ledger says of a request that it has let through. */
 export type Admitted = Extract<Admission, { admitted: true }>
@@ -88,9 +89,9 @@ export async function admitRequest(
     endpoint: match.pattern,
     method: exchange.method,
     context: contextKey === null ? null : hash('sha256', contextKey).slice(0, 32),
-    child_id: null,
-    child_rpm: null,
-    end_user: null,
+    child_id: key.child?.id ?? null,
+    child_rpm: key.child?.rpm ?? null,
+    end_user: key.child?.endUser ?? null,
   }
   const patience = patienceMs(inspected.body?.length ?? 0, openRequests)
   let admission: Admission
@@ -101,7 +102,8 @@ export async function admitRequest(
       'The ledger cannot be written at the moment. Nothing was sent to the provider.',
     )
   }
-  if (!admission.admitted) throw rateLimitExceeded(key.rpm ?? 0, admission.wait)
+  if (!admission.admitted)
+    throw rateLimitExceeded(tightestLimit(ledger, key)?.rpm ?? 0, admission.wait)
   return { credential, limitGroup, admission, row, owner: row }
 }
 

@@ -4,6 +4,7 @@ import { onlyValueOf } from '../../http1/header-fields.ts'
 import { authenticate } from '../../keys/authenticate.ts'
 import type { CachedKey, KeyCache } from '../../keys/cache.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
+import { fullLimit } from '../admission/tightest-limit.ts'
 import { GatewayError, rateLimitExceeded, serviceUnavailable } from '../gateway-error.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { RequestShares, RequestSlot } from '../shares/request-shares.ts'
@@ -66,15 +67,12 @@ export function authenticateKey(
  * @throws GatewayError `rate_limit_exceeded` where the key's window is known to be full,
  *   `service_unavailable` where its share of open requests is used up
  */
-export function openSlot(
-  ledger: Ledger,
-  shares: RequestShares,
-  { id, accountId, rpm }: CachedKey,
-): RequestSlot {
-  const wait = rpm === null ? null : ledger.fullFor(id, rpm)
-  if (rpm !== null && wait !== null) {
+export function openSlot(ledger: Ledger, shares: RequestShares, key: CachedKey): RequestSlot {
+  const { id, accountId } = key
+  const full = fullLimit(ledger, key)
+  if (full !== null) {
     ledger.countRefusal({ key_id: id, account_id: accountId })
-    throw rateLimitExceeded(rpm, wait)
+    throw rateLimitExceeded(full.rpm, full.wait)
   }
   const slot = shares.acquire(id, accountId)
   if (slot === null)

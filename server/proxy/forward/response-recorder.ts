@@ -130,8 +130,8 @@ export class ResponseRecorder implements ResponseFilter {
     // The caller's own key was good: what the upstream refuses is our credential.
     if (status === 401) headers.push('X-Proxy-Error', 'upstream_credential_rejected')
     headers.push('X-Proxy-Request-Id', context.id)
-    if (inspected.key.rpm !== null && !tellsLimits(headers))
-      headers.push(...limitHeaders(this.#deps.ledger, inspected.key))
+    const limits = limitHeaders(this.#deps.ledger, inspected.key)
+    if (limits.length > 0 && !tellsLimits(headers)) headers.push(...limits)
     if (valueOf(headers, 'x-request-id') === undefined) headers.push('X-Request-Id', context.id)
     const isSandboxed = context.isKeyInQuery || (this.#isBrowserCached && !isHarmless(headers))
     if (this.#isCacheable && isCacheable(headers))

@@ -101,7 +101,7 @@ export async function runSocket(deps: SocketDeps, switched: SwitchedSocket): Pro
     inspector,
     slot: switched.slot,
     log: deps.log,
-    rpm: admitted.row.rpm,
+    rpm: admitted.row.child_rpm ?? admitted.row.rpm,
     limits: {
       message: Math.min(MAX_MESSAGE_BYTES, deps.limits.body),
       grace: deps.limits.grace,

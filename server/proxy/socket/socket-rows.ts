@@ -249,7 +249,8 @@ export class SocketRows {
   async #force(id: string): Promise<void> {
     this.#refusal ??= { code: 'service_unavailable' }
     const { ledger, clock, request, model } = this.#of
-    const row = { ...request, id: newId('req', clock.now()), model: model(), rpm: null }
+    const unlimited = { ...request, rpm: null, child_rpm: null }
+    const row = { ...unlimited, id: newId('req', clock.now()), model: model() }
     const admission = await ledger.admit(row).catch(() => null)
     if (admission?.admitted !== true) return
     this.#use(id, admission)

@@ -22,6 +22,7 @@ const long = (model: string): Buffer =>
 
 const keyOf = (models: readonly string[] | null): CachedKey => ({
   id: 'key_1',
+  child: null,
   accountId: 'acc_1',
   scope: compileScope(models),
   rpm: null,

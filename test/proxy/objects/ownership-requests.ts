@@ -50,6 +50,7 @@ export const EMPTY = ((): Store => {
 
 export const keyOf = (id: string, objects: CachedKey['objects']): CachedKey => ({
   id,
+  child: null,
   accountId: 'acc',
   scope: { all: true, anyName: true, allows: () => true },
   rpm: null,

@@ -1,0 +1,89 @@
+// /api/v1/keys/{id}/children: short-lived keys that narrow one of the account's proxy keys.
+import { z } from '@hono/zod-openapi'
+import { duration } from '../config/setting-kinds.ts'
+import { createChild, MAX_CHILDREN, MAX_TTL_SECONDS } from '../keys/children.ts'
+import type { Proxy } from '../proxy/index.ts'
+import type { Store } from '../store/open.ts'
+import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
+import type { Api } from './api.ts'
+import { NewKeySchema, RESTRICTION_FIELDS } from './key-schemas.ts'
+import { strictObject } from './request/strict.ts'
+import { created, route, routes } from './route.ts'
+
+const MAX_END_USER = 128
+
+const Ttl = z
+  .union([
+    z.number().int(),
+    z.string().transform((text, issues) => {
+      const milliseconds = duration.parse(text)
+      if (milliseconds !== undefined) return Math.round(milliseconds / 1000)
+      issues.addIssue({ code: 'custom', message: `Must be seconds, or ${duration.what}.` })
+      return z.NEVER
+    }),
+  ])
+  .refine((seconds) => seconds >= 1 && seconds <= MAX_TTL_SECONDS, {
+    message: `Must be from 1 second to a day (${MAX_TTL_SECONDS}).`,
+  })
+  .openapi({
+    type: ['integer', 'string'],
+    description: `How long the key works: seconds, or a length of time such as \`10m\`; ${MAX_TTL_SECONDS} seconds at most. It ends earlier where its parent does.`,
+    example: 600,
+  })
+
+const ChildKeyInput = strictObject({
+  ttl: Ttl,
+  models: RESTRICTION_FIELDS.models.default(null).openapi({
+    description: 'Models or globs inside those of the parent; null takes over the parent’s.',
+  }),
+  rpm: RESTRICTION_FIELDS.rpm.default(null).openapi({
+    description:
+      'Its own requests in any 60 seconds, at most the parent’s, which they count under too.',
+  }),
+  allowed_origins: RESTRICTION_FIELDS.allowed_origins.default(null).openapi({
+    description: 'Some of those of the parent; null takes over the parent’s.',
+  }),
+  end_user: z
+    .string()
+    .trim()
+    .min(1)
+    .max(MAX_END_USER)
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'Must not hold control characters.')
+    .nullable()
+    .default(null)
+    .openapi({ description: 'Whom the key is for; recorded with each of its requests.' }),
+})
+
+/** The routes of child keys. */
+export function childKeyRoutes(
+  store: Store,
+  keys: Pick<Proxy['keys'], 'refresh'>,
+  clock: () => number,
+): Api {
+  return routes(store, clock, [
+    route({
+      method: 'post',
+      path: '/api/v1/keys/{id}/children',
+      summary: 'Make a short-lived child key, which can only narrow its parent',
+      description: `A child key counts under its parent, shares its stored objects, and ends with it. A key has ${MAX_CHILDREN} at once at most.`,
+      access: 'mint',
+      query: AccountScopeParams,
+      body: ChildKeyInput,
+      answer: created('The child key, with its secret', NewKeySchema),
+      problems: [
+        'key_not_found',
+        'key_revoked',
+        'key_inactive',
+        'key_is_child',
+        'too_many_child_keys',
+      ],
+      act: async ({ params, query, body, caller, now }) => {
+        const account = resolveAccountScope(caller, query.account)
+        const reading = store.lookingUpFor(caller.account.id)
+        const key = await createChild(reading, params.id, account, body, now)
+        await keys.refresh()
+        return key
+      },
+    }),
+  ])
+}

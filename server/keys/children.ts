@@ -1,0 +1,218 @@
+// Child keys: short-lived keys that narrow another one, count under it, and end with it.
+import { invalidFields, fieldError, Problem } from '../common/errors.ts'
+import { newId } from '../common/ids.ts'
+import { createSecret, type NewSecret } from '../common/secrets.ts'
+import type { Store } from '../store/open.ts'
+import { all, first, procedure, run, type Steps } from '../store/procedure.ts'
+import type { KeyRow } from '../store/schema.ts'
+import type { QueryBuilder } from '../store/statement.ts'
+import {
+  findOwnRow,
+  fromJsonList,
+  isChild,
+  statusOf,
+  toJsonList,
+  type NewKey,
+} from './key-record.ts'
+import { keyChangeLock, nextRevision, revoked, showKey } from './keys.ts'
+import { wideningsOf, type Restrictions, type Widening } from './narrowing.ts'
+
+/** The longest life of a child key, in seconds: a day. */
+export const MAX_TTL_SECONDS = 86_400
+/** Child keys of one key that may be alive at once: each is kept in memory by every process. */
+export const MAX_CHILDREN = 1_000
+/** How long the record of a child is kept after its end (milliseconds). */
+const KEPT_MS = 3_600_000
+
+/** What a child key is to be; null inherits from its parent. */
+export interface ChildInput {
+  /** Seconds. It ends earlier where its parent does. */
+  readonly ttl: number
+  readonly models: string[] | null
+  readonly rpm: number | null
+  readonly allowed_origins: string[] | null
+  /** Whom it is for; recorded with its requests. */
+  readonly end_user: string | null
+  /** Ids of the providers that it is for, of those that its parent may call. */
+  readonly providers?: string[]
+}
+
+/**
+ * Makes a child of a key.
+ *
+ * @param account null: of any account
+ * @param parentSecret public id of the parent's secret that asks, with which the child ends; null:
+ *   the newest one
+ * @throws Problem `key_not_found`, `key_revoked`, `key_inactive`, `key_is_child`,
+ *   `too_many_child_keys`; `invalid_field` where it would be wider than its parent
+ */
+export async function createChild(
+  store: Store,
+  parentId: string,
+  account: string | null,
+  input: ChildInput,
+  now: number,
+  parentSecret: string | null = null,
+): Promise<NewKey> {
+  const parent = await findOwnRow(store, parentId, account)
+  const { secret, publicId, hash } = createSecret('tmk')
+  const made = await store.run(insertChild, {
+    parentId,
+    parentSecret: parentSecret ?? parent.public_id,
+    id: newId('key', now),
+    publicId,
+    hash,
+    input,
+    now,
+  })
+  if (typeof made === 'string') throw refusals[made]()
+  if ('wider' in made)
+    throw invalidFields(made.wider.map(({ param, detail }) => fieldError(param, detail)))
+  return { ...(await showKey(store, made.row, now)), secret }
+}
+
+/** TABLE of the reasons for which a key gets no child. */
+const refusals = {
+  revoked,
+  inactive: () =>
+    new Problem(
+      'key_inactive',
+      'The key is disabled or has expired. Enable it, or move its expiry, before you make child keys of it.',
+    ),
+  child: isChild,
+  full: () =>
+    new Problem(
+      'too_many_child_keys',
+      `The key has ${MAX_CHILDREN} child keys that have not ended. Give them a shorter ttl, or end some: GET /api/v1/keys?parent_id={id} lists them.`,
+    ),
+} as const
+
+type ChildArgs = {
+  parentId: string
+  parentSecret: string
+  id: string
+  publicId: string
+  hash: NewSecret['hash']
+  input: ChildInput
+  now: number
+}
+
+/** Stores a child key, if its parent can have one that is so wide. */
+export const insertChild = procedure(
+  import.meta.url,
+  'insertChild',
+  function* (
+    db,
+    args: ChildArgs,
+  ): Steps<{ row: KeyRow } | { wider: Widening[] } | keyof typeof refusals> {
+    const { parentId, parentSecret, now } = args
+    const parent = yield* first(db.selectFrom('keys').selectAll().where('id', '=', parentId))
+    if (parent === undefined || parent.revoked_at !== null) return 'revoked'
+    if (parent.parent_id !== null) return 'child'
+    const opener = yield* first(
+      db
+        .selectFrom('key_secrets')
+        .select('expires_at')
+        .where('public_id', '=', parentSecret)
+        .where('key_id', '=', parentId),
+    )
+    const isOpen = opener !== undefined && (opener.expires_at === null || opener.expires_at > now)
+    if (statusOf(parent, now) !== 'active' || !isOpen) return 'inactive'
+    const wider = wideningsOf(args.input, restrictionsOf(parent))
+    if (wider.length > 0) return { wider }
+    if ((yield* liveChildren(db, parentId, now)) >= MAX_CHILDREN) return 'full'
+    const row = childRow(args, parent, opener.expires_at, yield* nextRevision(db))
+    yield* run(db.insertInto('keys').values(row))
+    yield* run(
+      db
+        .insertInto('key_secrets')
+        .values({ public_id: args.publicId, key_id: args.id, hash: args.hash, expires_at: null }),
+    )
+    return { row }
+  },
+  keyChangeLock,
+)
+
+function restrictionsOf({ models, rpm, allowed_origins }: KeyRow): Restrictions {
+  return {
+    models: fromJsonList(models),
+    rpm,
+    allowed_origins: fromJsonList(allowed_origins),
+  }
+}
+
+function* liveChildren(db: QueryBuilder, parentId: string, now: number): Steps<number> {
+  const live = yield* all(
+    db
+      .selectFrom('keys')
+      .select('id')
+      .where('parent_id', '=', parentId)
+      .where('expires_at', '>', now)
+      .where('revoked_at', 'is', null)
+      .limit(MAX_CHILDREN),
+  )
+  return live.length
+}
+
+function childRow(
+  { id, publicId, parentSecret, input, now }: ChildArgs,
+  parent: KeyRow,
+  secretEnd: number | null,
+  revision: number,
+): KeyRow {
+  const { ttl, models, rpm, allowed_origins, end_user, providers } = input
+  return {
+    id,
+    account_id: parent.account_id,
+    name: end_user ?? parent.name,
+    public_id: publicId,
+    models: toJsonList(models),
+    rpm,
+    allowed_origins: toJsonList(allowed_origins),
+    objects: parent.objects,
+    providers: toJsonList(providers ?? null),
+    read_only: parent.read_only,
+    expires_at: Math.min(now + ttl * 1000, parent.expires_at ?? Infinity, secretEnd ?? Infinity),
+    disabled: 0,
+    revoked_at: null,
+    purged_at: null,
+    created_at: now,
+    parent_id: parent.id,
+    parent_secret: parentSecret,
+    end_user,
+    revision,
+  }
+}
+
+/** Keys to delete in one transaction. */
+const MAX_BATCH = 100
+
+/** Deletes some of the child keys that ended before a time. Returns whether there may be more. */
+export const deleteEnded = procedure(
+  import.meta.url,
+  'deleteEnded',
+  function* (db, { before }: { before: number }): Steps<boolean> {
+    // The newest change is never deleted: revisions count up from it.
+    const newest = (yield* nextRevision(db)) - 1
+    const ended = yield* all(
+      db
+        .selectFrom('keys')
+        .select('id')
+        .where('parent_id', 'is not', null)
+        .where('revision', '<', newest)
+        .where((e) => e.or([e('expires_at', '<=', before), e('revoked_at', '<=', before)]))
+        .limit(MAX_BATCH),
+    )
+    for (const { id } of ended) {
+      yield* run(db.deleteFrom('key_secrets').where('key_id', '=', id))
+      yield* run(db.deleteFrom('keys').where('id', '=', id))
+    }
+    return ended.length === MAX_BATCH
+  },
+  keyChangeLock,
+)
+
+/** Deletes the child keys that ended an hour ago. Their requests stay, with those of the parent. */
+export async function deleteEndedChildren(store: Store, now: number): Promise<void> {
+  while (await store.run(deleteEnded, { before: now - KEPT_MS }));
+}

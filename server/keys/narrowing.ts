@@ -1,0 +1,98 @@
+// What a child key may be: never wider than its parent. What is asked for is checked when a child is
+// made; what it can do is computed from both rows whenever one of them changes, so that a parent
+// which is narrowed later narrows its children too.
+import type { CachedKey } from './cached-key.ts'
+import { compileScope, isPatternInside, type Scope } from './scope.ts'
+
+/** The parts of a key that a child can narrow; null is unrestricted. */
+export interface Restrictions {
+  readonly models: readonly string[] | null
+  readonly rpm: number | null
+  readonly allowed_origins: readonly string[] | null
+}
+
+/** Where a child would be wider than its parent: the path of the field, and a sentence. */
+export interface Widening {
+  readonly param: string
+  readonly detail: string
+}
+
+/** What of a child's own restrictions leads outside of its parent's. Null in a child inherits. */
+export function wideningsOf(child: Restrictions, parent: Restrictions): Widening[] {
+  const found: Widening[] = []
+  const { models, rpm, allowed_origins } = parent
+  const scope = compileScope(models)
+  for (const [at, entry] of (child.models ?? []).entries())
+    if (models !== null && !scope.allows([entry]) && !isPatternInside(entry, models))
+      found.push({
+        param: `models.${at}`,
+        detail: 'Is not inside the models of the parent key. Name models that it may use.',
+      })
+  if (child.rpm !== null && rpm !== null && child.rpm > rpm)
+    found.push({ param: 'rpm', detail: `Must be at most ${rpm}, the limit of the parent key.` })
+  for (const [at, origin] of (child.allowed_origins ?? []).entries())
+    if (allowed_origins !== null && !allowed_origins.includes(origin))
+      found.push({
+        param: `allowed_origins.${at}`,
+        detail: 'Is not among the allowed origins of the parent key.',
+      })
+  return found
+}
+
+/** A child key by itself: its own restrictions, without its parent's. */
+export interface ChildParts {
+  readonly id: string
+  readonly endUser: string | null
+  readonly scope: Scope
+  readonly rpm: number | null
+  readonly allowedOrigins: ReadonlySet<string> | null
+  readonly providers: ReadonlySet<string> | null
+  readonly expiresAt: number
+  readonly disabled: boolean
+  readonly revoked: boolean
+}
+
+/**
+ * What a child can do: only what both it and its parent may. It counts, and owns objects, as its
+ * parent, whose id it has.
+ *
+ * @param secretEnd when the secret of the parent ends that the child ends with; null: never
+ */
+export function narrowKey(
+  parent: CachedKey,
+  child: ChildParts,
+  secretEnd: number | null,
+): CachedKey {
+  return {
+    ...parent,
+    scope: bothScopes(parent.scope, child.scope),
+    allowedOrigins: bothSets(parent.allowedOrigins, child.allowedOrigins),
+    providers: bothSets(parent.providers, child.providers),
+    expiresAt: Math.min(child.expiresAt, parent.expiresAt ?? Infinity, secretEnd ?? Infinity),
+    disabled: parent.disabled || child.disabled,
+    revoked: parent.revoked || child.revoked,
+    child: {
+      id: child.id,
+      endUser: child.endUser,
+      rpm: child.rpm === null ? null : Math.min(child.rpm, parent.rpm ?? Infinity),
+    },
+  }
+}
+
+function bothScopes(one: Scope, other: Scope): Scope {
+  if (one.all) return other
+  if (other.all) return one
+  return {
+    all: false,
+    anyName: one.anyName && other.anyName,
+    allows: (spellings) => one.allows(spellings) && other.allows(spellings),
+  }
+}
+
+function bothSets(
+  one: ReadonlySet<string> | null,
+  other: ReadonlySet<string> | null,
+): ReadonlySet<string> | null {
+  if (one === null) return other
+  return other === null ? one : one.intersection(other)
+}

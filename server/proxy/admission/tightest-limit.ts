@@ -1,0 +1,46 @@
+// The limits of a key as callers are told of them: a child key has its parent's, and maybe its own.
+import type { CachedKey } from '../../keys/cache.ts'
+import type { Ledger, Remaining } from '../../ledger/ledger.ts'
+
+/** A limit that counts for a key. */
+interface KeyLimit {
+  readonly id: string
+  readonly rpm: number
+}
+
+function limitsOfKey({ id, rpm, child }: CachedKey): KeyLimit[] {
+  const limits: KeyLimit[] = []
+  if (rpm !== null) limits.push({ id, rpm })
+  if (child !== null && child.rpm !== null) limits.push({ id: child.id, rpm: child.rpm })
+  return limits
+}
+
+/** The limit of a key with the least left, and what that is; null for a key without a limit. */
+export function tightestLimit(
+  ledger: Pick<Ledger, 'leftFor'>,
+  key: CachedKey,
+): { rpm: number; left: Remaining } | null {
+  let tightest: { rpm: number; left: Remaining } | null = null
+  for (const { id, rpm } of limitsOfKey(key)) {
+    const left = ledger.leftFor(id, rpm)
+    if (tightest === null || isTighter(left, tightest.left)) tightest = { rpm, left }
+  }
+  return tightest
+}
+
+function isTighter(one: Remaining, than: Remaining): boolean {
+  return one.requests < than.requests || (one.requests === than.requests && one.reset > than.reset)
+}
+
+/** The limit of a key that stays full for longest, and how long (whole milliseconds); null: none is. */
+export function fullLimit(
+  ledger: Pick<Ledger, 'fullFor'>,
+  key: CachedKey,
+): { rpm: number; wait: number } | null {
+  let full: { rpm: number; wait: number } | null = null
+  for (const { id, rpm } of limitsOfKey(key)) {
+    const wait = ledger.fullFor(id, rpm)
+    if (wait !== null && (full === null || wait > full.wait)) full = { rpm, wait }
+  }
+  return full
+}
