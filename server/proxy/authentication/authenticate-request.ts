@@ -8,6 +8,7 @@ import { fullLimit } from '../admission/tightest-limit.ts'
 import { GatewayError, rateLimitExceeded, serviceUnavailable } from '../gateway-error.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { RequestShares, RequestSlot } from '../shares/request-shares.ts'
+import type { QueryCredential } from '../target/parse-target.ts'
 import { presentedKey } from './presented-key.ts'
 
 /** What a request presents to be authenticated. */
@@ -24,13 +25,13 @@ export interface RequestCredential {
  * Finds the credential of a request.
  *
  * @param provider the provider whose address is called; null where it is not known
- * @param queryCredentials the values of `key` in the query of that address
+ * @param queryCredentials what the query of that address holds in parameters for credentials
  * @throws GatewayError `malformed_request` where there are two
  */
 export function readCredential(
   headers: readonly string[],
   provider: Provider | null,
-  queryCredentials: readonly string[],
+  queryCredentials: readonly QueryCredential[],
 ): RequestCredential {
   const authorization = onlyValueOf(headers, 'authorization')
   const origin = onlyValueOf(headers, 'origin')

@@ -2,7 +2,7 @@
 import { offeredProtocols } from '../../http1/websocket/handshake.ts'
 import type { Provider } from '../providers/provider.ts'
 import { keysIn } from '../socket/subprotocols.ts'
-import { isBare, TARGET_HEADER } from '../target/parse-target.ts'
+import { isBare, TARGET_HEADER, type QueryCredential } from '../target/parse-target.ts'
 
 /**
  * TABLE of headers, beside `Authorization` and that of the provider's row, in which clients are
@@ -57,13 +57,13 @@ export interface PresentedKey {
  *
  * @param authorization the `Authorization` header
  * @param provider whose address is called, where that is known
- * @param queryKeys what its address holds in `key`
+ * @param queryKeys what its address holds in parameters for credentials
  */
 export function presentedKey(
   headers: readonly string[],
   authorization: string | undefined,
   provider: Provider | null,
-  queryKeys: readonly string[],
+  queryKeys: readonly QueryCredential[],
 ): PresentedKey | null {
   let found: string | undefined
   for (let i = 0; i < headers.length; i += 2) {
@@ -78,9 +78,9 @@ export function presentedKey(
     found = key
   }
   let fromQuery = false
-  if (queryKeys.length > 0 && provider?.keyParameter === 'key') {
-    for (const key of queryKeys) {
-      if (!key.startsWith(PREFIX)) continue
+  if (queryKeys.length > 0) {
+    for (const { name, value: key } of queryKeys) {
+      if (!key.startsWith(PREFIX) || provider?.keyParameters?.includes(name) !== true) continue
       if (found !== undefined && found !== key) return null
       found = key
       fromQuery = true

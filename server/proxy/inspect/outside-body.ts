@@ -1,6 +1,8 @@
 // What a request says of its model outside of its body's text: in its query, in headers and
 // trailers, and in what its body is said to be.
 import { compileRules, plainName } from '../forward/header-rules.ts'
+import type { ModelPlace } from '../providers/endpoint-row.ts'
+import { looseName } from '../providers/object-ref.ts'
 
 /**
  * A name of a parameter that some server reads as `model`: `Model`, `model[]`, `model[a]`,
@@ -8,27 +10,34 @@ import { compileRules, plainName } from '../forward/header-rules.ts'
  */
 const READ_AS_MODEL = /^[^a-z]*models?(?:[^\w-].*)?$/is
 
+/** The query parameter that names the model; undefined for `model`. */
+export const parameterOf = (place: ModelPlace | undefined): string | undefined =>
+  place !== undefined && 'parameter' in place ? place.parameter : undefined
+
 /** How often a name is decoded; servers behind servers decode again. */
 const MOST_DECODINGS = 4
 
 /**
- * Values of the query parameter `model`; null when one is spelled so that servers could disagree.
+ * Values of the query parameter that names the model; null when one is spelled so that servers could
+ * disagree.
  */
-export function queryModels(pathAndQuery: string): string[] | null {
+export function queryModels(pathAndQuery: string, parameter = 'model'): string[] | null {
   const question = pathAndQuery.indexOf('?')
   if (question < 0 || !/mod|%/i.test(pathAndQuery.slice(question))) return []
+  const isOtherSpelling = (name: string): boolean =>
+    READ_AS_MODEL.test(name) || looseName(name) === looseName(parameter)
   const models: string[] = []
-  for (const parameter of pathAndQuery.slice(question + 1).split('&')) {
-    const equals = parameter.indexOf('=')
-    const raw = equals < 0 ? parameter : parameter.slice(0, equals)
-    const value = decoded(equals < 0 ? '' : parameter.slice(equals + 1), 1)
+  for (const part of pathAndQuery.slice(question + 1).split('&')) {
+    const equals = part.indexOf('=')
+    const raw = equals < 0 ? part : part.slice(0, equals)
+    const value = decoded(equals < 0 ? '' : part.slice(equals + 1), 1)
     const name = decoded(raw, MOST_DECODINGS)
     if (name === null || value === null) return null
-    if (raw === 'model' && !/[+;]/.test(value)) models.push(value)
+    if (raw === parameter && !/[+;]/.test(value)) models.push(value)
     // Some servers part parameters at a semicolon as well (HTML 4.01, appendix B.2.2).
     else if (
-      [name, ...`${name}=${value}`.split(';').map((one) => one.split('=', 1)[0]!)].some((one) =>
-        READ_AS_MODEL.test(one),
+      [name, ...`${name}=${value}`.split(';').map((one) => one.split('=', 1)[0]!)].some(
+        isOtherSpelling,
       )
     )
       return null

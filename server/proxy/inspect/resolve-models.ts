@@ -1,7 +1,7 @@
 // Which models can this request reach? Step 5 of the contract: what cannot be known for certain is
 // refused.
 import type { Scope } from '../../keys/scope.ts'
-import { headerModels, queryModels } from './outside-body.ts'
+import { headerModels, parameterOf, queryModels } from './outside-body.ts'
 import type { Match } from '../providers/endpoint.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
@@ -126,13 +126,15 @@ function reachable(
     return unknownModel(
       'The model that this endpoint runs is stored with the provider and not named in the request.',
     )
-  const query = queryModels(pathAndQuery)
+  const query = queryModels(pathAndQuery, parameterOf(place))
   if (query === null) return unknownModel('The query names the model in an ambiguous way.')
   if (isNamedLater === true) return { models: query, named: true, header: false }
   if (place.at === 'query')
     return query.length === 1
       ? { models: query, named: true, header: false }
-      : unknownModel('The query parameter `model` must stand there once.')
+      : unknownModel(
+          'The query parameter `model` (or the one that stands for it here) must stand there once.',
+        )
   const problem = inspected?.refusal ?? inspected?.findings.problem ?? null
   if (problem !== null) return problem
   const named = headerModels(place.headers ?? [], headers)
@@ -146,7 +148,9 @@ function reachable(
     named:
       match.model !== null ||
       inspected?.findings.named === true ||
-      (place.at === 'header' ? named.length > 0 : place.body.required.length === 0),
+      (place.at === 'header'
+        ? named.length > 0 || (place.parameter !== undefined && query.length > 0)
+        : place.body.required.length === 0),
     header: named.length > 0,
   }
 }

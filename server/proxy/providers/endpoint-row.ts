@@ -49,16 +49,17 @@ export interface BodyRule {
 
 /**
  * Where the model stands. `path`: the pattern's `{model}`, or the row's `modelName`, and the body may
- * not name another. `body`: JSON or multipart. `header`: one of `headers`, in lower case. `query`:
- * `?model=`. `stored`: nowhere in the request, so that no scoped key passes.
+ * not name another. `body`: JSON or multipart. `header`: one of `headers`, in lower case, or
+ * the query's `parameter`. `query`: `?model=`, or another `parameter`. `stored`: nowhere in the request, so that no scoped key passes.
  */
 export type ModelPlace =
   | {
       readonly at: 'path' | 'body' | 'header'
       readonly body: BodyRule
       readonly headers?: readonly string[]
+      readonly parameter?: string
     }
-  | { readonly at: 'query' }
+  | { readonly at: 'query'; readonly parameter?: string }
   | { readonly at: 'stored' }
 
 /** Query parameters, and the kind of stored object that each of them names. */

@@ -1,7 +1,7 @@
 // OpenAI's realtime sockets: https://platform.openai.com/docs/api-reference/realtime-client-events
 import type { BodyRule } from './endpoint-row.ts'
 import type { SocketRow } from './socket-row.ts'
-import { OPENAI_TOOLS } from './tools.ts'
+import { OPENAI_TOOLS, type ToolPlace, type ToolTypes } from './tools.ts'
 
 /** A session is set up in `session`, a response in `response`. */
 const SETUPS = ['session.', 'response.']
@@ -11,7 +11,13 @@ const TRANSCRIBERS = [
   'session.input_audio_transcription.model',
 ]
 
-const BODY: BodyRule = {
+/** What transcribes is another model, which must be named. */
+const TRANSCRIBES: ToolTypes = {
+  types: {},
+  others: { runs: 'unknown', why: 'Its input is transcribed by a model of the provider’s choice.' },
+}
+
+const bodyOf = (tools: ToolTypes): BodyRule => ({
   required: [],
   also: [
     ...TRANSCRIBERS,
@@ -24,7 +30,10 @@ const BODY: BodyRule = {
   ],
   // A stored prompt brings a model and tools of its own.
   stored: SETUPS.flatMap((at) => [`${at}prompt.id`]),
-  tools: SETUPS.map((at) => ({ at: `${at}tools[]`, by: 'type', tools: OPENAI_TOOLS })),
+  tools: [
+    ...SETUPS.map((at): ToolPlace => ({ at: `${at}tools[]`, by: 'type', tools })),
+    ...TRANSCRIBERS.map((at) => ({ at: at.replace(/\.model$/, ''), tools: TRANSCRIBES })),
+  ],
   prose: [
     'item.content[].text',
     'item.content[].transcript',
@@ -36,7 +45,7 @@ const BODY: BodyRule = {
     'audio',
   ],
   objects: Object.fromEntries(SETUPS.map((at) => [`${at}prompt.id`, 'prompt'])),
-}
+})
 
 const ERROR = {
   type: 'error',
@@ -47,7 +56,7 @@ const ERROR = {
 const types = (...names: string[]): string[] => names.map((name) => `type=${name}`)
 
 const COMMON = {
-  body: BODY,
+  body: bodyOf(OPENAI_TOOLS),
   starts: types('response.create'),
   mayStart: types(
     'input_audio_buffer.append',
@@ -99,4 +108,59 @@ export const OPENAI_REALTIME: SocketRow = {
   naming: ['session.model'],
   usage: 'response.usage',
   instead: { query: ['intent', 'transcription'], socket: OPENAI_TRANSCRIPTION },
+}
+
+/** A conversation with another provider that speaks so, or with other tools. */
+export const realtimeSocket = (tools: ToolTypes): SocketRow => {
+  const { instead: _, ...conversation } = OPENAI_REALTIME
+  return { ...conversation, body: bodyOf(tools) }
+}
+
+/** The same with the tools of Azure, where it has both kinds. */
+export const withTools = (socket: SocketRow, tools: ToolTypes): SocketRow => ({
+  ...socket,
+  body: bodyOf(tools),
+  ...(socket.instead === undefined
+    ? {}
+    : { instead: { ...socket.instead, socket: withTools(socket.instead.socket, tools) } }),
+})
+
+const kebab = (signs: readonly string[]): string[] =>
+  signs.map((sign) => sign.replaceAll(/[._]/g, '-'))
+
+/** A place of a session, which the gateway calls its configuration. */
+const inConfig = (place: string): string[] => [place, place.replace(/^session\./, 'config.')]
+
+/**
+ * The realtime sockets of Vercel's AI Gateway: the same in the events of the AI SDK
+ * (`Experimental_RealtimeModelV4ClientEvent`).
+ */
+export const gatewayRealtime = (fallbacks: readonly string[]): SocketRow => {
+  const { instead: _, responseId: __, ...conversation } = OPENAI_REALTIME
+  const body = bodyOf(OPENAI_TOOLS)
+  return {
+    ...conversation,
+    body: {
+      ...body,
+      also: [
+        ...(body.also ?? []).flatMap(inConfig),
+        'config.inputAudioTranscription.model',
+        ...fallbacks,
+      ],
+      stored: (body.stored ?? []).flatMap(inConfig),
+    },
+    naming: ['config.model'],
+    quiet: kebab([
+      ...conversation.quiet,
+      'type=input-audio-clear',
+      'type=conversation-item-truncate',
+    ]),
+    starts: kebab(conversation.starts),
+    mayStart: ['type=input-audio-append', 'type=input-audio-commit', 'type=context-append'],
+    begins: kebab(conversation.begins),
+    ends: kebab(conversation.ends),
+    fails: ['type=error'],
+    responseId: 'responseId',
+    usage: 'raw.response.usage',
+  }
 }

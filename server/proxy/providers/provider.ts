@@ -83,8 +83,8 @@ export interface ProviderRow {
   readonly auth: Auth
   /** What tells whether a credential works; without it `GET /v1/models`. */
   readonly probe?: ProbeCall
-  /** The query parameter in which its clients may send a key instead. */
-  readonly keyParameter?: 'key'
+  /** The query parameters in which its clients may send a key instead. */
+  readonly keyParameters?: readonly string[]
   /**
    * Hosts that speak the same and want a credential of their own, so that an operator adds them;
    * what that credential usually is, and what else is different there.

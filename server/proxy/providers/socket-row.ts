@@ -31,6 +31,8 @@ export interface SocketRow {
    * is not known: it may start one, and passes for no scoped key.
    */
   readonly mayStart: readonly Sign[]
+  /** Text of clients that is no JSON, and starts nothing. */
+  readonly commands?: readonly string[]
   /** Whether binary frames of clients hold media, and not JSON. */
   readonly media?: true
   /** Messages of the provider with which a response begins and ends. */

@@ -30,6 +30,8 @@ interface InspectorDeps {
 
 /** Messages up to this size are inspected at once. */
 const MAX_SYNC_BYTES = 128 * 1024
+/** Longest text that is looked up among a row's commands. */
+const MAX_COMMAND_BYTES = 32
 /** Different models that a session may name. */
 const MAX_MODELS = 32
 const JSON_BODY: readonly string[] = ['Content-Type', 'application/json']
@@ -91,12 +93,25 @@ export class MessageInspector {
       this.#requireModel(this.#key())
       return 'perhaps'
     }
+    if (!isBinary && this.#isCommand(pieces, length)) {
+      this.#requireModel(this.#key())
+      return 'no'
+    }
     const key = this.#key()
     const task = this.#taskOf(key, pieces)
     const { inspectionQueue } = this.#deps
     if (length <= MAX_SYNC_BYTES && inspectionQueue.runNow(task)) return this.#decide(key, task)
     const owner = { account_id: key.accountId, key_id: key.id }
     return inspectionQueue.run(owner, task).done.then(() => this.#again(key, task, pieces))
+  }
+
+  #isCommand(pieces: readonly Buffer[], length: number): boolean {
+    const { commands } = this.#row
+    return (
+      commands !== undefined &&
+      length <= MAX_COMMAND_BYTES &&
+      commands.includes(Buffer.concat(pieces).toString('utf8'))
+    )
   }
 
   #taskOf(key: CachedKey, pieces: readonly Buffer[]): MessageTask {

@@ -12,7 +12,7 @@ import {
   type Handshake,
 } from '../../http1/websocket/handshake.ts'
 import { GatewayError } from '../gateway-error.ts'
-import { queryModels } from '../inspect/outside-body.ts'
+import { headerModels, parameterOf, queryModels } from '../inspect/outside-body.ts'
 import { parametersOf, type Match } from '../providers/endpoint.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { SocketRow } from '../providers/socket-row.ts'
@@ -70,9 +70,19 @@ const queryOf = (pathAndQuery: string): string => pathAndQuery.split('?')[1] ?? 
 export const upgradeHeaders = ({ own }: SocketRequest): RawHeaders => offerHeaders(own)
 
 /** The models that a handshake names: in the path, the headers or the query. */
-export const handshakeModels = (model: string | null, pathAndQuery: string): readonly string[] => [
-  ...new Set([...(model === null ? [] : [model]), ...(queryModels(pathAndQuery) ?? [])]),
-]
+export function handshakeModels(
+  { model, endpoint }: Match,
+  pathAndQuery: string,
+  headers: readonly string[],
+): readonly string[] {
+  const place = endpoint?.model
+  const named = place !== undefined && 'headers' in place ? (place.headers ?? []) : []
+  return [
+    ...(model === null ? [] : [model]),
+    ...(queryModels(pathAndQuery, parameterOf(place)) ?? []),
+    ...headerModels(named, headers),
+  ]
+}
 
 const HANDSHAKE_HEADERS = [
   'upgrade',

@@ -78,7 +78,7 @@ export async function runSocket(deps: SocketDeps, switched: SwitchedSocket): Pro
   const client = acceptSocket(exchange, socket, provider, switched.headers, switched.filter)
   let { key } = switched
   const currentKey = (): CachedKey => key
-  const models = handshakeModels(match.model, pathAndQuery)
+  const models = handshakeModels(match, pathAndQuery, exchange.headers)
   const inspector = new MessageInspector(deps, provider, socket.row, currentKey, models)
   const rows = new SocketRows(
     {

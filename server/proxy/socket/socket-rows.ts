@@ -43,6 +43,8 @@ interface OpenRow {
   /** Monotonic milliseconds. */
   readonly since: number
   usage: Usage
+  /** It has ended, and its usage may still come. */
+  isOver: boolean
 }
 
 /** Bytes of messages, with the heads of their frames. */
@@ -135,6 +137,7 @@ export class SocketRows {
 
   /** A response has begun. @returns whether it had a row, or will have one in a moment */
   begin(id: string): boolean {
+    this.#settleOver()
     if (this.#of.counts === 'minutes') return false
     if (this.#open.has(id)) return true
     if (this.#isReserving) {
@@ -152,12 +155,13 @@ export class SocketRows {
     return true
   }
 
-  /** A response has ended, or a part of a minute has been counted. */
+  /** A response has ended. @param usage null where it was said before, or comes behind */
   end(id: string, usage: Usage | null): void {
     const open = this.#open.get(id)
     if (open === undefined) return
     if (usage !== null) open.usage = usage
-    this.#settle(id, open, 'settled', null)
+    open.isOver = true
+    if (open.usage !== UNKNOWN || this.#refusal !== null) this.#settleOver()
     this.#tellRefusal()
   }
 
@@ -169,6 +173,12 @@ export class SocketRows {
   /** The last usage that a response has said of itself. */
   note(usage: Usage): void {
     for (const open of this.#open.values()) open.usage = usage
+    this.#settleOver()
+  }
+
+  /** Settles what has ended. */
+  #settleOver(): void {
+    for (const [id, open] of this.#open) if (open.isOver) this.#settle(id, open, 'settled', null)
   }
 
   /**
@@ -182,6 +192,7 @@ export class SocketRows {
     this.#isClosed = true
     if (this.#minute !== null) clearTimeout(this.#minute)
     this.release()
+    this.#settleOver()
     for (const [id, open] of this.#open)
       this.#settle(id, open, this.#of.counts === 'minutes' ? 'settled' : state, error)
     if (this.#ahead !== null) this.#abort(this.#ahead)
@@ -189,7 +200,7 @@ export class SocketRows {
   }
 
   #use(id: string, row: Reserved): void {
-    this.#open.set(id, { row, since: this.#of.clock.mono(), usage: UNKNOWN })
+    this.#open.set(id, { row, since: this.#of.clock.mono(), usage: UNKNOWN, isOver: false })
   }
 
   async #reserve(): Promise<void> {
@@ -209,6 +220,7 @@ export class SocketRows {
         : { code: 'rate_limit_exceeded', wait: admission.wait }
     const owed = this.#owed.splice(0)
     for (const id of owed) void this.#force(id)
+    this.#settleOver()
     this.#tellRefusal(owed.length > 0)
   }
 

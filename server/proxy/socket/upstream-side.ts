@@ -144,9 +144,10 @@ export class UpstreamSide implements RawReader, PumpSink {
     const usage = this.#usageIn(scan)
     if (scan.found.has('fails')) this.#rows.release()
     if (scan.found.has('begins')) {
-      if (!this.#isUnderWay) this.#unnamed++
-      this.#isUnderWay = true
-      if (!this.#rows.begin(this.#idOf(scan))) return this.#listener.onUnpaid()
+      if (!this.#begin(scan)) return this.#listener.onUnpaid()
+    } else if (scan.found.has('ends') && !this.#isUnderWay && this.#row.responseId === undefined) {
+      // It has ended without a sign of its beginning: an input was transcribed, for example.
+      if (!this.#begin(scan)) return this.#listener.onUnpaid()
     }
     if (this.#row.counts === 'minutes') {
       if (usage !== null) this.#rows.add(usage)
@@ -154,6 +155,12 @@ export class UpstreamSide implements RawReader, PumpSink {
       this.#isUnderWay = false
       this.#rows.end(this.#idOf(scan), usage)
     } else if (usage !== null) this.#rows.note(usage)
+  }
+
+  #begin(scan: SignScan<ServerSign>): boolean {
+    if (!this.#isUnderWay) this.#unnamed++
+    this.#isUnderWay = true
+    return this.#rows.begin(this.#idOf(scan))
   }
 
   #idOf(scan: SignScan<ServerSign>): string {

@@ -18,8 +18,14 @@ export interface UpstreamAddress {
    * gone.
    */
   readonly pathAndQuery: string
-  /** What stood in the parameters `key` of the caller's query, decoded. */
-  readonly queryCredentials: readonly string[]
+  /** What stood in the caller's query as credentials. */
+  readonly queryCredentials: readonly QueryCredential[]
+}
+
+/** A parameter of a query that holds a credential: its name in lower case, its value decoded. */
+export interface QueryCredential {
+  readonly name: string
+  readonly value: string
 }
 
 export type Target =
@@ -277,11 +283,12 @@ function changesWhenDecodedAgain(path: string): boolean {
 interface StrippedQuery {
   /** Null where there is no query. */
   readonly kept: string | null
-  /** The values of `key`, decoded. */
-  readonly keys: readonly string[]
+  readonly keys: readonly QueryCredential[]
 }
 
-const NO_KEYS: readonly string[] = []
+const NO_KEYS: readonly QueryCredential[] = []
+/** The parameter of ElevenLabs' clients in browsers; others mean something else by it. */
+const TOKEN = 'token'
 const NO_QUERY: StrippedQuery = { kept: null, keys: NO_KEYS }
 
 /**
@@ -292,11 +299,12 @@ const NO_QUERY: StrippedQuery = { kept: null, keys: NO_KEYS }
 function withoutCredentials(query: string): StrippedQuery {
   const parameters = query.split('&')
   const kept: string[] = []
-  const keys: string[] = []
+  const keys: QueryCredential[] = []
   for (const parameter of parameters) {
     const name = parameterName(parameter)
-    if (!name.startsWith('$') && !CREDENTIAL_PARAMETERS.has(name)) kept.push(parameter)
-    else if (name === 'key') keys.push(parameterValue(parameter))
+    const isToken = name === TOKEN && parameterValue(parameter).startsWith('tmk_')
+    if (!name.startsWith('$') && !CREDENTIAL_PARAMETERS.has(name) && !isToken) kept.push(parameter)
+    else if (!name.startsWith('$')) keys.push({ name, value: parameterValue(parameter) })
   }
   return kept.length === parameters.length
     ? { kept: query, keys: NO_KEYS }

@@ -172,7 +172,7 @@ test('a request has one key, wherever the clients of its provider put theirs', (
       headers.flat(),
       authorization,
       id === null ? null : (table.byId(id) ?? assert.fail(id)),
-      queryKeys,
+      queryKeys.map((value) => ({ name: 'key', value })),
     )
     assert.deepEqual(found, credential === null ? null : { credential, fromQuery }, what)
   }

@@ -252,7 +252,7 @@ const LATER: readonly SdkEndpoint[] = [
   named('xai', 'api.x.ai/v1/tts', 'xai/tts', { body: { text: 'x' } }),
 ]
 
-/** Sockets, which the proxy refuses. */
+/** Sockets: test/proxy/socket/providers.test.ts opens each. */
 export const SDK_SOCKETS: readonly string[] = [
   'api.cartesia.ai/stt/turns/websocket',
   'api.cartesia.ai/stt/websocket',

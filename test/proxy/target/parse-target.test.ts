@@ -434,7 +434,7 @@ test('targets that name nothing, and what stands where', () => {
   }
 })
 
-test('what stands in `key` is kept for whoever looks for a key of ours there', () => {
+test('what stands in a parameter for credentials is kept for whoever looks for a key of ours there', () => {
   const { secret } = createSecret('tmk')
   const query = `%6Bey=${secret.replaceAll('_', '%5F')}&a=1&KEY=other&access_token=x`
   for (const target of [
@@ -445,7 +445,14 @@ test('what stands in `key` is kept for whoever looks for a key of ours there', (
     assert.ok(found.ok)
     assert.deepEqual(
       [found.upstream.queryCredentials, found.upstream.pathAndQuery],
-      [[secret, 'other'], '/x?a=1'],
+      [
+        [
+          { name: 'key', value: secret },
+          { name: 'key', value: 'other' },
+          { name: 'access_token', value: 'x' },
+        ],
+        '/x?a=1',
+      ],
     )
   }
 })

@@ -13,6 +13,7 @@ import {
   openaiRows,
   STORED,
 } from '../openai-rows.ts'
+import { withTools } from '../openai-sockets.ts'
 import type { ProviderRow } from '../provider.ts'
 import { AZURE_TOOLS, OPENAI_TOOLS, STORED_AGENT, type ToolPlace } from '../tools.ts'
 
@@ -115,6 +116,7 @@ const OF_FOUNDRY = {
  * that do (`connected_agent`, `deep_research`).
  */
 const inAzure = (row: EndpointRow): EndpointRow => {
+  if (row.socket !== undefined) return { ...row, socket: withTools(row.socket, AZURE_TOOLS) }
   if (row.model?.at !== 'body') return row
   const { also = [], stored = [], tools = [], objects, ...rule } = row.model.body
   const isResponse = /\/responses(?:$|\/)/.test(row.on)
@@ -170,6 +172,7 @@ export const azure: ProviderRow = {
     '{resource}.services.ai.azure.com',
   ],
   auth: { header: 'api-key' },
+  keyParameters: ['api-key'],
   probe: { path: '/openai/v1/models' },
   endpoints: [
     // Without `/v1` the version is a date in the query; the others are Foundry's addresses of a

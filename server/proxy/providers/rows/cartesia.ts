@@ -1,5 +1,6 @@
 import { creates, model, neutral } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
+import { CARTESIA_TRANSCRIPTION } from '../transcription-sockets.ts'
 
 /** `voice` is an object with an id. */
 const SPOKEN = {
@@ -21,6 +22,7 @@ export const cartesia: ProviderRow = {
   base: 'https://api.cartesia.ai',
   hosts: ['api.cartesia.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
+  keyParameters: ['access_token', 'api_key'],
   probe: { path: '/voices?limit=1', headers: ['Cartesia-Version', '2025-04-16'] },
   endpoints: [
     ...['bytes', 'sse'].map((form) => model(`POST /tts/${form}`, { at: 'body', body: SPOKEN })),
@@ -33,8 +35,9 @@ export const cartesia: ProviderRow = {
       at: 'body',
       body: { required: ['model'], multipart: true },
     }),
-    model('GET /stt/websocket', { at: 'query' }),
-    model('GET /stt/turns/websocket', { at: 'query' }),
+    ...['', '/turns'].map((form) =>
+      model(`GET /stt${form}/websocket`, { at: 'query' }, { socket: CARTESIA_TRANSCRIPTION }),
+    ),
     neutral('POST /voices/clone', { ...creates('voice'), uploads: 'form' }),
     neutral('GET /voices', { listed: { '[].id': 'voice', 'data[].id': 'voice' } }),
     neutral('GET PATCH DELETE /voices/{voice}'),

@@ -1,5 +1,6 @@
 import { model, neutral } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
+import { DEEPGRAM_TRANSCRIPTION } from '../transcription-sockets.ts'
 
 /** Deepgram: https://developers.deepgram.com/reference. The query names the model. */
 export const deepgram: ProviderRow = {
@@ -11,8 +12,9 @@ export const deepgram: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Token' },
   probe: { path: '/v1/projects' },
   endpoints: [
-    model('GET /v1/listen', { at: 'query' }),
-    model('GET /v2/listen', { at: 'query' }),
+    ...['/v1', '/v2'].map((at) =>
+      model(`GET ${at}/listen`, { at: 'query' }, { socket: DEEPGRAM_TRANSCRIPTION }),
+    ),
     model('GET /v1/speak', { at: 'query' }),
     model('POST /v1/listen', { at: 'query' }, { uploads: 'body' }),
     model('POST /v1/speak', { at: 'query' }),

@@ -1,6 +1,7 @@
 import type { ModelPlace } from '../endpoint-row.ts'
 import { creates, model, neutral } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
+import { ELEVENLABS_TRANSCRIPTION } from '../transcription-sockets.ts'
 
 /** Premade voices, which everybody may use: https://elevenlabs.io/docs/voices/premade-voices */
 const PREMADE = [
@@ -78,6 +79,7 @@ export const elevenlabs: ProviderRow = {
   base: 'https://api.elevenlabs.io/v1',
   hosts: ['api.elevenlabs.io', 'api.us.elevenlabs.io'],
   auth: { header: 'xi-api-key' },
+  keyParameters: ['token'],
   endpoints: [
     ...['', '/stream', '/with-timestamps', '/stream/with-timestamps'].flatMap((form) => [
       model(`POST /v1/text-to-speech/{voice}${form}`, spoken(), { changes: false }),
@@ -88,7 +90,11 @@ export const elevenlabs: ProviderRow = {
       model(`POST /v1/speech-to-speech/{voice}${form}`, spoken(true), { changes: false }),
     ),
     model('POST /v1/speech-to-text', spoken(true), creates('transcript', 'transcription_id')),
-    model('GET /v1/speech-to-text/realtime', { at: 'stored' }),
+    model(
+      'GET /v1/speech-to-text/realtime',
+      { at: 'query', parameter: 'model_id' },
+      { socket: ELEVENLABS_TRANSCRIPTION },
+    ),
     neutral('GET DELETE /v1/speech-to-text/transcripts/{transcript}'),
     model('POST /v1/sound-generation', spoken()),
     ...['', '/stream', '/detailed'].map((form) => model(`POST /v1/music${form}`, spoken())),

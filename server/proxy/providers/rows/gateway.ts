@@ -1,7 +1,9 @@
 import { messagesBody } from './anthropic.ts'
 import type { ModelPlace } from '../endpoint-row.ts'
 import { BODY, compatibleRows, creates, model, neutral } from '../openai-rows.ts'
+import { gatewayRealtime } from '../openai-sockets.ts'
 import type { ProviderRow } from '../provider.ts'
+import { gatewayTranscription } from '../transcription-sockets.ts'
 
 /** Models that are tried in turn. */
 const FALLBACKS = [
@@ -23,6 +25,8 @@ const SAID = [
 const NAMED: ModelPlace = {
   at: 'header',
   headers: ['ai-language-model-id', 'ai-model-id'],
+  // Browsers set no headers of a WebSocket.
+  parameter: 'ai-model-id',
   body: { required: [], also: ['model', ...FALLBACKS], prose: SAID },
 }
 const RUN = {
@@ -49,7 +53,8 @@ export const gateway: ProviderRow = {
       ...['language', 'embedding', 'image', 'video', 'speech', 'transcription', 'reranking'].map(
         (kind) => model(`POST ${at}/${kind}-model`, NAMED),
       ),
-      ...['realtime', 'transcription'].map((kind) => model(`GET ${at}/${kind}-model`, NAMED)),
+      model(`GET ${at}/realtime-model`, NAMED, { socket: gatewayRealtime(FALLBACKS) }),
+      model(`GET ${at}/transcription-model`, NAMED, { socket: gatewayTranscription(FALLBACKS) }),
       model(
         `POST ${at}/video-model/start`,
         NAMED,

@@ -10,6 +10,7 @@ import {
   within,
 } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
+import type { SocketRow } from '../socket-row.ts'
 import { CALLER_TOOLS, GEMINI_TOOL_KEYS, INTERACTION_TOOLS } from '../tools.ts'
 
 /** All spellings of a place: Google reads `camelCase` and `snake_case` alike. */
@@ -116,6 +117,59 @@ const BATCH: BodyRule = {
   keyedTools: { at: inBatch(['tools[]']), keys: GEMINI_TOOL_KEYS },
   objects: { ...objectsOf(`${IN_BATCH}request.`), ...objects('batch_input', BATCH_FILE) },
 }
+
+/**
+ * Live sessions: https://ai.google.dev/api/live. The first message sets one up, for one model; a
+ * handle goes on with a session that was set up before, by whomever.
+ */
+const LIVE: SocketRow = {
+  counts: 'responses',
+  body: {
+    required: [],
+    also: ['model', 'setup.model', ...GEMINI_ROUTED.map((place) => `setup.${place}`)],
+    stored: GEMINI_STORED.map((place) => `setup.${place}`),
+    keyedTools: { at: ['setup.tools[]'], keys: GEMINI_TOOL_KEYS },
+    prose: [
+      'setup.systemInstruction.parts[].text',
+      'clientContent.turns[].parts[].text',
+      'realtimeInput.text',
+      'realtimeInput.audio.data',
+      'realtimeInput.video.data',
+      'realtimeInput.mediaChunks[].data',
+      'toolResponse.functionResponses[].response.*',
+    ].flatMap(spellings),
+    objects: {
+      ...objectsOf('setup.'),
+      ...objects('file', 'clientContent.turns[].parts[].fileData.fileUri'),
+      ...objects('live_session', 'setup.sessionResumption.handle'),
+    },
+  },
+  naming: ['setup.model'],
+  namedLater: true,
+  quiet: ['setup.model'],
+  starts: spellings('clientContent.turnComplete').map((place) => `${place}=true`),
+  mayStart: [
+    ...spellings('clientContent.turnComplete'),
+    ...spellings('clientContent.turns'),
+    ...['realtimeInput', 'toolResponse'].flatMap(spellings),
+  ],
+  begins: ['serverContent.modelTurn', 'serverContent.outputTranscription', 'toolCall'],
+  ends: ['serverContent.turnComplete=true'],
+  fails: ['error'],
+  usage: 'usageMetadata',
+  error: { error: { code: '{status}', message: '{message}', status: '{google}' } },
+}
+const BIDI = 'GenerativeService.BidiGenerateContent'
+/** With a token of `authTokens`, and with a key. */
+const liveRows = ['v1beta', 'v1alpha'].flatMap((version) =>
+  ['', 'Constrained'].map((kind) =>
+    model(
+      `GET /ws/google.ai.generativelanguage.${version}.${BIDI}${kind}`,
+      { at: 'query' },
+      { socket: LIVE },
+    ),
+  ),
+)
 
 /** Where an agent works: its name, or what it is made of. */
 const environment = (at: string): Record<string, string> => ({
@@ -351,8 +405,8 @@ export const google: ProviderRow = {
   hosts: ['generativelanguage.googleapis.com'],
   auth: { header: 'x-goog-api-key' },
   probe: { path: '/v1beta/models?pageSize=1' },
-  keyParameter: 'key',
-  endpoints: ['v1beta', 'v1', 'v1alpha'].flatMap(versionRows),
+  keyParameters: ['key', 'access_token'],
+  endpoints: [...['v1beta', 'v1', 'v1alpha'].flatMap(versionRows), ...liveRows],
   minting: GOOGLE_MINTING,
   admin: [
     /\/permissions($|[/:])/,

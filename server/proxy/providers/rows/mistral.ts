@@ -11,6 +11,7 @@ import {
   within,
 } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
+import { MISTRAL_TRANSCRIPTION } from '../transcription-sockets.ts'
 import { MISTRAL_CONTENT, MISTRAL_GUARD, MISTRAL_TOOLS, type ToolPlace } from '../tools.ts'
 
 const TOOLS = { 'tools[].library_ids[]': 'library', 'tools[].connector_id': 'connector' } as const
@@ -96,7 +97,13 @@ export const mistral: ProviderRow = {
     model('POST /v1/chat/classifications'),
     model('POST /v1/chat/moderations'),
     model('POST /v1/audio/transcriptions', form({ objects: { file_id: 'file' } })),
-    model('GET /v1/audio/transcriptions/realtime', { at: 'query' }),
+    model(
+      'GET /v1/audio/transcriptions/realtime',
+      { at: 'query' },
+      {
+        socket: MISTRAL_TRANSCRIPTION,
+      },
+    ),
     model('POST /v1/audio/speech', body({ objects: { voice_id: 'voice' } })),
     neutral('GET POST /v1/audio/voices', creates('voice', 'id', 'slug')),
     // A new name makes a new slug.

@@ -17,7 +17,7 @@ const SYNTHESIZE: ModelPlace = {
     prose: ['input.text', 'input.ssml', 'input.prompt'],
   },
 }
-const { elsewhere: _, keyParameter: __, probe: ___, ...projects } = vertex
+const { elsewhere: _, keyParameters: __, probe: ___, ...projects } = vertex
 
 /**
  * Vertex AI in its regions, Speech-to-Text and Text-to-Speech, with an OAuth token that is good for an

@@ -130,7 +130,7 @@ export const vertex: ProviderRow = {
     headers: ['Content-Type', 'application/json'],
     body: '{"contents":[{"role":"user","parts":[{"text":"x"}]}]}',
   },
-  keyParameter: 'key',
+  keyParameters: ['key'],
   elsewhere: {
     hosts: ['{region}-aiplatform.googleapis.com', 'aiplatform.{region}.rep.googleapis.com'],
     auth: { header: 'Authorization', scheme: 'Bearer' },

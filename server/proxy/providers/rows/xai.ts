@@ -1,6 +1,8 @@
 import { messagesBody } from './anthropic.ts'
 import { body, compatibleRows, creates, model, neutral, STORED, toolsIn } from '../openai-rows.ts'
+import { realtimeSocket } from '../openai-sockets.ts'
 import type { ProviderRow } from '../provider.ts'
+import { XAI_TRANSCRIPTION } from '../transcription-sockets.ts'
 import { XAI_TOOLS } from '../tools.ts'
 
 // A stored file may stand wherever an address could:
@@ -53,8 +55,12 @@ export const xai: ProviderRow = {
       { at: 'path', body: { required: [], also: ['model'], multipart: true } },
       { modelName: 'xai/stt' },
     ),
-    model('GET /v1/stt', { at: 'path', body: { required: [] } }, { modelName: 'xai/stt' }),
-    model('GET /v1/realtime', { at: 'query' }),
+    model(
+      'GET /v1/stt',
+      { at: 'path', body: { required: [] } },
+      { modelName: 'xai/stt', socket: XAI_TRANSCRIPTION },
+    ),
+    model('GET /v1/realtime', { at: 'query' }, { socket: realtimeSocket(XAI_TOOLS) }),
     ...[
       'language-models',
       'image-generation-models',

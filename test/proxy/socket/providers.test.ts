@@ -1,0 +1,415 @@
+// Each provider's sockets: where its clients put the key, where the model stands, and what its
+// messages cost.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { ClientOptions } from 'ws'
+import { until } from '../../support/until.ts'
+import { SDK_SOCKETS } from '../providers/sdk-endpoints.ts'
+import { connectSocket, refusedHandshake, rowsOf, startSockets, withKey } from './support.ts'
+
+type Event = Record<string, unknown> | string | Buffer
+interface Case {
+  readonly what: string
+  readonly address: string
+  /** What the client sends, in order; the provider answers the message at the same place. */
+  readonly sends: readonly Event[]
+  readonly answers?: readonly (readonly Event[])[]
+  /** A message that leads to another model; left out, none can. */
+  readonly elsewhere?: Event
+  /** The model of its rows. */
+  readonly model: string
+  /** The states of its rows, and the tokens of the first. */
+  readonly rows: readonly string[]
+  readonly tokens?: readonly [input: number | null, output: number | null, cached: number | null]
+  /** The header that carries our credential. */
+  readonly credential: readonly [name: string, value: string]
+  /** How a browser sends the key: as subprotocols, or in the query. */
+  readonly browser: { protocols: (key: string) => string[] } | { query: (key: string) => string }
+  /** The subprotocol that the client is told then, and those that go up. */
+  readonly answered?: string
+  readonly forwarded?: string
+}
+
+const AUDIO = Buffer.from([1, 2, 3, 0xff])
+const OPENAI = {
+  credential: ['authorization', 'Bearer sk-openai-upstream'],
+  browser: { protocols: (key: string) => ['realtime', `openai-insecure-api-key.${key}`] },
+  answered: 'realtime',
+  forwarded: 'realtime',
+} as const
+const USAGE = { input_tokens: 7, output_tokens: 5, input_token_details: { cached_tokens: 3 } }
+const LIVE = 'generativelanguage.googleapis.com/ws/google.ai.generativelanguage'
+const GOOGLE = {
+  model: 'models/gemini-live',
+  credential: ['x-goog-api-key', 'AIza-google-upstream'],
+  browser: { query: (key: string) => `access_token=${key}` },
+  sends: [
+    { setup: { model: 'models/gemini-live', generationConfig: { responseModalities: ['AUDIO'] } } },
+    { clientContent: { turns: [{ role: 'user', parts: [{ text: 'Hi' }] }], turnComplete: true } },
+    { realtimeInput: { audio: { data: 'AAAA', mimeType: 'audio/pcm;rate=16000' } } },
+  ],
+  answers: [
+    [{ setupComplete: {} }],
+    [
+      { serverContent: { modelTurn: { parts: [{ inlineData: { data: 'AAAA' } }] } } },
+      {
+        serverContent: { turnComplete: true },
+        usageMetadata: {
+          promptTokenCount: 11,
+          responseTokenCount: 6,
+          cachedContentTokenCount: 4,
+          totalTokenCount: 17,
+        },
+      },
+    ],
+  ],
+  elsewhere: { setup: { model: 'models/gemini-other' } },
+  rows: ['settled', 'aborted'],
+} as const
+
+/** TABLE of sockets. */
+const CASES: readonly Case[] = [
+  {
+    what: 'a conversation with OpenAI',
+    address: 'api.openai.com/v1/realtime?model=gpt-realtime',
+    model: 'gpt-realtime',
+    sends: [{ type: 'response.create' }],
+    answers: [
+      [
+        { type: 'response.created', response: { id: 'resp_1' } },
+        { type: 'response.done', response: { id: 'resp_1', usage: USAGE } },
+      ],
+    ],
+    elsewhere: { type: 'session.update', session: { model: 'gpt-other' } },
+    rows: ['settled', 'aborted'],
+    tokens: [7, 5, 3],
+    ...OPENAI,
+  },
+  {
+    what: 'a transcription by OpenAI',
+    address: 'api.openai.com/v1/realtime?intent=transcription',
+    model: 'whisper-1',
+    sends: [
+      {
+        type: 'session.update',
+        session: {
+          type: 'transcription',
+          audio: { input: { transcription: { model: 'whisper-1' } } },
+        },
+      },
+      { type: 'input_audio_buffer.append', audio: 'AAAA' },
+    ],
+    answers: [
+      [],
+      [
+        {
+          type: 'conversation.item.input_audio_transcription.completed',
+          item_id: 'item_1',
+          transcript: 'Hi',
+          usage: { type: 'tokens', ...USAGE },
+        },
+      ],
+    ],
+    elsewhere: {
+      type: 'session.update',
+      session: { audio: { input: { transcription: { model: 'gpt-other' } } } },
+    },
+    rows: ['settled'],
+    tokens: [7, 5, 3],
+    ...OPENAI,
+  },
+  {
+    what: 'a translation by OpenAI',
+    address: 'api.openai.com/v1/realtime/translations?model=gpt-realtime-translate',
+    model: 'gpt-realtime-translate',
+    sends: [{ type: 'session.input_audio_buffer.append', audio: 'AAAA' }],
+    elsewhere: { type: 'session.update', session: { model: 'gpt-other' } },
+    rows: ['settled'],
+    ...OPENAI,
+  },
+  {
+    what: 'a conversation at Azure',
+    address: 'acme.openai.azure.com/openai/v1/realtime?model=voice',
+    model: 'voice',
+    sends: [{ type: 'input_audio_buffer.append', audio: 'AAAA' }],
+    elsewhere: { type: 'session.update', session: { model: 'gpt-other' } },
+    rows: ['aborted'],
+    credential: ['api-key', 'azure-upstream'],
+    browser: { query: (key) => `api-key=${key}` },
+  },
+  {
+    what: 'Gemini Live',
+    address: `${LIVE}.v1beta.GenerativeService.BidiGenerateContent`,
+    ...GOOGLE,
+  },
+  {
+    what: 'Gemini Live with a token',
+    address: `${LIVE}.v1alpha.GenerativeService.BidiGenerateContentConstrained`,
+    ...GOOGLE,
+  },
+  {
+    what: 'a conversation with xAI',
+    address: 'api.x.ai/v1/realtime?model=grok-voice',
+    model: 'grok-voice',
+    sends: [{ type: 'response.create' }],
+    answers: [
+      [
+        { type: 'response.created', response: { id: 'r1' } },
+        { type: 'response.done', response: { id: 'r1', usage: USAGE } },
+      ],
+    ],
+    elsewhere: { type: 'session.update', session: { model: 'grok-other' } },
+    rows: ['settled', 'aborted'],
+    tokens: [7, 5, 3],
+    credential: ['authorization', 'Bearer xai-upstream'],
+    browser: { protocols: (key) => [`xai-client-secret.${key}`] },
+  },
+  {
+    what: 'a transcription by xAI',
+    address: 'api.x.ai/v1/stt?sample_rate=16000',
+    model: 'xai/stt',
+    sends: [AUDIO, { type: 'audio.done' }],
+    answers: [[{ type: 'transcript.partial', text: 'Hi' }]],
+    rows: ['settled'],
+    credential: ['authorization', 'Bearer xai-upstream'],
+    browser: { protocols: (key) => [`xai-client-secret.${key}`] },
+  },
+  {
+    what: 'a transcription by Mistral',
+    address: 'api.mistral.ai/v1/audio/transcriptions/realtime?model=voxtral',
+    model: 'voxtral',
+    sends: [{ type: 'input_audio.append', audio: 'AAAA' }, { type: 'input_audio.end' }],
+    answers: [
+      [],
+      [
+        {
+          type: 'transcription.done',
+          text: 'Hi',
+          usage: { prompt_tokens: 9, completion_tokens: 2 },
+        },
+      ],
+    ],
+    elsewhere: { type: 'session.update', session: { model: 'other' } },
+    rows: ['settled'],
+    tokens: [9, 2, null],
+    credential: ['authorization', 'Bearer mistral-upstream'],
+    browser: { protocols: (key) => [key] },
+  },
+  {
+    what: 'a transcription by ElevenLabs',
+    address: 'api.elevenlabs.io/v1/speech-to-text/realtime?model_id=scribe_v2_realtime',
+    model: 'scribe_v2_realtime',
+    sends: [{ message_type: 'input_audio_chunk', audio_base_64: 'AAAA', commit: true }],
+    elsewhere: { message_type: 'input_audio_chunk', model_id: 'other' },
+    rows: ['settled'],
+    credential: ['xi-api-key', 'elevenlabs-upstream'],
+    browser: { query: (key) => `token=${key}` },
+  },
+  ...['stt/websocket', 'stt/turns/websocket'].map((path): Case => ({
+    what: `Cartesia’s ${path}`,
+    address: `api.cartesia.ai/${path}?model=ink-2&encoding=pcm_s16le`,
+    model: 'ink-2',
+    sends: [AUDIO, 'finalize', 'done'],
+    rows: ['settled'],
+    credential: ['authorization', 'Bearer cartesia-upstream'],
+    browser: { query: (key) => `access_token=${key}` },
+  })),
+  ...['v1', 'v2'].map((version): Case => ({
+    what: `Deepgram’s ${version}`,
+    address: `api.deepgram.com/${version}/listen?model=nova-3`,
+    model: 'nova-3',
+    sends: [AUDIO, { type: 'KeepAlive' }, { type: 'CloseStream' }],
+    rows: ['settled'],
+    credential: ['authorization', 'Token deepgram-upstream'],
+    browser: { protocols: (key) => ['token', key] },
+    answered: 'token',
+  })),
+  {
+    what: 'a transcription by the AI Gateway',
+    address: 'ai-gateway.vercel.sh/v4/ai/transcription-model?ai-model-id=openai%2Fwhisper',
+    model: 'openai/whisper',
+    sends: [
+      { type: 'transcription-stream.start' },
+      AUDIO,
+      { type: 'transcription-stream.audio-done' },
+    ],
+    elsewhere: {
+      type: 'transcription-stream.start',
+      providerOptions: { gateway: { models: ['openai/other'] } },
+    },
+    rows: ['settled'],
+    credential: ['authorization', 'Bearer gateway-upstream'],
+    browser: { protocols: (key) => ['ai-gateway-transcription.v1', `ai-gateway-auth.${key}`] },
+    answered: 'ai-gateway-transcription.v1',
+    forwarded: 'ai-gateway-transcription.v1',
+  },
+  {
+    what: 'a conversation by the AI Gateway',
+    address: 'ai-gateway.vercel.sh/v4/ai/realtime-model?ai-model-id=openai%2Fgpt-realtime',
+    model: 'openai/gpt-realtime',
+    sends: [{ type: 'response-create' }],
+    answers: [
+      [
+        { type: 'response-created', responseId: 'r1', raw: {} },
+        { type: 'response-done', responseId: 'r1', raw: { response: { usage: USAGE } } },
+      ],
+    ],
+    elsewhere: { type: 'session-update', config: { model: 'openai/other' } },
+    rows: ['settled', 'aborted'],
+    tokens: [7, 5, 3],
+    credential: ['authorization', 'Bearer gateway-upstream'],
+    browser: { protocols: (key) => ['ai-gateway-realtime.v1', `ai-gateway-auth.${key}`] },
+    answered: 'ai-gateway-realtime.v1',
+    forwarded: 'ai-gateway-realtime.v1',
+  },
+]
+
+const IDS = [
+  'OPENAI',
+  'GOOGLE',
+  'XAI',
+  'MISTRAL',
+  'ELEVENLABS',
+  'CARTESIA',
+  'DEEPGRAM',
+  'GATEWAY',
+  'AZURE',
+]
+const served = await startSockets({ after }, {}, IDS, {
+  XAI_API_KEY: 'xai-upstream',
+  MISTRAL_API_KEY: 'mistral-upstream',
+  ELEVENLABS_API_KEY: 'elevenlabs-upstream',
+  CARTESIA_API_KEY: 'cartesia-upstream',
+  DEEPGRAM_API_KEY: 'deepgram-upstream',
+  AI_GATEWAY_API_KEY: 'gateway-upstream',
+  AZURE_API_KEY: 'azure-upstream',
+  AZURE_RESOURCE_NAME: 'acme',
+})
+
+const textOf = (event: Event): string | Buffer =>
+  typeof event === 'string' || Buffer.isBuffer(event) ? event : JSON.stringify(event)
+
+function open(
+  one: Case,
+  protocols: readonly string[] = [],
+  options: ClientOptions = {},
+  query = '',
+) {
+  served.provider.calls.length = 0
+  const join = one.address.includes('?') ? '&' : '?'
+  const address = query === '' ? one.address : `${one.address}${join}${query}`
+  const client = connectSocket(served.port, `https://${address}`, protocols, options)
+  return client
+}
+
+for (const one of CASES) {
+  test(`${one.what}: messages pass as they are, and are counted`, async () => {
+    const { secret, id } = await served.key({
+      models: [one.model, one.model.replace('models/', '')],
+    })
+    served.provider.behaviour = {
+      message: (call) => {
+        for (const event of one.answers?.[call.messages.length - 1] ?? [])
+          call.socket.send(textOf(event))
+      },
+    }
+    const client = open(one, [], withKey(secret))
+    await client.opened
+    const [call] = served.provider.calls
+    for (const event of one.sends) client.socket.send(textOf(event))
+    const answers = (one.answers ?? []).flat()
+    await until(
+      () => call!.messages.length === one.sends.length && client.messages.length === answers.length,
+    )
+    assert.deepEqual(
+      call!.messages,
+      one.sends.map((event) => String(textOf(event))),
+    )
+    assert.deepEqual(
+      call!.binary,
+      one.sends.map((event) => Buffer.isBuffer(event)),
+    )
+    assert.deepEqual(
+      client.messages,
+      answers.map((event) => String(textOf(event))),
+    )
+    const { headers, url } = call!.request
+    assert.equal(headers[one.credential[0]], one.credential[1])
+    assert.equal(`${url}`, `/${one.address.split('/').slice(1).join('/')}`)
+    client.socket.close()
+    await client.closed
+    const rows = await rowsOf(served, id, one.rows.length)
+    assert.deepEqual(
+      rows.map(({ state }) => state),
+      one.rows,
+    )
+    assert.deepEqual(new Set(rows.map(({ model }) => model)), new Set([one.model]))
+    if (one.tokens !== undefined) {
+      const [{ tokens_in, tokens_out, tokens_cached }] = rows as [(typeof rows)[number]]
+      assert.deepEqual([tokens_in, tokens_out, tokens_cached], one.tokens)
+    }
+  })
+
+  test(`${one.what}: a browser sends the key as its clients do`, async () => {
+    const { secret, id } = await served.key()
+    served.provider.behaviour = {}
+    const { browser } = one
+    const client =
+      'protocols' in browser
+        ? open(one, browser.protocols(secret))
+        : open(one, [], {}, browser.query(secret))
+    await client.opened
+    const { headers, rawHeaders, url } = served.provider.calls[0]!.request
+    if ('protocols' in browser) {
+      assert.equal(client.socket.protocol, one.answered ?? browser.protocols(secret)[0])
+      assert.equal(headers['sec-websocket-protocol'], one.forwarded)
+    }
+    assert.equal(headers[one.credential[0]], one.credential[1])
+    assert.ok(![...rawHeaders, url].some((text) => text!.includes('tmk_')))
+    client.socket.close()
+    await client.closed
+    await rowsOf(served, id, 1)
+  })
+
+  test(`${one.what}: a key for another model gets nowhere`, async () => {
+    const { secret, id } = await served.key({ models: ['nothing-else'] })
+    served.provider.behaviour = {}
+    const client = open(one, [], withKey(secret))
+    if (/model|\/stt\?/.test(one.address)) {
+      const { status, code } = await refusedHandshake(client)
+      assert.deepEqual([status, code], [403, 'model_not_allowed'])
+      assert.equal(served.provider.calls.length, 0)
+      return
+    }
+    await client.opened
+    client.socket.send(textOf(one.sends[0]!))
+    assert.equal((await client.closed).code, 1008)
+    assert.deepEqual(served.provider.calls[0]!.messages, [])
+    await rowsOf(served, id, 1)
+  })
+
+  if (one.elsewhere !== undefined)
+    test(`${one.what}: a message to another model does not go up`, async () => {
+      const { secret, id } = await served.key({
+        models: [one.model, one.model.replace('models/', '')],
+      })
+      served.provider.behaviour = {}
+      const client = open(one, [], withKey(secret))
+      await client.opened
+      client.socket.send(textOf(one.elsewhere!))
+      const { code, reason } = await client.closed
+      assert.equal(code, 1008)
+      assert.match(reason, /may not use the model/)
+      assert.deepEqual(served.provider.calls[0]!.messages, [])
+      assert.ok(client.messages.length === 1 && /may not use the model/.test(client.messages[0]!))
+      await rowsOf(served, id, 1)
+    })
+}
+
+test('every socket that the AI SDK’s packages open is here', () => {
+  const addresses = new Set(CASES.map(({ address }) => address.split('?')[0]))
+  assert.deepEqual(
+    SDK_SOCKETS.filter((address) => !addresses.has(address)),
+    [],
+  )
+})
