@@ -1,8 +1,15 @@
 // Builds the dashboard when its sources have changed since the last time; as a program, builds it.
 // What has been built stands in `dist/<hash of the sources>`, and `dist/current` names it: whoever
 // starts at the same time never sees half a build.
-import { spawnSync } from 'node:child_process'
+import {
+  spawn,
+  spawnSync,
+  type SpawnOptionsWithStdioTuple,
+  type StdioNull,
+  type StdioPipe,
+} from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import {
   existsSync,
   globSync,
@@ -13,6 +20,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
+import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 
@@ -48,21 +56,55 @@ function hashOfSources(): string {
  * @returns the sentence that says why that failed, or null
  */
 export function buildWhereChanged(): string | null {
-  if (existsSync(current) && readFileSync(current, 'utf8') === hashOfSources()) return null
-  process.stderr.write('tollmark: building the dashboard (once) …\n')
-  // In a process of its own: what the builder takes in memory goes with it.
-  const done = spawnSync(process.execPath, [...process.execArgv, join(here, 'build.ts')], {
-    stdio: ['ignore', 'ignore', 'pipe'],
+  if (isCurrent()) return null
+  const { status, stderr } = spawnSync(process.execPath, announcedBuilder(), {
+    ...BUILDER,
     encoding: 'utf8',
-    env: { ...process.env, NODE_ENV: 'production' },
   })
-  if (done.status === 0) return null
-  return `The dashboard could not be built; everything else works. ${
-    done.stderr
-      .split('\n')
-      .find((line) => /error/i.test(line))
-      ?.trim() ?? ''
-  }`
+  return status === 0 ? null : failureOf(stderr)
+}
+
+/**
+ * The same beside the work of this process, at the lowest priority. Null where the last build is of
+ * these sources.
+ */
+export function startBuild(): Promise<string | null> | null {
+  return isCurrent() ? null : buildBeside()
+}
+
+async function buildBeside(): Promise<string | null> {
+  const child = spawn(process.execPath, announcedBuilder(), BUILDER)
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  try {
+    await once(child, 'spawn')
+    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
+  } catch (error) {
+    // Without the lower priority it is built all the same.
+    stderr += String(error)
+  }
+  if (child.pid !== undefined) await once(child, 'close')
+  return child.exitCode === 0 ? null : failureOf(stderr)
+}
+
+const isCurrent = (): boolean =>
+  existsSync(current) && readFileSync(current, 'utf8') === hashOfSources()
+
+/** A process of its own: what the builder takes in memory goes with it. */
+const BUILDER: SpawnOptionsWithStdioTuple<StdioNull, StdioNull, StdioPipe> = {
+  stdio: ['ignore', 'ignore', 'pipe'],
+  env: { ...process.env, NODE_ENV: 'production' },
+}
+
+/** The arguments of Node that build, once it has been said that it builds. */
+function announcedBuilder(): string[] {
+  process.stderr.write('tollmark: building the dashboard (once) …\n')
+  return [...process.execArgv, join(here, 'build.ts')]
+}
+
+function failureOf(stderr: string): string {
+  const line = stderr.split('\n').find((line) => /error/i.test(line))
+  return `The dashboard could not be built; everything else works. ${line?.trim() ?? ''}`
 }
 
 async function build(): Promise<void> {

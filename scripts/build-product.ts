@@ -195,10 +195,7 @@ export async function buildProduct(folder: string): Promise<void> {
     compile(file, dist, wanted)
   // The dashboard is built already.
   mkdirSync(join(dist, 'dashboard'))
-  writeFileSync(
-    join(dist, 'dashboard', 'build.js'),
-    'export const buildWhereChanged = () => null\n',
-  )
+  writeFileSync(join(dist, 'dashboard', 'build.js'), 'export const startBuild = () => null\n')
   cpSync(join(root, 'server/cli/package.json'), join(dist, 'server/cli/package.json'))
   const modules = await bundle(wanted, dist)
   cpDashboard(dist)

@@ -173,7 +173,7 @@ const AREAS: Area[] = [
     path: 'dashboard/build.ts',
     from: [],
     packages: ['vite'],
-    node: ['child_process', 'crypto', 'fs', 'path', 'zlib'],
+    node: ['child_process', 'crypto', 'events', 'fs', 'os', 'path', 'zlib'],
   },
   {
     path: 'packages/notion-markdown/src/',

@@ -8,20 +8,25 @@ import { limitThreadHeaps } from '../common/thread-heaps.ts'
 import { environment, readConfig, unknownSettings, type Config } from '../config/settings.ts'
 import { removeScratchFolders } from '../store/scratch.ts'
 import { transientProblem } from '../store/transient-errors.ts'
-import { serve, type Running } from './serve.ts'
+import { serve, type Running, type ServeOptions } from './serve.ts'
 import { exitCodeOf, handleStopSignals, type StopSignal, type StopSignals } from './signals.ts'
+
+/** What is set of the process besides its settings. */
+interface MainOptions extends Pick<ServeOptions, 'dashboardBuilt'> {
+  /** Whether what a person is told at the start is JSON, one line each. */
+  readonly json?: boolean
+}
 
 /**
  * Runs the server until SIGTERM, SIGINT or SIGHUP; resolves when everything is closed. A second
  * signal ends the process at once.
  *
  * @param over settings that win over the environment
- * @param json whether what a person is told at the start is JSON, one line each
  * @throws SetupError
  */
 export async function main(
   over: Readonly<Record<string, string>> = {},
-  json = false,
+  { json = false, dashboardBuilt = null }: MainOptions = {},
 ): Promise<void> {
   const env = { ...environment(process.cwd()), ...over }
   const config = readConfig(env)
@@ -35,9 +40,13 @@ export async function main(
   const signals = handleStopSignals(() => performance.now())
   const write = (sentence: string, fields: Record<string, string>): void =>
     void process.stderr.write(`${json ? JSON.stringify(fields) : sentence}\n`)
-  const running = await startUnlessStopped(config, log, signals, (url, reason) =>
-    write(`Tollmark waits for its database at ${url}\n${reason}`, { waiting_at: url, reason }),
-  )
+  const running = await startUnlessStopped(config, log, signals, {
+    dashboardBuilt,
+    onWaiting: (url, error) => {
+      const reason = error instanceof Error ? error.message : String(error)
+      write(`Tollmark waits for its database at ${url}\n${reason}`, { waiting_at: url, reason })
+    },
+  })
   log.info('listening', { url: running.url, role: config.server.role })
   if (!isLoopback(config.server.host))
     log.warn(
@@ -54,22 +63,21 @@ export async function main(
 /**
  * Starts the server. A signal before it has started ends the process: with 0 where it already
  * listened and waited for its database, else as shells have it, because a start was cut off.
- *
- * @param onWaiting told once that the database is away, and why
  */
 async function startUnlessStopped(
   config: Config,
   log: Log,
   { first }: StopSignals,
-  onWaiting: (url: string, reason: string) => void,
+  { onWaiting, ...options }: ServeOptions,
 ): Promise<Running> {
   const stopping = new AbortController()
   let isWaiting = false
   const started = serve(config, log, {
+    ...options,
     signal: stopping.signal,
     onWaiting: (url, error) => {
       isWaiting = true
-      onWaiting(url, error instanceof Error ? error.message : String(error))
+      onWaiting?.(url, error)
     },
   }).catch(shortError)
   const result = await Promise.race([first, started])

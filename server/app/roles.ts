@@ -32,6 +32,7 @@ export interface CommonDependencies
   extends SurfaceDependencies, Omit<ConversionDependencies, 'converterPool'> {
   config: Config
   warm: boolean
+  dashboardBuilt: Promise<unknown> | null
 }
 
 /** What a process that answers requests has opened. */
@@ -74,7 +75,7 @@ export async function openWeb(
     proxied,
     setupToken: setup,
     receiver,
-    dashboard: openDashboard(DASHBOARD),
+    dashboard: openDashboard(DASHBOARD, deps.dashboardBuilt),
   })
   const endStreams = (): void => watch[Symbol.dispose]()
   return { listeners, proxied, queue, converterPool, setup, endStreams }

@@ -43,6 +43,8 @@ export interface ServeOptions {
    * Whether to start converters before the first conversion. Tests that start many servers do not.
    */
   warm?: boolean
+  /** Settles when the dashboard has been built: its pages wait for that. Null: it need not be. */
+  dashboardBuilt?: Promise<unknown> | null
   /**
    * Told once if the database is away: the server listens at `url`, is not ready, and tries again
    * each second. `error` says what was tried.
@@ -62,7 +64,7 @@ export interface ServeOptions {
 export async function serve(
   config: Config,
   logged: Log,
-  { clock = Date.now, warm = true, onWaiting, signal }: ServeOptions = {},
+  { clock = Date.now, warm = true, dashboardBuilt = null, onWaiting, signal }: ServeOptions = {},
 ): Promise<Running> {
   await using starting = new AsyncDisposableStack()
   const { server } = config
@@ -86,7 +88,7 @@ export async function serve(
     onWaiting?.(listening.url, error)
   }
   const open = (opened: AsyncDisposableStack): Promise<Opened> =>
-    openParts({ ...surface, config, warm }, opened)
+    openParts({ ...surface, config, warm, dashboardBuilt }, opened)
   const isRemote = config.storage.databaseUrl?.protocol.startsWith('postgres') === true
   const parts = isRemote
     ? await openWhenReachable(open, starting, waitForStore, signal)
@@ -165,7 +167,7 @@ interface Opened {
 
 /** Opens the storage, and with it what answers requests. */
 async function openParts(
-  given: SurfaceDependencies & Pick<CommonDependencies, 'config' | 'warm'>,
+  given: SurfaceDependencies & Pick<CommonDependencies, 'config' | 'warm' | 'dashboardBuilt'>,
   opened: AsyncDisposableStack,
 ): Promise<Opened> {
   const { config, log, clock } = given

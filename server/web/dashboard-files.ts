@@ -73,12 +73,24 @@ interface File {
   gzip: Buffer | undefined
 }
 
-/** Serves what `dashboard/build.ts` has put into `dist`. */
-export function openDashboard(dist: string): Dashboard {
+/**
+ * Serves what `dashboard/build.ts` has put into `dist`.
+ *
+ * @param built settles when it is there: pages wait for it
+ */
+export function openDashboard(dist: string, built: Promise<unknown> | null = null): Dashboard {
   let files: ReadonlyMap<string, File> | undefined
-  return (incoming, outgoing) => {
+  let building = built
+  const endBuilding = (): void => void (building = null)
+  void built?.then(endBuilding, endBuilding)
+  const show: Dashboard = (incoming, outgoing) => {
     const path = (incoming.url ?? '').split('?')[0] ?? ''
     const page = isPage(path)
+    if (building !== null) {
+      const showNow = (): void => void show(incoming, outgoing)
+      if (page) void building.then(showNow, showNow)
+      return page
+    }
     const lost =
       !page && !NOT_PAGES.test(path) && (incoming.headers.accept ?? '').includes('text/html')
     if (!page && !lost && !/^\/(?:assets\/|[\w-]+\.\w+$)/.test(path)) return false
@@ -109,6 +121,7 @@ export function openDashboard(dist: string): Dashboard {
     else serve(incoming, outgoing, file, lost ? 404 : 200)
     return true
   }
+  return show
 }
 
 function serve(

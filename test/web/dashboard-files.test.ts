@@ -1,11 +1,11 @@
 // The dashboard's files: pages, scripts that never change, and nothing where there is nothing.
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { buildWhereChanged } from '../../dashboard/build.ts'
-import { openDashboard } from '../../server/web/dashboard-files.ts'
+import { openDashboard, type Dashboard } from '../../server/web/dashboard-files.ts'
 import { assertProblem, answerOf, start, startServer } from '../support/harness.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
@@ -157,18 +157,51 @@ test('files come compressed as the caller likes, are kept forever where their na
   assert.equal((await get(url, '/', { 'if-none-match': '"other"' })).status, 200)
 })
 
-test('a dashboard that is not built says how to build it', async (t) => {
-  const dashboard = openDashboard(temporaryFolder(t))
+/** Asks for the first page; gives what is said to that, as it is said. */
+function askFor(dashboard: Dashboard, url: string): { taken: boolean; said: unknown[] } {
   const said: unknown[] = []
   const outgoing = {
     writeHead: (...head: unknown[]) => (said.push(head[0]), outgoing),
-    end: (text: unknown) => said.push(text),
+    end: (text: unknown) => said.push(String(text)),
   }
-  assert.equal(
-    dashboard({ url: '/', method: 'GET', headers: {} } as never, outgoing as never),
-    true,
-  )
+  const taken = dashboard({ url, method: 'GET', headers: {} } as never, outgoing as never)
+  return { taken, said }
+}
+
+test('a dashboard that is not built says how to build it', (t) => {
+  const { taken, said } = askFor(openDashboard(temporaryFolder(t)), '/')
+  assert.ok(taken)
   assert.deepEqual(said, [503, 'The dashboard has not been built. `npm start` builds it.\n'])
+})
+
+test('while the dashboard is built its pages wait, and nothing else does', async (t) => {
+  const dist = temporaryFolder(t)
+  const write = (hash: string): void => {
+    mkdirSync(join(dist, hash))
+    writeFileSync(join(dist, hash, 'index.html'), hash)
+    writeFileSync(join(dist, 'current'), hash)
+  }
+  write('before')
+  const building = Promise.withResolvers<void>()
+  const dashboard = openDashboard(dist, building.promise)
+  const page = askFor(dashboard, '/keys')
+  assert.deepEqual([page.taken, page.said], [true, []])
+  assert.equal(askFor(dashboard, '/api/v1/keys').taken, false)
+  write('after')
+  building.resolve()
+  await until(() => page.said.length > 0)
+  assert.deepEqual(page.said, [200, 'after'])
+  assert.deepEqual(askFor(dashboard, '/').said, [200, 'after'])
+})
+
+test('a build that fails leaves the pages of the last one', async (t) => {
+  const dist = temporaryFolder(t)
+  mkdirSync(join(dist, 'last'))
+  writeFileSync(join(dist, 'last', 'index.html'), 'last')
+  writeFileSync(join(dist, 'current'), 'last')
+  const page = askFor(openDashboard(dist, Promise.reject(new Error('no memory'))), '/')
+  await until(() => page.said.length > 0)
+  assert.deepEqual(page.said, [200, 'last'])
 })
 
 test('JavaScript: 200 KB gzipped at most for the first page, 360 KB for all pages together', () => {

@@ -23,11 +23,14 @@ export const SERVE: Command = {
   examples: ['tollmark serve', 'PORT=3000 tollmark serve --role web'],
   run: async (values) => {
     const role = values.text('role')
-    const { buildWhereChanged } = await import('../../../dashboard/build.ts')
+    const { startBuild } = await import('../../../dashboard/build.ts')
     // A process that only works shows no pages.
-    const problem = role === 'worker' ? null : buildWhereChanged()
-    if (problem !== null) printError(problem)
+    const dashboardBuilt = role === 'worker' ? null : startBuild()
+    void dashboardBuilt?.then((problem) => problem !== null && printError(problem))
     const { main } = await import('../../app/main.ts')
-    await main(role === undefined ? {} : { TOLLMARK_ROLE: role }, values.flag('json'))
+    await main(role === undefined ? {} : { TOLLMARK_ROLE: role }, {
+      json: values.flag('json'),
+      dashboardBuilt,
+    })
   },
 }
