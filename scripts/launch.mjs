@@ -9,6 +9,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findNode, handOver, stop } from './hand-over.mjs'
+import { checkNodeBinary } from './node-binary.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
@@ -51,6 +52,7 @@ function install(dev) {
   const done = [withDev, dev].find((also) => isInstalled(wanted, installed, also))
   if (done === undefined)
     npm(stamped === lock ? ['install', '--no-save'] : ['ci', ...(withDev ? [] : ['--omit=dev'])])
+  checkNodeBinary(modules)
   writeFileSync(stamp, (done ?? withDev) ? `${lock} dev` : lock)
 }
 

