@@ -8,6 +8,7 @@ import { buildWhereChanged } from '../dashboard/build.ts'
 import { NODE_FLAGS, TEST_FLAGS } from '../test/support/node.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { prebundle } from './prebundle.ts'
+import { testPrograms } from './test-processes.ts'
 
 const root = join(import.meta.dirname, '..')
 const bin = (name: string) => join(root, 'node_modules', ...name.split('/'))
@@ -58,12 +59,13 @@ const CHECKS: readonly Step[] = [
 ]
 
 /**
- * Files of tests at once: one more than CI has processors, since most wait for something now and
+ * Processes of tests at once: one more than CI has processors, since most wait for something now and
  * then.
  */
 const CONCURRENCY = 3
 
-const TESTS: Step = {
+/** Runs all the programs. */
+const testsOf = (programs: readonly string[]): Step => ({
   name: 'tests',
   args: [
     ...NODE_FLAGS,
@@ -75,9 +77,9 @@ const TESTS: Step = {
     '--test-reporter-destination=stdout',
     `--test-reporter=${join(root, 'scripts', 'slowest.ts')}`,
     '--test-reporter-destination=stdout',
-    ...tests,
+    ...programs,
   ],
-}
+})
 
 /**
  * Where Node keeps the compiled code of every process of the tests: with it, a command of the CLI
@@ -134,6 +136,7 @@ if (!onlyChecks) {
     TEST_OPENAPI: join(shared, 'openapi.json'),
     ...(postgres ? { TEST_DATABASE_URL: postgres.url.href } : {}),
   }
-  process.exitCode = (await run(TESTS, { live: true, env })) ? 0 : 1
+  const programs = testPrograms(root, tests, shared)
+  process.exitCode = (await run(testsOf(programs), { live: true, env })) ? 0 : 1
   rmSync(shared, { recursive: true, force: true })
 }
