@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -188,4 +189,58 @@ test('the command writes a folder, an archive, and says what it did', async (t) 
   assert.ok(existsSync(join(cwd, 'all', 'Export', 'Home', 'Alpha.md')))
   assert.equal((await run('Export.zip', '-o', 'pages.zip')).code, 0)
   assert.equal(readFileSync(join(cwd, 'pages.zip')).toString('latin1', 0, 2), 'PK')
+})
+
+test('an export that has not changed is not converted again', async (t) => {
+  const cwd = temporaryFolder(t)
+  const at = (path: string): string => join(cwd, 'out', path)
+  const sync = async (archive: Buffer | null, ...args: string[]) => {
+    if (archive) writeFileSync(join(cwd, 'Export.zip'), archive)
+    const flags = ['--layout', 'pages', '--sync', '-o', 'out', ...args]
+    const { code, err } = await tollmark(['convert', 'Export.zip', ...flags], {}, cwd)
+    assert.equal(code, 0, err)
+    const [, written, unchanged, removed] =
+      /out: (\d+) written, (\d+) unchanged, (\d+) removed/.exec(err) ?? []
+    // A conversion says what it has kept.
+    return [written, unchanged, removed, err.includes('lost') ? 'converted' : 'not converted']
+  }
+  const first = exportOf(A, B)
+  assert.deepEqual(await sync(first), ['4', '0', '0', 'converted'])
+  assert.deepEqual(await sync(null), ['0', '4', '0', 'not converted'])
+  assert.deepEqual(await sync(exportOf(A, B)), ['0', '4', '0', 'not converted'])
+
+  const changeFiles = (): void => {
+    writeFileSync(at('Home.md'), 'x')
+    rmSync(at('Home/Beta.md'))
+  }
+  /** TABLE of what makes it convert again, and what is written then. */
+  const changes: [what: string, change: () => void, args: string[], counts: string[]][] = [
+    ['a file was changed, and one has gone', changeFiles, [], ['2', '2', '0']],
+    ['another flavor', () => {}, ['--flavor', 'docusaurus'], ['4', '0', '2']],
+  ]
+  for (const [what, change, args, counts] of changes) {
+    change()
+    assert.deepEqual(await sync(null, ...args), [...counts, 'converted'], what)
+  }
+  assert.deepEqual(await sync(null, '--certificate', 'c.json'), ['4', '0', '2', 'converted'])
+})
+
+test('a renamed page changes the links to it, and nothing else', async (t) => {
+  const { write, at } = open(t)
+  const see = (title: string): Item => [
+    4,
+    'Gamma',
+    `see <a href="${encodeURIComponent(title)}%20${id(2)}.html">it</a>`,
+  ]
+  await write(exportOf(A, B, see('Alpha')))
+  const beta = statSync(at('Home/Beta.md')).ino
+  // Home, which lists it; the root's list; Gamma, which links to it; and its own file.
+  assert.deepEqual(await write(exportOf([2, 'Omega', 'one'], B, see('Omega'))), {
+    written: 4,
+    unchanged: 1,
+    removed: 1,
+    edited: [],
+  })
+  assert.match(readFileSync(at('Home/Gamma.md'), 'utf8'), /\[it\]\(Omega\.md\)/)
+  assert.equal(statSync(at('Home/Beta.md')).ino, beta)
 })

@@ -9,8 +9,8 @@ import { SetupError } from '../../common/errors.ts'
 import { CONNECTION_OPTIONS, settingsFromFlags } from '../api-command.ts'
 import type { Command } from '../command.ts'
 import type { DocumentFormat } from '../../conversion/upload/receive-upload.ts'
-import type { Converter, Outcome } from '../convert/engine.ts'
-import { groupInputs, prepare, type Input } from '../convert/inputs.ts'
+import type { Engine, Outcome } from '../convert/engine.ts'
+import { groupInputs, prepare, type Input, type PreparedInput } from '../convert/inputs.ts'
 import { WriteError } from '../convert/write-error.ts'
 import type { PagesMode } from '../convert/write-pages.ts'
 import { progressBar } from '../convert/progress.ts'
@@ -20,6 +20,7 @@ import {
   createPagesWriter,
   replaceFile,
   type OutputWriter,
+  type PagesPlace,
 } from '../convert/outputs.ts'
 import { AlreadyReported, Misuse, ApiError, toFailure } from '../failure.ts'
 import { runInterruptible } from '../interrupt.ts'
@@ -91,10 +92,10 @@ export const CONVERT: Command = {
       throw new Misuse('Several exports need a folder for their documents: -o FOLDER/.')
     }
     const sideFiles = sideFilesOf(values, format, inputs.length)
-    const convert = await converterOf(values)
-    const store = pages
+    const engine = await engineOf(values)
+    const place = pages
       ? createPagesWriter(output, pages, inputs.length)
-      : createOutputWriter(output, format)
+      : { store: createOutputWriter(output, format) }
     const more = { format, includeMetadata: values.flag('metadata'), sideFiles, pages }
     // Beside a document on standard output only a person wants to read it.
     const isSummaryWanted = !values.flag('json') && (output !== undefined || process.stderr.isTTY)
@@ -102,7 +103,7 @@ export const CONVERT: Command = {
       let [failed, incomplete] = [0, false]
       for (const input of inputs) {
         try {
-          const outcome = await convertOne(input, more, convert, store, signal)
+          const outcome = await convertOne(input, more, engine, place, signal)
           const { failed: pages, notices, certificate } = outcome
           for (const notice of notices) printError(`${input.shown}: ${notice}`)
           if (certificate && isSummaryWanted) printSummary(input.shown, certificate)
@@ -151,8 +152,8 @@ function convertError({ shown: name }: Input, pages: number): string {
 async function convertOne(
   input: Input,
   more: Options,
-  convert: Converter,
-  store: OutputWriter,
+  engine: Engine,
+  { store, isUnchanged }: { store: OutputWriter } & Partial<PagesPlace>,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const scratch = mkdtempSync(join(tmpdir(), 'tollmark-'))
@@ -161,10 +162,12 @@ async function convertOne(
     const prepared = await prepare(input, scratch, signal, more.pages !== undefined)
     const document = join(scratch, 'document')
     const { sideFiles, pages, ...options } = more
+    const key = await keyOf(prepared, more, engine)
+    if (key !== null && (await isUnchanged?.(input, key))) return { failed: 0, notices: [] }
     const sourceMapPath = sideFiles.sourceMap && join(scratch, 'source-map')
     const certificatePath = sideFiles.certificate && join(scratch, 'certificate')
     const layout = pages && { layout: 'pages' as const, flavor: pages.flavor }
-    const outcome = await convert(
+    const outcome = await engine.convert(
       {
         ...prepared,
         ...options,
@@ -178,7 +181,9 @@ async function convertOne(
     )
     signal.throwIfAborted()
     bar.clear()
-    await store(input, prepared, document)
+    // What is told of a conversion must be told again by the next one.
+    const isClean = outcome.failed === 0 && outcome.notices.length === 0
+    await store(input, prepared, document, isClean ? (key ?? undefined) : undefined)
     if (sideFiles.sourceMap && sourceMapPath) await replaceFile(sourceMapPath, sideFiles.sourceMap)
     if (sideFiles.certificate && certificatePath)
       await replaceFile(certificatePath, sideFiles.certificate)
@@ -187,6 +192,16 @@ async function convertOne(
     bar.clear()
     await rm(scratch, { recursive: true, force: true, maxRetries: 5 })
   }
+}
+
+/** The key of a folder that is synchronized; null where it must be made again. */
+async function keyOf(
+  prepared: PreparedInput,
+  { pages, includeMetadata, sideFiles }: Options,
+  engine: Engine,
+): Promise<string | null> {
+  if (!pages?.sync || includeMetadata || sideFiles.certificate !== undefined) return null
+  return await engine.keyOf(prepared, pages.flavor, pages.keep ? 'keep' : 'sync')
 }
 
 /** What is said of one input that failed; undefined where the rest would fail too. */
@@ -260,14 +275,14 @@ function printSummary(name: string, { in: kept, differences }: Certificate): voi
     printError(page === '' ? detail : `${page}: ${detail}`)
 }
 
-async function converterOf(values: OptionValues): Promise<Converter> {
-  const { convertLocally, convertRemotely } = await import('../convert/engine.ts')
+async function engineOf(values: OptionValues): Promise<Engine> {
+  const { localEngine, remoteEngine } = await import('../convert/engine.ts')
   const { commandLine, conversion } = readConfig({
     ...environment(process.cwd()),
     ...settingsFromFlags(values),
   })
   const { url, token } = commandLine
-  if (url === null) return convertLocally(conversion.maxPage)
+  if (url === null) return localEngine(conversion.maxPage)
   const { remoteClient } = await import('../remote.ts')
-  return convertRemotely(remoteClient(url, token))
+  return remoteEngine(remoteClient(url, token))
 }

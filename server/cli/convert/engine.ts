@@ -8,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import {
   InvalidArchive,
   OWN_LIMITS,
+  exportKey,
   hashFile,
   type Certificate,
   type Flavor,
@@ -52,6 +53,13 @@ type ConversionOptions = { signal: AbortSignal; onProgress: (progress: Conversio
  */
 export type Converter = (request: ConversionRequest, options: ConversionOptions) => Promise<Outcome>
 
+/** The ways to make a document, and what names what a folder is made of. */
+export interface Engine {
+  readonly convert: Converter
+  /** The key of a folder of pages (`exportKey`); null where there is none. */
+  readonly keyOf: (input: PreparedInput, flavor: Flavor, mode: string) => Promise<string | null>
+}
+
 /** What a conversion came to: pages that could not be converted, and warnings about the whole file. */
 export interface Outcome {
   readonly failed: number
@@ -62,8 +70,16 @@ export interface Outcome {
 /** One conversion at a time, on all cores, as long and with as much memory as it takes. */
 const POOL_LIMITS = { atOnce: availableParallelism(), deadline: 2 ** 31 - 1, heap: 4 * 2 ** 30 }
 
-/** Converts on this machine. @param maxPage bytes of the largest page of an archive */
-export const convertLocally =
+/** Works on this machine. @param maxPage bytes of the largest page of an archive */
+export const localEngine = (maxPage: number): Engine => ({
+  convert: convertLocally(maxPage),
+  keyOf: async ({ path, kind }, flavor, mode) =>
+    kind === 'zip' ? exportKey(path, { flavor, mode, limits: limitsFor(maxPage) }) : null,
+})
+
+const limitsFor = (maxPage: number) => ({ ...OWN_LIMITS, pageBytes: maxPage })
+
+const convertLocally =
   (maxPage: number): Converter =>
   async ({ document, scratch, certificatePath, ...request }, options) => {
     const task = {
@@ -73,7 +89,7 @@ export const convertLocally =
       scratch: join(scratch, 'work'),
       output: document,
       uploadedAt: Date.now(),
-      limits: { ...OWN_LIMITS, pageBytes: maxPage },
+      limits: limitsFor(maxPage),
     }
     try {
       // Hashed here, beside the converters.
@@ -104,8 +120,14 @@ async function convertTask(task: ConversionTask, options: ConversionOptions): Pr
   return await runConversion(task, converterPool, options)
 }
 
+/** Has a server do it. Which converter that has, nobody knows, so folders have no key. */
+export const remoteEngine = (client: ApiClient): Engine => ({
+  convert: convertRemotely(client),
+  keyOf: () => Promise.resolve(null),
+})
+
 /** Converts by the API of a server, large archives in the background. */
-export function convertRemotely(client: ApiClient): Converter {
+function convertRemotely(client: ApiClient): Converter {
   return async (request, { signal, onProgress }) => {
     const { path, fileName, format, includeMetadata, document } = request
     const { sourceMapPath, certificatePath } = request

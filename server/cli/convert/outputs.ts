@@ -21,7 +21,15 @@ export type OutputWriter = (
   input: Input,
   prepared: PreparedInput,
   document: string,
+  key?: string,
 ) => Promise<void>
+
+/** Where folders of pages go. */
+export interface PagesPlace {
+  readonly store: OutputWriter
+  /** Whether the folder is what an export with this key makes; says so, then. */
+  readonly isUnchanged?: (input: Input, key: string) => Promise<boolean>
+}
 
 /**
  * The place that is meant for folders of pages: a ZIP archive, or a folder.
@@ -32,20 +40,38 @@ export function createPagesWriter(
   output: string | undefined,
   mode: PagesMode,
   exports: number,
-): OutputWriter {
-  if (output === undefined) return (_input, _prepared, archive) => writeToStdout(archive)
+): PagesPlace {
+  if (output === undefined) return { store: (_input, _prepared, archive) => writeToStdout(archive) }
   if (/\.zip$/i.test(output) && !isFolder(output))
-    return (_input, _prepared, archive) => replaceFile(archive, output)
+    return { store: (_input, _prepared, archive) => replaceFile(archive, output) }
   const names = new UniqueNames()
-  return async (input, _prepared, archive) => {
-    const root = exports === 1 ? output : join(output, names.next(input.name))
-    const { writePagesFolder } = await import('./write-pages.ts')
-    const { written, unchanged, removed, edited } = await writePagesFolder(archive, root, mode)
-    if (mode.sync)
-      printError(`${root}: ${written} written, ${unchanged} unchanged, ${removed} removed.`)
-    for (const path of edited)
-      printError(`${join(root, path)} has gone from the export, but was changed here: it stays.`)
+  const roots = new Map<Input, string>()
+  const rootOf = (input: Input): string => {
+    const root = roots.get(input) ?? (exports === 1 ? output : join(output, names.next(input.name)))
+    roots.set(input, root)
+    return root
   }
+  return {
+    async store(input, _prepared, archive, key) {
+      const root = rootOf(input)
+      const { writePagesFolder } = await import('./write-pages.ts')
+      const done = await writePagesFolder(archive, root, mode, key)
+      if (mode.sync) say(root, done.written, done.unchanged, done.removed)
+      for (const path of done.edited)
+        printError(`${join(root, path)} has gone from the export, but was changed here: it stays.`)
+    },
+    isUnchanged: async (input, key) => {
+      const { unchangedFiles } = await import('./unchanged-folder.ts')
+      const files = unchangedFiles(rootOf(input), key)
+      if (files !== null) say(rootOf(input), 0, files, 0)
+      return files !== null
+    },
+  }
+}
+
+/** Says what became of the files of a folder. */
+function say(root: string, written: number, unchanged: number, removed: number): void {
+  printError(`${root}: ${written} written, ${unchanged} unchanged, ${removed} removed.`)
 }
 
 /** The place that is meant. @param output as given; undefined for standard output */

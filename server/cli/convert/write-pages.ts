@@ -37,17 +37,19 @@ export interface PagesWritten {
  * Writes the files of a folder of pages.
  *
  * @param archive the ZIP archive with the pages
+ * @param key of the export that they are made of, for `unchangedFiles`
  * @throws WriteError before anything is written, where a file that is not ours is in the way
  */
 export async function writePagesFolder(
   archive: string,
   root: string,
   mode: PagesMode,
+  key?: string,
 ): Promise<PagesWritten> {
   try {
     await mkdir(root, { recursive: true })
     await using source = await fileSource(archive)
-    return await new PagesUpdate(new OwnFolder(root), await readPages(source), mode).run()
+    return await new PagesUpdate(new OwnFolder(root), await readPages(source), mode, key).run()
   } catch (error) {
     throw codeOf(error) === undefined || error instanceof WriteError
       ? error
@@ -66,8 +68,10 @@ class PagesUpdate {
   readonly #edited: string[] = []
 
   readonly #list: PageFile | undefined
+  readonly #key: string | undefined
 
-  constructor(folder: OwnFolder, files: readonly PageFile[], mode: PagesMode) {
+  constructor(folder: OwnFolder, files: readonly PageFile[], mode: PagesMode, key?: string) {
+    this.#key = key
     this.#folder = folder
     this.#files = files.filter(({ path }) => path !== MANIFEST)
     this.#mode = mode
@@ -85,7 +89,8 @@ class PagesUpdate {
     const wanted = new Map(files.map((file) => [file.path, file]))
     await this.#checkWay(old, wanted)
     const { gone, kept } = this.#partGone(old, wanted)
-    const final = writeManifest({ flavor, files: [...files, ...kept] })
+    const exportKey = this.#key !== undefined && { exportKey: this.#key }
+    const final = writeManifest({ flavor, ...exportKey, files: [...files, ...kept] })
     // Whatever ends this, what was written is known as ours the next time.
     if (final !== oldText)
       await this.#writeList(writeManifest({ flavor, files: [...files, ...gone, ...kept] }))

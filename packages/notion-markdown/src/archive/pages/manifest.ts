@@ -18,15 +18,18 @@ export interface ManifestFile {
 /** The list. */
 export interface Manifest {
   readonly flavor: Flavor
+  /** The key of the export that the folder was made of, where it is known (export-key.ts). */
+  readonly exportKey?: string
   readonly files: readonly ManifestFile[]
 }
 
 /** Writes the list, by path, a file a line: so a version's changes are those of its files. */
-export function writeManifest({ flavor, files }: Manifest): string {
+export function writeManifest({ flavor, exportKey, files }: Manifest): string {
   const lines = files
     .toSorted((a, b) => (a.path < b.path ? -1 : 1))
     .map(({ path, page, sha256 }) => JSON.stringify({ path, page, sha256 }))
-  return `{"object":"pages","flavor":"${flavor}","files":[\n${lines.join(',\n')}\n]}\n`
+  const head = { object: 'pages', flavor, export_key: exportKey }
+  return `${JSON.stringify(head).slice(0, -1)},"files":[\n${lines.join(',\n')}\n]}\n`
 }
 
 /** Reads a list; null where the text is none. Paths that lead out of the folder are left out. */
@@ -40,7 +43,13 @@ export function readManifest(text: string): Manifest | null {
   if (!isObject(value) || !Array.isArray(value['files'])) return null
   const flavor = FLAVOR_NAMES.find((name) => name === value['flavor'])
   const files: unknown[] = value['files']
-  return flavor === undefined ? null : { flavor, files: files.flatMap(readFile) }
+  if (flavor === undefined) return null
+  const key = value['export_key']
+  return {
+    flavor,
+    ...(typeof key === 'string' && { exportKey: key }),
+    files: files.flatMap(readFile),
+  }
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

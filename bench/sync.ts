@@ -1,0 +1,66 @@
+// What `tollmark convert --layout pages --sync` costs: from scratch, with nothing changed, and with some
+// pages changed. `npm run bench -- sync [--pages 10000] [--changed 50]`. Fails where nothing changed and
+// it is less than 5 times as fast as from scratch, or where more files are written than pages changed.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { MAIN, NODE_FLAGS } from '../test/support/node.ts'
+import { zip } from '../test/support/zip.ts'
+
+const { values } = parseArgs({
+  options: {
+    pages: { type: 'string', default: '10000' },
+    changed: { type: 'string', default: '50' },
+  },
+})
+const [pages, changed] = [Number(values.pages), Number(values.changed)]
+const folder = mkdtempSync(join(tmpdir(), 'tollmark-bench-'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+
+const id = (n: number): string => n.toString(16).padStart(32, '0')
+
+/** A page of 20 paragraphs, one of which links to another page. */
+function page(n: number, more: string): string {
+  const other = ((n + 49) % pages) + 1
+  const link = ` <a href="../S${other % 50}/P${other}%20${id(other)}.html">there</a>`
+  const paragraphs = Array.from(
+    { length: 20 },
+    (_, i) =>
+      `<p id="${id(n * 100 + i)}">Paragraph ${i} of page ${n}, <strong>with</strong> words and <em>marks</em>.${i === 3 ? link : ''}</p>`,
+  )
+  return `<html><body><article id="${id(n)}" class="page sans"><header><h1 class="page-title">P${n}</h1></header><div class="page-body">${paragraphs.join('')}${more}</div></article></body></html>`
+}
+
+function exportWith(changes: number): Buffer {
+  const entries: Record<string, string> = {}
+  for (let n = 1; n <= pages; n++)
+    entries[`S${n % 50}/P${n} ${id(n)}.html`] = page(n, n <= changes ? '<p>changed</p>' : '')
+  return zip(entries)
+}
+
+/** Converts into the folder. @returns milliseconds, and what the command said */
+function sync(): { ms: number; said: string; written: number } {
+  const args = ['convert', 'Export.zip', '--layout', 'pages', '--sync', '-o', 'out']
+  const began = performance.now()
+  const { status, stderr } = spawnSync(process.execPath, [...NODE_FLAGS, MAIN, ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  const ms = performance.now() - began
+  const written = Number(/out: (\d+) written/.exec(stderr)?.[1] ?? Number.NaN)
+  if (status !== 0 || Number.isNaN(written)) throw new Error(stderr)
+  return { ms, said: stderr.split('\n')[0] ?? '', written }
+}
+
+writeFileSync(join(folder, 'Export.zip'), exportWith(0))
+const scratch = sync()
+const same = sync()
+writeFileSync(join(folder, 'Export.zip'), exportWith(changed))
+const some = sync()
+for (const [what, { ms, said }] of Object.entries({ scratch, same, some }))
+  console.log(`${what.padEnd(8)} ${(ms / 1000).toFixed(1).padStart(6)} s  ${said}`)
+const times = scratch.ms / same.ms
+console.log(`with nothing changed ${times.toFixed(1)} times as fast as from scratch`)
+process.exitCode = times >= 5 && same.written === 0 && some.written === changed ? 0 : 1

@@ -1,0 +1,53 @@
+// What a folder of pages is made of, in one hash: the same key makes the same folder.
+import { createHash, type Hash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { InvalidArchive } from '../invalid-archive.ts'
+import { limitsOf, type ArchiveLimits } from '../limits.ts'
+import { fileSource } from '../source.ts'
+import { readZip } from '../zip.ts'
+import type { Flavor } from './flavors.ts'
+
+/** What the folder depends on besides the export. */
+export interface KeyOptions {
+  readonly flavor: Flavor
+  readonly limits: Partial<ArchiveLimits>
+  /** What else the caller makes the folder depend on. */
+  readonly mode: string
+}
+
+/**
+ * The key of an export and of how it is converted: a SHA-256 of the paths, sizes and CRC-32s of its
+ * files in their order, as the archive's directory has them (a part counts by its own), of the
+ * options, and of the converter. No content is read.
+ *
+ * @returns hexadecimal; null where the archive is none
+ */
+export async function exportKey(path: string, options: KeyOptions): Promise<string | null> {
+  const hash = createHash('sha256')
+  const { flavor, limits, mode } = options
+  const all = limitsOf(limits)
+  hash.update(JSON.stringify([flavor, mode, Object.entries(all), process.versions]))
+  addConverter(hash)
+  try {
+    await using source = await fileSource(path)
+    for (const { path: name, size, crc, isFolder } of await readZip(source, all))
+      if (!isFolder) hash.update(JSON.stringify([name, size, crc]))
+  } catch (error) {
+    if (error instanceof InvalidArchive) return null
+    throw error
+  }
+  return hash.digest('hex')
+}
+
+/** Where this package's modules lie, and in its folder what it depends on. */
+const MODULES = join(import.meta.dirname, '..', '..')
+
+/** The modules themselves: a version does not change with every change of them. */
+function addConverter(hash: Hash): void {
+  const modules = readdirSync(MODULES, { recursive: true, encoding: 'utf8' })
+  for (const name of modules.filter((one) => /\.[jt]s$/.test(one)).toSorted()) {
+    hash.update(`\n${name}\n`)
+    hash.update(readFileSync(join(MODULES, name)))
+  }
+}
