@@ -208,7 +208,8 @@ export class MessageInspector {
   #nameModel(scan: SignScan<ClientSign>): void {
     for (const place of this.#row.naming) {
       const name = scan.text(place)
-      if (name !== null) this.model = loggedModel(name) ?? this.model
+      // The bare name, as the ledger has it for requests: Gemini's clients write `models/…`.
+      if (name !== null) this.model = loggedModel(this.#provider.modelNames(name)[0]) ?? this.model
     }
   }
 

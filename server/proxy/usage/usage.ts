@@ -148,7 +148,11 @@ function gemini(usage: Readonly<Record<string, unknown>>): Usage {
   const reasoning = count(usage['thoughtsTokenCount'])
   return {
     input: sum(count(usage['promptTokenCount']), count(usage['toolUsePromptTokenCount'])),
-    output: sum(count(usage['candidatesTokenCount']), reasoning),
+    // A Live session calls them responses: https://ai.google.dev/api/live#UsageMetadata
+    output: sum(
+      count(usage['candidatesTokenCount']) ?? count(usage['responseTokenCount']),
+      reasoning,
+    ),
     cached: count(usage['cachedContentTokenCount']),
     reasoning,
   }

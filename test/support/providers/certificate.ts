@@ -2,14 +2,10 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
-import { temporaryFolder } from '../temporary.ts'
+import { temporaryFolder, type Ends } from '../temporary.ts'
 
 /** A certificate for a host, signed with its own key, and the file that it is in. */
-export function certificateOf(
-  t: TestContext,
-  host: string,
-): { key: Buffer; cert: Buffer; file: string } {
+export function certificateOf(t: Ends, host: string): { key: Buffer; cert: Buffer; file: string } {
   const folder = temporaryFolder(t)
   const [keyFile, file] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   execFileSync(
