@@ -95,6 +95,12 @@ export function authenticate(
   return { ok: true, key }
 }
 
+/** The public id of the secret in a credential; undefined where it is malformed. */
+export function publicIdOf(credential: string | undefined): string | undefined {
+  const secret = CREDENTIAL.exec(credential ?? '')?.[1]
+  return secret === undefined ? undefined : parsePublicId('tmk', secret)
+}
+
 /**
  * The key of a complete credential, whatever its state; null if there is none. For records about
  * the key only: it does not authenticate.

@@ -38,11 +38,9 @@ export interface ChildInput {
 }
 
 /**
- * Makes a child of a key.
+ * Makes a child of a key. It ends with the newest secret of its parent.
  *
  * @param account null: of any account
- * @param parentSecret public id of the parent's secret that asks, with which the child ends; null:
- *   the newest one
  * @throws Problem `key_not_found`, `key_revoked`, `key_inactive`, `key_is_child`,
  *   `too_many_child_keys`; `invalid_field` where it would be wider than its parent
  */
@@ -52,14 +50,49 @@ export async function createChild(
   account: string | null,
   input: ChildInput,
   now: number,
-  parentSecret: string | null = null,
 ): Promise<NewKey> {
   const parent = await findOwnRow(store, parentId, account)
+  const { row, secret } = await storeChild(store, parentId, input, now, parent.public_id)
+  return { ...(await showKey(store, row, now)), secret }
+}
+
+/** A child key that was made for the holder of its parent. */
+export interface MintedChild {
+  readonly secret: string
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number
+}
+
+/**
+ * Makes a child for the holder of a secret of its parent: it ends with that secret.
+ *
+ * @param parentSecret public id of that secret
+ * @throws Problem as `createChild`
+ */
+export async function mintChild(
+  store: Store,
+  parentId: string,
+  input: ChildInput,
+  now: number,
+  parentSecret: string,
+): Promise<MintedChild> {
+  const { row, secret } = await storeChild(store, parentId, input, now, parentSecret)
+  return { secret, expiresAt: row.expires_at ?? now }
+}
+
+async function storeChild(
+  store: Store,
+  parentId: string,
+  input: ChildInput,
+  now: number,
+  parentSecret: string,
+): Promise<{ row: KeyRow; secret: string }> {
   const { secret, publicId, hash } = createSecret('tmk')
+  const id = newId('key', now)
   const made = await store.run(insertChild, {
     parentId,
-    parentSecret: parentSecret ?? parent.public_id,
-    id: newId('key', now),
+    parentSecret,
+    id,
     publicId,
     hash,
     input,
@@ -68,7 +101,7 @@ export async function createChild(
   if (typeof made === 'string') throw refusals[made]()
   if ('wider' in made)
     throw invalidFields(made.wider.map(({ param, detail }) => fieldError(param, detail)))
-  return { ...(await showKey(store, made.row, now)), secret }
+  return { row: made.row, secret }
 }
 
 /** TABLE of the reasons for which a key gets no child. */

@@ -16,6 +16,7 @@ import { recentFailures } from './credentials/recent-failures.ts'
 import { InspectionQueue } from './inspect/scheduler.ts'
 import { createProxy, type ProxyHandler } from './pipeline.ts'
 import { createTurns, TurnBudget } from '../common/fairness/turn-budget.ts'
+import { Minter } from './minting/answer-mint.ts'
 import { openObjectOwners } from './objects/objects.ts'
 import { OpenSockets } from './socket/open-sockets.ts'
 import { openProviders } from './open-providers.ts'
@@ -169,6 +170,11 @@ export async function openProxy(
     credentials,
     objects,
     client,
+    minter: new Minter(
+      store,
+      () => keys.refresh(),
+      () => clock.now(),
+    ),
     inspectionQueue: new InspectionQueue(() => clock.mono()),
     sockets: resources.use(new OpenSockets()),
     turns: new TurnBudget(1),

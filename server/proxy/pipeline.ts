@@ -5,9 +5,15 @@ import type { HttpExchange } from '../http1/exchange.ts'
 import { asksForWebSocket } from '../http1/websocket/handshake.ts'
 import { newId } from '../common/ids.ts'
 import type { TurnBudget } from '../common/fairness/turn-budget.ts'
+import { publicIdOf } from '../keys/authenticate.ts'
 import type { CachedKey, KeyCache } from '../keys/cache.ts'
 import { admitRequest } from './admission/admit-request.ts'
-import { authenticateKey, openSlot, readCredential } from './authentication/authenticate-request.ts'
+import {
+  authenticateKey,
+  openSlot,
+  readCredential,
+  type RequestCredential,
+} from './authentication/authenticate-request.ts'
 import type { FailureCode } from './credentials/health.ts'
 import {
   forwardRequest,
@@ -21,6 +27,7 @@ import { GatewayError } from './gateway-error.ts'
 import { inspectRequest } from './inspect/inspect-request.ts'
 import type { InspectionDeps } from './inspect/inspected-request.ts'
 import { loggedModel } from './inspect/places.ts'
+import { answerMint, mintShapeOf, type MintRequest, type Minter } from './minting/answer-mint.ts'
 import { checkOwnership, mayStartBatch, namesForeignObject } from './objects/ownership.ts'
 import {
   authorizeAgain,
@@ -28,7 +35,7 @@ import {
   authorizeProvider,
 } from './providers/authorize-endpoint.ts'
 import { RequestContext } from './request-context.ts'
-import { answerPreflight, logRequest, sendError, type ErrorDeps } from './send-error.ts'
+import { answerPreflight, logRequest, sendAnswer, sendError, type ErrorDeps } from './send-error.ts'
 import { RequestShares, type SharesLimits } from './shares/request-shares.ts'
 import { socketOf } from './socket/open-socket.ts'
 import { runSocket, type SocketDeps } from './socket/run-socket.ts'
@@ -45,6 +52,8 @@ export interface ProxyDeps extends RecorderDeps, ErrorDeps, InspectionDeps, Sock
   readonly keys: KeyCache
   readonly routes: RouteCache
   readonly client: HttpClient
+  /** Makes the child keys that minting endpoints are answered with. */
+  readonly minter: Minter
   /** Work that takes about a millisecond before a request is charged: one piece in a turn. */
   readonly turns: TurnBudget
   readonly limits: InspectionDeps['limits'] & SharesLimits & SocketDeps['limits']
@@ -100,12 +109,17 @@ async function proxyRequest(
     const upstream = authorizeProvider(route, address, key)
     const { provider } = upstream
 
+    const authenticate = (): CachedKey => authenticateKey(deps.keys, presented, deps.clock)
+    if (
+      await mintedInstead(deps, context, { slot, provider, pathAndQuery, presented, authenticate })
+    )
+      return
+
     // 4. Classify the endpoint.
     const match = authorizeEndpoint(route, address, provider, method, key)
     const socket = asksForWebSocket(headers) ? socketOf(exchange, match, pathAndQuery) : null
 
     // 5. Check the models and the stored objects that the request can reach.
-    const authenticate = (): CachedKey => authenticateKey(deps.keys, presented, deps.clock)
     const isNamedLater = socket?.row.namedLater === true
     const inspected = await inspectRequest(
       { exchange, slot, key, provider, match, pathAndQuery, isNamedLater },
@@ -132,6 +146,29 @@ async function proxyRequest(
   } finally {
     slot.release()
   }
+}
+
+/**
+ * Answers a minting endpoint with a child of the key; the provider is not asked.
+ * @returns whether the request was for one that we answer
+ * @throws GatewayError
+ */
+async function mintedInstead(
+  deps: ProxyDeps,
+  context: RequestContext,
+  asked: Omit<MintRequest, 'exchange' | 'shape' | 'secret' | 'pace'> & {
+    readonly pathAndQuery: string
+    readonly presented: RequestCredential
+  },
+): Promise<boolean> {
+  const { exchange } = context
+  const shape = mintShapeOf(asked.provider, exchange.method, asked.pathAndQuery)
+  if (shape === null) return false
+  const secret = publicIdOf(asked.presented.credential) ?? ''
+  const request = { ...asked, exchange, shape, secret, pace: deps.limits }
+  const answer = await answerMint(deps.minter, request)
+  if (answer !== null) sendAnswer(deps, context, answer)
+  return true
 }
 
 /** Characters of a target, and names and values of headers, that are classified in no time. */

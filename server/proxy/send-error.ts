@@ -1,4 +1,4 @@
-// Responses of our own: errors and CORS preflights, and the log line of every request.
+// Responses of our own: errors, minted keys and CORS preflights, and the log line of every request.
 import { tightestLimit } from './admission/tightest-limit.ts'
 import type { Clock } from '../common/clock.ts'
 import type { Log } from '../common/log.ts'
@@ -91,6 +91,32 @@ function writeError(deps: ErrorDeps, context: RequestContext, thrown: unknown): 
   logRequest(deps, context, response.status, error)
   if (!context.isAdmitted && key !== null) recordRefusal(deps, context, key, error, response.status)
   return true
+}
+
+/** Ends a request with an answer of ours that holds a secret. */
+export function sendAnswer(deps: ErrorDeps, context: RequestContext, answer: object): void {
+  const { exchange, id, key } = context
+  if (exchange.closed) return logRequest(deps, context, 0, null)
+  const body = Buffer.from(JSON.stringify(answer))
+  const headers = [
+    'Content-Type',
+    'application/json',
+    'Content-Length',
+    String(body.length),
+    'Cache-Control',
+    'no-store',
+    ...limitHeaders(deps.ledger, key),
+    ...(context.isKeyInQuery ? SANDBOX : []),
+    'Date',
+    new Date(deps.clock.now()).toUTCString(),
+    ...requestIdHeaders(id),
+  ]
+  const isCrossOrigin = valueOf(exchange.headers, 'origin') !== undefined
+  exchange.writeHead(200, 'OK', isCrossOrigin ? headers.concat(corsHeaders(headers)) : headers)
+  exchange.write(body)
+  exchange.end()
+  exchange.flush()
+  logRequest(deps, context, 200, null)
 }
 
 /** The rate-limit headers of every response to a key with a limit; none for any other. */

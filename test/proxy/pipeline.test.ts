@@ -310,7 +310,7 @@ const REFUSED: {
   },
   {
     name: 'minting',
-    address: `${OPENAI}/v1/realtime/client_secrets`,
+    address: `${OPENAI}/v1/realtime/calls`,
     body: '{}',
     status: 403,
     code: 'endpoint_not_allowed',

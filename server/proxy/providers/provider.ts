@@ -1,5 +1,6 @@
 // What a row of the provider table says. The rows themselves are in the files beside this one, one
 // a provider.
+import type { MintShapeName } from '../minting/mint-shapes.ts'
 import type { EndpointEntry } from '../../config/providers-file.ts'
 import type { StringFilter } from '../json/tables.ts'
 import type { ModelNames, Spelling } from './ids.ts'
@@ -99,6 +100,11 @@ export interface ProviderRow {
    */
   readonly minting?: readonly RegExp[]
   readonly admin?: readonly RegExp[]
+  /**
+   * Minting endpoints that we answer with a child key, `POST /path`, and how: the provider is never
+   * asked. All others stay closed.
+   */
+  readonly mints?: Readonly<Record<string, MintShapeName>>
   readonly errors: ErrorShape | ErrorTemplate
   readonly usage: UsageKind
   /**

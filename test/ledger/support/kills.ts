@@ -7,6 +7,7 @@ import { createConnection } from 'node:net'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureAccount } from '../../../server/accounts/accounts.ts'
+import { createChild } from '../../../server/keys/children.ts'
 import { createKey } from '../../../server/keys/keys.ts'
 import { flushJournal } from '../../../server/ledger/settlement/journal.ts'
 import { verifyWindows } from '../../../server/ledger/reports/verify.ts'
@@ -23,6 +24,8 @@ const CALLERS = 12
 /** Answers that a server has given when it is killed: then it is under load, on any machine. */
 const ANSWERED = 4
 const RPM = 60
+/** A child of the limited key, with a limit within its own. */
+const CHILD = { ttl: 600, models: null, rpm: 20, allowed_origins: null, end_user: null }
 
 export const KILLED = `what the upstream received is in the ledger after ${ROUNDS * TOGETHER} × kill -9 under load`
 
@@ -43,15 +46,13 @@ export async function killUnderLoad(t: TestContext, place: Place): Promise<void>
     await createKey(store, account.id, wishes, now),
     await createKey(store, account.id, { ...wishes, rpm: RPM }, now),
   ]
+  const child = await createChild(store, limited.id, null, CHILD, now)
   await store.close()
 
+  const secrets = [free, limited, child].map(({ secret }) => secret)
   for (let round = 0; round < ROUNDS; round++) {
     const times = Array.from({ length: TOGETHER }, (_, i) => 40 + ((round * 37 + i * 61) % 160))
-    await Promise.all(
-      times.map((time) =>
-        loadUntilKilled(t, place, fake.origin, [free.secret, limited.secret], time),
-      ),
-    )
+    await Promise.all(times.map((time) => loadUntilKilled(t, place, fake.origin, secrets, time)))
   }
 
   await using after = await openStore({ ...place, now })
@@ -75,6 +76,13 @@ export async function killUnderLoad(t: TestContext, place: Place): Promise<void>
   }
   const proof = await verifyWindows(after)
   assert.deepEqual(proof.violations, [])
+  const ofChild = await after.db
+    .selectFrom('requests')
+    .select(['key_id', 'child_rpm'])
+    .where('child_id', '=', child.id)
+    .execute()
+  assert.ok(ofChild.length > 0)
+  assert.ok(ofChild.every((row) => row.key_id === limited.id && row.child_rpm === CHILD.rpm))
 }
 
 /** Starts the server, calls it from many sides, and kills it after a time. */
@@ -82,7 +90,7 @@ async function loadUntilKilled(
   t: TestContext,
   place: Place,
   upstream: string,
-  [free = '', limited = '']: string[],
+  secrets: readonly string[],
   milliseconds: number,
 ): Promise<void> {
   const server = await spawnServer(t, {
@@ -96,7 +104,7 @@ async function loadUntilKilled(
   await new Promise<void>((resolve) => {
     let passed = 0
     const pass = () => ++passed === ANSWERED && resolve()
-    for (let i = 0; i < CALLERS; i++) callOn(port, i % 2 === 0 ? free : limited, pass)
+    for (let i = 0; i < CALLERS; i++) callOn(port, secrets[i % secrets.length]!, pass)
   })
   await sleep(milliseconds)
   server.kill('SIGKILL')

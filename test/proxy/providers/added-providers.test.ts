@@ -129,10 +129,7 @@ test('what is known of a built-in provider holds for an added one at its host', 
   const { fake, key, send } = await startAdded(t)
   const [any, scoped] = [await key(), await key({ models: ['anthropic.claude-*'] })]
   const minting = await send(any.secret, `${OPENAI}/v1/realtime/client_secrets`, { body: '{}' })
-  assert.deepEqual(
-    [minting.status, headerOf(minting.rawHeaders, 'x-proxy-error')],
-    [403, 'endpoint_not_allowed'],
-  )
+  assert.match(minting.body.toString(), /^\{"value":"tmk_/)
   const converse = (model: string) =>
     send(
       scoped.secret,

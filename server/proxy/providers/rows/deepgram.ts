@@ -27,6 +27,7 @@ export const deepgram: ProviderRow = {
     neutral('GET /v1/models'),
     neutral('GET /v1/models/{any:}'),
   ],
+  mints: { 'POST /v1/auth/grant': 'deepgram-grant' },
   admin: [/^\/v\d\/(?:projects|onprem|agents?)(?:$|\/)/],
   spelling: { uuids: true },
   errors: {

@@ -72,6 +72,7 @@ export const gateway: ProviderRow = {
   ],
   // Deployments of Vercel's show which credential they have.
   passes: ['ai-gateway-auth-method'],
+  mints: { 'POST /v1/realtime/client-secrets': 'gateway-client-secret' },
   admin: [/^\/v\d+\/(?:credits|report|generation)(?:$|\/)/, /^(?:\/v\d+\/ai)?\/config$/],
   spelling: { uuids: true, dialect: true },
   errors: 'openai',

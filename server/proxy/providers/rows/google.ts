@@ -407,6 +407,7 @@ export const google: ProviderRow = {
   probe: { path: '/v1beta/models?pageSize=1' },
   keyParameters: ['key', 'access_token'],
   endpoints: [...['v1beta', 'v1', 'v1alpha'].flatMap(versionRows), ...liveRows],
+  mints: { 'POST /v1alpha/auth_tokens': 'google-auth-token' },
   minting: GOOGLE_MINTING,
   admin: [
     /\/permissions($|[/:])/,

@@ -11,6 +11,11 @@ export const openai: ProviderRow = {
   hosts: ['api.openai.com'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: openaiRows('/v1'),
+  mints: {
+    'POST /v1/realtime/client_secrets': 'openai-client-secret',
+    'POST /v1/realtime/sessions': 'openai-session',
+    'POST /v1/realtime/transcription_sessions': 'openai-transcription-session',
+  },
   spelling: { prefixes: OPENAI_PREFIXES },
   admin: OPENAI_ADMIN,
   errors: 'openai',

@@ -78,6 +78,7 @@ export const xai: ProviderRow = {
       names: { 'source.collection_ids[]': 'vector_store', 'collection_ids[]': 'vector_store' },
     }),
   ],
+  mints: { 'POST /v1/realtime/client_secrets': 'xai-client-secret' },
   admin: [/\/(auth|teams?|billing)($|[/:])/],
   spelling: {
     prefixes: { file_: 'file', 'file-': 'file', batch_: 'batch', collection_: 'vector_store' },

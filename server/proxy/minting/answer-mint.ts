@@ -1,0 +1,176 @@
+// Answers an endpoint that would hand out a token of the provider's with a child of the key that
+// asks. The provider is never asked.
+import { Problem } from '../../common/errors.ts'
+import type { HttpExchange } from '../../http1/exchange.ts'
+import { valueOf } from '../../http1/header-fields.ts'
+import type { CachedKey } from '../../keys/cache.ts'
+import { mintChild, type ChildInput, type MintedChild } from '../../keys/children.ts'
+import { scopeEntryProblem } from '../../keys/scope.ts'
+import type { Store } from '../../store/open.ts'
+import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
+import { bufferBody, discardBody, type BodyTimeouts } from '../inspect/buffer-body.ts'
+import { BUFFERS_FULL } from '../inspect/checked-upload.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { RequestSlot } from '../shares/request-shares.ts'
+import { MINT_SHAPES, type MintShape, type MintWish } from './mint-shapes.ts'
+
+/** The largest body that is read. */
+const MAX_BODY_BYTES = 64 * 1024
+/** Keys that are being made for one key at once; each is a transaction of the store. */
+const MAX_UNDER_WAY = 4
+
+/** Makes child keys for the proxy, few at a time for each key. One per process. */
+export class Minter {
+  readonly #store: Store
+  readonly #refresh: () => Promise<void>
+  readonly #now: () => number
+  readonly #underWay = new Map<string, number>()
+
+  /** @param refresh brings a new key into this process's cache */
+  constructor(store: Store, refresh: () => Promise<void>, now: () => number) {
+    this.#store = store
+    this.#refresh = refresh
+    this.#now = now
+  }
+
+  now(): number {
+    return this.#now()
+  }
+
+  /**
+   * Makes a child of a key.
+   *
+   * @param secret public id of the secret that asks
+   * @throws GatewayError `rate_limit_exceeded` where it has as many as can be, `model_not_allowed`
+   *   where its parent has been narrowed meanwhile, `invalid_api_key` where that has ended
+   */
+  async mint(parent: CachedKey, secret: string, input: ChildInput): Promise<MintedChild> {
+    const count = this.#underWay.get(parent.id) ?? 0
+    if (count >= MAX_UNDER_WAY)
+      throw serviceUnavailable('This key is being given as many child keys at once as it can be.')
+    this.#underWay.set(parent.id, count + 1)
+    try {
+      const made = await mintChild(this.#store, parent.id, input, this.#now(), secret)
+      await this.#refresh()
+      return made
+    } catch (error) {
+      throw error instanceof Problem ? refusalOf(error) : error
+    } finally {
+      const left = (this.#underWay.get(parent.id) ?? 1) - 1
+      if (left === 0) this.#underWay.delete(parent.id)
+      else this.#underWay.set(parent.id, left)
+    }
+  }
+}
+
+function refusalOf({ code, detail }: Problem): GatewayError {
+  if (code === 'too_many_child_keys')
+    return new GatewayError('rate_limit_exceeded', detail, ['Retry-After', '60'])
+  if (code === 'invalid_field')
+    return new GatewayError('model_not_allowed', 'This key may not use the model any more.')
+  return new GatewayError('invalid_api_key', 'The API key has ended.')
+}
+
+/** The shape of a minting endpoint that we answer; null for every other request. */
+export function mintShapeOf(
+  { mints = {} }: Provider,
+  method: string,
+  pathAndQuery: string,
+): MintShape | null {
+  const [path = ''] = pathAndQuery.split('?')
+  const on = `${method} ${path}`
+  const name = Object.hasOwn(mints, on) ? mints[on] : undefined
+  return name === undefined ? null : MINT_SHAPES[name]
+}
+
+/** A request for a token. */
+export interface MintRequest {
+  readonly exchange: HttpExchange
+  readonly slot: RequestSlot
+  readonly provider: Provider
+  readonly shape: MintShape
+  /** Public id of the secret that asks. */
+  readonly secret: string
+  readonly pace: BodyTimeouts
+  /** The key as it is now, once the body has come. */
+  readonly authenticate: () => CachedKey
+}
+
+/**
+ * Makes the child key that a client asks for.
+ * @returns the answer in the provider's shape; null where the caller has left
+ * @throws GatewayError
+ */
+export async function answerMint(minter: Minter, request: MintRequest): Promise<object | null> {
+  const { exchange, shape, provider, secret } = request
+  const body = await readJson(exchange, request)
+  if (body === null) return null
+  const key = request.authenticate()
+  // It may have been narrowed while the body came.
+  if (key.providers !== null && !key.providers.has(provider.id))
+    throw new GatewayError('upstream_not_allowed', `This key may not call ${provider.name}.`)
+  if (key.child !== null)
+    throw new GatewayError(
+      'endpoint_not_allowed',
+      'This is a child key, and a child key makes no further keys.',
+    )
+  const wish = shape.read(body.json, minter.now())
+  if ('code' in wish) throw new GatewayError(wish.code, wish.message)
+  const child = {
+    ttl: secondsOf(wish, shape),
+    models: wish.models?.map((name) => allowedName(key, provider, name)) ?? null,
+    rpm: null,
+    allowed_origins: null,
+    end_user: null,
+    providers: [provider.id],
+  }
+  const minted = await minter.mint(key, secret, child)
+  return shape.answer({ ...minted, ttl: child.ttl }, wish)
+}
+
+/** @throws GatewayError `malformed_request` where the provider would refuse it */
+function secondsOf({ ttl }: MintWish, { ttl: { usual, min, max } }: MintShape): number {
+  if (ttl === null) return usual
+  if (ttl >= min && ttl <= max) return Math.floor(ttl)
+  throw new GatewayError(
+    'malformed_request',
+    `A key can be asked for ${min} to ${max} seconds, not for ${Math.floor(ttl)}.`,
+  )
+}
+
+/** How the scope of a key spells a model that it allows. @throws GatewayError `model_not_allowed` */
+function allowedName(key: CachedKey, provider: Provider, name: string): string {
+  const spelled = provider.modelNames(name).find((spelling) => key.scope.allows([spelling]))
+  if (spelled === undefined || spelled.includes('*') || scopeEntryProblem(spelled) !== null)
+    throw new GatewayError('model_not_allowed', 'This key may not use the model of this session.')
+  return spelled
+}
+
+/** Null where the caller has left. @throws GatewayError */
+async function readJson(
+  exchange: HttpExchange,
+  { slot, pace }: Pick<MintRequest, 'slot' | 'pace'>,
+): Promise<{ json: unknown } | null> {
+  exchange.writeContinue()
+  const { body, headers } = exchange
+  if (body === null) return { json: {} }
+  if (valueOf(headers, 'content-encoding') !== undefined)
+    throw new GatewayError('malformed_request', 'Send the body of this request uncompressed.')
+  const read = await bufferBody(body, MAX_BODY_BYTES, pace, slot)
+  if (read.ok) return parse(Buffer.concat(read.pieces))
+  if (read.reason === 'gone') return null
+  if (read.reason === 'slow')
+    throw new GatewayError('body_too_slow', 'The body came too slowly. Send it again.')
+  if (read.reason === 'busy') throw serviceUnavailable(BUFFERS_FULL)
+  discardBody(body)
+  throw new GatewayError('body_too_large', 'The body of this request is larger than 64 KB.')
+}
+
+function parse(bytes: Buffer): { json: unknown } {
+  if (bytes.length === 0) return { json: {} }
+  try {
+    return { json: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) }
+  } catch {
+    throw new GatewayError('malformed_request', 'The body of this request is not JSON.')
+  }
+}

@@ -1,0 +1,204 @@
+// How clients ask a provider for a short-lived token, and read it: TABLE of the shapes that we answer
+// with a child key.
+import { z } from 'zod'
+
+/** What a client asks for. */
+export interface MintWish {
+  /** Models that the session names; null where it names none. */
+  readonly models: readonly string[] | null
+  /** Seconds; null for the provider's own default. */
+  readonly ttl: number | null
+}
+
+/** Why a request gets no key. */
+export interface MintRefusal {
+  /** `malformed_request`: the provider would refuse it too. */
+  readonly code: 'malformed_request' | 'endpoint_not_allowed'
+  readonly message: string
+}
+
+/** What a client gets. */
+export interface Minted {
+  readonly secret: string
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number
+  readonly ttl: number
+}
+
+/** One provider's way to ask and to answer. */
+export interface MintShape {
+  /** Seconds, where none are asked for; and the bounds that the provider has. */
+  readonly ttl: { readonly usual: number; readonly min: number; readonly max: number }
+  /**
+   * Reads a request. What says something else of the session (instructions, voices, tools) is for
+   * the client to send when it connects.
+   *
+   * @param now milliseconds since 1970
+   */
+  readonly read: (body: unknown, now: number) => MintWish | MintRefusal
+  readonly answer: (minted: Minted, wish: MintWish) => object
+}
+
+const named = z.string().min(1)
+const seconds = z.number()
+const transcription = z.looseObject({ model: named.optional() }).nullish()
+
+/** The models that are named; null where there are none. */
+const namedModels = (...models: (string | null | undefined)[]): string[] | null => {
+  const found = [...new Set(models.filter((one) => typeof one === 'string'))]
+  return found.length === 0 ? null : found
+}
+
+/** @param of makes a wish of a body of the schema's form */
+const reading =
+  <S extends z.ZodType>(
+    schema: S,
+    of: (body: z.output<S>, now: number) => MintWish | MintRefusal,
+  ): MintShape['read'] =>
+  (body, now) => {
+    const parsed = schema.safeParse(body)
+    if (parsed.success) return of(parsed.data, now)
+    const [issue] = parsed.error.issues
+    const message = `The body is not what this endpoint takes: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}.`
+    return { code: 'malformed_request', message }
+  }
+
+const unixSeconds = (milliseconds: number): number => Math.floor(milliseconds / 1000)
+
+/** https://platform.openai.com/docs/api-reference/realtime-sessions/create-realtime-client-secret */
+const OPENAI_SECRET: MintShape = {
+  ttl: { usual: 600, min: 10, max: 7_200 },
+  read: reading(
+    z.looseObject({
+      expires_after: z.looseObject({ seconds: seconds.optional() }).nullish(),
+      session: z
+        .looseObject({
+          type: z.string().optional(),
+          model: named.nullish(),
+          audio: z.looseObject({ input: z.looseObject({ transcription }).nullish() }).nullish(),
+        })
+        .nullish(),
+    }),
+    ({ expires_after, session }) => {
+      const heard = session?.audio?.input?.transcription?.model
+      const speaks = session?.model ?? (session?.type === 'transcription' ? heard : undefined)
+      // Without a model the provider chooses the one that speaks.
+      const models = speaks === undefined ? null : namedModels(speaks, heard)
+      return { models, ttl: expires_after?.seconds ?? null }
+    },
+  ),
+  answer: ({ secret, expiresAt }, { models }) => ({
+    value: secret,
+    expires_at: unixSeconds(expiresAt),
+    session: { object: 'realtime.session', type: 'realtime', model: models?.[0] ?? null },
+  }),
+}
+
+/** The endpoints before that one: https://platform.openai.com/docs/api-reference/realtime-sessions */
+const oldOpenAi = (object: string): MintShape => ({
+  ttl: { usual: 600, min: 10, max: 7_200 },
+  read: reading(
+    z.looseObject({
+      model: named.nullish(),
+      input_audio_transcription: transcription,
+      client_secret: z
+        .looseObject({ expires_after: z.looseObject({ seconds: seconds.optional() }).nullish() })
+        .nullish(),
+    }),
+    ({ model, input_audio_transcription, client_secret }) => {
+      const heard = input_audio_transcription?.model
+      const speaks = model ?? (object === 'realtime.transcription_session' ? heard : undefined)
+      return {
+        models: speaks === undefined ? null : namedModels(speaks, heard),
+        ttl: client_secret?.expires_after?.seconds ?? null,
+      }
+    },
+  ),
+  answer: ({ secret, expiresAt }, { models }) => ({
+    object,
+    model: models?.[0] ?? null,
+    client_secret: { value: secret, expires_at: unixSeconds(expiresAt) },
+  }),
+})
+
+/** https://docs.x.ai/docs/guides/voice/agent */
+const XAI_SECRET: MintShape = {
+  ttl: { usual: 600, min: 1, max: 3_600 },
+  read: reading(
+    z.looseObject({
+      expires_after: z.looseObject({ seconds: seconds.optional() }).nullish(),
+      session: z.looseObject({ model: named.nullish() }).nullish(),
+    }),
+    ({ expires_after, session }) => ({
+      models: namedModels(session?.model),
+      ttl: expires_after?.seconds ?? null,
+    }),
+  ),
+  answer: ({ secret, expiresAt }) => ({ value: secret, expires_at: unixSeconds(expiresAt) }),
+}
+
+/** https://ai.google.dev/api/live#ephemeral-auth-tokens */
+const GOOGLE_TOKEN: MintShape = {
+  ttl: { usual: 1_800, min: 1, max: 72_000 },
+  read: reading(
+    z.looseObject({
+      uses: z.number().int().optional(),
+      expireTime: z.iso.datetime({ offset: true }).optional(),
+      bidiGenerateContentSetup: z
+        .looseObject({
+          model: named.optional(),
+          setup: z.looseObject({ model: named.optional() }).optional(),
+        })
+        .optional(),
+    }),
+    ({ uses, expireTime, bidiGenerateContentSetup: setup }, now) =>
+      uses === 0
+        ? {
+            models: namedModels(setup?.model ?? setup?.setup?.model),
+            ttl: expireTime === undefined ? null : (Date.parse(expireTime) - now) / 1000,
+          }
+        : {
+            code: 'endpoint_not_allowed',
+            message:
+              'The proxy does not count how often a token is used, so it makes none for some uses only. Send "uses": 0, and an "expireTime" that is near.',
+          },
+  ),
+  answer: ({ secret, expiresAt }) => ({
+    name: secret,
+    expireTime: new Date(expiresAt).toISOString(),
+  }),
+}
+
+/** https://developers.deepgram.com/reference/auth/tokens/grant */
+const DEEPGRAM_GRANT: MintShape = {
+  ttl: { usual: 30, min: 1, max: 3_600 },
+  read: reading(z.looseObject({ ttl_seconds: seconds.nullish() }), ({ ttl_seconds }) => ({
+    models: null,
+    ttl: ttl_seconds ?? null,
+  })),
+  answer: ({ secret, ttl }) => ({ access_token: secret, expires_in: ttl }),
+}
+
+/** What `@ai-sdk/gateway` asks for and reads. */
+const GATEWAY_SECRET: MintShape = {
+  ttl: { usual: 600, min: 1, max: 3_600 },
+  read: reading(
+    z.looseObject({ model: named.optional(), expiresIn: seconds.nullish() }),
+    ({ model, expiresIn }) => ({ models: namedModels(model), ttl: expiresIn ?? null }),
+  ),
+  answer: ({ secret, expiresAt }) => ({ token: secret, expiresAt: unixSeconds(expiresAt) }),
+}
+
+/** TABLE of the shapes, by the name that a provider's row has. */
+export const MINT_SHAPES = {
+  'openai-client-secret': OPENAI_SECRET,
+  'openai-session': oldOpenAi('realtime.session'),
+  'openai-transcription-session': oldOpenAi('realtime.transcription_session'),
+  'xai-client-secret': XAI_SECRET,
+  'google-auth-token': GOOGLE_TOKEN,
+  'deepgram-grant': DEEPGRAM_GRANT,
+  'gateway-client-secret': GATEWAY_SECRET,
+} as const satisfies Record<string, MintShape>
+
+/** Name of a shape. */
+export type MintShapeName = keyof typeof MINT_SHAPES

@@ -1,0 +1,325 @@
+// Endpoints that hand out a provider's tokens are answered with a child of the key that asks, in the
+// provider's shape; the provider is never asked.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { createGateway } from 'ai'
+import { createGoogle } from '@ai-sdk/google'
+import { createOpenAI } from '@ai-sdk/openai'
+import { createXai } from '@ai-sdk/xai'
+import { createProxyFetch } from '../../../packages/core/src/index.ts'
+import { MAX_CHILDREN } from '../../../server/keys/children.ts'
+import type { NewKey } from '../../../server/keys/key-record.ts'
+import { answer, headerOf } from '../../support/providers/fake.ts'
+import { manager, type Manager } from '../../support/manager.ts'
+import type { Answer } from '../support/relayed.ts'
+import { GOOGLE, OPENAI, startServed, type Served } from '../support/served.ts'
+
+const XAI = 'https://api.x.ai'
+const DEEPGRAM = 'https://api.deepgram.com'
+const GATEWAY = 'https://ai-gateway.vercel.sh'
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+let served: Served & Manager
+const ends: (() => unknown)[] = []
+
+before(async () => {
+  const one = await startServed(
+    { after: (end) => ends.push(end) },
+    answer(200, JSON_TYPE, '{"usage":{"prompt_tokens":1}}'),
+    (origin) => ({
+      XAI_API_KEY: 'xai-upstream',
+      TOLLMARK_UPSTREAM_XAI: origin,
+      DEEPGRAM_API_KEY: 'dg-upstream',
+      TOLLMARK_UPSTREAM_DEEPGRAM: origin,
+      AI_GATEWAY_API_KEY: 'gw-upstream',
+      TOLLMARK_UPSTREAM_GATEWAY: origin,
+    }),
+  )
+  served = { ...one, ...(await manager(one)) }
+})
+
+after(async () => {
+  for (const end of ends.reverse()) await end()
+})
+
+beforeEach(() => void served.fake.requests.splice(0))
+
+type Json = Record<string, unknown>
+
+const ask = (secret: string, address: string, body: Json | string): Promise<Answer> =>
+  served.send(secret, address, {
+    headers: JSON_TYPE,
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+
+const jsonOf = ({ body }: Answer): Json => JSON.parse(body.toString()) as Json
+
+async function assertRefused(asked: Promise<Answer>, status: number, code: string): Promise<void> {
+  const refused = await asked
+  assert.deepEqual(
+    [refused.status, headerOf(refused.rawHeaders, 'x-proxy-error')],
+    [status, code],
+    refused.body.toString(),
+  )
+  assert.ok(!refused.body.includes('tmk_'))
+}
+
+const chat = async (secret: string, model: string, at = OPENAI): Promise<number> =>
+  (await ask(secret, `${at}/v1/chat/completions`, { model })).status
+
+const AT = /^tmk_/
+const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1000) + seconds
+const isNear = (one: unknown, other: number): boolean => Math.abs(Number(one) - other) <= 30
+
+/** TABLE of what is asked for, and what an answer must be. */
+const SHAPES: [
+  address: string,
+  body: Json,
+  seconds: number,
+  read: (answer: Json) => { token: unknown; end: unknown },
+][] = [
+  [
+    `${OPENAI}/v1/realtime/client_secrets`,
+    {
+      expires_after: { anchor: 'created_at', seconds: 900 },
+      session: { type: 'realtime', model: 'gpt-realtime', instructions: 'Be kind.' },
+    },
+    900,
+    ({ value, expires_at }) => ({ token: value, end: expires_at }),
+  ],
+  [
+    `${OPENAI}/v1/realtime/client_secrets`,
+    {
+      session: {
+        type: 'transcription',
+        audio: { input: { transcription: { model: 'gpt-realtime' } } },
+      },
+    },
+    600,
+    ({ value, expires_at }) => ({ token: value, end: expires_at }),
+  ],
+  [
+    `${OPENAI}/v1/realtime/sessions`,
+    { model: 'gpt-realtime', modalities: ['text'] },
+    600,
+    ({ client_secret }) => ({
+      token: (client_secret as Json)['value'],
+      end: (client_secret as Json)['expires_at'],
+    }),
+  ],
+  [
+    `${OPENAI}/v1/realtime/transcription_sessions`,
+    { input_audio_transcription: { model: 'gpt-realtime' } },
+    600,
+    ({ client_secret }) => ({
+      token: (client_secret as Json)['value'],
+      end: (client_secret as Json)['expires_at'],
+    }),
+  ],
+  [
+    `${XAI}/v1/realtime/client_secrets`,
+    { expires_after: { seconds: 300 }, session: { model: 'gpt-realtime' } },
+    300,
+    ({ value, expires_at }) => ({ token: value, end: expires_at }),
+  ],
+  [
+    `${GOOGLE}/v1alpha/auth_tokens`,
+    {
+      uses: 0,
+      expireTime: new Date(Date.now() + 1_200_000).toISOString(),
+      bidiGenerateContentSetup: { model: 'models/gpt-realtime' },
+    },
+    1_200,
+    ({ name, expireTime }) => ({ token: name, end: Date.parse(String(expireTime)) / 1000 }),
+  ],
+  [
+    `${GATEWAY}/v1/realtime/client-secrets`,
+    { model: 'gpt-realtime', expiresIn: 120 },
+    120,
+    ({ token, expiresAt }) => ({ token, end: expiresAt }),
+  ],
+]
+
+for (const [address, body, seconds, read] of SHAPES)
+  test(`${address} gives a child key for the models that are named: ${JSON.stringify(body).slice(0, 60)}`, async () => {
+    const parent = await served.key({ models: ['gpt-*'], rpm: 1000 })
+    const answered = await ask(parent.secret, address, body)
+    assert.equal(answered.status, 200, answered.body.toString())
+    assert.equal(headerOf(answered.rawHeaders, 'cache-control'), 'no-store')
+    const { token, end } = read(jsonOf(answered))
+    assert.match(String(token), AT)
+    assert.ok(isNear(end, inSeconds(seconds)), String(end))
+    assert.equal(served.fake.requests.length, 0)
+    const [child] = (await served.api('GET', `keys?parent_id=${parent.id}`)).json<{
+      data: NewKey[]
+    }>().data
+    assert.deepEqual(
+      child?.models?.map((name) => name.replace('models/', '')),
+      ['gpt-realtime'],
+    )
+    assert.equal(child?.providers?.length, 1)
+    const isOpenAi = address.startsWith(OPENAI)
+    assert.equal(await chat(String(token), 'gpt-realtime'), isOpenAi ? 200 : 403)
+    assert.equal(await chat(String(token), 'gpt-5'), 403)
+  })
+
+test('Deepgram’s grant names no model: the child has those of its parent, at Deepgram only', async () => {
+  const parent = await served.key()
+  const answered = jsonOf(
+    await ask(parent.secret, `${DEEPGRAM}/v1/auth/grant`, { ttl_seconds: 60 }),
+  )
+  assert.match(String(answered['access_token']), AT)
+  assert.equal(answered['expires_in'], 60)
+  const token = String(answered['access_token'])
+  assert.equal((await ask(token, `${DEEPGRAM}/v1/listen?model=nova-3`, {})).status, 200)
+  assert.equal(await chat(token, 'gpt-5'), 403)
+})
+
+test('getToken() of the AI SDK’s packages gives a key of ours', async () => {
+  const parent = await served.key({ models: ['voice-*'] })
+  const fetch = createProxyFetch({ proxyUrl: served.running.url, apiKey: parent.secret })
+  const options = { apiKey: 'proxy-managed', fetch }
+  const wanted = { model: 'voice-1', expiresAfterSeconds: 300 }
+  const sessionConfig = { instructions: 'Be kind.', voice: 'alloy' }
+  const tokens = {
+    openai: await createOpenAI(options).experimental_realtime.getToken({
+      ...wanted,
+      sessionConfig,
+    }),
+    google: await createGoogle(options).experimental_realtime.getToken({
+      ...wanted,
+      sessionConfig,
+    }),
+    xai: await createXai(options).experimental_realtime.getToken(wanted),
+    gateway: await createGateway(options).experimental_realtime.getToken(wanted),
+  }
+  // A session of Google's may last half an hour more.
+  const seconds = { openai: 300, google: 300 + 1_800, xai: 300, gateway: 300 }
+  for (const name of ['openai', 'google', 'xai', 'gateway'] as const) {
+    assert.match(tokens[name].token, AT, name)
+    assert.ok(isNear(tokens[name].expiresAt, inSeconds(seconds[name])), name)
+  }
+  assert.equal(served.fake.requests.length, 0)
+})
+
+/** TABLE of what is refused: the address, the body, the status and the code. */
+const REFUSED: [address: string, body: Json | string, status: number, code: string][] = [
+  [`${OPENAI}/v1/realtime/client_secrets`, { session: { model: 'o3' } }, 403, 'model_not_allowed'],
+  [`${OPENAI}/v1/realtime/client_secrets`, { session: { model: '*' } }, 403, 'model_not_allowed'],
+  [
+    `${OPENAI}/v1/realtime/client_secrets`,
+    { session: { model: 'gpt-*' } },
+    403,
+    'model_not_allowed',
+  ],
+  [
+    `${OPENAI}/v1/realtime/client_secrets`,
+    {
+      session: {
+        model: 'gpt-realtime',
+        audio: { input: { transcription: { model: 'whisper-1' } } },
+      },
+    },
+    403,
+    'model_not_allowed',
+  ],
+  [`${OPENAI}/v1/realtime/client_secrets`, { session: { model: 5 } }, 400, 'malformed_request'],
+  [
+    `${OPENAI}/v1/realtime/client_secrets`,
+    { expires_after: { seconds: 9 } },
+    400,
+    'malformed_request',
+  ],
+  [
+    `${OPENAI}/v1/realtime/client_secrets`,
+    { expires_after: { seconds: 7_201 } },
+    400,
+    'malformed_request',
+  ],
+  [`${OPENAI}/v1/realtime/client_secrets`, '[]', 400, 'malformed_request'],
+  [`${OPENAI}/v1/realtime/client_secrets`, '{"session":', 400, 'malformed_request'],
+  [`${OPENAI}/v1/realtime/client_secrets`, ' '.repeat(70_000), 413, 'body_too_large'],
+  [`${OPENAI}/v1/realtime/client_secrets/`, {}, 403, 'endpoint_not_allowed'],
+  [`${OPENAI}/v1/realtime/calls`, {}, 403, 'endpoint_not_allowed'],
+  [`${OPENAI}/v1/realtime/translations/client_secrets`, {}, 403, 'endpoint_not_allowed'],
+  [`${GOOGLE}/v1alpha/auth_tokens`, {}, 403, 'endpoint_not_allowed'],
+  [`${GOOGLE}/v1alpha/auth_tokens`, { uses: 1 }, 403, 'endpoint_not_allowed'],
+  [
+    `${GOOGLE}/v1alpha/auth_tokens`,
+    { uses: 0, expireTime: '2020-01-01T00:00:00Z' },
+    400,
+    'malformed_request',
+  ],
+  [`${GATEWAY}/v1/realtime/client-secrets`, { model: 'o3' }, 403, 'model_not_allowed'],
+  [`https://api.cartesia.ai/access-token`, { grants: { tts: true } }, 403, 'endpoint_not_allowed'],
+  [`https://api.elevenlabs.io/v1/single-use-token/tts_websocket`, {}, 403, 'endpoint_not_allowed'],
+]
+
+test('what is outside the key’s scope, or cannot be answered, gets no key', async () => {
+  const parent = await served.key({ models: ['gpt-*'] })
+  for (const [address, body, status, code] of REFUSED)
+    await assertRefused(ask(parent.secret, address, body), status, code)
+  assert.equal(served.fake.requests.length, 0)
+  const { data } = (await served.api('GET', `keys?parent_id=${parent.id}`)).json<{ data: [] }>()
+  assert.deepEqual(data, [])
+})
+
+test('a child key, a key for other providers and one that has ended mint nothing', async () => {
+  const parent = await served.key()
+  const address = `${OPENAI}/v1/realtime/client_secrets`
+  const child = String(jsonOf(await ask(parent.secret, address, {}))['value'])
+  await assertRefused(ask(child, address, {}), 403, 'endpoint_not_allowed')
+  const other = await served.key({ providers: ['google'] })
+  await assertRefused(ask(other.secret, address, {}), 403, 'upstream_not_allowed')
+  await served.api('DELETE', `keys/${parent.id}`)
+  await assertRefused(ask(parent.secret, address, {}), 401, 'invalid_api_key')
+  assert.equal(await chat(child, 'gpt-5'), 401)
+})
+
+test('a key that an old secret made ends with that secret', async () => {
+  const parent = await served.key()
+  const address = `${OPENAI}/v1/realtime/client_secrets`
+  const path = `keys/${parent.id}`
+  const rotated = (
+    await served.api('POST', `${path}/rotate`, { grace_seconds: 100 })
+  ).json<NewKey>()
+  const mint = async (secret: string) => String(jsonOf(await ask(secret, address, {}))['value'])
+  const [old, current] = [await mint(parent.secret), await mint(rotated.secret)]
+  assert.deepEqual([await chat(old, 'gpt-5'), await chat(current, 'gpt-5')], [200, 200])
+  await served.api('POST', `${path}/rotate/end`)
+  assert.deepEqual([await chat(old, 'gpt-5'), await chat(current, 'gpt-5')], [401, 200])
+})
+
+test('minting costs no request of the limit, and a full window mints nothing', async () => {
+  const parent = await served.key({ rpm: 1 })
+  const address = `${OPENAI}/v1/realtime/client_secrets`
+  const tokens = []
+  for (let i = 0; i < 3; i++)
+    tokens.push(String(jsonOf(await ask(parent.secret, address, {}))['value']))
+  assert.equal(await chat(tokens[0]!, 'gpt-5'), 200)
+  assert.equal(await chat(tokens[1]!, 'gpt-5'), 429)
+  await assertRefused(ask(parent.secret, address, {}), 429, 'rate_limit_exceeded')
+})
+
+test('a key gets so many child keys and no more', async () => {
+  const parent = await served.key()
+  const { store } = served.running
+  const address = `${OPENAI}/v1/realtime/client_secrets`
+  assert.equal((await ask(parent.secret, address, {})).status, 200)
+  const row = await store.db
+    .selectFrom('keys')
+    .selectAll()
+    .where('parent_id', '=', parent.id)
+    .executeTakeFirstOrThrow()
+  for (let from = 1; from < MAX_CHILDREN; from += 37)
+    await store.write(
+      store.db.insertInto('keys').values(
+        Array.from({ length: Math.min(37, MAX_CHILDREN - from) }, (_, i) => ({
+          ...row,
+          id: `key_minted${from + i}`,
+          revision: row.revision + from + i,
+        })),
+      ),
+    )
+  await assertRefused(ask(parent.secret, address, {}), 429, 'rate_limit_exceeded')
+})
