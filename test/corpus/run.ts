@@ -1,6 +1,7 @@
 // `npm run test:corpus -- FOLDER`: converts every page below a folder of Notion exports and judges
 // each by the independent reading in ../fidelity. Prints every difference, a summary by kind, and
-// the count; fails if any page differs.
+// the count; fails if any page differs. Then converts each export to a folder of pages in every flavor;
+// fails if a link, an anchor or an asset in it is not there, or its certificate finds something lost.
 //   --limit N   differences printed a page (default 12)      --only TEXT   pages whose path
 //   contains TEXT
 //   --write DIR keeps the Markdown of every page that differs
@@ -9,6 +10,7 @@ import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
 import { judge, type Difference } from '../fidelity/compare.ts'
+import { reportPages } from './exports.ts'
 import { pagesOf } from './pages.ts'
 
 /**
@@ -90,7 +92,15 @@ console.log(
   `converted ${(bytes / 1e6).toFixed(1)} million characters in ${(milliseconds / 1000).toFixed(2)} s`,
 )
 console.log(`${passed} passed, ${failed} failed`)
-process.exitCode = failed > 0 || passed === 0 ? 1 : 0
+
+let dead = 0
+if (values.only === '')
+  for await (const { path, flavor, pages, faults } of reportPages(folder)) {
+    console.log(`${flavor.padEnd(10)} ${pages} pages, ${faults.length} faults: ${path || '.'}`)
+    for (const fault of faults.slice(0, limit)) console.log(`  ${fault}`)
+    dead += faults.length
+  }
+process.exitCode = failed > 0 || passed === 0 || dead > 0 ? 1 : 0
 
 function check(html: string, path: string): { markdown: string; differences: Difference[] } {
   const fileName = basename(path)

@@ -40,12 +40,20 @@ export function splitPage(text: string): { front: string; body: string } {
   return match ? { front: match[1]!, body: text.slice(match[0].length) } : { front: '', body: text }
 }
 
+/** A place in the source. */
+interface Place {
+  offset?: number | undefined
+}
+
 interface Node {
   type: string
   url?: string
   value?: string
   children?: Node[]
+  position?: { start: Place; end: Place } | undefined
 }
+
+const NOWHERE = { start: { offset: 0 }, end: { offset: 0 } }
 
 /** What a page offers to links and where its own lead. */
 interface ReadPage {
@@ -56,7 +64,8 @@ interface ReadPage {
 }
 
 function readPage(text: string): ReadPage {
-  const tree: Node = fromMarkdown(splitPage(text).body, {
+  const { body } = splitPage(text)
+  const tree: Node = fromMarkdown(body, {
     extensions: [gfm(), math()],
     mdastExtensions: [gfmFromMarkdown(), mathFromMarkdown()],
   })
@@ -75,9 +84,12 @@ function readPage(text: string): ReadPage {
         page.urls.push(unescape(url))
     }
     if (node.url !== undefined) page.urls.push(node.url)
-    if (node.type === 'text')
-      for (const [, target = ''] of node.value!.matchAll(/\[\[([^\]]*)\]\]/g))
-        page.wiki.push(target)
+    // In the source: what is escaped is no link.
+    const { start, end } = node.type === 'text' && node.position ? node.position : NOWHERE
+    for (const [, target = ''] of body
+      .slice(start.offset, end.offset)
+      .matchAll(/(?<!\\)\[\[([^\]]*)\]\]/g))
+      page.wiki.push(target)
     for (const child of node.children ?? []) visit(child)
   }
   visit(tree)
