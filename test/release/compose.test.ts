@@ -23,6 +23,12 @@ const Compose = z.object({
       depends_on: z.record(z.string(), z.unknown()).default({}),
       build: z.string().optional(),
       read_only: z.boolean().default(false),
+      mem_limit: z.string().optional(),
+      pids_limit: z.number().optional(),
+      logging: z.object({
+        driver: z.literal('local'),
+        options: z.object({ 'max-size': z.string(), 'max-file': z.string() }),
+      }),
     }),
   ),
   volumes: z.record(z.string(), z.null()),
@@ -58,6 +64,13 @@ test('two processes answer, two work, all from one image that is built here', ()
   assert.deepEqual(roles, ['web', 'web', 'worker', 'worker'])
   for (const [name, { build, read_only }] of ours)
     assert.deepEqual([build, read_only], ['.', true], name)
+})
+
+test('no log grows without end, and no process of ours takes the whole machine', () => {
+  for (const [name, { logging }] of services)
+    assert.deepEqual(logging.options, { 'max-size': '10m', 'max-file': '5' }, name)
+  for (const [name, { mem_limit, pids_limit }] of ours)
+    assert.ok(mem_limit !== undefined && pids_limit !== undefined, name)
 })
 
 test('every variable is a setting of ours, with a value that is taken, or one of the image', () => {
