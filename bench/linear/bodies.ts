@@ -1,5 +1,6 @@
 // TABLE of readers of bodies and answers.
 import { RequestParser } from '../../server/http1/request-parser.ts'
+import { FrameReader, frameOf, OPCODE, unmasked } from '../../server/http1/websocket/frames.ts'
 import { decodedSource } from '../../server/proxy/inspect/decode.ts'
 import { boundaryOf } from '../../server/proxy/inspect/boundaries.ts'
 import { MultipartReader } from '../../server/proxy/inspect/multipart.ts'
@@ -86,6 +87,25 @@ const requestBody = (bytes: Buffer, piece?: number) => () => {
   }
 }
 
+/** Frames of a client, each of so many bytes. */
+const socketFrames = (size: number, payload: number, piece?: number) => {
+  const frame = frameOf(OPCODE.text, Buffer.alloc(payload, 'x'), true)
+  const bytes = Buffer.concat(Array.from({ length: size / frame.length }, () => frame))
+  return (): void => {
+    let mask = frame
+    const reader = new FrameReader(
+      {
+        onFrame: (head) => void (mask = head.mask ?? mask),
+        onPayload: (raw, at) => void unmasked(raw, mask, at),
+        onFrameEnd() {},
+      },
+      true,
+    )
+    for (const part of split(bytes, piece))
+      for (let at = 0; at < part.length;) at = reader.next(part, at)
+  }
+}
+
 const answerBody = (bytes: Buffer, piece?: number) => () => {
   const reader = new ResponseParser(nothing)
   reader.begin('GET')
@@ -169,6 +189,10 @@ export const BODIES: readonly Row[] = [
     'the marker of usage in escapes',
     (size) => () => findMarker(Buffer.from(fill('\\"usage', size)), 0, size),
   ),
+  ...[0, 100, 60_000].map((payload) =>
+    large(`frames of a socket, ${payload} bytes each`, (size) => socketFrames(size, payload)),
+  ),
+  large('frames of a socket, byte by byte', (size) => socketFrames(size, 100, 1), 4 * MB),
   large('a form with a large file', (size) => form(largeForm(size))),
   large('a form of small fields', (size) => form(manyFields(size))),
   large('a form with a large file, byte by byte', (size) => form(largeForm(size), 1), 4 * MB),

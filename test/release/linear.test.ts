@@ -12,12 +12,14 @@ const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 const FOLDERS = [
   'server/http1',
   'server/http1/client',
+  'server/http1/websocket',
   'server/keys',
   'server/proxy/forward',
   'server/proxy/inspect',
   'server/proxy/json',
   'server/proxy/masking',
   'server/proxy/objects',
+  'server/proxy/socket',
   'server/proxy/target',
   'server/proxy/usage',
 ]
@@ -30,6 +32,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   compilePaths: 'Our own tables, once each.',
   compileRules: 'Our own tables, at the start.',
   BodyDecoder: 'Takes the framing off requests and answers: RequestReader and ResponseReader.',
+  readHandshake: 'Reads fields of a head, which RequestParser bounds.',
   parseFields: 'Reads the lines of a head: RequestReader and ResponseReader.',
   parseJson: 'JSON.parse, for values that a scanner has bounded.',
   SniffingReader: 'Chooses the reader of an answer whose type is not said: createMeter.',

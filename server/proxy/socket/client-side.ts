@@ -204,6 +204,7 @@ export class ClientSide implements RawReader, PumpSink {
 
   #start(starts: StartsResponse): void {
     if (starts === 'yes') this.#rows.claim()
+    else this.#rows.pace()
     this.#pass()
   }
 

@@ -17,6 +17,7 @@ import type { Usage } from '../usage/usage.ts'
 import { MessageInspector } from './inspect-message.ts'
 import { acceptSocket, handshakeModels, type SocketRequest } from './open-socket.ts'
 import type { OpenSockets } from './open-sockets.ts'
+import { RowWriter } from './row-writer.ts'
 import { SocketRows } from './socket-rows.ts'
 import { SocketSession, type SocketEnd } from './session.ts'
 
@@ -80,17 +81,15 @@ export async function runSocket(deps: SocketDeps, switched: SwitchedSocket): Pro
   const currentKey = (): CachedKey => key
   const models = handshakeModels(match, pathAndQuery, exchange.headers)
   const inspector = new MessageInspector(deps, provider, socket.row, currentKey, models)
-  const rows = new SocketRows(
-    {
-      ledger: deps.ledger,
-      clock: deps.clock,
-      request: admitted.row,
-      credential: admitted.credential,
-      counts: socket.row.counts,
-      model: () => inspector.model,
-      onRefused: (refusal, isUnpaid) => session.refuseRow(refusal, isUnpaid),
-    },
-    admitted.admission,
+  const writer = new RowWriter({
+    ledger: deps.ledger,
+    clock: deps.clock,
+    request: admitted.row,
+    credential: admitted.credential,
+    model: () => inspector.model,
+  })
+  const rows = new SocketRows(writer, socket.row.counts, admitted.admission, (refusal, isUnpaid) =>
+    session.refuseRow(refusal, isUnpaid),
   )
   const session = new SocketSession({
     client,

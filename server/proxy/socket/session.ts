@@ -106,8 +106,9 @@ export class SocketSession implements ClientListener, UpstreamListener {
     }
     if (this.#clientSide.isTooSlow(now))
       return this.#refuse('body_too_slow', 'A message came too slowly.')
-    if (rows.passed !== this.#moved) {
-      this.#moved = rows.passed
+    const { up, down } = rows.bytes
+    if (up + down !== this.#moved) {
+      this.#moved = up + down
       this.#movedAt = now
     } else if (now - this.#movedAt > limits.idle) this.#close(CLOSE.goingAway, 'Nothing was sent.')
     if (now - this.#since > MAX_AGE_MS) this.#close(CLOSE.goingAway, 'The socket is a day old.')

@@ -1,50 +1,51 @@
 // The ledger's rows of one socket. One is reserved ahead: whatever the provider begins by itself is
 // in the ledger before it begins.
-import type { Clock } from '../../common/clock.ts'
-import { newId } from '../../common/ids.ts'
-import type { Admission, AdmissionRequest, Ledger } from '../../ledger/ledger.ts'
-import type { Credential } from '../credentials/pool.ts'
+import type { Admission } from '../../ledger/ledger.ts'
 import type { GatewayErrorCode } from '../error-response.ts'
 import { UNKNOWN, type Usage } from '../usage/usage.ts'
+import type { Reserved, RowWriter } from './row-writer.ts'
 
 /** How long one row of a socket is that counts minutes. */
 const MINUTE_MS = 60_000
 /** How long what was asked for may take to begin before the next may ask (milliseconds). */
 const CLAIM_MS = 30_000
-/** The status of a socket's rows. */
-const SWITCHED = 101
+/**
+ * How long the provider is given to begin a response because of one piece of audio before it gets
+ * the next (milliseconds), and how few rows the key must have left for that: of what comes in one
+ * go, it could begin several before we hear of the first.
+ */
+const PACE_MS = 10
+const PACED_BELOW = 64
+/** Most rows that are kept for what was asked for and has perhaps failed. */
+const MAX_SPARES = 4
 
 /** Why no further row could be reserved. */
 export type RowRefusal =
   | { readonly code: 'rate_limit_exceeded'; readonly wait: number }
   | { readonly code: 'service_unavailable' }
 
-/** What the rows of a socket have in common. */
-export interface RowsOf {
-  readonly ledger: Ledger
-  readonly clock: Clock
-  readonly request: AdmissionRequest
-  readonly credential: Credential
-  readonly counts: 'responses' | 'minutes'
-  /** The session's model now, as the ledger has it. */
-  model(): string | null
-  /**
-   * No further row could be reserved, and none is in use: the socket has to be closed; at once where
-   * a response has begun without.
-   */
-  onRefused(refusal: RowRefusal, isUnpaid: boolean): void
-}
+/**
+ * Told that no further row could be reserved: the socket has to be closed when no response is under
+ * way, or at once where one has begun without a row.
+ */
+export type OnRefused = (refusal: RowRefusal, isUnpaid: boolean) => void
 
-type Reserved = Extract<Admission, { admitted: true }>
-
-/** A row in use. */
+/** A response under way, or a minute. */
 interface OpenRow {
-  readonly row: Reserved
+  /** Null while it is being reserved. */
+  row: Reserved | null
   /** Monotonic milliseconds. */
   readonly since: number
   usage: Usage
-  /** It has ended, and its usage may still come. */
+  /** It has ended, and is settled as soon as it has its row and all of its usage. */
   isOver: boolean
+}
+
+/** A row that is kept for what may still begin. */
+interface Spare {
+  readonly row: Reserved
+  /** Monotonic milliseconds. */
+  readonly since: number
 }
 
 /** Bytes of messages, with the heads of their frames. */
@@ -54,32 +55,41 @@ interface Passed {
 }
 
 export class SocketRows {
-  readonly #of: RowsOf
+  readonly #writer: RowWriter
+  readonly #counts: 'responses' | 'minutes'
+  readonly #onRefused: OnRefused
   /** Reserved and not used. */
   #ahead: Reserved | null
-  /** A message that starts a response has gone up, and nothing has come of it yet. */
+  readonly #spares: Spare[] = []
+  /** A message that asks for a response has gone up, and nothing has come of it yet. */
   #isClaimed = false
-  #claimTimer: NodeJS.Timeout | null = null
+  #claimTimer: NodeJS.Timeout | undefined
+  #isPaced = false
   /** Resolves when the reservation is free again, or there will be none. */
   #waiting: PromiseWithResolvers<void> | null = null
   #isReserving = false
   #refusal: RowRefusal | null = null
-  /** Responses under way, or the minute, by their id. */
+  /** By the id of the response. */
   readonly #open = new Map<string, OpenRow>()
-  /** Responses that began while their row was being reserved. */
-  readonly #owed: string[] = []
   #isClosed = false
-  #minute: NodeJS.Timeout | null = null
+  #minute: NodeJS.Timeout | undefined
   readonly #passed: Passed = { up: 0, down: 0 }
   readonly #all: Passed = { up: 0, down: 0 }
   /** Of all rows that are settled. */
   #total: Usage = UNKNOWN
 
   /** @param first the reservation that was made before the socket was opened */
-  constructor(of: RowsOf, first: Reserved) {
-    this.#of = of
+  constructor(
+    writer: RowWriter,
+    counts: 'responses' | 'minutes',
+    first: Reserved,
+    onRefused: OnRefused,
+  ) {
+    this.#writer = writer
+    this.#counts = counts
+    this.#onRefused = onRefused
     this.#ahead = first
-    if (of.counts === 'minutes') this.#beginMinute()
+    if (counts === 'minutes') this.#beginMinute(first)
   }
 
   get total(): Usage {
@@ -89,11 +99,6 @@ export class SocketRows {
   /** Why the socket has to be closed; null while it need not. */
   get refusal(): RowRefusal | null {
     return this.#refusal
-  }
-
-  /** Bytes of both directions. */
-  get passed(): number {
-    return this.#all.up + this.#all.down
   }
 
   /** Bytes that went up, and came down. */
@@ -117,68 +122,83 @@ export class SocketRows {
    */
   ready(): boolean | Promise<void> {
     if (this.#refusal !== null || this.#isClosed) return false
-    if (!this.#isReserving && !this.#isClaimed) return true
+    if (!this.#isReserving && !this.#isClaimed && !this.#isPaced) return true
     return (this.#waiting ??= Promise.withResolvers()).promise
   }
 
-  /** A message that starts a response goes up: until that begins, no other one may. */
+  /** A message goes up that asks for a response: until that begins, no other one may. */
   claim(): void {
-    if (this.#of.counts === 'minutes') return
+    if (this.#counts === 'minutes') return
     this.#isClaimed = true
-    this.#claimTimer = setTimeout(() => this.release(), CLAIM_MS).unref()
+    this.#claimTimer = setTimeout(() => this.#release(), CLAIM_MS).unref()
   }
 
-  /** What was asked for has begun, or will not. */
-  release(): void {
-    if (this.#claimTimer !== null) clearTimeout(this.#claimTimer)
-    this.#isClaimed = false
-    this.#wake()
+  /** A message goes up that may start a response, with others. */
+  pace(): void {
+    if (this.#counts === 'minutes' || this.#writer.left() >= PACED_BELOW) return
+    this.#isPaced = true
+    setTimeout(() => {
+      this.#isPaced = false
+      this.#wake()
+    }, PACE_MS).unref()
   }
 
-  /** A response has begun. @returns whether it had a row, or will have one in a moment */
+  /**
+   * The provider reports an error, so that what was asked for perhaps does not begin: the next may
+   * ask. In case that it begins all the same, its row is kept.
+   */
+  fail(): void {
+    if (!this.#isClaimed || this.#ahead === null) return
+    const now = this.#writer.now()
+    const oldest = this.#spares[0]
+    const isFree = oldest !== undefined && now - oldest.since > CLAIM_MS
+    if (!isFree && this.#spares.length >= MAX_SPARES) return
+    if (isFree) this.#spares.shift()
+    this.#spares.push({ row: this.#ahead, since: now })
+    this.#ahead = isFree ? oldest.row : null
+    if (this.#ahead === null) void this.#reserve()
+    this.#release()
+  }
+
+  /** A response has begun. @returns whether it has a row, or will have one in a moment */
   begin(id: string): boolean {
     this.#settleOver()
-    if (this.#of.counts === 'minutes') return false
+    if (this.#counts === 'minutes') return false
     if (this.#open.has(id)) return true
-    if (this.#isReserving) {
-      this.#owed.push(id)
+    const spare = this.#spares.shift()
+    const row = spare?.row ?? this.#ahead
+    this.#open.set(id, { row, since: this.#writer.now(), usage: UNKNOWN, isOver: false })
+    if (spare !== undefined) return true
+    if (row !== null) {
+      this.#ahead = null
+      void this.#reserve()
+      this.#release()
       return true
     }
-    if (this.#ahead === null) {
-      void this.#force(id)
-      return false
-    }
-    this.#use(id, this.#ahead)
-    this.#ahead = null
-    void this.#reserve()
-    this.release()
-    return true
+    if (this.#isReserving) return true
+    void this.#forceOwed()
+    return false
   }
 
-  /** A response has ended. @param usage null where it was said before, or comes behind */
-  end(id: string, usage: Usage | null): void {
+  /** A response has ended. @param usage null where it was said before, or may come behind */
+  end(id: string, usage: Usage | null, mayFollow: boolean): void {
     const open = this.#open.get(id)
     if (open === undefined) return
     if (usage !== null) open.usage = usage
     open.isOver = true
-    if (open.usage !== UNKNOWN || this.#refusal !== null) this.#settleOver()
-    this.#tellRefusal()
+    if (!mayFollow || open.usage !== UNKNOWN || this.#refusal !== null) this.#settleOver()
+    this.#tellRefusal(false)
   }
 
-  /** Counts usage under the row that is open now; of a socket that counts minutes. */
+  /** Adds what was used to the row that is open now; of a socket that counts minutes. */
   add(usage: Usage): void {
     for (const open of this.#open.values()) open.usage = plus(open.usage, usage)
   }
 
-  /** The last usage that a response has said of itself. */
+  /** What a response under way says that it has used so far. */
   note(usage: Usage): void {
     for (const open of this.#open.values()) open.usage = usage
     this.#settleOver()
-  }
-
-  /** Settles what has ended. */
-  #settleOver(): void {
-    for (const [id, open] of this.#open) if (open.isOver) this.#settle(id, open, 'settled', null)
   }
 
   /**
@@ -190,27 +210,44 @@ export class SocketRows {
   close(state: 'settled' | 'aborted', error: GatewayErrorCode | null): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    if (this.#minute !== null) clearTimeout(this.#minute)
-    this.release()
+    clearTimeout(this.#minute)
+    this.#release()
     this.#settleOver()
-    for (const [id, open] of this.#open)
-      this.#settle(id, open, this.#of.counts === 'minutes' ? 'settled' : state, error)
-    if (this.#ahead !== null) this.#abort(this.#ahead)
+    for (const [id, open] of this.#open) {
+      open.isOver = true
+      if (open.row !== null)
+        this.#settle(id, open, this.#counts === 'minutes' ? 'settled' : state, error)
+    }
+    for (const { row } of this.#spares.splice(0)) this.#writer.abort(row)
+    if (this.#ahead !== null) this.#writer.abort(this.#ahead)
     this.#ahead = null
   }
 
-  #use(id: string, row: Reserved): void {
-    this.#open.set(id, { row, since: this.#of.clock.mono(), usage: UNKNOWN, isOver: false })
+  /** The first response that has begun and has no row yet. */
+  #owed(): OpenRow | undefined {
+    return this.#open.values().find(({ row }) => row === null)
   }
 
   async #reserve(): Promise<void> {
     this.#isReserving = true
-    const admission = await this.#admit()
+    const admission = await this.#writer.reserve(() => this.#isClosed && this.#owed() === undefined)
     this.#isReserving = false
-    if (admission?.admitted !== true) this.#refuse(admission)
-    else if (this.#isClosed) this.#abort(admission)
-    else this.#take(admission)
+    if (admission?.admitted === true) this.#take(admission)
+    else this.#refuse(admission)
     this.#wake()
+  }
+
+  #take(admission: Reserved): void {
+    const owed = this.#owed()
+    if (owed !== undefined) {
+      owed.row = admission
+      if (owed.isOver) this.#settleOver()
+      void this.#reserve()
+    } else if (this.#isClosed) this.#writer.abort(admission)
+    else if (this.#counts === 'minutes') {
+      for (const [id, open] of this.#open) this.#settle(id, open, 'settled', null)
+      this.#beginMinute(admission)
+    } else this.#ahead = admission
   }
 
   #refuse(admission: Extract<Admission, { admitted: false }> | null): void {
@@ -218,71 +255,52 @@ export class SocketRows {
       admission === null
         ? { code: 'service_unavailable' }
         : { code: 'rate_limit_exceeded', wait: admission.wait }
-    const owed = this.#owed.splice(0)
-    for (const id of owed) void this.#force(id)
+    const isUnpaid = this.#owed() !== undefined
+    if (isUnpaid) void this.#forceOwed()
     this.#settleOver()
-    this.#tellRefusal(owed.length > 0)
+    this.#tellRefusal(isUnpaid)
   }
 
-  #wake(): void {
-    if (this.ready() instanceof Promise) return
-    this.#waiting?.resolve()
-    this.#waiting = null
-  }
-
-  #take(admission: Reserved): void {
-    this.#ahead = admission
-    if (this.#of.counts === 'minutes') {
-      for (const [id, open] of this.#open) this.#settle(id, open, 'settled', null)
-      return this.#beginMinute()
-    }
-    const owed = this.#owed.shift()
-    if (owed !== undefined) this.begin(owed)
-  }
-
-  /** Null where the ledger cannot be written. */
-  async #admit(): Promise<Admission | null> {
-    const { ledger, clock, request, model } = this.#of
-    const row = { ...request, id: newId('req', clock.now()), model: model() }
-    const isClosed = (): boolean => this.#isClosed
-    const caller = {
-      get closed(): boolean {
-        return isClosed()
-      },
-    }
-    try {
-      return await ledger.admit(row, caller)
-    } catch {
-      return null
-    }
-  }
-
-  /** A response that began all the same gets a row all the same. The socket is being closed. */
-  async #force(id: string): Promise<void> {
+  /** Responses that began all the same get rows all the same. The socket is being closed. */
+  async #forceOwed(): Promise<void> {
     this.#refusal ??= { code: 'service_unavailable' }
-    const { ledger, clock, request, model } = this.#of
-    const unlimited = { ...request, rpm: null, child_rpm: null }
-    const row = { ...unlimited, id: newId('req', clock.now()), model: model() }
-    const admission = await ledger.admit(row).catch(() => null)
-    if (admission?.admitted !== true) return
-    this.#use(id, admission)
-    this.#settle(id, this.#open.get(id)!, 'aborted', null)
+    for (const [id, open] of this.#open) {
+      if (open.row !== null) continue
+      const row = await this.#writer.force()
+      if (row === null) continue
+      open.row = row
+      if (open.isOver || this.#isClosed) this.#settle(id, open, 'aborted', null)
+    }
   }
 
-  #beginMinute(): void {
-    this.#use('minute', this.#ahead!)
+  #beginMinute(row: Reserved): void {
     this.#ahead = null
+    this.#open.set('', { row, since: this.#writer.now(), usage: UNKNOWN, isOver: false })
     this.#minute = setTimeout(() => void this.#reserve(), MINUTE_MS).unref()
   }
 
-  #tellRefusal(isUnpaid = false): void {
-    const isOver = isUnpaid || this.#open.size === 0 || this.#of.counts === 'minutes'
+  #tellRefusal(isUnpaid: boolean): void {
+    const isOver = isUnpaid || this.#open.size === 0 || this.#counts === 'minutes'
     if (this.#refusal !== null && isOver && !this.#isClosed)
-      this.#of.onRefused(this.#refusal, isUnpaid)
+      this.#onRefused(this.#refusal, isUnpaid)
   }
 
-  #abort(row: Reserved): void {
-    this.#write(row, this.#of.clock.mono(), UNKNOWN, 'aborted', null, { up: 0, down: 0 })
+  #release(): void {
+    clearTimeout(this.#claimTimer)
+    this.#isClaimed = false
+    this.#wake()
+  }
+
+  #wake(): void {
+    if (this.#waiting === null || this.ready() instanceof Promise) return
+    this.#waiting.resolve()
+    this.#waiting = null
+  }
+
+  /** Settles what has ended. */
+  #settleOver(): void {
+    for (const [id, open] of this.#open)
+      if (open.isOver && open.row !== null) this.#settle(id, open, 'settled', null)
   }
 
   #settle(
@@ -292,42 +310,11 @@ export class SocketRows {
     error: GatewayErrorCode | null,
   ): void {
     this.#open.delete(id)
+    if (row === null) return
     this.#total = plus(this.#total, usage)
     const { up, down } = this.#passed
     this.#passed.up = this.#passed.down = 0
-    this.#write(row, since, usage, state, error, { up, down })
-  }
-
-  #write(
-    { seq, created_at }: Reserved,
-    since: number,
-    usage: Usage,
-    state: 'settled' | 'aborted',
-    error: GatewayErrorCode | null,
-    { up, down }: Passed,
-  ): void {
-    const { ledger, clock, request, credential, model } = this.#of
-    ledger.settle({
-      seq,
-      created_at,
-      account_id: request.account_id,
-      key_id: request.key_id,
-      provider: request.provider,
-      state,
-      model: model(),
-      status: SWITCHED,
-      error,
-      credential_id: credential.id,
-      first_byte_ms: null,
-      total_ms: Math.round(clock.mono() - since),
-      bytes_in: up,
-      bytes_out: down,
-      tokens_in: usage.input,
-      tokens_out: usage.output,
-      tokens_cached: usage.cached,
-      tokens_reasoning: usage.reasoning,
-      upstream_request_id: null,
-    })
+    this.#writer.settle(row, { since, usage, state, error, bytesIn: up, bytesOut: down })
   }
 }
 

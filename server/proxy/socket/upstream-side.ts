@@ -142,7 +142,7 @@ export class UpstreamSide implements RawReader, PumpSink {
   #meter(scan: SignScan<ServerSign>): void {
     scan.end()
     const usage = this.#usageIn(scan)
-    if (scan.found.has('fails')) this.#rows.release()
+    if (scan.found.has('fails')) this.#rows.fail()
     if (scan.found.has('begins')) {
       if (!this.#begin(scan)) return this.#listener.onUnpaid()
     } else if (scan.found.has('ends') && !this.#isUnderWay && this.#row.responseId === undefined) {
@@ -153,7 +153,7 @@ export class UpstreamSide implements RawReader, PumpSink {
       if (usage !== null) this.#rows.add(usage)
     } else if (scan.found.has('ends')) {
       this.#isUnderWay = false
-      this.#rows.end(this.#idOf(scan), usage)
+      this.#rows.end(this.#idOf(scan), usage, this.#row.responseId === undefined)
     } else if (usage !== null) this.#rows.note(usage)
   }
 

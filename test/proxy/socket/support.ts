@@ -174,10 +174,10 @@ export async function refusedHandshake(
 }
 
 /**
- * A key's rows in the ledger, the oldest first, once there are so many and none is reserved but
- * `open`.
+ * A key's rows in the ledger, the oldest first, once there are so many (null: any number) and none
+ * is reserved but `open`.
  */
-export async function rowsOf(served: SocketServed, key: string, count: number, open = 0) {
+export async function rowsOf(served: SocketServed, key: string, count: number | null, open = 0) {
   const read = async () => {
     await served.running.store.run(flushJournal, null)
     return served.running.store.db
@@ -189,7 +189,11 @@ export async function rowsOf(served: SocketServed, key: string, count: number, o
   }
   await until(async () => {
     const rows = await read()
-    return rows.length === count && rows.filter(({ state }) => state === 'reserved').length === open
+    return (
+      rows.length > 0 &&
+      rows.length === (count ?? rows.length) &&
+      rows.filter(({ state }) => state === 'reserved').length === open
+    )
   })
   return read()
 }

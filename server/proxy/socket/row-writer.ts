@@ -1,0 +1,126 @@
+// What the rows of one socket say to the ledger.
+import type { Clock } from '../../common/clock.ts'
+import { newId } from '../../common/ids.ts'
+import type { Admission, AdmissionRequest, Ledger } from '../../ledger/ledger.ts'
+import type { Credential } from '../credentials/pool.ts'
+import type { GatewayErrorCode } from '../error-response.ts'
+import { UNKNOWN, type Usage } from '../usage/usage.ts'
+
+/** The status of a socket's rows. */
+const SWITCHED = 101
+
+/** A row that is reserved. */
+export type Reserved = Extract<Admission, { admitted: true }>
+
+/** How a row ends. */
+export interface RowEnd {
+  /** Monotonic milliseconds at which it came into use. */
+  readonly since: number
+  readonly usage: Usage
+  readonly state: 'settled' | 'aborted'
+  readonly error: GatewayErrorCode | null
+  readonly bytesIn: number
+  readonly bytesOut: number
+}
+
+/** What the rows of a socket have in common. */
+export interface RowsOf {
+  readonly ledger: Ledger
+  readonly clock: Clock
+  readonly request: AdmissionRequest
+  readonly credential: Credential
+  /** The session's model now, as the ledger has it. */
+  model(): string | null
+}
+
+export class RowWriter {
+  readonly #of: RowsOf
+
+  constructor(of: RowsOf) {
+    this.#of = of
+  }
+
+  now(): number {
+    return this.#of.clock.mono()
+  }
+
+  /** How many more rows the key may have now, as far as this process knows. */
+  left(): number {
+    const { ledger, request } = this.#of
+    const { rpm, child_id, child_rpm } = request
+    const own = rpm === null ? Infinity : ledger.leftFor(request.key_id, rpm).requests
+    return child_id === null || child_rpm === null
+      ? own
+      : Math.min(own, ledger.leftFor(child_id, child_rpm).requests)
+  }
+
+  /**
+   * Reserves one more row.
+   * @param isLeft whether nobody wants it any more
+   * @returns null where the ledger cannot be written
+   */
+  reserve(isLeft: () => boolean): Promise<Admission | null> {
+    const caller = {
+      get closed(): boolean {
+        return isLeft()
+      },
+    }
+    return this.#admit(this.#of.request, caller)
+  }
+
+  /** Reserves a row for what has begun already, whatever the limit. */
+  async force(): Promise<Reserved | null> {
+    const unlimited = { ...this.#of.request, rpm: null, child_rpm: null }
+    const admission = await this.#admit(unlimited, undefined)
+    return admission?.admitted === true ? admission : null
+  }
+
+  /** A row that was reserved in vain. */
+  abort(row: Reserved): void {
+    const end = { since: this.now(), usage: UNKNOWN, error: null, bytesIn: 0, bytesOut: 0 }
+    this.settle(row, { ...end, state: 'aborted' })
+  }
+
+  settle(
+    { seq, created_at }: Reserved,
+    { since, usage, state, error, bytesIn, bytesOut }: RowEnd,
+  ): void {
+    const { ledger, request, credential, model } = this.#of
+    ledger.settle({
+      seq,
+      created_at,
+      account_id: request.account_id,
+      key_id: request.key_id,
+      provider: request.provider,
+      state,
+      model: model(),
+      status: SWITCHED,
+      error,
+      credential_id: credential.id,
+      first_byte_ms: null,
+      total_ms: Math.round(this.now() - since),
+      bytes_in: bytesIn,
+      bytes_out: bytesOut,
+      tokens_in: usage.input,
+      tokens_out: usage.output,
+      tokens_cached: usage.cached,
+      tokens_reasoning: usage.reasoning,
+      upstream_request_id: null,
+    })
+  }
+
+  async #admit(
+    request: AdmissionRequest,
+    caller: { readonly closed: boolean } | undefined,
+  ): Promise<Admission | null> {
+    const { ledger, clock, model } = this.#of
+    try {
+      return await ledger.admit(
+        { ...request, id: newId('req', clock.now()), model: model() },
+        caller,
+      )
+    } catch {
+      return null
+    }
+  }
+}
