@@ -1,5 +1,7 @@
-// Packages of many small modules, as few modules, for the processes and threads of a test run.
-import { rmSync } from 'node:fs'
+// Packages of many small modules, as few modules: for the processes and threads of a test run, and
+// for the starts of a server after its first. As a program it bundles into the folder that it is
+// given.
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
@@ -24,9 +26,6 @@ const PACKAGES = [
 
 const ENTRY = 'entry:'
 
-/** Where programs of ours find what was bundled. */
-const cache = join(import.meta.dirname, '..', 'node_modules', '.cache')
-
 /** What an importer may name of a package: a CommonJS one lists nothing that a bundler can read. */
 async function reexport(name: string): Promise<string> {
   const names = Object.keys((await import(name)) as object).filter(
@@ -41,8 +40,13 @@ async function reexport(name: string): Promise<string> {
  * @returns the value of NODE_OPTIONS with which a process takes the bundles
  */
 export async function prebundle(): Promise<string> {
-  const folder = join(cache, 'prebundled')
+  const folder = join(import.meta.dirname, '..', 'node_modules', '.cache', 'prebundled')
   rmSync(folder, { recursive: true, force: true })
+  await bundleInto(folder)
+  return `${process.env['NODE_OPTIONS'] ?? ''} --import=${pathToFileURL(join(import.meta.dirname, 'prebundled.mjs')).href}`.trim()
+}
+
+async function bundleInto(folder: string): Promise<void> {
   const bundle = await rolldown({
     input: Object.fromEntries(PACKAGES.map((name) => [name, ENTRY + name])),
     cwd: import.meta.dirname,
@@ -64,5 +68,18 @@ export async function prebundle(): Promise<string> {
     chunkFileNames: 'chunks/[name].mjs',
   })
   await bundle.close()
-  return `${process.env['NODE_OPTIONS'] ?? ''} --import=${pathToFileURL(join(import.meta.dirname, 'prebundled.mjs')).href}`.trim()
 }
+
+/** A folder that is there is whole, and its files are in use: it is never changed. */
+async function bundleOnce(folder: string): Promise<void> {
+  const making = `${folder}.${process.pid}`
+  try {
+    await bundleInto(making)
+    if (!existsSync(folder)) renameSync(making, folder)
+  } finally {
+    rmSync(making, { recursive: true, force: true })
+  }
+}
+
+const [folder] = process.argv.slice(2)
+if (import.meta.main && folder !== undefined) await bundleOnce(folder)

