@@ -2,6 +2,8 @@ export { createManagedFetch, createManagedWebSocket, DEFAULT_PROXY_URL } from '.
 export type { ManagedFetchConfig, ManagedWebSocketConfig } from './managed-fetch.ts'
 export { createProxyFetch } from './proxy-fetch.ts'
 export type { ApiKey, Fetch, ProxyFetchConfig } from './proxy-fetch.ts'
+export { createRenewedKey } from './renewed-key.ts'
+export type { ExpiringKey } from './renewed-key.ts'
 export { createProxyWebSocket } from './proxy-websocket.ts'
 export type {
   ProxySocket,

@@ -7,8 +7,11 @@ export type Fetch = typeof globalThis.fetch
 type Input = Parameters<Fetch>[0]
 type Init = NonNullable<Parameters<Fetch>[1]>
 
-/** Gives the key whenever one is needed: for keys that are made on demand, or change. */
-export type ApiKey = string | (() => string | Promise<string>)
+/**
+ * The key, or a function that gives it whenever one is needed: for keys that are made on demand, or
+ * change. It is told which key the proxy has just refused.
+ */
+export type ApiKey = string | ((refused?: string) => string | Promise<string>)
 
 /** Options of `createProxyFetch`. */
 export interface ProxyFetchConfig {
@@ -84,8 +87,8 @@ export function createProxyFetch({
     const options = requestInit(request, init ?? {})
     const headers = cleanHeaders(init?.headers ?? request?.headers)
     if (contextKey && !headers.has(CONTEXT_KEY)) headers.set(CONTEXT_KEY, headerText(contextKey))
-    const resolveKey = async (): Promise<string> =>
-      (typeof apiKey === 'string' ? apiKey : await apiKey()).trim()
+    const resolveKey = async (refused?: string): Promise<string> =>
+      (typeof apiKey === 'string' ? apiKey : await apiKey(refused)).trim()
     const key = await resolveKey()
     if (key === '') throw new Error(NO_KEY)
     if (request && request.body !== null && options.body == null)
@@ -101,7 +104,7 @@ export function createProxyFetch({
     const response = await sendWith(key)
     if (typeof apiKey === 'string' || !refusesKey(response) || isStream(options.body))
       return response
-    const other = await resolveKey()
+    const other = await resolveKey(key)
     if (other === key || other === '') return response
     await response.body?.cancel()
     return sendWith(other)
