@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { openKeyCache, sharedName } from '../../server/keys/cache.ts'
+import { createChild } from '../../server/keys/children.ts'
 import { listKeys } from '../../server/keys/key-list.ts'
 import { createKey, revokeKey, updateKey } from '../../server/keys/keys.ts'
 import { rotateKey } from '../../server/keys/rotation.ts'
@@ -43,6 +44,38 @@ onEveryStore(
     assert.equal(cache.find(publicId(key!))?.key.revoked, false)
     await revokeKey(here, key!.id, null, 1)
     await until(() => cache.find(publicId(key!))?.key.revoked === true)
+  },
+)
+
+/** TABLE of how a key ends, and its children with it. */
+const ENDS: Record<string, (store: Store, id: string) => Promise<unknown>> = {
+  revoked: (store, id) => revokeKey(store, id, null, 1),
+  disabled: (store, id) => store.run(updateKey, { id, change: { disabled: 1 } }),
+  expired: (store, id) => store.run(updateKey, { id, change: { expires_at: 1 } }),
+  rotated: (store, id) => rotateKey(store, id, null, 0, 1),
+}
+
+onEveryStore(
+  'a key that ends in one process ends its children in another within a second',
+  async (t, place) => {
+    const [here, there] = [await openAt(t, place), await openAt(t, place)]
+    using cache = await openKeyCache(there, failed)
+    const keys = await makeKeys(here, Object.keys(ENDS).length)
+    const input = { ttl: 60, models: null, rpm: null, allowed_origins: null, end_user: null }
+    for (const [at, end] of Object.values(ENDS).entries()) {
+      const { id } = keys[at]!
+      const child = await createChild(here, id, null, input, 0)
+      const found = () => cache.find(publicId(child))?.key
+      await until(() => found()?.expiresAt === 60_000)
+      assert.equal(found()?.id, id)
+      const from = performance.now()
+      await end(here, id)
+      await until(() => {
+        const key = found()
+        return key?.revoked === true || key?.disabled === true || key?.expiresAt === 1
+      })
+      assert.ok(performance.now() - from < 2_000)
+    }
   },
 )
 
