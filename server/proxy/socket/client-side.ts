@@ -91,6 +91,7 @@ export class ClientSide implements RawReader, PumpSink {
   onUpstreamDrain(): void {
     if (!this.#awaitsDrain) return
     this.#awaitsDrain = false
+    this.#slot.releaseBytes()
     this.pump.unblock()
   }
 
@@ -211,9 +212,11 @@ export class ClientSide implements RawReader, PumpSink {
   #pass(): void {
     const raw = this.#raw
     const length = this.#rawBytes
-    this.#drop()
+    this.#forget()
     if (length <= ONE_WRITE_BYTES) this.#send(raw.length === 1 ? raw[0]! : Buffer.concat(raw))
     else for (const piece of raw) this.#send(piece)
+    // What the provider does not take yet is still held.
+    if (!this.#awaitsDrain) this.#slot.releaseBytes()
   }
 
   #refuse(error: unknown): void {
@@ -234,10 +237,14 @@ export class ClientSide implements RawReader, PumpSink {
   }
 
   #drop(): void {
+    this.#forget()
+    this.#slot.releaseBytes()
+  }
+
+  #forget(): void {
     this.#raw = []
     this.#payload = []
     this.#rawBytes = this.#payloadBytes = 0
-    this.#slot.releaseBytes()
   }
 
   #send(bytes: Buffer): void {

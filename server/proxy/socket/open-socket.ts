@@ -31,7 +31,7 @@ export interface SocketRequest {
  * @throws GatewayError `upgrade_not_supported` where its endpoint is none, `malformed_request`
  */
 export function socketOf(
-  { method, headers }: HttpExchange,
+  { method, headers, body }: HttpExchange,
   { endpoint }: Match,
   pathAndQuery: string,
 ): SocketRequest {
@@ -41,7 +41,7 @@ export function socketOf(
       'upgrade_not_supported',
       'The proxy knows no WebSocket at this address. Use an endpoint of the provider that answers over HTTP.',
     )
-  const handshake = readHandshake(headers)
+  const handshake = body === null ? readHandshake(headers) : null
   if (handshake === null)
     throw new GatewayError(
       'malformed_request',

@@ -3,6 +3,7 @@ import type { HttpExchange } from '../../http1/exchange.ts'
 import { METHODS } from '../forward/cors.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { onlyValueOf } from '../../http1/header-fields.ts'
+import { asksForWebSocket } from '../../http1/websocket/handshake.ts'
 import {
   effectiveTarget,
   isBare,
@@ -19,6 +20,10 @@ const DESTINATIONS: ReadonlySet<string> = new Set(['empty', 'audio', 'video', 'i
 const FETCH_MODE = 'sec-fetch-mode'
 const FETCH_DESTINATION = 'sec-fetch-dest'
 
+/** Some browsers have a word of their own for sockets, of which they show nothing. */
+const isSocket = (destination: string, headers: readonly string[]): boolean =>
+  destination === 'websocket' && asksForWebSocket(headers)
+
 /**
  * Refuses requests whose response a browser would show or run: it would be of our origin.
  * @throws GatewayError `origin_not_allowed`
@@ -32,7 +37,7 @@ export function refuseNavigation(headers: readonly string[]): void {
     const value = headers[i + 1]!
     if (
       (lower === FETCH_MODE && value === 'navigate') ||
-      (lower === FETCH_DESTINATION && !DESTINATIONS.has(value))
+      (lower === FETCH_DESTINATION && !DESTINATIONS.has(value) && !isSocket(value, headers))
     )
       throw new GatewayError(
         'origin_not_allowed',

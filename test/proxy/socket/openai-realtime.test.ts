@@ -101,7 +101,17 @@ test('the provider gets our credential, and nothing of the caller but its protoc
     served.port,
     REALTIME,
     ['realtime', `openai-insecure-api-key.${secret}`, 'openai-beta.realtime-v1'],
-    { headers: { Cookie: 'a=b', Origin: 'https://app.test', 'OpenAI-Project': 'p', 'X-Own': '1' } },
+    {
+      headers: {
+        Cookie: 'a=b',
+        Origin: 'https://app.test',
+        'OpenAI-Project': 'p',
+        'X-Own': '1',
+        // As Firefox sends them.
+        'Sec-Fetch-Mode': 'websocket',
+        'Sec-Fetch-Dest': 'websocket',
+      },
+    },
   )
   await client.opened
   assert.equal(client.socket.protocol, 'realtime')
@@ -112,7 +122,13 @@ test('the provider gets our credential, and nothing of the caller but its protoc
     'realtime,openai-beta.realtime-v1'.replace(',', ', '),
   )
   assert.equal(headers['x-own'], '1')
-  for (const name of ['cookie', 'origin', 'openai-project', 'sec-websocket-extensions'])
+  for (const name of [
+    'cookie',
+    'origin',
+    'sec-fetch-dest',
+    'openai-project',
+    'sec-websocket-extensions',
+  ])
     assert.equal(headers[name], undefined, name)
   assert.ok(!rawHeaders.some((text) => text.includes(secret)))
   client.socket.close()

@@ -40,7 +40,7 @@ const OPENAI = {
 const USAGE = { input_tokens: 7, output_tokens: 5, input_token_details: { cached_tokens: 3 } }
 const LIVE = 'generativelanguage.googleapis.com/ws/google.ai.generativelanguage'
 const GOOGLE = {
-  model: 'models/gemini-live',
+  model: 'gemini-live',
   credential: ['x-goog-api-key', 'AIza-google-upstream'],
   browser: { query: (key: string) => `access_token=${key}` },
   sends: [
@@ -304,9 +304,7 @@ function open(
 
 for (const one of CASES) {
   test(`${one.what}: messages pass as they are, and are counted`, async () => {
-    const { secret, id } = await served.key({
-      models: [one.model, one.model.replace('models/', '')],
-    })
+    const { secret, id } = await served.key({ models: [one.model] })
     served.provider.behaviour = {
       message: (call) => {
         for (const event of one.answers?.[call.messages.length - 1] ?? [])
@@ -390,9 +388,7 @@ for (const one of CASES) {
 
   if (one.elsewhere !== undefined)
     test(`${one.what}: a message to another model does not go up`, async () => {
-      const { secret, id } = await served.key({
-        models: [one.model, one.model.replace('models/', '')],
-      })
+      const { secret, id } = await served.key({ models: [one.model] })
       served.provider.behaviour = {}
       const client = open(one, [], withKey(secret))
       await client.opened
