@@ -139,24 +139,36 @@ test('in detail', async (t) => {
     },
   )
 
-  await t.test('an object of a provider is shared with a key, and no longer', async (t) => {
-    const { id } = await key('Reader')
-    const { page } = await visit(t, site, cookie)
-    await page.goto(`${site.url}/keys/${id}`)
-    await page.getByRole('button', { name: 'Share an object' }).click()
-    const form = page.getByRole('dialog')
-    await form.getByRole('button', { name: 'Share', exact: true }).click()
-    await form.getByText("Enter the object's ID.").waitFor()
-    await form.getByLabel('Provider').selectOption('OpenAI')
-    await form.getByLabel('Kind').fill('vector_store')
-    await form.getByRole('textbox', { name: 'ID' }).fill('vs_handbook')
-    await form.getByRole('button', { name: 'Share', exact: true }).click()
-    const shared = page.getByRole('list', { name: 'Shared objects' })
-    await shared.getByText(/^openai, vector store, since /).waitFor()
-    await shared.getByRole('button', { name: 'Stop sharing vs_handbook' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Stop sharing' }).click()
-    await page.getByText('Nothing shared').waitFor()
-  })
+  await t.test(
+    'an object of a provider is shared with a key, and no longer; a child key of it is ended',
+    async (t) => {
+      const { id } = await key('Reader')
+      const { page } = await visit(t, site, cookie)
+      await page.goto(`${site.url}/keys/${id}`)
+      await page.getByRole('button', { name: 'Share an object' }).click()
+      const form = page.getByRole('dialog')
+      await form.getByRole('button', { name: 'Share', exact: true }).click()
+      await form.getByText("Enter the object's ID.").waitFor()
+      await form.getByLabel('Provider').selectOption('OpenAI')
+      await form.getByLabel('Kind').fill('vector_store')
+      await form.getByRole('textbox', { name: 'ID' }).fill('vs_handbook')
+      await form.getByRole('button', { name: 'Share', exact: true }).click()
+      const shared = page.getByRole('list', { name: 'Shared objects' })
+      await shared.getByText(/^openai, vector store, since /).waitFor()
+      await shared.getByRole('button', { name: 'Stop sharing vs_handbook' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Stop sharing' }).click()
+      await page.getByText('Nothing shared').waitFor()
+
+      const child = { ttl: '10m', models: ['gpt-5'], end_user: 'visitor 7' }
+      await site.api(cookie, 'POST', `/api/v1/keys/${id}/children`, child)
+      await page.reload()
+      const children = page.getByRole('list', { name: 'Child keys' })
+      await children.getByText(/^gpt-5 · ends in /).waitFor()
+      await children.getByRole('button', { name: 'End visitor 7' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'End', exact: true }).click()
+      await children.waitFor({ state: 'detached' })
+    },
+  )
 
   await t.test('keys that have ended are deleted, one of them or all', async (t) => {
     const ended: Made[] = []
