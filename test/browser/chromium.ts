@@ -31,14 +31,16 @@ const STALE_MS = 60_000
 /**
  * Starts a browser of its own; whoever starts it closes it. The first start on a machine unpacks it
  * into the folder for temporary files.
+ *
+ * @param more arguments
  */
-export async function launchChromium(): Promise<Browser> {
+export async function launchChromium(more: readonly string[] = []): Promise<Browser> {
   const executablePath = await unpacked()
   const args = chromium.args.filter((arg) => !NOT_TAKEN.has(arg))
   return playwright.launch({
     executablePath,
     headless: true,
-    args: [...args, '--no-sandbox', '--disable-gpu'],
+    args: [...args, '--no-sandbox', '--disable-gpu', ...more],
   })
 }
 
