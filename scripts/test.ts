@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildWhereChanged } from '../dashboard/build.ts'
 import { NODE_FLAGS, TEST_FLAGS } from '../test/support/node.ts'
-import { startPostgres } from '../test/support/postgres.ts'
+import { closeDatabases, startPostgres } from '../test/support/postgres.ts'
+import { makeTemplates } from '../test/support/templates.ts'
 import { prebundle } from './prebundle.ts'
 import { testPrograms } from './test-processes.ts'
 
@@ -127,6 +128,7 @@ if (!onlyChecks) {
   stopOn(buildWhereChanged())
   // One PostgreSQL for all files; a file that runs alone starts its own.
   await using postgres = process.env['TEST_DATABASE_URL'] ? null : await startPostgres()
+  if (postgres) process.env['TEST_DATABASE_URL'] = postgres.url.href
   // What no source of today has made would stay for ever.
   rmSync(COMPILE_CACHE, { recursive: true, force: true })
   const shared = mkdtempSync(join(tmpdir(), 'tollmark-run-'))
@@ -134,9 +136,10 @@ if (!onlyChecks) {
     NODE_OPTIONS: await prebundle(),
     NODE_COMPILE_CACHE: COMPILE_CACHE,
     TEST_OPENAPI: join(shared, 'openapi.json'),
-    ...(postgres ? { TEST_DATABASE_URL: postgres.url.href } : {}),
+    ...(await makeTemplates(shared)),
   }
   const programs = testPrograms(root, tests, shared)
   process.exitCode = (await run(testsOf(programs), { live: true, env })) ? 0 : 1
+  await closeDatabases()
   rmSync(shared, { recursive: true, force: true })
 }

@@ -9,7 +9,7 @@ import { NODE_FLAGS } from '../support/node.ts'
 import { query } from '../support/postgres.ts'
 import { argumentsOf } from '../support/place.ts'
 import type { Place } from '../support/place.ts'
-import { onEveryStore, openAt } from '../support/stores.ts'
+import { onEveryEmptyPlace, openAt } from '../support/stores.ts'
 
 async function migrations({ data, databaseUrl }: Place): Promise<unknown[]> {
   const sql = 'SELECT name FROM migrations ORDER BY name'
@@ -22,7 +22,7 @@ async function migrations({ data, databaseUrl }: Place): Promise<unknown[]> {
   }
 }
 
-onEveryStore('ten processes that start together migrate once', async (_, place) => {
+onEveryEmptyPlace('ten processes that start together migrate once', async (_, place) => {
   const args = [
     ...NODE_FLAGS,
     join(import.meta.dirname, 'opener-process.ts'),
@@ -35,7 +35,7 @@ onEveryStore('ten processes that start together migrate once', async (_, place) 
   )
 })
 
-onEveryStore('a store of a newer version is refused with a sentence', async (t, place) => {
+onEveryEmptyPlace('a store of a newer version is refused with a sentence', async (t, place) => {
   const store = await openAt(t, place)
   await store.write({
     compile: () => ({

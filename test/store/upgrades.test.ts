@@ -12,7 +12,7 @@ import { Connection } from '../../server/store/sqlite/connection.ts'
 import { statement } from '../../server/store/statement.ts'
 import type { Place } from '../support/place.ts'
 import { query } from '../support/postgres.ts'
-import { onEveryStore, openAt } from '../support/stores.ts'
+import { onEveryEmptyPlace, openAt } from '../support/stores.ts'
 
 /** The last migration of the older version. */
 const UP_TO = '0060-fair-jobs'
@@ -68,7 +68,7 @@ async function fillOld({ data, databaseUrl }: Place): Promise<void> {
   connection.close()
 }
 
-onEveryStore(
+onEveryEmptyPlace(
   'what an older version has written is there, and failed requests have the status of their answer',
   async (t, place) => {
     await fillOld(place)

@@ -18,7 +18,7 @@ import type { Form } from './form.ts'
 import { LAUNCHER, MAIN, NODE_FLAGS, TEST_FLAGS } from './node.ts'
 import { answerOf, start, type Answer, type Call } from './request.ts'
 import { storeSettings } from './store-settings.ts'
-import { temporaryFolder } from './temporary.ts'
+import { usedFolder } from './templates.ts'
 
 export { answerOf, start, type Answer } from './request.ts'
 
@@ -118,7 +118,7 @@ export async function startServer(
   t: TestContext,
   env: Record<string, string> = {},
 ): Promise<TestServer> {
-  const data = env['TOLLMARK_DATA'] ?? temporaryFolder(t)
+  const data = env['TOLLMARK_DATA'] ?? usedFolder(t)
   const lines: string[] = []
   const log = openLog('info', { write: (line) => void lines.push(line) })
   let offset = NOON - performance.now()

@@ -39,10 +39,22 @@ export interface Server extends AsyncDisposable {
 const databases: string[] = []
 
 /** A new empty database, there until `closeDatabases`. */
-export async function freshDatabase(): Promise<URL> {
+export function freshDatabase(): Promise<URL> {
+  return createDatabase('template0')
+}
+
+/**
+ * A new database in which a server has been before, and left nothing; an empty one where the run
+ * has no template (templates.ts).
+ */
+export function usedDatabase(): Promise<URL> {
+  return createDatabase(process.env['TEST_DATABASE_TEMPLATE'] ?? 'template0')
+}
+
+async function createDatabase(template: string): Promise<URL> {
   const name = `tollmark_test_${randomBytes(6).toString('hex')}`
   const { url } = await sharedServer()
-  await query(url, `create database ${name} encoding 'UTF8' template template0`)
+  await query(url, `create database ${name} encoding 'UTF8' template ${template}`)
   databases.push(name)
   const fresh = new URL(url)
   fresh.pathname = `/${name}`

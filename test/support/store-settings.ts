@@ -3,7 +3,7 @@
 // database of that folder's.
 import { after } from 'node:test'
 import type { Place } from './place.ts'
-import { closeDatabases, freshDatabase } from './postgres.ts'
+import { closeDatabases, usedDatabase } from './postgres.ts'
 
 const databases = new Map<string, Promise<URL>>()
 after(closeDatabases)
@@ -14,7 +14,7 @@ export async function storeSettings(
 ): Promise<{ TOLLMARK_DATA: string; DATABASE_URL?: string }> {
   if (process.env['TEST_STORE'] !== 'postgres') return { TOLLMARK_DATA: data }
   let database = databases.get(data)
-  if (!database) databases.set(data, (database = freshDatabase()))
+  if (!database) databases.set(data, (database = usedDatabase()))
   return { TOLLMARK_DATA: data, DATABASE_URL: (await database).href }
 }
 

@@ -3,8 +3,9 @@ import { after, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { openStore } from '../../server/store/open.ts'
 import type { Store } from '../../server/store/open.ts'
-import { closeDatabases, freshDatabase } from './postgres.ts'
+import { closeDatabases, freshDatabase, usedDatabase } from './postgres.ts'
 import type { Place } from './place.ts'
+import { usedFolder } from './templates.ts'
 import { temporaryFolder } from './temporary.ts'
 
 /** An empty place on each. */
@@ -15,11 +16,17 @@ export const placeOn: Record<Store['dialect'], (t: TestContext) => Promise<Place
 
 after(closeDatabases)
 
-/** Declares a test for every store; each gets an empty one. */
-export function onEveryStore(
-  name: string,
-  body: (t: TestContext, place: Place) => Promise<void>,
-): void {
+type Body = (t: TestContext, place: Place) => Promise<void>
+
+/** Declares a test for every store; each gets one in which nothing is. */
+export function onEveryStore(name: string, body: Body): void {
+  test(`sqlite: ${name}`, async (t) => body(t, { data: usedFolder(t), databaseUrl: null }))
+  test(`postgres: ${name}`, async (t) =>
+    body(t, { data: temporaryFolder(t), databaseUrl: await usedDatabase() }))
+}
+
+/** The same for tests of migrations: no server has been there before. */
+export function onEveryEmptyPlace(name: string, body: Body): void {
   for (const [store, place] of Object.entries(placeOn))
     test(`${store}: ${name}`, async (t) => body(t, await place(t)))
 }

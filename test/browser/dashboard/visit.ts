@@ -6,7 +6,7 @@ import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { buildWhereChanged } from '../../../dashboard/build.ts'
 import { launchChromium } from '../chromium.ts'
-import { temporaryFolder } from '../../support/temporary.ts'
+import { usedFolder } from '../../support/templates.ts'
 import { openSite, type Site } from './seeded.ts'
 
 let browser: Promise<Browser> | undefined
@@ -28,7 +28,7 @@ export async function startSite(t: TestContext, env: Record<string, string> = {}
   // Hooks run in their order: the server ends before its folder goes.
   const stack = new AsyncDisposableStack()
   t.after(() => stack.disposeAsync())
-  return stack.use(await openSite(temporaryFolder(t), env))
+  return stack.use(await openSite(usedFolder(t), env))
 }
 
 export interface Visitor {

@@ -1,0 +1,34 @@
+// Migrated stores to copy: to make one by its migrations takes three times as long. `npm test` makes
+// them once a run; a file that runs alone has none, and its servers migrate.
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openStore, sqlitePath } from '../../server/store/open.ts'
+import { freshDatabase } from './postgres.ts'
+import { temporaryFolder, type Ends } from './temporary.ts'
+
+/**
+ * Makes them with the server's own migrations.
+ *
+ * @param data a folder that is there as long as the run
+ * @returns settings for the processes of tests; TEST_DATABASE_URL must name a server
+ */
+export async function makeTemplates(data: string): Promise<Record<string, string>> {
+  const databaseUrl = await freshDatabase()
+  for (const place of [
+    { data, databaseUrl: null },
+    { data, databaseUrl },
+  ])
+    await (await openStore({ ...place, now: 0 })).close()
+  return {
+    TEST_SQLITE_TEMPLATE: sqlitePath({ data, databaseUrl: null })!,
+    TEST_DATABASE_TEMPLATE: databaseUrl.pathname.slice(1),
+  }
+}
+
+/** A data folder in which a server has been before, and left nothing. */
+export function usedFolder(t: Ends): string {
+  const data = temporaryFolder(t)
+  const template = process.env['TEST_SQLITE_TEMPLATE']
+  if (template !== undefined) copyFileSync(template, join(data, 'tollmark.db'))
+  return data
+}
