@@ -10,11 +10,28 @@ import { Job } from './shapes.ts'
 export interface ConvertOptions {
   format: 'markdown' | 'json'
   include_metadata: boolean
+  layout: 'document' | 'pages'
+  /** The program that pages are for. */
+  flavor: 'gfm' | 'obsidian' | 'docusaurus'
 }
 
-/** The result of an upload: a document, or a job for a large archive. */
+/** A certificate in a line; null where a conversion has none. */
+export interface Certified {
+  words: number
+  tables: number
+  differences: number
+}
+
+/** The result of an upload: a document, a folder of pages as an archive, or a job for a large one. */
 export type Converted =
-  | { kind: 'document'; name: string; format: ConvertOptions['format']; text: string }
+  | {
+      kind: 'document'
+      name: string
+      format: ConvertOptions['format']
+      text: string
+      certified: Certified | null
+    }
+  | { kind: 'pages'; name: string; archive: Blob; certified: Certified | null }
   | { kind: 'job'; job: Job }
 
 /**
@@ -25,7 +42,7 @@ export type Converted =
  */
 function convert(
   file: File,
-  { format, include_metadata }: ConvertOptions,
+  { format, include_metadata, layout, flavor }: ConvertOptions,
   idempotencyKey: string,
   progress: (fraction: number) => void,
   signal: AbortSignal,
@@ -33,39 +50,63 @@ function convert(
   const form = new FormData()
   form.set('format', format)
   form.set('include_metadata', String(include_metadata))
+  form.set('certificate', 'true')
+  if (layout === 'pages') {
+    form.set('layout', layout)
+    form.set('flavor', flavor)
+  }
   form.set('file', file, file.name)
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
     request.open('POST', '/api/v1/convert')
     request.setRequestHeader('idempotency-key', idempotencyKey)
-    request.responseType = 'text'
+    request.responseType = 'blob'
     request.upload.addEventListener('progress', ({ loaded, total }) =>
       progress(total === 0 ? 0 : loaded / total),
     )
     request.addEventListener('error', () => reject(unreachableError()))
     request.addEventListener('abort', () => reject(new DOMException('canceled', 'AbortError')))
     request.addEventListener('load', () => {
-      try {
-        resolve(read(request, file.name, format))
-      } catch (error) {
-        reject(error)
-      }
+      read(request, file.name, { format, layout }).then(resolve, reject)
     })
     signal.addEventListener('abort', () => request.abort())
     request.send(form)
   })
 }
 
-function read(request: XMLHttpRequest, name: string, format: ConvertOptions['format']): Converted {
-  if (request.status === 202)
-    return { kind: 'job', job: parse(Job, JSON.parse(request.responseText)) }
-  if (request.status === 200) return { kind: 'document', name, format, text: request.responseText }
-  throw errorFromResponse(
-    request.status,
-    request.responseText,
-    request.getResponseHeader('retry-after'),
-  )
+async function read(
+  request: XMLHttpRequest,
+  name: string,
+  { format, layout }: Pick<ConvertOptions, 'format' | 'layout'>,
+): Promise<Converted> {
+  const body: unknown = request.response
+  if (!(body instanceof Blob)) throw unreachableError()
+  const certified = readCertified(request.getResponseHeader('x-tollmark-certificate'))
+  if (request.status === 200 && layout === 'pages')
+    return { kind: 'pages', name, archive: body, certified }
+  const text = await body.text()
+  if (request.status === 200) return { kind: 'document', name, format, text, certified }
+  if (request.status === 202) return { kind: 'job', job: parse(Job, JSON.parse(text)) }
+  throw errorFromResponse(request.status, text, request.getResponseHeader('retry-after'))
 }
+
+/** `words=12480, tables=312, differences=0`. */
+function readCertified(header: string | null): Certified | null {
+  const found = /^words=(\d+), tables=(\d+), differences=(\d+)$/.exec(header ?? '')
+  if (!found) return null
+  const [words = 0, tables = 0, differences = 0] = found.slice(1).map(Number)
+  return { words, tables, differences }
+}
+
+/** What the certificate of a job says. */
+export const certifiedOf = ({ certificate }: Job): Certified | null =>
+  certificate === undefined
+    ? null
+    : {
+        words: certificate.in.words,
+        tables: certificate.in.blocks.tables,
+        differences: certificate.differences.length,
+      }
 
 const Limits = z.object({
   html_bytes: z.number(),
@@ -186,7 +227,8 @@ async function readTextUpTo(
 export function useResult(job: Job) {
   return useQuery({
     queryKey: [...JOBS, job.id, 'result'],
-    enabled: job.status === 'succeeded',
+    // An archive is only downloaded.
+    enabled: job.status === 'succeeded' && job.layout !== 'pages',
     staleTime: Infinity,
     gcTime: 60_000,
     queryFn: async ({ signal }) => {

@@ -10,8 +10,12 @@ const SavedDocument = z.object({
   format: z.enum(['markdown', 'json']),
   text: z.string(),
   at: z.string(),
-  /** The archive that it came from, for its pictures. */
+  /** The archive that it came from, for its pictures; or the folder of pages that was made of it. */
   archive: z.nullable(z.instanceof(Blob)),
+  layout: z.optional(z.enum(['document', 'pages'])),
+  certified: z.optional(
+    z.nullable(z.object({ words: z.number(), tables: z.number(), differences: z.number() })),
+  ),
 })
 /** A converted document in this browser's IndexedDB. */
 export type SavedDocument = z.output<typeof SavedDocument>
@@ -85,7 +89,10 @@ export function useSavedDocuments(account: string) {
       for (const { id } of saved.slice(MAX_DOCUMENTS))
         await withStore('readwrite', (store) => store.delete(id))
       for (const one of saved.filter(({ archive }) => archive !== null).slice(MAX_ARCHIVES))
-        await withStore('readwrite', (store) => store.put({ ...one, archive: null }))
+        // Of pages nothing would be left.
+        await (one.layout === 'pages'
+          ? withStore('readwrite', (store) => store.delete(one.id))
+          : withStore('readwrite', (store) => store.put({ ...one, archive: null })))
       await invalidate()
     },
     drop: async (id: string): Promise<void> => {

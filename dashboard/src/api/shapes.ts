@@ -291,6 +291,13 @@ export const Job = z.object({
   expires_at: maybeText,
   result_url: maybeText,
   error: z.nullable(z.object({ code: text, detail: text })),
+  layout: z.optional(z.literal('pages')),
+  certificate: z.optional(
+    z.object({
+      in: z.object({ words: z.number(), blocks: z.object({ tables: z.number() }) }),
+      differences: z.array(z.unknown()),
+    }),
+  ),
 })
 /** A conversion in the background. */
 export type Job = z.output<typeof Job>

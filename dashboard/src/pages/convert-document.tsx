@@ -3,12 +3,14 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { countAssets, withAssets } from '../archive.ts'
+import type { Certified } from '../api/convert.ts'
 import { counted } from '../format.ts'
 import { Copy } from '../ui/bits.tsx'
 import { Code, lazily } from '../ui/code.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Bars } from '../ui/page.tsx'
 import { Segments } from '../ui/segments.tsx'
+import { CertifiedLine } from './certified-line.tsx'
 import css from './convert.module.css'
 
 const Preview = lazily(() => import('../preview/preview.tsx'))
@@ -29,6 +31,10 @@ const READ = {
   chunks: (text: string) => text.split('\n').filter(Boolean).map(extractMarkdown).join('\n\n'),
 } as const satisfies Record<keyof typeof ENDINGS, (text: string) => string>
 
+/** The name of a document: without the ending, and without the id that Notion puts behind a title. */
+const documentName = (name: string, format: keyof typeof ENDINGS): string =>
+  `${name.replace(/(?: [0-9a-f]{32})?\.(?:zip|html?)$/i, '')}.${ENDINGS[format]}`
+
 interface DocumentProps {
   /** The uploaded file's name. */
   name: string
@@ -38,19 +44,29 @@ interface DocumentProps {
   href?: string
   /** The archive that it came from, where this browser still has it. */
   archive?: Blob | null
+  certified?: Certified | null | undefined
 }
 
 /** A converted document: its preview, its source and its downloads. */
-export function ConvertedDocument({ name, format, text, href, archive = null }: DocumentProps) {
+export function ConvertedDocument({
+  name,
+  format,
+  text,
+  href,
+  archive = null,
+  certified,
+}: DocumentProps) {
   const [shown, setShown] = useState<'preview' | 'source'>('preview')
   const markdown = useMemo(() => READ[format](text), [format, text])
-  // Without the ending, and without the id that Notion puts behind a title.
-  const file = `${name.replace(/(?: [0-9a-f]{32})?\.(?:zip|html?)$/i, '')}.${ENDINGS[format]}`
+  const file = documentName(name, format)
   const source = format === 'markdown' ? 'Markdown' : 'JSON'
   return (
     <section aria-label={`Result: ${file}`}>
       <div className={css.head}>
-        <h2 className={css.name}>{file}</h2>
+        <h2 className={css.name}>
+          {file}
+          <CertifiedLine certified={certified} />
+        </h2>
         <div className={css.narrowOnly}>
           <Segments
             label="Show"
@@ -157,7 +173,8 @@ function download(file: string, text: string, href: string | undefined): void {
   else followLink(file, href)
 }
 
-function downloadBlob(file: string, content: Blob): void {
+/** Saves what is in this browser as a file. */
+export function downloadBlob(file: string, content: Blob): void {
   const local = URL.createObjectURL(content)
   followLink(file, local)
   setTimeout(() => URL.revokeObjectURL(local), 10_000)

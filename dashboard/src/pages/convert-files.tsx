@@ -86,10 +86,14 @@ export function SavedDocuments({ documents, shown, onShow, onDrop }: SavedDocume
   return (
     <Card title="Documents" note="Kept in this browser until you sign out." flush>
       <ul className={css.files} aria-label="Documents">
-        {documents.map(({ id, name, text, at }) => (
+        {documents.map(({ id, name, text, at, layout, archive }) => (
           <li key={id}>
             <span className={main}>{name}</span>
-            <span className="dimmed num">{counted(text.length, 'character')}</span>
+            <span className="dimmed num">
+              {layout === 'pages'
+                ? `folder, ${bytes(archive?.size ?? 0)}`
+                : counted(text.length, 'character')}
+            </span>
             <span className="dimmed">{ago(at)}</span>
             <Button
               variant="subtle"

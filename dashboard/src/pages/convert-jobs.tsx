@@ -3,6 +3,7 @@ import { Button, Progress } from '@mantine/core'
 import { useState } from 'react'
 import { Link, useSearchParams } from 'wouter'
 import {
+  certifiedOf,
   isUnfinished,
   resultUrl,
   useDeleteJob,
@@ -19,7 +20,9 @@ import { ConfirmChange } from '../ui/confirm-change.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Bars, Card, Empty, Failed, Loaded, ProblemNote } from '../ui/page.tsx'
 import { PagedTable, main, sub, type Column } from '../ui/table.tsx'
+import { CertifiedLine } from './certified-line.tsx'
 import { ConvertedDocument, ENDINGS } from './convert-document.tsx'
+import { ConvertedPages } from './convert-pages.tsx'
 import css from './convert.module.css'
 import { archiveOf } from './converting.tsx'
 
@@ -92,6 +95,9 @@ function Finished({ job }: { job: Job }) {
       </Empty>
     )
   }
+  const certified = certifiedOf(job)
+  if (job.layout === 'pages')
+    return <ConvertedPages name={job.file.name} certified={certified} from={resultUrl(job.id)} />
   if (result.error !== null)
     return <Failed error={result.error} retry={() => void result.refetch()} />
   if (result.data === undefined) return <Bars rows={8} />
@@ -112,6 +118,7 @@ function Finished({ job }: { job: Job }) {
         }
       >
         The document is too large to preview.
+        <CertifiedLine certified={certified} />
       </Empty>
     )
   }
@@ -122,6 +129,7 @@ function Finished({ job }: { job: Job }) {
       text={result.data}
       href={resultUrl(job.id)}
       archive={archiveOf(job.id)}
+      certified={certified}
     />
   )
 }

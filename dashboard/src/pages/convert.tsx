@@ -4,26 +4,47 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { useFilters } from '../address.ts'
 import { ApiError } from '../api/http.ts'
-import { useSavedDocuments } from '../api/saved-documents.ts'
+import type { ConvertOptions } from '../api/convert.ts'
+import { useSavedDocuments, type SavedDocument } from '../api/saved-documents.ts'
 import { useAccount } from '../api/session.ts'
 import { usedOf } from '../format.ts'
 import { Card, Page, ProblemNote } from '../ui/page.tsx'
 import { Segments } from '../ui/segments.tsx'
-import { ConvertedDocument } from './convert-document.tsx'
+import { ConvertedDocument, downloadBlob } from './convert-document.tsx'
 import { Drop, Sending, usePreventFileNavigation } from './convert-drop.tsx'
 import { Files, SavedDocuments } from './convert-files.tsx'
 import { JobView, Jobs } from './convert-jobs.tsx'
+import { ConvertedPages, pagesName } from './convert-pages.tsx'
 import css from './convert.module.css'
 import { useConversions, type Task } from './converting.tsx'
 
+/** What the page's address says, and what it says by itself. */
+const FILTERS = {
+  format: 'markdown',
+  metadata: '',
+  layout: 'document',
+  flavor: 'gfm',
+  job: '',
+  doc: '',
+}
+
+function optionsOf(filters: typeof FILTERS): ConvertOptions {
+  const layout = filters.layout === 'pages' ? 'pages' : 'document'
+  return {
+    format: filters.format === 'json' && layout === 'document' ? 'json' : 'markdown',
+    include_metadata: filters.metadata !== '',
+    layout,
+    flavor: FLAVORS.find(({ value }) => value === filters.flavor)?.value ?? 'gfm',
+  }
+}
+
 /** The page that converts exports and shows what came of them. */
 export default function ConvertPage() {
-  const [filters, change] = useFilters({ format: 'markdown', metadata: '', job: '', doc: '' })
+  const [filters, change] = useFilters(FILTERS)
   const { tasks, part, start, cancel } = useConversions()
   const saved = useSavedDocuments(useAccount().id)
   usePreventFileNavigation()
-  const format = filters.format === 'json' ? 'json' : 'markdown'
-  const options = { format, include_metadata: filters.metadata !== '' } as const
+  const options = optionsOf(filters)
   const take = (files: readonly File[]): void => {
     change({ job: '', doc: '' })
     start(files, options)
@@ -45,7 +66,7 @@ export default function ConvertPage() {
   return (
     <Page
       title="Convert"
-      lead="In Notion, export as HTML (a page: ⋯ → Export; a workspace: Settings → Export content), then drop the file here to get one Markdown document."
+      lead="In Notion, export as HTML (a page: ⋯ → Export; a workspace: Settings → Export content), then drop the file here to get one Markdown document, or a folder of them."
     >
       <Options {...options} onChange={change} />
       <Upload tasks={tasks} part={part} onFiles={take} onCancel={cancel} />
@@ -61,7 +82,7 @@ export default function ConvertPage() {
       {tasks.some(({ error }) => isQuotaExceeded(error)) && <LargerPlanHint />}
       {filters.job === '' && shown !== undefined && (
         <Card flush>
-          <ConvertedDocument key={shown.id} {...shown} />
+          <Shown key={shown.id} {...shown} />
         </Card>
       )}
       {filters.job !== '' && <JobView key={filters.job} id={filters.job} />}
@@ -76,6 +97,15 @@ export default function ConvertPage() {
       <Jobs />
     </Page>
   )
+}
+
+/** What this browser has kept of a conversion. */
+function Shown({ layout, archive, ...document }: SavedDocument) {
+  const { name, certified = null } = document
+  if (layout !== 'pages') return <ConvertedDocument archive={archive} {...document} />
+  if (archive === null) return null
+  const save = (): void => downloadBlob(pagesName(name), archive)
+  return <ConvertedPages name={name} certified={certified} size={archive.size} from={save} />
 }
 
 interface UploadProps {
@@ -105,25 +135,53 @@ function Upload({ tasks, part, onFiles, onCancel }: UploadProps) {
   )
 }
 
-interface OptionsProps {
-  format: 'markdown' | 'json'
-  include_metadata: boolean
-  onChange: (filters: { format?: string; metadata?: string }) => void
+/** TABLE of the programs that pages can be for. */
+const FLAVORS: readonly { value: ConvertOptions['flavor']; label: string }[] = [
+  { value: 'gfm', label: 'GitHub' },
+  { value: 'obsidian', label: 'Obsidian' },
+  { value: 'docusaurus', label: 'Docusaurus' },
+]
+
+interface OptionsProps extends ConvertOptions {
+  onChange: (filters: {
+    format?: string
+    metadata?: string
+    layout?: string
+    flavor?: string
+  }) => void
 }
 
 /** What the next files become, and how many may still be converted today. */
-function Options({ format, include_metadata, onChange }: OptionsProps) {
+function Options({ format, include_metadata, layout, flavor, onChange }: OptionsProps) {
   return (
     <div className={css.options}>
       <Segments
-        label="Format"
-        value={format}
+        label="Layout"
+        value={layout}
         items={[
-          { value: 'markdown', label: 'Markdown' },
-          { value: 'json', label: 'JSON' },
+          { value: 'document', label: 'One document' },
+          { value: 'pages', label: 'Folder of pages' },
         ]}
-        onChange={(format) => onChange({ format })}
+        onChange={(layout) => onChange({ layout })}
       />
+      {layout === 'pages' ? (
+        <Segments
+          label="Made for"
+          value={flavor}
+          items={FLAVORS}
+          onChange={(flavor) => onChange({ flavor })}
+        />
+      ) : (
+        <Segments
+          label="Format"
+          value={format}
+          items={[
+            { value: 'markdown', label: 'Markdown' },
+            { value: 'json', label: 'JSON' },
+          ]}
+          onChange={(format) => onChange({ format })}
+        />
+      )}
       <Switch
         label="Include metadata"
         checked={include_metadata}

@@ -10,8 +10,13 @@ import {
   type ReactNode,
 } from 'react'
 import { now } from '../format.ts'
-import { newIdempotencyKey, useConversion, type ConvertOptions } from '../api/convert.ts'
-import { useSavedDocuments } from '../api/saved-documents.ts'
+import {
+  newIdempotencyKey,
+  useConversion,
+  type ConvertOptions,
+  type Converted,
+} from '../api/convert.ts'
+import { useSavedDocuments, type SavedDocument } from '../api/saved-documents.ts'
 import { useAccount } from '../api/session.ts'
 import type { Job } from '../api/shapes.ts'
 import { useAskBeforeLeaving } from '../ui/ask-before-leaving.ts'
@@ -48,6 +53,25 @@ const isOver = ({ state }: Task): boolean => state !== 'waiting' && state !== 's
 const isCanceled = (error: unknown): boolean =>
   error instanceof DOMException && error.name === 'AbortError'
 
+/** What this browser keeps of a conversion. */
+function keptOf(
+  made: Exclude<Converted, { kind: 'job' }>,
+  file: File,
+): Omit<SavedDocument, 'id' | 'account' | 'at'> {
+  const { name, certified } = made
+  if (made.kind === 'pages')
+    return {
+      name,
+      certified,
+      format: 'markdown',
+      text: '',
+      archive: made.archive,
+      layout: 'pages',
+    }
+  const archive = /\.zip$/i.test(file.name) ? file : null
+  return { name, certified, format: made.format, text: made.text, archive }
+}
+
 /** Runs uploads one by one, and keeps them while the user visits other pages. */
 export function Converting({ children }: { children: ReactNode }) {
   const account = useAccount().id
@@ -75,16 +99,7 @@ export function Converting({ children }: { children: ReactNode }) {
             change(id, { state: 'done', made })
             return
           }
-          const archive = /\.zip$/i.test(file.name) ? file : null
-          const document = {
-            id,
-            account,
-            name: made.name,
-            format: made.format,
-            text: made.text,
-            at: now(),
-            archive,
-          }
+          const document = { id, account, at: now(), ...keptOf(made, file) }
           void keep(document).then(() =>
             change(id, { state: 'done', made: { kind: 'document', id } }),
           )

@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { noise } from '../../support/archives/bombs.ts'
 import { many } from '../../support/archives/shapes.ts'
 import { archive, deflated } from '../../support/archives/writer.ts'
+import { readFolder } from '../../support/pages-folder.ts'
 import { zip } from '../../support/zip.ts'
 import { OPENAI } from './seeded.ts'
 import { closeBrowser, cutOff, goTo, startSite, visit } from './visit.ts'
@@ -60,6 +61,42 @@ test('a dropped export is converted, shown beside its Markdown, copied and downl
   })
   await browser.getByRole('alert').waitFor()
   await browser.getByText('1 of 10 conversions used today').waitFor()
+})
+
+test('a folder of pages is made, says what it has kept, and is still there after a reload', async (t) => {
+  const site = await startSite(t)
+  const { page: browser } = await visit(t, site, await site.setUp())
+  await browser.goto(`${site.url}/convert`)
+  await browser.getByRole('radio', { name: 'Folder of pages' }).check()
+  await browser.getByRole('radio', { name: 'Obsidian' }).check()
+  await browser.locator('input[type=file]').setInputFiles({
+    name: 'Export.zip',
+    mimeType: 'application/zip',
+    buffer: zip({ 'A.html': page('Alpha', '<p>one two</p>'), 'B.html': page('Beta', '<p>x</p>') }),
+  })
+  const result = browser.getByRole('region', { name: 'Result: Export-pages.zip' })
+  await result.getByText('5 words, 0 tables, 0 lost').waitFor()
+  await browser.reload()
+  await result.getByText('5 words, 0 tables, 0 lost').waitFor()
+  const downloading = browser.waitForEvent('download')
+  await result.getByRole('button', { name: 'Download' }).click()
+  const download = await downloading
+  assert.equal(download.suggestedFilename(), 'Export-pages.zip')
+  const files = readFolder(readFileSync(await download.path()))
+  assert.deepEqual([...files.keys()].sort(), ['.tollmark.json', 'Alpha.md', 'Beta.md', 'Index.md'])
+
+  await browser.getByRole('radio', { name: 'One document' }).check()
+  await browser.locator('input[type=file]').setInputFiles({
+    name: 'B.html',
+    mimeType: 'text/html',
+    buffer: Buffer.from(page('Beta', '<p>one two three</p>')),
+  })
+  await browser.getByRole('region', { name: 'Result: B.md' }).getByText('4 words').waitFor()
+  // Both are kept.
+  await browser.reload()
+  const kept = browser.getByRole('list', { name: 'Documents' })
+  await kept.getByRole('button', { name: 'Show Export.zip' }).click()
+  await result.waitFor()
 })
 
 test('what programs have converted meanwhile is in the quota of the next page', async (t) => {
