@@ -190,6 +190,7 @@ test('examples/next: the bundler puts the key into the page', { timeout: 300_000
   // Without the page's two variables: what the page does cannot come from the server's environment.
   const { PATH, HOME } = env
   const routed = await proxied.key()
+  const parent = await proxied.parent()
   const server = spawn(
     process.execPath,
     [bin('next/dist/bin/next'), 'start', '-p', '0', '-H', '127.0.0.1'],
@@ -200,6 +201,8 @@ test('examples/next: the bundler puts the key into the page', { timeout: 300_000
         HOME,
         AI_PROXY_KEY: routed,
         AI_PROXY_URL: proxied.proxyUrl,
+        AI_PROXY_KEY_ID: parent.id,
+        AI_PROXY_MINT_TOKEN: parent.token,
         NEXT_TELEMETRY_DISABLED: '1',
       },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -219,6 +222,9 @@ test('examples/next: the bundler puts the key into the page', { timeout: 300_000
   assert.ok(url, said)
   assert.equal(await ask(t, url), 'Hello from Gemini')
   assert.ok(!proxied.wire().includes(routed))
+  // Each visitor's own key; the page asks once, whatever it sends.
+  assert.equal(await ask(t, `${url}/visitor`), 'Hello from Gemini')
+  assert.equal(proxied.wire().split(`POST /api/v1/keys/${parent.id}/children`).length, 2)
   // The route that adds a key to requests without one.
   const { ai, core, genai } = await load(folder)
   const google = genai.createProxyGenai({ proxyUrl: `${url}/api/ai`, apiKey: core.PROXY_MANAGED })

@@ -2,6 +2,7 @@
 // what the client packages are tested against.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { createToken } from '../../server/accounts/tokens.ts'
 import type { KeyInput } from '../../server/keys/keys.ts'
 import { answer, type FakeProvider, type Script } from '../support/providers/fake.ts'
 import { startServed } from '../proxy/support/served.ts'
@@ -26,6 +27,8 @@ export interface Proxied {
   proxyUrl: string
   /** The key of a new record. */
   key(wishes?: Partial<KeyInput>): Promise<string>
+  /** The id of a new key, and a token that makes child keys of it. */
+  parent(): Promise<{ id: string; token: string }>
   /** Everything that callers have sent to the proxy, headers and bodies. */
   wire(): string
 }
@@ -41,7 +44,7 @@ export async function startProxied(
       [`TOLLMARK_UPSTREAM_${id}`, origin],
       [credential, UPSTREAM_SECRET],
     ])
-  const { fake, port, key } = await startServed(t, script, (origin) => ({
+  const { fake, port, key, running } = await startServed(t, script, (origin) => ({
     ...Object.fromEntries(settingsFor(origin)),
     ...env,
   }))
@@ -52,6 +55,13 @@ export async function startProxied(
     proxyUrl: tap.origin,
     wire: tap.text,
     key: async (wishes) => (await key(wishes)).secret,
+    async parent() {
+      const { id } = await key()
+      const wanted = { name: 'visitors', scopes: ['mint'], expiresAt: null } as const
+      const owner = { name: null, plan: 'free' }
+      const { token } = await createToken(running.store, owner, wanted, Date.now())
+      return { id, token: token.secret }
+    },
   }
 }
 
