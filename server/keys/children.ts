@@ -19,10 +19,14 @@ import { wideningsOf, type Restrictions, type Widening } from './narrowing.ts'
 
 /** The longest life of a child key, in seconds: a day. */
 export const MAX_TTL_SECONDS = 86_400
-/** Child keys of one key that may be alive at once: each is kept in memory by every process. */
+/**
+ * Child keys of one key that may be alive at once, or have expired in the last minute: each is kept
+ * in memory by every process, and short lives must not make many.
+ */
 export const MAX_CHILDREN = 1_000
+const COUNTED_MS = 60_000
 /** How long the record of a child is kept after its end (milliseconds). */
-const KEPT_MS = 3_600_000
+const KEPT_MS = 600_000
 
 /** What a child key is to be; null inherits from its parent. */
 export interface ChildInput {
@@ -116,7 +120,7 @@ const refusals = {
   full: () =>
     new Problem(
       'too_many_child_keys',
-      `The key has ${MAX_CHILDREN} child keys that have not ended. Give them a shorter ttl, or end some: GET /api/v1/keys?parent_id={id} lists them.`,
+      `The key has ${MAX_CHILDREN} child keys that are alive or expired in the last minute. Give them a shorter ttl, or end some: GET /api/v1/keys?parent_id={id} lists them.`,
     ),
 } as const
 
@@ -180,7 +184,7 @@ function* liveChildren(db: QueryBuilder, parentId: string, now: number): Steps<n
       .selectFrom('keys')
       .select('id')
       .where('parent_id', '=', parentId)
-      .where('expires_at', '>', now)
+      .where('expires_at', '>', now - COUNTED_MS)
       .where('revoked_at', 'is', null)
       .limit(MAX_CHILDREN),
   )
@@ -245,7 +249,7 @@ export const deleteEnded = procedure(
   keyChangeLock,
 )
 
-/** Deletes the child keys that ended an hour ago. Their requests stay, with those of the parent. */
+/** Deletes the child keys that ended ten minutes ago. Their requests stay, with those of the parent. */
 export async function deleteEndedChildren(store: Store, now: number): Promise<void> {
   while (await store.run(deleteEnded, { before: now - KEPT_MS }));
 }

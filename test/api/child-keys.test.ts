@@ -354,7 +354,17 @@ test('a key has a bounded number of child keys at once', async () => {
   for (let from = 0; from < more.length; from += 50)
     await store.write(store.db.insertInto('keys').values(more.slice(from, from + 50)))
   const path = `keys/${parent.id}/children`
-  assertProblem(await served.api('POST', path, { ttl: 60 }), 429, 'too_many_child_keys')
+  const refused = async () =>
+    assertProblem(await served.api('POST', path, { ttl: 60 }), 429, 'too_many_child_keys')
+  await refused()
+  // Short lives make no more.
+  const expired = (ago: number) =>
+    store.run(updateKey, { id: more[0]!.id, change: { expires_at: Date.now() - ago } })
+  await expired(30_000)
+  await refused()
+  await expired(61_000)
+  assert.equal((await served.api('POST', path, { ttl: 60 })).status, 201)
+  await refused()
   await served.api('DELETE', `keys/${first.id}`)
   assert.equal((await served.api('POST', path, { ttl: 60 })).status, 201)
 })

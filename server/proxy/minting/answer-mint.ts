@@ -16,15 +16,16 @@ import { MINT_SHAPES, type MintShape, type MintWish } from './mint-shapes.ts'
 
 /** The largest body that is read. */
 const MAX_BODY_BYTES = 64 * 1024
-/** Keys that are being made for one key at once; each is a transaction of the store. */
-const MAX_UNDER_WAY = 4
+/** Child keys that one key may wait for at once: each is a transaction of the store. */
+const MAX_WAITING = 200
 
-/** Makes child keys for the proxy, few at a time for each key. One per process. */
+/** Makes child keys for the proxy, one at a time for each key. One per process. */
 export class Minter {
   readonly #store: Store
   readonly #refresh: () => Promise<void>
   readonly #now: () => number
-  readonly #underWay = new Map<string, number>()
+  /** Keys for which some are being made: how many, and when the last of them is. */
+  readonly #lines = new Map<string, { size: number; last: Promise<unknown> }>()
 
   /** @param refresh brings a new key into this process's cache */
   constructor(store: Store, refresh: () => Promise<void>, now: () => number) {
@@ -42,23 +43,25 @@ export class Minter {
    *
    * @param secret public id of the secret that asks
    * @throws GatewayError `rate_limit_exceeded` where it has as many as can be, `model_not_allowed`
-   *   where its parent has been narrowed meanwhile, `invalid_api_key` where that has ended
+   *   where its parent has been narrowed meanwhile, `invalid_api_key` where that has ended,
+   *   `service_unavailable` where it waits for too many
    */
   async mint(parent: CachedKey, secret: string, input: ChildInput): Promise<MintedChild> {
-    const count = this.#underWay.get(parent.id) ?? 0
-    if (count >= MAX_UNDER_WAY)
-      throw serviceUnavailable('This key is being given as many child keys at once as it can be.')
-    this.#underWay.set(parent.id, count + 1)
+    const line = this.#lines.get(parent.id) ?? { size: 0, last: Promise.resolve() }
+    if (line.size >= MAX_WAITING)
+      throw serviceUnavailable('This key waits for as many child keys as it can.')
+    this.#lines.set(parent.id, line)
+    line.size++
+    const made = line.last.then(() => mintChild(this.#store, parent.id, input, this.#now(), secret))
+    line.last = made.catch(() => {})
     try {
-      const made = await mintChild(this.#store, parent.id, input, this.#now(), secret)
+      const child = await made
       await this.#refresh()
-      return made
+      return child
     } catch (error) {
       throw error instanceof Problem ? refusalOf(error) : error
     } finally {
-      const left = (this.#underWay.get(parent.id) ?? 1) - 1
-      if (left === 0) this.#underWay.delete(parent.id)
-      else this.#underWay.set(parent.id, left)
+      if (--line.size === 0) this.#lines.delete(parent.id)
     }
   }
 }

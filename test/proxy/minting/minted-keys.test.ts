@@ -301,6 +301,17 @@ test('minting costs no request of the limit, and a full window mints nothing', a
   await assertRefused(ask(parent.secret, address, {}), 429, 'rate_limit_exceeded')
 })
 
+test('many visitors at once get a key each', async () => {
+  const parent = await served.key()
+  const tokens = await Promise.all(
+    Array.from({ length: 60 }, async () =>
+      String(jsonOf(await ask(parent.secret, `${OPENAI}/v1/realtime/client_secrets`, {}))['value']),
+    ),
+  )
+  assert.equal(new Set(tokens).size, 60)
+  assert.equal(await chat(tokens[59]!, 'gpt-5'), 200)
+})
+
 test('a key gets so many child keys and no more', async () => {
   const parent = await served.key()
   const { store } = served.running
