@@ -45,8 +45,9 @@ async function go(
   key: string,
   rpm: number | null,
   passed: AdmissionRequest[],
+  of: Partial<AdmissionRequest> = {},
 ): Promise<Admission> {
-  const one = admissionRequest(key, rpm)
+  const one = admissionRequest(key, rpm, of)
   const admission = await ledger.admit(one)
   if (admission.admitted) {
     passed.push(one)
@@ -321,6 +322,9 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     for (let i = 0; i < 3; i++) assert.ok((await go(ledger, 'k', 5, passed)).admitted)
     const leftOf = (key: string) => ledger.leftFor(key, 5).requests
     assert.deepEqual([leftOf('k'), leftOf('new')], [2, 5])
+    const child = async (key: string, rpm: number | null) =>
+      (await go(ledger, key, rpm, passed, { child_id: `of ${key}`, child_rpm: 3 })).admitted
+    assert.ok(await child('free', null))
     place.stop()
     // The first are on their way to the store when it stops, and wait until it counts as failing.
     const early = Array.from({ length: 20 }, () => go(ledger, 'k', 5, passed))
@@ -336,12 +340,18 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
       assert.ok(!refused.admitted && refused.wait > 0)
       assert.ok((await go(ledger, 'free', null, passed)).admitted)
     }
+    assert.deepEqual(
+      [await child('free', null), await child('free', null), await child('free', null)],
+      [true, true, false],
+    )
+    assert.equal(await child('k', 5), false, 'its parent is full')
     place.goOn()
     await until(() => !ledger.failing())
     // Before anybody asks again, the store's own windows are not in memory.
     assert.equal(leftOf('k'), 0)
     assert.ok(!(await go(ledger, 'k', 5, passed)).admitted)
     assert.ok((await go(ledger, 'free', null, passed)).admitted)
+    assert.deepEqual([await child('free', null), await child('k', 5)], [false, false])
     await assertWhole(graced, passed)
   })
 
