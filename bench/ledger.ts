@@ -1,17 +1,19 @@
 // What a durable reservation and its settlement cost: rows a second, wait, CPU of each thread.
 // `--rows N`, `--callers N,N,…`. With `--postgres` on a PostgreSQL of its own on this machine, with
-// fsync, or on the one of TEST_DATABASE_URL (an empty database).
+// fsync, or on the one of TEST_DATABASE_URL (an empty database); then also the WAL of a row, counted
+// from a checkpoint on, and its bytes with those of indexes and sums.
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { z } from 'zod'
 import { systemClock } from '../server/common/clock.ts'
 import { openLedger } from '../server/ledger/ledger.ts'
 import { readUsage } from '../server/ledger/reports/usage.ts'
 import { openLog } from '../server/common/log.ts'
 import { enterInstance } from '../server/store/instance.ts'
 import { openStore } from '../server/store/open.ts'
-import { startPostgres } from '../test/support/postgres.ts'
+import { query, startPostgres } from '../test/support/postgres.ts'
 
 const { values } = parseArgs({
   options: {
@@ -25,6 +27,16 @@ await using server =
 const databaseUrl = values.postgres
   ? (server?.url ?? new URL(process.env['TEST_DATABASE_URL']!))
   : null
+
+/** A number that PostgreSQL gives for an expression. */
+async function ask(url: URL, expression: string): Promise<number> {
+  const [row] = await query(url, `select (${expression})::float8 as value`)
+  return z.object({ value: z.number() }).parse(row).value
+}
+const WAL = "pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')"
+const SIZE =
+  "select sum(pg_total_relation_size(oid)) from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace"
+
 const folder = mkdtempSync(join(tmpdir(), 'tollmark-ledger-'))
 const clock = systemClock(Date.now)
 const log = openLog('silent')
@@ -82,6 +94,8 @@ try {
   for (const callers of values.callers.split(',').map(Number)) {
     const rows = callers === 1 ? Math.min(2_000, Number(values.rows)) : Number(values.rows)
     const waits: number[] = []
+    if (databaseUrl) await query(databaseUrl, 'checkpoint')
+    const wal = databaseUrl && (await ask(databaseUrl, WAL))
     const [all, main, started] = [process.cpuUsage(), process.threadCpuUsage(), clock.mono()]
     let left = rows
     await Promise.all(
@@ -97,6 +111,10 @@ try {
       `${String(callers).padStart(4)} callers: ${(rows / seconds).toFixed(0).padStart(6)} rows/s, wait ${waits[Math.floor(rows / 2)]!.toFixed(2)} ms median, ${waits[Math.floor(rows * 0.99)]!.toFixed(2)} ms p99; ` +
         `CPU each: ${each(mainUsed).toFixed(1)} µs here, ${(each(allUsed) - each(mainUsed)).toFixed(1)} µs in the writer${values.postgres ? ' (not the server)' : ''}`,
     )
+    if (databaseUrl && wal !== null)
+      console.log(
+        `              ${(((await ask(databaseUrl, WAL)) - wal) / rows).toFixed(0)} bytes of WAL each, while ${seconds.toFixed(0)} s`,
+      )
   }
   await ledger.close()
   const asked = clock.mono()
@@ -106,8 +124,12 @@ try {
     from: 0,
     to: clock.now() + 1,
   })
+  const took = (clock.mono() - asked).toFixed(1)
+  const size = databaseUrl
+    ? await ask(databaseUrl, SIZE)
+    : statSync(join(folder, 'tollmark.db')).size
   console.log(
-    `usage of ${made} rows: ${lines.length} lines in ${(clock.mono() - asked).toFixed(1)} ms${databaseUrl ? '' : `; ${(statSync(join(folder, 'tollmark.db')).size / made).toFixed(0)} bytes a row on disk`}`,
+    `usage of ${made} rows: ${lines.length} lines in ${took} ms; ${(size / made).toFixed(0)} bytes a row on disk`,
   )
   await instance[Symbol.asyncDispose]()
   await store.close()
