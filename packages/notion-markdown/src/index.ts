@@ -1,7 +1,9 @@
 // Notion HTML exports → Markdown. Pure: no file, no clock, no network, no Node.
 import { Anchors, resolveTargets } from './anchors.ts'
+import { applyHooks, type Hooks } from './hooks.ts'
 import { writeMarkdown } from './markdown.ts'
 import { readPage, type Page } from './page.ts'
+import type { Root } from './tree.ts'
 
 /** What a caller may tell about one exported page. */
 export interface PageOptions {
@@ -11,15 +13,27 @@ export interface PageOptions {
 
 /**
  * Converts one page of a Notion HTML export to Markdown (CommonMark + GFM + math), exactly as the
- * API would.
+ * API would, but for what hooks change.
  *
  * @param html the page's text
  * @returns the document: LF, one final newline; the same input gives the same text
  * @throws TypeError where the page is no string
+ * @throws RangeError where `headingOffset` is none
  */
-export function convertHtml(html: string, options: PageOptions = {}): string {
+export function convertHtml(html: string, options: PageOptions & Hooks = {}): string {
   checkString(html, 'convertHtml')
-  const { markdown, outline } = writeMarkdown(parsePage(html, options).tree)
+  return toMarkdown(parsePage(html, options).tree, options)
+}
+
+/**
+ * Writes a tree as Markdown: that of `parsePage`, or one with the same nodes. `toMarkdown(parsePage(html).tree)`
+ * is `convertHtml(html)`.
+ *
+ * @returns LF, one final newline
+ * @throws RangeError where `headingOffset` is none
+ */
+export function toMarkdown(tree: Root, hooks: Hooks = {}): string {
+  const { markdown, outline } = writeMarkdown(applyHooks(tree, hooks))
   return resolveTargets(markdown, outline, new Anchors().ofPage(outline), () => undefined)
 }
 
@@ -45,6 +59,7 @@ function checkString(html: unknown, name: string): void {
 
 export { decodeHtml, looksLikeHtml, looksLikeZip } from './decode.ts'
 export type { Asset, Warning } from './links.ts'
+export type { Hooks } from './hooks.ts'
 export type { Page } from './page.ts'
 export type { Chunk } from './chunk-lines.ts'
 export type { SourceRange } from './source-map.ts'

@@ -1,0 +1,82 @@
+// The engine as a library: trees are written back, and hooks change what is written.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { convertHtml, parsePage, toMarkdown, type Hooks } from '@tollmark/notion-markdown'
+import { casePages, pageOf } from './document-of.ts'
+
+test('a tree is written as its page is converted, and is not changed by that', () => {
+  for (const html of casePages()) {
+    const { tree } = parsePage(html)
+    const before = structuredClone(tree)
+    assert.equal(toMarkdown(tree), convertHtml(html))
+    assert.equal(toMarkdown(tree, { link: (url) => url, asset: (url) => url }), convertHtml(html))
+    toMarkdown(tree, { link: () => null, asset: () => null, block: () => null, headingOffset: 2 })
+    assert.deepEqual(tree, before)
+  }
+})
+
+const PAGE = pageOf(
+  '<h1 id="0a0b0c0d-0000-4000-8000-00000000000e">One</h1><p><a href="https://a.example/">web</a> <a href="Files/b%20c.pdf">file</a></p>' +
+    '<nav class="table_of_contents"><div class="table_of_contents-item table_of_contents-indent-0"><a class="table_of_contents-link" href="#0a0b0c0d-0000-4000-8000-00000000000e">One</a></div></nav>' +
+    '<ul class="bulleted-list"><li>item <a href="mailto:a@b.example">mail</a></li></ul>' +
+    '<figure class="image"><a href="d.png"><img src="d.png"/></a><figcaption>cap</figcaption></figure><hr/>' +
+    '<table class="simple-table"><tbody><tr><td><a href="https://a.example/x">cell</a></td></tr></tbody></table>' +
+    '<ul class="toggle"><li><details><summary><a href="https://a.example/s">more</a></summary><p>inside</p></details></li></ul>',
+)
+
+/** TABLE of hooks: what they are, what the page has then, and what it has no more. */
+const HOOKS: [what: string, hooks: Hooks, has: string[], lacks: string[]][] = [
+  [
+    'links are mapped, in cells and summaries too',
+    { link: (url) => url.replace('a.example', 'b.example') },
+    [
+      '[web](https://b.example/)',
+      '[cell](https://b.example/x)',
+      'href="https://b.example/s"',
+      '(Files/b%20c.pdf)',
+      '(#one)',
+    ],
+    ['a.example'],
+  ],
+  ['a link is taken off its text', { link: () => null }, ['web [file]', 'item mail'], ['https:']],
+  [
+    'assets are mapped, by what they are',
+    { asset: (url, kind) => `/${kind}/${url}` },
+    ['![cap](/image/d.png)', '[file](/file/Files/b%20c.pdf)', '[web](https://a.example/)'],
+    [],
+  ],
+  [
+    'an image is left out but for its words',
+    { asset: () => null },
+    ['cap', 'web](', ' file'],
+    ['!['],
+  ],
+  [
+    'headings are deeper, and links to them still right',
+    { headingOffset: 5 },
+    ['###### T\n', '###### One\n', '(#one)'],
+    ['\n# '],
+  ],
+  [
+    'blocks are replaced and left out, inside others too',
+    {
+      block: (block) => {
+        if (block.type === 'thematicBreak') return null
+        if (block.type !== 'paragraph') return block
+        return [block, { type: 'code', lang: null, value: 'after' }]
+      },
+    },
+    ['inside\n\n```\nafter\n```', '  ```\n  after\n  ```'],
+    ['***'],
+  ],
+]
+
+test('hooks change what is written, and nothing else', () => {
+  for (const [what, hooks, has, lacks] of HOOKS) {
+    const markdown = convertHtml(PAGE, hooks)
+    for (const text of has) assert.ok(markdown.includes(text), `${what}: ${text}\n${markdown}`)
+    for (const text of lacks) assert.ok(!markdown.includes(text), `${what}: ${text}\n${markdown}`)
+  }
+  for (const headingOffset of [-1, 0.5, 6, Number.NaN])
+    assert.throws(() => convertHtml(PAGE, { headingOffset }), RangeError)
+})
