@@ -64,6 +64,7 @@ test('the description is OpenAPI 3.1, and names every route', async (t) => {
     '/api/v1/keys',
     '/api/v1/keys/purge',
     '/api/v1/keys/{id}',
+    '/api/v1/keys/{id}/children',
     '/api/v1/keys/{id}/objects',
     '/api/v1/keys/{id}/objects/{object}',
     '/api/v1/keys/{id}/rotate',
