@@ -61,6 +61,7 @@ type Refusal = Extract<Verdict, { pass: false }> & { readonly limiter: KeyLimite
  * then the refusal is that of the limiter with the longest wait, or of one that cannot tell yet.
  */
 export function askAll(limiters: readonly KeyLimiter[], now: number): { pass: true } | Refusal {
+  if (limiters.length === 0) return PASS
   let refusal: Refusal | null = null
   const asked: KeyLimiter[] = []
   for (const limiter of limiters) {
@@ -69,10 +70,12 @@ export function askAll(limiters: readonly KeyLimiter[], now: number): { pass: tr
     else if (refusal === null || isLater(verdict.wait, refusal.wait))
       refusal = { ...verdict, limiter }
   }
-  if (refusal === null) return { pass: true }
+  if (refusal === null) return PASS
   for (const { window } of asked) window.withdraw()
   return refusal
 }
+
+const PASS = { pass: true } as const
 
 function isLater(wait: number | null, than: number | null): boolean {
   return than !== null && (wait === null || wait > than)

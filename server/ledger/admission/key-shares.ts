@@ -73,7 +73,10 @@ export class KeyShares {
 
   /** Counts an admission that the store made. */
   note(request: Limited): void {
-    for (const { window } of this.#placesOf(request)) window.add(this.#clock.mono() + MARGIN_MS)
+    const { key_id, child_id, child_rpm } = request
+    const now = this.#clock.mono() + MARGIN_MS
+    this.#windowOf(key_id).add(now)
+    if (child_id !== null && child_rpm !== null) this.#windowOf(child_id).add(now)
   }
 
   /** Asks for one admission while the store is away. */

@@ -17,7 +17,6 @@ import { retryUntilClosed, writeInOrder } from '../settlement/ordered-writes.ts'
 import type { Settlement } from '../settlement/row-codec.ts'
 import { callerLeftError, type AdmissionBackend, type Remaining } from './backend.ts'
 import { KeyShares } from './key-shares.ts'
-import { limitsOf } from './request-limits.ts'
 import { MAX_BATCH, OutageLog, recordBacklog } from './outage-log.ts'
 import { Backlog, type BacklogEntry } from './backlog.ts'
 import { countWebProcesses, StoreMonitor } from './store-monitor.ts'
@@ -200,7 +199,8 @@ export class OutageFallback {
   }
 
   #passOn(one: TrackedAdmission): void {
-    if (limitsOf(one.request).length > 0 && this.#shares.settling) {
+    const { rpm, child_rpm } = one.request
+    if ((rpm !== null || child_rpm !== null) && this.#shares.settling) {
       const share = this.#shares.reserveSettling(one.request)
       if (share.verdict === 'refused') return one.refuse(share.wait)
       one.hasShare = true

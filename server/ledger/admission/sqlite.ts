@@ -23,7 +23,7 @@ import {
 } from './backend.ts'
 import { askAll, KeyLimiter } from './key-limiter.ts'
 import { recent, recentAdmissions, timesByKey } from './recent-admissions.ts'
-import { limitsOf, type RequestLimit } from './request-limits.ts'
+import type { RequestLimit } from './request-limits.ts'
 import { wholeWait, WINDOW_MS } from './sliding-window.ts'
 import { ReservationBatches, type BatchEntry, type BatchListener } from './sqlite-batches.ts'
 import { recordAdmitted, type ForeignAdmission, type ReserveResult } from './sqlite-reserve.ts'
@@ -84,14 +84,22 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
   submit(pending: PendingAdmission): void {
     if (pending.superseded) return pending.reject(supersededError())
     if (pending.callerLeft) return pending.reject(callerLeftError())
-    const { rpm, key_id } = pending.request
+    const { rpm, key_id, child_id, child_rpm } = pending.request
+    const limiters: KeyLimiter[] = []
+    if (rpm !== null) limiters.push(this.#limiterOf({ owner: 'key_id', id: key_id, rpm }, key_id))
     // If its key gets a limit again, this request counts too: the window is then read from the
     // ledger.
-    if (rpm === null) this.#drop(key_id)
-    const limiters = limitsOf(pending.request).map((limit) => this.#limiterOf(limit, key_id))
-    const busy = limiters.find(({ isBusy }) => isBusy)
-    if (busy === undefined) this.#decide(limiters, pending)
-    else busy.waiting.push(pending)
+    else this.#drop(key_id)
+    if (child_id !== null && child_rpm !== null) {
+      const limit = { owner: 'child_id', id: child_id, rpm: child_rpm } as const
+      limiters.push(this.#limiterOf(limit, key_id))
+    }
+    for (const limiter of limiters)
+      if (limiter.isBusy) {
+        limiter.waiting.push(pending)
+        return
+      }
+    this.#decide(limiters, pending)
   }
 
   fullFor(key: string, rpm: number): number | null {

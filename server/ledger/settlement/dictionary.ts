@@ -51,7 +51,14 @@ export function encodeRows<Row>(
     encoded.push(entry)
     for (let i = width; i < list.length; i++) encoded.push(list[i]!)
   }
-  return { common: entries.map((list) => list.slice(0, width)), rows: encoded }
+  return { common: entries.map((list) => withoutLastNulls(width, list)), rows: encoded }
+}
+
+/** The first values, without the nulls at their end: reading puts those back. */
+function withoutLastNulls(width: number, values: readonly SqlValue[]): SqlValue[] {
+  let length = width
+  while (length > 0 && values[length - 1] === null) length--
+  return values.slice(0, length)
 }
 
 /** Whether the first values of both are the same. */
@@ -68,15 +75,16 @@ export interface Common<Shared> {
 
 /**
  * Decodes rows, in order. Rows with the same entry share one object of it; `Shared` is its columns.
- * Common columns that the writer did not know yet, which are the last ones, are null.
+ * Common columns that an entry lacks are null: the last ones, which were null, or which the version
+ * that wrote them did not know.
  */
 export function decodeRows<Shared>(
   columns: { common: readonly (keyof Shared)[]; own: readonly unknown[] },
   encoded: EncodedRows,
 ): { common: Common<Shared>; own: SqlValue[] }[] {
   // `encodeRows` put the values into this order.
-  const commons = encoded.common.map((known) => {
-    const values = columns.common.map((_, i) => known[i] ?? null)
+  const commons = encoded.common.map((values) => {
+    while (values.length < columns.common.length) values.push(null)
     return {
       values,
       row: Object.fromEntries(columns.common.map((column, i) => [column, values[i]])) as Shared,
