@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 /** Most files of a process: enough that little is loaded again, and few enough to share processors. */
 const MAX_FILES = 8
 
-/** TABLE of files that change their process as a whole, and have it alone. */
+/** TABLE of files that have their process alone. */
 const ALONE = [
   // They choose the store of every server that is started.
   'test/**/on-postgres.test.ts',
@@ -16,6 +16,9 @@ const ALONE = [
   'test/http1/read-memory.test.ts',
   // Its timers are not those of the system.
   'test/http1/slow-reads.test.ts',
+  // Each of them takes as long as a process of others: one after another they would end last.
+  'test/browser/dashboard/*.test.ts',
+  'test/packages/examples.test.ts',
 ]
 
 const shares = (file: string): boolean => !ALONE.some((pattern) => matchesGlob(file, pattern))
