@@ -62,6 +62,15 @@ export interface KnownPages {
  */
 const MAX_PADDING = 4
 
+/** How many values each row is written with: as many as there are columns. */
+export function rowWidths(columns: number, rows: readonly DatabaseRow[]): number[] {
+  let left = MAX_PADDING * rows.reduce((sum, { values }) => sum + values.length, 0)
+  return rows.map(({ values }) => {
+    left -= columns
+    return left < 0 ? Math.min(values.length, columns) : columns
+  })
+}
+
 /** Rows that are turned to JSON at a time. */
 const ROWS_AT_ONCE = 500
 
@@ -78,13 +87,11 @@ export function* databasesJson(
       (column, x) => typeOf(column, cells[x] ?? [], pageIds, pages) ?? (x === 0 ? 'title' : null),
     )
     const head = { id, title, columns: columns.map(({ name }, x) => ({ name, type: types[x] })) }
-    let left = MAX_PADDING * rows.reduce((sum, { values }) => sum + values.length, 0)
+    const widths = rowWidths(columns.length, rows)
     yield `${i === 0 ? '' : ','}${JSON.stringify(head).slice(0, -1)},"rows":[`
     for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
       const piece = rows.slice(at, at + ROWS_AT_ONCE).map(({ values }, y) => {
-        left -= columns.length
-        const width = left < 0 ? Math.min(values.length, columns.length) : columns.length
-        const typed = Array.from({ length: width }, (_, x) =>
+        const typed = Array.from({ length: widths[at + y]! }, (_, x) =>
           valueOf(values[x] ?? EMPTY, types[x] ?? null, folder ?? undefined),
         )
         return { page_id: pageIds[at + y], values: typed.map((one) => jsonOf(one, pages.idOf)) }

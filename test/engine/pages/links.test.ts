@@ -3,7 +3,13 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { convertPages, FLAVOR_NAMES, type Flavor } from '@tollmark/notion-markdown/archive'
+import {
+  convertPages,
+  FLAVOR_NAMES,
+  MANIFEST,
+  readManifest,
+  type Flavor,
+} from '@tollmark/notion-markdown/archive'
 import { parse } from 'yaml'
 import { deadLinks, readFolder, splitPage } from '../../support/pages-folder.ts'
 import { seeded } from '../../support/random.ts'
@@ -95,6 +101,39 @@ test('links lead to pages, their headings and files; what is missing leaves its 
   assert.equal(assets.filter((path) => path.endsWith('.png')).length, 1)
   const [csv = ''] = parse(splitPage(home).front).csv
   assert.equal(files.get(csv)?.toString(), ENTRIES[`Home ${id(1)}/Tasks ${id(3)}.csv`])
+})
+
+test('a database that the export holds only as a table gets its CSV from there', async (t) => {
+  const head = ['Name', 'Done', 'Note'].map((name) => `<th>${name}</th>`).join('')
+  const row = `<tr id="u"><td class="cell-title"><a href="Db/Row%20${id(2)}.html">Row, 1</a></td><td class="cell-a"><div class="checkbox checkbox-on"></div></td><td class="cell-b">say "=1+1"</td></tr>`
+  const table = `<table class="collection-content"><thead><tr>${head}</tr></thead><tbody>${row}</tbody></table>`
+  const entries = {
+    [`Db ${id(1)}.html`]: page(1, 'Db', table),
+    [`Db/Row ${id(2)}.html`]: page(2, 'Row, 1', '<p>x</p>'),
+    // A view of another one: no page of its own, no file.
+    [`Other ${id(3)}.html`]: page(
+      3,
+      'Other',
+      `<div id="${id(4)}" class="collection-content">${table}</div>`,
+    ),
+  }
+  const paths = { gfm: 'Db.csv', obsidian: 'Db.csv', docusaurus: 'Db/index.csv' }
+  for (const flavor of FLAVOR_NAMES) {
+    const files = await folderOf(temporaryFolder(t), zip(entries), flavor)
+    const path = paths[flavor]
+    assert.equal(
+      files.get(path)?.toString(),
+      '\ufeffName,Done,Note\n"Row, 1",Yes,"say ""=1+1"""\n',
+      flavor,
+    )
+    assert.deepEqual(
+      [...files.keys()].filter((name) => name.endsWith('.csv')),
+      [path],
+    )
+    const db = files.get(path.replace('.csv', '.md'))!.toString()
+    assert.deepEqual(parse(splitPage(db).front).csv, [path.split('/').at(-1)])
+    assert.ok(readManifest(files.get(MANIFEST)!.toString())?.files.some((one) => one.path === path))
+  }
 })
 
 test('obsidian gets wiki links, between cells of tables too', async (t) => {

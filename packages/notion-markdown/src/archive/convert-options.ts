@@ -33,7 +33,7 @@ export interface ConvertOptions extends DocumentOptions {
 /** What pages are converted with besides their text. */
 export const wantedOf = (options: ConvertOptions): Wanted => ({
   isMarked: isMarkedFor(options) || options.sourceMapPath !== undefined,
-  hasTables: hasTables(options) && options.layout !== 'pages',
+  hasTables: hasTables(options) || options.layout === 'pages',
 })
 
 /**

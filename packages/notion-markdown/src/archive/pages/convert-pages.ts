@@ -26,12 +26,12 @@ export async function convertPages(
 ): Promise<Converted> {
   const options = { ...given, layout: 'pages' } as const
   if (options.kind === 'html') {
-    const { summary, markdown } = await convertAlone(options)
+    const { summary, markdown, tables = [] } = await convertAlone(options)
     const pages: PageTexts = {
       summaries: [summary],
       sitemap: -1,
       text: () => markdown,
-      tables: () => [],
+      tables: () => tables,
     }
     const certificate = await certificateOf(options)
     await writePages(pages, null, output, pagesOptions(options), certificate)

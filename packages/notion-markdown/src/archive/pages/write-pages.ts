@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { arrangePages, type Arrangement } from '../../arrangement.ts'
 import type { PageSummary, PageTexts } from '../../converted-page.ts'
+import type { DatabaseTable } from '../../databases.ts'
 import type { CertificateListener } from '../../document-pages.ts'
 import { pageTarget } from '../../links.ts'
 import { writeMarkdown } from '../../markdown.ts'
@@ -16,6 +17,7 @@ import { MANIFEST, writeManifest, type ManifestFile } from './manifest.ts'
 import { pageFrontMatter } from './page-fields.ts'
 import { PageLinks, relativeUrl } from './page-links.ts'
 import { placePages, type PagePath } from './page-paths.ts'
+import { csvOf } from './table-csv.ts'
 
 /** What is wanted of the pages. */
 export interface PagesOptions {
@@ -62,10 +64,7 @@ export async function writePages(
     filePath: (stored) => files.paths.get(stored),
   })
   const listed: ManifestFile[] = [...files.contents].map(([path, sha256]) => ({ path, sha256 }))
-  const add = async (path: string, page: string | null, text: string, time: Date | null) => {
-    await zip.addText(path, time?.getTime() ?? NO_TIME, text)
-    listed.push({ path, page, sha256: createHash('sha256').update(text).digest('hex') })
-  }
+  const add = fileAdder(zip, listed)
   if (sitemap < 0 && summaries.length > 1) {
     const text = indexText(arrangement, summaries, rules, (key) =>
       relativeUrl('', paths.get(arrangement.indexOf(key) ?? -1)?.page ?? ''),
@@ -75,12 +74,16 @@ export async function writePages(
   const positions = new Map<number, number>()
   for (const { page: index, parent } of arrangement.order) {
     const summary = summaries[index]!
-    const { page: path } = paths.get(index)!
+    const { page: path, csv: made } = paths.get(index)!
     const position = (positions.get(parent) ?? 0) + 1
     positions.set(parent, position)
     const body = summary.sitemap
       ? sitemapText(summary.sitemap, arrangement.nameOf, pageTarget, rules)
       : await pages.text(index)
+    const csv = databases.ids(index).flatMap((stored) => addressOf(path, files.paths.get(stored)))
+    const table = databases.has(summary.id) ? undefined : await ownTable(pages, index)
+    if (table) await add(made, undefined, csvOf(table), summary.exportedAt)
+    if (table) csv.unshift(relativeUrl(path, made))
     const front = pageFrontMatter(
       {
         ...summary,
@@ -88,7 +91,7 @@ export async function writePages(
         exportedAt: options.includeMetadata
           ? isoTime(summary.exportedAt ?? options.uploadedAt)
           : null,
-        csv: databases.ids(index).flatMap((stored) => addressOf(path, files.paths.get(stored))),
+        csv,
         position,
         path,
       },
@@ -104,6 +107,29 @@ export async function writePages(
   await zip.addText(MANIFEST, NO_TIME, manifest)
   await zip.finish()
   return files.damaged.size
+}
+
+/** Adds a file to the archive, and to the list. @param page undefined for what is no page */
+type AddFile = (
+  path: string,
+  page: string | null | undefined,
+  text: string,
+  time: Date | null,
+) => Promise<void>
+
+function fileAdder(zip: ZipWriter, listed: ManifestFile[]): AddFile {
+  return async (path, page, text, time) => {
+    await zip.addText(path, time?.getTime() ?? NO_TIME, text)
+    const sha256 = createHash('sha256').update(text).digest('hex')
+    listed.push({ path, ...(page !== undefined && { page }), sha256 })
+  }
+}
+
+/** The database that a page is. */
+async function ownTable(pages: PageTexts, index: number): Promise<DatabaseTable | undefined> {
+  const { id } = pages.summaries[index]!
+  if (id === null) return undefined
+  return (await pages.tables(index)).find((table) => table.id === id)
 }
 
 const addressOf = (from: string, to: string | undefined): string[] =>
@@ -127,7 +153,11 @@ function databaseFiles(
   opened: NotionExport | null,
   summaries: readonly PageSummary[],
   paths: ReadonlyMap<number, PagePath>,
-): { places: Map<string, string>; ids: (index: number) => string[] } {
+): {
+  places: Map<string, string>
+  ids: (index: number) => string[]
+  has: (id: string | null) => boolean
+} {
   const places = new Map<string, string>()
   const databases = opened ? findDatabases(opened) : new Map<string, never>()
   if (databases.size > 0)
@@ -137,6 +167,7 @@ function databaseFiles(
     }
   return {
     places,
+    has: (id) => id !== null && databases.has(id),
     ids: (index) => {
       const { id, databases: shown } = summaries[index]!
       const all = new Set([...(id === null ? [] : [id]), ...shown])
