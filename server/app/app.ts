@@ -29,6 +29,7 @@ import { providerRoutes } from '../api/providers.ts'
 import { refusalRoutes } from '../api/refusals.ts'
 import { requestRoutes } from '../api/requests.ts'
 import { sessionRoutes } from '../api/session.ts'
+import { socketRoutes } from '../api/sockets.ts'
 import { sharedObjectRoutes } from '../api/shared-objects.ts'
 import { tokenRoutes } from '../api/tokens.ts'
 import { usageRoutes } from '../api/usage.ts'
@@ -135,6 +136,7 @@ export function createApp(deps: AppDependencies): RequestListeners {
   api.route('/', sharedObjectRoutes(store, proxied, clock))
   api.route('/', usageRoutes(store, clock))
   api.route('/', requestRoutes(store, proxied.refusals, clock))
+  api.route('/', socketRoutes(store, proxied, clock))
   api.route('/', refusalRoutes(store, proxied.refusals, clock))
   api.route('/', credentialRoutes(store, proxied, clock))
   api.route('/', providerRoutes(store, proxied, clock))

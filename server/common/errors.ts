@@ -24,6 +24,7 @@ export const ERRORS = {
   object_not_found: { status: 404, title: 'Shared object not found' },
   provider_not_found: { status: 404, title: 'Provider not found' },
   credential_not_found: { status: 404, title: 'Credential not found' },
+  socket_not_found: { status: 404, title: 'Socket not found' },
   request_not_found: { status: 404, title: 'Request not found' },
   job_not_found: { status: 404, title: 'Job not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },

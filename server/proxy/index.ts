@@ -31,6 +31,8 @@ export interface Proxy extends AsyncDisposable {
   handle(exchange: HttpExchange): void
   /** What is in use of what all requests share. */
   readonly shares: ProxyHandler['shares']
+  /** The sockets that are open. */
+  readonly sockets: OpenSockets
   /** Whether requests can be admitted. */
   readonly admission: Pick<Ledger, 'failing' | 'admitsAlone' | 'canAdmitAlone'>
   readonly refusals: RefusalLog
@@ -162,6 +164,7 @@ export async function openProxy(
       readOrigin((name) => valueOf(headers, name), trustProxy),
       publicUrl,
     )
+  const sockets = resources.use(new OpenSockets())
   const proxy = createProxy({
     originOf: originAt,
     keys,
@@ -176,7 +179,7 @@ export async function openProxy(
       () => clock.now(),
     ),
     inspectionQueue: new InspectionQueue(() => clock.mono()),
-    sockets: resources.use(new OpenSockets()),
+    sockets,
     turns: new TurnBudget(1),
     refusalLog: refusals,
     clock,
@@ -190,6 +193,7 @@ export async function openProxy(
     admission: ledger,
     refusals,
     keys,
+    sockets,
     probe: async (id) => {
       if (providers.unreadable().has(id))
         return {

@@ -83,6 +83,8 @@ test('the description is OpenAPI 3.1, and names every route', async (t) => {
     '/api/v1/session',
     '/api/v1/session/password',
     '/api/v1/setup',
+    '/api/v1/sockets',
+    '/api/v1/sockets/{id}',
     '/api/v1/tokens',
     '/api/v1/tokens/{id}',
     '/api/v1/usage',

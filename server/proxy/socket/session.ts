@@ -89,6 +89,16 @@ export class SocketSession implements ClientListener, UpstreamListener {
     this.#upstreamSide = new UpstreamSide(upstream, client, row, provider.usage, rows, this)
   }
 
+  /** The model that it has named last, as the ledger has it. */
+  get model(): string | null {
+    return this.#parts.inspector.model
+  }
+
+  /** Bytes of messages, both ways. */
+  get bytes(): SocketRows['bytes'] {
+    return this.#parts.rows.bytes
+  }
+
   start(): void {
     this.#parts.upstream.read(this.#upstreamSide)
     this.#parts.client.read(this.#clientSide)
