@@ -15,7 +15,9 @@ const CLAIM_MS = 30_000
  * go, it could begin several before we hear of the first.
  */
 const PACE_MS = 10
-const PACED_BELOW = 64
+/** Turns of the event loop that it is given at least. */
+const PACE_TURNS = 4
+const PACED_BELOW = 256
 /** Most rows that are kept for what was asked for and has perhaps failed. */
 const MAX_SPARES = 4
 
@@ -137,10 +139,14 @@ export class SocketRows {
   pace(): void {
     if (this.#counts === 'minutes' || this.#writer.left() >= PACED_BELOW) return
     this.#isPaced = true
-    setTimeout(() => {
-      this.#isPaced = false
-      this.#wake()
-    }, PACE_MS).unref()
+    setTimeout(() => this.#endPace(PACE_TURNS), PACE_MS).unref()
+  }
+
+  /** On a busy machine what the provider says may have come, and not been read yet. */
+  #endPace(turns: number): void {
+    if (turns > 0) return void setImmediate(() => this.#endPace(turns - 1))
+    this.#isPaced = false
+    this.#wake()
   }
 
   /**
