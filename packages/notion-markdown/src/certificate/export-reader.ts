@@ -1,6 +1,16 @@
 // Reads an exported page for what it shows, block by block, as Notion's exporters write it.
 import { decodeHTML } from 'entities'
-import { Reading, decodeSafely, type PageReading } from './reading.ts'
+import {
+  NOWHERE,
+  classesOf,
+  escapeless,
+  isHidden,
+  isSafe,
+  labelOf,
+  texIn,
+  withoutComment,
+} from './exported-markup.ts'
+import { Reading, type PageReading } from './reading.ts'
 import { TableReader } from './table-reader.ts'
 import { readTags, valueOf, type Tag, type TagHandler } from './tags.ts'
 
@@ -36,10 +46,8 @@ const TABLE = new Set('table thead tbody tfoot tr td th'.split(' '))
 /** Values of a cell that stand beside one another without anything between them. */
 const VALUE = /\b(?:selected-value|status-value|user|margin-right)\b/
 
-/** How old exports label a file: with its address where Notion stores it. */
-const STORED =
-  /^https?:\/\/(?:s3[.-]us-west-2\.amazonaws\.com\/secure\.notion-static\.com|prod-files-secure\.s3\.us-west-2\.amazonaws\.com|file\.notion\.so)\/(?:[^\s?#]*\/)?([^\s/?#]+)(?:[?#]\S*)?$/
-const ATTACHMENT = /^attachment:[0-9a-f-]{36}:/
+/** What `#start` gives for an element that it has opened itself. */
+const HIDDEN = Symbol('hidden')
 
 /**
  * Reads one page.
@@ -512,62 +520,4 @@ class ExportReader implements TagHandler {
       table.endCell()
     }
   }
-}
-
-/** What exporters since 2026 write where a page has no address. */
-const NOWHERE = 'https://app.notion.comundefined'
-
-/** What `#start` gives for an element that it has opened itself. */
-const HIDDEN = Symbol('hidden')
-
-/** An element's classes, between spaces. */
-function classesOf(attributes: string): string {
-  if (!attributes.includes('class=') && !/class=/i.test(attributes)) return ''
-  const value = valueOf(attributes, 'class')
-  if (value === undefined || value === '') return ''
-  return ` ${/\s/.test(value) ? value.replace(/\s+/g, ' ') : value} `
-}
-
-function texIn(attributes: string): string | undefined {
-  const value =
-    valueOf(attributes, 'data-notion-equation') ??
-    valueOf(attributes, 'data-notion-inline-equation')
-  return value === undefined ? undefined : decodeHTML(value)
-}
-
-function isHidden(attributes: string): boolean {
-  if (
-    attributes.includes('hidden') &&
-    /\shidden(?=[\s=/]|$)/.test(attributes.replace(/"[^"]*"|'[^']*'/g, ''))
-  )
-    return true
-  return (
-    attributes.includes('none') &&
-    /(?:^|;)\s*display\s*:\s*none\b/.test(valueOf(attributes, 'style') ?? '')
-  )
-}
-
-/** Whether documents keep an address: it runs no code. */
-function isSafe(url: string, isImage = false): boolean {
-  if (/^data:/i.test(url))
-    return isImage
-      ? /^data:image\//i.test(url)
-      : /^data:(?:text\/(?:plain|csv)|application\/pdf|image\/(?!svg))/i.test(url)
-  return !/^(?:javascript|vbscript):/i.test(url)
-}
-
-function withoutComment(found: string): string {
-  return found.startsWith('%') ? '\n' : found
-}
-
-/** Text that is decoded already, for `text`, which decodes. */
-function escapeless(text: string): string {
-  return text.replaceAll('&', '&amp;')
-}
-
-/** The text of a link, where it names a file as Notion stores it: the file's own name. */
-function labelOf(text: string): string {
-  if (!text.includes(':')) return text
-  const stored = STORED.exec(text.trim())?.[1]
-  return stored === undefined ? text.replace(ATTACHMENT, '') : decodeSafely(stored)
 }
