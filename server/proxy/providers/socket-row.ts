@@ -48,7 +48,10 @@ export interface SocketRow {
   readonly local?: readonly string[]
   /** The message of an error; without it the close frame alone tells it. */
   readonly error?: ErrorTemplate
-  /** The parameter of the query, and its value, that ask for another kind of socket. */
+  /**
+   * The parameter of the query, and its value, that ask for another kind of socket where the query
+   * names no model.
+   */
   readonly instead?: {
     readonly query: readonly [name: string, value: string]
     readonly socket: SocketRow

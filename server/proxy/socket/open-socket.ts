@@ -54,14 +54,15 @@ export function socketOf(
   }
 }
 
-/** What a socket is by its query. */
+/** What a socket is by its query: with a model in it, what the model is for. */
 function rowFor(row: SocketRow, pathAndQuery: string): SocketRow {
   if (row.instead === undefined) return row
   const [name, value] = row.instead.query
   const values = parametersOf(queryOf(pathAndQuery)).flatMap(([one, text]) =>
     one === name ? [text] : [],
   )
-  return values.length === 1 && values[0] === value ? row.instead.socket : row
+  const isOther = values.length === 1 && values[0] === value
+  return isOther && queryModels(pathAndQuery)?.length === 0 ? row.instead.socket : row
 }
 
 const queryOf = (pathAndQuery: string): string => pathAndQuery.split('?')[1] ?? ''

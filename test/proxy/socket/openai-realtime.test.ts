@@ -95,6 +95,21 @@ for (const form of FORMS)
     assert.ok(rows[0]!.bytes_in! > 0 && rows[0]!.bytes_out! > 0)
   })
 
+test('a model in the address makes a conversation, whatever the intent', async () => {
+  const { secret, id } = await keyFor(CONVERSES)
+  const client = connectSocket(served.port, `${REALTIME}&intent=transcription`, [], withKey(secret))
+  await client.opened
+  client.send({ type: 'response.create' })
+  await until(() => client.events('response.done').length === 1)
+  client.socket.close()
+  await client.closed
+  const rows = await rowsOf(served, id, 2)
+  assert.deepEqual(
+    rows.map(({ state }) => state),
+    ['settled', 'aborted'],
+  )
+})
+
 test('the provider gets our credential, and nothing of the caller but its protocols', async () => {
   const { secret } = await keyFor({})
   const client = connectSocket(
