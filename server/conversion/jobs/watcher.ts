@@ -51,25 +51,16 @@ export function openJobWatcher(store: Store, notifications: JobNotifications): J
     polling = true
     try {
       const ids = [...watched.keys()]
-      for (let from = 0; from < ids.length; from += MAX_QUERY_IDS) {
-        const batch = ids.slice(from, from + MAX_QUERY_IDS)
-        const rows = await store.db
-          .selectFrom('jobs')
-          .selectAll()
-          .where('id', 'in', batch)
-          .execute()
-        const byId = new Map(rows.map((row) => [row.id, row]))
-        for (const id of batch) update(id, byId.get(id))
-      }
+      const rows = await readJobs(store, ids)
+      for (const id of ids) update(id, rows.get(id))
     } catch {
       // The store does not answer: the next look finds out what happened meanwhile.
     } finally {
       polling = false
     }
-    if (pollAgain) {
-      pollAgain = false
-      await poll()
-    }
+    if (!pollAgain) return
+    pollAgain = false
+    await poll()
   }
   const unsubscribe = notifications.subscribe(() => void (watched.size > 0 && poll()))
 
@@ -111,6 +102,17 @@ export function openJobWatcher(store: Store, notifications: JobNotifications): J
       unsubscribe()
     },
   }
+}
+
+/** The jobs of these ids that are still there. */
+async function readJobs(store: Store, ids: readonly string[]): Promise<Map<string, JobRow>> {
+  const found = new Map<string, JobRow>()
+  for (let from = 0; from < ids.length; from += MAX_QUERY_IDS) {
+    const batch = ids.slice(from, from + MAX_QUERY_IDS)
+    const rows = await store.db.selectFrom('jobs').selectAll().where('id', 'in', batch).execute()
+    for (const row of rows) found.set(row.id, row)
+  }
+  return found
 }
 
 /** Resolves to true when the job changes or `signal` aborts, to false after `idleMs`. */

@@ -174,6 +174,45 @@ export function checkHead(
   openForm(type)
 }
 
+const missingFile = (detail: string): Problem => new Problem('missing_file', detail)
+
+const tooMany = (what: 'parts' | 'fields'): Problem =>
+  new Problem('invalid_field', `The form has more than ${FORM_LIMITS[what]} ${what}.`)
+
+const duplicate = (param: string, advice: string): FieldError => ({
+  param,
+  code: 'duplicate',
+  detail: `This field is there twice. ${advice}`,
+})
+
+/** The fields of one form, besides the file. */
+class FieldReader {
+  options: UploadOptions = {
+    format: 'markdown',
+    includeMetadata: false,
+    sourceMap: false,
+    layout: 'document',
+    flavor: null,
+  }
+  /** Told together, before a file is received or when the form ends. */
+  readonly faults: FieldError[] = []
+  readonly #seen = new Set<string>()
+
+  /** Takes a field, unless nobody knows its name. @param value undefined where it is too long */
+  read(name: string, value: string | undefined): void {
+    const field = findField(name)
+    if (!field) return
+    if (this.#seen.has(name)) {
+      this.faults.push(duplicate(name, 'Send it once.'))
+      return
+    }
+    this.#seen.add(name)
+    const read = value === undefined ? undefined : field.read(value)
+    if (read) this.options = { ...this.options, ...read }
+    else this.faults.push({ param: name, code: 'invalid_value', detail: `Must be ${field.what}.` })
+  }
+}
+
 /**
  * Receives one upload into the new file `path`. Stops at the first error and leaves the rest of the
  * body unread.
@@ -191,16 +230,7 @@ export async function receiveUpload(
 ): Promise<Upload> {
   const maxBytes = maxRequestBytes(limits)
   const form = openForm(type)
-  let options: UploadOptions = {
-    format: 'markdown',
-    includeMetadata: false,
-    sourceMap: false,
-    layout: 'document',
-    flavor: null,
-  }
-  const seenFields = new Set<string>()
-  /** Faults of fields: told together, before a file is received or when the form ends. */
-  const faults: FieldError[] = []
+  const fields = new FieldReader()
   let stream: Readable | undefined
   let file: Promise<Omit<Upload, keyof UploadOptions>> | undefined
   let received = 0
@@ -209,62 +239,33 @@ export async function receiveUpload(
       form.on('field', (name: string, value: string, _: boolean, truncated: boolean) => {
         if (name === 'file')
           return reject(
-            new Problem(
-              'missing_file',
-              'The field "file" has no file in it. Send it as a file, with a file name.',
-            ),
+            missingFile('The field "file" has no file in it. Send it as a file, with a file name.'),
           )
-        const field = findField(name)
-        if (!field) return
-        if (seenFields.has(name)) {
-          const detail = 'This field is there twice. Send it once.'
-          faults.push({ param: name, code: 'duplicate', detail })
-          return
-        }
-        seenFields.add(name)
-        const read = truncated ? undefined : field.read(value)
-        if (read) options = { ...options, ...read }
-        else faults.push({ param: name, code: 'invalid_value', detail: `Must be ${field.what}.` })
+        fields.read(name, truncated ? undefined : value)
       })
       form.on('file', (name: string | undefined, part: Readable, fileName: string | undefined) => {
         part.on('error', () => {}) // the form itself, or receiveFile, tells what is wrong
         if (name !== 'file') return part.resume()
-        if (faults.length > 0) return reject(invalidFields(faults))
-        if (file)
-          return reject(
-            invalidFields([
-              {
-                param: name,
-                code: 'duplicate',
-                detail: 'This field is there twice. Send one file a request.',
-              },
-            ]),
-          )
+        if (fields.faults.length > 0) return reject(invalidFields(fields.faults))
+        if (file) return reject(invalidFields([duplicate(name, 'Send one file a request.')]))
         stream = part
         // A form writes the quotes of a name so (HTML standard, "multipart/form-data").
         file = receiveFile(stream, path, (fileName ?? '').replaceAll('%22', '"'), limits)
         file.catch(reject)
       })
       form.on('error', () => {
-        if (received === 0)
-          reject(
-            new Problem(
-              'missing_file',
-              'The request has no body. Send the exported .html or .zip file in the field "file".',
-            ),
-          )
-        else reject(malformedForm('The form is not well formed, or ends before its last boundary.'))
-      })
-      form.on('partsLimit', () =>
-        reject(new Problem('invalid_field', `The form has more than ${FORM_LIMITS.parts} parts.`)),
-      )
-      form.on('fieldsLimit', () =>
         reject(
-          new Problem('invalid_field', `The form has more than ${FORM_LIMITS.fields} fields.`),
-        ),
-      )
+          received > 0
+            ? malformedForm('The form is not well formed, or ends before its last boundary.')
+            : missingFile(
+                'The request has no body. Send the exported .html or .zip file in the field "file".',
+              ),
+        )
+      })
+      for (const what of ['parts', 'fields'] as const)
+        form.on(`${what}Limit`, () => reject(tooMany(what)))
       form.on('finish', () => {
-        const all = [...faults, ...conflicts(options)]
+        const all = [...fields.faults, ...conflicts(fields.options)]
         if (all.length > 0) reject(invalidFields(all))
         else resolve()
       })
@@ -276,11 +277,8 @@ export async function receiveUpload(
       body.pipe(form)
     })
     if (!file)
-      throw new Problem(
-        'missing_file',
-        'The form has no field "file". Send the exported .html or .zip file in it.',
-      )
-    return { ...(await file), ...options }
+      throw missingFile('The form has no field "file". Send the exported .html or .zip file in it.')
+    return { ...(await file), ...fields.options }
   } finally {
     body.unpipe(form)
     // Whatever still comes out of the abandoned form concerns nobody.
@@ -294,8 +292,7 @@ export async function receiveUpload(
 
 function openForm(type: string): BusboyInstance {
   if (!/^multipart\/form-data\s*(?:;|$)/i.test(type)) {
-    throw new Problem(
-      'missing_file',
+    throw missingFile(
       'The request is not a form. Send multipart/form-data with the exported file in the field "file".',
     )
   }
