@@ -217,7 +217,12 @@ const EFFECTS: { effect: string; shows: RegExp; homes: string[] }[] = [
   {
     effect: 'the clock',
     shows: /Date\.now\b|new Date\(\)/,
-    homes: ['server/app/serve.ts', 'server/cli/', 'dashboard/src/format.ts'],
+    homes: [
+      'server/app/serve.ts',
+      'server/cli/',
+      'dashboard/src/format.ts',
+      'packages/core/src/renewed-key.ts',
+    ],
   },
   { effect: 'SQLite', shows: /'node:sqlite'/, homes: ['server/store/sqlite/connection.ts'] },
   { effect: 'PostgreSQL', shows: /from 'pg'/, homes: ['server/store/postgres/'] },
