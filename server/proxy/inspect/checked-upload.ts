@@ -21,6 +21,7 @@ export interface UploadChecks {
 /** Bytes of parts behind a file that are held at most. */
 const MAX_HELD_BYTES = 1024 * 1024
 
+/** A form on its way to the upstream, held until its fields are known to be allowed. */
 export class CheckedUpload implements RequestBody, BodySink {
   readonly #body: RequestBody
   readonly #reader: UploadReader
@@ -158,6 +159,7 @@ export class CheckedUpload implements RequestBody, BodySink {
   }
 }
 
+/** Told where there is no memory left for bodies that are read whole. */
 export const BUFFERS_FULL = 'The proxy holds too many large requests at the moment.'
 
 /** The refusal of a body of which it is unclear what it names. @param why a sentence */

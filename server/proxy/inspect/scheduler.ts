@@ -28,6 +28,7 @@ export interface Ticket {
  * most are handled in one slice, whatever the clock says.
  */
 export const STEP_BYTES = 4 * 1024
+/** Most bytes of a slice. */
 export const SLICE_BYTES = 1024 * 1024
 /**
  * A slice ends with the step in which this time is over. `npm run bench -- inspect` prints the
@@ -48,6 +49,7 @@ interface Entry {
 const newQueue = (): AccountKeyQueue<Entry> =>
   new AccountKeyQueue<Entry>(Infinity, ({ owner }) => owner)
 
+/** Inspects bodies in slices, taking turns by account and key. One per process. */
 export class InspectionQueue {
   readonly #now: () => number
   readonly #defer: (turn: () => void) => void

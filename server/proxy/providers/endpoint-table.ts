@@ -15,6 +15,7 @@ export const PLACES = new Set([
   'path',
 ])
 
+/** A row whose pattern a loosened path fits. */
 export interface Resembled {
   readonly methods: readonly string[]
   readonly row: EndpointRow
@@ -22,6 +23,7 @@ export interface Resembled {
   readonly exact: RegExp
 }
 
+/** The compiled rows of one provider; immutable, shared by all requests. */
 export interface EndpointTable {
   /** The row whose pattern is this very path. */
   literal(method: string, path: string): EndpointRow | null

@@ -2,6 +2,7 @@
 // bodies that have to be read whole.
 import { AccountUse, Claim, KeyUse, SharePool } from './pool.ts'
 
+/** What all requests together may use. */
 export interface SharesLimits {
   /**
    * Requests that may be under way at once, whoever sends them; twice as many with those of keys
@@ -26,6 +27,7 @@ interface Usage<T> {
  */
 const MAX_IDLE = 1_024
 
+/** Places and memory, shared by account and key. One per process. */
 export class RequestShares {
   readonly #open: SharePool
   readonly #held: SharePool

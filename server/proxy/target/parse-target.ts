@@ -28,6 +28,7 @@ export interface QueryCredential {
   readonly value: string
 }
 
+/** The upstream that a target names, or a sentence that says why it names none. */
 export type Target =
   | { readonly ok: true; readonly upstream: UpstreamAddress }
   | { readonly ok: false; readonly message: string }
@@ -87,6 +88,7 @@ export const isProxyTarget = (target: string): boolean => OWN_PATH.test(target)
 /** What stands behind our own path in a raw request target: `''`, `?…` or `/…`. */
 export const afterProxyPath = (target: string): string => target.replace(OWN_PATH, '')
 
+/** Tells the form by what stands behind our own path. */
 export const targetForm = (target: string): TargetForm =>
   afterProxyPath(target).startsWith('/') ? 'base-url' : 'parameter'
 

@@ -1,6 +1,7 @@
 // What a backup consists of. Written last, so that a backup with a manifest is complete.
 import { SetupError } from '../../common/errors.ts'
 
+/** Name of the manifest in a backup. */
 export const MANIFEST = 'manifest.json'
 
 /** A file of a backup, as it is stored there. */
@@ -11,6 +12,7 @@ export interface BackupFile {
   readonly sha256: string
 }
 
+/** What a backup says of itself. */
 export interface Manifest {
   readonly object: 'backup_manifest'
   readonly version: 1
@@ -25,7 +27,9 @@ export interface Manifest {
 
 /** Name of the database in a backup, by store. */
 export const DATABASE_FILE = { sqlite: 'tollmark.db', postgres: 'database.dump' } as const
+/** Name of the master key in a backup that has it. */
 export const MASTER_KEY_FILE = 'master.key'
+/** What the names of blobs in a backup begin with. */
 export const BLOB_FOLDER = 'blobs/'
 
 /** @throws SetupError where the text is no manifest of ours */
