@@ -21,7 +21,7 @@ export interface UploadChecks {
 /** Bytes of parts behind a file that are held at most. */
 const MAX_HELD_BYTES = 1024 * 1024
 
-/** A form on its way to the upstream, held until its fields are known to be allowed. */
+/** An upload on its way to the upstream; its end waits until all that it names is checked. */
 export class CheckedUpload implements RequestBody, BodySink {
   readonly #body: RequestBody
   readonly #reader: UploadReader
