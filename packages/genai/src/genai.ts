@@ -48,7 +48,9 @@ export function createProxyGenai({
 }: ProxyGenaiConfig = {}): ProxyGenai {
   const fetch = createManagedFetch({ ...config, fetch: send })
   const webSocket = createManagedWebSocket(config)
-  const provider = createGoogleGenerativeAI({ apiKey: PROXY_MANAGED, headers, fetch, webSocket })
+  // AI SDK 6 has no `webSocket`, and ignores it.
+  const settings = { apiKey: PROXY_MANAGED, headers, fetch, webSocket }
+  const provider = createGoogleGenerativeAI(settings)
   if (!('specificationVersion' in provider))
     throw new Error(
       '@proxy-sdk/genai needs AI SDK 6 or 7. The installed @ai-sdk/google is older: npm install ai@latest @ai-sdk/google@latest',
