@@ -60,10 +60,10 @@ const CHECKS: readonly Step[] = [
 ]
 
 /**
- * Processes of tests at once: one more than CI has processors, since most wait for something now and
+ * Processes of tests at once: two more than CI has processors, since most wait for something now and
  * then.
  */
-const CONCURRENCY = 3
+const CONCURRENCY = 4
 
 /** Runs all the programs. */
 const testsOf = (programs: readonly string[]): Step => ({
