@@ -59,9 +59,17 @@ export class LedgerTime {
     }
   }
 
-  /** Learns from an answer that says what the ledger's time was. */
-  observe(sent: number, received: number, present: number): void {
-    this.#known.observe(sent, received, present)
+  /**
+   * Learns from an answer that says what the ledger's time was, by which version of its correction.
+   * Who did not know that another process has corrected it would take the next step of the
+   * database's clock for that correction.
+   */
+  observe(
+    sent: number,
+    received: number,
+    { present, version }: { readonly present: number; readonly version: number },
+  ): void {
+    if (this.#known.observe(sent, received, present)) this.#version = version
   }
 
   /** The earliest and latest that the ledger's time can be at a moment of ours. */

@@ -46,8 +46,9 @@ export type ReserveAnswer =
   | { readonly kind: 'clock_skewed' }
   | {
       readonly kind: 'decided'
-      /** The ledger's time (milliseconds). */
+      /** The ledger's time (milliseconds), and the version of its correction. */
       readonly present: number
+      readonly version: number
       readonly verdicts: GroupVerdict[]
     }
 
@@ -56,10 +57,11 @@ export type ReserveAnswer =
  * of the written rows in their order.
  */
 type Answer =
-  | { doubt: true; present: number }
+  | { doubt: true }
   | {
       doubt: false
       present: number
+      version: number
       passed: number[]
       waits: number[]
       child_waits: number[]
@@ -114,7 +116,7 @@ export async function reserveGroups(
     }
     return { group, written, waits }
   })
-  return { kind: 'decided', present: answer.present / 1000, verdicts }
+  return { kind: 'decided', present: answer.present / 1000, version: answer.version, verdicts }
 }
 
 /**

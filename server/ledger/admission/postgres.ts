@@ -260,7 +260,7 @@ class PostgresAdmission implements AdmissionBackend {
       if (answer.kind === 'clock_skewed')
         throw new StoreError('failed', 'the ledger doubts its time')
       const received = this.#clock.mono()
-      this.#time.observe(sent, received, answer.present)
+      this.#time.observe(sent, received, answer)
       await this.#decided({ answer, created_at, sent, received })
     } catch (error) {
       // Requests that wait for the next call would hear the same, only later.

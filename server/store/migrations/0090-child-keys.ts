@@ -35,7 +35,7 @@ export const childKeys: Migration = {
     // those with the same id side by side, and of each id no more wanted than its rpm, of each child
     // no more than its own. `child` is null where the rows count under their key alone. asked also
     // has child_id and end_user. child_waits are the child's own; of both, only the limit that
-    // refuses the next request has one.
+    // refuses the next request has one. version is that of the ledger's time.
     `create or replace function tollmark_admit(asked json, keys json, locks bigint[], asker text, width bigint, earliest bigint, latest bigint)
      returns json language plpgsql volatile set enable_seqscan = off as $$
      declare
@@ -61,7 +61,7 @@ export const childKeys: Migration = {
        numbers bigint[];
      begin
        if present < earliest or present > latest then
-         return json_build_object('doubt', true, 'present', present);
+         return json_build_object('doubt', true);
        end if;
        foreach held in array locks loop
          perform pg_advisory_xact_lock(held);
@@ -124,7 +124,7 @@ export const childKeys: Migration = {
          returning seq
        )
        select array_agg(seq order by seq) into numbers from written;
-       return json_build_object('doubt', false, 'present', tollmark_ledger_time(), 'passed', passed, 'waits', waits, 'child_waits', child_waits,
+       return json_build_object('doubt', false, 'present', tollmark_ledger_time(), 'version', (select version from ledger_clock where one), 'passed', passed, 'waits', waits, 'child_waits', child_waits,
          'numbers', coalesce(numbers, '{}'));
      end $$`,
   ],

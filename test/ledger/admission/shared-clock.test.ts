@@ -74,3 +74,16 @@ test('an admission that is let go later than it was stamped counts from then on,
   assert.equal((await stamps())[0]!.mono, first!.mono)
   assert.ok((await stamps()).every(({ mono, now }) => Number(mono) <= Number(now)))
 })
+
+test('a process that did not notice a step itself still notices the next one', async (t) => {
+  const where = await placeOn.postgres(t)
+  const [one, two] = [await openFor(t, where), await openFor(t, where)]
+  assert.equal(await passed([one.ledger, two.ledger], 4), 4)
+  await setClock(where, -61)
+  assert.equal(await passed([one.ledger], 5), 1)
+  // The other one has corrected the time: here all seems as before.
+  assert.equal(await passed([two.ledger], 6), 1)
+  await setClock(where, 122)
+  assert.equal(await passed([two.ledger], 7), 1)
+  assert.deepEqual((await verifyWindows(one.store)).violations, [])
+})
