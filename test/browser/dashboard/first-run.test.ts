@@ -7,6 +7,7 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { streamText } from 'ai'
 import type { Page } from 'playwright-core'
 import { PROXY_MANAGED, createProxyFetch } from '../../../packages/core/src/index.ts'
+import { until } from '../../support/until.ts'
 import { closeBrowser, startSite, visit } from './visit.ts'
 
 after(closeBrowser)
@@ -111,6 +112,13 @@ test('from the link to the usage of a key, by keyboard alone', async (t) => {
     maxRetries: 0,
   })
   assert.equal((await Array.fromAsync(textStream)).join(''), 'Hello there!')
+
+  // It is settled in a moment; a page that was opened before looks again after half a minute.
+  await until(async () => {
+    const answer = await page.request.get(`${site.url}/api/v1/requests?limit=1`)
+    const { data } = (await answer.json()) as { data: { tokens_in: number | null }[] }
+    return data[0]?.tokens_in === 700
+  })
 
   await press(page, 'link', 'First key')
   await page.getByRole('heading', { name: 'First key' }).waitFor()
