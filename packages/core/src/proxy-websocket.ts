@@ -49,8 +49,6 @@ interface InnerConstructor {
   new (url: string, protocols?: string | string[], options?: SocketOptions): InnerSocket
 }
 
-const CONNECTING = 0
-const CLOSED = 3
 const EVENTS = ['open', 'message', 'error', 'close'] as const
 type EventName = (typeof EVENTS)[number]
 type Listener = ((event: never) => void) | { handleEvent(event: never): void }
@@ -69,7 +67,7 @@ const OWN_KEY = /^(?:[\w-]+\.)?tmk_\w+$/
 const OWN_PARAMETER = /[?&](?:key|access_token)=(tmk_\w+)(?=&|$)/
 
 /** The subprotocols with the proxy's key where the SDK has put a credential, or else added. */
-export function withKey(protocols: readonly string[], key: string | null): string[] {
+function withKey(protocols: readonly string[], key: string | null): string[] {
   if (protocols.some((one) => OWN_KEY.test(one))) return [...protocols]
   const isCredential = (one: string, i: number): boolean =>
     CREDENTIAL.test(one) || BEFORE_CREDENTIAL.test(protocols[i - 1] ?? '')
@@ -115,7 +113,7 @@ export class ProxySocket {
   }
 
   get readyState(): number {
-    return this.#inner?.readyState ?? (this.#isClosed ? CLOSED : CONNECTING)
+    return this.#inner?.readyState ?? (this.#isClosed ? this.CLOSED : this.CONNECTING)
   }
 
   get bufferedAmount(): number {
@@ -222,8 +220,8 @@ export interface ProxyWebSocketConstructor {
  */
 export function createProxyWebSocket(config: ProxyWebSocketConfig): ProxyWebSocketConstructor {
   const Inner: InnerConstructor = config.webSocket ?? globalThis.WebSocket
-  const open = (url: string, protocols: string[], headers: Headers | null): InnerSocket => {
-    const fields = Object.fromEntries(headers ?? [])
+  const open = (url: string, protocols: string[], headers: Headers): InnerSocket => {
+    const fields = Object.fromEntries(headers)
     // The platforms' own take no third argument.
     const options = Object.keys(fields).length > 0 ? [{ headers: fields }] : []
     return new Inner(url, protocols, ...options)
