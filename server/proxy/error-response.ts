@@ -131,6 +131,16 @@ export interface ErrorResponse {
   readonly body: Buffer
 }
 
+/** What says that a body is JSON of ours, which nobody may keep. */
+export const jsonHeaders = (body: Buffer): string[] => [
+  'Content-Type',
+  'application/json',
+  'Content-Length',
+  String(body.length),
+  'Cache-Control',
+  'no-store',
+]
+
 /**
  * One refusal, ready to be sent.
  * @param provider whose shape to use; null (no provider was found, or not yet looked for) for
@@ -148,16 +158,7 @@ export function errorResponse(
   const body = Buffer.from(
     JSON.stringify(typeof shape === 'string' ? ERROR_BODIES[shape](fields) : filled(shape, fields)),
   )
-  const headers = [
-    'Content-Type',
-    'application/json',
-    'Content-Length',
-    String(body.length),
-    'Cache-Control',
-    'no-store',
-    'X-Proxy-Error',
-    code,
-  ]
+  const headers = [...jsonHeaders(body), 'X-Proxy-Error', code]
   // RFC 9110 §15.5.2 and §15.5.6 want these.
   if (status === 401) headers.push('WWW-Authenticate', 'Bearer')
   if (status === 405) headers.push('Allow', [...METHODS, 'OPTIONS'].join(', '))

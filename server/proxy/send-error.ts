@@ -9,7 +9,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { RefusalLog } from '../ledger/refusals/refusal-log.ts'
 import { transientProblem } from '../store/transient-errors.ts'
 import { presentedKey } from './authentication/presented-key.ts'
-import { errorResponse } from './error-response.ts'
+import { errorResponse, jsonHeaders, type ErrorResponse } from './error-response.ts'
 import { corsHeaders, preflightHeaders } from './forward/cors.ts'
 import { rateLimitHeaders } from './forward/rate-limit-headers.ts'
 import type { RelayResult } from './forward/relay.ts'
@@ -70,24 +70,10 @@ function writeError(deps: ErrorDeps, context: RequestContext, thrown: unknown): 
   const key = context.key ?? findKeyByCredential(deps.keys, credentialOf(context))
   const saysLimit = error.code !== 'rate_limit_exceeded' && response.status !== 401
   const limit = saysLimit ? limitHeaders(deps.ledger, key) : []
-  const headers = [
-    ...response.headers,
-    ...error.headers,
-    ...limit,
-    ...(context.isKeyInQuery ? SANDBOX : []),
-    'Date',
-    new Date(deps.clock.now()).toUTCString(),
-    ...requestIdHeaders(id),
-  ]
-  const isCrossOrigin = valueOf(exchange.headers, 'origin') !== undefined
-  exchange.writeHead(
-    response.status,
-    response.reason,
-    isCrossOrigin ? headers.concat(corsHeaders(headers)) : headers,
-  )
-  exchange.write(response.body)
-  exchange.end()
-  exchange.flush()
+  writeAnswer(deps, context, {
+    ...response,
+    headers: [...response.headers, ...error.headers, ...limit],
+  })
   logRequest(deps, context, response.status, error)
   if (!context.isAdmitted && key !== null) recordRefusal(deps, context, key, error, response.status)
   return true
@@ -95,28 +81,40 @@ function writeError(deps: ErrorDeps, context: RequestContext, thrown: unknown): 
 
 /** Ends a request with an answer of ours that holds a secret. */
 export function sendAnswer(deps: ErrorDeps, context: RequestContext, answer: object): void {
-  const { exchange, id, key } = context
+  const { exchange, key } = context
   if (exchange.closed) return logRequest(deps, context, 0, null)
   const body = Buffer.from(JSON.stringify(answer))
+  writeAnswer(deps, context, {
+    status: 200,
+    reason: 'OK',
+    headers: [...jsonHeaders(body), ...limitHeaders(deps.ledger, key)],
+    body,
+  })
+  logRequest(deps, context, 200, null)
+}
+
+/** Writes an answer of ours, with what every one has besides. */
+function writeAnswer(
+  { clock }: Pick<ErrorDeps, 'clock'>,
+  { exchange, id, isKeyInQuery }: RequestContext,
+  answer: ErrorResponse,
+): void {
   const headers = [
-    'Content-Type',
-    'application/json',
-    'Content-Length',
-    String(body.length),
-    'Cache-Control',
-    'no-store',
-    ...limitHeaders(deps.ledger, key),
-    ...(context.isKeyInQuery ? SANDBOX : []),
+    ...answer.headers,
+    ...(isKeyInQuery ? SANDBOX : []),
     'Date',
-    new Date(deps.clock.now()).toUTCString(),
+    new Date(clock.now()).toUTCString(),
     ...requestIdHeaders(id),
   ]
   const isCrossOrigin = valueOf(exchange.headers, 'origin') !== undefined
-  exchange.writeHead(200, 'OK', isCrossOrigin ? headers.concat(corsHeaders(headers)) : headers)
-  exchange.write(body)
+  exchange.writeHead(
+    answer.status,
+    answer.reason,
+    isCrossOrigin ? headers.concat(corsHeaders(headers)) : headers,
+  )
+  exchange.write(answer.body)
   exchange.end()
   exchange.flush()
-  logRequest(deps, context, 200, null)
 }
 
 /** The rate-limit headers of every response to a key with a limit; none for any other. */

@@ -13,7 +13,7 @@ import type { Match } from '../providers/endpoint.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { SocketRow } from '../providers/socket-row.ts'
-import { SignScan, SignTable } from './signs.ts'
+import { oncePerRow, SignScan, SignTable } from './signs.ts'
 
 type ClientSign = 'quiet' | 'starts' | 'mayStart'
 
@@ -36,8 +36,19 @@ const MAX_COMMAND_BYTES = 32
 const MAX_MODELS = 32
 const JSON_BODY: readonly string[] = ['Content-Type', 'application/json']
 
-const tables = new WeakMap<SocketRow, SignTable<ClientSign>>()
-const matches = new WeakMap<SocketRow, Match>()
+const tableOf = oncePerRow<SignTable<ClientSign>>(
+  ({ quiet, starts, mayStart, naming }) => new SignTable({ quiet, starts, mayStart }, naming),
+)
+
+/** What a message is for the inspection: a body that is sent to a model. */
+const matchOf = oncePerRow<Match>(({ body }) => ({
+  class: 'model',
+  endpoint: { on: 'POST /', class: 'model', model: { at: 'path', body } },
+  pattern: '/',
+  model: null,
+  objects: [],
+  spelling: 'plain',
+}))
 
 /** Reads the messages of one socket. It lives as long as that. */
 export class MessageInspector {
@@ -258,35 +269,4 @@ class MessageTask implements SlicedTask {
 function startsResponse({ found, isOdd }: SignScan<ClientSign>): StartsResponse {
   if (found.has('starts')) return 'yes'
   return isOdd || found.has('mayStart') || !found.has('quiet') ? 'perhaps' : 'no'
-}
-
-function tableOf(row: SocketRow): SignTable<ClientSign> {
-  let table = tables.get(row)
-  if (table === undefined)
-    tables.set(
-      row,
-      (table = new SignTable(
-        { quiet: row.quiet, starts: row.starts, mayStart: row.mayStart },
-        row.naming,
-      )),
-    )
-  return table
-}
-
-/** What a message is for the inspection: a body that is sent to a model. */
-function matchOf(row: SocketRow): Match {
-  let match = matches.get(row)
-  if (match === undefined)
-    matches.set(
-      row,
-      (match = {
-        class: 'model',
-        endpoint: { on: 'POST /', class: 'model', model: { at: 'path', body: row.body } },
-        pattern: '/',
-        model: null,
-        objects: [],
-        spelling: 'plain',
-      }),
-    )
-  return match
 }

@@ -1,7 +1,7 @@
 // Which messages of a socket are which: the signs of its row, looked for in one message.
 import { parseJson, wantPaths, type WantedPaths } from '../json/paths.ts'
 import { JsonScanner, type JsonSink, type Oddity } from '../json/scanner.ts'
-import type { Sign } from '../providers/socket-row.ts'
+import type { Sign, SocketRow } from '../providers/socket-row.ts'
 
 /** Signs of several kinds, and further places of interest, compiled once for each row. */
 export class SignTable<Kind extends string> {
@@ -31,6 +31,18 @@ export class SignTable<Kind extends string> {
     if (kinds === undefined) this.byPath.set(path, (kinds = new Map()))
     kinds.set(value ?? null, kind)
     return value === undefined || /^(?:true|false)$/.test(value) ? path.split('.').at(-1)! : value
+  }
+}
+
+/** What is made of a row, made once for each. */
+export function oncePerRow<Made>(make: (row: SocketRow) => Made): (row: SocketRow) => Made {
+  const known = new WeakMap<SocketRow, Made>()
+  return (row) => {
+    const before = known.get(row)
+    if (before !== undefined) return before
+    const made = make(row)
+    known.set(row, made)
+    return made
   }
 }
 

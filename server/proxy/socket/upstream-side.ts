@@ -6,7 +6,7 @@ import type { UsageKind } from '../providers/provider.ts'
 import type { SocketRow } from '../providers/socket-row.ts'
 import { isObject, mergeFindings, type Usage } from '../usage/usage.ts'
 import { FramePump, keepPiece, type PumpSink } from './frame-pump.ts'
-import { SignScan, SignTable } from './signs.ts'
+import { oncePerRow, SignScan, SignTable } from './signs.ts'
 import type { SocketRows } from './socket-rows.ts'
 
 type ServerSign = 'begins' | 'ends' | 'fails'
@@ -24,7 +24,13 @@ export interface UpstreamListener {
   onUpstreamDrain(): void
 }
 
-const tables = new WeakMap<SocketRow, SignTable<ServerSign>>()
+const tableOf = oncePerRow<SignTable<ServerSign>>(
+  ({ begins, ends, fails, responseId, usage }) =>
+    new SignTable(
+      { begins, ends, fails },
+      [responseId, usage].filter((place) => place !== undefined),
+    ),
+)
 
 export class UpstreamSide implements RawReader, PumpSink {
   readonly pump: FramePump
@@ -188,17 +194,4 @@ export class UpstreamSide implements RawReader, PumpSink {
     this.#awaitsDrain = true
     this.pump.block()
   }
-}
-
-function tableOf(row: SocketRow): SignTable<ServerSign> {
-  let table = tables.get(row)
-  if (table === undefined)
-    tables.set(
-      row,
-      (table = new SignTable(
-        { begins: row.begins, ends: row.ends, fails: row.fails },
-        [row.responseId, row.usage].filter((place) => place !== undefined),
-      )),
-    )
-  return table
 }
