@@ -69,6 +69,76 @@ async function admit(site: Site, cookie: string, email: string): Promise<void> {
   })
 }
 
+interface MadeKey {
+  readonly id: string
+  readonly secret: string
+}
+
+async function makeKey(site: Site, cookie: string, wishes: object): Promise<MadeKey> {
+  return (await (await site.api(cookie, 'POST', '/api/v1/keys', wishes)).json()) as MadeKey
+}
+
+const expiryOf = (days: number | undefined): string | null =>
+  days === undefined ? null : new Date(Date.now() + days * DAY).toISOString()
+
+/** What an administrator would have set up a month ago: credentials, tokens, a deleted key. */
+async function setUpAccount(site: Site, cookie: string): Promise<void> {
+  for (const [name, secret, weight] of [
+    ['team account', 'sk-ant-1', 3],
+    ['overflow', 'sk-ant-2', 1],
+  ])
+    await site.api(cookie, 'POST', '/api/v1/credentials', {
+      provider: 'anthropic',
+      name,
+      secret,
+      weight,
+    })
+  const old = await makeKey(site, cookie, { name: 'Prototype 2025' })
+  await site.api(cookie, 'DELETE', `/api/v1/keys/${old.id}`)
+  await site.api(cookie, 'POST', '/api/v1/tokens', { name: 'Docs pipeline', scopes: ['convert'] })
+  await site.api(cookie, 'POST', '/api/v1/tokens', {
+    name: 'Terraform',
+    scopes: ['convert', 'manage'],
+  })
+}
+
+type SeededKey = (typeof KEYS)[number] & MadeKey
+
+/** The calls of one day, `day` days ago, in the order of their times. */
+async function callFor(
+  site: Site,
+  keys: readonly SeededKey[],
+  day: number,
+  chance: () => number,
+): Promise<void> {
+  const weekend = [0, 6].includes(new Date(Date.now() - day * DAY).getUTCDay())
+  const calls = keys.flatMap((key) =>
+    Array.from(
+      {
+        length: Math.round(
+          key.day * (weekend ? 0.4 : 1) * (0.7 + chance() * 0.6) * (day < 1 ? 3 : 1),
+        ),
+      },
+      () => ({ key, at: chance() }),
+    ),
+  )
+  for (const { key, at } of calls.sort((a, b) => a.at - b.at)) {
+    site.behind(day * DAY + (1 - at) * DAY * (day === 0 ? 0.95 : 1))
+    const bad = chance() < 0.025
+    const size = 400 + Math.floor(chance() * 3000)
+    const prompt = bad
+      ? `status ${chance() < 0.5 ? 500 : 400}`
+      : `${size}/${Math.floor(size * (0.1 + chance() * 0.3))}/${Math.floor(size * chance() * 0.7)}`
+    await (
+      await site.proxied(key.secret, key.address(), {
+        ...key.body,
+        contents: [{ parts: [{ text: prompt }] }],
+        messages: [{ role: 'user', content: prompt }],
+      })
+    ).arrayBuffer()
+  }
+}
+
 /**
  * A month of traffic that went through the real proxy, and somebody else's account; the same each
  * time, but for its dates.
@@ -77,82 +147,32 @@ export async function seed(site: Site): Promise<{ cookie: string; firstKey: stri
   const chance = seeded(7)
   site.behind(31 * DAY)
   let cookie = await site.setUp()
-  await site.api(cookie, 'POST', '/api/v1/credentials', {
-    provider: 'anthropic',
-    name: 'team account',
-    secret: 'sk-ant-1',
-    weight: 3,
-  })
-  await site.api(cookie, 'POST', '/api/v1/credentials', {
-    provider: 'anthropic',
-    name: 'overflow',
-    secret: 'sk-ant-2',
-    weight: 1,
-  })
-  const made: { id: string; secret: string }[] = []
-  for (const { name, models, expires } of KEYS) {
-    const expires_at =
-      expires === undefined ? null : new Date(Date.now() + expires * DAY).toISOString()
-    made.push(
-      (await (
-        await site.api(cookie, 'POST', '/api/v1/keys', { name, models, expires_at })
-      ).json()) as { id: string; secret: string },
-    )
+  const keys: SeededKey[] = []
+  for (const key of KEYS) {
+    const { name, models, expires } = key
+    const expires_at = expiryOf(expires)
+    keys.push({ ...key, ...(await makeKey(site, cookie, { name, models, expires_at })) })
   }
-  const old = (await (
-    await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Prototype 2025' })
-  ).json()) as { id: string }
-  await site.api(cookie, 'DELETE', `/api/v1/keys/${old.id}`)
-  await site.api(cookie, 'POST', '/api/v1/tokens', { name: 'Docs pipeline', scopes: ['convert'] })
-  await site.api(cookie, 'POST', '/api/v1/tokens', {
-    name: 'Terraform',
-    scopes: ['convert', 'manage'],
-  })
-  for (let day = 30; day >= 0; day--) {
-    const weekend = [0, 6].includes(new Date(Date.now() - day * DAY).getUTCDay())
-    const calls = KEYS.flatMap((key, index) =>
-      Array.from(
-        {
-          length: Math.round(
-            key.day * (weekend ? 0.4 : 1) * (0.7 + chance() * 0.6) * (day < 1 ? 3 : 1),
-          ),
-        },
-        () => ({ key, secret: made[index]!.secret, at: chance() }),
-      ),
-    )
-    for (const { key, secret, at } of calls.sort((a, b) => a.at - b.at)) {
-      site.behind(day * DAY + (1 - at) * DAY * (day === 0 ? 0.95 : 1))
-      const bad = chance() < 0.025
-      const size = 400 + Math.floor(chance() * 3000)
-      const prompt = bad
-        ? `status ${chance() < 0.5 ? 500 : 400}`
-        : `${size}/${Math.floor(size * (0.1 + chance() * 0.3))}/${Math.floor(size * chance() * 0.7)}`
-      await (
-        await site.proxied(secret, key.address(), {
-          ...key.body,
-          contents: [{ parts: [{ text: prompt }] }],
-          messages: [{ role: 'user', content: prompt }],
-        })
-      ).arrayBuffer()
-    }
-  }
+  await setUpAccount(site, cookie)
+  for (let day = 30; day >= 0; day--) await callFor(site, keys, day, chance)
   // The last one is a stream: its way through time has two parts.
   site.behind(4 * 60_000)
+  const [firstKey, , claudeKey] = keys
+  if (firstKey === undefined || claudeKey === undefined) throw new Error('KEYS has too few rows')
   const stream = {
     model: 'claude-sonnet-4-5',
     max_tokens: 100,
     stream: true,
     messages: [{ role: 'user', content: '2840/412/1900' }],
   }
-  await (await site.proxied(made[2]!.secret, ANTHROPIC, stream)).arrayBuffer()
+  await (await site.proxied(claudeKey.secret, ANTHROPIC, stream)).arrayBuffer()
   site.behind(0)
   // Now, because a month in seconds would meet the limits.
   cookie = cookieOf(await site.api(null, 'POST', '/api/v1/session', ADMIN))
-  for (const [index, { rpm }] of KEYS.entries())
-    await site.api(cookie, 'PATCH', `/api/v1/keys/${made[index]!.id}`, { rpm })
+  for (const { id, rpm } of keys) await site.api(cookie, 'PATCH', `/api/v1/keys/${id}`, { rpm })
   await admit(site, cookie, 'linus@example.com')
   await site.api(cookie, 'POST', '/api/v1/invitations', { email: 'grace@example.com' })
-  return { cookie, firstKey: made[0]!.id }
+  return { cookie, firstKey: firstKey.id }
 }
 
 /** Adds names, models and numbers as long as they come; gives the id of the longest key. */
@@ -169,13 +189,8 @@ export async function lengthen(site: Site, cookie: string): Promise<string> {
     { length: 6 },
     (_, number) => `https://a-subdomain-${number}.of-some-rather-long-domain.example.com`,
   )
-  const made = (await (
-    await site.api(cookie, 'POST', '/api/v1/keys', {
-      name,
-      models: [model, 'gemini-2.5-*', 'gpt-5*', 'claude-*', 'o4-mini'],
-      rpm: 1_000_000,
-    })
-  ).json()) as { id: string; secret: string }
+  const models = [model, 'gemini-2.5-*', 'gpt-5*', 'claude-*', 'o4-mini']
+  const made = await makeKey(site, cookie, { name, models, rpm: 1_000_000 })
   await site.api(cookie, 'PATCH', `/api/v1/keys/${made.id}`, { models: null })
   for (let number = 0; number < 12; number++)
     await (
@@ -185,7 +200,7 @@ export async function lengthen(site: Site, cookie: string): Promise<string> {
       })
     ).arrayBuffer()
   await site.api(cookie, 'PATCH', `/api/v1/keys/${made.id}`, {
-    models: [model, 'gemini-2.5-*', 'gpt-5*', 'claude-*', 'o4-mini'],
+    models,
     allowed_origins: origins,
   })
   for (let number = 0; number < 25; number++)

@@ -53,61 +53,38 @@ export interface Reading {
  * @param shares what runs at once takes turns by the time that it has taken
  */
 export function openReading(thread: Pick<ReadingThread, 'send'>, shares: Shares): Reading {
-  let closed = false
-  let running = 0
-  const runningOf = new Map<string, number>()
+  return new ReportQueue(thread, shares)
+}
+
+class ReportQueue implements Reading {
+  readonly #thread: Pick<ReadingThread, 'send'>
+  readonly #shares: Shares
+  #closed = false
+  #running = 0
+  readonly #runningOf = new Map<string, number>()
   /** Who waits, by owner; the owner whose turn is next stands first. */
-  const waiting = new Map<string, Waiting[]>()
+  readonly #waiting = new Map<string, Waiting[]>()
 
-  function next(): void {
-    for (const [owner, line] of waiting) {
-      if (running >= shares.all) return
-      if ((runningOf.get(owner) ?? 0) >= shares.ofOwner) continue
-      const one = line.shift()!
-      // To the end of the line of owners.
-      waiting.delete(owner)
-      if (line.length > 0) waiting.set(owner, line)
-      one.start()
-    }
+  constructor(thread: Pick<ReadingThread, 'send'>, shares: Shares) {
+    this.#thread = thread
+    this.#shares = shares
   }
 
-  function count(owner: string, by: 1 | -1): void {
-    running += by
-    const own = (runningOf.get(owner) ?? 0) + by
-    if (own === 0) runningOf.delete(owner)
-    else runningOf.set(owner, own)
-  }
-
-  async function run(owner: string, work: Work): Promise<unknown> {
-    try {
-      return await thread.send(work, shares.longest)
-    } catch (error) {
-      throw error instanceof StoreError && error.code === 'slow'
-        ? new StoreError(shares.late, error.message)
-        : error
-    } finally {
-      count(owner, -1)
-      next()
-    }
-  }
-
-  function send(owner: string, work: Work): Promise<unknown> {
-    if (closed) return Promise.reject(new StoreError('closed', 'the store is closed'))
-    const line = waiting.get(owner) ?? []
+  send(owner: string, work: Work): Promise<unknown> {
+    if (this.#closed) return Promise.reject(new StoreError('closed', 'the store is closed'))
+    const line = this.#waiting.get(owner) ?? []
     if (line.length >= WAITING_OF_OWNER)
       return Promise.reject(new StoreError('crowded', `${owner} has too many reports waiting`))
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const late = setTimeout(() => {
-      const at = line.indexOf(one)
-      if (at >= 0) line.splice(at, 1)
-      if (line.length === 0 && waiting.get(owner) === line) waiting.delete(owner)
-      reject(new StoreError(shares.late, 'its turn did not come in time'))
-    }, shares.longest)
+      this.#leave(owner, line, one)
+      reject(new StoreError(this.#shares.late, 'its turn did not come in time'))
+    }, this.#shares.longest)
     const one: Waiting = {
       start: () => {
         clearTimeout(late)
-        count(owner, 1)
-        run(owner, work).then(resolve, reject)
+        this.#count(owner, 1)
+        this.#run(owner, work).then(resolve, reject)
       },
       refuse: (error) => {
         clearTimeout(late)
@@ -115,19 +92,54 @@ export function openReading(thread: Pick<ReadingThread, 'send'>, shares: Shares)
       },
     }
     line.push(one)
-    waiting.set(owner, line)
-    next()
+    this.#waiting.set(owner, line)
+    this.#startNext()
     return promise
   }
 
-  return {
-    send,
-    close: () => {
-      closed = true
-      for (const { refuse } of [...waiting.values()].flat())
-        refuse(new StoreError('closed', 'the store is closed'))
-      waiting.clear()
-    },
+  close(): void {
+    this.#closed = true
+    for (const { refuse } of [...this.#waiting.values()].flat())
+      refuse(new StoreError('closed', 'the store is closed'))
+    this.#waiting.clear()
+  }
+
+  #leave(owner: string, line: Waiting[], one: Waiting): void {
+    const at = line.indexOf(one)
+    if (at >= 0) line.splice(at, 1)
+    if (line.length === 0 && this.#waiting.get(owner) === line) this.#waiting.delete(owner)
+  }
+
+  #startNext(): void {
+    for (const [owner, line] of this.#waiting) {
+      if (this.#running >= this.#shares.all) return
+      if ((this.#runningOf.get(owner) ?? 0) >= this.#shares.ofOwner) continue
+      const one = line.shift()
+      // To the end of the line of owners.
+      this.#waiting.delete(owner)
+      if (line.length > 0) this.#waiting.set(owner, line)
+      one?.start()
+    }
+  }
+
+  #count(owner: string, by: 1 | -1): void {
+    this.#running += by
+    const own = (this.#runningOf.get(owner) ?? 0) + by
+    if (own === 0) this.#runningOf.delete(owner)
+    else this.#runningOf.set(owner, own)
+  }
+
+  async #run(owner: string, work: Work): Promise<unknown> {
+    try {
+      return await this.#thread.send(work, this.#shares.longest)
+    } catch (error) {
+      throw error instanceof StoreError && error.code === 'slow'
+        ? new StoreError(this.#shares.late, error.message)
+        : error
+    } finally {
+      this.#count(owner, -1)
+      this.#startNext()
+    }
   }
 }
 

@@ -292,6 +292,150 @@ export const videoRows = (prefix: string): EndpointRow[] => [
   neutral(`GET ${prefix}/videos/{video}/content`),
 ]
 
+/** Chat completions that are kept. */
+const completionRows = (p: string): EndpointRow[] => [
+  model(`POST ${p}/chat/completions`, body({ keeps: { at: 'store', by: [true] } }), {
+    ...creates('completion'),
+    kept: 'completion',
+  }),
+]
+
+const conversationRows = (p: string): EndpointRow[] => [
+  model(`POST ${p}/conversations`, ITEMS, creates('conversation')),
+  neutral(`GET POST DELETE ${p}/conversations/{conversation}`),
+  neutral(`GET ${p}/conversations/{conversation}/items`),
+  model(`POST ${p}/conversations/{conversation}/items`, ITEMS),
+  neutral(`GET DELETE ${p}/conversations/{conversation}/items/{any}`),
+]
+
+/** Voices that somebody made, and what is said with them. */
+const voiceRows = (p: string): EndpointRow[] => [
+  model(`POST ${p}/audio/speech`, given({ objects: referring('voice', 'voice') })),
+  neutral(`GET POST ${p}/audio/voice_consents`, creates('voice_consent')),
+  neutral(`GET POST DELETE ${p}/audio/voice_consents/{voice_consent}`),
+  neutral(`GET POST ${p}/audio/voices`, {
+    ...creates('voice'),
+    names: { consent: 'voice_consent' },
+  }),
+  neutral(`GET DELETE ${p}/audio/voices/{voice}`),
+]
+
+/** Files that come in parts. */
+const uploadRows = (p: string): EndpointRow[] => [
+  neutral(`POST ${p}/uploads`, creates('upload')),
+  neutral(`POST ${p}/uploads/{upload}/parts`, { ...creates('upload_part'), uploads: 'form' }),
+  neutral(`POST ${p}/uploads/{upload}/complete`, {
+    ...creates('file', 'file.id'),
+    names: { 'part_ids[]': 'upload_part' },
+  }),
+  neutral(`POST ${p}/uploads/{upload}/cancel`),
+]
+
+const vectorStoreRows = (p: string): EndpointRow[] => [
+  neutral(`POST ${p}/vector_stores`, { ...creates('vector_store'), names: FILES }),
+  neutral(`GET ${p}/vector_stores`),
+  neutral(`GET POST DELETE ${p}/vector_stores/{vector_store}`),
+  neutral(`POST ${p}/vector_stores/{vector_store}/search`, { changes: false }),
+  neutral(`GET POST ${p}/vector_stores/{vector_store}/files`, { names: FILE }),
+  neutral(`GET POST DELETE ${p}/vector_stores/{vector_store}/files/{file}`),
+  neutral(`GET ${p}/vector_stores/{vector_store}/files/{file}/content`),
+  neutral(`POST ${p}/vector_stores/{vector_store}/file_batches`, { names: FILES }),
+  neutral(`GET ${p}/vector_stores/{vector_store}/file_batches/{any}`),
+  neutral(`POST ${p}/vector_stores/{vector_store}/file_batches/{any}/cancel`),
+  neutral(`GET ${p}/vector_stores/{vector_store}/file_batches/{any}/files`),
+]
+
+const containerRows = (p: string): EndpointRow[] => [
+  neutral(`POST ${p}/containers`, { ...creates('container'), names: FILES }),
+  neutral(`GET ${p}/containers`),
+  neutral(`GET DELETE ${p}/containers/{container}`),
+  neutral(`GET POST ${p}/containers/{container}/files`, { names: FILE, uploads: 'form' }),
+  neutral(`GET DELETE ${p}/containers/{container}/files/{any}`),
+  neutral(`GET ${p}/containers/{container}/files/{any}/content`),
+]
+
+const skillRows = (p: string): EndpointRow[] => [
+  neutral(`POST ${p}/skills`, { ...creates('skill'), uploads: 'form' }),
+  neutral(`GET ${p}/skills`),
+  neutral(`GET POST DELETE ${p}/skills/{skill}`),
+  neutral(`GET ${p}/skills/{skill}/content`),
+  neutral(`GET POST ${p}/skills/{skill}/versions`, { uploads: 'form' }),
+  neutral(`GET DELETE ${p}/skills/{skill}/versions/{any}`),
+  neutral(`GET ${p}/skills/{skill}/versions/{any}/content`),
+]
+
+/** A fine-tuning method or an evaluation may grade with models of its own, at any depth. */
+const trainingRows = (p: string): EndpointRow[] => [
+  model(
+    `POST ${p}/fine_tuning/jobs`,
+    body({ stored: ['method', 'integrations'], objects: TRAINING }),
+    creates('fine_tuning_job'),
+  ),
+  neutral(`GET ${p}/fine_tuning/jobs`),
+  neutral(`GET ${p}/fine_tuning/jobs/{fine_tuning_job}`, {
+    creates: { 'result_files[]': 'file', fine_tuned_model: 'tuned_model' },
+  }),
+  neutral(`POST ${p}/fine_tuning/jobs/{fine_tuning_job}/cancel`),
+  neutral(`POST ${p}/fine_tuning/jobs/{fine_tuning_job}/pause`),
+  model(`POST ${p}/fine_tuning/jobs/{fine_tuning_job}/resume`, STORED),
+  neutral(`GET ${p}/fine_tuning/jobs/{fine_tuning_job}/events`),
+  neutral(
+    `GET ${p}/fine_tuning/jobs/{fine_tuning_job}/checkpoints`,
+    creates('tuned_model', 'data[].fine_tuned_model_checkpoint'),
+  ),
+  model(`POST ${p}/fine_tuning/alpha/graders/run`, STORED),
+  model(`POST ${p}/evals`, STORED, creates('eval')),
+  neutral(`GET ${p}/evals`),
+  neutral(`GET DELETE ${p}/evals/{eval}`),
+  model(`POST ${p}/evals/{eval}`, STORED),
+  model(`POST ${p}/evals/{eval}/runs`, STORED, { names: SOURCE }),
+  neutral(`GET ${p}/evals/{eval}/runs`),
+  neutral(`GET POST DELETE ${p}/evals/{eval}/runs/{any}`),
+  neutral(`GET ${p}/evals/{eval}/runs/{any}/output_items`),
+  neutral(`GET ${p}/evals/{eval}/runs/{any}/output_items/{any}`),
+]
+
+/** Videos made of others, and the characters in them. */
+const videoChangeRows = (p: string): EndpointRow[] => [
+  model(`POST ${p}/videos/{video}/remix`, STORED, creates('video')),
+  model(`POST ${p}/videos/edits`, STORED, { ...creates('video'), names: VIDEO }),
+  model(`POST ${p}/videos/extensions`, STORED, { ...creates('video'), names: VIDEO }),
+  model(`POST ${p}/videos/characters`, STORED, creates('character')),
+  neutral(`GET ${p}/videos/characters/{character}`),
+]
+
+/** Assistants: a run uses the assistant's stored model unless its body names one. */
+const assistantRows = (p: string): EndpointRow[] => [
+  model(`POST ${p}/assistants`, body({ objects: RESOURCES }), creates('assistant')),
+  neutral(`GET ${p}/assistants`),
+  neutral(`GET DELETE ${p}/assistants/{assistant}`),
+  model(`POST ${p}/assistants/{assistant}`, body({ objects: RESOURCES })),
+]
+
+const threadRows = (p: string): EndpointRow[] => [
+  neutral(`POST ${p}/threads`, { ...creates('thread'), names: THREAD }),
+  model(
+    `POST ${p}/threads/runs`,
+    body({ objects: { assistant_id: 'assistant', ...RESOURCES, ...within('thread.', THREAD) } }),
+    creates('thread', 'thread_id'),
+  ),
+  neutral(`GET POST DELETE ${p}/threads/{thread}`, { names: RESOURCES }),
+  neutral(`GET POST ${p}/threads/{thread}/messages`, { names: ATTACHED }),
+  neutral(`GET POST DELETE ${p}/threads/{thread}/messages/{any}`),
+  model(
+    `POST ${p}/threads/{thread}/runs`,
+    body({
+      objects: { assistant_id: 'assistant', ...within('additional_messages[].', ATTACHED) },
+    }),
+  ),
+  neutral(`GET ${p}/threads/{thread}/runs`),
+  neutral(`GET POST ${p}/threads/{thread}/runs/{any}`),
+  neutral(`POST ${p}/threads/{thread}/runs/{any}/cancel`),
+  model(`POST ${p}/threads/{thread}/runs/{any}/submit_tool_outputs`, STORED),
+  neutral(`GET ${p}/threads/{thread}/runs/{any}/steps`),
+  neutral(`GET ${p}/threads/{thread}/runs/{any}/steps/{any}`),
+]
+
 /**
  * The whole public surface of OpenAI (platform.openai.com/docs/api-reference), under `/v1` or
  * Azure's `/openai/v1`.
@@ -300,10 +444,7 @@ export function openaiRows(prefix: string): EndpointRow[] {
   const p = prefix
   return [
     ...compatibleRows(p),
-    model(`POST ${p}/chat/completions`, body({ keeps: { at: 'store', by: [true] } }), {
-      ...creates('completion'),
-      kept: 'completion',
-    }),
+    ...completionRows(p),
     ...responseRows(p),
     model(`POST ${p}/decisions`),
     neutral(`GET ${p}/chat/completions`, { lists: 'completion' }),
@@ -314,110 +455,17 @@ export function openaiRows(prefix: string): EndpointRow[] {
       { at: 'path', body: { required: [] } },
       { modelObject: 'tuned_model' },
     ),
-    model(`POST ${p}/conversations`, ITEMS, creates('conversation')),
-    neutral(`GET POST DELETE ${p}/conversations/{conversation}`),
-    neutral(`GET ${p}/conversations/{conversation}/items`),
-    model(`POST ${p}/conversations/{conversation}/items`, ITEMS),
-    neutral(`GET DELETE ${p}/conversations/{conversation}/items/{any}`),
-    model(`POST ${p}/audio/speech`, given({ objects: referring('voice', 'voice') })),
-    neutral(`GET POST ${p}/audio/voice_consents`, creates('voice_consent')),
-    neutral(`GET POST DELETE ${p}/audio/voice_consents/{voice_consent}`),
-    neutral(`GET POST ${p}/audio/voices`, {
-      ...creates('voice'),
-      names: { consent: 'voice_consent' },
-    }),
-    neutral(`GET DELETE ${p}/audio/voices/{voice}`),
-    neutral(`POST ${p}/uploads`, creates('upload')),
-    neutral(`POST ${p}/uploads/{upload}/parts`, { ...creates('upload_part'), uploads: 'form' }),
-    neutral(`POST ${p}/uploads/{upload}/complete`, {
-      ...creates('file', 'file.id'),
-      names: { 'part_ids[]': 'upload_part' },
-    }),
-    neutral(`POST ${p}/uploads/{upload}/cancel`),
-    neutral(`POST ${p}/vector_stores`, { ...creates('vector_store'), names: FILES }),
-    neutral(`GET ${p}/vector_stores`),
-    neutral(`GET POST DELETE ${p}/vector_stores/{vector_store}`),
-    neutral(`POST ${p}/vector_stores/{vector_store}/search`, { changes: false }),
-    neutral(`GET POST ${p}/vector_stores/{vector_store}/files`, { names: FILE }),
-    neutral(`GET POST DELETE ${p}/vector_stores/{vector_store}/files/{file}`),
-    neutral(`GET ${p}/vector_stores/{vector_store}/files/{file}/content`),
-    neutral(`POST ${p}/vector_stores/{vector_store}/file_batches`, { names: FILES }),
-    neutral(`GET ${p}/vector_stores/{vector_store}/file_batches/{any}`),
-    neutral(`POST ${p}/vector_stores/{vector_store}/file_batches/{any}/cancel`),
-    neutral(`GET ${p}/vector_stores/{vector_store}/file_batches/{any}/files`),
-    neutral(`POST ${p}/containers`, { ...creates('container'), names: FILES }),
-    neutral(`GET ${p}/containers`),
-    neutral(`GET DELETE ${p}/containers/{container}`),
-    neutral(`GET POST ${p}/containers/{container}/files`, { names: FILE, uploads: 'form' }),
-    neutral(`GET DELETE ${p}/containers/{container}/files/{any}`),
-    neutral(`GET ${p}/containers/{container}/files/{any}/content`),
-    neutral(`POST ${p}/skills`, { ...creates('skill'), uploads: 'form' }),
-    neutral(`GET ${p}/skills`),
-    neutral(`GET POST DELETE ${p}/skills/{skill}`),
-    neutral(`GET ${p}/skills/{skill}/content`),
-    neutral(`GET POST ${p}/skills/{skill}/versions`, { uploads: 'form' }),
-    neutral(`GET DELETE ${p}/skills/{skill}/versions/{any}`),
-    neutral(`GET ${p}/skills/{skill}/versions/{any}/content`),
-    // A fine-tuning method or an evaluation may grade with models of its own, at any depth.
-    model(
-      `POST ${p}/fine_tuning/jobs`,
-      body({ stored: ['method', 'integrations'], objects: TRAINING }),
-      creates('fine_tuning_job'),
-    ),
-    neutral(`GET ${p}/fine_tuning/jobs`),
-    neutral(`GET ${p}/fine_tuning/jobs/{fine_tuning_job}`, {
-      creates: { 'result_files[]': 'file', fine_tuned_model: 'tuned_model' },
-    }),
-    neutral(`POST ${p}/fine_tuning/jobs/{fine_tuning_job}/cancel`),
-    neutral(`POST ${p}/fine_tuning/jobs/{fine_tuning_job}/pause`),
-    model(`POST ${p}/fine_tuning/jobs/{fine_tuning_job}/resume`, STORED),
-    neutral(`GET ${p}/fine_tuning/jobs/{fine_tuning_job}/events`),
-    neutral(
-      `GET ${p}/fine_tuning/jobs/{fine_tuning_job}/checkpoints`,
-      creates('tuned_model', 'data[].fine_tuned_model_checkpoint'),
-    ),
-    model(`POST ${p}/fine_tuning/alpha/graders/run`, STORED),
-    model(`POST ${p}/evals`, STORED, creates('eval')),
-    neutral(`GET ${p}/evals`),
-    neutral(`GET DELETE ${p}/evals/{eval}`),
-    model(`POST ${p}/evals/{eval}`, STORED),
-    model(`POST ${p}/evals/{eval}/runs`, STORED, { names: SOURCE }),
-    neutral(`GET ${p}/evals/{eval}/runs`),
-    neutral(`GET POST DELETE ${p}/evals/{eval}/runs/{any}`),
-    neutral(`GET ${p}/evals/{eval}/runs/{any}/output_items`),
-    neutral(`GET ${p}/evals/{eval}/runs/{any}/output_items/{any}`),
+    ...conversationRows(p),
+    ...voiceRows(p),
+    ...uploadRows(p),
+    ...vectorStoreRows(p),
+    ...containerRows(p),
+    ...skillRows(p),
+    ...trainingRows(p),
     ...videoRows(p),
-    model(`POST ${p}/videos/{video}/remix`, STORED, creates('video')),
-    model(`POST ${p}/videos/edits`, STORED, { ...creates('video'), names: VIDEO }),
-    model(`POST ${p}/videos/extensions`, STORED, { ...creates('video'), names: VIDEO }),
-    model(`POST ${p}/videos/characters`, STORED, creates('character')),
-    neutral(`GET ${p}/videos/characters/{character}`),
-    // Assistants: a run uses the assistant's stored model unless its body names one.
-    model(`POST ${p}/assistants`, body({ objects: RESOURCES }), creates('assistant')),
-    neutral(`GET ${p}/assistants`),
-    neutral(`GET DELETE ${p}/assistants/{assistant}`),
-    model(`POST ${p}/assistants/{assistant}`, body({ objects: RESOURCES })),
-    neutral(`POST ${p}/threads`, { ...creates('thread'), names: THREAD }),
-    model(
-      `POST ${p}/threads/runs`,
-      body({ objects: { assistant_id: 'assistant', ...RESOURCES, ...within('thread.', THREAD) } }),
-      creates('thread', 'thread_id'),
-    ),
-    neutral(`GET POST DELETE ${p}/threads/{thread}`, { names: RESOURCES }),
-    neutral(`GET POST ${p}/threads/{thread}/messages`, { names: ATTACHED }),
-    neutral(`GET POST DELETE ${p}/threads/{thread}/messages/{any}`),
-    model(
-      `POST ${p}/threads/{thread}/runs`,
-      body({
-        objects: { assistant_id: 'assistant', ...within('additional_messages[].', ATTACHED) },
-      }),
-    ),
-    neutral(`GET ${p}/threads/{thread}/runs`),
-    neutral(`GET POST ${p}/threads/{thread}/runs/{any}`),
-    neutral(`POST ${p}/threads/{thread}/runs/{any}/cancel`),
-    model(`POST ${p}/threads/{thread}/runs/{any}/submit_tool_outputs`, STORED),
-    neutral(`GET ${p}/threads/{thread}/runs/{any}/steps`),
-    neutral(`GET ${p}/threads/{thread}/runs/{any}/steps/{any}`),
+    ...videoChangeRows(p),
+    ...assistantRows(p),
+    ...threadRows(p),
     model(`GET ${p}/realtime`, { at: 'query' }, { socket: OPENAI_REALTIME, asks: CALL }),
     model(`GET ${p}/realtime/translations`, { at: 'query' }, { socket: OPENAI_TRANSLATION }),
   ]

@@ -69,7 +69,7 @@ const SWEEPING = 'sweep'
  */
 export async function keepBlob(
   store: Store,
-  blobs: BlobStore,
+  blobs: Pick<BlobStore, 'put' | 'remove'>,
   path: string,
   instance: string,
   now: number,
@@ -123,7 +123,7 @@ export function* releaseBlob(db: QueryBuilder, id: string): Steps<void> {
 /** Deletes blobs that nothing needs any more: the bytes first, then the row. */
 export async function dropBlobs(
   store: Store,
-  blobs: BlobStore,
+  blobs: Pick<BlobStore, 'remove'>,
   ids: readonly string[],
 ): Promise<void> {
   for (const id of ids) {
@@ -133,7 +133,11 @@ export async function dropBlobs(
 }
 
 /** Deletes what has expired, and what an instance was storing that is gone. Gives how many. */
-export async function sweepBlobs(store: Store, blobs: BlobStore, now: number): Promise<number> {
+export async function sweepBlobs(
+  store: Store,
+  blobs: Pick<BlobStore, 'remove'>,
+  now: number,
+): Promise<number> {
   const { db } = store
   // Decided and marked in one statement: what is taken meanwhile stays.
   await db

@@ -23,16 +23,133 @@ const IDLE_TIMEOUT = 30_000
 const ANSWER_TIMEOUT = 5000
 const CHECK_TIMEOUT = 2000
 
+type Sdk = typeof import('@aws-sdk/client-s3')
+
 /**
  * Blobs in a bucket, which `check` makes where it is missing. Files that are read at any place are
  * fetched into `scratch` first.
  */
 export async function s3Blobs(
-  { endpoint, bucket, region, credentials }: S3Settings,
+  settings: S3Settings,
   scratch: Scratch,
 ): Promise<BlobStore & Disposable> {
-  const s3 = await import('@aws-sdk/client-s3')
-  const client = new s3.S3Client({
+  // Loaded only where blobs lie in a bucket: it is large.
+  return new S3Blobs(await import('@aws-sdk/client-s3'), settings, scratch)
+}
+
+class S3Blobs implements BlobStore, Disposable {
+  readonly #sdk: Sdk
+  readonly #client: InstanceType<Sdk['S3Client']>
+  readonly #bucket: string
+  readonly #scratch: Scratch
+
+  constructor(sdk: Sdk, settings: S3Settings, scratch: Scratch) {
+    this.#sdk = sdk
+    this.#client = clientFor(sdk, settings)
+    this.#bucket = settings.bucket
+    this.#scratch = scratch
+  }
+
+  put(id: string, path: string): Promise<void> {
+    return told(async () => {
+      const { size } = await stat(path)
+      const stream = createReadStream(path)
+      const object = { Bucket: this.#bucket, Key: id, Body: stream, ContentLength: size }
+      try {
+        await this.#client.send(new this.#sdk.PutObjectCommand(object))
+      } finally {
+        stream.destroy()
+      }
+    })
+  }
+
+  open(id: string, range?: BlobRange): Promise<OpenedBlob> {
+    return told(() => this.#get(id, range))
+  }
+
+  size(id: string): Promise<number> {
+    return told(async () => {
+      const head = new this.#sdk.HeadObjectCommand({ Bucket: this.#bucket, Key: id })
+      const { ContentLength } = await this.#client.send(head, { requestTimeout: ANSWER_TIMEOUT })
+      if (ContentLength === undefined) throw new Error(`the object ${id} has no length`)
+      return ContentLength
+    })
+  }
+
+  file(id: string): ReturnType<BlobStore['file']> {
+    return told(async () => {
+      await using fetching = new AsyncDisposableStack()
+      const place = fetching.use(this.#scratch.place())
+      const { stream } = await this.#get(id)
+      await pipeline(stream, createWriteStream(place.path, { mode: 0o600 }))
+      fetching.move()
+      return place
+    })
+  }
+
+  remove(id: string): Promise<void> {
+    return told(async () => {
+      const remove = new this.#sdk.DeleteObjectCommand({ Bucket: this.#bucket, Key: id })
+      await this.#client.send(remove, { requestTimeout: ANSWER_TIMEOUT })
+    })
+  }
+
+  check(): Promise<void> {
+    return told(async () => {
+      const abortSignal = AbortSignal.timeout(CHECK_TIMEOUT)
+      try {
+        await this.#client.send(new this.#sdk.HeadBucketCommand({ Bucket: this.#bucket }), {
+          abortSignal,
+        })
+      } catch (error) {
+        if (!this.#hasStatus(error, 404)) throw error
+        await this.#makeBucket(abortSignal)
+      }
+    })
+  }
+
+  [Symbol.dispose](): void {
+    this.#client.destroy()
+  }
+
+  async #get(id: string, range?: BlobRange): Promise<OpenedBlob> {
+    const part = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` }
+    const { Body, ContentLength } = await this.#client.send(
+      new this.#sdk.GetObjectCommand({ Bucket: this.#bucket, Key: id, ...part }),
+      { requestTimeout: ANSWER_TIMEOUT },
+    )
+    if (!(Body instanceof Readable) || ContentLength === undefined)
+      throw new Error(`the object ${id} came without bytes or length`)
+    if (range !== undefined && ContentLength !== range.end - range.start + 1) {
+      Body.destroy()
+      throw new Error(`another range of the object ${id} came than was asked for`)
+    }
+    return { size: ContentLength, stream: Body }
+  }
+
+  async #makeBucket(abortSignal: AbortSignal): Promise<void> {
+    try {
+      await this.#client.send(new this.#sdk.CreateBucketCommand({ Bucket: this.#bucket }), {
+        abortSignal,
+      })
+    } catch (error) {
+      // Another process has just made it. That it is ours, the first blob tells.
+      if (!this.#hasStatus(error, 409)) throw error
+    }
+  }
+
+  #hasStatus(error: unknown, status: number): boolean {
+    return (
+      error instanceof this.#sdk.S3ServiceException && error.$metadata.httpStatusCode === status
+    )
+  }
+}
+
+function clientFor(
+  { S3Client }: Sdk,
+  { endpoint, region, credentials }: S3Settings,
+): InstanceType<Sdk['S3Client']> {
+  return new S3Client({
     region,
     ...(endpoint === null ? {} : { endpoint: endpoint.href, forcePathStyle: true }),
     ...(credentials === null ? {} : { credentials }),
@@ -48,80 +165,4 @@ export async function s3Blobs(
       throwOnRequestTimeout: true,
     },
   })
-  const open = async (id: string, range?: BlobRange): Promise<OpenedBlob> => {
-    const part = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` }
-    const { Body, ContentLength } = await client.send(
-      new s3.GetObjectCommand({ Bucket: bucket, Key: id, ...part }),
-      { requestTimeout: ANSWER_TIMEOUT },
-    )
-    if (!(Body instanceof Readable) || ContentLength === undefined)
-      throw new Error(`the object ${id} came without bytes or length`)
-    if (range !== undefined && ContentLength !== range.end - range.start + 1) {
-      Body.destroy()
-      throw new Error(`another range of the object ${id} came than was asked for`)
-    }
-    return { size: ContentLength, stream: Body }
-  }
-
-  return {
-    put: (id, path) =>
-      told(async () => {
-        const { size } = await stat(path)
-        const stream = createReadStream(path)
-        try {
-          await client.send(
-            new s3.PutObjectCommand({ Bucket: bucket, Key: id, Body: stream, ContentLength: size }),
-          )
-        } finally {
-          stream.destroy()
-        }
-      }),
-    open: (id, range) => told(() => open(id, range)),
-    size: (id) =>
-      told(async () => {
-        const head = new s3.HeadObjectCommand({ Bucket: bucket, Key: id })
-        const { ContentLength } = await client.send(head, { requestTimeout: ANSWER_TIMEOUT })
-        if (ContentLength === undefined) throw new Error(`the object ${id} has no length`)
-        return ContentLength
-      }),
-    file: (id) =>
-      told(async () => {
-        await using fetching = new AsyncDisposableStack()
-        const place = fetching.use(scratch.place())
-        const { stream } = await open(id)
-        await pipeline(stream, createWriteStream(place.path, { mode: 0o600 }))
-        fetching.move()
-        return place
-      }),
-    remove: (id) =>
-      told(
-        async () =>
-          void (await client.send(new s3.DeleteObjectCommand({ Bucket: bucket, Key: id }), {
-            requestTimeout: ANSWER_TIMEOUT,
-          })),
-      ),
-    check: () =>
-      told(async () => {
-        const abortSignal = AbortSignal.timeout(CHECK_TIMEOUT)
-        try {
-          await client.send(new s3.HeadBucketCommand({ Bucket: bucket }), { abortSignal })
-        } catch (error) {
-          if (!(error instanceof s3.S3ServiceException && error.$metadata.httpStatusCode === 404))
-            throw error
-          await client
-            .send(new s3.CreateBucketCommand({ Bucket: bucket }), { abortSignal })
-            .catch((refused: unknown) => {
-              // Another process has just made it. That it is ours, the first blob tells.
-              if (
-                !(
-                  refused instanceof s3.S3ServiceException &&
-                  refused.$metadata.httpStatusCode === 409
-                )
-              )
-                throw refused
-            })
-        }
-      }),
-    [Symbol.dispose]: () => client.destroy(),
-  }
 }

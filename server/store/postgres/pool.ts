@@ -68,33 +68,64 @@ export function connectionConfig(url: URL): PoolConfig {
 }
 
 /** Opens a pool; it connects when somebody needs a connection. */
-export function openConnections({ url, name, most, patience }: ConnectionOptions): Connections {
-  // Statements here are short: compiling one (jit) would take longer than running it.
-  const settings = `set application_name = '${name}'; set synchronous_commit = on; set jit = off; set statement_timeout = ${patience}; set idle_in_transaction_session_timeout = ${10 * patience}`
-  const prepare = async (client: ClientBase): Promise<void> => {
-    // whoever uses the connection gets the error too; without a listener the process would end
-    client.on('error', () => {})
-    await client.query(settings)
-  }
-  const pool = new Pool({
-    ...connectionConfig(url),
-    max: most,
-    idleTimeoutMillis: IDLE,
-    // oxlint-disable-next-line typescript/no-misused-promises -- pg waits for it; its types do not say so
-    onConnect: prepare,
-  })
-  pool.on('error', () => {}) // an unused connection was lost: the next transaction gets a new one
-  let under = 0
-  let closing: Promise<void> | undefined
-  let idle: (() => void) | undefined
+export function openConnections(options: ConnectionOptions): Connections {
+  return new ConnectionPool(options)
+}
 
-  const acquire = async (): Promise<PoolClient> => {
-    if (closing) throw new StoreError('closed', 'the store is closed')
-    if (pool.waitingCount >= WAITING)
-      throw new StoreError('busy', 'too many transactions wait for a connection to the database')
-    const crowded = pool.totalCount >= most
+class ConnectionPool implements Connections {
+  readonly #pool: Pool
+  readonly #options: ConnectionOptions
+  /** Units that run, or wait for a connection. */
+  #open = 0
+  #closing: Promise<void> | undefined
+  #onIdle: (() => void) | undefined
+
+  constructor(options: ConnectionOptions) {
+    const { url, name, most, patience } = options
+    // Statements here are short: compiling one (jit) would take longer than running it.
+    const settings = `set application_name = '${name}'; set synchronous_commit = on; set jit = off; set statement_timeout = ${patience}; set idle_in_transaction_session_timeout = ${10 * patience}`
+    const prepare = async (client: ClientBase): Promise<void> => {
+      // whoever uses the connection gets the error too; without a listener the process would end
+      client.on('error', () => {})
+      await client.query(settings)
+    }
+    this.#options = options
+    this.#pool = new Pool({
+      ...connectionConfig(url),
+      max: most,
+      idleTimeoutMillis: IDLE,
+      // oxlint-disable-next-line typescript/no-misused-promises -- pg waits for it; its types do not say so
+      onConnect: prepare,
+    })
+    // an unused connection was lost: the next transaction gets a new one
+    this.#pool.on('error', () => {})
+  }
+
+  async use<R>(work: (session: Session) => Promise<R>): Promise<R> {
+    this.#open++
     try {
-      return await pool.connect()
+      const session = new ClientSession(await this.#acquire(), this.#options.patience)
+      try {
+        return await work(session)
+      } finally {
+        session.end()
+      }
+    } finally {
+      if (--this.#open === 0) this.#onIdle?.()
+    }
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#end())
+  }
+
+  async #acquire(): Promise<PoolClient> {
+    if (this.#closing) throw new StoreError('closed', 'the store is closed')
+    if (this.#pool.waitingCount >= WAITING)
+      throw new StoreError('busy', 'too many transactions wait for a connection to the database')
+    const crowded = this.#pool.totalCount >= this.#options.most
+    try {
+      return await this.#pool.connect()
     } catch (thrown) {
       if (crowded && thrown instanceof Error && thrown.message.startsWith('timeout exceeded'))
         throw new StoreError('busy', 'no connection to the database came free in time')
@@ -102,65 +133,62 @@ export function openConnections({ url, name, most, patience }: ConnectionOptions
     }
   }
 
-  const runOn = async <R>(
-    client: PoolClient,
-    work: (session: Session) => Promise<R>,
-  ): Promise<R> => {
-    let lost = false
-    let released = false
-    const release = (broken: boolean): void => {
-      if (!released) client.release(broken)
-      released = true
-    }
-    const guarded = async <V>(query: () => Promise<V>): Promise<V> => {
-      if (released) throw new StoreError('unavailable', 'the database did not answer in time')
-      // A server that stands still, or a network that swallows everything: nothing but a clock of
-      // our own ends that.
-      const cut = setTimeout(() => release(true), patience + TRANSIT)
-      try {
-        return await query()
-      } catch (thrown) {
-        lost ||= isLost(thrown)
-        throw thrown
-      } finally {
-        clearTimeout(cut)
-      }
-    }
-    const session: Session = {
-      execute: ({ sql, parameters }) =>
-        guarded(async () => {
-          const { rows, rowCount } = await client.query(sql, parameters.map(storable))
-          return { rows, affected: rowCount ?? 0 }
-        }),
-      command: (sql) =>
-        guarded(async () => {
-          const results: unknown = await client.query(sql)
-          // a list where there are several statements
-          return ([results].flat().at(-1) as { command: string }).command
-        }),
-    }
+  async #end(): Promise<void> {
+    if (this.#open > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve))
+    await this.#pool.end()
+  }
+}
+
+/** A connection that has been taken from the pool. */
+class ClientSession implements Session {
+  readonly #client: PoolClient
+  readonly #patience: number
+  #lost = false
+  #released = false
+
+  constructor(client: PoolClient, patience: number) {
+    this.#client = client
+    this.#patience = patience
+  }
+
+  execute({ sql, parameters }: Statement): Promise<StatementResult> {
+    return this.#guarded(async () => {
+      const { rows, rowCount } = await this.#client.query(sql, parameters.map(storable))
+      return { rows, affected: rowCount ?? 0 }
+    })
+  }
+
+  command(sql: string): Promise<string> {
+    return this.#guarded(async () => {
+      const results: unknown = await this.#client.query(sql)
+      // a list where there are several statements
+      return ([results].flat().at(-1) as { command: string }).command
+    })
+  }
+
+  /** Gives the connection back, or closes it where it was lost. */
+  end(): void {
+    this.#release(this.#lost)
+  }
+
+  #release(broken: boolean): void {
+    if (!this.#released) this.#client.release(broken)
+    this.#released = true
+  }
+
+  async #guarded<V>(query: () => Promise<V>): Promise<V> {
+    if (this.#released) throw new StoreError('unavailable', 'the database did not answer in time')
+    // A server that stands still, or a network that swallows everything: nothing but a clock of
+    // our own ends that.
+    const cut = setTimeout(() => this.#release(true), this.#patience + TRANSIT)
     try {
-      return await work(session)
+      return await query()
+    } catch (thrown) {
+      this.#lost ||= isLost(thrown)
+      throw thrown
     } finally {
-      release(lost)
+      clearTimeout(cut)
     }
-  }
-
-  const end = async (): Promise<void> => {
-    if (under > 0) await new Promise<void>((resolve) => (idle = resolve))
-    await pool.end()
-  }
-
-  return {
-    use: async (work) => {
-      under++
-      try {
-        return await runOn(await acquire(), work)
-      } finally {
-        if (--under === 0) idle?.()
-      }
-    },
-    close: () => (closing ??= end()),
   }
 }
 

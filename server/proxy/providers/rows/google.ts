@@ -242,26 +242,161 @@ const modelRows = (version: string, kind: 'models' | 'tunedModels'): EndpointRow
   return kind === 'models' ? rows : rows.map((row) => ({ ...row, modelName: TUNED }))
 }
 
+const tunedModelRows = (v: string): EndpointRow[] => [
+  model(`PATCH DELETE ${v}/tunedModels/{model}`, call, {
+    modelName: TUNED,
+    modelObject: 'tuned_model',
+  }),
+  model(
+    `POST ${v}/tunedModels`,
+    { at: 'body', body: { required: ['baseModel', 'base_model'], also: ['model'] } },
+    {
+      creates: { name: 'operation', 'metadata.tunedModel': 'tuned_model' },
+      chosen: true,
+      changes: true,
+    },
+  ),
+  neutral(`GET ${v}/models`),
+  neutral(`GET ${v}/tunedModels`, { listed: { 'tunedModels[].name': 'tuned_model' } }),
+]
+
+/** An agent runs models of its own choice; its name is held to the scope like a model's. */
+const interactionRows = (v: string): EndpointRow[] => [
+  model(
+    `POST ${v}/interactions`,
+    {
+      at: 'body',
+      body: {
+        required: ['model', 'agent'],
+        also: ['tools[].model', 'agent_config.model', 'agentConfig.model'],
+        tools: toolsIn('', INTERACTION_TOOLS),
+        prose: SAID,
+        objects: INTERACTION,
+      },
+    },
+    {
+      usage: 'interactions',
+      creates: {
+        id: 'interaction',
+        'interaction.id': 'interaction',
+        environment_id: 'environment',
+        'interaction.environment_id': 'environment',
+      },
+    },
+  ),
+  neutral(`GET ${v}/interactions/{interaction}`, { usage: 'interactions' }),
+  neutral(`DELETE ${v}/interactions/{interaction}`),
+  neutral(`POST ${v}/interactions/{interaction}/cancel`),
+]
+
+/** Agents, and what they run in and with. */
+const agentRows = (v: string): EndpointRow[] => [
+  model(`POST ${v}/agents`, STORED, {
+    ...creates('agent', 'id', 'name'),
+    chosen: true,
+    names: { base_agent: 'agent', ...environment('base_environment') },
+  }),
+  neutral(`GET ${v}/agents`),
+  neutral(`GET DELETE ${v}/agents/{agent}`),
+  neutral(`GET POST ${v}/environments`, {
+    ...creates('environment'),
+    names: { from_environment: 'environment', 'network.allowlist[].credential': 'credential' },
+  }),
+  neutral(`GET DELETE ${v}/environments/{environment}`),
+  neutral(`GET ${v}/environments/{environment}/files/{path*}`),
+  neutral(`POST PUT /upload${v}/environments/{environment}/files/{path*}`, {
+    uploads: 'body',
+    asks: { upload_id: 'upload' },
+  }),
+  neutral(`GET POST ${v}/credentials`, creates('credential')),
+  neutral(`GET PATCH DELETE ${v}/credentials/{credential}`),
+  model(`POST ${v}/voices`, STORED, creates('voice')),
+  neutral(`GET ${v}/voices`),
+  neutral(`GET DELETE ${v}/voices/{voice}`),
+]
+
+const triggerRows = (v: string): EndpointRow[] => [
+  model(`POST ${v}/triggers`, STORED, { ...creates('trigger'), names: TRIGGER }),
+  neutral(`GET ${v}/triggers`),
+  neutral(`GET DELETE ${v}/triggers/{trigger}`),
+  model(`PATCH ${v}/triggers/{trigger}`, STORED, { names: TRIGGER }),
+  model(`POST ${v}/triggers/{trigger}/executions`, STORED, {
+    creates: { interaction_id: 'interaction', environment_id: 'environment' },
+  }),
+  neutral(`GET ${v}/triggers/{trigger}/executions`),
+]
+
+/** Files, batches that write them, and corpora. */
+const fileRows = (v: string): EndpointRow[] => [
+  neutral(`GET ${v}/files`),
+  neutral(`GET DELETE ${v}/files/{file}`),
+  neutral(`GET ${v}/files/{file}:download`),
+  neutral(`POST ${v}/files`, { ...creates('file', 'file.name'), chosen: true }),
+  neutral(`POST ${v}/files:register`, creates('file', 'files[].name')),
+  neutral(`GET ${v}/generatedFiles`, { listed: { 'generatedFiles[].name': 'generated_file' } }),
+  neutral(`GET ${v}/generatedFiles/{generated_file}`),
+  neutral(`GET ${v}/batches`, { listed: { 'operations[].name': 'batch' } }),
+  neutral(
+    `GET DELETE ${v}/batches/{batch}`,
+    creates('file', 'metadata.output.responsesFile', 'response.responsesFile'),
+  ),
+  neutral(`POST ${v}/batches/{batch}:cancel`),
+  neutral(`GET ${v}/operations/{operation}`),
+  neutral(`GET POST ${v}/corpora`, { ...creates('corpus', 'name'), chosen: true }),
+  neutral(`GET PATCH DELETE ${v}/corpora/{corpus}`),
+]
+
+const fileSearchRows = (v: string): EndpointRow[] => [
+  neutral(`GET ${v}/fileSearchStores`),
+  model(
+    `POST ${v}/fileSearchStores`,
+    { at: 'body', body: { required: ['embeddingModel', 'embedding_model'] } },
+    creates('file_search_store', 'name'),
+  ),
+  neutral(`GET DELETE ${v}/fileSearchStores/{file_search_store}`),
+  neutral(`POST ${v}/fileSearchStores/{file_search_store}:importFile`, {
+    ...operation,
+    names: { fileName: 'file', file_name: 'file' },
+  }),
+  neutral(`GET ${v}/fileSearchStores/{file_search_store}/documents`),
+  neutral(`GET DELETE ${v}/fileSearchStores/{file_search_store}/documents/{any}`),
+  neutral(`GET ${v}/fileSearchStores/{file_search_store}/operations/{operation}`),
+  neutral(`GET ${v}/fileSearchStores/{file_search_store}/upload/operations/{operation}`),
+]
+
+/** A file's bytes, up and down. */
+const uploadRows = (v: string): EndpointRow[] => [
+  neutral(`POST PUT /upload${v}/files`, {
+    ...creates('file', 'file.name'),
+    chosen: true,
+    uploads: 'body',
+    asks: { upload_id: 'upload' },
+  }),
+  neutral(`POST PUT /upload${v}/fileSearchStores/{file_search_store}:uploadToFileSearchStore`, {
+    ...operation,
+    uploads: 'body',
+    asks: { upload_id: 'upload' },
+  }),
+  neutral(`GET /download${v}/files/{file}:download`),
+]
+
+/** Google's OpenAI dialect reads its key from Authorization: ai.google.dev/gemini-api/docs/openai */
+const dialectRows = (v: string): EndpointRow[] =>
+  compatibleRows(`${v}/openai`, {
+    tools: toolsIn('', CALLER_TOOLS),
+    objects: { ...BODY.objects, 'extra_body.google.cached_content': 'cached_content' },
+  }).map((row) => ({
+    ...row,
+    auth: { header: 'Authorization', scheme: 'Bearer' },
+    usage: 'openai',
+  }))
+
 const versionRows = (version: string): EndpointRow[] => {
   const v = `/${version}`
   return [
     ...modelRows(version, 'models'),
     ...modelRows(version, 'tunedModels'),
-    model(`PATCH DELETE ${v}/tunedModels/{model}`, call, {
-      modelName: TUNED,
-      modelObject: 'tuned_model',
-    }),
-    model(
-      `POST ${v}/tunedModels`,
-      { at: 'body', body: { required: ['baseModel', 'base_model'], also: ['model'] } },
-      {
-        creates: { name: 'operation', 'metadata.tunedModel': 'tuned_model' },
-        chosen: true,
-        changes: true,
-      },
-    ),
-    neutral(`GET ${v}/models`),
-    neutral(`GET ${v}/tunedModels`, { listed: { 'tunedModels[].name': 'tuned_model' } }),
+    ...tunedModelRows(v),
     model(`POST ${v}/dynamic/{any}:generateContent`, STORED),
     model(`POST ${v}/dynamic/{any}:streamGenerateContent`, STORED),
     model(
@@ -271,116 +406,14 @@ const versionRows = (version: string): EndpointRow[] => {
     ),
     neutral(`GET ${v}/cachedContents`),
     neutral(`GET PATCH DELETE ${v}/cachedContents/{cached_content}`),
-    // An agent runs models of its own choice; its name is held to the scope like a model's.
-    model(
-      `POST ${v}/interactions`,
-      {
-        at: 'body',
-        body: {
-          required: ['model', 'agent'],
-          also: ['tools[].model', 'agent_config.model', 'agentConfig.model'],
-          tools: toolsIn('', INTERACTION_TOOLS),
-          prose: SAID,
-          objects: INTERACTION,
-        },
-      },
-      {
-        usage: 'interactions',
-        creates: {
-          id: 'interaction',
-          'interaction.id': 'interaction',
-          environment_id: 'environment',
-          'interaction.environment_id': 'environment',
-        },
-      },
-    ),
-    neutral(`GET ${v}/interactions/{interaction}`, { usage: 'interactions' }),
-    neutral(`DELETE ${v}/interactions/{interaction}`),
-    neutral(`POST ${v}/interactions/{interaction}/cancel`),
-    model(`POST ${v}/agents`, STORED, {
-      ...creates('agent', 'id', 'name'),
-      chosen: true,
-      names: { base_agent: 'agent', ...environment('base_environment') },
-    }),
-    neutral(`GET ${v}/agents`),
-    neutral(`GET DELETE ${v}/agents/{agent}`),
-    neutral(`GET POST ${v}/environments`, {
-      ...creates('environment'),
-      names: { from_environment: 'environment', 'network.allowlist[].credential': 'credential' },
-    }),
-    neutral(`GET DELETE ${v}/environments/{environment}`),
-    neutral(`GET ${v}/environments/{environment}/files/{path*}`),
-    neutral(`POST PUT /upload${v}/environments/{environment}/files/{path*}`, {
-      uploads: 'body',
-      asks: { upload_id: 'upload' },
-    }),
-    neutral(`GET POST ${v}/credentials`, creates('credential')),
-    neutral(`GET PATCH DELETE ${v}/credentials/{credential}`),
-    model(`POST ${v}/voices`, STORED, creates('voice')),
-    neutral(`GET ${v}/voices`),
-    neutral(`GET DELETE ${v}/voices/{voice}`),
-    model(`POST ${v}/triggers`, STORED, { ...creates('trigger'), names: TRIGGER }),
-    neutral(`GET ${v}/triggers`),
-    neutral(`GET DELETE ${v}/triggers/{trigger}`),
-    model(`PATCH ${v}/triggers/{trigger}`, STORED, { names: TRIGGER }),
-    model(`POST ${v}/triggers/{trigger}/executions`, STORED, {
-      creates: { interaction_id: 'interaction', environment_id: 'environment' },
-    }),
-    neutral(`GET ${v}/triggers/{trigger}/executions`),
+    ...interactionRows(v),
+    ...agentRows(v),
+    ...triggerRows(v),
     model(`POST ${v}/decisions`),
-    neutral(`GET ${v}/files`),
-    neutral(`GET DELETE ${v}/files/{file}`),
-    neutral(`GET ${v}/files/{file}:download`),
-    neutral(`POST ${v}/files`, { ...creates('file', 'file.name'), chosen: true }),
-    neutral(`POST ${v}/files:register`, creates('file', 'files[].name')),
-    neutral(`GET ${v}/generatedFiles`, { listed: { 'generatedFiles[].name': 'generated_file' } }),
-    neutral(`GET ${v}/generatedFiles/{generated_file}`),
-    neutral(`GET ${v}/batches`, { listed: { 'operations[].name': 'batch' } }),
-    neutral(
-      `GET DELETE ${v}/batches/{batch}`,
-      creates('file', 'metadata.output.responsesFile', 'response.responsesFile'),
-    ),
-    neutral(`POST ${v}/batches/{batch}:cancel`),
-    neutral(`GET ${v}/operations/{operation}`),
-    neutral(`GET POST ${v}/corpora`, { ...creates('corpus', 'name'), chosen: true }),
-    neutral(`GET PATCH DELETE ${v}/corpora/{corpus}`),
-    neutral(`GET ${v}/fileSearchStores`),
-    model(
-      `POST ${v}/fileSearchStores`,
-      { at: 'body', body: { required: ['embeddingModel', 'embedding_model'] } },
-      creates('file_search_store', 'name'),
-    ),
-    neutral(`GET DELETE ${v}/fileSearchStores/{file_search_store}`),
-    neutral(`POST ${v}/fileSearchStores/{file_search_store}:importFile`, {
-      ...operation,
-      names: { fileName: 'file', file_name: 'file' },
-    }),
-    neutral(`GET ${v}/fileSearchStores/{file_search_store}/documents`),
-    neutral(`GET DELETE ${v}/fileSearchStores/{file_search_store}/documents/{any}`),
-    neutral(`GET ${v}/fileSearchStores/{file_search_store}/operations/{operation}`),
-    neutral(`GET ${v}/fileSearchStores/{file_search_store}/upload/operations/{operation}`),
-    neutral(`POST PUT /upload${v}/files`, {
-      ...creates('file', 'file.name'),
-      chosen: true,
-      uploads: 'body',
-      asks: { upload_id: 'upload' },
-    }),
-    neutral(`POST PUT /upload${v}/fileSearchStores/{file_search_store}:uploadToFileSearchStore`, {
-      ...operation,
-      uploads: 'body',
-      asks: { upload_id: 'upload' },
-    }),
-    neutral(`GET /download${v}/files/{file}:download`),
-    // Google's OpenAI dialect reads its key from Authorization:
-    // ai.google.dev/gemini-api/docs/openai
-    ...compatibleRows(`${v}/openai`, {
-      tools: toolsIn('', CALLER_TOOLS),
-      objects: { ...BODY.objects, 'extra_body.google.cached_content': 'cached_content' },
-    }).map((row): EndpointRow => ({
-      ...row,
-      auth: { header: 'Authorization', scheme: 'Bearer' },
-      usage: 'openai',
-    })),
+    ...fileRows(v),
+    ...fileSearchRows(v),
+    ...uploadRows(v),
+    ...dialectRows(v),
   ]
 }
 
