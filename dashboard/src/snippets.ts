@@ -85,6 +85,23 @@ function modelOf(
   return own[0] === undefined ? null : `<a model like ${plain(own[0])}>`
 }
 
+/**
+ * A provider that can be called, and a family of its models, as examples of what a key may be held
+ * to; null where nothing is known.
+ */
+export function exampleScope(
+  all: readonly Provider[],
+  seen: readonly Model[],
+): { provider: string; models: string } | null {
+  const found = choicesFor({ models: null, providers: null }, all, seen)[0]
+  if (found === undefined) return null
+  const { provider, model } = found
+  return {
+    provider: provider.id,
+    models: isPlaceholder(model) ? 'model-*' : model.replace(/(?:-[^-]*)?$/, '*'),
+  }
+}
+
 const isPlaceholder = (model: string): boolean => model.startsWith('<')
 
 /** Whether a name fits an entry of a key's models, in which `*` stands for anything. */

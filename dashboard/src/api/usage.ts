@@ -129,11 +129,10 @@ export function useModels(): Model[] {
   return useQuery({ queryKey: ['models'], queryFn: askModels, staleTime: 60_000 }).data?.data ?? []
 }
 
-/** Their names. */
-export const useSeenModels = (): string[] => [...new Set(useModels().map(({ id }) => id))]
-
 /** What a filter by model offers: any, those that have been seen, and the one that is chosen. */
 export function useModelChoices(chosen: string): (string | { value: string; label: string })[] {
-  const models = new Set([...useSeenModels(), chosen].filter((model) => model !== ''))
+  const models = new Set(
+    [...useModels().map(({ id }) => id), chosen].filter((model) => model !== ''),
+  )
   return [{ value: '', label: 'Any model' }, ...models]
 }

@@ -5,7 +5,8 @@ import { useProviders } from '../api/credentials.ts'
 import type { KeyInput } from '../api/keys.ts'
 import { useAccount } from '../api/session.ts'
 import type { Key } from '../api/shapes.ts'
-import { useSeenModels } from '../api/usage.ts'
+import { useModels } from '../api/usage.ts'
+import { exampleScope } from '../snippets.ts'
 import { DialogForm } from '../ui/dialog.tsx'
 import { DayField, unlessShownBy, expiryHint, fieldError } from '../ui/form.tsx'
 import { ListInput, valuesOf } from '../ui/list-input.tsx'
@@ -50,6 +51,8 @@ export function KeyForm({
 }: KeyFormProps) {
   const [draft, setDraft] = useState(() => draftOf(initial))
   const [checked, setChecked] = useState(false)
+  const providers = useProviders().data ?? []
+  const seen = useModels()
   const problems = problemsOf(draft, initial)
   const send = (): void => {
     setChecked(true)
@@ -60,6 +63,7 @@ export function KeyForm({
     draft,
     problems: checked ? problems : NO_PROBLEMS,
     error,
+    example: exampleScope(providers, seen),
     change: (part) => setDraft((draft) => ({ ...draft, ...part })),
   }
   return (
@@ -70,8 +74,8 @@ export function KeyForm({
       onCancel={onCancel}
       onSubmit={send}
     >
-      <LimitFields {...fields} />
-      <ReachFields {...fields} />
+      <LimitFields {...fields} seen={[...new Set(seen.map(({ id }) => id))]} />
+      <ReachFields {...fields} ready={providers.filter(({ ready }) => ready).map(({ id }) => id)} />
     </DialogForm>
   )
 }
@@ -81,12 +85,20 @@ interface FieldsProps {
   /** What was found wrong here; what the server found is in `error`. */
   problems: KeyProblems
   error: unknown
+  /** What the fields show while they are empty: a provider that can be called, and its models. */
+  example: ReturnType<typeof exampleScope>
   change: (part: Partial<KeyDraft>) => void
 }
 
 /** The name, the models and the limits. */
-function LimitFields({ draft, problems, error, change }: FieldsProps) {
-  const seen = useSeenModels()
+function LimitFields({
+  draft,
+  problems,
+  error,
+  example,
+  change,
+  seen,
+}: FieldsProps & { seen: readonly string[] }) {
   return (
     <>
       <TextInput
@@ -104,7 +116,7 @@ function LimitFields({ draft, problems, error, change }: FieldsProps) {
         label="Models"
         what="model"
         description="Models the key can use. * matches anything. Leave blank for all models."
-        placeholder="gemini-2.5-*"
+        placeholder={example?.models}
         list={draft.models}
         suggestions={seen}
         onChange={(models) => change({ models })}
@@ -131,9 +143,14 @@ function LimitFields({ draft, problems, error, change }: FieldsProps) {
 }
 
 /** Where calls may come from, and what they may reach and change. */
-function ReachFields({ draft, error, change }: FieldsProps) {
+function ReachFields({
+  draft,
+  error,
+  example,
+  change,
+  ready,
+}: FieldsProps & { ready: readonly string[] }) {
   const admin = useAccount().role === 'admin'
-  const ready = (useProviders().data ?? []).filter(({ ready }) => ready).map(({ id }) => id)
   return (
     <>
       <ListInput
@@ -150,7 +167,7 @@ function ReachFields({ draft, error, change }: FieldsProps) {
         label="Providers"
         what="provider"
         description="Providers the key can call. Leave blank for all."
-        placeholder="openai"
+        placeholder={example?.provider}
         list={draft.providers}
         suggestions={ready}
         onChange={(providers) => change({ providers })}

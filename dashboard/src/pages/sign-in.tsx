@@ -19,7 +19,13 @@ export default function SignInPage() {
           ? 'Your session has ended. Sign in again to continue.'
           : 'Use your account on this Tollmark server.'
       }
-      foot="No account? Ask an administrator for an invitation. Forgot your password? They can send you a reset link."
+      foot={
+        <>
+          No account? Ask an administrator for an invitation. Forgot your password? They can send
+          you a reset link; on the server, <code>npx tollmark accounts reset-password</code> prints
+          one.
+        </>
+      }
     >
       <EntranceForm
         password="existing"

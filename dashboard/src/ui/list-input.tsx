@@ -29,7 +29,7 @@ export function valuesOf(
 interface ListInputProps {
   label: string
   description: string
-  placeholder: string
+  placeholder?: string | undefined
   /** What one of them is called. */
   what: string
   list: List

@@ -140,6 +140,9 @@ test('the first snippet of a new key works as it is copied, streaming or not', a
   const site = await startSite(t, { GOOGLE_GENERATIVE_AI_API_KEY: '' })
   const { page } = await visit(t, site, await site.setUp())
   await page.goto(`${site.url}/keys?new=1`)
+  // What stands in an empty field is for a provider that can be called, too.
+  await page.getByPlaceholder('gpt-5*', { exact: true }).waitFor()
+  await page.getByPlaceholder('openai', { exact: true }).waitFor()
   await page.getByLabel('Name', { exact: true }).fill('First')
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
   for (const streaming of [false, true]) {
