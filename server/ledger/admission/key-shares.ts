@@ -3,17 +3,21 @@
 // It keeps a window for each key of what it admitted itself. Alone on the store, it may admit what
 // that window allows: nobody else has used the limit. Beside other `web` processes its share is the
 // limit divided by their number, and even that only WINDOW_MS after the store went away: until then
-// nobody but the store knows what the others admitted just before.
+// nobody but the store knows what the others admitted just before. Where the count is old, because
+// this process stood still before the store went away, it has no share.
 import type { Clock } from '../../common/clock.ts'
 import type { Remaining } from './backend.ts'
 import type { Limited } from './request-limits.ts'
 import { wholeWait, Window, WINDOW_MS, type Verdict } from './sliding-window.ts'
+import { UNCOUNTED_MS } from './web-processes.ts'
 
 /**
  * Added to the time of each admission, so that two clocks which differ a little never make a minute
  * too short.
  */
 const MARGIN_MS = 100
+/** How much later than the others a process may notice that the store is away. */
+const NOTICE_MS = 2_000
 /** A process that has ended counts for this long: what it admitted is in no window of ours. */
 const REMEMBERED_MS = WINDOW_MS + 10_000
 /**
@@ -38,8 +42,11 @@ export class KeyShares {
   /** The most `web` processes seen lately, this one included, and when that was. */
   #processes = 1
   #seenAt = -Infinity
+  #countedAt = -Infinity
   /** When the store went away (monotonic milliseconds); null while it is there. */
   #outageAt: number | null = null
+  /** Whether others may have begun since the last count, in this outage. */
+  #isCountOld = false
   #settlingUntil = -Infinity
   #tidiedAt = -Infinity
 
@@ -47,9 +54,10 @@ export class KeyShares {
     this.#clock = clock
   }
 
-  /** Takes in how many `web` processes there are. */
-  countProcesses(count: number): void {
+  /** Takes in how many `web` processes there are. @param sentAt when the store was asked (`mono`) */
+  countProcesses(count: number, sentAt: number): void {
     const now = this.#clock.mono()
+    this.#countedAt = sentAt
     if (count < this.#processes && now - this.#seenAt < REMEMBERED_MS) return
     this.#processes = Math.max(1, count)
     this.#seenAt = now
@@ -57,6 +65,7 @@ export class KeyShares {
 
   beginOutage(): void {
     this.#outageAt = this.#clock.mono()
+    this.#isCountOld = this.#outageAt - this.#countedAt > UNCOUNTED_MS
   }
 
   endOutage(): void {
@@ -164,9 +173,10 @@ export class KeyShares {
 
   /** What of a limit can be used in an outage without anybody's knowing more. */
   #provable(rpm: number): number {
+    if (this.#isCountOld) return 0
     if (this.#alone) return rpm
     const isProvable =
-      this.#outageAt !== null && this.#clock.mono() - this.#outageAt > WINDOW_MS + MARGIN_MS
+      this.#outageAt !== null && this.#clock.mono() - this.#outageAt > WINDOW_MS + NOTICE_MS
     return isProvable ? this.#share(rpm) : 0
   }
 

@@ -19,8 +19,9 @@ import { callerLeftError, type AdmissionBackend, type Remaining } from './backen
 import { KeyShares } from './key-shares.ts'
 import { MAX_BATCH, OutageLog, recordBacklog } from './outage-log.ts'
 import { Backlog, type BacklogEntry } from './backlog.ts'
-import { countWebProcesses, StoreMonitor } from './store-monitor.ts'
+import { StoreMonitor } from './store-monitor.ts'
 import { TrackedAdmission, type Question } from './tracked-admission.ts'
+import { joinProcesses } from './web-processes.ts'
 
 /** Rows that may wait to be written to the store, and requests that may wait meanwhile. */
 export const MAX_BACKLOG = 50_000
@@ -72,18 +73,22 @@ export class OutageFallback {
   #closed = false
   readonly #monitor: StoreMonitor
 
-  private constructor(backend: AdmissionBackend, parts: OutageParts) {
-    const { clock, folder, instance, maxOutage } = parts
+  private constructor(backend: AdmissionBackend, parts: OutageParts, known: readonly string[]) {
+    const { store, clock, folder, instance, maxOutage } = parts
     this.#backend = backend
     this.#parts = parts
     this.#shares = new KeyShares(clock)
     this.#file =
       folder === null || maxOutage === 0 ? null : new OutageLog(folder, instance, clock.boot)
     this.#monitor = new StoreMonitor({
-      store: parts.store,
+      store,
+      clock,
+      instance,
+      known,
+      isSettled: () => this.#state === 'online',
       isAwaited: () => this.#unanswered > 0 || this.#recovery !== null,
-      onAnswer: (processes) => {
-        this.#shares.countProcesses(processes)
+      onAnswer: (processes, sentAt) => {
+        this.#shares.countProcesses(processes, sentAt)
         this.#shares.tidy()
         this.#startRecovery()
       },
@@ -94,13 +99,13 @@ export class OutageFallback {
     })
   }
 
-  /** Puts the fallback before `backend`. @throws StoreError */
+  /** Puts the fallback before `backend`, once the other processes know of this one. @throws StoreError */
   static async open(backend: AdmissionBackend, parts: OutageParts): Promise<OutageFallback> {
+    const processes = await joinProcesses(parts)
     const recent = await backend.recentAdmissions()
-    const processes = await parts.store.run(countWebProcesses, null)
-    const fallback = new OutageFallback(backend, parts)
+    const fallback = new OutageFallback(backend, parts, processes)
     for (const [key, times] of recent) fallback.#shares.load(key, times)
-    fallback.#shares.countProcesses(processes)
+    fallback.#shares.countProcesses(processes.length, parts.clock.mono())
     return fallback
   }
 

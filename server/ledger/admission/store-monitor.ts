@@ -1,6 +1,7 @@
 // Watches whether the store answers, and how many processes share it.
-import { first, procedure, type Steps } from '../../store/procedure.ts'
+import type { Clock } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
+import { exchangeCounts } from './web-processes.ts'
 
 /** How often the store is checked; counted in ticks, a pause of this process is not the store's. */
 const TICK_MS = 200
@@ -9,32 +10,20 @@ const SILENT_TICKS = 5
 /** Ticks from one probe of the store to the next. */
 const PROBE_TICKS = 5
 
-/**
- * Counts the processes that admit requests. It runs in the writer, so an answer also says that the
- * store can be written.
- */
-export const countWebProcesses = procedure(
-  import.meta.url,
-  'countWebProcesses',
-  function* (db): Steps<number> {
-    const row = yield* first(
-      db
-        .selectFrom('instances')
-        .select((e) => e.fn.countAll<number>().as('count'))
-        .where((e) => e.or([e('role', 'is', null), e('role', '<>', 'worker')])),
-    )
-    return Number(row?.count ?? 0)
-  },
-  'rows',
-)
-
 /** What the monitor watches, and whom it tells. */
 export interface StoreMonitorParts {
   readonly store: Store
+  readonly clock: Clock
+  /** This process among the instances of the store. */
+  readonly instance: string
+  /** Ids of the processes that `onAnswer` need not be told of. */
+  readonly known: readonly string[]
+  /** Whether others may rely on being counted: nothing admitted here waits to be written. */
+  readonly isSettled: () => boolean
   /** Whether somebody waits for the store, besides the monitor's own probe. */
   readonly isAwaited: () => boolean
-  /** A probe was answered; with how many processes admit requests. */
-  readonly onAnswer: (processes: number) => void
+  /** A probe was answered: how many processes admit requests, and when it was sent (`mono`). */
+  readonly onAnswer: (processes: number, sentAt: number) => void
   /** The store has been silent for SILENT_TICKS; told again with each tick. */
   readonly onSilence: () => void
   /** A probe failed. */
@@ -45,6 +34,8 @@ export interface StoreMonitorParts {
 export class StoreMonitor {
   readonly #parts: StoreMonitorParts
   readonly #timer: NodeJS.Timeout
+  /** Ids of the processes that are counted. */
+  #known: readonly string[]
   #isAnswered = false
   #silentTicks = 0
   #ticks = 0
@@ -52,6 +43,7 @@ export class StoreMonitor {
 
   constructor(parts: StoreMonitorParts) {
     this.#parts = parts
+    this.#known = parts.known
     this.#timer = setInterval(() => this.#tick(), TICK_MS).unref()
   }
 
@@ -73,11 +65,17 @@ export class StoreMonitor {
   }
 
   async #probe(): Promise<void> {
+    const { store, clock, instance, isSettled, onAnswer } = this.#parts
     this.#isProbing = true
     try {
-      const processes = await this.#parts.store.run(countWebProcesses, null)
+      const sentAt = clock.mono()
+      const known = isSettled() ? this.#known : null
+      const processes = await store.run(exchangeCounts, { instance, known })
       this.noteAnswer()
-      this.#parts.onAnswer(processes)
+      this.#known = processes.map(({ id }) => id)
+      // Who has just begun waits to be counted: what is known now is written with the next tick.
+      if (processes.some(({ id }) => known?.includes(id) === false)) this.#ticks = PROBE_TICKS - 1
+      onAnswer(processes.length, sentAt)
     } catch (error) {
       this.#parts.onError(error)
     }

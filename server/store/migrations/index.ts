@@ -37,6 +37,7 @@ import { sourceMaps } from './0085-source-maps.ts'
 import { pageFlavors } from './0087-page-flavors.ts'
 import { certificates } from './0088-certificates.ts'
 import { childKeys } from './0090-child-keys.ts'
+import { knownProcesses } from './0091-known-processes.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -85,4 +86,5 @@ export const MIGRATIONS: readonly Migration[] = [
   pageFlavors,
   certificates,
   childKeys,
+  knownProcesses,
 ]

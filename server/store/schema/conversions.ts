@@ -11,6 +11,8 @@ export interface InstanceRow {
   seen_at: number
   /** `all`, `web` or `worker`; null where an older version wrote it. */
   role: string | null
+  /** Ids of the processes that it counts, with commas between them; null before its first count. */
+  known: string | null
 }
 
 /** Conversions that an account has used up on one UTC day. */

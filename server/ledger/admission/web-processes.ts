@@ -1,0 +1,90 @@
+// Which processes admit requests on one store, and which of them know of each other.
+//
+// In an outage each process counts on what it knows of the others: alone, all of a limit is its own.
+// So a process admits nothing before every other one has counted it. Each writes whom it counts into
+// its row, once it counts them, and a process that starts waits until it stands in all rows. One
+// that does not count, because it hangs or has ended, is waited for UNCOUNTED_MS; should it go on
+// after that, its own count is too old to rely on, and it admits nothing without the store.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../../common/clock.ts'
+import type { Log } from '../../common/log.ts'
+import type { Store } from '../../store/open.ts'
+import { all, procedure, run, type Steps } from '../../store/procedure.ts'
+
+/**
+ * How long a process that does not count others is waited for, and how long a count can be relied
+ * on: several times what passes between two counts.
+ */
+export const UNCOUNTED_MS = 10_000
+/** How often a process that starts looks whether it has been counted. */
+const LOOK_MS = 100
+
+/** A process that admits requests, and whom it counts. */
+interface WebProcess {
+  readonly id: string
+  readonly known: readonly string[]
+}
+
+/**
+ * Writes whom `instance` counts, where that is known (null: leaves what is written), and reads which
+ * processes admit requests. It runs in the writer, so an answer also says that the store can be
+ * written.
+ */
+export const exchangeCounts = procedure(
+  import.meta.url,
+  'exchangeCounts',
+  function* (
+    db,
+    { instance, known }: { instance: string; known: readonly string[] | null },
+  ): Steps<WebProcess[]> {
+    const rows = yield* all(
+      db
+        .selectFrom('instances')
+        .select(['id', 'known'])
+        .where((e) => e.or([e('role', 'is', null), e('role', '<>', 'worker')]))
+        .orderBy('id'),
+    )
+    const written = known?.join(',') ?? null
+    if (written !== null && rows.find(({ id }) => id === instance)?.known !== written)
+      yield* run(db.updateTable('instances').set({ known: written }).where('id', '=', instance))
+    return rows.map(({ id, known }) => ({ id, known: known?.split(',') ?? [] }))
+  },
+  'rows',
+)
+
+/** What one process starts with among others. */
+export interface Joining {
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Log
+  /** This process among the instances of the store. */
+  readonly instance: string
+}
+
+/**
+ * Ends when this process and all others that admit requests count each other, or after UNCOUNTED_MS;
+ * gives the ids of all, this one included. A process without a row, such as a worker, is counted by nobody and
+ * does not wait.
+ *
+ * @throws StoreError
+ */
+export async function joinProcesses({ store, clock, log, instance }: Joining): Promise<string[]> {
+  const start = clock.mono()
+  let written: readonly string[] | null = null
+  for (;;) {
+    const processes: WebProcess[] = await store.run(exchangeCounts, { instance, known: written })
+    const known = processes.map(({ id }) => id)
+    const strangers = processes.filter(
+      (one) => one.id !== instance && !(written?.includes(one.id) && one.known.includes(instance)),
+    )
+    if (strangers.length === 0 || !known.includes(instance)) return known
+    if (clock.mono() - start > UNCOUNTED_MS) {
+      log.warn('Processes on this store have not counted this one; it starts all the same.', {
+        instances: strangers.map(({ id }) => id).join(', '),
+      })
+      return known
+    }
+    written = known
+    await sleep(LOOK_MS)
+  }
+}

@@ -1,0 +1,10 @@
+import type { Migration } from './index.ts'
+
+/**
+ * The ids of the processes that an instance counts among those that admit requests, with commas
+ * between them; null before its first count (server/ledger/admission/web-processes.ts).
+ */
+export const knownProcesses: Migration = {
+  name: '0091-known-processes',
+  up: (schema) => [schema.alterTable('instances').addColumn('known', 'text')],
+}

@@ -1,0 +1,71 @@
+// A process that starts among others: nobody may think that it is alone once another one admits.
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { openLog } from '../../../server/common/log.ts'
+import {
+  exchangeCounts,
+  joinProcesses,
+  UNCOUNTED_MS,
+} from '../../../server/ledger/admission/web-processes.ts'
+import { enterInstance } from '../../../server/store/instance.ts'
+import type { Store } from '../../../server/store/open.ts'
+import { onEveryStore, openAt } from '../../support/stores.ts'
+import { until } from '../../support/until.ts'
+import { movedClock } from '../support/opened.ts'
+
+async function entered(t: TestContext, store: Store, role = 'web'): Promise<string> {
+  const instance = await enterInstance(store, Date.now, () => {}, role)
+  t.after(() => instance[Symbol.asyncDispose]())
+  return instance.id
+}
+
+function joined(store: Store, instance: string) {
+  const lines: string[] = []
+  const clock = movedClock()
+  const log = openLog('warn', { write: (line) => void lines.push(line) })
+  const joining: { known: string[] | null; lines: string[]; moveBy: (ms: number) => void } = {
+    known: null,
+    lines,
+    moveBy: (ms) => (clock.monoBy += ms),
+  }
+  const end = joinProcesses({ store, clock, log, instance }).then((ids) => (joining.known = ids))
+  return { joining, end }
+}
+
+onEveryStore('a process begins when every other one counts it', async (t, place) => {
+  const store = await openAt(t, place, Date.now())
+  const one = await entered(t, store)
+  const worker = await entered(t, store, 'worker')
+  assert.deepEqual(await joined(store, one).end, [one], 'a worker admits nothing')
+  const two = await entered(t, store, 'all')
+  const { joining, end } = joined(store, two)
+  const knownBy = async (instance: string): Promise<readonly string[]> => {
+    const processes = await store.run(exchangeCounts, { instance: one, known: null })
+    return processes.find(({ id }) => id === instance)?.known ?? []
+  }
+  await until(async () => (await knownBy(two)).includes(one))
+  await store.run(exchangeCounts, { instance: one, known: [one] })
+  await until(async () => (await knownBy(one)).includes(one))
+  assert.equal(joining.known, null, 'its count is one of before')
+  await store.run(exchangeCounts, { instance: one, known: [one, two] })
+  assert.deepEqual(await end, [one, two])
+  assert.deepEqual(joining.lines, [])
+  assert.deepEqual(await joined(store, worker).end, [one, two], 'nobody counts a worker')
+})
+
+onEveryStore('processes that begin together wait for each other', async (t, place) => {
+  const store = await openAt(t, place, Date.now())
+  const some = [await entered(t, store), await entered(t, store), await entered(t, store)]
+  const ends = some.map((instance) => joined(store, instance).end)
+  for (const end of ends) assert.deepEqual(await end, some.toSorted())
+})
+
+onEveryStore('one that hangs is waited for as long as its own count is good', async (t, place) => {
+  const store = await openAt(t, place, Date.now())
+  const hanging = await entered(t, store)
+  const { joining, end } = joined(store, await entered(t, store))
+  joining.moveBy(UNCOUNTED_MS + 1)
+  assert.equal((await end).length, 2)
+  assert.equal(joining.lines.length, 1)
+  assert.match(joining.lines[0] ?? '', new RegExp(hanging))
+})
