@@ -1,11 +1,18 @@
-// /api/v1/sockets: WebSockets that are open through the proxy, in the process that answers.
+// /api/v1/sockets: WebSockets that are open through the proxy, in any process.
 import { z } from '@hono/zod-openapi'
-import { countedListOf, whole, type Api } from './api.ts'
+import { PageQuery, countedListOf, page, type Api } from './api.ts'
 import { isoTime } from '../common/clock.ts'
 import { Problem } from '../common/errors.ts'
 import type { Proxy } from '../proxy/index.ts'
-import type { OpenSocket } from '../proxy/socket/open-sockets.ts'
+import {
+  countSockets,
+  endSocket,
+  listSockets,
+  progressOf,
+  type SocketEntry,
+} from '../proxy/socket/socket-table.ts'
 import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
+import { withNames } from './refusals.ts'
 import { done, ok, route, routes } from './route.ts'
 import type { Store } from '../store/open.ts'
 
@@ -16,72 +23,76 @@ const SocketSchema = z
     id: z.string().openapi({ description: 'The X-Proxy-Request-Id of its handshake.' }),
     object: z.literal('socket'),
     key_id: z.string(),
+    key_name: z.string().nullable().openapi({ description: 'The current name of the key.' }),
     account_id: z.string(),
+    account_name: z.string().nullable().openapi({ description: 'Its current name.' }),
+    child_id: z.string().nullable().openapi({
+      description: 'The child key that opened it; null where the key itself did.',
+    }),
+    end_user: z.string().nullable().openapi({ description: 'Whom the child key was made for.' }),
     provider: z.string(),
     endpoint: z.string(),
     model: z.string().nullable().openapi({ description: 'As the session has named it last.' }),
     opened_at: z.iso.datetime(),
+    requests: count.openapi({
+      description: 'Responses that have ended, or minutes of a socket that has a row for each.',
+    }),
+    tokens_in: count.nullable().openapi({ description: 'Of these; null where it is not known.' }),
+    tokens_out: count.nullable(),
     bytes_in: count.openapi({ description: 'Bytes that went to the provider.' }),
     bytes_out: count,
   })
   .openapi('Socket')
 
-/** What an operator who ends a socket tells its client. */
-const ENDED = 'The socket was ended by the operator of the proxy.'
-
 /** The routes of open sockets. */
 export function socketRoutes(
   store: Store,
-  { sockets }: Pick<Proxy, 'sockets'>,
+  { sockets, publisher }: Pick<Proxy, 'sockets' | 'publisher'>,
   clock: () => number,
 ): Api {
-  const openOf = (account: string | null): OpenSocket[] =>
-    [...sockets].filter(({ key }) => account === null || key.accountId === account)
+  /** Of a socket of this process, how far it is now; of another's, how far it was. */
+  const shown = (entry: SocketEntry) => {
+    const own = sockets.get(entry.id)
+    const { opened_at, ...rest } = own === undefined ? entry : { ...entry, ...progressOf(own) }
+    return { ...rest, object: 'socket' as const, opened_at: isoTime(opened_at) }
+  }
   return routes(store, clock, [
     route({
       method: 'get',
       path: '/api/v1/sockets',
       summary: 'List open WebSockets of the proxy, the oldest first',
-      description: 'Those of the process that answers: of several, ask each.',
+      description:
+        'Those of all processes. What another process holds is listed within a second, and its figures are at most ten seconds old.',
       access: 'manage',
-      query: AccountScopeParams,
-      answer: ok('All of them', countedListOf(SocketSchema)),
-      act: ({ query, caller }) =>
-        Promise.resolve(whole(openOf(resolveAccountScope(caller, query.account)).map(shown))),
+      query: PageQuery.extend(AccountScopeParams.shape),
+      answer: ok('A page of sockets', countedListOf(SocketSchema)),
+      act: async ({ query: { limit, cursor, account: named }, caller }) => {
+        const account = resolveAccountScope(caller, named)
+        await publisher.publish()
+        const [rows, total] = await Promise.all([
+          listSockets(store, account, limit + 1, cursor),
+          countSockets(store, account),
+        ])
+        const { data, ...rest } = page(rows, limit)
+        return { ...rest, data: await withNames(store, data.map(shown)), total }
+      },
     }),
     route({
       method: 'delete',
       path: '/api/v1/sockets/{id}',
       summary: 'End an open WebSocket',
-      description: 'Its client gets close code 1001. It must be open in the process that answers.',
+      description:
+        'Its client gets close code 1001: at once, or within a second where another process holds it.',
       access: 'manage',
       query: AccountScopeParams,
-      answer: done('Ended'),
+      answer: done('It ends'),
       problems: ['socket_not_found'],
-      act: ({ params, query, caller }) => {
-        const all = openOf(resolveAccountScope(caller, query.account))
-        const socket = all.find(({ id }) => id === params.id)
-        if (socket === undefined)
+      act: async ({ params, query, caller }) => {
+        await publisher.publish()
+        if (!(await endSocket(store, params.id, resolveAccountScope(caller, query.account))))
           throw new Problem('socket_not_found', 'There is no such socket, or it has ended.')
-        socket.session.stop(ENDED)
-        return Promise.resolve()
+        publisher.end(params.id)
       },
     }),
   ])
-}
-
-function shown({ id, key, provider, endpoint, openedAt, session }: OpenSocket) {
-  const { model, bytes } = session
-  return {
-    id,
-    object: 'socket' as const,
-    key_id: key.id,
-    account_id: key.accountId,
-    provider,
-    endpoint,
-    model,
-    opened_at: isoTime(openedAt),
-    bytes_in: bytes.up,
-    bytes_out: bytes.down,
-  }
 }

@@ -74,6 +74,7 @@ const COMPRESSED = [
     'providers',
     'refusals',
     'requests',
+    'sockets',
     'tokens',
     'usage',
   ].map((name) => `/api/v1/${name}`),

@@ -19,6 +19,7 @@ import { createTurns, TurnBudget } from '../common/fairness/turn-budget.ts'
 import { Minter } from './minting/answer-mint.ts'
 import { openObjectOwners } from './objects/objects.ts'
 import { OpenSockets } from './socket/open-sockets.ts'
+import { SocketPublisher } from './socket/publish-sockets.ts'
 import { openProviders } from './open-providers.ts'
 import type { CustomProvider } from './providers/provider.ts'
 import type { ProviderTable } from './providers/table.ts'
@@ -31,8 +32,9 @@ export interface Proxy extends AsyncDisposable {
   handle(exchange: HttpExchange): void
   /** What is in use of what all requests share. */
   readonly shares: ProxyHandler['shares']
-  /** The sockets that are open. */
+  /** The sockets that are open in this process, and what other processes know of them. */
   readonly sockets: OpenSockets
+  readonly publisher: SocketPublisher
   /** Whether requests can be admitted. */
   readonly admission: Pick<Ledger, 'failing' | 'admitsAlone' | 'canAdmitAlone'>
   readonly refusals: RefusalLog
@@ -165,6 +167,11 @@ export async function openProxy(
       publicUrl,
     )
   const sockets = resources.use(new OpenSockets())
+  const publisher = resources.use(
+    new SocketPublisher(store, instance, sockets, (error) =>
+      log.error('Open sockets cannot be written; other processes do not see them.', error),
+    ),
+  )
   const proxy = createProxy({
     originOf: originAt,
     keys,
@@ -194,6 +201,7 @@ export async function openProxy(
     refusals,
     keys,
     sockets,
+    publisher,
     probe: async (id) => {
       if (providers.unreadable().has(id))
         return {

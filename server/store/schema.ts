@@ -18,7 +18,7 @@ import type {
   QuotaDayRow,
   ReservationRow,
 } from './schema/conversions.ts'
-import type { KeyRow, KeySecretRow, SharedObjectRow } from './schema/keys.ts'
+import type { KeyRow, KeySecretRow, OpenSocketRow, SharedObjectRow } from './schema/keys.ts'
 import type {
   JournalRow,
   RefusalMinuteRow,
@@ -52,6 +52,7 @@ export interface Database {
   keys: KeyRow
   key_secrets: KeySecretRow
   shared_objects: SharedObjectRow
+  open_sockets: OpenSocketRow
   requests: RequestRow
   upstream_errors: UpstreamErrorRow
   journal: JournalRow

@@ -2,4 +2,4 @@
 // the store.
 process.env['TEST_STORE'] = 'postgres'
 
-for (const file of ['keys', 'child-keys', 'tokens']) await import(`./${file}.test.ts`)
+for (const file of ['keys', 'child-keys', 'sockets', 'tokens']) await import(`./${file}.test.ts`)

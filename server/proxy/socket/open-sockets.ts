@@ -22,7 +22,7 @@ export interface OpenSocket {
 }
 
 export class OpenSockets implements Disposable {
-  readonly #all = new Set<OpenSocket>()
+  readonly #all = new Map<string, OpenSocket>()
   readonly #timer: NodeJS.Timeout
   #isChecking = false
 
@@ -38,11 +38,15 @@ export class OpenSockets implements Disposable {
     return this.#all.values()
   }
 
+  get(id: string): OpenSocket | undefined {
+    return this.#all.get(id)
+  }
+
   /** Keeps a socket until it has ended. */
   async hold(socket: OpenSocket): Promise<void> {
-    this.#all.add(socket)
+    this.#all.set(socket.id, socket)
     await socket.session.ended
-    this.#all.delete(socket)
+    this.#all.delete(socket.id)
   }
 
   [Symbol.dispose](): void {
@@ -52,7 +56,7 @@ export class OpenSockets implements Disposable {
   #check(): void {
     if (this.#isChecking) return
     this.#isChecking = true
-    this.#checkNext([...this.#all], 0)
+    this.#checkNext([...this], 0)
   }
 
   #checkNext(all: readonly OpenSocket[], from: number): void {

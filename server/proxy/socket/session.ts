@@ -14,6 +14,7 @@ import { GatewayError } from '../gateway-error.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { SocketRow } from '../providers/socket-row.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
+import type { Usage } from '../usage/usage.ts'
 import { ClientSide, type ClientLimits, type ClientListener } from './client-side.ts'
 import type { MessageInspector } from './inspect-message.ts'
 import type { RowRefusal, SocketRows } from './socket-rows.ts'
@@ -92,6 +93,14 @@ export class SocketSession implements ClientListener, UpstreamListener {
   /** The model that it has named last, as the ledger has it. */
   get model(): string | null {
     return this.#parts.inspector.model
+  }
+
+  /** Its rows that are settled, and what they used. */
+  get requests(): number {
+    return this.#parts.rows.settled
+  }
+  get usage(): Usage {
+    return this.#parts.rows.total
   }
 
   /** Bytes of messages, both ways. */

@@ -79,6 +79,7 @@ export class SocketRows {
   readonly #all: Passed = { up: 0, down: 0 }
   /** Of all rows that are settled. */
   #total: Usage = UNKNOWN
+  #settled = 0
 
   /** @param first the reservation that was made before the socket was opened */
   constructor(
@@ -96,6 +97,11 @@ export class SocketRows {
 
   get total(): Usage {
     return this.#total
+  }
+
+  /** How many rows are settled; those that were reserved in vain do not count. */
+  get settled(): number {
+    return this.#settled
   }
 
   /** Why the socket has to be closed; null while it need not. */
@@ -318,6 +324,7 @@ export class SocketRows {
     this.#open.delete(id)
     if (row === null) return
     this.#total = plus(this.#total, usage)
+    this.#settled++
     const { up, down } = this.#passed
     this.#passed.up = this.#passed.down = 0
     this.#writer.settle(row, { since, usage, state, error, bytesIn: up, bytesOut: down })

@@ -38,6 +38,7 @@ import { pageFlavors } from './0087-page-flavors.ts'
 import { certificates } from './0088-certificates.ts'
 import { childKeys } from './0090-child-keys.ts'
 import { knownProcesses } from './0091-known-processes.ts'
+import { openSockets } from './0092-open-sockets.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -87,4 +88,5 @@ export const MIGRATIONS: readonly Migration[] = [
   certificates,
   childKeys,
   knownProcesses,
+  openSockets,
 ]

@@ -1,4 +1,5 @@
-// Rows: proxy keys. See schema.ts.
+// Rows: proxy keys, and the sockets that they have opened. See schema.ts.
+import type { Generated } from 'kysely'
 
 /**
  * A proxy key. Its secrets are rows of their own, because two work while one replaces the other.
@@ -58,4 +59,28 @@ export interface KeySecretRow {
   hash: string
   /** When a secret that was rotated away stops working; null while it is the newest. */
   expires_at: number | null
+}
+
+/** A WebSocket that is open through the proxy, as the process that holds it has written it last. */
+export interface OpenSocketRow {
+  id: string
+  instance: string
+  account_id: string
+  key_id: string
+  /** The child key that opened it; null where the key itself did. */
+  child_id: string | null
+  end_user: string | null
+  provider: string
+  endpoint: string
+  opened_at: number
+  /** As the session has named it last. */
+  model: string | null
+  /** Its rows in the ledger that are settled, and what they used. */
+  requests: number
+  tokens_in: number | null
+  tokens_out: number | null
+  bytes_in: number
+  bytes_out: number
+  /** 1 where an operator wants it to end. */
+  ending: Generated<number>
 }

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WebSocket, WebSocketServer, type ClientOptions, type RawData } from 'ws'
 import { flushJournal } from '../../../server/ledger/settlement/journal.ts'
-import type { Ends } from '../../support/temporary.ts'
+import { temporaryFolder, type Ends } from '../../support/temporary.ts'
 import { until } from '../../support/until.ts'
 import { startServed, TARGETS, type Served } from '../support/served.ts'
 
@@ -96,12 +96,14 @@ export async function startSockets(
   behaviour: Behaviour = {},
   ids: readonly string[] = ['OPENAI'],
   env: Record<string, string> = {},
+  data = temporaryFolder(t),
 ): Promise<SocketServed> {
   const provider = await startProvider(t, behaviour)
-  const served = await startServed(t, ({ socket }) => void socket.destroy(), {
+  const settings = {
     ...Object.fromEntries(ids.map((id) => [`TOLLMARK_UPSTREAM_${id}`, provider.origin])),
     ...env,
-  })
+  }
+  const served = await startServed(t, ({ socket }) => void socket.destroy(), settings, data)
   return { ...served, provider }
 }
 

@@ -1,0 +1,122 @@
+// Writes the sockets of this process to the table that all processes read, and ends those that an
+// operator has asked another process to end. Sockets are written in bunches, so that one that is
+// opened waits for nothing.
+import type { Store } from '../../store/open.ts'
+import type { OpenSocket, OpenSockets } from './open-sockets.ts'
+import {
+  countWritten,
+  deleteAll,
+  deleteSockets,
+  endingSockets,
+  progressOf,
+  writeSockets,
+} from './socket-table.ts'
+
+/** How often new sockets, and those that have ended, are written (milliseconds). */
+const PUBLISH_MS = 500
+/** How often it is written how far each is, in times of that. */
+const PROGRESS_EVERY = 20
+/** Rows of one statement. */
+const AT_ONCE = 200
+
+/** What an operator who ends a socket tells its client. */
+const ENDED = 'The socket was ended by the operator of the proxy.'
+
+export class SocketPublisher implements Disposable {
+  readonly #store: Store
+  readonly #instance: string
+  readonly #sockets: OpenSockets
+  readonly #onError: (error: unknown) => void
+  readonly #timer: NodeJS.Timeout
+  readonly #unsubscribe: () => void
+  /** What is written: ids, and the bytes that had passed then. */
+  readonly #written = new Map<string, number>()
+  #publishing: Promise<void> | null = null
+  #turn = 0
+  #hasFailed = false
+
+  /**
+   * @param instance id of this process among the instances of the store
+   * @param onError told when the first of several attempts fails
+   */
+  constructor(
+    store: Store,
+    instance: string,
+    sockets: OpenSockets,
+    onError: (error: unknown) => void,
+  ) {
+    this.#store = store
+    this.#instance = instance
+    this.#sockets = sockets
+    this.#onError = onError
+    this.#timer = setInterval(() => void this.publish(), PUBLISH_MS).unref()
+    this.#unsubscribe = store.onChange(() => void this.publish())
+  }
+
+  /** Ends a socket of this process. @returns false where it holds no such one */
+  end(id: string): boolean {
+    const socket = this.#sockets.get(id)
+    socket?.session.stop(ENDED)
+    return socket !== undefined
+  }
+
+  /** Resolves when what is open now is written, or could not be. */
+  async publish(): Promise<void> {
+    // What is under way may have missed what was opened since.
+    await this.#publishing
+    await (this.#publishing ??= this.#tryToPublish().finally(() => (this.#publishing = null)))
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer)
+    this.#unsubscribe()
+  }
+
+  async #tryToPublish(): Promise<void> {
+    try {
+      if (this.#sockets.size > 0 || this.#written.size > 0) await this.#publish()
+      this.#hasFailed = false
+    } catch (error) {
+      if (!this.#hasFailed) this.#onError(error)
+      this.#hasFailed = true
+    }
+  }
+
+  async #publish(): Promise<void> {
+    const withProgress = this.#turn++ % PROGRESS_EVERY === 0
+    // Whoever took this process for dead has deleted its rows.
+    if (withProgress && (await countWritten(this.#store, this.#instance)) !== this.#written.size) {
+      await deleteAll(this.#store, this.#instance)
+      this.#written.clear()
+    }
+    const gone = [...this.#written.keys()].filter((id) => this.#sockets.get(id) === undefined)
+    for (const some of bunchesOf(gone)) {
+      await deleteSockets(this.#store, some)
+      for (const id of some) this.#written.delete(id)
+    }
+    const news = [...this.#sockets].filter((socket) => this.#isNews(socket, withProgress))
+    for (const some of bunchesOf(news)) {
+      const sizes = some.map(sizeOf)
+      await writeSockets(this.#store, this.#instance, some)
+      some.forEach(({ id }, i) => this.#written.set(id, sizes[i]!))
+    }
+    for (const id of await endingSockets(this.#store, this.#instance)) this.end(id)
+  }
+
+  #isNews(socket: OpenSocket, withProgress: boolean): boolean {
+    const written = this.#written.get(socket.id)
+    return written === undefined || (withProgress && written !== sizeOf(socket))
+  }
+}
+
+/** Changes with whatever passes. */
+function sizeOf(socket: OpenSocket): number {
+  const { bytes_in, bytes_out } = progressOf(socket)
+  return bytes_in + bytes_out
+}
+
+function bunchesOf<T>(all: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(all.length / AT_ONCE) }, (_, i) =>
+    all.slice(i * AT_ONCE, (i + 1) * AT_ONCE),
+  )
+}
