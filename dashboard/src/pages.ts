@@ -37,6 +37,11 @@ const ROWS: readonly PageRow[] = [
     nav: { label: 'Requests', icon: 'list', group: 'Proxy' },
   },
   {
+    path: '/sockets',
+    load: () => import('./pages/sockets.tsx'),
+    nav: { label: 'Sockets', icon: 'socket', group: 'Proxy' },
+  },
+  {
     path: '/convert',
     load: () => import('./pages/convert.tsx'),
     nav: { label: 'Convert', icon: 'convert', group: 'Conversion' },

@@ -20,8 +20,9 @@ export function resetAccountScope(): void {
 
 /** TABLE of the calls that may name another account. */
 const ACCEPT_ACCOUNT = [
-  /^GET \/api\/v1\/(?:overview|usage|models|requests|refusals|keys)(?:\/|$)/,
+  /^GET \/api\/v1\/(?:overview|usage|models|requests|refusals|keys|sockets)(?:\/|$)/,
   /^(?:PATCH|DELETE) \/api\/v1\/keys\/[^/]+$/,
+  /^DELETE \/api\/v1\/sockets\/[^/]+$/,
   /^POST \/api\/v1\/keys\/(?:purge|[^/]+\/rotate(?:\/end)?)$/,
 ]
 
@@ -47,6 +48,7 @@ const SCOPED_QUERIES: ReadonlySet<unknown> = new Set([
   'request',
   'refusals',
   'keys',
+  'sockets',
 ])
 
 /** Asks for everything anew that belongs to somebody. */

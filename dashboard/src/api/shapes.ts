@@ -190,6 +190,27 @@ export const Request = z.object({
 /** A proxied request of the ledger; times are milliseconds. */
 export type Request = z.output<typeof Request>
 
+/** A WebSocket that is open through the proxy. */
+export const Socket = z.object({
+  id: text,
+  key_id: text,
+  key_name: maybeText,
+  account_id: text,
+  account_name: maybeText,
+  end_user: maybeText,
+  provider: text,
+  model: maybeText,
+  opened_at: text,
+  /** Rows of the ledger that are settled. */
+  requests: z.number(),
+  tokens_in: maybe,
+  tokens_out: maybe,
+  bytes_in: z.number(),
+  bytes_out: z.number(),
+})
+/** A WebSocket that is open through the proxy. */
+export type Socket = z.output<typeof Socket>
+
 /** A request that the proxy refused: it is in no ledger, and no provider saw it. */
 export const Refusal = z.object({
   object: z.literal('refusal'),

@@ -108,18 +108,23 @@ function opener(
 }
 
 /** Whose it is, where an administrator looks at all of them. */
-const ACCOUNT_COLUMN: Column<Row> = {
-  title: 'Account',
-  from: 'middle',
-  cell: ({ account_id, account_name }) => (
-    <span className={text} title={account_name ?? account_id}>
-      {account_name ?? account_id}
-    </span>
-  ),
-}
+export const accountColumn = (): readonly Column<Pick<Row, 'account_id' | 'account_name'>>[] =>
+  getAccountScope() !== 'all'
+    ? []
+    : [
+        {
+          title: 'Account',
+          from: 'middle',
+          cell: ({ account_id, account_name }) => (
+            <span className={text} title={account_name ?? account_id}>
+              {account_name ?? account_id}
+            </span>
+          ),
+        },
+      ]
 
-const keyColumn = (accountColumn: AccountName): readonly Column<Row>[] =>
-  accountColumn === 'one key'
+const keyColumn = (whose: AccountName): readonly Column<Row>[] =>
+  whose === 'one key'
     ? []
     : [
         {
@@ -131,12 +136,26 @@ const keyColumn = (accountColumn: AccountName): readonly Column<Row>[] =>
             </span>
           ),
         },
-        ...(getAccountScope() === 'all' ? [ACCOUNT_COLUMN] : []),
+        ...accountColumn(),
       ]
+
+/** Tokens, in and out. */
+export const TOKENS: Column<Pick<Request, 'tokens_in' | 'tokens_out'>> = {
+  title: 'Tokens',
+  from: 'middle',
+  right: true,
+  cell: ({ tokens_in, tokens_out }) => (
+    <span className={nowrap}>
+      {tokens_in === null && tokens_out === null
+        ? UNKNOWN
+        : `${count(tokens_in)} → ${count(tokens_out)}`}
+    </span>
+  ),
+}
 
 /** TABLE of columns: what, how it ended, what it took, when. */
 export function requestColumns(
-  accountColumn: AccountName,
+  whose: AccountName,
   open: (id: string) => void,
   providerName: (id: string) => string,
 ): readonly Column<Request>[] {
@@ -150,20 +169,9 @@ export function requestColumns(
         </>
       ),
     },
-    ...keyColumn(accountColumn),
+    ...keyColumn(whose),
     { title: 'Outcome', cell: (request) => <Outcome request={request} /> },
-    {
-      title: 'Tokens',
-      from: 'middle',
-      right: true,
-      cell: ({ tokens_in, tokens_out }) => (
-        <span className={nowrap}>
-          {tokens_in === null && tokens_out === null
-            ? UNKNOWN
-            : `${count(tokens_in)} → ${count(tokens_out)}`}
-        </span>
-      ),
-    },
+    TOKENS,
     {
       title: 'First byte',
       from: 'wide',
@@ -182,7 +190,7 @@ export function requestColumns(
 
 /** TABLE of columns of what was refused: what, why, how often, when. */
 export function refusalColumns(
-  accountColumn: AccountName,
+  whose: AccountName,
   open: (id: string) => void,
   providerName: (id: string) => string,
 ): readonly Column<Refusal>[] {
@@ -198,7 +206,7 @@ export function refusalColumns(
         </>
       ),
     },
-    ...keyColumn(accountColumn),
+    ...keyColumn(whose),
     { title: 'Reason', cell: (refusal) => <RefusedBecause refusal={refusal} /> },
     {
       title: 'Message',

@@ -3,11 +3,13 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { connectSocket, startProvider, withKey } from '../../proxy/socket/support.ts'
 import { GEMINI, type Site } from './seeded.ts'
 import { closeBrowser, cutOff, faultsOf, goTo, startSite, visit } from './visit.ts'
 
 after(closeBrowser)
 
+const XAI = 'https://api.x.ai/v1/realtime'
 const EXPORT =
   '<html><head><title>Notes</title></head><body><article class="page sans"><header><h1 class="page-title">Notes</h1></header><div class="page-body"><p>Hello</p><table class="simple-table"><tbody><tr><td>a</td></tr></tbody></table></div></article></body></html>'
 
@@ -113,6 +115,7 @@ const PAGES = {
     '/providers',
     '/requests',
     '/requests?status=429',
+    '/sockets',
   ],
   'all other pages': () => ['/tokens', '/accounts', '/account', '/nowhere', '/docs', '/convert'],
 }
@@ -132,7 +135,8 @@ for (const [name, paths] of Object.entries(PAGES)) {
 }
 
 test('the longest names fit the narrowest screen, and a wide one', async (t) => {
-  const site = await startSite(t)
+  const { origin } = await startProvider(t)
+  const site = await startSite(t, { TOLLMARK_UPSTREAM_XAI: origin, XAI_API_KEY: 'xai-x' })
   const { cookie, link } = await furnish(site)
   const name = 'W'.repeat(200)
   const models = ['W'.repeat(200)]
@@ -145,6 +149,8 @@ test('the longest names fit the narrowest screen, and a wide one', async (t) => 
   ).json()) as { id: string; secret: string }
   await (await site.proxied(secret, GEMINI(models.join()), { contents: [] })).arrayBuffer()
   await (await site.proxied(secret, 'https://nobody.example/v1', {})).arrayBuffer()
+  const socket = connectSocket(site.running.port, `${XAI}?model=${name}`, [], withKey(secret))
+  await socket.opened
   for (const path of ['tokens', 'accounts'])
     await site.api(cookie, 'POST', `/api/v1/${path}`, { name })
   await site.api(cookie, 'POST', '/api/v1/credentials', {
@@ -172,6 +178,7 @@ test('the longest names fit the narrowest screen, and a wide one', async (t) => 
     '/providers',
     '/requests',
     '/requests?list=refused',
+    '/sockets',
     '/tokens',
     '/accounts',
     '/convert',

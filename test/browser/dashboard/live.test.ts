@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { until } from '../../support/until.ts'
+import { connectSocket, startProvider, withKey } from '../../proxy/socket/support.ts'
 import { GEMINI, OPENAI, provider } from './seeded.ts'
-import { closeBrowser, startSite, visit } from './visit.ts'
+import { closeBrowser, faultsOf, startSite, visit } from './visit.ts'
 
 after(closeBrowser)
 
@@ -14,7 +15,8 @@ interface Made {
 }
 
 test('the dashboard follows what happens', async (t) => {
-  const site = await startSite(t)
+  const { origin } = await startProvider(t)
+  const site = await startSite(t, { TOLLMARK_UPSTREAM_XAI: origin, XAI_API_KEY: 'xai-x' })
   const cookie = await site.setUp()
   const key = async (body: object): Promise<Made> =>
     (await (await site.api(cookie, 'POST', '/api/v1/keys', body)).json()) as Made
@@ -40,6 +42,22 @@ test('the dashboard follows what happens', async (t) => {
       await one.bringToFront()
       await one.getByRole('button', { name: /^gpt-live: details of/ }).waitFor()
     }
+  })
+
+  await t.test('an open socket is listed, ended after a question, and goes', async (t) => {
+    const { secret } = await key({ name: 'Voice' })
+    const address = 'https://api.x.ai/v1/realtime?model=grok-voice'
+    const socket = connectSocket(site.running.port, address, [], withKey(secret))
+    await socket.opened
+    const { page } = await visit(t, site, cookie)
+    await page.goto(`${site.url}/sockets`)
+    await page.getByRole('button', { name: /^End grok-voice, open since/ }).click()
+    const dialog = page.getByRole('dialog', { name: 'End the socket of “Voice”?' })
+    await dialog.waitFor()
+    assert.deepEqual(await faultsOf(page, 'the question'), [])
+    await dialog.getByRole('button', { name: 'End socket' }).click()
+    assert.equal((await socket.closed).code, 1001)
+    await page.getByText('No open sockets').waitFor()
   })
 
   await t.test('the notice that the server is away goes away when it is back', async (t) => {

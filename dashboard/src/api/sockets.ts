@@ -1,0 +1,24 @@
+// WebSockets that are open through the proxy.
+import { send } from './http.ts'
+import { useChange, usePages } from './queries.ts'
+import { Socket } from './shapes.ts'
+
+const SOCKETS = ['sockets'] as const
+/** Milliseconds after which they are asked for again, while somebody looks. */
+const LIVE = 5_000
+
+/** Lists open sockets, the oldest first, page by page. */
+export const useSockets = () =>
+  usePages({
+    key: SOCKETS,
+    item: Socket,
+    path: '/api/v1/sockets',
+    query: { limit: 50 },
+    refetchMs: LIVE,
+  })
+
+/** Ends an open socket. */
+export const useEndSocket = () =>
+  useChange(SOCKETS, (id: string) =>
+    send(`/api/v1/sockets/${encodeURIComponent(id)}`, { method: 'DELETE' }),
+  )
