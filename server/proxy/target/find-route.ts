@@ -11,6 +11,7 @@ import {
   TARGET_HEADER,
   type UpstreamAddress,
 } from './parse-target.ts'
+import type { Upstream } from '../providers/provider.ts'
 import type { Route, RouteCache } from './route-cache.ts'
 
 const METHOD_SET: ReadonlySet<string> = new Set(METHODS)
@@ -55,25 +56,29 @@ export function findRoute(routes: RouteCache, { method, target, headers }: HttpE
  * The address of a route.
  * @throws GatewayError `method_not_allowed`, `invalid_upstream_url`
  */
-export function addressOf({ target }: Route, exchange: HttpExchange): UpstreamAddress {
+export function addressOf({ target, upstream }: Route, exchange: HttpExchange): UpstreamAddress {
   const { method, headers } = exchange
   if (!METHOD_SET.has(method))
     throw new GatewayError('method_not_allowed', `The proxy passes on ${METHODS.join(', ')}.`)
   if (!target.ok) throw new GatewayError('invalid_upstream_url', target.message)
-  if (!isBare(exchange.target)) refuseOtherTarget(target.upstream, headers)
+  if (!isBare(exchange.target)) refuseOtherTarget(target.upstream, upstream, headers)
   return target.upstream
 }
 
 /** Refuses a header that names another address than the target does. */
-function refuseOtherTarget(upstream: UpstreamAddress, headers: readonly string[]): void {
-  const address = onlyValueOf(headers, TARGET_HEADER)
-  if (address === undefined) return
-  const other = readAddress(address ?? '')
+function refuseOtherTarget(
+  address: UpstreamAddress,
+  named: Upstream | null,
+  headers: readonly string[],
+): void {
+  const header = onlyValueOf(headers, TARGET_HEADER)
+  if (header === undefined) return
+  const other = readAddress(header ?? '', () => named?.provider.keyParameters ?? [])
   if (
     !other.ok ||
-    other.upstream.hostname !== upstream.hostname ||
-    other.upstream.port !== upstream.port ||
-    other.upstream.pathAndQuery !== upstream.pathAndQuery
+    other.upstream.hostname !== address.hostname ||
+    other.upstream.port !== address.port ||
+    other.upstream.pathAndQuery !== address.pathAndQuery
   )
     throw new GatewayError(
       'invalid_upstream_url',

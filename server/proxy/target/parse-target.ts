@@ -74,6 +74,12 @@ const CREDENTIAL_PARAMETERS = new Set([
   'subscription-key',
 ])
 
+/** Further parameters in which clients of the provider at an origin send a key, in lower case. */
+export type KeyParametersOf = (hostname: string, port: number) => readonly string[]
+
+const NO_PARAMETERS: readonly string[] = []
+const noParameters: KeyParametersOf = () => NO_PARAMETERS
+
 const invalid = (message: string): Target => ({ ok: false, message })
 
 /**
@@ -116,31 +122,33 @@ export function effectiveTarget(target: string, headers: readonly string[]): str
  * Reads the target of a proxy request.
  * @param target the raw request target, undecoded
  */
-export function readTarget(target: string): Target {
+export function readTarget(target: string, keyParametersOf = noParameters): Target {
   if (!ASCII.test(target))
     return invalid(
       'The request target holds a space, a control character or a raw non-ASCII byte. Percent-encode it.',
     )
   const named = afterProxyPath(target)
-  return named.startsWith('/') ? readBaseUrl(named.slice(1)) : readParameter(named.slice(1))
+  return named.startsWith('/')
+    ? readBaseUrl(named.slice(1), keyParametersOf)
+    : readParameter(named.slice(1), keyParametersOf)
 }
 
 /** Reads `<host>/<path>?<query>`. Nothing of it is decoded: it is spelled as the upstream's own. */
-function readBaseUrl(named: string): Target {
+function readBaseUrl(named: string, keyParametersOf: KeyParametersOf): Target {
   if (!/^[^/?]+\//.test(named))
     return invalid(
       'The target names no upstream address. Use /proxy/<host>/<path> or /proxy?url=<upstream address>.',
     )
   if (named.length > MAX_ADDRESS_LENGTH)
     return invalid(`The upstream address is longer than ${MAX_ADDRESS_LENGTH} characters.`)
-  return readAddress(`https://${named}`)
+  return readAddress(`https://${named}`, keyParametersOf)
 }
 
 /**
  * Reads `url=<address>`: one parameter, whose value is decoded once. @param search what follows the
  * `?`, undecoded
  */
-function readParameter(search: string): Target {
+function readParameter(search: string, keyParametersOf: KeyParametersOf): Target {
   const parameters = search.split('&')
   const named = parameters.filter((parameter) => parameter.startsWith('url='))
   if (named.length === 0)
@@ -163,11 +171,11 @@ function readParameter(search: string): Target {
   } catch {
     return invalid('The query parameter `url` is not valid percent-encoding.')
   }
-  return readAddress(address)
+  return readAddress(address, keyParametersOf)
 }
 
 /** Reads an address that has been decoded once; also used for the `Location` of a redirect. */
-export function readAddress(address: string): Target {
+export function readAddress(address: string, keyParametersOf = noParameters): Target {
   if (!address.startsWith('https://'))
     return invalid(
       'The upstream address must begin with https:// (and be percent-encoded at most once).',
@@ -215,7 +223,8 @@ export function readAddress(address: string): Target {
     return invalid(
       'The path of the upstream address would change its meaning if it were decoded a second time.',
     )
-  const { kept, keys } = query === null ? NO_QUERY : withoutCredentials(query)
+  const { kept, keys } =
+    query === null ? NO_QUERY : withoutCredentials(query, keyParametersOf(host.hostname, host.port))
   const pathAndQuery = kept === null || (kept === '' && query !== '') ? path : `${path}?${kept}`
   if (addressContainsKey(pathAndQuery))
     return invalid(
@@ -289,23 +298,24 @@ interface StrippedQuery {
 }
 
 const NO_KEYS: readonly QueryCredential[] = []
-/** The parameter of ElevenLabs' clients in browsers; others mean something else by it. */
-const TOKEN = 'token'
 const NO_QUERY: StrippedQuery = { kept: null, keys: NO_KEYS }
 
 /**
  * A query without the parameters in which a caller may send an upstream credential (`key`,
  * `access_token`, …, any case, any percent-encoding) and without Google's system parameters (`$…`).
  * Everything else keeps its bytes and its order.
+ *
+ * @param further parameters that mean a credential to this provider, and something else to others
  */
-function withoutCredentials(query: string): StrippedQuery {
+function withoutCredentials(query: string, further: readonly string[]): StrippedQuery {
   const parameters = query.split('&')
   const kept: string[] = []
   const keys: QueryCredential[] = []
   for (const parameter of parameters) {
     const name = parameterName(parameter)
-    const isToken = name === TOKEN && parameterValue(parameter).startsWith('tmk_')
-    if (!name.startsWith('$') && !CREDENTIAL_PARAMETERS.has(name) && !isToken) kept.push(parameter)
+    const isKept =
+      !name.startsWith('$') && !CREDENTIAL_PARAMETERS.has(name) && !further.includes(name)
+    if (isKept) kept.push(parameter)
     else if (!name.startsWith('$')) keys.push({ name, value: parameterValue(parameter) })
   }
   return kept.length === parameters.length

@@ -8,6 +8,7 @@ import {
   afterProxyPath,
   targetForm,
   readTarget,
+  type KeyParametersOf,
   type Target,
   type TargetForm,
 } from './parse-target.ts'
@@ -52,6 +53,8 @@ export function createRouteCache(currentTable: () => ProviderTable): RouteCache 
   let kept = 0
   const dials = new Map<string, Destination>()
   let table = currentTable()
+  const keyParametersOf: KeyParametersOf = (hostname, port) =>
+    table.find(hostname, port)?.provider.keyParameters ?? []
 
   return {
     find(method, url) {
@@ -64,7 +67,7 @@ export function createRouteCache(currentTable: () => ProviderTable): RouteCache 
       const cached = known?.get(url)
       if (cached !== undefined) return cached
       const ownedUrl = copyString(url)
-      const target = readTarget(ownedUrl)
+      const target = readTarget(ownedUrl, keyParametersOf)
       const upstream = target.ok ? table.find(target.upstream.hostname, target.upstream.port) : null
       const route: Route = {
         target,

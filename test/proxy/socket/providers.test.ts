@@ -369,6 +369,19 @@ for (const one of CASES) {
     await rowsOf(served, id, 1)
   })
 
+  if ('query' in one.browser) {
+    const { query } = one.browser
+    test(`${one.what}: a credential of the caller's own does not go up`, async () => {
+      const { secret } = await served.key()
+      served.provider.behaviour = {}
+      const client = open(one, [], withKey(secret), query('their-own'))
+      await client.opened
+      assert.doesNotMatch(served.provider.calls[0]!.request.url ?? '', /their-own/)
+      client.socket.close()
+      await client.closed
+    })
+  }
+
   test(`${one.what}: a key for another model gets nowhere`, async () => {
     const { secret, id } = await served.key({ models: ['nothing-else'] })
     served.provider.behaviour = {}
