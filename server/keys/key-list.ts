@@ -1,7 +1,7 @@
 // Lists of proxy keys: filters, orders, pages; and look-ups about many keys at once.
 import { sql, type ExpressionBuilder, type SelectQueryBuilder } from 'kysely'
 import { flushBeforeReading } from '../ledger/settlement/journal.ts'
-import { requestsOfKey } from '../ledger/rollups/key-totals.ts'
+import { REQUESTS_OF_KEY, requestsSinceTotals } from '../ledger/rollups/key-totals.ts'
 import { displayPrefix } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import type { Database, KeyRow } from '../store/schema.ts'
@@ -16,7 +16,7 @@ const BY = {
   lastUse: sql<
     number | string
   >`coalesce((select requests.created_at from requests where requests.key_id = keys.id order by requests.seq desc limit 1), 0)`,
-  requests: sql<number | string>`${requestsOfKey(sql.ref('keys.id'))}`,
+  requests: sql<number | string>`${REQUESTS_OF_KEY}`,
 }
 
 /**
@@ -157,9 +157,15 @@ async function keyRows(
 ): Promise<PositionedRow[]> {
   const { by, direction, moves } = SORTS[filter.sort ?? '-created_at']
   // Not on the main thread: a search, or an order by use, scans all keys.
-  const db = store.reports
-  let query = matching(db.selectFrom('keys'), filter, now)
-    .selectAll()
+  const keys = store.reports
+    .selectFrom('keys')
+    .$if(by === BY.requests, (query) =>
+      query
+        .leftJoin('usage_keys', 'usage_keys.key_id', 'keys.id')
+        .leftJoin(requestsSinceTotals(filter.account).as('since'), 'since.key_id', 'keys.id'),
+    )
+  let query = matching(keys, filter, now)
+    .selectAll('keys')
     .select(by.as('place'))
     .orderBy(by, direction)
     .orderBy('keys.id', direction)
@@ -170,13 +176,7 @@ async function keyRows(
     const place =
       moves && kept !== undefined
         ? Number(kept)
-        : (
-            await db
-              .selectFrom('keys')
-              .select(by.as('place'))
-              .where('keys.id', '=', id)
-              .executeTakeFirst()
-          )?.place
+        : (await keys.select(by.as('place')).where('keys.id', '=', id).executeTakeFirst())?.place
     if (place === undefined || (moves && !Number.isSafeInteger(place))) return []
     query = query.where((e) =>
       e.or([e(by, after, place), e.and([e(by, '=', place), e('keys.id', after, id)])]),
@@ -195,7 +195,7 @@ export function matching(
   if (parent !== undefined) query = query.where('parent_id', '=', parent)
   // Whoever has the beginning of a secret looks for that very key.
   else if (!isSecretHead(search)) query = query.where('parent_id', 'is', null)
-  if (account !== null) query = query.where('account_id', '=', account)
+  if (account !== null) query = query.where('keys.account_id', '=', account)
   if (search) {
     // Databases fold the case of ASCII only, so anything else matches any text here.
     const pattern = `%${search

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { DAY, HOUR, MINUTE, isoTime } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
-import { first, procedure, type Steps } from '../../store/procedure.ts'
+import { all, first, procedure, type Steps } from '../../store/procedure.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
 import { isFailed } from '../outcome.ts'
 import { flushBeforeReading } from '../settlement/journal.ts'
@@ -40,28 +40,42 @@ export const keyUsage = procedure(
   'keyUsage',
   function* (db, keys: string[]): Steps<[key: string, usage: KeyUsage][]> {
     const totals = yield* totalsOfKeys(db, keys)
+    const lasts = yield* lastUses(db, keys)
     const found: [string, KeyUsage][] = []
     for (const key of keys) {
       const sums = totals.get(key)
-      const last = yield* first(
-        db
-          .selectFrom('requests')
-          .select('created_at')
-          .where('key_id', '=', key)
-          .orderBy('seq', 'desc')
-          .limit(1),
-      )
+      const last = lasts.get(key)
       const own = { totals: sums === undefined ? NOTHING : totalsOf(sums) }
       found.push([
         key,
         last === undefined && sums === undefined
           ? ((yield* usageOfChild(db, key)) ?? { ...own, lastUsedAt: null })
-          : { ...own, lastUsedAt: last?.created_at ?? null },
+          : { ...own, lastUsedAt: last ?? null },
       ])
     }
     return found
   },
 )
+
+/** When keys were last used, by key; one that never was is not there. */
+function* lastUses(db: QueryBuilder, keys: readonly string[]): Steps<Map<string, number>> {
+  const rows = yield* all(
+    db
+      .selectFrom('keys')
+      .where('keys.id', 'in', keys)
+      .select((e) => [
+        'keys.id',
+        e
+          .selectFrom('requests')
+          .select('created_at')
+          .whereRef('key_id', '=', 'keys.id')
+          .orderBy('seq', 'desc')
+          .limit(1)
+          .as('last'),
+      ]),
+  )
+  return new Map(rows.flatMap(({ id, last }) => (last === null ? [] : [[id, last] as const])))
+}
 
 /**
  * What a child key has used, summed from its requests: roll-ups know its parent only, and it lives a

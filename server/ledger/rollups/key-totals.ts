@@ -1,7 +1,7 @@
 // What keys have used in all, and how many requests each had within a time, from their totals:
 // however much a key was used, and for however long, that is one look for the total and one for
 // each end of a time.
-import { sql, type Expression, type RawBuilder } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { all, type Steps } from '../../store/procedure.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
 import { withMark } from './coarser.ts'
@@ -51,18 +51,29 @@ export function* totalsOfKeys(
   })
 }
 
+const MARK = sql.lit(SOURCES.totals.mark)
+
 /**
- * How many requests of a key have ended, as a part of a query that has its id: the same number as
- * its total.
+ * Requests that have ended since the totals were filled, by key: a relation of `key_id` and
+ * `requests`, to be joined. It is read once for all keys of a list, where a look at the hours of
+ * each took 3 µs a key. `account` null: of all accounts.
+ *
+ * SQLite enters the index of hours only where the grouping has no index of its own, so `key_id` is
+ * cast to what it is.
  */
-export function requestsOfKey(id: Expression<unknown>): RawBuilder<number> {
-  const mark = sql`(select before from usage_added where name = ${sql.lit(SOURCES.totals.mark)})`
-  const total = sql`(select t.requests from usage_keys as t where t.key_id = ${id})`
-  const since = sql`(select sum(h.requests) from usage_hours as h where h.key_id = ${id} and h.hour >= coalesce(${mark}, 0))`
-  const twice = sql`(select sum(h.requests) from usage_hours as h join usage_added as a on a.name = ${sql.lit(SOURCES.totals.mark)} and h.hour = a.before
-    and (h.key_id, h.provider, h.model) <= (a.key_id, a.provider, a.model) where h.key_id = ${id})`
-  return sql<number>`cast(coalesce(${total}, 0) + coalesce(${since}, 0) - coalesce(${twice}, 0) as bigint)`
+export function requestsSinceTotals(
+  account: string | null,
+): RawBuilder<{ key_id: string; requests: number }> {
+  const whose = account === null ? sql`1 = 1` : sql`h.account_id = ${account}`
+  return sql`(select cast(h.key_id as text) as key_id, sum(h.requests) as requests
+    from usage_hours as h left join usage_added as a on a.name = ${MARK}
+    where ${whose} and h.hour >= coalesce((select before from usage_added where name = ${MARK}), 0)
+      and (h.hour = a.before and (h.key_id, h.provider, h.model) <= (a.key_id, a.provider, a.model)) is not true
+    group by cast(h.key_id as text))`
 }
+
+/** How many requests of a key have ended: its total, and what is joined as `since`. */
+export const REQUESTS_OF_KEY = sql<number>`cast(coalesce(usage_keys.requests, 0) + coalesce(since.requests, 0) as bigint)`
 
 /** Totals of keys that are looked at in one statement: others take their turns behind it. */
 const KEYS_AT_ONCE = 2_000

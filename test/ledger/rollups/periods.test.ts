@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { CompiledQuery } from 'kysely'
 import { addHours, addStep, type RollUp } from '../../../server/ledger/rollups/coarser.ts'
 import { SOURCES, spansOf } from '../../../server/ledger/rollups/periods.ts'
-import { requestsOfKey } from '../../../server/ledger/rollups/key-totals.ts'
+import { REQUESTS_OF_KEY, requestsSinceTotals } from '../../../server/ledger/rollups/key-totals.ts'
 import { readOverview } from '../../../server/ledger/reports/overview.ts'
 import {
   readUsage,
@@ -228,9 +228,11 @@ onEveryStore(
       (
         await store.db
           .selectFrom('usage_hours as u')
-          .select(['key_id', (e) => requestsOfKey(e.ref('u.key_id')).as('all')])
+          .leftJoin('usage_keys', 'usage_keys.key_id', 'u.key_id')
+          .leftJoin(requestsSinceTotals('acc').as('since'), 'since.key_id', 'u.key_id')
+          .select(['u.key_id', REQUESTS_OF_KEY.as('all')])
           .distinct()
-          .orderBy('key_id')
+          .orderBy('u.key_id')
           .execute()
       ).map((row) => Number(row.all)),
     ]
