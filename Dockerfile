@@ -5,7 +5,8 @@ WORKDIR /app
 ENV NODE_ENV=production
 # What npm needs to know before the sources: this layer is made again only when a dependency changes.
 COPY package.json package-lock.json ./
-COPY server/cli/package.json server/cli/
+COPY server/package.json server/
+COPY dashboard/package.json dashboard/
 COPY packages/notion-markdown/package.json packages/notion-markdown/
 COPY packages/core/package.json packages/core/
 COPY packages/genai/package.json packages/genai/
@@ -20,9 +21,10 @@ COPY server/common/clients.ts server/common/
 COPY dashboard dashboard
 RUN node dashboard/build.ts
 
-# What runs, without the Node that npm brings for older machines.
+# What runs, without the dashboard's packages and the Node that npm brings for older machines.
 FROM base AS packages
-RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
+    --workspace=server
 
 FROM node:24-slim
 WORKDIR /app

@@ -96,10 +96,13 @@ const BUILDER: SpawnOptionsWithStdioTuple<StdioNull, StdioNull, StdioPipe> = {
   env: { ...process.env, NODE_ENV: 'production' },
 }
 
-/** The arguments of Node that build, once it has been said that it builds. */
+/**
+ * The arguments of Node that build, once it has been said that it builds: by the launcher, which
+ * first installs what a server that is already running does not need.
+ */
 function announcedBuilder(): string[] {
   process.stderr.write('tollmark: building the dashboard (once) …\n')
-  return [...process.execArgv, join(here, 'build.ts')]
+  return [join(here, '..', 'scripts', 'launch.mjs'), '--build', 'dashboard/build.ts']
 }
 
 function failureOf(stderr: string): string {

@@ -196,7 +196,7 @@ export async function buildProduct(folder: string): Promise<void> {
   // The dashboard is built already.
   mkdirSync(join(dist, 'dashboard'))
   writeFileSync(join(dist, 'dashboard', 'build.js'), 'export const startBuild = () => null\n')
-  cpSync(join(root, 'server/cli/package.json'), join(dist, 'server/cli/package.json'))
+  cpSync(join(root, 'server/package.json'), join(dist, 'server/package.json'))
   const modules = await bundle(wanted, dist)
   cpDashboard(dist)
   writeManifest(folder)
@@ -220,12 +220,9 @@ function cpDashboard(dist: string): void {
 }
 
 function writeManifest(folder: string): void {
-  const { version } = Manifest.parse(
-    JSON.parse(readFileSync(join(root, 'server/cli/package.json'), 'utf8')),
-  )
-  const { optionalDependencies } = z
-    .looseObject({ optionalDependencies: z.record(z.string(), z.string()) })
-    .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
+  const { version, optionalDependencies } = Manifest.extend({
+    optionalDependencies: z.record(z.string(), z.string()),
+  }).parse(JSON.parse(readFileSync(join(root, 'server/package.json'), 'utf8')))
   const manifest = {
     name: 'tollmark',
     version,

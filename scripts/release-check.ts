@@ -117,7 +117,7 @@ const sbom = process.argv[2]
 if (sbom !== undefined) {
   const { version } = z
     .object({ version: z.string() })
-    .parse(JSON.parse(readFileSync(join(root, 'server/cli/package.json'), 'utf8')))
+    .parse(JSON.parse(readFileSync(join(root, 'server/package.json'), 'utf8')))
   writeFileSync(sbom, createSbom(dependencies, version))
   console.log(`SBOM: ${sbom}`)
 }

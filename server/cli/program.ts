@@ -1,6 +1,6 @@
 // The command line as commander parses it, built from the table of commands.
 import { Command as Parser, Option as ParserOption } from 'commander'
-import manifest from './package.json' with { type: 'json' }
+import manifest from '../package.json' with { type: 'json' }
 import type { Command } from './command.ts'
 import { COMMANDS, GROUPS } from './commands/table.ts'
 import { OptionValues } from './values.ts'

@@ -25,7 +25,7 @@ type Lock = Record<string, { version?: string; dev?: boolean; optional?: boolean
 
 const WANTED: Lock = {
   '': {},
-  'server/cli': { version: '0.1.0' },
+  server: { version: '0.1.0' },
   'node_modules/tollmark': { link: true },
   'node_modules/hono': { version: '4.0.0' },
   'node_modules/oxlint': { version: '1.0.0', dev: true },
@@ -41,7 +41,8 @@ function clone(
 ): {
   modules: string
   run: (...args: string[]) => ReturnType<typeof launch>
-  npm: () => string
+  /** Its calls so far. */
+  npm: () => (string | undefined)[]
 } {
   const folder = temporaryFolder(t)
   const [bin, modules, calls] = [
@@ -54,6 +55,7 @@ function clone(
   for (const file of [
     'launch.mjs',
     'hand-over.mjs',
+    'install.mjs',
     'node-binary.mjs',
     'node-binaries.json',
     'prebundled.mjs',
@@ -73,7 +75,9 @@ function clone(
     modules,
     run: (...args) => launch([join(folder, 'scripts', 'launch.mjs'), ...args], bin),
     npm: () =>
-      existsSync(calls) ? (readFileSync(calls, 'utf8').split(' --no-audit')[0] ?? '') : '',
+      existsSync(calls)
+        ? Array.from(readFileSync(calls, 'utf8').matchAll(/^(.*) --no-audit/gm), (call) => call[1])
+        : [],
   }
 }
 
@@ -93,29 +97,56 @@ async function launch(args: string[], bin: string): Promise<{ code: number | nul
 /** TABLE of what is installed, how the launcher is called, and what it tells npm. */
 const INSTALLS: [installed: Lock | null, args: string[], npm: string][] = [
   [ALL, [], ''],
+  [ALL, ['--build'], ''],
   [ALL, ['--dev'], ''],
   [RUNNING, [], ''],
-  [RUNNING, ['--dev'], 'ci'],
-  [null, [], 'ci --omit=dev'],
-  [null, ['--dev'], 'ci'],
-  [{ ...RUNNING, 'node_modules/hono': { version: '3.0.0' } }, [], 'ci --omit=dev'],
-  [{ ...ALL, 'node_modules/hono': { version: '3.0.0' } }, [], 'ci'],
+  [RUNNING, ['--build'], ''],
+  [RUNNING, ['--dev'], 'ci --include=dev'],
+  [null, [], 'ci --omit=dev --workspace=server'],
+  [null, ['--build'], 'ci --omit=dev'],
+  [null, ['--dev'], 'ci --include=dev'],
+  [
+    { ...RUNNING, 'node_modules/hono': { version: '3.0.0' } },
+    [],
+    'ci --omit=dev --workspace=server',
+  ],
+  [{ ...ALL, 'node_modules/hono': { version: '3.0.0' } }, [], 'ci --include=dev'],
 ]
 
 test('only what the lockfile names and is missing is installed, and packages for development stay', async (t) => {
   for (const [installed, args, npm] of INSTALLS) {
     const here = clone(t, installed)
     assert.equal((await here.run(...args, 'program.mjs', '0')).code, 0)
-    assert.equal(here.npm(), npm, JSON.stringify([installed, args]))
+    assert.deepEqual(here.npm(), npm === '' ? [] : [npm], JSON.stringify([installed, args]))
     assert.equal((await here.run(...args, 'program.mjs', '7')).code, 7)
-    assert.equal(here.npm(), npm, 'the second time')
+    assert.deepEqual(here.npm(), npm === '' ? [] : [npm], 'the second time')
   }
+})
+
+test('what builds and tests need is added to what serves, once, also by several at a time', async (t) => {
+  const here = clone(t, null)
+  // As a killed process leaves it.
+  writeFileSync(join(here.modules, '..', '.installing'), '999999999')
+  await here.run('program.mjs', '0')
+  const calls = ['ci --omit=dev --workspace=server']
+  for (const [args, added] of [
+    [[], []],
+    [['--build'], ['install --no-save --omit=dev']],
+    [[], []],
+    [['--dev'], ['install --no-save --include=dev']],
+    [['--build'], []],
+  ]) {
+    await Promise.all([1, 2, 3].map(() => here.run(...(args ?? []), 'program.mjs', '0')))
+    calls.push(...(added ?? []))
+    assert.deepEqual(here.npm(), calls)
+  }
+  assert.equal(existsSync(join(here.modules, '..', '.installing')), false)
 })
 
 test('the Node that npm brings is the one that is pinned, and another one is not run', async (t) => {
   const { optionalDependencies } = z
     .object({ optionalDependencies: z.record(z.string(), z.string()) })
-    .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
+    .parse(JSON.parse(readFileSync(join(root, 'server', 'package.json'), 'utf8')))
   const pinned = z
     .record(z.string(), z.object({ version: z.string(), sha256: z.string() }))
     .parse(JSON.parse(readFileSync(join(root, 'scripts', 'node-binaries.json'), 'utf8')))

@@ -165,8 +165,8 @@ test('npx tollmark runs the clone, whether or not its packages are installed', (
   assert.equal(
     bin?.['tollmark'],
     join(
-      'server/cli',
-      (JSON.parse(read('server/cli/package.json')) as { bin: Record<string, string> }).bin[
+      'server',
+      (JSON.parse(read('server/package.json')) as { bin: Record<string, string> }).bin[
         'tollmark'
       ] ?? '',
     ),

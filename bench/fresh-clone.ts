@@ -1,0 +1,91 @@
+// How long `npm start` takes on a fresh clone with an empty npm cache: until it listens, until the
+// dashboard is built, and how long a second start takes. `npm run bench -- fresh-clone [--rounds 3]`
+// clones the last commit; changes that are not committed are not in it. Bar: the best first start ≤
+// 15 s, the best second one ≤ 1 s. The registry is the one that npm is set up for.
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { parseArgs } from 'node:util'
+
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '3' } } })
+const root = join(import.meta.dirname, '..')
+/** Without the Node of this clone's packages: a new user has none. */
+const PATH = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .filter((folder) => !folder.includes('node_modules'))
+  .join(delimiter)
+
+interface Start {
+  /** Seconds. */
+  listens: number
+  dashboard: number
+}
+
+async function start(folder: string, clone: string): Promise<Start> {
+  const before = performance.now()
+  const seconds = (): number => (performance.now() - before) / 1000
+  const child = spawn('npm', ['start'], {
+    cwd: clone,
+    // Ends with all its processes.
+    detached: true,
+    env: { ...process.env, PATH, PORT: '0', npm_config_cache: join(folder, 'cache') },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  try {
+    let said = ''
+    for await (const piece of child.stderr.setEncoding('utf8').iterator({
+      destroyOnReturn: false,
+    })) {
+      said += piece as string
+      const url = /http:\/\/localhost:\d+/.exec(said)?.[0]
+      if (url === undefined) continue
+      child.stderr.resume()
+      const listens = seconds()
+      const page = await fetch(url)
+      if (!page.ok) throw new Error(`the dashboard answered ${page.status}`)
+      return { listens, dashboard: seconds() }
+    }
+    throw new Error(`npm start ended: ${said}`)
+  } finally {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
+    await once(child, 'exit')
+  }
+}
+
+const first: Start[] = []
+const second: Start[] = []
+for (let round = 0; round < Number(values.rounds); round++) {
+  const folder = mkdtempSync(join(tmpdir(), 'tollmark-fresh-'))
+  try {
+    const clone = join(folder, 'clone')
+    execFileSync('git', ['clone', '--quiet', root, clone])
+    first.push(await start(folder, clone))
+    second.push(await start(folder, clone))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The best and the median: whatever else runs on the machine only ever adds. */
+function told(name: string, of: readonly number[]): number {
+  const sorted = of.toSorted((a, b) => a - b)
+  const best = sorted[0] ?? NaN
+  const median = sorted[Math.floor(sorted.length / 2)] ?? NaN
+  console.log(`${name.padEnd(28)} best ${best.toFixed(2)} s   median ${median.toFixed(2)} s`)
+  return best
+}
+const listens = told(
+  'listens, empty npm cache',
+  first.map((one) => one.listens),
+)
+told(
+  'its dashboard is built',
+  first.map((one) => one.dashboard),
+)
+const again = told(
+  'listens, second start',
+  second.map((one) => one.listens),
+)
+process.exitCode = listens <= 15 && again <= 1 ? 0 : 1
