@@ -31,6 +31,8 @@ export interface SocketRow {
    * is not known: it may start one, and passes for no scoped key.
    */
   readonly mayStart: readonly Sign[]
+  /** Places in which clients may send a credential: a message that has one does not pass. */
+  readonly credentials?: readonly string[]
   /** Text of clients that is no JSON, and starts nothing. */
   readonly commands?: readonly string[]
   /** Whether binary frames of clients hold media, and not JSON. */

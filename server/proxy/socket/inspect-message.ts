@@ -15,7 +15,7 @@ import type { Provider } from '../providers/provider.ts'
 import type { SocketRow } from '../providers/socket-row.ts'
 import { oncePerRow, SignScan, SignTable } from './signs.ts'
 
-type ClientSign = 'quiet' | 'starts' | 'mayStart'
+type ClientSign = 'quiet' | 'starts' | 'mayStart' | 'credential'
 
 /**
  * What is known of a message that may pass: whether the provider begins a response because of it.
@@ -37,7 +37,8 @@ const MAX_MODELS = 32
 const JSON_BODY: readonly string[] = ['Content-Type', 'application/json']
 
 const tableOf = oncePerRow<SignTable<ClientSign>>(
-  ({ quiet, starts, mayStart, naming }) => new SignTable({ quiet, starts, mayStart }, naming),
+  ({ quiet, starts, mayStart, credentials: credential = [], naming }) =>
+    new SignTable({ quiet, starts, mayStart, credential }, naming),
 )
 
 /** What a message is for the inspection: a body that is sent to a model. */
@@ -157,6 +158,11 @@ export class MessageInspector {
     key: CachedKey,
     { inspection, scan }: MessageTask,
   ): StartsResponse | Promise<StartsResponse> {
+    if (scan.found.has('credential'))
+      throw new GatewayError(
+        'malformed_request',
+        `Leave ${this.#row.credentials?.join(', ')} out: the proxy adds the credential.`,
+      )
     const named = inspection.strict
       ? this.#resolve(key, inspection, scan)
       : this.#mentioned(key, inspection)

@@ -224,6 +224,59 @@ const CASES: readonly Case[] = [
     browser: { protocols: (key) => ['token', key] },
     answered: 'token',
   })),
+  ...['stream-input', 'multi-stream-input'].map((form): Case => ({
+    what: `ElevenLabs’ ${form}`,
+    address: `api.elevenlabs.io/v1/text-to-speech/21m00Tcm4TlvDq8ikWAM/${form}?model_id=eleven_flash_v2_5`,
+    model: 'eleven_flash_v2_5',
+    sends: [
+      { text: ' ', voice_settings: { stability: 0.5 }, context_id: 'one' },
+      { text: 'Hello ', flush: true, context_id: 'one' },
+      { context_id: 'one', close_context: true },
+      { close_socket: true },
+    ],
+    answers: [[], [{ audio: 'AAAA', contextId: 'one' }], [{ isFinal: true, contextId: 'one' }]],
+    elsewhere: { text: ' ', model_id: 'other' },
+    rows: ['settled'],
+    credential: ['xi-api-key', 'elevenlabs-upstream'],
+    browser: { query: (key) => `single_use_token=${key}` },
+  })),
+  {
+    what: 'Cartesia’s tts/websocket',
+    address: 'api.cartesia.ai/tts/websocket?cartesia_version=2026-03-01',
+    model: 'sonic-3.5',
+    sends: [
+      {
+        model_id: 'sonic-3.5',
+        transcript: 'Hello',
+        voice: { mode: 'id', id: 'a0e99841-438c-4a64-b679-ae501e7d6091' },
+        context_id: '872ec12d-bc63-4e1e-a241-4f58c879d105',
+        continue: true,
+      },
+      { context_id: '872ec12d-bc63-4e1e-a241-4f58c879d105', cancel: true },
+    ],
+    answers: [
+      [
+        { type: 'chunk', data: 'AAAA', done: false },
+        { type: 'done', done: true },
+      ],
+    ],
+    elsewhere: { model_id: 'sonic-other', transcript: 'Hello' },
+    rows: ['settled'],
+    credential: ['authorization', 'Bearer cartesia-upstream'],
+    browser: { query: (key) => `api_key=${key}` },
+  },
+  ...['v1', 'v2'].map((version): Case => ({
+    what: `Deepgram’s ${version}/speak`,
+    address: `api.deepgram.com/${version}/speak?model=aura-2-thalia-en`,
+    model: 'aura-2-thalia-en',
+    sends: [{ type: 'Speak', text: 'Hello' }, { type: 'Flush' }, { type: 'Close' }],
+    answers: [[], [{ type: 'Flushed', sequence_id: 0 }]],
+    elsewhere: { type: 'Speak', text: 'Hello', model: 'aura-other' },
+    rows: ['settled'],
+    credential: ['authorization', 'Token deepgram-upstream'],
+    browser: { protocols: (key) => ['token', key] },
+    answered: 'token',
+  })),
   {
     what: 'a transcription by the AI Gateway',
     address: 'ai-gateway.vercel.sh/v4/ai/transcription-model?ai-model-id=openai%2Fwhisper',
@@ -414,6 +467,21 @@ for (const one of CASES) {
       await rowsOf(served, id, 1)
     })
 }
+
+test('a message with a credential of the caller’s own does not go up', async () => {
+  const one = CASES.find(({ what }) => what === 'ElevenLabs’ stream-input')!
+  for (const name of ['xi_api_key', 'authorization']) {
+    const { secret } = await served.key()
+    served.provider.behaviour = {}
+    const client = open(one, [], withKey(secret))
+    await client.opened
+    client.send({ text: ' ', [name]: secret })
+    const { code, reason } = await client.closed
+    assert.equal(code, 1008)
+    assert.match(reason, /the proxy adds the credential/)
+    assert.deepEqual(served.provider.calls[0]!.messages, [])
+  }
+})
 
 test('every socket that the AI SDK’s packages open is here', () => {
   const addresses = new Set(CASES.map(({ address }) => address.split('?')[0]))

@@ -1,5 +1,6 @@
 import { creates, model, neutral } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
+import { CARTESIA_SPEECH } from '../speech-sockets.ts'
 import { CARTESIA_TRANSCRIPTION } from '../transcription-sockets.ts'
 
 /** `voice` is an object with an id. */
@@ -26,7 +27,7 @@ export const cartesia: ProviderRow = {
   probe: { path: '/voices?limit=1', headers: ['Cartesia-Version', '2025-04-16'] },
   endpoints: [
     ...['bytes', 'sse'].map((form) => model(`POST /tts/${form}`, { at: 'body', body: SPOKEN })),
-    model('GET /tts/websocket', { at: 'query' }),
+    model('GET /tts/websocket', { at: 'query' }, { socket: CARTESIA_SPEECH }),
     model('POST /stt', {
       at: 'body',
       body: { required: ['model'], also: ['model_id'], multipart: true },

@@ -1,5 +1,6 @@
 import { model, neutral } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
+import { DEEPGRAM_SPEECH } from '../speech-sockets.ts'
 import { DEEPGRAM_TRANSCRIPTION } from '../transcription-sockets.ts'
 
 /** Deepgram: https://developers.deepgram.com/reference. The query names the model. */
@@ -12,10 +13,10 @@ export const deepgram: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Token' },
   probe: { path: '/v1/projects' },
   endpoints: [
-    ...['/v1', '/v2'].map((at) =>
+    ...['/v1', '/v2'].flatMap((at) => [
       model(`GET ${at}/listen`, { at: 'query' }, { socket: DEEPGRAM_TRANSCRIPTION }),
-    ),
-    model('GET /v1/speak', { at: 'query' }),
+      model(`GET ${at}/speak`, { at: 'query' }, { socket: DEEPGRAM_SPEECH }),
+    ]),
     model('POST /v1/listen', { at: 'query' }, { uploads: 'body' }),
     model('POST /v1/speak', { at: 'query' }),
     // Understanding text has no model to choose.

@@ -1,6 +1,7 @@
 import type { ModelPlace } from '../endpoint-row.ts'
 import { creates, model, neutral } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
+import { ELEVENLABS_SPEECH } from '../speech-sockets.ts'
 import { ELEVENLABS_TRANSCRIPTION } from '../transcription-sockets.ts'
 
 /** Premade voices, which everybody may use: https://elevenlabs.io/docs/voices/premade-voices */
@@ -79,13 +80,19 @@ export const elevenlabs: ProviderRow = {
   base: 'https://api.elevenlabs.io/v1',
   hosts: ['api.elevenlabs.io', 'api.us.elevenlabs.io'],
   auth: { header: 'xi-api-key' },
-  keyParameters: ['token'],
+  keyParameters: ['token', 'single_use_token', 'authorization'],
   endpoints: [
     ...['', '/stream', '/with-timestamps', '/stream/with-timestamps'].flatMap((form) => [
       model(`POST /v1/text-to-speech/{voice}${form}`, spoken(), { changes: false }),
       model(`POST /v1/text-to-dialogue${form}`, spoken()),
     ]),
-    model('GET /v1/text-to-speech/{voice}/stream-input', { at: 'stored' }),
+    ...['stream-input', 'multi-stream-input'].map((form) =>
+      model(
+        `GET /v1/text-to-speech/{voice}/${form}`,
+        { at: 'query', parameter: 'model_id' },
+        { socket: ELEVENLABS_SPEECH },
+      ),
+    ),
     ...['', '/stream'].map((form) =>
       model(`POST /v1/speech-to-speech/{voice}${form}`, spoken(true), { changes: false }),
     ),
