@@ -34,7 +34,9 @@ export async function startServer(
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  process.on('exit', () => child.kill('SIGKILL'))
+  const kill = (): void => void child.kill('SIGKILL')
+  process.on('exit', kill)
+  child.once('exit', () => process.off('exit', kill))
   let said = ''
   for await (const piece of child.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
     said += piece as string

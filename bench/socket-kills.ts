@@ -1,0 +1,55 @@
+// kill -9 of a server whose sockets have automatic responses under way, again and again: every
+// response that the provider has started has one row, and a window of N holds exactly over all
+// sockets of its key. Ends with code 1 where it is not so. `--store sqlite|postgres`, `--rounds N`,
+// `--sockets N` (half of them on a key with a limit), `--rpm N`.
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { killWithSockets } from '../test/proxy/socket/kills.ts'
+import { startPostgres } from '../test/support/postgres.ts'
+import { startServer } from './parts/server.ts'
+
+const { values } = parseArgs({
+  options: {
+    store: { type: 'string', default: 'sqlite' },
+    rounds: { type: 'string', default: '20' },
+    sockets: { type: 'string', default: '100' },
+    rpm: { type: 'string', default: '100' },
+  },
+})
+const [rounds, sockets, rpm] = [Number(values.rounds), Number(values.sockets), Number(values.rpm)]
+
+await using resources = new AsyncDisposableStack()
+const data = mkdtempSync(join(tmpdir(), 'tollmark-socket-kills-'))
+resources.defer(() => rmSync(data, { recursive: true, force: true }))
+const databaseUrl =
+  values.store === 'postgres'
+    ? resources.use(await startPostgres({ fsync: 'on', synchronous_commit: 'on' })).url
+    : null
+
+const start = async (env: Record<string, string>) => {
+  const { port, child } = await startServer(env)
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+  return { port, kill }
+}
+// By then those with a limit have met it: half of the sockets have as many responses as the others.
+const options = { rounds, sockets, rpm, responses: 4 * rpm }
+const { kills, started, rows, wrong, limited, violations } = await killWithSockets(
+  { data, databaseUrl },
+  options,
+  start,
+)
+const isExact = limited.every((count) => count === rpm)
+const isGood = wrong.length === 0 && violations.length === 0 && isExact
+console.log(
+  `${isGood ? 'exact ' : 'WRONG '} ${values.store}: ${kills} × kill -9 under ${sockets} sockets: ${started} responses were started, ${rows} rows ` +
+    `(up to one ahead for each socket); ${wrong.length} sockets with too few or too many; ${violations.length} windows over a limit; ` +
+    `rows of ${sockets / 2} sockets in a window of ${rpm}: ${Math.min(...limited)} to ${Math.max(...limited)}`,
+)
+for (const one of wrong) console.log(`WRONG  ${JSON.stringify(one)}`)
+process.exitCode = isGood ? 0 : 1
