@@ -69,7 +69,7 @@ export async function* writeJson(
     }
     yield separator === ',' ? ']' : `${separator}]`
   }
-  const issued = certificate?.finish()
+  const issued = await certificate?.finish()
   if (issued && options.showCertificate) yield `,"certificate":${JSON.stringify(issued)}`
   const differing = (issued?.differences ?? [])
     .filter(({ kind }) => kind !== 'pages')

@@ -12,10 +12,11 @@ export interface ResolvedPage {
 
 /** Makes a document's certificate while it is written. */
 export interface CertificateListener {
-  page(summary: PageSummary, markdown: string): void
+  /** What it returns is awaited before the next page. */
+  page(summary: PageSummary, markdown: string): void | Promise<void>
   /** A piece of what the certificate's hash is of. */
   output(piece: string): void
-  finish(): Certificate
+  finish(): Promise<Certificate>
 }
 
 /** Reads a page of the document, its links resolved. */
@@ -36,7 +37,7 @@ export function certified(read: ReadResolved, certificate?: CertificateListener)
   if (!certificate) return read
   return async (page) => {
     const resolved = await read(page)
-    certificate.page(page.summary, resolved.markdown)
+    await certificate.page(page.summary, resolved.markdown)
     return resolved
   }
 }

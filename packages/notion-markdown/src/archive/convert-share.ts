@@ -1,6 +1,6 @@
 // One process's share of an archive's pages → a spool.
 import { decodeHtml } from '../decode.ts'
-import type { PageReading } from '../certificate/reading.ts'
+import { DOCUMENT } from '../certificate/dialect.ts'
 import {
   convertDatabase,
   convertPage,
@@ -10,8 +10,9 @@ import {
   type Wanted,
 } from '../converted-page.ts'
 import type { Database } from '../csv.ts'
-import type { Archive, Warning } from '../links.ts'
-import { movedFiles, readForCertificate } from './certify.ts'
+import type { Warning } from '../links.ts'
+import { idInName, indexArchive, type ArchiveIndex } from './archive-index.ts'
+import { openReader, type CertificateReader } from './certificate-reader.ts'
 import { collectYoung } from './collect-young.ts'
 import {
   pageRules,
@@ -30,12 +31,8 @@ import {
 import { checkDensity } from './density.ts'
 import { openExport, unpackParts, type ExportPage, type NotionExport } from './export.ts'
 import { InvalidArchive, type ArchiveFault } from './invalid-archive.ts'
-import { pathKey } from './names.ts'
 import { openSpoolWriter } from './spool.ts'
 import { fileSource } from './source.ts'
-
-const ID_IN_NAME = /([0-9a-f]{32})\.html?$/i
-const ID_INSIDE = /<article\s(?:[^<>]*?\s)?id=["']?([0-9a-f-]{32,36})\b/i
 
 /**
  * Checks everything of an archive that needs no conversion: its directory, and those of its parts.
@@ -90,30 +87,43 @@ export async function convertShare(
   const own = pages
     .map((page, number) => ({ page, number }))
     .filter(({ number }) => number % share.of === share.index)
+  const sizeOf = (page: (typeof pages)[number]): number =>
+    'stored' in page ? opened.sizeOf(page.stored) : page.size
+  const size = own.reduce((sum, { page }) => sum + sizeOf(page), 0)
+  await using reader = readerFor(opened, options, { size, busy: share.of })
   onPage?.(0, pages.length)
   for (const [done, { page, number }] of own.entries()) {
-    const converted = await convertOne(opened, page, context)
+    const read: ReadAgain | undefined =
+      reader && ((bytes, text) => reader.exported({ number, path: page.path, bytes, text }))
+    const converted = await convertOne(opened, page, context, read)
     if (number === 0) converted.summary.warnings.push(...missingWarnings(opened))
     await spool.write(number, converted, page === opened.sitemap)
-    collectYoung('stored' in page ? opened.sizeOf(page.stored) : page.size)
+    collectYoung(sizeOf(page))
     onPage?.(done + 1, pages.length)
   }
-  await spool.finish()
+  const { readings } = (await reader?.finish('')) ?? { readings: [] }
+  await spool.finish(readings)
+}
+
+/** Reads a page for the certificate. The bytes are of no use any more. */
+type ReadAgain = (bytes: Uint8Array, text: string) => void | Promise<void>
+
+/** Who reads the pages of a share for the certificate, where one is wanted. */
+function readerFor(
+  { files }: NotionExport,
+  { certificate, layout }: ConvertOptions,
+  work: { size: number; busy: number },
+): CertificateReader | undefined {
+  if (certificate !== true) return undefined
+  const moved = layout === 'pages' ? [...files.keys()] : null
+  return openReader({ dialect: DOCUMENT, files: moved, input: { sha256: null } }, work)
 }
 
 /** What the conversion of one page needs to know of all. */
-interface Context {
-  archive: Archive
-  /**
-   * The databases that have no page of their own: each becomes one, unless a page turns out to show
-   * it.
-   */
-  unlisted: readonly StoredDatabase[]
+interface Context extends ArchiveIndex {
   databases: ReadonlyMap<string, StoredDatabase>
   titles: PagesByTitle
   wanted: Wanted
-  /** Reads a page for the certificate, where one is wanted. */
-  read: ((text: string, path: string) => PageReading) | null
 }
 
 async function createContext(opened: NotionExport, options: ConvertOptions): Promise<Context> {
@@ -125,13 +135,7 @@ async function createContext(opened: NotionExport, options: ConvertOptions): Pro
     databases,
     titles: databases.size === 0 ? new Map() : pagesByTitle(opened),
     wanted: wantedOf(options),
-    read: options.certificate === true ? readerFor(opened, options) : null,
   }
-}
-
-function readerFor({ files }: NotionExport, { layout }: ConvertOptions): Context['read'] {
-  return (text, path) =>
-    readForCertificate(text, path, layout === 'pages' ? movedFiles(path, files) : null)
 }
 
 /**
@@ -152,11 +156,12 @@ async function convertOne(
   opened: NotionExport,
   page: ExportPage | StoredDatabase,
   context: Context,
+  read?: ReadAgain,
 ): Promise<ConvertedPage> {
   try {
     return 'stored' in page
-      ? await databasePage(opened, page, context)
-      : await exportPage(opened, page, context)
+      ? await databasePage(opened, page, context, read)
+      : await exportPage(opened, page, context, read)
   } catch (error) {
     if (!(error instanceof InvalidArchive) || !PAGE_FAULTS.has(error.fault)) throw error
     const modifiedAt = 'stored' in page ? opened.modifiedAt(page.stored) : page.modifiedAt
@@ -182,6 +187,7 @@ async function databasePage(
   opened: NotionExport,
   stored: StoredDatabase,
   context: Context,
+  read?: ReadAgain,
 ): Promise<ConvertedPage> {
   const fault = opened.faultOf(stored.stored)
   if (fault) throw fault
@@ -193,8 +199,10 @@ async function databasePage(
     { ...context.archive, database: () => database },
     context.wanted,
   )
-  if (context.read)
-    converted.summary.reading = context.read(await readText(opened, stored.stored), stored.path)
+  if (read) {
+    const bytes = await readBytes(opened, stored.stored)
+    await read(bytes, decodeHtml(bytes))
+  }
   return converted
 }
 
@@ -202,8 +210,10 @@ async function exportPage(
   opened: NotionExport,
   page: ExportPage,
   context: Context,
+  read?: ReadAgain,
 ): Promise<ConvertedPage> {
-  const html = decodePage(await page.read(), page.path)
+  const bytes = await page.read()
+  const html = decodePage(bytes, page.path)
   if (page === opened.sitemap)
     return convertSitemap(html, page.path, page.modifiedAt, context.archive)
   // Most pages name none, and looking for names costs more than converting some of them.
@@ -213,9 +223,9 @@ async function exportPage(
   const archive = loaded
     ? { ...context.archive, database: (id: string) => loaded.get(id) }
     : context.archive
-  const converted = convertPage(html, page.path, page.modifiedAt, archive, context.wanted)
-  if (context.read) converted.summary.reading = context.read(html, page.path)
-  return converted
+  // Before the page is converted: a thread reads it meanwhile.
+  await read?.(bytes, html)
+  return convertPage(html, page.path, page.modifiedAt, archive, context.wanted)
 }
 
 /** Bytes of CSV that are held for one page: past them a database stays a link. */
@@ -235,7 +245,7 @@ async function loadDatabases(
       ),
     ].map(([, name, block]) => (name ?? block ?? '').replaceAll('-', '').toLowerCase()),
   )
-  const own = ID_IN_NAME.exec(path)?.[1]?.toLowerCase()
+  const own = idInName(path)
   if (own !== undefined && html.includes('collection-content')) ids.add(own)
   const loaded = new Map<string, Database>()
   let bytes = 0
@@ -248,10 +258,10 @@ async function loadDatabases(
   return loaded
 }
 
-async function readText(opened: NotionExport, path: string): Promise<string> {
+async function readBytes(opened: NotionExport, path: string): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
   for await (const piece of opened.readFile(path)) pieces.push(piece)
-  return decodeHtml(Buffer.concat(pieces))
+  return Buffer.concat(pieces)
 }
 
 /** The text of a page. @throws InvalidArchive where it is too dense */
@@ -259,41 +269,4 @@ export function decodePage(bytes: Uint8Array, path: string): string {
   const html = decodeHtml(bytes)
   checkDensity(html, path)
   return html
-}
-
-/** What the pages of an export can find out about one another and about the files beside them. */
-async function indexArchive(
-  opened: NotionExport,
-  databases: Context['databases'],
-): Promise<Pick<Context, 'archive' | 'unlisted'>> {
-  const pages = new Set<string>()
-  const byId = new Map<string, string>()
-  for (const page of opened.pages) {
-    const key = pathKey(page.path)
-    pages.add(key)
-    const id = ID_IN_NAME.exec(page.path)?.[1] ?? (await readPageId(page))
-    if (id) byId.set(id.toLowerCase(), key)
-  }
-  const unlisted = [...databases.values()].filter(({ id }) => !byId.has(id))
-  for (const { id, path } of unlisted) {
-    pages.add(pathKey(path))
-    byId.set(id, pathKey(path))
-  }
-  const archive: Archive = {
-    page: (path) => (pages.has(pathKey(path)) ? pathKey(path) : undefined),
-    pageById: (id) => byId.get(id),
-    file: (path) => opened.files.get(pathKey(path)),
-  }
-  return { archive, unlisted }
-}
-
-/**
- * The id that a page gives itself, behind some 14 KB of styles. Only pages that somebody has
- * renamed are asked: the exporter's have theirs in their names.
- */
-async function readPageId(page: ExportPage): Promise<string | undefined> {
-  // One that cannot be read has no id: its own conversion says what is wrong with it.
-  const bytes = await page.read().catch(() => new Uint8Array())
-  const head = Buffer.from(bytes.subarray(0, 65_536)).toString('latin1')
-  return ID_INSIDE.exec(head)?.[1]?.replaceAll('-', '')
 }

@@ -13,17 +13,12 @@ import {
 } from '../converted-page.ts'
 import { joinDocument } from '../document.ts'
 import type { Archive, Warning } from '../links.ts'
-import {
-  hashFile,
-  movedFiles,
-  openCertificate,
-  readForCertificate,
-  type OpenCertificate,
-} from './certify.ts'
+import { openCertificate, type OpenCertificate } from './certify.ts'
 import { pageRules, wantedOf, type ConvertOptions, type OnPage } from './convert-options.ts'
 import { convertShare, decodePage } from './convert-share.ts'
 import { InvalidArchive, type ArchiveFault } from './invalid-archive.ts'
 import { pathKey } from './names.ts'
+import { movedFiles, readForCertificate, type ReaderSetup } from './page-reader.ts'
 import { openSpoolReader } from './spool.ts'
 import { withSourceMap } from './source-map-file.ts'
 
@@ -91,7 +86,7 @@ export async function convertAlone(options: ConvertOptions): Promise<ConvertedPa
     wantedOf(options),
   )
   if (options.certificate === true) {
-    const moved = options.layout === 'pages' ? movedFiles('', new Map()) : null
+    const moved = options.layout === 'pages' ? movedFiles('', new Set()) : null
     page.summary.reading = readForCertificate(html, options.fileName, moved)
   }
   return page
@@ -105,40 +100,41 @@ async function convertSingle(options: ConvertOptions, write: Write): Promise<Con
     text: () => page.markdown,
     tables: () => page.tables ?? [],
   }
-  return writeDocument(texts, options, write)
+  return writeDocument(texts, page.markdown.length, options, write)
 }
 
 /** Joins pages, with whatever else is wanted of them. */
 async function writeDocument(
   texts: PageTexts,
+  size: number,
   options: ConvertOptions,
   write: Write,
 ): Promise<Converted> {
-  const certificate =
-    options.certificate === true ? openCertificate(await inputHash(options)) : undefined
+  await using certificate =
+    options.certificate === true ? openCertificate(inputOf(options), size) : undefined
   await withSourceMap(options.sourceMapPath, async (writeRanges) => {
     const listener = { ...(writeRanges && { writeRanges }), ...(certificate && { certificate }) }
     const keyOf = options.kind === 'zip' ? pathKey : (path: string): string => path
     for await (const piece of joinDocument(texts, keyOf, options, listener)) await write(piece)
   })
-  return withCertificate(outcomeOf(texts.summaries), certificate)
+  return await withCertificate(outcomeOf(texts.summaries), certificate)
 }
 
 /** Adds a certificate to what a conversion came to. */
-export function withCertificate(outcome: Converted, certificate?: OpenCertificate): Converted {
+export async function withCertificate(
+  outcome: Converted,
+  certificate?: OpenCertificate,
+): Promise<Converted> {
   if (!certificate) return outcome
+  const issued = await certificate.finish()
   // A page that has failed differs, too, and is a warning already.
   const differing = certificate.found - outcome.failed
-  return {
-    ...outcome,
-    warnings: outcome.warnings + differing,
-    certificate: certificate.finish(),
-  }
+  return { ...outcome, warnings: outcome.warnings + differing, certificate: issued }
 }
 
-/** The SHA-256 of the file, as its certificate says it. */
-export async function inputHash({ path, inputSha256 }: ConvertOptions): Promise<string | null> {
-  return inputSha256 === undefined ? hashFile(path) : inputSha256
+/** The file, as its certificate names it. */
+export function inputOf({ path, inputSha256 }: ConvertOptions): ReaderSetup['input'] {
+  return inputSha256 === undefined ? { path } : { sha256: inputSha256 }
 }
 
 /** Joins what `count` shares left in the scratch folder. */
@@ -149,7 +145,7 @@ export async function joinShares(
 ): Promise<Converted> {
   await using spool = await openSpoolReader(options.scratch, count)
   outcomeOf(spool.summaries)
-  return await writeDocument(spool, options, write)
+  return await writeDocument(spool, spool.size, options, write)
 }
 
 /**

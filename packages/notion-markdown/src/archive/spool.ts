@@ -3,6 +3,7 @@
 // takes.
 import { open, readFile, writeFile, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { PageReading } from '../certificate/reading.ts'
 import type { ConvertedPage, PageSummary, PageTexts } from '../converted-page.ts'
 import type { DatabaseTable } from '../databases.ts'
 
@@ -22,8 +23,12 @@ interface SpoolEntry {
 /** Takes the pages that one process converts. */
 export interface SpoolWriter extends AsyncDisposable {
   write(page: number, converted: ConvertedPage, isSitemap: boolean): Promise<void>
-  /** Lists what was put; without it the shelf stays empty for its readers. */
-  finish(): Promise<void>
+  /**
+   * Lists what was put; without it the shelf stays empty for its readers.
+   *
+   * @param readings of its pages for a certificate, as JSON
+   */
+  finish(readings: readonly (readonly [page: number, reading: string])[]): Promise<void>
 }
 
 /** How much text is gathered before it is written. */
@@ -58,16 +63,27 @@ export async function openSpoolWriter(folder: string, index: number): Promise<Sp
       buffers.push(text, data)
       if (bytes >= BATCH_BYTES || buffers.length >= 1000) await flush()
     },
-    async finish() {
+    async finish(readings) {
       await flush()
-      await writeFile(listFile(folder, index), `[${entries.join(',')}]`)
+      const listed = readings.map(([page, reading]) => `[${page},${reading}]`)
+      const list = `{"entries":[${entries.join(',')}],"readings":[${listed.join(',')}]}`
+      await writeFile(listFile(folder, index), list)
     },
     [Symbol.asyncDispose]: () => file.close(),
   }
 }
 
+/** What `finish` writes. */
+interface SpoolList {
+  entries: SpoolEntry[]
+  readings: [page: number, reading: PageReading][]
+}
+
 /** What stands on all shelves, in the order of the export. */
-export interface SpoolReader extends PageTexts, AsyncDisposable {}
+export interface SpoolReader extends PageTexts, AsyncDisposable {
+  /** Bytes of Markdown. */
+  readonly size: number
+}
 
 /** Leaves out the databases whose tables other pages show: links to them lead there. */
 function omitEmbedded<T extends SpoolEntry>(pages: T[]): T[] {
@@ -91,8 +107,13 @@ export async function openSpoolReader(folder: string, count: number): Promise<Sp
       const file = await open(textFile(folder, index), 'r')
       files.push(file)
       // Written by `finish` above, in this very conversion.
-      const entries = JSON.parse(await readFile(listFile(folder, index), 'utf8')) as SpoolEntry[]
-      for (const entry of entries) pages.push({ ...entry, file })
+      const list = JSON.parse(await readFile(listFile(folder, index), 'utf8')) as SpoolList
+      const readings = new Map(list.readings)
+      for (const entry of list.entries) {
+        const reading = readings.get(entry.page)
+        if (reading) entry.summary.reading = reading
+        pages.push({ ...entry, file })
+      }
     }
   } catch (error) {
     await close()
@@ -105,6 +126,7 @@ export async function openSpoolReader(folder: string, count: number): Promise<Sp
       exportedAt: summary.exportedAt === null ? null : new Date(summary.exportedAt),
     })),
     sitemap: sorted.findIndex(({ isSitemap }) => isSitemap),
+    size: sorted.reduce((sum, { size }) => sum + size, 0),
     text(index) {
       const { file, at, size } = sorted[index]!
       return readText(file, at, size)

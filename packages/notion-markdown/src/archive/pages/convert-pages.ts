@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { dialectOf, openCertificate, type OpenCertificate } from '../certify.ts'
-import { convertAlone, inputHash, outcomeOf, withCertificate, type Converted } from '../convert.ts'
+import { convertAlone, inputOf, outcomeOf, withCertificate, type Converted } from '../convert.ts'
 import type { ConvertOptions, OnPage } from '../convert-options.ts'
 import { convertShare } from '../convert-share.ts'
 import { openExport } from '../export.ts'
@@ -33,9 +33,9 @@ export async function convertPages(
       text: () => markdown,
       tables: () => tables,
     }
-    const certificate = await certificateOf(options)
+    await using certificate = certificateOf(options, markdown.length)
     await writePages(pages, null, output, pagesOptions(options), certificate)
-    return withCertificate(outcomeOf([summary]), certificate)
+    return await withCertificate(outcomeOf([summary]), certificate)
   }
   const scratch = options.scratch ?? (await mkdtemp(join(tmpdir(), 'notion-markdown-')))
   try {
@@ -69,15 +69,16 @@ export async function joinPages(
     ...(shares.isUnpacked && { unpacked: scratch }),
   })
   opened.checkFiles()
-  const certificate = await certificateOf(options)
+  await using certificate = certificateOf(options, spool.size)
   const damaged = await writePages(spool, opened, output, pagesOptions(options), certificate)
   const outcome = { ...converted, warnings: converted.warnings + damaged }
-  return withCertificate(outcome, certificate)
+  return await withCertificate(outcome, certificate)
 }
 
-async function certificateOf(options: ConvertOptions): Promise<OpenCertificate | undefined> {
+function certificateOf(options: ConvertOptions, size: number): OpenCertificate | undefined {
   if (options.certificate !== true) return undefined
-  return openCertificate(await inputHash(options), dialectOf(FLAVORS[options.flavor ?? 'gfm']))
+  const dialect = dialectOf(FLAVORS[options.flavor ?? 'gfm'])
+  return openCertificate(inputOf(options), size, dialect)
 }
 
 function pagesOptions({ flavor = 'gfm', includeMetadata, uploadedAt }: ConvertOptions) {

@@ -99,7 +99,7 @@ export async function writePages(
       { address: (url) => links.address(url, index), pageId: (url) => links.pageId(url) },
     )
     const resolved = links.resolve(body, index)
-    certificate?.page(summary, resolved)
+    await certificate?.page(summary, resolved)
     await add(path, summary.id, front + resolved, summary.exportedAt)
   }
   const manifest = writeManifest({ flavor: options.flavor, files: listed })

@@ -1,0 +1,60 @@
+// What the pages of an export can find out about one another, and about the files beside them.
+import type { Archive } from '../links.ts'
+import type { StoredDatabase } from './databases.ts'
+import type { ExportPage, NotionExport } from './export.ts'
+import { pathKey } from './names.ts'
+
+const ID_IN_NAME = /([0-9a-f]{32})\.html?$/i
+const ID_INSIDE = /<article\s(?:[^<>]*?\s)?id=["']?([0-9a-f-]{32,36})\b/i
+
+/** The id in the name of a page's file. */
+export function idInName(path: string): string | undefined {
+  return ID_IN_NAME.exec(path)?.[1]?.toLowerCase()
+}
+
+/** What is known of an export before a page is converted. */
+export interface ArchiveIndex {
+  archive: Archive
+  /**
+   * The databases that have no page of their own: each becomes one, unless a page turns out to show
+   * it.
+   */
+  unlisted: readonly StoredDatabase[]
+}
+
+/** What the pages of an export can find out about one another and about the files beside them. */
+export async function indexArchive(
+  opened: NotionExport,
+  databases: ReadonlyMap<string, StoredDatabase>,
+): Promise<ArchiveIndex> {
+  const pages = new Set<string>()
+  const byId = new Map<string, string>()
+  for (const page of opened.pages) {
+    const key = pathKey(page.path)
+    pages.add(key)
+    const id = idInName(page.path) ?? (await readPageId(page))
+    if (id) byId.set(id, key)
+  }
+  const unlisted = [...databases.values()].filter(({ id }) => !byId.has(id))
+  for (const { id, path } of unlisted) {
+    pages.add(pathKey(path))
+    byId.set(id, pathKey(path))
+  }
+  const archive: Archive = {
+    page: (path) => (pages.has(pathKey(path)) ? pathKey(path) : undefined),
+    pageById: (id) => byId.get(id),
+    file: (path) => opened.files.get(pathKey(path)),
+  }
+  return { archive, unlisted }
+}
+
+/**
+ * The id that a page gives itself, behind some 14 KB of styles. Only pages that somebody has
+ * renamed are asked: the exporter's have theirs in their names.
+ */
+async function readPageId(page: ExportPage): Promise<string | undefined> {
+  // One that cannot be read has no id: its own conversion says what is wrong with it.
+  const bytes = await page.read().catch(() => new Uint8Array())
+  const head = Buffer.from(bytes.subarray(0, 65_536)).toString('latin1')
+  return ID_INSIDE.exec(head)?.[1]?.replaceAll('-', '').toLowerCase()
+}

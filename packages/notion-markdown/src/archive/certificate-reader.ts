@@ -1,0 +1,191 @@
+// Who reads pages for a certificate: a thread beside the conversion, which never waits for it, or
+// this one where starting a thread would cost more, or would take a core from another converter.
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import type { CertifiedPage } from '../certificate/certificate.ts'
+import { PageReader, type ReaderResult, type ReaderSetup } from './page-reader.ts'
+
+/** A page of an export, as bytes and as text. */
+export interface ExportedPage {
+  /** Its place in the export. */
+  readonly number: number
+  /** Its path in the archive. */
+  readonly path: string
+  /** The reader may take them: nobody uses them after that. */
+  readonly bytes: Uint8Array
+  readonly text: string
+}
+
+/** Reads pages for a certificate. What it returns is awaited before the next page is given. */
+export interface CertificateReader extends AsyncDisposable {
+  exported(page: ExportedPage): void | Promise<void>
+  document(page: CertifiedPage, markdown: string): void | Promise<void>
+  /** @param output the SHA-256 of the document, hexadecimal */
+  finish(output: string): Promise<ReaderResult>
+}
+
+/** A page for a thread. Its bytes are handed over, not copied. */
+type PageToRead =
+  | { readonly number: number; readonly path: string; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly page: CertifiedPage; readonly bytes: Uint8Array<ArrayBuffer> }
+
+/** What a thread is told. */
+export type ReaderMessage =
+  | { readonly setup: ReaderSetup }
+  | { readonly pages: readonly PageToRead[] }
+  | { readonly output: string }
+
+/** What it says: how many bytes it has read of what it was given, or in the end what it has found. */
+export type ReaderReport = { readonly read: number } | { readonly result: ReaderResult }
+
+/**
+ * Bytes of pages from which a thread is worth its start: 60 ms beside a conversion that takes as
+ * long (bench -- certificate).
+ */
+const MIN_THREAD_BYTES = 4 * 1024 * 1024
+/** Bytes from which pages are sent to a thread that has read before. */
+const MIN_IDLE_BYTES = 256 * 1024
+/** Bytes of pages that are sent together: each message wakes the thread, which costs 0.1 ms. */
+const BATCH_BYTES = 256 * 1024
+/** Bytes that may wait for the thread before the conversion waits, too. */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024
+
+/**
+ * Opens a reader.
+ *
+ * @param work how many bytes there are to read, and how many converters are busy beside it
+ */
+export function openReader(
+  setup: ReaderSetup,
+  { size, busy }: { size: number; busy: number },
+): CertificateReader {
+  const hasCore = busy < availableParallelism()
+  const minimum = idle === null ? MIN_THREAD_BYTES : MIN_IDLE_BYTES
+  return hasCore && size >= minimum ? new ReaderThread(setup) : readHere(setup)
+}
+
+function readHere(setup: ReaderSetup): CertificateReader {
+  const reader = new PageReader(setup)
+  return {
+    exported: ({ number, text, path }) => reader.exported(number, text, path),
+    document: (page, markdown) => reader.document(page, markdown),
+    finish: (output) => reader.finish(output),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  }
+}
+
+/** Bytes that zlib's buffers are longer than what is in them. */
+const SLACK_BYTES = 64
+
+/** Bytes with a buffer of their own: small ones lie in one that others use, too. */
+function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { buffer, byteOffset, byteLength } = bytes
+  return buffer instanceof ArrayBuffer && buffer.byteLength <= byteLength + SLACK_BYTES
+    ? new Uint8Array(buffer, byteOffset, byteLength)
+    : new Uint8Array(bytes)
+}
+
+class ReaderThread implements CertificateReader {
+  readonly #worker: Worker
+  readonly #result = Promise.withResolvers<ReaderResult>()
+  readonly #encoder = new TextEncoder()
+  #batch: PageToRead[] = []
+  #batched = 0
+  #waiting = 0
+  #isOver = false
+  #onSpace: (() => void) | null = null
+
+  constructor(setup: ReaderSetup) {
+    this.#worker = takeIdle() ?? startThread()
+    // Who waits for space learns of a failure from `finish`.
+    this.#result.promise
+      .finally(() => {
+        this.#isOver = true
+        this.#onSpace?.()
+      })
+      .catch(() => {})
+    this.#worker
+      .on('error', this.#result.reject)
+      .on('exit', this.#onExit)
+      .on('message', this.#onReport)
+      .postMessage({ setup } satisfies ReaderMessage)
+  }
+
+  exported({ number, path, bytes }: ExportedPage): void | Promise<void> {
+    return this.#send({ number, path, bytes: ownBytes(bytes) })
+  }
+
+  document(page: CertifiedPage, markdown: string): void | Promise<void> {
+    return this.#send({ page, bytes: this.#encoder.encode(markdown) })
+  }
+
+  finish(output: string): Promise<ReaderResult> {
+    this.#flush()
+    this.#worker.postMessage({ output } satisfies ReaderMessage)
+    return this.#result.promise
+  }
+
+  /** Leaves the thread to the next conversion, where it has nothing more to read. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#worker
+      .off('error', this.#result.reject)
+      .off('exit', this.#onExit)
+      .off('message', this.#onReport)
+    if (this.#isOver && idle === null) keepIdle(this.#worker)
+    else await this.#worker.terminate()
+    this.#onExit()
+  }
+
+  readonly #onExit = (): void =>
+    this.#result.reject(new Error('the thread that reads for a certificate has ended'))
+
+  readonly #onReport = (report: ReaderReport): void => {
+    if ('result' in report) return this.#result.resolve(report.result)
+    this.#waiting -= report.read
+    if (this.#waiting <= MAX_WAITING_BYTES) this.#onSpace?.()
+  }
+
+  #send(page: PageToRead): void | Promise<void> {
+    this.#batch.push(page)
+    this.#batched += page.bytes.byteLength
+    if (this.#batched < BATCH_BYTES) return undefined
+    this.#flush()
+    if (this.#waiting <= MAX_WAITING_BYTES || this.#isOver) return undefined
+    return new Promise((resolve) => (this.#onSpace = resolve))
+  }
+
+  #flush(): void {
+    const pages = this.#batch
+    this.#waiting += this.#batched
+    this.#batch = []
+    this.#batched = 0
+    this.#worker.postMessage(
+      { pages } satisfies ReaderMessage,
+      pages.map(({ bytes }) => bytes.buffer),
+    )
+  }
+}
+
+/** A thread that has read, and waits for the next conversion: a new one runs half as fast. */
+let idle: Worker | null = null
+
+function startThread(): Worker {
+  // It has the name of this file's kind: a source, or what is compiled of it.
+  const program = import.meta.url.replace(/certificate-reader(?=\.\w+$)/, 'certificate-thread')
+  return new Worker(new URL(program), { name: 'certificate' })
+}
+
+function takeIdle(): Worker | null {
+  const worker = idle
+  worker?.off('exit', forgetIdle).ref()
+  idle = null
+  return worker
+}
+
+/** It keeps no process from its end. */
+function keepIdle(worker: Worker): void {
+  worker.on('exit', forgetIdle).unref()
+  idle = worker
+}
+
+const forgetIdle = (): void => void (idle = null)

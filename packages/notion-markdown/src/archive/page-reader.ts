@@ -1,0 +1,109 @@
+// What of a conversion is read for its certificate: exported pages, and Markdown. By code of its own,
+// on whichever thread.
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { Certifier, type Certificate, type CertifiedPage } from '../certificate/certificate.ts'
+import { readDatabaseFile } from '../certificate/csv-reader.ts'
+import type { Dialect } from '../certificate/dialect.ts'
+import { readExportedPage, type MovedFiles } from '../certificate/export-reader.ts'
+import { decodeSafely, type PageReading } from '../certificate/reading.ts'
+import { pathKey } from './names.ts'
+
+/** What a reader must know of the conversion. Plain data: it crosses to a thread. */
+export interface ReaderSetup {
+  readonly dialect: Dialect
+  /** Of a folder of pages: the files of the export, by their keys. */
+  readonly files: readonly string[] | null
+  /** The file that is converted; or its SHA-256, hexadecimal, null where the caller adds it. */
+  readonly input: { readonly path: string } | { readonly sha256: string | null }
+}
+
+/** What was read. Plain data. */
+export interface ReaderResult {
+  /** Of exported pages by their numbers, as JSON. */
+  readonly readings: readonly (readonly [page: number, reading: string])[]
+  /** Of the document's pages. */
+  readonly certificate: Certificate
+  /** How many differences there are. */
+  readonly found: number
+}
+
+/** Reads pages one after another. */
+export class PageReader {
+  readonly #certifier: Certifier
+  readonly #files: ReadonlySet<string> | null
+  // As JSON: a reading waits for all pages of the export.
+  readonly #readings: [page: number, reading: string][] = []
+
+  readonly #input: Promise<string | null>
+
+  constructor({ dialect, files, input }: ReaderSetup) {
+    this.#certifier = new Certifier(dialect)
+    this.#files = files && new Set(files)
+    this.#input = 'path' in input ? hashFile(input.path) : Promise.resolve(input.sha256)
+    // `finish` fails with it.
+    this.#input.catch(() => {})
+  }
+
+  /** Reads a page of the export. @param path in the archive */
+  exported(page: number, text: string, path: string): void {
+    const reading = readForCertificate(text, path, this.#files && movedFiles(path, this.#files))
+    this.#readings.push([page, JSON.stringify(reading)])
+  }
+
+  /** Reads a page of the document, and compares it with that of the export. */
+  document(page: CertifiedPage, markdown: string): void {
+    this.#certifier.page(page, markdown)
+  }
+
+  /** @param output the SHA-256 of the document, hexadecimal */
+  async finish(output: string): Promise<ReaderResult> {
+    const certificate = this.#certifier.finish({ input: await this.#input, output })
+    return { readings: this.#readings, certificate, found: this.#certifier.found }
+  }
+}
+
+/**
+ * Reads a page, or a database as CSV, for the certificate.
+ *
+ * @param path in the archive
+ * @param moved of a folder of pages
+ */
+export function readForCertificate(
+  text: string,
+  path: string,
+  moved: MovedFiles | null,
+): PageReading {
+  const fileName = path.slice(path.lastIndexOf('/') + 1)
+  return /\.csv$/i.test(path)
+    ? readDatabaseFile(text, fileName)
+    : readExportedPage(text, fileName, null, moved)
+}
+
+/** What a page of an export shows of files that get other places. @param files by their keys */
+export function movedFiles(path: string, files: ReadonlySet<string>): MovedFiles {
+  const folder = path.split('/').slice(0, -1)
+  const resolve = (url: string): string[] => {
+    const steps = url.startsWith('/') ? [] : [...folder]
+    for (const step of url.split('/').flatMap((part) => decodeSafely(part).split('/')))
+      if (step === '..') steps.pop()
+      else if (step !== '' && step !== '.') steps.push(step)
+    return steps
+  }
+  return {
+    missingName(url) {
+      if (/^(?:[a-z][a-z0-9+.-]*:|\/\/|#)/i.test(url)) return null
+      const bare = resolve(url.replace(/[?#].*$/s, ''))
+      const isThere = [resolve(url), bare].some((steps) => files.has(pathKey(steps.join('/'))))
+      return isThere ? null : (bare.at(-1) ?? null)
+    },
+  }
+}
+
+/** The SHA-256 of a file, hexadecimal. */
+export async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), hash)
+  return hash.digest('hex')
+}
