@@ -14,18 +14,18 @@ import { outageFolder } from '../store/persistent-folder.ts'
 import type { Credential, CredentialPool } from './credentials/pool.ts'
 import { recentFailures } from './credentials/recent-failures.ts'
 import { InspectionQueue } from './inspect/scheduler.ts'
-import { createProxy, type ProxyHandler } from './pipeline.ts'
+import { createProxy, type ProxyHandler, type ProxyLimits } from './pipeline.ts'
 import { createTurns, TurnBudget } from '../common/fairness/turn-budget.ts'
 import { Minter } from './minting/answer-mint.ts'
 import { openObjectOwners } from './objects/objects.ts'
 import { OpenSockets } from './socket/open-sockets.ts'
 import { SocketPublisher } from './socket/publish-sockets.ts'
-import { openProviders } from './open-providers.ts'
+import { openProviders, type Providers } from './open-providers.ts'
 import type { CustomProvider } from './providers/provider.ts'
 import type { ProviderTable } from './providers/table.ts'
 import type { InvalidProvider } from './providers/added-provider.ts'
 import { probe, type Probe } from './credentials/probe.ts'
-import { createHttpClient } from '../http1/client/client.ts'
+import { createHttpClient, type HttpClient } from '../http1/client/client.ts'
 import { createRouteCache } from './target/route-cache.ts'
 
 export interface Proxy extends AsyncDisposable {
@@ -102,29 +102,13 @@ export async function openProxy(
     credentials.restore(id, { ...failure, ago: Math.max(0, clock.now() - at) })
 
   await using resources = new AsyncDisposableStack()
-  const refreshInBackground = () =>
-    void refresh().catch((error: unknown) =>
-      log.error('Stored credentials and providers cannot be read.', error),
-    )
-  const timer = setInterval(refreshInBackground, REFRESH_MS).unref()
-  resources.defer(() => clearInterval(timer))
-  resources.defer(store.onChange(refreshInBackground))
+  keepFresh(resources, store, refresh, log)
   const keys = resources.use(
     await openKeyCache(store, (error) =>
       log.error('Keys cannot be read; those that are known go on working.', error),
     ),
   )
-  const client = createHttpClient(
-    {
-      connect: settings.connectTimeout,
-      firstByte: settings.firstByteTimeout,
-      idle: settings.idleTimeout,
-      keepAlive: settings.keepAlive,
-      maxIdlePerDestination: 256,
-    },
-    () => clock.mono(),
-    createTurns,
-  )
+  const client = openClient(settings, clock)
   resources.defer(() => client.close())
   resources.defer(() => stopping.abort())
   const ledger = resources.use(
@@ -148,24 +132,7 @@ export async function openProxy(
   const refusals = resources.use(
     openRefusalLog(store, (error) => log.error('Refused requests cannot be written.', error)),
   )
-  const objects = openObjectOwners(store, (error) =>
-    log.error('An object that a provider made for a key could not be noted.', error),
-  )
   const routes = createRouteCache(table)
-  const limits = {
-    body: Math.min(settings.maxBody, settings.maxHeld),
-    still: settings.firstByteTimeout,
-    grace: settings.bodyGrace,
-    idle: settings.idleTimeout,
-    open: settings.maxOpen,
-    held: settings.maxHeld,
-  }
-  const { trustProxy, publicUrl } = config.server
-  const originAt = (headers: readonly string[]): string =>
-    publicOrigin(
-      readOrigin((name) => valueOf(headers, name), trustProxy),
-      publicUrl,
-    )
   const sockets = resources.use(new OpenSockets())
   const publisher = resources.use(
     new SocketPublisher(store, instance, sockets, (error) =>
@@ -173,12 +140,14 @@ export async function openProxy(
     ),
   )
   const proxy = createProxy({
-    originOf: originAt,
+    originOf: originReader(config.server),
     keys,
     routes,
     ledger,
     credentials,
-    objects,
+    objects: openObjectOwners(store, (error) =>
+      log.error('An object that a provider made for a key could not be noted.', error),
+    ),
     client,
     minter: new Minter(
       store,
@@ -191,7 +160,7 @@ export async function openProxy(
     refusalLog: refusals,
     clock,
     log,
-    limits,
+    limits: limitsOf(settings),
   })
   const ownedResources = resources.move()
   return {
@@ -202,19 +171,75 @@ export async function openProxy(
     keys,
     sockets,
     publisher,
-    probe: async (id) => {
-      if (providers.unreadable().has(id))
-        return {
-          ok: false,
-          status: null,
-          detail:
-            'The master key of this server does not open this credential. Bring back the key that it was stored with, or store the credential anew.',
-        }
-      const credential = credentials.all.find((one) => one.id === id)
-      return credential && probeCredential(credential)
-    },
+    probe: (id) => probeById(id, providers, probeCredential),
     [Symbol.asyncDispose]: () => ownedResources.disposeAsync(),
   }
+}
+
+/** Reads stored credentials and providers again when they change, and twice a second besides. */
+function keepFresh(
+  resources: AsyncDisposableStack,
+  store: Store,
+  refresh: () => Promise<void>,
+  log: Log,
+): void {
+  const refreshInBackground = () =>
+    void refresh().catch((error: unknown) =>
+      log.error('Stored credentials and providers cannot be read.', error),
+    )
+  const timer = setInterval(refreshInBackground, REFRESH_MS).unref()
+  resources.defer(() => clearInterval(timer))
+  resources.defer(store.onChange(refreshInBackground))
+}
+
+const openClient = (settings: Config['proxy'], clock: Clock): HttpClient =>
+  createHttpClient(
+    {
+      connect: settings.connectTimeout,
+      firstByte: settings.firstByteTimeout,
+      idle: settings.idleTimeout,
+      keepAlive: settings.keepAlive,
+      maxIdlePerDestination: 256,
+    },
+    () => clock.mono(),
+    createTurns,
+  )
+
+const limitsOf = (settings: Config['proxy']): ProxyLimits => ({
+  body: Math.min(settings.maxBody, settings.maxHeld),
+  still: settings.firstByteTimeout,
+  grace: settings.bodyGrace,
+  idle: settings.idleTimeout,
+  open: settings.maxOpen,
+  held: settings.maxHeld,
+})
+
+async function probeById(
+  id: string,
+  { credentials, unreadable }: Providers,
+  probeCredential: (credential: Credential) => Promise<Probe>,
+): Promise<Probe | undefined> {
+  if (unreadable().has(id))
+    return {
+      ok: false,
+      status: null,
+      detail:
+        'The master key of this server does not open this credential. Bring back the key that it was stored with, or store the credential anew.',
+    }
+  const credential = credentials.all.find((one) => one.id === id)
+  return credential && probeCredential(credential)
+}
+
+/** Gives the origin under which a caller reached us. */
+function originReader({
+  trustProxy,
+  publicUrl,
+}: Config['server']): (headers: readonly string[]) => string {
+  return (headers) =>
+    publicOrigin(
+      readOrigin((name) => valueOf(headers, name), trustProxy),
+      publicUrl,
+    )
 }
 
 /**

@@ -13,7 +13,7 @@ import { createProviderTable, type ProviderTable, type TableSettings } from './p
 import { InvalidProvider } from './providers/added-provider.ts'
 
 /** What a proxy knows of providers, and what it presents to them. */
-type Providers = Pick<
+export type Providers = Pick<
   Proxy,
   'credentials' | 'unreadable' | 'table' | 'configured' | 'master' | 'refresh' | 'validateProvider'
 >

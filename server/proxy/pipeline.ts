@@ -42,6 +42,9 @@ import { runSocket, type SocketDeps } from './socket/run-socket.ts'
 import { addressOf, findRoute, refuseNavigation } from './target/find-route.ts'
 import type { RouteCache } from './target/route-cache.ts'
 
+/** Sizes in bytes, times in milliseconds, and numbers of requests. */
+export type ProxyLimits = InspectionDeps['limits'] & SharesLimits & SocketDeps['limits']
+
 /** What all proxied requests of a process share. */
 export interface ProxyDeps extends RecorderDeps, ErrorDeps, InspectionDeps, SocketDeps {
   readonly clock: RecorderDeps['clock']
@@ -56,7 +59,7 @@ export interface ProxyDeps extends RecorderDeps, ErrorDeps, InspectionDeps, Sock
   readonly minter: Minter
   /** Work that takes about a millisecond before a request is charged: one piece in a turn. */
   readonly turns: TurnBudget
-  readonly limits: InspectionDeps['limits'] & SharesLimits & SocketDeps['limits']
+  readonly limits: ProxyLimits
 }
 
 /** The proxy as the server calls it. */

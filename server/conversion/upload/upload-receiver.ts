@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Worker } from 'node:worker_threads'
 import { Problem } from '../../common/errors.ts'
-import { MIN_RATE, startRateMonitor } from '../../common/body-rate.ts'
+import { MIN_RATE, startRateMonitor, type RateMonitor } from '../../common/body-rate.ts'
 import { deserializeError, type SerializedError } from '../serialized-error.ts'
 import type { Throttle } from './throttle.ts'
 import type { Upload, UploadLimits } from './receive-upload.ts'
@@ -41,13 +41,18 @@ export interface UploadStart {
   readonly limits: UploadLimits
 }
 
-/** A message to the thread: the start of an upload, a chunk, its end, or why it broke off. */
-export type ThreadRequest = { readonly id: number } & (
+/** The start of an upload, a chunk, its end, or why it broke off. */
+type UploadStep =
   | { readonly begin: UploadStart }
   | { readonly piece: Uint8Array }
   | { readonly end: true }
   | { readonly broken: string }
-)
+
+/** A message to the thread. */
+export type ThreadRequest = { readonly id: number } & UploadStep
+
+/** Posts a step of one upload; `transfer`: buffers that are handed over without a copy. */
+type SendToThread = (step: UploadStep, transfer?: ArrayBuffer[]) => void
 
 /** A message from the thread: ready for another chunk, or the result. */
 export type ThreadMessage = { readonly id: number } & (
@@ -73,29 +78,74 @@ const UPLOAD_TOO_SLOW = `The upload comes too slowly: less than ${MIN_RATE / 102
  * @param throttle schedules the next chunk of an upload
  */
 export function openUploadReceiver(throttle: Throttle): UploadReceiver {
-  const pending = new Map<number, PendingUpload>()
-  let thread: Worker | null = null
-  let lastId = 0
+  return new ThreadReceiver(throttle)
+}
 
-  const start = (): Worker => {
+class ThreadReceiver implements UploadReceiver {
+  readonly #throttle: Throttle
+  readonly #pending = new Map<number, PendingUpload>()
+  #thread: Worker | null = null
+  #lastId = 0
+
+  constructor(throttle: Throttle) {
+    this.#throttle = throttle
+  }
+
+  async receive(
+    incoming: IncomingMessage,
+    path: string,
+    { maxHtml, maxZip, transferIdle, uploadGrace }: ReceiverLimits,
+    signal: AbortSignal,
+  ): Promise<Upload> {
+    signal.throwIfAborted()
+    if (incoming.destroyed) throw new Problem('invalid_file', CONNECTION_LOST)
+    const worker = (this.#thread ??= this.#start())
+    const id = ++this.#lastId
+    const { promise, resolve, reject } = Promise.withResolvers<Upload>()
+    const send: SendToThread = (message, transfer = []) =>
+      worker.postMessage({ id, ...message }, transfer)
+    const transfer = new Transfer(incoming, send, uploadGrace)
+    const readMore = (): void => transfer.readMore()
+    this.#pending.set(id, { more: () => this.#throttle(readMore), resolve, reject })
+    const onAbort = (): void => transfer.end(signal.reason)
+    signal.addEventListener('abort', onAbort)
+    transfer.start(transferIdle)
+    send({
+      begin: { type: incoming.headers['content-type'] ?? '', path, limits: { maxHtml, maxZip } },
+    })
+    try {
+      return await promise
+    } catch (error) {
+      throw transfer.ended ?? error
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+      transfer.stop()
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#thread?.terminate()
+  }
+
+  #start(): Worker {
     const started = new Worker(new URL('upload-thread.ts', import.meta.url), { name: 'uploads' })
     let cause: unknown
-    started.on('message', onMessage)
+    started.on('message', (message: ThreadMessage) => this.#onMessage(message))
     started.on('error', (error) => (cause = error))
     // Only a bug ends it, or a machine without memory: the next upload starts another.
     started.on('exit', () => {
-      thread = null
-      for (const { reject } of pending.values())
+      this.#thread = null
+      for (const { reject } of this.#pending.values())
         reject(new Error('the thread that receives uploads has ended', { cause }))
-      pending.clear()
+      this.#pending.clear()
     })
     return started
   }
 
-  const onMessage = (message: ThreadMessage): void => {
-    const upload = pending.get(message.id)
+  #onMessage(message: ThreadMessage): void {
+    const upload = this.#pending.get(message.id)
     if ('more' in message) return upload?.more()
-    pending.delete(message.id)
+    this.#pending.delete(message.id)
     if ('upload' in message) upload?.resolve(message.upload)
     else if ('problem' in message)
       upload?.reject(
@@ -105,72 +155,68 @@ export function openUploadReceiver(throttle: Throttle): UploadReceiver {
       )
     else upload?.reject(deserializeError('an upload could not be received', message.failed))
   }
+}
 
-  const receive: UploadReceiver['receive'] = async (
-    incoming,
-    path,
-    { maxHtml, maxZip, transferIdle, uploadGrace },
-    signal,
-  ) => {
-    signal.throwIfAborted()
-    if (incoming.destroyed) throw new Problem('invalid_file', CONNECTION_LOST)
-    const worker = (thread ??= start())
-    const id = ++lastId
-    const { promise, resolve, reject } = Promise.withResolvers<Upload>()
-    let isOver = false
-    // Why we have ended the upload ourselves: the thread only hears that it is broken.
-    let ended: unknown
-    const end = (reason: unknown): void => {
-      ended ??= reason
-      send({ id, broken: CONNECTION_LOST })
-    }
-    const rateMonitor = startRateMonitor(uploadGrace, () =>
-      end(new Problem('request_timeout', UPLOAD_TOO_SLOW)),
+/** Hands the chunks of one request to the thread, one each time that it asks for more. */
+class Transfer {
+  readonly #incoming: IncomingMessage
+  readonly #send: SendToThread
+  readonly #rateMonitor: RateMonitor
+  #isOver = false
+  #ended: unknown
+
+  constructor(incoming: IncomingMessage, send: SendToThread, uploadGrace: number) {
+    this.#incoming = incoming
+    this.#send = send
+    this.#rateMonitor = startRateMonitor(uploadGrace, () =>
+      this.end(new Problem('request_timeout', UPLOAD_TOO_SLOW)),
     )
-    const readMore = (): void => {
-      if (isOver) return
-      rateMonitor.waiting()
-      incoming.resume()
-    }
-    const more = (): void => throttle(readMore)
-    pending.set(id, { more, resolve, reject })
-    const send = (message: ThreadRequest, transfer: ArrayBuffer[] = []): void =>
-      worker.postMessage(message, transfer)
-    const onPiece = (bytes: Buffer): void => {
-      incoming.pause()
-      rateMonitor.received(bytes.length)
-      const piece = transferable(bytes)
-      send({ id, piece }, [piece.buffer])
-    }
-    const onEnd = (): void => send({ id, end: true })
-    const onIdle = (): void => end(new Problem('request_timeout', UPLOAD_STALLED))
-    const onAbort = (): void => end(signal.reason)
-    incoming.on('error', () => send({ id, broken: CONNECTION_LOST }))
-    incoming.pause().on('data', onPiece).once('end', onEnd)
-    incoming.setTimeout(transferIdle, onIdle)
-    signal.addEventListener('abort', onAbort)
-    send({
-      id,
-      begin: { type: incoming.headers['content-type'] ?? '', path, limits: { maxHtml, maxZip } },
-    })
-    try {
-      return await promise
-    } catch (error) {
-      throw ended ?? error
-    } finally {
-      isOver = true
-      rateMonitor.stop()
-      signal.removeEventListener('abort', onAbort)
-      incoming.setTimeout(0).off('timeout', onIdle).off('data', onPiece).off('end', onEnd).pause()
-    }
   }
 
-  return {
-    receive,
-    [Symbol.asyncDispose]: async () => {
-      await thread?.terminate()
-    },
+  /** Why we have ended the upload ourselves: the thread only hears that it is broken. */
+  get ended(): unknown {
+    return this.#ended
   }
+
+  start(transferIdle: number): void {
+    this.#incoming.on('error', () => this.#send({ broken: CONNECTION_LOST }))
+    this.#incoming.pause().on('data', this.#onPiece).once('end', this.#onEnd)
+    this.#incoming.setTimeout(transferIdle, this.#onIdle)
+  }
+
+  readMore(): void {
+    if (this.#isOver) return
+    this.#rateMonitor.waiting()
+    this.#incoming.resume()
+  }
+
+  end(reason: unknown): void {
+    this.#ended ??= reason
+    this.#send({ broken: CONNECTION_LOST })
+  }
+
+  /** Leaves the rest of the request unread. */
+  stop(): void {
+    this.#isOver = true
+    this.#rateMonitor.stop()
+    this.#incoming
+      .setTimeout(0)
+      .off('timeout', this.#onIdle)
+      .off('data', this.#onPiece)
+      .off('end', this.#onEnd)
+      .pause()
+  }
+
+  readonly #onPiece = (bytes: Buffer): void => {
+    this.#incoming.pause()
+    this.#rateMonitor.received(bytes.length)
+    const piece = transferable(bytes)
+    this.#send({ piece }, [piece.buffer])
+  }
+
+  readonly #onEnd = (): void => this.#send({ end: true })
+
+  readonly #onIdle = (): void => this.end(new Problem('request_timeout', UPLOAD_STALLED))
 }
 
 /**

@@ -2,7 +2,7 @@
 // names as made, but for what the request itself named. An answer may repeat what it was sent, and
 // whoever has an id repeated must not own what it names.
 import { decodedFully, type ObjectRef } from '../providers/object-ref.ts'
-import { madeSomewhere, OF_UNKNOWN_KIND } from '../providers/ids.ts'
+import { madeSomewhere, OF_UNKNOWN_KIND } from '../providers/unknown-ids.ts'
 import type { Match } from '../providers/endpoint.ts'
 import type { Provider } from '../providers/provider.ts'
 

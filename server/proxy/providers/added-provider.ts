@@ -2,7 +2,7 @@
 import type { BodyRule } from './endpoint-row.ts'
 import { belowAnyPath, withAdded } from './added-endpoints.ts'
 import { isOneOf } from './host-patterns.ts'
-import { OPENAI_PREFIXES } from './ids.ts'
+import { OPENAI_PREFIXES } from './id-spelling.ts'
 import { BODY, compatibleRows, OPENAI_ADMIN, toolsIn, videoRows } from './openai-rows.ts'
 import type { CustomProvider, ProviderRow } from './provider.ts'
 import { PROVIDERS } from './rows/index.ts'

@@ -3,7 +3,8 @@
 import { CLOUD_RESOURCE, operatedKeys } from './cloud-resources.ts'
 import { compileEndpoints } from './endpoint-table.ts'
 import { idNamesOf } from './id-names.ts'
-import { compileIds, withUnknownForms } from './ids.ts'
+import { compileIds } from './ids.ts'
+import { withUnknownForms } from './unknown-ids.ts'
 import type { IdForms, Provider, ProviderRow, Site } from './provider.ts'
 
 /** A provider as it is at the hosts of its row, or at those of one of its sites. */

@@ -1,6 +1,7 @@
 // The rows of a provider, compiled: how a method and a path find theirs.
 import type { EndpointRow } from './endpoint-row.ts'
-import { ANY_KIND, OF_UNKNOWN_KIND } from './ids.ts'
+import { ANY_KIND } from './ids.ts'
+import { OF_UNKNOWN_KIND } from './unknown-ids.ts'
 import { plainKind, VERSION } from './object-ref.ts'
 
 /** Parameters of patterns that name a place, not an object of somebody's. */
@@ -15,6 +16,15 @@ export const PLACES = new Set([
   'path',
 ])
 
+/** A row whose pattern a path fits. */
+export interface FoundRow {
+  readonly row: EndpointRow
+  /** The one of its patterns. */
+  readonly pattern: string
+  /** What stands in the path for each of its parameters, encoded as there. */
+  readonly params: Readonly<Record<string, string>>
+}
+
 /** A row whose pattern a loosened path fits. */
 export interface Resembled {
   readonly methods: readonly string[]
@@ -27,10 +37,8 @@ export interface Resembled {
 export interface EndpointTable {
   /** The row whose pattern is this very path. */
   literal(method: string, path: string): EndpointRow | null
-  match(
-    method: string,
-    path: string,
-  ): { row: EndpointRow; pattern: string; params: Record<string, string> } | null
+  /** The first row whose pattern a path fits, case and all. */
+  match(method: string, path: string): FoundRow | null
   /** The rows whose pattern a loosened path fits, case aside, and their methods. */
   resembled(path: string): readonly Resembled[]
   /** What a POST to this very pattern creates, or null. */

@@ -2,12 +2,13 @@
 // the contract.
 import { closedEverywhere } from './closed.ts'
 import type { Asks, BodyRule, EndpointClass, EndpointRow } from './endpoint-row.ts'
-import { PLACES, type Resembled } from './endpoint-table.ts'
-import { ANY_KIND, givenId, namesObject, OF_UNKNOWN_KIND } from './ids.ts'
+import { PLACES, type FoundRow } from './endpoint-table.ts'
 import { givesModel } from './id-names.ts'
-import { decodedFully, looseName, objectRef, withoutFormat, type ObjectRef } from './object-ref.ts'
+import { decodedFully, looseName, objectRef, type ObjectRef } from './object-ref.ts'
 import type { Provider } from './provider.ts'
 import { piecesOf, refsOf } from './spelled.ts'
+import { givenId } from './unknown-ids.ts'
+import { loosen, NO_OBJECTS, resembling, unknownMatch, type Loose } from './unknown-path.ts'
 
 /** What is known of a request from its method and path alone. */
 export interface Match {
@@ -161,65 +162,73 @@ function classifyPath(
 ): Match {
   // A path that a row spells out is what it seems.
   const exact = provider.endpoints.literal(method, path)
-  if (exact)
-    return {
-      class: exact.class,
-      endpoint: exact,
-      pattern: path,
-      model: exact.modelName === undefined ? null : filled(exact.modelName, {}, hostParts),
-      objects: NO_OBJECTS,
-      spelling: 'plain',
-    }
+  if (exact) return literalMatch(exact, path, hostParts)
   const loose = loosen(path)
-  const spelling = path.split('/').some((segment) => segment === '.' || segment === '..')
-    ? 'dots'
-    : loose.plain
-      ? 'plain'
-      : 'odd'
-  const unknown: Match = {
-    class: 'unknown',
-    endpoint: null,
-    pattern: '',
-    model: null,
+  const unknown = unknownMatch(path, loose)
+  const found = unknown.spelling === 'dots' ? null : provider.endpoints.match(method, path)
+  const closed = closedClass(provider, loose, found)
+  if (closed !== null) return { ...unknown, class: closed }
+  if (unknown.spelling === 'dots') return unknown
+  const known = found && rowMatch(provider, found, hostParts)
+  if (known !== null) return known
+  const resembled = provider.endpoints.resembled(loose.path)
+  return found
+    ? resembling({ ...unknown, spelling: 'odd' }, method, loose, resembled, provider)
+    : resembling(
+        unknown,
+        method,
+        loose,
+        // A row of another method is no other spelling of this path.
+        resembled.filter((one) => !one.exact.test(path)),
+        provider,
+      )
+}
+
+function literalMatch(row: EndpointRow, path: string, hostParts: HostParts): Match {
+  return {
+    class: row.class,
+    endpoint: row,
+    pattern: path,
+    model: row.modelName === undefined ? null : filled(row.modelName, {}, hostParts),
     objects: NO_OBJECTS,
-    spelling,
-    ...(isProcedure(loose) ? { procedure: true } : {}),
+    spelling: 'plain',
   }
-  const found = spelling === 'dots' ? null : provider.endpoints.match(method, path)
+}
+
+/** The class of an endpoint that no key may call, whichever row its path is; null for others. */
+function closedClass(
+  { minting, admin }: Provider,
+  loose: Loose,
+  found: FoundRow | null,
+): 'minting' | 'admin' | null {
   const closed = closedEverywhere(found === null ? loose.path : spelledOut(found))
   const isClosed = (pattern: RegExp): boolean => pattern.test(loose.path)
-  if (closed === 'minting' || provider.minting.some(isClosed))
-    return { ...unknown, class: 'minting' }
+  if (closed === 'minting' || minting.some(isClosed)) return 'minting'
   // A row says what it runs; what manages an account further up in the path is a gateway's way to
   // name one.
-  if ((closed === 'admin' && found?.row.class !== 'model') || provider.admin.some(isClosed))
-    return { ...unknown, class: 'admin' }
-  if (spelling === 'dots') return unknown
-  const resembled = () => provider.endpoints.resembled(loose.path)
-  // A row of another method is no other spelling of this path.
-  if (!found)
-    return odd(
-      unknown,
-      method,
-      loose,
-      resembled().filter(({ exact }) => !exact.test(path)),
-      provider,
-    )
-  const { modelName } = found.row
-  const named = modelName === undefined ? null : filled(modelName, found.params, hostParts)
+  if ((closed === 'admin' && found?.row.class !== 'model') || admin.some(isClosed)) return 'admin'
+  return null
+}
+
+/** What a row says of a path, or null where the path is not what it seems. */
+function rowMatch(
+  { encoded, ids }: Provider,
+  { row, pattern, params }: FoundRow,
+  hostParts: HostParts,
+): Match | null {
+  const { modelName, modelObject } = row
+  const named = modelName === undefined ? null : filled(modelName, params, hostParts)
   let model = named
   const objects: ObjectRef[] = []
-  for (const [name, raw] of Object.entries(found.params)) {
+  for (const [name, raw] of Object.entries(params)) {
     const value = raw.includes('%') ? decodeURIComponent(raw) : raw
-    // An encoded slash or the like belongs in no name but an ARN: the path is then not what it
-    // seems.
-    if (raw.includes('%') && !provider.encoded?.includes(name) && /[/\\?#%;:]/.test(value))
-      return odd({ ...unknown, spelling: 'odd' }, method, loose, resembled(), provider)
+    // An encoded slash or the like belongs in no name but an ARN.
+    if (raw.includes('%') && !encoded?.includes(name) && /[/\\?#%;:]/.test(value)) return null
     if (name === 'base') model ??= modelInBase(value)
     if (name === 'model') model = named ?? value
     else if (!PLACES.has(name)) objects.push(objectRef(name, value))
     // A name that is an id in full is one in any segment: a fine-tuned model's, for example.
-    const spelled = provider.ids?.refOf(name === 'model' ? model! : value) ?? null
+    const spelled = ids?.refOf(name === 'model' ? (named ?? value) : value) ?? null
     if (
       spelled === null ||
       objects.some(({ kind, id }) => kind === spelled.kind && id === spelled.id)
@@ -228,31 +237,16 @@ function classifyPath(
     // What lies in an object came with it, and need not be written down.
     objects.push(objects.length === 0 ? spelled : { ...spelled, mayBeUnknown: true })
   }
-  const { modelObject } = found.row
   if (modelObject !== undefined && model !== null) objects.push(objectRef(modelObject, model))
-  if (model !== null && provider.ids?.models !== undefined)
-    objects.push(...provider.ids.models.refsOf(model))
-  return {
-    class: found.row.class,
-    endpoint: found.row,
-    pattern: found.pattern,
-    model,
-    objects,
-    spelling: 'plain',
-  }
+  if (model !== null && ids?.models !== undefined) objects.push(...ids.models.refsOf(model))
+  return { class: row.class, endpoint: row, pattern, model, objects, spelling: 'plain' }
 }
 
 /**
  * What a row leaves open of a path, in lower case: parameters of several segments may hold an
  * endpoint that no row knows. `''` for none.
  */
-function spelledOut({
-  pattern,
-  params,
-}: {
-  readonly pattern: string
-  readonly params: Readonly<Record<string, string>>
-}): string {
+function spelledOut({ pattern, params }: FoundRow): string {
   if (!pattern.includes('*}')) return ''
   const open = (_: string, name: string, form: string): string =>
     form === '*' && name !== 'path' ? (params[name] ?? '') : 'x'
@@ -277,122 +271,6 @@ function modelInBase(base: string): string | null {
   while (/^(?:v\d+\w*|openai)$/i.test(name.at(-1) ?? '')) name.pop()
   return name.length === 0 ? null : name.join('/')
 }
-
-const NO_OBJECTS: readonly ObjectRef[] = []
-
-/** Where servers write the id of what they have made. */
-const MADE_SOMEWHERE = { id: OF_UNKNOWN_KIND, 'data.id': OF_UNKNOWN_KIND } as const
-
-/** Segments of an unknown path that are looked at; no provider's path has as many. */
-const MOST_SEGMENTS = 24
-
-/**
- * A path that is no row's. An upstream may read it as one all the same: then its body counts as
- * that row's, and whatever in the path could be the name of a stored object is taken for one.
- */
-function odd(
-  unknown: Match,
-  method: string,
-  { segments }: Loose,
-  resembled: readonly Resembled[],
-  { endpoints, ids, chosenNames }: Provider,
-): Match {
-  const names = new Set(
-    segments
-      .flatMap((segment) => [segment, ...segment.split(':'), ...piecesOf(segment)])
-      .flatMap((name) => (name.includes('.') ? [name, withoutFormat(name)] : name)),
-  )
-  if (names.size > MOST_SEGMENTS) return { ...unknown, spelling: 'long' }
-  const stored = chosenNames === true ? namesInCollections(segments) : NO_NAMES
-  const isPerhaps = (name: string): boolean =>
-    !stored.has(name) && (ids === undefined || !namesObject(name, ids))
-  return {
-    ...unknown,
-    endpoint:
-      resembled.find(({ methods }) => methods.includes(method === 'HEAD' ? 'GET' : method))?.row ??
-      null,
-    objects: [...names]
-      .filter((name) => !endpoints.words.has(name))
-      .map((name) => ({
-        kind: ANY_KIND,
-        id: ids?.refOf(name)?.id ?? name,
-        mayBeUnknown: isPerhaps(name),
-      })),
-    ...(method === 'POST' ? { creates: MADE_SOMEWHERE } : {}),
-    spelling: resembled.length === 0 ? unknown.spelling : 'odd',
-  }
-}
-
-/**
- * A segment behind which the name of something stored stands: a word in the plural, or one of
- * these.
- */
-const COLLECTION = /(?:[^s]s|corpora|guardrail)$/i
-/** Collections of what is nobody's: they say where something is, or name a model. */
-const OPEN_COLLECTIONS: ReadonlySet<string> = new Set([
-  'projects',
-  'locations',
-  'publishers',
-  'regions',
-  'accounts',
-  'models',
-  'engines',
-  'deployments',
-])
-const NO_NAMES: ReadonlySet<string> = new Set()
-
-/** What stands behind a collection, without the method behind its colon. */
-function namesInCollections(segments: readonly string[]): ReadonlySet<string> {
-  const names = new Set<string>()
-  let collection: string | null = null
-  for (const segment of segments) {
-    const isPlace: boolean = collection !== null && OPEN_COLLECTIONS.has(collection)
-    if (collection !== null && !isPlace) names.add(segment.split(':', 1)[0]!)
-    // `us` is a place, and no collection.
-    collection = !isPlace && COLLECTION.test(segment) ? segment.toLowerCase() : null
-  }
-  return names
-}
-
-/**
- * A path as the most lenient server could read it. `plain` says that it, case aside, was spelled so
- * already.
- */
-interface Loose {
-  /** In lower case. */
-  readonly path: string
-  /** In the path's own case. */
-  readonly segments: readonly string[]
-  readonly plain: boolean
-}
-
-/**
- * Reads a path leniently: decoded until nothing changes, without `;parameters`, empty and dot
- * segments and slashes at the end.
- */
-function loosen(path: string): Loose {
-  // Wide and ligated letters are those that they stand for: `client_ſecrets`.
-  const text = decodedFully(path).normalize('NFKC')
-  const segments: string[] = []
-  for (const segment of text.replaceAll('\\', '/').split('/')) {
-    const name = segment.replace(/;.*$/s, '').trim()
-    if (name === '..') segments.pop()
-    else if (name !== '' && name !== '.') segments.push(name)
-  }
-  const loose = `/${segments.join('/')}`.toLowerCase()
-  return { path: loose, segments, plain: loose === path.toLowerCase() }
-}
-
-/** A gRPC path, `/package.Service/Method`: grpc.io/docs, PROTOCOL-HTTP2. */
-const GRPC = /^\/(?:[\w$-]+\/)*\w+(?:\.[a-z_]\w*)+\/\w+$/
-/**
- * A last segment that says that it lists, reads or deletes: `ListFiles`, `files.list`,
- * `files:batchGet`, `delete`.
- */
-const READS = /(?:^|[.:])(?:[Bb]atch)?(?:[Ll]ist|[Gg]et|[Dd]elete|[Pp]urge|[Ee]xport)(?:$|[A-Z_-])/
-
-const isProcedure = ({ path, segments }: Loose): boolean =>
-  GRPC.test(path) || READS.test(segments.at(-1) ?? '')
 
 /**
  * Why a key with objects of its own may not call an endpoint that no row knows: what it reads or

@@ -3,7 +3,7 @@
 import type { MintShapeName } from '../minting/mint-shapes.ts'
 import type { EndpointEntry } from '../../config/providers-file.ts'
 import type { StringFilter } from '../json/tables.ts'
-import type { ModelNames, Spelling } from './ids.ts'
+import type { ModelNames, Spelling } from './id-spelling.ts'
 import type { EndpointTable } from './endpoint-table.ts'
 import type { IdNames } from './id-names.ts'
 import type { Asks, EndpointRow } from './endpoint-row.ts'

@@ -1,6 +1,6 @@
 // Ids as providers make them, in every spelling that a server could decode to them; and strings
 // that are none.
-import { OPENAI_PREFIXES } from '../../../server/proxy/providers/ids.ts'
+import { OPENAI_PREFIXES } from '../../../server/proxy/providers/id-spelling.ts'
 import { PROVIDERS } from '../../../server/proxy/providers/rows/index.ts'
 import { seeded } from '../../support/random.ts'
 

@@ -1,7 +1,7 @@
 import { messagesBody } from './anthropic.ts'
 import type { EndpointRow, ModelPlace } from '../endpoint-row.ts'
 import type { Operated } from '../cloud-resources.ts'
-import { OPENAI_PREFIXES, type ModelNames } from '../ids.ts'
+import { OPENAI_PREFIXES, type ModelNames } from '../id-spelling.ts'
 import { NEW, objectRef, VERSION } from '../object-ref.ts'
 import {
   BODY,

@@ -1,5 +1,5 @@
 import { messagesBody } from './anthropic.ts'
-import type { ModelNames } from '../ids.ts'
+import type { ModelNames } from '../id-spelling.ts'
 import { objectRef } from '../object-ref.ts'
 import { compatibleRows, model, neutral, toolsIn } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'

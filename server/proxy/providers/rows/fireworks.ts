@@ -1,6 +1,6 @@
 import { messagesBody } from './anthropic.ts'
 import type { ModelPlace } from '../endpoint-row.ts'
-import type { ModelNames } from '../ids.ts'
+import type { ModelNames } from '../id-spelling.ts'
 import { objectRef } from '../object-ref.ts'
 import { compatibleRows, creates, model, neutral, toolsIn } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'

@@ -1,4 +1,4 @@
-import { OPENAI_PREFIXES } from '../ids.ts'
+import { OPENAI_PREFIXES } from '../id-spelling.ts'
 import { OPENAI_ADMIN, openaiRows } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 

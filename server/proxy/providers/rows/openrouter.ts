@@ -1,5 +1,6 @@
 import { inMessages } from './anthropic.ts'
-import { ANY_KIND, type ModelNames } from '../ids.ts'
+import { ANY_KIND } from '../ids.ts'
+import { type ModelNames } from '../id-spelling.ts'
 import { objectRef } from '../object-ref.ts'
 import {
   BODY,

@@ -1,4 +1,4 @@
-import type { ModelNames } from '../ids.ts'
+import type { ModelNames } from '../id-spelling.ts'
 import { objectRef } from '../object-ref.ts'
 import {
   BODY,

@@ -1,0 +1,171 @@
+// Who made the objects that a request names: from memory, else from the store.
+import { TimeSlices } from '../../common/fairness/time-slices.ts'
+import { TurnBudget } from '../../common/fairness/turn-budget.ts'
+import type { Store } from '../../store/open.ts'
+import type { ObjectRow } from '../../store/schema.ts'
+import { ANY_KIND } from '../providers/ids.ts'
+import type { ObjectRef } from '../providers/object-ref.ts'
+import { createRecentObjects, type RecentObjects } from './cache.ts'
+import { denialOf, lenientSpellings, ofAnyKind, type Denial, type ObjectLookup } from './denials.ts'
+import { ITEM, spellingsOf } from './item-ranges.ts'
+import { cacheKey } from './object-writer.ts'
+
+/** Whether a key may name what a request names; of what it may not, the kind. */
+export interface LookupResult {
+  readonly denied: Denial | null
+  /** The credential that reaches the objects; null where none of them is known. */
+  readonly credential: string | null
+  readonly kind?: string
+}
+
+/**
+ * For how long a name that nobody has made is not looked for again: clients repeat what they hold
+ * in each turn. Whoever makes it in this process is known at once; another process's object can be
+ * named by others this much longer only if they named it before it was there.
+ */
+const UNKNOWN_TTL_MS = 1_000
+/** Objects that are looked for together, and names in one query. */
+const BATCH_SIZE = 1_000
+/**
+ * The first of many are looked up alone: a body of ids that nobody here made is refused for one of
+ * these, at a tenth of the cost.
+ */
+const FIRST_BATCH_SIZE = 16
+
+const NO_ROWS: ReadonlyMap<string, ObjectRow> = new Map()
+
+/** The spellings under which an object may have been written down. */
+const candidatesOf = (
+  provider: ObjectLookup['provider'],
+  object: ObjectRef,
+): readonly ObjectRef[] =>
+  object.kind === ANY_KIND
+    ? ofAnyKind(provider, object)
+    : [...spellingsOf(object), ...lenientSpellings(object)]
+
+/** Looks owners up in slices, requests in turns. One per process. */
+export class OwnerLookup {
+  readonly #store: Store
+  readonly #known: RecentObjects<ObjectRow>
+  /** Slices of long look-ups, one in a turn of the event loop for all requests together. */
+  readonly #turns = new TurnBudget(1)
+  /** Until when names are taken for unknown without another query. */
+  readonly #unknown = createRecentObjects<number>()
+
+  /** @param known owners by `cacheKey`; what a query finds is added */
+  constructor(store: Store, known: RecentObjects<ObjectRow>) {
+    this.#store = store
+    this.#known = known
+  }
+
+  /** Whether the key may name these objects, as far as is known now. */
+  async decide(naming: ObjectLookup): Promise<LookupResult> {
+    const { provider, key, objects } = naming
+    const slices = this.#slicesFor(naming)
+    let credential: string | null = null
+    let itemCredential: string | null = null
+    let next = 0
+    for (let at = 0; at < objects.length; at = next) {
+      next = at + (at === 0 ? FIRST_BATCH_SIZE : BATCH_SIZE)
+      const some = objects.length <= FIRST_BATCH_SIZE ? objects : objects.slice(at, next)
+      const owners = await this.#ownersOf(provider, some, slices)
+      for (const [i, object] of some.entries()) {
+        const owner = owners[i]
+        const denied = owner?.key_id === key.id ? null : denialOf(naming, object, owner)
+        if (denied !== null) return { denied, credential: null, kind: object.kind }
+        if (owner === undefined) continue
+        // The newest item stands last.
+        if (object.kind === ITEM) itemCredential = owner.credential_id
+        else credential ??= owner.credential_id
+      }
+    }
+    return { denied: null, credential: credential ?? itemCredential }
+  }
+
+  /** Whether the key may name each of these objects, in their order. */
+  async decideEach(naming: ObjectLookup): Promise<readonly boolean[]> {
+    const { provider, key, objects } = naming
+    const owners = await this.#ownersOf(provider, objects, this.#slicesFor(naming))
+    return objects.map(
+      (object, i) => owners[i]?.key_id === key.id || denialOf(naming, object, owners[i]) === null,
+    )
+  }
+
+  /** Has the next look-up query the store for these, although they were unknown a moment ago. */
+  forgetUnknown({ provider, objects }: ObjectLookup): void {
+    for (const { kind, id } of objects) this.#unknown.set(cacheKey(provider.id, kind, id), 0)
+  }
+
+  #slicesFor({ key }: ObjectLookup): TimeSlices {
+    return new TimeSlices(this.#turns, { account_id: key.accountId, key_id: key.id })
+  }
+
+  /** The owner of each object, in their order; undefined where nobody here made it. */
+  async #ownersOf(
+    provider: ObjectLookup['provider'],
+    objects: readonly ObjectRef[],
+    slices: TimeSlices,
+  ): Promise<(ObjectRow | undefined)[]> {
+    const owners: (ObjectRow | undefined)[] = []
+    const kinds = new Set<string>()
+    const ids = new Set<string>()
+    for (const object of objects) {
+      const owner = this.#remembered(provider, object)
+      owners.push(owner)
+      if (owner === undefined && !this.#isUnknown(cacheKey(provider.id, object.kind, object.id))) {
+        for (const { kind, id } of candidatesOf(provider, object)) {
+          kinds.add(kind)
+          ids.add(id)
+        }
+      }
+      if (slices.isOver()) await slices.next()
+    }
+    const found = ids.size === 0 ? NO_ROWS : await this.#query(provider.id, kinds, ids)
+    for (const [i, object] of objects.entries()) {
+      const owner = (owners[i] ??= candidatesOf(provider, object)
+        .map(({ kind, id }) => found.get(cacheKey(provider.id, kind, id)))
+        .find((row) => row !== undefined))
+      // An item in a range too: no row of its own appears later, because nobody can name it before
+      // it is made.
+      const name = cacheKey(provider.id, object.kind, object.id)
+      if (owner === undefined) this.#unknown.set(name, performance.now() + UNKNOWN_TTL_MS)
+      else this.#known.set(name, owner)
+      if (slices.isOver()) await slices.next()
+    }
+    return owners
+  }
+
+  #remembered(provider: ObjectLookup['provider'], object: ObjectRef): ObjectRow | undefined {
+    const known = this.#known.get(cacheKey(provider.id, object.kind, object.id))
+    // An item may have a row of its own within another key's range: the query tells.
+    if (known !== undefined || object.kind === ITEM) return known
+    return candidatesOf(provider, object)
+      .map(({ kind, id }) => this.#known.get(cacheKey(provider.id, kind, id)))
+      .find((row) => row !== undefined)
+  }
+
+  #isUnknown(name: string): boolean {
+    return (this.#unknown.get(name) ?? 0) > performance.now()
+  }
+
+  /** Who owns objects of these kinds with these ids, of those that are known, by name. */
+  async #query(
+    provider: string,
+    kinds: ReadonlySet<string>,
+    asked: ReadonlySet<string>,
+  ): Promise<Map<string, ObjectRow>> {
+    const found = new Map<string, ObjectRow>()
+    const ids = [...asked]
+    for (let at = 0; at < ids.length; at += BATCH_SIZE) {
+      const rows = await this.#store.db
+        .selectFrom('objects')
+        .selectAll()
+        .where('provider', '=', provider)
+        .where('kind', 'in', [...kinds])
+        .where('object_id', 'in', ids.slice(at, at + BATCH_SIZE))
+        .execute()
+      for (const row of rows) found.set(cacheKey(provider, row.kind, row.object_id), row)
+    }
+    return found
+  }
+}

@@ -1,0 +1,84 @@
+// How a provider's row says what its ids look like.
+import { ITEM } from '../objects/item-ranges.ts'
+import type { ObjectRef } from './object-ref.ts'
+
+/** How a provider's ids are spelled: a part of its row. */
+export interface Spelling {
+  /** The kinds of ids by what these begin with, up to the first `-`, `_` or `:`. */
+  readonly prefixes?: Readonly<Record<string, string>>
+  /**
+   * The kinds of resource names by the collection in which they stand. Those with a capital are no
+   * words of prose.
+   */
+  readonly collections?: Readonly<Record<string, string>>
+  readonly uuids?: boolean
+  /**
+   * Whether OpenAI's prefixes may stand here as well. The provider's documentation does not show
+   * them: such a string is an id only where it is known as one.
+   */
+  readonly dialect?: true
+  /** Whether its requests may name what a cloud keeps for the operator: buckets, secrets. */
+  readonly clouds?: true
+  readonly models?: ModelNames
+}
+
+/**
+ * How names of models tell those that somebody has stored: fine-tuned ones, presets. They count
+ * where a request names its model.
+ */
+export interface ModelNames {
+  readonly kinds: readonly string[]
+  /** What a name names; nothing where it is a model of the provider's. */
+  refsOf(name: string): readonly ObjectRef[]
+}
+
+/** What OpenAI's ids begin with: https://platform.openai.com/docs/api-reference */
+export const OPENAI_PREFIXES: Readonly<Record<string, string>> = {
+  'file-': 'file',
+  file_: 'file',
+  'assistant-': 'file',
+  resp_: 'response',
+  conv_: 'conversation',
+  batch_: 'batch',
+  vs_: 'vector_store',
+  cntr_: 'container',
+  asst_: 'assistant',
+  thread_: 'thread',
+  'ftjob-': 'fine_tuning_job',
+  'ft:': 'tuned_model',
+  upload_: 'upload',
+  part_: 'upload_part',
+  video_: 'video',
+  'chatcmpl-': 'completion',
+  eval_: 'eval',
+  skill_: 'skill',
+  voice_: 'voice',
+  cons_: 'voice_consent',
+  char_: 'character',
+  pmpt_: 'prompt',
+  wf_: 'workflow',
+  // Items of responses: https://platform.openai.com/docs/api-reference/responses/object
+  msg_: ITEM,
+  rs_: ITEM,
+  fc_: ITEM,
+  fco_: ITEM,
+  ws_: ITEM,
+  fs_: ITEM,
+  ci_: ITEM,
+  ig_: ITEM,
+  cu_: ITEM,
+  cuo_: ITEM,
+  mcp_: ITEM,
+  mcpl_: ITEM,
+  mcpr_: ITEM,
+  ctc_: ITEM,
+  cto_: ITEM,
+  lsh_: ITEM,
+  sh_: ITEM,
+  sho_: ITEM,
+  apc_: ITEM,
+  apco_: ITEM,
+  cmp_: ITEM,
+  tsc_: ITEM,
+  tso_: ITEM,
+}

@@ -1,0 +1,83 @@
+// Ids where no row says what they look like: of endpoints that are not known, and of what a request
+// gives by a name such as `file_id`.
+import { CLOUD_RESOURCE } from './cloud-resources.ts'
+import { ANY_KIND, ANYWHERE, firstBytes, OFTEN_UNKNOWN, perhaps } from './ids.ts'
+import { decodedFully, type ObjectRef } from './object-ref.ts'
+import type { IdForms } from './provider.ts'
+import { uuidOf } from './uuids.ts'
+
+/** The kind of what came into being at an endpoint that no row knows. */
+export const OF_UNKNOWN_KIND = 'object'
+
+/** An id of some kind that nobody has written down: `collection_…`, `21m00Tcm4TlvDq8ikWAM`. */
+const OF_ANY_KIND =
+  /^(?:[A-Za-z]+[-_:])*(?:(?=[A-Za-z]*\d)[A-Za-z0-9]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+const MANY_DIGITS = 3
+const ALPHANUMERIC = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
+
+/**
+ * The forms of an endpoint that no row knows: what it makes is known by its id alone, in whatever
+ * form.
+ */
+export function withUnknownForms(forms: IdForms): IdForms {
+  const { firsts, shortest, longest, models } = forms
+  return {
+    ...(models === undefined ? {} : { models }),
+    firsts: firstBytes([...ALPHANUMERIC, ...ANYWHERE]).map((is, byte) => is | firsts[byte]!),
+    shortest,
+    longest,
+    refOf: (text) => {
+      const ref = forms.refOf(text)
+      if (ref !== null) return ref
+      const id = segmentsOf(text).findLast((segment) => OF_ANY_KIND.test(segment))
+      return id === undefined ? null : perhaps({ kind: ANY_KIND, id })
+    },
+  }
+}
+
+/** A text without spaces around it, or the segments of the path or address that it is. */
+function segmentsOf(text: string): readonly string[] {
+  const plain = (text.includes('%') ? decodedFully(text) : text).trim()
+  return !plain.includes('/') || /\s/.test(plain) ? [plain] : plain.split(/[/?#]/)
+}
+
+/**
+ * What a text names that stands where such an endpoint's request gives an id: an id as providers
+ * make them, in any form; null for a name.
+ *
+ * @param isPublic what anybody may name there
+ */
+export function givenId(
+  text: string,
+  forms: IdForms | undefined,
+  isPublic: RegExp | undefined,
+): ObjectRef | null {
+  if (forms === undefined || isPublic?.test(text) === true) return null
+  const ref = forms.refOf(text)
+  const isGenerated =
+    ref !== null &&
+    !OFTEN_UNKNOWN.has(ref.kind) &&
+    (ref.mayBeUnknown !== true || uuidOf(ref.id) !== null || OF_ANY_KIND.test(ref.id))
+  return isGenerated ? { kind: ref.kind, id: ref.id } : null
+}
+
+/**
+ * What an answer of such an endpoint names as made; null where it is a name, or nothing that is
+ * kept.
+ */
+export function madeSomewhere(id: string, unknownForms: IdForms): ObjectRef | null {
+  const ref = unknownForms.refOf(id)
+  if (ref === null || OFTEN_UNKNOWN.has(ref.kind) || ref.kind === CLOUD_RESOURCE) return null
+  return { kind: ref.kind === ANY_KIND ? OF_UNKNOWN_KIND : ref.kind, id: ref.id }
+}
+
+/** Whether a segment of such an endpoint's path names an object: it can hardly be anything else. */
+export function namesObject(segment: string, forms: IdForms): boolean {
+  const ref = forms.refOf(segment)
+  // Names of models are long, too, but have few digits.
+  return ref === null
+    ? /[-_:]/.test(segment) &&
+        OF_ANY_KIND.test(segment) &&
+        (segment.match(/\d/g)?.length ?? 0) >= MANY_DIGITS
+    : ref.mayBeUnknown !== true || (ref.kind === ANY_KIND && segment.includes('-'))
+}
