@@ -61,6 +61,9 @@ export interface Proxy extends AsyncDisposable {
   probe(credentialId: string): Promise<Probe | undefined>
 }
 
+/** Makes a test call with a credential. */
+type ProbeCredential = (credential: Credential) => Promise<Probe>
+
 /** How often it is looked for changed credentials besides being told. */
 const REFRESH_MS = 500
 
@@ -79,24 +82,11 @@ export async function openProxy(
   clock: Clock,
   log: Log,
 ): Promise<Proxy> {
-  const { proxy: settings } = config
   const stopping = new AbortController()
-  const probeCredential = (credential: Credential): Promise<Probe> =>
-    probe(
-      {
-        table: providers.table(),
-        routes,
-        client,
-        credentials: providers.credentials,
-        stopped: stopping.signal,
-      },
-      credential,
-    )
-  const providers = await openProviders(config, store, master, {
-    clock,
-    log,
-    probe: probeCredential,
-  })
+  const probeCredential: ProbeCredential = (credential) =>
+    probe({ table: table(), routes, client, credentials, stopped: stopping.signal }, credential)
+  const deps = { clock, log, probe: probeCredential }
+  const providers = await openProviders(config, store, master, deps)
   const { table, credentials, refresh } = providers
   for (const [id, { at, ...failure }] of await recentFailures(store))
     credentials.restore(id, { ...failure, ago: Math.max(0, clock.now() - at) })
@@ -108,30 +98,10 @@ export async function openProxy(
       log.error('Keys cannot be read; those that are known go on working.', error),
     ),
   )
-  const client = openClient(settings, clock)
+  const client = openClient(config.proxy, clock)
   resources.defer(() => client.close())
   resources.defer(() => stopping.abort())
-  const ledger = resources.use(
-    await openLedger(store, instance, clock, log, {
-      maxOutage: settings.storeGrace,
-      folder: await outageFolder(config.storage.data, config.storage.dataPersistent),
-    }),
-  )
-  resources.use(
-    startMaintenance(
-      store,
-      () => clock.now(),
-      settings.ledgerRetention,
-      (error) =>
-        log.error(
-          'Hours cannot be added to the roll-ups by day, or old requests not deleted.',
-          error,
-        ),
-    ),
-  )
-  const refusals = resources.use(
-    openRefusalLog(store, (error) => log.error('Refused requests cannot be written.', error)),
-  )
+  const { ledger, refusals } = await openRecords(resources, config, store, instance, clock, log)
   const routes = createRouteCache(table)
   const sockets = resources.use(new OpenSockets())
   const publisher = resources.use(
@@ -160,7 +130,7 @@ export async function openProxy(
     refusalLog: refusals,
     clock,
     log,
-    limits: limitsOf(settings),
+    limits: limitsOf(config.proxy),
   })
   const ownedResources = resources.move()
   return {
@@ -174,6 +144,39 @@ export async function openProxy(
     probe: (id) => probeById(id, providers, probeCredential),
     [Symbol.asyncDispose]: () => ownedResources.disposeAsync(),
   }
+}
+
+/** What requests are admitted by and written to. */
+async function openRecords(
+  resources: AsyncDisposableStack,
+  config: Config,
+  store: Store,
+  instance: string,
+  clock: Clock,
+  log: Log,
+): Promise<{ ledger: Ledger; refusals: RefusalLog }> {
+  const ledger = resources.use(
+    await openLedger(store, instance, clock, log, {
+      maxOutage: config.proxy.storeGrace,
+      folder: await outageFolder(config.storage.data, config.storage.dataPersistent),
+    }),
+  )
+  resources.use(
+    startMaintenance(
+      store,
+      () => clock.now(),
+      config.proxy.ledgerRetention,
+      (error) =>
+        log.error(
+          'Hours cannot be added to the roll-ups by day, or old requests not deleted.',
+          error,
+        ),
+    ),
+  )
+  const refusals = resources.use(
+    openRefusalLog(store, (error) => log.error('Refused requests cannot be written.', error)),
+  )
+  return { ledger, refusals }
 }
 
 /** Reads stored credentials and providers again when they change, and twice a second besides. */
@@ -217,7 +220,7 @@ const limitsOf = (settings: Config['proxy']): ProxyLimits => ({
 async function probeById(
   id: string,
   { credentials, unreadable }: Providers,
-  probeCredential: (credential: Credential) => Promise<Probe>,
+  probeCredential: ProbeCredential,
 ): Promise<Probe | undefined> {
   if (unreadable().has(id))
     return {

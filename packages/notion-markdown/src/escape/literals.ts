@@ -28,105 +28,152 @@ export function escapeLiterals(
   tagged: ReadonlySet<Mark>,
   escapes: Uint8Array,
 ): Uint8Array {
-  const { text, position: place } = draft
-  const typed = new Uint8Array(text.length + 1)
+  const line = new LiteralReader(draft, tagged, escapes)
+  line.read()
+  const { typed, runs, dollars } = line
+  for (const char of ['*', '_', '~'] as const)
+    escapeRuns(runs[char], char, draft, typed, tagged, escapes)
+  escapeBackticks(runs['`'], draft, typed, escapes)
+  if (dollars.length > 1 || holds(draft, '$')) for (const at of dollars) escapes[at] = 1
+  return typed
+}
+
+/**
+ * Reads the special characters of one line. It decides at once about those whose meaning shows
+ * where they stand; runs and dollars, which pair up, it gathers.
+ */
+class LiteralReader {
   // Indexes only, and flags: a hostile text is nothing but special characters, and an object for
   // each would take too much.
-  const runs: Record<string, number[]> = { '*': [], _: [], '~': [], '`': [] }
-  const dollars: number[] = []
-  let lastGreater = text.lastIndexOf('>')
-  // A tag of the writer's ends with one too.
-  for (const { close } of tagged) lastGreater = Math.max(lastGreater, close)
-  // Definitions come before everything else: a bracket within code would end a name too.
-  const endsInCode = holds(draft, ']:')
-  const outside: number[] = []
-  SPECIAL.lastIndex = 0
-  // The next special character, of whichever text: each text looking for its own would read the
-  // same far way again.
-  let match = SPECIAL.exec(text)
-  for (const { from, to: end, linked } of draft.texts) {
-    // A link takes the brackets of its text for itself; those before it go on waiting behind it.
-    const brackets = linked ? [] : outside
-    // GitHub reads no image there, but an exclamation mark before a footnote. One that was typed is
-    // escaped itself.
-    if (linked && text.startsWith('![^', from - 2) && !typed[from - 2]) escapes[from] = 1
-    if (match && match.index < from) {
-      SPECIAL.lastIndex = from
-      match = SPECIAL.exec(text)
-    }
-    for (; match && match.index < end; match = SPECIAL.exec(text)) {
-      const at = match.index
-      const char = match[0]
-      const next = text[at + 1] ?? ''
-      typed[at] = 1
-      switch (char) {
-        case '\\':
-          if (next === '\n' || ASCII_PUNCTUATION.test(next)) escapes[at] = 1
-          break
-        case '*':
-        case '_':
-        case '~':
-        case '`':
-          if (at === from || text[at - 1] !== char) runs[char]!.push(at)
-          break
-        case '$':
-          dollars.push(at)
-          break
-        case '<':
-          if (
-            /[a-zA-Z/!?]/.test(next)
-              ? lastGreater > at || isLineStart(text, at, place)
-              : lastGreater > at && standsAt(EMAIL, text, at)
-          )
-            escapes[at] = 1
-          break
-        case '&':
-          if (isReference(text, at)) escapes[at] = 1
-          break
-        case '|':
-          if (place === 'cell') escapes[at] = 1
-          break
-        case '!':
-          // Before a link, an exclamation mark would make it an image.
-          if (next === '[' && at + 1 === end) escapes[at] = 1
-          break
-        case '[':
-          // Two in a row begin a link of Obsidian's.
-          if (draft.syntax.wikiLinks && (next === '[' || text[at - 1] === '[')) escapes[at] = 1
-          else if (endsInCode && beginsDefinition(text, at, place)) escapes[at] = 1
-          else brackets.push(at)
-          break
-        case ']': {
-          const open = brackets.pop()
-          // `[text](address)` and definitions; other pairs mean nothing in a document without
-          // definitions.
-          const means =
-            open !== undefined &&
-            (next === '(' || (next === ':' && isDefinition(text, open, at, place)))
-          if (linked) {
-            // In a link's text brackets must pair up (CommonMark 6.3).
-            if (means) escapes[open] = 1
-            if (means || open === undefined) escapes[at] = 1
-          } else if (means && brackets.length === 0) escapes[open] = 1
-          else if (means) {
-            // An outer bracket would take the place of one that is escaped. This one goes on
-            // waiting for another end; a footnote's is escaped too, because for GitHub its name
-            // ends at an escaped bracket.
-            escapes[at] = 1
-            if (beginsDefinition(text, open, place) && text[open + 1] === '^') escapes[open] = 1
-            else brackets.push(open)
-          }
-          break
-        }
-      }
-    }
-    if (linked) for (const open of brackets) escapes[open] = 1
+  readonly typed: Uint8Array
+  /** Where runs of a character begin. */
+  readonly runs: Readonly<Record<'*' | '_' | '~' | '`', number[]>> = {
+    '*': [],
+    _: [],
+    '~': [],
+    '`': [],
   }
-  for (const char of ['*', '_', '~']) escapeRuns(runs[char]!, char, draft, typed, tagged, escapes)
-  escapeBackticks(runs['`']!, draft, typed, escapes)
-  const hasMath = holds(draft, '$')
-  if (dollars.length > 1 || hasMath) for (const at of dollars) escapes[at] = 1
-  return typed
+  readonly dollars: number[] = []
+  readonly #draft: Draft
+  readonly #escapes: Uint8Array
+  /** The last `>`, a tag of the writer's included. */
+  readonly #lastGreater: number
+  /** Definitions come before everything else: a bracket within code would end a name too. */
+  readonly #endsInCode: boolean
+
+  constructor(draft: Draft, tagged: ReadonlySet<Mark>, escapes: Uint8Array) {
+    this.#draft = draft
+    this.#escapes = escapes
+    this.typed = new Uint8Array(draft.text.length + 1)
+    let lastGreater = draft.text.lastIndexOf('>')
+    for (const { close } of tagged) lastGreater = Math.max(lastGreater, close)
+    this.#lastGreater = lastGreater
+    this.#endsInCode = holds(draft, ']:')
+  }
+
+  read(): void {
+    const { text, texts } = this.#draft
+    const escapes = this.#escapes
+    const outside: number[] = []
+    SPECIAL.lastIndex = 0
+    // The next special character, of whichever text: each text looking for its own would read the
+    // same far way again.
+    let match = SPECIAL.exec(text)
+    for (const { from, to: end, linked } of texts) {
+      // A link takes the brackets of its text for itself; those before it go on waiting behind it.
+      const brackets = linked ? [] : outside
+      // GitHub reads no image there, but an exclamation mark before a footnote. One that was typed
+      // is escaped itself.
+      if (linked && text.startsWith('![^', from - 2) && !this.typed[from - 2]) escapes[from] = 1
+      if (match && match.index < from) {
+        SPECIAL.lastIndex = from
+        match = SPECIAL.exec(text)
+      }
+      for (; match && match.index < end; match = SPECIAL.exec(text)) {
+        const at = match.index
+        this.typed[at] = 1
+        if (match[0] === '[') this.#openBracket(at, brackets)
+        else if (match[0] === ']') this.#closeBracket(at, brackets, linked)
+        else this.#character(match[0], at, from, end)
+      }
+      if (linked) for (const open of brackets) escapes[open] = 1
+    }
+  }
+
+  /** @param from where the text begins in which it stands, and `end` where that ends */
+  #character(char: string, at: number, from: number, end: number): void {
+    const { text, position } = this.#draft
+    const next = text[at + 1] ?? ''
+    switch (char) {
+      case '\\':
+        if (next === '\n' || ASCII_PUNCTUATION.test(next)) this.#escapes[at] = 1
+        break
+      case '*':
+      case '_':
+      case '~':
+      case '`':
+        if (at === from || text[at - 1] !== char) this.runs[char].push(at)
+        break
+      case '$':
+        this.dollars.push(at)
+        break
+      case '<':
+        if (this.#beginsTag(at, next)) this.#escapes[at] = 1
+        break
+      case '&':
+        if (isReference(text, at)) this.#escapes[at] = 1
+        break
+      case '|':
+        if (position === 'cell') this.#escapes[at] = 1
+        break
+      case '!':
+        // Before a link, an exclamation mark would make it an image.
+        if (next === '[' && at + 1 === end) this.#escapes[at] = 1
+        break
+    }
+  }
+
+  #beginsTag(at: number, next: string): boolean {
+    const { text, position } = this.#draft
+    const ends = this.#lastGreater > at
+    return /[a-zA-Z/!?]/.test(next)
+      ? ends || isLineStart(text, at, position)
+      : ends && standsAt(EMAIL, text, at)
+  }
+
+  #openBracket(at: number, brackets: number[]): void {
+    const { text, position, syntax } = this.#draft
+    // Two in a row begin a link of Obsidian's.
+    const isWikiLink = syntax.wikiLinks && (text[at + 1] === '[' || text[at - 1] === '[')
+    if (isWikiLink || (this.#endsInCode && beginsDefinition(text, at, position)))
+      this.#escapes[at] = 1
+    else brackets.push(at)
+  }
+
+  /** @param linked whether it stands in a link's text */
+  #closeBracket(at: number, brackets: number[], linked: boolean): void {
+    const { text, position } = this.#draft
+    const next = text[at + 1]
+    const open = brackets.pop()
+    // `[text](address)` and definitions; other pairs mean nothing in a document without
+    // definitions.
+    const means =
+      open !== undefined &&
+      (next === '(' || (next === ':' && isDefinition(text, open, at, position)))
+    if (linked) {
+      // In a link's text brackets must pair up (CommonMark 6.3).
+      if (means) this.#escapes[open] = 1
+      if (means || open === undefined) this.#escapes[at] = 1
+    } else if (means && brackets.length === 0) this.#escapes[open] = 1
+    else if (means) {
+      // An outer bracket would take the place of one that is escaped. This one goes on waiting for
+      // another end; a footnote's is escaped too, because for GitHub its name ends at an escaped
+      // bracket.
+      this.#escapes[at] = 1
+      if (beginsDefinition(text, open, position) && text[open + 1] === '^') this.#escapes[open] = 1
+      else brackets.push(open)
+    }
+  }
 }
 
 /**
@@ -193,19 +240,21 @@ function escapeRuns(
   const roles = new Uint8Array(starts.length)
   let firstOpener = starts.length
   let lastCloser = -1
-  for (let i = 0; i < starts.length; i++) {
-    roles[i] = roleOf(draft.text, char, starts[i]!, endOfRun(draft.text, char, starts[i]!, typed))
-    if (roles[i]! & OPENS && i < firstOpener) firstOpener = i
-    if (roles[i]! & CLOSES) lastCloser = i
+  for (const [i, from] of starts.entries()) {
+    const role = roleOf(draft.text, char, from, endOfRun(draft.text, char, from, typed))
+    roles[i] = role
+    if (role & OPENS && i < firstOpener) firstOpener = i
+    if (role & CLOSES) lastCloser = i
   }
   const beside = draft.marks.some((mark) => mark.char === char && !tagged.has(mark))
-  for (let i = 0; i < starts.length; i++) {
-    const opens = (roles[i]! & OPENS) !== 0 && (beside || lastCloser > i)
-    const closes = (roles[i]! & CLOSES) !== 0 && (beside || firstOpener < i)
-    const end = endOfRun(draft.text, char, starts[i]!, typed)
+  for (const [i, from] of starts.entries()) {
+    const role = roles[i] ?? 0
+    const opens = (role & OPENS) !== 0 && (beside || lastCloser > i)
+    const closes = (role & CLOSES) !== 0 && (beside || firstOpener < i)
+    const end = endOfRun(draft.text, char, from, typed)
     // Beside a mark of the writer's they would run together, whatever they are by themselves.
-    const touches = draft.text[end] === char || draft.text[starts[i]! - 1] === char
-    if (opens || closes || touches) escapes.fill(1, starts[i], end)
+    const touches = draft.text[end] === char || draft.text[from - 1] === char
+    if (opens || closes || touches) escapes.fill(1, from, end)
   }
 }
 
@@ -248,7 +297,8 @@ function escapeBackticks(
   typed: Uint8Array,
   escapes: Uint8Array,
 ): void {
-  if (starts.length === 0) return
-  if (starts.length === 1 && !holds(draft, '`') && !isInLink(draft, starts[0]!)) return
+  const [first] = starts
+  if (first === undefined) return
+  if (starts.length === 1 && !holds(draft, '`') && !isInLink(draft, first)) return
   for (const from of starts) escapes.fill(1, from, endOfRun(draft.text, '`', from, typed))
 }
