@@ -103,12 +103,7 @@ export async function openProxy(
   resources.defer(() => stopping.abort())
   const { ledger, refusals } = await openRecords(resources, config, store, instance, clock, log)
   const routes = createRouteCache(table)
-  const sockets = resources.use(new OpenSockets())
-  const publisher = resources.use(
-    new SocketPublisher(store, instance, sockets, (error) =>
-      log.error('Open sockets cannot be written; other processes do not see them.', error),
-    ),
-  )
+  const { sockets, publisher } = openSockets(resources, store, instance, log)
   const proxy = createProxy({
     originOf: originReader(config.server),
     keys,
@@ -177,6 +172,22 @@ async function openRecords(
     openRefusalLog(store, (error) => log.error('Refused requests cannot be written.', error)),
   )
   return { ledger, refusals }
+}
+
+/** The sockets of this process, and what tells other processes of them. */
+function openSockets(
+  resources: AsyncDisposableStack,
+  store: Store,
+  instance: string,
+  log: Log,
+): { sockets: OpenSockets; publisher: SocketPublisher } {
+  const sockets = resources.use(new OpenSockets())
+  const publisher = resources.use(
+    new SocketPublisher(store, instance, sockets, (error) =>
+      log.error('Open sockets cannot be written; other processes do not see them.', error),
+    ),
+  )
+  return { sockets, publisher }
 }
 
 /** Reads stored credentials and providers again when they change, and twice a second besides. */
