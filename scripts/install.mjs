@@ -2,7 +2,7 @@
 // library only: it runs before anything is installed, on any Node ≥ 20.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stop } from './hand-over.mjs'
 import { checkNodeBinary } from './node-binary.mjs'
@@ -85,7 +85,20 @@ function addPackages(root, set) {
   if (done === undefined)
     npm(root, [...(stamped === undefined ? ['ci'] : ['install', '--no-save']), ...SETS[goal]])
   checkNodeBinary(modules)
+  linkNode(modules)
   writeFileSync(stampOf(root), `${lockOf(root)} ${done ?? goal}`)
+}
+
+/**
+ * Makes the link that npm 10 forgets, for want of which it would replace the Node that a server
+ * runs from as soon as it adds packages.
+ */
+function linkNode(modules) {
+  const name = `node-${process.platform}-${process.arch}`
+  const link = join(modules, '.bin', 'node')
+  if (!existsSync(join(modules, name, 'bin', 'node')) || existsSync(link)) return
+  mkdirSync(join(modules, '.bin'), { recursive: true })
+  symlinkSync(`../${name}/bin/node`, link)
 }
 
 function npm(root, command) {
