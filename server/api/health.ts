@@ -9,7 +9,8 @@ export interface Health {
 
 const StateSchema = z.object({
   status: z.enum(['ok', 'degraded', 'unavailable']).openapi({
-    description: '`degraded`: the store is away, and proxied requests are admitted without it.',
+    description:
+      '`degraded`: it can take requests, and something fails: the store is away and proxied requests are admitted without it, or files cannot be stored.',
   }),
   troubles: z.array(z.string()).openapi({
     description:

@@ -90,12 +90,14 @@ async function healthOf(opened: Opened): Promise<HealthState> {
   // A full disk can be read: only who writes learns of it.
   const written = failing ? (instance.failure() ?? (await inTime(instance.beat()))) : null
   const storeFailure = written ?? read ?? (failing ? 'unavailable' : null)
+  // Requests to providers need no files: were the process not ready, a balancer would have none
+  // left, because all processes store files in one place.
   const files = stored === null ? [] : [FULL[stored]?.files ?? 'files cannot be stored']
   if (storeFailure === null)
-    return files.length === 0 ? { status: 'ok', troubles: [] } : unavailable(...files)
+    return { status: files.length === 0 ? 'ok' : 'degraded', troubles: files }
   const trouble = FULL[storeFailure]?.store ?? 'the store does not answer'
-  return (await opened.admission?.canAdmitAlone()) === true && files.length === 0
-    ? { status: 'degraded', troubles: [`${trouble}; ${ALONE}`] }
+  return (await opened.admission?.canAdmitAlone()) === true
+    ? { status: 'degraded', troubles: [`${trouble}; ${ALONE}`, ...files] }
     : unavailable(trouble, ...files)
 }
 

@@ -24,8 +24,13 @@ const FAILURES: [
   ['unavailable', null, false, unavailable('the store does not answer')],
   ['busy', null, false, unavailable('the store does not answer')],
   ['full', null, false, unavailable('the disk of the store is full')],
-  [null, 'blobs', true, unavailable('files cannot be stored')],
-  [null, 'full', false, unavailable('the disk is full: files cannot be stored')],
+  [null, 'blobs', true, { status: 'degraded', troubles: ['files cannot be stored'] }],
+  [
+    null,
+    'full',
+    false,
+    { status: 'degraded', troubles: ['the disk is full: files cannot be stored'] },
+  ],
   [
     'full',
     'full',
@@ -48,7 +53,10 @@ const FAILURES: [
     'unavailable',
     'blobs',
     true,
-    unavailable('the store does not answer', 'files cannot be stored'),
+    {
+      status: 'degraded',
+      troubles: [`the store does not answer; ${ALONE}`, 'files cannot be stored'],
+    },
   ],
 ]
 
