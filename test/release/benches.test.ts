@@ -5,6 +5,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { SWAPS } from '../../bench/ablate/swaps.ts'
+import { README, RUNTIME_NAMES, tableIn } from '../../bench/runtimes/table.ts'
 import { NODE_FLAGS } from '../support/node.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -62,4 +63,20 @@ test('no bench brings the runner of tests along, which says at the end that ther
 test('each swap of the bench of ablations finds what it replaces', () => {
   for (const { name, file, from } of SWAPS)
     assert.equal(read(file).split(from).length, 2, `${name}: ${file}`)
+})
+
+test('the table of runtimes has every one of them, and every method', () => {
+  const rows = tableIn(read(README))
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+  const [head = [], , ...body] = rows
+  assert.deepEqual(
+    body.map(([, name]) => name),
+    RUNTIME_NAMES,
+  )
+  const methods = [...read('bench/runtimes/methods.js').matchAll(/^  async '?([\w ]+?)'?\(/gm)]
+  assert.deepEqual(
+    head.slice(3, -1),
+    methods.map(([, name]) => name),
+  )
 })
