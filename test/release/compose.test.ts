@@ -43,7 +43,7 @@ const services = Object.entries(compose.services)
 const THEIRS: readonly [image: RegExp, variables: string[]][] = [
   [/^caddy:/, ['SITE_ADDRESS']],
   [/^postgres:/, ['POSTGRES_USER', 'POSTGRES_DB', 'POSTGRES_PASSWORD']],
-  [/^minio\/minio:/, ['MINIO_ROOT_USER', 'MINIO_ROOT_PASSWORD']],
+  [/^chrislusf\/seaweedfs:/, ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']],
 ]
 const ours = services.filter(([, { image }]) => image === 'tollmark')
 
@@ -64,6 +64,18 @@ test('two processes answer, two work, all from one image that is built here', ()
   assert.deepEqual(roles, ['web', 'web', 'worker', 'worker'])
   for (const [name, { build, read_only }] of ours)
     assert.deepEqual([build, read_only], ['.', true], name)
+})
+
+test('the S3 server knows the keys that our processes come with, at the port that they come to', () => {
+  const [name, files] = services.find(([one]) => one === 'files') ?? assert.fail()
+  for (const [, { environment }] of ours) {
+    assert.equal(environment['S3_ENDPOINT'], `http://${name}:8333`)
+    assert.equal(environment['S3_ACCESS_KEY_ID'], files.environment['AWS_ACCESS_KEY_ID'])
+    assert.equal(
+      filled(environment['S3_SECRET_ACCESS_KEY'] ?? ''),
+      filled(files.environment['AWS_SECRET_ACCESS_KEY'] ?? '-'),
+    )
+  }
 })
 
 test('no log grows without end, and no process of ours takes the whole machine', () => {
