@@ -169,6 +169,24 @@ test('the Node that npm brings is the one that is pinned, and another one is not
   }
 })
 
+test('the dashboard is built by way of the launcher, whatever Node was started with', async (t) => {
+  const folder = temporaryFolder(t)
+  for (const one of ['dashboard', 'scripts']) mkdirSync(join(folder, one))
+  cpSync(join(root, 'dashboard', 'build.ts'), join(folder, 'dashboard', 'build.ts'))
+  writeFileSync(join(folder, 'package-lock.json'), '{}')
+  writeFileSync(
+    join(folder, 'scripts', 'launch.mjs'),
+    "import { writeFileSync } from 'node:fs'\nwriteFileSync('called', JSON.stringify([process.execArgv, process.argv.slice(2)]))\n",
+  )
+  // Its flags handed on, this program would start itself without end.
+  const program = "import('./dashboard/build.ts').then((one) => one.buildWhereChanged())"
+  await promisify(execFile)(process.execPath, ['--eval', program], { cwd: folder })
+  assert.deepEqual(JSON.parse(readFileSync(join(folder, 'called'), 'utf8')), [
+    [],
+    ['--build', 'dashboard/build.ts'],
+  ])
+})
+
 test('a server takes its packages from bundles where they were made of these packages', async (t) => {
   const here = clone(t, ALL)
   assert.doesNotMatch((await here.run('program.mjs', 'serve')).err, /--import/)
