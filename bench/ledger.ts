@@ -37,6 +37,32 @@ const WAL = "pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')"
 const SIZE =
   "select sum(pg_total_relation_size(oid)) from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace"
 
+/** A line for each relation that takes a byte or more a row, and for the rows themselves. */
+async function parts(url: URL, rows: number): Promise<string> {
+  const relations = z.array(z.object({ name: z.string(), bytes: z.number() })).parse(
+    await query(
+      url,
+      `select relname as name, pg_relation_size(oid)::float8 as bytes from pg_class
+       where relkind in ('r', 'i') and relnamespace = 'public'::regnamespace and pg_relation_size(oid) >= ${rows} order by 2 desc`,
+    ),
+  )
+  const [row] = z
+    .array(z.object({ bytes: z.number(), updates: z.number(), hot: z.number() }))
+    .parse(
+      await query(
+        url,
+        `select (select avg(pg_column_size(r)) from requests r)::float8 as bytes, n_tup_upd::float8 as updates, n_tup_hot_upd::float8 as hot
+         from pg_stat_user_tables where relname = 'requests'`,
+      ),
+    )
+  return [
+    ...relations.map(
+      ({ name, bytes }) => `  ${name.padEnd(24)} ${(bytes / rows).toFixed(0).padStart(6)} bytes`,
+    ),
+    `  a whole row              ${row?.bytes.toFixed(0).padStart(6)} bytes; ${row?.hot} of ${row?.updates} updates heap-only`,
+  ].join('\n')
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'tollmark-ledger-'))
 const clock = systemClock(Date.now)
 const log = openLog('silent')
@@ -131,6 +157,7 @@ try {
   console.log(
     `usage of ${made} rows: ${lines.length} lines in ${took} ms; ${(size / made).toFixed(0)} bytes a row on disk`,
   )
+  if (databaseUrl) console.log(await parts(databaseUrl, made))
   await instance[Symbol.asyncDispose]()
   await store.close()
 } finally {
