@@ -27,7 +27,7 @@ function read(
 ) {
   const facts = { title, icon: null, id: null, parentId: null, exportedAt: null, csv: [] }
   const front = pageFrontMatter(
-    { ...facts, values: propertiesOf(values), position: 1, path: 'A.md' },
+    { ...facts, values: propertiesOf(values), position: 1, path: 'A.md', isDuplicate: false },
     FLAVORS[flavor],
     LINKS,
   )

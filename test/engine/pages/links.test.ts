@@ -182,3 +182,22 @@ test('callouts are what each program knows them as', async (t) => {
     '# P\n\n::::tip\n\n💡 one\n\n:::warning\n\n⚠️ deep\n\n:::\n\n::::\n',
   )
 })
+
+test('pages with the same id keep it, but on a site, which takes each id once', async (t) => {
+  const folder = temporaryFolder(t)
+  const id = '1'.padStart(32, '0')
+  const page = (title: string): string =>
+    `<html><head><title>${title}</title></head><body><article id="${id}" class="page sans"><header><h1 class="page-title">${title}</h1></header><div class="page-body"><p>x</p></div></article></body></html>`
+  const archive = zip({ [`A/One ${id}.html`]: page('One'), [`B/Two ${id}.html`]: page('Two') })
+  for (const [flavor, kept] of [
+    ['gfm', 2],
+    ['docusaurus', 1],
+  ] as const) {
+    const files = [...(await folderOf(folder, archive, flavor))]
+    const withId = files.filter(
+      ([path, content]) =>
+        path.endsWith('.md') && parse(splitPage(content.toString()).front || '{}').id === id,
+    )
+    assert.equal(withId.length, kept, flavor)
+  }
+})

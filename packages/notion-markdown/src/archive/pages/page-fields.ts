@@ -20,6 +20,8 @@ export interface PageFacts {
   readonly position: number
   /** Its path, for a site. */
   readonly path: string
+  /** Whether a page before it has its id: a site is built of pages with different ids only. */
+  readonly isDuplicate: boolean
 }
 
 /** How links among values are written. */
@@ -40,7 +42,7 @@ export function pageFrontMatter(facts: PageFacts, rules: FlavorRules, links: Val
   set('title', yamlText(facts.title))
   if (facts.icon !== null) set('icon', yamlText(facts.icon))
   if (facts.id !== null) {
-    set(rules.id, yamlText(facts.id))
+    if (!rules.isSite || !facts.isDuplicate) set(rules.id, yamlText(facts.id))
     set('source_url', yamlText(`https://www.notion.so/${facts.id}`))
   }
   if (facts.parentId !== null) set('parent_id', yamlText(facts.parentId))

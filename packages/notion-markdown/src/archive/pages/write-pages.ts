@@ -72,6 +72,7 @@ export async function writePages(
     await add(`${rules.index}.md`, null, text, null)
   }
   const positions = new Map<number, number>()
+  const ids = new Set<string | null>()
   for (const { page: index, parent } of arrangement.order) {
     const summary = summaries[index]!
     const { page: path, csv: made } = paths.get(index)!
@@ -94,10 +95,12 @@ export async function writePages(
         csv,
         position,
         path,
+        isDuplicate: ids.has(summary.id),
       },
       rules,
       { address: (url) => links.address(url, index), pageId: (url) => links.pageId(url) },
     )
+    ids.add(summary.id)
     const resolved = links.resolve(body, index)
     await certificate?.page(summary, resolved)
     await add(path, summary.id, front + resolved, summary.exportedAt)
