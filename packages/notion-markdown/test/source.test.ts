@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import * as fc from 'fast-check'
+import { seeded } from '../../../test/support/random.ts'
 import { bytesSource, fileSource, rangeSource, type ByteSource } from '../src/archive/source.ts'
 
 const bytes = Uint8Array.from({ length: 1000 }, (_, i) => (i * 7) % 256)
@@ -53,6 +54,24 @@ for (const [name, open] of SOURCES) {
     await source.close?.()
   })
 }
+
+test('small reads that follow one another, and those that jump, are of the same bytes', async () => {
+  const large = join(folder, 'large')
+  const content = Buffer.from(Uint8Array.from({ length: 400_000 }, (_, i) => (i * 31) % 251))
+  await writeFile(large, content)
+  await using source = await fileSource(large)
+  const random = seeded(1)
+  const pick = (n: number): number => Math.floor(random() * n)
+  for (let at = 0, n = 0; n < 2000; n++) {
+    const length = pick(n % 50 === 0 ? 100_000 : 800)
+    if (n % 9 === 0 || at + length > content.length) at = pick(content.length - length)
+    // What is returned is the caller's.
+    const bytes = await source.read(at, length)
+    assert.ok(content.subarray(at, at + length).equals(bytes), `${length} from ${at}`)
+    bytes.fill(0)
+    at += length + pick(n % 7 === 0 ? 8000 : 100)
+  }
+})
 
 test('a file that shrinks ends in a RangeError', async () => {
   const shrinking = join(folder, 'shrinking')

@@ -1,10 +1,18 @@
 // A folder into which files are written without ever leaving it: no link in it is followed.
-import { createHash, randomUUID } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
-import { lstat, mkdir, rename, rm, rmdir } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  writeSync,
+  type Stats,
+} from 'node:fs'
+import { rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { codeOf } from '../../common/errors.ts'
+import { hashNow } from './file-hash.ts'
 import { WriteError } from './write-error.ts'
 
 /** Paths in it are relative, with `/` between folders. */
@@ -28,53 +36,63 @@ export class OwnFolder {
    * @throws WriteError where a link or a folder is in its place, or a link or a file in that of a
    *   folder above it
    */
-  async has(path: string): Promise<boolean> {
+  has(path: string): boolean {
     const segments = path.split('/')
     for (let depth = 1; depth < segments.length; depth++) {
       const folder = segments.slice(0, depth).join('/')
       if (this.#folders.has(folder)) continue
-      const stats = await this.#stats(folder)
+      const stats = this.#stats(folder)
       if (!stats) return false
       if (!stats.isDirectory()) throw inTheWay(this.at(folder), stats.isSymbolicLink())
       this.#folders.add(folder)
     }
-    const stats = await this.#stats(path)
+    const stats = this.#stats(path)
     if (stats && !stats.isFile()) throw inTheWay(this.at(path), stats.isSymbolicLink())
     return stats !== undefined
   }
 
   /** The SHA-256 of a file, hexadecimal; null where there is none. @throws WriteError as `has` */
-  async sha256(path: string): Promise<string | null> {
-    if (!(await this.has(path))) return null
-    const hash = createHash('sha256')
-    for await (const piece of createReadStream(this.at(path))) hash.update(piece as Buffer)
-    return hash.digest('hex')
+  sha256(path: string): string | null {
+    return this.has(path) ? hashNow(this.at(path)) : null
   }
 
   /** Whether two paths are one file, as on systems that ignore case. */
-  async isSame(a: string, b: string): Promise<boolean> {
-    const [one, other] = [await this.#stats(a), await this.#stats(b)]
+  isSame(a: string, b: string): boolean {
+    const [one, other] = [this.#stats(a), this.#stats(b)]
     return one !== undefined && one.ino === other?.ino && one.dev === other.dev
   }
 
   /** Writes a file at once, so that nobody sees half of it. @throws WriteError as `has` */
   async write(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
-    await this.has(path)
+    this.has(path)
     const target = this.at(path)
     const part = join(dirname(target), `.tollmark-${randomUUID()}`)
-    await mkdir(dirname(target), { recursive: true })
+    this.#makeFolder(path)
     try {
-      await pipeline(content, createWriteStream(part, { flags: 'wx' }))
-      await rename(part, target)
+      const file = openSync(part, 'wx')
+      try {
+        for await (const piece of content)
+          for (let done = 0; done < piece.length;) done += writeSync(file, piece, done)
+      } finally {
+        closeSync(file)
+      }
+      renameSync(part, target)
     } catch (error) {
       await rm(part, { force: true })
       throw error
     }
   }
 
+  #makeFolder(path: string): void {
+    const folder = path.split('/').slice(0, -1).join('/')
+    if (this.#folders.has(folder)) return
+    mkdirSync(dirname(this.at(path)), { recursive: true })
+    this.#folders.add(folder)
+  }
+
   /** Removes a file, and the folders above it that are empty then. @throws WriteError as `has` */
   async remove(path: string): Promise<void> {
-    if (!(await this.has(path))) return
+    if (!this.has(path)) return
     await rm(this.at(path))
     const segments = path.split('/')
     for (let depth = segments.length - 1; depth > 0; depth--) {
@@ -88,9 +106,9 @@ export class OwnFolder {
     }
   }
 
-  async #stats(path: string) {
+  #stats(path: string): Stats | undefined {
     try {
-      return await lstat(this.at(path))
+      return lstatSync(this.at(path), { throwIfNoEntry: false })
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return undefined
       throw error

@@ -82,12 +82,12 @@ class PagesUpdate {
     const list = readManifest(this.#list ? await textOf(this.#list.content()) : '')
     if (!list) throw new WriteError('What came back is no folder of pages.')
     const { flavor, files } = list
-    const oldText = (await this.#folder.has(MANIFEST))
+    const oldText = this.#folder.has(MANIFEST)
       ? await readFile(this.#folder.at(MANIFEST), 'utf8')
       : ''
     const old = new Map(readManifest(oldText)?.files.map((file) => [file.path, file]))
     const wanted = new Map(files.map((file) => [file.path, file]))
-    await this.#checkWay(old, wanted)
+    this.#checkWay(old, wanted)
     const { gone, kept } = this.#partGone(old, wanted)
     const exportKey = this.#key !== undefined && { exportKey: this.#key }
     const final = writeManifest({ flavor, ...exportKey, files: [...files, ...kept] })
@@ -106,16 +106,16 @@ class PagesUpdate {
   }
 
   /** Demands that nothing of anybody else's is in the place of a file. */
-  async #checkWay(
+  #checkWay(
     old: ReadonlyMap<string, ManifestFile>,
     wanted: ReadonlyMap<string, ManifestFile>,
-  ): Promise<void> {
+  ): void {
     const oldPaths = new Map([...old.keys()].map((path) => [foldName(path), path]))
     for (const { path } of this.#files) {
-      if (!(await this.#folder.has(path)) || old.has(path)) continue
+      if (!this.#folder.has(path) || old.has(path)) continue
       const renamed = oldPaths.get(foldName(path))
-      if (renamed !== undefined && (await this.#folder.isSame(path, renamed))) continue
-      if ((await this.#folder.sha256(path)) === wanted.get(path)?.sha256) continue
+      if (renamed !== undefined && this.#folder.isSame(path, renamed)) continue
+      if (this.#folder.sha256(path) === wanted.get(path)?.sha256) continue
       throw new WriteError(
         `${this.#folder.at(path)} was not written by tollmark. Move it away, or choose another folder.`,
       )
@@ -140,9 +140,7 @@ class PagesUpdate {
 
   async #write(file: PageFile, listed: ManifestFile | undefined): Promise<void> {
     const isSame =
-      this.#mode.sync &&
-      listed !== undefined &&
-      (await this.#folder.sha256(file.path)) === listed.sha256
+      this.#mode.sync && listed !== undefined && this.#folder.sha256(file.path) === listed.sha256
     if (isSame) return void this.#unchanged++
     await this.#folder.write(file.path, file.content())
     this.#written++
@@ -150,7 +148,7 @@ class PagesUpdate {
 
   /** Removes a file of ours, unless somebody has changed it. */
   async #remove({ path, sha256 }: ManifestFile): Promise<void> {
-    const now = await this.#folder.sha256(path)
+    const now = this.#folder.sha256(path)
     if (now === null) return
     if (now !== sha256) return void this.#edited.push(path)
     await this.#folder.remove(path)

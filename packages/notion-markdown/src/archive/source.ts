@@ -37,22 +37,66 @@ export async function fileSource(path: string): Promise<OpenSource> {
 
 /** The first `size` bytes of an open file, as `fileSource`. Closing the source closes the file. */
 export function handleSource(handle: FileHandle, size: number): OpenSource {
+  const ahead = new ReadAhead()
+  const fill = async (offset: number, bytes: Buffer): Promise<Buffer> => {
+    for (let done = 0; done < bytes.length;) {
+      const { bytesRead } = await handle.read(bytes, done, bytes.length - done, offset + done)
+      if (bytesRead === 0)
+        throw new RangeError(`the file ended after ${offset + done} of ${size} bytes`)
+      done += bytesRead
+    }
+    return bytes
+  }
   return {
     size,
     async read(offset, length) {
       checkRange(size, offset, length)
-      const bytes = Buffer.allocUnsafe(length)
-      let done = 0
-      while (done < length) {
-        const { bytesRead } = await handle.read(bytes, done, length - done, offset + done)
-        if (bytesRead === 0)
-          throw new RangeError(`the file ended after ${offset + done} of ${size} bytes`)
-        done += bytesRead
-      }
-      return bytes
+      const known = ahead.take(offset, length)
+      if (known) return known
+      const most = ahead.wanted(offset, length)
+      if (most === 0) return fill(offset, Buffer.allocUnsafe(length))
+      ahead.keep(offset, await fill(offset, Buffer.allocUnsafe(Math.min(most, size - offset))))
+      return ahead.take(offset, length) ?? fill(offset, Buffer.allocUnsafe(length))
     },
     close: () => handle.close(),
     [Symbol.asyncDispose]: () => handle.close(),
+  }
+}
+
+/** Bytes that are read ahead, and of a read that may come out of them. */
+const AHEAD_BYTES = 128 * 1024
+const SMALL_BYTES = 32 * 1024
+/** Bytes that one of many small reads may leave out behind the one before. */
+const NEAR_BYTES = 4 * 1024
+
+/**
+ * What is read ahead where small reads follow one another, as those of headers and of small pages
+ * do: each by itself costs ten times what it brings. Headers of large files lie too far apart.
+ */
+class ReadAhead {
+  #at = 0
+  #bytes: Buffer = Buffer.alloc(0)
+  /** Where the last read has ended. */
+  #end = -1
+
+  /** A copy of the bytes, where all of them are known. */
+  take(offset: number, length: number): Buffer | undefined {
+    const from = offset - this.#at
+    if (length > SMALL_BYTES || from < 0 || from + length > this.#bytes.length) return undefined
+    this.#end = offset + length
+    return Buffer.from(this.#bytes.subarray(from, from + length))
+  }
+
+  /** How much to read for bytes that are not known; 0 for nothing but them. */
+  wanted(offset: number, length: number): number {
+    const isNext = offset >= this.#end && offset - this.#end <= NEAR_BYTES && this.#end >= 0
+    this.#end = offset + length
+    return isNext && length <= SMALL_BYTES ? AHEAD_BYTES : 0
+  }
+
+  keep(offset: number, bytes: Buffer): void {
+    this.#at = offset
+    this.#bytes = bytes
   }
 }
 

@@ -1,11 +1,12 @@
 // Where converted pages wait until all are there and their order is known: two files, so that
 // neither an archive's size nor the number of processes that convert it decides how much memory it
 // takes.
-import { open, readFile, writeFile, type FileHandle } from 'node:fs/promises'
+import { open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PageReading } from '../certificate/reading.ts'
 import type { ConvertedPage, PageSummary, PageTexts } from '../converted-page.ts'
 import type { DatabaseTable } from '../databases.ts'
+import { fileSource, type ByteSource, type OpenSource } from './source.ts'
 
 /**
  * A page on a shelf: its place in the export, its summary, and where its Markdown lies, in bytes.
@@ -99,12 +100,12 @@ function omitEmbedded<T extends SpoolEntry>(pages: T[]): T[] {
 
 /** Opens the shelves 0 … `count` − 1 of a folder. */
 export async function openSpoolReader(folder: string, count: number): Promise<SpoolReader> {
-  const files: FileHandle[] = []
-  const pages: (SpoolEntry & { file: FileHandle })[] = []
+  const files: OpenSource[] = []
+  const pages: (SpoolEntry & { file: ByteSource })[] = []
   const close = async () => void (await Promise.all(files.map((file) => file.close())))
   try {
     for (let index = 0; index < count; index++) {
-      const file = await open(textFile(folder, index), 'r')
+      const file = await fileSource(textFile(folder, index))
       files.push(file)
       // Written by `finish` above, in this very conversion.
       const list = JSON.parse(await readFile(listFile(folder, index), 'utf8')) as SpoolList
@@ -141,8 +142,6 @@ export async function openSpoolReader(folder: string, count: number): Promise<Sp
   }
 }
 
-async function readText(file: FileHandle, at: number, size: number): Promise<string> {
-  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(size), 0, size, at)
-  if (bytesRead !== size) throw new Error(`a converted page was cut: ${bytesRead} of ${size} bytes`)
-  return buffer.toString('utf8')
+async function readText(source: ByteSource, at: number, size: number): Promise<string> {
+  return Buffer.from(await source.read(at, size)).toString('utf8')
 }

@@ -21,6 +21,9 @@ export interface Packed {
   readonly size: number
 }
 
+/** Bytes that are gathered before they are written. */
+const GATHERED_BYTES = 256 * 1024
+
 interface Entry {
   readonly name: Buffer
   readonly method: number
@@ -35,6 +38,10 @@ interface Entry {
 export class ZipWriter implements AsyncDisposable {
   readonly #file: FileHandle
   readonly #entries: Entry[] = []
+  /** Small pieces, which are written together. */
+  #gathered: Uint8Array[] = []
+  #gatheredBytes = 0
+  /** The file's end, without what is gathered. */
   #end = 0
 
   private constructor(file: FileHandle) {
@@ -67,10 +74,19 @@ export class ZipWriter implements AsyncDisposable {
   /** Adds a text, deflated. */
   async addText(path: string, modified: number, text: string): Promise<void> {
     const content = Buffer.from(text)
-    await this.addPacked(Buffer.byteLength(path), modified, async (write) => {
-      await write(deflateRawSync(content, { level: DEFLATE_LEVEL }))
-      return { path, method: METHOD.deflated, crc: crc32(content), size: content.length }
-    })
+    const data = deflateRawSync(content, { level: DEFLATE_LEVEL })
+    const entry: Entry = {
+      name: Buffer.from(path),
+      method: METHOD.deflated,
+      modified,
+      at: this.#end + this.#gatheredBytes,
+      size: content.length,
+      packedSize: data.length,
+      crc: crc32(content),
+    }
+    this.#entries.push(entry)
+    await this.#gather(localHeader(entry))
+    await this.#gather(data)
   }
 
   /**
@@ -84,6 +100,7 @@ export class ZipWriter implements AsyncDisposable {
     modified: number,
     fill: (write: (piece: Uint8Array) => Promise<void>) => Promise<Packed | null>,
   ): Promise<void> {
+    await this.#flush()
     const at = this.#end
     const dataAt = (this.#end = at + LOCAL_BYTES + nameBytes)
     let packed: Packed | null = null
@@ -105,10 +122,25 @@ export class ZipWriter implements AsyncDisposable {
 
   /** Writes the directory. */
   async finish(): Promise<void> {
+    await this.#flush()
     const at = this.#end
-    for (const entry of this.#entries) await this.#write(centralHeader(entry))
+    for (const entry of this.#entries) await this.#gather(centralHeader(entry))
+    await this.#flush()
     await this.#write(endRecords(this.#entries.length, at, this.#end - at))
     await this.#file.truncate(this.#end)
+  }
+
+  async #gather(bytes: Uint8Array): Promise<void> {
+    this.#gathered.push(bytes)
+    this.#gatheredBytes += bytes.length
+    if (this.#gatheredBytes >= GATHERED_BYTES) await this.#flush()
+  }
+
+  async #flush(): Promise<void> {
+    const bytes = Buffer.concat(this.#gathered)
+    this.#gathered = []
+    this.#gatheredBytes = 0
+    await this.#write(bytes)
   }
 
   async #write(bytes: Uint8Array): Promise<void> {
