@@ -8,6 +8,9 @@ import { deleteEndedChildren } from '../keys/children.ts'
 import { sweepBlobs, type BlobStore } from '../store/blobs/blobs.ts'
 import { openBlobs } from '../store/blobs/open.ts'
 import { enterInstance, type Instance } from '../store/instance.ts'
+import { readPem } from '../store/backup/backup.ts'
+import { readRecipient } from '../store/backup/encryption.ts'
+import { startShipping } from '../store/backup/journal.ts'
 import { openStore, type Store } from '../store/open.ts'
 import { openScratch, type Scratch } from '../store/scratch.ts'
 
@@ -52,6 +55,20 @@ export async function openStorage(
   starting.use(
     every(SWEEP_MS, sweep, (error) => log.error('what has expired cannot be deleted', error)),
   )
+  if (storage.backup !== null)
+    starting.use(
+      startShipping({
+        store,
+        storage,
+        target: storage.backup,
+        recipient:
+          storage.backupRecipient === null
+            ? null
+            : readRecipient(await readPem(storage.backupRecipient)),
+        now: clock,
+        onError: (error) => log.error('the backup is behind', error),
+      }),
+    )
   return { store, instance, scratch, blobs }
 }
 

@@ -11,6 +11,7 @@ import { migrate } from './sqlite/migrate.ts'
 import type { Procedure } from './procedure.ts'
 import { NOBODY, SHARES, openReading, reportsOf } from './report-queue.ts'
 import { openReadingThread } from './sqlite/reader-client.ts'
+import type { Changes } from './sqlite/messages.ts'
 import type { Database } from './schema.ts'
 import { Connection } from './sqlite/connection.ts'
 import { statement, type Query, type Statement, type StatementResult } from './statement.ts'
@@ -67,6 +68,11 @@ export interface Store extends AsyncDisposable {
    * function that ends it.
    */
   onChange(listener: () => void): () => void
+  /**
+   * What this process has written since it was last asked: see `Changes`. Only on SQLite; recording
+   * begins with the first call. @throws StoreError
+   */
+  takeChanges?(): Promise<Changes>
   /** Ends when all that was asked for is durable. */
   close(): Promise<void>
 }
@@ -163,6 +169,7 @@ export async function openStore({
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+    takeChanges: () => writer.takeChanges(),
     close,
     [Symbol.asyncDispose]: close,
   }

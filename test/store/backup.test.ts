@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
 import { readConfig } from '../../server/config/settings.ts'
 import { makeBackup } from '../../server/store/backup/backup.ts'
 import {
@@ -23,6 +24,7 @@ import {
   readRecipient,
 } from '../../server/store/backup/encryption.ts'
 import { restoreBackup } from '../../server/store/backup/restore.ts'
+import { openJournal } from '../../server/store/backup/target.ts'
 import type { Store } from '../../server/store/open.ts'
 import { settingsOf, type Place } from '../support/place.ts'
 import { onEveryStore, openAt, placeOn } from '../support/stores.ts'
@@ -196,8 +198,10 @@ test('a backup that was damaged or is none changes nothing', async (t) => {
   assert.deepEqual(readdirSync(target.data), [])
 })
 
-test('a backup in a bucket is restored from there', async (t) => {
+test('a backup in a bucket is restored from there, with its journal', async (t) => {
   const place = await made(t)
+  const store = await openAt(t, place)
+  await store.takeChanges?.()
   const { endpoint } = await startS3(t)
   const s3 = {
     S3_ENDPOINT: endpoint,
@@ -214,6 +218,11 @@ test('a backup in a bucket is restored from there', async (t) => {
     now: 0,
   })
   assert.equal(location, 's3://backups/some/where/tollmark-1970-01-01T00-00-00.000Z')
+  const journal = await openJournal(location, storageAt(place, s3))
+  await insert(store, 2)
+  const { changes } = (await store.takeChanges?.()) ?? assert.fail()
+  await journal.put(1, inOnes(gzipSync(changes), 100))
+  await journal[Symbol.asyncDispose]()
   const target = await placeOn.sqlite(t)
   await restoreBackup({
     signal: never,
@@ -222,7 +231,7 @@ test('a backup in a bucket is restored from there', async (t) => {
     identity: null,
     env: {},
   })
-  assert.deepEqual(await accounts(await openAt(t, target)), [1])
+  assert.deepEqual(await accounts(await openAt(t, target)), [1, 2])
   assert.ok(existsSync(join(target.data, 'blobs', 'Xy', 'blob_1Xy')))
 })
 

@@ -90,7 +90,7 @@ async function restore(values: OptionValues, source: string, signal: AbortSignal
   const { storage } = readConfig(env)
   const key = values.text('identity')
   const identity = key === undefined ? null : readIdentity(await readPem(key))
-  const { created_at, store, schema, files } = await restoreBackup({
+  const { created_at, store, schema, files, journal } = await restoreBackup({
     storage,
     source,
     identity,
@@ -107,9 +107,10 @@ async function restore(values: OptionValues, source: string, signal: AbortSignal
       schema,
       master_key,
       files: files.length,
+      journal,
     })
   await writeLines([
-    `Restored the backup of ${created_at}. Start the server, then run "tollmark verify".`,
+    `Restored the backup of ${created_at}${journal === 0 ? '' : ` and what its journal has (${journal} pieces)`}. Start the server, then run "tollmark verify".`,
   ])
 }
 

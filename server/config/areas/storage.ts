@@ -53,6 +53,18 @@ export const storage = {
       secret: true,
     },
   ),
+  backup: setting(
+    'TOLLMARK_BACKUP',
+    text,
+    null,
+    'A folder, or s3://BUCKET/PREFIX, to which a SQLite store is backed up while the server runs: whole at the start and once a day, and every two seconds what has changed. Unset, only by the command.',
+  ),
+  backupRecipient: setting(
+    'TOLLMARK_BACKUP_RECIPIENT',
+    text,
+    null,
+    'The file of the public key (X25519, PEM) that TOLLMARK_BACKUP encrypts for; unset, nothing is encrypted.',
+  ),
   s3Endpoint: setting(
     'S3_ENDPOINT',
     url('http:', 'https:'),

@@ -11,7 +11,7 @@ import type { Config } from '../../config/settings.ts'
 import { inspectStore } from '../inspect.ts'
 import { MIGRATIONS } from '../migrations/index.ts'
 import { sqlitePath } from '../open.ts'
-import { Connection } from '../sqlite/connection.ts'
+import { openReadingThread } from '../sqlite/reader-client.ts'
 import { encryptFor } from './encryption.ts'
 import {
   BLOB_FOLDER,
@@ -122,11 +122,15 @@ async function copyDatabase(
   if (path === null && storage.databaseUrl !== null)
     return dumpPostgres(storage.databaseUrl, copy, env, signal)
   if (path === null) throw new Error('a store is either a file or a server')
-  const connection = new Connection(path, 'read')
+  // Others read and write meanwhile; in a server, that is this thread.
+  const reader = openReadingThread({ path, patient: true })
   try {
-    connection.copyTo(copy)
+    await reader.send(
+      { statements: [{ sql: 'VACUUM INTO ?', parameters: [copy] }] },
+      Number.MAX_SAFE_INTEGER,
+    )
   } finally {
-    connection.close()
+    await reader.close()
   }
 }
 

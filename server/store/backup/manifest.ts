@@ -31,6 +31,8 @@ export const DATABASE_FILE = { sqlite: 'tollmark.db', postgres: 'database.dump' 
 export const MASTER_KEY_FILE = 'master.key'
 /** What the names of blobs in a backup begin with. */
 export const BLOB_FOLDER = 'blobs/'
+/** What the names of pieces of a backup's journal begin with; the manifest does not list them. */
+export const JOURNAL_FOLDER = 'journal/'
 
 /** @throws SetupError where the text is no manifest of ours */
 export function parseManifest(text: string): Manifest {

@@ -11,6 +11,7 @@ import { inspectStore } from '../inspect.ts'
 import { MIGRATIONS } from '../migrations/index.ts'
 import { sqlitePath } from '../open.ts'
 import { decryptWith } from './encryption.ts'
+import { applyJournal } from './journal.ts'
 import {
   DATABASE_FILE,
   MANIFEST,
@@ -33,12 +34,18 @@ export interface RestoreOptions {
   readonly signal: AbortSignal
 }
 
+/** What was restored. */
+export interface Restored extends Manifest {
+  /** Pieces of the journal that were applied behind the full backup. */
+  readonly journal: number
+}
+
 /**
- * Restores a backup. Every file is checked before the store changes.
+ * Restores a backup, with its journal. Every file is checked before the store changes.
  *
  * @throws SetupError, and the reason of the signal
  */
-export async function restoreBackup(options: RestoreOptions): Promise<Manifest> {
+export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { storage, source, identity, signal } = options
   await using reader = await readBackup(source, storage)
   const manifest = parseManifest(await textOf(reader, source))
@@ -55,12 +62,21 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
         manifest.encrypted ? identity : null,
         signal,
       )
+    const journal =
+      manifest.store === 'sqlite'
+        ? await applyJournal(
+            reader,
+            join(staging, DATABASE_FILE.sqlite),
+            manifest.encrypted ? identity : null,
+            signal,
+          )
+        : 0
     signal.throwIfAborted()
     await putInPlace(options, manifest, staging)
+    return { ...manifest, journal }
   } finally {
     await rm(staging, { recursive: true, force: true })
   }
-  return manifest
 }
 
 /** @throws SetupError where the backup is for another store, or the store is not empty */

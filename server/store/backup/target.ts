@@ -1,11 +1,15 @@
 // Where backups lie: folders in a folder, or prefixes in a bucket.
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { createWriteStream } from 'node:fs'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
 import { randomText } from '../../common/secrets.ts'
 import { SetupError, codeOf } from '../../common/errors.ts'
 import type { Config } from '../../config/settings.ts'
 import { openBlobs } from '../blobs/open.ts'
+import { JOURNAL_FOLDER, MANIFEST } from './manifest.ts'
 
 type Storage = Config['storage']
 
@@ -24,6 +28,14 @@ export interface BackupWriter {
 /** A complete backup. */
 export interface BackupReader extends AsyncDisposable {
   read(name: string): Promise<AsyncIterable<Buffer>>
+  /** A piece of its journal, counted from 1; null where there is none. */
+  piece(number: number): Promise<Buffer | null>
+}
+
+/** What is written beside a complete backup: see journal.ts. */
+export interface JournalWriter extends AsyncDisposable {
+  /** Stores a piece; when this resolves, it survives a crash, and nothing shows before. */
+  put(number: number, source: AsyncIterable<Buffer>): Promise<void>
 }
 
 /**
@@ -43,16 +55,67 @@ export async function writeBackup(
 /** @param source as `finish` gave it */
 export async function readBackup(source: string, storage: Storage): Promise<BackupReader> {
   if (!isS3(source)) {
+    const read = async (name: string): Promise<AsyncIterable<Buffer>> =>
+      (await open(join(source, name))).createReadStream() as AsyncIterable<Buffer>
     return {
-      read: async (name) =>
-        (await open(join(source, name))).createReadStream() as AsyncIterable<Buffer>,
+      read,
+      piece: (number) =>
+        readFile(join(source, pieceName(number))).catch((error: unknown) => {
+          if (codeOf(error) !== 'ENOENT') throw error
+          return null
+        }),
       [Symbol.asyncDispose]: async () => {},
     }
   }
   const closing = new AsyncDisposableStack()
   const { blobs, prefix } = await openBucket(source, storage, closing)
+  const read = async (name: string): Promise<AsyncIterable<Buffer>> =>
+    (await blobs.open(`${prefix}${name}`)).stream as AsyncIterable<Buffer>
   return {
-    read: async (name) => (await blobs.open(`${prefix}${name}`)).stream as AsyncIterable<Buffer>,
+    read,
+    piece: async (number) => {
+      try {
+        return await buffer(await read(pieceName(number)))
+      } catch {
+        // It is missing, unless the bucket is away.
+        await blobs.size(`${prefix}${MANIFEST}`)
+        return null
+      }
+    },
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
+}
+
+const pieceName = (number: number): string => `${JOURNAL_FOLDER}${String(number).padStart(8, '0')}`
+
+/** Opens the journal of a complete backup. @param location as `finish` gave it */
+export async function openJournal(location: string, storage: Storage): Promise<JournalWriter> {
+  if (!isS3(location)) {
+    const folder = join(location, JOURNAL_FOLDER)
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await sync(location)
+    return {
+      put: async (number, source) => {
+        const staged = join(folder, '.partial')
+        await pipeline(source, createWriteStream(staged, { mode: 0o600 }))
+        await sync(staged)
+        await rename(staged, join(location, pieceName(number)))
+        await sync(folder)
+      },
+      [Symbol.asyncDispose]: async () => {},
+    }
+  }
+  const closing = new AsyncDisposableStack()
+  const { blobs, prefix } = await openBucket(location, storage, closing)
+  const folder = join(tmpdir(), `tollmark-journal-${randomText(8)}`)
+  await mkdir(folder, { mode: 0o700 })
+  closing.defer(() => rm(folder, { recursive: true, force: true }))
+  const staged = join(folder, 'piece')
+  return {
+    put: async (number, source) => {
+      await pipeline(source, createWriteStream(staged, { mode: 0o600 }))
+      await blobs.put(`${prefix}${pieceName(number)}`, staged)
+    },
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
 }

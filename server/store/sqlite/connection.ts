@@ -1,6 +1,6 @@
 // One SQLite connection with its pragmas and its cache of prepared statements: the only file that
 // knows node:sqlite.
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { DatabaseSync, constants, type Session, type StatementSync } from 'node:sqlite'
 import type { Statement, StatementResult } from '../statement.ts'
 
 /**
@@ -26,6 +26,7 @@ interface Prepared {
 export class Connection {
   readonly #db: DatabaseSync
   readonly #prepared = new Map<string, Prepared>()
+  #session: Session | undefined
 
   /** @param mode `write` also switches the file to the write-ahead log, durable at every commit */
   constructor(path: string, mode: 'read' | 'write') {
@@ -57,11 +58,24 @@ export class Connection {
   }
 
   /**
-   * Writes a copy of the database as of this moment to a file that is not there yet; others may read
-   * and write meanwhile.
+   * What this connection has changed in all tables since it was last asked, as a changeset
+   * (sqlite.org/sessionintro.html). It records from the first time on; call it between transactions.
    */
-  copyTo(path: string): void {
-    this.execute({ sql: 'VACUUM INTO ?', parameters: [path] })
+  takeChanges(): Uint8Array {
+    const changes = this.#session?.changeset() ?? new Uint8Array()
+    this.#session?.close()
+    this.#session = this.#db.createSession()
+    return changes
+  }
+
+  /**
+   * Applies changes, all or none of them. A row that is there in another state than they expect
+   * becomes as they say: changes that are applied in their order to a copy that has some of them
+   * already lead to the same end. @returns whether they fit
+   */
+  applyChanges(changes: Uint8Array): boolean {
+    this.exec('PRAGMA foreign_keys = OFF')
+    return this.#db.applyChangeset(changes, { onConflict: (kind) => ON_CONFLICT[kind] ?? ABORT })
   }
 
   get inTransaction(): boolean {
@@ -77,6 +91,7 @@ export class Connection {
   }
 
   close(): void {
+    this.#session?.close()
     this.#prepared.clear()
     this.#db.close()
   }
@@ -91,6 +106,16 @@ export class Connection {
     }
     return prepared
   }
+}
+
+const ABORT = constants.SQLITE_CHANGESET_ABORT
+
+/** TABLE of what becomes of a change that finds another row than it expects. */
+const ON_CONFLICT: Readonly<Record<number, number>> = {
+  [constants.SQLITE_CHANGESET_DATA]: constants.SQLITE_CHANGESET_REPLACE,
+  [constants.SQLITE_CHANGESET_CONFLICT]: constants.SQLITE_CHANGESET_REPLACE,
+  // It has been deleted already.
+  [constants.SQLITE_CHANGESET_NOTFOUND]: constants.SQLITE_CHANGESET_OMIT,
 }
 
 /**

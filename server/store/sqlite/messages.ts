@@ -43,5 +43,19 @@ export type FromThread =
   | { readonly answers: readonly Answer[] }
   | { readonly changed: true }
 
-/** What is sent to a thread of the store. */
-export type ToThread = { readonly tasks: readonly Task[] } | { readonly close: true }
+/** What the writer has changed since it was last asked. */
+export interface Changes {
+  /**
+   * Whether nothing else has changed: false the first time, and where another process has written
+   * meanwhile.
+   */
+  readonly whole: boolean
+  /** As `Connection.applyChanges` takes them; empty where there are none. */
+  readonly changes: Uint8Array
+}
+
+/** What is sent to a thread of the store. `takeChanges` is answered with `Changes`. */
+export type ToThread =
+  | { readonly tasks: readonly Task[] }
+  | { readonly takeChanges: number }
+  | { readonly close: true }

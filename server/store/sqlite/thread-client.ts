@@ -3,7 +3,7 @@
 import { basename } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { StoreError } from '../store-error.ts'
-import type { Answer, FromThread, ToThread, Task, Work } from './messages.ts'
+import type { Answer, Changes, FromThread, ToThread, Task, Work } from './messages.ts'
 
 /**
  * Most tasks waiting for an answer. Beyond it the disk cannot keep up, and refusing is better than
@@ -23,6 +23,8 @@ export interface ThreadClient {
    * Resolves to the task's value when it is durable. @param within see `Task` @throws StoreError
    */
   send(work: Work, within?: number): Promise<unknown>
+  /** What the writer has changed since it was last asked. @throws StoreError */
+  takeChanges(): Promise<Changes>
   /** Resolves when all that was sent is answered and the files are closed. */
   close(): Promise<void>
 }
@@ -116,17 +118,9 @@ export async function startThread(
       resolve()
     })
   })
-  await new Promise<void>((resolve, reject) => {
-    worker.once('error', (error: Error) => {
-      reject(error)
-      onFailure(error)
-    })
-    worker.on('message', (message: FromThread) => {
-      if ('answers' in message) message.answers.forEach(settle)
-      else if ('changed' in message) onChange()
-      else resolve()
-    })
-  })
+  await untilOpened(worker, settle, onChange, onFailure)
+  const answerTo = (id: number): Promise<unknown> =>
+    new Promise((resolve, reject) => waiting.push({ id, resolve, reject }))
 
   return {
     send: (work, within) => {
@@ -137,7 +131,14 @@ export async function startThread(
       if (bunch.length === 0) setImmediate(flush)
       const id = ++lastId
       bunch.push({ ...work, id, within })
-      return new Promise((resolve, reject) => waiting.push({ id, resolve, reject }))
+      return answerTo(id)
+    },
+    takeChanges: () => {
+      if (closed) return Promise.reject(new StoreError('closed', 'the store is closed'))
+      flush()
+      post({ takeChanges: ++lastId })
+      // The thread answers it with nothing else.
+      return answerTo(lastId) as Promise<Changes>
     },
     close: async () => {
       if (!closed) {
@@ -148,4 +149,24 @@ export async function startThread(
       await exited
     },
   }
+}
+
+/** Passes on what a thread sends; resolves when it is open. */
+function untilOpened(
+  worker: Worker,
+  settle: (answer: Answer) => void,
+  onChange: () => void,
+  onFailure: (error: Error) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    worker.once('error', (error: Error) => {
+      reject(error)
+      onFailure(error)
+    })
+    worker.on('message', (message: FromThread) => {
+      if ('answers' in message) message.answers.forEach(settle)
+      else if ('changed' in message) onChange()
+      else resolve()
+    })
+  })
 }

@@ -4,7 +4,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { readError } from '../store-error.ts'
 import { findProcedure } from '../find-procedure.ts'
 import { Connection } from './connection.ts'
-import type { Answer, FromThread, ToThread, Task } from './messages.ts'
+import type { Answer, Changes, FromThread, ToThread, Task } from './messages.ts'
 
 /**
  * How often the writer looks for commits of other processes, in milliseconds. A key that was
@@ -26,16 +26,32 @@ send({ opened: true })
 const db = (await import('../dialect.ts')).queryBuilder('sqlite')
 
 /** Takes what waits in the port besides `first`, up to a full group. */
-function gather(first: ToThread): { tasks: Task[]; close: boolean } {
+function gather(first: ToThread): { tasks: Task[]; takes: number[]; close: boolean } {
   const tasks: Task[] = []
+  const takes: number[] = []
   let message: ToThread | undefined = first
   while (message) {
-    if ('close' in message) return { tasks, close: true }
-    tasks.push(...message.tasks)
+    if ('close' in message) return { tasks, takes, close: true }
+    if ('takeChanges' in message) takes.push(message.takeChanges)
+    else tasks.push(...message.tasks)
     if (tasks.length >= GROUP) break
     message = receiveMessageOnPort(port)?.message
   }
-  return { tasks, close: false }
+  return { tasks, takes, close: false }
+}
+
+/** The version of the file when changes were last taken. */
+let recorded: unknown
+
+function takeChanges(id: number): Answer {
+  try {
+    const version = connection.version()
+    const value: Changes = { whole: version === recorded, changes: connection.takeChanges() }
+    recorded = version
+    return { id, value }
+  } catch (error) {
+    return { id, error: readError(error) }
+  }
 }
 
 /** Runs the tasks in one transaction; a task that fails is undone alone. */
@@ -106,8 +122,9 @@ function perform(task: Task): unknown {
 }
 
 port.on('message', (message: ToThread) => {
-  const { tasks, close } = gather(message)
+  const { tasks, takes, close } = gather(message)
   if (tasks.length > 0) send({ answers: commit(tasks) })
+  if (takes.length > 0) send({ answers: takes.map(takeChanges) })
   if (!close) return
   clearInterval(looking)
   connection.close()

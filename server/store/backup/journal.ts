@@ -1,0 +1,239 @@
+// Keeps a backup up to date while a server writes to its SQLite file: beside each full backup lies a
+// journal, whose pieces hold what has changed since, in order. A piece is a changeset
+// (sqlite.org/sessionintro.html), compressed, and encrypted as the backup is. PostgreSQL has tools
+// of its own for that.
+import type { KeyObject } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+import { gunzipSync, gzip } from 'node:zlib'
+import { DAY } from '../../common/clock.ts'
+import { SetupError } from '../../common/errors.ts'
+import type { Config } from '../../config/settings.ts'
+import type { Store } from '../open.ts'
+import { Connection } from '../sqlite/connection.ts'
+import { makeBackup } from './backup.ts'
+import { decryptWith, encryptFor } from './encryption.ts'
+import { openJournal, type BackupReader, type JournalWriter } from './target.ts'
+
+export interface ShippingOptions {
+  readonly store: Store
+  readonly storage: Config['storage']
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly target: string
+  /** Encrypts for the owner of this key; null: not encrypted. */
+  readonly recipient: KeyObject | null
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Told when something could not be stored; it is tried again. */
+  readonly onError: (error: unknown) => void
+  /** Interval of the pieces (milliseconds). */
+  readonly period?: number
+}
+
+/** Interval of the pieces (milliseconds): what is lost with the machine is this and the way. */
+const PERIOD_MS = 2_000
+/** Interval of full backups (milliseconds). */
+const FULL_MS = DAY
+/**
+ * Where one is due sooner, the pause is this many times what the last one took, and a minute at
+ * most: another process may write all the time.
+ */
+const PAUSE_FACTOR = 10
+const MAX_PAUSE_MS = 60_000
+/** Bytes that wait for the target; beyond them a full backup takes their place. */
+const MAX_UNSENT = 256 * 1024 * 1024
+
+/**
+ * Makes a full backup now and once a day, and writes down what has changed every PERIOD_MS. A full
+ * backup is also made where another process has written, because its changes are in no piece.
+ * Disposing writes the last piece.
+ *
+ * @throws SetupError on PostgreSQL
+ */
+export function startShipping(options: ShippingOptions): AsyncDisposable {
+  const { takeChanges } = options.store
+  if (takeChanges === undefined)
+    throw new SetupError(
+      'TOLLMARK_BACKUP is for SQLite. On PostgreSQL unset it, and archive the WAL (docs/operations.md).',
+    )
+  const shipping = new Shipping(options, takeChanges)
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+  const shipAgain = async (): Promise<void> => {
+    await shipping.ship().catch(options.onError)
+    if (closed) return
+    timer = setTimeout(() => {
+      last = shipAgain()
+    }, options.period ?? PERIOD_MS).unref()
+  }
+  let last = shipAgain()
+  return {
+    [Symbol.asyncDispose]: async () => {
+      closed = true
+      clearTimeout(timer)
+      await last
+      await shipping.close().catch(options.onError)
+    },
+  }
+}
+
+class Shipping {
+  readonly #options: ShippingOptions
+  readonly #takeChanges: NonNullable<Store['takeChanges']>
+  readonly #stopping = new AbortController()
+  /** The journal of the last full backup; null: there is none that what is written now continues. */
+  #journal: JournalWriter | null = null
+  #pieces = 0
+  /** Changes that the journal does not have yet. */
+  #unsent: Uint8Array[] = []
+  /** The full backup that is being made, and the changes since it began; null: it has missed some. */
+  #making: Promise<void> | undefined
+  #since: Uint8Array[] | null = null
+  #tried = -Infinity
+  #took = 0
+
+  constructor(options: ShippingOptions, takeChanges: NonNullable<Store['takeChanges']>) {
+    this.#options = options
+    this.#takeChanges = takeChanges
+  }
+
+  /** Writes down what has changed, and begins a full backup where one is due. */
+  async ship(): Promise<void> {
+    const { whole, changes } = await this.#takeChanges()
+    if (!whole) {
+      this.#since = null
+      await this.#leaveJournal()
+    } else if (changes.length > 0) {
+      this.#since?.push(changes)
+      if (this.#journal !== null) this.#unsent.push(changes)
+    }
+    this.#beginFullBackup()
+    await this.#send()
+  }
+
+  /** Writes the last piece. A full backup that is being made is given up. */
+  async close(): Promise<void> {
+    this.#stopping.abort(new Error('the server stops'))
+    await this.#making
+    await this.ship()
+    await this.#leaveJournal()
+  }
+
+  #beginFullBackup(): void {
+    const now = performance.now()
+    const pause =
+      this.#journal === null ? Math.min(PAUSE_FACTOR * this.#took, MAX_PAUSE_MS) : FULL_MS
+    if (this.#making !== undefined || this.#stopping.signal.aborted || now - this.#tried < pause)
+      return
+    this.#tried = now
+    this.#since = []
+    this.#making = this.#makeFullBackup()
+      .catch((error: unknown) => {
+        if (!this.#stopping.signal.aborted) this.#options.onError(error)
+      })
+      .finally(() => {
+        this.#took = performance.now() - now
+        this.#making = undefined
+      })
+  }
+
+  async #makeFullBackup(): Promise<void> {
+    const { storage, target, recipient, now } = this.#options
+    const { location } = await makeBackup({
+      storage,
+      target,
+      recipient,
+      env: {},
+      now: now(),
+      signal: this.#stopping.signal,
+    })
+    const journal = await openJournal(location, storage)
+    const since = this.#since
+    // Another process has written meanwhile: the journal would lack that.
+    if (since === null) return journal[Symbol.asyncDispose]()
+    await this.#leaveJournal()
+    this.#journal = journal
+    this.#unsent = since
+    this.#since = null
+    this.#pieces = 0
+  }
+
+  async #leaveJournal(): Promise<void> {
+    const journal = this.#journal
+    this.#journal = null
+    this.#unsent = []
+    await journal?.[Symbol.asyncDispose]()
+  }
+
+  async #send(): Promise<void> {
+    for (;;) {
+      const journal = this.#journal
+      const [changes] = this.#unsent
+      if (journal === null || changes === undefined) return
+      try {
+        await journal.put(this.#pieces + 1, await this.#sealed(changes))
+      } catch (error) {
+        if (this.#unsent.reduce((sum, one) => sum + one.length, 0) > MAX_UNSENT)
+          await this.#leaveJournal()
+        throw error
+      }
+      if (journal !== this.#journal) continue
+      this.#unsent.shift()
+      this.#pieces++
+    }
+  }
+
+  async #sealed(changes: Uint8Array): Promise<AsyncIterable<Buffer>> {
+    const small = once(await promisify(gzip)(changes))
+    const { recipient } = this.#options
+    return recipient === null ? small : encryptFor(recipient, small)
+  }
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes
+}
+
+/**
+ * Applies the journal of a backup to its database, a file that nobody else has open.
+ *
+ * @returns pieces that were applied
+ * @throws SetupError where one is missing or damaged; the database is of no use then
+ */
+export async function applyJournal(
+  reader: BackupReader,
+  path: string,
+  identity: KeyObject | null,
+  signal: AbortSignal,
+): Promise<number> {
+  let connection: Connection | undefined
+  try {
+    for (let number = 1; ; number++) {
+      signal.throwIfAborted()
+      const piece = await reader.piece(number)
+      if (piece === null) {
+        if ((await reader.piece(number + 1)) !== null) throw damaged(number)
+        return number - 1
+      }
+      connection ??= new Connection(path, 'write')
+      const changes = opened(
+        identity === null ? piece : await buffer(decryptWith(identity, once(piece))),
+      )
+      if (changes === null || !connection.applyChanges(changes)) throw damaged(number)
+    }
+  } finally {
+    connection?.close()
+  }
+}
+
+const damaged = (number: number): SetupError =>
+  new SetupError(`Piece ${number} of the backup's journal is missing or damaged.`)
+
+/** Null where a byte was changed or is missing: gzip has a checksum. */
+function opened(bytes: Buffer): Buffer | null {
+  try {
+    return gunzipSync(bytes)
+  } catch {
+    return null
+  }
+}
