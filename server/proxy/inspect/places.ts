@@ -1,6 +1,6 @@
 // Where a request names models and stored objects: headers, query, and the places of its body.
 import { type WantedPaths, wantPaths } from '../json/paths.ts'
-import { NEW, objectRef, plainKind, type ObjectRef } from '../providers/object-ref.ts'
+import { idOf, NEW, objectRef, plainKind, type ObjectRef } from '../providers/object-ref.ts'
 import type { BodyRule } from '../providers/endpoint-row.ts'
 import { toolPaths, type ToolPaths } from './tool-models.ts'
 
@@ -108,8 +108,9 @@ const BEGINS_ID = /^[a-z]{1,3}$/
  * What a value names in a place of objects: its id, behind which a step of a training or a version
  * may stand with a colon.
  */
-export function refsIn(kind: string, value: unknown): ObjectRef[] {
-  if (typeof value !== 'string') return []
+export function refsIn(kind: string, given: unknown): ObjectRef[] {
+  const value = idOf(given)
+  if (value === null) return []
   // A batch's input is a file whose lines have been read.
   if (kind === BATCH_INPUT || kind === BATCH_DATASET)
     return [

@@ -70,7 +70,7 @@ const CLOSED: readonly ClosedEndpoint[] = [
   // Bedrock's are conversations.
   {
     class: 'minting',
-    segments: String.raw`(?<!(?:reasoningengines|agentaliases)/[^/]+/)sessions?|jwts?|creds?|otps?|pats?|presign\w*|exchange|grants?|vaults?|device/?code|\w*keys|bearers?|byok|passwords?|passkeys?`,
+    segments: String.raw`(?<!(?:reasoningengines|agentaliases)/[^/]+/)sessions?|\w*jwts?|creds?|otps?|pats?|presign\w*|exchange|grants?|vaults?|device/?code|\w*keys|bearers?|byok|passwords?|passkeys?`,
   },
 
   // The account. OpenAI and Anthropic `/organization/…`, LiteLLM `/user/new`, `/team/new`,

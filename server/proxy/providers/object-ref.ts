@@ -26,6 +26,10 @@ export const NEW = 'new '
  */
 export const VERSION = 'version'
 
+/** An id as JSON gives it: a text or a number; null for anything else. */
+export const idOf = (value: unknown): string | null =>
+  typeof value === 'string' ? value : typeof value === 'number' ? String(value) : null
+
 /** The kind that a place is about. */
 export const plainKind = (kind: string): string =>
   kind.startsWith(NEW) ? kind.slice(NEW.length) : kind
@@ -37,10 +41,10 @@ export const plainKind = (kind: string): string =>
 const AUTHORITY = /^(?:(?:[a-z][a-z0-9+.-]*:)?\/\/([^/?#]*)|data:)/i
 /**
  * The APIs that name objects by their address as well: https://ai.google.dev/api/files,
- * https://docs.x.ai/docs/api-reference.
+ * https://docs.x.ai/docs/api-reference, https://www.assemblyai.com/docs/api-reference/files/upload.
  */
 const ADDRESSED =
-  /(?:^|[.@-])(?:generativelanguage(?:\.\w+)*\.googleapis\.com|api\.x\.ai)\.?(?::\d*)?$/i
+  /(?:^|[.@-])(?:generativelanguage(?:\.\w+)*\.googleapis\.com|api\.x\.ai|cdn\.assemblyai\.com)\.?(?::\d*)?$/i
 
 /**
  * The object that a provider calls by this name or address: its kind and the name's last segment,

@@ -229,20 +229,23 @@ const responseRows = (prefix: string): EndpointRow[] => [
 export function compatibleRows(prefix: string, rule: Partial<BodyRule> = {}): EndpointRow[] {
   const whole = { ...BODY, ...rule }
   const chatBody = body(whole)
+  // What tries other models does so at every endpoint.
+  const { also = [], stored = [] } = whole
+  const givenHere = (more: Partial<BodyRule> = {}): ModelPlace => given({ also, stored, ...more })
   return [
     model(`POST ${prefix}/chat/completions`, chatBody),
     model(`POST ${prefix}/completions`, body({ ...whole, prose: GIVEN })),
-    model(`POST ${prefix}/embeddings`, given()),
+    model(`POST ${prefix}/embeddings`, givenHere()),
     model(`POST ${prefix}/responses`, responding(whole), RESPONSE),
     // `moderation: "low"` is how strictly a picture is looked at.
-    model(`POST ${prefix}/images/generations`, given({ texts: ['moderation'] })),
+    model(`POST ${prefix}/images/generations`, givenHere({ texts: ['moderation'] })),
     model(`POST ${prefix}/images/edits`, form({ objects: PICTURES })),
     model(`POST ${prefix}/images/variations`, form()),
-    model(`POST ${prefix}/audio/speech`, given()),
+    model(`POST ${prefix}/audio/speech`, givenHere()),
     model(`POST ${prefix}/audio/transcriptions`, form()),
     model(`POST ${prefix}/audio/translations`, form()),
-    model(`POST ${prefix}/moderations`, given()),
-    model(`POST ${prefix}/rerank`, given()),
+    model(`POST ${prefix}/moderations`, givenHere()),
+    model(`POST ${prefix}/rerank`, givenHere()),
     neutral(`GET ${prefix}/models`),
     neutral(`GET ${prefix}/models/{any:}`),
     ...fileRows(prefix),

@@ -465,6 +465,56 @@ export const GATEWAY_TOOLS: ToolTypes = {
   others: REFUSED,
 }
 
+/** Tools of a provider as the AI SDK names them: `openai.web_search`. */
+const behind = (provider: string, types: Readonly<Record<string, Runs>>): Record<string, Runs> =>
+  Object.fromEntries(
+    Object.entries(types).flatMap(([type, runs]) =>
+      type === '' ? [] : [[`${provider}.${type}`, runs]],
+    ),
+  )
+
+/**
+ * Tools in the AI SDK's own form, which Vercel's gateway takes: functions of the caller's have no
+ * `id`, and those of a provider are told by theirs (@ai-sdk/gateway, gateway-tools.ts).
+ */
+export const AI_SDK_TOOLS: ToolTypes = {
+  types: {
+    '': CALLER,
+    ...behind('anthropic', ANTHROPIC_TOOLS.types),
+    ...behind('groq', GROQ_TOOLS.types),
+    ...behind('mistral', MISTRAL_TOOLS.types),
+    ...behind('openai', OPENAI_TYPES),
+    ...behind('perplexity', PERPLEXITY_TOOLS.types),
+    ...behind('xai', XAI_TOOLS.types),
+    'openai.image_generation': {
+      runs: GPT_IMAGE.map((name) => `openai/${name}`),
+      allow: 'openai/gpt-image-*',
+      why: 'OpenAI chooses a GPT Image model.',
+      named: ['args.model'],
+    },
+    ...behind('google', {
+      ...all(SEARCH, 'google_search', 'enterprise_web_search', 'google_maps', 'url_context'),
+      code_execution: CODE,
+      file_search: INDEX,
+    }),
+    ...behind(
+      'gateway',
+      all(
+        SEARCH,
+        'browserbase_fetch',
+        'browserbase_search',
+        'deepseek_fetch',
+        'deepseek_search',
+        'exa_search',
+        'parallel_search',
+        'perplexity_search',
+        'tako_search',
+      ),
+    ),
+  },
+  others: REFUSED,
+}
+
 /** A type without the date of its version. */
 const undated = (type: string): string => type.replace(/_(?:20\d{6}|20\d\d_\d\d_\d\d)$/, '')
 

@@ -1,7 +1,7 @@
 // The objects that come into being with an answer: what stands at the places where the endpoint's
 // row expects their names.
 import { valuesAt } from '../json/paths.ts'
-import { objectRef, VERSION, type ObjectRef } from '../providers/object-ref.ts'
+import { idOf, objectRef, VERSION, type ObjectRef } from '../providers/object-ref.ts'
 
 /** Places of an answer that name an object, and its kind. */
 export type CreatedPaths = Readonly<Record<string, string>>
@@ -31,7 +31,10 @@ export class CreatedIds {
   note(place: string, name: unknown): void {
     const kind = this.creates[place]
     if (kind === VERSION) this.#decide(String(name) === '1')
-    else if (kind !== undefined && typeof name === 'string') this.add(objectRef(kind, name))
+    else {
+      const id = idOf(name)
+      if (kind !== undefined && id !== null) this.add(objectRef(kind, id))
+    }
   }
 
   #decide(isNew: boolean): void {

@@ -162,9 +162,10 @@ const LATER: readonly SdkEndpoint[] = [
   admin('gateway', `GET ${GATEWAY}/v1/report`),
   object('gateway', `POST ${GATEWAY}/v4/ai/batch/results`, { body: { batchId: 'batch-1' } }),
   inHeader('gateway', `${GATEWAY}/v4/ai/batch/start`, 'ai-model-id', { requests: [] }),
+  object('gateway', `POST ${GATEWAY}/v4/ai/batch/cancel`, { body: { batchId: 'batch-1' } }),
   object('gateway', `POST ${GATEWAY}/v4/ai/batch/status`, { body: { batchId: 'batch-1' } }),
-  ...['embedding', 'image', 'reranking', 'speech', 'transcription', 'video'].map((kind) =>
-    inHeader('gateway', `${GATEWAY}/v4/ai/${kind}-model`, 'ai-model-id'),
+  ...['decision', 'embedding', 'image', 'reranking', 'speech', 'transcription', 'video'].map(
+    (kind) => inHeader('gateway', `${GATEWAY}/v4/ai/${kind}-model`, 'ai-model-id'),
   ),
   inHeader('gateway', `${GATEWAY}/v4/ai/language-model`, 'ai-language-model-id', { prompt: [] }),
   inHeader('gateway', `${GATEWAY}/v4/ai/video-model/start`, 'ai-model-id', { prompt: 'x' }),

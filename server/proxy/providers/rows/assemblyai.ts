@@ -1,8 +1,14 @@
+import { NEW } from '../object-ref.ts'
 import { creates, model, neutral } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 
 /** A model, or several of which the first that speaks the language is taken. */
-const SPEECH = { required: ['speech_model', 'speech_models[]'], prose: ['prompt'] } as const
+const SPEECH = {
+  required: ['speech_model', 'speech_models[]'],
+  prose: ['prompt'],
+  // An upload, or any address.
+  objects: { audio_url: `${NEW}upload` },
+} as const
 
 /** AssemblyAI: https://www.assemblyai.com/docs/api-reference */
 export const assemblyai: ProviderRow = {

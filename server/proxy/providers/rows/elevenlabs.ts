@@ -120,9 +120,20 @@ export const elevenlabs: ProviderRow = {
     neutral('GET DELETE /v1/voices/{voice}'),
     neutral('POST /v1/voices/{voice}/edit', { uploads: 'form' }),
     neutral('GET /v1/voices/{voice}/settings'),
+    neutral('POST /v1/voices/{voice}/settings/edit'),
+    neutral('GET POST DELETE /v1/studio/projects/{studio_project}'),
+    neutral('GET POST /v1/studio/projects/{studio_project}/{any}'),
+    neutral('GET DELETE /v1/history/{history_item}'),
+    neutral('GET /v1/history/{history_item}/audio'),
+    neutral('POST /v1/history/download', {
+      names: { 'history_item_ids[]': 'history_item' },
+      changes: false,
+    }),
   ],
   admin: [/^\/v\d\/(?:workspaces?|usage|user)(?:$|\/)/],
   spelling: {},
+  // Its ids have no form of their own.
+  chosenNames: true,
   errors: {
     detail: { status: '{code}', message: '{message}' },
     error: { message: '{message}', code: '{code}' },

@@ -3,7 +3,11 @@ import { creates, model, neutral } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 
 /** The path names the model, whose input has any form. */
-const INPUT: BodyRule = { required: [], also: ['model'], prose: ['prompt', 'text', 'input.prompt'] }
+const INPUT: BodyRule = {
+  required: [],
+  also: ['model', 'model_name'],
+  prose: ['prompt', 'text', 'input.prompt'],
+}
 
 /**
  * fal: https://docs.fal.ai/model-endpoints. Models run at once at fal.run, or in a queue that is
@@ -29,11 +33,11 @@ export const fal: ProviderRow = {
     },
   ],
   endpoints: [
-    model('POST /{model*}', { at: 'path', body: INPUT }, creates('request', 'request_id')),
     neutral('GET /{any*}/requests/{request}'),
     neutral('GET /{any*}/requests/{request}/status'),
     neutral('GET /{any*}/requests/{request}/status/stream'),
-    neutral('PUT /{any*}/requests/{request}/cancel'),
+    neutral('PUT POST /{any*}/requests/{request}/cancel'),
+    model('POST /{model*}', { at: 'path', body: INPUT }, creates('request', 'request_id')),
   ],
   spelling: { uuids: true },
   errors: { detail: '{message}', error: { message: '{message}', code: '{status}' } },

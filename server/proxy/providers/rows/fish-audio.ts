@@ -33,6 +33,8 @@ export const fishAudio: ProviderRow = {
   ],
   admin: [/^\/wallet(?:$|\/)/],
   spelling: {},
+  // Voices that somebody has cloned and those of the library have ids alike.
+  publicObjects: { voice: /^$/ },
   errors: { message: '{message}', status: '{status}' },
   usage: 'openai',
 }

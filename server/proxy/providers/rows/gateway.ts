@@ -3,11 +3,13 @@ import type { ModelPlace } from '../endpoint-row.ts'
 import { BODY, compatibleRows, creates, model, neutral } from '../openai-rows.ts'
 import { gatewayRealtime } from '../openai-sockets.ts'
 import type { ProviderRow } from '../provider.ts'
+import { AI_SDK_TOOLS } from '../tools.ts'
 import { gatewayTranscription } from '../transcription-sockets.ts'
 
 /** Models that are tried in turn. */
 const FALLBACKS = [
   'providerOptions.gateway.models[]',
+  'providerOptions.gateway.models[].model',
   'models[]',
   'fallbacks[]',
   'fallbacks[].model',
@@ -22,18 +24,47 @@ const SAID = [
   'text',
   'instructions',
 ]
-const NAMED: ModelPlace = {
-  at: 'header',
+const NAMED = {
+  at: 'header' as const,
   headers: ['ai-language-model-id', 'ai-model-id'],
   // Browsers set no headers of a WebSocket.
   parameter: 'ai-model-id',
-  body: { required: [], also: ['model', ...FALLBACKS], prose: SAID },
+  body: {
+    required: [],
+    also: ['model', ...FALLBACKS],
+    tools: [{ at: 'tools[]', by: 'id', tools: AI_SDK_TOOLS }],
+    prose: SAID,
+  },
+} satisfies ModelPlace
+/** A batch: the requests name their models too, and what each of them may name. */
+const BATCHED: ModelPlace = {
+  ...NAMED,
+  body: {
+    required: [],
+    also: [
+      ...NAMED.body.also,
+      'requests[].modelId',
+      ...FALLBACKS.map((place) => `requests[].options.${place}`),
+    ],
+    tools: [{ at: 'requests[].options.tools[]', by: 'id', tools: AI_SDK_TOOLS }],
+    prose: SAID.map((place) => `requests[].options.${place}`),
+  },
 }
 const RUN = {
   ...NAMED,
   body: { ...NAMED.body, objects: { operation: 'operation', 'operation.id': 'operation' } },
 }
 const BATCH = { id: 'batch', batchId: 'batch', 'batch.id': 'batch' } as const
+const KINDS = [
+  'language',
+  'embedding',
+  'image',
+  'video',
+  'speech',
+  'transcription',
+  'reranking',
+  'decision',
+]
 const VERSIONS = ['/v1/ai', '/v2/ai', '/v3/ai', '/v4/ai']
 
 /**
@@ -50,9 +81,7 @@ export const gateway: ProviderRow = {
   probe: { path: '/v1/credits' },
   endpoints: [
     ...VERSIONS.flatMap((at) => [
-      ...['language', 'embedding', 'image', 'video', 'speech', 'transcription', 'reranking'].map(
-        (kind) => model(`POST ${at}/${kind}-model`, NAMED),
-      ),
+      ...KINDS.map((kind) => model(`POST ${at}/${kind}-model`, NAMED)),
       model(`GET ${at}/realtime-model`, NAMED, { socket: gatewayRealtime(FALLBACKS) }),
       model(`GET ${at}/transcription-model`, NAMED, { socket: gatewayTranscription(FALLBACKS) }),
       model(
@@ -61,13 +90,14 @@ export const gateway: ProviderRow = {
         creates('operation', 'operation.id', 'operation'),
       ),
       model(`POST ${at}/video-model/status`, RUN, { changes: false }),
-      model(`POST ${at}/batch/start`, NAMED, creates('batch', 'id', 'batchId', 'batch.id')),
+      model(`POST ${at}/batch/start`, BATCHED, creates('batch', 'id', 'batchId', 'batch.id')),
+      neutral(`POST ${at}/batch/cancel`, { names: BATCH }),
       ...['status', 'results'].map((what) =>
         neutral(`POST ${at}/batch/${what}`, { names: BATCH, changes: false }),
       ),
     ]),
     ...compatibleRows('/v1', { also: [...(BODY.also ?? []), ...FALLBACKS] }),
-    model('POST /v1/messages', messagesBody(''), { usage: 'anthropic' }),
+    model('POST /v1/messages', messagesBody('', FALLBACKS), { usage: 'anthropic' }),
     neutral('GET /v1/models/{any*}'),
   ],
   // Deployments of Vercel's show which credential they have.

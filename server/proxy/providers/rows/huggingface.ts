@@ -16,6 +16,8 @@ export const huggingface: ProviderRow = {
   base: 'https://router.huggingface.co/v1',
   hosts: ['router.huggingface.co'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
+  // Which organization pays: https://huggingface.co/docs/inference-providers/pricing
+  accountChoice: ['x-hf-bill-to'],
   endpoints: [
     ...compatibleRows('/v1', { tools: toolsIn('', CALLER_TOOLS) }),
     model('POST /hf-inference/models/{publisher}/{any}', TASK, { modelName: '{publisher}/{any}' }),

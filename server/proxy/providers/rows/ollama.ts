@@ -19,9 +19,9 @@ export const ollama: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   probe: { path: '/api/tags' },
   endpoints: [
-    ...['chat', 'generate', 'embed', 'embeddings', 'show'].map((what) =>
-      model(`POST /api/${what}`, NAMED),
-    ),
+    ...['chat', 'generate', 'embed', 'embeddings'].map((what) => model(`POST /api/${what}`, NAMED)),
+    // Servers before 0.1.33 read `name` alone.
+    model('POST /api/show', body({ also: ['name'] })),
     neutral('GET /api/tags', { listed: null }),
     neutral('GET /api/version', { listed: null }),
     ...compatibleRows('/v1', { tools: toolsIn('', CALLER_TOOLS) }),

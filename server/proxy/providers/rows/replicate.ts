@@ -60,7 +60,9 @@ export const replicate: ProviderRow = {
     neutral('GET DELETE /v1/files/{file}'),
     neutral('GET /v1/models'),
   ],
-  spelling: {},
+  // Hardware that is paid by the hour.
+  admin: [/^\/v1\/deployments(?:\/[^/]+\/[^/]+)?$/],
+  spelling: { collections: { files: 'file' } },
   errors: { title: '{type}', detail: '{message}', status: '{status}', error: '{message}' },
   usage: 'openai',
   modelNames: (name) => {

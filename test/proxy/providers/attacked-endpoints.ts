@@ -1,0 +1,120 @@
+// TABLE of requests by which a key tried to get past its scope or to another key's objects, found by
+// reading the providers' documentation and SDKs. Each must be refused before the provider sees it.
+import type { SdkEndpoint } from './sdk-endpoints.ts'
+
+/** What the key has that tries. */
+export type AttackingKey =
+  /** One model, `model-1`, and objects of the whole account. */
+  | 'scoped'
+  /** All models, and objects of its own. */
+  | 'own'
+  /** Everything that a key can have. */
+  | 'open'
+
+/** One attempt. */
+export type Attack = Pick<SdkEndpoint, 'on' | 'body' | 'headers'> & { readonly by: AttackingKey }
+
+const scoped = (on: string, body?: unknown, headers?: Record<string, string>): Attack => ({
+  by: 'scoped',
+  on,
+  ...(body === undefined ? {} : { body }),
+  ...(headers === undefined ? {} : { headers }),
+})
+const own = (on: string, body?: unknown, headers?: Record<string, string>): Attack => ({
+  ...scoped(on, body, headers),
+  by: 'own',
+})
+
+const GATEWAY = 'ai-gateway.vercel.sh'
+const LANGUAGE = `POST ${GATEWAY}/v4/ai/language-model`
+const NAMED = { 'ai-language-model-id': 'model-1' }
+const BATCH = { 'ai-model-id': 'model-1' }
+const FALLBACK = { providerOptions: { gateway: { models: ['model-2'] } } }
+const DRAWS = { type: 'provider', id: 'openai.image_generation', name: 'draw', args: {} }
+const ELEVENLABS = 'api.elevenlabs.io/v1'
+/** As ElevenLabs makes its ids: without a prefix. */
+const MADE = 'VW7YKqPnjY4h39yTbx2L'
+
+export const ATTACKS: readonly Attack[] = [
+  // Tools of a provider behind the gateway that run another model: @ai-sdk/gateway sends `tools` as
+  // the AI SDK has them.
+  scoped(LANGUAGE, { prompt: [], tools: [DRAWS] }, NAMED),
+  scoped(LANGUAGE, { prompt: [], tools: [{ ...DRAWS, type: 'provider-defined' }] }, NAMED),
+  scoped(LANGUAGE, { prompt: [], tools: [{ ...DRAWS, args: { model: 'gpt-image-1' } }] }, NAMED),
+  scoped(
+    LANGUAGE,
+    {
+      prompt: [],
+      tools: [
+        {
+          type: 'provider',
+          id: 'anthropic.advisor_20260301',
+          name: 'advisor',
+          args: { model: 'claude-opus-4-8' },
+        },
+      ],
+    },
+    NAMED,
+  ),
+  // A batch's requests name their models, fallbacks and tools (@ai-sdk/gateway, gateway-batch.ts).
+  ...[
+    { modelId: 'model-2', options: { prompt: [] } },
+    { modelId: 'model-1', options: { prompt: [], ...FALLBACK } },
+    { modelId: 'model-1', options: { prompt: [], tools: [DRAWS] } },
+  ].map((request) =>
+    scoped(
+      `POST ${GATEWAY}/v4/ai/batch/start`,
+      { requests: [{ id: '1', type: 'text', ...request }] },
+      BATCH,
+    ),
+  ),
+  // A fallback under a condition (gateway-provider-options.ts).
+  scoped(
+    LANGUAGE,
+    {
+      prompt: [],
+      providerOptions: {
+        gateway: { models: [{ model: 'model-2', when: { confidenceBelow: 0.5 } }] },
+      },
+    },
+    NAMED,
+  ),
+  ...['embeddings', 'images/generations', 'rerank', 'audio/speech', 'moderations'].map((what) =>
+    scoped(`POST ${GATEWAY}/v1/${what}`, { model: 'model-1', input: 'x', ...FALLBACK }),
+  ),
+  scoped(`POST ${GATEWAY}/v1/messages`, { model: 'model-1', messages: [], ...FALLBACK }),
+  own(`POST ${GATEWAY}/v4/ai/batch/cancel`, { batchId: 'batch-1' }),
+  // https://docs.fish.audio/api-reference: a cloned voice has an id of 32 hex digits.
+  own(
+    'POST api.fish.audio/v1/tts',
+    { text: 'x', reference_id: '802e3bc2b27e49c2995d23ef70e6ac89' },
+    { model: 's1' },
+  ),
+  own('GET api.fish.audio/model/802e3bc2b27e49c2995d23ef70e6ac89'),
+  // https://platform.minimax.io/docs/api-reference/file-management-delete: an id is a number.
+  own('POST api.minimax.io/v1/files/delete', { file_id: 123_456_789, purpose: 'voice_clone' }),
+  // https://elevenlabs.io/docs/api-reference
+  own(`POST ${ELEVENLABS}/history/download`, { history_item_ids: [MADE] }),
+  own(`POST ${ELEVENLABS}/voices/${MADE}/settings/edit`, {}),
+  own(`POST ${ELEVENLABS}/pronunciation-dictionaries/${MADE}/add-rules`, { rules: [] }),
+  own(`POST ${ELEVENLABS}/studio/projects/${MADE}/convert`, {}),
+  // https://replicate.com/docs/reference/http#files.get: an input may be a file by its address.
+  own('POST api.replicate.com/v1/predictions', {
+    version: 'acme/model:0123456789abcdef',
+    input: { image: 'https://api.replicate.com/v1/files/abc123def456ghi789jkl012mn' },
+  }),
+  // https://replicate.com/docs/reference/http#deployments.create: hardware that is paid by the hour.
+  { by: 'open', on: 'POST api.replicate.com/v1/deployments', body: { name: 'd' } },
+  { by: 'open', on: 'PATCH api.replicate.com/v1/deployments/acme/d', body: { min_instances: 5 } },
+  // https://deepinfra.com/docs/advanced/scoped_jwt
+  {
+    by: 'open',
+    on: 'POST api.deepinfra.com/v1/scoped-jwt',
+    body: { api_key_name: 'auto', expires_delta: 3600 },
+  },
+  // https://docs.fal.ai: apps that load any model take its name.
+  scoped('POST queue.fal.run/model-1', { prompt: 'x', model_name: 'somebody/model' }),
+  own('POST queue.fal.run/fal-ai/flux/requests/11111111-2222-4333-8444-555555555555/cancel', {}),
+  // https://docs.ollama.com/api: before 0.1.33 a model was named by `name` alone.
+  scoped('POST ollama.com/api/show', { model: 'model-1', name: 'model-2' }),
+]
