@@ -76,10 +76,15 @@ export function digits(text: string, from = 0, to = text.length): number | null 
   return number
 }
 
+/** The name of the field at the even index `i` of a raw list, which holds names and values in turn. */
+export const nameAt = (headers: readonly string[], i: number): string => headers[i] ?? ''
+/** The value of the field at the even index `i` of a raw list. */
+export const valueAt = (headers: readonly string[], i: number): string => headers[i + 1] ?? ''
+
 /** The first value of a field (name in lower case), or undefined. */
 export function valueOf(headers: readonly string[], name: string): string | undefined {
   for (let i = 0; i < headers.length; i += 2) {
-    const found = headers[i]!
+    const found = nameAt(headers, i)
     // Most names differ in length already.
     if (found.length === name.length && (found === name || found.toLowerCase() === name))
       return headers[i + 1]
@@ -94,7 +99,7 @@ export function valueOf(headers: readonly string[], name: string): string | unde
 export function onlyValueOf(headers: readonly string[], name: string): string | null | undefined {
   let value: string | undefined
   for (let i = 0; i < headers.length; i += 2) {
-    const found = headers[i]!
+    const found = nameAt(headers, i)
     if (found.length !== name.length || (found !== name && found.toLowerCase() !== name)) continue
     if (value !== undefined) return null
     value = headers[i + 1]
@@ -106,8 +111,9 @@ export function onlyValueOf(headers: readonly string[], name: string): string | 
 export function valuesOf(headers: readonly string[], name: string): string[] {
   const values: string[] = []
   for (let i = 0; i < headers.length; i += 2) {
-    const found = headers[i]!
-    if (found.length === name.length && found.toLowerCase() === name) values.push(headers[i + 1]!)
+    const found = nameAt(headers, i)
+    if (found.length === name.length && found.toLowerCase() === name)
+      values.push(valueAt(headers, i))
   }
   return values
 }
@@ -116,7 +122,8 @@ export function valuesOf(headers: readonly string[], name: string): string[] {
 export function without(headers: readonly string[], ...names: readonly string[]): RawHeaders {
   const kept: RawHeaders = []
   for (let i = 0; i < headers.length; i += 2)
-    if (!names.includes(headers[i]!.toLowerCase())) kept.push(headers[i]!, headers[i + 1]!)
+    if (!names.includes(nameAt(headers, i).toLowerCase()))
+      kept.push(nameAt(headers, i), valueAt(headers, i))
   return kept
 }
 
@@ -126,7 +133,7 @@ export function without(headers: readonly string[], ...names: readonly string[])
 export function fieldLines(headers: readonly string[], left?: string): string {
   let lines = ''
   for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i]!
+    const name = nameAt(headers, i)
     if (left === undefined || name.length !== left.length || name.toLowerCase() !== left)
       lines += `${name}: ${headers[i + 1]}\r\n`
   }

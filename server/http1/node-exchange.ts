@@ -3,7 +3,7 @@ import { ServerResponse, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { lingeringClose } from './lingering-close.ts'
 import type { ResponseListener, BodySink, HttpExchange, RequestBody } from './exchange.ts'
-import { fieldLines, NO_BYTES, type RawHeaders } from './header-fields.ts'
+import { fieldLines, NO_BYTES, type RawHeaders, nameAt, valueAt } from './header-fields.ts'
 import { RawConnection, switchingHead } from './raw-connection.ts'
 
 /** Emitted on a caller's socket that is destroyed in a moment. */
@@ -144,7 +144,8 @@ export class NodeExchange implements HttpExchange, RequestBody {
 
   end(trailers: RawHeaders = []): void {
     const pairs: [string, string][] = []
-    for (let i = 0; i < trailers.length; i += 2) pairs.push([trailers[i]!, trailers[i + 1]!])
+    for (let i = 0; i < trailers.length; i += 2)
+      pairs.push([nameAt(trailers, i), valueAt(trailers, i)])
     if (pairs.length > 0) this.#outgoing.addTrailers(pairs)
     this.#outgoing.end()
     this.#linger()

@@ -8,6 +8,8 @@ import {
   NO_BYTES,
   parseFields,
   type RawHeaders,
+  nameAt,
+  valueAt,
 } from './header-fields.ts'
 import { ByteBuffer } from './byte-buffer.ts'
 
@@ -247,8 +249,8 @@ function interpretFields(
   let connection = ''
   let expectsContinue = false
   for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i]!
-    const value = headers[i + 1]!
+    const name = nameAt(headers, i)
+    const value = valueAt(headers, i)
     // The length first: most names need no second look.
     switch (name.length) {
       case 4:

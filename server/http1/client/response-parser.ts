@@ -9,6 +9,8 @@ import {
   parseFields,
   without,
   type RawHeaders,
+  nameAt,
+  valueAt,
 } from '../header-fields.ts'
 import { ByteBuffer } from '../byte-buffer.ts'
 
@@ -204,11 +206,11 @@ export class ResponseParser {
     let coding: string | null = null
     let connection = ''
     for (let i = 0; i < headers.length; i += 2) {
-      const name = headers[i]!
+      const name = nameAt(headers, i)
       // Cheap test first: of all names only these three lengths matter.
       if (name.length !== 10 && name.length !== 14 && name.length !== 17) continue
       const lower = name.toLowerCase()
-      const value = headers[i + 1]!
+      const value = valueAt(headers, i)
       if (lower === 'content-length') {
         if (length !== null && length !== value)
           throw new ProtocolError('the upstream sent two different lengths')

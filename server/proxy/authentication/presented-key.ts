@@ -1,4 +1,5 @@
 // Where a request holds its proxy key: wherever the clients of its provider put the provider's own.
+import { nameAt, valueAt } from '../../http1/header-fields.ts'
 import { offeredProtocols } from '../../http1/websocket/handshake.ts'
 import type { Provider } from '../providers/provider.ts'
 import { keysIn } from '../socket/subprotocols.ts'
@@ -67,9 +68,10 @@ export function presentedKey(
 ): PresentedKey | null {
   let found: string | undefined
   for (let i = 0; i < headers.length; i += 2) {
-    const value = headers[i + 1]!
+    const value = valueAt(headers, i)
     // Nearly always this is all that a header costs.
-    if (!value.startsWith(PREFIX) || !mayCarryKey(headers[i]!.toLowerCase(), provider)) continue
+    if (!value.startsWith(PREFIX) || !mayCarryKey(nameAt(headers, i).toLowerCase(), provider))
+      continue
     if (found !== undefined && found !== value.trimEnd()) return null
     found = value.trimEnd()
   }

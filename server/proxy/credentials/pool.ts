@@ -1,4 +1,5 @@
 // The pool: which credential a request goes out with. Step 7 of the contract.
+import { nameAt, valueAt } from '../../http1/header-fields.ts'
 import { hash } from 'node:crypto'
 import {
   CredentialHealth,
@@ -172,8 +173,8 @@ function fraction(text: string): number {
 export function retryAfter(raw: readonly string[], now: number): number | null {
   let found: number | null = null
   for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i]!.toLowerCase()
-    const value = raw[i + 1]!.trim()
+    const name = nameAt(raw, i).toLowerCase()
+    const value = valueAt(raw, i).trim()
     if (name === 'retry-after-ms' && /^\d+(?:\.\d+)?$/.test(value)) return Number(value)
     if (name !== 'retry-after') continue
     if (/^\d+(?:\.\d+)?$/.test(value)) found = Number(value) * 1000

@@ -1,5 +1,6 @@
 // CORS (https://fetch.spec.whatwg.org/#http-cors-protocol): keys are used from browsers, without
 // cookies, so any origin may ask; which origins a key allows is checked when the key is known.
+import { nameAt } from '../../http1/header-fields.ts'
 
 /** Methods that the proxy passes on. */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -69,7 +70,7 @@ export function preflightHeaders(requestedHeaders: string | undefined): string[]
 export function corsHeaders(raw: readonly string[]): string[] {
   const names = new Map(EXPOSED)
   for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i]!
+    const name = nameAt(raw, i)
     const lower = name.toLowerCase()
     if (!names.has(lower) && FAMILIES.some((family) => lower.startsWith(family)))
       names.set(lower, name)

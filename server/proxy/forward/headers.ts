@@ -1,7 +1,7 @@
 // What passes through the proxy each way; forward/header-rules.ts says what does not, and why.
 // Headers are raw lists (name, value, name, value, …) as in Node's rawHeaders: what passes keeps
 // its order, its case and its duplicates.
-import { valuesOf } from '../../http1/header-fields.ts'
+import { valuesOf, nameAt, valueAt } from '../../http1/header-fields.ts'
 import { copyString } from '../../common/copy-string.ts'
 import {
   BROWSER_CHALLENGE,
@@ -138,17 +138,17 @@ export function requestHeaders(
   const auth = requestRule(authOf(provider, endpoint).header).plain
   const kept: string[] = []
   for (let i = 0; i < raw.length; i += 2) {
-    const { lower, plain, forwarded } = requestRule(raw[i]!)
+    const { lower, plain, forwarded } = requestRule(nameAt(raw, i))
     if (forwarded !== 'always' && (forwarded === 'never' || !provider.passes?.includes(lower)))
       continue
     if (
       plain === auth ||
       named?.has(lower) ||
       provider.accountChoice?.includes(plain) ||
-      valueContainsKey(raw[i + 1]!)
+      valueContainsKey(valueAt(raw, i))
     )
       continue
-    kept.push(raw[i]!, raw[i + 1]!)
+    kept.push(nameAt(raw, i), valueAt(raw, i))
   }
   return kept
 }
@@ -188,7 +188,7 @@ export function responseHeaders(raw: readonly string[], context: ResponseContext
   const account = context.upstream.provider.accountHeaders
   const kept: string[] = []
   for (let i = 0; i < raw.length; i += 2) {
-    const { lower, forwarded, rewrite } = responseRule(raw[i]!)
+    const { lower, forwarded, rewrite } = responseRule(nameAt(raw, i))
     if (
       !forwarded ||
       named?.has(lower) ||
@@ -196,8 +196,8 @@ export function responseHeaders(raw: readonly string[], context: ResponseContext
       (context.cors === true && lower.startsWith('access-control-'))
     )
       continue
-    const value = rewrite === undefined ? raw[i + 1]! : rewrite(raw[i + 1]!, context)
-    if (value !== null) kept.push(raw[i]!, value)
+    const value = rewrite === undefined ? valueAt(raw, i) : rewrite(valueAt(raw, i), context)
+    if (value !== null) kept.push(nameAt(raw, i), value)
   }
   return kept
 }

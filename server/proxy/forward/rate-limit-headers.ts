@@ -1,4 +1,5 @@
 // What a key with a limit is told of it, with every answer (draft-ietf-httpapi-ratelimit-headers).
+import { nameAt } from '../../http1/header-fields.ts'
 import type { Remaining } from '../../ledger/ledger.ts'
 
 /** @param rpm the limit, requests a minute */
@@ -16,6 +17,6 @@ export function rateLimitHeaders(rpm: number, { requests, reset }: Remaining): s
  */
 export function tellsLimits(headers: readonly string[]): boolean {
   for (let i = 0; i < headers.length; i += 2)
-    if (/^ratelimit(?:-|$)/i.test(headers[i]!)) return true
+    if (/^ratelimit(?:-|$)/i.test(nameAt(headers, i))) return true
   return false
 }

@@ -1,6 +1,6 @@
 // Steps 8 and 9: what looks at an answer while it passes, and the ledger's row when it is over.
 import type { Clock } from '../../common/clock.ts'
-import { valueOf, valuesOf, without, type RawHeaders } from '../../http1/header-fields.ts'
+import { valueOf, valuesOf, without, type RawHeaders, valueAt } from '../../http1/header-fields.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { AdmittedRequest } from '../admission/admit-request.ts'
 import type { InspectedRequest } from '../inspect/inspected-request.ts'
@@ -315,7 +315,7 @@ const isCacheable = (headers: RawHeaders): boolean =>
     (name, i) =>
       i % 2 === 0 &&
       CACHING_HEADERS.has(name.toLowerCase()) &&
-      !/^no-store$/i.test(headers[i + 1]!.trim()),
+      !/^no-store$/i.test(valueAt(headers, i).trim()),
   )
 
 function isHarmless(headers: RawHeaders): boolean {

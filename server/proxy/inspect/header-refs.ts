@@ -1,5 +1,6 @@
 // What the headers and the trailers of a request name: in those that name an object by their own
 // name, and as an id in its full spelling in any other.
+import { nameAt, valueAt } from '../../http1/header-fields.ts'
 import { copyString } from '../../common/copy-string.ts'
 import { normalizedName, requestHeaders } from '../forward/headers.ts'
 import { headerModels } from './outside-body.ts'
@@ -25,13 +26,14 @@ export function headerRefs(
   const { objectHeaders } = provider
   let found: ObjectRef[] | null = null
   for (let i = 0; i < raw.length; i += 2) {
-    const value = raw[i + 1]!
-    const kind = objectHeaders === undefined ? undefined : objectHeaders[normalizedName(raw[i]!)]
+    const value = valueAt(raw, i)
+    const kind =
+      objectHeaders === undefined ? undefined : objectHeaders[normalizedName(nameAt(raw, i))]
     if (kind !== undefined) (found ??= []).push(objectRef(kind, value))
     if (ids === undefined || !(mayBeId(value, ids) || mayWrapId(value))) continue
     const refs = spelledIn(value, ids)
     // What does not go up names nothing there.
-    if (refs.length > 0 && requestHeaders([raw[i]!, value], provider).length > 0)
+    if (refs.length > 0 && requestHeaders([nameAt(raw, i), value], provider).length > 0)
       (found ??= []).push(...refs.filter((ref) => kind === undefined || ref.kind !== kind))
   }
   return found ?? NOTHING

@@ -1,5 +1,6 @@
 // What a request says of its model outside of its body's text: in its query, in headers and
 // trailers, and in what its body is said to be.
+import { nameAt, valueAt } from '../../http1/header-fields.ts'
 import { compileRules, plainName } from '../forward/header-rules.ts'
 import type { ModelPlace } from '../providers/endpoint-row.ts'
 import { looseName } from '../providers/object-ref.ts'
@@ -102,8 +103,9 @@ const isNotBehind = compileRules([
 export function trailersOf(trailers: readonly string[], names: readonly string[]): string[] {
   const kept: string[] = []
   for (let i = 0; i < trailers.length; i += 2) {
-    const plain = plainName(trailers[i]!)
-    if (!isNotBehind(plain) && !names.includes(plain)) kept.push(trailers[i]!, trailers[i + 1]!)
+    const plain = plainName(nameAt(trailers, i))
+    if (!isNotBehind(plain) && !names.includes(plain))
+      kept.push(nameAt(trailers, i), valueAt(trailers, i))
   }
   return kept
 }

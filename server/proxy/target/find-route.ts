@@ -2,7 +2,7 @@
 import type { HttpExchange } from '../../http1/exchange.ts'
 import { METHODS } from '../forward/cors.ts'
 import { GatewayError } from '../gateway-error.ts'
-import { onlyValueOf } from '../../http1/header-fields.ts'
+import { onlyValueOf, nameAt, valueAt } from '../../http1/header-fields.ts'
 import { asksForWebSocket } from '../../http1/websocket/handshake.ts'
 import {
   effectiveTarget,
@@ -31,11 +31,11 @@ const isSocket = (destination: string, headers: readonly string[]): boolean =>
  */
 export function refuseNavigation(headers: readonly string[]): void {
   for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i]!
+    const name = nameAt(headers, i)
     // Both names have the same length: of nearly all headers nothing else is looked at.
     if (name.length !== FETCH_MODE.length) continue
     const lower = name.toLowerCase()
-    const value = headers[i + 1]!
+    const value = valueAt(headers, i)
     if (
       (lower === FETCH_MODE && value === 'navigate') ||
       (lower === FETCH_DESTINATION && !DESTINATIONS.has(value) && !isSocket(value, headers))

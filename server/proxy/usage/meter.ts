@@ -1,7 +1,7 @@
 // Reads from the bytes of an answer, as they pass, how many tokens it used and which object it
 // created. Step 9 of the contract. It never delays and never changes a byte: it is given each chunk
 // beside the caller, and compressed answers are decoded on the side.
-import { valueOf, valuesOf } from '../../http1/header-fields.ts'
+import { valueOf, valuesOf, nameAt, valueAt } from '../../http1/header-fields.ts'
 import { codingsOf, Decoding } from '../forward/content-decoding.ts'
 import { AwsReader } from './aws-event-stream.ts'
 import { CreatedIds, type CreatedPaths } from './created-ids.ts'
@@ -201,9 +201,9 @@ function begun(
 function readHeaders(raw: readonly string[]): { type: string; fromHeaders: Usage | null } {
   const tokens: Record<string, number> = {}
   for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i]!
+    const name = nameAt(raw, i)
     if (name.length <= BEDROCK.length || !name.toLowerCase().startsWith(BEDROCK)) continue
-    if (/^\d{1,9}$/.test(raw[i + 1]!))
+    if (/^\d{1,9}$/.test(valueAt(raw, i)))
       tokens[name.toLowerCase().slice(BEDROCK.length)] = Number(raw[i + 1])
   }
   const cached = tokens['cache-read-input-token-count'] ?? null
