@@ -74,7 +74,11 @@ try {
         })
         if (cookie !== null)
           await context.addCookies([
-            { name: cookie.split('=')[0]!, value: cookie.slice(cookie.indexOf('=') + 1), url },
+            {
+              name: cookie.slice(0, cookie.indexOf('=')),
+              value: cookie.slice(cookie.indexOf('=') + 1),
+              url,
+            },
           ])
         const page = await context.newPage()
         for (const { name, path, window, before } of shots) {

@@ -148,3 +148,12 @@ export async function withNames<R extends { key_id: string; account_id: string }
     account_name: accounts.get(row.account_id) ?? null,
   }))
 }
+
+/** A row with the names of its key and account. */
+export async function withName<R extends { key_id: string; account_id: string }>(
+  store: Store,
+  row: R,
+): Promise<R & Names> {
+  const [named] = await withNames(store, [row])
+  return named ?? { ...row, key_name: null, account_name: null }
+}

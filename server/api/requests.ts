@@ -18,7 +18,7 @@ import type { Store } from '../store/open.ts'
 import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
 import { csvHead, csvHeaders, streamText } from './csv.ts'
 import { Moment } from './schemas.ts'
-import { RefusalSchema, flushWithTimeout, withNames } from './refusals.ts'
+import { RefusalSchema, flushWithTimeout, withName, withNames } from './refusals.ts'
 
 const count = z.number().int()
 const State = z.enum(['reserved', 'settled', 'aborted', 'unknown'])
@@ -165,11 +165,11 @@ export function requestRoutes(
       act: async ({ params: { id }, query, caller }) => {
         const account = resolveAccountScope(caller, query.account)
         const found = await getRequest(store, id, account)
-        if (found) return (await withNames(store, [found]))[0]!
+        if (found) return withName(store, found)
         await flushWithTimeout(refusals)
         const refused = await getRefusal(store, id, account)
         if (!refused) throw new Problem('request_not_found', NOT_FOUND)
-        return (await withNames(store, [refused]))[0]!
+        return withName(store, refused)
       },
     }),
   ])

@@ -4,6 +4,7 @@ import { constants } from 'node:os'
 /** Signals that end the server. Only SIGTERM, which a supervisor sends, drains. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
+/** A signal that ends the server. */
 export type StopSignal = (typeof SIGNALS)[number]
 
 /**

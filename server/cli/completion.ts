@@ -60,7 +60,7 @@ complete -F _tollmark tollmark
 }
 
 function fish(commands: readonly Command[]): string {
-  const groups = new Set(commands.map(({ name }) => name.split(' ')[0]!))
+  const groups = new Set(commands.map(({ name }) => name.replace(/ .*$/, '')))
   const lines = [...groups].map((group) => {
     const alone = commands.find(({ name }) => name === group)
     return `complete -c tollmark -n __fish_use_subcommand -a ${group}${alone ? ` -d ${quoted(alone.summary)}` : ''}`

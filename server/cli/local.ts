@@ -173,13 +173,10 @@ async function openClient(
     const [, , , word = ''] = path.split(/[/?]/)
     const load = ROUTES[word]
     if (!load) throw new Error(`no local routes for ${path}`)
-    if (!apis.has(word))
-      apis.set(
-        word,
-        load(deps).then((routes) => serveLocally(routes, caller, origin)),
-      )
+    const api = apis.get(word) ?? load(deps).then((routes) => serveLocally(routes, caller, origin))
+    apis.set(word, api)
     const incoming = new IncomingMessage(new Socket())
-    return (await apis.get(word)!).fetch(new Request(`${origin}${path}`, init), {
+    return (await api).fetch(new Request(`${origin}${path}`, init), {
       incoming,
       outgoing: new ServerResponse(incoming),
     })

@@ -73,10 +73,10 @@ export type Column = readonly [header: string, cell: (row: Row) => string]
 export function table(columns: readonly Column[], rows: readonly Row[]): string[] {
   const cells = rows.map((row) => columns.map(([, cell]) => stripControls(cell(row))))
   const lines = [columns.map(([header]) => header), ...cells]
-  const widths = columns.map((_, at) => Math.max(...lines.map((line) => line[at]!.length)))
+  const widths = columns.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)))
   return lines.map((line) =>
     line
-      .map((cell, at) => cell.padEnd(widths[at]!))
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
       .join('  ')
       .trimEnd(),
   )

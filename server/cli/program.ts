@@ -22,11 +22,13 @@ export function createProgram(): Parser {
     const [group = '', word] = command.name.split(' ')
     if (word === undefined) program.addCommand(commandParser(group, command))
     else {
-      if (!groups.has(group)) {
-        groups.set(group, createParser(group, GROUPS[group] ?? ''))
-        program.addCommand(groups.get(group)!)
+      let parser = groups.get(group)
+      if (parser === undefined) {
+        parser = createParser(group, GROUPS[group] ?? '')
+        groups.set(group, parser)
+        program.addCommand(parser)
       }
-      groups.get(group)!.addCommand(commandParser(word, command))
+      parser.addCommand(commandParser(word, command))
     }
   }
   return program

@@ -102,6 +102,7 @@ function randomByte(): number {
     randomFillSync(pool)
     next = 0
   }
+  // oxlint-disable-next-line typescript/no-non-null-assertion -- the pool is refilled before its end
   const byte = pool[next]!
   pool[next++] = 0
   return byte

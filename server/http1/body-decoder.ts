@@ -1,5 +1,6 @@
 // Takes the transfer framing off a body (RFC 9112, sections 6 and 7), the same for requests and
 // answers.
+// oxlint-disable typescript/no-non-null-assertion -- bytes and pairs of indexes, below the length that each loop checks
 import {
   HEAD_END,
   hasBareLineFeed,
@@ -184,11 +185,12 @@ export class BodyDecoder {
     if (at < 0) return 0
     const line = input[at - 1] === CR ? input.toString('latin1', 0, at - 1) : ''
     const size = this.#sizePattern.exec(line)
-    if (!size) throw new FramingError('a chunk has no valid size')
-    this.#extensions += line.length - size[1]!.length
+    const number = size?.[1]
+    if (number === undefined) throw new FramingError('a chunk has no valid size')
+    this.#extensions += line.length - number.length
     if (this.#extensions > MAX_EXTENSION_BYTES)
       throw new FramingError('the chunks have too many extensions')
-    this.#left = Number.parseInt(size[1]!, 16)
+    this.#left = Number.parseInt(number, 16)
     this.#state = this.#left === 0 ? 'trailers' : 'chunk'
     return at + 1
   }

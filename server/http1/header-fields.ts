@@ -18,8 +18,9 @@ const MAX_DIGITS = 15
 /** What a character may stand in: 1 a field name (RFC 9110 token), 2 a field value or reason. */
 const CHARACTERS = new Uint8Array(256)
 for (let code = 0; code < 256; code++) {
-  if (code === 9 || (code >= 32 && code !== 127)) CHARACTERS[code]! |= 2
-  if (/[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(code))) CHARACTERS[code]! |= 1
+  const isInValue = code === 9 || (code >= 32 && code !== 127)
+  const isInName = /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(code))
+  CHARACTERS[code] = (isInValue ? 2 : 0) | (isInName ? 1 : 0)
 }
 
 /**
@@ -31,7 +32,7 @@ export function parseFields(text: string, at: number): RawHeaders | null {
   const headers: RawHeaders = []
   while (at < text.length) {
     const from = at
-    while (at < text.length && (CHARACTERS[text.charCodeAt(at)]! & 1) !== 0) at++
+    while (at < text.length && ((CHARACTERS[text.charCodeAt(at)] ?? 0) & 1) !== 0) at++
     if (at === from || text.charCodeAt(at) !== COLON) return null
     const name = text.slice(from, at)
     const value = at + 1
@@ -48,7 +49,7 @@ export function parseFields(text: string, at: number): RawHeaders | null {
  * control character comes first.
  */
 export function endOfLine(text: string, at: number): number {
-  while (at < text.length && (CHARACTERS[text.charCodeAt(at)]! & 2) !== 0) at++
+  while (at < text.length && ((CHARACTERS[text.charCodeAt(at)] ?? 0) & 2) !== 0) at++
   return at < text.length && (text.charCodeAt(at) !== CR || text.charCodeAt(at + 1) !== LF)
     ? -1
     : at

@@ -111,6 +111,7 @@ export class RequestParser {
     const { head, before, after, lengthIndex } = this.#lastHead
     let end = before.length
     if (lengthIndex >= 0)
+      // oxlint-disable-next-line typescript/no-non-null-assertion -- a byte below the length, on the data path
       while (end < bytes.length && bytes[end]! >= ZERO && bytes[end]! <= NINE) end++
     if (!matchesAt(bytes, end, after)) return null
     if (lengthIndex < 0) {
@@ -219,14 +220,15 @@ function parseHead(text: string): RequestHead {
     throw malformed(
       'The first line of the request is not that of an HTTP/1.1 request: METHOD /path?query HTTP/1.1, with everything beyond ASCII percent-encoded.',
     )
+  const [, method = '', target = '', minor] = line
   const headers = parseFields(text, end + 2)
   if (headers === null) throw malformed('A header of the request is malformed.')
   if (headers.length > 2 * MAX_FIELDS)
     throw new RequestError('headers_too_large', `A request may have ${MAX_FIELDS} headers.`)
-  const { http10, framing, keepAlive, expectsContinue } = interpretFields(headers, line[3] === '0')
+  const { http10, framing, keepAlive, expectsContinue } = interpretFields(headers, minor === '0')
   return {
-    method: line[1]!,
-    target: line[2]!,
+    method,
+    target,
     headers,
     http10,
     framing,
@@ -317,11 +319,12 @@ export function pathMarker(path: string): Buffer {
  */
 export function isForPath(bytes: Buffer, path: Buffer): boolean | null {
   let at = 0
+  // oxlint-disable-next-line typescript/no-non-null-assertion -- a byte below the length, on the data path
   while (at < bytes.length && at <= MAX_METHOD_BYTES && bytes[at]! >= A && bytes[at]! <= Z) at++
   if (at === 0 || at > MAX_METHOD_BYTES) return false
   for (let i = 0; i < path.length; i++, at++) {
     if (at === bytes.length) return null
     if (bytes[at] !== path[i]) return false
   }
-  return at === bytes.length ? null : AFTER_PATH.has(bytes[at]!)
+  return at === bytes.length ? null : AFTER_PATH.has(bytes.readUInt8(at))
 }

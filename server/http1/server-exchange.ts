@@ -122,7 +122,9 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
         }
         if (piece === null) this.#bodyDone = true
         if (this.#ended) this.#connection.linger(piece?.length ?? 0)
+        // oxlint-disable-next-line typescript/no-non-null-assertion -- the loop runs with a sink, or when the exchange has ended
         else if (piece !== null) this.#sink!.onData(piece)
+        // oxlint-disable-next-line typescript/no-non-null-assertion -- the loop runs with a sink, or when the exchange has ended
         else this.#sink!.onEnd(parser.trailers)
       }
     } catch (error) {
@@ -222,10 +224,11 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
     const { socket } = this.#connection
     this.#flushHead()
     const pieces = this.#pendingChunks
-    if (pieces.length === 0) return
+    const [first] = pieces
+    if (first === undefined) return
     this.#pendingChunks = []
     this.#pendingBytes = 0
-    if (pieces.length === 1) socket.write(pieces[0]!)
+    if (pieces.length === 1) socket.write(first)
     else {
       socket.cork()
       for (const piece of pieces) socket.write(piece)

@@ -115,6 +115,7 @@ export async function showKeys(store: Store, rows: KeyRow[], now: number): Promi
   )
   const effective = await narrowedRows(store, rows)
   return effective.map((row) => {
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- usageOfKeys gives every key that it is asked for
     const { totals, lastUsedAt } = usage.get(row.id)!
     return {
       id: row.id,

@@ -30,6 +30,7 @@ export const GATEWAY_ERRORS = {
   upstream_timeout: { status: 504, google: 'DEADLINE_EXCEEDED', type: 'timeout_error' },
 } as const
 
+/** The codes of errors of our own at the proxy. */
 export type GatewayErrorCode = keyof typeof GATEWAY_ERRORS
 
 interface ErrorFields {
@@ -122,6 +123,7 @@ export function errorMessage(
   return JSON.stringify(filled(template, { status, code, message, google, type }))
 }
 
+/** An answer of our own, in the style of a provider. */
 export interface ErrorResponse {
   readonly status: number
   /** The reason phrase. */

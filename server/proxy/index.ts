@@ -28,6 +28,7 @@ import { probe, type Probe } from './credentials/probe.ts'
 import { createHttpClient, type HttpClient } from '../http1/client/client.ts'
 import { createRouteCache } from './target/route-cache.ts'
 
+/** The proxy of a process, and what the API and shutdown ask of it. Dispose it at shutdown. */
 export interface Proxy extends AsyncDisposable {
   handle(exchange: HttpExchange): void
   /** What is in use of what all requests share. */

@@ -70,6 +70,7 @@ export interface ProxyHandler {
   readonly shares: Pick<RequestShares, 'open' | 'held' | 'dropped'>
 }
 
+/** Makes the handler of `/proxy`. */
 export function createProxy(deps: ProxyDeps): ProxyHandler {
   const shares = new RequestShares(deps.limits)
   const handle = (exchange: HttpExchange): void => {
@@ -252,6 +253,7 @@ async function relaySocket(
   const running = runSocket(deps, {
     id,
     exchange,
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- a connection is switched for a request with a socket only
     socket: socket!,
     provider,
     match,

@@ -34,6 +34,7 @@ const STEADY = 2
  */
 const ours = new Set<string>()
 
+/** This process's row. Dispose it at shutdown: what refers to it goes with it. */
 export interface Instance extends AsyncDisposable {
   readonly id: string
   /** Why the last heartbeat failed; null where it did not. */

@@ -16,6 +16,7 @@ import type { Database } from './schema.ts'
 import { Connection } from './sqlite/connection.ts'
 import { statement, type Query, type Statement, type StatementResult } from './statement.ts'
 
+/** An open store. One per process; dispose it last. */
 export interface Store extends AsyncDisposable {
   /** SQLite is for the processes of one machine, PostgreSQL for those of many. */
   readonly dialect: DialectName
@@ -120,6 +121,7 @@ export async function openStore({
     )
   makeFolder(data)
   // Loaded only where it is used: the driver takes longer to load than SQLite to open.
+  // oxlint-disable-next-line typescript/no-non-null-assertion -- sqlitePath gives null for an address only
   if (path === null) return (await import('./postgres/open.ts')).openPostgres(databaseUrl!, now)
   prepare(path, now)
 
@@ -141,6 +143,7 @@ export async function openStore({
 
   const write = async (...statements: Statement[]): Promise<StatementResult[]> =>
     (await writer.send({ statements })) as StatementResult[]
+  // oxlint-disable-next-line typescript/no-non-null-assertion -- one statement has one result
   const writeOne = async (one: Statement): Promise<StatementResult> => (await write(one))[0]!
   let closing: Promise<void> | undefined
   const closeAll = async (): Promise<void> => {

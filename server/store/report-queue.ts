@@ -39,6 +39,7 @@ export const SHARES = {
 
 type Waiting = { start(): void; refuse(error: StoreError): void }
 
+/** A queue of readings, fair by owner. One for each kind (SHARES). */
 export interface Reading {
   /** Runs work when its owner's turn has come. @throws StoreError also `crowded` and `slow` */
   send(owner: string, work: Work): Promise<unknown>
@@ -154,6 +155,7 @@ export function reportsOf(
   dialect: DialectName,
 ): Pick<Store, 'reports' | 'read'> {
   const read = async (one: Statement): Promise<StatementResult> =>
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- one statement has one result
     ((await reading.send(owner, { statements: [one] })) as StatementResult[])[0]!
   return {
     reports: kyselyOn({ read, write }, dialect),

@@ -7,6 +7,7 @@ import { SetupError, codeOf } from '../common/errors.ts'
 import { randomText } from '../common/secrets.ts'
 import { isDiskFull } from './transient-errors.ts'
 
+/** The scratch folder of this instance. Dispose it at shutdown. */
 export interface Scratch extends Disposable {
   /** A path that nothing lies at, removed (file or folder) with the disposable. */
   place(): AsyncDisposable & { readonly path: string }

@@ -52,7 +52,8 @@ export class CounterSeries {
   }
 
   add(first: string, second: string, more: number): void {
-    this.#series.at(first, second)[0]! += more
+    const numbers = this.#series.at(first, second)
+    numbers[0] = (numbers[0] ?? 0) + more
   }
 
   text(): string {
@@ -83,10 +84,10 @@ export class HistogramSeries {
   observe(seconds: number, first: string, second: string | number = ''): void {
     const bounds = this.#bounds
     const numbers = this.#series.at(first, second)
-    let i = 0
-    while (i < bounds.length && seconds > bounds[i]!) i++
-    numbers[i]!++
-    numbers[bounds.length + 1]! += seconds
+    const above = bounds.findIndex((bound) => seconds <= bound)
+    const bucket = above < 0 ? bounds.length : above
+    numbers[bucket] = (numbers[bucket] ?? 0) + 1
+    numbers[bounds.length + 1] = (numbers[bounds.length + 1] ?? 0) + seconds
   }
 
   text(): string {
@@ -95,7 +96,7 @@ export class HistogramSeries {
     for (const [own, numbers] of this.#series.all(labels)) {
       let count = 0
       for (const [i, bound] of [...this.#bounds, '+Inf'].entries())
-        text += `${name}_bucket{le="${bound}",${own}} ${(count += numbers[i]!)}\n`
+        text += `${name}_bucket{le="${bound}",${own}} ${(count += numbers[i] ?? 0)}\n`
       text += `${name}_sum{${own}} ${numbers.at(-1)}\n${name}_count{${own}} ${count}\n`
     }
     return text

@@ -33,19 +33,19 @@ function editDistance(a: string, b: string): number {
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
     for (let j = 1; j <= b.length; j++) {
-      const substituted = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const substituted = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
       const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
       next.push(
         Math.min(
-          row[j]! + 1,
-          next[j - 1]! + 1,
+          (row[j] ?? 0) + 1,
+          (next[j - 1] ?? 0) + 1,
           substituted,
-          isSwap ? before[j - 2]! + 1 : Infinity,
+          isSwap ? (before[j - 2] ?? 0) + 1 : Infinity,
         ),
       )
     }
     before = row
     row = next
   }
-  return row[b.length]!
+  return row[b.length] ?? 0
 }

@@ -50,7 +50,7 @@ export function groupInputs(files: readonly string[]): Input[] {
   if (inputs.filter(({ shown }) => shown === '-').length > 1)
     throw new Misuse('Standard input (-) can be read once.')
   return inputs.map((input) =>
-    input.source === 'parts' ? completeParts(input, exports.get(input.name)!) : input,
+    input.source === 'parts' ? completeParts(input, exports.get(input.name) ?? new Map()) : input,
   )
 }
 

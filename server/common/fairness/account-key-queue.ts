@@ -41,6 +41,7 @@ class Deque<T> {
   }
 
   *[Symbol.iterator](): Generator<T> {
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- an index below the length; items may be undefined themselves
     for (let at = this.#first; at < this.#items.length; at++) yield this.#items[at]!
   }
 
@@ -101,6 +102,7 @@ export class AccountKeyQueue<T> {
     let dropped: T | null = null
     if (this.#size >= this.#most) {
       const largest = this.#largest()
+      if (largest === undefined) return item
       const sameAccount = largest.account === keyQueue.account
       if (
         sameAccount
@@ -108,7 +110,7 @@ export class AccountKeyQueue<T> {
           : largest.account.size <= keyQueue.account.size + 1
       )
         return item
-      dropped = largest.items.pop()!
+      dropped = largest.items.pop() ?? null
       this.#count(largest, -1)
     }
     keyQueue.items.push(item)
@@ -195,10 +197,10 @@ export class AccountKeyQueue<T> {
     account.queued = true
   }
 
-  /** The largest line of the account that holds most. Only asked where all places are taken. */
-  #largest(): KeyQueue<T> {
-    const account = largestOf(this.#ready, ({ size }) => size)!
-    return largestOf(account.ready, ({ items }) => items.size)!
+  /** The largest line of the account that holds most; undefined where nobody waits. */
+  #largest(): KeyQueue<T> | undefined {
+    const account = largestOf(this.#ready, ({ size }) => size)
+    return account && largestOf(account.ready, ({ items }) => items.size)
   }
 }
 

@@ -359,6 +359,7 @@ async function receiveFile(
     },
     (pieces: AsyncIterable<Buffer>) => writeFlushing(path, pieces),
   )
+  // oxlint-disable-next-line typescript/no-non-null-assertion -- check(true) decides it, or throws
   return { kind: kind!, fileName, size, sha256: hash.digest('hex') }
 }
 

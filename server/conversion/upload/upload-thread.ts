@@ -7,6 +7,7 @@ import { serializeError } from '../serialized-error.ts'
 import type { UploadStart, ThreadMessage, ThreadRequest } from './upload-receiver.ts'
 import { receiveUpload } from './receive-upload.ts'
 
+// oxlint-disable-next-line typescript/no-non-null-assertion -- this file runs as a thread
 const port = parentPort!
 const send = (message: ThreadMessage): void => port.postMessage(message)
 const bodies = new Map<number, Readable>()

@@ -184,6 +184,7 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
 
   onReady(): void {
     this.#setTimeout(this.#limits.firstByte)
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- a connection calls this while it is assigned
     this.#writer = new RequestWriter(this.#connection!.socket, this.#request, (pieces) =>
       this.#pool.write(this.#request, pieces),
     )
@@ -236,6 +237,7 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
     this.#waitedForTurn = reads.spend() && isBusy
     if (!this.#waitedForTurn) return
     this.#isAwaitingTurn = true
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- a connection calls this while it is assigned
     this.#connection!.socket.pause()
     reads.schedule(this.#request.owner ?? INTERNAL_OWNER, () => {
       this.#isAwaitingTurn = false
@@ -248,6 +250,7 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
   }
 
   onEnd(trailers: RawHeaders): void {
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- a connection calls this while it is assigned
     const connection = this.#connection!
     this.#finish()
     connection.unassign()

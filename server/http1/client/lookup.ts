@@ -23,9 +23,9 @@ export function sharedResolve(resolve: Resolve = lookupHost): Resolve {
     const question = `${hostname} ${options.family ?? 0} ${options.hints ?? 0} ${options.order ?? ''}`
     const waiting = underWay.get(question)
     if (waiting !== undefined) return void waiting.push(found)
-    underWay.set(question, [found])
+    const all = [found]
+    underWay.set(question, all)
     resolve(hostname, options, (error, addresses) => {
-      const all = underWay.get(question)!
       underWay.delete(question)
       for (const one of all) one(error, addresses)
     })

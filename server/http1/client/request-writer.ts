@@ -130,35 +130,33 @@ export class RequestWriter implements BodySink, BatchWriter {
    */
   #sendHeld(body: OutboundBody): void {
     const { held } = body
-    if (held.length > 1 && !isShort(held)) return this.#writeHeld()
-    if (held.length > 0) this.#send(held.length > 1 ? Buffer.concat(held) : held[0]!)
+    if (held.length > 1 && !isShort(held)) return this.#writeHeld(body)
+    const [first] = held
+    if (first !== undefined) this.#send(held.length > 1 ? Buffer.concat(held) : first)
     this.#streamRest(body)
   }
 
-  #writeHeld(): void {
+  #writeHeld(body: OutboundBody): void {
     if (this.#awaitingTurn) return
     this.#awaitingTurn = true
     this.#schedule(() => {
       this.#awaitingTurn = false
-      if (!this.#stopped && !this.#socket.destroyed) this.#sendSome(this.#body!)
+      if (!this.#stopped && !this.#socket.destroyed) this.#sendSome(body)
     })
   }
 
   /** What is written in one turn. */
   #sendSome(body: OutboundBody): void {
     const { held } = body
-    for (let written = 0; this.#heldIndex! < held.length;) {
-      if (written >= MAX_WAITING_BYTES) return this.#writeHeld()
-      const piece = held[this.#heldIndex!++]!
+    let written = 0
+    let next = this.#heldIndex ?? 0
+    for (let piece = held[next]; piece !== undefined; piece = held[next]) {
+      if (written >= MAX_WAITING_BYTES) return this.#writeHeld(body)
+      this.#heldIndex = ++next
       written += piece.length
       const isTaken = this.#send(piece, body.freesHeld === true)
       // Goes on when it is drained.
-      if (
-        !isTaken &&
-        this.#heldIndex! < held.length &&
-        this.#socket.writableLength >= MAX_WAITING_BYTES
-      )
-        return
+      if (!isTaken && next < held.length && this.#socket.writableLength >= MAX_WAITING_BYTES) return
     }
     this.#streamRest(body)
   }
@@ -192,7 +190,7 @@ export class RequestWriter implements BodySink, BatchWriter {
   /** The socket takes more bytes again. */
   onDrain(): void {
     this.progressed = true
-    if (this.#heldIndex !== null) this.#writeHeld()
+    if (this.#heldIndex !== null && this.#body !== null) this.#writeHeld(this.#body)
     else if (!this.done) this.#body?.rest?.resume()
   }
 
@@ -202,7 +200,8 @@ export class RequestWriter implements BodySink, BatchWriter {
   }
 
   onEnd(raw: RawHeaders): void {
-    const body = this.#body!
+    const body = this.#body
+    if (body === null) return
     this.progressed = true
     if (body.length === null)
       this.#write(Buffer.from(`0\r\n${fieldLines(body.trailers(raw))}\r\n`, 'latin1'))
@@ -220,7 +219,7 @@ export class RequestWriter implements BodySink, BatchWriter {
   #send(piece: Buffer, isFreed = false): boolean {
     this.bytes += piece.length
     this.progressed = true
-    if (this.#body!.length !== null) return this.#write(piece, isFreed)
+    if (this.#body?.length !== null) return this.#write(piece, isFreed)
     if (piece.length === 0) return true
     const size = Buffer.from(`${piece.length.toString(16)}\r\n`, 'latin1')
     return this.#write(Buffer.concat([size, piece, CRLF]))

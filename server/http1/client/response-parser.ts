@@ -271,7 +271,7 @@ function withLengths(headers: RawHeaders, lengths: number, wanted: number): RawH
     (name, i) => i % 2 === 0 && name.toLowerCase() === 'content-length',
   )
   const rest = without(headers, 'content-length')
-  return wanted === 0 ? rest : rest.toSpliced(first, 0, headers[first]!, headers[first + 1]!)
+  return wanted === 0 ? rest : rest.toSpliced(first, 0, ...headers.slice(first, first + 2))
 }
 
 /**

@@ -125,7 +125,7 @@ export class FrameReader {
   }
 
   #parseHead(raw: Buffer): FrameHead {
-    const [first, second] = [raw[0]!, raw[1]!]
+    const [first, second] = [raw.readUInt8(0), raw.readUInt8(1)]
     const opcode = first & OPCODE_BITS
     const isFinal = (first & FIN) !== 0
     const isControl = opcode >= OPCODE.close
@@ -152,22 +152,22 @@ export class FrameReader {
  * @throws FrameError as soon as it cannot be one
  */
 function headLength(raw: Buffer, isMasked: boolean): number {
-  if (raw.length > 0 && (raw[0]! & RESERVED) !== 0)
+  if (raw.length > 0 && (raw.readUInt8(0) & RESERVED) !== 0)
     throw new FrameError(CLOSE.protocolError, 'A frame uses an extension. None was agreed on.')
   if (raw.length < 2) return 2
-  if (((raw[1]! & MASKED) !== 0) !== isMasked)
+  if (((raw.readUInt8(1) & MASKED) !== 0) !== isMasked)
     throw new FrameError(
       CLOSE.protocolError,
       isMasked ? 'A frame of the client is not masked.' : 'A frame of the server is masked.',
     )
-  const length = raw[1]! & LENGTH_BITS
+  const length = raw.readUInt8(1) & LENGTH_BITS
   const extended = length === LENGTH_64 ? 8 : length === LENGTH_16 ? 2 : 0
   return 2 + extended + (isMasked ? MASK_BYTES : 0)
 }
 
 /** @throws FrameError the length is not written as shortly as possible (section 5.2) */
 function payloadLength(raw: Buffer): number {
-  const short = raw[1]! & LENGTH_BITS
+  const short = raw.readUInt8(1) & LENGTH_BITS
   if (short < LENGTH_16) return short
   const length =
     short === LENGTH_16 ? raw.readUInt16BE(2) : raw.readUInt32BE(2) * 2 ** 32 + raw.readUInt32BE(6)
@@ -185,11 +185,14 @@ export function unmasked(bytes: Buffer, mask: Buffer, at: number): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length)
   bytes.copy(copy)
   const shifted = Buffer.allocUnsafe(MASK_BYTES)
-  for (let i = 0; i < MASK_BYTES; i++) shifted[i] = mask[(at + i) % MASK_BYTES]!
+  for (let i = 0; i < MASK_BYTES; i++) shifted[i] = mask.readUInt8((at + i) % MASK_BYTES)
   // Four bytes at once: a quarter of the steps.
   const words = new Uint32Array(copy.buffer, copy.byteOffset, copy.length >> 2)
+  // oxlint-disable-next-line typescript/no-non-null-assertion -- bytes and words below the lengths, on the data path
   const word = new Uint32Array(Uint8Array.from(shifted).buffer)[0]!
+  // oxlint-disable-next-line typescript/no-non-null-assertion -- bytes and words below the lengths, on the data path
   for (let i = 0; i < words.length; i++) words[i]! ^= word
+  // oxlint-disable-next-line typescript/no-non-null-assertion -- bytes and words below the lengths, on the data path
   for (let i = words.length * 4; i < copy.length; i++) copy[i]! ^= shifted[i % MASK_BYTES]!
   return copy
 }

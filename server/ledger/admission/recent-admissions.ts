@@ -6,7 +6,8 @@ import type { LimitOwner } from './request-limits.ts'
 import { WINDOW_MS } from './sliding-window.ts'
 
 /** Rows that are read at once: first a few, because most keys have no more, then many. */
-const PAGE_SIZES = [200, 2_000, 10_000]
+const PAGE_SIZES = [200, 2_000]
+const LARGEST_PAGE = 10_000
 
 /**
  * Admissions as they are given to whoever keeps windows: of each key, or child with a limit of its
@@ -36,7 +37,7 @@ export const recentAdmissions = procedure(
     }
     let before = Number.MAX_SAFE_INTEGER
     for (let page = 0; ; page++) {
-      const most = PAGE_SIZES[Math.min(page, PAGE_SIZES.length - 1)]!
+      const most = PAGE_SIZES[page] ?? LARGEST_PAGE
       const rows = yield* all(
         db
           .selectFrom('requests')
@@ -54,7 +55,7 @@ export const recentAdmissions = procedure(
         if (child_id !== null && child_rpm !== null) note(child_id, mono / 1000)
       }
       if (isOver || length < most) break
-      before = rows.at(-1)!.seq
+      before = rows.at(-1)?.seq ?? 0
     }
     const times = new Float64Array(size)
     const ends = new Uint32Array(found.size)
@@ -123,7 +124,7 @@ export const recent = procedure(
     let others = 0
     let before = upTo + 1
     for (let page = 0; ; page++) {
-      const most = PAGE_SIZES[Math.min(page, PAGE_SIZES.length - 1)]!
+      const most = PAGE_SIZES[page] ?? LARGEST_PAGE
       const rows = yield* all(
         db
           .selectFrom('requests')
@@ -146,7 +147,7 @@ export const recent = procedure(
         over ||= ++others >= (since > 0 ? MAX_OF_OTHER_BOOTS : limit)
       }
       if (over) break
-      before = rows.at(-1)!.seq
+      before = rows.at(-1)?.seq ?? 0
     }
     return { times: Float64Array.from(times.reverse()).sort() }
   },

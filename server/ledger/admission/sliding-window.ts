@@ -1,4 +1,5 @@
 // The exact sliding window of one key.
+// oxlint-disable typescript/no-non-null-assertion -- a ring of numbers: each index is taken modulo its length
 
 /** The length of the window, in milliseconds. */
 export const WINDOW_MS = 60_000

@@ -98,7 +98,7 @@ export const reserve = procedure(
     }
     // Also where nobody else has admitted anything since: the caller may have heard of others after
     // it decided.
-    const refused = args.room.some(([id, , wanted]) => room.get(id)! < wanted)
+    const refused = args.room.some(([id, , wanted]) => (room.get(id) ?? 0) < wanted)
       ? overLimit(rows, room)
       : []
     const passed = args.size - refused.length
@@ -124,7 +124,7 @@ function overLimit(rows: Json<EncodedRows>, room: Map<string, number>): number[]
   const refused: number[] = []
   for (const [place, { common }] of decodeReservations(rows).entries()) {
     const limits = limitsOf(common.row).filter(({ id }) => room.has(id))
-    if (limits.every(({ id }) => room.get(id)! > 0))
+    if (limits.every(({ id }) => (room.get(id) ?? 0) > 0))
       for (const { id } of limits) takePlace(room, id)
     else refused.push(place)
   }
@@ -153,6 +153,7 @@ export const recordAdmitted = procedure(
       if (written.affected > 0) numbers.push(++seq)
       else
         numbers.push(
+          // oxlint-disable-next-line typescript/no-non-null-assertion -- what was not written is there already
           (yield* first(
             db
               .selectFrom('requests')

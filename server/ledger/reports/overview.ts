@@ -114,7 +114,7 @@ function* most(
 ): Steps<SumLine[]> {
   const ranked = yield* sorted(
     lines,
-    (a, b) => b.requests! - a.requests! || (nameOf(a) < nameOf(b) ? -1 : 1),
+    (a, b) => (b.requests ?? 0) - (a.requests ?? 0) || (nameOf(a) < nameOf(b) ? -1 : 1),
   )
   return ranked.slice(0, limit)
 }
@@ -168,7 +168,7 @@ export const models = procedure(
     return ranked.map(({ model = '', provider = '', requests, latest }) => ({
       id: model,
       provider,
-      requests: requests!,
+      requests: requests ?? 0,
       last_used_at: latest,
     }))
   },

@@ -189,7 +189,8 @@ function* pageOf(
     const stretch = { from: Math.max(from, bound?.seq ?? 0), before }
     rows.push(...(yield* newest(db, filter, stretch, limit + 1 - rows.length)))
     // One too many tells that there is a next page.
-    if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1]!.id }
+    if (rows.length > limit)
+      return { rows: rows.slice(0, limit), next: rows[limit - 1]?.id ?? null }
     if (bound === undefined || bound.seq <= from) return { rows, next: null }
     if (looked >= most) return { rows, next: bound.id }
     before = bound.seq

@@ -23,15 +23,13 @@ export function* sorted<T>(
   }
   while (runs.length > 1) {
     const merged: T[][] = []
-    for (let i = 0; i < runs.length; i += 2)
-      merged.push(
-        i + 1 < runs.length
-          ? yield* merge(runs[i]!, runs[i + 1]!, compare, mergedAtOnce)
-          : runs[i]!,
-      )
+    for (let i = 0; i < runs.length; i += 2) {
+      const [one = [], other] = runs.slice(i, i + 2)
+      merged.push(other === undefined ? one : yield* merge(one, other, compare, mergedAtOnce))
+    }
     runs = merged
   }
-  return runs[0]!
+  return runs[0] ?? []
 }
 
 function* merge<T>(
@@ -44,9 +42,12 @@ function* merge<T>(
   for (let i = 0, j = 0; i < one.length || j < other.length;) {
     if (merged.length % atOnce === 0) yield* pause()
     merged.push(
+      // oxlint-disable-next-line typescript/no-non-null-assertion -- i and j are below the lengths
       j === other.length || (i < one.length && compare(one[i]!, other[j]!) <= 0)
-        ? one[i++]!
-        : other[j++]!,
+        ? // oxlint-disable-next-line typescript/no-non-null-assertion -- i and j are below the lengths
+          one[i++]!
+        : // oxlint-disable-next-line typescript/no-non-null-assertion -- i and j are below the lengths
+          other[j++]!,
     )
   }
   return merged

@@ -93,7 +93,7 @@ async function verifyKey(store: Store, key: string, proof: Proof): Promise<void>
       check(child, child_rpm, child_id)
     }
     if (rows.length < PAGE) return
-    after = rows.at(-1)!.seq
+    after = rows.at(-1)?.seq ?? after
   }
 }
 
@@ -115,7 +115,7 @@ class CheckedWindow {
       this.#stamps = []
     }
     let at = this.#stamps.length
-    while (at > 0 && this.#stamps[at - 1]! > mono) at--
+    while (at > 0 && (this.#stamps[at - 1] ?? 0) > mono) at--
     this.#stamps.splice(at, 0, mono)
     // Twice the window is kept, because a row may come a little late; what is older cannot share a
     // minute with anything to come.
@@ -136,9 +136,9 @@ class CheckedWindow {
     const stamps = this.#stamps
     let most = 0
     let first = at
-    while (first > 0 && mono - stamps[first - 1]! < WINDOW_US) first--
-    for (let last = at; last < stamps.length && stamps[last]! - mono < WINDOW_US; last++) {
-      while (stamps[last]! - stamps[first]! >= WINDOW_US) first++
+    while (first > 0 && mono - (stamps[first - 1] ?? 0) < WINDOW_US) first--
+    for (let last = at; last < stamps.length && (stamps[last] ?? 0) - mono < WINDOW_US; last++) {
+      while ((stamps[last] ?? 0) - (stamps[first] ?? 0) >= WINDOW_US) first++
       most = Math.max(most, last - first + 1)
     }
     return most

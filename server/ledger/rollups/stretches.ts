@@ -95,9 +95,10 @@ export function within<O>(
     to === null
       ? found.where(time, '<', span.to)
       : found.where(sql<boolean>`${columns} <= ${valuesOf(to)}`)
-  if (span.upTo !== undefined)
+  const { upTo } = span
+  if (upTo !== undefined)
     found = found.where(
-      sql<boolean>`(${sql.join(PLACE.map((name) => sql.ref(name)))}) <= (${sql.join(PLACE.map((name) => span.upTo![name]))})`,
+      sql<boolean>`(${sql.join(PLACE.map((name) => sql.ref(name)))}) <= (${sql.join(PLACE.map((name) => upTo[name]))})`,
     )
   if (key !== undefined) found = found.where('key_id', '=', key)
   if (keys !== undefined) found = found.where('key_id', 'in', keys)

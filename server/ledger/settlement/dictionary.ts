@@ -46,10 +46,11 @@ export function encodeRows<Row>(
     const list = values(row)
     let entry = entries.length - 1
     const last = Math.max(0, entries.length - LOOK_BACK)
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- an index of an entry that the same list holds
     while (entry >= last && !samePrefix(width, entries[entry]!, list)) entry--
     if (entry < last) entry = entries.push(list) - 1
     encoded.push(entry)
-    for (let i = width; i < list.length; i++) encoded.push(list[i]!)
+    for (let i = width; i < list.length; i++) encoded.push(list[i] ?? null)
   }
   return { common: entries.map((list) => withoutLastNulls(width, list)), rows: encoded }
 }
@@ -94,6 +95,7 @@ export function decodeRows<Shared>(
   const width = columns.own.length
   for (let at = 0; at < encoded.rows.length; at += width + 1)
     rows.push({
+      // oxlint-disable-next-line typescript/no-non-null-assertion -- an index of an entry that the same list holds
       common: commons[Number(encoded.rows[at])]!,
       own: encoded.rows.slice(at + 1, at + 1 + width),
     })

@@ -63,6 +63,7 @@ interface HealthState {
   probing: boolean
 }
 
+/** The state of all credentials of a process, in memory. */
 export class CredentialHealth {
   readonly #mono: () => number
   readonly #probe: (id: string) => Promise<unknown>
@@ -205,5 +206,6 @@ export class CredentialHealth {
 function coolDown(busyUntil: Map<string, number>, group: string, until: number): void {
   busyUntil.delete(group)
   busyUntil.set(group, until)
-  if (busyUntil.size > MAX_GROUPS) busyUntil.delete(busyUntil.keys().next().value!)
+  const [oldest] = busyUntil.keys()
+  if (busyUntil.size > MAX_GROUPS && oldest !== undefined) busyUntil.delete(oldest)
 }

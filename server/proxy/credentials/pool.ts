@@ -20,6 +20,7 @@ export interface Credential {
   readonly weight: number
 }
 
+/** The credentials of a process and their health. One per process. */
 export interface CredentialPool {
   /** Replaces the credentials; the health of those that stay is kept. */
   replace(credentials: readonly Credential[]): void
@@ -94,8 +95,9 @@ export function createCredentialPool(
     pick(upstream, context, pinned, group) {
       const mine = byProvider.get(upstream.provider.id) ?? []
       // The usual case, at no cost.
-      if (pinned === null && mine.length === 1 && mine[0]!.weight > 0 && fits(mine[0]!, upstream))
-        return mine[0]!
+      const only = mine.length === 1 ? mine[0] : undefined
+      if (pinned === null && only !== undefined && only.weight > 0 && fits(only, upstream))
+        return only
       const fitting = mine.filter((one) => fits(one, upstream))
       if (pinned !== null) return fitting.find(({ id }) => id === pinned) ?? null
       const usable = fitting.filter(({ weight }) => weight > 0)
@@ -103,7 +105,9 @@ export function createCredentialPool(
       const accepted = usable.filter(({ id }) => health.rejectedFor(id) === 0)
       // All are refused: the provider's own refusal says more than ours could.
       if (accepted.length === 0)
-        return usable.toSorted((a, b) => health.rejectedFor(a.id) - health.rejectedFor(b.id))[0]!
+        return (
+          usable.toSorted((a, b) => health.rejectedFor(a.id) - health.rejectedFor(b.id))[0] ?? null
+        )
       const healthy = accepted.filter(({ id }) => health.coolingFor(id, group) === 0)
       return choose(healthy.length > 0 ? healthy : accepted, context)
     },
@@ -134,7 +138,7 @@ export function createCredentialPool(
 /** A credential goes to the very host that it is for, and nowhere else. */
 export function fits(credential: Credential, upstream: Upstream): boolean {
   for (const name in upstream.instance)
-    if (credential.values[name]?.toLowerCase() !== upstream.instance[name]!.toLowerCase())
+    if (credential.values[name]?.toLowerCase() !== upstream.instance[name]?.toLowerCase())
       return false
   return true
 }
@@ -145,6 +149,7 @@ export function fits(credential: Credential, upstream: Upstream): boolean {
  * is added or rests, only its own contexts move.
  */
 function choose(credentials: readonly Credential[], context: string | null): Credential {
+  // oxlint-disable-next-line typescript/no-non-null-assertion -- callers pass one credential at least
   let best = credentials[0]!
   let bestScore = -Infinity
   for (const credential of credentials) {

@@ -22,6 +22,7 @@ export interface Probe {
   detail: string
 }
 
+/** What a test call goes out with. */
 export interface ProbeDeps {
   table: ProviderTable
   routes: RouteCache

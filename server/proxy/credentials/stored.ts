@@ -22,6 +22,7 @@ export interface ShownCredential {
   created_at: string
 }
 
+/** What an administrator asks for; the secret in plain text. */
 export interface CredentialWishes {
   provider: string
   name: string

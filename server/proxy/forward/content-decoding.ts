@@ -82,6 +82,7 @@ export async function decodeWhole(
     let decoded = body
     for (const coding of codings)
       if (decoded.length > 0)
+        // oxlint-disable-next-line typescript/no-non-null-assertion -- codingsOf gives known codings only
         decoded = await CODINGS.get(coding)!.whole(decoded, { maxOutputLength: most })
     return decoded
   } catch {
@@ -144,6 +145,7 @@ export class Decoding {
         this.hasFailed = true
         next()
       }
+      // oxlint-disable-next-line typescript/no-non-null-assertion -- codingsOf gives known codings only
       stage = CODINGS.get(this.#codings[at]!)!.stream(bytes[0]!)
       stage
         .on('data', (decoded: Buffer) => this.#feed(at + 1, decoded))

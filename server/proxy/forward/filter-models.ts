@@ -52,6 +52,7 @@ const PAGES: readonly Pages[] = [
   { next: 'last_id', parameter: 'after_id', more: 'has_more' },
 ]
 
+/** A list of models without those that a key may not call. */
 export interface FilteredList {
   readonly text: string
   /** How many models are left, and how many were taken out. */
@@ -107,15 +108,18 @@ function written(
   let index = 0
   for (const { to, items } of lists) {
     let before = 0
+    const [first] = items
     for (const [i, item] of items.entries()) {
       if (stays[index++] === true) {
         // With an item goes what stands in front of it.
-        if (before === 0 && i > 0) edits.push({ from: items[0]!.from, to: item.from, text: '' })
+        if (before === 0 && i > 0 && first !== undefined)
+          edits.push({ from: first.from, to: item.from, text: '' })
         before++
-      } else if (before > 0) edits.push({ from: items[i - 1]!.to, to: item.to, text: '' })
+      } else if (before > 0)
+        edits.push({ from: items[i - 1]?.to ?? item.from, to: item.to, text: '' })
     }
-    if (before === 0 && items.length > 0)
-      edits.push({ from: items[0]!.from, to: items.at(-1)?.to ?? to, text: '' })
+    if (before === 0 && first !== undefined)
+      edits.push({ from: first.from, to: items.at(-1)?.to ?? to, text: '' })
   }
   let at = 0
   let result = ''

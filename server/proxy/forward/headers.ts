@@ -158,6 +158,7 @@ export function withCredential(raw: readonly string[], auth: Auth, secret: strin
   return [...raw, auth.header, auth.scheme === undefined ? secret : `${auth.scheme} ${secret}`]
 }
 
+/** What the rewriting of a response header needs to know. */
 export interface ResponseContext {
   readonly upstream: Upstream
   readonly table: ProviderTable

@@ -26,6 +26,7 @@ import { limitHeaders, SANDBOX, type ForwardedStats } from '../send-error.ts'
 import { ErrorText, upstreamRequestId } from './upstream-error.ts'
 import type { Route } from '../target/route-cache.ts'
 
+/** What recorders of all requests share. */
 export interface RecorderDeps {
   ledger: Ledger
   credentials: CredentialPool
@@ -256,6 +257,7 @@ export class ResponseRecorder implements ResponseFilter {
       response: [...created, ...match.objects].find(({ kind }) => kind === 'response')?.id,
     }
     for (; this.#recorded < created.length; this.#recorded++) {
+      // oxlint-disable-next-line typescript/no-non-null-assertion -- an index below the length
       const object = made.resolve(created[this.#recorded]!)
       if (object === null) continue
       this.#deps.objects.recordCreated(upstream.provider.id, object, by)
@@ -320,7 +322,8 @@ const isCacheable = (headers: RawHeaders): boolean =>
 
 function isHarmless(headers: RawHeaders): boolean {
   const types = valuesOf(headers, 'content-type')
-  return types.length === 1 && HARMLESS_TYPE.test(types[0]!)
+  const [type] = types
+  return type !== undefined && types.length === 1 && HARMLESS_TYPE.test(type)
 }
 
 /** What a provider says of types gives way: only the first of two words counts. */

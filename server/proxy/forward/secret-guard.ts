@@ -114,13 +114,16 @@ export class SecretGuard extends ForwardingExchange {
   }
 
   #decideBegun(): void {
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- the head comes before the bytes
     const isEncoded = (codingsOf(this.#head![2])?.length ?? 1) > 0
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- the head comes before the bytes
     if (!isEncoded && givesCredential(Buffer.concat(this.#held!))) this.#refuse('secret')
     else this.#release()
   }
 
   async #decide(held: readonly Buffer[], trailers: RawHeaders | undefined): Promise<void> {
     const sent = Buffer.concat(held)
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- the head comes before the bytes
     const codings = codingsOf(this.#head![2])
     const plain =
       codings === null || codings.length === 0
@@ -136,6 +139,7 @@ export class SecretGuard extends ForwardingExchange {
   #release(): void {
     const held = this.#held ?? []
     this.#held = null
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- the head comes before the bytes
     super.writeHead(...this.#head!)
     for (const piece of held) super.write(piece)
   }

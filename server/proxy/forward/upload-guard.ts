@@ -3,6 +3,7 @@
 import type { HttpExchange, ResponseListener } from '../../http1/exchange.ts'
 import { ForwardingExchange } from '../../http1/forwarding-exchange.ts'
 
+/** Answers a refused upload in our own words. One per request. */
 export class UploadGuard extends ForwardingExchange {
   /** Whether the caller was answered in our own words. */
   replaced = false

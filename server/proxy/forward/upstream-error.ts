@@ -68,7 +68,7 @@ export class ErrorText {
   /** The text; null where there was none. At once, unless it has to be decoded. */
   end(): string | null | Promise<string | null> {
     if (this.#decoded === null) return this.#text()
-    this.#decoding!.end()
+    this.#decoding?.end()
     return this.#decoded.then(() => this.#text())
   }
 

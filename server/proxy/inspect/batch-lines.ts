@@ -36,12 +36,14 @@ const INPUTS = {
   dataset: { field: 'data', hasPurpose: false },
 } as const
 
+/** The kinds of batch inputs: TABLE INPUTS. */
 export type InputKind = keyof typeof INPUTS
 
 /** The kind among those that an upload makes; null where it makes none. */
 export const inputKindOf = (made: readonly string[]): InputKind | null =>
   made.includes('file') ? 'file' : made.includes('dataset') ? 'dataset' : null
 
+/** Reads the lines of one upload. One per request. */
 export class BatchLines {
   readonly #findings: Findings
   readonly #urls: BatchUrls
@@ -99,8 +101,9 @@ export class BatchLines {
       valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')
     )
       return null
-    if (/^multipart\//i.test(types[0] ?? '')) {
-      const boundary = boundaryOf(types[0]!)
+    const [type = ''] = types
+    if (/^multipart\//i.test(type)) {
+      const boundary = boundaryOf(type)
       return boundary === null ? null : new BatchLines(boundary, length, provider, kind)
     }
     // Of an upload in parts only one that is all of it: https://ai.google.dev/api/files
@@ -147,7 +150,7 @@ export class BatchLines {
 
   #isForBatch({ fields }: Form): boolean {
     return INPUTS[this.#kind].hasPurpose
-      ? fields.length === 1 && fields[0]!.value === 'batch'
+      ? fields.length === 1 && fields[0]?.value === 'batch'
       : this.#parts === 1
   }
 }

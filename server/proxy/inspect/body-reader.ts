@@ -161,6 +161,7 @@ class Utf8Check {
 /** Where a character begins that the last bytes do not complete; the length where there is none. */
 function startOfLast(bytes: Buffer): number {
   for (let at = bytes.length - 1; at >= Math.max(0, bytes.length - 3); at--) {
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- a byte below the length
     const byte = bytes[at]!
     if (byte < 0x80) break
     if (byte < 0xc0) continue

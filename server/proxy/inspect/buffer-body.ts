@@ -5,6 +5,7 @@ import type { RawHeaders } from '../../http1/header-fields.ts'
 import { PieceList } from './piece-list.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
 
+/** A body that was read to its end, or why it was not. */
 export type BufferedBody =
   /**
    * `pieces` of `length` bytes together, in their order. Never joined: a body of 64 MB would be

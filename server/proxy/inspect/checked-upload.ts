@@ -124,6 +124,7 @@ export class CheckedUpload implements RequestBody, BodySink {
       if (named === null) while (!this.#reader.settle()) await nextTurn()
       const { problem } = this.#reader
       if (problem !== null) throw ambiguous(problem)
+      // oxlint-disable-next-line typescript/no-non-null-assertion -- set before the first byte
       await this.checks!.check(named ?? this.#reader.takeNews())
     } catch (error) {
       return this.#refuse(error)
@@ -148,6 +149,7 @@ export class CheckedUpload implements RequestBody, BodySink {
     this.#sink = null
     this.#letGo()
     discardBody(this.#body)
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- set before the first byte
     this.checks!.refuse(error)
   }
 

@@ -13,7 +13,7 @@ const CHARSET = /;[ \t]*charset\*?[ \t]*=[ \t]*("?)([^";\s]*)\1/gi
  */
 export function isAsciiCompatible(type: string): boolean {
   if (!type.includes(';')) return true
-  return [...type.matchAll(CHARSET)].every(([, , charset]) => ASCII_COMPATIBLE.test(charset!))
+  return [...type.matchAll(CHARSET)].every(([, , charset = '']) => ASCII_COMPATIBLE.test(charset))
 }
 
 /** Sound, pictures and files, which no API reads as a request. Their bytes may be anything. */

@@ -139,8 +139,10 @@ class DecodedSource implements Source {
 
   /** Gives the decoder one piece after another, each when the one before has been taken. */
   #give(skipped: number): void {
-    while (this.#at < this.#pieces.length && this.#pieces[this.#at]!.length <= skipped)
-      skipped -= this.#pieces[this.#at++]!.length
+    for (let piece = this.#pieces[this.#at]; piece !== undefined && piece.length <= skipped;) {
+      skipped -= piece.length
+      piece = this.#pieces[++this.#at]
+    }
     if (
       this.#given > 0 &&
       this.#encoding.begins?.(beginning(this.#pieces, MAGIC_BYTES, this.#at)) === true
@@ -189,7 +191,7 @@ const TRAILER_BYTES = 8
 function gzipFraming(pieces: readonly Buffer[]): Framing | null {
   const start = beginning(pieces, LONGEST_HEAD)
   if (start.length < 18 || start[0] !== 0x1f || start[1] !== 0x8b || start[2] !== 8) return null
-  const flags = start[3]!
+  const flags = start.readUInt8(3)
   let at = 10
   if (flags & 4) at += 2 + start.readUInt16LE(at)
   for (const flag of [8, 16]) {
@@ -213,17 +215,20 @@ const isZstdFrame = (bytes: Buffer): boolean =>
 function beginning(pieces: readonly Buffer[], most: number, from = 0): Buffer {
   const parts: Buffer[] = []
   let length = 0
-  for (let i = from; i < pieces.length && length < most; i++) {
-    const part = pieces[i]!.subarray(0, most - length)
+  for (let i = from, piece = pieces[i]; piece !== undefined && length < most; piece = pieces[++i]) {
+    const part = piece.subarray(0, most - length)
     parts.push(part)
     length += part.length
   }
-  return parts.length === 1 ? parts[0]! : Buffer.concat(parts)
+  const [first] = parts
+  return first !== undefined && parts.length === 1 ? first : Buffer.concat(parts)
 }
 
 function ending(pieces: readonly Buffer[], most: number): Buffer {
   let end: Buffer = Buffer.alloc(0)
-  for (let i = pieces.length - 1; i >= 0 && end.length < most; i--)
-    end = Buffer.concat([pieces[i]!.subarray(-(most - end.length)), end])
+  for (const piece of pieces.toReversed()) {
+    if (end.length >= most) break
+    end = Buffer.concat([piece.subarray(-(most - end.length)), end])
+  }
   return end
 }

@@ -63,6 +63,7 @@ const MODEL = 'model'
 
 type TellString = (bytes: Buffer, from: number, to: number, hash: number) => void
 
+/** Collects what one body says. One per body, and per part of it that is read apart. */
 export class Findings implements JsonSink {
   /** Every model that is named, in the order of the body. */
   readonly models: string[] = []
@@ -193,6 +194,7 @@ export class Findings implements JsonSink {
     if (part.refers && !perhaps) this.refers = true
     let left = most
     for (; left > 0 && one.next < part.#ids.length; left--) {
+      // oxlint-disable-next-line typescript/no-non-null-assertion -- an index below the length
       const ref = part.#ids[one.next++]!
       this.mention(perhaps ? { ...ref, mayBeUnknown: true } : ref)
     }
@@ -265,8 +267,9 @@ export class Findings implements JsonSink {
 
   /** A field of a form. */
   field(name: string, text: string): void {
-    const kind = this.#fields === null ? null : this.#kindUnder(this.#fields, name)
-    if (kind !== null) this.#give(this.#fields!, kind, text)
+    if (this.#fields === null) return
+    const kind = this.#kindUnder(this.#fields, name)
+    if (kind !== null) this.#give(this.#fields, kind, text)
   }
 
   /** What a value under this name is looked into for. */

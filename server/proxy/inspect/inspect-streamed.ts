@@ -36,6 +36,7 @@ export async function inspectPartial(
   return inspectStreamed(target, buffered.pieces)
 }
 
+/** The error for a body that is too long to be held. @param limit bytes */
 export const tooLarge = (what: string, limit: number): GatewayError =>
   new GatewayError(
     'body_too_large',

@@ -136,7 +136,7 @@ export class Inspection implements SlicedTask {
     const isPlain =
       !isEncoded(headers) &&
       types.length === 1 &&
-      /^application\/json(?:;|$)/i.test(types[0]!) &&
+      /^application\/json(?:;|$)/i.test(types[0] ?? '') &&
       !this.isUnreadable
     if (!isPlain || provider.ids === undefined || this.#question.match.class === 'unknown')
       return mentioned

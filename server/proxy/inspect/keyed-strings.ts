@@ -36,6 +36,7 @@ interface Level {
 
 const OUTERMOST: Level = { isObject: false, outer: null, kind: null }
 
+/** Reads one body, piece by piece. */
 export class KeyedStrings {
   readonly #sink: KeyedSink
   readonly #longest: number
@@ -57,6 +58,7 @@ export class KeyedStrings {
   write(piece: Buffer): void {
     for (let at = 0; at < piece.length; at++) {
       if (this.#inString) at = this.#readString(piece, at)
+      // oxlint-disable-next-line typescript/no-non-null-assertion -- a byte below the length, on the data path
       else this.#take(piece[at]!)
     }
   }
@@ -126,6 +128,7 @@ export class KeyedStrings {
         near = end + NEAR
         if (at === piece.length) break
       }
+      // oxlint-disable-next-line typescript/no-non-null-assertion -- a byte below the length, on the data path
       const byte = piece[at]!
       if (escaped) escaped = false
       else if (byte === BACKSLASH) escaped = true

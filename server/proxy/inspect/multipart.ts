@@ -9,6 +9,7 @@ import {
   type PartHead,
 } from './part-heads.ts'
 
+/** What a form was found to be. */
 export interface Form {
   /** Why two parsers could read the body differently; null where they cannot. */
   readonly problem: string | null
@@ -229,6 +230,7 @@ export class MultipartReader {
   #take(content: Buffer): void {
     this.#contentLength += content.length
     this.#watch?.content(content)
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- content follows the head of its part
     const { name, plain } = this.#field!
     if (plain && this.#wanted.has(name) && this.#contentLength <= LONGEST_FIELD)
       this.#content.push(Buffer.from(content))
@@ -236,6 +238,7 @@ export class MultipartReader {
 
   #endPart(): void {
     this.#watch?.end()
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- content follows the head of its part
     const { name, plain } = this.#field!
     if (!this.#wanted.has(name)) return
     const isShort = this.#contentLength <= LONGEST_FIELD

@@ -7,6 +7,7 @@ import { scannerFor, type BodyScanner } from './body-reader.ts'
 import { Findings } from './findings.ts'
 import { compilePaths } from './places.ts'
 
+/** Watches one body that streams up. It never fails. */
 export class BodyObserver {
   readonly #findings: Findings | null = null
   readonly #reader: BodyScanner | null = null

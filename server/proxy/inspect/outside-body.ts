@@ -37,7 +37,7 @@ export function queryModels(pathAndQuery: string, parameter = 'model'): string[]
     if (raw === parameter && !/[+;]/.test(value)) models.push(value)
     // Some servers part parameters at a semicolon as well (HTML 4.01, appendix B.2.2).
     else if (
-      [name, ...`${name}=${value}`.split(';').map((one) => one.split('=', 1)[0]!)].some(
+      [name, ...`${name}=${value}`.split(';').map((one) => one.replace(/=.*$/s, ''))].some(
         isOtherSpelling,
       )
     )
@@ -83,7 +83,7 @@ export function isTwofoldType(type: string): boolean {
  */
 export function headerModels(names: readonly string[], headers: readonly string[]): string[] {
   if (names.length === 0) return []
-  return headers.filter((_, i) => i % 2 === 1 && names.includes(plainName(headers[i - 1]!)))
+  return headers.filter((_, i) => i % 2 === 1 && names.includes(plainName(nameAt(headers, i - 1))))
 }
 
 /**

@@ -30,6 +30,7 @@ interface Json {
   readonly inWords: Findings
 }
 
+/** Reads the parts of one form, one after another. */
 export class PartReader implements PartWatch {
   readonly #findings: Findings
   #head: PartHead | null = null
@@ -80,6 +81,7 @@ export class PartReader implements PartWatch {
     if (this.#decoder !== null) this.#take(this.#decoder.end())
     const isLong = this.#isLong
     this.#isLong = false
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- a part begins with its head
     const { name, isFile, type } = this.#head!
     // A file is content, unless it is said to be JSON.
     const perhaps = isFile && !/json/i.test(type)
@@ -102,9 +104,9 @@ export class PartReader implements PartWatch {
     if (this.#isLong) return
     let from = 0
     if (this.#text.length === 0) {
-      while (from < bytes.length && IS_BEFORE_JSON[bytes[from]!] === 1) from++
+      while (from < bytes.length && IS_BEFORE_JSON[bytes[from] ?? 0] === 1) from++
       if (from === bytes.length) return
-      if (JSON_BEGINS.has(bytes[from]!))
+      if (JSON_BEGINS.has(bytes[from] ?? 0))
         return this.#scan((this.#json = this.#openJson()), bytes.subarray(from))
     }
     this.#isLong = this.#text.length + bytes.length - from > MAX_NAME_LENGTH

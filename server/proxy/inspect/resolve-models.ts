@@ -29,6 +29,7 @@ export type ModelResolution =
 export const needsBody = (match: Match): boolean =>
   match.endpoint?.model !== undefined && 'body' in match.endpoint.model
 
+/** What is known of a request when its models are decided. */
 export interface ModelRequest {
   readonly provider: Provider
   readonly match: Match

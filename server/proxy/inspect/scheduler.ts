@@ -111,12 +111,14 @@ export class InspectionQueue {
   }
 
   #serve(entry: Entry): void {
+    const { task } = entry
+    if (task === null) return
     entry.state = 'waiting'
     const resume = (): void => {
       if (entry.state === 'waiting') this.#queue(entry)
     }
     try {
-      const state = this.#slice(entry.task!, resume)
+      const state = this.#slice(task, resume)
       if (state === 'done') this.#end(entry, true)
       else if (state === 'more') resume()
     } catch (error) {

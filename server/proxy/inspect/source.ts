@@ -2,6 +2,7 @@
 // of a step.
 import { STEP_BYTES } from './scheduler.ts'
 
+/** Gives the bytes of one body, in order. */
 export interface Source {
   /** Nothing more comes. */
   readonly ended: boolean
@@ -29,8 +30,8 @@ export class PieceSource implements Source {
   }
 
   next(): Buffer | 'end' {
-    if (this.#at === this.#pieces.length) return 'end'
-    const piece = this.#pieces[this.#at]!
+    const piece = this.#pieces[this.#at]
+    if (piece === undefined) return 'end'
     const from = this.#offset
     if (piece.length - from <= STEP_BYTES) {
       this.#at++

@@ -30,6 +30,7 @@ const DEFAULT_NAMED = ['model'] as const
 const namedIn = (runs: Runs): readonly string[] =>
   runs.runs === 'nothing' ? [] : (runs.named ?? DEFAULT_NAMED)
 
+/** Compiles the places of tools into the paths that a scan looks for. */
 export function toolPaths(places: readonly ToolPlace[]): ToolPaths {
   const types = new Map<string, number>()
   const models = new Map<string, Within>()
@@ -90,8 +91,9 @@ export class ToolModels {
   /** An object or list has ended, all of which has been told. */
   closed(path: string): void {
     const at = this.#paths.ends.get(path)
-    if (at === undefined) return
-    const { by, tools } = this.#paths.places[at]!
+    const place = at === undefined ? undefined : this.#paths.places[at]
+    if (at === undefined || place === undefined) return
+    const { by, tools } = place
     const type = this.#type[at]
     const named = this.#named[at]
     this.#type[at] = this.#named[at] = undefined

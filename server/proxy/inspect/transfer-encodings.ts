@@ -1,6 +1,7 @@
 // Decodes a part of a form that says that it is in base64 or quoted-printable (RFC 2045, section
 // 6), in any split.
 
+/** Decodes one part, piece by piece. */
 export interface TransferDecoder {
   /** What can be decoded by now. */
   write(piece: Buffer): Buffer

@@ -64,6 +64,7 @@ export function uploadReaderOf({ provider, match, headers }: UploadRequest): Upl
   const related = match.endpoint?.uploads === 'body' ? relatedBoundaryOf(type) : null
   const findings: Findings = findingsOf(provider, match, places, false)
   return related === null
-    ? new UploadReader(boundaryOf(type)!, 'form', places, findings, provider.idNames)
+    ? // oxlint-disable-next-line typescript/no-non-null-assertion -- the kind of upload was decided by this boundary
+      new UploadReader(boundaryOf(type)!, 'form', places, findings, provider.idNames)
     : new UploadReader(related, 'related', places, findings, provider.idNames)
 }

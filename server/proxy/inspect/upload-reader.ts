@@ -9,6 +9,7 @@ import { PartReader } from './part-reader.ts'
 import type { BodyPaths } from './places.ts'
 import { UploadParts } from './upload-parts.ts'
 
+/** Reads the parts of one upload. */
 export class UploadReader {
   readonly #parts: UploadParts
   readonly #reader: MultipartReader
@@ -79,10 +80,10 @@ export class UploadReader {
 
   #takeFields(): void {
     const { fields } = this.#reader
-    for (; this.#fields < fields.length; this.#fields++) {
-      const { name, value } = fields[this.#fields]!
+    for (const { name, value } of fields.slice(this.#fields)) {
       const kind = this.#objects.get(name)
       if (kind !== undefined) this.#findings.object(objectRef(kind, value))
     }
+    this.#fields = fields.length
   }
 }

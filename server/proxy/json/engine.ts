@@ -39,6 +39,7 @@ interface Placed {
   readonly address: number
 }
 
+/** One instance of the module, and the scan whose state is in it. */
 export class Engine {
   readonly bytes: Buffer
   readonly ints: Int32Array

@@ -3,18 +3,29 @@
 
 /** What may come next between values: the first index of ACTIONS. */
 export const VALUE = 0
+/** A state: an item of a list, or `]`. */
 export const ITEM_OR_END = 1
+/** A state: a key of an object, or `}`. */
 export const KEY_OR_END = 2
+/** A state: a key, behind a comma. */
 export const KEY = 3
+/** A state: the colon behind a key. */
 export const AFTER_KEY = 4
+/** A state: `,` or `]`. */
 export const AFTER_ITEM = 5
+/** A state: `,` or `}`. */
 export const AFTER_MEMBER = 6
+/** A state: the text is over; only space may follow. */
 export const DONE = 7
+/** A state: one text is over, and another may follow (JSON lines). */
 export const DONE_OF_MANY = 8
 /** What a piece can end in the middle of. */
 export const IN_STRING = 9
+/** A state: within a key. */
 export const IN_KEY = 10
+/** A state: within a number, `true`, `false` or `null`. */
 export const IN_SCALAR = 11
+/** A state: the text is no JSON, and nothing more of it is read. */
 export const BROKEN = 12
 
 /** 256 bytes for each state between values: what a byte means there. */
@@ -28,6 +39,7 @@ export const HEX_DIGITS = 0x1a00
  * another scan gets its turn.
  */
 export const STATE = 0x2000
+/** How many lists and objects are open. */
 export const DEPTH = 0x2004
 /** The wanted node of the value that comes next, as an offset in the table of paths; 0: none. */
 export const NEXT = 0x2008
@@ -36,7 +48,9 @@ export const NEXT = 0x2008
  * or 0 where that was in an earlier piece.
  */
 export const CAPTURE_DEPTH = 0x200c
+/** The node of the captured value. */
 export const CAPTURE_NODE = 0x2010
+/** The address at which the captured value begins, or 0 where that was in an earlier piece. */
 export const CAPTURE_START = 0x2014
 /**
  * Where the string, key or number begins that the last piece ended within, while somebody may want
@@ -52,7 +66,12 @@ export const LAST_ODDITIES = 0x2020
  * that was told to be in there; and of a value that is told only if something else follows.
  */
 export const LAST_VALUE = 0x2034
+/**
+ * The node of the list or object that has ended since, where it was all that was told to be in
+ * there.
+ */
 export const LAST_CLOSED = 0x2038
+/** The node of a value that is told only if something else follows. */
 export const PENDING_VALUE = 0x203c
 /** How many values have been told since the last end of a list or object. */
 export const VALUES_SINCE = 0x2040
@@ -61,13 +80,16 @@ export const VALUES_SINCE = 0x2040
  * each wanted key that it has had.
  */
 export const STACK = 0x2050
+/** Bytes of an entry of the stack. */
 export const STACK_ENTRY = 16
 /** Deepest nesting; more ends the scan as broken. */
 export const DEEPEST = 512
 
 /** What a scan is told before it goes on, 32 bits each. */
 export const TABLE = 0x4100
+/** The node of the outermost value. */
 export const ROOT = 0x4104
+/** 1 where everything that is not RFC 8259 breaks the scan. */
 export const STRICT = 0x4108
 /** A number of this scan alone: what the caches hold of others does not count. */
 export const SERIAL = 0x410c
@@ -76,9 +98,13 @@ export const SERIAL = 0x410c
  * and the address of the quick check or 0.
  */
 export const SHORTEST = 0x4110
+/** Bytes of the longest string that is watched. */
 export const LONGEST = 0x4114
+/** The address of 256 bytes: 1 for each with which a watched string can begin. */
 export const FIRSTS = 0x4118
+/** Whether prose counts. */
 export const PROSE = 0x411c
+/** The address of the quick check, or 0. */
 export const QUICK = 0x4120
 
 /** Whether values that repeat themselves are told apart. */
@@ -90,20 +116,28 @@ export const REPEATS = 0x4124
  * escape have come; and these bytes.
  */
 export const WORD_AT = 0x4148
+/** The address at which the word so far begins. */
 export const WORD_WIDE = 0x414c
+/** The address at which its last part begins. */
 export const WORD_NARROW = 0x4150
+/** Bits: the word is too long to be told (1), its last part is (2), it is a path (4). */
 export const WORD_LONG = 0x4154
+/** How many bytes of an escape have come. */
 export const WORD_ESCAPE = 0x4158
+/** The bytes of the escape. */
 export const WORD_ESCAPED = 0x4160
+/** Bytes of the state of a reader of words. */
 export const WORD_STATE_BYTES = 0x20
 /**
  * Whether every word is told, or only those that could be ids; and whether a length may precede a
  * word.
  */
 export const EVERY_WORD = 0x4168
+/** Whether a length may precede a word. */
 export const BINARY_WORDS = 0x416c
 /** A word of the shortest name that any provider uses, and of the longest that is looked at. */
 export const SHORTEST_WORD = 6
+/** Bytes of the longest word that is looked at. */
 export const LONGEST_WORD = 2048
 /**
  * Bytes of a tag and a length before a string, as in Protocol Buffers and MessagePack, that can be
@@ -113,8 +147,11 @@ export const LONGEST_LENGTH = 4
 
 /** How many events there are, and the events: 16 bytes each. */
 export const EVENT_COUNT = 0x4140
+/** The events, one behind the other. */
 export const EVENTS = 0x4200
+/** Bytes of an event: its kind and three numbers. */
 export const EVENT_BYTES = 16
+/** The most events of one call; a scan stops before there are more. */
 export const MAX_EVENTS = 512
 /** One token tells fewer than these. */
 export const EVENTS_OF_A_TOKEN = 8
@@ -124,6 +161,7 @@ export const EVENTS_OF_A_TOKEN = 8
  * bytes as the value told last at this path.
  */
 export const VALUE_TOLD = 0
+/** An event: a value with the same bytes as the one told last at this path. Node. */
 export const VALUE_AGAIN = 1
 /** Node, kind of oddity. */
 export const ODDITY_TOLD = 2
@@ -134,9 +172,13 @@ export const STRING_TOLD = 4
 
 /** Kinds of oddities, in the order of ODDITIES of scanner.ts. */
 export const DUPLICATE = 0
+/** An oddity: a wanted key is spelled with escapes. */
 export const ESCAPED_KEY = 1
+/** An oddity: a parser that folds case, or cuts at NUL, would take a key for a wanted one. */
 export const LOOKALIKE = 2
+/** An oddity: a value is of another kind than the path needs. */
 export const MISMATCH = 3
+/** An oddity: the same, where the value is a string. */
 export const TEXT = 4
 
 /**
@@ -144,15 +186,24 @@ export const TEXT = 4
  * which forget.
  */
 export const KNOWN = 0x8000
+/** Slots of the cache of strings. */
 export const KNOWN_SLOTS = 256
+/** The longest string that it remembers. */
 export const KNOWN_BYTES = 64
+/** Bytes of one of its slots. */
 export const KNOWN_SLOT = 80
+/** The cache of the last value of each path. */
 export const VALUES = 0xd000
+/** Slots of the cache of values. */
 export const VALUE_SLOTS = 64
+/** The longest value that it remembers. */
 export const VALUE_BYTES = 48
+/** Bytes of one of its slots. */
 export const VALUE_SLOT = 64
 
+/** Slots of the cache of oddities. */
 export const ODDITY_SLOTS = 512
+/** The cache of oddities. */
 export const ODDITY_CACHE = 0xe400
 
 /**
@@ -160,6 +211,7 @@ export const ODDITY_CACHE = 0xe400
  * bytes as `\u….`).
  */
 export const LONGEST_KEY = 512
+/** Bytes of the longest escape, `\\uXXXX`. */
 export const LONGEST_ESCAPE = 6
 /** Characters of the longest number that makes sense. */
 export const LONGEST_SCALAR = 1024
@@ -169,18 +221,23 @@ export const LONGEST_SCALAR = 1024
  * piece began. Loads may reach beyond the end.
  */
 export const WINDOW = 0x10000
+/** Bytes that are copied at once. */
 export const PIECE = 0x10000
+/** Where the window ends. */
 export const WINDOW_END = 0x30000
 /** A key or string without its escapes, in 16-bit units; and a key folded. */
 export const DECODED = 0x30800
+/** A key folded as parsers fold that ignore case, in 16-bit units. */
 export const FOLDED = 0x37800
 /**
  * Instead of these, in an instance for words: those that are told, and the one so far behind them.
  */
 export const WORDS = 0x30800
+/** Where the words that are told end. */
 export const WORDS_FULL = 0x36000
 /** Tables of paths and of watched strings, until the end of the memory. */
 export const TABLES = 0x38000
+/** Pages of 64 KiB of the whole memory; it never grows. */
 export const MEMORY_PAGES = 64
 
 /**
@@ -188,14 +245,23 @@ export const MEMORY_PAGES = 64
  * keys' first bytes, their index by length, and the keys.
  */
 export const NODE_FLAGS = 0
+/** The node of the items of a list. */
 export const NODE_ITEMS = 4
+/** The node of any key. */
 export const NODE_ANY = 8
+/** The address of the keys' first bytes. */
 export const NODE_FIRSTS = 12
+/** The address of their index by length. */
 export const NODE_LENGTHS = 16
+/** The address of the keys. */
 export const NODE_KEYS = 20
+/** How many keys there are. */
 export const NODE_KEY_COUNT = 24
+/** Bytes of a node. */
 export const NODE_BYTES = 32
+/** A flag: the value at this place is told. */
 export const IS_WANTED = 1
+/** A flag: the end of the list or object at this place is told. */
 export const TELLS_END = 2
 /** Whether an object at this place may hold wanted values. */
 export const IS_LOOKED_INTO = 4
@@ -206,9 +272,15 @@ export const HOLDS_ITEMS = 8
  * lower case.
  */
 export const KEY_NODE = 0
+/** Its number within the node. */
 export const KEY_NUMBER = 4
+/** Its length in bytes. */
 export const KEY_LENGTH = 8
+/** Its bytes as they are. */
 export const KEY_EXACT = 16
+/** Bytes of the longest wanted key. */
 export const KEY_WIDTH = 64
+/** Its bytes in lower case. */
 export const KEY_LOWER = 80
+/** Bytes of an entry of a key. */
 export const KEY_BYTES = 144

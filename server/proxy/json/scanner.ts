@@ -5,6 +5,7 @@
 //
 // The bytes are read in WebAssembly (json/assembly/). Here is what a scan is given, what it tells,
 // and what of it is kept between two pieces.
+// oxlint-disable typescript/no-non-null-assertion -- the scanner's memory has a fixed layout (tables.ts), read once a call on the data path
 import { dropEngine, freeEngine, isTrap, nextSerial, type Engine, type Owner } from './engine.ts'
 import {
   BROKEN,
@@ -62,6 +63,7 @@ export type Oddity =
 /** By their numbers in json/layout.ts. */
 const ODDITIES: readonly Oddity[] = ['duplicate', 'escaped', 'lookalike', 'mismatch', 'text']
 
+/** What a scan tells, in the order of the text. Called during `write` only. */
 export interface JsonSink {
   /**
    * A value at a wanted path: its exact bytes, valid during the call only, or null when it is
@@ -98,6 +100,7 @@ export interface StringWatch {
   each(bytes: Buffer, from: number, to: number, escaped: boolean, hash: number): void
 }
 
+/** How a scan reads. */
 export interface ScanOptions {
   /**
    * Refuse everything that is not RFC 8259 (unquoted keys, NaN, comments, trailing commas). The

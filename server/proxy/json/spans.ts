@@ -32,6 +32,7 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
 const isSpace = (code: number): boolean =>
   code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 
+/** The index of the next character that is no space of JSON. */
 export function skipSpace(text: string, at: number): number {
   while (isSpace(text.charCodeAt(at))) at++
   return at

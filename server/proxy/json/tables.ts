@@ -65,6 +65,7 @@ export interface QuickCheck {
   readonly uuids: { readonly shortest: number; readonly bytes: Uint8Array } | null
 }
 
+/** Slots of the table of beginnings: a byte each, 1 for one that an id can have. */
 export const HEAD_SLOTS = 4_096
 
 /** A beginning by its first two bytes and its length. The same as in assembly/events.ts. */
@@ -118,7 +119,7 @@ export function pathTable(root: Node): PathTable {
   })
   const image = new Uint8Array(end)
   const view = new DataView(image.buffer)
-  const offsetOf = (node: Node | null): number => (node === null ? 0 : offsets.get(node)!)
+  const offsetOf = (node: Node | null): number => (node === null ? 0 : (offsets.get(node) ?? 0))
   for (const [i, node] of nodes.entries()) {
     const at = offsetOf(node)
     const set = (field: number, value: number): void => view.setUint32(at + field, value, true)
@@ -132,7 +133,7 @@ export function pathTable(root: Node): PathTable {
     set(NODE_ITEMS, offsetOf(node.items))
     set(NODE_ANY, offsetOf(node.any))
     if (node.props === null) continue
-    const firsts = keysBegin[i]!
+    const firsts = keysBegin[i] ?? end
     set(NODE_FIRSTS, firsts)
     set(NODE_LENGTHS, firsts + FIRSTS_BYTES)
     set(NODE_KEYS, firsts + FIRSTS_BYTES + LENGTHS_BYTES)

@@ -1,5 +1,6 @@
 // Splits bytes into the words that could be names (json/assembly/words.ts says what a word is), in
 // bounded memory and in time linear in the input.
+// oxlint-disable typescript/no-non-null-assertion -- the scanner's memory has a fixed layout (tables.ts), read once a call on the data path
 import { dropEngine, isTrap, nextSerial, wordEngine, type Engine, type Owner } from './engine.ts'
 import {
   BINARY_WORDS,

@@ -19,6 +19,7 @@ const HELD_BYTES = 1024 * 1024
 /** What is decoded of one error: a bomb is broken off. */
 const MAX_DECODED_BYTES = 16 * 1024 * 1024
 
+/** Sends one error decoded. One per response. */
 export class DecodedError {
   readonly #decoding: Decoding
   readonly #masked: MaskedStream

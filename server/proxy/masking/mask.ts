@@ -1,6 +1,7 @@
 // Finds our credential where an upstream's error repeats it, in whatever case, or a long part of it,
 // and puts as many asterisks in its place.
-import type { RawHeaders } from '../../http1/header-fields.ts'
+// oxlint-disable typescript/no-non-null-assertion -- bytes of the piece at hand, below the length that each loop checks
+import { nameAt, type RawHeaders } from '../../http1/header-fields.ts'
 import { CUT, escapesAt, isEscape, LONGEST_SPELLING } from './escapes.ts'
 import {
   exact,
@@ -26,6 +27,7 @@ const BACKSLASH = 0x5c
 
 const NOTHING = Buffer.alloc(0)
 
+/** Finds and masks one credential. Made once for it, shared by its requests. */
 export class Mask {
   /**
    * The credential, and it in base64 and in hexadecimal; every character of them may be escaped.
@@ -48,7 +50,7 @@ export class Mask {
         : [exact(secret)]
     this.#spellings = spellings
     for (const spelling of spellings)
-      for (const first of firstsOf(spelling)) this.#byFirst[first]!.push(spelling)
+      for (const first of firstsOf(spelling)) this.#byFirst[first]?.push(spelling)
     this.#longest = Math.max(0, ...spellings.map(({ text }) => text.length)) * LONGEST_SPELLING
   }
 
@@ -66,7 +68,7 @@ export class Mask {
    */
   headers(raw: RawHeaders): RawHeaders {
     return raw.flatMap((text, i) =>
-      this.#isIn(raw[i & ~1]!) ? [] : i % 2 === 0 ? [text] : [this.text(text)],
+      this.#isIn(nameAt(raw, i & ~1)) ? [] : i % 2 === 0 ? [text] : [this.text(text)],
     )
   }
 

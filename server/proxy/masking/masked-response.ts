@@ -110,6 +110,7 @@ export class MaskedResponse implements ResponseOutput {
 
   /** Sends an error decoded, what has come of it first. */
   #decode(): void {
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- called while the head is held
     const { status, reason, headers } = this.#held!
     const exchange = this.#exchange
     this.#decoded = new DecodedError(this.#codings, this.#mask, {

@@ -16,6 +16,7 @@ export interface Spelling {
   reached: number
 }
 
+/** A text that stands as it is, in this case only. */
 export const exact = (text: string): Spelling => ({
   text: Buffer.from(text, 'latin1'),
   folds: false,
@@ -35,7 +36,8 @@ export function isSame({ text, folds }: Spelling, at: number, byte: number): boo
 
 /** The bytes with which a spelling can begin. */
 export function firstsOf({ text, folds }: Spelling): readonly number[] {
-  const first = text[0]!
+  const [first] = text
+  if (first === undefined) return []
   return folds && isSmall(first) ? [first, first & ~SMALL] : [first]
 }
 

@@ -4,6 +4,7 @@
 /** Zeros beside one character, in UTF-32. More of them are no text. */
 export const MOST_ZEROS = 3
 
+/** Wide text without its zeros. */
 export interface WithoutZeros {
   readonly bytes: Buffer
   /** Where each of these bytes stands. */
@@ -22,6 +23,7 @@ export function withoutZeros(bytes: Buffer): WithoutZeros | null {
   let count = 0
   let zeros = 0
   for (let at = 0; at < bytes.length; at++) {
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- a byte below the length, on the data path
     const byte = bytes[at]!
     zeros = byte === 0 ? zeros + 1 : 0
     if (zeros > 0 && zeros <= MOST_ZEROS) continue

@@ -4,6 +4,7 @@
 /** Entries of one generation; two of them are kept. About 200 bytes each. */
 const GENERATION = 20_000
 
+/** A map that forgets what was not used for long. */
 export interface RecentObjects<T> {
   get(name: string): T | undefined
   set(name: string, value: T): void

@@ -61,6 +61,7 @@ export class GuardedList extends FeedGuard {
           const id = raw === null ? undefined : parseJson(raw.toString('utf8'))
           if (typeof id === 'string') {
             this.#ids++
+            // oxlint-disable-next-line typescript/no-non-null-assertion -- the head comes before the bytes, and paths are those that were asked for
             note(objectRef(paths[path]!, id))
           } else if (id !== null) this.#isReadable = false
         },
@@ -136,6 +137,7 @@ export class GuardedList extends FeedGuard {
   async #forward(held: readonly Buffer[], trailers: RawHeaders | undefined): Promise<void> {
     const allowed = await this.#policy.allows(this.#named).catch(() => null)
     if (allowed !== true) return this.#sendError(allowed === null ? 'busy' : 'foreign')
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- the head comes before the bytes, and paths are those that were asked for
     super.writeHead(...this.#head!)
     for (const piece of held) super.write(piece)
     super.end(trailers)

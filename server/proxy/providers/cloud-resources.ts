@@ -21,6 +21,7 @@ const SCHEMES = [
   'abfs:',
   'abfss:',
 ]
+/** The first bytes of a resource of a cloud, in the cases that occur: for the quick check. */
 export const CLOUD_HEADS: readonly string[] = SCHEMES.flatMap((head) => {
   const [first = '', second = ''] = head
   return [first, first.toUpperCase()].flatMap((one) =>
@@ -93,6 +94,7 @@ const OPERATED = 'operated '
 /** Whether a kind that `OperatedKeys.kindOf` gave, or another, is one of the operator's. */
 export const isOperated = (kind: string): boolean => kind.startsWith(OPERATED)
 
+/** The kinds of an operator's resources by the keys under which a body names them. */
 export function operatedKeys({
   named,
   present = [],

@@ -4,6 +4,7 @@ import type { Auth, UsageKind } from './provider.ts'
 import type { SocketRow } from './socket-row.ts'
 import type { KeyedTools, ToolPlace } from './tools.ts'
 
+/** What an endpoint is to a key. */
 export type EndpointClass =
   /** Runs a model. */
   | 'model'
@@ -65,6 +66,7 @@ export type ModelPlace =
 /** Query parameters, and the kind of stored object that each of them names. */
 export type Asks = Readonly<Record<string, string>>
 
+/** One endpoint of a provider, or several with the same rules. */
 export interface EndpointRow {
   /**
    * `POST GET …` and a path pattern: `{name}` is one segment without a colon, `{name:}` one

@@ -84,11 +84,12 @@ export function classify(
           .flatMap(([name, value]) => (PARAMETER.test(name) ? [value] : [name, value]))
           .flatMap((text) => refsOf(text, ids))
   const given = query.flatMap(([name, value]) => givenUnder(provider, ids, name, value))
+  const named = ids?.models
   const models =
-    ids?.models === undefined
+    named === undefined
       ? []
       : query.flatMap(([name, value]) =>
-          givesModel(decodedFully(name)) ? ids.models!.refsOf(decodedFully(value)) : [],
+          givesModel(decodedFully(name)) ? named.refsOf(decodedFully(value)) : [],
         )
   const others = [...given, ...spelled, ...models].filter(
     (ref) => !asked.some(({ kind, id }) => kind === ref.kind && id === ref.id),

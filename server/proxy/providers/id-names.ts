@@ -4,6 +4,7 @@
 import type { EndpointRow } from './endpoint-row.ts'
 import { looseName } from './object-ref.ts'
 
+/** The names of one provider's kinds; made once for its row. */
 export interface IdNames {
   /**
    * The kind of object that a key or field of this name gives, however it is written; null for any

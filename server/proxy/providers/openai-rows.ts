@@ -120,10 +120,12 @@ export const body = (rule: Partial<BodyRule> = {}): ModelPlace => ({
   at: 'body',
   body: { ...BODY, ...rule },
 })
+/** The model is a field of a form. @param rule what else the form may name */
 export const form = (rule: Partial<BodyRule> = {}): ModelPlace => ({
   at: 'body',
   body: { required: ['model'], multipart: true, ...rule },
 })
+/** The model is that of something stored: no request names it. */
 export const STORED: ModelPlace = { at: 'stored' }
 
 /** Places of tools, where the input brings these. */
@@ -179,11 +181,13 @@ export const model = (
   place: ModelPlace = body(),
   more: Partial<EndpointRow> = {},
 ): EndpointRow => ({ on, class: 'model', model: place, ...more })
+/** A row that runs no model. @param on methods and a path pattern */
 export const neutral = (on: string, more: Partial<EndpointRow> = {}): EndpointRow => ({
   on,
   class: 'neutral',
   ...more,
 })
+/** Places of an answer that give ids of a kind; `id` where none is named. */
 export const creates = (
   kind: string,
   ...at: string[]

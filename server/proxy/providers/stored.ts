@@ -68,7 +68,7 @@ export async function changeProvider(
         .where('id', '=', id),
     )
     .catch(taken)
-  if (changed!.affected === 0) throw noSuchProvider()
+  if (changed === undefined || changed.affected === 0) throw noSuchProvider()
 }
 
 /** Deletes a stored provider and its credentials, for good. @throws Problem `provider_not_found` */

@@ -7,6 +7,7 @@ import { exactHosts, hostFamily, type HostFamily } from './host-patterns.ts'
 import type { CustomProvider, DialAddress, Provider, ProviderRow, Upstream } from './provider.ts'
 import { PROVIDERS } from './rows/index.ts'
 
+/** All providers at one time; immutable. A change of the settings or the store makes another. */
 export interface ProviderTable {
   /** Every provider, built-in and added. */
   readonly providers: readonly Provider[]
@@ -22,6 +23,7 @@ export interface ProviderTable {
   findByDomain(hostname: string): Provider | null
 }
 
+/** What the operator changes and adds. */
 export interface TableSettings {
   /** Where to dial instead, by provider id: `TOLLMARK_UPSTREAM_<ID>`. */
   readonly overrides?: Readonly<Record<string, string>>

@@ -138,6 +138,7 @@ const OPENAI_TYPES: Readonly<Record<string, Runs>> = {
   mcp: SERVER,
   image_generation: GPT_IMAGES,
 }
+/** OpenAI's tools, by `type`. A type that no row names is refused. */
 export const OPENAI_TOOLS: ToolTypes = { types: OPENAI_TYPES, others: REFUSED }
 
 /**
@@ -248,6 +249,10 @@ const DOCUMENT: Runs = {
   why: 'Mistral OCR reads the document.',
   named: [],
 }
+/**
+ * Parts of a message that Mistral reads with a model of its own: documents.
+ * https://docs.mistral.ai/capabilities/document_ai
+ */
 export const MISTRAL_CONTENT: ToolTypes = {
   types: all(DOCUMENT, '', 'document_url', 'file'),
   others: nothing('No document.'),
@@ -411,6 +416,7 @@ const OPENROUTER_TYPES: Readonly<Record<string, Runs>> = {
     each: true,
   },
 }
+/** OpenRouter's server tools, by `type`. A type that no row names is refused. */
 export const OPENROUTER_TOOLS: ToolTypes = { types: OPENROUTER_TYPES, others: REFUSED }
 
 /**
@@ -435,6 +441,7 @@ export const OPENROUTER_PLUGINS: ToolTypes = {
   },
   others: REFUSED,
 }
+/** What reads PDF files, by the engine of OpenRouter's plugin. */
 export const OPENROUTER_PDF: ToolTypes = {
   types: {
     ...all(
@@ -448,6 +455,7 @@ export const OPENROUTER_PDF: ToolTypes = {
   },
   others: REFUSED,
 }
+/** Files in a message, which OpenRouter reads with an engine unless the plugin names another. */
 export const OPENROUTER_CONTENT: ToolTypes = {
   types: { file: { ...OCR, unless: 'plugins[].pdf.engine' } },
   others: nothing('No file.'),
@@ -523,5 +531,5 @@ export function runsOf({ types, others }: ToolTypes, type: string | null): Runs 
   const name = type === null ? '' : undated(type)
   // A text that is no type must not be taken for a tool without one.
   if (type === '' || (type !== null && name === '')) return others
-  return Object.hasOwn(types, name) ? types[name]! : others
+  return (Object.hasOwn(types, name) ? types[name] : undefined) ?? others
 }

@@ -23,7 +23,7 @@ export function withUnknownForms(forms: IdForms): IdForms {
   const { firsts, shortest, longest, models } = forms
   return {
     ...(models === undefined ? {} : { models }),
-    firsts: firstBytes([...ALPHANUMERIC, ...ANYWHERE]).map((is, byte) => is | firsts[byte]!),
+    firsts: firstBytes([...ALPHANUMERIC, ...ANYWHERE]).map((is, byte) => is | (firsts[byte] ?? 0)),
     shortest,
     longest,
     refOf: (text) => {

@@ -91,7 +91,7 @@ function namesInCollections(segments: readonly string[]): ReadonlySet<string> {
   let collection: string | null = null
   for (const segment of segments) {
     const isPlace: boolean = collection !== null && OPEN_COLLECTIONS.has(collection)
-    if (collection !== null && !isPlace) names.add(segment.split(':', 1)[0]!)
+    if (collection !== null && !isPlace) names.add(segment.replace(/:.*$/s, ''))
     // `us` is a place, and no collection.
     collection = !isPlace && COLLECTION.test(segment) ? segment.toLowerCase() : null
   }

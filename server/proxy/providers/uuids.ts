@@ -39,7 +39,7 @@ function grouped(digits: string): string {
 function withZeros(text: string): string | null {
   const groups = text.split('-')
   if (groups.length !== GROUPS.length) return null
-  const whole = groups.map((group, i) => group.replace(/^0+/, '').padStart(GROUPS[i]!, '0'))
+  const whole = groups.map((group, i) => group.replace(/^0+/, '').padStart(GROUPS[i] ?? 0, '0'))
   return whole.every(
     (group, i) => group.length === GROUPS[i] && /^[0-9a-f]+$/.test(group) && groups[i] !== '',
   )

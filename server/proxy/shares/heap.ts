@@ -8,6 +8,7 @@ export interface Ranked {
   index: number
 }
 
+/** A heap of items by what they use, the largest on top; each item knows its index. */
 export class MaxHeap<T extends Ranked> {
   readonly #items: T[] = []
 
@@ -26,8 +27,8 @@ export class MaxHeap<T extends Ranked> {
     const { index } = item
     if (index < 0) return
     item.index = -1
-    const last = this.#items.pop()!
-    if (last === item) return
+    const last = this.#items.pop()
+    if (last === undefined || last === item) return
     this.#put(last, index)
     this.moved(last)
   }
@@ -42,6 +43,7 @@ export class MaxHeap<T extends Ranked> {
   #rise(item: T): void {
     let { index } = item
     while (index > 0) {
+      // oxlint-disable-next-line typescript/no-non-null-assertion -- a parent stands before its children
       const parent = this.#items[(index - 1) >> 1]!
       if (parent.used >= item.used) break
       this.#put(parent, index)
@@ -53,10 +55,11 @@ export class MaxHeap<T extends Ranked> {
   #sink(item: T): void {
     let { index } = item
     for (;;) {
-      let child = this.#items[2 * index + 1]
+      const left = this.#items[2 * index + 1]
+      if (left === undefined) break
       const right = this.#items[2 * index + 2]
-      if (right !== undefined && right.used > child!.used) child = right
-      if (child === undefined || child.used <= item.used) break
+      const child = right !== undefined && right.used > left.used ? right : left
+      if (child.used <= item.used) break
       const next = child.index
       this.#put(child, index)
       index = next

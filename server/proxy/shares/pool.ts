@@ -63,6 +63,7 @@ export class Claim {
   }
 }
 
+/** One resource that all requests share: bytes, or slots. */
 export class SharePool {
   /** All claims together. */
   used = 0
@@ -118,8 +119,8 @@ export class SharePool {
         if (isWithin && this.used + amount <= this.#ceiling(key.account, amount)) return true
         // Nothing but its own: then the older bodies come first, so that some of them are
         // completed.
-        if (!claim.linked || claim === key.newest) return false
-        this.#drop(key.newest!)
+        if (!claim.linked || key.newest === null || claim === key.newest) return false
+        this.#drop(key.newest)
       } else this.#drop(victim)
     }
     return true
@@ -140,6 +141,7 @@ export class SharePool {
   }
 
   #drop(claim: Claim): void {
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- only what can be evicted is linked
     const drop = claim.evict!
     this.setEvictable(claim, null)
     this.evicted++

@@ -29,6 +29,7 @@ export interface ClientListener {
   onShutdown(): void
 }
 
+/** Limits of what comes from the client: sizes in bytes, times in milliseconds. */
 export interface ClientLimits {
   /** Bytes of a message, with the heads of its frames. */
   readonly message: number
@@ -41,6 +42,7 @@ const MIN_RATE = 16 * 1024
 /** Pieces of a message up to this size go up as one. */
 const ONE_WRITE_BYTES = 64 * 1024
 
+/** Reads the frames of the client. One per socket. */
 export class ClientSide implements RawReader, PumpSink {
   readonly pump: FramePump
   readonly #upstream: RawConnection
@@ -127,14 +129,17 @@ export class ClientSide implements RawReader, PumpSink {
   }
 
   onPayload(raw: Buffer, at: number): void {
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- a payload follows the head of its frame, which has a mask
     const { opcode, mask } = this.#frame!
     if (opcode >= OPCODE.close) return void this.#control.push(raw)
     this.#hold(raw)
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- a payload follows the head of its frame, which has a mask
     this.#payload.push(unmasked(raw, mask!, at))
     this.#payloadBytes += raw.length
   }
 
   onFrameEnd(): void {
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- a payload follows the head of its frame, which has a mask
     const { opcode, isFinal } = this.#frame!
     if (opcode >= OPCODE.close) return this.#passControl(opcode)
     if (isFinal) this.#inspect()
@@ -213,6 +218,7 @@ export class ClientSide implements RawReader, PumpSink {
     const raw = this.#raw
     const length = this.#rawBytes
     this.#forget()
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- a payload follows the head of its frame, which has a mask
     if (length <= ONE_WRITE_BYTES) this.#send(raw.length === 1 ? raw[0]! : Buffer.concat(raw))
     else for (const piece of raw) this.#send(piece)
     // What the provider does not take yet is still held.

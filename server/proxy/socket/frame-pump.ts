@@ -13,6 +13,7 @@ export interface PumpSink extends FrameSink {
   onError(error: FrameError): void
 }
 
+/** Reads the frames of one side of a socket, some in a turn. */
 export class FramePump {
   readonly frames: FrameReader
   readonly #source: RawConnection
@@ -61,6 +62,7 @@ export class FramePump {
     let left = FRAMES_PER_TURN
     try {
       while (this.#blocks === 0 && !this.#isStopped && this.#waiting.length > 0) {
+        // oxlint-disable-next-line typescript/no-non-null-assertion -- the loop runs while something waits
         const bytes = this.#waiting[0]!
         this.#at = this.frames.next(bytes, this.#at)
         if (this.#at >= bytes.length) {

@@ -21,6 +21,7 @@ export interface OpenSocket {
   authenticate(): CachedKey
 }
 
+/** The sockets of this process. Dispose it at shutdown. */
 export class OpenSockets implements Disposable {
   readonly #all = new Map<string, OpenSocket>()
   readonly #timer: NodeJS.Timeout

@@ -22,6 +22,7 @@ const AT_ONCE = 200
 /** What an operator who ends a socket tells its client. */
 const ENDED = 'The socket was ended by the operator of the proxy.'
 
+/** Writes down the sockets of this process, for other processes. Dispose it at shutdown. */
 export class SocketPublisher implements Disposable {
   readonly #store: Store
   readonly #instance: string
@@ -98,6 +99,7 @@ export class SocketPublisher implements Disposable {
     for (const some of bunchesOf(news)) {
       const sizes = some.map(sizeOf)
       await writeSockets(this.#store, this.#instance, some)
+      // oxlint-disable-next-line typescript/no-non-null-assertion -- sizes are those of some, in its order
       some.forEach(({ id }, i) => this.#written.set(id, sizes[i]!))
     }
     for (const id of await endingSockets(this.#store, this.#instance)) this.end(id)

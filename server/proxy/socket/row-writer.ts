@@ -33,6 +33,7 @@ export interface RowsOf {
   model(): string | null
 }
 
+/** Writes the ledger's rows of one socket. */
 export class RowWriter {
   readonly #of: RowsOf
 

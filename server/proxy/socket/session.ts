@@ -62,6 +62,7 @@ const CLOSE_CODES: Partial<Readonly<Record<GatewayErrorCode, number>>> = {
   upstream_unreachable: CLOSE.badGateway,
 }
 
+/** One socket, from its handshake to its end. */
 export class SocketSession implements ClientListener, UpstreamListener {
   /** Resolves when both connections are closed. */
   readonly ended: Promise<SocketEnd>

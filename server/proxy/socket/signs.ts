@@ -14,7 +14,7 @@ export class SignTable<Kind extends string> {
   constructor(signs: Readonly<Record<Kind, readonly Sign[]>>, places: readonly string[] = []) {
     const markers = new Set<string>()
     for (const kind in signs) for (const sign of signs[kind]) markers.add(this.#add(kind, sign))
-    for (const place of places) markers.add(place.split('.').at(-1)!)
+    for (const place of places) markers.add(lastName(place))
     this.wanted = wantPaths([...this.byPath.keys(), ...places])
     this.markers = [...markers].map((marker) => Buffer.from(`"${marker}"`))
   }
@@ -30,9 +30,12 @@ export class SignTable<Kind extends string> {
     let kinds = this.byPath.get(path)
     if (kinds === undefined) this.byPath.set(path, (kinds = new Map()))
     kinds.set(value ?? null, kind)
-    return value === undefined || /^(?:true|false)$/.test(value) ? path.split('.').at(-1)! : value
+    return value === undefined || /^(?:true|false)$/.test(value) ? lastName(path) : value
   }
 }
+
+/** The last name of a path: `response.id` ends in `id`. */
+const lastName = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
 
 /** What is made of a row, made once for each. */
 export function oncePerRow<Made>(make: (row: SocketRow) => Made): (row: SocketRow) => Made {

@@ -56,6 +56,7 @@ interface Passed {
   down: number
 }
 
+/** Decides which messages of one socket have a row, and may go up. */
 export class SocketRows {
   readonly #writer: RowWriter
   readonly #counts: 'responses' | 'minutes'

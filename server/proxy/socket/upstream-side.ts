@@ -32,6 +32,7 @@ const tableOf = oncePerRow<SignTable<ServerSign>>(
     ),
 )
 
+/** Reads the frames of the provider. One per socket. */
 export class UpstreamSide implements RawReader, PumpSink {
   readonly pump: FramePump
   readonly #client: RawConnection
@@ -104,6 +105,7 @@ export class UpstreamSide implements RawReader, PumpSink {
 
   onPayload(raw: Buffer, at: number): void {
     this.#keep(raw)
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- a payload follows the head of its frame
     const { opcode, isFinal, length } = this.#frame!
     if (opcode >= OPCODE.close) return
     // Most messages come whole, and hold nothing of interest: a look at their bytes tells.
@@ -114,6 +116,7 @@ export class UpstreamSide implements RawReader, PumpSink {
   }
 
   onFrameEnd(): void {
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- a payload follows the head of its frame
     const { opcode, isFinal } = this.#frame!
     if (opcode === OPCODE.close) {
       this.#flush()
@@ -186,6 +189,7 @@ export class UpstreamSide implements RawReader, PumpSink {
 
   #flush(): void {
     if (this.#isClosed || this.#read.length === 0) return
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- a payload follows the head of its frame
     const bytes = this.#read.length === 1 ? this.#read[0]! : Buffer.concat(this.#read)
     this.#read = []
     this.#rows.countDown(this.#readBytes)

@@ -14,6 +14,7 @@ import {
 } from './parse-target.ts'
 import { destinationOf, type Destination } from '../../http1/client/client.ts'
 
+/** What an address means to one provider table; immutable, shared by requests. */
 export interface Route {
   readonly target: Target
   readonly form: TargetForm
@@ -30,6 +31,7 @@ export interface Route {
   destination: Destination | null
 }
 
+/** Remembers routes. One per process; a new provider table empties it. */
 export interface RouteCache {
   /** The route of a raw request target (`/proxy?url=…`, `/proxy/<host>/…`). */
   find(method: string, url: string): Route

@@ -12,6 +12,7 @@ const CHECKSUM = 4
 const METRICS = Buffer.from('"amazon-bedrock-invocationMetrics"')
 const WRAPPED = Buffer.from('"bytes"')
 
+/** Reads usage from AWS' event streams. */
 export class AwsReader implements Reader {
   readonly #candidates: Candidates
   #frame: Buffer = Buffer.alloc(1024)

@@ -28,6 +28,7 @@ export function findMarker(bytes: Buffer, from: number, to: number): number {
   return -1
 }
 
+/** The events of one stream that may hold usage. */
 export class Candidates {
   readonly #created: CreatedIds
   readonly #creates: boolean

@@ -9,6 +9,7 @@ export type CreatedPaths = Readonly<Record<string, string>>
 /** An answer that names more objects than this is a list, or broken. */
 const MAX_IDS = 100
 
+/** Collects the ids of one answer. */
 export class CreatedIds {
   readonly creates: CreatedPaths
   readonly #found: ObjectRef[] = []

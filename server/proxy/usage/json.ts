@@ -22,6 +22,7 @@ function wanted(creates: CreatedPaths): WantedPaths {
 const MANY = { many: true }
 const NOTHING: readonly Finding[] = []
 
+/** Reads usage from a JSON answer, or from JSON lines. */
 export class JsonReader implements Reader, JsonSink {
   readonly #created: CreatedIds
   /** The last usage object of each place, unparsed. */

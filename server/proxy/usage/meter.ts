@@ -14,6 +14,7 @@ import type { Provider, UsageKind } from '../providers/provider.ts'
 
 export { UNKNOWN, type Usage } from './usage.ts'
 
+/** Watches one answer while it passes. It never fails. */
 export interface UsageMeter {
   /** The objects that the answer is known to have created so far, for stickiness and ownership. */
   readonly created: readonly ObjectRef[]
@@ -84,7 +85,7 @@ export function createUsageMeter(
   const reader =
     kind === null && created.creates === NONE
       ? null
-      : READERS.find((row) => row.type.test(type))!.reader(created)
+      : (READERS.find((row) => row.type.test(type))?.reader(created) ?? null)
   const codings = codingsOf(headers)
   if (reader === null || codings === null) return deaf
   const settle = (): Usage => {

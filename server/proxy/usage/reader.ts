@@ -2,6 +2,7 @@
 // notes where it is told to.
 import type { Finding } from './usage.ts'
 
+/** Reads one kind of answer. One per response. */
 export interface Reader {
   /** Takes the next bytes of the decoded answer. Copies what it keeps. */
   write(chunk: Buffer): void

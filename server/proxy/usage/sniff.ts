@@ -22,6 +22,7 @@ const [OBJECT, LIST, SPACE] = [0x7b, 0x5b, 0x20]
 
 type Kind = 'json' | 'sse'
 
+/** Reads what it takes an answer for by its first bytes. */
 export class SniffingReader implements Reader {
   readonly #created: CreatedIds
   readonly #otherwise: Kind | null
@@ -39,6 +40,7 @@ export class SniffingReader implements Reader {
   write(chunk: Buffer): void {
     if (this.#beginning === null) return this.#reader?.write(chunk)
     // Nearly all answers: their first byte says it.
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- a chunk has a byte, and the beginning is there until the kind is known
     const first = this.#beginning.length > 0 ? 0 : chunk[0]!
     if (first === OBJECT || first === LIST) return this.#begin('json').write(chunk)
     if (first > SPACE && this.#otherwise === 'sse') return this.#begin('sse').write(chunk)
@@ -70,6 +72,7 @@ export class SniffingReader implements Reader {
         : found['sse'] !== undefined
           ? 'sse'
           : this.#otherwise
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- a chunk has a byte, and the beginning is there until the kind is known
     const begun = this.#beginning!
     this.#beginning = null
     if (kind === null) return

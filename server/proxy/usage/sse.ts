@@ -14,6 +14,7 @@ const [LF, CR] = [0x0a, 0x0d]
  */
 const SMALL_BLOCK = 2_048
 
+/** Reads usage from server-sent events. */
 export class SseReader implements Reader {
   readonly #created: CreatedIds
   readonly #candidates: Candidates

@@ -24,6 +24,7 @@ import {
 import { dumpPostgres, type ToolEnvironment } from './postgres-tools.ts'
 import { writeBackup, type BackupWriter } from './target.ts'
 
+/** What is backed up, and where to. */
 export interface BackupOptions {
   readonly storage: Config['storage']
   /** A folder, or `s3://bucket/prefix`. */

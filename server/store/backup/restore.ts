@@ -23,6 +23,7 @@ import {
 import { restorePostgres, type ToolEnvironment } from './postgres-tools.ts'
 import { readBackup, type BackupReader } from './target.ts'
 
+/** What is restored, and where to. */
 export interface RestoreOptions {
   readonly storage: Config['storage']
   /** A backup: its folder, or `s3://bucket/prefix`. */

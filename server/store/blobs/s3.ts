@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Scratch } from '../scratch.ts'
 import { told, type BlobRange, type BlobStore, type OpenedBlob } from './blobs.ts'
 
+/** Where the bucket is, and how to reach it. */
 export interface S3Settings {
   /** Null is Amazon's own. */
   readonly endpoint: URL | null

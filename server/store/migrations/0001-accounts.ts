@@ -1,5 +1,6 @@
 import type { Migration } from './index.ts'
 
+/** Accounts and their API tokens. */
 export const accounts: Migration = {
   name: '0001-accounts',
   up: (schema) => [

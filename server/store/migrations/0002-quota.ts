@@ -1,5 +1,6 @@
 import type { Migration } from './index.ts'
 
+/** Running processes, and the conversions of each account by day. */
 export const quota: Migration = {
   name: '0002-quota',
   up: (schema) => [

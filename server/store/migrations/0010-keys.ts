@@ -1,5 +1,6 @@
 import type { Migration } from './index.ts'
 
+/** Proxy keys. */
 export const keys: Migration = {
   name: '0010-keys',
   up: (schema) => [

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from './index.ts'
 
+/** The requests of keys, and what they used by the hour. */
 export const ledger: Migration = {
   name: '0011-ledger',
   up: (schema) => [

@@ -1,5 +1,6 @@
 import type { Migration } from './index.ts'
 
+/** What is presented to providers, sealed. */
 export const credentials: Migration = {
   name: '0012-credentials',
   up: (schema) => [

@@ -1,5 +1,6 @@
 import type { Migration } from './index.ts'
 
+/** Passwords, sessions, invitations. */
 export const sessions: Migration = {
   name: '0030-sessions',
   up: (schema) => [

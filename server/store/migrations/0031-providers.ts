@@ -1,5 +1,6 @@
 import type { Migration } from './index.ts'
 
+/** Providers that an administrator added. */
 export const providers: Migration = {
   name: '0031-providers',
   up: (schema) => [

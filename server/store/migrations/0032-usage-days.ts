@@ -16,6 +16,7 @@ const COUNTS = [
 ]
 const TOKENS = ['tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning']
 
+/** What keys used by the day, summed up from the hours. */
 export const usageDays: Migration = {
   name: '0032-usage-days',
   up: (schema) => {

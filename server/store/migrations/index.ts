@@ -40,6 +40,7 @@ import { childKeys } from './0090-child-keys.ts'
 import { knownProcesses } from './0091-known-processes.ts'
 import { openSockets } from './0092-open-sockets.ts'
 
+/** One step of the schema. It runs once, in a transaction. */
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
   readonly name: string
@@ -51,6 +52,7 @@ export interface Migration {
   readonly postgres?: readonly string[]
 }
 
+/** TABLE of migrations, the oldest first. */
 export const MIGRATIONS: readonly Migration[] = [
   accounts,
   quota,

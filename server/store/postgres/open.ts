@@ -90,5 +90,6 @@ export async function openPostgres(url: URL, now: number): Promise<Store> {
 }
 
 function executeOn(connections: Connections): Executor['write'] {
+  // oxlint-disable-next-line typescript/no-non-null-assertion -- one statement has one result
   return async (only) => (await runStatements(connections, [only]))[0]!
 }

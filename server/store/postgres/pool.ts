@@ -28,6 +28,7 @@ export interface Session {
   command(sql: string): Promise<string>
 }
 
+/** The connections of a process to one database. */
 export interface Connections {
   /**
    * Runs `work` on a connection. What it throws passes through as it is. @throws StoreError `busy`,
@@ -38,6 +39,7 @@ export interface Connections {
   close(): Promise<void>
 }
 
+/** How connections are opened. */
 export interface ConnectionOptions {
   url: URL
   /** Name of this process on its connections; triggers tell it to the others. */

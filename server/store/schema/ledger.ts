@@ -112,6 +112,7 @@ export type UsageDayRow = Omit<UsageHourRow, 'hour'> & {
 
 /** The hours before a mark, and their days, over all keys of an account. */
 export type UsageAccountHourRow = Omit<UsageHourRow, 'key_id'>
+/** What an account has used on a day, over all its keys. */
 export type UsageAccountDayRow = Omit<UsageDayRow, 'key_id'>
 
 /** All that a key has used in the hours before a mark. */

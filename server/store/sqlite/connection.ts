@@ -23,6 +23,7 @@ interface Prepared {
   gives: boolean
 }
 
+/** A connection of one thread. Synchronous. */
 export class Connection {
   readonly #db: DatabaseSync
   readonly #prepared = new Map<string, Prepared>()

@@ -4,6 +4,7 @@
 import { startThread, type ThreadClient } from './thread-client.ts'
 import type { ReadSource, Work } from './messages.ts'
 
+/** A thread that reads. It starts with its first task. */
 export interface ReadingThread {
   /** Resolves to the task's value. @param within milliseconds: see `Task` @throws StoreError */
   send(work: Work, within: number): Promise<unknown>

@@ -11,6 +11,7 @@ import { TimedTurns, type Runner } from './timed-turns.ts'
 import type { Answer, FromThread, ReadSource, ToThread, Task } from './messages.ts'
 
 const source = workerData as ReadSource
+// oxlint-disable-next-line typescript/no-non-null-assertion -- this file runs as a thread
 const port = parentPort!
 const turns = new TimedTurns('url' in source ? source.most : 1)
 const send = (message: FromThread, moved: ArrayBuffer[] = []): void =>

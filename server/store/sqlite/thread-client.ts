@@ -18,6 +18,7 @@ interface Waiting {
   reject(error: Error): void
 }
 
+/** A running store thread. */
 export interface ThreadClient {
   /**
    * Resolves to the task's value when it is durable. @param within see `Task` @throws StoreError

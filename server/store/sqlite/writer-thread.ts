@@ -15,6 +15,7 @@ const LOOK = 200
 const GROUP = 2000
 
 const { path } = workerData as { path: string }
+// oxlint-disable-next-line typescript/no-non-null-assertion -- this file runs as a thread
 const port = parentPort!
 const send = (message: FromThread): void => port.postMessage(message)
 const connection = new Connection(path, 'write')
@@ -62,6 +63,7 @@ function commit(tasks: Task[]): Answer[] {
     if (answers === null) {
       connection.exec('ROLLBACK')
       connection.exec('BEGIN IMMEDIATE')
+      // oxlint-disable-next-line typescript/no-non-null-assertion -- run one by one, each task has its answer
       answers = attempt(tasks, true)!
     }
     connection.exec('COMMIT')

@@ -6,6 +6,7 @@ import {
 import { decode, MALFORMED } from './escapes'
 import { hasBackslash, isProse } from './strings'
 
+/** Writes an event down. */
 export function tell(kind: i32, first: i32, second: i32, third: i32): void {
   const count = load<i32>(EVENT_COUNT)
   const event = EVENTS + count * EVENT_BYTES
@@ -78,6 +79,9 @@ function tellPending(): void {
   tellOne(VALUE_AGAIN, pending, 0, 0)
 }
 
+/**
+ * Tells that the list or object of a node has ended, unless that follows from what was told last.
+ */
 export function tellClosed(node: i32): void {
   if (load<i32>(PENDING_VALUE) != 0) {
     if (load<i32>(LAST_CLOSED) == node) {

@@ -3,6 +3,7 @@ import { LONGEST_SCALAR } from '../layout'
 
 /** Instead of an address: the scalar may go on behind the piece; it is none. */
 export const INCOMPLETE: i32 = -1
+/** What is no number and no literal. */
 export const INVALID: i32 = -2
 
 const TRUE: u32 = 0x65757274
@@ -34,6 +35,7 @@ export function endOfScalar(start: i32, end: i32): i32 {
  */
 // @ts-ignore: decorator
 @inline
+/** Where a number or literal of RFC 8259 ends; INCOMPLETE at the end of the piece, else INVALID. */
 export function endOfJsonScalar(start: i32, end: i32): i32 {
   const first = load<u8>(start) as u32
   // A digit alone.
@@ -98,6 +100,10 @@ function endOfLiteral(start: i32, end: i32): i32 {
  */
 // @ts-ignore: decorator
 @inline
+/**
+ * Skips items of a list that are short integers, a block at a time; the address of the first
+ * other.
+ */
 export function skipIntegers(start: i32, end: i32): i32 {
   let item = start
   // Whether the block begins with an item, and whether a zero that began one ended the block

@@ -6,6 +6,7 @@ const BACKSLASH: u8 = 0x5c
 const SPACE: u8 = 0x20
 const ODD_BITS: u64 = 0xaaaaaaaaaaaaaaaa
 
+/** A bit for each of the 16 bytes at an address that is this one. */
 // @ts-ignore: decorator
 @inline
 export function equalMask(at: i32, byte: u8): i32 {
@@ -34,6 +35,7 @@ function special(bytes: v128): v128 {
  */
 // @ts-ignore: decorator
 @inline
+/** The address behind the quote that ends a string, or -1 where there is none before `end`. */
 export function endOfString(start: i32, end: i32): i32 {
   // Known without waiting for the search.
   if (load<u8>(start) == QUOTE && start < end) return start + 1
