@@ -399,3 +399,33 @@ for (const { effect, shows, homes } of EFFECTS) {
 function withoutComments(source: string): string {
   return source.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(^|\s)\/\/.*$/gm, '$1')
 }
+
+/** `export` of a declaration at the beginning of a line, and its name. */
+const EXPORTED =
+  /^export (?:default )?(?:abstract )?(?:async )?(?:function\*?|const|let|class|interface|type) (\w+)/
+
+/** The exported names of a source without a docstring above them; of overloads the first counts. */
+function undocumented(source: string): string[] {
+  const names = new Set<string>()
+  const missing: string[] = []
+  let before = ''
+  for (const line of source.split('\n')) {
+    const [, name] = EXPORTED.exec(line) ?? []
+    if (name !== undefined && !names.has(name)) {
+      names.add(name)
+      if (!before.endsWith('*/')) missing.push(name)
+    }
+    // Comments to the linter, and decorators, stand between.
+    if (!/^(?:\/\/|@)/.test(line)) before = line
+  }
+  return missing
+}
+
+test('exported names have a docstring: at most one in a hundred lacks it', () => {
+  const missing = [...sources].flatMap(([file, source]) =>
+    undocumented(source).map((name) => `${file}: ${name}`),
+  )
+  const exported = [...sources.values()].join('\n').match(new RegExp(EXPORTED.source, 'gm')) ?? []
+  assert.ok(exported.length > 2_000)
+  assert.ok(missing.length <= exported.length / 100, missing.join('\n'))
+})
