@@ -1,7 +1,8 @@
 // What a durable reservation and its settlement cost: rows a second, wait, CPU of each thread.
 // `--rows N`, `--callers N,N,…`. With `--postgres` on a PostgreSQL of its own on this machine, with
 // fsync, or on the one of TEST_DATABASE_URL (an empty database); then also the WAL of a row, counted
-// from a checkpoint on, and its bytes with those of indexes and sums.
+// from a checkpoint on, and its bytes with those of indexes and sums; `--vacuum` also what a vacuum
+// between, and a reindex in the end, leave of them.
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     rows: { type: 'string', default: '30000' },
     callers: { type: 'string', default: '1,32,256' },
     postgres: { type: 'boolean', default: false },
+    vacuum: { type: 'boolean', default: false },
   },
 })
 await using server =
@@ -141,6 +143,12 @@ try {
       console.log(
         `              ${(((await ask(databaseUrl, WAL)) - wal) / rows).toFixed(0)} bytes of WAL each, while ${seconds.toFixed(0)} s`,
       )
+    if (databaseUrl && values.vacuum) {
+      await query(databaseUrl, 'vacuum requests')
+      console.log(
+        `              ${((await ask(databaseUrl, SIZE)) / made).toFixed(0)} bytes a row on disk after a vacuum`,
+      )
+    }
   }
   await ledger.close()
   const asked = clock.mono()
@@ -158,6 +166,12 @@ try {
     `usage of ${made} rows: ${lines.length} lines in ${took} ms; ${(size / made).toFixed(0)} bytes a row on disk`,
   )
   if (databaseUrl) console.log(await parts(databaseUrl, made))
+  if (databaseUrl && values.vacuum) {
+    await query(databaseUrl, 'reindex table requests')
+    console.log(
+      `after a reindex: ${((await ask(databaseUrl, SIZE)) / made).toFixed(0)} bytes a row on disk\n${await parts(databaseUrl, made)}`,
+    )
+  }
   await instance[Symbol.asyncDispose]()
   await store.close()
 } finally {
