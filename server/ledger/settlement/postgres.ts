@@ -2,7 +2,41 @@
 // one statement, because each costs a way to the database. test/ledger runs the same tests on both.
 import { sql } from 'kysely'
 import type { Store } from '../../store/open.ts'
-import type { Settlement } from './row-codec.ts'
+import { SETTLEMENT_COLUMNS, type Settlement } from './row-codec.ts'
+
+/** TABLE of what a settlement holds, and as what PostgreSQL reads it from JSON. */
+const GIVEN: Readonly<Record<Exclude<keyof Settlement, 'failure'>, 'bigint' | 'int' | 'text'>> = {
+  seq: 'bigint',
+  account_id: 'text',
+  key_id: 'text',
+  provider: 'text',
+  created_at: 'bigint',
+  state: 'text',
+  model: 'text',
+  status: 'int',
+  error: 'text',
+  credential_id: 'text',
+  first_byte_ms: 'int',
+  total_ms: 'int',
+  bytes_in: 'bigint',
+  bytes_out: 'bigint',
+  tokens_in: 'bigint',
+  tokens_out: 'bigint',
+  tokens_cached: 'bigint',
+  tokens_reasoning: 'bigint',
+  upstream_request_id: 'text',
+}
+const TYPED = sql.raw(
+  Object.entries(GIVEN)
+    .map(([name, type]) => `${name} ${type}`)
+    .join(', '),
+)
+const NAMES = sql.raw(Object.keys(GIVEN).join(', '))
+const CHANGES = sql.raw(
+  [...SETTLEMENT_COLUMNS.common, ...SETTLEMENT_COLUMNS.own]
+    .map((name) => `${name} = g.${name}`)
+    .join(', '),
+)
 
 /**
  * Completes rows and adds them to the roll-ups. A row that is complete already stays as it is. Rows
@@ -21,21 +55,14 @@ export async function settlePostgres(
   }))
   await sql`
     with given as (
-      select distinct on (seq) * from rows from (json_to_recordset(${JSON.stringify(rows)}) as (
-        seq bigint, account_id text, key_id text, provider text, created_at bigint, state text, model text, status int, error text, credential_id text,
-        first_byte_ms int, total_ms int, bytes_in bigint, bytes_out bigint, tokens_in bigint, tokens_out bigint, tokens_cached bigint, tokens_reasoning bigint,
-        upstream_request_id text
-      )) with ordinality as g(seq, account_id, key_id, provider, created_at, state, model, status, error, credential_id, first_byte_ms, total_ms,
-        bytes_in, bytes_out, tokens_in, tokens_out, tokens_cached, tokens_reasoning, upstream_request_id, line)
+      select distinct on (seq) * from rows from (json_to_recordset(${JSON.stringify(rows)}) as (${TYPED}))
+        with ordinality as g(${NAMES}, line)
       order by seq, line
     ), open as (
       select r.seq, r.state = 'unknown' as counted from requests r join given g on g.seq = r.seq
       where r.state in ('reserved', 'unknown') order by r.seq for update of r
     ), done as (
-      update requests r set state = g.state, model = g.model, status = g.status, error = g.error, credential_id = g.credential_id,
-        first_byte_ms = g.first_byte_ms, total_ms = g.total_ms, bytes_in = g.bytes_in, bytes_out = g.bytes_out, tokens_in = g.tokens_in,
-        tokens_out = g.tokens_out, tokens_cached = g.tokens_cached, tokens_reasoning = g.tokens_reasoning,
-        upstream_request_id = g.upstream_request_id
+      update requests r set ${CHANGES}
       from given g join open o on o.seq = g.seq where r.seq = g.seq
       returning g.*, o.counted
     )

@@ -37,7 +37,7 @@ const ADMISSION_COLUMNS = {
 } as const satisfies Columns<RequestRow>
 
 /** TABLE of what a settlement writes; the model again, because it may be learned late. */
-const SETTLEMENT_COLUMNS = {
+export const SETTLEMENT_COLUMNS = {
   common: ['model', 'state', 'status', 'error', 'credential_id'],
   own: [
     'first_byte_ms',
