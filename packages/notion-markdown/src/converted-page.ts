@@ -1,11 +1,9 @@
 // One page, converted: its text, and what the document needs to know of it.
 import type { PageReading } from './certificate/reading.ts'
 import type { DatabaseTable } from './databases.ts'
-import { Links, type Archive, type Asset, type Warning } from './links.ts'
+import { Links, type Archive, type Warning } from './links.ts'
 import { writeMarkdown, type Outline } from './markdown.ts'
-import type { Strength } from './order.ts'
-import { readDatabasePage, readPage } from './page.ts'
-import type { Property } from './property-values.ts'
+import { readDatabasePage, readPage, type PageFacts } from './page.ts'
 import { readSitemap, titleOfSitemap, type Sitemap } from './sitemap.ts'
 import type { BlockIds } from './source-marks.ts'
 
@@ -13,22 +11,8 @@ import type { BlockIds } from './source-marks.ts'
  * A converted page, all but its text: what the document needs to know of it before it can be
  * joined.
  */
-export interface PageSummary {
+export interface PageSummary extends PageFacts {
   path: string
-  id: string | null
-  title: string
-  icon: string | null
-  properties: Record<string, string>
-  /** The same by what they are. */
-  values: Record<string, Property>
-  assets: Asset[]
-  warnings: Warning[]
-  /** Keys of pages in the order of their first links. */
-  links: string[]
-  /** Keys of those that it shows as its own, in their order, and how surely. */
-  claims: [page: string, strength: Strength][]
-  /** The ids of the databases that it shows from their CSV. */
-  databases: string[]
   /** Why it could not be converted. */
   failure?: Failure
   /** Paths at which nothing stands but what this page shows. */
@@ -167,23 +151,7 @@ export function failedPage(
     isMarked ? { ids: new Map(), page: id } : undefined,
   )
   const warnings: Warning[] = [{ code: 'page_failed', detail: failure.detail }]
-  const summary: PageSummary = {
-    path,
-    id,
-    title,
-    icon: null,
-    properties: {},
-    values: {},
-    assets: [],
-    warnings,
-    links: [],
-    claims: [],
-    databases: [],
-    aliases: [],
-    failure,
-    outline,
-    exportedAt,
-  }
+  const summary = { ...emptySummary(path, title, exportedAt), id, warnings, failure, outline }
   return { summary, markdown }
 }
 
@@ -198,22 +166,25 @@ export function convertSitemap(
   const sitemap = readSitemap(html, links)
   const { assets, warnings } = links
   const title = titleOfSitemap(sitemap)
-  const summary: PageSummary = {
-    path,
-    id: null,
-    title,
-    icon: null,
-    properties: {},
-    values: {},
-    assets,
-    warnings,
-    links: [],
-    claims: [],
-    databases: [],
-    aliases: [],
-    sitemap,
-    outline: [{ id: null, text: title }],
-    exportedAt,
-  }
+  const outline = [{ id: null, text: title }]
+  const summary = { ...emptySummary(path, title, exportedAt), assets, warnings, sitemap, outline }
   return { summary, markdown: '' }
 }
+
+/** The summary of a page of which nothing but its title is known. */
+const emptySummary = (path: string, title: string, exportedAt: Date | null): PageSummary => ({
+  path,
+  id: null,
+  title,
+  icon: null,
+  properties: {},
+  values: {},
+  assets: [],
+  warnings: [],
+  links: [],
+  claims: [],
+  databases: [],
+  aliases: [],
+  outline: [],
+  exportedAt,
+})

@@ -23,15 +23,13 @@ import type { Property } from './property-values.ts'
 import type { BlockIds } from './source-marks.ts'
 import { plainText, type Inline, type Root } from './tree.ts'
 
-/** One page, read. */
-export interface Page {
+/** What is known of a page besides its text. */
+export interface PageFacts {
   /** 32 hex digits; null where neither the page nor its file's name has them. */
   id: string | null
   title: string
   /** The emoji in front of the title. */
   icon: string | null
-  /** The date that the document gives itself, which Notion's own pages do not. */
-  date: Date | null
   properties: Record<string, string>
   /** The same by what they are, under the same names. */
   values: Record<string, Property>
@@ -43,8 +41,14 @@ export interface Page {
   links: string[]
   /** The keys of those that it shows as its own, in their order, and how surely (order.ts). */
   claims: [page: string, strength: Strength][]
-  /** The ids of the databases that it shows. */
+  /** The ids of the databases that it shows from their CSV. */
   databases: string[]
+}
+
+/** One page, read. */
+export interface Page extends PageFacts {
+  /** The date that the document gives itself, which Notion's own pages do not. */
+  date: Date | null
   tree: Root
 }
 
