@@ -35,6 +35,16 @@ const ELEVENLABS = 'api.elevenlabs.io/v1'
 /** As ElevenLabs makes its ids: without a prefix. */
 const MADE = 'VW7YKqPnjY4h39yTbx2L'
 
+/** A form whose field names one model, and whose part another one. */
+const FORM = { 'Content-Type': 'multipart/form-data; boundary=b' }
+const PRODIA_FORM = [
+  'Content-Disposition: form-data; name="type"\r\n\r\nmodel-1',
+  'Content-Disposition: form-data; name="job"; filename="job.json"\r\nContent-Type: application/json\r\n\r\n{"type":"model-2"}',
+]
+  .map((part) => `--b\r\n${part}\r\n`)
+  .join('')
+  .concat('--b--\r\n')
+
 export const ATTACKS: readonly Attack[] = [
   // Tools of a provider behind the gateway that run another model: @ai-sdk/gateway sends `tools` as
   // the AI SDK has them.
@@ -115,6 +125,32 @@ export const ATTACKS: readonly Attack[] = [
   // https://docs.fal.ai: apps that load any model take its name.
   scoped('POST queue.fal.run/model-1', { prompt: 'x', model_name: 'somebody/model' }),
   own('POST queue.fal.run/fal-ai/flux/requests/11111111-2222-4333-8444-555555555555/cancel', {}),
+  // https://docs.prodia.com/reference: a form brings the job as a part, and a field may stand beside it.
+  scoped('POST inference.prodia.com/v2/job', PRODIA_FORM, FORM),
+  scoped('POST inference.prodia.com/v2/job/async', PRODIA_FORM, FORM),
+  // https://www.alibabacloud.com/help/en/model-studio: apps and deployments are the operator's.
+  own('POST dashscope-intl.aliyuncs.com/api/v1/apps/0123456789abcdef0123456789abcdef/completion', {
+    input: { prompt: 'x' },
+  }),
+  scoped('POST dashscope-intl.aliyuncs.com/api/v1/apps/0123456789abcdef/completion', {
+    model: 'model-1',
+  }),
+  { by: 'open', on: 'POST dashscope-intl.aliyuncs.com/api/v1/deployments', body: {} },
+  // https://docs.byteplus.com/en/docs/ModelArk: a context that another key has filled.
+  own('POST ark.ap-southeast.bytepluses.com/api/v3/context/chat/completions', {
+    model: 'ep-20250122143520-abcde',
+    context_id: 'ctx-20250122143520-abcde',
+    messages: [],
+  }),
+  own('POST ark.ap-southeast.bytepluses.com/api/v3/bots/chat/completions', {
+    model: 'bot-20250122143520-abcde',
+    messages: [],
+  }),
+  // https://app.klingai.com/global/dev/document-api: a video of another key's goes on.
+  own('POST api-singapore.klingai.com/v1/videos/video-extend', { video_id: '781234567890123456' }),
+  own('POST api-singapore.klingai.com/v1/videos/lip-sync', {
+    input: { video_id: '781234567890123456', mode: 'text2video', text: 'x' },
+  }),
   // https://docs.ollama.com/api: before 0.1.33 a model was named by `name` alone.
   scoped('POST ollama.com/api/show', { model: 'model-1', name: 'model-2' }),
 ]

@@ -1,4 +1,4 @@
-import { compatibleRows, body, creates, model, neutral, toolsIn } from '../openai-rows.ts'
+import { compatibleRows, body, creates, model, neutral, STORED, toolsIn } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS } from '../tools.ts'
 
@@ -40,9 +40,13 @@ export const alibaba: ProviderRow = {
         creates('task', 'output.task_id'),
       ),
     ),
+    // An app is the operator's, and runs what is stored with it.
+    model('POST /api/v1/apps/{app}/completion', STORED),
     neutral('GET /api/v1/tasks/{task}'),
     neutral('POST /api/v1/tasks/{task}/cancel'),
   ],
+  // Hardware that is paid by the hour.
+  admin: [/^\/api\/v\d\/deployments(?:$|\/)/],
   spelling: { uuids: true, dialect: true },
   // OpenAI's and its own in one.
   errors: {

@@ -1,4 +1,4 @@
-import { body, compatibleRows, creates, model, neutral, toolsIn } from '../openai-rows.ts'
+import { body, compatibleRows, creates, model, neutral, STORED, toolsIn } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS } from '../tools.ts'
 
@@ -18,10 +18,21 @@ export const bytedance: ProviderRow = {
       body({ prose: ['content[].text'] }),
       creates('task'),
     ),
+    model('POST /api/v3/context/create', body(), creates('context')),
+    model(
+      'POST /api/v3/context/chat/completions',
+      body({ tools: toolsIn('', CALLER_TOOLS), objects: { context_id: 'context' } }),
+    ),
+    // A bot is the operator's, and runs what is stored with it.
+    model('POST /api/v3/bots/chat/completions', STORED, { names: { model: 'bot' } }),
     neutral('GET /api/v3/contents/generations/tasks'),
     neutral('GET DELETE /api/v3/contents/generations/tasks/{task}'),
   ],
-  spelling: { prefixes: { 'cgt-': 'task' }, uuids: true, dialect: true },
+  spelling: {
+    prefixes: { 'cgt-': 'task', 'ctx-': 'context', 'bot-': 'bot' },
+    uuids: true,
+    dialect: true,
+  },
   errors: 'openai',
   usage: 'openai',
 }

@@ -4,6 +4,13 @@ import type { ProviderRow } from '../provider.ts'
 /** Each way to make a video or a picture is a collection of tasks. */
 const VIDEOS = ['text2video', 'image2video', 'motion-control', 'multi-image2video', 'omni-video']
 const IMAGES = ['generations', 'multi-image2image', 'omni-image']
+/** What goes on from a video that was made before, and where it is named. */
+const ON_VIDEOS = [
+  ['video-extend', 'video_id'],
+  ['lip-sync', 'input.video_id'],
+] as const
+/** A task that is done has its videos. */
+const MADE = creates('video', 'data.task_result.videos[].id')
 const BODY = {
   required: ['model_name'],
   also: ['model'],
@@ -23,13 +30,32 @@ export const klingai: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   probe: { path: '/v1/videos/text2video?pageSize=1' },
   endpoints: [
-    ...VIDEOS.map((way) => `/v1/videos/${way}`),
-    ...IMAGES.map((way) => `/v1/images/${way}`),
-  ].flatMap((path) => [
-    model(`POST ${path}`, { at: 'body', body: BODY }, creates('task', 'data.task_id')),
-    neutral(`GET ${path}`, { listed: { 'data[].task_id': 'task' } }),
-    neutral(`GET ${path}/{task}`),
-  ]),
+    ...[
+      ...VIDEOS.map((way) => `/v1/videos/${way}`),
+      ...IMAGES.map((way) => `/v1/images/${way}`),
+    ].flatMap((path) => [
+      model(`POST ${path}`, { at: 'body', body: BODY }, creates('task', 'data.task_id')),
+      neutral(`GET ${path}`, { listed: { 'data[].task_id': 'task' } }),
+      neutral(`GET ${path}/{task}`, MADE),
+    ]),
+    ...ON_VIDEOS.flatMap(([way, at]) => [
+      model(
+        `POST /v1/videos/${way}`,
+        {
+          at: 'path',
+          body: {
+            ...BODY,
+            required: [],
+            also: ['model', 'model_name'],
+            objects: { [at]: 'video' },
+          },
+        },
+        { modelName: `klingai/${way}`, ...creates('task', 'data.task_id') },
+      ),
+      neutral(`GET /v1/videos/${way}`, { listed: { 'data[].task_id': 'task' } }),
+      neutral(`GET /v1/videos/${way}/{task}`, MADE),
+    ]),
+  ],
   admin: [/^\/account(?:$|\/)/],
   spelling: {},
   errors: { code: '{status}', message: '{message}', request_id: '' },

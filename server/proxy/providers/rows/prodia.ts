@@ -11,15 +11,16 @@ export const prodia: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   probe: { path: '/v2/job/00000000-0000-0000-0000-000000000000', opens: [404] },
   endpoints: [
-    // A form brings the job as a file, which is not read: keys with models send JSON.
+    // A form brings the job as a part, beside which a field may name another model: keys with models
+    // send JSON.
     model(
       'POST /v2/job',
-      { at: 'body', body: { required: ['type'], multipart: true, prose: ['config.prompt'] } },
+      { at: 'body', body: { required: ['type'], prose: ['config.prompt'] } },
       creates('job'),
     ),
     model(
       'POST /v2/job/async',
-      { at: 'body', body: { required: ['type'], multipart: true, prose: ['config.prompt'] } },
+      { at: 'body', body: { required: ['type'], prose: ['config.prompt'] } },
       creates('job'),
     ),
     neutral('GET /v2/job/{job}'),
