@@ -137,14 +137,15 @@ async function owns(...asked: Parameters<typeof checkOwnership>): Promise<boolea
   }
 }
 
-/** Endpoints that take a JSON body and name nothing in their path. */
+/** Endpoints that take a JSON body, and name nothing in their path and no stored bot as a model. */
 const ENDPOINTS = new Map(
   PROVIDERS.map(({ id, endpoints }) => [
     id,
-    endpoints.flatMap(({ on, class: kind, uploads }) => {
+    endpoints.flatMap(({ on, class: kind, uploads, names }) => {
       const [path = '', ...methods] = on.split(' ').toReversed()
       return methods.includes('POST') &&
         uploads === undefined &&
+        names?.['model'] === undefined &&
         (kind === 'model' || id === 'vertex') &&
         !/\{(?!model|publisher|project|location|account|any|base)|tunedModels/.test(path)
         ? [path.replaceAll(/\{\w+[:*]?\}/g, 'm')]
@@ -407,8 +408,10 @@ const saying = (text: string): Body => ({
 })
 /** Endpoints at which that is a message, by provider. */
 const CHATS = PROVIDERS.flatMap(({ id, endpoints }) =>
-  endpoints.flatMap(({ on }) =>
-    /^POST \S*\/(?:chat\/completions|messages)$/.test(on) && !on.includes('{')
+  endpoints.flatMap(({ on, names }) =>
+    /^POST \S*\/(?:chat\/completions|messages)$/.test(on) &&
+    !on.includes('{') &&
+    names?.['model'] === undefined
       ? [[id, on.slice('POST '.length)] as const]
       : [],
   ),
