@@ -14,7 +14,13 @@ import { openReadingThread } from './sqlite/reader-client.ts'
 import type { Changes } from './sqlite/messages.ts'
 import type { Database } from './schema.ts'
 import { Connection } from './sqlite/connection.ts'
-import { statement, type Query, type Statement, type StatementResult } from './statement.ts'
+import {
+  onlyResult,
+  statement,
+  type Query,
+  type Statement,
+  type StatementResult,
+} from './statement.ts'
 
 /** An open store. One per process; dispose it last. */
 export interface Store extends AsyncDisposable {
@@ -143,8 +149,7 @@ export async function openStore({
 
   const write = async (...statements: Statement[]): Promise<StatementResult[]> =>
     (await writer.send({ statements })) as StatementResult[]
-  // oxlint-disable-next-line typescript/no-non-null-assertion -- one statement has one result
-  const writeOne = async (one: Statement): Promise<StatementResult> => (await write(one))[0]!
+  const writeOne = async (one: Statement): Promise<StatementResult> => onlyResult(await write(one))
   let closing: Promise<void> | undefined
   const closeAll = async (): Promise<void> => {
     for (const one of [reading, lookups, urgent]) one.close()

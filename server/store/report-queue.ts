@@ -6,7 +6,7 @@ import { StoreError } from './store-error.ts'
 import type { Store } from './open.ts'
 import type { Procedure } from './procedure.ts'
 import type { ReadingThread } from './sqlite/reader-client.ts'
-import type { Statement, StatementResult } from './statement.ts'
+import { onlyResult, type Statement, type StatementResult } from './statement.ts'
 import type { Work } from './sqlite/messages.ts'
 
 /** Reports of one owner that may wait. */
@@ -155,8 +155,7 @@ export function reportsOf(
   dialect: DialectName,
 ): Pick<Store, 'reports' | 'read'> {
   const read = async (one: Statement): Promise<StatementResult> =>
-    // oxlint-disable-next-line typescript/no-non-null-assertion -- one statement has one result
-    ((await reading.send(owner, { statements: [one] })) as StatementResult[])[0]!
+    onlyResult((await reading.send(owner, { statements: [one] })) as StatementResult[])
   return {
     reports: kyselyOn({ read, write }, dialect),
     read: async <A, R>({ address }: Procedure<A, R>, args: A) =>

@@ -18,6 +18,13 @@ export interface StatementResult {
   readonly affected: number
 }
 
+/** The result of a unit of one statement. */
+export function onlyResult(results: readonly StatementResult[]): StatementResult {
+  const [result] = results
+  if (result === undefined) throw new Error('a statement gave no result')
+  return result
+}
+
 /** Anything that Kysely can compile: a query builder that has not been executed. */
 export interface Query<O> {
   compile(): CompiledQuery<O>

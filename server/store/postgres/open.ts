@@ -5,7 +5,7 @@ import { kyselyOn, queryBuilder, type Executor } from '../dialect.ts'
 import type { Store } from '../open.ts'
 import { NOBODY, SHARES, openReading, reportsOf } from '../report-queue.ts'
 import { openReadingThread } from '../sqlite/reader-client.ts'
-import { statement } from '../statement.ts'
+import { onlyResult, statement } from '../statement.ts'
 import { listen } from './listener.ts'
 import { migrate } from './migrate.ts'
 import { openConnections, type Connections } from './pool.ts'
@@ -90,6 +90,5 @@ export async function openPostgres(url: URL, now: number): Promise<Store> {
 }
 
 function executeOn(connections: Connections): Executor['write'] {
-  // oxlint-disable-next-line typescript/no-non-null-assertion -- one statement has one result
-  return async (only) => (await runStatements(connections, [only]))[0]!
+  return async (only) => onlyResult(await runStatements(connections, [only]))
 }
