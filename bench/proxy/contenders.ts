@@ -4,7 +4,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../test/support/free-port.ts'
 import { NODE_FLAGS } from '../../test/support/node.ts'
@@ -86,9 +86,10 @@ export const nginxFolders = (folder: string): string =>
     .map((name) => `${name}_temp_path ${folder}/${name};`)
     .join(' ')
 
-/** A program that may be installed, by the places where systems keep it. */
+/** A program that may be installed, by the places where systems keep it, and the PATH. */
 export function installed(name: string): string | undefined {
-  return ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin']
+  const path = process.env['PATH'] ?? ''
+  return ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin', ...path.split(delimiter)]
     .map((folder) => join(folder, name))
     .find((path) => existsSync(path))
 }

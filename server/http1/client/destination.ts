@@ -1,6 +1,6 @@
 // Where and how a connection to an upstream is opened, and where none ever is.
 import { BlockList, connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
 import { sharedResolve, type Resolve } from './lookup.ts'
 
 /**
@@ -137,6 +137,8 @@ function lookupOf(resolve: Resolve, isAllowed: (address: string) => boolean): Lo
 const resolveOnce = sharedResolve()
 const guardedLookup = publicLookup(resolveOnce)
 const openLookup = lookupOf(resolveOnce, () => true)
+/** Of all connections: without it Node makes one for each. Made late, for it reads certificates. */
+let secureContext: SecureContext | undefined
 /** TLS sessions by server name: a resumed handshake saves a round trip. */
 const sessions = new Map<string, Buffer>()
 
@@ -217,7 +219,7 @@ export function openSocket(
     servername:
       isIP(destination.servername.replace(/^\[|\]$/g, '')) === 0 ? destination.servername : '',
     ALPNProtocols: ['http/1.1'],
-    minVersion: 'TLSv1.2',
+    secureContext: (secureContext ??= createSecureContext({ minVersion: 'TLSv1.2' })),
     rejectUnauthorized: true,
     ...(session ? { session } : {}),
   })

@@ -182,18 +182,18 @@ function payloadLength(raw: Buffer): number {
  * @param at where the part begins in the payload
  */
 export function unmasked(bytes: Buffer, mask: Buffer, at: number): Buffer {
-  const copy = Buffer.allocUnsafeSlow(bytes.length)
+  // Node aligns what it allocates to eight bytes.
+  const copy = Buffer.allocUnsafe(bytes.length)
   bytes.copy(copy)
-  const shifted = Buffer.allocUnsafe(MASK_BYTES)
-  for (let i = 0; i < MASK_BYTES; i++) shifted[i] = mask.readUInt8((at + i) % MASK_BYTES)
-  // Four bytes at once: a quarter of the steps.
+  const key = (i: number): number => mask.readUInt8((at + i) % MASK_BYTES)
+  // Four bytes at once, in the order of every machine that runs Node, the lowest first: a quarter of
+  // the steps.
   const words = new Uint32Array(copy.buffer, copy.byteOffset, copy.length >> 2)
-  // oxlint-disable-next-line typescript/no-non-null-assertion -- bytes and words below the lengths, on the data path
-  const word = new Uint32Array(Uint8Array.from(shifted).buffer)[0]!
-  // oxlint-disable-next-line typescript/no-non-null-assertion -- bytes and words below the lengths, on the data path
+  const word = key(0) | (key(1) << 8) | (key(2) << 16) | (key(3) << 24)
+  // oxlint-disable-next-line typescript/no-non-null-assertion -- words below the length, on the data path
   for (let i = 0; i < words.length; i++) words[i]! ^= word
-  // oxlint-disable-next-line typescript/no-non-null-assertion -- bytes and words below the lengths, on the data path
-  for (let i = words.length * 4; i < copy.length; i++) copy[i]! ^= shifted[i % MASK_BYTES]!
+  // oxlint-disable-next-line typescript/no-non-null-assertion -- bytes below the length, on the data path
+  for (let i = words.length * 4; i < copy.length; i++) copy[i]! ^= key(i)
   return copy
 }
 

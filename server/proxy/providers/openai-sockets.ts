@@ -57,6 +57,9 @@ const types = (...names: string[]): string[] => names.map((name) => `type=${name
 
 const COMMON = {
   body: bodyOf(OPENAI_TOOLS),
+  mediaText: ['', 'session.'].map(
+    (session) => [`{"type":"${session}input_audio_buffer.append","audio":"`, '"}'] as const,
+  ),
   starts: types('response.create'),
   mayStart: types(
     'input_audio_buffer.append',
@@ -155,6 +158,7 @@ export const gatewayRealtime = (fallbacks: readonly string[]): SocketRow => {
       'type=input-audio-clear',
       'type=conversation-item-truncate',
     ]),
+    mediaText: [['{"type":"input-audio-append","audio":"', '"}']],
     starts: kebab(conversation.starts),
     mayStart: ['type=input-audio-append', 'type=input-audio-commit', 'type=context-append'],
     begins: kebab(conversation.begins),

@@ -31,6 +31,11 @@ export interface SocketRow {
    * is not known: it may start one, and passes for no scoped key.
    */
   readonly mayStart: readonly Sign[]
+  /**
+   * Media as most clients write it: what stands before and behind one string. Such a message may
+   * start a response, and names nothing; it is not read any further.
+   */
+  readonly mediaText?: readonly (readonly [before: string, after: string])[]
   /** Places in which clients may send a credential: a message that has one does not pass. */
   readonly credentials?: readonly string[]
   /** Text of clients that is no JSON, and starts nothing. */

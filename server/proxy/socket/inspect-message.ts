@@ -51,6 +51,32 @@ const matchOf = oncePerRow<Match>(({ body }) => ({
   spelling: 'plain',
 }))
 
+const mediaTextOf = oncePerRow(({ mediaText = [] }) =>
+  mediaText.map(([before, after]) => [Buffer.from(before), Buffer.from(after)] as const),
+)
+const [QUOTE, BACKSLASH] = [0x22, 0x5c]
+
+/**
+ * Whether a message is media and nothing else: the two ends of a row, and between them a string that
+ * has no end and no escape.
+ */
+function isMediaText(
+  known: readonly (readonly [before: Buffer, after: Buffer])[],
+  message: Buffer,
+): boolean {
+  return known.some(([before, after]) => {
+    const end = message.length - after.length
+    return (
+      end >= before.length &&
+      message[before.length - 2] === before[before.length - 2] &&
+      message.indexOf(QUOTE, before.length) === end &&
+      before.compare(message, 0, before.length) === 0 &&
+      after.compare(message, end) === 0 &&
+      message.indexOf(BACKSLASH, before.length) < 0
+    )
+  })
+}
+
 /** Reads the messages of one socket. It lives as long as that. */
 export class MessageInspector {
   /** As the ledger has it. */
@@ -102,6 +128,11 @@ export class MessageInspector {
     length: number,
   ): StartsResponse | Promise<StartsResponse> {
     if (isBinary && this.#row.media === true) {
+      this.#requireModel(this.#key())
+      return 'perhaps'
+    }
+    const only = pieces.length === 1 ? pieces[0] : undefined
+    if (only !== undefined && isMediaText(mediaTextOf(this.#row), only)) {
       this.#requireModel(this.#key())
       return 'perhaps'
     }

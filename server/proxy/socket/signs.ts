@@ -38,7 +38,9 @@ export class SignTable<Kind extends string> {
 const lastName = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
 
 /** What is made of a row, made once for each. */
-export function oncePerRow<Made>(make: (row: SocketRow) => Made): (row: SocketRow) => Made {
+export function oncePerRow<Made extends object>(
+  make: (row: SocketRow) => Made,
+): (row: SocketRow) => Made {
   const known = new WeakMap<SocketRow, Made>()
   return (row) => {
     const before = known.get(row)

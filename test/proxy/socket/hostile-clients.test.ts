@@ -86,6 +86,7 @@ const SWITCHES: readonly string[] = [
   '{"type":"response.create","model":EVIL}',
   '{"type":"conversation.item.create","model":EVIL,"item":{"type":"message"}}',
   '{"type":"input_audio_buffer.append","audio":"AAAA","model":EVIL}',
+  '{"type":"input_audio_buffer.append","audio":"AAAA","session":{"model":EVIL},"audio":"AAAA"}',
   '{"type":"session.unknown_event","session":{"engine":EVIL}}',
   '{"session":{"model":EVIL}}',
 ]

@@ -25,6 +25,7 @@ onEveryStore(
     assert.ok(started >= options.responses)
     assert.deepEqual(wrong, [])
     assert.deepEqual(violations, [])
-    assert.ok(limited[0]! >= 10 && limited[0]! <= options.rpm, `${limited[0]}`)
+    const [{ rows } = { rows: 0 }] = limited
+    assert.ok(rows >= 10 && rows <= options.rpm, `${rows}`)
   },
 )

@@ -28,8 +28,11 @@ export interface Killed {
   rows: number
   /** Sockets that have fewer rows than responses, or more than the one that is reserved ahead. */
   wrong: { socket: string; started: number; rows: number }[]
-  /** Rows of the key that has a limit, in each round: never above it. */
-  limited: number[]
+  /**
+   * Rows of the key that has a limit, in each round: never above it, and just as many where it was
+   * waited until the limit had closed its sockets.
+   */
+  limited: { rows: number; isFull: boolean }[]
   violations: Violation[]
 }
 
@@ -92,7 +95,7 @@ async function startProvider() {
 }
 
 /** A client that sends audio, in real time, until it is cut off. */
-function speak(port: number, secret: string, name: string): void {
+function speak(port: number, secret: string, name: string): Promise<void> {
   const address = `https://api.openai.com/v1/realtime?model=gpt-realtime&name=${name}`
   const socket = new WebSocket(`ws://127.0.0.1:${port}/proxy?url=${encodeURIComponent(address)}`, {
     headers: { Authorization: `Bearer ${secret}`, 'X-Proxy-Context-Key': name },
@@ -103,12 +106,14 @@ function speak(port: number, secret: string, name: string): void {
     const timer = setInterval(() => socket.send(audio, () => {}), AUDIO_MS)
     socket.on('close', () => clearInterval(timer))
   })
+  return new Promise<void>((resolve) => socket.on('close', () => resolve()))
 }
 
 const inLedger = (name: string): string => hash('sha256', name).slice(0, 32)
 
 /**
- * Starts a server, speaks to it over many sockets, kills it, and does that again.
+ * Starts a server, speaks to it over many sockets, kills it, and does that again; every second time
+ * when the limit of the second key has closed all of its sockets.
  *
  * @param start starts a server with these settings
  */
@@ -118,11 +123,11 @@ export async function killWithSockets(
   start: (env: Record<string, string>) => Promise<Killable>,
 ): Promise<Killed> {
   const provider = await startProvider()
-  const limits: string[] = []
+  const limits: { id: string; isFull: boolean }[] = []
   try {
     for (let round = 0; round < rounds; round++) {
       const [free, limited] = await makeKeys(place, round, rpm)
-      limits.push(limited.id)
+      limits.push({ id: limited.id, isFull: round % 2 === 1 })
       const { port, kill } = await start({
         HOST: '127.0.0.1',
         ...settingsOf(place),
@@ -131,9 +136,11 @@ export async function killWithSockets(
         TOLLMARK_UPSTREAM_OPENAI: provider.origin,
       })
       const begun = provider.begun(responses)
-      for (let i = 0; i < sockets; i++)
-        speak(port, (i % 2 === 0 ? free : limited).secret, `round-${round}-socket-${i}`)
+      const ends = Array.from({ length: sockets }, (_, i) =>
+        speak(port, (i % 2 === 0 ? free : limited).secret, `round-${round}-socket-${i}`),
+      )
       await begun
+      if (limits[round]!.isFull) await Promise.all(ends.filter((_, i) => i % 2 === 1))
       // At another moment of a sentence each time.
       await sleep((round * 37) % (SENTENCE * AUDIO_MS))
       await kill()
@@ -160,7 +167,7 @@ async function makeKeys(place: Place, round: number, rpm: number) {
 async function audit(
   store: Store,
   started: ReadonlyMap<string, number>,
-  limits: readonly string[],
+  limits: readonly { id: string; isFull: boolean }[],
 ): Promise<Omit<Killed, 'kills'>> {
   await store.run(flushJournal, null)
   const rows = await store.db.selectFrom('requests').select(['key_id', 'context']).execute()
@@ -174,7 +181,10 @@ async function audit(
     started: counts.reduce((sum, one) => sum + one.started, 0),
     rows: rows.length,
     wrong: counts.filter((one) => one.rows < one.started || one.rows > one.started + 1),
-    limited: limits.map((id) => rows.filter(({ key_id }) => key_id === id).length),
+    limited: limits.map(({ id, isFull }) => ({
+      rows: rows.filter(({ key_id }) => key_id === id).length,
+      isFull,
+    })),
     violations: (await verifyWindows(store)).violations,
   }
 }

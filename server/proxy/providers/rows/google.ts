@@ -147,6 +147,9 @@ const LIVE: SocketRow = {
   naming: ['setup.model'],
   namedLater: true,
   quiet: ['setup.model'],
+  mediaText: ['audio/pcm;rate=16000', 'audio/pcm'].map(
+    (type) => ['{"realtimeInput":{"audio":{"data":"', `","mimeType":"${type}"}}}`] as const,
+  ),
   starts: spellings('clientContent.turnComplete').map((place) => `${place}=true`),
   mayStart: [
     ...spellings('clientContent.turnComplete'),

@@ -1,0 +1,45 @@
+// The provider of the bench of sockets: PORT [CERTIFICATE KEY]. As cheap as Node can be: it agrees to
+// every handshake, and answers each frame of a load (load.ts) with one of its own that has the same
+// stamp.
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import { ANSWER, ANSWER_STAMP_AT, FRAME_BYTES, STAMP_AT, STAMP_BYTES } from './frames.ts'
+
+const [port = '0', certificate, key] = process.argv.slice(2)
+
+function serve(socket: Socket): void {
+  socket.setNoDelay(true)
+  let head: string | null = ''
+  let waiting: Buffer = Buffer.alloc(0)
+  socket.on('error', () => {})
+  socket.on('data', (bytes: Buffer) => {
+    if (head !== null) {
+      head += bytes.toString('latin1')
+      if (!head.includes('\r\n\r\n')) return
+      const [, nonce = ''] = /sec-websocket-key: (\S+)/i.exec(head) ?? []
+      const accept = hash('sha1', `${nonce}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`, 'base64')
+      head = null
+      socket.write(
+        `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+      )
+      return
+    }
+    waiting = waiting.length === 0 ? bytes : Buffer.concat([waiting, bytes])
+    let at = 0
+    for (; at + FRAME_BYTES <= waiting.length; at += FRAME_BYTES) {
+      const answer = Buffer.from(ANSWER)
+      // The loads mask with zeros, which changes nothing.
+      waiting.copy(answer, ANSWER_STAMP_AT, at + STAMP_AT, at + STAMP_AT + STAMP_BYTES)
+      socket.write(answer)
+    }
+    waiting = waiting.subarray(at)
+  })
+}
+
+const server =
+  certificate === undefined || key === undefined
+    ? createServer(serve)
+    : createTlsServer({ cert: readFileSync(certificate), key: readFileSync(key) }, serve)
+server.listen(Number(port), '127.0.0.1')
