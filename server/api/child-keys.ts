@@ -10,7 +10,7 @@ import { NewKeySchema, RESTRICTION_FIELDS } from './key-schemas.ts'
 import { strictObject } from './request/strict.ts'
 import { created, route, routes } from './route.ts'
 
-const MAX_END_USER = 128
+export const MAX_END_USER = 128
 
 const Ttl = z
   .union([

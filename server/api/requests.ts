@@ -17,6 +17,7 @@ import { ok, route, routes, table } from './route.ts'
 import type { Store } from '../store/open.ts'
 import { AccountScopeParams, resolveAccountScope } from './account-scope.ts'
 import { csvHead, csvHeaders, streamText } from './csv.ts'
+import { MAX_END_USER } from './child-keys.ts'
 import { Moment } from './schemas.ts'
 import { RefusalSchema, flushWithTimeout, withName, withNames } from './refusals.ts'
 
@@ -92,6 +93,12 @@ const LINES = 1_000
 const Query = PageQuery.extend({
   ...AccountScopeParams.shape,
   key: z.string().max(100).optional(),
+  child: z.string().max(100).optional().openapi({ description: 'A child key.' }),
+  end_user: z
+    .string()
+    .max(MAX_END_USER)
+    .optional()
+    .openapi({ description: 'Whom the child key was made for.' }),
   model: z.string().max(300).optional(),
   provider: z.string().max(100).optional(),
   state: State.optional(),

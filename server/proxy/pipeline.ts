@@ -35,7 +35,14 @@ import {
   authorizeProvider,
 } from './providers/authorize-endpoint.ts'
 import { RequestContext } from './request-context.ts'
-import { answerPreflight, logRequest, sendAnswer, sendError, type ErrorDeps } from './send-error.ts'
+import {
+  answerPreflight,
+  logRequest,
+  recordRefusal,
+  sendAnswer,
+  sendError,
+  type ErrorDeps,
+} from './send-error.ts'
 import { RequestShares, type SharesLimits } from './shares/request-shares.ts'
 import { socketOf } from './socket/open-socket.ts'
 import { runSocket, type SocketDeps } from './socket/run-socket.ts'
@@ -266,7 +273,7 @@ async function relaySocket(
     key: request.key,
     authenticate,
   })
-  const { outcome, code, model, usage, bytesIn, bytesOut } = await running.catch(
+  const { outcome, code, refusal, model, usage, bytesIn, bytesOut } = await running.catch(
     async (thrown: unknown) => {
       connection.destroy()
       const error = new UpstreamError('unreachable', 'no WebSocket was opened', thrown)
@@ -284,6 +291,11 @@ async function relaySocket(
     usage,
   }
   logRequest(deps, context, SWITCHED, code === null ? null : { code, model }, stats)
+  if (code !== null && refusal !== null)
+    recordRefusal(deps, context, request.key, new GatewayError(code, refusal, [], model), {
+      id: newId('req', deps.clock.now()),
+      status: SWITCHED,
+    })
 }
 
 const SWITCHED = 101

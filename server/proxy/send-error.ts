@@ -75,7 +75,8 @@ function writeError(deps: ErrorDeps, context: RequestContext, thrown: unknown): 
     headers: [...response.headers, ...error.headers, ...limit],
   })
   logRequest(deps, context, response.status, error)
-  if (!context.isAdmitted && key !== null) recordRefusal(deps, context, key, error, response.status)
+  if (!context.isAdmitted && key !== null)
+    recordRefusal(deps, context, key, error, { id: context.id, status: response.status })
   return true
 }
 
@@ -125,15 +126,19 @@ export function limitHeaders(ledger: Pick<Ledger, 'leftFor'>, key: CachedKey | n
 
 const requestIdHeaders = (id: string): string[] => ['X-Request-Id', id, 'X-Proxy-Request-Id', id]
 
-/** Records a refusal under its key, after the response. */
-function recordRefusal(
+/**
+ * Records a refusal under its key, after the response.
+ *
+ * @param as its id, and the status that the caller was answered
+ */
+export function recordRefusal(
   { refusalLog, clock }: ErrorDeps,
   context: RequestContext,
   key: CachedKey,
   { code, message, model }: GatewayError,
-  status: number,
+  { id, status }: { readonly id: string; readonly status: number },
 ): void {
-  const { id, exchange, route } = context
+  const { exchange, route } = context
   refusalLog.note({
     id,
     created_at: clock.now(),

@@ -88,6 +88,19 @@ test('a child key works at once, is shown as what it may do, and its requests ar
   const rows = await served.api('GET', `requests?key=${parent.id}`)
   const [row] = rows.json<{ data: { child_id: string; end_user: string; key_id: string }[] }>().data
   assert.deepEqual([row?.key_id, row?.child_id, row?.end_user], [parent.id, child.id, 'user 7'])
+  // TABLE of filters, and how many of the requests they find.
+  for (const [filter, count] of [
+    [`child=${child.id}`, 1],
+    [`child=${child.id}&key=${parent.id}`, 1],
+    [`child=${child.id}&key=key_other`, 0],
+    ['child=key_other', 0],
+    [`key=${parent.id}&end_user=user%207`, 1],
+    [`key=${parent.id}&end_user=user`, 0],
+    [`child=${child.id}&end_user=user%207&status=2xx`, 1],
+  ] as const) {
+    const found = await served.api('GET', `requests?${filter}`)
+    assert.equal(found.json<{ data: unknown[] }>().data.length, count, filter)
+  }
   const used = (await served.api('GET', `keys/${child.id}`)).json<Key>()
   assert.equal(used.usage.requests, 1)
   assert.ok(used.last_used_at !== null)

@@ -69,6 +69,25 @@ test('an account sees its open sockets, and ends them', async () => {
   assertProblem(await member.api('DELETE', path), 404, 'socket_not_found')
 })
 
+test('a message that is refused is among the refusals of its key', async () => {
+  served.provider.behaviour = {}
+  const { api } = await manager(served)
+  const { secret, id } = await served.key({ models: ['gpt-realtime'] })
+  const client = connectSocket(served.port, REALTIME, [], withKey(secret))
+  await client.opened
+  client.send({ type: 'session.update', session: { model: 'gpt-other' } })
+  assert.equal((await client.closed).code, 1008)
+  await until(async () => (await api('GET', `refusals?key=${id}`)).json<List>().total === 1)
+  const [refusal] = (await api('GET', `refusals?key=${id}`)).json<List>().data
+  assert.deepEqual(
+    [refusal!['code'], refusal!['status'], refusal!['provider'], refusal!['method']],
+    ['model_not_allowed', 101, 'openai', 'GET'],
+  )
+  assert.match(String(refusal!['detail']), /gpt-other/)
+  const found = (await api('GET', `requests/${String(refusal!['id'])}`)).json<{ object: string }>()
+  assert.equal(found.object, 'refusal')
+})
+
 test('another process lists sockets page by page with what they used, and ends them', async () => {
   served.provider.behaviour = {
     message: (call) => {

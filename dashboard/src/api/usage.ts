@@ -61,7 +61,10 @@ export function useUsage(
 
 /** Filters of the list of proxied requests. */
 export type RequestFilter = Readonly<
-  Record<'key' | 'model' | 'provider' | 'outcome' | 'status' | 'from' | 'to', string>
+  Record<
+    'key' | 'child' | 'end_user' | 'model' | 'provider' | 'outcome' | 'status' | 'from' | 'to',
+    string
+  >
 >
 
 /** Milliseconds after which what is used now is asked for again, while somebody looks. */

@@ -1,6 +1,7 @@
 // The short-lived child keys of a key that are alive.
 import { Button } from '@mantine/core'
 import { useState } from 'react'
+import { Link } from 'wouter'
 import { useChildKeys, useEndChild } from '../api/keys.ts'
 import type { Key } from '../api/shapes.ts'
 import { ago, dateTime, fullCount } from '../format.ts'
@@ -27,6 +28,13 @@ export function ChildKeys({ id }: { id: string }) {
               <li key={child.id}>
                 <span>{child.end_user ?? <span className="mono">{child.prefix}…</span>}</span>
                 <span className="dimmed">{describe(child)}</span>
+                <Link
+                  className="textlink"
+                  href={`/requests?key=${id}&child=${child.id}`}
+                  aria-label={`Requests of ${child.end_user ?? child.prefix}`}
+                >
+                  Requests
+                </Link>
                 <Button
                   variant="subtle"
                   color="red"

@@ -1,9 +1,10 @@
 // What the list of requests is narrowed down by: key, model, outcome or reason, and days.
-import { NativeSelect } from '@mantine/core'
+import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useModelChoices, useRefusalCounts } from '../api/usage.ts'
 import { fullCount, zoneName } from '../format.ts'
 import { DayField } from '../ui/form.tsx'
 import { KeyPicker } from '../ui/key-picker.tsx'
+import { Icon } from '../ui/icons.tsx'
 import { Filters } from '../ui/page.tsx'
 import { refusalLabel } from './request-columns.tsx'
 import css from './requests.module.css'
@@ -26,15 +27,15 @@ const isListed = (outcome: string): boolean => OUTCOMES.some(({ value }) => valu
 export const isOutcome = (text: string): boolean =>
   isListed(text) || /^[1-5](?:\d\d|xx)$/.test(text)
 
+type FilterName = 'key' | 'child' | 'end_user' | 'model' | 'status' | 'code' | 'from' | 'to'
+
 interface RequestFiltersProps {
   list: 'sent' | 'refused'
   /** As in the address; days are `YYYY-MM-DD`. */
-  filters: Readonly<Record<'key' | 'model' | 'status' | 'code' | 'from' | 'to', string>>
+  filters: Readonly<Record<FilterName, string>>
   /** The key and the moments that reasons are counted for. */
   question: { key: string; from: string; to: string }
-  change: (
-    filters: Partial<Record<'key' | 'model' | 'status' | 'code' | 'from' | 'to', string>>,
-  ) => void
+  change: (filters: Partial<Record<FilterName, string>>) => void
 }
 
 /** The row of filters above the list of sent or refused requests. */
@@ -44,7 +45,7 @@ export function RequestFilters({ list, filters, question, change }: RequestFilte
     <Filters>
       <KeyPicker value={filters.key} onChange={(key) => change({ key })} />
       {list === 'sent' ? (
-        <SentFilters model={filters.model} status={filters.status} change={change} />
+        <SentFilters filters={filters} change={change} />
       ) : (
         <CodeFilter code={filters.code} question={question} onChange={(code) => change({ code })} />
       )}
@@ -67,13 +68,10 @@ export function RequestFilters({ list, filters, question, change }: RequestFilte
   )
 }
 
-interface SentFiltersProps {
-  model: string
-  status: string
-  change: (change: { model?: string; status?: string }) => void
-}
-
-function SentFilters({ model, status, change }: SentFiltersProps) {
+function SentFilters({
+  filters: { model, status, end_user, child },
+  change,
+}: Pick<RequestFiltersProps, 'filters' | 'change'>) {
   const models = useModelChoices(model)
   const outcomes = [
     ...OUTCOMES,
@@ -93,6 +91,22 @@ function SentFilters({ model, status, change }: SentFiltersProps) {
         onChange={(event) => change({ status: event.currentTarget.value })}
         data={outcomes}
       />
+      <TextInput
+        aria-label="End user"
+        placeholder="End user"
+        value={end_user}
+        onChange={(event) => change({ end_user: event.currentTarget.value })}
+      />
+      {child !== '' && (
+        <Button
+          variant="default"
+          rightSection={<Icon name="close" size={14} />}
+          onClick={() => change({ child: '' })}
+          aria-label="Show the requests of all child keys"
+        >
+          One child key
+        </Button>
+      )}
     </>
   )
 }

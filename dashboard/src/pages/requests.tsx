@@ -1,5 +1,5 @@
 import { Button, Switch, TextInput } from '@mantine/core'
-import { useLocalStorage } from '@mantine/hooks'
+import { useDebouncedValue, useLocalStorage } from '@mantine/hooks'
 import { useState, type FormEvent } from 'react'
 import { useFilters } from '../address.ts'
 import { useProviderNames } from '../api/credentials.ts'
@@ -14,7 +14,17 @@ import { RequestDetails } from './request-details.tsx'
 import { RequestFilters, isOutcome } from './request-filters.tsx'
 import css from './requests.module.css'
 
-const NONE = { key: '', model: '', status: '', code: '', from: '', to: '', request: '' }
+const NONE = {
+  key: '',
+  child: '',
+  end_user: '',
+  model: '',
+  status: '',
+  code: '',
+  from: '',
+  to: '',
+  request: '',
+}
 
 /** TABLE of the lists of this page. */
 const LISTS = [
@@ -37,9 +47,10 @@ export default function RequestsPage() {
     from: dayOf(wanted.from),
     to: dayOf(wanted.to),
   }
-  const { question, sent } = queriesOf(filters)
+  const [endUser] = useDebouncedValue(filters.end_user, 250)
+  const { question, sent } = queriesOf({ ...filters, end_user: endUser.trim() })
   const open = (request: string): void => change({ request })
-  const { key, from, to, model, status, code } = filters
+  const { key, from, to, model, status, code, child, end_user } = filters
   const isFiltered = (...own: string[]): boolean =>
     [key, from, to, ...own].some((value) => value !== '')
   const lists = { compact, open, onClear: () => change(NONE) }
@@ -67,7 +78,12 @@ export default function RequestsPage() {
       <RequestFilters list={shown} filters={filters} question={question} change={change} />
       <Card flush>
         {shown === 'sent' ? (
-          <SentList key="sent" filter={sent} {...lists} filtered={isFiltered(model, status)} />
+          <SentList
+            key="sent"
+            filter={sent}
+            {...lists}
+            filtered={isFiltered(model, status, child, end_user)}
+          />
         ) : (
           <RefusedList
             key="refused"
@@ -86,11 +102,21 @@ export default function RequestsPage() {
 }
 
 /** What the server is asked for these filters: of both lists, and of what was sent. */
-function queriesOf({ key, from, to, model, status }: Omit<typeof NONE, 'request' | 'code'>) {
+function queriesOf({
+  key,
+  child,
+  end_user,
+  model,
+  status,
+  from,
+  to,
+}: Omit<typeof NONE, 'request' | 'code'>) {
   const question = { key, from: startOfDay(from), to: startOfDay(to, 1) }
   const byStatus = /^\d/.test(status)
   const sent = {
     ...question,
+    child,
+    end_user,
     model,
     status: byStatus ? status : '',
     outcome: byStatus ? '' : status,

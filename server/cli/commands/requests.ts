@@ -41,6 +41,8 @@ const LIMIT_OPTION: Option = {
 
 const FILTER: readonly Option[] = [
   { flags: '--key <id>', summary: 'only of this key' },
+  { flags: '--child <id>', summary: 'only of this child key' },
+  { flags: '--end-user <name>', summary: 'only of child keys made for this end user' },
   { flags: '--model <model>', summary: 'only of this model' },
   { flags: '--provider <id>', summary: 'only of this provider' },
   {
@@ -55,12 +57,12 @@ const FILTER: readonly Option[] = [
 ]
 
 function filterOf(values: OptionValues, now: number): Record<string, string | undefined> {
-  const plain = ['key', 'model', 'provider', 'state', 'status'].map((name) => [
+  const plain = ['key', 'child', 'model', 'provider', 'state', 'status'].map((name) => [
     name,
     values.text(name),
   ])
   const [from, to] = [values.moment('from', now, -1), values.moment('to', now, -1)]
-  return { ...Object.fromEntries(plain), from, to }
+  return { ...Object.fromEntries(plain), end_user: values.text('end-user'), from, to }
 }
 
 /** The commands about proxied requests. */

@@ -9,7 +9,7 @@ import { flushBeforeReading } from '../settlement/journal.ts'
 import { namesOf } from './key-names.ts'
 import { STATE_OF, isFailed, isOdd, outcomeOf, type Outcome } from '../outcome.ts'
 import { RESERVED_STATE } from '../settlement/row-codec.ts'
-import { boundary, isKeyOf, seqAt } from './scan.ts'
+import { boundary, isChildOf, isKeyOf, seqAt } from './scan.ts'
 import { sumUp } from '../rollups/summing.ts'
 import { bytesOf, written } from './report-text.ts'
 
@@ -54,6 +54,9 @@ export type ShownRequest = Omit<Pick<RequestRow, (typeof SHOWN)[number]>, 'creat
 export interface RequestFilter {
   account: string | null
   key?: string | undefined
+  /** A child key. */
+  child?: string | undefined
+  end_user?: string | undefined
   model?: string | undefined
   provider?: string | undefined
   state?: RequestRow['state'] | undefined
@@ -68,11 +71,14 @@ export interface RequestFilter {
  * Whether an index has the rows of a page side by side, so that reading one takes no longer than a
  * look-up, however large the ledger is.
  */
-export function isIndexed({ account, key, outcome, ...others }: RequestFilter): boolean {
-  const { model, provider, state, status, from, to } = others
-  const isFiltered = [model, provider, state, status, from, to].some((one) => one !== undefined)
+export function isIndexed({ account, key, child, outcome, ...others }: RequestFilter): boolean {
+  const { end_user, model, provider, state, status, from, to } = others
+  const isFiltered = [end_user, model, provider, state, status, from, to].some(
+    (one) => one !== undefined,
+  )
   const isByOutcome =
-    outcome === undefined || (outcome === 'failed' && account !== null && key === undefined)
+    outcome === undefined ||
+    (outcome === 'failed' && account !== null && key === undefined && child === undefined)
   return !isFiltered && isByOutcome
 }
 
@@ -166,11 +172,12 @@ function* pageOf(
   if (implied !== undefined && wanted.state !== undefined && wanted.state !== implied)
     return { rows: [], next: null }
   const filter = { ...wanted, state: implied ?? wanted.state }
-  const { account, key, state, status, outcome } = filter
+  const { account, key, child, state, status, outcome } = filter
   const start = yield* startOf(db, filter, cursor)
   if (
     start === null ||
     !(yield* isKeyOf(db, account, key)) ||
+    !(yield* isChildOf(db, account, key, child)) ||
     (cursor === undefined && !(yield* everEnded(db, filter)))
   )
     return { rows: [], next: null }
@@ -180,6 +187,7 @@ function* pageOf(
   const indexed = {
     account,
     key,
+    child,
     state,
     odd: outcome === 'failed' || (status !== undefined && Number(status[0]) >= 3),
   }
@@ -254,8 +262,8 @@ function* newest(
       .orderBy('seq', 'desc')
       .limit(limit)
   }
-  const { account, key, state } = filter
-  if (account === null || key !== undefined || state === 'reserved')
+  const { account, key, child, state } = filter
+  if (account === null || key !== undefined || child !== undefined || state === 'reserved')
     return yield* all(query(filter))
   // Of one account, what has ended and what is under way stand in indexes apart: the newest of
   // both, and of these the newest.
@@ -276,7 +284,19 @@ interface Stretch {
 /** The rows of a stretch that fit, in no order. */
 function fitting(
   db: QueryBuilder,
-  { account, key, model, provider, state, outcome, status, from, to }: RequestFilter,
+  {
+    account,
+    key,
+    child,
+    end_user,
+    model,
+    provider,
+    state,
+    outcome,
+    status,
+    from,
+    to,
+  }: RequestFilter,
   stretch: Stretch,
 ) {
   let query = db
@@ -284,10 +304,12 @@ function fitting(
     .select(['seq', ...SHOWN])
     .where('seq', '>=', stretch.from)
     .where('seq', '<', stretch.before)
-  // A key is of one account: by one of the two alone the rows are walked along the index by which
-  // their stretch was measured.
-  if (key !== undefined) query = query.where('key_id', '=', key)
+  // A key is of one account, and a child of one key: by one of them alone the rows are walked along
+  // the index by which their stretch was measured.
+  if (child !== undefined) query = query.where('child_id', '=', child)
+  else if (key !== undefined) query = query.where('key_id', '=', key)
   else if (account !== null) query = query.where('account_id', '=', account)
+  if (end_user !== undefined) query = query.where('end_user', '=', end_user)
   if (model !== undefined) query = query.where('model', '=', model)
   if (provider !== undefined) query = query.where('provider', '=', provider)
   // Written out, not bound: only then do the indexes of what is under way, and of what is no

@@ -11,6 +11,8 @@ import { RESERVED_STATE } from '../settlement/row-codec.ts'
 export interface IndexedFilter {
   account: string | null
   key?: string | undefined
+  /** A child key. */
+  child?: string | undefined
   state?: RequestRow['state'] | undefined
   /** Only what is no ordinary success. */
   odd?: boolean
@@ -29,12 +31,13 @@ export interface Boundary {
  */
 export function* boundary(
   db: QueryBuilder,
-  { account, key, state, odd = false }: IndexedFilter,
+  { account, key, child, state, odd = false }: IndexedFilter,
   before: number,
   rows: number,
 ): Steps<Boundary | undefined> {
   let query = db.selectFrom('requests').select('seq').where('seq', '<', before)
-  if (key !== undefined) query = query.where('key_id', '=', key)
+  if (child !== undefined) query = query.where('child_id', '=', child)
+  else if (key !== undefined) query = query.where('key_id', '=', key)
   else if (account !== null) {
     query = query.where('account_id', '=', account)
     // Written out, not bound: only then do the indexes of what is under way, has ended, and is no
@@ -72,6 +75,29 @@ export function* isKeyOf(
       .limit(1),
   )
   return row?.account_id === account
+}
+
+/** Whether the requests of a child key are of an account, and of a key. */
+export function* isChildOf(
+  db: QueryBuilder,
+  account: string | null,
+  key: string | undefined,
+  child: string | undefined,
+): Steps<boolean> {
+  if (child === undefined) return true
+  const row = yield* first(
+    db
+      .selectFrom('requests')
+      .select(['account_id', 'key_id'])
+      .where('child_id', '=', child)
+      .orderBy('seq', 'desc')
+      .limit(1),
+  )
+  return (
+    row !== undefined &&
+    (account === null || row.account_id === account) &&
+    (key === undefined || row.key_id === key)
+  )
 }
 
 /**

@@ -26,6 +26,8 @@ export interface SocketEnd {
   readonly outcome: 'complete' | 'aborted' | 'broken' | 'shutdown'
   /** Why it was closed by us; null where it was not. */
   readonly code: GatewayErrorCode | null
+  /** What the client was told, where a message of its was refused; null where none was. */
+  readonly refusal: string | null
 }
 
 /** What a session is made of. */
@@ -218,7 +220,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
 
   onShutdown(): void {
     if (this.#end !== null) return
-    this.#finish({ outcome: 'shutdown', code: 'server_shutdown' })
+    this.#finish({ outcome: 'shutdown', code: 'server_shutdown', refusal: null })
     this.#say(CLOSE.goingAway, 'The proxy was stopped.', null)
   }
 
@@ -229,13 +231,13 @@ export class SocketSession implements ClientListener, UpstreamListener {
 
   /** The client has left without a word. */
   #leave(): void {
-    this.#finish({ outcome: 'aborted', code: null })
+    this.#finish({ outcome: 'aborted', code: null, refusal: null })
     this.#destroy()
   }
 
   /** The provider has left without a word: the client sees just that. */
   #break(): void {
-    this.#finish({ outcome: 'broken', code: 'upstream_unreachable' })
+    this.#finish({ outcome: 'broken', code: 'upstream_unreachable', refusal: null })
     this.#destroy()
   }
 
@@ -243,7 +245,8 @@ export class SocketSession implements ClientListener, UpstreamListener {
   #refuse(code: GatewayErrorCode, message: string): void {
     if (this.#end !== null) return
     const { error } = this.#parts.row
-    this.#finish({ outcome: 'complete', code })
+    const isRefusal = code !== 'upstream_unreachable'
+    this.#finish({ outcome: 'complete', code, refusal: isRefusal ? message : null })
     this.#say(
       CLOSE_CODES[code] ?? CLOSE.policy,
       message,
@@ -253,7 +256,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
 
   #close(code: number, reason: string): void {
     if (this.#end !== null) return
-    this.#finish({ outcome: 'complete', code: null })
+    this.#finish({ outcome: 'complete', code: null, refusal: null })
     this.#say(code, reason, null)
   }
 
@@ -284,7 +287,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
   }
 
   #destroy(): void {
-    if (this.#end === null) this.#finish({ outcome: 'complete', code: null })
+    if (this.#end === null) this.#finish({ outcome: 'complete', code: null, refusal: null })
     this.#parts.client.destroy()
     this.#parts.upstream.destroy()
     this.#settleIfGone()
@@ -296,6 +299,6 @@ export class SocketSession implements ClientListener, UpstreamListener {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#clientSide.close()
     this.#upstreamSide.close()
-    this.#resolve(this.#end ?? { outcome: 'complete', code: null })
+    this.#resolve(this.#end ?? { outcome: 'complete', code: null, refusal: null })
   }
 }
