@@ -65,7 +65,7 @@ export function buildWhereChanged(): string | null {
 }
 
 /**
- * The same beside the work of this process, at the lowest priority. Null where the last build is of
+ * The same beside the work of this process, at a lower priority. Null where the last build is of
  * these sources.
  */
 export function startBuild(): Promise<string | null> | null {
@@ -78,7 +78,7 @@ async function buildBeside(): Promise<string | null> {
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   try {
     await once(child, 'spawn')
-    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
+    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
   } catch (error) {
     // Without the lower priority it is built all the same.
     stderr += String(error)

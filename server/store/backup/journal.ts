@@ -35,13 +35,13 @@ const PERIOD_MS = 2_000
 /** Interval of full backups (milliseconds). */
 const FULL_MS = DAY
 /**
- * Where one is due sooner, the pause is this many times what the last one took, and a minute at
- * most: another process may write all the time.
+ * Where one is due sooner, the pause is this many times what the last one took, and so many periods
+ * at most (a minute): another process may write all the time.
  */
 const PAUSE_FACTOR = 10
-const MAX_PAUSE_MS = 60_000
-/** Bytes that wait for the target; beyond them a full backup takes their place. */
-const MAX_UNSENT = 256 * 1024 * 1024
+const MAX_PAUSE_PERIODS = 30
+/** Bytes of pieces that wait for the target, or for a full backup; beyond them that is given up. */
+const MAX_WAITING = 256 * 1024 * 1024
 
 /**
  * Makes a full backup now and once a day, and writes down what has changed every PERIOD_MS. A full
@@ -81,20 +81,22 @@ class Shipping {
   readonly #options: ShippingOptions
   readonly #takeChanges: NonNullable<Store['takeChanges']>
   readonly #stopping = new AbortController()
+  readonly #period: number
   /** The journal of the last full backup; null: there is none that what is written now continues. */
   #journal: JournalWriter | null = null
   #pieces = 0
-  /** Changes that the journal does not have yet. */
-  #unsent: Uint8Array[] = []
-  /** The full backup that is being made, and the changes since it began; null: it has missed some. */
+  /** Pieces that the journal does not have yet, compressed. */
+  #unsent: Buffer[] = []
+  /** The full backup that is being made, and the pieces since it began; null: it has missed some. */
   #making: Promise<void> | undefined
-  #since: Uint8Array[] | null = null
+  #since: Buffer[] | null = null
   #tried = -Infinity
   #took = 0
 
   constructor(options: ShippingOptions, takeChanges: NonNullable<Store['takeChanges']>) {
     this.#options = options
     this.#takeChanges = takeChanges
+    this.#period = options.period ?? PERIOD_MS
   }
 
   /** Writes down what has changed, and begins a full backup where one is due. */
@@ -103,12 +105,19 @@ class Shipping {
     if (!whole) {
       this.#since = null
       await this.#leaveJournal()
-    } else if (changes.length > 0) {
-      this.#since?.push(changes)
-      if (this.#journal !== null) this.#unsent.push(changes)
-    }
+    } else if (changes.length > 0) await this.#keep(await promisify(gzip)(changes))
     this.#beginFullBackup()
     await this.#send()
+  }
+
+  async #keep(piece: Buffer): Promise<void> {
+    this.#since?.push(piece)
+    if (sizeOf(this.#since ?? []) > MAX_WAITING) {
+      this.#since = null
+      this.#options.onError(new Error('too much is written for a full backup to be made meanwhile'))
+    }
+    if (this.#journal !== null) this.#unsent.push(piece)
+    if (sizeOf(this.#unsent) > MAX_WAITING) await this.#leaveJournal()
   }
 
   /** Writes the last piece. A full backup that is being made is given up. */
@@ -122,7 +131,9 @@ class Shipping {
   #beginFullBackup(): void {
     const now = performance.now()
     const pause =
-      this.#journal === null ? Math.min(PAUSE_FACTOR * this.#took, MAX_PAUSE_MS) : FULL_MS
+      this.#journal === null
+        ? Math.min(PAUSE_FACTOR * this.#took, MAX_PAUSE_PERIODS * this.#period)
+        : FULL_MS
     if (this.#making !== undefined || this.#stopping.signal.aborted || now - this.#tried < pause)
       return
     this.#tried = now
@@ -168,27 +179,28 @@ class Shipping {
   async #send(): Promise<void> {
     for (;;) {
       const journal = this.#journal
-      const [changes] = this.#unsent
-      if (journal === null || changes === undefined) return
+      const [piece] = this.#unsent
+      if (journal === null || piece === undefined) return
       try {
-        await journal.put(this.#pieces + 1, await this.#sealed(changes))
+        await journal.put(this.#pieces + 1, this.#sealed(piece))
       } catch (error) {
-        if (this.#unsent.reduce((sum, one) => sum + one.length, 0) > MAX_UNSENT)
-          await this.#leaveJournal()
-        throw error
+        if (journal === this.#journal) throw error
       }
+      // A full backup has been made meanwhile: its own journal has what this one may lack.
       if (journal !== this.#journal) continue
       this.#unsent.shift()
       this.#pieces++
     }
   }
 
-  async #sealed(changes: Uint8Array): Promise<AsyncIterable<Buffer>> {
-    const small = once(await promisify(gzip)(changes))
+  #sealed(piece: Buffer): AsyncIterable<Buffer> {
     const { recipient } = this.#options
-    return recipient === null ? small : encryptFor(recipient, small)
+    return recipient === null ? once(piece) : encryptFor(recipient, once(piece))
   }
 }
+
+const sizeOf = (pieces: readonly Buffer[]): number =>
+  pieces.reduce((sum, one) => sum + one.length, 0)
 
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes
