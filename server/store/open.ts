@@ -121,10 +121,7 @@ export async function openStore({
   onFailure = () => {},
 }: StoreOptions): Promise<Store> {
   const path = sqlitePath({ data, databaseUrl })
-  if (existing && path !== null && !existsSync(dirname(path)))
-    throw new SetupError(
-      `There is no folder ${dirname(path)}. Set TOLLMARK_DATA or DATABASE_URL as the server has them.`,
-    )
+  if (existing && path !== null) assertFolder(dirname(path))
   makeFolder(data)
   // Loaded only where it is used: the driver takes longer to load than SQLite to open.
   // oxlint-disable-next-line typescript/no-non-null-assertion -- sqlitePath gives null for an address only
@@ -225,6 +222,13 @@ function makeAll(path: string): void {
   if (existsSync(path)) return
   if (!existsSync(dirname(path))) makeAll(dirname(path))
   mkdirSync(path, { mode: 0o700 })
+}
+
+function assertFolder(path: string): void {
+  if (!existsSync(path))
+    throw new SetupError(
+      `There is no folder ${path}. Set TOLLMARK_DATA or DATABASE_URL as the server has them.`,
+    )
 }
 
 /** Makes the data folder, for its owner only. */
