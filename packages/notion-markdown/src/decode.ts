@@ -92,14 +92,16 @@ export function looksLikeHtml(bytes: Uint8Array, fileName = ''): boolean {
   )
 }
 
+const LEADING_COMMENT = /^<!--(?:-?>|[^]*?--!?>)/
+
 /**
  * What follows white space, an XML declaration and comments. A comment that does not end in the
  * head is passed over as if it were none.
  */
 function skipProlog(head: string): string {
   let rest = head.trimStart().replace(/^<\?xml[^>]*>\s*/i, '')
-  while (rest.startsWith('<!--') && rest.includes('-->'))
-    rest = rest.slice(rest.indexOf('-->') + 3).trimStart()
+  for (let comment = LEADING_COMMENT.exec(rest); comment; comment = LEADING_COMMENT.exec(rest))
+    rest = rest.slice(comment[0].length).trimStart()
   return rest
 }
 

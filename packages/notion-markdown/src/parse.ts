@@ -285,10 +285,17 @@ function endOfTag(html: string, from: number): number {
  */
 function endOfMarkup(html: string, lt: number): number {
   if (!html.startsWith('<!--', lt)) return html.indexOf('>', lt)
-  // `<!-->` and `<!--->` are whole comments (HTML standard, comment start state).
-  const end = html.indexOf('-->', lt + 2)
-  return end < 0 ? -1 : end + 2
+  COMMENT_END.lastIndex = lt + 2
+  let end = COMMENT_END.exec(html)
+  while (end?.[0] === '--!>' && end.index < lt + 4) end = COMMENT_END.exec(html)
+  return end === null ? -1 : COMMENT_END.lastIndex - 1
 }
+
+/**
+ * What ends a comment. `<!-->` and `<!--->` are whole ones, `<!--!>` begins one (HTML standard,
+ * comment start state and comment end bang state).
+ */
+const COMMENT_END = /--!?>/g
 
 /**
  * The index after the end tag that `pattern` finds, or before what it only looks at; the end of the

@@ -100,9 +100,14 @@ export function readTags(html: string, handler: TagHandler): void {
 }
 
 function afterMarkup(html: string, open: number): number {
-  const isComment = html.startsWith('<!--', open)
-  const end = html.indexOf(isComment ? '-->' : '>', isComment ? open + 2 : open)
-  return end < 0 ? html.length : end + (isComment ? 3 : 1)
+  if (!html.startsWith('<!--', open)) return html.indexOf('>', open) + 1 || html.length
+  if (html.startsWith('>', open + 4)) return open + 5
+  if (html.startsWith('->', open + 4)) return open + 6
+  // At every `>` in turn: what stands before it says whether it ends the comment.
+  for (let end = html.indexOf('>', open + 4); end >= 0; end = html.indexOf('>', end + 1))
+    if (html.startsWith('--', end - 2) && end - 2 >= open + 4) return end + 1
+    else if (html.startsWith('--!', end - 3) && end - 3 >= open + 4) return end + 1
+  return html.length
 }
 
 /** The `>` that ends a tag, quoted values skipped; the end of the text if there is none. */
