@@ -1,5 +1,6 @@
 // /api/v1/keys/{id}/children: short-lived keys that narrow one of the account's proxy keys.
 import { z } from '@hono/zod-openapi'
+import { withoutSecrets } from '../common/secrets.ts'
 import { duration } from '../config/setting-kinds.ts'
 import { createChild, MAX_CHILDREN, MAX_TTL_SECONDS } from '../keys/children.ts'
 import type { Proxy } from '../proxy/index.ts'
@@ -49,6 +50,7 @@ const ChildKeyInput = strictObject({
     .min(1)
     .max(MAX_END_USER)
     .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'Must not hold control characters.')
+    .refine((name) => withoutSecrets(name) === name, 'Must not hold a key or a token.')
     .nullable()
     .default(null)
     .openapi({ description: 'Whom the key is for; recorded with each of its requests.' }),

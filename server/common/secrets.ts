@@ -48,6 +48,16 @@ const FORM = new RegExp(
   `^(tm[tksir])_([0-9A-Za-z]{${PUBLIC_LENGTH}})_[0-9A-Za-z]{${SECRET_LENGTH}}_([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`,
 )
 
+const WITHIN_TEXT = new RegExp(
+  `(tm[tksir]_[0-9A-Za-z]{${PUBLIC_LENGTH}}_)[0-9A-Za-z]{${SECRET_LENGTH}}_[0-9A-Za-z]{${CHECKSUM_LENGTH}}`,
+  'g',
+)
+
+/** A text of somebody else's, to be written down or repeated: of secrets in it, the public id stays. */
+export function withoutSecrets(text: string): string {
+  return text.length < SECRET_TEXT_LENGTH ? text : text.replace(WITHIN_TEXT, '$1…')
+}
+
 /**
  * The public id of a well-formed secret with this prefix and a right checksum, else undefined.
  * Costs no look-up.

@@ -5,6 +5,7 @@ import { createToken } from '../../server/accounts/tokens.ts'
 import { createChild, deleteEndedChildren, MAX_CHILDREN } from '../../server/keys/children.ts'
 import type { Key, NewKey } from '../../server/keys/key-record.ts'
 import { updateKey } from '../../server/keys/keys.ts'
+import { createSecret } from '../../server/common/secrets.ts'
 import { flushJournal } from '../../server/ledger/settlement/journal.ts'
 import { answer, headerOf } from '../support/providers/fake.ts'
 import { OPENAI, startServed, type Served } from '../proxy/support/served.ts'
@@ -153,6 +154,7 @@ const WIDER: [parent: object, child: object, param: string][] = [
   [{}, { ttl: 1.5 }, 'ttl'],
   [{}, { end_user: 'a\u0000b' }, 'end_user'],
   [{}, { end_user: '' }, 'end_user'],
+  [{}, { end_user: `of ${createSecret('tmk').secret}` }, 'end_user'],
   [{}, { objects: 'upstream' }, 'objects'],
   [{}, { providers: ['openai'] }, 'providers'],
   [{}, { model: 'gpt-5' }, 'model'],

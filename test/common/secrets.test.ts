@@ -8,6 +8,7 @@ import {
   matchesHash,
   parsePublicId,
   randomText,
+  withoutSecrets,
 } from '../../server/common/secrets.ts'
 import { forged } from '../support/forged.ts'
 
@@ -21,6 +22,15 @@ test('a secret has the promised form and finds its own record', () => {
   assert.equal(parsePublicId('tmt', forged(secret)), publicId)
   assert.ok(!matchesHash(forged(secret), hash))
   assert.ok(secret.startsWith(displayPrefix('tmt', publicId)))
+})
+
+test('of a secret in a text that is written down, the public id stays', () => {
+  const [one, two] = [createSecret('tmk'), createSecret('tms')]
+  assert.equal(
+    withoutSecrets(`models/${one.secret}, ${two.secret}`),
+    `models/tmk_${one.publicId}_…, tms_${two.publicId}_…`,
+  )
+  assert.equal(withoutSecrets(`x ${one.secret.slice(0, -1)}`), `x ${one.secret.slice(0, -1)}`)
 })
 
 test('no letter or digit of a secret is likelier than others', () => {

@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import { createSecret } from '../../server/common/secrets.ts'
 import { flushJournal } from '../../server/ledger/settlement/journal.ts'
 import { answer, headerOf, type Script } from '../support/providers/fake.ts'
 import { BINARY, chunked, SCRIPTED } from '../support/providers/scripts.ts'
@@ -542,6 +543,19 @@ test('failures of the provider are told and written down', async (t) => {
     )
   }
   assert.equal(served.fake.requests.length, 2)
+})
+
+test('a key that stands where a model should is neither repeated nor written down', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { secret: other } = createSecret('tmk')
+  const sent = { body: JSON.stringify({ model: other }), headers: JSON_TYPE }
+  const { secret } = await served.key({})
+  assert.equal((await served.send(secret, CHAT, sent)).status, 200)
+  assert.equal((await settled(served)).model, `${other.slice(0, 17)}…`)
+  const scoped = await served.key({ models: ['gpt-5'] })
+  const refused = await served.send(scoped.secret, CHAT, sent)
+  assert.equal(refused.status, 403)
+  assert.match(refused.body.toString(), new RegExp(`model ..${other.slice(0, 17)}…`))
 })
 
 test('a request that finds no credential gives back everything: its limit is whole, and the ledger has no row of it', async (t) => {

@@ -1,4 +1,5 @@
 // Where a request names models and stored objects: headers, query, and the places of its body.
+import { withoutSecrets } from '../../common/secrets.ts'
 import { type WantedPaths, wantPaths } from '../json/paths.ts'
 import { idOf, NEW, objectRef, plainKind, type ObjectRef } from '../providers/object-ref.ts'
 import type { BodyRule } from '../providers/endpoint-row.ts'
@@ -93,9 +94,9 @@ export const MAX_IDS = 10_000
  */
 const MAX_LOGGED_LENGTH = 300
 
-/** The model as it is written down; null where there is none that could be. */
+/** The model as it is written down, which any text may call itself; null where there is none that could be. */
 export function loggedModel(model: string | null | undefined): string | null {
-  return !model || model.length > MAX_LOGGED_LENGTH ? null : model
+  return !model || model.length > MAX_LOGGED_LENGTH ? null : withoutSecrets(model)
 }
 
 /**

@@ -1,5 +1,6 @@
 // Which models can this request reach? Step 5 of the contract: what cannot be known for certain is
 // refused.
+import { withoutSecrets } from '../../common/secrets.ts'
 import type { Scope } from '../../keys/scope.ts'
 import { headerModels, parameterOf, queryModels } from './outside-body.ts'
 import type { Match } from '../providers/endpoint.ts'
@@ -105,9 +106,13 @@ function refusedTool(
 
 const UNNAMED = unknownModel('The body does not name a model where this endpoint expects it.')
 
-/** For a message: at most 120 characters, nothing that could break a line or a terminal. */
+/** For a message: at most 120 characters, no secret, nothing that could break a line or a terminal. */
 const printable = (name: string): string =>
-  JSON.stringify(name.slice(0, 120).replaceAll(/[^\u0020-\u007e]/g, '?'))
+  JSON.stringify(
+    withoutSecrets(name.slice(0, 300))
+      .slice(0, 120)
+      .replaceAll(/[^\u0020-\u007e…]/g, '?'),
+  )
 
 interface Reachable {
   readonly models: readonly string[]
