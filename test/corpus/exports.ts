@@ -63,8 +63,12 @@ async function convert(
   return { pages, faults: [...dead.map((link) => `dead: ${link}`), ...(differing ?? [])] }
 }
 
-/** The archives below a folder, and those made of its folders that hold pages. */
-function exportsIn(folder: string, scratch: string): { path: string; archive: string }[] {
+/**
+ * The archives below a folder, and those made of its folders that hold pages.
+ *
+ * @param scratch a folder for the latter
+ */
+export function exportsIn(folder: string, scratch: string): { path: string; archive: string }[] {
   const archives = filesIn(folder)
     .filter((file) => /\.zip$/i.test(file))
     .map((file) => ({ path: file, archive: file }))

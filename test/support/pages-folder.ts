@@ -78,8 +78,11 @@ function readPage(text: string): ReadPage {
   const visit = (node: Node): void => {
     if (node.type === 'heading') heading(textOf(node))
     if (node.type === 'html') {
-      for (const [, , title = ''] of node.value!.matchAll(/<h([1-6])>([^]*?)<\/h\1>/g))
-        heading(unescape(title.replace(/<[^>]*>/g, '')))
+      for (const [, , id, title = ''] of node.value!.matchAll(
+        /<h([1-6])(?: id="([^"]*)")?>([^]*?)<\/h\1>/g,
+      ))
+        if (id === undefined) heading(unescape(title.replace(/<[^>]*>/g, '')))
+        else page.anchors.add(id)
       for (const [, url = ''] of node.value!.matchAll(/(?:href|src)="([^"]*)"/g))
         page.urls.push(unescape(url))
     }

@@ -74,6 +74,11 @@ export function keyOfTarget(url: string): string | null {
   return kind === 'page' && key !== undefined ? decodeURIComponent(key) : null
 }
 
+/** A heading's own anchor, by its place in the outline of its page. */
+export function slugTarget(index: number): string {
+  return `${MARKER}slug/${index}${MARKER}`
+}
+
 /** A file of the archive, by its path as stored. */
 export function fileTarget(path: string): string {
   return `${MARKER}file/${encodeTarget(path)}${MARKER}`

@@ -3,6 +3,7 @@ import { calloutStart, type Callout } from './callouts.ts'
 import { Pieces } from './pieces.ts'
 import { longestRun, NO_EXTRA_SYNTAX, writeInline, type ExtraSyntax } from './phrasing.ts'
 import { PART_END, SourceMarks, type BlockSource, type PartKind } from './source-marks.ts'
+import { slugTarget } from './links.ts'
 import { needsMarkdown, writeSummary } from './summary.ts'
 import {
   plainText,
@@ -22,6 +23,8 @@ export interface Outline {
   /** The heading's block id in Notion; null where it has none. */
   id: string | null
   text: string
+  /** Whether it is written as HTML, to which some programs give no anchor. */
+  isHtml?: true
 }
 
 /**
@@ -269,7 +272,7 @@ class Writer {
   /** A toggle's title, in HTML; as Markdown between blank lines where HTML cannot say it. */
   #summary({ summary, depth }: Details, prefix: string): void {
     if (!needsMarkdown(summary))
-      return this.text.add(`<summary>${writeSummary(summary, depth)}</summary>`)
+      return this.text.add(`<summary>${writeSummary(summary, depth, this.#anchor)}</summary>`)
     this.text.add('<summary>')
     this.#newline(prefix, true)
     if (depth === null) this.#lines(writeInline(summary, 'paragraph', this.#syntax), prefix)
@@ -278,9 +281,17 @@ class Writer {
     this.text.add('</summary>')
   }
 
+  /** What a heading in HTML needs for links to lead to it: the last one of the outline. */
+  get #anchor(): string | null {
+    return this.#syntax.headingIds ? slugTarget(this.outline.length - 1) : null
+  }
+
   #details(details: Details, prefix: string): void {
     const { depth, id, summary, children } = details
-    if (depth !== null) this.outline.push({ id, text: plainText(summary) })
+    if (depth !== null) {
+      const isHtml = !needsMarkdown(summary)
+      this.outline.push({ id, text: plainText(summary), ...(isHtml && { isHtml }) })
+    }
     this.#marks?.open()
     this.#begin(depth === null ? 'toggle' : 'toggle-heading', depth ?? 0)
     this.text.add('<details>')

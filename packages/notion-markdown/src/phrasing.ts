@@ -26,10 +26,16 @@ export interface ExtraSyntax {
   readonly wikiLinks: boolean
   /** `:::note`: Docusaurus' admonitions. */
   readonly directives: boolean
+  /** Whether headings in HTML are only found by an id. */
+  readonly headingIds: boolean
 }
 
 /** What every reader knows. */
-export const NO_EXTRA_SYNTAX: ExtraSyntax = { wikiLinks: false, directives: false }
+export const NO_EXTRA_SYNTAX: ExtraSyntax = {
+  wikiLinks: false,
+  directives: false,
+  headingIds: false,
+}
 
 /** A line in the making. All numbers are indexes into `text`. */
 export interface Draft {

@@ -7,11 +7,16 @@ const ENTITY: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;',
 
 /**
  * The content of a `<summary>`, on one line: a blank line would end the HTML. `depth` makes it a
- * heading.
+ * heading, `anchor` is its id.
  */
-export function writeSummary(nodes: readonly Inline[], depth: Depth | null): string {
+export function writeSummary(
+  nodes: readonly Inline[],
+  depth: Depth | null,
+  anchor: string | null,
+): string {
   const html = nodes.map(writeNode).join('')
-  return depth === null ? html : `<h${depth}>${html}</h${depth}>`
+  const id = anchor === null ? '' : ` id="${anchor}"`
+  return depth === null ? html : `<h${depth}${id}>${html}</h${depth}>`
 }
 
 /** Whether a summary holds what HTML cannot say: an equation would show as its source. */

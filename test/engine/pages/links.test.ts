@@ -201,3 +201,30 @@ test('pages with the same id keep it, but on a site, which takes each id once', 
     assert.equal(withId.length, kept, flavor)
   }
 })
+
+test('headings that are HTML have their ids on a site, which gives none to them', async (t) => {
+  const at = (n: number): string => `0a0b0c0d-0000-4000-8000-00000000000${n}`
+  const toggle = (n: number): string =>
+    `<details open=""><summary style="font-weight:600;font-size:1.25em;line-height:1.3;margin:0" id="${at(n)}">Same</summary><div class="indented"><p>x</p></div></details>`
+  const toc = [1, 2, 3]
+    .map(
+      (n) =>
+        `<div class="table_of_contents-item table_of_contents-indent-0"><a class="table_of_contents-link" href="#${at(n)}">Same</a></div>`,
+    )
+    .join('')
+  const body = `<nav class="table_of_contents">${toc}</nav>${toggle(1)}<h3 id="${at(2)}">Same</h3>${toggle(3)}`
+  const archive = zip({ [`Home ${id(1)}.html`]: page(1, 'Home', body) })
+  const files = await folderOf(temporaryFolder(t), archive, 'docusaurus')
+  assert.deepEqual(deadLinks(files), [])
+  const home = files.get('Home.md')!.toString()
+  assert.deepEqual(
+    [...home.matchAll(/\(#([\w-]+)\)/g)].map(([, anchor]) => anchor),
+    ['same-1', 'same', 'same-2'],
+  )
+  assert.deepEqual(
+    [...home.matchAll(/<h\d id="([\w-]+)">/g)].map(([, anchor]) => anchor),
+    ['same-1', 'same-2'],
+  )
+  const gfm = await folderOf(temporaryFolder(t), archive, 'gfm')
+  assert.doesNotMatch(gfm.get('Home.md')!.toString(), /<h\d id/)
+})

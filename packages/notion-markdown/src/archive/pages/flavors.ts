@@ -76,9 +76,10 @@ export const FLAVORS = {
 } as const satisfies Record<string, FlavorRules>
 
 /** What the program of a flavor reads besides CommonMark, GFM and math. */
-export const syntaxOf = ({ links, callouts }: FlavorRules): ExtraSyntax => ({
+export const syntaxOf = ({ links, callouts, isSite }: FlavorRules): ExtraSyntax => ({
   wikiLinks: links === 'wiki',
   directives: callouts === 'admonition',
+  headingIds: isSite,
 })
 
 /** The flavors' names. */

@@ -2,6 +2,7 @@
 import { Anchors, BlockAnchors } from '../../anchors.ts'
 import { encodePath, keyOfTarget, MARKER } from '../../links.ts'
 import type { PageSummary } from '../../converted-page.ts'
+import type { Outline } from '../../markdown.ts'
 import type { FlavorRules } from './flavors.ts'
 
 /** What links can lead to. */
@@ -50,6 +51,10 @@ export class PageLinks {
     let head = ''
     for (let i = 1; i < parts.length; i += 2) {
       head = headOf(head, parts[i - 1]!)
+      if (parts[i]!.startsWith('slug/')) {
+        parts[i] = this.#anchorsOf(index)[Number(parts[i]!.slice(5))] ?? ''
+        continue
+      }
       const target = this.#targetOf(parts[i]!, anchors, index)
       const isPage = parts[i]!.startsWith('page/')
       const label =
@@ -113,7 +118,9 @@ export class PageLinks {
   /** What a page's headings are called in addresses. */
   #anchorsOf(index: number): string[] {
     const { outline } = this.#targets.pages[index]!
-    if (this.#targets.rules.anchors === 'slug') return new Anchors().ofPage(outline)
+    const { rules } = this.#targets
+    if (rules.isSite) return siteAnchors(outline)
+    if (rules.anchors === 'slug') return new Anchors().ofPage(outline)
     return outline.map(({ text }) =>
       text
         .replace(/[#|^:%[\]\\]|\s+/g, ' ')
@@ -135,6 +142,19 @@ export class PageLinks {
     this.#blocks.set(index, blocks)
     return blocks
   }
+}
+
+/** Sites give anchors to the headings in Markdown only; the others have ours, which differ from them. */
+function siteAnchors(outline: readonly Outline[]): string[] {
+  const anchors = new Anchors()
+  const slugs = new Map(
+    [false, true].flatMap((isHtml) => {
+      const headings = outline.filter((heading) => (heading.isHtml ?? false) === isHtml)
+      const own = anchors.ofPage(headings)
+      return headings.map((heading, i) => [heading, own[i]!] as const)
+    }),
+  )
+  return outline.map((heading) => slugs.get(heading)!)
 }
 
 /** The beginning of the line that a text ends in, which `before` begins. */
