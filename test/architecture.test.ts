@@ -186,6 +186,11 @@ const AREAS: Area[] = [
     from: ['packages/notion-markdown/src/'],
     packages: ['yaml'],
   },
+  {
+    path: 'packages/notion-markdown/src/web/',
+    from: ['packages/notion-markdown/src/'],
+    node: [],
+  },
   { path: 'packages/core/src/', from: [], node: [] },
   {
     path: 'packages/genai/src/',

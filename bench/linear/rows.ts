@@ -3,7 +3,7 @@ import { readExportedPage } from '../../packages/notion-markdown/src/certificate
 import { readMarkdownPage } from '../../packages/notion-markdown/src/certificate/markdown-reader.ts'
 import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
 import { readZip } from '../../packages/notion-markdown/src/archive/zip.ts'
-import { bytesSource } from '../../packages/notion-markdown/src/archive/source.ts'
+import { bytesSource } from '../../packages/notion-markdown/src/archive/byte-source.ts'
 import { AccountKeyQueue, type Owner } from '../../server/common/fairness/account-key-queue.ts'
 import {
   encodeReservations,

@@ -28,7 +28,8 @@ export function crawl(folder: string): { files: number; links: number; broken: s
   const broken: string[] = []
   let links = 0
   for (const [file, { urls }] of pages) {
-    if (file === '404.html') continue
+    // Those two are the program's and the bench's own.
+    if (file === '404.html' || file === 'index.html') continue
     for (const url of urls) {
       const target = new URL(url, `${ORIGIN}/${file.replace(/(?:^index)?\.html$/, '')}`)
       if (target.origin !== ORIGIN) continue

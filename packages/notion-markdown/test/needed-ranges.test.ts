@@ -6,7 +6,7 @@ import { pageHtml } from '../../../test/support/archives/pages.ts'
 import { archive, raw, unicodePath, type EntrySpec } from '../../../test/support/archives/writer.ts'
 import { NeededRanges, skipsOnlyUnneeded } from '../src/archive/needed-ranges.ts'
 import { LIMITS } from '../src/archive/limits.ts'
-import { bytesSource } from '../src/archive/source.ts'
+import { bytesSource } from '../src/archive/byte-source.ts'
 import { readZip } from '../src/archive/zip.ts'
 
 const isNeeded = (path: string): boolean => path.endsWith('.html')

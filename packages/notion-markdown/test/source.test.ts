@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import * as fc from 'fast-check'
 import { seeded } from '../../../test/support/random.ts'
-import { bytesSource, fileSource, rangeSource, type ByteSource } from '../src/archive/source.ts'
+import { bytesSource, rangeSource, type ByteSource } from '../src/archive/byte-source.ts'
+import { fileSource } from '../src/archive/source.ts'
 
 const bytes = Uint8Array.from({ length: 1000 }, (_, i) => (i * 7) % 256)
 let folder = ''

@@ -1,7 +1,8 @@
 // What the pages of an export can find out about one another, and about the files beside them.
 import type { Archive } from '../links.ts'
 import type { StoredDatabase } from './databases.ts'
-import type { ExportPage, NotionExport } from './export.ts'
+import type { ExportContents } from './contents.ts'
+import type { ExportPage } from './listing.ts'
 import { pathKey } from './names.ts'
 
 const ID_IN_NAME = /([0-9a-f]{32})\.html?$/i
@@ -24,7 +25,7 @@ export interface ArchiveIndex {
 
 /** What the pages of an export can find out about one another and about the files beside them. */
 export async function indexArchive(
-  opened: NotionExport,
+  opened: ExportContents,
   databases: ReadonlyMap<string, StoredDatabase>,
 ): Promise<ArchiveIndex> {
   const pages = new Set<string>()
@@ -55,6 +56,6 @@ export async function indexArchive(
 async function readPageId(page: ExportPage): Promise<string | undefined> {
   // One that cannot be read has no id: its own conversion says what is wrong with it.
   const bytes = await page.read().catch(() => new Uint8Array())
-  const head = Buffer.from(bytes.subarray(0, 65_536)).toString('latin1')
+  const head = new TextDecoder('latin1').decode(bytes.subarray(0, 65_536))
   return ID_INSIDE.exec(head)?.[1]?.replaceAll('-', '').toLowerCase()
 }

@@ -87,7 +87,9 @@ function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
 
 class ReaderThread implements CertificateReader {
   readonly #worker: Worker
-  readonly #result = Promise.withResolvers<ReaderResult>()
+  readonly #result: Promise<ReaderResult>
+  #resolve: (result: ReaderResult) => void = () => {}
+  #reject: (error: unknown) => void = () => {}
   readonly #encoder = new TextEncoder()
   #batch: PageToRead[] = []
   #batched = 0
@@ -97,15 +99,19 @@ class ReaderThread implements CertificateReader {
 
   constructor(setup: ReaderSetup) {
     this.#worker = takeIdle() ?? startThread()
+    this.#result = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
     // Who waits for space learns of a failure from `finish`.
-    this.#result.promise
+    this.#result
       .finally(() => {
         this.#isOver = true
         this.#onSpace?.()
       })
       .catch(() => {})
     this.#worker
-      .on('error', this.#result.reject)
+      .on('error', this.#reject)
       .on('exit', this.#onExit)
       .on('message', this.#onReport)
       .postMessage({ setup } satisfies ReaderMessage)
@@ -122,25 +128,22 @@ class ReaderThread implements CertificateReader {
   finish(output: string): Promise<ReaderResult> {
     this.#flush()
     this.#worker.postMessage({ output } satisfies ReaderMessage)
-    return this.#result.promise
+    return this.#result
   }
 
   /** Leaves the thread to the next conversion, where it has nothing more to read. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#worker
-      .off('error', this.#result.reject)
-      .off('exit', this.#onExit)
-      .off('message', this.#onReport)
+    this.#worker.off('error', this.#reject).off('exit', this.#onExit).off('message', this.#onReport)
     if (this.#isOver && idle === null) keepIdle(this.#worker)
     else await this.#worker.terminate()
     this.#onExit()
   }
 
   readonly #onExit = (): void =>
-    this.#result.reject(new Error('the thread that reads for a certificate has ended'))
+    this.#reject(new Error('the thread that reads for a certificate has ended'))
 
   readonly #onReport = (report: ReaderReport): void => {
-    if ('result' in report) return this.#result.resolve(report.result)
+    if ('result' in report) return this.#resolve(report.result)
     this.#waiting -= report.read
     if (this.#waiting <= MAX_WAITING_BYTES) this.#onSpace?.()
   }

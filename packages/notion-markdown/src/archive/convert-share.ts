@@ -1,36 +1,10 @@
 // One process's share of an archive's pages → a spool.
-import { decodeHtml } from '../decode.ts'
 import { DOCUMENT } from '../certificate/dialect.ts'
-import {
-  convertDatabase,
-  convertPage,
-  convertSitemap,
-  failedPage,
-  type ConvertedPage,
-  type Wanted,
-} from '../converted-page.ts'
-import type { Database } from '../csv.ts'
-import type { Warning } from '../links.ts'
-import { idInName, indexArchive, type ArchiveIndex } from './archive-index.ts'
 import { openReader, type CertificateReader } from './certificate-reader.ts'
 import { collectYoung } from './collect-young.ts'
-import {
-  pageRules,
-  wantedOf,
-  type ConvertOptions,
-  type OnPage,
-  type Share,
-} from './convert-options.ts'
-import {
-  findDatabases,
-  pagesByTitle,
-  readDatabase,
-  type PagesByTitle,
-  type StoredDatabase,
-} from './databases.ts'
-import { checkDensity } from './density.ts'
-import { openExport, unpackParts, type ExportPage, type NotionExport } from './export.ts'
-import { InvalidArchive, type ArchiveFault } from './invalid-archive.ts'
+import { convertOne, createContext, missingWarnings, type ReadAgain } from './convert-entry.ts'
+import type { ConvertOptions, OnPage, Share } from './convert-options.ts'
+import { openExport, unpackParts, type NotionExport } from './export.ts'
 import { openSpoolWriter } from './spool.ts'
 import { fileSource } from './source.ts'
 
@@ -105,9 +79,6 @@ export async function convertShare(
   await spool.finish(readings)
 }
 
-/** Reads a page for the certificate. The bytes are of no use any more. */
-type ReadAgain = (bytes: Uint8Array, text: string) => void | Promise<void>
-
 /** Who reads the pages of a share for the certificate, where one is wanted. */
 function readerFor(
   { files }: NotionExport,
@@ -117,156 +88,4 @@ function readerFor(
   if (certificate !== true) return undefined
   const moved = layout === 'pages' ? [...files.keys()] : null
   return openReader({ dialect: DOCUMENT, files: moved, input: { sha256: null } }, work)
-}
-
-/** What the conversion of one page needs to know of all. */
-interface Context extends ArchiveIndex {
-  databases: ReadonlyMap<string, StoredDatabase>
-  titles: PagesByTitle
-  wanted: Wanted
-}
-
-async function createContext(opened: NotionExport, options: ConvertOptions): Promise<Context> {
-  const databases = findDatabases(opened)
-  const { archive, unlisted } = await indexArchive(opened, databases)
-  return {
-    archive: { ...archive, ...pageRules(options) },
-    unlisted,
-    databases,
-    titles: databases.size === 0 ? new Map() : pagesByTitle(opened),
-    wanted: wantedOf(options),
-  }
-}
-
-/**
- * TABLE of the faults of one page that leave the others as they are. A page of another size than
- * the archive announces makes all of it suspect.
- */
-const PAGE_FAULTS: ReadonlySet<ArchiveFault> = new Set([
-  'page_too_dense',
-  'page_too_large',
-  'bomb_page',
-  'damaged_data',
-  'truncated_data',
-  'crc',
-])
-
-/** Converts one page; one that cannot be keeps its place. */
-async function convertOne(
-  opened: NotionExport,
-  page: ExportPage | StoredDatabase,
-  context: Context,
-  read?: ReadAgain,
-): Promise<ConvertedPage> {
-  try {
-    return 'stored' in page
-      ? await databasePage(opened, page, context, read)
-      : await exportPage(opened, page, context, read)
-  } catch (error) {
-    if (!(error instanceof InvalidArchive) || !PAGE_FAULTS.has(error.fault)) throw error
-    const modifiedAt = 'stored' in page ? opened.modifiedAt(page.stored) : page.modifiedAt
-    const { fault, facts, detail } = error
-    return failedPage(page.path, modifiedAt, { fault, facts, detail }, context.wanted.isMarked)
-  }
-}
-
-function missingWarnings({ missingParts }: NotionExport): Warning[] {
-  const names = missingParts.map((number) => `Part-${number}`).join(', ')
-  return names === ''
-    ? []
-    : [
-        {
-          code: 'part_missing',
-          page: names,
-          detail: `The export has more parts (${names}), which the archive does not hold: their pages and files are missing.`,
-        },
-      ]
-}
-
-async function databasePage(
-  opened: NotionExport,
-  stored: StoredDatabase,
-  context: Context,
-  read?: ReadAgain,
-): Promise<ConvertedPage> {
-  const fault = opened.faultOf(stored.stored)
-  if (fault) throw fault
-  const database = await readDatabase(opened, stored, context.titles)
-  const converted = convertDatabase(
-    stored.path,
-    stored.id,
-    opened.modifiedAt(stored.stored),
-    { ...context.archive, database: () => database },
-    context.wanted,
-  )
-  if (read) {
-    const bytes = await readBytes(opened, stored.stored)
-    await read(bytes, decodeHtml(bytes))
-  }
-  return converted
-}
-
-async function exportPage(
-  opened: NotionExport,
-  page: ExportPage,
-  context: Context,
-  read?: ReadAgain,
-): Promise<ConvertedPage> {
-  const bytes = await page.read()
-  const html = decodePage(bytes, page.path)
-  if (page === opened.sitemap)
-    return convertSitemap(html, page.path, page.modifiedAt, context.archive)
-  // Most pages name none, and looking for names costs more than converting some of them.
-  const mayHaveDatabase =
-    context.databases.size > 0 && (html.includes('.csv') || html.includes('collection-content'))
-  const loaded = mayHaveDatabase ? await loadDatabases(html, page.path, opened, context) : undefined
-  const archive = loaded
-    ? { ...context.archive, database: (id: string) => loaded.get(id) }
-    : context.archive
-  // Before the page is converted: a thread reads it meanwhile.
-  await read?.(bytes, html)
-  return convertPage(html, page.path, page.modifiedAt, archive, context.wanted)
-}
-
-/** Bytes of CSV that are held for one page: past them a database stays a link. */
-const MAX_CSV_BYTES = 64 * 1024 * 1024
-
-/** The databases that a page names: by the address of their CSV, by a table's id, by its own. */
-async function loadDatabases(
-  html: string,
-  path: string,
-  opened: NotionExport,
-  { databases, titles }: Context,
-): Promise<Map<string, Database>> {
-  const ids = new Set(
-    [
-      ...html.matchAll(
-        /([0-9a-f]{32})(?:_all)?\.csv|<div id="([0-9a-f-]{36})"[^<>]*collection-content/gi,
-      ),
-    ].map(([, name, block]) => (name ?? block ?? '').replaceAll('-', '').toLowerCase()),
-  )
-  const own = idInName(path)
-  if (own !== undefined && html.includes('collection-content')) ids.add(own)
-  const loaded = new Map<string, Database>()
-  let bytes = 0
-  for (const id of ids) {
-    const stored = databases.get(id)
-    if (!stored || opened.faultOf(stored.stored)) continue
-    bytes += opened.sizeOf(stored.stored)
-    if (bytes <= MAX_CSV_BYTES) loaded.set(id, await readDatabase(opened, stored, titles))
-  }
-  return loaded
-}
-
-async function readBytes(opened: NotionExport, path: string): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = []
-  for await (const piece of opened.readFile(path)) pieces.push(piece)
-  return Buffer.concat(pieces)
-}
-
-/** The text of a page. @throws InvalidArchive where it is too dense */
-export function decodePage(bytes: Uint8Array, path: string): string {
-  const html = decodeHtml(bytes)
-  checkDensity(html, path)
-  return html
 }

@@ -4,48 +4,18 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Certificate } from '../certificate/certificate.ts'
-import {
-  convertPage,
-  type ConvertedPage,
-  type PageSummary,
-  type PageTexts,
-} from '../converted-page.ts'
+import { convertPage, type ConvertedPage, type PageTexts } from '../converted-page.ts'
 import { joinDocument } from '../document.ts'
-import type { Archive, Warning } from '../links.ts'
+import type { Archive } from '../links.ts'
 import { openCertificate, type OpenCertificate } from './certify.ts'
 import { pageRules, wantedOf, type ConvertOptions, type OnPage } from './convert-options.ts'
-import { convertShare, decodePage } from './convert-share.ts'
-import { InvalidArchive, type ArchiveFault } from './invalid-archive.ts'
+import { decodePage } from './convert-entry.ts'
+import { convertShare } from './convert-share.ts'
 import { pathKey } from './names.ts'
+import { outcomeOf, type Converted } from './outcome.ts'
 import { movedFiles, readForCertificate, type ReaderSetup } from './page-reader.ts'
 import { openSpoolReader } from './spool.ts'
 import { withSourceMap } from './source-map-file.ts'
-
-/** What a conversion came to. */
-export interface Converted {
-  pages: number
-  /** Pages that could not be converted. */
-  failed: number
-  warnings: number
-  /** What of the warnings concerns the whole file: one sentence each, at most 20. */
-  notices: string[]
-  /** Where it was asked for. */
-  certificate?: Certificate
-}
-
-/** TABLE of the warnings that say the file may not be what its owner thinks it is. */
-const NOTICES = new Set(['part_missing', 'not_notion'])
-const MAX_NOTICES = 20
-
-function noticesOf(summaries: readonly { path: string; warnings: readonly Warning[] }[]): string[] {
-  const notices = summaries.flatMap(({ path, warnings }) =>
-    warnings
-      .filter(({ code }) => NOTICES.has(code))
-      .map(({ code, detail }) => (code === 'not_notion' ? `${path}: ${detail}` : detail)),
-  )
-  return notices.slice(0, MAX_NOTICES)
-}
 
 /** Takes the document, a piece at a time. */
 export type Write = (piece: string) => void | Promise<void>
@@ -146,23 +116,4 @@ export async function joinShares(
   await using spool = await openSpoolReader(options.scratch, count)
   outcomeOf(spool.summaries)
   return await writeDocument(spool, spool.size, options, write)
-}
-
-/**
- * What the conversion of these pages came to.
- *
- * @throws InvalidArchive where none could be converted
- */
-export function outcomeOf(summaries: readonly PageSummary[]): Converted {
-  const failures = summaries.flatMap(({ failure }) => failure ?? [])
-  const [first] = failures
-  // What failed came out of this very conversion: its fault is a row of the table.
-  if (first && failures.length === summaries.filter(({ sitemap }) => sitemap === undefined).length)
-    throw new InvalidArchive(first.fault as ArchiveFault, first.facts)
-  return {
-    pages: summaries.length,
-    failed: failures.length,
-    warnings: summaries.reduce((sum, { warnings }) => sum + warnings.length, 0),
-    notices: noticesOf(summaries),
-  }
 }

@@ -2,7 +2,8 @@
 // h_all.csv` with all rows.
 import { parseCsv, titleKey, type Database } from '../csv.ts'
 import { decodeHtml } from '../decode.ts'
-import type { NotionExport } from './export.ts'
+import { wholeOf } from './byte-source.ts'
+import type { ExportContents } from './contents.ts'
 import { pathKey } from './names.ts'
 
 /** A database's CSV. */
@@ -22,7 +23,7 @@ export function isDatabaseFile(path: string): boolean {
 }
 
 /** The databases of an export by their ids; of two files of one, the one with all rows. */
-export function findDatabases(opened: NotionExport): ReadonlyMap<string, StoredDatabase> {
+export function findDatabases(opened: ExportContents): ReadonlyMap<string, StoredDatabase> {
   const found = new Map<string, StoredDatabase & { isWhole: boolean }>()
   for (const stored of opened.files.values()) {
     const [, name, all] = NAME.exec(stored) ?? []
@@ -45,7 +46,7 @@ export function findDatabases(opened: NotionExport): ReadonlyMap<string, StoredD
 export type PagesByTitle = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>
 
 /** Gathers the pages of an export by folder and title. */
-export function pagesByTitle(opened: NotionExport): PagesByTitle {
+export function pagesByTitle(opened: ExportContents): PagesByTitle {
   const folders = new Map<string, Map<string, string[]>>()
   for (const { path } of opened.pages) {
     const key = pathKey(path)
@@ -75,13 +76,11 @@ const TRUNCATED_TITLE = { most: 50, least: 20 }
  * @throws InvalidArchive
  */
 export async function readDatabase(
-  opened: NotionExport,
+  opened: ExportContents,
   { path, stored }: StoredDatabase,
   pages: PagesByTitle,
 ): Promise<Database> {
-  const pieces: Uint8Array[] = []
-  for await (const piece of opened.readFile(stored)) pieces.push(piece)
-  const rows = parseCsv(decodeHtml(Buffer.concat(pieces)))
+  const rows = parseCsv(decodeHtml(await wholeOf(opened.readFile(stored))))
   const name = pathKey(path).replace(/\.csv$/i, '')
   const beside = name.slice(0, Math.max(0, name.lastIndexOf('/')))
   const titles =

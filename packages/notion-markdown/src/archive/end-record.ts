@@ -1,6 +1,6 @@
-import { asBuffer, SATURATED, SIGNATURE, SIZE, uint64 } from './format.ts'
+import { asZipBytes, SATURATED, SIGNATURE, SIZE, type ZipBytes } from './format.ts'
 import { InvalidArchive } from './invalid-archive.ts'
-import type { ByteSource } from './source.ts'
+import type { ByteSource } from './byte-source.ts'
 
 /** What the end of an archive says about its directory. Offsets and sizes in bytes. */
 export interface EndRecord {
@@ -9,7 +9,6 @@ export interface EndRecord {
   directorySize: number
 }
 
-const END = Buffer.from('PK\x05\x06', 'latin1')
 const MAX_COMMENT_BYTES = 0xffff
 
 /**
@@ -26,7 +25,7 @@ export async function readEnd(source: ByteSource): Promise<EndRecord> {
   if (source.size === 0) throw new InvalidArchive('empty_file')
   const tailSize = Math.min(source.size, SIZE.end + MAX_COMMENT_BYTES + SIZE.locator64 + SIZE.end64)
   const tailAt = source.size - tailSize
-  const tail = asBuffer(await source.read(tailAt, tailSize))
+  const tail = asZipBytes(await source.read(tailAt, tailSize))
   const at = findEnd(tail)
   const end = {
     disk: tail.readUInt16LE(at + 4),
@@ -49,11 +48,19 @@ export async function readEnd(source: ByteSource): Promise<EndRecord> {
   }
 }
 
+/** Where the signature of an end record is next; −1 if it is nowhere. */
+function nextEnd(tail: ZipBytes, from: number): number {
+  const first = SIGNATURE.end & 0xff
+  let at = tail.indexOf(first, from)
+  while (at >= 0 && tail.readUInt32LE(at) !== SIGNATURE.end) at = tail.indexOf(first, at + 1)
+  return at
+}
+
 /** Where in the tail the end record is. */
-function findEnd(tail: Buffer): number {
+function findEnd(tail: ZipBytes): number {
   const claims: number[] = []
   let last = -1
-  for (let at = tail.indexOf(END); at >= 0; at = tail.indexOf(END, at + 1)) {
+  for (let at = nextEnd(tail, 0); at >= 0; at = nextEnd(tail, at + 1)) {
     last = at
     if (at + SIZE.end <= tail.length && at + SIZE.end + tail.readUInt16LE(at + 20) === tail.length)
       claims.push(at)
@@ -78,21 +85,21 @@ type End = Record<
  * The ZIP64 end record, which must lie directly before its locator and say the same as the plain
  * one wherever that says anything.
  */
-function read64(tail: Buffer, tailAt: number, locatorAt: number, end: End): End & { at: number } {
+function read64(tail: ZipBytes, tailAt: number, locatorAt: number, end: End): End & { at: number } {
   if (tail.readUInt32LE(locatorAt + 4) !== 0 || tail.readUInt32LE(locatorAt + 16) > 1)
     throw new InvalidArchive('multi_disk')
   const at = locatorAt - SIZE.end64
-  if (at < 0 || uint64(tail, locatorAt + 8) !== tailAt + at)
+  if (at < 0 || tail.readUInt64LE(locatorAt + 8) !== tailAt + at)
     throw new InvalidArchive('zip64_locator')
-  if (tail.readUInt32LE(at) !== SIGNATURE.end64 || uint64(tail, at + 4) !== SIZE.end64 - 12)
+  if (tail.readUInt32LE(at) !== SIGNATURE.end64 || tail.readUInt64LE(at + 4) !== SIZE.end64 - 12)
     throw new InvalidArchive('zip64_end')
   const end64 = {
     disk: tail.readUInt32LE(at + 16),
     directoryDisk: tail.readUInt32LE(at + 20),
-    entriesHere: uint64(tail, at + 24),
-    entries: uint64(tail, at + 32),
-    directorySize: uint64(tail, at + 40),
-    directoryAt: uint64(tail, at + 48),
+    entriesHere: tail.readUInt64LE(at + 24),
+    entries: tail.readUInt64LE(at + 32),
+    directorySize: tail.readUInt64LE(at + 40),
+    directoryAt: tail.readUInt64LE(at + 48),
   }
   const agrees = (field: keyof End, saturated: number) =>
     end[field] === saturated || end[field] === end64[field]
@@ -118,7 +125,7 @@ async function checkDirectory(source: ByteSource, end: End, endAt: number): Prom
   const shifted =
     end.directorySize >= 4 ? await source.read(endAt - end.directorySize, 4) : new Uint8Array(4)
   throw new InvalidArchive(
-    asBuffer(shifted).readUInt32LE(0) === SIGNATURE.central ? 'leading_bytes' : 'directory_gap',
+    asZipBytes(shifted).readUInt32LE(0) === SIGNATURE.central ? 'leading_bytes' : 'directory_gap',
     { n: gap },
   )
 }

@@ -1,5 +1,5 @@
-import { crc32 } from 'node:zlib'
-import { FIELD, FLAG, METHOD, SATURATED, SIGNATURE, SIZE, uint64 } from './format.ts'
+import { crc32 } from './crc32.ts'
+import { FIELD, FLAG, METHOD, SATURATED, SIGNATURE, SIZE, type ZipBytes } from './format.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import { checkName, decodeName } from './names.ts'
 
@@ -44,7 +44,7 @@ const UNIX = { type: 0xf000, folder: 0x4000, file: 0x8000, link: 0xa000 }
  * @throws InvalidArchive
  */
 export function readEntryHeader(
-  directory: Buffer,
+  directory: ZipBytes,
   at: number,
   number: number,
 ): { header: EntryHeader; next: number } {
@@ -83,22 +83,22 @@ export function readEntryHeader(
     packedSize: packedSize!,
     headerAt: headerAt!,
     dosTime: directory.readUInt32LE(at + 12),
-    rawName: rawName.toString('latin1'),
+    rawName: rawName.latin1(),
   }
-  checkKind(header, directory.readUInt8(at + 5), directory.readUInt32LE(at + 38))
+  checkKind(header, directory[at + 5]!, directory.readUInt32LE(at + 38))
   checkCoding(header)
   return { header, next }
 }
 
-const NO_FIELDS: ReadonlyMap<number, Buffer> = new Map()
+const NO_FIELDS: ReadonlyMap<number, ZipBytes> = new Map()
 
 /**
  * A field list (APPNOTE 4.5) by number. The first of a number counts, unless it is one that
  * matters: then it must be alone.
  */
-export function readExtra(extra: Buffer, name: string): ReadonlyMap<number, Buffer> {
+export function readExtra(extra: ZipBytes, name: string): ReadonlyMap<number, ZipBytes> {
   if (extra.length === 0) return NO_FIELDS
-  const fields = new Map<number, Buffer>()
+  const fields = new Map<number, ZipBytes>()
   let at = 0
   while (at + 4 <= extra.length) {
     const id = extra.readUInt16LE(at)
@@ -115,8 +115,8 @@ export function readExtra(extra: Buffer, name: string): ReadonlyMap<number, Buff
 
 /** The name in the Unicode Path field (APPNOTE 4.6.9), if it is there and belongs to this name. */
 export function readUnicodePath(
-  extra: ReadonlyMap<number, Buffer>,
-  rawName: Buffer,
+  extra: ReadonlyMap<number, ZipBytes>,
+  rawName: ZipBytes,
 ): string | undefined {
   const field = extra.get(FIELD.unicodePath)
   if (!field || field.length < 5 || field[0] !== 1 || field.readUInt32LE(1) !== crc32(rawName))
@@ -131,7 +131,7 @@ export function readUnicodePath(
  */
 export function widen(
   stated: readonly number[],
-  field: Buffer | undefined,
+  field: ZipBytes | undefined,
   name: string,
 ): number[] {
   const needed = stated.filter((value) => value === SATURATED.uint32).length
@@ -144,7 +144,7 @@ export function widen(
       if (value === SATURATED.uint32) throw new InvalidArchive('zip64_field', { name })
       return value
     }
-    const own = uint64(field, at)
+    const own = field.readUInt64LE(at)
     at += 8
     if (value !== SATURATED.uint32 && value !== own)
       throw new InvalidArchive('zip64_field', { name })

@@ -32,14 +32,36 @@ export const FIELD = { zip64: 0x0001, unicodePath: 0x7075 }
 /** What a number says when the real one is in a ZIP64 record or field. */
 export const SATURATED = { uint16: 0xffff, uint32: 0xffffffff }
 
-/** The same bytes with Node's reading methods; nothing is copied. */
-export function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+/** The same bytes with reading methods; nothing is copied. */
+export function asZipBytes(bytes: Uint8Array): ZipBytes {
+  return new ZipBytes(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/**
- * @returns the number at `at`; what cannot be held exactly is beyond the size of every file anyway
- */
-export function uint64(bytes: Buffer, at: number): number {
-  return Number(bytes.readBigUInt64LE(at))
+const latin1 = new TextDecoder('latin1')
+
+/** Bytes with the numbers of the format: those of Node's Buffer, which browsers do not have. */
+export class ZipBytes extends Uint8Array<ArrayBufferLike> {
+  readUInt16LE(at: number): number {
+    return (this[at] ?? 0) | ((this[at + 1] ?? 0) << 8)
+  }
+
+  readUInt32LE(at: number): number {
+    return (this.readUInt16LE(at) | (this.readUInt16LE(at + 2) << 16)) >>> 0
+  }
+
+  /** What cannot be held exactly is beyond the size of every file anyway. */
+  readUInt64LE(at: number): number {
+    return this.readUInt32LE(at + 4) * 2 ** 32 + this.readUInt32LE(at)
+  }
+
+  /** The bytes as a string with a character for each. */
+  latin1(): string {
+    return latin1.decode(this)
+  }
+
+  /** @param from at least 0 */
+  override subarray(from = 0, to = this.length): ZipBytes {
+    const end = Math.min(to, this.length)
+    return new ZipBytes(this.buffer, this.byteOffset + from, Math.max(0, end - from))
+  }
 }

@@ -5,7 +5,7 @@ import { collectYoung } from './collect-young.ts'
 import { METHOD } from './format.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import type { ZipEntry } from './layout.ts'
-import { pieces, type ByteSource } from './source.ts'
+import { pieces, type ByteSource } from './byte-source.ts'
 
 /**
  * The whole content of an entry. Never holds more than the data and the size that the entry

@@ -3,7 +3,7 @@
 // what a conversion reads lies in a copy (part-copy.ts).
 import { streamEntry } from './inflate.ts'
 import type { ZipEntry } from './layout.ts'
-import type { ByteSource } from './source.ts'
+import type { ByteSource } from './byte-source.ts'
 
 /** How far a reader may go back without a new beginning. */
 const LOOKBACK_BYTES = 1024 * 1024

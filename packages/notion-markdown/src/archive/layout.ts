@@ -1,8 +1,8 @@
 import { readExtra, readUnicodePath, widen, type EntryHeader } from './entry-header.ts'
-import { asBuffer, FIELD, FLAG, SATURATED, SIGNATURE, SIZE, uint64 } from './format.ts'
+import { asZipBytes, FIELD, FLAG, SATURATED, SIGNATURE, SIZE, type ZipBytes } from './format.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import { decodeName } from './names.ts'
-import type { ByteSource } from './source.ts'
+import type { ByteSource } from './byte-source.ts'
 
 /** An entry whose own header has been checked: what reading it needs. */
 export interface ZipEntry extends Pick<
@@ -58,7 +58,7 @@ export async function checkLayout(
   return entries
 }
 
-type Read = (at: number, length: number) => Promise<Buffer | undefined>
+type Read = (at: number, length: number) => Promise<ZipBytes | undefined>
 
 /**
  * Reads through a window, so that 50,000 small entries cost hundreds of reads of the file and not
@@ -67,11 +67,11 @@ type Read = (at: number, length: number) => Promise<Buffer | undefined>
 function bufferedReader(source: ByteSource, end: number): Read {
   const ahead = 64 * 1024
   let start = 0
-  let window: Buffer = Buffer.alloc(0)
+  let window: ZipBytes = asZipBytes(new Uint8Array(0))
   return async (at, length) => {
     if (at + length > end) return undefined
     if (at < start || at + length > start + window.length) {
-      window = asBuffer(await source.read(at, Math.min(Math.max(length, ahead), end - at)))
+      window = asZipBytes(await source.read(at, Math.min(Math.max(length, ahead), end - at)))
       start = at
     }
     return window.subarray(at - start, at - start + length)
@@ -102,7 +102,7 @@ async function readLocalHeader(read: Read, header: EntryHeader, end: number): Pr
   const rawName = variable.subarray(0, nameSize)
   const extra = readExtra(variable.subarray(nameSize), name)
 
-  if (rawName.toString('latin1') !== header.rawName)
+  if (rawName.latin1() !== header.rawName)
     throw new InvalidArchive('local_name', { name, other: decodeName(rawName, false) })
   // Some writers put the name in Unicode into the directory only.
   const unicodePath = readUnicodePath(extra, rawName)
@@ -131,7 +131,7 @@ async function readLocalHeader(read: Read, header: EntryHeader, end: number): Pr
  */
 async function checkGap(read: Read, entry: EntryHeader, at: number, gap: number): Promise<void> {
   const { path: name } = entry
-  const bytes = (gap > 0 && (await read(at, Math.min(gap, 24)))) || Buffer.alloc(0)
+  const bytes = (gap > 0 && (await read(at, Math.min(gap, 24)))) || asZipBytes(new Uint8Array(0))
   if ((entry.flags & FLAG.descriptor) !== 0) {
     // Streaming writers often leave it out for folders and empty files.
     if (gap === 0 && entry.packedSize === 0) return
@@ -159,7 +159,7 @@ const DESCRIPTORS = [
 ]
 
 /** @returns the length of the descriptor in `bytes` that says what the directory says, or 0 */
-function descriptorLength(bytes: Buffer, { crc, size, packedSize }: EntryHeader): number {
+function descriptorLength(bytes: ZipBytes, { crc, size, packedSize }: EntryHeader): number {
   for (const { signed, wide } of DESCRIPTORS) {
     const at = signed ? 4 : 0
     const length = at + (wide ? 20 : 12)
@@ -170,7 +170,7 @@ function descriptorLength(bytes: Buffer, { crc, size, packedSize }: EntryHeader)
     )
       continue
     const [packed, whole] = wide
-      ? [uint64(bytes, at + 4), uint64(bytes, at + 12)]
+      ? [bytes.readUInt64LE(at + 4), bytes.readUInt64LE(at + 12)]
       : [bytes.readUInt32LE(at + 4), bytes.readUInt32LE(at + 8)]
     if (packed === packedSize && whole === size) return length
   }

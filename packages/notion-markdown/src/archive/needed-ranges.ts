@@ -1,6 +1,6 @@
 // Which bytes of a ZIP archive a conversion needs, decided while the archive streams by, before its
 // directory is known.
-import { FIELD, FLAG, SATURATED, SIGNATURE, SIZE, asBuffer, uint64 } from './format.ts'
+import { FIELD, FLAG, SATURATED, SIGNATURE, SIZE } from './format.ts'
 import type { ZipEntry } from './layout.ts'
 
 /** Bytes to keep, and their place in the archive. */
@@ -83,7 +83,7 @@ export class NeededRanges {
    * Takes the next bytes of the archive. @returns what is kept of them, and of those that waited
    */
   *next(piece: Uint8Array): Generator<NeededRange> {
-    let rest = asBuffer(piece)
+    let rest = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
     while (this.#waiting.length > 0 && rest.length > JOINT_BYTES) {
       yield* this.#decide(Buffer.concat([this.#waiting, rest.subarray(0, JOINT_BYTES)]))
       const isOfPiece = this.#waiting.length <= JOINT_BYTES
@@ -195,7 +195,8 @@ function findDescriptor(
     at = bytes.indexOf(DESCRIPTOR, at + 1)
   ) {
     const size = before + at - from
-    if (uint64(bytes, at + 8) === size && isHeader(bytes, at + 24)) return { at, length: 24 }
+    if (Number(bytes.readBigUInt64LE(at + 8)) === size && isHeader(bytes, at + 24))
+      return { at, length: 24 }
     if (bytes.readUInt32LE(at + 8) === size && isHeader(bytes, at + 16)) return { at, length: 16 }
   }
   return { at: certain + 1, length: 0 }

@@ -7,8 +7,9 @@ import { InvalidArchive } from './invalid-archive.ts'
 import type { ZipEntry } from './layout.ts'
 import type { ArchiveLimits } from './limits.ts'
 import { NeededRanges, skipsOnlyUnneeded, type NeededRange } from './needed-ranges.ts'
-import { handleSource, type ByteSource, type OpenSource } from './source.ts'
-import { readZip } from './zip.ts'
+import type { ByteSource } from './byte-source.ts'
+import { handleSource, type OpenSource } from './source.ts'
+import { readPart } from './directories.ts'
 
 /** How much is gathered before it is written. */
 const BATCH_BYTES = 1024 * 1024
@@ -72,19 +73,6 @@ async function copySparsely(
 async function copyWhole(options: PartCopyOptions, file: FileHandle): Promise<ZipEntry[]> {
   await write(options, new NeededRanges(() => true), file)
   return readPart(handleSource(file, options.part.size), options.part, options.limits)
-}
-
-/** Reads the directory of a part. @throws InvalidArchive which names the part */
-export async function readPart(
-  source: ByteSource,
-  part: ZipEntry,
-  limits: PartCopyOptions['limits'],
-): Promise<ZipEntry[]> {
-  try {
-    return await readZip(source, limits)
-  } catch (error) {
-    throw error instanceof InvalidArchive ? error.inPart(part.path) : error
-  }
 }
 
 async function write(

@@ -6,65 +6,16 @@ import type { CleanupStack } from './cleanup.ts'
 import { METHOD } from './format.ts'
 import { readEntry, streamEntry } from './inflate.ts'
 import { InflatedPart } from './inflated-part.ts'
-import { InvalidArchive } from './invalid-archive.ts'
 import type { ZipEntry } from './layout.ts'
 import type { ArchiveLimits } from './limits.ts'
-import { copyPart, readPart } from './part-copy.ts'
-import { bytesSource, fileSource, rangeSource, type ByteSource } from './source.ts'
-
-/** One archive's entries, and where their data is. */
-export interface Volume {
-  /** For what converting needs: pages and databases. */
-  readonly source: ByteSource
-  /** For all else. */
-  readonly files: ByteSource
-  readonly entries: readonly ZipEntry[]
-}
-
-/** Exports since 2024 are an archive of one or more of these, at its root and nowhere else. */
-const PART_NAME = /^[^/]*-Part-(\d+)\.zip$/i
+import type { Volume } from './listing.ts'
+import { readPart } from './directories.ts'
+import { copyPart } from './part-copy.ts'
+import { bytesSource, rangeSource, type ByteSource } from './byte-source.ts'
+import { fileSource } from './source.ts'
 
 /** Parts up to this size are inflated into memory, by each process that converts. */
 const MAX_IN_MEMORY_BYTES = 8 * 1024 * 1024
-
-/** A part anywhere in an archive, not at its root alone. */
-const PART_ANYWHERE = /-Part-\d+\.zip$/i
-
-/** The number of a part by its name, if it is called like one. */
-export function partNumber(name: string): number | undefined {
-  const number = PART_NAME.exec(name)?.[1]
-  return number === undefined ? undefined : Number(number)
-}
-
-/** The numbers that are missing among parts: from 1 to the highest that is there. */
-export function missingParts(numbers: readonly number[]): number[] {
-  const known = new Set(numbers)
-  const highest = numbers.reduce((most, number) => Math.max(most, number), 0)
-  const missing: number[] = []
-  for (let number = 1; number < highest && missing.length < 100; number++)
-    if (!known.has(number)) missing.push(number)
-  return missing
-}
-
-/** Why an archive has no page, as far as the archives inside it tell. */
-export function archivesInside(paths: readonly string[]): InvalidArchive | undefined {
-  const inFolder = paths.find((path) => path.includes('/') && PART_ANYWHERE.test(path))
-  if (inFolder !== undefined) return new InvalidArchive('parts_in_folder', { name: inFolder })
-  const inner = paths.find((path) => /\.zip$/i.test(path) && partNumber(path) === undefined)
-  return inner === undefined ? undefined : new InvalidArchive('zip_of_zips', { name: inner })
-}
-
-/** @returns the entries that are parts of the export, in the order of their numbers */
-export function findParts(entries: readonly ZipEntry[]): ZipEntry[] {
-  const numbered = entries.map((entry) => ({
-    entry,
-    number: Number(PART_NAME.exec(entry.path)?.[1]),
-  }))
-  const parts = numbered
-    .filter(({ number }) => !Number.isNaN(number))
-    .sort((a, b) => a.number - b.number)
-  return parts.map(({ entry }) => entry)
-}
 
 /** What opening a part needs to know. */
 export interface PartOptions {

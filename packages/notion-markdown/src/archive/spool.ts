@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import type { PageReading } from '../certificate/reading.ts'
 import type { ConvertedPage, PageSummary, PageTexts } from '../converted-page.ts'
 import type { DatabaseTable } from '../databases.ts'
-import { fileSource, type ByteSource, type OpenSource } from './source.ts'
+import type { ByteSource } from './byte-source.ts'
+import { omitEmbedded } from './embedded.ts'
+import { fileSource, type OpenSource } from './source.ts'
 
 /**
  * A page on a shelf: its place in the export, its summary, and where its Markdown lies, in bytes.
@@ -84,18 +86,6 @@ interface SpoolList {
 export interface SpoolReader extends PageTexts, AsyncDisposable {
   /** Bytes of Markdown. */
   readonly size: number
-}
-
-/** Leaves out the databases whose tables other pages show: links to them lead there. */
-function omitEmbedded<T extends SpoolEntry>(pages: T[]): T[] {
-  const embeddedIn = new Map(
-    pages.flatMap(({ summary }) => summary.databases.map((id) => [id, summary])),
-  )
-  return pages.filter(({ summary: { isDatabase, id, path } }) => {
-    const host = isDatabase === true && id !== null ? embeddedIn.get(id) : undefined
-    host?.aliases.push(path)
-    return host === undefined
-  })
 }
 
 /** Opens the shelves 0 … `count` − 1 of a folder. */

@@ -1,11 +1,11 @@
 import { readEnd } from './end-record.ts'
 import { readEntryHeader, type EntryHeader } from './entry-header.ts'
-import { asBuffer, SIGNATURE, SIZE } from './format.ts'
+import { asZipBytes, SIGNATURE, SIZE, type ZipBytes } from './format.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import { checkLayout, type ZipEntry } from './layout.ts'
 import type { ArchiveLimits } from './limits.ts'
 import { checkDistinct } from './names.ts'
-import type { ByteSource } from './source.ts'
+import type { ByteSource } from './byte-source.ts'
 
 /**
  * Reads the directory of a ZIP archive (PKWARE APPNOTE 6.3.10) and checks everything that can be
@@ -30,7 +30,7 @@ export async function readZip(
     })
   }
   const headers = readDirectory(
-    asBuffer(await source.read(end.directoryAt, end.directorySize)),
+    asZipBytes(await source.read(end.directoryAt, end.directorySize)),
     end.entries,
   )
   if (headers.length === 0) throw new InvalidArchive('no_entries')
@@ -38,7 +38,7 @@ export async function readZip(
   return checkLayout(source, headers, end.directoryAt)
 }
 
-function readDirectory(directory: Buffer, count: number): EntryHeader[] {
+function readDirectory(directory: ZipBytes, count: number): EntryHeader[] {
   const headers: EntryHeader[] = []
   let at = 0
   while (headers.length < count) {

@@ -2,7 +2,7 @@
 import { readEntry, streamEntry } from '../inflate.ts'
 import type { ZipEntry } from '../layout.ts'
 import { limitsOf, OWN_LIMITS } from '../limits.ts'
-import type { ByteSource } from '../source.ts'
+import type { ByteSource } from '../byte-source.ts'
 import { readZip } from '../zip.ts'
 
 /** One file. Its path leads out of no folder into which it is unpacked. */

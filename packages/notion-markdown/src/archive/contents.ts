@@ -1,0 +1,123 @@
+// Archives as one folder: the pages and files of an export, wherever it is read.
+import type { ByteSource } from './byte-source.ts'
+import { InvalidArchive } from './invalid-archive.ts'
+import type { ZipEntry } from './layout.ts'
+import type { ArchiveLimits } from './limits.ts'
+import {
+  checkSizes,
+  dosDate,
+  faultOf,
+  findSitemap,
+  isPage,
+  merge,
+  toPage,
+  type ExportPage,
+  type Listed,
+  type ReadEntry,
+  type Volume,
+} from './listing.ts'
+import { pathKey } from './names.ts'
+import { whyNoPages } from './no-pages.ts'
+import { missingParts, partNumber } from './part-names.ts'
+
+/** What an export holds, once its archive has passed every check that needs no inflating. */
+export interface ExportContents {
+  /**
+   * Every .html and .htm, the sitemap included, in the archive's order, parts in the order of their
+   * numbers.
+   */
+  readonly pages: readonly ExportPage[]
+  /**
+   * The page that is the workspace's table of contents (`index.html` at the root or in the top
+   * folder), if there is one.
+   */
+  readonly sitemap: ExportPage | null
+  /** Everything else, for links to assets: the stored path by `pathKey` of it. */
+  readonly files: ReadonlyMap<string, string>
+  /**
+   * The content of one of `files`, for whoever unpacks the assets; converting needs that of
+   * databases.
+   *
+   * @throws InvalidArchive as `streamEntry`
+   */
+  readFile(path: string): AsyncIterable<Uint8Array>
+  /** The time of one of `files`, as a page's. */
+  modifiedAt(path: string): Date | null
+  /** Why one of `files` must not be inflated, which leaves the rest of the export as it is. */
+  faultOf(path: string): InvalidArchive | undefined
+  /** The size of one of `files` in bytes. */
+  sizeOf(path: string): number
+  /** The numbers of parts that belong to the export and are not there. */
+  readonly missingParts: readonly number[]
+}
+
+/** What is known of an archive and its parts. */
+export interface Opened {
+  readonly limits: ArchiveLimits
+  /** Of the parts. */
+  readonly numbers: readonly number[]
+  /** The path of a file that is none of the export's. */
+  readonly junk: string | undefined
+  /** What its owner calls the archive: it may be one part of an export, taken out of it. */
+  readonly fileName: string
+}
+
+/** How entries are read. */
+export interface EntryReaders {
+  readonly read: ReadEntry
+  stream(source: ByteSource, entry: ZipEntry): AsyncIterable<Uint8Array>
+}
+
+/**
+ * Lists what archives contain as if all of it lay in one folder. Only what may be the sitemap is
+ * read.
+ *
+ * @returns that; and where each of `files` lies
+ * @throws InvalidArchive
+ */
+export async function listContents(
+  volumes: readonly Volume[],
+  { limits, numbers, junk, fileName }: Opened,
+  { read, stream }: EntryReaders,
+): Promise<ExportContents & { fileAt(path: string): Listed }> {
+  const own = numbers.length === 0 ? partNumber(fileName) : undefined
+  const missing = missingParts(own === undefined ? numbers : [own])
+  checkSizes(volumes, limits)
+  const listed = await merge(volumes, limits, read)
+  const pages = listed.filter(({ entry }) => isPage(entry.path))
+  const files = listed.filter(({ entry }) => !isPage(entry.path))
+  const exported = pages.map((page) => toPage(page, limits, read))
+  const sitemap = await findSitemap(exported)
+  if (!exported.some((page) => page !== sitemap)) {
+    if (listed.length === 0 && junk !== undefined)
+      throw new InvalidArchive('only_junk', { name: junk })
+    throw whyNoPages(
+      files.map(({ entry }) => entry.path),
+      sitemap !== null,
+      missing,
+      own ?? Math.max(0, ...numbers),
+    )
+  }
+  const [fault] = pages.map(({ entry }) => faultOf(entry, limits))
+  if (fault && pages.every(({ entry }) => faultOf(entry, limits))) throw fault
+  const byPath = new Map(files.map((file) => [file.entry.path, file]))
+  const fileAt = (path: string): Listed => {
+    const file = byPath.get(path)
+    if (!file) throw new RangeError(`no file "${path}" in the export`)
+    return file
+  }
+  return {
+    pages: exported,
+    sitemap,
+    missingParts: missing,
+    files: new Map(files.map(({ entry }) => [pathKey(entry.path), entry.path])),
+    fileAt,
+    readFile(path) {
+      const { source, entry } = fileAt(path)
+      return stream(source, entry)
+    },
+    modifiedAt: (path) => dosDate(fileAt(path).entry.dosTime),
+    faultOf: (path) => faultOf(fileAt(path).entry, limits),
+    sizeOf: (path) => fileAt(path).entry.size,
+  }
+}

@@ -1,0 +1,49 @@
+// What a conversion came to.
+import type { Certificate } from '../certificate/certificate.ts'
+import type { PageSummary } from '../converted-page.ts'
+import type { Warning } from '../links.ts'
+import { InvalidArchive, type ArchiveFault } from './invalid-archive.ts'
+
+/** What a conversion came to. */
+export interface Converted {
+  pages: number
+  /** Pages that could not be converted. */
+  failed: number
+  warnings: number
+  /** What of the warnings concerns the whole file: one sentence each, at most 20. */
+  notices: string[]
+  /** Where it was asked for. */
+  certificate?: Certificate
+}
+
+/** TABLE of the warnings that say the file may not be what its owner thinks it is. */
+const NOTICES = new Set(['part_missing', 'not_notion'])
+const MAX_NOTICES = 20
+
+function noticesOf(summaries: readonly { path: string; warnings: readonly Warning[] }[]): string[] {
+  const notices = summaries.flatMap(({ path, warnings }) =>
+    warnings
+      .filter(({ code }) => NOTICES.has(code))
+      .map(({ code, detail }) => (code === 'not_notion' ? `${path}: ${detail}` : detail)),
+  )
+  return notices.slice(0, MAX_NOTICES)
+}
+
+/**
+ * What the conversion of these pages came to.
+ *
+ * @throws InvalidArchive where none could be converted
+ */
+export function outcomeOf(summaries: readonly PageSummary[]): Converted {
+  const failures = summaries.flatMap(({ failure }) => failure ?? [])
+  const [first] = failures
+  // What failed came out of this very conversion: its fault is a row of the table.
+  if (first && failures.length === summaries.filter(({ sitemap }) => sitemap === undefined).length)
+    throw new InvalidArchive(first.fault as ArchiveFault, first.facts)
+  return {
+    pages: summaries.length,
+    failed: failures.length,
+    warnings: summaries.reduce((sum, { warnings }) => sum + warnings.length, 0),
+    notices: noticesOf(summaries),
+  }
+}

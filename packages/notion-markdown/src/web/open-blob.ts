@@ -1,0 +1,33 @@
+// A Notion export in a Blob, as `openExport` opens one in a file.
+import { listContents, type ExportContents } from '../archive/contents.ts'
+import { partsOf, readPart } from '../archive/directories.ts'
+import { limitsOf, OWN_LIMITS } from '../archive/limits.ts'
+import { isExported, type Volume } from '../archive/listing.ts'
+import { partNumber } from '../archive/part-names.ts'
+import { blobSource, partOf, readEntry, streamEntry } from './blobs.ts'
+
+/**
+ * Opens an export: checks the archive and its parts, and lists what they contain.
+ *
+ * @param fileName what its owner calls it
+ * @throws InvalidArchive
+ */
+export async function openBlob(archive: Blob, fileName: string): Promise<ExportContents> {
+  const limits = limitsOf(OWN_LIMITS)
+  const source = blobSource(archive)
+  const { entries, parts } = await partsOf(source, limits)
+  const isPart = new Set(parts)
+  const own = entries.filter((entry) => isExported(entry) && !isPart.has(entry))
+  const volumes: Volume[] = [{ source, files: source, entries: own }]
+  let left = limits.entries - entries.length
+  for (const part of parts) {
+    const inner = blobSource(await partOf(archive, part))
+    const listed = await readPart(inner, part, { ...limits, entries: left })
+    left -= listed.length
+    volumes.push({ source: inner, files: inner, entries: listed.filter(isExported) })
+  }
+  const numbers = parts.flatMap(({ path }) => partNumber(path) ?? [])
+  const junk = entries.find((entry) => !entry.isFolder && !isExported(entry))?.path
+  const how = { limits, numbers, junk, fileName }
+  return await listContents(volumes, how, { read: readEntry, stream: streamEntry })
+}
