@@ -1,5 +1,5 @@
 // How an export as large as real workspaces are is converted: by the command line, and by the API
-// as a job. `npm run bench -- workspace-size [--mb 3072] [--parts 3] [--only cli|api] [--folder
+// as a job. `npm run bench -- workspace-size [--mb 5120] [--parts 4] [--only cli|api] [--folder
 // DIR]`; DIR (default: the system's folder for temporary files) needs room for three exports. Fails
 // when all processes together ever hold more than 500 MB, when scratch files ever take more than
 // the largest part, when less than 60 MB of the archive are done in a second, or when a page is
@@ -25,8 +25,8 @@ const LEAST_MB_A_SECOND = 60
 
 const { values } = parseArgs({
   options: {
-    mb: { type: 'string', default: '3072' },
-    parts: { type: 'string', default: '3' },
+    mb: { type: 'string', default: '5120' },
+    parts: { type: 'string', default: '4' },
     only: { type: 'string' },
     folder: { type: 'string', default: tmpdir() },
   },

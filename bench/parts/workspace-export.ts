@@ -35,6 +35,8 @@ const DESCRIPTOR = 0x08074b50
 const END = 0x06054b50
 /** Sizes follow the data. */
 const FLAGS = 8
+/** What a field of 32 bits says where 64 are needed. */
+const MAX_32 = 0xffffffff
 const DEFLATE = 8
 /** 2026-03-04 09:12:44. */
 const TIME = ((2026 - 1980) << 25) | (3 << 21) | (4 << 16) | (9 << 11) | (12 << 5) | 22
@@ -44,8 +46,8 @@ export function writeWorkspaceExport(
   path: string,
   { megabytes, parts }: WorkspaceSize,
 ): WrittenExport {
-  if (megabytes > 4000)
-    throw new RangeError('an archive of more than 4,000 MB would need ZIP64 records')
+  if (megabytes / parts > 4000)
+    throw new RangeError('a part of more than 4,000 MB would need ZIP64 records')
   const file = openSync(path, 'wx')
   const maker = new Maker()
   const entries: Entry[] = []
@@ -233,10 +235,12 @@ function descriptor({ crc, packed, size }: Entry): Buffer {
 function directory(entries: readonly Entry[], at: number): Buffer {
   const records = entries.map((entry) => {
     const head = Buffer.alloc(46)
+    const extra = entry.at > MAX_32 ? wide([entry.at]) : Buffer.alloc(0)
     head.writeUInt32LE(CENTRAL, 0)
     writeCommon(head, 6, entry)
-    head.writeUInt32LE(entry.at, 42)
-    return Buffer.concat([head, entry.name])
+    head.writeUInt16LE(extra.length, 30)
+    head.writeUInt32LE(Math.min(entry.at, MAX_32), 42)
+    return Buffer.concat([head, entry.name, extra])
   })
   const all = Buffer.concat(records)
   const end = Buffer.alloc(22)
@@ -244,8 +248,33 @@ function directory(entries: readonly Entry[], at: number): Buffer {
   end.writeUInt16LE(entries.length, 8)
   end.writeUInt16LE(entries.length, 10)
   end.writeUInt32LE(all.length, 12)
-  end.writeUInt32LE(at, 16)
-  return Buffer.concat([all, end])
+  end.writeUInt32LE(Math.min(at, MAX_32), 16)
+  return Buffer.concat(at > MAX_32 ? [all, end64(entries.length, at, all.length), end] : [all, end])
+}
+
+/** The field of a number that needs 64 bits (APPNOTE 4.5.3). */
+function wide(numbers: readonly number[]): Buffer {
+  const field = Buffer.alloc(4 + 8 * numbers.length)
+  field.writeUInt16LE(1, 0)
+  field.writeUInt16LE(8 * numbers.length, 2)
+  for (const [index, number] of numbers.entries())
+    field.writeBigUInt64LE(BigInt(number), 4 + 8 * index)
+  return field
+}
+
+/** The end record of an archive of more than 4 GB, and its locator (APPNOTE 4.3.14, 4.3.15). */
+function end64(count: number, at: number, size: number): Buffer {
+  const record = Buffer.alloc(56 + 20)
+  record.writeUInt32LE(0x06064b50, 0)
+  record.writeBigUInt64LE(44n, 4)
+  record.writeUInt16LE(45, 12)
+  record.writeUInt16LE(45, 14)
+  for (const [index, number] of [count, count, size, at].entries())
+    record.writeBigUInt64LE(BigInt(number), 24 + 8 * index)
+  record.writeUInt32LE(0x07064b50, 56)
+  record.writeBigUInt64LE(BigInt(at + size), 64)
+  record.writeUInt32LE(1, 72)
+  return record
 }
 
 function writeCommon(head: Buffer, at: number, { name, crc, size, packed }: Entry): void {
