@@ -102,7 +102,7 @@ function SentFilters({
           variant="default"
           rightSection={<Icon name="close" size={14} />}
           onClick={() => change({ child: '' })}
-          aria-label="Show the requests of all child keys"
+          aria-label="One child key: show all"
         >
           One child key
         </Button>

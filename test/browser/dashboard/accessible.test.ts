@@ -114,7 +114,7 @@ const PAGES = {
     `/keys/${key}`,
     '/providers',
     '/requests',
-    '/requests?status=429',
+    '/requests?status=429&child=key_none',
     '/sockets',
   ],
   'all other pages': () => ['/tokens', '/accounts', '/account', '/nowhere', '/docs', '/convert'],
