@@ -54,7 +54,7 @@ const AREAS: Area[] = [
     path,
     from: ['server/store/', ...LEAVES],
     packages: ['kysely'],
-    node: ['crypto', 'util', 'zlib'],
+    node: ['crypto', 'timers', 'util', 'zlib'],
   })),
   // A key is shown, and lists are ordered, by what it has used.
   ...['key-list.ts', 'key-record.ts'].map((name) => ({
