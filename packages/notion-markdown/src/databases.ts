@@ -91,7 +91,7 @@ export function* databasesJson(
     yield `${i === 0 ? '' : ','}${JSON.stringify(head).slice(0, -1)},"rows":[`
     for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
       const piece = rows.slice(at, at + ROWS_AT_ONCE).map(({ values }, y) => {
-        const typed = Array.from({ length: widths[at + y]! }, (_, x) =>
+        const typed = Array.from({ length: widths[at + y] ?? 0 }, (_, x) =>
           valueOf(values[x] ?? EMPTY, types[x] ?? null, folder ?? undefined),
         )
         return { page_id: pageIds[at + y], values: typed.map((one) => jsonOf(one, pages.idOf)) }

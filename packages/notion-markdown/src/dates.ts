@@ -82,7 +82,7 @@ export function readDate(text: string): DateValue | null {
 export function readIsoDate(iso: string, text: string): DateValue | null {
   const match = ISO.exec(iso)
   if (!match || text.includes('→')) return null
-  const { date = '', time } = match.groups!
+  const { date = '', time } = match.groups ?? {}
   const day = readMoment(date)
   if (day === null || time === undefined) return day === null ? null : { start: day, end: null }
   return /\d[:.]\d\d/.test(text) ? { start: iso, end: null } : null
@@ -95,7 +95,7 @@ const ISO =
 function readMoment(text: string): string | null {
   const match = DAYS.map((form) => form.exec(text)).find((found) => found !== null)
   if (!match) return null
-  const { y, m, d, name } = match.groups!
+  const { y, m, d, name } = match.groups ?? {}
   if (Number(y) > MAX_YEAR) return null
   const month = name === undefined ? Number(m) : monthsByName().get(name.toLowerCase())
   if (month === undefined) return null
@@ -119,8 +119,8 @@ const two = (value: string | number): string => String(value).padStart(2, '0')
 function readTime(text: string): string | null {
   const match = TIME.exec(text)
   if (!match) return null
-  const { h, min, before, sign, oh, om } = match.groups!
-  const half = before === undefined ? match.groups!['half'] : HALVES.get(before)
+  const { h, min, before, sign, oh, om } = match.groups ?? {}
+  const half = before === undefined ? match.groups?.['half'] : HALVES.get(before)
   let hour = Number(h)
   if (half !== undefined) {
     if (hour < 1 || hour > 12) return null

@@ -41,10 +41,10 @@ function declaredEncoding(bytes: Uint8Array): string | undefined {
     .replaceAll(/<!--[\s\S]*?(?:-->|$)/g, '')
   for (const [tag] of head.matchAll(/<meta[\s/][^>]*>/gi)) {
     const attributes = new Map<string, string>()
-    for (const [, name, double, single, bare] of tag
+    for (const [, name = '', double, single, bare] of tag
       .slice(5)
       .matchAll(/([^\s=/>"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g)) {
-      attributes.set(name!.toLowerCase(), double ?? single ?? bare ?? '')
+      attributes.set(name.toLowerCase(), double ?? single ?? bare ?? '')
     }
     const isContentType = attributes.get('http-equiv')?.trim().toLowerCase() === 'content-type'
     const content = isContentType

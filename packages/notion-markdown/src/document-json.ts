@@ -33,7 +33,7 @@ export async function* writeJson(
   options: DocumentOptions,
   certificate?: CertificateListener,
 ): AsyncGenerator<string> {
-  yield `{"object":"document","title":${JSON.stringify(document[0]!.summary.title)},${workspaceOf(document)}"markdown":"`
+  yield `{"object":"document","title":${JSON.stringify(document[0]?.summary.title ?? '')},${workspaceOf(document)}"markdown":"`
   for await (const piece of hashed(joined(document, certified(read, certificate)), certificate))
     yield JSON.stringify(piece).slice(1, -1)
   yield '","pages":['

@@ -34,7 +34,7 @@ export function attribute(element: Element, name: string): string | undefined {
   if (!source.includes(name) && !CAPITALS.test(source)) return undefined
   const pattern = /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?/g
   for (let match = pattern.exec(source); match; match = pattern.exec(source)) {
-    if (match[1]!.toLowerCase() === name)
+    if (match[1]?.toLowerCase() === name)
       return decodeText(match[2] ?? match[3] ?? match[4] ?? '', 'attribute')
   }
   return undefined

@@ -15,7 +15,8 @@ export class Pieces {
 
   toString(): string {
     this.#gather()
-    return this.#done.length === 1 ? this.#done[0]! : this.#done.join('')
+    const [first] = this.#done
+    return first !== undefined && this.#done.length === 1 ? first : this.#done.join('')
   }
 
   #gather(): void {

@@ -89,9 +89,10 @@ export function readRawValue(cell: Element, shown: readonly Inline[]): RawValue 
   const box = find(cell, 2, isCheckbox)
   if (box && /^[☑☐]$/.test(raw.text)) raw.isChecked = isChecked(box)
   const options = optionsOf(cell)
-  if (options.length > 0) {
+  const [first] = options
+  if (first !== undefined) {
     raw.options = options.map(({ text }) => text)
-    raw.optionKind = options[0]!.kind
+    raw.optionKind = first.kind
   }
   const time = find(cell, 2, ({ name }) => name === 'time')
   if (time) raw.time = attribute(time, 'datetime') ?? ''
@@ -123,7 +124,8 @@ export function valueOf(raw: RawValue, type: PropertyType | null, folder?: strin
   if (text === '') return { type: 'empty' }
   if (type !== null && TEXTS.has(type)) return { type: 'text', value: text }
   if (options.length > 1) return { type: 'list', values: options }
-  if (type === 'checkbox' && BOXES.has(text)) return { type: 'checkbox', value: BOXES.get(text)! }
+  const checked = type === 'checkbox' ? BOXES.get(text) : undefined
+  if (checked !== undefined) return { type: 'checkbox', value: checked }
   const isDate = raw.time !== undefined || (type !== null && DATES.has(type))
   const date = isDate ? (readDate(text) ?? readIsoDate(raw.time ?? '', text)) : null
   if (date) return { type: 'date', ...date }

@@ -88,10 +88,10 @@ export function hiddenRows(
   for (const [place, column] of columns.entries())
     if (column >= 0) widths[column + 1] = Math.max(widths[column + 1] ?? 0, place + 1)
   for (let length = 1; length <= names.length; length++)
-    widths[length] = Math.max(widths[length] ?? 0, widths[length - 1]!)
+    widths[length] = Math.max(widths[length] ?? 0, widths[length - 1] ?? 0)
   let left = MAX_CELLS * hidden.reduce((sum, row) => sum + row.length, 0)
   return hidden.map((row) => {
-    const width = widths[Math.min(row.length, names.length)]!
+    const width = widths[Math.min(row.length, names.length)] ?? 0
     left -= width
     if (left < 0) return row.map((value, column) => cellOf(database, value, column, flow))
     return columns.slice(0, width).map((column, place) => {

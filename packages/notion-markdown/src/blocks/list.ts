@@ -74,7 +74,7 @@ function partsOf(list: Element): { item: Element | null; nodes: Node[] }[] {
 function numberFor(start: number, flow: Flow): number {
   if (!Number.isNaN(start)) return start
   const last = flow.blocks[flow.blocks.length - 1]
-  return last?.type === 'list' && last.ordered ? last.start! + last.children.length : 1
+  return last?.type === 'list' && last.ordered ? (last.start ?? 0) + last.children.length : 1
 }
 
 function isDone(item: Element): boolean {

@@ -32,7 +32,7 @@ export function readNavigation(element: Element, flow: Flow): void {
       Number(/indent-(\d+)/.exec(attribute(child, 'class') ?? '')?.[1] ?? 0),
       MAX_INDENT,
     )
-    while (above.length > 0 && above[above.length - 1]!.indent >= indent) above.pop()
+    while ((above.at(-1)?.indent ?? -1) >= indent) above.pop()
     const parent = above[above.length - 1]?.item
     const item: ListItem = {
       type: 'listItem',
@@ -56,7 +56,8 @@ function linkOf(entry: Node): Element | undefined {
   if (typeof entry === 'string') return undefined
   if (entry.name === 'a') return entry
   const inner = entry.children.filter((node) => typeof node !== 'string' || node.trim() !== '')
-  return entry.name === 'div' && inner.length === 1 ? linkOf(inner[0]!) : undefined
+  const [only] = inner
+  return entry.name === 'div' && only !== undefined && inner.length === 1 ? linkOf(only) : undefined
 }
 
 /** The list of the entries below one. */

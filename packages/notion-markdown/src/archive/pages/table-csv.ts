@@ -7,7 +7,7 @@ import type { RawValue } from '../../property-values.ts'
 export function csvOf({ columns, rows }: DatabaseTable): string {
   const widths = rowWidths(columns.length, rows)
   const lines = rows.map(({ values }, y) =>
-    Array.from({ length: widths[y]! }, (_, x) => quoted(textOf(values[x]))).join(','),
+    Array.from({ length: widths[y] ?? 0 }, (_, x) => quoted(textOf(values[x]))).join(','),
   )
   return `\ufeff${[columns.map(({ name }) => quoted(name)).join(','), ...lines].join('\n')}\n`
 }
