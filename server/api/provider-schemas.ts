@@ -43,6 +43,9 @@ export const ProviderSchema = z
       .string()
       .nullable()
       .openapi({ description: 'Where the proxy connects instead; administrators only.' }),
+    speaks: z.string().nullable().openapi({
+      description: 'The built-in provider whose API it has, where it was added here.',
+    }),
     credentials: z
       .array(CredentialSchema)
       .nullable()
@@ -66,6 +69,10 @@ const inputFields = {
   auth: AuthSchema.nullable().openapi({
     description: '`Authorization: Bearer …` where it is null.',
   }),
+  speaks: z.string().max(64).nullable().openapi({
+    description:
+      "The id of the built-in provider whose API it has, such as `anthropic`; null means OpenAI's dialect.",
+  }),
 }
 const id = z
   .string()
@@ -79,6 +86,7 @@ export const ProviderInput = strictObject({
   origin: inputFields.origin,
   dial: inputFields.dial.default(null),
   auth: inputFields.auth.default(null),
+  speaks: inputFields.speaks.default(null),
   credential: strictObject({ name: Name.default('default'), secret, weight: weight.default(1) })
     .nullable()
     .default(null)

@@ -60,7 +60,7 @@ function createRoute(store: Store, proxied: Proxied, clock: () => number): Route
   return route({
     method: 'post',
     path: '/api/v1/providers',
-    summary: "Add a server that speaks OpenAI's dialect (administrators)",
+    summary: "Add a server that speaks OpenAI's dialect, or another provider's (administrators)",
     access: 'admin',
     query: Tested,
     body: ProviderInput,
@@ -103,7 +103,7 @@ function changeRoute(store: Store, proxied: Proxied, clock: () => number): Route
     act: async ({ params: { id }, body }) => {
       const known = (await storedProviders(store)).find((one) => one.id === id)
       if (!known) throw noSuchProvider()
-      const { origin, dial, ...more } = ProviderChange.changes(
+      const { origin, dial, speaks, ...more } = ProviderChange.changes(
         body,
         await showProvider(store, proxied, id, clock()),
       )
@@ -112,8 +112,9 @@ function changeRoute(store: Store, proxied: Proxied, clock: () => number): Route
         origin: origin ?? known.origin,
         dial: dial === undefined ? (known.dial ?? null) : dial,
         auth: auth === undefined ? (known.auth ?? null) : auth,
+        speaks: speaks === undefined ? (known.speaks ?? null) : speaks,
       })
-      await changeProvider(store, id, { origin, dial, auth })
+      await changeProvider(store, id, { origin, dial, speaks, auth })
       await proxied.refresh()
       return showProvider(store, proxied, id, clock())
     },
@@ -139,13 +140,14 @@ function deleteRoute(store: Store, proxied: Proxied): Route {
 async function validate(
   { validateProvider }: Proxied,
   id: string,
-  { origin, dial, auth }: ProviderWishes,
+  { origin, dial, speaks, auth }: ProviderWishes,
 ): Promise<void> {
   const fault = await validateProvider({
     id,
     origin,
     ...(dial === null ? {} : { dial }),
     ...(auth === null ? {} : { auth }),
+    ...(speaks === null ? {} : { speaks }),
   })
   if (fault !== null) throw invalidField(fault.param, fault.detail)
 }
@@ -162,7 +164,7 @@ async function showProvider(store: Store, proxied: Proxied, id: string, now: num
  * credentials, are shown
  */
 async function shownProviders(store: Store, proxied: Proxied, admin: boolean, now: number) {
-  const stored = new Set((await storedProviders(store)).map(({ id }) => id))
+  const stored = new Map((await storedProviders(store)).map((one) => [one.id, one]))
   const credentials = await allCredentials(store, proxied, now)
   const { providers, upstreams: all } = proxied.table()
   return providers.map((provider) => {
@@ -192,6 +194,7 @@ async function shownProviders(store: Store, proxied: Proxied, admin: boolean, no
       auth: { header: provider.auth.header, scheme: provider.auth.scheme ?? null },
       ready: usable.length > 0,
       ...healthOf(usable),
+      speaks: stored.get(provider.id)?.speaks ?? null,
       dial: admin && dialled ? `${dialled.origin}${dialled.basePath}` : null,
       credentials: admin ? mine : null,
     }

@@ -579,3 +579,31 @@ test('a credential is tried when it is stored, on its own or with its provider, 
   )
   assertProblem(await api('GET', 'providers/local'), 405, 'method_not_allowed')
 })
+
+test("an added provider may have a built-in one's API, which then holds", async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const admin = (await manager(served)).api
+  const acme = { id: 'acme', origin: 'https://llm.example.com', dial: served.fake.origin }
+  const unknown = await admin('POST', 'providers', { ...acme, speaks: 'nobody' })
+  assert.equal(unknown.status, 400)
+  assert.match(unknown.text, /"param":"speaks"/)
+  const made = await admin('POST', 'providers', {
+    ...acme,
+    speaks: 'anthropic',
+    auth: { header: 'x-api-key', scheme: null },
+    credential: { secret: 'own-secret' },
+  })
+  assert.equal(made.json<{ speaks: string }>().speaks, 'anthropic', made.text)
+  const { secret } = await served.key({ models: ['claude-a'] })
+  const ask = async (model: string): Promise<number> =>
+    (
+      await served.send(secret, 'https://llm.example.com/v1/messages', {
+        headers: JSON_TYPE,
+        body: JSON.stringify({ model, messages: [] }),
+      })
+    ).status
+  assert.deepEqual([await ask('claude-a'), await ask('claude-b')], [200, 403])
+  const changed = await admin('PATCH', 'providers/acme', { speaks: null })
+  assert.equal(changed.json<{ speaks: null }>().speaks, null, changed.text)
+  assert.equal(await ask('claude-a'), 403, "no endpoint of OpenAI's dialect")
+})

@@ -81,6 +81,8 @@ export interface ProviderInput {
   origin: string
   dial: string | null
   auth: { header: string; scheme: string | null } | null
+  /** The built-in provider whose API it has. */
+  speaks: string | null
 }
 
 /** A new provider, and its credential in the same step where one is given. */

@@ -269,6 +269,7 @@ export const Provider = z.object({
   source: z.enum(['built_in', 'settings', 'stored']),
   base: text,
   hosts: z.array(text),
+  auth: z.object({ header: text, scheme: maybeText }),
   ready: z.boolean(),
   health: z.enum(['healthy', 'degraded', 'failing', 'no_credential']),
   last_error: LastError,

@@ -1,7 +1,7 @@
 // The form of a provider that is not built in.
-import { TextInput } from '@mantine/core'
+import { NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { useCreateProvider } from '../api/credentials.ts'
+import { useCreateProvider, useProviders } from '../api/credentials.ts'
 import { Dialog, DialogForm } from '../ui/dialog.tsx'
 import { PasswordField, unlessShownBy, fieldError } from '../ui/form.tsx'
 
@@ -27,6 +27,8 @@ interface Draft {
   dial: string
   header: string
   scheme: string
+  /** The built-in provider whose API it has; empty: OpenAI's dialect. */
+  speaks: string
   secret: string
 }
 
@@ -36,11 +38,12 @@ const EMPTY: Draft = {
   dial: '',
   header: 'Authorization',
   scheme: 'Bearer',
+  speaks: '',
   secret: '',
 }
 
 /** The names by which the server speaks of the fields. */
-const FIELDS = ['id', 'origin', 'dial', 'auth.header', 'auth.scheme', 'secret']
+const FIELDS = ['id', 'origin', 'dial', 'auth.header', 'auth.scheme', 'speaks', 'secret']
 
 function ProviderForm({ onClose }: { onClose: () => void }) {
   const create = useCreateProvider()
@@ -50,7 +53,7 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
   const change = (part: Partial<Draft>): void => setDraft((draft) => ({ ...draft, ...part }))
   const send = (): void => {
     setChecked(true)
-    const { id, dial, header, scheme, secret } = draft
+    const { id, dial, header, scheme, speaks, secret } = draft
     const origin = originOf(draft.origin)
     change({ origin })
     if (!ID.test(id) || !ORIGIN.test(origin)) return
@@ -58,6 +61,7 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
       id,
       origin,
       dial: dial === '' ? null : dial,
+      speaks: speaks === '' ? null : speaks,
       auth: header === '' ? null : { header, scheme: scheme === '' ? null : scheme },
     }
     create.mutate(
@@ -89,7 +93,20 @@ interface FieldsProps {
 }
 
 /** What the provider is called, and where it is. */
-function AddressFields({ draft: { id, origin, dial }, checked, error, change }: FieldsProps) {
+function AddressFields({ draft, checked, error, change }: FieldsProps) {
+  const { id, origin, dial, speaks } = draft
+  const builtIn = (useProviders().data ?? []).filter(({ source }) => source === 'built_in')
+  /** The credential is sent as that provider takes it. */
+  const authOf = (speaks: string): Pick<Draft, 'header' | 'scheme'> => {
+    const auth = builtIn.find(({ id }) => id === speaks)?.auth
+    return auth === undefined
+      ? { header: EMPTY.header, scheme: EMPTY.scheme }
+      : { header: auth.header, scheme: auth.scheme ?? '' }
+  }
+  const apis = [
+    { value: '', label: 'OpenAI-compatible' },
+    ...builtIn.map(({ id, name }) => ({ value: id, label: name })),
+  ]
   return (
     <>
       <TextInput
@@ -107,7 +124,7 @@ function AddressFields({ draft: { id, origin, dial }, checked, error, change }: 
       />
       <TextInput
         label="Origin"
-        description="The address your apps call. The server must be OpenAI-compatible."
+        description="The address your apps call."
         placeholder="https://llm.example.com"
         value={origin}
         onChange={(event) => change({ origin: event.currentTarget.value.trim() })}
@@ -117,6 +134,14 @@ function AddressFields({ draft: { id, origin, dial }, checked, error, change }: 
             ? 'Enter an origin, such as https://llm.example.com.'
             : fieldError(error, 'origin')
         }
+      />
+      <NativeSelect
+        label="API"
+        description="Which provider's API the server has."
+        data={apis}
+        value={speaks}
+        onChange={({ currentTarget: { value } }) => change({ speaks: value, ...authOf(value) })}
+        error={fieldError(error, 'speaks')}
       />
       <TextInput
         label="Connect to"

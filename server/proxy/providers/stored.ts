@@ -1,5 +1,5 @@
-// Providers that the operator adds by the API: a server that speaks OpenAI's dialect, under a name
-// of its own.
+// Providers that the operator adds by the API: a server that speaks OpenAI's dialect, or has the
+// API of a built-in provider, under a name of its own.
 import { Problem, invalidField } from '../../common/errors.ts'
 import { StoreError } from '../../store/store-error.ts'
 import type { Store } from '../../store/open.ts'
@@ -15,6 +15,8 @@ export interface ProviderWishes {
   /** Where it is dialled instead; only so can it be in a private network. */
   dial: string | null
   auth: Auth | null
+  /** The built-in provider whose API it has. */
+  speaks: string | null
 }
 
 /** All of them, oldest first: there are never many. */
@@ -25,9 +27,10 @@ export async function storedProviders(store: Store): Promise<CustomProvider[]> {
     .orderBy('created_at')
     .orderBy('id')
     .execute()
-  return rows.map(({ id, origin, dial, auth_header, auth_scheme }) => ({
+  return rows.map(({ id, origin, dial, speaks, auth_header, auth_scheme }) => ({
     id,
     origin,
+    ...(speaks === null ? {} : { speaks }),
     ...(dial === null ? {} : { dial }),
     ...(auth_header === null
       ? {}
@@ -41,12 +44,12 @@ export async function storedProviders(store: Store): Promise<CustomProvider[]> {
 export async function createProvider(
   store: Store,
   id: string,
-  { origin, dial, auth }: ProviderWishes,
+  { origin, dial, speaks, auth }: ProviderWishes,
   now: number,
 ): Promise<void> {
   await store.db
     .insertInto('providers')
-    .values({ id, origin, dial, ...columnsOf(auth), created_at: now })
+    .values({ id, origin, dial, speaks, ...columnsOf(auth), created_at: now })
     .execute()
     .catch(taken)
 }
@@ -58,13 +61,13 @@ export async function createProvider(
 export async function changeProvider(
   store: Store,
   id: string,
-  { origin, dial, auth }: Partly<ProviderWishes>,
+  { origin, dial, speaks, auth }: Partly<ProviderWishes>,
 ): Promise<void> {
   const [changed] = await store
     .write(
       store.db
         .updateTable('providers')
-        .set({ id, origin, dial, ...(auth === undefined ? {} : columnsOf(auth)) })
+        .set({ id, origin, dial, speaks, ...(auth === undefined ? {} : columnsOf(auth)) })
         .where('id', '=', id),
     )
     .catch(taken)

@@ -39,6 +39,7 @@ import { certificates } from './0088-certificates.ts'
 import { childKeys } from './0090-child-keys.ts'
 import { knownProcesses } from './0091-known-processes.ts'
 import { openSockets } from './0092-open-sockets.ts'
+import { spokenProviders } from './0093-spoken-providers.ts'
 
 /** One step of the schema. It runs once, in a transaction. */
 export interface Migration {
@@ -91,4 +92,5 @@ export const MIGRATIONS: readonly Migration[] = [
   childKeys,
   knownProcesses,
   openSockets,
+  spokenProviders,
 ]

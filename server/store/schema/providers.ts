@@ -10,6 +10,8 @@ export interface ProviderRow {
   /** How the credential is presented; null is `Authorization: Bearer …`. */
   auth_header: string | null
   auth_scheme: string | null
+  /** The built-in provider whose API it has; null is OpenAI's dialect. */
+  speaks: string | null
   created_at: number
 }
 

@@ -24,6 +24,7 @@ function providers(...ready: Id[]): Provider[] {
     source: id === 'acme' ? 'stored' : 'built_in',
     base: BASES[id],
     hosts: [],
+    auth: { header: 'Authorization', scheme: 'Bearer' },
     ready: ready.includes(id),
     dial: null,
     credentials: null,
