@@ -33,11 +33,13 @@ for (const [owner, names] of [[Map, ['groupBy']], [Object, ['groupBy']], [Promis
 `
 
 const PROGRAM = `
-import { convertFile } from '${NAME}/archive'
+import { convertFile, convertPages } from '${NAME}/archive'
 let document = ''
 const options = { path: 'export.zip', kind: 'zip', fileName: 'export.zip', format: 'markdown', includeMetadata: true, uploadedAt: new Date(0) }
 await convertFile(options, (piece) => void (document += piece))
 console.log(document)
+await convertPages(options, process.argv[2])
+console.log('pages')
 `
 
 test('whole archives are converted with what Node 20 has', async () => {
@@ -60,9 +62,11 @@ test('whole archives are converted with what Node 20 has', async () => {
   writeFileSync(join(folder, 'before.cjs'), AS_NODE_20)
   writeFileSync(join(folder, 'run.mjs'), PROGRAM)
   // The Node of the path is the developer's, perhaps 20 itself; the other is the project's.
-  for (const node of ['node', process.execPath]) {
-    const { stdout } = await run(node, ['-r', './before.cjs', 'run.mjs'], { cwd: folder })
-    assert.deepEqual(stdout.match(/^# .*/gm), ['# One', '# Three', '# Two'], node)
+  for (const [number, node] of ['node', process.execPath].entries()) {
+    const { stdout } = await run(node, ['-r', './before.cjs', 'run.mjs', `${number}.zip`], {
+      cwd: folder,
+    })
+    assert.deepEqual(stdout.match(/^# .*|^pages$/gm), ['# One', '# Three', '# Two', 'pages'], node)
   }
 })
 

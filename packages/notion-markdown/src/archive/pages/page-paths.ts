@@ -42,10 +42,14 @@ export function placePages(
 ): Map<number, PagePath> {
   const paths = new Map<number, PagePath>()
   if (sitemap >= 0) paths.set(sitemap, filesOf('', rules.index))
-  const below = Map.groupBy(
-    order.filter(({ page }) => page !== sitemap),
-    ({ parent }) => parent,
-  )
+  // Not Map.groupBy, which Node 20 does not have.
+  const below = new Map<number, Placed[]>()
+  for (const placed of order) {
+    if (placed.page === sitemap) continue
+    const beside = below.get(placed.parent)
+    if (beside === undefined) below.set(placed.parent, [placed])
+    else beside.push(placed)
+  }
   const folders = new Map<string, FolderNames>()
   const open = [{ parents: [-1], folder: '' }]
   for (const { parents, folder } of open) {
