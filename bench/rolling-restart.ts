@@ -71,7 +71,8 @@ function send(port: number, isStream: boolean): Promise<string | null> {
         incoming.setEncoding('utf8').on('data', (piece: string) => (text += piece))
         incoming.on('error', () => resolve('a response that broke off'))
         incoming.on('end', () => {
-          if (incoming.statusCode !== 200) resolve(`status ${incoming.statusCode}`)
+          if (incoming.statusCode !== 200)
+            resolve(`status ${incoming.statusCode}: ${text.slice(0, 160).replaceAll(/\s+/g, ' ')}`)
           else
             resolve(
               !isStream || text.split('data: ').length > EVENTS ? null : 'a stream without its end',

@@ -238,6 +238,9 @@ class Listener {
 
   async close({ graceMs, idleMs = 0, force }: CloseOptions): Promise<void> {
     this.closeAfterResponses()
+    // Right behind the event loop's look at its sockets: the kernel resets connections that wait to
+    // be accepted when the socket closes, and what is called by a timer finds all of a turn there.
+    await new Promise((resolve) => setImmediate(resolve))
     const closed = Promise.all(this.#servers.map(stopAccepting))
     const destroy = (): void => this.#destroySoon()
     const destroyTimer = setTimeout(destroy, graceMs)
