@@ -32,7 +32,7 @@ export interface BodyPaths {
 
 const known = new WeakMap<BodyRule, BodyPaths>()
 
-const isField = (place: string): boolean => /^\w+(?:\[\w+\])*$/.test(place)
+const isField = (place: string): boolean => /^\w+(?:\[\w*\])*$/.test(place)
 
 /** The places of a rule, which are worked out once. */
 export function compilePaths(rule: BodyRule): BodyPaths {

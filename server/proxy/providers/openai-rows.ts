@@ -187,6 +187,35 @@ export const neutral = (on: string, more: Partial<EndpointRow> = {}): EndpointRo
   class: 'neutral',
   ...more,
 })
+/** The field of a form in which a place begins. */
+const fieldOf = (place: string): string => place.replace(/[.[].*$/, '')
+
+/**
+ * The rows of a provider that tries other models: each of them takes these, so that none can be
+ * forgotten. In a form, which holds no lists, none of their fields may name another model.
+ */
+export const tryingOthers = (
+  rows: readonly EndpointRow[],
+  { also: others = [], stored: kept = [] }: Pick<BodyRule, 'also' | 'stored'>,
+): EndpointRow[] =>
+  rows.map((row) => {
+    const { model: place } = row
+    if (place === undefined || !('body' in place)) return row
+    const { also = [], stored = [], multipart } = place.body
+    const fields = multipart === true ? [...others, ...kept].map(fieldOf) : []
+    return {
+      ...row,
+      model: {
+        ...place,
+        body: {
+          ...place.body,
+          also: [...new Set([...also, ...others, ...fields])],
+          stored: [...new Set([...stored, ...kept])],
+        },
+      },
+    }
+  })
+
 /** Places of an answer that give ids of a kind; `id` where none is named. */
 export const creates = (
   kind: string,

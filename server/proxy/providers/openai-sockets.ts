@@ -131,8 +131,16 @@ export const withTools = (socket: SocketRow, tools: ToolTypes): SocketRow => ({
 const kebab = (signs: readonly string[]): string[] =>
   signs.map((sign) => sign.replaceAll(/[._]/g, '-'))
 
-/** A place of a session, which the gateway calls its configuration. */
-const inConfig = (place: string): string[] => [place, place.replace(/^session\./, 'config.')]
+/** Where the gateway's messages are set up: as OpenAI's, in a configuration, and in options. */
+const GATEWAY_SETUPS = [...SETUPS, 'config.', 'options.', '']
+/** The same place in each of them, of one in a session or a response. */
+const inEverySetup = (place: string): string[] => {
+  const inside = place.replace(/^(?:session|response)\./, '')
+  return GATEWAY_SETUPS.map((at) => at + inside)
+}
+const everywhere = (places: readonly string[]): string[] => [
+  ...new Set(places.flatMap(inEverySetup)),
+]
 
 /**
  * The realtime sockets of Vercel's AI Gateway: the same in the events of the AI SDK
@@ -141,16 +149,25 @@ const inConfig = (place: string): string[] => [place, place.replace(/^session\./
 export const gatewayRealtime = (fallbacks: readonly string[]): SocketRow => {
   const { instead: _, responseId: __, ...conversation } = OPENAI_REALTIME
   const body = bodyOf(OPENAI_TOOLS)
+  const transcribers = everywhere([
+    ...TRANSCRIBERS.map((at) => at.replace(/\.model$/, '')),
+    'inputAudioTranscription',
+  ])
   return {
     ...conversation,
     body: {
       ...body,
       also: [
-        ...(body.also ?? []).flatMap(inConfig),
-        'config.inputAudioTranscription.model',
-        ...fallbacks,
+        ...everywhere([...(body.also ?? []), 'outputAudioTranscription.model', ...fallbacks]),
+        ...transcribers.map((at) => `${at}.model`),
       ],
-      stored: (body.stored ?? []).flatMap(inConfig),
+      stored: everywhere(body.stored ?? []),
+      tools: [
+        ...everywhere(['tools[]']).flatMap((at): ToolPlace[] => [
+          { at, by: 'type', tools: OPENAI_TOOLS },
+        ]),
+        ...transcribers.map((at) => ({ at, tools: TRANSCRIBES })),
+      ],
     },
     naming: ['config.model'],
     quiet: kebab([

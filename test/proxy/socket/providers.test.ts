@@ -483,6 +483,33 @@ test('a message with a credential of the caller’s own does not go up', async (
   }
 })
 
+/** TABLE of messages that lead the gateway to another model; @ai-sdk/gateway has the places. */
+const GATEWAY_ELSEWHERE: readonly Event[] = [
+  ...['config', 'options', 'session', 'response'].flatMap((at): Event[] => [
+    { [at]: { providerOptions: { gateway: { models: ['openai/other'] } } } },
+    { [at]: { models: ['openai/other'] } },
+    { [at]: { tools: [{ type: 'image_generation' }] } },
+    { [at]: { inputAudioTranscription: {} } },
+    { [at]: { inputAudioTranscription: { model: 'openai/other' } } },
+    { [at]: { outputAudioTranscription: { model: 'openai/other' } } },
+  ]),
+  { providerOptions: { gateway: { models: ['openai/other'] } } },
+]
+
+test('no message of the gateway’s leads to another model', async () => {
+  const one = CASES.find(({ address }) => address.includes('/realtime-model'))!
+  const { secret, id } = await served.key({ models: [one.model] })
+  served.provider.behaviour = {}
+  for (const event of GATEWAY_ELSEWHERE) {
+    const client = open(one, [], withKey(secret))
+    await client.opened
+    client.send({ type: 'session-update', ...(event as object) })
+    assert.equal((await client.closed).code, 1008, JSON.stringify(event))
+    assert.deepEqual(served.provider.calls.at(-1)!.messages, [])
+  }
+  await rowsOf(served, id, GATEWAY_ELSEWHERE.length)
+})
+
 test('every socket that the AI SDK’s packages open is here', () => {
   const addresses = new Set(CASES.map(({ address }) => address.split('?')[0]))
   assert.deepEqual(

@@ -38,16 +38,14 @@ const SAID = [
   'messages[].content[].content[].text',
 ]
 
-/**
- * A Messages body; gateways try `models` in turn. @param also further places that name a model
- */
-export const messagesBody = (at: string, also: readonly string[] = []): ModelPlace => ({
+/** A Messages body; gateways try `models` in turn. */
+export const messagesBody = (at: string): ModelPlace => ({
   at: 'body',
   body: {
     required: [`${at}model`],
     texts: inMessages(at).texts,
     prose: SAID.map((place) => at + place),
-    also: [`${at}models[]`, ...inMessages(at).also, ...also],
+    also: [`${at}models[]`, ...inMessages(at).also],
     tools: inMessages(at).tools,
     objects: {
       [`${at}messages[].content[].source.file_id`]: 'file',

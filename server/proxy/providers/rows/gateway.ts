@@ -1,6 +1,6 @@
 import { messagesBody } from './anthropic.ts'
 import type { ModelPlace } from '../endpoint-row.ts'
-import { BODY, compatibleRows, creates, model, neutral } from '../openai-rows.ts'
+import { compatibleRows, creates, model, neutral, tryingOthers } from '../openai-rows.ts'
 import { gatewayRealtime } from '../openai-sockets.ts'
 import type { ProviderRow } from '../provider.ts'
 import { AI_SDK_TOOLS } from '../tools.ts'
@@ -31,7 +31,7 @@ const NAMED = {
   parameter: 'ai-model-id',
   body: {
     required: [],
-    also: ['model', ...FALLBACKS],
+    also: ['model'],
     tools: [{ at: 'tools[]', by: 'id', tools: AI_SDK_TOOLS }],
     prose: SAID,
   },
@@ -67,6 +67,24 @@ const KINDS = [
 ]
 const VERSIONS = ['/v1/ai', '/v2/ai', '/v3/ai', '/v4/ai']
 
+const ROWS = [
+  ...VERSIONS.flatMap((at) => [
+    ...KINDS.map((kind) => model(`POST ${at}/${kind}-model`, NAMED)),
+    model(`GET ${at}/realtime-model`, NAMED, { socket: gatewayRealtime(FALLBACKS) }),
+    model(`GET ${at}/transcription-model`, NAMED, { socket: gatewayTranscription(FALLBACKS) }),
+    model(`POST ${at}/video-model/start`, NAMED, creates('operation', 'operation.id', 'operation')),
+    model(`POST ${at}/video-model/status`, RUN, { changes: false }),
+    model(`POST ${at}/batch/start`, BATCHED, creates('batch', 'id', 'batchId', 'batch.id')),
+    neutral(`POST ${at}/batch/cancel`, { names: BATCH }),
+    ...['status', 'results'].map((what) =>
+      neutral(`POST ${at}/batch/${what}`, { names: BATCH, changes: false }),
+    ),
+  ]),
+  ...compatibleRows('/v1'),
+  model('POST /v1/messages', messagesBody(''), { usage: 'anthropic' }),
+  neutral('GET /v1/models/{any*}'),
+]
+
 /**
  * Vercel's AI Gateway: https://vercel.com/docs/ai-gateway. The AI SDK names the model in a header. What
  * the whole team has spent, and each of its requests, is closed.
@@ -79,27 +97,7 @@ export const gateway: ProviderRow = {
   hosts: ['ai-gateway.vercel.sh'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   probe: { path: '/v1/credits' },
-  endpoints: [
-    ...VERSIONS.flatMap((at) => [
-      ...KINDS.map((kind) => model(`POST ${at}/${kind}-model`, NAMED)),
-      model(`GET ${at}/realtime-model`, NAMED, { socket: gatewayRealtime(FALLBACKS) }),
-      model(`GET ${at}/transcription-model`, NAMED, { socket: gatewayTranscription(FALLBACKS) }),
-      model(
-        `POST ${at}/video-model/start`,
-        NAMED,
-        creates('operation', 'operation.id', 'operation'),
-      ),
-      model(`POST ${at}/video-model/status`, RUN, { changes: false }),
-      model(`POST ${at}/batch/start`, BATCHED, creates('batch', 'id', 'batchId', 'batch.id')),
-      neutral(`POST ${at}/batch/cancel`, { names: BATCH }),
-      ...['status', 'results'].map((what) =>
-        neutral(`POST ${at}/batch/${what}`, { names: BATCH, changes: false }),
-      ),
-    ]),
-    ...compatibleRows('/v1', { also: [...(BODY.also ?? []), ...FALLBACKS] }),
-    model('POST /v1/messages', messagesBody('', FALLBACKS), { usage: 'anthropic' }),
-    neutral('GET /v1/models/{any*}'),
-  ],
+  endpoints: tryingOthers(ROWS, { also: FALLBACKS }),
   // Deployments of Vercel's show which credential they have.
   passes: ['ai-gateway-auth-method'],
   mints: { 'POST /v1/realtime/client-secrets': 'gateway-client-secret' },

@@ -13,6 +13,7 @@ import {
   RESPONSE,
   STORED,
   toolsIn,
+  tryingOthers,
 } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 import {
@@ -24,10 +25,9 @@ import {
 
 // `models` are tried in turn; a preset is stored and may bring models of its own; plugins and
 // server tools may name one.
-const ROUTED = {
-  required: ['model', 'models[]'],
+const OTHERS = {
   also: [
-    ...(BODY.also ?? []),
+    'models[]',
     'fallbacks[].model',
     'tools[].parameters.model',
     'plugins[].model',
@@ -47,6 +47,11 @@ const ROUTED = {
       ),
     ),
   ],
+}
+const ROUTED = {
+  ...OTHERS,
+  required: ['model', 'models[]'],
+  also: [...(BODY.also ?? []), ...OTHERS.also],
   objects: { ...BODY.objects, preset: 'preset' },
   texts: ['messages[].content', 'input', 'input[]', 'input[].content'],
   tools: [
@@ -75,6 +80,44 @@ const routed = body(ROUTED)
  */
 const GENERATION = creates('generation')
 
+const ROWS = [
+  ...compatibleRows('/api/v1', ROUTED).map((row) =>
+    row.class === 'model' && /\/(?:chat\/)?completions$/.test(row.on)
+      ? { ...row, ...GENERATION }
+      : row,
+  ),
+  model(
+    'POST /api/v1/messages',
+    body({
+      ...ROUTED,
+      also: [...ROUTED.also, ...inMessages('').also],
+      tools: [...ROUTED.tools, ...inMessages('', OPENROUTER_TOOLS).tools.slice(1)],
+    }),
+    { usage: 'anthropic', creates: { id: 'generation', 'message.id': 'generation' } },
+  ),
+  model('POST /api/alpha/responses', responding({ ...BODY, ...ROUTED }), RESPONSE),
+  model('POST /api/v1/videos', routed, creates('video')),
+  neutral('GET /api/v1/videos/{video}'),
+  neutral('GET /api/v1/videos/{video}/content'),
+  model('POST /api/v1/images', routed),
+  model('POST /api/v1/decisions', routed),
+  neutral('GET /api/v1/containers/{container}/files'),
+  neutral('GET /api/v1/containers/{container}/files/{any}'),
+  neutral('GET /api/v1/containers/{container}/files/{any}/content'),
+  neutral('POST /api/v1/containers/{container}/files/{any}/promote', creates('file')),
+  // An intern answers with a model, and tools, of its own.
+  model('POST /api/v1/interns', STORED, creates('intern', 'id', 'data.id')),
+  // Its answer tells what was asked, and what it cost. A response's id may be that of its
+  // generation.
+  neutral('GET /api/v1/generation', { asks: { id: ANY_KIND } }),
+  neutral('GET /api/v1/providers'),
+  ...['embeddings', 'images', 'videos'].map((kind) => neutral(`GET /api/v1/${kind}/models`)),
+  neutral('GET /api/v1/images/models/{any*}'),
+  neutral('GET /api/v1/endpoints/zdr'),
+  neutral('GET /api/v1/models/{any*}'),
+  neutral('GET /api/v1/parameters/{any*}'),
+]
+
 /** OpenRouter: https://openrouter.ai/docs/api-reference */
 export const openrouter: ProviderRow = {
   id: 'openrouter',
@@ -85,43 +128,7 @@ export const openrouter: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   // Its list of models is open to everybody; this is what the key itself may do.
   probe: { path: '/api/v1/key' },
-  endpoints: [
-    ...compatibleRows('/api/v1', ROUTED).map((row) =>
-      row.class === 'model' && /\/(?:chat\/)?completions$/.test(row.on)
-        ? { ...row, ...GENERATION }
-        : row,
-    ),
-    model(
-      'POST /api/v1/messages',
-      body({
-        ...ROUTED,
-        also: [...ROUTED.also, ...inMessages('').also],
-        tools: [...ROUTED.tools, ...inMessages('', OPENROUTER_TOOLS).tools.slice(1)],
-      }),
-      { usage: 'anthropic', creates: { id: 'generation', 'message.id': 'generation' } },
-    ),
-    model('POST /api/alpha/responses', responding({ ...BODY, ...ROUTED }), RESPONSE),
-    model('POST /api/v1/videos', body(), creates('video')),
-    neutral('GET /api/v1/videos/{video}'),
-    neutral('GET /api/v1/videos/{video}/content'),
-    model('POST /api/v1/images', routed),
-    model('POST /api/v1/decisions', routed),
-    neutral('GET /api/v1/containers/{container}/files'),
-    neutral('GET /api/v1/containers/{container}/files/{any}'),
-    neutral('GET /api/v1/containers/{container}/files/{any}/content'),
-    neutral('POST /api/v1/containers/{container}/files/{any}/promote', creates('file')),
-    // An intern answers with a model, and tools, of its own.
-    model('POST /api/v1/interns', STORED, creates('intern', 'id', 'data.id')),
-    // Its answer tells what was asked, and what it cost. A response's id may be that of its
-    // generation.
-    neutral('GET /api/v1/generation', { asks: { id: ANY_KIND } }),
-    neutral('GET /api/v1/providers'),
-    ...['embeddings', 'images', 'videos'].map((kind) => neutral(`GET /api/v1/${kind}/models`)),
-    neutral('GET /api/v1/images/models/{any*}'),
-    neutral('GET /api/v1/endpoints/zdr'),
-    neutral('GET /api/v1/models/{any*}'),
-    neutral('GET /api/v1/parameters/{any*}'),
-  ],
+  endpoints: tryingOthers(ROWS, OTHERS),
   minting: [/\/(auth\/keys|oauth\/token)($|[/:])/, /\/api\/v1\/keys($|[/:])/],
   // The content of a generation is kept for the account, whichever key it was made with.
   admin: [
