@@ -127,6 +127,7 @@ export class ResponseRecorder implements ResponseFilter {
     this.#upstreamId = upstreamRequestId(raw, this.mask)
     this.#meter = createUsageMeter(upstream.provider, match, raw, inspected.keepsResponse)
     this.#isSuccess = status < 300
+    this.#recordCreated(this.#meter)
     const headers = this.#responseHeaders(raw)
     // The caller's own key was good: what the upstream refuses is our credential.
     if (status === 401) headers.push('X-Proxy-Error', 'upstream_credential_rejected')

@@ -4,9 +4,9 @@
 import { ITEM } from '../objects/item-ranges.ts'
 import { parseJson } from '../json/paths.ts'
 import type { JsonSink, Oddity, StringWatch } from '../json/scanner.ts'
-import type { ObjectRef } from '../providers/object-ref.ts'
-import { givesModel, saysWhich, type IdNames } from '../providers/id-names.ts'
-import { REFERENCE } from '../providers/ids.ts'
+import { idOf, type ObjectRef } from '../providers/object-ref.ts'
+import { givesId, givesModel, saysWhich, type IdNames } from '../providers/id-names.ts'
+import { ANY_KIND, NUMBERED, REFERENCE } from '../providers/ids.ts'
 import { givenId } from '../providers/unknown-ids.ts'
 import type { IdForms, Provider } from '../providers/provider.ts'
 import { IDENTITY, isOperated } from '../providers/cloud-resources.ts'
@@ -15,7 +15,7 @@ import { ToolModels, type ToolRun } from './tool-models.ts'
 import { ByteStrings } from './byte-strings.ts'
 import { ambiguous, unknownModel, type InspectionError } from './inspection-error.ts'
 import { KeyedStrings } from './keyed-strings.ts'
-import { MAX_IDS, MAX_NAMED, refsIn, type BodyPaths } from './places.ts'
+import { MAX_IDS, MAX_NAME_LENGTH, MAX_NAMED, refsIn, type BodyPaths } from './places.ts'
 import { RefSet } from './ref-set.ts'
 
 /** Different keys of a body that are remembered. */
@@ -56,10 +56,14 @@ export interface GivenIds {
   readonly publicObjects: Provider['publicObjects']
   /** Which keys use what the operator has set up. */
   readonly operated?: Provider['operated']
+  /** Whether an id may be a number, under any key. */
+  readonly numbers: boolean
 }
 
 /** In place of a kind: the value names a model. */
 const MODEL = 'model'
+/** In place of a kind: the value is an id if it is a number. */
+const NUMBER = 'number'
 
 type TellString = (bytes: Buffer, from: number, to: number, hash: number) => void
 
@@ -209,6 +213,7 @@ export class Findings implements JsonSink {
   strings(): StringWatch | undefined {
     const forms = this.idForms
     if (forms === undefined) return undefined
+    const cost = forms.listed === undefined ? 1 : LOOKED_AT_ONCE
     const look: TellString = (bytes, from, to, hash) => {
       const raw = bytes.toString('utf8', from, to)
       const text = (hash & 1) === 1 ? parseJson(`"${raw}"`) : raw
@@ -219,11 +224,14 @@ export class Findings implements JsonSink {
       each: (bytes, from, to, _escaped, hash) => {
         if (this.decided) return
         if (this.#looked < LOOKED_AT_ONCE) {
-          this.#looked++
+          this.#looked += cost
           look(bytes, from, to, hash)
           return
         }
-        if (this.#strings === null) this.later((this.#strings = new ByteStrings(MAX_IDS)), look)
+        if (this.#strings === null) {
+          this.#strings = new ByteStrings(MAX_IDS)
+          this.later(this.#strings, look, cost)
+        }
         if (!this.#strings.add(bytes, from, to, hash)) this.#tooMany(MANY_IDS)
       },
     }
@@ -235,7 +243,9 @@ export class Findings implements JsonSink {
    */
   text(text: string, perhaps = false): void {
     if (text === REFERENCE && !perhaps) this.refers = true
-    const ref = this.idForms?.refOf(text) ?? null
+    const listed = this.idForms?.listed?.(text) ?? null
+    if (listed !== null) return listed.forEach((ref) => this.mention(ref))
+    const ref = text.length > MAX_NAME_LENGTH ? null : (this.idForms?.refOf(text) ?? null)
     if (ref !== null) this.mention(perhaps ? { ...ref, mayBeUnknown: true } : ref)
   }
 
@@ -250,7 +260,8 @@ export class Findings implements JsonSink {
       let kind = kinds.get(key)
       if (kind === undefined) kind = this.#kindUnder(fields, key)
       if (kinds.size < MOST_KEYS) kinds.set(key, kind)
-      return kind ?? (outer !== null && saysWhich(key) ? outer : null)
+      const isOpen = kind === null || kind === NUMBER
+      return isOpen && outer !== null && saysWhich(key) ? outer : kind
     }
     const told = (kind: string, text: string): void => {
       const name = `${kind} ${text}`
@@ -262,7 +273,18 @@ export class Findings implements JsonSink {
     const toldKey = (kind: string, key: string): void => {
       if (!isOperated(kind)) told(kind, key)
     }
-    return new KeyedStrings({ kindOf, told, toldKey })
+    const toldNumber = (kind: string | null, text: string): void => {
+      const name = `${kind} ${text}`
+      if (given.has(name)) return
+      if (given.size < MAX_IDS) given.add(name)
+      this.#number(kind, idOf(parseJson(text)) ?? '')
+    }
+    return new KeyedStrings({
+      kindOf,
+      told,
+      toldKey,
+      ...(fields.numbers ? { toldNumber } : {}),
+    })
   }
 
   /** A field of a form. */
@@ -273,17 +295,26 @@ export class Findings implements JsonSink {
   }
 
   /** What a value under this name is looked into for. */
-  #kindUnder({ names, operated }: GivenIds, name: string): string | null {
+  #kindUnder({ names, operated, numbers }: GivenIds, name: string): string | null {
     if (operated?.isUse(name) === true) this.mention({ kind: IDENTITY, id: name })
     const kind = operated?.kindOf(name) ?? null
     if (kind !== null) return kind
     return this.idForms?.models !== undefined && givesModel(name)
       ? MODEL
-      : (names?.kindOf(name) ?? null)
+      : (names?.kindOf(name) ?? (numbers && givesId(name) ? NUMBER : null))
+  }
+
+  /** A number, where it can be an id: then only another key's objects count. */
+  #number(kind: string | null, digits: string): void {
+    if (kind === MODEL || !/^\d+$/.test(digits)) return
+    if (kind !== null || NUMBERED.test(digits))
+      this.mention({ kind: ANY_KIND, id: digits, mayBeUnknown: true })
   }
 
   #give({ publicObjects, operated }: GivenIds, kind: string, text: string): void {
     if (kind === MODEL) return this.storedModel(text)
+    this.#number(kind, text.trim())
+    if (kind === NUMBER) return
     const ref = operated?.refOf(kind, text) ?? givenId(text, this.idForms, publicObjects?.[kind])
     if (ref !== null) return this.mention(ref)
     for (const piece of piecesOf(text)) {

@@ -211,12 +211,14 @@ export function findingsOf(
 ): Findings {
   const isUnknown = match.class === 'unknown'
   const names = (isUnknown && provider.idNames) || null
+  const numbers = isUnknown || provider.spelling?.digits === true
   const isOpen =
     names !== null ||
+    numbers ||
     provider.operated !== undefined ||
     (provider.ids?.models !== undefined && namesModelsAnywhere(match))
   const { operated, publicObjects } = provider
-  const fields = isOpen ? { names, publicObjects, operated } : null
+  const fields = isOpen ? { names, publicObjects, operated, numbers } : null
   return new Findings(places, strict, isUnknown ? provider.unknownIds : provider.ids, fields)
 }
 

@@ -13,10 +13,17 @@ export interface KeyedSink {
   told(kind: string, text: string): void
   /** The same of a key of the object that stands there. */
   toldKey(kind: string, key: string): void
+  /**
+   * A number, as it is written, that stands under any key, or in a list under one that is looked
+   * into. @param kind null for any other key
+   */
+  toldNumber?(kind: string | null, text: string): void
 }
 
 /** Longest key or value in bytes, as it is written. */
 const LONGEST = 2_048
+/** Longest number: longer ones are no ids. */
+const LONGEST_NUMBER = 64
 /** Deeper levels are no longer told apart: the scanner refuses them. */
 const MOST_LEVELS = 10_000
 
@@ -24,6 +31,10 @@ const MOST_LEVELS = 10_000
 const NEAR = 48
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
+const [ZERO, NINE] = [0x30, 0x39]
+/** What a number holds besides digits, or `E` for `e`. */
+const isInNumber = (byte: number): boolean =>
+  byte === 0x2e || byte === 0x2b || byte === 0x2d || (byte | 0x20) === 0x65
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 interface Level {
@@ -48,11 +59,15 @@ export class KeyedStrings {
   #escaped = false
   /** Bytes of the string that earlier pieces held; null where it is not wanted, or too long. */
   #begun: Buffer | null = null
+  /** The number so far; `''` for none. */
+  #number = ''
+  readonly #takesNumbers: boolean
 
   /** @param longest of keys and values, in bytes as they are written; longer ones are not told */
   constructor(sink: KeyedSink, longest = LONGEST) {
     this.#sink = sink
     this.#longest = longest
+    this.#takesNumbers = sink.toldNumber !== undefined
   }
 
   write(piece: Buffer): void {
@@ -64,6 +79,11 @@ export class KeyedStrings {
   }
 
   #take(byte: number): void {
+    if (byte >= ZERO && byte <= NINE) return this.#takeDigit(byte)
+    if (this.#number !== '') {
+      if (isInNumber(byte)) return this.#takeDigit(byte)
+      this.#endNumber()
+    }
     if (byte === QUOTE) {
       this.#inString = true
       this.#begun = this.#atKey || this.#level.kind !== null ? NOTHING : null
@@ -74,6 +94,18 @@ export class KeyedStrings {
     else if (byte === OPEN_LIST)
       this.#open({ isObject: false, outer: null, kind: this.#level.kind })
     else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) this.#close()
+  }
+
+  #takeDigit(byte: number): void {
+    const { isObject, kind } = this.#level
+    if (!this.#takesNumbers || !(isObject || kind !== null)) return
+    if (this.#number.length <= LONGEST_NUMBER) this.#number += String.fromCharCode(byte)
+  }
+
+  #endNumber(): void {
+    const { kind } = this.#level
+    if (this.#number.length <= LONGEST_NUMBER) this.#sink.toldNumber?.(kind, this.#number)
+    this.#number = ''
   }
 
   #open(level: Level): void {

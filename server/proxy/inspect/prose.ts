@@ -42,7 +42,7 @@ export function withProse(
     places.flatMap((place) => valuesAt(body, place)),
     forms,
   )
-  const all = countById((text.match(STRINGS) ?? []).map(decoded), forms)
+  const all = countById((text.match(STRINGS) ?? []).map(decoded), forms, true)
   return ids.map((ref) =>
     // What was known by its key is no string that is an id.
     all.has(nameOf(ref)) && said.get(nameOf(ref)) === all.get(nameOf(ref))
@@ -55,12 +55,21 @@ export function withProse(
 const decoded = (string: string): unknown =>
   string.includes('\\') ? parseJson(string) : string.slice(1, -1)
 
-/** How many of these texts name each object. */
-function countById(texts: readonly unknown[], forms: IdForms): ReadonlyMap<string, number> {
+/**
+ * How many of these texts name each object. @param lists whether those count that are lists of
+ * addresses, which are never prose
+ */
+function countById(
+  texts: readonly unknown[],
+  forms: IdForms,
+  lists = false,
+): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const text of texts) {
-    const ref = typeof text === 'string' && mayBeId(text, forms) ? forms.refOf(text) : null
-    if (ref !== null) counts.set(nameOf(ref), (counts.get(nameOf(ref)) ?? 0) + 1)
+    if (typeof text !== 'string' || !mayBeId(text, forms)) continue
+    const listed = forms.listed?.(text) ?? null
+    for (const ref of listed === null ? [forms.refOf(text)] : lists ? listed : [])
+      if (ref !== null) counts.set(nameOf(ref), (counts.get(nameOf(ref)) ?? 0) + 1)
   }
   return counts
 }

@@ -17,13 +17,25 @@ export class WantedPaths {
   }
 }
 
-/** The value that a text of JSON is, or undefined. */
+/** Digits of a number that may be no safe integer; those of a string do not count. */
+const LONG_NUMBER = /(?:^|[\s:,[-])\d{16}/
+
+/**
+ * The value that a text of JSON is, or undefined. An integer that no number holds exactly is a
+ * bigint: it may be an id.
+ */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return LONG_NUMBER.test(text) ? JSON.parse(text, exactly) : JSON.parse(text)
   } catch {
     return undefined
   }
+}
+
+function exactly(_: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
+  const digits = /^(-?\d+)(?:\.0+)?$/.exec(source)?.[1]
+  return digits === undefined ? value : BigInt(digits)
 }
 
 /**

@@ -6,7 +6,7 @@ import { valuesOf, type RawHeaders } from '../../http1/header-fields.ts'
 import { FeedGuard } from './feed-guard.ts'
 import { parseJson, wantPaths, type WantedPaths } from '../json/paths.ts'
 import { JsonScanner } from '../json/scanner.ts'
-import { objectRef, type ObjectRef } from '../providers/object-ref.ts'
+import { idOf, objectRef, type ObjectRef } from '../providers/object-ref.ts'
 import type { IdForms } from '../providers/provider.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
 
@@ -58,12 +58,13 @@ export class GuardedList extends FeedGuard {
       wanted,
       {
         value: (path, raw) => {
-          const id = raw === null ? undefined : parseJson(raw.toString('utf8'))
-          if (typeof id === 'string') {
+          const given = raw === null ? undefined : parseJson(raw.toString('utf8'))
+          const id = idOf(given)
+          if (id !== null) {
             this.#ids++
             // oxlint-disable-next-line typescript/no-non-null-assertion -- the head comes before the bytes, and paths are those that were asked for
             note(objectRef(paths[path]!, id))
-          } else if (id !== null) this.#isReadable = false
+          } else if (given !== null) this.#isReadable = false
         },
         oddity: (kind) => {
           if (kind !== 'mismatch' && kind !== 'text') this.#isReadable = false

@@ -41,12 +41,20 @@ export class CreatedObjects {
   resolve(object: ObjectRef): ObjectRef | null {
     const { provider, match, isUnread, namesForeignObject } = this.#request
     if (match.class !== 'unknown')
-      return namesForeignObject || this.#isNamed(object) ? null : object
+      return (namesForeignObject && !this.#isOfRequest(object)) || this.#isNamed(object)
+        ? null
+        : object
     if (isUnread || this.#isNamed(object) || this.#isInHead(object.id)) return null
     if (object.kind !== OF_UNKNOWN_KIND) return object
     const made =
       provider.unknownIds === undefined ? null : madeSomewhere(object.id, provider.unknownIds)
     return made === null || this.#isNamed(made) ? null : made
+  }
+
+  /** Whether it is new with each request, whatever the path names: what a voice has said. */
+  #isOfRequest({ kind }: ObjectRef): boolean {
+    const { createsInHeaders = {} } = this.#request.match.endpoint ?? {}
+    return Object.values(createsInHeaders).includes(kind)
   }
 
   #isNamed({ id }: ObjectRef): boolean {

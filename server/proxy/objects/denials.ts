@@ -58,14 +58,17 @@ export function ofAnyKind(
   return endpoints.kinds.flatMap((kind) => spelled.map((one) => ({ kind, id: one })))
 }
 
+/** A number with zeros in front. */
+const PADDED = /^0+(?=\d+$)/
+
 /**
  * As some servers read an id besides: without what looks like a format behind it (`file-x.json`) or
- * a dot, and in small letters.
+ * a dot, in small letters, and as a number.
  */
 export function lenientSpellings({ kind, id }: ObjectRef): readonly ObjectRef[] {
   const stem = withoutFormat(id)
-  return [...new Set([stem, id.toLowerCase(), stem.toLowerCase()])].flatMap((one) =>
-    one === id || one === '' ? [] : [{ kind, id: one }],
+  return [...new Set([stem, id.toLowerCase(), stem.toLowerCase(), id.replace(PADDED, '')])].flatMap(
+    (one) => (one === id || one === '' ? [] : [{ kind, id: one }]),
   )
 }
 

@@ -85,6 +85,8 @@ export interface EndpointRow {
   readonly asks?: Asks
   /** Places of the answer that name an object that came into being, and its kind. */
   readonly creates?: Readonly<Record<string, string>>
+  /** The same of headers of the answer, in lower case. */
+  readonly createsInHeaders?: Readonly<Record<string, string>>
   /**
    * Whether callers may choose the name of what they make: the provider refuses one that is taken.
    */

@@ -63,9 +63,9 @@ interface Compiled {
 const CHARACTERS = "A-Za-z0-9._~!$&'()*+,=@%-"
 
 /** The kinds of objects that a row names anywhere. */
-function kindsIn({ creates, names, asks, model }: EndpointRow): string[] {
+function kindsIn({ creates, createsInHeaders, names, asks, model }: EndpointRow): string[] {
   const inBody = model !== undefined && 'body' in model ? model.body.objects : undefined
-  return [creates, names, asks, inBody].flatMap((places) =>
+  return [creates, createsInHeaders, names, asks, inBody].flatMap((places) =>
     Object.values(places ?? {}).map(plainKind),
   )
 }

@@ -25,6 +25,7 @@ const SAYS_NOTHING: ReadonlySet<string> = new Set([
   'source',
   'key',
   'agent',
+  'model',
   'environment',
   'credential',
   'requestid',
@@ -75,6 +76,10 @@ const GIVES_MODEL = /model(?:s|ids?|names?|arns?)?$/
 /** Whether a key, field or parameter of this name may give a model. */
 export const givesModel = (name: string): boolean =>
   name.length <= LONGEST && GIVES_MODEL.test(looseName(name))
+
+/** Whether a key or field of this name may give an id. */
+export const givesId = (name: string): boolean =>
+  name.length <= LONGEST && /ids?$/.test(looseName(name))
 
 /**
  * Keys of an object that stands where an id is given, under which the ids stand: `file: {id}`,

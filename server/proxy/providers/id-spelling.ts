@@ -12,6 +12,12 @@ export interface Spelling {
    */
   readonly collections?: Readonly<Record<string, string>>
   readonly uuids?: boolean
+  /** Whether ids may be numbers, which count only where they are known as ids. */
+  readonly digits?: true
+  /** Whether ids are 20 letters and digits, without a prefix. */
+  readonly bare?: true
+  /** The kinds of ids by the scheme of the address that names some, parted by commas. */
+  readonly schemes?: Readonly<Record<string, string>>
   /**
    * Whether OpenAI's prefixes may stand here as well. The provider's documentation does not show
    * them: such a string is an id only where it is known as one.

@@ -17,7 +17,7 @@
 // word that no prose has (`cachedContents/x`); an address at the provider's host. Shorter ids,
 // names such as `files/readme`, UUIDs and items of responses, which clients repeat inline, pass
 // unless the place in which they stand names an object.
-import { decodedFully, plainAddress, type ObjectRef } from './object-ref.ts'
+import { decodedFully, objectRef, plainAddress, type ObjectRef } from './object-ref.ts'
 import { ITEM } from '../objects/item-ranges.ts'
 import { CLOUD_FIRSTS, CLOUD_HEADS, cloudResource, isProjectName } from './cloud-resources.ts'
 import { HEAD_SLOTS, headSlot, type QuickCheck } from '../json/tables.ts'
@@ -113,6 +113,24 @@ const RESOURCES = ['u', 'd', 'm', 'p', 'l']
 const SCHEMES = ['ht', 'Ht', 'hT', 'HT'].flatMap((head) => [`${head}tp:`, `${head}tps:`])
 /** Longest string that is looked at: an address whose every letter is escaped. */
 const LONGEST = 2_048
+/** Longest list of addresses: a hundred files at Alibaba. */
+const LONGEST_LIST = 8_192
+const DIGITS = '0123456789'
+/** With what an id can begin that has no prefix. */
+export const ALPHANUMERIC = `${DIGITS}abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ`
+const SHORTEST_NUMBER = 8
+/**
+ * A number that may be an id wherever it stands: shorter ones are sizes, years and the like. It
+ * counts only where it is known to be another key's.
+ */
+export const NUMBERED = /^\d{8,}$/
+/** An id of letters and digits alone; no word is as long, and has such letters. */
+const BARE = /^(?=.*[A-Z0-9])(?=.*[a-z])[A-Za-z0-9]{20}$/
+const BARE_LENGTH = 20
+/** For QuickCheck: what may stand in one, or in a UUID. */
+const BARE_BYTES = UUID_BYTES.bytes.map((is, byte) =>
+  ALPHANUMERIC.includes(String.fromCharCode(byte)) ? 1 : is,
+)
 const SHORTEST = 4
 /** Spaces and controls around an id, which servers take off; some end a text at a NUL. */
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
@@ -125,24 +143,49 @@ const ADDRESS = /^(?:https?:)?\/\/(?:[^/?#@]*@)?([^/?#:@]*)(?::\d*)?([/?#].*)?$/
  */
 export function compileIds(spelling: Spelling = DIALECT, hosts: readonly string[] = []): IdForms {
   const reader = new IdReader(spelling, hosts)
-  const { models } = spelling
+  const { models, schemes } = spelling
   return {
-    ...fastFilter(reader),
+    ...fastFilter(reader, Object.keys(schemes ?? {})),
+    ...(reader.bare === undefined ? {} : { bare: reader.bare }),
     shortest: SHORTEST,
     longest: LONGEST,
     refOf: (text) => reader.refOf(text),
     ...(models === undefined ? {} : { models }),
+    ...(schemes === undefined
+      ? {}
+      : { listed: listReader(schemes), longest: LONGEST_LIST, prose: true }),
+  }
+}
+
+/** Reads a text that is a list of addresses of these schemes. */
+function listReader(schemes: Readonly<Record<string, string>>): NonNullable<IdForms['listed']> {
+  const kinds = Object.entries(schemes)
+  return (text) => {
+    if (!/^\s*[a-z]+:\/\//i.test(text)) return null
+    const refs = text.split(/[,;\s]+/).flatMap((one) => {
+      const [scheme = '', id = ''] = one.split('://', 2)
+      const [, kind] = kinds.find(([name]) => name === scheme.toLowerCase()) ?? []
+      return kind === undefined || id === '' ? [] : [objectRef(kind, id)]
+    })
+    return refs.length === 0 ? null : refs
   }
 }
 
 /** By their first bytes, most strings of a body are known to be no ids. */
-function fastFilter({ kindOf, kinds, uuids, clouds }: IdReader): Pick<IdForms, 'firsts' | 'quick'> {
+function fastFilter(
+  { kindOf, kinds, uuids, digits, bare, clouds }: IdReader,
+  schemes: readonly string[],
+): Pick<IdForms, 'firsts' | 'quick'> {
+  const lists = inAnyCase(schemes.map((scheme) => `${scheme}:`))
   const hasItems = [...kindOf.values()].includes(ITEM)
   return {
     firsts: firstBytes([
       ...kindOf.keys(),
       ...(hasItems ? [REFERENCE] : []),
       ...(uuids ? UUID_FIRSTS : ''),
+      ...(digits ? DIGITS : ''),
+      ...(bare === undefined ? '' : ALPHANUMERIC),
+      ...lists,
       ...inAnyCase([...kinds.keys(), ...(kinds.size > 0 ? RESOURCES : [])]),
       ...ANYWHERE,
       ...(clouds ? [...CLOUD_HEADS, ...CLOUD_FIRSTS] : []),
@@ -152,10 +195,17 @@ function fastFilter({ kindOf, kinds, uuids, clouds }: IdReader): Pick<IdForms, '
         ...kindOf.keys(),
         ...[...kinds.keys()].flatMap((name) => /^.*?-/.exec(name) ?? []),
         ...SCHEMES,
+        ...lists,
         ...(clouds ? CLOUD_HEADS : []),
         ...(hasItems ? ['item_'] : []),
       ],
-      uuids,
+      bare !== undefined
+        ? { shortest: BARE_LENGTH, bytes: BARE_BYTES }
+        : digits
+          ? { ...UUID_BYTES, shortest: SHORTEST_NUMBER }
+          : uuids
+            ? UUID_BYTES
+            : null,
     ),
   }
 }
@@ -167,6 +217,8 @@ class IdReader {
   /** The kinds of resource names by their collection, in lower case; `plain`: it is a word of prose. */
   readonly kinds: ReadonlyMap<string, { readonly kind: string; readonly plain: boolean }>
   readonly uuids: boolean
+  readonly digits: boolean
+  readonly bare: RegExp | undefined
   readonly clouds: boolean
   readonly #ownPrefixes: Readonly<Record<string, string>>
   readonly #ownHost: RegExp
@@ -174,6 +226,8 @@ class IdReader {
 
   constructor(spelling: Spelling, hosts: readonly string[]) {
     const { prefixes = {}, collections = {}, uuids = false, dialect, clouds, models } = spelling
+    this.digits = spelling.digits === true
+    this.bare = spelling.bare === true ? BARE : undefined
     this.#ownPrefixes = prefixes
     this.kindOf = new Map(
       Object.entries(dialect === true ? { ...OPENAI_PREFIXES, ...prefixes } : prefixes),
@@ -246,8 +300,12 @@ class IdReader {
     const prefix = prefixOf(segment)
     const kind = this.kindOf.get(prefix)
     if (kind === undefined) {
-      const uuid = this.uuids ? uuidOf(segment) : null
-      return uuid === null ? null : perhaps({ kind: ANY_KIND, id: uuid })
+      const id =
+        (this.uuids ? uuidOf(segment) : null) ??
+        ((this.digits && NUMBERED.test(segment)) || this.bare?.test(segment) === true
+          ? segment
+          : null)
+      return id === null ? null : perhaps({ kind: ANY_KIND, id })
     }
     const tail = segment.slice(prefix.length)
     if (!TAIL.test(tail) || WORDS.has(segment) || (kind === 'tuned_model' && !TUNED.test(segment)))
@@ -279,11 +337,12 @@ const HEAD_BYTES = 24
 /**
  * @param heads what an id can begin with, up to its first mark: most keys of a body begin with
  * something else (1 µs less a request of 1 KB)
+ * @param uuids what ids without a mark are made of
  */
-function quickCheck(heads: readonly string[], uuids: boolean): QuickCheck {
+function quickCheck(heads: readonly string[], uuids: QuickCheck['uuids']): QuickCheck {
   const slots = new Uint8Array(HEAD_SLOTS)
   for (const head of heads) slots[headSlot(head.charCodeAt(0), head.charCodeAt(1), head.length)] = 1
-  return { marks: MARKS, headBytes: HEAD_BYTES, slots, uuids: uuids ? UUID_BYTES : null }
+  return { marks: MARKS, headBytes: HEAD_BYTES, slots, uuids }
 }
 
 /** A string that may be an id, or no id at all. */

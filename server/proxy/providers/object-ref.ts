@@ -26,9 +26,16 @@ export const NEW = 'new '
  */
 export const VERSION = 'version'
 
-/** An id as JSON gives it: a text or a number; null for anything else. */
+/**
+ * An id as JSON gives it: a text, or a number, which counts as its decimal text (parseJson keeps
+ * long ones exactly); null for anything else.
+ */
 export const idOf = (value: unknown): string | null =>
-  typeof value === 'string' ? value : typeof value === 'number' ? String(value) : null
+  typeof value === 'string'
+    ? value
+    : typeof value === 'number' || typeof value === 'bigint'
+      ? String(value)
+      : null
 
 /** The kind that a place is about. */
 export const plainKind = (kind: string): string =>

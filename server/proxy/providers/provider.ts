@@ -54,6 +54,10 @@ export type UsageKind =
 export interface IdForms extends StringFilter {
   /** The object that a whole, decoded string names, or null where it is no id. */
   refOf(text: string): ObjectRef | null
+  /** Ids without a prefix, of letters and digits alone, where they all have one length. */
+  readonly bare?: RegExp
+  /** What a text names that is a list of addresses in a scheme of the provider's; null for others. */
+  listed?(text: string): readonly ObjectRef[] | null
   /** The objects that a model's name names. */
   readonly models?: ModelNames
 }

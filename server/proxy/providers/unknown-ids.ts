@@ -1,7 +1,15 @@
 // Ids where no row says what they look like: of endpoints that are not known, and of what a request
 // gives by a name such as `file_id`.
 import { CLOUD_RESOURCE } from './cloud-resources.ts'
-import { ANY_KIND, ANYWHERE, firstBytes, OFTEN_UNKNOWN, perhaps } from './ids.ts'
+import {
+  ALPHANUMERIC,
+  ANY_KIND,
+  ANYWHERE,
+  firstBytes,
+  NUMBERED,
+  OFTEN_UNKNOWN,
+  perhaps,
+} from './ids.ts'
 import { decodedFully, type ObjectRef } from './object-ref.ts'
 import type { IdForms } from './provider.ts'
 import { uuidOf } from './uuids.ts'
@@ -13,23 +21,26 @@ export const OF_UNKNOWN_KIND = 'object'
 const OF_ANY_KIND =
   /^(?:[A-Za-z]+[-_:])*(?:(?=[A-Za-z]*\d)[A-Za-z0-9]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 const MANY_DIGITS = 3
-const ALPHANUMERIC = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
 /**
  * The forms of an endpoint that no row knows: what it makes is known by its id alone, in whatever
  * form.
  */
 export function withUnknownForms(forms: IdForms): IdForms {
-  const { firsts, shortest, longest, models } = forms
+  const { firsts, shortest, longest, models, listed } = forms
   return {
     ...(models === undefined ? {} : { models }),
+    ...(listed === undefined ? {} : { listed, prose: true }),
     firsts: firstBytes([...ALPHANUMERIC, ...ANYWHERE]).map((is, byte) => is | (firsts[byte] ?? 0)),
     shortest,
     longest,
     refOf: (text) => {
       const ref = forms.refOf(text)
       if (ref !== null) return ref
-      const id = segmentsOf(text).findLast((segment) => OF_ANY_KIND.test(segment))
+      const segments = segmentsOf(text)
+      const id =
+        segments.findLast((segment) => OF_ANY_KIND.test(segment)) ??
+        segments.findLast((segment) => NUMBERED.test(segment))
       return id === undefined ? null : perhaps({ kind: ANY_KIND, id })
     },
   }
@@ -66,7 +77,7 @@ export function givenId(
  * kept.
  */
 export function madeSomewhere(id: string, unknownForms: IdForms): ObjectRef | null {
-  const ref = unknownForms.refOf(id)
+  const ref = /^\d+$/.test(id) ? { kind: ANY_KIND, id } : unknownForms.refOf(id)
   if (ref === null || OFTEN_UNKNOWN.has(ref.kind) || ref.kind === CLOUD_RESOURCE) return null
   return { kind: ref.kind === ANY_KIND ? OF_UNKNOWN_KIND : ref.kind, id: ref.id }
 }
@@ -79,5 +90,6 @@ export function namesObject(segment: string, forms: IdForms): boolean {
     ? /[-_:]/.test(segment) &&
         OF_ANY_KIND.test(segment) &&
         (segment.match(/\d/g)?.length ?? 0) >= MANY_DIGITS
-    : ref.mayBeUnknown !== true || (ref.kind === ANY_KIND && segment.includes('-'))
+    : ref.mayBeUnknown !== true ||
+        (ref.kind === ANY_KIND && (segment.includes('-') || forms.bare?.test(segment) === true))
 }

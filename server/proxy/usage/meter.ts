@@ -9,7 +9,7 @@ import type { Reader } from './reader.ts'
 import { SniffingReader } from './sniff.ts'
 import { type Finding, mergeFindings, UNKNOWN, type Usage } from './usage.ts'
 import { askedFor, parametersOf, type Match } from '../providers/endpoint.ts'
-import type { ObjectRef } from '../providers/object-ref.ts'
+import { objectRef, type ObjectRef } from '../providers/object-ref.ts'
 import type { Provider, UsageKind } from '../providers/provider.ts'
 
 export { UNKNOWN, type Usage } from './usage.ts'
@@ -74,6 +74,8 @@ export function createUsageMeter(
 ): UsageMeter {
   const kind = usageKind(provider, match)
   const created = new CreatedIds(createsOf(match, kept))
+  for (const [name, made] of Object.entries(match.endpoint?.createsInHeaders ?? {}))
+    for (const id of valuesOf(headers, name)) created.add(objectRef(made, id))
   const { type, fromHeaders } = readHeaders(headers)
   if (provider.asks !== undefined)
     for (const upload of begun(headers, provider)) created.add(upload)

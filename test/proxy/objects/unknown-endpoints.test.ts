@@ -15,7 +15,11 @@ const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e'
 const VOICE = '21m00Tcm4TlvDq8ikWAM'
 
 /** TABLE of what an unknown endpoint answers, and requests that name it. */
-const MADE: [makes: string, answered: object, names: [address: string, body: object][]][] = [
+const MADE: [
+  makes: string,
+  answered: object | string,
+  names: [address: string, body: object | string][],
+][] = [
   [
     `${XAI}/collections`,
     { id: `collection_${UUID}` },
@@ -50,6 +54,28 @@ const MADE: [makes: string, answered: object, names: [address: string, body: obj
       [`${V1}/sound`, { voice_id: VOICE }],
     ],
   ],
+  // Ids that are numbers count as their decimal text, exactly.
+  [
+    `${V1}/numbered`,
+    { id: 93_847_163 },
+    [
+      [`${V1}/numbered/93847163/convert`, {}],
+      [`${V1}/convert?project=93847163`, {}],
+      [`${V1}/convert`, { project_id: 93_847_163 }],
+      [`${V1}/convert`, { project: '93847163' }],
+      [`${V1}/convert`, { projects: { 0: 93_847_163 } }],
+      [`${V1}/convert`, { project_ids: [1, 93_847_163] }],
+      [`${V1}/convert`, '{"project":9.3847163e7}'],
+    ],
+  ],
+  [
+    `${V1}/numbered`,
+    '{"id":9007199254740993}',
+    [
+      [`${V1}/numbered/9007199254740993/convert`, {}],
+      [`${V1}/convert`, '{"project":9007199254740993}'],
+    ],
+  ],
   [
     `${V1}/of/tomorrow`,
     { id: 'vs_68a1b2c3d4e5f607' },
@@ -65,15 +91,14 @@ const MADE: [makes: string, answered: object, names: [address: string, body: obj
 test("what an unknown endpoint has made is its maker's; what nobody made is refused in its path and passes where it may be anything", async (t) => {
   const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const [mine, own, upstream] = [await key(), await key(), await key({ objects: 'upstream' })]
-  const post = async ({ secret }: { secret: string }, address: string, body: object) => {
-    const got = await send(secret, encodeURI(address), {
-      body: JSON.stringify(body),
-      headers: JSON_TYPE,
-    })
+  const json = (value: object | string): string =>
+    typeof value === 'string' ? value : JSON.stringify(value)
+  const post = async ({ secret }: { secret: string }, address: string, body: object | string) => {
+    const got = await send(secret, encodeURI(address), { body: json(body), headers: JSON_TYPE })
     return `${got.status} ${headerOf(got.rawHeaders, 'x-proxy-error') ?? ''}`.trim()
   }
   for (const [makes, answered, names] of MADE) {
-    fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
+    fake.play(answer(200, JSON_TYPE, json(answered)))
     assert.equal(await post(mine, makes, { name: 'x' }), '200')
     fake.play(answer(200, JSON_TYPE, '{}'))
     for (const [address, body] of names) {
@@ -111,7 +136,9 @@ test("what an unknown endpoint has made is its maker's; what nobody made is refu
   )
   assert.equal(await post(own, `${V1}/other`, { thing: 'thing_78a1b2c3d4e5f607' }), '200')
   /** TABLE of what anybody may send to an endpoint that is not known. */
-  const ordinary: [address: string, body: object][] = [
+  const ordinary: [address: string, body: object | string][] = [
+    [`${V1}/convert`, { width: 1024, seed: 93_847_164, project_id: 7, sizes: [93_847_165] }],
+    [`${V1}/convert`, '{"seed":9007199254740992,"project_id":"93847164"}'],
     [`${V1}/text-to-sound/98m00Tcm4TlvDq8ikWAM`, { text: 'x' }],
     [`${V1}/listen`, { url: 'https://example.com/a.wav' }],
     [

@@ -7,7 +7,9 @@ import { upstreamVariable } from '../../../server/config/areas/providers.ts'
 import { answer, headerOf } from '../../support/providers/fake.ts'
 import type { Ends } from '../../support/temporary.ts'
 import { startServed, type Served } from '../support/served.ts'
+import { PROVIDERS } from '../../../server/proxy/providers/rows/index.ts'
 import { ATTACKS, type AttackingKey } from './attacked-endpoints.ts'
+import { MADE_OBJECTS } from './made-objects.ts'
 import { SDK_ENDPOINTS, SDK_SOCKETS, type SdkEndpoint } from './sdk-endpoints.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -128,46 +130,73 @@ test('all 187 are there', () => {
   assert.ok(SDK_ENDPOINTS.length + SDK_SOCKETS.length >= 187)
 })
 
-const CDN = 'https://cdn.assemblyai.com/upload/0c7a7d5e-2a43-4e19-9a0c-6f2f6f0c8b11'
-
-/** TABLE of uploads, what they are answered, and what then names them. */
-const UPLOADED: readonly (readonly [upload: string, answered: object, names: Asked])[] = [
-  [
-    'POST api.assemblyai.com/v2/upload',
-    { upload_url: CDN },
-    {
-      on: 'POST api.assemblyai.com/v2/transcript',
-      body: { audio_url: CDN, speech_model: 'universal' },
-    },
-  ],
-  [
-    'POST api.minimax.io/v1/files/upload',
-    { file: { file_id: 123_456_789 } },
-    { on: 'POST api.minimax.io/v1/files/delete', body: { file_id: 123_456_789 } },
-  ],
-  [
-    'POST api.replicate.com/v1/files',
-    { id: 'abc123def456ghi789jkl012mn' },
-    {
-      on: 'POST api.replicate.com/v1/predictions',
-      body: {
-        version: 'acme/model:0123456789abcdef',
-        input: { image: 'https://api.replicate.com/v1/files/abc123def456ghi789jkl012mn' },
-      },
-    },
-  ],
-]
-
-test("an upload that a body names by its address or a number is its maker's", async () => {
+test("what a body names by an address, a number, a list or a header's id is its maker's", async () => {
   const [maker, other] = [await served.key(), await served.key()]
   const status = async ({ secret }: { secret: string }, asked: Asked): Promise<number> => {
     const { at, ...sent } = requestOf(asked)
     return (await served.send(secret, at, sent)).status
   }
-  for (const [upload, answered, names] of UPLOADED) {
-    served.fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
-    assert.equal(await status(maker, { on: upload, form: {} }), 200, upload)
+  for (const { makes, answered = {}, headers = {}, names, nobodys = [] } of MADE_OBJECTS) {
+    const text = typeof answered === 'string' ? answered : JSON.stringify(answered)
+    served.fake.play(answer(200, { ...JSON_TYPE, ...headers }, text))
+    assert.equal(await status(maker, makes), 200, makes.on)
     served.fake.play(answer(200, JSON_TYPE, '{}'))
-    assert.deepEqual([await status(maker, names), await status(other, names)], [200, 403], names.on)
+    for (const asked of names)
+      assert.deepEqual(
+        [await status(maker, asked), await status(other, asked)],
+        [200, 403],
+        `${asked.on} ${JSON.stringify(asked.body)}`,
+      )
+    for (const asked of nobodys) assert.equal(await status(maker, asked), 403, asked.on)
   }
 })
+
+/** TABLE of providers that try other models, and how a request says which. */
+const FALLBACKS: Readonly<Record<string, readonly object[]>> = {
+  gateway: [
+    { providerOptions: { gateway: { models: ['model-2'] } } },
+    { providerOptions: { gateway: { models: [{ model: 'model-2' }] } } },
+    { models: ['model-2'] },
+    { fallbacks: ['model-2'] },
+    { fallbacks: [{ model: 'model-2' }] },
+  ],
+  openrouter: [
+    { models: ['model-2'] },
+    { fallbacks: [{ model: 'model-2' }] },
+    { preset: 'p' },
+    { plugins: [{ id: 'fusion', model: 'model-2' }] },
+  ],
+  perplexity: [{ models: ['model-2'] }],
+}
+
+test('every endpoint of a provider that tries other models refuses one that the key may not use', async () => {
+  const { secret } = await served.key({ objects: 'upstream', models: ['model-1'] })
+  let tried = 0
+  for (const [id, fallbacks] of Object.entries(FALLBACKS)) {
+    const { endpoints, hosts } = PROVIDERS.find((row) => row.id === id)!
+    for (const { on, model } of endpoints) {
+      if (!on.startsWith('POST ') || model === undefined || !('body' in model)) continue
+      const isForm = model.body.multipart === true
+      const named = { model: 'model-1', model_id: 'model-1', input: 'x' }
+      const status = async (more: object): Promise<number> => {
+        const { at, ...sent } = requestOf({
+          on: `POST ${hosts[0]}${on.slice('POST '.length).replaceAll(/\{\w+\W?\}/g, 'x')}`,
+          ...(isForm
+            ? { form: { model: 'model-1', ...asFields(more) } }
+            : { body: { ...named, ...more } }),
+          headers: { 'ai-model-id': 'model-1' },
+        })
+        return (await served.send(secret, at, sent)).status
+      }
+      if ((await status({})) !== 200) continue
+      for (const fallback of fallbacks)
+        assert.equal(await status(fallback), 403, `${id} ${on} ${JSON.stringify(fallback)}`)
+      tried++
+    }
+  }
+  assert.ok(tried >= 55, `${tried}`)
+})
+
+/** As a form has them: what is no text is JSON. */
+const asFields = (more: object): Record<string, string> =>
+  Object.fromEntries(Object.entries(more).map(([name, value]) => [name, JSON.stringify(value)]))

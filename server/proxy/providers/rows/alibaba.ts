@@ -47,7 +47,9 @@ export const alibaba: ProviderRow = {
   ],
   // Hardware that is paid by the hour.
   admin: [/^\/api\/v\d\/deployments(?:$|\/)/],
-  spelling: { uuids: true, dialect: true },
+  // A message may be a list of files, `fileid://file-fe-…,fileid://file-fe-…`:
+  // https://www.alibabacloud.com/help/en/model-studio/long-context-qwen-long
+  spelling: { uuids: true, dialect: true, schemes: { fileid: 'file' } },
   // OpenAI's and its own in one.
   errors: {
     error: { message: '{message}', type: '{type}', param: null, code: '{code}' },

@@ -1,4 +1,4 @@
-import { compatibleRows, model, neutral, toolsIn } from '../openai-rows.ts'
+import { compatibleRows, creates, model, neutral, toolsIn } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS } from '../tools.ts'
 
@@ -17,10 +17,21 @@ export const cloudflare: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   probe: { path: '/client/v4/user/tokens/verify' },
   endpoints: [
-    model(`POST ${AT}/run/{model*}`, {
-      at: 'path',
-      body: { required: [], also: ['model'], prose: ['prompt', 'text', 'messages[].content'] },
-    }),
+    model(
+      `POST ${AT}/run/{model*}`,
+      {
+        at: 'path',
+        body: {
+          required: [],
+          also: ['model'],
+          prose: ['prompt', 'text', 'messages[].content'],
+          // Polls for what was queued:
+          // https://developers.cloudflare.com/workers-ai/features/batch-api/rest-api
+          objects: { request_id: 'batch' },
+        },
+      },
+      creates('batch', 'result.request_id'),
+    ),
     ...compatibleRows(`${AT}/v1`, { tools: toolsIn('', CALLER_TOOLS) }).filter(({ on }) =>
       /\/(?:chat\/completions|completions|embeddings|responses)$/.test(on),
     ),

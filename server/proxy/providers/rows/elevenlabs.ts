@@ -1,5 +1,5 @@
 import type { ModelPlace } from '../endpoint-row.ts'
-import { creates, model, neutral } from '../openai-rows.ts'
+import { creates, model, neutral, STORED } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 import { ELEVENLABS_SPEECH } from '../speech-sockets.ts'
 import { ELEVENLABS_TRANSCRIPTION } from '../transcription-sockets.ts'
@@ -59,6 +59,27 @@ const PREMADE = [
   'zrHiDhphv9ZnVXBqCLjz',
 ]
 
+/** What a plan of music names: a song that is stored, as a whole or in parts. */
+const SONGS = Object.fromEntries(
+  ['composition_plan', 'music_prompt', 'source_composition_plan'].flatMap((plan) =>
+    [
+      'sections[].source_from.song_id',
+      'chunks[].source_from.song_id',
+      'chunks[].song_id',
+      'chunks[].conditioning_ref.song_id',
+    ].map((at) => [`${plan}.${at}`, 'song'] as const),
+  ),
+)
+/**
+ * What audio leaves behind, whose answer has no other place to say so:
+ * https://elevenlabs.io/docs/eleven-api/guides/how-to/text-to-speech/request-stitching,
+ * https://elevenlabs.io/docs/api-reference/music/compose
+ */
+const KEPT = {
+  createsInHeaders: { 'request-id': 'request', 'history-item-id': 'history_item' },
+} as const
+const COMPOSED = { createsInHeaders: { ...KEPT.createsInHeaders, 'song-id': 'song' } } as const
+
 const spoken = (multipart = false): ModelPlace => ({
   at: 'body',
   body: {
@@ -67,6 +88,9 @@ const spoken = (multipart = false): ModelPlace => ({
     objects: {
       'pronunciation_dictionary_locators[].pronunciation_dictionary_id': 'dictionary',
       'inputs[].voice_id': 'voice',
+      'previous_request_ids[]': 'request',
+      'next_request_ids[]': 'request',
+      ...SONGS,
     },
     ...(multipart ? { multipart: true as const } : {}),
   },
@@ -83,8 +107,11 @@ export const elevenlabs: ProviderRow = {
   keyParameters: ['token', 'single_use_token', 'authorization'],
   endpoints: [
     ...['', '/stream', '/with-timestamps', '/stream/with-timestamps'].flatMap((form) => [
-      model(`POST /v1/text-to-speech/{voice}${form}`, spoken(), { changes: false }),
-      model(`POST /v1/text-to-dialogue${form}`, spoken()),
+      model(`POST /v1/text-to-speech/{voice}${form}`, spoken(), {
+        ...KEPT,
+        changes: false,
+      }),
+      model(`POST /v1/text-to-dialogue${form}`, spoken(), KEPT),
     ]),
     ...['stream-input', 'multi-stream-input'].map((form) =>
       model(
@@ -94,7 +121,10 @@ export const elevenlabs: ProviderRow = {
       ),
     ),
     ...['', '/stream'].map((form) =>
-      model(`POST /v1/speech-to-speech/{voice}${form}`, spoken(true), { changes: false }),
+      model(`POST /v1/speech-to-speech/{voice}${form}`, spoken(true), {
+        ...KEPT,
+        changes: false,
+      }),
     ),
     model('POST /v1/speech-to-text', spoken(true), creates('transcript', 'transcription_id')),
     model(
@@ -103,8 +133,10 @@ export const elevenlabs: ProviderRow = {
       { socket: ELEVENLABS_TRANSCRIPTION },
     ),
     neutral('GET DELETE /v1/speech-to-text/transcripts/{transcript}'),
-    model('POST /v1/sound-generation', spoken()),
-    ...['', '/stream', '/detailed'].map((form) => model(`POST /v1/music${form}`, spoken())),
+    model('POST /v1/sound-generation', spoken(), KEPT),
+    ...['', '/stream', '/detailed', '/plan'].map((form) =>
+      model(`POST /v1/music${form}`, spoken(), COMPOSED),
+    ),
     ...['', '/stream'].map((form) =>
       model(
         `POST /v1/audio-isolation${form}`,
@@ -122,7 +154,9 @@ export const elevenlabs: ProviderRow = {
     neutral('GET /v1/voices/{voice}/settings'),
     neutral('POST /v1/voices/{voice}/settings/edit'),
     neutral('GET POST DELETE /v1/studio/projects/{studio_project}'),
-    neutral('GET POST /v1/studio/projects/{studio_project}/{any}'),
+    neutral('GET /v1/studio/projects/{studio_project}/{any}'),
+    // It is spoken by the model that the project says.
+    model('POST /v1/studio/projects/{studio_project}/{any}', STORED),
     neutral('GET DELETE /v1/history/{history_item}'),
     neutral('GET /v1/history/{history_item}/audio'),
     neutral('POST /v1/history/download', {
@@ -131,8 +165,8 @@ export const elevenlabs: ProviderRow = {
     }),
   ],
   admin: [/^\/v\d\/(?:workspaces?|usage|user)(?:$|\/)/],
-  spelling: {},
-  // Its ids have no form of their own.
+  spelling: { bare: true },
+  // Names may stand in the place of ids.
   chosenNames: true,
   errors: {
     detail: { status: '{code}', message: '{message}' },

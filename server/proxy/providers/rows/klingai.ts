@@ -4,11 +4,11 @@ import type { ProviderRow } from '../provider.ts'
 /** Each way to make a video or a picture is a collection of tasks. */
 const VIDEOS = ['text2video', 'image2video', 'motion-control', 'multi-image2video', 'omni-video']
 const IMAGES = ['generations', 'multi-image2image', 'omni-image']
-/** What goes on from a video that was made before, and where it is named. */
-const ON_VIDEOS = [
-  ['video-extend', 'video_id'],
-  ['lip-sync', 'input.video_id'],
-] as const
+/** What goes on from a video that was made before, and where it, or its task, is named. */
+const ON_VIDEOS = {
+  'video-extend': { video_id: 'video' },
+  'lip-sync': { 'input.video_id': 'video', 'input.task_id': 'task' },
+} as const
 /** A task that is done has its videos. */
 const MADE = creates('video', 'data.task_result.videos[].id')
 const BODY = {
@@ -38,17 +38,12 @@ export const klingai: ProviderRow = {
       neutral(`GET ${path}`, { listed: { 'data[].task_id': 'task' } }),
       neutral(`GET ${path}/{task}`, MADE),
     ]),
-    ...ON_VIDEOS.flatMap(([way, at]) => [
+    ...Object.entries(ON_VIDEOS).flatMap(([way, objects]) => [
       model(
         `POST /v1/videos/${way}`,
         {
           at: 'path',
-          body: {
-            ...BODY,
-            required: [],
-            also: ['model', 'model_name'],
-            objects: { [at]: 'video' },
-          },
+          body: { ...BODY, required: [], also: ['model', 'model_name'], objects },
         },
         { modelName: `klingai/${way}`, ...creates('task', 'data.task_id') },
       ),
@@ -57,7 +52,8 @@ export const klingai: ProviderRow = {
     ]),
   ],
   admin: [/^\/account(?:$|\/)/],
-  spelling: {},
+  // A video's id is a UUID, a task's a number.
+  spelling: { uuids: true, digits: true },
   errors: { code: '{status}', message: '{message}', request_id: '' },
   usage: 'openai',
 }

@@ -1,4 +1,5 @@
 import { messagesBody } from './anthropic.ts'
+import { NEW } from '../object-ref.ts'
 import { body, compatibleRows, creates, model, neutral, toolsIn } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
 import { CALLER_TOOLS } from '../tools.ts'
@@ -42,6 +43,17 @@ export const minimax: ProviderRow = {
       ...creates('file', 'file_id'),
     }),
     model('POST /v1/t2a_v2', body({ prose: ['text'], objects: VOICE })),
+    // https://platform.minimax.io/docs/api-reference/voice-cloning-clone: callers choose the voice's
+    // id, and the file's is a number.
+    model(
+      'POST /v1/voice_clone',
+      body({
+        prose: ['text', 'clone_prompt.prompt_text'],
+        objects: { file_id: 'file', 'clone_prompt.prompt_audio': 'file', voice_id: `${NEW}voice` },
+      }),
+      // The voice is kept, although the answer does not name it.
+      { changes: true },
+    ),
     model('POST /v1/image_generation', body({ prose: ['prompt'] })),
     model('POST /v1/music_generation', body({ prose: ['prompt', 'lyrics'] })),
     neutral('POST /v1/files/upload', { ...creates('file', 'file.file_id'), uploads: 'form' }),
@@ -49,7 +61,7 @@ export const minimax: ProviderRow = {
     neutral('GET /v1/files/retrieve_content', { asks: { file_id: 'file' } }),
     neutral('POST /v1/files/delete', { names: { file_id: 'file' } }),
   ],
-  spelling: { uuids: true, dialect: true },
+  spelling: { uuids: true, dialect: true, digits: true },
   errors: { type: 'error', error: { type: '{type}', message: '{message}', code: '{code}' } },
   usage: 'openai',
   // Its own voices are called for what they are: English_Graceful_Lady, male-qn-qingse.
