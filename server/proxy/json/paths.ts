@@ -34,7 +34,8 @@ export function parseJson(text: string): unknown {
 
 function exactly(_: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
-  const digits = /^(-?\d+)(?:\.0+)?$/.exec(source)?.[1]
+  // No id is longer.
+  const digits = /^(-?\d{1,64})(?:\.0+)?$/.exec(source)?.[1]
   return digits === undefined ? value : BigInt(digits)
 }
 

@@ -25,6 +25,8 @@ const bodyOf = (tools: ToolTypes): BodyRule => ({
       `${at}model`,
       `${at}tools[].model`,
       `${at}audio.input.transcription.model`,
+      `${at}turn_detection.model`,
+      `${at}audio.input.turn_detection.model`,
     ]),
     'model',
   ],

@@ -151,6 +151,12 @@ export const ATTACKS: readonly Attack[] = [
   own('POST api-singapore.klingai.com/v1/videos/lip-sync', {
     input: { video_id: '781234567890123456', mode: 'text2video', text: 'x' },
   }),
+  // https://docs.together.ai/docs/mixture-of-agents: what other models said is merged.
+  scoped('POST api.together.xyz/v1/chat/completions', {
+    model: 'model-1',
+    messages: [],
+    reference_models: ['model-2'],
+  }),
   // https://docs.ollama.com/api: before 0.1.33 a model was named by `name` alone.
   scoped('POST ollama.com/api/show', { model: 'model-1', name: 'model-2' }),
 ]

@@ -492,6 +492,7 @@ const GATEWAY_ELSEWHERE: readonly Event[] = [
     { [at]: { inputAudioTranscription: {} } },
     { [at]: { inputAudioTranscription: { model: 'openai/other' } } },
     { [at]: { outputAudioTranscription: { model: 'openai/other' } } },
+    { [at]: { turn_detection: { model: 'openai/other' } } },
   ]),
   { providerOptions: { gateway: { models: ['openai/other'] } } },
 ]

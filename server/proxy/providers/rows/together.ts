@@ -52,7 +52,7 @@ export const together: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
     ...compatibleRows('/v1', {
-      also: [...(BODY.also ?? []), 'safety_model'],
+      also: [...(BODY.also ?? []), 'safety_model', 'reference_models[]'],
       tools: toolsIn('', CALLER_TOOLS),
     }).map((row) => {
       if (row.creates?.['id'] === 'batch') return { ...row, ...creates('batch', 'id', 'job.id') }
