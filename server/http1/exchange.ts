@@ -74,6 +74,11 @@ export interface HttpExchange {
   /** Ends the connection so that nobody takes the answer for complete. */
   reset(): void
   /**
+   * Whether {@link switchProtocols} can succeed: the request has no body, asks for it in HTTP/1.1,
+   * and the caller is still there.
+   */
+  readonly canSwitch: boolean
+  /**
    * Answers `101 Switching Protocols` and hands the connection over; the exchange is over, and its
    * listener hears nothing more. Null where the connection cannot be switched: the caller has left,
    * speaks HTTP/1.0, or the server has not seen the request as one that asks for it.

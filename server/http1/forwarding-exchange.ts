@@ -54,6 +54,9 @@ export class ForwardingExchange implements HttpExchange {
   reset(): void {
     this.exchange.reset()
   }
+  get canSwitch(): boolean {
+    return this.exchange.canSwitch
+  }
   switchProtocols(headers: RawHeaders): RawConnection | null {
     return this.exchange.switchProtocols(headers)
   }

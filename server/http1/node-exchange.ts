@@ -168,10 +168,15 @@ export class NodeExchange implements HttpExchange, RequestBody {
     else setImmediate(reset)
   }
 
+  get canSwitch(): boolean {
+    const isOpen = !this.closed && !this.headersSent && this.body === null
+    return isOpen && this.#incoming.httpVersionMinor > 0 && switchable.has(this.#incoming)
+  }
+
   switchProtocols(headers: RawHeaders): RawConnection | null {
     const unread = switchable.get(this.#incoming)
     const { socket } = this.#incoming
-    if (unread === undefined || this.closed || this.headersSent || this.body !== null) return null
+    if (unread === undefined || !this.canSwitch) return null
     this.#outgoing.detachSocket(socket)
     this.#outgoing.removeAllListeners()
     socket.write(switchingHead(headers), 'latin1')

@@ -245,8 +245,12 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
     socket.resetAndDestroy()
   }
 
+  get canSwitch(): boolean {
+    return !this.closed && !this.headersSent && !this.#http10 && this.body === null
+  }
+
   switchProtocols(headers: RawHeaders): RawConnection | null {
-    if (this.closed || this.headersSent || this.#http10 || this.body !== null) return null
+    if (!this.canSwitch) return null
     const source = this.#connection.detach()
     if (source === null) return null
     this.headersSent = true

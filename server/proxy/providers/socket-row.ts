@@ -51,7 +51,10 @@ export interface SocketRow {
   readonly responseId?: string
   /** Where a message of the provider holds usage. */
   readonly usage?: string
-  /** Kinds of stored objects whose ids a session gives itself, and which nobody else reaches. */
+  /**
+   * Kinds of objects that a session may have made: an id that nobody is known to have passes, and
+   * another key's does not.
+   */
   readonly local?: readonly string[]
   /** The message of an error; without it the close frame alone tells it. */
   readonly error?: ErrorTemplate

@@ -10,6 +10,7 @@ import { STEP_BYTES, type InspectionQueue, type SlicedTask } from '../inspect/sc
 import { checkOwnership } from '../objects/ownership.ts'
 import type { ObjectOwners } from '../objects/objects.ts'
 import type { Match } from '../providers/endpoint.ts'
+import { perhaps } from '../providers/ids.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { SocketRow } from '../providers/socket-row.ts'
@@ -200,7 +201,7 @@ export class MessageInspector {
     this.#nameModel(scan)
     if (inspection.strict) this.#requireModel(key)
     const message = startsResponse(scan)
-    const refs = named.filter(({ kind }) => this.#row.local?.includes(kind) !== true)
+    const refs = named.map((ref) => this.#orLocal(ref))
     if (refs.length === 0) return message
     const request = {
       provider: this.#provider,
@@ -210,11 +211,14 @@ export class MessageInspector {
       headers: JSON_BODY,
     }
     const checked = checkOwnership(this.#deps.objects, request, refs, () =>
-      inspection
-        .mentionedOutsideProse()
-        .filter(({ kind }) => this.#row.local?.includes(kind) !== true),
+      inspection.mentionedOutsideProse().map((ref) => this.#orLocal(ref)),
     )
     return checked instanceof Promise ? checked.then(() => message) : message
+  }
+
+  /** Sessions give ids of their own to objects of some kinds: those were never seen made. */
+  #orLocal(ref: ObjectRef): ObjectRef {
+    return this.#row.local?.includes(ref.kind) === true ? perhaps(ref) : ref
   }
 
   /** Of a scoped key: all that a message can reach is known, and allowed. */

@@ -26,15 +26,19 @@ export interface SocketRequest {
   readonly own: Handshake
 }
 
+const NOT_SWITCHABLE = 'The connection cannot carry a WebSocket: it has ended, or speaks HTTP/1.0.'
+
 /**
  * The socket that a request asks for.
- * @throws GatewayError `upgrade_not_supported` where its endpoint is none, `malformed_request`
+ * @throws GatewayError `upgrade_not_supported` where its endpoint is none or its connection cannot
+ *   carry one, `malformed_request`
  */
 export function socketOf(
-  { method, headers, body }: HttpExchange,
+  exchange: HttpExchange,
   { endpoint }: Match,
   pathAndQuery: string,
 ): SocketRequest {
+  const { method, headers, body } = exchange
   const row = endpoint?.socket
   if (row === undefined || method !== 'GET')
     throw new GatewayError(
@@ -47,6 +51,7 @@ export function socketOf(
       'malformed_request',
       'The request is no handshake of a WebSocket (RFC 6455, version 13).',
     )
+  if (!exchange.canSwitch) throw new GatewayError('upgrade_not_supported', NOT_SWITCHABLE)
   return {
     row: rowFor(row, pathAndQuery),
     handshake,
@@ -115,10 +120,6 @@ export function acceptSocket(
   const protocol = answeredProtocol(handshake.protocols, own.protocols, chosen)
   const headers = filter(without(answered, ...HANDSHAKE_HEADERS))
   const client = exchange.switchProtocols([...acceptHeaders(handshake, protocol), ...headers])
-  if (client === null)
-    throw new GatewayError(
-      'upgrade_not_supported',
-      'The connection cannot carry a WebSocket: it has ended, or speaks HTTP/1.0.',
-    )
+  if (client === null) throw new GatewayError('upgrade_not_supported', NOT_SWITCHABLE)
   return client
 }

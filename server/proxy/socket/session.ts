@@ -64,6 +64,9 @@ const CLOSE_CODES: Partial<Readonly<Record<GatewayErrorCode, number>>> = {
   upstream_unreachable: CLOSE.badGateway,
 }
 
+const NO_RESPONSES =
+  'A response has begun, on a socket for transcription or translation alone. Open one for a conversation.'
+
 /** One socket, from its handshake to its end. */
 export class SocketSession implements ClientListener, UpstreamListener {
   /** Resolves when both connections are closed. */
@@ -163,6 +166,10 @@ export class SocketSession implements ClientListener, UpstreamListener {
   }
 
   onUnpaid(): void {
+    if (this.#parts.row.counts === 'minutes') {
+      this.#parts.upstream.destroy()
+      return this.#refuse('malformed_request', NO_RESPONSES)
+    }
     this.refuseRow(this.#parts.rows.refusal ?? { code: 'service_unavailable' }, true)
   }
 

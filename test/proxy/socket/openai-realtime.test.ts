@@ -2,6 +2,7 @@
 // may do.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import { until } from '../../support/until.ts'
 import { FORMS, OPENAI, SECRETS } from '../support/served.ts'
@@ -94,6 +95,93 @@ for (const form of FORMS)
     )
     assert.ok(rows[0]!.bytes_in! > 0 && rows[0]!.bytes_out! > 0)
   })
+
+/** TABLE of messages that name an object; `ID` is where. */
+const NAMING: readonly [kind: 'conv' | 'resp' | 'msg', message: string][] = [
+  ['conv', '{"type":"response.create","response":{"conversation":"ID"}}'],
+  ['resp', '{"type":"response.create","response":{"previous_response_id":"ID"}}'],
+  ['msg', '{"type":"response.create","response":{"input":[{"type":"item_reference","id":"ID"}]}}'],
+  ['msg', '{"type":"conversation.item.retrieve","item_id":"ID"}'],
+  ['msg', '{"type":"conversation.item.delete","item_id":"ID"}'],
+  ['resp', '{"type":"response.cancel","response_id":"ID"}'],
+]
+
+test('ids of the session pass, and those that another key has stored do not', async () => {
+  const hex = 'f00d'.repeat(12)
+  const stored = {
+    id: `resp_${hex}`,
+    conversation: { id: `conv_${hex}` },
+    output: [{ id: `msg_${hex}`, type: 'message', role: 'assistant', content: [] }],
+  }
+  const owner = await keyFor({
+    answer: ({ url }) => (url === '/v1/responses' ? stored : stored.conversation),
+  })
+  for (const [path, body] of [
+    ['conversations', '{}'],
+    ['responses', '{"model":"gpt-5","input":"x"}'],
+  ]) {
+    const response = await fetch(
+      `http://127.0.0.1:${served.port}/proxy/api.openai.com/v1/${path}`,
+      {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${owner.secret}`,
+          'Content-Type': 'application/json',
+        },
+        body: body!,
+      },
+    )
+    assert.equal(response.status, 200, await response.text())
+  }
+  for (const wishes of [{}, { models: ['gpt-realtime'] }]) {
+    const { secret } = await keyFor({}, wishes)
+    for (const [kind, message] of NAMING) {
+      served.provider.calls.length = 0
+      const own = message.replace('ID', `${kind}_${'beef'.repeat(12)}`)
+      const client = connectSocket(served.port, REALTIME, [], withKey(secret))
+      await client.opened
+      client.send(own)
+      await until(() => served.provider.calls[0]?.messages.length === 1)
+      served.provider.calls[0]!.send({ type: 'error' })
+      client.send(message.replace('ID', `${kind}_${hex}`))
+      assert.equal((await client.closed).code, 1008, message)
+      assert.deepEqual(served.provider.calls[0]!.messages, [own])
+    }
+  }
+})
+
+test('a response on a socket for transcription alone is told as what it is', async () => {
+  const { secret } = await keyFor(CONVERSES)
+  const client = connectSocket(
+    served.port,
+    `${OPENAI}/v1/realtime?intent=transcription`,
+    [],
+    withKey(secret),
+  )
+  await client.opened
+  client.send({ type: 'response.create' })
+  const { code, reason } = await client.closed
+  assert.equal(code, 1008)
+  assert.match(reason, /^A response has begun, on a socket for transcription/)
+})
+
+test('over HTTP/1.0 no socket is opened with the provider', async () => {
+  const { secret, id } = await keyFor()
+  const socket = connect(served.port, '127.0.0.1')
+  socket.write(
+    `GET /proxy?url=${encodeURIComponent(REALTIME)} HTTP/1.0\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+  )
+  const [answer] = (await once(socket, 'data')) as [Buffer]
+  assert.match(String(answer), /^HTTP\/1\.1 400 [\s\S]*upgrade_not_supported/)
+  socket.destroy()
+  assert.equal(served.provider.calls.length, 0)
+  const rows = await served.running.store.db
+    .selectFrom('requests')
+    .selectAll()
+    .where('key_id', '=', id)
+    .execute()
+  assert.deepEqual(rows, [])
+})
 
 test('a model in the address makes a conversation, whatever the intent', async () => {
   const { secret, id } = await keyFor(CONVERSES)

@@ -25,6 +25,8 @@ export interface Call {
 export interface Behaviour {
   opened?(call: Call): void
   message?(call: Call, event: Record<string, unknown>, text: string): void
+  /** The JSON that a request without an upgrade is answered with. */
+  answer?(request: IncomingMessage): unknown
   /** Answers a handshake instead of agreeing; gives the status. */
   refuse?(request: IncomingMessage): number | null
 }
@@ -42,6 +44,11 @@ export async function startProvider(t: Ends, behaviour: Behaviour = {}): Promise
     handleProtocols: (protocols) => [...protocols][0] ?? false,
   })
   const provider = { origin: '', calls: [] as Call[], behaviour }
+  server.on('request', (request, response) => {
+    request.resume()
+    response.setHeader('Content-Type', 'application/json')
+    response.end(JSON.stringify(provider.behaviour.answer?.(request) ?? {}))
+  })
   server.on('upgrade', (request, socket, head) => {
     const status = provider.behaviour.refuse?.(request) ?? null
     if (status !== null) {
