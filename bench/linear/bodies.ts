@@ -1,6 +1,6 @@
 // TABLE of readers of bodies and answers.
 import { RequestParser } from '../../server/http1/request-parser.ts'
-import { FrameReader, frameOf, OPCODE, unmasked } from '../../server/http1/websocket/frames.ts'
+import { FrameReader, frameOf, OPCODE, applyMask } from '../../server/http1/websocket/frames.ts'
 import { decodedSource } from '../../server/proxy/inspect/decode.ts'
 import { boundaryOf } from '../../server/proxy/inspect/boundaries.ts'
 import { MultipartReader } from '../../server/proxy/inspect/multipart.ts'
@@ -96,7 +96,7 @@ const socketFrames = (size: number, payload: number, piece?: number) => {
     const reader = new FrameReader(
       {
         onFrame: (head) => void (mask = head.mask ?? mask),
-        onPayload: (raw, at) => void unmasked(raw, mask, at),
+        onPayload: (raw, at) => applyMask(raw, mask, at),
         onFrameEnd() {},
       },
       true,

@@ -2,6 +2,9 @@
 // of HTTP. The same for the side that listens and the side that dials.
 import type { Socket } from 'node:net'
 import { fieldLines, type RawHeaders } from './header-fields.ts'
+import { countRead } from './read-memory.ts'
+import { discardSlowly } from './slow-reads.ts'
+import type { Turns } from './turns.ts'
 
 /** The head of the response that switches. @param headers with `Connection` and `Upgrade` */
 export const switchingHead = (headers: RawHeaders): string =>
@@ -30,12 +33,23 @@ export interface RawSource {
   subscribe(take: (bytes: Buffer) => void): void
   /** Calls `announce` before the server destroys the connection; left out: it never does. */
   onShutdown?(announce: () => void): void
+  /** Large pieces are read in turns with those of others; left out: whenever they come. */
+  readonly reads?: Turns
 }
+
+/** More than a piece of this size may wait in the system: see `server-connection.ts`. */
+const LARGE_READ_BYTES = 32 * 1024
+const READS_OWNER = { account_id: '', key_id: '' }
+/** What is read into nothing at most. */
+const DISCARD_BYTES = 64 * 1_048_576
 
 /** One side of a switched connection. It lives until it is closed. */
 export class RawConnection {
   readonly #socket: Socket
   readonly #source: RawSource
+  #isPaused = true
+  #awaitsTurn = false
+  #isDiscarded = false
 
   constructor(source: RawSource) {
     this.#source = source
@@ -57,23 +71,64 @@ export class RawConnection {
   /** Gives what has come, and what comes, to a reader: once. */
   read(reader: RawReader): void {
     const { unread } = this.#source
-    this.#source.subscribe((bytes) => reader.onData(bytes))
+    this.#source.subscribe((bytes) => {
+      countRead(bytes.length)
+      if (this.#isDiscarded) return
+      reader.onData(bytes)
+      if (bytes.length >= LARGE_READ_BYTES) this.#yieldTurn()
+    })
     this.#source.onShutdown?.(() => reader.onShutdown())
     this.#socket
       .on('end', () => reader.onEnd())
       .on('drain', () => reader.onDrain())
       .on('close', () => reader.onClose())
     if (this.#socket.destroyed) return queueMicrotask(() => reader.onClose())
+    this.#isPaused = false
     if (unread.length > 0) reader.onData(unread)
-    this.#socket.resume()
+    if (!this.#isPaused) this.#resume()
   }
 
   pause(): void {
-    this.#socket.pause()
+    this.#isPaused = true
+    if (!this.#isDiscarded) this.#socket.pause()
   }
 
   resume(): void {
-    this.#socket.resume()
+    this.#isPaused = false
+    this.#resume()
+  }
+
+  /** The reader hears of no more bytes: what still comes is thrown away, slowly. */
+  discard(): void {
+    if (this.#isDiscarded) return
+    this.#isDiscarded = true
+    const socket = this.#socket
+    const source = {
+      on: (_event: 'data', take: (bytes: Buffer) => void) => this.#source.subscribe(take),
+      once: (event: 'close', gone: () => void) => socket.once(event, gone),
+      pause: () => socket.pause(),
+      resume: () => socket.resume(),
+    }
+    const address = socket.remoteAddress ?? ''
+    discardSlowly(source, address, DISCARD_BYTES, () => socket.destroy())
+  }
+
+  #resume(): void {
+    if (!this.#awaitsTurn && !this.#isDiscarded) this.#socket.resume()
+  }
+
+  /** Reads on when it is its turn, which may be now. */
+  #yieldTurn(): void {
+    const { reads } = this.#source
+    if (reads === undefined || this.#awaitsTurn || this.#isDiscarded) return
+    let isNow = true
+    this.#awaitsTurn = true
+    reads.schedule(READS_OWNER, () => {
+      this.#awaitsTurn = false
+      if (!isNow && !this.#isPaused) this.#resume()
+    })
+    isNow = false
+    if (this.#awaitsTurn) this.#socket.pause()
   }
 
   /** Sends bytes, which are not copied. False: wait for `onDrain` before sending more. */

@@ -332,6 +332,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
       unread: this.parser.unread,
       subscribe: (take) => void socket.on('data', take),
       onShutdown: (announce) => this.#context.switched(socket, announce),
+      reads: this.#context.bodyReads,
     }
   }
 

@@ -5,7 +5,7 @@ import {
   FrameReader,
   frameOf,
   OPCODE,
-  unmasked,
+  applyMask,
   type FrameHead,
 } from '../../server/http1/websocket/frames.ts'
 import type { Chance } from './chance.ts'
@@ -23,8 +23,11 @@ function read(pieces: readonly Buffer[], isMasked: boolean): unknown[] {
         payload = []
         told.push(`${head.opcode} ${head.isFinal} ${head.length} ${raw.toString('hex')}`)
       },
-      onPayload: (raw, at) =>
-        void payload.push(frame?.mask == null ? Buffer.from(raw) : unmasked(raw, frame.mask, at)),
+      onPayload: (raw, at) => {
+        const part = Buffer.from(raw)
+        if (frame?.mask != null) applyMask(part, frame.mask, at)
+        payload.push(part)
+      },
       onFrameEnd: () => void told.push(Buffer.concat(payload).toString('hex')),
     },
     isMasked,

@@ -1,15 +1,11 @@
 // What comes from the client: each message is held until it is whole and has been inspected, and
-// goes up as it came. Control frames pass at once.
+// goes up as one frame. Control frames pass at once.
 import type { RawConnection, RawReader } from '../../http1/raw-connection.ts'
-import {
-  CLOSE,
-  FrameError,
-  OPCODE,
-  unmasked,
-  type FrameHead,
-} from '../../http1/websocket/frames.ts'
+import { TurnBudget } from '../../common/fairness/turn-budget.ts'
+import { CLOSE, FrameError, OPCODE, type FrameHead } from '../../http1/websocket/frames.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
-import { FramePump, keepPiece, type PumpSink } from './frame-pump.ts'
+import { ClientMessage } from './client-message.ts'
+import { FramePump, type PumpSink } from './frame-pump.ts'
 import type { MessageInspector, StartsResponse } from './inspect-message.ts'
 import type { SocketRows } from './socket-rows.ts'
 
@@ -39,8 +35,13 @@ export interface ClientLimits {
 
 /** Bytes a second at which a message has to come, on average, once its grace is over. */
 const MIN_RATE = 16 * 1024
-/** Pieces of a message up to this size go up as one. */
-const ONE_WRITE_BYTES = 64 * 1024
+/** Fragments of a message, as many as `ws` takes; of the longest message, 1.5 KB each. */
+const MAX_FRAGMENTS = 16 * 1024
+/** Payloads up to this size are masked at once, which takes some 50 µs. */
+const MAX_SYNC_BYTES = 128 * 1024
+const NO_ROOM = 'The proxy has no room for the message at the moment.'
+/** Pumps that go on in one turn of the event loop, of all clients: half a millisecond together. */
+const pumpTurns = new TurnBudget(2)
 
 /** Reads the frames of the client. One per socket. */
 export class ClientSide implements RawReader, PumpSink {
@@ -52,14 +53,10 @@ export class ClientSide implements RawReader, PumpSink {
   readonly #limits: ClientLimits
   readonly #listener: ClientListener
   #frame: FrameHead | null = null
-  /** The opcode of the message that is coming, and its bytes: as they came, and without masks. */
-  #opcode = 0
-  #raw: Buffer[] = []
-  #rawBytes = 0
-  #payload: Buffer[] = []
-  #payloadBytes = 0
-  /** Monotonic milliseconds at which the message began; null between two. */
-  #since: number | null = null
+  /** The message that is coming, or is being inspected; null between two. */
+  #message: ClientMessage | null = null
+  /** Whether the message may be dropped to make room for others. */
+  #isEvictable = false
   /** The control frame that is coming, as it came. */
   #control: Buffer[] = []
   #awaitsDrain = false
@@ -80,20 +77,21 @@ export class ClientSide implements RawReader, PumpSink {
     this.#slot = slot
     this.#limits = limits
     this.#listener = listener
-    this.pump = new FramePump(client, this, true)
+    this.pump = new FramePump(client, this, true, (goOn) => pumpTurns.defer(inspector.owner, goOn))
   }
 
   /** Whether a message takes longer to come than it may. @param now monotonic milliseconds */
   isTooSlow(now: number): boolean {
-    if (this.#since === null) return false
-    const took = now - this.#since
-    return took > this.#limits.grace && this.#rawBytes < (took / 1000) * MIN_RATE
+    if (this.#message === null || this.#message.isWhole) return false
+    const took = now - this.#message.since
+    return took > this.#limits.grace && this.#message.received < (took / 1000) * MIN_RATE
   }
 
   onUpstreamDrain(): void {
     if (!this.#awaitsDrain) return
     this.#awaitsDrain = false
-    this.#slot.releaseBytes()
+    // It may have been a control frame, in the middle of a message.
+    if (this.#message === null) this.#slot.releaseBytes()
     this.pump.unblock()
   }
 
@@ -119,44 +117,48 @@ export class ClientSide implements RawReader, PumpSink {
       this.#control = [raw]
       return
     }
-    if (frame.opcode !== OPCODE.continuation) {
-      this.#opcode = frame.opcode
-      this.#since = performance.now()
-    }
-    if (this.#rawBytes + raw.length + frame.length > this.#limits.message)
+    const message = (this.#message ??= new ClientMessage(frame))
+    if (message.received + raw.length + frame.length > this.#limits.message)
       throw new FrameError(CLOSE.tooBig, `A message is longer than ${this.#limits.message} bytes.`)
-    this.#hold(raw)
+    if (message.frames === MAX_FRAGMENTS)
+      throw new FrameError(CLOSE.tooBig, `A message has more than ${MAX_FRAGMENTS} fragments.`)
+    this.#hold(raw.length)
+    message.addFrame(frame, raw)
   }
 
   onPayload(raw: Buffer, at: number): void {
     // oxlint-disable-next-line typescript/no-non-null-assertion -- a payload follows the head of its frame, which has a mask
-    const { opcode, mask } = this.#frame!
-    if (opcode >= OPCODE.close) return void this.#control.push(raw)
-    this.#hold(raw)
-    // oxlint-disable-next-line typescript/no-non-null-assertion -- a payload follows the head of its frame, which has a mask
-    this.#payload.push(unmasked(raw, mask!, at))
-    this.#payloadBytes += raw.length
+    if (this.#frame!.opcode >= OPCODE.close) return void this.#control.push(raw)
+    this.#hold(raw.length)
+    this.#message?.addPayload(raw, at)
   }
 
   onFrameEnd(): void {
     // oxlint-disable-next-line typescript/no-non-null-assertion -- a payload follows the head of its frame, which has a mask
     const { opcode, isFinal } = this.#frame!
     if (opcode >= OPCODE.close) return this.#passControl(opcode)
-    if (isFinal) this.#inspect()
+    if (isFinal && this.#message !== null) this.#inspect(this.#message)
   }
 
-  onPause(): void {}
+  onPause(): void {
+    if (this.#isEvictable || this.#message === null || this.#message.isWhole) return
+    this.#isEvictable = true
+    this.#slot.allowEviction(() => this.onError(new FrameError(CLOSE.tryAgain, NO_ROOM)))
+  }
 
   onError(error: FrameError): void {
     this.#listener.onBroken(error)
   }
 
-  /** Keeps bytes as they came: their memory is counted twice, for there is a copy without mask. */
-  #hold(raw: Buffer): void {
-    if (!this.#slot.holdBytes(raw.length * 2))
-      throw new FrameError(CLOSE.tryAgain, 'The proxy has no room for the message at the moment.')
-    keepPiece(this.#raw, raw)
-    this.#rawBytes += raw.length
+  /** Counts bytes as held; those of heads stand for what a fragment costs besides. */
+  #hold(bytes: number): void {
+    if (!this.#slot.holdBytes(bytes)) throw new FrameError(CLOSE.tryAgain, NO_ROOM)
+  }
+
+  #forbidEviction(): void {
+    if (!this.#isEvictable) return
+    this.#isEvictable = false
+    this.#slot.forbidEviction()
   }
 
   #passControl(opcode: number): void {
@@ -169,23 +171,24 @@ export class ClientSide implements RawReader, PumpSink {
     this.#listener.onCloseFrame()
   }
 
-  #inspect(): void {
-    this.#since = null
-    const isBinary = this.#opcode === OPCODE.binary
+  #inspect(message: ClientMessage): void {
+    message.isWhole = true
+    this.#forbidEviction()
+    const isBinary = message.opcode === OPCODE.binary
     try {
-      const message = this.#inspector.inspect(isBinary, this.#payload, this.#payloadBytes)
-      if (message instanceof Promise) void this.#wait(message)
-      else this.#admit(message)
+      const starts = this.#inspector.inspect(isBinary, message.pieces, message.length)
+      if (starts instanceof Promise) void this.#wait(starts)
+      else this.#admit(starts)
     } catch (error) {
       this.#refuse(error)
     }
   }
 
   /** Reads nothing until it is known whether a message may pass. */
-  async #wait(message: Promise<StartsResponse>): Promise<void> {
+  async #wait(starts: Promise<StartsResponse>): Promise<void> {
     this.pump.block()
     try {
-      this.#admit(await message)
+      this.#admit(await starts)
     } catch (error) {
       this.#refuse(error)
     }
@@ -215,12 +218,24 @@ export class ClientSide implements RawReader, PumpSink {
   }
 
   #pass(): void {
-    const raw = this.#raw
-    const length = this.#rawBytes
-    this.#forget()
-    // oxlint-disable-next-line typescript/no-non-null-assertion -- a payload follows the head of its frame, which has a mask
-    if (length <= ONE_WRITE_BYTES) this.#send(raw.length === 1 ? raw[0]! : Buffer.concat(raw))
-    else for (const piece of raw) this.#send(piece)
+    const message = this.#message
+    if (message === null) return
+    if (message.length > MAX_SYNC_BYTES) return void this.#passInSlices(message)
+    while (message.step() === 'more');
+    this.#sendMessage(message)
+  }
+
+  /** Reads nothing until the mask is on again. */
+  async #passInSlices(message: ClientMessage): Promise<void> {
+    this.pump.block()
+    await this.#inspector.runSliced(message)
+    if (!this.#isClosed) this.#sendMessage(message)
+    this.pump.unblock()
+  }
+
+  #sendMessage(message: ClientMessage): void {
+    this.#message = null
+    for (const piece of message.toFrame()) this.#send(piece)
     // What the provider does not take yet is still held.
     if (!this.#awaitsDrain) this.#slot.releaseBytes()
   }
@@ -243,14 +258,9 @@ export class ClientSide implements RawReader, PumpSink {
   }
 
   #drop(): void {
-    this.#forget()
+    this.#message = null
+    this.#forbidEviction()
     this.#slot.releaseBytes()
-  }
-
-  #forget(): void {
-    this.#raw = []
-    this.#payload = []
-    this.#rawBytes = this.#payloadBytes = 0
   }
 
   #send(bytes: Buffer): void {

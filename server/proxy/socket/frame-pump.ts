@@ -18,6 +18,7 @@ export class FramePump {
   readonly frames: FrameReader
   readonly #source: RawConnection
   readonly #sink: PumpSink
+  readonly #defer: (goOn: () => void) => void
   /** What has come and was not read, the oldest first. */
   #waiting: Buffer[] = []
   #at = 0
@@ -26,8 +27,15 @@ export class FramePump {
   #isPumping = false
   #isStopped = false
 
-  constructor(source: RawConnection, sink: PumpSink, isMasked: boolean) {
+  /** @param defer calls something in a later turn of the event loop */
+  constructor(
+    source: RawConnection,
+    sink: PumpSink,
+    isMasked: boolean,
+    defer: (goOn: () => void) => void = setImmediate,
+  ) {
     this.#source = source
+    this.#defer = defer
     this.#sink = sink
     this.frames = new FrameReader(sink, isMasked)
   }
@@ -40,7 +48,7 @@ export class FramePump {
 
   /** Reads no further until {@link unblock} has been called as often. */
   block(): void {
-    if (this.#blocks++ === 0) this.#source.pause()
+    if (this.#blocks++ === 0 && !this.#isStopped) this.#source.pause()
   }
 
   unblock(): void {
@@ -51,9 +59,10 @@ export class FramePump {
 
   /** Reads nothing any more; what comes is thrown away. */
   stop(): void {
+    if (this.#isStopped) return
     this.#isStopped = true
     this.#waiting = []
-    this.#source.resume()
+    this.#source.discard()
   }
 
   #pump(): void {
@@ -71,7 +80,7 @@ export class FramePump {
         }
         if (--left === 0) {
           this.block()
-          setImmediate(() => this.unblock())
+          this.#defer(() => this.unblock())
         }
       }
     } catch (error) {

@@ -1,5 +1,6 @@
 // Step 5 for each message of a client: which models and stored objects it names, and whether it may
 // start a response.
+import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import type { CachedKey } from '../../keys/cache.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { Inspection } from '../inspect/inspection.ts'
@@ -112,6 +113,12 @@ export class MessageInspector {
     this.#table = tableOf(row)
   }
 
+  /** Whose turns work on its messages takes. */
+  get owner(): Owner {
+    const { accountId, id } = this.#key()
+    return { account_id: accountId, key_id: id }
+  }
+
   /** Whether the key may use every model that the session has named. */
   isWithin({ scope }: CachedKey): boolean {
     return (
@@ -143,10 +150,14 @@ export class MessageInspector {
     }
     const key = this.#key()
     const task = this.#taskOf(key, pieces)
-    const { inspectionQueue } = this.#deps
-    if (length <= MAX_SYNC_BYTES && inspectionQueue.runNow(task)) return this.#decide(key, task)
-    const owner = { account_id: key.accountId, key_id: key.id }
-    return inspectionQueue.run(owner, task).done.then(() => this.#again(key, task, pieces))
+    const isShort = length <= MAX_SYNC_BYTES
+    if (isShort && this.#deps.inspectionQueue.runNow(task)) return this.#decide(key, task)
+    return this.runSliced(task).then(() => this.#again(key, task, pieces))
+  }
+
+  /** Does work on a message in the turns of its key. */
+  runSliced(task: SlicedTask): Promise<boolean> {
+    return this.#deps.inspectionQueue.run(this.owner, task).done
   }
 
   #isCommand(pieces: readonly Buffer[], length: number): boolean {
@@ -181,8 +192,7 @@ export class MessageInspector {
     const now = this.#key()
     if (now.scope.all === key.scope.all) return this.#decide(now, task)
     const next = this.#taskOf(now, pieces)
-    const owner = { account_id: now.accountId, key_id: now.id }
-    await this.#deps.inspectionQueue.run(owner, next).done
+    await this.runSliced(next)
     return this.#decide(now, next)
   }
 

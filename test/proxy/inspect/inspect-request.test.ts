@@ -60,6 +60,7 @@ function start(body: Buffer, models: readonly string[] | null = ['gpt-*']) {
     end() {},
     flush: () => true,
     reset() {},
+    canSwitch: false,
     switchProtocols: () => null,
   }
   const objects = {

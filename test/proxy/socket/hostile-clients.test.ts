@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, test } from 'node:test'
-import { frameOf, OPCODE, unmasked } from '../../../server/http1/websocket/frames.ts'
+import { frameOf, OPCODE, applyMask } from '../../../server/http1/websocket/frames.ts'
 import { until } from '../../support/until.ts'
 import { OPENAI } from '../support/served.ts'
 import { connectSocket, rowsOf, startSockets, withKey } from './support.ts'
@@ -47,6 +47,10 @@ function closeCode(bytes: Buffer): number | null {
 }
 
 const MASK = Buffer.from([1, 2, 3, 4])
+function masked(payload: Buffer): Buffer {
+  applyMask(payload, MASK, 0)
+  return payload
+}
 /** A frame of a client, with whatever bits. */
 function frame(first: number, payload: Buffer | string, isMasked = true): Buffer {
   const body = Buffer.from(payload)
@@ -60,7 +64,7 @@ function frame(first: number, payload: Buffer | string, isMasked = true): Buffer
   return Buffer.concat([
     Buffer.from([first]),
     length,
-    ...(isMasked ? [MASK, unmasked(body, MASK, 0)] : [body]),
+    ...(isMasked ? [MASK, masked(body)] : [body]),
   ])
 }
 const uint32 = (value: number): Buffer => {
@@ -218,6 +222,14 @@ const BROKEN: readonly [what: string, bytes: Buffer | Buffer[], code: number][] 
     ],
     1009,
   ],
+  [
+    'a message of 20,000 fragments',
+    [
+      frame(OPCODE.text, '{'),
+      Buffer.concat(Array.from({ length: 20_000 }, () => frame(OPCODE.continuation, ' '))),
+    ],
+    1009,
+  ],
 ]
 
 for (const [what, bytes, code] of BROKEN)
@@ -231,6 +243,47 @@ for (const [what, bytes, code] of BROKEN)
       served.provider.calls.flatMap(({ messages }) => messages),
       [],
     )
+  })
+
+/** TABLE of how a message comes: bytes of a fragment, and of a piece of the connection. */
+const PIECES: readonly [fragment: number, piece: number][] = [
+  [Infinity, Infinity],
+  [Infinity, 50_001],
+  [1000, 70_000],
+  [70_003, 9_999],
+  [17, Infinity],
+]
+
+for (const [size, piece] of PIECES)
+  test(`a message in fragments of ${size} bytes, in pieces of ${piece}, goes up whole`, async () => {
+    served.provider.calls.length = 0
+    const { secret } = await served.key()
+    const client = await rawClient(secret)
+    const sent = [10, 3_000, 200_000].map((length) =>
+      JSON.stringify({ type: 'session.update', pad: 'äbc'.repeat(length / 4) }),
+    )
+    const bytes = Buffer.concat(
+      sent.flatMap((message) => {
+        const all = Buffer.from(message)
+        const parts = []
+        for (let at = 0; at < all.length; at += size) {
+          const part = frameOf(
+            at === 0 ? OPCODE.text : OPCODE.continuation,
+            all.subarray(at, at + Math.min(size, all.length)),
+            true,
+          )
+          if (at + size < all.length) part[0]! &= 0x7f
+          parts.push(part)
+          if (at === 0) parts.push(ping('x'))
+        }
+        return parts
+      }),
+    )
+    for (let at = 0; at < bytes.length; at += piece)
+      client.socket.write(bytes.subarray(at, at + Math.min(piece, bytes.length)))
+    await until(() => served.provider.calls[0]?.messages.length === sent.length)
+    assert.deepEqual(served.provider.calls[0]!.messages, sent)
+    client.socket.destroy()
   })
 
 test('floods of control frames and of empty fragments hold nobody up', async () => {
