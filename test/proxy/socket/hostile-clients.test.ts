@@ -19,8 +19,8 @@ interface RawClient {
   readonly closed: Promise<number | null>
 }
 
-async function rawClient(secret: string): Promise<RawClient> {
-  const socket = connect({ port: served.port, host: '127.0.0.1' })
+async function rawClient(secret: string, port = served.port): Promise<RawClient> {
+  const socket = connect({ port, host: '127.0.0.1' })
   socket.on('error', () => {})
   socket.write(
     `GET ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n`,
@@ -285,6 +285,29 @@ for (const [size, piece] of PIECES)
     assert.deepEqual(served.provider.calls[0]!.messages, sent)
     client.socket.destroy()
   })
+
+test('an unfinished message makes room for one of a key within its share', async (t) => {
+  const { port, key, provider } = await startSockets(t, {}, ['OPENAI'], {
+    TOLLMARK_MAX_BODY: '1MB',
+    TOLLMARK_MAX_HELD: '4MB',
+  })
+  const [greedy, modest] = [await key(), await key()]
+  const message = '{"type":"session.update"}'.padEnd(900_000)
+  const unfinished = []
+  for (let i = 0; i < 2; i++) {
+    const client = await rawClient(greedy.secret, port)
+    const pong = once(client.socket, 'data')
+    client.socket.write(Buffer.concat([frame(OPCODE.text, message), ping()]))
+    await pong
+    unfinished.push(client)
+  }
+  const other = await rawClient(modest.secret, port)
+  other.socket.write(text(message))
+  await until(() => provider.calls[2]?.messages.length === 1)
+  assert.equal(await unfinished[1]!.closed, 1013)
+  assert.equal(unfinished[0]!.socket.readyState, 'open')
+  for (const { socket } of [unfinished[0]!, other]) socket.destroy()
+})
 
 test('floods of control frames and of empty fragments hold nobody up', async () => {
   const { secret } = await served.key()
