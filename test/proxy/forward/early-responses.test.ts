@@ -93,10 +93,13 @@ async function upload(port: number, secret: string, length: string | null): Prom
   return got
 }
 
+/** Of all tests: a process reads the certificates that it trusts once. */
+let shared: ReturnType<typeof certificateOf> | undefined
+
 for (const { name, plays } of EARLY) {
   for (const secure of [false, true]) {
     test(`an early answer arrives whole: ${name}${secure ? ', over TLS' : ''}`, async (t) => {
-      const certificate = secure ? certificateOf(t, 'api.openai.com') : undefined
+      const certificate = secure ? (shared ??= certificateOf(t, 'api.openai.com')) : undefined
       if (certificate) setDefaultCACertificates([certificate.cert])
       const fake = await startFake(plays, certificate)
       t.after(() => fake.close())
