@@ -203,7 +203,7 @@ export function applyMask(bytes: Buffer, mask: Buffer, at: number): void {
 }
 
 /** The head of a message in one frame. @param mask null where it goes to a client */
-export function frameHead(opcode: number, length: number, mask: Buffer | null): Buffer {
+function frameHead(opcode: number, length: number, mask: Buffer | null): Buffer {
   const extended = length < LENGTH_16 ? 0 : length < 65_536 ? 2 : 8
   const head = Buffer.alloc(2 + extended + (mask?.length ?? 0))
   head[0] = FIN | opcode

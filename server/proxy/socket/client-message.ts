@@ -1,39 +1,46 @@
-// A message of a client while it comes. The mask is taken off where the bytes lie, so that they are
-// held once, and put on again before they go up.
-import { applyMask, frameHead, type FrameHead } from '../../http1/websocket/frames.ts'
+// A message of a client while it comes. The masks are taken off where the bytes lie, so that they
+// are held once, and put on again before they go up.
+import { applyMask, type FrameHead } from '../../http1/websocket/frames.ts'
 import { PieceList } from '../inspect/piece-list.ts'
 import { STEP_BYTES, type SlicedTask } from '../inspect/scheduler.ts'
 import { keepPiece } from './frame-pump.ts'
 
 /** Messages up to this size go up in one write. */
 const ONE_WRITE_BYTES = 64 * 1024
+/** What one fragment more costs besides its bytes: memory to know it by, and time, in bytes. */
+const FRAGMENT_BYTES = 256
+
+/** A frame of the message: its head as it came, the mask at its end, and its payload's length. */
+interface Fragment {
+  readonly head: Buffer
+  readonly mask: Buffer
+  readonly length: number
+}
 
 /**
- * Collects one message. It holds at most twice the memory of its payload, however small its
- * fragments are. As a task, it puts the mask on again.
+ * Collects one message. As a task, it puts the masks on again; its frames go up as they came. In
+ * several, it is copied together on the way, since many are small.
  */
 export class ClientMessage implements SlicedTask {
   /** Monotonic milliseconds at which it began. */
   readonly since = performance.now()
   readonly opcode: number
-  /** Frames so far, and their bytes with the heads. */
-  frames = 0
+  /** Its bytes so far, with the heads. */
   received = 0
   /** All of it has come. */
   isWhole = false
+  readonly #fragments: Fragment[] = []
   readonly #payload = new PieceList()
-  /** Of the only frame, as it came; null where there are several. */
-  #head: Buffer | null = null
-  #mask: Buffer
-  #frameMask: Buffer
-  /** Where the mask is put on again next: the piece, and the place in it and in the payload. */
+  /** What goes up, where there are several fragments. */
+  readonly #frames = new PieceList()
+  /** Where a mask is put on next: the fragment and the place in it, the piece and the place in it. */
+  #fragment = 0
+  #done = 0
   #piece = 0
   #at = 0
-  #masked = 0
 
-  constructor({ opcode, mask }: FrameHead) {
+  constructor({ opcode }: FrameHead) {
     this.opcode = opcode
-    this.#mask = this.#frameMask = maskOf(mask)
   }
 
   /** Bytes of the payload so far. */
@@ -41,50 +48,81 @@ export class ClientMessage implements SlicedTask {
     return this.#payload.length
   }
 
-  /** The payload so far; without the mask until the first step. */
+  /** Frames so far. */
+  get fragments(): number {
+    return this.#fragments.length
+  }
+
+  /** What it takes to put the masks on again, in bytes. */
+  get effort(): number {
+    return this.length + this.fragments * FRAGMENT_BYTES
+  }
+
+  /** The payload so far; without the masks until the first step. */
   get pieces(): readonly Buffer[] {
     return this.#payload.all()
   }
 
-  addFrame({ mask }: FrameHead, raw: Buffer): void {
-    this.#frameMask = maskOf(mask)
-    this.#head = this.frames === 0 ? raw : null
+  /** Bytes that the next frame takes besides its own: of several there will be a copy. */
+  costOf({ length }: FrameHead): number {
+    if (this.fragments === 0) return 0
+    return FRAGMENT_BYTES + length + (this.fragments === 1 ? this.received : 0)
+  }
+
+  addFrame({ mask, length }: FrameHead, raw: Buffer): void {
+    if (mask === null) throw new TypeError('a frame of a client has a mask')
     // A view would keep alive what was read together with it.
-    if (this.frames === 1) this.#mask = Buffer.from(this.#mask)
-    this.frames++
+    const head = this.fragments === 0 ? raw : Buffer.from(raw)
+    this.#fragments.push({ head, mask: head.subarray(-mask.length), length })
     this.received += raw.length
   }
 
   /** @param raw as it came; it is changed @param at where it begins in the payload of its frame */
   addPayload(raw: Buffer, at: number): void {
-    applyMask(raw, this.#frameMask, at)
+    const last = this.#fragments.at(-1)
+    if (last !== undefined) applyMask(raw, last.mask, at)
     this.#payload.add(raw)
     this.received += raw.length
   }
 
   /** Puts the mask on the next bytes. */
   step(): 'more' | 'done' {
-    const piece = this.pieces[this.#piece]
-    if (piece === undefined) return 'done'
-    const part = piece.subarray(this.#at, this.#at + STEP_BYTES)
-    applyMask(part, this.#mask, this.#masked)
-    this.#masked += part.length
-    this.#at += part.length
-    if (this.#at < piece.length) return 'more'
-    this.#piece++
-    this.#at = 0
-    return this.#masked < this.length ? 'more' : 'done'
+    const { pieces } = this
+    for (let left = STEP_BYTES; left > 0;) {
+      const fragment = this.#fragments[this.#fragment]
+      if (fragment === undefined) return 'done'
+      if (this.#done === 0 && this.fragments > 1) this.#frames.add(fragment.head)
+      const piece = pieces[this.#piece]
+      if (piece !== undefined && this.#done < fragment.length) {
+        const part = piece.subarray(
+          this.#at,
+          this.#at + Math.min(left, fragment.length - this.#done),
+        )
+        applyMask(part, fragment.mask, this.#done)
+        if (this.fragments > 1) this.#frames.add(part)
+        this.#done += part.length
+        this.#at += part.length
+        left -= part.length
+        if (this.#at === piece.length) {
+          this.#piece++
+          this.#at = 0
+        }
+      }
+      if (piece !== undefined && this.#done < fragment.length) continue
+      this.#fragment++
+      this.#done = 0
+      left -= FRAGMENT_BYTES
+    }
+    return 'more'
   }
 
-  /** The message as one frame, once its mask is on again: what is sent, in one piece or several. */
-  toFrame(): readonly Buffer[] {
-    const parts = [this.#head ?? frameHead(this.opcode, this.length, this.#mask)]
-    for (const piece of this.pieces) keepPiece(parts, piece)
-    return parts.length > 1 && this.length <= ONE_WRITE_BYTES ? [Buffer.concat(parts)] : parts
+  /** The message in its frames, once their masks are on again: what is sent, piece by piece. */
+  toFrames(): readonly Buffer[] {
+    const [only] = this.#fragments
+    const parts: Buffer[] = []
+    if (this.fragments === 1 && only !== undefined)
+      for (const piece of [only.head, ...this.pieces]) keepPiece(parts, piece)
+    else parts.push(...this.#frames.all())
+    return parts.length > 1 && this.received <= ONE_WRITE_BYTES ? [Buffer.concat(parts)] : parts
   }
-}
-
-function maskOf(mask: Buffer | null): Buffer {
-  if (mask === null) throw new TypeError('a frame of a client has a mask')
-  return mask
 }

@@ -1,5 +1,5 @@
 // What comes from the client: each message is held until it is whole and has been inspected, and
-// goes up as one frame. Control frames pass at once.
+// goes up in the frames in which it came. Control frames pass at once.
 import type { RawConnection, RawReader } from '../../http1/raw-connection.ts'
 import { TurnBudget } from '../../common/fairness/turn-budget.ts'
 import { CLOSE, FrameError, OPCODE, type FrameHead } from '../../http1/websocket/frames.ts'
@@ -120,9 +120,9 @@ export class ClientSide implements RawReader, PumpSink {
     const message = (this.#message ??= new ClientMessage(frame))
     if (message.received + raw.length + frame.length > this.#limits.message)
       throw new FrameError(CLOSE.tooBig, `A message is longer than ${this.#limits.message} bytes.`)
-    if (message.frames === MAX_FRAGMENTS)
+    if (message.fragments === MAX_FRAGMENTS)
       throw new FrameError(CLOSE.tooBig, `A message has more than ${MAX_FRAGMENTS} fragments.`)
-    this.#hold(raw.length)
+    this.#hold(raw.length + message.costOf(frame))
     message.addFrame(frame, raw)
   }
 
@@ -150,7 +150,6 @@ export class ClientSide implements RawReader, PumpSink {
     this.#listener.onBroken(error)
   }
 
-  /** Counts bytes as held; those of heads stand for what a fragment costs besides. */
   #hold(bytes: number): void {
     if (!this.#slot.holdBytes(bytes)) throw new FrameError(CLOSE.tryAgain, NO_ROOM)
   }
@@ -220,12 +219,12 @@ export class ClientSide implements RawReader, PumpSink {
   #pass(): void {
     const message = this.#message
     if (message === null) return
-    if (message.length > MAX_SYNC_BYTES) return void this.#passInSlices(message)
+    if (message.effort > MAX_SYNC_BYTES) return void this.#passInSlices(message)
     while (message.step() === 'more');
     this.#sendMessage(message)
   }
 
-  /** Reads nothing until the mask is on again. */
+  /** Reads nothing until the masks are on again. */
   async #passInSlices(message: ClientMessage): Promise<void> {
     this.pump.block()
     await this.#inspector.runSliced(message)
@@ -235,7 +234,7 @@ export class ClientSide implements RawReader, PumpSink {
 
   #sendMessage(message: ClientMessage): void {
     this.#message = null
-    for (const piece of message.toFrame()) this.#send(piece)
+    for (const piece of message.toFrames()) this.#send(piece)
     // What the provider does not take yet is still held.
     if (!this.#awaitsDrain) this.#slot.releaseBytes()
   }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, test } from 'node:test'
-import { frameOf, OPCODE, applyMask } from '../../../server/http1/websocket/frames.ts'
+import { applyMask, FrameReader, frameOf, OPCODE } from '../../../server/http1/websocket/frames.ts'
 import { until } from '../../support/until.ts'
 import { OPENAI } from '../support/served.ts'
 import { connectSocket, rowsOf, startSockets, withKey } from './support.ts'
@@ -245,6 +245,36 @@ for (const [what, bytes, code] of BROKEN)
     )
   })
 
+/** Collects the frames of messages, as they come, without the control frames between them. */
+function dataFrames() {
+  const parts: Buffer[] = []
+  let isData = false
+  const keep = (raw: Buffer): void => {
+    if (!isData) return
+    parts.push(Buffer.from(raw))
+    frames.bytes += raw.length
+  }
+  const reader = new FrameReader(
+    {
+      onFrame: ({ opcode }, raw) => {
+        isData = opcode < OPCODE.close
+        keep(raw)
+      },
+      onPayload: keep,
+      onFrameEnd: () => {},
+    },
+    true,
+  )
+  const frames = {
+    bytes: 0,
+    read: (bytes: Buffer): void => {
+      for (let at = 0; at < bytes.length;) at = reader.next(bytes, at)
+    },
+    all: () => Buffer.concat(parts),
+  }
+  return frames
+}
+
 /** TABLE of how a message comes: bytes of a fragment, and of a piece of the connection. */
 const PIECES: readonly [fragment: number, piece: number][] = [
   [Infinity, Infinity],
@@ -255,10 +285,14 @@ const PIECES: readonly [fragment: number, piece: number][] = [
 ]
 
 for (const [size, piece] of PIECES)
-  test(`a message in fragments of ${size} bytes, in pieces of ${piece}, goes up whole`, async () => {
+  test(`a message in fragments of ${size} bytes, in pieces of ${piece}, goes up in its frames`, async () => {
     served.provider.calls.length = 0
     const { secret } = await served.key()
     const client = await rawClient(secret)
+    const up = dataFrames()
+    // Before the provider's own reader, which takes the masks off in place.
+    served.provider.calls[0]?.request.socket.prependListener('data', up.read)
+    const frames: Buffer[] = []
     const sent = [10, 3_000, 200_000].map((length) =>
       JSON.stringify({ type: 'session.update', pad: 'äbc'.repeat(length / 4) }),
     )
@@ -274,6 +308,7 @@ for (const [size, piece] of PIECES)
           )
           if (at + size < all.length) part[0]! &= 0x7f
           parts.push(part)
+          frames.push(part)
           if (at === 0) parts.push(ping('x'))
         }
         return parts
@@ -283,6 +318,8 @@ for (const [size, piece] of PIECES)
       client.socket.write(bytes.subarray(at, at + Math.min(piece, bytes.length)))
     await until(() => served.provider.calls[0]?.messages.length === sent.length)
     assert.deepEqual(served.provider.calls[0]!.messages, sent)
+    await until(() => up.bytes >= Buffer.concat(frames).length)
+    assert.ok(up.all().equals(Buffer.concat(frames)), 'byte for byte')
     client.socket.destroy()
   })
 
