@@ -13,14 +13,7 @@ import { parseArgs } from 'node:util'
 import { freePort } from '../test/support/free-port.ts'
 import { NODE_FLAGS } from '../test/support/node.ts'
 import { certificateOf } from '../test/support/providers/certificate.ts'
-import {
-  installed,
-  listening,
-  nginxFolders,
-  startProgram,
-  stopAll,
-  type Contender,
-} from './proxy/contenders.ts'
+import { listening, runNginx, startProgram, stopAll, type Contender } from './proxy/contenders.ts'
 import { cpu, median } from './proxy/measure.ts'
 import { makeSecrets } from './parts/secrets.ts'
 import { startServer, type Server } from './parts/server.ts'
@@ -86,24 +79,13 @@ async function startPipe(upstream: number): Promise<Contender> {
 }
 
 async function startNginx(upstream: number): Promise<Contender | null> {
-  const found = installed('nginx')
-  if (found === undefined) return null
-  const port = await freePort()
-  const config = join(folder, 'nginx.conf')
-  writeFileSync(
-    config,
-    `worker_processes 1; daemon off; pid ${folder}/nginx.pid; error_log /dev/null crit; events { worker_connections 16384; }
-http { access_log off; ${nginxFolders(folder)}
-  server { listen 127.0.0.1:${port}; location / { proxy_pass http://127.0.0.1:${upstream}; proxy_http_version 1.1;
-    proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection upgrade; proxy_read_timeout 1h; } } }`,
+  const nginx = await runNginx(
+    folder,
+    (port) =>
+      `server { listen 127.0.0.1:${port}; location / { proxy_pass http://127.0.0.1:${upstream}; proxy_http_version 1.1;
+    proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection upgrade; proxy_read_timeout 1h; } }`,
   )
-  const master = startProgram(found, ['-c', config, '-p', folder])
-  await listening(port)
-  const [worker = 0] = readFileSync(`/proc/${master.pid}/task/${master.pid}/children`, 'utf8')
-    .trim()
-    .split(' ')
-    .map(Number)
-  return { name: 'nginx', port, pid: worker, path: PATH, headers: [] }
+  return nginx && { name: 'nginx', ...nginx, path: PATH, headers: [] }
 }
 
 /** With a key that is limited to models and a rate, so that each message is inspected in full. */

@@ -110,25 +110,38 @@ export async function startUpstream(every = 20, events = 50): Promise<number> {
 
 /** nginx's bare proxy_pass; null where it is not installed. */
 export async function startNginx(folder: string, upstream: number): Promise<Contender | null> {
+  const site = (port: number): string =>
+    `client_body_buffer_size 1m; keepalive_requests 100000000;
+  upstream u { server 127.0.0.1:${upstream}; keepalive 64; keepalive_requests 100000000; }
+  server { listen 127.0.0.1:${port}; location / { proxy_pass http://u; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; } }`
+  const nginx = await runNginx(folder, site)
+  return nginx && { name: 'nginx', ...nginx, path: PATH, headers: [] }
+}
+
+/**
+ * Runs nginx with one worker. @param site what stands in its `http`
+ * @returns its port, and the worker's process; null where it is not installed
+ */
+export async function runNginx(
+  folder: string,
+  site: (port: number) => string,
+): Promise<{ port: number; pid: number } | null> {
   const found = installed('nginx')
   if (found === undefined) return null
   const port = await freePort()
-  const temporary = nginxFolders(folder)
   const config = join(folder, 'nginx.conf')
   writeFileSync(
     config,
     `worker_processes 1; daemon off; pid ${folder}/nginx.pid; error_log /dev/null crit; events { worker_connections 8192; }
-http { access_log off; client_body_buffer_size 1m; ${temporary} keepalive_requests 100000000;
-  upstream u { server 127.0.0.1:${upstream}; keepalive 64; keepalive_requests 100000000; }
-  server { listen 127.0.0.1:${port}; location / { proxy_pass http://u; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; } } }`,
+http { access_log off; ${nginxFolders(folder)} ${site(port)} }`,
   )
   const master = startProgram(found, ['-c', config, '-p', folder])
   await listening(port)
-  const [worker = 0] = readFileSync(`/proc/${master.pid}/task/${master.pid}/children`, 'utf8')
+  const [pid = 0] = readFileSync(`/proc/${master.pid}/task/${master.pid}/children`, 'utf8')
     .trim()
     .split(' ')
     .map(Number)
-  return { name: 'nginx', port, pid: worker, path: PATH, headers: [] }
+  return { port, pid }
 }
 
 /** Caddy's bare reverse_proxy; null where it is not installed. */
