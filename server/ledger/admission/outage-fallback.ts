@@ -99,7 +99,7 @@ export class OutageFallback {
     })
   }
 
-  /** Puts the fallback before `backend`, once the other processes know of this one. @throws StoreError */
+  /** Puts the fallback before `backend`, once other processes count this one. @throws StoreError */
   static async open(backend: AdmissionBackend, parts: OutageParts): Promise<OutageFallback> {
     const processes = await joinProcesses(parts)
     const recent = await backend.recentAdmissions()

@@ -63,8 +63,8 @@ export interface Joining {
 
 /**
  * Ends when this process and all others that admit requests count each other, or after UNCOUNTED_MS;
- * gives the ids of all, this one included. A process without a row, such as a worker, is counted by nobody and
- * does not wait.
+ * gives the ids of all, this one included. A process without a row, such as a worker, is counted by
+ * nobody and does not wait.
  *
  * @throws StoreError
  */

@@ -67,3 +67,13 @@ export interface SocketRow {
     readonly socket: SocketRow
   }
 }
+
+/** Of a socket whose answers have no beginning and no end: each minute is a row. */
+export const BY_MINUTE = {
+  counts: 'minutes',
+  naming: [],
+  starts: [],
+  begins: [],
+  ends: [],
+  fails: [],
+} as const satisfies Partial<SocketRow>

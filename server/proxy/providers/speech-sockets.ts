@@ -1,15 +1,6 @@
 // Sockets that speak the text that comes. Many generations may be under way in one, and most of their
 // providers do not say when one begins: each minute is a row.
-import type { SocketRow } from './socket-row.ts'
-
-const MINUTES = {
-  counts: 'minutes',
-  naming: [],
-  starts: [],
-  begins: [],
-  ends: [],
-  fails: [],
-} as const
+import { BY_MINUTE, type SocketRow } from './socket-row.ts'
 
 /**
  * ElevenLabs, with one context and with many:
@@ -17,7 +8,7 @@ const MINUTES = {
  * …-multi-stream-input. The query names the model.
  */
 export const ELEVENLABS_SPEECH: SocketRow = {
-  ...MINUTES,
+  ...BY_MINUTE,
   body: {
     required: [],
     also: ['model_id'],
@@ -32,7 +23,7 @@ export const ELEVENLABS_SPEECH: SocketRow = {
 
 /** Cartesia: https://docs.cartesia.ai/api-reference/tts/websocket. Each generation names its model. */
 export const CARTESIA_SPEECH: SocketRow = {
-  ...MINUTES,
+  ...BY_MINUTE,
   body: {
     required: [],
     also: ['model_id', 'model'],
@@ -57,7 +48,7 @@ export const CARTESIA_SPEECH: SocketRow = {
  * (v2). The query names the model.
  */
 export const DEEPGRAM_SPEECH: SocketRow = {
-  ...MINUTES,
+  ...BY_MINUTE,
   body: { required: [], also: ['model'], prose: ['text'] },
   quiet: ['type=Clear', 'type=Reset', 'type=Close'],
   mayStart: ['type=Speak', 'type=Flush'],

@@ -1,14 +1,9 @@
 // Sockets that transcribe as long as audio comes: each minute is a row. Their query names the model.
-import type { SocketRow } from './socket-row.ts'
+import { BY_MINUTE, type SocketRow } from './socket-row.ts'
 
 const MINUTES = {
-  counts: 'minutes',
+  ...BY_MINUTE,
   body: { required: [], also: ['model', 'model_id', 'session.model'] },
-  naming: [],
-  starts: [],
-  begins: [],
-  ends: [],
-  fails: [],
 } as const
 
 const types = (...names: string[]): string[] => names.map((name) => `type=${name}`)
