@@ -1,4 +1,5 @@
-// The table of Notion's blocks: element → how it is read. What is not here is inline.
+// TABLE of Notion's blocks: element → reader. Elements that are not in it are inline.
+import { readCallout } from './blocks/callout.ts'
 import { readCode } from './blocks/code.ts'
 import { readLinkedDatabase } from './blocks/database.ts'
 import { readFigure } from './blocks/figure.ts'
@@ -91,7 +92,7 @@ export const BLOCKS: BlockTable = new Map<string, BlockReader>([
   ['figure', readFigure],
   [
     'aside',
-    (element, flow) => (hasClass(element, 'callout') ? readFigure : readChildren)(element, flow),
+    (element, flow) => (hasClass(element, 'callout') ? readCallout : readChildren)(element, flow),
   ],
   ['table', readTable],
   ['nav', readNavigation],

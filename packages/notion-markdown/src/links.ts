@@ -1,5 +1,5 @@
 // Addresses: what a link or an image of an exported page points to, and how the document writes it.
-import type { CalloutStyle } from './callouts.ts'
+import type { CalloutStyle } from './callout-syntax.ts'
 import type { Database } from './csv.ts'
 import type { Strength } from './order.ts'
 import type { ExtraSyntax } from './phrasing.ts'

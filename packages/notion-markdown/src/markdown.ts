@@ -1,5 +1,5 @@
 // Tree → Markdown text. Spacing is decided in `gap` alone; nothing else writes a blank line.
-import { calloutStart, type Callout } from './callouts.ts'
+import { calloutStart, type Callout } from './callout-syntax.ts'
 import { Pieces } from './pieces.ts'
 import { longestRun, NO_EXTRA_SYNTAX, writeInline, type ExtraSyntax } from './phrasing.ts'
 import { PART_END, SourceMarks, type BlockSource, type PartKind } from './source-marks.ts'

@@ -2,7 +2,7 @@
 // (https://github.com/syntax-tree/mdast) and mdast-util-math's, less the fields that are not used
 // here, and two of our own for what Markdown can only write as HTML.
 
-import type { Callout } from './callouts.ts'
+import type { Callout } from './callout-syntax.ts'
 
 /** A heading's depth in Markdown. */
 export type Depth = 1 | 2 | 3 | 4 | 5 | 6

@@ -1,4 +1,4 @@
-// Callouts as the programs write them that know such a thing.
+// The callout syntax of Obsidian and Docusaurus. Everywhere else a callout is a plain quote.
 import type { Block } from './tree.ts'
 
 /** How callouts are written: as `> [!note]` (Obsidian), or between `:::note` and `:::` (Docusaurus). */

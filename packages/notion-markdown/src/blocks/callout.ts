@@ -1,0 +1,47 @@
+// Callouts: `<figure class="callout">`, and since 2026 `<aside>`.
+import { attribute, find, hasClass, iconText, takeUntil, type Element } from '../html.ts'
+import { calloutOf } from '../callout-syntax.ts'
+import type { Flow } from '../flow.ts'
+
+/** A callout becomes a quote that begins with its icon. */
+export function readCallout(element: Element, flow: Flow): void {
+  const frame =
+    find(
+      element,
+      1,
+      (part) => part.name === 'div' && (attribute(part, 'style') ?? '').includes('font-size'),
+    ) ?? iconOnly(element)
+  // A frame whose end tag is missing holds the callout's text, too.
+  const shown = frame ? takeUntil(frame, (child) => child.name === 'div') : []
+  const icon = (
+    shown.map(iconText).join('') || (frame && hasClass(frame, 'icon') ? iconText(frame) : '')
+  ).trim()
+  const children = flow.inside(
+    element.children.flatMap((node) => (node === frame ? frame.children : [node])),
+  )
+  if (icon !== '') {
+    const [first] = children
+    if (first?.type === 'paragraph' && first.children[0]?.type !== 'image')
+      first.children = [{ type: 'text', value: `${icon} ` }, ...first.children]
+    else children.unshift({ type: 'paragraph', children: [{ type: 'text', value: icon }] })
+  }
+  const style = flow.links.callouts
+  const callout = style && { callout: calloutOf(style, icon, children) }
+  if (children.length > 0) flow.add({ type: 'blockquote', ...callout, children })
+}
+
+/**
+ * The first child, where it holds an icon and nothing else: exporters of 2026 give its frame no
+ * size.
+ */
+function iconOnly(element: Element): Element | undefined {
+  const first = element.children.find((node) => typeof node !== 'string' || node.trim() !== '')
+  if (first === undefined || typeof first === 'string' || !['div', 'span'].includes(first.name))
+    return undefined
+  const icon = hasClass(first, 'icon') ? first : find(first, 3, (below) => hasClass(below, 'icon'))
+  return icon !== undefined &&
+    iconText(icon).trim() === iconText(first).trim() &&
+    first.children.length <= 1
+    ? first
+    : undefined
+}
