@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { file, form, PAGE } from '../test/support/form.ts'
 import { freePort } from '../test/support/free-port.ts'
-import { ATTACKS, type Attack, type Scene } from '../test/proxy/fairness/attacks.ts'
+import { ATTACKS, SCENE_MODELS, type Attack, type Scene } from '../test/proxy/fairness/attacks.ts'
 import { NODE_FLAGS } from '../test/support/node.ts'
 import { askProbe, PROBE_FLAGS } from './parts/probe-client.ts'
 import { HEAP_FLAGS, startServer } from './parts/server.ts'
@@ -54,7 +54,9 @@ const { port, pid, child } = await startServer(
     BENCH_PROBE: probe,
     TOLLMARK_DATA: folder,
     OPENAI_API_KEY: 'sk-bench',
+    XAI_API_KEY: 'sk-bench',
     TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${upstream}`,
+    TOLLMARK_UPSTREAM_XAI: `http://127.0.0.1:${upstream}`,
     TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '5000',
     TOLLMARK_PLANS:
       '{"attacker":{"conversions_per_day":null},"other":{"conversions_per_day":null}}',
@@ -68,7 +70,7 @@ const relay = fork(
   [String(control), String(upstream)],
   { execArgv: [...NODE_FLAGS, ...HEAP_FLAGS] },
 )
-const models = ['gpt-*', 'whisper-*']
+const models = [...SCENE_MODELS]
 const attacker = await makeKeys(folder, 'attacker', [{ models }, { models, rpm: 1 }])
 const other = await makeKeys(folder, 'other', [{ models }])
 const scene: Scene = {

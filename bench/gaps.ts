@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { freePort } from '../test/support/free-port.ts'
+import { SCENE_MODELS } from '../test/proxy/fairness/attacks.ts'
 import { NODE_FLAGS } from '../test/support/node.ts'
 import type { Gaps } from './gaps/monitor.ts'
 import type { Probed } from './gaps/probe.ts'
@@ -193,7 +194,9 @@ try {
       TOLLMARK_PLANS: '{"bench":{"conversions_per_day":null}}',
       OPENAI_API_KEY: 'sk-bench',
       MISTRAL_API_KEY: 'sk-bench',
+      XAI_API_KEY: 'sk-bench',
       TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${sink}`,
+      TOLLMARK_UPSTREAM_XAI: `http://127.0.0.1:${sink}`,
       TOLLMARK_UPSTREAM_MISTRAL: `http://127.0.0.1:${watched}`,
     },
     [...PROBE_FLAGS, ...(values.slices ? WHOLE_PAUSES : []), ...profile],
@@ -207,7 +210,7 @@ try {
     account,
     token,
   } = await makeKeys(data, 'bench', [
-    { models: ['gpt-*', 'text-*', 'whisper-*'] },
+    { models: [...SCENE_MODELS] },
     {},
     { rpm: 1 },
     { rpm: 100_000 },

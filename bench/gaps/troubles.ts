@@ -4,6 +4,9 @@ import { openLedger } from '../../server/ledger/ledger.ts'
 import { openLog } from '../../server/common/log.ts'
 import { enterInstance } from '../../server/store/instance.ts'
 import { openStore } from '../../server/store/open.ts'
+import type { Attack } from '../../test/proxy/fairness/attacks.ts'
+import { Hostile } from '../../test/proxy/fairness/hostile.ts'
+import { SOCKET_ATTACKS } from '../../test/proxy/fairness/socket-attacks.ts'
 import { noise } from '../../test/support/archives/bombs.ts'
 import { pageHtml } from '../../test/support/archives/pages.ts'
 import { many } from '../../test/support/archives/shapes.ts'
@@ -50,6 +53,8 @@ export interface Client {
       hangUpAfter?: number
     },
   ): Promise<string>
+  /** Counts an answer that came some other way. */
+  count(answer: string, times: number): void
 }
 
 /** Gets ready, and gives what makes the trouble. */
@@ -183,6 +188,19 @@ const hangUps: Trouble = ({ scoped }) => {
   )
 }
 
+/** An attack by WebSockets: test/proxy/fairness/socket-attacks.ts. */
+const bySockets =
+  ({ begin }: Attack): Trouble =>
+  ({ port, scoped, limited, token }) =>
+  async (client) => {
+    const hostile = new Hostile(port)
+    const scene = { port, key: scoped, usedUp: limited, token, many: 1_000, body: 25 * MB }
+    await begin(scene, hostile)
+    while (!client.over) await new Promise((resolve) => setTimeout(resolve, 50))
+    hostile.close()
+    for (const [status, times] of Object.entries(hostile.answers)) client.count(status, times)
+  }
+
 const day = (ago: number): string =>
   encodeURIComponent(new Date(Date.now() - ago * 86_400_000).toISOString())
 
@@ -244,4 +262,5 @@ export const TROUBLES: Readonly<Record<string, Trouble>> = {
   'conversions of 50 MB': conversions,
   '2,000 sign-in attempts': signIns,
   'a window of 60,000 admissions': window,
+  ...Object.fromEntries(SOCKET_ATTACKS.map((attack) => [attack.name, bySockets(attack)])),
 }

@@ -1,7 +1,9 @@
 // The provider of the bench: as cheap as Node can be, so that the machine's time goes to the
 // proxies. Every request must have a Content-Length. One that asks for a stream is answered with
-// events, each stamped with the moment of its sending; every other with 1.5 KB of JSON.
+// events, each stamped with the moment of its sending; a handshake with a WebSocket; every other with
+// 1.5 KB of JSON.
 import { createServer, type Socket } from 'node:net'
+import { serveSocket } from '../../test/support/providers/socket-provider.ts'
 
 const [port = '0', interval = '20', events = '50'] = process.argv.slice(2)
 const JSON_BODY = Buffer.from(
@@ -28,8 +30,10 @@ createServer({ noDelay: true }, (socket) => {
   socket.on('data', (bytes) => {
     if (expected === 0) {
       const end = bytes.indexOf('\r\n\r\n')
-      expected =
-        end + 4 + Number(/content-length: (\d+)/i.exec(bytes.toString('latin1', 0, end))?.[1] ?? 0)
+      const head = bytes.toString('latin1', 0, end)
+      const key = /sec-websocket-key: (\S+)/i.exec(head)?.[1]
+      if (key !== undefined) return serveSocket(socket, head.split(' ', 2)[1] ?? '', key)
+      expected = end + 4 + Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
       got = 0
       streaming = false
     }

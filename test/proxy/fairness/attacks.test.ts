@@ -9,9 +9,10 @@ import { newId } from '../../../server/common/ids.ts'
 import { createKey, type KeyInput } from '../../../server/keys/keys.ts'
 import { file, form, PAGE } from '../../support/form.ts'
 import { call } from '../../support/harness.ts'
-import { chunk, head } from '../../support/providers/fake.ts'
+import { chunk, head, headerOf } from '../../support/providers/fake.ts'
+import { serveSocket } from '../../support/providers/socket-provider.ts'
 import { startServed, type Served } from '../support/served.ts'
-import { ATTACKS, NOT_SHARED, type Attack, type Scene } from './attacks.ts'
+import { ATTACKS, NOT_SHARED, SCENE_MODELS, type Attack, type Scene } from './attacks.ts'
 import { Hostile } from './hostile.ts'
 
 /** Small, so that an attack uses all of it. */
@@ -41,6 +42,12 @@ async function openPlace(t: TestContext): Promise<Place> {
   const served = await startServed(
     t,
     async (provider) => {
+      const { target, rawHeaders } = provider.received
+      const key = headerOf(rawHeaders, 'sec-websocket-key')
+      if (key !== null) {
+        serveSocket(provider.socket, target, key)
+        return provider.gone()
+      }
       const body = await provider.body()
       if (!body.includes('endless'))
         return provider.write(
@@ -52,7 +59,7 @@ async function openPlace(t: TestContext): Promise<Place> {
       for (let i = 0; i < 40; i++) provider.write(chunk(`data: ${'x'.repeat(8_000)}\n\n`))
       await provider.gone()
     },
-    LIMITS,
+    (origin) => ({ ...LIMITS, XAI_API_KEY: 'sk-xai-upstream', TOLLMARK_UPSTREAM_XAI: origin }),
   )
   const { store, keys } = served.running
   const now = Date.now()
@@ -76,7 +83,7 @@ async function openPlace(t: TestContext): Promise<Place> {
           id,
           {
             name,
-            models: ['gpt-*', 'whisper-*'],
+            models: [...SCENE_MODELS],
             rpm: null,
             allowed_origins: null,
             expires_at: null,

@@ -3,12 +3,16 @@
 import { JSON_BODIES, largeForm } from '../../../bench/parts/bodies.ts'
 import { file, form, PAGE } from '../../support/form.ts'
 import { Hostile } from './hostile.ts'
+import { SOCKET_ATTACKS } from './socket-attacks.ts'
+
+/** The models of an attacker's key. */
+export const SCENE_MODELS: readonly string[] = ['gpt-*', 'text-*', 'whisper-*', 'xai/stt']
 
 /** Where an attack takes place. */
 export interface Scene {
   readonly port: number
   /**
-   * Of the attacker: a key with limited models, a key of one request a minute that is used up, a
+   * Of the attacker: a key with {@link SCENE_MODELS}, a key of one request a minute that is used up, a
    * token for everything.
    */
   readonly key: string
@@ -27,7 +31,7 @@ export interface Attack {
   readonly others: 'proxy' | 'convert'
   /** What the attacker may be answered. */
   readonly answers: readonly number[]
-  /** Left to the bench: a body of a few kilobytes shows nothing that another row does not. */
+  /** Left to the bench: in a small volume it shows nothing that another row does not. */
   readonly large?: boolean
   /** Begins it; resolves when it is under way. */
   begin(scene: Scene, hostile: Hostile): Promise<unknown>
@@ -347,6 +351,7 @@ export const ATTACKS: readonly Attack[] = [
       )
     },
   },
+  ...SOCKET_ATTACKS,
 ]
 
 /** TABLE of limits that nobody can use up to another's harm, and why. */

@@ -10,11 +10,15 @@ export interface Sent {
   readonly reads?: boolean
   /** The address it comes from. */
   readonly from?: string
+  /** What is sent over and over once a socket is open, as fast as it is taken. */
+  readonly flood?: Buffer
+  /** Whether it leaves as soon as an answer has come. */
+  readonly leaves?: boolean
   /**
    * Sends the first bytes again as soon as an answer has come, on a new connection where that one
-   * was closed.
+   * was closed; or only there.
    */
-  readonly again?: boolean
+  readonly again?: boolean | 'when closed'
 }
 
 /** All connections of one attack. */
@@ -64,13 +68,23 @@ export class Hostile {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  #read(socket: Socket, bytes: Buffer, { first, again }: Sent): void {
-    if (this.#count(bytes) && again && !this.#over) socket.write(first)
+  #read(socket: Socket, bytes: Buffer, { first, again, flood, leaves }: Sent): void {
+    const status = this.#count(bytes)
+    if (status === undefined || this.#over) return
+    if (again === true) socket.write(first)
+    else if (leaves || (again === 'when closed' && status !== '101')) socket.destroy()
+    else if (flood !== undefined) this.#flood(socket, flood)
   }
 
-  #count(bytes: Buffer): boolean {
+  #flood(socket: Socket, bytes: Buffer): void {
+    if (socket.destroyed) return
+    if (socket.write(bytes)) setImmediate(() => this.#flood(socket, bytes))
+    else socket.once('drain', () => this.#flood(socket, bytes))
+  }
+
+  #count(bytes: Buffer): string | undefined {
     const status = /^HTTP\/1\.1 (\d{3})/.exec(bytes.toString('latin1', 0, 16))?.[1]
     if (status !== undefined) this.answers[status] = (this.answers[status] ?? 0) + 1
-    return status !== undefined
+    return status
   }
 }
