@@ -86,6 +86,7 @@ function bothScopes(one: Scope, other: Scope): Scope {
     all: false,
     anyName: one.anyName && other.anyName,
     allows: (spellings) => one.allows(spellings) && other.allows(spellings),
+    inside: (patterns) => other.inside(one.inside(patterns)),
   }
 }
 

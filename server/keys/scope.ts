@@ -28,12 +28,19 @@ export interface Scope {
   readonly anyName: boolean
   /** Whether one model, given by all its spellings, is allowed. */
   allows(spellings: readonly string[]): boolean
+  /** Entries of a narrower list: they allow only what this scope and one of the patterns allow. */
+  inside(patterns: readonly string[]): readonly string[]
 }
 
 /** Most characters of an entry, most entries of a key. */
 export const SCOPE_LIMITS = { entryLength: 256, entries: 500 }
 
-const EVERYTHING: Scope = { all: true, anyName: true, allows: () => true }
+const EVERYTHING: Scope = {
+  all: true,
+  anyName: true,
+  allows: () => true,
+  inside: (patterns) => patterns,
+}
 
 /**
  * A model's name that is safe to compare with a pattern: printable ASCII without anything that a
@@ -61,7 +68,17 @@ export function compileScope(models: readonly string[] | null): Scope {
     allows: (spellings) =>
       spellings.some((name) => exact.has(name)) ||
       (patterns.length > 0 && spellings.some(allowsOne)),
+    inside: (wanted) => insideOf(models, wanted),
   }
+}
+
+function insideOf(entries: readonly string[], patterns: readonly string[]): string[] {
+  const { allows } = compileScope(patterns)
+  const found = [
+    ...patterns.filter((pattern) => entries.includes(pattern) || isPatternInside(pattern, entries)),
+    ...entries.filter((entry) => allows([entry]) || isPatternInside(entry, patterns)),
+  ]
+  return [...new Set(found)]
 }
 
 /** An entry with `*`: what stands between these, and how many `#` it has, which no `*` matches. */

@@ -148,3 +148,22 @@ test('of 1,000,000 random child keys none is wider than its parent', () => {
   }
   assert.ok(accepted > 50_000, `${accepted} were accepted`)
 })
+
+test('what a scope has inside of patterns is within both, and no widening', () => {
+  let found = 0
+  for (let round = 0; round < 20_000; round++) {
+    const models = orNull(list(3, entry))
+    const patterns = list(2, entry)
+    const inside = compileScope(models).inside(patterns)
+    const parent = { ...ANY, models }
+    assert.deepEqual(wideningsOf({ ...ANY, models: [...inside] }, parent), [])
+    for (const name of inside.map(nameOf)) {
+      if (!compileScope(inside).allows([name])) continue
+      found++
+      const said = JSON.stringify({ models, patterns, inside, name })
+      assert.ok(compileScope(models).allows([name]), said)
+      assert.ok(compileScope(patterns).allows([name]), said)
+    }
+  }
+  assert.ok(found > 1_000)
+})

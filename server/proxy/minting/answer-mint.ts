@@ -121,7 +121,7 @@ export async function answerMint(minter: Minter, request: MintRequest): Promise<
   if ('code' in wish) throw new GatewayError(wish.code, wish.message)
   const child = {
     ttl: secondsOf(wish, shape),
-    models: wish.models?.map((name) => allowedName(key, provider, name)) ?? null,
+    models: modelsOf(key, provider, wish),
     rpm: null,
     allowed_origins: null,
     end_user: null,
@@ -139,6 +139,23 @@ function secondsOf({ ttl }: MintWish, { ttl: { usual, min, max } }: MintShape): 
     'malformed_request',
     `A key can be asked for ${min} to ${max} seconds, not for ${Math.floor(ttl)}.`,
   )
+}
+
+/** @throws GatewayError `model_not_allowed` where the key may use none of them */
+function modelsOf(
+  key: CachedKey,
+  provider: Provider,
+  { models, families }: MintWish,
+): string[] | null {
+  if (models !== null) return models.map((name) => allowedName(key, provider, name))
+  if (families === undefined) return null
+  const inside = key.scope.inside(families)
+  if (inside.length === 0)
+    throw new GatewayError(
+      'model_not_allowed',
+      `This key may use none of the models that the token is for (${families.join(', ')}).`,
+    )
+  return [...inside]
 }
 
 /** How the scope of a key spells a model that it allows. @throws GatewayError `model_not_allowed` */

@@ -6,6 +6,8 @@ import { z } from 'zod'
 export interface MintWish {
   /** Models that the session names; null where it names none. */
   readonly models: readonly string[] | null
+  /** Patterns of models that the key is for, of those that its parent may use; left out: all. */
+  readonly families?: readonly string[]
   /** Seconds; null for the provider's own default. */
   readonly ttl: number | null
 }
@@ -179,6 +181,46 @@ const DEEPGRAM_GRANT: MintShape = {
   answer: ({ secret, ttl }) => ({ access_token: secret, expires_in: ttl }),
 }
 
+/**
+ * https://docs.cartesia.ai/api-reference/auth/access-token. What a grant opens is told from the names
+ * of the models: https://docs.cartesia.ai/build-with-cartesia/models.
+ */
+const CARTESIA_TOKEN: MintShape = {
+  ttl: { usual: 600, min: 1, max: 3_600 },
+  read: reading(
+    z.looseObject({
+      grants: z.looseObject({
+        tts: z.boolean().nullish(),
+        stt: z.boolean().nullish(),
+        agent: z.boolean().nullish(),
+      }),
+      expires_in: seconds.nullish(),
+    }),
+    ({ grants: { tts, stt, agent }, expires_in }) => {
+      if (agent === true)
+        return {
+          code: 'endpoint_not_allowed',
+          message: 'The proxy makes no tokens for agents. Leave "agent" out of the grants.',
+        }
+      if (tts !== true && stt !== true)
+        return { code: 'malformed_request', message: 'Grant "tts", "stt" or both.' }
+      const families = [...(tts === true ? ['sonic*'] : []), ...(stt === true ? ['ink*'] : [])]
+      return { models: null, families, ttl: expires_in ?? null }
+    },
+  ),
+  answer: ({ secret }) => ({ token: secret }),
+}
+
+/**
+ * https://elevenlabs.io/docs/api-reference/tokens/create. What a kind of token opens is told from the
+ * names of the models: https://elevenlabs.io/docs/models.
+ */
+const elevenLabsToken = (family: string): MintShape => ({
+  ttl: { usual: 900, min: 1, max: 900 },
+  read: reading(z.looseObject({}), () => ({ models: null, families: [family], ttl: null })),
+  answer: ({ secret }) => ({ token: secret }),
+})
+
 /** What `@ai-sdk/gateway` asks for and reads. */
 const GATEWAY_SECRET: MintShape = {
   ttl: { usual: 600, min: 1, max: 3_600 },
@@ -197,6 +239,9 @@ export const MINT_SHAPES = {
   'xai-client-secret': XAI_SECRET,
   'google-auth-token': GOOGLE_TOKEN,
   'deepgram-grant': DEEPGRAM_GRANT,
+  'cartesia-token': CARTESIA_TOKEN,
+  'elevenlabs-speech-token': elevenLabsToken('eleven_*'),
+  'elevenlabs-transcription-token': elevenLabsToken('scribe_*'),
   'gateway-client-secret': GATEWAY_SECRET,
 } as const satisfies Record<string, MintShape>
 

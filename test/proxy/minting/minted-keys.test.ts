@@ -16,6 +16,8 @@ import { GOOGLE, OPENAI, startServed, type Served } from '../support/served.ts'
 
 const XAI = 'https://api.x.ai'
 const DEEPGRAM = 'https://api.deepgram.com'
+const CARTESIA = 'https://api.cartesia.ai'
+const ELEVENLABS = 'https://api.elevenlabs.io'
 const GATEWAY = 'https://ai-gateway.vercel.sh'
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -31,6 +33,10 @@ before(async () => {
       TOLLMARK_UPSTREAM_XAI: origin,
       DEEPGRAM_API_KEY: 'dg-upstream',
       TOLLMARK_UPSTREAM_DEEPGRAM: origin,
+      CARTESIA_API_KEY: 'cartesia-upstream',
+      TOLLMARK_UPSTREAM_CARTESIA: origin,
+      ELEVENLABS_API_KEY: 'elevenlabs-upstream',
+      TOLLMARK_UPSTREAM_ELEVENLABS: origin,
       AI_GATEWAY_API_KEY: 'gw-upstream',
       TOLLMARK_UPSTREAM_GATEWAY: origin,
     }),
@@ -175,6 +181,55 @@ test('Deepgram’s grant names no model: the child has those of its parent, at D
   assert.equal(await chat(token, 'gpt-5'), 403)
 })
 
+/** TABLE: the key's models, what is asked for, and the models of the child. */
+const FAMILIES: [models: string[] | null, address: string, body: Json, of: string[]][] = [
+  [null, `${CARTESIA}/access-token`, { grants: { tts: true }, expires_in: 60 }, ['sonic*']],
+  [null, `${CARTESIA}/access-token`, { grants: { tts: true, stt: true } }, ['sonic*', 'ink*']],
+  [['sonic-*', 'ink-whisper'], `${CARTESIA}/access-token`, { grants: { tts: true } }, ['sonic-*']],
+  [['*'], `${CARTESIA}/access-token`, { grants: { stt: true } }, ['ink*']],
+  [null, `${ELEVENLABS}/v1/single-use-token/tts_websocket`, {}, ['eleven_*']],
+  [
+    ['eleven_v3', 'scribe_*', 'gpt-*'],
+    `${ELEVENLABS}/v1/single-use-token/realtime_scribe`,
+    {},
+    ['scribe_*'],
+  ],
+  [
+    ['scribe_v2*', 'scribe_v1', '*_v1'],
+    `${ELEVENLABS}/v1/single-use-token/batch_scribe`,
+    {},
+    ['scribe_v2*', 'scribe_v1'],
+  ],
+]
+
+for (const [models, address, body, of] of FAMILIES)
+  test(`${address} of a key for ${models?.join(', ') ?? 'all models'} is for ${of.join(', ')}: ${JSON.stringify(body)}`, async () => {
+    const parent = await served.key({ models })
+    const answered = await ask(parent.secret, address, body)
+    assert.equal(answered.status, 200, answered.body.toString())
+    assert.deepEqual(Object.keys(jsonOf(answered)), ['token'])
+    const [child] = (await served.api('GET', `keys?parent_id=${parent.id}`)).json<{
+      data: NewKey[]
+    }>().data
+    assert.deepEqual(child?.models, of)
+    const seconds = body['expires_in'] ?? (address.startsWith(CARTESIA) ? 600 : 900)
+    assert.ok(isNear(Date.parse(String(child?.expires_at)) / 1000, inSeconds(Number(seconds))))
+    assert.equal(served.fake.requests.length, 0)
+    const secret = String(jsonOf(answered)['token'])
+    const path = address.startsWith(CARTESIA)
+      ? '/tts/bytes'
+      : '/v1/text-to-speech/pNInz6obpgDQGcFmaJgB'
+    const speak = (model_id: string) =>
+      ask(secret, `${new URL(address).origin}${path}`, { model_id })
+    const speaks = of.some((one) => /^(?:sonic|eleven)/.test(one))
+    const model = address.startsWith(CARTESIA) ? 'sonic-3' : 'eleven_v3'
+    assert.equal((await speak(model)).status, speaks ? 200 : 403)
+    assert.equal(await chat(secret, 'gpt-5'), 403)
+    assert.ok(
+      !JSON.stringify(served.fake.requests.map(({ rawHeaders }) => rawHeaders)).includes('tmk_'),
+    )
+  })
+
 test('getToken() of the AI SDK’s packages gives a key of ours', async () => {
   const parent = await served.key({ models: ['voice-*'] })
   const fetch = createProxyFetch({ proxyUrl: served.running.url, apiKey: parent.secret })
@@ -251,8 +306,18 @@ const REFUSED: [address: string, body: Json | string, status: number, code: stri
     'malformed_request',
   ],
   [`${GATEWAY}/v1/realtime/client-secrets`, { model: 'o3' }, 403, 'model_not_allowed'],
-  [`https://api.cartesia.ai/access-token`, { grants: { tts: true } }, 403, 'endpoint_not_allowed'],
-  [`https://api.elevenlabs.io/v1/single-use-token/tts_websocket`, {}, 403, 'endpoint_not_allowed'],
+  [`${CARTESIA}/access-token`, { grants: { tts: true } }, 403, 'model_not_allowed'],
+  [`${CARTESIA}/access-token`, { grants: { agent: true } }, 403, 'endpoint_not_allowed'],
+  [`${CARTESIA}/access-token`, { grants: {} }, 400, 'malformed_request'],
+  [`${CARTESIA}/access-token`, {}, 400, 'malformed_request'],
+  [
+    `${CARTESIA}/access-token`,
+    { grants: { tts: true }, expires_in: 3_601 },
+    400,
+    'malformed_request',
+  ],
+  [`${ELEVENLABS}/v1/single-use-token/tts_websocket`, {}, 403, 'model_not_allowed'],
+  [`${ELEVENLABS}/v1/single-use-token/convai`, {}, 403, 'endpoint_not_allowed'],
 ]
 
 test('what is outside the key’s scope, or cannot be answered, gets no key', async () => {

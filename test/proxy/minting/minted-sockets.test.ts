@@ -19,6 +19,8 @@ const served = await startSockets(
       call.send({ type: 'response.done', response: { id, usage: { total_tokens: 1 } } })
     },
   },
+  ['OPENAI', 'CARTESIA', 'ELEVENLABS'],
+  { CARTESIA_API_KEY: 'cartesia-upstream', ELEVENLABS_API_KEY: 'elevenlabs-upstream' },
 )
 
 /** A key, a token that `getToken()` gave for it, and how a page opens a socket with that. */
@@ -72,3 +74,35 @@ test('responses of a minted key’s socket count under its parent', async () => 
   const rows = await rowsOf(served, parent.id, 3)
   assert.equal(rows.filter(({ rpm }) => rpm === 3).length, 3)
 })
+
+/** TABLE: what is asked for, and with the token in the query a socket that opens and one that does not. */
+const BY_QUERY: [mint: string, body: object, opens: string, refused: string][] = [
+  [
+    'https://api.cartesia.ai/access-token',
+    { grants: { stt: true } },
+    'https://api.cartesia.ai/stt/websocket?model=ink-whisper&access_token=',
+    'https://api.cartesia.ai/stt/websocket?model=sonic-3&access_token=',
+  ],
+  [
+    'https://api.elevenlabs.io/v1/single-use-token/realtime_scribe',
+    {},
+    'https://api.elevenlabs.io/v1/speech-to-text/realtime?model_id=scribe_v2_realtime&token=',
+    'https://api.elevenlabs.io/v1/text-to-speech/pNInz6obpgDQGcFmaJgB/stream-input?model_id=eleven_v3&single_use_token=',
+  ],
+]
+
+for (const [mint, body, opens, refused] of BY_QUERY)
+  test(`a page opens a socket with a token of ${mint}, of its kind only`, async () => {
+    const parent = await served.key()
+    const { body: answer } = await served.send(parent.secret, mint, {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    const { token } = JSON.parse(answer.toString()) as { token: string }
+    const client = connectSocket(served.port, opens + token)
+    await client.opened
+    const { request } = served.provider.calls.at(-1)!
+    assert.ok(!`${request.url}${JSON.stringify(request.rawHeaders)}`.includes('tmk_'))
+    client.socket.close()
+    assert.equal((await refusedHandshake(connectSocket(served.port, refused + token))).status, 403)
+  })

@@ -2,6 +2,7 @@
 // that do not. Steps 4 and 5 decide, without sockets.
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import type { CachedKey } from '../../../server/keys/cache.ts'
+import { compileScope } from '../../../server/keys/scope.ts'
 import { Inspection } from '../../../server/proxy/inspect/inspection.ts'
 import { uploadKindOf, uploadReaderOf } from '../../../server/proxy/inspect/upload-kind.ts'
 import type { UploadReader } from '../../../server/proxy/inspect/upload-reader.ts'
@@ -52,7 +53,7 @@ export const keyOf = (id: string, objects: CachedKey['objects']): CachedKey => (
   id,
   child: null,
   accountId: 'acc',
-  scope: { all: true, anyName: true, allows: () => true },
+  scope: compileScope(null),
   rpm: null,
   allowedOrigins: null,
   objects,

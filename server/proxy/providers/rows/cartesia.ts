@@ -43,6 +43,7 @@ export const cartesia: ProviderRow = {
     neutral('GET /voices', { listed: { '[].id': 'voice', 'data[].id': 'voice' } }),
     neutral('GET PATCH DELETE /voices/{voice}'),
   ],
+  mints: { 'POST /access-token': 'cartesia-token' },
   spelling: { uuids: true },
   errors: { error_code: '{code}', title: '{type}', message: '{message}', error: '{message}' },
   usage: 'openai',

@@ -164,6 +164,11 @@ export const elevenlabs: ProviderRow = {
       changes: false,
     }),
   ],
+  mints: {
+    'POST /v1/single-use-token/tts_websocket': 'elevenlabs-speech-token',
+    'POST /v1/single-use-token/realtime_scribe': 'elevenlabs-transcription-token',
+    'POST /v1/single-use-token/batch_scribe': 'elevenlabs-transcription-token',
+  },
   admin: [/^\/v\d\/(?:workspaces?|usage|user)(?:$|\/)/],
   spelling: { bare: true },
   // Names may stand in the place of ids.
