@@ -7,7 +7,7 @@ import { exchangeCounts } from './web-processes.ts'
 const TICK_MS = 200
 /** Ticks without an answer, while one is awaited, after which the store counts as away. */
 const SILENT_TICKS = 5
-/** Ticks from one probe of the store to the next. */
+/** Ticks from one probe of the store to the next, where no other process writes. */
 const PROBE_TICKS = 5
 
 /** What the monitor watches, and whom it tells. */
@@ -40,10 +40,16 @@ export class StoreMonitor {
   #silentTicks = 0
   #ticks = 0
   #isProbing = false
+  /** Whether a probe has begun since the last tick: others' writes lead to one a tick. */
+  #hasProbed = false
+  /** Whether another process has written since the last probe began. */
+  #isChanged = false
+  readonly #unsubscribe: () => void
 
   constructor(parts: StoreMonitorParts) {
     this.#parts = parts
     this.#known = parts.known
+    this.#unsubscribe = parts.store.onChange(() => this.#noteChange())
     this.#timer = setInterval(() => this.#tick(), TICK_MS).unref()
   }
 
@@ -54,6 +60,13 @@ export class StoreMonitor {
 
   stop(): void {
     clearInterval(this.#timer)
+    this.#unsubscribe()
+  }
+
+  /** A process may have begun that waits to be counted. */
+  #noteChange(): void {
+    this.#isChanged = true
+    if (!this.#isProbing && !this.#hasProbed) void this.#probe()
   }
 
   #tick(): void {
@@ -61,24 +74,33 @@ export class StoreMonitor {
     this.#silentTicks = isAwaited && !this.#isAnswered ? this.#silentTicks + 1 : 0
     this.#isAnswered = false
     if (this.#silentTicks >= SILENT_TICKS) this.#parts.onSilence()
-    if (++this.#ticks % PROBE_TICKS === 0 && !this.#isProbing) void this.#probe()
+    this.#hasProbed = false
+    const isDue = ++this.#ticks % PROBE_TICKS === 0 || this.#isChanged
+    if (isDue && !this.#isProbing) void this.#probe()
   }
 
   async #probe(): Promise<void> {
-    const { store, clock, instance, isSettled, onAnswer } = this.#parts
     this.#isProbing = true
+    this.#hasProbed = true
+    this.#isChanged = false
     try {
-      const sentAt = clock.mono()
-      const known = isSettled() ? this.#known : null
-      const processes = await store.run(exchangeCounts, { instance, known })
-      this.noteAnswer()
-      this.#known = processes.map(({ id }) => id)
-      // Who has just begun waits to be counted: what is known now is written with the next tick.
-      if (processes.some(({ id }) => known?.includes(id) === false)) this.#ticks = PROBE_TICKS - 1
-      onAnswer(processes.length, sentAt)
+      // A process that has just begun waits to be counted: what is known now is written at once.
+      while (await this.#exchange());
     } catch (error) {
       this.#parts.onError(error)
     }
     this.#isProbing = false
+  }
+
+  /** Asks the store once; whether there are processes that this one's row does not name. */
+  async #exchange(): Promise<boolean> {
+    const { store, clock, instance, isSettled, onAnswer } = this.#parts
+    const sentAt = clock.mono()
+    const known = isSettled() ? this.#known : null
+    const processes = await store.run(exchangeCounts, { instance, known })
+    this.noteAnswer()
+    this.#known = processes.map(({ id }) => id)
+    onAnswer(processes.length, sentAt)
+    return processes.some(({ id }) => known?.includes(id) === false)
   }
 }

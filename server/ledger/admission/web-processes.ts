@@ -2,10 +2,10 @@
 //
 // In an outage each process counts on what it knows of the others: alone, all of a limit is its own.
 // So a process admits nothing before every other one has counted it. Each writes whom it counts into
-// its row, once it counts them, and a process that starts waits until it stands in all rows. One
-// that does not count, because it hangs or has ended, is waited for UNCOUNTED_MS; should it go on
+// its row, once it counts them, and a process that starts waits until it stands in all rows. Such a
+// write is announced (migrations/0094-announced-processes.ts), so that nobody waits for the next
+// look. One that does not count, because it hangs or has ended, is waited for UNCOUNTED_MS; should it go on
 // after that, its own count is too old to rely on, and it admits nothing without the store.
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../common/clock.ts'
 import type { Log } from '../../common/log.ts'
 import type { Store } from '../../store/open.ts'
@@ -16,7 +16,7 @@ import { all, procedure, run, type Steps } from '../../store/procedure.ts'
  * on: several times what passes between two counts.
  */
 export const UNCOUNTED_MS = 10_000
-/** How often a process that starts looks whether it has been counted. */
+/** How often a process that starts looks whether it has been counted, where it hears nothing. */
 const LOOK_MS = 100
 
 /** A process that admits requests, and whom it counts. */
@@ -84,7 +84,21 @@ export async function joinProcesses({ store, clock, log, instance }: Joining): P
       })
       return known
     }
+    // What is not written yet, nobody can answer.
+    if (written?.join(',') === known.join(',')) await nextLook(store)
     written = known
-    await sleep(LOOK_MS)
   }
+}
+
+/** Resolves when another process has written, or after LOOK_MS. */
+function nextLook(store: Store): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer)
+      unsubscribe()
+      resolve()
+    }
+    const timer = setTimeout(done, LOOK_MS)
+    const unsubscribe = store.onChange(done)
+  })
 }

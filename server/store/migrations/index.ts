@@ -40,6 +40,7 @@ import { childKeys } from './0090-child-keys.ts'
 import { knownProcesses } from './0091-known-processes.ts'
 import { openSockets } from './0092-open-sockets.ts'
 import { spokenProviders } from './0093-spoken-providers.ts'
+import { announcedProcesses } from './0094-announced-processes.ts'
 
 /** One step of the schema. It runs once, in a transaction. */
 export interface Migration {
@@ -93,4 +94,5 @@ export const MIGRATIONS: readonly Migration[] = [
   knownProcesses,
   openSockets,
   spokenProviders,
+  announcedProcesses,
 ]

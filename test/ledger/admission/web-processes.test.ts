@@ -11,7 +11,7 @@ import { enterInstance } from '../../../server/store/instance.ts'
 import type { Store } from '../../../server/store/open.ts'
 import { onEveryStore, openAt } from '../../support/stores.ts'
 import { until } from '../../support/until.ts'
-import { movedClock } from '../support/opened.ts'
+import { movedClock, openFor } from '../support/opened.ts'
 
 async function entered(t: TestContext, store: Store, role = 'web'): Promise<string> {
   const instance = await enterInstance(store, Date.now, () => {}, role)
@@ -59,6 +59,18 @@ onEveryStore('processes that begin together wait for each other', async (t, plac
   const ends = some.map((instance) => joined(store, instance).end)
   for (const end of ends) assert.deepEqual(await end, some.toSorted())
 })
+
+onEveryStore(
+  'a process that runs counts one that begins as soon as it begins',
+  async (t, place) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    await openFor(t, place)
+    const store = await openAt(t, place)
+    const { joining, end } = joined(store, await entered(t, store))
+    assert.equal((await end).length, 2)
+    assert.deepEqual(joining.lines, [], 'no look by the clock was needed')
+  },
+)
 
 onEveryStore('one that hangs is waited for as long as its own count is good', async (t, place) => {
   const store = await openAt(t, place, Date.now())
