@@ -337,7 +337,7 @@ test('every file is in an area, and imports only what its area may', () => {
   )
 })
 
-test('nothing imports itself, by whatever way round', () => {
+test('there are no import cycles', () => {
   const graph = Map.groupBy(
     imports.filter(({ typeOnly, target }) => !typeOnly && sources.has(target)),
     ({ file }) => file,
@@ -426,7 +426,7 @@ function undocumented(source: string): string[] {
   return missing
 }
 
-test('exported names have a docstring: at most one in a hundred lacks it', () => {
+test('exported names have a docstring: at most one in a hundred has none', () => {
   const missing = [...sources].flatMap(([file, source]) =>
     undocumented(source).map((name) => `${file}: ${name}`),
   )

@@ -204,7 +204,7 @@ const ELSEWHERE = new Set([
   ),
 ])
 
-test('two accounts see nothing of each other, on any route', async (t) => {
+test("two accounts cannot see each other's records on any route", async (t) => {
   const server = await startServer(t)
   const admin = await setUp(server)
   const browsers = {
@@ -341,7 +341,7 @@ test('two accounts see nothing of each other, on any route', async (t) => {
   )
 })
 
-test('whoever is nobody opens nothing', async (t) => {
+test('an anonymous caller gets nothing', async (t) => {
   const server = await startServer(t)
   await setUp(server)
   const { paths } = (await call(server.url, '/openapi.json')).json<{

@@ -103,7 +103,7 @@ test('401 is answered before the body is sent', async (t) => {
   assertProblem(await answerOf(outgoing), 401, 'invalid_token')
 })
 
-test('a caller that asks first is answered 401 instead of "100 Continue"', async (t) => {
+test('a caller that sends Expect gets 401 instead of "100 Continue"', async (t) => {
   const server = await startServer(t)
   const outgoing = start(server.url, '/api/v1/convert', {
     headers: {
@@ -120,7 +120,7 @@ test('a caller that asks first is answered 401 instead of "100 Continue"', async
   assert.equal(asked, false)
 })
 
-test('a caller that asks first is asked for the body once it is let in', async (t) => {
+test('a caller that sends Expect gets "100 Continue" once it is authenticated', async (t) => {
   const server = await startServer(t)
   const headers = {
     'content-type': FORM.contentType,
@@ -170,7 +170,7 @@ async function begin(
   return outgoing
 }
 
-test('nothing comes of a request whose caller is shut out while its body is on the way', async (t) => {
+test('a caller that loses access while its body arrives changes nothing', async (t) => {
   const server = await startServer(t)
   const { url, store } = server
   const { cookie, session } = createSession(server.clock())
@@ -220,7 +220,7 @@ test('a caller that sends everything before it reads still reads the 401', async
   }
 })
 
-test('a caller that goes on sending for ever is cut off', async (t) => {
+test('a caller that never stops sending is cut off', async (t) => {
   const server = await startServer(t)
   const { port } = new URL(server.url)
   const socket = connect(Number(port), '127.0.0.1')

@@ -56,7 +56,7 @@ async function mint(parent: Pick<Key, 'id'>, fields: object = {}): Promise<NewKe
   return made.json<NewKey>()
 }
 
-test('a child key works at once, is shown as what it may do, and its requests are its parent’s', async () => {
+test('a child key works at once, shows its own limits, and its requests count under its parent', async () => {
   const parent = await makeKey({ models: ['gpt-*'], rpm: 10, read_only: true })
   const from = Date.now()
   const child = await mint(parent, { ttl: '10m', models: ['gpt-5'], end_user: ' user 7 ' })
@@ -161,7 +161,7 @@ const WIDER: [parent: object, child: object, param: string][] = [
   [{}, { expires_at: null }, 'expires_at'],
 ]
 
-test('what would be wider than its parent, or is misspelt, is refused by its field', async () => {
+test("a field that is wider than the parent's, or misspelt, is refused by name", async () => {
   for (const [parent, child, param] of WIDER) {
     const { id } = await makeKey(parent)
     const refused = await served.api('POST', `keys/${id}/children`, { ttl: 600, ...child })
@@ -221,7 +221,7 @@ test('a child key ends with the secret of its parent that was in force when it w
   assert.deepEqual([await use(before), await use(after)], [401, 401])
 })
 
-test('a child key can be ended, and nothing else be done to it', async () => {
+test('a child key can only be revoked', async () => {
   const parent = await makeKey()
   const [child, sibling] = [await mint(parent), await mint(parent)]
   const path = `keys/${child.id}`
@@ -259,7 +259,7 @@ test('a key that is disabled, expired or revoked has no children', async () => {
   )
 })
 
-test('the scope mint opens the making of child keys of its account, and nothing else', async () => {
+test('the scope mint allows creating child keys of its account and nothing else', async () => {
   const { url, store } = served.running
   const parent = await makeKey()
   const tokenFor = async (account: string | null) => {
@@ -329,7 +329,7 @@ test('a child key uses the stored objects of its parent, and a stranger does not
   assert.deepEqual([await read(parent), await read(child), await read(stranger)], [200, 200, 403])
 })
 
-test('child keys that have ended go by themselves, and the newest change stays known', async () => {
+test('expired child keys are deleted, and the newest change stays known', async () => {
   const { store } = served.running
   const parent = await makeKey()
   const input = { ttl: 60, models: null, rpm: null, allowed_origins: null, end_user: null }

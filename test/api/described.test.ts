@@ -58,7 +58,7 @@ const CASES: [what: string, change: object, status: number, says: RegExp | null]
   ['another status', {}, 201, /which is not described/],
 ]
 
-test('an answer that differs from its description is told', async (t) => {
+test('a response that does not match its description is reported', async (t) => {
   const server = createServer((_, response) => response.end(JSON.stringify(DOCUMENT))).listen(
     0,
     '127.0.0.1',

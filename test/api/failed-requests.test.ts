@@ -24,7 +24,7 @@ const CHAT = 'https://api.openai.com/v1/chat/completions'
 const BODY = JSON.stringify({ model: 'gpt-5', messages: [] })
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-test('a request that failed is found as one, and its provider is not healthy until a call works again', async (t) => {
+test('a failed request is listed as failed, and its provider is unhealthy until a call succeeds', async (t) => {
   const served = await startServed(t, ({ reset }) => reset(), {
     TOLLMARK_FIRST_BYTE_TIMEOUT: '300ms',
   })
@@ -130,7 +130,7 @@ test('a provider without a credential is not healthy', async (t) => {
   assert.deepEqual([shown?.health, shown?.last_error], ['healthy', null])
 })
 
-test('what cannot be reached needs attention', async (t) => {
+test('unreachable providers are listed as needing attention', async (t) => {
   const served = await startServed(t, ({ reset }) => reset())
   const { api } = await manager(served)
   const key = await served.key()
@@ -145,7 +145,7 @@ test('what cannot be reached needs attention', async (t) => {
   assert.match(attention[0]!.detail, /^OpenAI could not be reached/)
 })
 
-test('what a provider says of a failed request is kept, without our credential', async (t) => {
+test("a provider's error text is kept without our credential", async (t) => {
   const served = await startServed(t, answer(200, {}), {
     OPENAI_API_KEY: 'sk-openai-upstream-secret',
   })

@@ -69,7 +69,7 @@ test('a link makes one account on its plan, and signs it in', async (t) => {
   assert.ok(!JSON.stringify(listed).includes('tmi_'))
 })
 
-test('a link that has expired, was taken back or never was', async (t) => {
+test('an expired, revoked or unknown link is refused', async (t) => {
   const server = await startServer(t)
   const admin = await setUp(server)
   const make = async () =>
@@ -113,7 +113,7 @@ test('a link that has expired, was taken back or never was', async (t) => {
   )
 })
 
-test('an invitation never opens an account that is there: a namesake gets another name', async (t) => {
+test('an invitation never opens an existing account', async (t) => {
   const server = await startServer(t)
   const admin = await setUp(server)
   await admin.send('POST', 'accounts', { name: BOB.email })
@@ -122,7 +122,7 @@ test('an invitation never opens an account that is there: a namesake gets anothe
   assert.equal(account.name, `${BOB.email} (${account.id})`)
 })
 
-test('members invite nobody', async (t) => {
+test('members cannot invite', async (t) => {
   const server = await startServer(t)
   const bob = await invite(server.url, await setUp(server), BOB)
   assertProblem(await bob.send('GET', 'invitations'), 403, 'insufficient_scope')

@@ -9,7 +9,7 @@ import { answerOf, assertProblem, start, startServer } from '../support/harness.
 const BODY = JSON.stringify({ email: 'me@example.com', password: 'x'.repeat(12) })
 const HEADERS = { 'content-type': 'application/json', 'content-length': BODY.length }
 
-test('a body that stands still is given up, and one that moves is read however long it takes', async (t) => {
+test('a stalled body times out, and a moving one is read however long it takes', async (t) => {
   const { url } = await startServer(t, { TOLLMARK_TRANSFER_IDLE: '1500ms' })
   const silent = start(url, '/api/v1/session', { headers: HEADERS })
   silent.write(BODY.slice(0, 10))
@@ -25,7 +25,7 @@ test('a body that stands still is given up, and one that moves is read however l
   assertProblem(await answered, 401, 'invalid_credentials')
 })
 
-test('who leaves in the middle of a body is no failure of the server', async (t) => {
+test('a caller that leaves mid-body is not a server error', async (t) => {
   const { url, lines } = await startServer(t)
   const leaving = start(url, '/api/v1/session', { headers: HEADERS })
   leaving.on('error', () => {})

@@ -53,7 +53,7 @@ test('a key has its own objects unless an administrator says otherwise', async (
   )
 })
 
-test('the providers of a key are those that the proxy knows, and it reaches no other', async (t) => {
+test('a key is limited to known providers and reaches no other', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { api } = await manager(served)
   for (const providers of [['opnai'], [], 'openai', ['openai', 1]])
@@ -86,7 +86,7 @@ test('the providers of a key are those that the proxy knows, and it reaches no o
   assert.deepEqual(await status(), ['200 ', '200 '])
 })
 
-test('a read-only key generates and reads', async (t) => {
+test('a read-only key may only generate and read', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { api } = await manager(served)
   const key = (
@@ -112,7 +112,7 @@ test('a read-only key generates and reads', async (t) => {
   assert.equal(await send('DELETE', 'files/file-1'), 200)
 })
 
-test('an administrator shares objects with a key, lists them, and ends that', async (t) => {
+test('an administrator shares objects with a key, lists them and unshares them', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const [admin, member] = [await manager(served), await manager(served, 'member')]
   const key = (await member.api('POST', 'keys', { name: 'k' })).json<NewKey>()

@@ -70,7 +70,7 @@ test('a list of keys says how many there are, and finds them by name, prefix, id
   assert.equal((await api('POST', 'keys', { name: 'next' })).status, 201)
 })
 
-test('all keys that have ended leave every list at once, and no others', async (t) => {
+test('purging removes all ended keys and no others', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { api } = await manager(served)
   const made: string[] = []
@@ -140,7 +140,7 @@ test('a key shows when its old secret ends, which can be now', async (t) => {
   assertProblem(await api('POST', `${path}/rotate/end`), 409, 'key_revoked')
 })
 
-test('a key is not ended by the date of an edit', async (t) => {
+test('editing a key does not expire it', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { api } = await manager(served)
   const { id } = (await api('POST', 'keys', { name: 'dated' })).json<NewKey>()

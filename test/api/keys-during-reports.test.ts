@@ -8,7 +8,7 @@ import { call, startServer } from '../support/harness.ts'
 const HOUR = 3_600_000
 const [MODELS, REPORTS] = [12_000, 6]
 
-test('keys are made, listed, read and changed while another account has its reports made', async (t) => {
+test('keys are created, listed, read and changed while another account runs reports', async (t) => {
   const server = await startServer(t)
   const [busy, other] = await Promise.all(
     ['busy', 'other'].map((account) => server.newToken({ account, scopes: ['manage'] })),

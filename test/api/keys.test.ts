@@ -104,7 +104,7 @@ test('a key is made, read, listed, changed, rotated and revoked, and the proxy f
   assertProblem(await api('PATCH', path, { status: 'active' }), 409, 'key_revoked')
 })
 
-test('a search finds what stands in a name, whatever it is', async (t) => {
+test('a search matches any text in a name', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { api } = await manager(served)
   const names = [
@@ -146,7 +146,7 @@ test('a search finds what stands in a name, whatever it is', async (t) => {
   }
 })
 
-test('a list of one status holds the keys that are shown with it, and of those in use it is known which end soon', async (t) => {
+test('filtering by status returns the keys shown with it, including those that expire soon', async (t) => {
   const store = await openAt(t, await placeOn.sqlite(t))
   const now = 1_000
   const account = await store.run(ensureAccount, { name: null, plan: 'free', newId: 'acc_a', now })
@@ -196,7 +196,7 @@ test('a list of one status holds the keys that are shown with it, and of those i
   )
 })
 
-test('a body in chunks is read, none counts as empty, and a large one is refused', async (t) => {
+test('a chunked body is read, a missing one is empty, and a large one is refused', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { token } = await manager(served)
   const post = (path: string, headers: Record<string, string>, body?: string) =>
@@ -229,7 +229,7 @@ test('a body in chunks is read, none counts as empty, and a large one is refused
   }
 })
 
-test('wishes that cannot be are refused with a sentence', async (t) => {
+test('impossible values are refused with a sentence', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { api } = await manager(served)
   for (const wrong of [
@@ -282,7 +282,7 @@ test('an account sees its own keys and usage only', async (t) => {
   assertProblem(await member.api('GET', 'credentials'), 403, 'insufficient_scope')
 })
 
-test('the keys of an account stop and work again with it: what comes after the answer is judged by it', async (t) => {
+test('disabling and enabling an account takes effect on its keys with the response', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const [admin, member] = [await manager(served), await manager(served, 'member')]
   const key = (await member.api('POST', 'keys', { name: 'k' })).json<NewKey>()

@@ -70,7 +70,7 @@ const COMMITS: [
 ]
 
 for (const [what, statement, key, told] of COMMITS) {
-  test(`${what} is committed, and the answer of the database lost`, async (t) => {
+  test(`${what} commits although the database's reply is lost`, async (t) => {
     const server = await startServer(t, {
       DATABASE_URL: (await deafWay(t, await freshDatabase(), statement)).href,
       TOLLMARK_FREE_CONVERSIONS: '2',

@@ -46,13 +46,13 @@ test('the description names the file as required, every header, and the shape of
   ])
 })
 
-test('how a process is, is never kept by anything between', async (t) => {
+test('health responses are never cached', async (t) => {
   const server = await startServer(t)
   for (const path of ['/livez', '/readyz'])
     assert.equal((await call(server.url, path)).headers['cache-control'], 'no-store')
 })
 
-test('the database is for its owner only, also in a folder that others can read', async (t) => {
+test('the database is readable only by its owner, even in a shared folder', async (t) => {
   const data = join(temporaryFolder(t), 'data')
   mkdirSync(data)
   chmodSync(data, 0o755)

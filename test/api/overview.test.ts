@@ -31,7 +31,7 @@ interface Overview {
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 
-test('usage without a beginning is that of 30 days, before its end or before now', async (t) => {
+test('usage without a start covers the 30 days before its end, or before now', async (t) => {
   const server = await startServer(t)
   const admin = await setUp(server)
   const now = server.clock()
@@ -58,7 +58,7 @@ test('usage without a beginning is that of 30 days, before its end or before now
   }
 })
 
-test('a report of more lines than are given at once is refused: sums without the newest of them would be wrong', async (t) => {
+test('a report with too many lines is refused instead of being cut short', async (t) => {
   const server = await startServer(t)
   const admin = await setUp(server)
   const hour = Math.floor(server.clock() / HOUR) * HOUR
@@ -233,7 +233,7 @@ test('the overview counts the last hour, day and month, by step, key and model',
   )
 })
 
-test('keys that expire within a week need attention, those that were ended do not', async (t) => {
+test('keys that expire within a week need attention; revoked ones do not', async (t) => {
   const server = await startServer(t)
   const admin = await setUp(server)
   const at = (ahead: number) => new Date(server.clock() + ahead).toISOString()
@@ -279,7 +279,7 @@ test('a key that is often at its limit needs attention', async (t) => {
   )
 })
 
-test('keys are listed in the order that is asked for, page by page, and by the model that they may reach', async (t) => {
+test('keys are listed in the requested order, page by page, filtered by model', async (t) => {
   const server = await startServer(t)
   const admin = await setUp(server)
   const made: Record<string, NewKey> = {}

@@ -5,7 +5,7 @@ import { PAGE, file, form } from '../support/form.ts'
 import { assertProblem, call, startServer } from '../support/harness.ts'
 import { until } from '../support/until.ts'
 
-test('an address where nothing is, and a method that an address does not know', async (t) => {
+test('an unknown path is 404 and an unknown method 405', async (t) => {
   const server = await startServer(t)
   for (const path of [
     '/nothing',
@@ -29,7 +29,7 @@ test('an address where nothing is, and a method that an address does not know', 
   }
 })
 
-test('a server that lives says so', async (t) => {
+test('a live server says so', async (t) => {
   const server = await startServer(t)
   assert.deepEqual((await call(server.url, '/livez')).json(), { status: 'ok', troubles: [] })
   assert.deepEqual((await call(server.url, '/readyz')).json(), { status: 'ok', troubles: [] })
@@ -171,7 +171,7 @@ const STRANGE: [what: string, bytes: string, answer: RegExp][] = [
   ['an unknown method', 'BREW /livez HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 400 /],
 ]
 
-test('bytes that are no request are answered, and harm nobody', async (t) => {
+test('bytes that are not a request get an error response and affect nobody else', async (t) => {
   const server = await startServer(t)
   for (const [what, bytes, expected] of STRANGE) {
     await t.test(what, async () => {
@@ -187,7 +187,7 @@ test('bytes that are no request are answered, and harm nobody', async (t) => {
   assert.equal((await call(server.url, '/livez')).status, 200)
 })
 
-test('an upload whose sender ends in the middle is no file', async (t) => {
+test('a truncated upload is not converted', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
   const { contentType, body } = form(file('Page.html', PAGE))
@@ -202,7 +202,7 @@ test('an upload whose sender ends in the middle is no file', async (t) => {
   )
 })
 
-test('a caller that never finishes its head is cut off', async (t) => {
+test('a caller that never finishes its headers is disconnected', async (t) => {
   const server = await startServer(t, { TOLLMARK_HEADERS_TIMEOUT: '300ms' })
   const socket = connect(server.port, '127.0.0.1')
   socket.on('error', () => {})
@@ -219,7 +219,7 @@ test('IPv4 and IPv6 both reach localhost', async (t) => {
   assert.equal((await fetch(`http://localhost:${server.port}/livez`)).status, 200)
 })
 
-test('the log tells every request, and no secret, query or path of a caller', async (t) => {
+test("the log has every request and no secret, query or caller's path", async (t) => {
   const server = await startServer(t)
   const secret = await server.token({ scopes: ['manage'] })
   await call(server.url, '/api/v1/tokens?cursor=tok_private', { token: secret })

@@ -43,7 +43,7 @@ interface Outcome {
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-test('everybody sees which providers are ready; where they are dialled, and credentials, administrators only', async (t) => {
+test('members see which providers are ready; only administrators see addresses and credentials', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const [admin, member] = [(await manager(served)).api, (await manager(served, 'member')).api]
   const read = async (ask: typeof admin) =>
@@ -70,7 +70,7 @@ test('everybody sees which providers are ready; where they are dialled, and cred
   )
 })
 
-test('a refused credential rests and says why; one that works again does not', async (t) => {
+test('a refused credential cools down and says why; one that works again does not', async (t) => {
   const served = await startServed(t, answer(401, JSON_TYPE, '{}'))
   const admin = (await manager(served)).api
   const key = await served.key()
@@ -96,7 +96,7 @@ test('a refused credential rests and says why; one that works again does not', a
   assert.deepEqual([last_error, resting_ms], [null, 0])
 })
 
-test('a test call says what a person can do', async (t) => {
+test('a test call says how to fix the problem', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{"data":[]}'))
   const admin = (await manager(served)).api
   const { id } = (
@@ -154,7 +154,7 @@ test('a test call says what a person can do', async (t) => {
   assertProblem(await admin('POST', 'credentials/cred_nothing/test'), 404, 'credential_not_found')
 })
 
-test('a credential that the master key does not open says so wherever it is shown, and the provider is not ready by it', async (t) => {
+test('a credential the master key cannot decrypt says so everywhere and does not make its provider ready', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { store } = served.running
   const admin = (await manager(served)).api
@@ -193,7 +193,7 @@ test('a credential that the master key does not open says so wherever it is show
   assert.deepEqual(await attention(), [])
 })
 
-test('a credential of the environment is read as the list shows it, and changed in the environment only', async (t) => {
+test('a credential from the environment can be read through the API but not changed', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const admin = (await manager(served)).api
   const { data } = (await admin('GET', 'credentials')).json<{ data: { id: string }[] }>()
@@ -211,7 +211,7 @@ test('a credential of the environment is read as the list shows it, and changed 
     )
 })
 
-test('a test call goes out on a connection that is there', async (t) => {
+test('a test call reuses an open connection', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{"data":[]}'))
   const admin = (await manager(served)).api
   const key = await served.key()
@@ -260,7 +260,7 @@ test('every built-in provider has a test call that its own table does not forbid
   }
 })
 
-test('a provider that an administrator adds is called at once, changed, and gone with its credentials', async (t) => {
+test('an added provider is usable at once, can be changed, and is deleted with its credentials', async (t) => {
   const served = await startServed(
     t,
     answer(200, JSON_TYPE, '{"usage":{"prompt_tokens":3,"completion_tokens":4}}'),
@@ -312,7 +312,7 @@ test('a provider that an administrator adds is called at once, changed, and gone
   assertProblem(await admin('DELETE', 'providers/acme'), 404, 'provider_not_found')
 })
 
-test('another region of a built-in provider is that provider under another name', async (t) => {
+test('another region of a built-in provider behaves like that provider', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const admin = (await manager(served)).api
   const made = (
@@ -348,7 +348,7 @@ test('another region of a built-in provider is that provider under another name'
   )
 })
 
-test('a provider that is added here is known to every other process, and to the next start', async (t: TestContext) => {
+test('an added provider is known to every other process and after a restart', async (t: TestContext) => {
   const data = temporaryFolder(t)
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'), {}, data)
   const other = await startServed(t, answer(200, {}), {}, data)
@@ -367,7 +367,7 @@ test('a provider that is added here is known to every other process, and to the 
   await until(async () => (await get(other)) === 403)
 })
 
-test('administrators who change different things of a provider at once change all of them', async (t) => {
+test('concurrent changes to different fields of a provider are all kept', async (t) => {
   const { running } = await startServed(t, answer(200, {}))
   const admin = (await manager({ running })).api
   await admin('POST', 'providers', {
@@ -447,7 +447,7 @@ const BAD: [body: object, says: RegExp][] = [
   ],
 ]
 
-test('a provider that cannot be is refused with a sentence, and nothing is stored', async (t) => {
+test('an invalid provider is refused with a sentence and not stored', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const admin = (await manager(served)).api
   assert.equal(
@@ -480,7 +480,7 @@ test('a provider that cannot be is refused with a sentence, and nothing is store
   )
 })
 
-test('a stored provider that the settings leave no room for is left out, and the others work', async (t) => {
+test('a stored provider that conflicts with the settings is left out, and the others work', async (t) => {
   const data = temporaryFolder(t)
   {
     const first = await startServed(t, answer(200, {}), {}, data)
@@ -518,7 +518,7 @@ test('a stored provider that the settings leave no room for is left out, and the
   )
 })
 
-test('a credential is tried when it is stored, on its own or with its provider, and what came of that is kept', async (t) => {
+test('a credential is tested when it is stored, and the result is kept', async (t) => {
   const served = await startServed(t, answer(401, JSON_TYPE, '{}'))
   const { api } = await manager(served)
   type Tested = Credential & { last_test: Omit<Outcome, 'object'> | null }
@@ -580,7 +580,7 @@ test('a credential is tried when it is stored, on its own or with its provider, 
   assertProblem(await api('GET', 'providers/local'), 405, 'method_not_allowed')
 })
 
-test("an added provider may have a built-in one's API, which then holds", async (t) => {
+test("an added provider with a built-in one's API is held to that API", async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const admin = (await manager(served)).api
   const acme = { id: 'acme', origin: 'https://llm.example.com', dial: served.fake.origin }

@@ -32,7 +32,7 @@ const CHAT = 'https://api.openai.com/v1/chat/completions'
 const JSON_TYPE = { 'content-type': 'application/json' }
 const body = (model: string) => JSON.stringify({ model, messages: [] })
 
-test('a refused request is listed, counted and found by its id; one that passes is no refusal', async (t) => {
+test('a refused request is listed, counted and found by its id; one that passes is not', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'), { TOLLMARK_MAX_BODY: '2KB' })
   const { api } = await manager(served)
   const member = await manager(served, 'member')
@@ -155,7 +155,7 @@ test('a refused request is listed, counted and found by its id; one that passes 
   )
 })
 
-test('a caller without a known key leaves nothing', async (t) => {
+test('a caller without a known key leaves no record', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { api } = await manager(served)
   const key = await served.key()
@@ -176,7 +176,7 @@ test('a caller without a known key leaves nothing', async (t) => {
   assert.equal((await api('GET', 'refusals?account=all')).json<Refusals>().total, 0)
 })
 
-test('a list that was held back is a failed request, with the code that its caller was told', async (t) => {
+test('a withheld list is a failed request with the code its caller got', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{"data":[{"id":"file-somebody"}]}'))
   const { api } = await manager(served)
   const key = await served.key({ objects: 'own' })

@@ -28,7 +28,7 @@ function hashing() {
   return { order, hash, end }
 }
 
-test('addresses take turns at hashing, one at a time, and the newest of who floods give way', async () => {
+test('addresses take turns at password hashing, and a flood evicts its own newest attempts', async () => {
   const { order, hash, end } = hashing()
   const flood = Array.from({ length: 101 }, (_, index) => hash('flood', `nobody ${index}`))
   assert.equal(await hash('flood', 'nobody'), 429)
@@ -51,7 +51,7 @@ test('addresses take turns at hashing, one at a time, and the newest of who floo
   )
 })
 
-test('a flood about one account from many addresses leaves room for the sign-ins of others', async () => {
+test('a flood against one account leaves room for others to sign in', async () => {
   const { hash, end } = hashing()
   const flood = Array.from({ length: 130 }, (_, index) => hash(`address ${index}`, 'victim'))
   const others = Array.from({ length: 20 }, (_, index) => hash(`other ${index}`, `person ${index}`))

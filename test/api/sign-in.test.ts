@@ -85,7 +85,7 @@ test('the link of the first run makes the first account, once', async (t) => {
   assert.doesNotMatch(stored, /horse/)
 })
 
-test('an account that the command line made first is the one that is set up', async (t) => {
+test('setup uses the account that the command line created first', async (t) => {
   const data = temporaryFolder(t)
   const { out } = await tollmark(
     ['tokens', 'create', '--name', 'first', '--account', 'Acme', '--json'],
@@ -99,7 +99,7 @@ test('an account that the command line made first is the one that is set up', as
   assert.equal((await browser.send('GET', 'tokens')).json<{ data: object[] }>().data.length, 1)
 })
 
-test('the first account is the one that was made first, whatever the clock said, and keeps others their e-mails', async (t) => {
+test('the first account is the first one created, whatever the clock said', async (t) => {
   const server = await startServer(t)
   const { account_id: first } = await server.newToken({ account: 'Acme' })
   server.step(-60_000)
@@ -128,7 +128,7 @@ test('the first account is the one that was made first, whatever the clock said,
   assert.equal((await browser.send('GET', 'session')).json<Session>().account?.id, first)
 })
 
-test('two settings do the same without a browser', async (t) => {
+test('two settings create the first account without a browser', async (t) => {
   const data = temporaryFolder(t)
   const settings = {
     TOLLMARK_DATA: data,
@@ -157,7 +157,7 @@ test('two settings do the same without a browser', async (t) => {
   }
 })
 
-test('a session opens what a token opens, survives a restart, and is dead after sign-out', async (t) => {
+test("a session has a token's access, survives a restart, and ends at sign-out", async (t) => {
   const data = temporaryFolder(t)
   let cookie: string | undefined
   {
@@ -190,7 +190,7 @@ test('a session ends after 30 days', async (t) => {
   assertProblem(await browser.send('GET', 'keys'), 401, 'invalid_token')
 })
 
-test('signing in never takes over a cookie that was there, and ends its session', async (t) => {
+test('signing in replaces an existing cookie and ends its session', async (t) => {
   const server = await startServer(t)
   const browser = await setUp(server)
   const [first] = [browser.cookie]
@@ -227,7 +227,7 @@ test('signing in never takes over a cookie that was there, and ends its session'
   )
 })
 
-test('an unknown e-mail and a wrong password read the same; wrong guesses slow down, right ones start anew', async (t) => {
+test('an unknown e-mail and a wrong password look the same; failures slow down, a success resets', async (t) => {
   const server = await startServer(t)
   await setUp(server)
   server.hold()
@@ -309,7 +309,7 @@ for (const [whose, guess, free, seconds] of WAITS) {
   })
 }
 
-test('who gets in from an address neither counts there nor hides the wrong guesses of others', async (t) => {
+test("a successful sign-in neither counts for its address nor hides others' failures", async (t) => {
   const store = await openAt(t, await placeOn.sqlite(t))
   const attempt = (email: string, right: boolean) =>
     withAttempt(store, { email, address: '192.0.2.1' }, 0, () => Promise.resolve(right))
@@ -319,7 +319,7 @@ test('who gets in from an address neither counts there nor hides the wrong guess
   await assert.rejects(attempt('ada', true), { code: 'too_many_attempts' })
 })
 
-test('behind a trusted reverse proxy, addresses count by themselves and cookies are for TLS only', async (t) => {
+test('behind a trusted reverse proxy, each address counts alone and cookies are Secure', async (t) => {
   const server = await startServer(t, { TOLLMARK_TRUST_PROXY: 'true' })
   await setUp(server)
   const from = (address: string, password: string) =>
@@ -358,7 +358,7 @@ test('behind a trusted reverse proxy, addresses count by themselves and cookies 
   assert.match(signedIn.headers['set-cookie']![0]!, /; Secure/)
 })
 
-test('no change with a cookie but from a page of our own', async (t) => {
+test('a change with a cookie must come from our own pages', async (t) => {
   const server = await startServer(t)
   const browser = await setUp(server)
   const { cookie } = browser
@@ -424,7 +424,7 @@ test('no change with a cookie but from a page of our own', async (t) => {
   )
 })
 
-test('another password needs the current one, and ends the other sessions', async (t) => {
+test('changing the password needs the current one and ends other sessions', async (t) => {
   const server = await startServer(t)
   const browser = await setUp(server)
   const other = openBrowser(server.url)
@@ -463,7 +463,7 @@ test('another password needs the current one, and ends the other sessions', asyn
   assertProblem(byToken, 403, 'insufficient_scope')
 })
 
-test('whoever signs in while the password is changed, or the account disabled, gets no session', async (t) => {
+test('signing in while the password is changed or the account disabled gives no session', async (t) => {
   const server = await startServer(t)
   await setUp(server)
   const { store, clock } = server
@@ -513,7 +513,7 @@ test('a disabled account: its sessions end, its tokens and keys stop', async (t)
   assert.equal((await member.send('POST', 'session', MEMBER)).status, 201)
 })
 
-test('the command line of a first start prints the link, once there is an account it does not', async (t) => {
+test('the first start prints the setup link; with an account it does not', async (t) => {
   const data = temporaryFolder(t)
   const env = { TOLLMARK_DATA: data, LOG_LEVEL: 'silent' }
   const server = await spawnServer(t, env)

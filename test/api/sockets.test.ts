@@ -69,7 +69,7 @@ test('an account sees its open sockets, and ends them', async () => {
   assertProblem(await member.api('DELETE', path), 404, 'socket_not_found')
 })
 
-test('a message that is refused is among the refusals of its key', async () => {
+test("a refused message is listed among its key's refusals", async () => {
   served.provider.behaviour = {}
   const { api } = await manager(served)
   const { secret, id } = await served.key({ models: ['gpt-realtime'] })

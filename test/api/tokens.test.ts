@@ -84,7 +84,7 @@ test('a token is made, shown once, used, listed and revoked', async (t) => {
   assertProblem(await convert(server.url, secret, GOOD), 401, 'invalid_token')
 })
 
-test('the last use of a token is known, to the minute', async (t) => {
+test("a token's last use is recorded to the minute", async (t) => {
   const store = await openAt(t, await placeOn.sqlite(t))
   const { token } = await createToken(
     store,
@@ -129,7 +129,7 @@ test('lists come in pages, newest first', async (t) => {
   assert.deepEqual(names, ['d', 'c', 'b', 'a', 'test'])
 })
 
-test('an account sees and makes its own tokens; an administrator those of others by name', async (t) => {
+test('an account manages its own tokens; an administrator names the account', async (t) => {
   const server = await startServer(t)
   const admin = await server.token({ scopes: ['manage'] })
   const member = await server.newToken({ account: 'member', scopes: ['manage'] })
@@ -177,7 +177,7 @@ test('an account sees and makes its own tokens; an administrator those of others
   )
 })
 
-test('bodies and parameters that are wrong are refused with a sentence', async (t) => {
+test('invalid bodies and parameters are refused with a sentence', async (t) => {
   const server = await startServer(t)
   const token = await server.token({ scopes: ['manage'] })
   for (const body of [

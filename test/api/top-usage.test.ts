@@ -91,7 +91,7 @@ test('a report names the most used keys or models, and sums up the rest', async 
     assertProblem(await admin.send('GET', `usage?${wrong}`), 400, 'invalid_field')
 })
 
-test('lists are compressed for who asks for it, and what holds a secret is not', async (t) => {
+test('lists are compressed on request; responses with secrets are not', async (t) => {
   const server = await startServer(t)
   const token = await server.token({ scopes: ['manage'] })
   const ask = async (path: string, encoding: string, method = 'GET') => {

@@ -59,7 +59,7 @@ function bodyWith(path: string, name: string): object {
     .reduceRight<object>((inner, step) => ({ [step]: inner }), { [name]: 1 })
 }
 
-test('no route of the description takes a field or a query parameter that it does not name', async (t) => {
+test('no route accepts a field or query parameter that its description lacks', async (t) => {
   const server = await startServer(t)
   const secret = await server.token({ scopes: ['manage', 'convert'] })
   const send = (method: string, path: string, body?: object): Promise<Answer> =>
@@ -103,7 +103,7 @@ test('no route of the description takes a field or a query parameter that it doe
   }
 })
 
-test('a misspelt wish is refused with every fault and the nearest name, and no key is made', async (t) => {
+test('a misspelt field is refused with every fault and the nearest name, and no key is created', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { api } = await manager(served)
   const refused = await api('POST', 'keys', {
@@ -193,7 +193,7 @@ const FAULTS: [body: object, errors: [param: string, code: string, detail: strin
   ],
 ]
 
-test('faults of the query and of the body are told together, in sentences of ours', async (t) => {
+test('faults of the query and the body are reported together, in our own sentences', async (t) => {
   const server = await startServer(t)
   const secret = await server.token({ scopes: ['manage', 'convert'] })
   const send = (method: string, path: string, body: object): Promise<Answer> =>
@@ -248,7 +248,7 @@ test('faults of the query and of the body are told together, in sentences of our
   }
 })
 
-test('all faults are told at once, each with its field', async (t) => {
+test('all faults are reported at once, each with its field', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { api } = await manager(served)
   for (const [body, errors] of FAULTS) {
@@ -269,7 +269,7 @@ test('all faults are told at once, each with its field', async (t) => {
   assert.match(String(refused.json()['detail']), / 2995 more faults\.$/)
 })
 
-test('a record that was read can be sent back with one field changed, and a read-only field with another value is refused', async (t) => {
+test('a record can be sent back with one field changed; changing a read-only field is refused', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { api } = await manager(served)
   const member = (await api('POST', 'accounts', { name: 'member' })).json()
@@ -329,7 +329,7 @@ test('a record that was read can be sent back with one field changed, and a read
   assertProblem(await api('PATCH', 'providers/acme', { hosts: ['else'] }), 400, 'invalid_field')
 })
 
-test('a key that has ended is sent back as it was read, and its state is not chosen', async (t) => {
+test('an ended key can be sent back unchanged, and its state cannot be set', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { api } = await manager(served)
   const { id } = (await api('POST', 'keys', { name: 'k' })).json<NewKey>()
@@ -381,7 +381,7 @@ const BODIES: [
   ['an own __proto__', '{"name":"x","__proto__":{"rpm":5}}', 'application/json', '__proto__'],
 ]
 
-test('a body that says two things, or whose type is not JSON, is refused', async (t) => {
+test('a body with a duplicate field, or that is not JSON, is refused', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { api, token } = await manager(served)
   const { id, secret } = (await api('POST', 'keys', { name: 'k' })).json<NewKey>()

@@ -27,12 +27,12 @@ const CELLS: [value: string | number | null, cell: string][] = [
   ['=1,"2"', '"\'=1,""2"""'],
 ]
 
-test('a value is one cell, and never a formula', () => {
+test('a value is one CSV cell and never a formula', () => {
   for (const [value, cell] of CELLS)
     assert.equal(written('csv', ['name'], [{ name: value }]), `${cell}\r\n`)
 })
 
-test('a long body is made as it is read, in pieces, and ends with an error where it cannot be made on', async () => {
+test('a long CSV is produced as it is read, and a failure breaks it off', async () => {
   let made = 0
   const body = streamText('head', async () => {
     if (made === 3) throw new Error('the store is gone')

@@ -81,7 +81,7 @@ test('SIGTERM ends the wait with 0, and leaves no scratch folder', async (t) => 
   assert.ok(!existsSync(join(data, 'scratch')))
 })
 
-test('a setting that no time mends ends the start with 1', async (t) => {
+test('a setting that waiting cannot fix ends the start with exit code 1', async (t) => {
   const url = new URL(await freshDatabase())
   url.pathname = '/there-is-none'
   const { code, err } = await tollmark(['serve'], {

@@ -77,7 +77,7 @@ async function visit(t: Parameters<typeof startServed>[0]) {
 
 const ran = (page: Page): Promise<string | null> => page.evaluate("localStorage.getItem('ran')")
 
-test('nothing that a browser asks for as a document, script or worker passes, in either form', async (t) => {
+test('a browser cannot load a document, script or worker through the proxy, in either form', async (t) => {
   const { page, origin, secret, fake, play } = await visit(t)
   play('text/javascript', RUNS)
   const paths = [
@@ -103,7 +103,7 @@ test('nothing that a browser asks for as a document, script or worker passes, in
   assert.equal(await ran(page), null)
 })
 
-test('an answer that a page has fetched never becomes a document of our origin, from the cache either', async (t) => {
+test('a fetched response never becomes a document of our origin, not even from the cache', async (t) => {
   const { page, origin, secret, play, fake } = await visit(t)
   for (const [index, [type, body]] of ANSWERS.entries()) {
     play(type, body, {

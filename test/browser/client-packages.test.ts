@@ -92,7 +92,7 @@ async function visit(
   return { page, origin, proxied, key, own }
 }
 
-test('text, streams, objects, embeddings and pictures of the AI SDK, with a key that only this origin may use', async (t) => {
+test("the AI SDK's text, streams, objects, embeddings and images work with an origin-bound key", async (t) => {
   const { page, proxied, key, origin } = await visit(t, { allowed: 'this origin' })
   const got = await page.evaluate(async () => {
     const google = sdk.genai.createProxyGenai(settings)
@@ -139,7 +139,7 @@ test('text, streams, objects, embeddings and pictures of the AI SDK, with a key 
   }
 })
 
-test('a file goes up to the address that Google names, and a video comes down', async (t) => {
+test('a file is uploaded to the address Google names, and a video is downloaded', async (t) => {
   const { page, proxied } = await visit(t)
   const got = await page.evaluate(async () => {
     const google = sdk.genai.createProxyGenai(settings)
@@ -195,7 +195,7 @@ test('an answer arrives piece by piece', async (t) => {
   assert.deepEqual(got, ['data: 1\n\n', 'data: 2\n\n'])
 })
 
-test('bodies of every kind, also those of a Request', async (t) => {
+test('bodies of every kind arrive, including those of a Request', async (t) => {
   const { page, proxied } = await visit(t)
   proxied.fake.play(async (call) => {
     const body = await call.body()
@@ -276,7 +276,7 @@ test('a page that stops listening stops the provider', async (t) => {
   await gone.promise
 })
 
-test('a refusal can be read by the page, and says how long to wait', async (t) => {
+test('a page can read a refusal and how long to wait', async (t) => {
   const { page, proxied, origin } = await visit(t, { allowed: 'another' })
   const refused = await page.evaluate(async () => {
     const response = await sdk.core.createProxyFetch(settings)('https://api.openai.com/v1/models')
@@ -348,7 +348,7 @@ test("a relative proxyUrl leads to a route of the page's own, which adds the key
   assert.ok(proxied.wire().includes(key))
 })
 
-test("what is no business of the proxy is the platform's: data:, blob:, the page's own origin beside a relative proxyUrl", async (t) => {
+test("data:, blob: and, with a relative proxyUrl, the page's own origin bypass the proxy", async (t) => {
   const { page, own, proxied } = await visit(t)
   const got = await page.evaluate(async () => {
     const proxyFetch = sdk.core.createProxyFetch({ proxyUrl: '/api/ai', apiKey: 'tmk_x' })

@@ -6,7 +6,7 @@ import { chaos } from './chaos.ts'
 
 for (const [name, begin] of Object.entries(BACKINGS)) {
   test(
-    `${name}: nothing is lost, doubled or wrong while everything is killed and started again`,
+    `${name}: nothing is lost, duplicated or wrong while processes are killed and restarted`,
     { timeout: 240_000 },
     async () => {
       await using backing = await begin()

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { tollmark } from '../support/harness.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 
-test('another administrator, and a link for a lost password, need no browser', async (t) => {
+test('the command line creates administrators and password links', async (t) => {
   const env = { TOLLMARK_DATA: temporaryFolder(t), TOLLMARK_PUBLIC_URL: 'https://ai.example.com' }
   const command = async (...args: string[]) => {
     const { code, out, err } = await tollmark(['accounts', ...args, '--json'], env)

@@ -80,7 +80,7 @@ const idsOf = ({ data }: Json): unknown[] => (data as Json[]).map(({ id }) => id
 test('the command line works on a running server', async (t) => {
   const bench = await open(t)
   for (const [name, body] of Object.entries(GROUPS)) await t.test(name, () => body(bench))
-  await t.test('no command is left out, and none has made a store here', () => {
+  await t.test('every command is covered, and none creates a local store', () => {
     assert.deepEqual(
       COMMANDS.map(({ name }) => name).filter((name) => !seen.has(name) && !LOCAL.has(name)),
       [],

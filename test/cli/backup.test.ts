@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/temporary.ts'
 
 type Json = Record<string, unknown>
 
-test('a store is migrated, looked at, backed up and restored', async (t) => {
+test('a store is migrated, checked, backed up and restored', async (t) => {
   const folder = temporaryFolder(t)
   const run = async (data: string, ...args: string[]): Promise<Json> => {
     const env = { TOLLMARK_DATA: join(folder, data), DATABASE_URL: '' }

@@ -74,7 +74,7 @@ test(
 )
 
 test(
-  'an interrupted conversion leaves nothing behind, and ends as shells have it',
+  "an interrupted conversion leaves nothing behind and exits with the shell's code",
   { skip: process.platform === 'win32' },
   async (t) => {
     const { cwd, temporary } = folders(t)
@@ -157,7 +157,7 @@ test('a folder of parts becomes one document with the assets of the parts', asyn
   assert.equal(readFileSync(join(cwd, 'out/A/a.png'), 'utf8'), 'PNG')
 })
 
-test('what cannot be converted does not keep the others from it', async (t) => {
+test('an input that cannot be converted does not stop the others', async (t) => {
   const { cwd, temporary } = folders(t)
   for (const name of ['a.html', 'c.html']) writeFileSync(join(cwd, name), page(name))
   writeFileSync(join(cwd, 'bad.txt'), 'no page')
@@ -178,7 +178,7 @@ test('what cannot be converted does not keep the others from it', async (t) => {
   await assert.rejects(runCommand(['convert', join(cwd, 'bad.txt'), '--json']), AlreadyReported)
 })
 
-test('a page that cannot be converted is told, beside its document, and the exit code is 1', async (t) => {
+test('a page that fails is reported, the document is written, and the exit code is 1', async (t) => {
   const { cwd, temporary } = folders(t)
   const dense = page('Dense', '<p>'.repeat(1_550_000))
   writeFileSync(join(cwd, 'One.zip'), zip({ 'A.html': page('A'), 'Dense.html': dense }))
@@ -219,7 +219,7 @@ test('a page that cannot be converted is told, beside its document, and the exit
   }
 })
 
-test('nothing is said of uploading where nothing is uploaded', async (t) => {
+test('local conversion does not mention uploads', async (t) => {
   const { cwd, temporary } = folders(t)
   writeFileSync(join(cwd, 'Cut.zip'), zip({ 'A.html': page('A') }).subarray(0, 90))
   const { code, err } = await shell('tollmark convert Cut.zip', { cwd, temporary })

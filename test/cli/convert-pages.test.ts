@@ -69,7 +69,7 @@ function open(t: TestContext) {
   return { base, root, write, files, at: (path: string) => join(root, path) }
 }
 
-test('only what changed is written, and what has gone is removed', async (t) => {
+test('only changed pages are written, and deleted ones are removed', async (t) => {
   const { root, write, files, at } = open(t)
   assert.deepEqual(await write(exportOf(A, B)), {
     written: 4,
@@ -96,7 +96,7 @@ test('only what changed is written, and what has gone is removed', async (t) => 
   assert.deepEqual(readdirSync(root).sort(), ['.tollmark.json', 'Home.md'])
 })
 
-test('a renamed page leaves no file behind, though pages that have gone are kept', async (t) => {
+test('a renamed page leaves no old file, even where deleted pages are kept', async (t) => {
   const { write, files } = open(t)
   await write(exportOf(A, B))
   await write(exportOf([2, 'Alpha renamed', 'one']), { sync: true, keep: true })
@@ -116,7 +116,7 @@ test('without sync nothing is removed', async (t) => {
   assert.ok(!files().includes('Home/Beta.md'), 'what was left is known as ours')
 })
 
-test("somebody else's files stay, and nothing is written in their places", async (t) => {
+test('other files in the folder are kept and never overwritten', async (t) => {
   const { root, write, files, at } = open(t)
   mkdirSync(join(root, 'Home'), { recursive: true })
   writeFileSync(at('Home/mine.md'), 'mine')
@@ -129,7 +129,7 @@ test("somebody else's files stay, and nothing is written in their places", async
   assert.equal(readFileSync(at('Home/Beta.md'), 'utf8'), 'mine, too')
 })
 
-test('a page that has gone stays where somebody has changed it', async (t) => {
+test('a deleted page is kept if its file was edited', async (t) => {
   const { write, at } = open(t)
   await write(exportOf(A, B))
   writeFileSync(at('Home/Beta.md'), 'changed here')
@@ -138,7 +138,7 @@ test('a page that has gone stays where somebody has changed it', async (t) => {
   assert.equal(readFileSync(at('Home/Beta.md'), 'utf8'), 'changed here')
 })
 
-test('nothing is written or removed through a link, or outside of the folder', async (t) => {
+test('nothing is written or removed through a symbolic link or outside the folder', async (t) => {
   const { base, root, write, at } = open(t)
   const outside = join(base, 'outside')
   mkdirSync(outside)
@@ -160,7 +160,7 @@ test('nothing is written or removed through a link, or outside of the folder', a
   assert.equal(readFileSync(join(outside, 'Alpha.md'), 'utf8'), 'outside')
 })
 
-test('the command writes a folder, an archive, and says what it did', async (t) => {
+test('the command writes a folder or an archive and says what it did', async (t) => {
   const cwd = temporaryFolder(t)
   mkdirSync(join(cwd, 'unpacked'))
   writeFileSync(join(cwd, 'Export.zip'), exportOf(A))
@@ -225,7 +225,7 @@ test('an export that has not changed is not converted again', async (t) => {
   assert.deepEqual(await sync(null, '--certificate', 'c.json'), ['4', '0', '2', 'converted'])
 })
 
-test('a renamed page changes the links to it, and nothing else', async (t) => {
+test('renaming a page changes only the links to it', async (t) => {
   const { write, at } = open(t)
   const see = (title: string): Item => [
     4,

@@ -51,7 +51,7 @@ test('a file is converted to standard output, to a file, and into a folder', asy
   assert.equal(existsSync(join(cwd, 'data')), false, 'no store is needed')
 })
 
-test('chunks have a file of their own, and so has a source map, whatever is in front of the document', async (t) => {
+test('chunks and a source map are written to separate files', async (t) => {
   const cwd = temporaryFolder(t)
   writeFileSync(join(cwd, 'Page.html'), PAGE)
   const chunks = await tollmark(
@@ -78,7 +78,7 @@ test('chunks have a file of their own, and so has a source map, whatever is in f
   assert.equal((rest.at(-1) ?? title)?.end, document.length - 1)
 })
 
-test('a conversion into a file ends with what it has kept, and a certificate says more', async (t) => {
+test('converting to a file reports what was kept; a certificate adds detail', async (t) => {
   const cwd = temporaryFolder(t)
   writeFileSync(join(cwd, 'Page.html'), '<h1 class="page-title">Two</h1><p>words</p>')
   const args = ['convert', 'Page.html', '-o', 'out.md', '--certificate', 'certificate.json']
@@ -96,7 +96,7 @@ test('a conversion into a file ends with what it has kept, and a certificate say
   assert.equal(certificate.output_sha256, hash('out.md'))
 })
 
-test('a file that may not be what was meant is converted, and its warning goes to standard error', async (t) => {
+test('a doubtful file is converted, with a warning on standard error', async (t) => {
   const cwd = temporaryFolder(t)
   const title = '<h1 class="page-title">Two</h1>'
   writeFileSync(
@@ -115,7 +115,7 @@ test('a file that may not be what was meant is converted, and its warning goes t
   )
 })
 
-test('the setting of the largest page holds on this machine too', async (t) => {
+test('the limit on page size applies to local conversion, too', async (t) => {
   const cwd = temporaryFolder(t)
   const words = `<h1 class="page-title">A</h1><p>${'word '.repeat(300)}</p>`
   writeFileSync(join(cwd, 'Export.zip'), zip({ 'A.html': words }))

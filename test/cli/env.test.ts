@@ -20,7 +20,7 @@ test('docs/clients.md is in step with the table (UPDATE=1 writes it)', () => {
   assert.equal(readFileSync(PAGE, 'utf8'), page)
 })
 
-test('every row names an address of its provider, the key, and where it was looked up', () => {
+test("every row names the provider's address, the key and the source", () => {
   const table = createProviderTable()
   for (const client of CLIENTS) {
     const { where, lines } = fillTemplate(client, 'http://localhost:8484', 'tmk_x')

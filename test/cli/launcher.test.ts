@@ -113,7 +113,7 @@ const INSTALLS: [installed: Lock | null, args: string[], npm: string][] = [
   [{ ...ALL, 'node_modules/hono': { version: '3.0.0' } }, [], 'ci --include=dev'],
 ]
 
-test('only what the lockfile names and is missing is installed, and packages for development stay', async (t) => {
+test('only missing packages of the lockfile are installed, and development packages stay', async (t) => {
   for (const [installed, args, npm] of INSTALLS) {
     const here = clone(t, installed)
     assert.equal((await here.run(...args, 'program.mjs', '0')).code, 0)
@@ -123,7 +123,7 @@ test('only what the lockfile names and is missing is installed, and packages for
   }
 })
 
-test('what builds and tests need is added to what serves, once, also by several at a time', async (t) => {
+test('packages for builds and tests are added once, even by concurrent processes', async (t) => {
   const here = clone(t, null)
   // As a killed process leaves it.
   writeFileSync(join(here.modules, '..', '.installing'), '999999999')
@@ -143,7 +143,7 @@ test('what builds and tests need is added to what serves, once, also by several 
   assert.equal(existsSync(join(here.modules, '..', '.installing')), false)
 })
 
-test('the Node that npm brings is the one that is pinned, and another one is not run', async (t) => {
+test('the Node from npm must be the pinned one, or it is not run', async (t) => {
   const { optionalDependencies } = z
     .object({ optionalDependencies: z.record(z.string(), z.string()) })
     .parse(JSON.parse(readFileSync(join(root, 'server', 'package.json'), 'utf8')))
@@ -169,7 +169,7 @@ test('the Node that npm brings is the one that is pinned, and another one is not
   }
 })
 
-test('the dashboard is built by way of the launcher, whatever Node was started with', async (t) => {
+test('the dashboard is built through the launcher, whichever Node started it', async (t) => {
   const folder = temporaryFolder(t)
   for (const one of ['dashboard', 'scripts']) mkdirSync(join(folder, one))
   cpSync(join(root, 'dashboard', 'build.ts'), join(folder, 'dashboard', 'build.ts'))
@@ -187,7 +187,7 @@ test('the dashboard is built by way of the launcher, whatever Node was started w
   ])
 })
 
-test('a server takes its packages from bundles where they were made of these packages', async (t) => {
+test('a server loads bundles only if they were built from the installed packages', async (t) => {
   const here = clone(t, ALL)
   assert.doesNotMatch((await here.run('program.mjs', 'serve')).err, /--import/)
   const lock = createHash('sha256')
@@ -218,7 +218,7 @@ test('a server takes its packages from bundles where they were made of these pac
 })
 
 test(
-  'a program that a signal ends is ended as shells have it',
+  "a program ended by a signal exits with the shell's code",
   { skip: process.platform === 'win32' },
   async (t) => {
     const here = clone(t, ALL)

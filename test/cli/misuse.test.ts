@@ -129,7 +129,7 @@ const FAILURES: [args: string[], line: RegExp][] = [
   ],
 ]
 
-test('a command line that is wrong, or cannot be done, is one sentence', async (t) => {
+test('an invalid command line is answered with one sentence', async (t) => {
   process.env['TOLLMARK_DATA'] = temporaryFolder(t)
   t.after(() => delete process.env['TOLLMARK_DATA'])
   for (const [kind, table] of [

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 
 process.env['TEST_STORE'] = 'postgres'
 
-test('a key made by the command line opens a running server within a second, and one revoked no longer does; the ledger proves itself', async (t) => {
+test('keys created and revoked by the command line take effect on a running server within a second, and `verify` passes', async (t) => {
   const fake = await startFake(answer(200, { 'Content-Type': 'application/json' }, '{}'))
   t.after(() => fake.close())
   const env = {
@@ -51,7 +51,7 @@ test('a key made by the command line opens a running server within a second, and
   assert.ok(Number(proof['requests']) >= 1)
 })
 
-test('a database that answers no longer is one sentence and exit 1', async (t) => {
+test('an unresponsive database is one sentence and exit code 1', async (t) => {
   const url = await freshDatabase()
   const env = { TOLLMARK_DATA: temporaryFolder(t), DATABASE_URL: url.href }
   assert.equal((await tollmark(['keys', 'list'], env)).code, 0)

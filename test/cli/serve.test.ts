@@ -18,7 +18,7 @@ import { until } from '../support/until.ts'
 
 after(closeDatabases)
 
-test('a port that is in use is one sentence and exit 1', async (t) => {
+test('a port in use is one sentence and exit code 1', async (t) => {
   const taken = createServer()
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
   t.after(() => taken.close())
@@ -34,7 +34,7 @@ test('a port that is in use is one sentence and exit 1', async (t) => {
   )
 })
 
-test('a data folder that cannot be written is one sentence and exit 1', async (t) => {
+test('a read-only data folder is one sentence and exit code 1', async (t) => {
   const file = join(temporaryFolder(t), 'file')
   writeFileSync(file, '')
   const { code, err } = await tollmark(['serve'], { PORT: '0', TOLLMARK_DATA: join(file, 'data') })
@@ -49,7 +49,7 @@ test('a data folder that cannot be written is one sentence and exit 1', async (t
   })
 })
 
-test('a folder for scratch files that cannot be written is one sentence and exit 1', async (t) => {
+test('a read-only scratch folder is one sentence and exit code 1', async (t) => {
   const data = temporaryFolder(t)
   writeFileSync(join(data, 'scratch'), '')
   const { code, err } = await tollmark(['serve'], { PORT: '0', TOLLMARK_DATA: data })
@@ -60,7 +60,7 @@ test('a folder for scratch files that cannot be written is one sentence and exit
   )
 })
 
-test('a file .env that cannot be read is one sentence and exit 1', async (t) => {
+test('an unreadable .env file is one sentence and exit code 1', async (t) => {
   const cwd = temporaryFolder(t)
   mkdirSync(join(cwd, '.env'))
   const { code, err } = await tollmark(['tokens', 'list'], {}, cwd)
@@ -70,7 +70,7 @@ test('a file .env that cannot be read is one sentence and exit 1', async (t) => 
   )
 })
 
-test('a database that is none is one sentence and exit 1', async (t) => {
+test('a file that is not a database is one sentence and exit code 1', async (t) => {
   const data = temporaryFolder(t)
   writeFileSync(
     join(data, 'tollmark.db'),
@@ -81,7 +81,7 @@ test('a database that is none is one sentence and exit 1', async (t) => {
   assert.match(err, /^tollmark: The database .*tollmark\.db cannot be opened: .*\n$/)
 })
 
-test('a store of a newer version is one sentence and exit 1', async (t) => {
+test('a store of a newer version is one sentence and exit code 1', async (t) => {
   const data = temporaryFolder(t)
   {
     await using store = await openStore({ data, databaseUrl: null, now: 0 })
@@ -103,7 +103,7 @@ test('a store of a newer version is one sentence and exit 1', async (t) => {
   )
 })
 
-test('every bad setting is one sentence, and exit 1', async (t) => {
+test('every bad setting is one sentence and exit code 1', async (t) => {
   const env = {
     PORT: 'http',
     TOLLMARK_ROLE: 'boss',
@@ -116,7 +116,7 @@ test('every bad setting is one sentence, and exit 1', async (t) => {
   assert.doesNotMatch(err, /hunter2/)
 })
 
-test('a PostgreSQL that cannot be opened is one sentence and exit 1, without the password', async (t) => {
+test('an unreachable PostgreSQL is one sentence and exit code 1, without the password', async (t) => {
   const started = async (url: string, command = ['serve']) => {
     const { code, err } = await tollmark(command, {
       PORT: '0',
@@ -145,7 +145,7 @@ test('a PostgreSQL that cannot be opened is one sentence and exit 1, without the
   )
 })
 
-test('settings come from .env in the folder, and the environment wins', async (t) => {
+test('settings come from .env in the folder; the environment takes precedence', async (t) => {
   const cwd = temporaryFolder(t)
   mkdirSync(join(cwd, 'elsewhere'))
   writeFileSync(join(cwd, '.env'), 'TOLLMARK_DATA=elsewhere\nLOG_LEVEL=loud\n')
@@ -155,7 +155,7 @@ test('settings come from .env in the folder, and the environment wins', async (t
   assert.equal(out, 'There are no tokens yet.\n')
 })
 
-test('with --json the server says where it is in one JSON line each', async (t) => {
+test('with --json the server prints each address as one JSON line', async (t) => {
   const server = await spawnServer(t, { TOLLMARK_DATA: temporaryFolder(t) }, '--json')
   await server.link()
   const said = server
@@ -185,14 +185,14 @@ const HOSTS: readonly [host: string, reached: boolean][] = [
   ['127.example.com', true],
 ]
 
-test('whoever listens where other machines come is warned, and nobody else', () => {
+test('listening where other machines can connect is warned about, and nothing else is', () => {
   assert.deepEqual(
     HOSTS.map(([host]) => [host, !isLoopback(readConfig({ HOST: host }).server.host)]),
     HOSTS,
   )
 })
 
-test('a host is found however it is written', async (t) => {
+test('a host is recognised however it is written', async (t) => {
   const log = join(temporaryFolder(t), 'log')
   const server = await spawnLogging(t, openSync(log, 'w'), {
     HOST: 'LocalHost',
@@ -204,14 +204,14 @@ test('a host is found however it is written', async (t) => {
   assert.doesNotMatch(readFileSync(log, 'utf8'), /other machines/)
 })
 
-test('the server says where it is', async (t) => {
+test('the server prints its address', async (t) => {
   const server = await spawnServer(t, { TOLLMARK_DATA: temporaryFolder(t) })
   assert.match(server.url, /^http:\/\/localhost:\d+$/)
   assert.equal((await fetch(`${server.url}/readyz`)).status, 200)
 })
 
 test(
-  'a log that cannot be written keeps the server neither from answering nor from ending',
+  'a server whose log cannot be written still answers and stops',
   { skip: process.platform !== 'linux' },
   async (t) => {
     const server = await spawnLogging(t, openSync('/dev/full', 'w'), {
@@ -228,7 +228,7 @@ test(
 )
 
 test(
-  'a server starts, and ends when it is told to, where it can tell nobody',
+  'a server whose output cannot be written starts and stops',
   { skip: process.platform !== 'linux' },
   async (t) => {
     const port = await freePort()

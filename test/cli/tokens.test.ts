@@ -23,7 +23,7 @@ interface Token {
 
 const create = (...args: string[]): string[] => ['tokens', 'create', '--name', 'test', ...args]
 
-test('tokens are made for the first account, or for a named one that is made on its plan', async (t) => {
+test('tokens are created for the first account, or for a named one that is created on its plan', async (t) => {
   const env = {
     TOLLMARK_DATA: temporaryFolder(t),
     TOLLMARK_PLANS: '{"team":{"conversions_per_day":5}}',
@@ -75,7 +75,7 @@ test('tokens are made for the first account, or for a named one that is made on 
   assert.equal(account.json()['plan'], 'team')
 })
 
-test('a name that holds control characters is listed in one line, and does nothing to the terminal', async (t) => {
+test('control characters in a name are not sent to the terminal', async (t) => {
   const env = { TOLLMARK_DATA: temporaryFolder(t) }
   const name = 'a\u001b[2Jb\nc\u202ed'
   for (const nouns of ['keys', 'tokens']) {
@@ -90,7 +90,7 @@ test('a name that holds control characters is listed in one line, and does nothi
   }
 })
 
-test('a running server sees what the command line does at once', async (t) => {
+test('a running server sees changes by the command line at once', async (t) => {
   const server = await startServer(t)
   const env = { TOLLMARK_DATA: server.data }
   const token = JSON.parse((await tollmark(create('--json'), env)).out) as Token
@@ -101,7 +101,7 @@ test('a running server sees what the command line does at once', async (t) => {
   assertProblem(await convert(server.url, token.secret, good), 401, 'invalid_token')
 })
 
-test('a key is made for some providers, for the objects of the account, and to read only', async (t) => {
+test("a key can be limited to providers, opened to the account's objects, and made read-only", async (t) => {
   const env = { TOLLMARK_DATA: temporaryFolder(t) }
   const made = async (...args: string[]) => {
     const { code, out, err } = await tollmark(
@@ -128,7 +128,7 @@ const ON_WHAT_IS_THERE = [
   ['tokens', 'revoke', 'tok_x'],
 ]
 
-test('where no database is, only what creates something makes one', async (t) => {
+test('only commands that create something create a database', async (t) => {
   const data = join(temporaryFolder(t), 'mistyped')
   t.after(() => {
     delete process.env['TOLLMARK_DATA']
@@ -146,7 +146,7 @@ test('where no database is, only what creates something makes one', async (t) =>
   assert.equal(existsSync(data), false)
 })
 
-test('in a folder without a store nothing is made unless that is asked for', async (t) => {
+test('no store is created in a folder without one unless asked for', async (t) => {
   const cwd = temporaryFolder(t)
   for (const args of [
     ['keys', 'list'],
@@ -171,7 +171,7 @@ test('in a folder without a store nothing is made unless that is asked for', asy
 })
 
 test(
-  'what cannot be printed is not made, or is revoked again',
+  'a secret that cannot be printed is not created, or is revoked',
   { skip: process.platform !== 'linux' },
   async (t) => {
     const env = { TOLLMARK_DATA: temporaryFolder(t) }

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 
 const LINES = Array.from({ length: 20_000 }, (_, i) => `${i} ${'ü'.repeat(i % 50)}\n`)
 
-test('lines are written whole and in their order, and before the process ends', (t) => {
+test('lines are written whole, in order, and before the process ends', (t) => {
   const path = join(temporaryFolder(t), 'log')
   const fd = openSync(path, 'w')
   t.after(() => closeSync(fd))
@@ -20,7 +20,7 @@ test('lines are written whole and in their order, and before the process ends', 
   assert.equal(readFileSync(path, 'utf8').replace('first\n', ''), LINES.join(''))
 })
 
-test('a reader that stands still gets every line once it reads again', async (t) => {
+test('a stalled reader gets every line once it reads again', async (t) => {
   const path = join(temporaryFolder(t), 'pipe')
   execFileSync('/bin/sh', ['-c', 'mkfifo "$1"', 'sh', path])
   const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)

@@ -12,7 +12,7 @@ import {
 } from '../../server/common/secrets.ts'
 import { forged } from '../support/forged.ts'
 
-test('a secret has the promised form and finds its own record', () => {
+test('a secret has the documented form and identifies its record', () => {
   const { secret, publicId, hash } = createSecret('tmt')
   assert.match(secret, /^tmt_[0-9A-Za-z]{12}_[0-9A-Za-z]{36}_[0-9A-Za-z]{6}$/)
   assert.equal(parsePublicId('tmt', secret), publicId)
@@ -24,7 +24,7 @@ test('a secret has the promised form and finds its own record', () => {
   assert.ok(secret.startsWith(displayPrefix('tmt', publicId)))
 })
 
-test('of a secret in a text that is written down, the public id stays', () => {
+test('redacting a secret in text keeps its public id', () => {
   const [one, two] = [createSecret('tmk'), createSecret('tms')]
   assert.equal(
     withoutSecrets(`models/${one.secret}, ${two.secret}`),
@@ -56,7 +56,7 @@ test('one wrong character is noticed without a look-up', () => {
   )
 })
 
-test('garbage of any kind is no secret', () => {
+test('garbage of any kind is not a secret', () => {
   fc.assert(fc.property(fc.string(), (garbage) => parsePublicId('tmt', garbage) === undefined))
   for (const garbage of [
     '',

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { readMasterKey } from '../../server/config/master-key.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 
-test('a key is made once, for its owner only, and kept', (t) => {
+test('a master key is generated once, readable only by its owner, and kept', (t) => {
   const data = temporaryFolder(t)
   const key = readMasterKey(null, data)
   assert.equal(key.length, 32)
@@ -14,14 +14,14 @@ test('a key is made once, for its owner only, and kept', (t) => {
   assert.equal(statSync(join(data, 'master.key')).mode & 0o777, 0o600)
 })
 
-test('a key that is given wins, and nothing is kept', (t) => {
+test('a configured master key takes precedence and is not stored', (t) => {
   const data = temporaryFolder(t)
   const given = Buffer.alloc(32, 7)
   assert.deepEqual(readMasterKey(given, data), given)
   assert.deepEqual(readdirSync(data), [])
 })
 
-test('a file that holds no key is never replaced', (t) => {
+test('a file without a valid key is never replaced', (t) => {
   const data = temporaryFolder(t)
   writeFileSync(join(data, 'master.key'), 'half a k')
   assert.throws(() => readMasterKey(null, data), /holds no key of 32 bytes/)

@@ -106,7 +106,7 @@ for (const [name, value, says] of BAD) {
   })
 }
 
-test('the credential of an added provider is refused as any other', (t) => {
+test("an added provider's credential is validated like any other", (t) => {
   const file = join(temporaryFolder(t), 'providers.json')
   writeFileSync(
     file,
@@ -134,14 +134,14 @@ test('every bad setting is reported at once', () => {
   )
 })
 
-test('the first line of a .env with a byte order mark is a setting as any other', (t) => {
+test('a byte order mark does not hide the first setting of a .env', (t) => {
   const folder = temporaryFolder(t)
   writeFileSync(join(folder, '.env'), '\ufeffTOLLMARK_FIRST=1\r\nTOLLMARK_SECOND=2\r\n')
   const { TOLLMARK_FIRST, TOLLMARK_SECOND } = environment(folder)
   assert.deepEqual([TOLLMARK_FIRST, TOLLMARK_SECOND], ['1', '2'])
 })
 
-test('a time to wait is never longer than timers are, because longer ones would be over at once', () => {
+test('a duration never exceeds the timer limit, because a longer one would fire at once', () => {
   const { server, conversion } = readConfig({
     TOLLMARK_SHUTDOWN_TIMEOUT: '30d',
     TOLLMARK_RESULT_RETENTION: '30d',
@@ -149,7 +149,7 @@ test('a time to wait is never longer than timers are, because longer ones would 
   assert.deepEqual([server.shutdownTimeout, conversion.retention], [2 ** 31 - 1, 30 * 86_400_000])
 })
 
-test('what is kept for ages is kept for a time whose end is a date', () => {
+test('a very long retention is capped to a valid date', () => {
   const { retention } = readConfig({ TOLLMARK_RESULT_RETENTION: '99999999d' }).conversion
   assert.match(new Date(Date.UTC(2030, 0) + retention).toISOString(), /^21/)
 })
@@ -161,7 +161,7 @@ test('a master key is read from base64 and from hexadecimal', () => {
   }
 })
 
-test('headers for a collector are read, with what is encoded in them', () => {
+test('headers for a collector are read and percent-decoded', () => {
   const { otlpHeaders } = readConfig({
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20a=b, x-tenant = 7,',
   }).watch
@@ -178,7 +178,7 @@ test('plans are read, with null for no limit', () => {
   })
 })
 
-test('a variable that looks like ours and is none is told', () => {
+test('an unknown variable that looks like ours is reported', () => {
   assert.deepEqual(unknownSettings({ TOLLMARK_DTAA: 'x', TOLLMARK_DATA: 'x', HOME: 'x' }), [
     'TOLLMARK_DTAA',
   ])

@@ -122,7 +122,7 @@ const REFUSED: [what: string, form: Form, code: string][] = [
   ],
 ]
 
-test('forms that are wrong are refused with their code, and cost nothing', async (t) => {
+test('invalid forms are refused with their code and cost nothing', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
   for (const [what, wrong, code] of REFUSED) {
@@ -134,7 +134,7 @@ test('forms that are wrong are refused with their code, and cost nothing', async
   }
 })
 
-test('all faults of fields are told at once, wherever the file stands', async (t) => {
+test('all faults of fields are reported at once, wherever the file is in the form', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
   const wrong = [
@@ -152,7 +152,7 @@ test('all faults of fields are told at once, wherever the file stands', async (t
   }
 })
 
-test('a request without a body and a type is refused', async (t) => {
+test('a request without a body and content type is refused', async (t) => {
   const server = await startServer(t)
   assertProblem(
     await call(server.url, '/api/v1/convert', { method: 'POST', token: await server.token() }),
@@ -161,7 +161,7 @@ test('a request without a body and a type is refused', async (t) => {
   )
 })
 
-test('a form whose type says no boundary is told that, not that it is none', async (t) => {
+test('a form without a boundary is told so', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
   for (const contentType of [

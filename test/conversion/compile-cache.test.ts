@@ -9,7 +9,7 @@ import { PAGE } from '../support/form.ts'
 import { NODE_FLAGS } from '../support/node.ts'
 import { until } from '../support/until.ts'
 
-test('what the first converter has compiled the next ones find, although converters are killed', async (t) => {
+test('converters share a compile cache, even though converters are killed', async (t) => {
   const folder = temporaryFolder(t)
   const cache = join(folder, 'compiled')
   mkdirSync(cache)

@@ -34,7 +34,7 @@ function begin(server: TestServer, token: string): ClientRequest {
   return outgoing
 }
 
-test('unfinished uploads of one account give way to those of another: the newest ones end with 503', async (t) => {
+test("one account's unfinished uploads give way to another's: the newest end with 503", async (t) => {
   const server = await startServer(t, { ...PLANS, TOLLMARK_UPLOADS: '8' })
   const { many, few } = await tokens(server)
   const slow: ClientRequest[] = []
@@ -59,7 +59,7 @@ test('unfinished uploads of one account give way to those of another: the newest
   await until(() => scratchFiles(server.data).length === 0)
 })
 
-test('uploads that trickle are given up with 408, and their places are free', async (t) => {
+test('trickling uploads end with 408 and free their slots', async (t) => {
   const server = await startServer(t, {
     ...PLANS,
     TOLLMARK_UPLOADS: '2',
@@ -77,7 +77,7 @@ test('uploads that trickle are given up with 408, and their places are free', as
   assert.equal((await convert(server.url, many, GOOD)).status, 200)
 })
 
-test("one conversion of an account stands before another account's tenth", async (t) => {
+test("an account's first conversion runs before another account's tenth", async (t) => {
   const server = await startServer(t, { ...PLANS, TOLLMARK_CONVERSIONS: '1' })
   const { many, few } = await tokens(server)
   const order: string[] = []
@@ -92,7 +92,7 @@ test("one conversion of an account stands before another account's tenth", async
   assert.ok(order.indexOf('few 200') <= 3, order.join(', '))
 })
 
-test('an account has 20 jobs waiting at most, and they do not stand before the first one of another', async (t) => {
+test("an account has at most 20 jobs waiting, and another account's first job runs before them", async (t) => {
   const server = await startServer(t, {
     ...ASYNC,
     ...PLANS,

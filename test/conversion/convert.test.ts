@@ -53,14 +53,14 @@ const ENCODINGS: [name: string, bytes: Buffer][] = [
 ]
 
 for (const [name, bytes] of ENCODINGS) {
-  test(`a page in ${name} is taken`, async (t) => {
+  test(`a page in ${name} is accepted`, async (t) => {
     const server = await startServer(t)
     const answer = await convert(server.url, await server.token(), form(file('Page.html', bytes)))
     assert.equal(answer.status, 200, answer.text)
   })
 }
 
-test('every answer of the endpoint tells quota and request id', async (t) => {
+test('every response of the endpoint has the quota and a request id', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
   const answers = [
@@ -85,7 +85,7 @@ test('every answer of the endpoint tells quota and request id', async (t) => {
   assert.match(String(answers[1]?.headers['ratelimit']), /r=9;/)
 })
 
-test('a plan without a limit has no quota to tell, and a compressed form is told to come as it is', async (t) => {
+test('an unlimited plan sends no quota headers, and a compressed form is refused', async (t) => {
   const server = await startServer(t, { TOLLMARK_PLANS: '{"free":{"conversions_per_day":null}}' })
   const token = await server.token()
   const { status, headers } = await convert(server.url, token, form(file('Page.html', PAGE)))

@@ -30,7 +30,7 @@ const whole = { whole: true } as const
 const isProblem = (code: string, detail: RegExp) => (error: unknown) =>
   error instanceof Problem && error.code === code && detail.test(error.detail)
 
-test('a conversion is done, and tells its progress on the way', async (t) => {
+test('a conversion completes and reports its progress', async (t) => {
   const converterPool = open(t)
   const seen: unknown[] = []
   await converterPool.run(task('progress'), whole, {
@@ -39,7 +39,7 @@ test('a conversion is done, and tells its progress on the way', async (t) => {
   assert.deepEqual(seen, [{ pagesDone: 1, pagesTotal: 2 }])
 })
 
-test('what is wrong with the file is told in its own words; what is wrong with us keeps its code', async (t) => {
+test('a fault of the file is explained; a fault of ours keeps its code', async (t) => {
   const converterPool = open(t)
   await assert.rejects(
     converterPool.run(task('refuse'), whole),
@@ -52,7 +52,7 @@ test('what is wrong with the file is told in its own words; what is wrong with u
   await converterPool.run(task('convert'), whole)
 })
 
-test('a converter knows nothing of the environment of the server', async (t) => {
+test("a converter does not inherit the server's environment", async (t) => {
   await assert.rejects(
     open(t).run(task('environment'), whole),
     isProblem('invalid_file', /^(?!.*PATH|.*HOME)/),
@@ -70,7 +70,7 @@ const FATAL: [deed: string, told: (error: unknown) => boolean][] = [
 ]
 
 for (const [deed, told] of FATAL) {
-  test(`a conversion that wants to ${deed} takes nobody with it`, async (t) => {
+  test(`a conversion that tries to ${deed} affects no other`, async (t) => {
     const converterPool = open(t, deed === 'run for ever' ? { deadline: 4000 } : {})
     const others = Array.from({ length: 4 }, () => converterPool.run(task('convert'), whole))
     await assert.rejects(converterPool.run(task(deed), whole), told)
@@ -82,7 +82,7 @@ for (const [deed, told] of FATAL) {
   })
 }
 
-test('a caller that leaves ends its conversion, waiting or running', async (t) => {
+test('a caller that disconnects ends its conversion, waiting or running', async (t) => {
   const converterPool = open(t, { atOnce: 1 })
   const [running, waiting] = [new AbortController(), new AbortController()]
   const first = converterPool.run(task('run for ever'), whole, { signal: running.signal })
@@ -99,7 +99,7 @@ test('a caller that leaves ends its conversion, waiting or running', async (t) =
   )
 })
 
-test('closing ends what runs and what waits', async () => {
+test('closing ends running and waiting conversions', async () => {
   const converterPool = openConverterPool(
     { atOnce: 1, deadline: 30_000, heap: 64 * 1_048_576 },
     new URL('program.ts', import.meta.url),
@@ -122,7 +122,7 @@ const NO_PROCESS: [why: string, program: string, told: RegExp][] = [
 ]
 
 for (const [why, program, told] of NO_PROCESS) {
-  test(`where no process can be started (${why}) conversions fail at once, and go on when one can`, async (t) => {
+  test(`when no process can be started (${why}), conversions fail at once and work again when one can`, async (t) => {
     const converterPool = open(t)
     const node = process.execPath
     t.after(() => (process.execPath = node))
@@ -143,7 +143,7 @@ for (const [why, program, told] of NO_PROCESS) {
   })
 }
 
-test('a converter that is retired gets no other conversion, and not all are', async (t) => {
+test('a retired converter gets no further conversion, and not all are retired at once', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const converterPool = open(t)
   const processes = () =>

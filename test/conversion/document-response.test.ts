@@ -77,7 +77,7 @@ test('documents', async (t) => {
   })
 
   await t.test(
-    'a document says how many warnings it has, also one that is kept for a key',
+    'a document reports its number of warnings, including one kept for an Idempotency-Key',
     async () => {
       const counted = ({ headers }: Answer): unknown[] => [
         headers['x-tollmark-warnings'],
@@ -108,7 +108,7 @@ test('documents', async (t) => {
   const result = async (headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> =>
     call(server.url, (await (jobOnce ??= job())).result_url!, { token, headers, method })
 
-  await t.test("a job's document has its name, its counts and a tag", async () => {
+  await t.test("a job's document has its name, counts and an ETag", async () => {
     const { status, headers } = await result()
     assert.equal(status, 200)
     assert.equal(
@@ -125,7 +125,7 @@ test('documents', async (t) => {
     )
   })
 
-  await t.test('documents are compressed as their callers accept it', async () => {
+  await t.test('documents are compressed as the caller accepts', async () => {
     const [plain, whole] = [await send('Page.html', PAGE), await result()]
     for (const [accepts, coding] of CODINGS) {
       const headers: Record<string, string> =
@@ -152,53 +152,56 @@ test('documents', async (t) => {
     assert.equal(new Set(tags).size, 3, 'other bytes have another tag')
   })
 
-  await t.test('a range of a document is answered 206, whatever coding is accepted', async () => {
-    const whole = await result()
-    const size = whole.bytes.length
-    /** TABLE: the range, and its first and last byte; null is the whole. */
-    const ranges: [range: string, part: [number, number] | null][] = [
-      ['bytes=0-9', [0, 9]],
-      ['bytes=0-0', [0, 0]],
-      ['bytes=10-', [10, size - 1]],
-      ['bytes=-5', [size - 5, size - 1]],
-      [`bytes=-${size + 100}`, [0, size - 1]],
-      [`bytes=${size - 1}-${size + 100}`, [size - 1, size - 1]],
-      ['Bytes = 3-4', [3, 4]],
-      ['bytes=0-1,5-6', null],
-      ['bytes=9-3', null],
-      ['bytes=-', null],
-      ['bytes=x', null],
-      ['lines=0-1', null],
-    ]
-    for (const [range, part] of ranges) {
-      const answer = await result({ range, ...(part !== null && { 'accept-encoding': 'gzip' }) })
-      if (part === null) {
-        assert.deepEqual(
-          [answer.status, answer.bytes.length, answer.headers['content-range']],
-          [200, size, undefined],
-          range,
-        )
-        continue
+  await t.test(
+    'a range of a document is answered 206, whichever encoding is accepted',
+    async () => {
+      const whole = await result()
+      const size = whole.bytes.length
+      /** TABLE: the range, and its first and last byte; null is the whole. */
+      const ranges: [range: string, part: [number, number] | null][] = [
+        ['bytes=0-9', [0, 9]],
+        ['bytes=0-0', [0, 0]],
+        ['bytes=10-', [10, size - 1]],
+        ['bytes=-5', [size - 5, size - 1]],
+        [`bytes=-${size + 100}`, [0, size - 1]],
+        [`bytes=${size - 1}-${size + 100}`, [size - 1, size - 1]],
+        ['Bytes = 3-4', [3, 4]],
+        ['bytes=0-1,5-6', null],
+        ['bytes=9-3', null],
+        ['bytes=-', null],
+        ['bytes=x', null],
+        ['lines=0-1', null],
+      ]
+      for (const [range, part] of ranges) {
+        const answer = await result({ range, ...(part !== null && { 'accept-encoding': 'gzip' }) })
+        if (part === null) {
+          assert.deepEqual(
+            [answer.status, answer.bytes.length, answer.headers['content-range']],
+            [200, size, undefined],
+            range,
+          )
+          continue
+        }
+        const [first, last] = part
+        assert.equal(answer.status, 206, range)
+        assert.deepEqual(answer.bytes, whole.bytes.subarray(first, last + 1), range)
+        assert.equal(answer.headers['content-range'], `bytes ${first}-${last}/${size}`)
+        assert.equal(answer.headers['content-length'], String(last - first + 1))
+        for (const name of ['etag', 'content-type', 'content-disposition', 'x-tollmark-warnings'])
+          assert.equal(answer.headers[name], whole.headers[name], name)
+        assert.equal(answer.headers['content-encoding'], undefined)
       }
-      const [first, last] = part
-      assert.equal(answer.status, 206, range)
-      assert.deepEqual(answer.bytes, whole.bytes.subarray(first, last + 1), range)
-      assert.equal(answer.headers['content-range'], `bytes ${first}-${last}/${size}`)
-      assert.equal(answer.headers['content-length'], String(last - first + 1))
-      for (const name of ['etag', 'content-type', 'content-disposition', 'x-tollmark-warnings'])
-        assert.equal(answer.headers[name], whole.headers[name], name)
-      assert.equal(answer.headers['content-encoding'], undefined)
-    }
-    for (const range of [`bytes=${size}-`, 'bytes=-0', 'bytes=999999999999999-']) {
-      const answer = await result({ range })
-      assertProblem(answer, 416, 'range_not_satisfiable')
-      assert.equal(answer.headers['content-range'], `bytes */${size}`)
-    }
-    const head = await result({ range: 'bytes=0-9' }, 'HEAD')
-    assert.deepEqual([head.status, head.headers['content-length']], [200, String(size)])
-  })
+      for (const range of [`bytes=${size}-`, 'bytes=-0', 'bytes=999999999999999-']) {
+        const answer = await result({ range })
+        assertProblem(answer, 416, 'range_not_satisfiable')
+        assert.equal(answer.headers['content-range'], `bytes */${size}`)
+      }
+      const head = await result({ range: 'bytes=0-9' }, 'HEAD')
+      assert.deepEqual([head.status, head.headers['content-length']], [200, String(size)])
+    },
+  )
 
-  await t.test('a range of what has changed, or was compressed, is the whole', async () => {
+  await t.test('a range of a changed or compressed document is the whole document', async () => {
     const { bytes, headers } = await result()
     const part = async (condition: string) =>
       (await result({ range: 'bytes=0-9', 'if-range': condition })).bytes.length

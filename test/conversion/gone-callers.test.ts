@@ -32,14 +32,14 @@ async function open(t: TestContext) {
   return { send }
 }
 
-test('a caller that has gone is noticed by what it is sent', async (t) => {
+test('a vanished caller is noticed when a write fails', async (t) => {
   const { send } = await open(t)
   const { gone } = await send((socket) => socket.destroy())
   await once(gone, 'abort')
   assert.match(String(gone.reason), /The connection was closed before the answer was complete\./)
 })
 
-test('a caller that has closed its sending side gets its answer, however long that takes', async (t) => {
+test('a half-closed caller gets its response, however long that takes', async (t) => {
   const { send } = await open(t)
   for (const version of ['1.1', '1.0']) {
     const { socket, gone, outgoing } = await send((socket) => socket.end(), version)

@@ -79,7 +79,7 @@ const NAMES: [written: string, name: string][] = [
   ['filename="C:\\Users\\me\\Page.html"', 'Page.html'],
 ]
 
-test('a file is called what its owner calls it, however the form writes that', async (t) => {
+test('a file keeps its name, however the form encodes it', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
   for (const [written, name] of NAMES) {
@@ -92,7 +92,7 @@ test('a file is called what its owner calls it, however the form writes that', a
   }
 })
 
-test('forms that are right are taken, however they are put together', async (t) => {
+test('valid forms are accepted, however they are laid out', async (t) => {
   const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '100' })
   const token = await server.token()
   for (const [what, right, type] of TAKEN) {

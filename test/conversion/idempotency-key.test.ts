@@ -57,7 +57,7 @@ test('the same key with other content or other options is 422', async (t) => {
   assert.match(String(third.headers['ratelimit']), /r=9;/)
 })
 
-test('the order of the fields is not content, the name of the file is', async (t) => {
+test("the file's name counts as content; the order of the fields does not", async (t) => {
   const server = await startServer(t)
   const token = await server.token()
   const format = { name: 'format', content: 'markdown' }

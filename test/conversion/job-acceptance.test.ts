@@ -6,7 +6,7 @@ import { ASYNC, finished, getJob, pagesOf, upload } from '../support/jobs.ts'
 import type { Job } from '../support/jobs.ts'
 import { storedFiles, until } from '../support/until.ts'
 
-test('a large archive is answered 202 with its job, which ends with the document that 200 would have had', async (t) => {
+test('a large archive is answered 202 with a job, whose result is the same document', async (t) => {
   const [jobs, requests] = [await startServer(t, ASYNC), await startServer(t)]
   const [token, other] = [await jobs.token(), await requests.token()]
   // The last one is large enough to be shared out to several converters.
@@ -82,7 +82,7 @@ test('a large archive is answered 202 with its job, which ends with the document
   }
 })
 
-test('the uploads of finished jobs are deleted, their results are kept', async (t) => {
+test("a finished job's upload is deleted and its result kept", async (t) => {
   const server = await startServer(t, ASYNC)
   const token = await server.token()
   for (let round = 0; round < 3; round++) {
@@ -118,7 +118,7 @@ test('jobs are listed newest first, a page at a time', async (t) => {
   assert.deepEqual(seen, ids.reverse())
 })
 
-test('more jobs than may wait are answered 503 with Retry-After, and cost nothing', async (t) => {
+test("jobs beyond the queue's limit are answered 503 with Retry-After and cost nothing", async (t) => {
   const server = await startServer(t, { ...ASYNC, TOLLMARK_ROLE: 'web', TOLLMARK_JOB_QUEUE: '2' })
   const token = await server.token()
   const answers = await Promise.all(

@@ -38,7 +38,7 @@ const cancel = (server: TestServer, token: string, id: string): Promise<Answer> 
 const resultOf = (server: TestServer, token: string, id: string): Promise<Answer> =>
   call(server.url, `/api/v1/jobs/${id}/result`, { token })
 
-test('a job that waits is canceled: nothing of it is stored, nobody runs it, and it stays canceled', async (t) => {
+test('a waiting job is canceled: nothing is stored, no worker runs it, and it stays canceled', async (t) => {
   const server = await startServer(t, { ...ASYNC, TOLLMARK_ROLE: 'web' })
   const token = await server.token()
   const id = await newJob(server, token)
@@ -64,7 +64,7 @@ test('a job that waits is canceled: nothing of it is stored, nobody runs it, and
   assert.deepEqual([now, claims], ['canceled', 0])
 })
 
-test('a job that runs is canceled: its conversion ends, and nothing of it is stored', async (t) => {
+test('a running job is canceled: its conversion ends and nothing is stored', async (t) => {
   const server = await startServer(t, SLOW)
   const token = await server.token()
   const id = await newJob(server, token, slow())
@@ -91,7 +91,7 @@ test('deleting a finished job deletes its result', async (t) => {
   assert.equal((await cancel(server, token, id)).status, 204)
 })
 
-test('a result that cannot be read to its end breaks the connection off, and no other output', async (t) => {
+test('a result that fails while it is read resets only its own connection', async (t) => {
   const server = await startServer(t, ASYNC)
   const token = await server.token()
   const id = await newJob(server, token)
@@ -130,7 +130,7 @@ test('a result expires after 24 hours and is deleted', async (t) => {
   assert.equal((await cancel(server, token, id)).status, 204)
 })
 
-test('a job that fails says why in the words of a request', async (t) => {
+test('a failed job gives the same error as a request', async (t) => {
   const [jobs, requests] = [await startServer(t, ASYNC), await startServer(t)]
   const [token, other] = [await jobs.token(), await requests.token()]
   for (const archive of [
@@ -151,7 +151,7 @@ test('a job that fails says why in the words of a request', async (t) => {
   }
 })
 
-test('to other accounts a job is not there', async (t) => {
+test('other accounts cannot see a job', async (t) => {
   const server = await startServer(t, { ...ASYNC, TOLLMARK_ROLE: 'web' })
   const [token, other] = [
     await server.token({ account: 'a' }),

@@ -18,7 +18,7 @@ function assertWhole(jobs: Job[], last: Job): void {
   }
 }
 
-test('the events of a job tell each change as it comes, and end with it', async (t) => {
+test("a job's event stream sends each change as it happens and ends with the job", async (t) => {
   const server = await startServer(t, SLOW)
   const token = await server.token()
   const { id } = (await convert(server.url, token, slow())).json<Job>()
@@ -40,7 +40,7 @@ test('the events of a job tell each change as it comes, and end with it', async 
   assert.ok(jobs.length >= 4, `${jobs.length} events`)
 })
 
-test('the events of a finished job are its last state; Last-Event-ID changes nothing', async (t) => {
+test("a finished job's event stream is its last state; Last-Event-ID changes nothing", async (t) => {
   const server = await startServer(t, ASYNC)
   const token = await server.token()
   const { id } = (await convert(server.url, token, upload(pagesOf(1)))).json<Job>()
@@ -52,7 +52,7 @@ test('the events of a finished job are its last state; Last-Event-ID changes not
   }
 })
 
-test('many can follow, whoever leaves; what another process changes is seen too', async (t) => {
+test('many callers can follow a job independently, and changes by other processes are seen', async (t) => {
   const web = await startServer(t, { ...ASYNC, TOLLMARK_ROLE: 'web' })
   const token = await web.token()
   const ids: string[] = []
@@ -73,7 +73,7 @@ test('many can follow, whoever leaves; what another process changes is seen too'
   }
 })
 
-test('who follows too many jobs is refused, and gives way to another account', async (t) => {
+test('too many event streams of an account are refused and give way to another account', async (t) => {
   const web = await startServer(t, {
     ...ASYNC,
     TOLLMARK_ROLE: 'web',
@@ -96,7 +96,7 @@ test('who follows too many jobs is refused, and gives way to another account', a
   await Promise.race(all.map(({ ended }) => ended))
 })
 
-test('a stream of events says that it lives while nothing happens', async (t) => {
+test('an idle event stream sends keep-alives', async (t) => {
   const web = await startServer(t, { ...ASYNC, TOLLMARK_ROLE: 'web', TOLLMARK_EVENTS_IDLE: '50ms' })
   const token = await web.token()
   const { id } = (await convert(web.url, token, upload(pagesOf(1)))).json<Job>()

@@ -13,7 +13,7 @@ import { scratchFiles, storedFiles, until } from '../support/until.ts'
 
 const KILLS = 6
 
-test(`${KILLS} times kill -9: every accepted job is done once and counted once, and no file is left over`, async (t) => {
+test(`kill -9, ${KILLS} times: every accepted job is done and counted once, and no file is left over`, async (t) => {
   const data = temporaryFolder(t)
   const env = { ...ASYNC, TOLLMARK_DATA: data, TOLLMARK_FREE_CONVERSIONS: '1000' }
   const token = await getToken(env)

@@ -9,7 +9,7 @@ import type { Job } from '../support/jobs.ts'
 import { placeOf } from '../support/store-settings.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 
-test('a worker serves its health only', async (t) => {
+test('a worker serves only its health', async (t) => {
   const worker = await spawnServer(t, { TOLLMARK_DATA: temporaryFolder(t) }, '--role', 'worker')
   for (const path of ['/livez', '/readyz']) {
     const answer = await fetch(worker.url + path)
@@ -43,7 +43,7 @@ async function atWork(t: TestContext) {
   return { env, token, web, first, id }
 }
 
-test('SIGTERM hands the job back: another worker has it at once and ends it', async (t) => {
+test('SIGTERM hands the job back, and another worker takes it at once and finishes it', async (t) => {
   const { env, token, web, first, id } = await atWork(t)
   first.kill('SIGTERM')
   assert.equal(await first.exited, 0)
@@ -55,14 +55,14 @@ test('SIGTERM hands the job back: another worker has it at once and ends it', as
   assert.equal((await finished(web.url, token, id)).status, 'succeeded')
 })
 
-test("a killed worker's job is taken over by one that runs", async (t) => {
+test("a killed worker's job is taken over by a running worker", async (t) => {
   const { env, token, web, first, id } = await atWork(t)
   await spawnServer(t, env, '--role', 'worker')
   first.kill('SIGKILL')
   assert.equal((await finished(web.url, token, id)).status, 'succeeded')
 })
 
-test('two processes that do everything share the jobs of one folder', async (t) => {
+test('two processes with all roles share the jobs of one folder', async (t) => {
   const env = { ...ASYNC, TOLLMARK_DATA: temporaryFolder(t), TOLLMARK_FREE_CONVERSIONS: '12' }
   const token = await getToken(env)
   const [one, other] = [await spawnServer(t, env), await spawnServer(t, env)]

@@ -7,7 +7,7 @@ import type { Job } from '../support/jobs.ts'
 
 const keyed = { 'idempotency-key': 'a' }
 
-test('50 archives at once on a fresh free account are exactly 10 jobs, and all of them are done', async (t) => {
+test('50 concurrent archives on a fresh free account are exactly 10 jobs, all of which finish', async (t) => {
   const server = await startServer(t, ASYNC)
   const token = await server.token()
   const answers = await Promise.all(
@@ -33,7 +33,7 @@ test('50 archives at once on a fresh free account are exactly 10 jobs, and all o
 const used = async (server: TestServer): Promise<number> =>
   (await server.store.db.selectFrom('quota_days').select('used').executeTakeFirstOrThrow()).used
 
-test('a job that fails gives its conversion back, as often a day as the plan has conversions', async (t) => {
+test('a failed job refunds its conversion, at most as often a day as the plan has conversions', async (t) => {
   const server = await startServer(t, { ...ASYNC, TOLLMARK_FREE_CONVERSIONS: '2' })
   const token = await server.token()
   const left: number[] = []
@@ -46,7 +46,7 @@ test('a job that fails gives its conversion back, as often a day as the plan has
   assertProblem(await convert(server.url, token, upload(pagesOf(2))), 429, 'quota_exceeded')
 })
 
-test('a job that is canceled before it ran gives its conversion back, as often; a canceled one that ran does not', async (t) => {
+test('a job canceled before it ran is refunded within the same limit; one that ran is not', async (t) => {
   const server = await startServer(t, {
     ...ASYNC,
     TOLLMARK_ROLE: 'web',
@@ -69,7 +69,7 @@ test('a job that is canceled before it ran gives its conversion back, as often; 
   assertProblem(await convert(server.url, token, upload(pagesOf(2))), 429, 'quota_exceeded')
 })
 
-test('a conversion that fails in the request is given back as often, and a refused upload always', async (t) => {
+test('a conversion that fails in its request is refunded within the same limit; a refused upload always is', async (t) => {
   const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '2' })
   const token = await server.token()
   for (let round = 0; round < 5; round++)
@@ -85,7 +85,7 @@ test('a conversion that fails in the request is given back as often, and a refus
   assert.deepEqual(statuses, [400, 400, 400, 400, 429])
 })
 
-test('the same Idempotency-Key gives the same job, also when it is done, and costs nothing', async (t) => {
+test('the same Idempotency-Key gives the same job, even after it finished, and costs nothing', async (t) => {
   const server = await startServer(t, { ...ASYNC, TOLLMARK_FREE_CONVERSIONS: '1' })
   const token = await server.token()
   const answers = await Promise.all(

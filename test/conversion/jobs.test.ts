@@ -38,7 +38,7 @@ const STATES = [
   'expired',
 ] as const satisfies JobStatus[]
 
-test('no transition leads out of a state that is an end, but that results expire', () => {
+test('no transition leaves a final state, except that results expire', () => {
   for (const [name, { from, to }] of Object.entries(TRANSITIONS)) {
     for (const state of from)
       assert.ok(
@@ -89,7 +89,7 @@ const DEEDS: {
   { name: 'expire', deed: ({ store }) => store.run(sweepJobs, { now: 2 }) },
 ]
 
-test('in every state, only what the table allows has an effect', async (t) => {
+test('in every state, only transitions in the table have an effect', async (t) => {
   const queue = await openQueue(t)
   const { id: instance } = await queue.instance()
   const id = await queue.add('x')
@@ -123,7 +123,7 @@ test('in every state, only what the table allows has an effect', async (t) => {
   }
 })
 
-test('who has lost a job can neither report nor end nor hand it back', async (t) => {
+test('a worker that lost its claim can neither report on, finish nor return the job', async (t) => {
   const queue = await openQueue(t)
   const [slow, quick] = [(await queue.instance()).id, (await queue.instance()).id]
   const id = await queue.add('x')
@@ -162,7 +162,7 @@ test('who has lost a job can neither report nor end nor hand it back', async (t)
   assert.deepEqual([status, by, pages_done, instance_id], ['running', 'held', 0, quick])
 })
 
-test('the job that has waited longest is claimed first; one that was handed back keeps its turn, one that waits for another try does not come early', async (t) => {
+test('the oldest job is claimed first; a returned job keeps its turn, and a retry waits for its time', async (t) => {
   const queue = await openQueue(t)
   const { id: instance } = await queue.instance()
   const ids: string[] = []
@@ -190,7 +190,7 @@ test('the job that has waited longest is claimed first; one that was handed back
   assert.equal((await claim(queue, last, 'five', now + 1000))?.failures, 1)
 })
 
-test('a job is claimed also by who has an earlier time than who accepted it, or handed it back', async (t) => {
+test('a worker whose clock is behind can still claim a job', async (t) => {
   const queue = await openQueue(t)
   const { id: instance } = await queue.instance()
   await queue.add('x')
@@ -202,7 +202,7 @@ test('a job is claimed also by who has an earlier time than who accepted it, or 
   assert.equal((await claim(queue, instance, 'two', now - 3_600_000))?.id, job.id)
 })
 
-test('a job that was begun 100 times fails', async (t) => {
+test('a job that was started 100 times fails', async (t) => {
   const queue = await openQueue(t)
   const id = await queue.add('x')
   await queue.store.db
@@ -216,7 +216,7 @@ test('a job that was begun 100 times fails', async (t) => {
   assert.match(error_detail!, /begun 100 times/)
 })
 
-test('many claim at once, and each job goes to one of them', async (t) => {
+test('concurrent claims give each job to one worker', async (t) => {
   const queue = await openQueue(t)
   for (let index = 0; index < 20; index++) await queue.add('x', `account ${index % 10}`)
   const instances = await Promise.all(Array.from({ length: 40 }, () => queue.instance()))

@@ -7,7 +7,7 @@ import { openScratch } from '../../server/store/scratch.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 
-test('a workspace is kept for its job alone, and one at a time', async (t) => {
+test('one workspace is kept at a time, for its own job', async (t) => {
   using scratch = await openScratch(temporaryFolder(t), 'ins', async () => ['ins'])
   const place = () => {
     const workspace = scratch.place()

@@ -28,7 +28,7 @@ const WRONG: [what: string, archive: () => Buffer, detail: RegExp][] = [
   ['of too many files', () => pagesOf(11), /10/],
 ]
 
-test('a large archive that is plainly wrong is answered 400 at once, costs nothing and leaves nothing', async (t) => {
+test('an obviously invalid large archive is answered 400 at once, costs nothing and leaves nothing', async (t) => {
   const server = await startServer(t, {
     ...ASYNC,
     TOLLMARK_ROLE: 'web',
@@ -57,7 +57,7 @@ test('a large archive that is plainly wrong is answered 400 at once, costs nothi
   )
 })
 
-test('limits on what an archive holds are settings', async (t) => {
+test("limits on an archive's contents are settings", async (t) => {
   /** TABLE: a setting, an archive above it, one at or below it. */
   const limits: [setting: Record<string, string>, above: Buffer, below: Buffer][] = [
     [{ TOLLMARK_MAX_ENTRIES: '2' }, pagesOf(3), pagesOf(2)],

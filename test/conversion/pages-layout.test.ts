@@ -82,7 +82,7 @@ test('a small archive is answered with a ZIP archive of its pages', async (t) =>
   assert.equal(other.status, 422)
 })
 
-test('one page is a folder, too', async (t) => {
+test('a single page becomes a folder, too', async (t) => {
   const { url, token } = await startServer(t)
   const form = new FormData()
   form.set('layout', 'pages')

@@ -25,24 +25,20 @@ async function becomes(child: ChildProcess, policy: string): Promise<void> {
   }
 }
 
-test(
-  'a process that gives way is an idle task, but not while it gets nothing of the processors',
-  linux,
-  async (t) => {
-    // It wants nothing, which looks the same from outside.
-    const child = spawn('sleep', ['60'])
-    t.after(() => child.kill())
-    lowerPriority(child.pid!)
-    await becomes(child, IDLE)
-    assert.equal(getPriority(child.pid), 10)
-    const going = guardAgainstStarvation(child.pid!)
-    await becomes(child, OTHER)
-    going[Symbol.dispose]()
-    await becomes(child, IDLE)
-  },
-)
+test('a background process is an idle task, except while it is starved', linux, async (t) => {
+  // It wants nothing, which looks the same from outside.
+  const child = spawn('sleep', ['60'])
+  t.after(() => child.kill())
+  lowerPriority(child.pid!)
+  await becomes(child, IDLE)
+  assert.equal(getPriority(child.pid), 10)
+  const going = guardAgainstStarvation(child.pid!)
+  await becomes(child, OTHER)
+  going[Symbol.dispose]()
+  await becomes(child, IDLE)
+})
 
-test('a process that has given way gets on', linux, async (t) => {
+test('a background process makes progress', linux, async (t) => {
   const child = spawn(process.execPath, ['-e', 'for (;;);'])
   t.after(() => child.kill('SIGKILL'))
   lowerPriority(child.pid!)
@@ -57,7 +53,7 @@ test('a process that has given way gets on', linux, async (t) => {
   }
 })
 
-test('a process that is gone is no matter', () => {
+test('a process that has exited is not an error', () => {
   lowerPriority(2 ** 22 + 1)
   guardAgainstStarvation(2 ** 22 + 1)[Symbol.dispose]()
 })

@@ -30,7 +30,7 @@ test('accounts take turns, however many conversions one of them has', async () =
   assert.deepEqual(order.join(''), 'abcabaa')
 })
 
-test('at most two of one account run, also where converters are idle', async () => {
+test('at most two conversions of an account run, even when converters are idle', async () => {
   const { queue, order, enter, end } = started({ atOnce: 4, queue: 100 })
   for (const account of ['a', 'a', 'a', 'a', 'b']) void enter(account)
   await new Promise((resolve) => setImmediate(resolve))
@@ -39,7 +39,7 @@ test('at most two of one account run, also where converters are idle', async () 
   assert.deepEqual([order.join(''), queue.waiting], ['aaba', 1])
 })
 
-test('who fills the queue is refused with 429, and others wait all the same', async () => {
+test('an account that fills its queue is refused with 429, and others still wait', async () => {
   const { queue, enter } = started({ atOnce: 1, queue: 8 })
   const outcomes = Array.from({ length: 11 }, () =>
     enter('a').then(
@@ -56,7 +56,7 @@ test('who fills the queue is refused with 429, and others wait all the same', as
   assert.ok(others)
 })
 
-test('who leaves while it waits has no turn, and what is left goes on', async () => {
+test('a caller that disconnects while waiting loses its turn, and the rest goes on', async () => {
   const { queue, order, enter, end } = started({ atOnce: 1, queue: 8 })
   await enter('a')
   const leaving = new AbortController()
@@ -69,7 +69,7 @@ test('who leaves while it waits has no turn, and what is left goes on', async ()
   assert.deepEqual([order.join(''), queue.waiting], ['ac', 0])
 })
 
-test('a job counts among the conversions of its account that run', async () => {
+test("a job counts among its account's running conversions", async () => {
   const queue = createConversionQueue({ atOnce: 8, queue: 8 })
   const { signal } = new AbortController()
   const turn = await queue.enter('a', signal)

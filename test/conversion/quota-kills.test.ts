@@ -7,7 +7,7 @@ import { scratchFiles, until } from '../support/until.ts'
 
 const GOOD = form(file('Page.html', PAGE))
 
-test('kill -9 keeps tokens and the quota, gives back what was under way, and leaves no file', async (t) => {
+test('kill -9 keeps tokens and the quota, refunds running conversions, and leaves no file', async (t) => {
   const data = temporaryFolder(t)
   const env = { TOLLMARK_DATA: data, TOLLMARK_FREE_CONVERSIONS: '4' }
   const token = (

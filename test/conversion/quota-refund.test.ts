@@ -8,7 +8,7 @@ import { pagesOf, upload } from '../support/jobs.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 
-test('a conversion that the store cannot count is answered 503, and its key and quota are free as soon as the store is back', async (t) => {
+test('a conversion the store cannot count is 503, and its key and quota are free once the store is back', async (t) => {
   const postgres = await startPostgres()
   t.after(() => postgres[Symbol.asyncDispose]())
   const server = await startServer(t, {

@@ -21,7 +21,7 @@ function changesOfTest(): JobNotifications {
   }
 }
 
-test('the one that waits is woken by what it waits for', async (t) => {
+test('a waiting request is woken when its quota is decided', async (t) => {
   await using store = await openStore({ data: temporaryFolder(t), databaseUrl: null, now: NOW })
   await store.db
     .insertInto('accounts')

@@ -15,7 +15,7 @@ function tally(answers: Answer[]): Record<number, number> {
   return counts
 }
 
-test('50 uploads at once on a fresh free account give exactly 10 successes', async (t) => {
+test('50 concurrent uploads on a fresh free account give exactly 10 successes', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
   const answers = await Promise.all(
@@ -43,7 +43,7 @@ test('bad uploads among good ones cost nothing', async (t) => {
   assertProblem(await convert(server.url, token, GOOD), 429, 'quota_exceeded')
 })
 
-test('bad uploads at the same time never take the place of a good one', async (t) => {
+test("concurrent bad uploads never use up a good one's quota", async (t) => {
   // As many as there are bad ones: so often they are given back.
   const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '5' })
   const token = await server.token()
@@ -57,7 +57,7 @@ test('bad uploads at the same time never take the place of a good one', async (t
     assert.ok(status === 400 || status === 429, `${status}`)
 })
 
-test('the quota is one for all tokens of an account, and each account has its own', async (t) => {
+test('all tokens of an account share one quota, and each account has its own', async (t) => {
   const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '2' })
   const [one, other] = [await server.token({ account: 'a' }), await server.token({ account: 'a' })]
   const statuses = []
@@ -67,7 +67,7 @@ test('the quota is one for all tokens of an account, and each account has its ow
   assert.equal((await convert(server.url, await server.token({ account: 'b' }), GOOD)).status, 200)
 })
 
-test('a plan without conversions promises none', async (t) => {
+test('a plan without conversions allows none', async (t) => {
   const server = await startServer(t, { TOLLMARK_PLANS: '{"viewer":{"conversions_per_day":0}}' })
   const answer = await convert(server.url, await server.token({ plan: 'viewer' }), GOOD)
   assertProblem(answer, 429, 'quota_exceeded')
@@ -78,7 +78,7 @@ test('a plan without conversions promises none', async (t) => {
   assert.ok(Number(answer.headers['retry-after']) > 0)
 })
 
-test('the quota comes back at midnight UTC', async (t) => {
+test('the quota resets at midnight UTC', async (t) => {
   const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '1' })
   const token = await server.token()
   assert.equal((await convert(server.url, token, GOOD)).status, 200)
@@ -88,7 +88,7 @@ test('the quota comes back at midnight UTC', async (t) => {
   assert.equal((await convert(server.url, token, GOOD)).status, 200)
 })
 
-test('plans are what the operator says', async (t) => {
+test('the operator defines the plans', async (t) => {
   const server = await startServer(t, {
     TOLLMARK_PLANS: '{"team":{"conversions_per_day":3},"all":{"conversions_per_day":null}}',
   })
@@ -105,7 +105,7 @@ test('plans are what the operator says', async (t) => {
   )
 })
 
-test('a caller that leaves in the middle of its upload gets its share back, and leaves no file', async (t) => {
+test('a caller that disconnects mid-upload gets its slot back and leaves no file', async (t) => {
   const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '1' })
   const token = await server.token()
   for (const sent of [GOOD.body, GOOD.body.subarray(0, -300), GOOD.body.subarray(0, -100)]) {
@@ -126,7 +126,7 @@ test('a caller that leaves in the middle of its upload gets its share back, and 
   assert.equal((await convert(server.url, token, GOOD)).status, 200)
 })
 
-test('an upload that stops in the middle is given up', async (t) => {
+test('a stalled upload is given up', async (t) => {
   const server = await startServer(t, { TOLLMARK_TRANSFER_IDLE: '200ms' })
   const outgoing = start(server.url, '/api/v1/convert', {
     token: await server.token(),

@@ -13,7 +13,7 @@ import { until } from '../support/until.ts'
 const GOOD = form(file('Page.html', PAGE))
 const keyed = (key: string) => ({ 'idempotency-key': key })
 
-test('with S3 nothing but scratch is on the disk, and while it is away only what needs it fails', async (t) => {
+test('with S3 only scratch files are on disk, and an outage affects only what needs S3', async (t) => {
   const s3 = await startS3(t)
   const settings = {
     S3_ENDPOINT: s3.endpoint,
@@ -73,7 +73,7 @@ test('with S3 nothing but scratch is on the disk, and while it is away only what
   assert.match(String((await getJob(server.url, token, waiting.id)).headers['ratelimit']), /r=97;/)
 })
 
-test('settings of S3 that make no whole are one sentence and exit 1', async (t) => {
+test('incomplete S3 settings are one sentence and exit code 1', async (t) => {
   for (const [env, sentence] of [
     [{ S3_ENDPOINT: 'http://localhost:9' }, /S3_BUCKET is not/],
     [{ S3_BUCKET: 'b', S3_ACCESS_KEY_ID: 'x' }, /go together/],

@@ -43,7 +43,7 @@ const SIZES: [what: string, form: () => Form, status: number][] = [
   ],
 ]
 
-test('an upload is answered by its size', async (t) => {
+test('uploads are accepted or refused by their size', async (t) => {
   const server = await startServer(t)
   for (const [what, make, status] of SIZES) {
     await t.test(`${what} is answered ${status}`, async () => {
@@ -55,7 +55,7 @@ test('an upload is answered by its size', async (t) => {
   }
 })
 
-test('what is too large is told the limit of its kind, and both limits where nothing of the file was read', async (t) => {
+test("413 names the limit for the file's kind, or both limits if the file was not read", async (t) => {
   const server = await startServer(t)
   const token = await server.token()
   const detailOf = async (wrong: Form): Promise<string> =>
@@ -84,7 +84,7 @@ test('what is too large is told the limit of its kind, and both limits where not
   assert.match(String((await answerOf(outgoing)).json()['detail']), page)
 })
 
-test('413 is answered at the first byte too many, without the rest', async (t) => {
+test('413 is answered at the first byte over the limit', async (t) => {
   const server = await startServer(t, { TOLLMARK_MAX_HTML: '64KB' })
   const { contentType, body } = form(file('Page.html', pageOf(65_537)))
   const end = body.indexOf('</html>') + '</html>'.length
@@ -98,7 +98,7 @@ test('413 is answered at the first byte too many, without the rest', async (t) =
   assertProblem(await answerOf(outgoing), 413, 'file_too_large')
 })
 
-test('a form that announces more than any upload may have is refused by its announcement', async (t) => {
+test('a form whose Content-Length exceeds every limit is refused at once', async (t) => {
   const server = await startServer(t)
   const headers = { 'content-type': form().contentType, 'content-length': String(60 * MB) }
   const outgoing = start(server.url, '/api/v1/convert', { token: await server.token(), headers })
@@ -146,7 +146,7 @@ const REFUSED_HEADS: [
   ],
 ]
 
-test('a caller that asks first is refused by what its head announces, and asked for nothing', async (t) => {
+test('a caller that sends Expect with too large a Content-Length is refused before its body', async (t) => {
   const server = await startServer(t)
   const token = await server.token({ scopes: ['convert', 'manage'] })
   for (const [what, path, type, length, status, code] of REFUSED_HEADS) {
@@ -165,7 +165,7 @@ test('a caller that asks first is refused by what its head announces, and asked 
   }
 })
 
-test('a limit for pages above that for archives holds too', async (t) => {
+test('a page limit above the archive limit applies, too', async (t) => {
   const server = await startServer(t, { TOLLMARK_MAX_HTML: '3MB', TOLLMARK_MAX_ZIP: '1MB' })
   assert.equal(
     (await convert(server.url, await server.token(), form(file('Page.html', pageOf(3 * MB)))))
@@ -174,7 +174,7 @@ test('a limit for pages above that for archives holds too', async (t) => {
   )
 })
 
-test('one byte below, at, and above a limit, also one that is passed before the file’s kind is known', async (t) => {
+test('limits hold to the byte, even before the file’s kind is known', async (t) => {
   for (const [maxHtml, maxZip] of [
     [5000, 6000],
     [1000, 2000],

@@ -6,7 +6,7 @@ import { until, scratchFiles } from '../support/until.ts'
 
 const GOOD = form(file('Page.html', PAGE))
 
-test('more uploads of an account at once than there are places are answered 429 with Retry-After, and cost nothing', async (t) => {
+test("uploads beyond an account's slots are answered 429 with Retry-After and cost nothing", async (t) => {
   const server = await startServer(t, { TOLLMARK_UPLOADS: '2' })
   const token = await server.token()
   const headers = { 'content-type': GOOD.contentType, 'content-length': String(GOOD.body.length) }
@@ -25,7 +25,7 @@ test('more uploads of an account at once than there are places are answered 429 
   assert.match(String(last.headers['ratelimit']), /r=7;/)
 })
 
-test('more conversions of an account than may wait are answered 429, the others are done', async (t) => {
+test("conversions beyond an account's queue are answered 429, and the others finish", async (t) => {
   const server = await startServer(t, {
     TOLLMARK_CONVERSIONS: '1',
     TOLLMARK_CONVERSION_QUEUE: '2',
@@ -45,7 +45,7 @@ test('more conversions of an account than may wait are answered 429, the others 
   )
 })
 
-test('20 uploads of 5 MB at once are all done', async (t) => {
+test('20 concurrent uploads of 5 MB all finish', async (t) => {
   const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '20' })
   const token = await server.token()
   const large = form(file('Page.html', PAGE.replace('Be kind.', 'kind '.repeat(1_000_000))))

@@ -53,7 +53,7 @@ async function open(t: TestContext, limits: Partial<typeof LIMITS> = {}) {
   return { receiver, arrived, folder, send, receive }
 }
 
-test('several uploads at once arrive whole, each in its own file', async (t) => {
+test('concurrent uploads arrive complete, each in its own file', async (t) => {
   const { folder, send, receive } = await open(t)
   const pages = [200, 65_536, 3_000_000, 5_000_000].map(page)
   for (const [i, data] of pages.entries()) {
@@ -72,7 +72,7 @@ test('several uploads at once arrive whole, each in its own file', async (t) => 
   }
 })
 
-test('a caller that is gone before it is asked for a byte is refused, and not waited for', async (t) => {
+test('a caller that disconnects before its first byte is read is not waited for', async (t) => {
   const { arrived, send, receive } = await open(t)
   const socket = await send('multipart/form-data; boundary=x', 100)
   socket.destroy()
@@ -83,7 +83,7 @@ test('a caller that is gone before it is asked for a byte is refused, and not wa
   })
 })
 
-test('a caller that leaves in the middle is refused', async (t) => {
+test('a caller that disconnects mid-upload is an error', async (t) => {
   const { folder, send, receive } = await open(t)
   const { contentType, body } = form(file('Page.html', page(2_000_000)))
   const socket = await send(contentType, body.length)
@@ -99,7 +99,7 @@ test('a caller that leaves in the middle is refused', async (t) => {
   )
 })
 
-test('an upload that stops is given up after its time, and a slow one is not', async (t) => {
+test('a stalled upload times out, and a slow one does not', async (t) => {
   const { send, receive } = await open(t, { transferIdle: 1_000 })
   const data = page(400)
   const { contentType, body } = form(file('Page.html', data))
@@ -119,7 +119,7 @@ test('an upload that stops is given up after its time, and a slow one is not', a
   assert.equal((await second).size, data.length)
 })
 
-test('an upload below the least rate is given up after its grace, and one that our own turns hold up is not', async (t) => {
+test('an upload below the minimum rate times out after its grace, but not if we are the ones who delay it', async (t) => {
   const { send, receive } = await open(t, { uploadGrace: 300 })
   const data = page(4_000_000)
   const { contentType, body } = form(file('Page.html', data))
@@ -136,7 +136,7 @@ test('an upload below the least rate is given up after its grace, and one that o
   assert.equal((await second).size, data.length)
 })
 
-test('an upload that is dropped ends with the reason, and leaves nothing open', async (t) => {
+test('an evicted upload ends with the reason and leaves nothing open', async (t) => {
   const { send, receive } = await open(t)
   const { contentType, body } = form(file('Page.html', page(4_000)))
   const socket = await send(contentType, body.length)
@@ -147,7 +147,7 @@ test('an upload that is dropped ends with the reason, and leaves nothing open', 
   await assert.rejects(receiving, /to make room/)
 })
 
-test('a file that cannot be written is an error of ours, with the code of the system', async (t) => {
+test("a failed file write is a server error with the system's code", async (t) => {
   const { folder, send, receive } = await open(t)
   const { contentType, body } = form(file('Page.html', page(400)))
   const socket = await send(contentType, body.length)
@@ -158,7 +158,7 @@ test('a file that cannot be written is an error of ours, with the code of the sy
   )
 })
 
-test('uploads that are under way when the receiver ends are refused', async (t) => {
+test('uploads in progress when the receiver ends are refused', async (t) => {
   const { receiver, send, receive } = await open(t)
   const { contentType, body } = form(file('Page.html', page(2_000_000)))
   const socket = await send(contentType, body.length)

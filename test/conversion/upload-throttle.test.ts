@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createThrottle } from '../../server/conversion/upload/throttle.ts'
 
-test('everybody has a turn, in the order in which they asked, one in each turn of the loop, whether or not somebody must not wait', async () => {
+test('uploads take turns in order of arrival, one in each turn of the event loop', async () => {
   let busy = false
   const turns = createThrottle(() => busy)
   const taken: number[] = []

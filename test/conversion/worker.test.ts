@@ -9,7 +9,7 @@ import type { Queue } from './job-queue.ts'
 const isDone = async (queue: Queue, id: string): Promise<boolean> =>
   !['queued', 'running'].includes((await queue.job(id)).status)
 
-test('a job whose converter dies each time fails in the end, and the next ones are done', async (t) => {
+test('a job that kills its converter every time fails in the end, and later jobs finish', async (t) => {
   const queue = await openQueue(t)
   const [bad, good] = [await queue.add('exit'), await queue.add('write a document')]
   await queue.worker()
@@ -28,7 +28,7 @@ test('a job whose converter dies each time fails in the end, and the next ones a
   await until(async () => isDeepStrictEqual(await stored(), [result_blob]))
 })
 
-test('while files cannot be stored or read, a job is tried again, and is done when they can', async (t) => {
+test('while files cannot be stored or read, a job is retried, and then finishes', async (t) => {
   const queue = await openQueue(t)
   let isDown = true
   const down = () => Promise.reject(new StoreError('blobs', 'connection refused'))
@@ -45,7 +45,7 @@ test('while files cannot be stored or read, a job is tried again, and is done wh
   assert.equal((await queue.job(id)).status, 'succeeded')
 })
 
-test('a worker that stops hands its job back, and another one has it at once', async (t) => {
+test('a stopping worker hands its job back, and another takes it at once', async (t) => {
   const queue = await openQueue(t)
   const first = await queue.worker()
   const id = await queue.add('run for ever')
@@ -63,7 +63,7 @@ test('a worker that stops hands its job back, and another one has it at once', a
   assert.equal((await queue.job(id)).status, 'succeeded')
 })
 
-test('a worker that has lost its job ends the conversion and goes on with the next', async (t) => {
+test('a worker that lost its claim ends the conversion and takes the next job', async (t) => {
   const queue = await openQueue(t)
   await queue.worker()
   const [lost, next] = [await queue.add('run for ever'), await queue.add('write a document')]
@@ -79,7 +79,7 @@ test('a worker that has lost its job ends the conversion and goes on with the ne
   assert.deepEqual([status, claim], ['running', 'of another'])
 })
 
-test('a worker whose job could not be ended takes it up again', async (t) => {
+test('a worker retries a job whose end could not be written', async (t) => {
   const queue = await openQueue(t)
   const worker = await queue.worker()
   const id = await queue.add('run for ever')

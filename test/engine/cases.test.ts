@@ -42,7 +42,7 @@ for (const name of readdirSync(folder).sort()) {
   }
 }
 
-test('many lines deep inside containers make a document longer by a bounded amount, and none is lost', () => {
+test('deeply nested lines lengthen a document by a bounded amount, and none is lost', () => {
   const lines = 100_000
   const deep = (open: string, close: string, inner: string): string =>
     `<article class="page"><div class="page-body">${open.repeat(600)}${inner}${close.repeat(600)}</div></article>`

@@ -98,7 +98,7 @@ const HANDBOOK = {
   ),
 }
 
-test('pages stand in the reader’s order, parted by rules that no divider is', async (t) => {
+test('pages are in reading order, separated by rules distinct from dividers', async (t) => {
   const text = await convert(t, HANDBOOK)
   assert.deepEqual(
     text.split('\n\n---\n\n').map((part) => part.trim().split('\n')[0]),
@@ -108,7 +108,7 @@ test('pages stand in the reader’s order, parted by rules that no divider is', 
   assert.ok(text.endsWith('# Zebra\n\nunlinked\n'))
 })
 
-test('links between pages lead to headings that are there, whatever else has their name', async (t) => {
+test('links between pages lead to existing headings, even with duplicate names', async (t) => {
   const text = await convert(t, HANDBOOK)
   assert.match(text, /\[Beta\]\(#beta\)/)
   assert.match(text, /\[home\]\(#-home\)/)
@@ -138,7 +138,7 @@ const ADDRESSES: [address: string, isPage: boolean][] = [
   [`https://example.com/${id(2)}`, false],
 ]
 
-test('an address of Notion leads to the page of the archive that it means', async (t) => {
+test('a Notion URL leads to the page in the archive', async (t) => {
   const text = await convert(t, {
     [`A ${id(1)}.html`]: page(
       1,
@@ -153,7 +153,7 @@ test('an address of Notion leads to the page of the archive that it means', asyn
   )
 })
 
-test('an address of Notion leads to a page whose file was renamed, by the id inside', async (t) => {
+test('a Notion URL finds a page whose file was renamed by the id inside', async (t) => {
   const dashed = '0000000a-0000-4000-8000-00000000000b'
   const text = await convert(t, {
     'Home.html': page(
@@ -174,7 +174,7 @@ test('an address of Notion leads to a page whose file was renamed, by the id ins
   assert.deepEqual(text.match(/^# .*/gm), ['# Archive', '# Home', '# Ideas', '# Plan'])
 })
 
-test('headings of the same name get slugs of their own over the whole document', async (t) => {
+test('duplicate headings get unique slugs across the whole document', async (t) => {
   const toc =
     '<nav class="table_of_contents"><div class="table_of_contents-item table_of_contents-indent-0"><a class="table_of_contents-link" href="#x">Same</a></div></nav><h1 id="x">Same</h1>'
   const text = await convert(t, { 'a.html': page(1, 'Same', toc), 'b.html': page(2, 'Same', toc) })
@@ -184,7 +184,7 @@ test('headings of the same name get slugs of their own over the whole document',
   )
 })
 
-test('slugs are GitHub’s: of the text that shows, without marks', async (t) => {
+test('slugs are GitHub’s: made from the visible text, without marks', async (t) => {
   const rows = [
     ['a', 'Two<br/>lines', 'two-lines'],
     ['b', '<strong>Bold</strong> &amp; <code>code()</code>', 'bold--code'],
@@ -199,7 +199,7 @@ test('slugs are GitHub’s: of the text that shows, without marks', async (t) =>
   )
 })
 
-test('the front matter says of each page where it comes from', async (t) => {
+test('the front matter gives the source of each page', async (t) => {
   const text = await convert(t, HANDBOOK, { includeMetadata: true })
   const yaml = parse(text.slice(4, text.indexOf('\n---\n'))) as Record<string, unknown> & {
     pages: unknown[]
@@ -217,7 +217,7 @@ test('the front matter says of each page where it comes from', async (t) => {
   assert.match(text, /^---\n[^]*?\n---\n\n# 📘 Home\n/)
 })
 
-test('a single page has the time of its upload, and no list of pages', async (t) => {
+test('a single page has its upload time and no list of pages', async (t) => {
   const path = join(temporaryFolder(t), 'page.html')
   writeFileSync(path, '<html><body><p>x</p></body></html>')
   let text = ''
@@ -273,7 +273,7 @@ const OWN_DATES: [what: string, head: string, date: string | null][] = [
   ['a date of something else', '<meta name="birthday" content="2024-05-06">', null],
 ]
 
-test('a page without a time in an archive has the date that its own head gives, else that of its upload', async (t) => {
+test("a page without a time in its archive has the date in its header, or else its upload's", async (t) => {
   for (const [what, head, date] of OWN_DATES) {
     const path = join(temporaryFolder(t), 'page.html')
     writeFileSync(path, `<html><head>${head}<title>T</title></head><body><p>x</p></body></html>`)
@@ -304,7 +304,7 @@ test('a page without a time in an archive has the date that its own head gives, 
   assert.match(dated, /^exported_at: 2026-11-03T09:12:44Z$/m)
 })
 
-test('titles and anchors that are text to YAML 1.2 only are quoted', async (t) => {
+test('titles and anchors that only YAML 1.2 reads as text are quoted', async (t) => {
   const titles = [
     '2024-01-05',
     '2001-12-14 21:59:43.10 -5',
@@ -342,7 +342,7 @@ test('titles and anchors that are text to YAML 1.2 only are quoted', async (t) =
   for (const title of plain) assert.ok(bare.includes(`\n  - title: ${title}\n`), title)
 })
 
-test('what readers of YAML 1.1 take for the end of a line, or refuse, is escaped in titles', async (t) => {
+test('characters that YAML 1.1 reads as line breaks, or refuses, are escaped in titles', async (t) => {
   const codes = [0x7f, 0x80, 0x85, 0x9f, 0x2028, 0x2029, 0xfffe, 0xffff]
   const title = (code: number) => `a${String.fromCharCode(code)}b`
   const text = await convert(
@@ -362,7 +362,7 @@ test('what readers of YAML 1.1 take for the end of a line, or refuse, is escaped
   )
 })
 
-test('JSON holds the same document, its pages, and what could not be carried over', async (t) => {
+test('JSON has the same document, its pages and its warnings', async (t) => {
   const document = JSON.parse(await convert(t, HANDBOOK, { format: 'json' })) as Document
   assert.equal(document.object, 'document')
   assert.equal(document.title, 'Home')
@@ -402,7 +402,7 @@ test('JSON holds the same document, its pages, and what could not be carried ove
   assert.equal(metadata.markdown, document.markdown)
 })
 
-test('JSON names every file of a property, pictures as well', async (t) => {
+test('JSON names every file of a property, including images', async (t) => {
   const file = (path: string, inner: string) =>
     `<span style="margin-right:6px"><a href="${path}">${inner}</a></span>`
   const picture = '<img style="width:20px;max-height:24px" src="D/p.png" alt="p.png"/>'
@@ -422,7 +422,7 @@ test('JSON names every file of a property, pictures as well', async (t) => {
   )
 })
 
-test('JSON keeps both of two properties of one name', async (t) => {
+test('JSON keeps both of two properties with the same name', async (t) => {
   const row = (value: string) =>
     `<tr class="property-row property-row-text"><th>Tag</th><td>${value}</td></tr>`
   const document = JSON.parse(
@@ -454,7 +454,7 @@ const listed = (n: number, href: string, below = '') =>
 const sitemapOf = (name: string, entries: string) =>
   `<!DOCTYPE html><html><head><title>Export-x</title></head><body><ul id="id::${WORKSPACE}">${details(name)}${entries}</ul></body></html>`
 
-test('the sitemap is a table of contents under the workspace’s name, and gives the order of what pages do not link to', async (t) => {
+test('the sitemap is a table of contents titled with the workspace’s name, and orders unlinked pages', async (t) => {
   const icon = '<div class="page-header-icon undefined"><span class="icon">📘</span></div>'
   const entries = {
     [`A ${id(1)}.html`]: page(1, 'A', '', icon),
@@ -483,7 +483,7 @@ test('the sitemap is a table of contents under the workspace’s name, and gives
   )
 })
 
-test('a sitemap whose details stand above its list has its name and its id from there', async (t) => {
+test('a sitemap with its details above the list takes its name and id from them', async (t) => {
   const details = (id: string) =>
     `<h3>Workspace details:</h3><p>Workspace identifier: ${id}</p><p>Workspace name: ACME HQ</p>`
   const entries = {
@@ -554,7 +554,7 @@ const ORDERS: [what: string, pages: Record<string, string[]>, order: string[]][]
 ]
 
 for (const [what, pages, order] of ORDERS) {
-  test(`order: ${what}`, async (t) => {
+  test(`page order: ${what}`, async (t) => {
     const entries = Object.entries(pages).map(([path, links], i) => {
       const up = '../'.repeat(path.split('/').length - 1)
       return [
@@ -574,7 +574,7 @@ for (const [what, pages, order] of ORDERS) {
   })
 }
 
-test('a link in a sentence makes no parent and no order', async (t) => {
+test('a link in a sentence affects neither parents nor order', async (t) => {
   const mention = (to: number, title: string) => `<p><a href="${title}%20${id(to)}.html">x</a></p>`
   const entries = {
     [`A ${id(1)}.html`]: page(1, 'A', mention(4, 'D')),
@@ -605,7 +605,7 @@ const csvOf = (rows: string) => `\ufeffName,Status,"Two\nlines"\n${rows}`
 const placeholder = (title: string, href: string) =>
   `<div class="collection-content"><h4 class="collection-title">${title}</h4><a href="${href}">${title}</a></div>`
 
-test('an inline database that the export holds only as CSV is read from there, with all its rows', async (t) => {
+test('an inline database exported only as CSV is read from it, with all its rows', async (t) => {
   const entries = {
     [`Home ${id(1)}.html`]: page(1, 'Home', placeholder('Tasks', `Home/Tasks%20${id(9)}.csv`)),
     [`Home/Tasks ${id(9)}.csv`]: csvOf('Write,Done,x\n'),
@@ -624,7 +624,7 @@ test('an inline database that the export holds only as CSV is read from there, w
   assert.deepEqual(document.warnings, [])
 })
 
-test('a database that nothing but a CSV holds is a page, and the parent of its rows', async (t) => {
+test('a database exported only as CSV is a page and the parent of its rows', async (t) => {
   const entries = {
     [`Home ${id(1)}.html`]: page(
       1,
@@ -650,7 +650,7 @@ test('a database that nothing but a CSV holds is a page, and the parent of its r
   )
 })
 
-test('rows that a view’s table leaves out stand below it', async (t) => {
+test('rows that a view’s table omits are listed below it', async (t) => {
   const table = (rows: string) =>
     `<table class="collection-content"><thead><tr><th>Name</th><th>Status</th><th>Paid</th></tr></thead><tbody>${rows}</tbody></table>`
   const row = (n: number, title: string) =>
@@ -668,7 +668,7 @@ test('rows that a view’s table leaves out stand below it', async (t) => {
   )
 })
 
-test('a link within Notion that has no host leads to its page', async (t) => {
+test('a Notion link without a host leads to its page', async (t) => {
   const links = `<p><a href="/Sub-${id(2)}?pvs=4">a</a> <a href="/${id(2)}#x">b</a> <a href="/${id(3)}">c</a></p>`
   const text = await convert(t, {
     [`Home ${id(1)}.html`]: page(1, 'Home', links),
@@ -725,7 +725,7 @@ test('names that macOS repacked, or that the exporter encoded twice, are found',
   assert.match(text, /!\[\]\(%25D0%25BA\.jpg\)/)
 })
 
-test('a thousand pages in a chain are no deep recursion', async (t) => {
+test('a chain of a thousand pages does not recurse deeply', async (t) => {
   const chain = Object.fromEntries(
     Array.from({ length: 3000 }, (_, i) => [
       `p${i}.html`,
@@ -737,7 +737,7 @@ test('a thousand pages in a chain are no deep recursion', async (t) => {
   assert.ok(text.indexOf('# P2999\n') > text.indexOf('# P2998\n'))
 })
 
-test('pages converted in shares make the same document', async (t) => {
+test('pages converted in partitions make the same document', async (t) => {
   const whole = await convert(t, HANDBOOK)
   const folder = temporaryFolder(t)
   const path = join(folder, 'export.zip')
@@ -765,7 +765,7 @@ test('a page whose tree would not fit into memory is refused', async (t) => {
   )
 })
 
-test('a document is one outline: one title a page, nothing of the same rank below it', async (t) => {
+test('a document is one outline: one title per page and no heading of the same rank below it', async (t) => {
   const tree = fromMarkdown(await convert(t, HANDBOOK))
   const titles = tree.children.filter((node) => node.type === 'heading' && node.depth === 1)
   assert.equal(titles.length, 6)

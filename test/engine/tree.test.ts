@@ -8,7 +8,7 @@ import { workspace } from './workspaces.ts'
 
 const COUNT = 100
 
-test(`order and parents are those of ${COUNT} generated workspaces`, async (t) => {
+test(`order and parents match ${COUNT} generated workspaces`, async (t) => {
   const folder = temporaryFolder(t)
   for (let seed = 1; seed <= COUNT; seed++) {
     const { archive, pages, shape } = workspace(seeded(seed))

@@ -120,7 +120,7 @@ const COLUMNS: [mark: string, cells: string[], type: string | null, values: unkn
   ],
 ]
 
-test("a database's columns have types, and its cells values, by what its table tells", async () => {
+test("a database's columns have types and its cells values, read from its table", async () => {
   const heads = [head('Name', drawing('Title')), ...COLUMNS.map(([mark], x) => head(`C${x}`, mark))]
   const rows = ['Read', 'Write', 'Rest'].map((title, y) =>
     row(
@@ -158,7 +158,7 @@ test("a database's columns have types, and its cells values, by what its table t
   }
 })
 
-test("a database that only CSV holds has the types of its rows' pages", async () => {
+test("a database exported only as CSV takes its types from its rows' pages", async () => {
   const csv = `\ufeffName,Effort,Done,Tags,Due,Project,Files,Who,Note
 Read,3,Yes,"a, b","March 1, 2024 → March 4, 2024","House (https://www.notion.so/House-${id(20)}?pvs=21), Write, now (Tasks/Write%20now%20${id(12)}.html)","Read/a%20b.pdf, https://example.com/c.pdf","Ann, Bob",3
 "Write, now",,No,,soon,"Somewhere, else",,Ann,
@@ -209,7 +209,7 @@ Read,3,Yes,"a, b","March 1, 2024 → March 4, 2024","House (https://www.notion.s
   ])
 })
 
-test('rows that a view hides come from CSV, in its columns and with their types', async () => {
+test("rows that a view hides come from the CSV, with the view's columns and types", async () => {
   const heads = [head('Name', drawing('Title')), head('Done', drawing('Checkbox'))]
   const shown = row(11, 'Read', ['<div class="checkbox checkbox-on"></div>'])
   const databases = await databasesOf({

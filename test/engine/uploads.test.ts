@@ -115,7 +115,7 @@ const WRONG: [what: string, bytes: Buffer, told: RegExp, fileName?: string][] = 
 ]
 
 for (const [what, bytes, told, fileName] of WRONG) {
-  test(`told what it is: ${what}`, async (t) => {
+  test(`identified: ${what}`, async (t) => {
     await assert.rejects(
       convert(t, bytes, fileName),
       (error) => error instanceof InvalidArchive && told.test(error.detail),
@@ -210,7 +210,7 @@ test('a page whose checksum is wrong keeps its place; the archive is refused if 
   )
 })
 
-test('a page that is too large, or repeats itself, keeps its place', async (t) => {
+test('a page that is too large or too repetitive keeps its place', async (t) => {
   const { document, converted } = await convert(
     t,
     archive([
@@ -226,7 +226,7 @@ test('a page that is too large, or repeats itself, keeps its place', async (t) =
   )
 })
 
-test('a page above the limit that inflates too often is a bomb, whatever is beside it', async (t) => {
+test('a page that inflates too far is a bomb, whatever else the archive has', async (t) => {
   const bomb = { name: 'B.html', packed: deflatedRun('b', 40) }
   await assert.rejects(
     convert(t, archive([{ name: 'A.html', data: page('A') }, bomb])),
@@ -241,7 +241,7 @@ test('an archive whose pages all fail is refused', async (t) => {
   )
 })
 
-test('a large deflated part is converted as it is inflated, and leaves nothing behind', async (t) => {
+test('a large deflated part is converted while it is inflated and leaves nothing behind', async (t) => {
   const noise = Buffer.alloc(11 * 1024 * 1024, 'noise ')
   for (let at = 0; at < noise.length; at += 16) noise.writeUInt32LE((at * 2_654_435_761) >>> 0, at)
   const entries = {
@@ -284,7 +284,7 @@ test('a large deflated part is converted as it is inflated, and leaves nothing b
   assert.deepEqual(readFileSync(join(assets, 'two.bin')), noise)
 })
 
-test('how large deflated parts may be is a limit of the caller’s', async (t) => {
+test('the caller limits the size of deflated parts', async (t) => {
   const path = join(temporaryFolder(t), 'Export.zip')
   writeFileSync(path, archive([{ name: part(1), data: zip({ 'a.html': page('A') }) }]))
   const options = {

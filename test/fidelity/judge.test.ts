@@ -69,7 +69,7 @@ $$
 | a\\|b | \`c\` |
 `
 
-test('a right document has no differences', () => {
+test('a correct document has no differences', () => {
   assert.deepEqual(judge(page, markdown), [])
 })
 
@@ -152,7 +152,7 @@ for (const [name, from, to] of equals) {
   })
 }
 
-test('children of a paragraph follow it, and nothing is made of the rest of the torn paragraph', () => {
+test('children of a paragraph follow it, and the rest of the split paragraph adds nothing', () => {
   const html =
     '<article><header><h1 class="page-title">T</h1></header><div class="page-body"><p id="a" class="">one<div class="indented"><p id="b" class="">two<div class="indented"><p id="c" class="">three</p></div></p></div></p></div></article>'
   assert.deepEqual(

@@ -78,7 +78,7 @@ for (const [place, around] of Object.entries(places)) {
   })
 }
 
-test('any block beside any other', () => {
+test('any block next to any other', () => {
   fc.assert(
     fc.property(
       fc.array(blockArbitrary, { minLength: 2, maxLength: 4 }),
@@ -93,7 +93,7 @@ test('any page', () => {
   fc.assert(fc.property(pageArbitrary, eraArbitrary, holds), runs(250))
 })
 
-test('the same page from any era is the same document', () => {
+test('the same page exported in any era gives the same document', () => {
   fc.assert(
     fc.property(pageArbitrary, (page) => {
       // What differs by design: descriptions (from the third era), code languages and doubled

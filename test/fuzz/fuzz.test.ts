@@ -10,7 +10,7 @@ const SEED = 1
 const LEAST = 20
 
 for (const [name, open] of Object.entries(FUZZED)) {
-  test(`whatever comes: ${name}, from seed ${SEED}`, async (t) => {
+  test(`any input: ${name}, from seed ${SEED}`, async (t) => {
     const cases = await fuzz(name, open, SEED, MILLISECONDS, LEAST)
     t.diagnostic(`${cases} cases`)
   })

@@ -31,7 +31,7 @@ function dial(t: TestContext, port: number, bytes = '', localAddress = '127.0.0.
 const LIVE = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'
 const TURNED_AWAY = /^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*"code":"too_many_connections"/i
 
-test('so many connections of one address, whatever is sent on them', async (t) => {
+test('connections per address are limited, whatever is sent on them', async (t) => {
   const server = await startServer(t, {
     HOST: '127.0.0.1',
     TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '5',
@@ -68,7 +68,7 @@ const DIAL_ALL = `
   for (let i = 0; i < 201; i++) connect({ port, localAddress: i < 200 ? '127.0.0.1' : '127.0.0.2' }).on('error', () => {}).write(bytes, written)
 `
 
-test('a connection is served before the many that another address opened', async (t) => {
+test('a connection is served before a flood of connections from another address', async (t) => {
   const served: string[] = []
   const doors = {
     direct: { path: '/proxy', handle: () => {} },
@@ -135,7 +135,7 @@ test('behind a trusted proxy requests are counted, by X-Forwarded-For', async (t
   })
 })
 
-test('a request that is over leaves its place to the next one on the same connection', async (t) => {
+test('a finished request frees its slot for the next one on its connection', async (t) => {
   const server = await startServer(t, {
     HOST: '127.0.0.1',
     TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '1',
@@ -155,7 +155,7 @@ test('a request that is over leaves its place to the next one on the same connec
   assert.deepEqual(statuses(), [401, 401, 200, 401, 200])
 })
 
-test('without a trusted proxy nobody chooses an address, and behind one only its own word counts', () => {
+test('X-Forwarded-For counts only from a trusted proxy, and only the address that proxy added', () => {
   const client = (trusted: boolean, forwarded: string) =>
     readClient(
       {
@@ -187,7 +187,7 @@ test('without a trusted proxy nobody chooses an address, and behind one only its
   )
 })
 
-test('an IPv6 address counts with its /64 network', () => {
+test('IPv6 addresses count by /64 network', () => {
   const addresses = new AddressLimiter(1, true)
   const accept = (address: string) => addresses.acceptRequest(['X-Forwarded-For', address])
   const leave = accept('2001:db8:1:2::1')

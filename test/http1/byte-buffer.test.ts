@@ -7,7 +7,7 @@ import { ResponseParser } from '../../server/http1/client/response-parser.ts'
 
 const MOST = 16 * 1024
 
-test('bytes that come one by one are moved to a larger buffer only when theirs is full', () => {
+test('bytes that arrive one by one are copied only when their buffer is full', () => {
   const room = new ByteBuffer(MOST)
   const buffers = new Set<ArrayBufferLike>()
   let held: Buffer = NO_BYTES
@@ -22,7 +22,7 @@ test('bytes that come one by one are moved to a larger buffer only when theirs i
   assert.ok(buffers.size <= 5, `${buffers.size} buffers for 1 KB, doubled until 16 KB`)
 })
 
-test('bytes that were given out are never written again', () => {
+test('bytes already handed out are never overwritten', () => {
   const room = new ByteBuffer(MOST)
   const first = room.append(Buffer.from('a'), Buffer.from('b'))
   const longer = room.append(first, Buffer.from('c'))
@@ -32,7 +32,7 @@ test('bytes that were given out are never written again', () => {
   assert.equal(room.append(Buffer.alloc(MOST, 'x'), Buffer.from('y')).length, MOST + 1)
 })
 
-test('an answer says the same in pieces of any size', () => {
+test('a response reads the same in pieces of any size', () => {
   const answer =
     'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\nhello\r\nA\r\n, everyone\r\n0\r\nA: b\r\nC: d\r\n\r\n'
   const read = (size: number): string[] => {

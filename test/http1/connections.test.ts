@@ -135,7 +135,7 @@ function answers(text: string): string[] {
   return found
 }
 
-test('requests in a row are answered in their order, however late each answer is', async (t) => {
+test('pipelined requests are answered in order, however late each response is', async (t) => {
   const { port, seen } = await start(
     t,
     (caller) =>
@@ -159,7 +159,7 @@ test('a thousand requests in one piece are all answered', async (t) => {
   )
 })
 
-test('of large bodies that come at once a few pieces are read in each turn of the event loop, of all in turns', async (t) => {
+test('concurrent large bodies are read in turns, a few pieces in each turn of the event loop', async (t) => {
   const [size, callers, piece] = [8 * 1024 * 1024, 12, 64 * 1024]
   const inTurns: Map<HttpExchange, number>[] = [new Map()]
   const { port, seen } = await start(t, (caller, one) => {
@@ -196,7 +196,7 @@ test('of large bodies that come at once a few pieces are read in each turn of th
   assert.ok(Math.max(...inTurns.flatMap((turn) => [...turn.values()])) <= 10 * piece, 'of one body')
 })
 
-test("Node's server gets a few of many connections in each turn of the event loop, and none that is gone", async (t) => {
+test("connections are handed to Node's server a few in each turn of the event loop, and closed ones are not", async (t) => {
   const { port, rest } = await start(t, echo)
   const sockets = Array.from({ length: 60 }, () => dial(t, port))
   for (const socket of sockets) socket.write(get('/proxy'))
@@ -216,7 +216,7 @@ test("Node's server gets a few of many connections in each turn of the event loo
   assert.ok(Math.max(...inTurns) <= 8, `${Math.max(...inTurns)} in one turn`)
 })
 
-test("a connection goes from our reader to Node's server and works on, wherever the bytes are cut", async (t) => {
+test("a connection is handed from our reader to Node's server, wherever the bytes are split", async (t) => {
   const { port, rest, seen } = await start(t, echo)
   const text =
     post('/proxy?1', 'abc') +
@@ -312,7 +312,7 @@ const BAD: [name: string, bytes: string, status: number, code: string, proxied?:
   ],
 ]
 
-test('what is no request is answered with a problem, and the connection is closed', async (t) => {
+test('bytes that are not a request are answered with a problem, and the connection is closed', async (t) => {
   const { port } = await start(t, echo)
   for (const [name, bytes, status, code, proxied] of BAD) {
     const socket = dial(t, port)
@@ -331,7 +331,7 @@ test('what is no request is answered with a problem, and the connection is close
   }
 })
 
-test('a caller that asks for a tunnel and leaves at once harms nobody', async (t) => {
+test('a CONNECT whose caller leaves at once affects nobody else', async (t) => {
   const { port } = await start(t, echo)
   const leavers = Array.from({ length: 50 }, () => dial(t, port).on('error', () => {}))
   await Promise.all(leavers.map((socket) => once(socket, 'connect')))
@@ -356,7 +356,7 @@ test('a body that turns out to be malformed ends the request that is under way',
   assert.equal(seen[0]!.caller.closed, true)
 })
 
-test('a head that takes too long is answered 408, and a connection that says nothing is closed', async (t) => {
+test('a slow head is answered 408, and a silent connection is closed', async (t) => {
   const { port } = await start(t, echo, { head: 100, keepAlive: 10_000 })
   const silent = dial(t, port)
   const slow = dial(t, port)
@@ -375,7 +375,7 @@ test('a head that takes too long is answered 408, and a connection that says not
   assert.match(later.text, /HTTP\/1\.1 408 /)
 })
 
-test('a connection that is not used again is closed, and says so beforehand', async (t) => {
+test('an idle connection is closed after its announced keep-alive time', async (t) => {
   const { port } = await start(t, echo, { head: 10_000, keepAlive: 1_000 })
   const socket = dial(t, port)
   socket.write(get('/proxy'))
@@ -383,7 +383,7 @@ test('a connection that is not used again is closed, and says so beforehand', as
   assert.match(socket.text, /\r\nConnection: keep-alive\r\nKeep-Alive: timeout=1\r\n/)
 })
 
-test('a request under way is not bound by the limits of heads and of rest', async (t) => {
+test('a request in progress is not bound by the head and idle timeouts', async (t) => {
   const { port } = await start(t, (caller) => void setTimeout(() => answer(caller, 'late'), 500), {
     head: 100,
     keepAlive: 100,
@@ -487,7 +487,7 @@ const FRAMED: [
   ],
 ]
 
-test('an answer is framed as its caller can read it', async (t) => {
+test("a response is framed for its caller's HTTP version", async (t) => {
   let status = 200
   let headers: RawHeaders = []
   const { port, seen } = await start(t, (caller) => answer(caller, 'body', headers, status))
@@ -508,7 +508,7 @@ test('an answer is framed as its caller can read it', async (t) => {
   }
 })
 
-test('head and body of an answer go out in one piece', async (t) => {
+test('the head and body of a response are sent in one write', async (t) => {
   const { port } = await start(t, echo)
   const socket = dial(t, port)
   let pieces = 0
@@ -520,7 +520,7 @@ test('head and body of an answer go out in one piece', async (t) => {
   assert.equal(pieces, 20)
 })
 
-test('answers of one turn of the event loop are written when it is over, in their order', async (t) => {
+test('responses of one turn of the event loop are written at its end, in order', async (t) => {
   const { port, seen } = await start(t, () => {})
   const sockets = [dial(t, port), dial(t, port), dial(t, port)]
   for (const [i, socket] of sockets.entries()) socket.write(get(`/proxy?${i}`))
@@ -538,7 +538,7 @@ test('answers of one turn of the event loop are written when it is over, in thei
   await until(() => sockets.every(({ text }, i) => text.endsWith(`/proxy?${i}`)))
 })
 
-test('an answer that has been said arrives, although its request breaks in the same turn', async (t) => {
+test('a written response arrives although its request fails in the same turn', async (t) => {
   const { port } = await start(t, (caller) => answer(caller, 'early'))
   const socket = dial(t, port)
   // More than one read of the socket, and what is wrong stands in the last.
@@ -553,7 +553,7 @@ test('an answer that has been said arrives, although its request breaks in the s
   assert.match(socket.text, /early$/)
 })
 
-test('an answer that has been said arrives, although its caller sends its end in the same turn', async (t) => {
+test('a written response arrives although its caller half-closes in the same turn', async (t) => {
   const { port, seen } = await start(t, (caller) => {
     if (caller.target.endsWith('now')) answer(seen[0]!.caller, 'late')
   })
@@ -568,7 +568,7 @@ test('an answer that has been said arrives, although its caller sends its end in
   assert.ok(seen[0]!.taken)
 })
 
-test('a caller that does not read is noticed within a turn', async (t) => {
+test('a caller that stops reading is noticed within a turn', async (t) => {
   let written = 0
   const { port } = await start(t, (caller) => {
     caller.writeHead(200, 'OK', [])
@@ -584,7 +584,7 @@ test('a caller that does not read is noticed within a turn', async (t) => {
   assert.ok(written < 1_000, `${written} pieces of 64 KB`)
 })
 
-test('Expect: 100-continue is answered when the body is wanted; an answer without it closes', async (t) => {
+test('100 Continue is sent when the body is wanted; a response without it closes the connection', async (t) => {
   const { port } = await start(t, (caller, seen) =>
     caller.target.endsWith('no') ? answer(caller, 'no') : echo(caller, seen),
   )
@@ -602,7 +602,7 @@ test('Expect: 100-continue is answered when the body is wanted; an answer withou
   )
 })
 
-test('an early answer arrives while the body is still going up, and the connection lives on behind it', async (t) => {
+test('an early response arrives during the upload, and the connection stays usable', async (t) => {
   const { port } = await start(t, (caller, seen) =>
     caller.target.endsWith('early') ? answer(caller, 'early') : echo(caller, seen),
   )
@@ -614,7 +614,7 @@ test('an early answer arrives while the body is still going up, and the connecti
   await until(() => socket.text.endsWith('GET /proxy?next'))
 })
 
-test('a body that nobody reads waits with its caller', async (t) => {
+test('an unread body exerts back-pressure on its caller', async (t) => {
   const { port, seen } = await start(t, () => {})
   const socket = dial(t, port)
   const length = 20_000_000
@@ -641,7 +641,7 @@ const LEAVES: [name: string, leave: (socket: Socket) => void][] = [
   [HALF, (socket) => void socket.end()],
 ]
 
-test('a caller that leaves is noticed: while it waits, in its body, in its answer', async (t) => {
+test('a disconnect is noticed while waiting, during the body and during the response', async (t) => {
   const { port, seen } = await start(t, (caller, one) => {
     if (caller.target.endsWith('body')) return read(caller, one)
     if (!caller.target.endsWith('answer')) return
@@ -669,7 +669,7 @@ test('a caller that leaves is noticed: while it waits, in its body, in its answe
   }
 })
 
-test('a caller that closes its sending side behind its requests gets all answers, and then the end', async (t) => {
+test('a half-closed caller gets all its responses, then the end of the connection', async (t) => {
   const { port, seen, front } = await start(t, (caller, one) => {
     if (caller.target.endsWith('later')) setImmediate(() => setImmediate(() => echo(caller, one)))
     else echo(caller, one)
@@ -702,7 +702,7 @@ test('a caller that closes its sending side behind its requests gets all answers
   front.closeWhenIdle()
 })
 
-test('an answer that is broken off arrives as far as it came, and ends in a reset', async (t) => {
+test('an aborted response arrives as far as it was written and ends in a reset', async (t) => {
   const { port } = await start(t, (caller) => {
     caller.writeHead(200, 'OK', [])
     caller.write(Buffer.from('first'))
@@ -715,7 +715,7 @@ test('an answer that is broken off arrives as far as it came, and ends in a rese
   assert.match(socket.text, /first\r\n$/)
 })
 
-test('when the server closes, unused connections end now and all others with their answers', async (t) => {
+test('on close, idle connections end at once and others after their responses', async (t) => {
   const callers: HttpExchange[] = []
   const { port, front, closed, close } = await start(t, (caller, seen) =>
     caller.target.endsWith('slow') ? void callers.push(caller) : echo(caller, seen),
@@ -740,7 +740,7 @@ test('when the server closes, unused connections end now and all others with the
   await closed
 })
 
-test('an answer that is cut off is reset, by either reader: to a caller of HTTP/1.0 an ordinary close would be its end', async (t) => {
+test('both readers reset a truncated response, because HTTP/1.0 takes a normal close for its end', async (t) => {
   const { port, front } = await start(t, (caller) => {
     caller.writeHead(200, 'OK', [])
     caller.write(Buffer.from('a part'))

@@ -39,7 +39,7 @@ async function open(port: number): Promise<{ socket: Socket; text: () => string 
 }
 
 for (const [name, first, told, then, status] of FLOODS) {
-  test(`${name} that come at once are taken in turns of the event loop`, async (t) => {
+  test(`concurrent ${name} are spread over turns of the event loop`, async (t) => {
     const server = await startServer(t)
     const callers = await Promise.all(Array.from({ length: CALLERS }, () => open(server.port)))
     t.after(() => callers.forEach(({ socket }) => socket.destroy()))

@@ -29,7 +29,7 @@ async function answerTo(server: TestServer, bytes: Buffer | string): Promise<str
   )
 }
 
-test('a caller that closes its sending side gets its answer, and the end of the connection', async (t) => {
+test('a half-closed caller gets its response, then the end of the connection', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
   assert.match(
@@ -46,7 +46,7 @@ test('a caller that closes its sending side gets its answer, and the end of the 
   )
 })
 
-test('an upload that stands still is answered 408, wherever it stops', async (t) => {
+test('a stalled upload is answered 408, wherever it stops', async (t) => {
   const server = await startServer(t, { TOLLMARK_TRANSFER_IDLE: '200ms' })
   const whole = requestOf(await server.token(), form(file('Page.html', PAGE)))
   const head = whole.indexOf('\r\n\r\n') + 4

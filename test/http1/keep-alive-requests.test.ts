@@ -6,7 +6,7 @@ import { spawnServer } from '../support/harness.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 
-test('a burst of callers is taken in while the server does something else', async (t) => {
+test('a burst of connections is accepted while the server is busy', async (t) => {
   const server = await spawnServer(t, { TOLLMARK_DATA: temporaryFolder(t) })
   // What the system lets wait at most; 0 where it does not say.
   const most =

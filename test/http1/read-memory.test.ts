@@ -17,7 +17,7 @@ const MB = 1024 * 1024
 setFlagsFromString('--expose-gc')
 globalThis.gc ??= runInNewContext('gc') as NodeJS.GCFunction
 
-test('young objects are collected once for so many bytes that were read, and old ones are not', async () => {
+test('reading a fixed number of bytes triggers a young collection and no full one', async () => {
   const kinds: number[] = []
   const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {

@@ -122,7 +122,7 @@ const TAKEN: [name: string, bytes: string, requests: Partial<Read>[]][] = [
 ]
 
 for (const [name, bytes, expected] of TAKEN) {
-  test(`taken: ${name}`, () => {
+  test(`accepted: ${name}`, () => {
     for (const pieces of [whole(bytes), bytewise(bytes)]) {
       const { requests, code, unread } = read(pieces)
       assert.deepEqual([code, unread, requests.length], [null, '', expected.length])
@@ -221,7 +221,7 @@ for (const [name, bytes, code = 'malformed_request'] of REFUSED) {
   })
 }
 
-test('whether a connection begins with a request for the proxy is known as early as it can be', () => {
+test('the router recognises a proxy request as early as possible', () => {
   for (const [bytes, ours] of [
     ['POST /proxy?url=a HTTP/1.1', true],
     ['GET /proxy HTTP/1.1', true],
@@ -482,7 +482,7 @@ const well = fc
   )
   .map(([first, lines, body]) => `${first}${lines.join('')}\r\n${body}`)
 
-test('a head that comes again on its connection, as it was or changed, is read as if it were the first', () => {
+test('a repeated head, identical or changed, is parsed as if it were the first', () => {
   let again = 0
   fc.assert(
     fc.property(well, fc.array(change, { minLength: 2, maxLength: 5 }), (text, changes) => {
@@ -502,7 +502,7 @@ test('a head that comes again on its connection, as it was or changed, is read a
   assert.ok(again > 500, `${again} heads were known again: too few to mean anything`)
 })
 
-test('a head whose length alone is another one need not be read again, and a very long one is', () => {
+test('a head that differs only in Content-Length is not parsed again, unless it is very long', () => {
   const reader = new RequestParser()
   const sent = (length: number, more = '') =>
     one(
@@ -521,7 +521,7 @@ test('a head whose length alone is another one need not be read again, and a ver
   assert.notEqual(sent(5, `B: ${'c'.repeat(5_000)}\r\n`), long)
 })
 
-test('whatever Node refuses we refuse, and what both take is the same to both', async () => {
+test('we refuse whatever Node refuses, and parse alike what both accept', async () => {
   let taken = 0
   await fc.assert(
     fc.asyncProperty(
@@ -554,7 +554,7 @@ test('whatever Node refuses we refuse, and what both take is the same to both', 
   assert.ok(taken > 300, `${taken} generated requests were taken: too few to mean anything`)
 })
 
-test('a long size that comes in two parts is followed by small chunks', () => {
+test('a chunk size split over two reads can be followed by small chunks', () => {
   const reader = new RequestParser()
   reader.push(
     Buffer.from(
@@ -570,7 +570,7 @@ test('a long size that comes in two parts is followed by small chunks', () => {
   )
 })
 
-test('small chunks that have come together are one piece, whatever stands among them', () => {
+test('small chunks that arrive together form one piece', () => {
   const small = Array.from(
     { length: 5_000 },
     (_, i) =>

@@ -8,7 +8,7 @@ import { scratchFiles, until } from '../support/until.ts'
 
 const GOOD = form(file('Page.html', PAGE))
 
-test('SIGTERM lets an upload under way end, takes no new one, and exits 0', async (t) => {
+test('SIGTERM lets an upload in progress finish, accepts no new one, and exits 0', async (t) => {
   const data = temporaryFolder(t)
   const env = { TOLLMARK_DATA: data }
   const token = (
@@ -34,7 +34,7 @@ test('SIGTERM lets an upload under way end, takes no new one, and exits 0', asyn
   assert.deepEqual(readdirSync(data).sort(), ['blobs', 'master.key', 'scratch', 'tollmark.db'])
 })
 
-test('SIGTERM does not wait for ever', async (t) => {
+test('shutdown after SIGTERM is bounded', async (t) => {
   const data = temporaryFolder(t)
   const env = { TOLLMARK_DATA: data, TOLLMARK_SHUTDOWN_TIMEOUT: '300ms' }
   const token = (

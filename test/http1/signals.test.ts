@@ -43,7 +43,7 @@ const readiness = ({ url }: Process): Promise<number> =>
     () => 0,
   )
 
-test('SIGTERM drains: /readyz is 503, requests are answered, connections are closed behind them', async (t) => {
+test('SIGTERM drains: /readyz is 503, requests are answered, and their connections then close', async (t) => {
   const server = await spawnServer(t, { TOLLMARK_DATA: temporaryFolder(t), TOLLMARK_DRAIN: '3s' })
   const agents = [new Agent({ keepAlive: true }), new Agent({ keepAlive: true })] as const
   t.after(() => agents.forEach((agent) => agent.destroy()))
@@ -114,7 +114,7 @@ async function streaming(t: TestContext, env: Record<string, string>) {
 }
 
 for (const second of ['SIGTERM', 'SIGINT'] as const)
-  test(`a second signal (${second}) ends at once, with the ledger settled`, async (t) => {
+  test(`a second signal (${second}) exits at once, with the ledger settled`, async (t) => {
     const { server, rows } = await streaming(t, { TOLLMARK_SHUTDOWN_TIMEOUT: '10m' })
     server.kill('SIGTERM')
     await until(async () => (await readiness(server)) === 0)
@@ -143,7 +143,7 @@ test('the shutdown is bounded although the database is locked', async (t) => {
   assert.deepEqual(scratchFiles(data), [])
 })
 
-test('a signal to the whole process group lets a conversion end, and is one signal', async (t) => {
+test('a signal to the process group lets a conversion finish and counts once', async (t) => {
   const env = { TOLLMARK_DATA: temporaryFolder(t), TOLLMARK_SHUTDOWN_TIMEOUT: '10m' }
   const token = await getToken(env)
   const page = `<html><head><title>P</title></head><body><article class="page sans"><header><h1 class="page-title">P</h1></header><div class="page-body">${'<p>Some <strong>text</strong> here.</p>'.repeat(100_000)}</div></article></body></html>`

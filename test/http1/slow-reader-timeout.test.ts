@@ -30,7 +30,7 @@ function upload(t: TestContext, port: number, token: string): Socket {
   return socket
 }
 
-test('a caller that stops reading its document is left', async (t) => {
+test('a caller that stops reading its document is disconnected', async (t) => {
   const server = await startServer(t, { TOLLMARK_TRANSFER_IDLE: IDLE })
   const socket = upload(t, server.port, await server.token())
   await once(socket, 'readable')

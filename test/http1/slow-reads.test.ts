@@ -81,7 +81,7 @@ const isAnswered = ({ text }: { text: string }): boolean =>
   text.includes(' 401 ') && text.endsWith('no')
 
 for (const { name, target, framing } of DOORS) {
-  test(`of bodies that were refused a little is read at once, and a share of all in each tick: ${name}`, async (t) => {
+  test(`refused bodies are drained a little at once, then slowly in turns: ${name}`, async (t) => {
     const { port, sockets } = await start(t)
     const clients = Array.from({ length: CALLERS }, () =>
       upload(t, port, target, framing, 60 * 1024 * 1024),
@@ -106,7 +106,7 @@ for (const { name, target, framing } of DOORS) {
     }
   })
 
-  test(`a connection works on when the rest of a refused body has been read: ${name}`, async (t) => {
+  test(`a connection stays usable once a refused body is drained: ${name}`, async (t) => {
     const { port, sockets } = await start(t)
     const client = upload(t, port, target, framing, 4 * 1024 * 1024)
     client.write(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`)
@@ -118,7 +118,7 @@ for (const { name, target, framing } of DOORS) {
   })
 }
 
-test('what comes behind bytes that are no request is read slowly', async (t) => {
+test('data after an invalid request is drained slowly', async (t) => {
   const { port, sockets } = await start(t)
   const client = upload(t, port, '/proxy HTTP/1.1\r\nbad line\r\nx:', 'length', 60 * 1024 * 1024)
   while (!client.text.includes(' 400 ')) await turns(1)

@@ -31,7 +31,7 @@ function recorder() {
   }
 }
 
-test('a long burst is written in one turn, in its order, by callbacks of at most 16 writers', async () => {
+test('a long burst is written in one turn, in order, in callbacks of at most 16 writers', async () => {
   const { written, writer } = recorder()
   // One that joins while others write comes in the next turn.
   scheduleFlush(writer(0, () => scheduleFlush(writer(40))))
@@ -51,7 +51,7 @@ test('a long burst is written in one turn, in its order, by callbacks of at most
   )
 })
 
-test('a writer is written in the turn that it joined in, however many join in each', async () => {
+test('every writer is flushed in the turn in which it joined', async () => {
   const slow = {
     writeNow: () => {
       for (const end = performance.now() + 0.1; performance.now() < end;);

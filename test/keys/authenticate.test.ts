@@ -82,7 +82,7 @@ test('a key is presented alone or behind a scheme', () => {
     assert.equal(codeOf(keys, header, undefined, NOW), opens ? 'key_1' : 'invalid_api_key', header)
 })
 
-test('the text of a key costs a look-up only where it can be one, and who holds half of it learns nothing', () => {
+test('only a well-formed key costs a lookup, and half a key reveals nothing', () => {
   const { keys, looks } = holding({ disabled: true })
   for (const text of ['tmk_x', 'x'.repeat(60), createSecret('tms').secret])
     assert.equal(codeOf(keys, `Bearer ${text}`, undefined, NOW), 'invalid_api_key')
@@ -104,7 +104,7 @@ test('the text of a key costs a look-up only where it can be one, and who holds 
   )
 })
 
-test('what a key is decides, to the millisecond', () => {
+test("a key's state decides, to the millisecond", () => {
   const cases: [
     more: Partial<CachedKey>,
     secretEnds: number | null,
@@ -144,7 +144,7 @@ test('what a key is decides, to the millisecond', () => {
   }
 })
 
-test('a key that was proven is judged anew when it has changed, also by a cache of another store', () => {
+test('an authenticated key is checked again after a change, also one by another process', () => {
   const { keys, secret, hold, gone } = holding()
   const code = () => codeOf(keys, `Bearer ${secret}`, undefined, NOW)
   assert.equal(code(), 'key_1')
@@ -159,7 +159,7 @@ test('a key that was proven is judged anew when it has changed, also by a cache 
   assert.equal(code(), 'invalid_api_key')
 })
 
-test('origins as they are compared', () => {
+test('origins are normalised before they are compared', () => {
   const cases: [text: string, origin: string | null][] = [
     ['app.example.com', 'https://app.example.com'],
     ['App.Example.com:8443/', 'https://app.example.com:8443'],

@@ -127,7 +127,7 @@ function assertInside(key: CachedKey, parent: CachedKey): void {
     assert.ok(parent[name] === null || key[name]?.isSubsetOf(parent[name]))
 }
 
-test('of 1,000,000 random child keys none is wider than its parent', () => {
+test('none of 1,000,000 random child keys is wider than its parent', () => {
   let accepted = 0
   for (let round = 0; round < 10_000; round++) {
     const wanted = restrictions()

@@ -88,7 +88,7 @@ test('the spellings of a model, by provider', () => {
   }
 })
 
-test('a pattern allows what the same regular expression allows', () => {
+test('a pattern matches what the equivalent regular expression matches', () => {
   const text = fc.stringMatching(/^[ab-]{0,6}$/)
   fc.assert(
     fc.property(fc.stringMatching(/^[ab*-]{1,6}$/), text, (entry, name) => {
@@ -102,11 +102,11 @@ test('a pattern allows what the same regular expression allows', () => {
   )
 })
 
-test('an entry that would make a naive matcher backtrack without end is answered at once', () => {
+test('a pattern that makes a naive matcher backtrack is matched at once', () => {
   assert.equal(compileScope([`${'*a'.repeat(120)}b`]).allows(['a'.repeat(2_000)]), false)
 })
 
-test('entries that cannot stand', () => {
+test('invalid entries are refused', () => {
   for (const entry of ['', ' a', 'a ', 'a\n', 'é', 'a'.repeat(257)])
     assert.notEqual(scopeEntryProblem(entry), null, entry)
   for (const entry of ['a'.repeat(256), 'a', 'a b', '*', 'openai/*', 'arn:aws:bedrock:*'])

@@ -42,7 +42,7 @@ await convertPages(options, process.argv[2])
 console.log('pages')
 `
 
-test('whole archives are converted with what Node 20 has', async () => {
+test('whole archives are converted on Node 20', async () => {
   const page = (title: string) =>
     `<article class="page"><h1 class="page-title">${title}</h1></article>`
   const part = archive([
@@ -70,7 +70,7 @@ test('whole archives are converted with what Node 20 has', async () => {
   }
 })
 
-test('a package says which Node it needs, and where its sources and reports of bugs are', async (t) => {
+test('a package declares its Node version, repository and bug tracker', async (t) => {
   const manifest = (at: string): Record<string, unknown> =>
     JSON.parse(readFileSync(join(at, NAME, 'package.json'), 'utf8')) as Record<string, unknown>
   const built = manifest(join(folder, 'node_modules'))

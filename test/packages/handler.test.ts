@@ -134,7 +134,7 @@ test('authorize decides', async (t) => {
   }
 })
 
-test('what belongs to the caller stays at the route', async (t) => {
+test("the caller's cookies, credentials and addresses stop at the route", async (t) => {
   const { proxied, ask } = await start(t, answer(200, {}, 'ok'))
   const own = {
     Cookie: 'session=secret1',
@@ -162,7 +162,7 @@ test("paths that are not the proxy's go nowhere", async (t) => {
   assert.equal(proxied.wire(), '')
 })
 
-test('a redirect leads through the route again', async (t) => {
+test('a redirect leads back through the route', async (t) => {
   const { page, ask } = await start(
     t,
     answer(302, { Location: 'https://api.openai.com/v1/elsewhere' }, ''),
@@ -172,7 +172,7 @@ test('a redirect leads through the route again', async (t) => {
   assert.equal(new URL(response.headers.get('Location') ?? '', page).pathname, '/api/ai/proxy')
 })
 
-test('an answer that is compressed unasked is what it says', async (t) => {
+test('a response compressed without being asked for is labelled correctly', async (t) => {
   const { ask } = await start(
     t,
     answer(
@@ -185,7 +185,7 @@ test('an answer that is compressed unasked is what it says', async (t) => {
   assert.equal(await response.text(), 'plain text')
 })
 
-test('when the caller leaves, the provider hears of it', async (t) => {
+test('a disconnect by the caller reaches the provider', async (t) => {
   let gone = false
   const { ask } = await start(t, async (call) => {
     await call.body()
@@ -199,7 +199,7 @@ test('when the caller leaves, the provider hears of it', async (t) => {
   await until(() => gone)
 })
 
-test('a proxy that does not answer is 502, in the shape of the providers', async (t) => {
+test("an unreachable proxy is 502 in the provider's error format", async (t) => {
   const page = await serve(
     t,
     createProxyHandler({ proxyUrl: 'http://127.0.0.1:9', apiKey: 'tmk_x', authorize: () => true }),
@@ -211,7 +211,7 @@ test('a proxy that does not answer is 502, in the shape of the providers', async
   )
 })
 
-test('nobody makes a route that lets everybody in by mistake', () => {
+test('a route that admits everybody cannot be created by mistake', () => {
   const config: object = { proxyUrl: 'https://ai.example.com', apiKey: 'tmk_x' }
   assert.throws(
     () => createProxyHandler(config as ProxyHandlerConfig),

@@ -112,7 +112,7 @@ test('npm pack in the folder of a package makes the same tarball, and leaves the
   }
 })
 
-test('publint, strict, has nothing to say', async () => {
+test('publint finds nothing in strict mode', async () => {
   for (const tarball of tarballs) {
     const { messages } = await publint({
       pack: { tarball: new Uint8Array(readFileSync(tarball)).buffer },
@@ -122,7 +122,7 @@ test('publint, strict, has nothing to say', async () => {
   }
 })
 
-test('are-the-types-wrong finds the types right, imported and required', async () => {
+test('are-the-types-wrong finds no problem, imported or required', async () => {
   for (const tarball of tarballs) {
     const { stdout } = await run(process.execPath, [
       bin('@arethetypeswrong/cli/dist/index.js'),
@@ -142,7 +142,7 @@ test('are-the-types-wrong finds the types right, imported and required', async (
   }
 })
 
-test('every package says what it is', async () => {
+test("every package's manifest is complete", async () => {
   for (const { name } of CLIENT_PACKAGES) {
     const {
       version,
@@ -175,7 +175,7 @@ test('every package says what it is', async () => {
   }
 })
 
-test('required by CommonJS beside AI SDK 6, each package runs and type-checks', async (t) => {
+test('each package runs and type-checks when required from CommonJS beside AI SDK 6', async (t) => {
   const folder = emptyProject(t, 'commonjs')
   cpSync(await builtPackages(), join(folder, 'node_modules'), { recursive: true })
   link(folder, 6)
@@ -275,7 +275,7 @@ test('the first example of each README runs as it stands', async (t) => {
   }
 })
 
-test('they are small: core within 2.25 KB, each wrapper within 1 KB beside core and its peer', async (t) => {
+test('sizes: core at most 2.25 KB, each wrapper at most 1 KB beside core and its peer', async (t) => {
   for (const { name, gzipped, most } of await measure(await makeProject(t, 7)))
     assert.ok(gzipped > 100 && gzipped <= most, `${name}: ${gzipped} bytes`)
 })

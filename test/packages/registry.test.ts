@@ -17,7 +17,7 @@ const FACTORIES = {
   google: createGoogleGenerativeAI,
 }
 
-test('models by text, also as the default provider', async (t) => {
+test('the registry finds models by text, also as the default provider', async (t) => {
   const proxied = await startProxied(t, providers())
   const registry = createProxyRegistry({
     providers: FACTORIES,
@@ -56,7 +56,7 @@ test('models by text, also as the default provider', async (t) => {
   assert.ok(!proxied.wire().includes(UPSTREAM_SECRET))
 })
 
-test('what the registry does not have is an error that says what it has', () => {
+test('an unknown provider is an error that lists the known ones', () => {
   const registry = createProxyRegistry({ providers: FACTORIES, apiKey: 'tmk_x' })
   assert.throws(() => registry.languageModel('mistral/x' as never), {
     message:

@@ -44,7 +44,7 @@ for (const major of MAJORS) {
     )
   })
 
-  test(`AI SDK ${major} shows what the proxy says`, async (t) => {
+  test(`AI SDK ${major} shows the proxy's sentence`, async (t) => {
     const proxied = await startProxied(t, providers())
     const { ai, genai, express, openai, core } = await load(await makeProject(t, major))
     const { proxyUrl } = proxied
@@ -99,7 +99,7 @@ for (const major of MAJORS) {
     assert.ok(!unknown.message.includes('tmk_wrong'))
   })
 
-  test(`AI SDK ${major}: without a key, a call says what to do, and nothing is sent`, async (t) => {
+  test(`AI SDK ${major}: a call without a key says what to do and sends nothing`, async (t) => {
     const proxied = await startProxied(t)
     const { ai, genai, express } = await load(await makeProject(t, major))
     for (const provider of [

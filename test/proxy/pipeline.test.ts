@@ -40,7 +40,7 @@ async function settled({ running }: Served, id?: string) {
   }
 }
 
-test('a request reaches the provider with our credential in place of the key, byte for byte', async (t) => {
+test('a request reaches the provider byte for byte, with our credential instead of the key', async (t) => {
   const served = await startServed(
     t,
     answer(
@@ -120,7 +120,7 @@ test('a request reaches the provider with our credential in place of the key, by
   )
 })
 
-test("every answer names its request as the ledger knows it, beside the upstream's own name for it", async (t) => {
+test("every response has the ledger's request id beside the provider's own", async (t) => {
   const theirs = { 'X-Request-Id': 'theirs', 'X-Proxy-Request-Id': 'also theirs' }
   const served = await startServed(t, answer(200, theirs, '{}'))
   const { secret } = await served.key()
@@ -141,7 +141,7 @@ test("every answer names its request as the ledger knows it, beside the upstream
   }
 })
 
-test('a key with a limit is told with every answer what is left, unless the upstream tells of limits itself', async (t) => {
+test('every response to a limited key says what is left, unless the provider sends limits of its own', async (t) => {
   const served = await startServed(t, answer(200, {}, '{}'))
   const { secret } = await served.key({ rpm: 3 })
   const unlimited = await served.key()
@@ -169,7 +169,7 @@ test('a key with a limit is told with every answer what is left, unless the upst
   assert.deepEqual(told(await ask(unlimited.secret)), [undefined, undefined])
 })
 
-test('every kind of answer passes through the whole gate as it was sent', async (t) => {
+test('every kind of response passes unchanged', async (t) => {
   const served = await startServed(t, answer(500, {}))
   for (const models of [null, ['gpt-*']]) {
     const { secret } = await served.key({ models })
@@ -196,7 +196,7 @@ test('every kind of answer passes through the whole gate as it was sent', async 
   }
 })
 
-test('what names our account, or is of one hop only, is in no part of an answer', async (t) => {
+test('no part of a response names our account or has hop-by-hop headers', async (t) => {
   const ours = 'Set-Cookie: a=b\r\nopenai-organization: org-ours\r\n'
   const served = await startServed(t, (one) => {
     one.write(`HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nKeep-Alive: timeout=5\r\n${ours}\r\n`)
@@ -216,7 +216,7 @@ test('what names our account, or is of one hop only, is in no part of an answer'
   assert.doesNotMatch(text, /a=b|org-ours|timeout=5/)
 })
 
-test('bodies of every kind go up as they are, held or streamed', async (t) => {
+test('bodies of every kind are forwarded unchanged, buffered or streamed', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const large = Buffer.concat([
     Buffer.from('{"model":"gpt-5","x":"'),
@@ -366,7 +366,7 @@ const REFUSED: {
   { name: 'method', method: 'PROPFIND', address: CHAT, status: 405, code: 'method_not_allowed' },
 ]
 
-test("what is not allowed is refused with its code, in the provider's shape, and never reaches anybody", async (t) => {
+test("a refused request gets its code in the provider's error format and is never sent", async (t) => {
   const served = await startServed(t, answer(200, {}))
   const [any, scoped] = [await served.key(), await served.key({ models: ['gpt-*'] })]
   for (const row of REFUSED) {
@@ -404,7 +404,7 @@ test("what is not allowed is refused with its code, in the provider's shape, and
   )
 })
 
-test('keys that do not open are refused', async (t) => {
+test('invalid keys are refused', async (t) => {
   const served = await startServed(t, answer(200, {}, 'ok'))
   const expired = await served.key({ expires_at: Date.now() - 1 })
   const bound = await served.key({ allowed_origins: ['https://app.test'] })
@@ -482,7 +482,7 @@ test('tokens are read from every form of answer', async (t) => {
   }
 })
 
-test('whatever a request names and an answer counts can be written down', async (t) => {
+test('any model name and any token count can be stored', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { secret } = await served.key()
   const long = randomBytes(1_400).toString('base64url')
@@ -525,7 +525,7 @@ test('whatever a request names and an answer counts can be written down', async 
   }
 })
 
-test('failures of the provider are told and written down', async (t) => {
+test('provider failures are reported and recorded', async (t) => {
   const served = await startServed(t, answer(500, {}), { TOLLMARK_FIRST_BYTE_TIMEOUT: '1s' })
   const { secret } = await served.key()
   const rows: [script: Script, status: number, code: string][] = [
@@ -545,7 +545,7 @@ test('failures of the provider are told and written down', async (t) => {
   assert.equal(served.fake.requests.length, 2)
 })
 
-test('a key that stands where a model should is neither repeated nor written down', async (t) => {
+test('a key in the place of a model is neither repeated nor recorded', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { secret: other } = createSecret('tmk')
   const sent = { body: JSON.stringify({ model: other }), headers: JSON_TYPE }
@@ -558,7 +558,7 @@ test('a key that stands where a model should is neither repeated nor written dow
   assert.match(refused.body.toString(), new RegExp(`model ..${other.slice(0, 17)}…`))
 })
 
-test('a request that finds no credential gives back everything: its limit is whole, and the ledger has no row of it', async (t) => {
+test('a request without a credential releases everything: limit and ledger are unchanged', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { secret } = await served.key({ rpm: 1 })
   const ask = (address: string) =>
@@ -609,7 +609,7 @@ test('two Authorization or Origin headers are refused, whatever they hold', asyn
   }
 })
 
-test('so many requests may be under way at once, among which those that were refused do not count', async (t) => {
+test('concurrent requests are limited, and refused ones do not count', async (t) => {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const served = await startServed(
     t,
@@ -688,7 +688,7 @@ const HELD: [
   ],
 ]
 
-test('of a body that was read nothing is held when its request is over, however that ended', async (t) => {
+test('a buffered body is freed when its request ends, however it ends', async (t) => {
   const served = await startServed(t, answer(500, {}), { TOLLMARK_MAX_BODY: '1000' })
   for (const [what, wishes, address, body, script, status] of HELD) {
     served.fake.play(script)
@@ -702,7 +702,7 @@ test('of a body that was read nothing is held when its request is over, however 
   }
 })
 
-test('a large body that was read before the provider sees it goes up byte for byte, in one length or in chunks', async (t) => {
+test('a large buffered body is forwarded byte for byte, with a length or in chunks', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { secret } = await served.key({ models: ['gpt-*'] })
   const whole = Buffer.from(`{"model":"gpt-5","input":"${'äbc'.repeat(1_500_000)}"}`)
@@ -715,7 +715,7 @@ test('a large body that was read before the provider sees it goes up byte for by
   }
 })
 
-test('redirects are handed back; on an allowed host they lead through the proxy', async (t) => {
+test('redirects are passed on; to an allowed host they lead through the proxy', async (t) => {
   const served = await startServed(
     t,
     answer(302, { Location: `${GOOGLE}/v1beta/files/x:download?alt=media` }),
@@ -735,7 +735,7 @@ test('redirects are handed back; on an allowed host they lead through the proxy'
   assert.equal(served.fake.requests.length, 2)
 })
 
-test('an object is reached by the key that made it, and by nobody else', async (t) => {
+test('only the key that made an object can reach it', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{"id":"file-abc","object":"file"}'))
   const [mine, theirs] = [await served.key(), await served.key()]
   await served.send(mine.secret, `${OPENAI}/v1/files`, {
@@ -753,7 +753,7 @@ test('an object is reached by the key that made it, and by nobody else', async (
   )
 })
 
-test('Expect: 100-continue is answered when the gate has let the request pass', async (t) => {
+test('100 Continue is sent once the request is admitted', async (t) => {
   const served = await startServed(t, answer(200, {}, 'ok'))
   const { secret } = await served.key()
   const head = (key: string) =>
@@ -779,7 +779,7 @@ test('preflights need no key', async (t) => {
   )
 })
 
-test('a connection that began with another request proxies all the same, and goes on with others', async (t) => {
+test('a connection can mix proxied requests with others', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{"a":1}'))
   const { secret } = await served.key({ models: ['gpt-*'] })
   const proxied = (last: string) =>
@@ -799,7 +799,7 @@ test('a connection that began with another request proxies all the same, and goe
   assert.equal(served.fake.requests.length, 3)
 })
 
-test('a key that has worked stops working the moment that it is disabled, replaced or revoked', async (t) => {
+test('a key stops working the moment it is disabled, rotated or revoked', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { secret, id } = await served.key()
   const status = async (text: string): Promise<number> =>
@@ -849,7 +849,7 @@ const MEANWHILE: [
   ],
 ]
 
-test('a key that changes while the body comes that has to be read first is what it is by then', async (t) => {
+test("a key that changes while its request's body is read is judged by its new state", async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { running, port, fake } = served
   for (const [what, change, code] of MEANWHILE) {
@@ -868,7 +868,7 @@ test('a key that changes while the body comes that has to be read first is what 
   assert.deepEqual(fake.requests, [])
 })
 
-test('when the server stops, streams may end within the bound, and what goes on is cut off', async (t) => {
+test('on shutdown, streams may finish within the timeout, and the rest is reset', async (t) => {
   let finish = () => {}
   const served = await startServed(t, async (one) => {
     await one.body()

@@ -50,7 +50,7 @@ async function startOnFile(
   }
 }
 
-test('while the database cannot be written, calls pass within their limits, and the server stays ready and says so', async (t) => {
+test('while the database cannot be written, calls pass within their limits and the server stays ready', async (t) => {
   const { running, fake, key, send, stop, goOn, ready } = await startOnFile(t, '1m')
   const { secret } = await key({ rpm: 5 })
   const call = () => send(secret, CHAT, { body: '{"model":"gpt-5"}' })
@@ -76,7 +76,7 @@ test('while the database cannot be written, calls pass within their limits, and 
   assert.deepEqual((await verifyWindows(running.store)).violations, [])
 })
 
-test('after the time of grace calls are answered 503 and when to come again, and pass when the database is back', async (t) => {
+test('after the grace period calls get 503 with Retry-After, and pass when the database is back', async (t) => {
   const { fake, key, send, stop, goOn, ready } = await startOnFile(t, '0s')
   const { secret } = await key()
   stop()
@@ -92,7 +92,7 @@ test('after the time of grace calls are answered 503 and when to come again, and
   assert.equal((await send(secret, CHAT, { body: '{"model":"gpt-5"}' })).status, 200)
 })
 
-test("what a provider makes while the database is away is its maker's, then and afterwards", async (t) => {
+test('an object created during an outage belongs to its creator, then and afterwards', async (t) => {
   const database = await startPostgres()
   t.after(() => database[Symbol.asyncDispose]())
   const served = await startServed(

@@ -14,7 +14,7 @@ const handshake = (address: string, secret: string, upgrade: string) =>
 /** The next request on the same connection. */
 const NEXT = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
 
-test('a WebSocket is refused with a sentence, and the connection goes on', async (t) => {
+test('a WebSocket is refused with a sentence, and the connection stays usable', async (t) => {
   const served = await startServed(t, answer(200, {}, 'ok'))
   const { secret } = await served.key()
   const openai = await raw(
@@ -41,7 +41,7 @@ test('a WebSocket is refused with a sentence, and the connection goes on', async
   )
 })
 
-test('a WebSocket without a valid key learns nothing but that', async (t) => {
+test('a WebSocket without a valid key is told only that', async (t) => {
   const served = await startServed(t, answer(200, {}, 'ok'))
   const { secret } = await served.key()
   const [letter] = secret.slice(-1)

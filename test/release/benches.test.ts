@@ -32,7 +32,7 @@ test('without a name it lists the benches: all are programs, and all that a page
   }
 })
 
-test('a name that no bench has is told, with those that there are', () => {
+test('an unknown bench is an error that lists the known ones', () => {
   const { status, stderr } = bench('nothing')
   assert.equal(status, 2)
   assert.match(stderr, /^there is no bench nothing\n/)
@@ -53,19 +53,19 @@ function importedBy(file: string, found = new Set<string>()): Set<string> {
   return found
 }
 
-test('no bench brings the runner of tests along, which says at the end that there were none', () => {
+test('no bench imports the test runner', () => {
   assert.deepEqual(
     globSync('bench/*.ts', { cwd: root }).filter((file) => importedBy(file).has('node:test')),
     [],
   )
 })
 
-test('each swap of the bench of ablations finds what it replaces', () => {
+test('each replacement in the ablation bench finds its target', () => {
   for (const { name, file, from } of SWAPS)
     assert.equal(read(file).split(from).length, 2, `${name}: ${file}`)
 })
 
-test('the table of runtimes has every one of them, and every method', () => {
+test('the table of runtimes is complete', () => {
   const rows = tableIn(read(README))
     .split('\n')
     .map((line) => line.split('|').map((cell) => cell.trim()))

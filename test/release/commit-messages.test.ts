@@ -31,7 +31,7 @@ test('the subject of a commit has one form', () => {
   }
 })
 
-test('the subjects of the commits that are here have that form', () => {
+test('the commits in this clone have that form', () => {
   // A shallow clone, or an archive without history, does not know the first one.
   const subjects = known(`${FIRST}..HEAD`) ?? known('HEAD~1..HEAD') ?? []
   for (const subject of subjects) assert.equal(subjectProblem(subject), null, subject)

@@ -59,14 +59,14 @@ function filled(value: string): string {
   )
 }
 
-test('two processes answer, two work, all from one image that is built here', () => {
+test('two web processes and two workers run from one image built here', () => {
   const roles = ours.map(([, { environment }]) => environment['TOLLMARK_ROLE']).sort()
   assert.deepEqual(roles, ['web', 'web', 'worker', 'worker'])
   for (const [name, { build, read_only }] of ours)
     assert.deepEqual([build, read_only], ['.', true], name)
 })
 
-test('the S3 server knows the keys that our processes come with, at the port that they come to', () => {
+test("the S3 server accepts our processes' keys at their port", () => {
   const [name, files] = services.find(([one]) => one === 'files') ?? assert.fail()
   for (const [, { environment }] of ours) {
     assert.equal(environment['S3_ENDPOINT'], `http://${name}:8333`)
@@ -78,14 +78,14 @@ test('the S3 server knows the keys that our processes come with, at the port tha
   }
 })
 
-test('no log grows without end, and no process of ours takes the whole machine', () => {
+test('logs and processes have limits', () => {
   for (const [name, { logging }] of services)
     assert.deepEqual(logging.options, { 'max-size': '10m', 'max-file': '5' }, name)
   for (const [name, { mem_limit, pids_limit }] of ours)
     assert.ok(mem_limit !== undefined && pids_limit !== undefined, name)
 })
 
-test('every variable is a setting of ours, with a value that is taken, or one of the image', () => {
+test('every variable is a valid setting of ours or of the image', () => {
   const known = new Set(settingNames)
   for (const [name, { image, environment }] of services) {
     const theirs = THEIRS.find(([form]) => form.test(image))?.[1]
@@ -117,7 +117,7 @@ const OF_WORKERS = [
   ...settings().flatMap(([area, rows]) => (area === 'watch' ? rows.map(({ name }) => name) : [])),
 ]
 
-test('what the file .env says reaches the workers where they read it, and no key of a provider does', () => {
+test('settings in .env reach the workers, and provider keys do not', () => {
   const workers = ours.filter(([, { environment }]) => environment['TOLLMARK_ROLE'] === 'worker')
   for (const [name, { environment }] of workers) {
     for (const setting of OF_WORKERS)
@@ -131,7 +131,7 @@ test('what the file .env says reaches the workers where they read it, and no key
   }
 })
 
-test('secrets are asked for, and stand nowhere', () => {
+test('secrets are required and have no default', () => {
   for (const [name, { environment }] of services) {
     for (const [variable, value] of Object.entries(environment)) {
       if (/PASSWORD|SECRET|MASTER_KEY|DATABASE_URL/.test(variable))
@@ -157,7 +157,7 @@ test('every file, volume and service that is named exists', () => {
     for (const name of Object.keys(depends_on)) assert.ok(name in compose.services, name)
 })
 
-test('the balancer knows every process that answers, and no other', () => {
+test('the balancer lists exactly the web processes', () => {
   const targets = /reverse_proxy ([^{]+)\{/.exec(read('deploy/Caddyfile'))?.[1]?.trim().split(/\s+/)
   const web = ours
     .filter(([, { environment }]) => environment['TOLLMARK_ROLE'] === 'web')
@@ -175,7 +175,7 @@ const argsOf = (instruction: string): string[] =>
     .filter((line) => line.startsWith(`${instruction} `))
     .map((line) => line.slice(instruction.length + 1).trim())
 
-test('what the image copies exists, and .dockerignore lets it in', () => {
+test('files that the image copies exist and are not ignored', () => {
   const allowed = new Set(
     read('.dockerignore')
       .split('\n')
@@ -202,7 +202,7 @@ test('the image has every workspace that the lockfile names', () => {
     assert.ok(argsOf('COPY').includes(`${path}/package.json ${path}/`), path)
 })
 
-test('the image has every package, also those that npm puts into the folder of one workspace', () => {
+test("the image has every package, including those in a workspace's own folder", () => {
   const lock = z
     .object({ packages: z.record(z.string(), z.object({ dev: z.boolean().default(false) })) })
     .parse(JSON.parse(read('package-lock.json')))
@@ -230,7 +230,7 @@ test("the image runs with the launcher's flags", () => {
   assert.ok(argsOf('ENTRYPOINT').at(-1)?.includes(run), run)
 })
 
-test('the image runs without rights, and its settings are known', () => {
+test('the image runs unprivileged, with known settings', () => {
   assert.equal(argsOf('USER').at(-1), 'node')
   const variables = argsOf('ENV').flatMap((line) =>
     [...line.matchAll(/(\w+)=/g)].map(([, name = '']) => name),

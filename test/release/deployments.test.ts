@@ -200,7 +200,7 @@ function unknownFields(value: unknown, place: string): string[] {
   )
 }
 
-test('every document is what Kubernetes takes, with fields that it knows', () => {
+test('every document is valid for Kubernetes', () => {
   assert.ok(documents.length > 4)
   for (const [at, { apiVersion, kind }] of resources.entries()) {
     const Model = MODELS[`${apiVersion}/${kind}`]
@@ -222,7 +222,7 @@ function environmentOf({ containers: [container] }: (typeof pods)[number]): Reco
   }
 }
 
-test('pods answer and work by settings of ours, in time to end by themselves', () => {
+test('pods use our settings and have time to shut down', () => {
   assert.deepEqual(
     pods.map((pod) => environmentOf(pod)['TOLLMARK_ROLE']),
     ['web', 'worker'],
@@ -251,7 +251,7 @@ test('pods answer and work by settings of ours, in time to end by themselves', (
   }
 })
 
-test('no secret stands in the file, and a worker gets no key of a provider', () => {
+test('the file has no secret, and a worker gets no provider key', () => {
   const given = Object.keys(config)
   for (const name of [...Object.values(PROVIDER_CREDENTIALS), 'TOLLMARK_MASTER_KEY'])
     assert.ok(!given.includes(name), name)
@@ -264,7 +264,7 @@ test('no secret stands in the file, and a worker gets no key of a provider', () 
   assert.deepEqual(secretsOf('tollmark-worker'), ['tollmark'])
 })
 
-test('the service of systemd starts what is there, and gives it time to end', () => {
+test('the systemd service starts an existing program and gives it time to stop', () => {
   const unit = read('deploy/tollmark.service')
   const valuesOf = (name: string): string[] =>
     [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value)

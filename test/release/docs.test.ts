@@ -151,7 +151,7 @@ test('the TypeScript that a page shows compiles', async (t) => {
   )
 })
 
-test('the page that the README shows becomes what the README says', () => {
+test("the README's example page converts to the README's Markdown", () => {
   const [, html = '', markdown = ''] =
     /^```html\n([\s\S]*?)^```[\s\S]*?^```markdown\n([\s\S]*?)^```/m.exec(read('README.md')) ?? []
   const page = `<article><header><h1 class="page-title">Sample</h1></header><div class="page-body">${html}</div></article>`

@@ -147,7 +147,7 @@ test('npx serves: the dashboard, the API, keys, uploads; it stops when it is tol
 })
 
 test(
-  'an older Node hands over to the one that the package brings',
+  "an older Node hands over to the package's own",
   { skip: process.platform !== 'linux' },
   async () => {
     const brought = join(folder, 'node_modules', `node-linux-${process.arch}`)

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 const root = join(import.meta.dirname, '..', '..')
 const page = readFileSync(join(root, 'SECURITY.md'), 'utf8')
 
-test('every wall names a test that is there', () => {
+test('every defence names an existing test', () => {
   const rows = (page.split('## The walls between keys')[1] ?? '')
     .split('\n## ')[0]!
     .split('\n')

@@ -77,7 +77,7 @@ async function restored(t: TestContext, source: string) {
   return { journal, rows: await rowsOf(await openAt(t, place)) }
 }
 
-test('what is written after a full backup is restored with it, in its last state', async (t) => {
+test('changes after a full backup are restored with it', async (t) => {
   const { store, errors, shipping, backups, pieces } = await shipped(t)
   for (let i = 0; i < 200; i++) {
     await insert(store, i)
@@ -112,7 +112,7 @@ test('what is written after a full backup is restored with it, in its last state
   await assert.rejects(restored(t, source), /Piece 1 of the backup's journal is missing/)
 })
 
-test('what another process writes is in the next full backup, which is made at once', async (t) => {
+test('a change by another process triggers a full backup at once', async (t) => {
   const { place, store, backups, pieces } = await shipped(t)
   const beside = new Connection(sqlitePath(storageAt(place)) ?? '', 'write')
   beside.execute({

@@ -174,7 +174,7 @@ test('an encrypted backup holds the master key, and only its private key opens i
   assert.deepEqual(await accounts(await openAt(t, target)), [1])
 })
 
-test('a backup that was damaged or is none changes nothing', async (t) => {
+test('a damaged or invalid backup changes nothing', async (t) => {
   const place = await made(t)
   const { location } = await makeBackup({
     signal: never,
@@ -245,7 +245,7 @@ async function all(source: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-test('what is encrypted comes back in every length, and no byte can be changed or cut off', async () => {
+test('encryption round-trips at every length, and no byte can be changed or removed', async () => {
   const { recipient, identity } = keyPair()
   for (const length of [0, 1, 65_535, 65_536, 65_537, 131_072, 200_000]) {
     const plain = Buffer.alloc(length, 'tollmark')
@@ -274,7 +274,7 @@ test('what is encrypted comes back in every length, and no byte can be changed o
   )
 })
 
-test('the copy of the database is for its owner only while it is there', async (t) => {
+test('the temporary copy of the database is readable only by its owner', async (t) => {
   const place = await made(t)
   const making = makeBackup({
     signal: never,

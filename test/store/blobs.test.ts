@@ -71,7 +71,7 @@ async function openRows(t: TestContext): Promise<Store> {
 }
 
 for (const { kind, open } of KINDS) {
-  test(`${kind}: what is put is there, byte for byte, until it is removed`, async (t) => {
+  test(`${kind}: a blob is kept byte for byte until it is removed`, async (t) => {
     const { blobs } = await open(t)
     const folder = temporaryFolder(t)
     for (const size of [0, 1, 70_000, 12 * MB]) {
@@ -104,7 +104,7 @@ for (const { kind, open } of KINDS) {
     }
   })
 
-  test(`${kind}: a reader that leaves in the middle harms nobody`, async (t) => {
+  test(`${kind}: a reader that stops midway affects nobody else`, async (t) => {
     const { blobs } = await open(t)
     const path = join(temporaryFolder(t), 'large')
     writeFileSync(path, randomBytes(8 * MB))
@@ -131,7 +131,7 @@ for (const { kind, open } of KINDS) {
     }
   })
 
-  test(`${kind}: the sweep deletes what has expired and what nobody took, and nothing else`, async (t) => {
+  test(`${kind}: the sweep deletes only expired and abandoned blobs`, async (t) => {
     const { blobs } = await open(t)
     const store = await openRows(t)
     const folder = temporaryFolder(t)
@@ -172,7 +172,7 @@ for (const { kind, open } of KINDS) {
     )
   })
 
-  test(`${kind}: a blob that was swept away while it was stored is not left over`, async (t) => {
+  test(`${kind}: a blob swept while it was being stored is not left over`, async (t) => {
     const { blobs } = await open(t)
     const store = await openRows(t)
     const path = join(temporaryFolder(t), 'file')
@@ -194,7 +194,7 @@ for (const { kind, open } of KINDS) {
   })
 }
 
-test('a blob that is being swept away cannot be taken any more, though who stored it lives', async (t) => {
+test('a blob being swept cannot be taken over, even while its instance lives', async (t) => {
   const { blobs } = await KINDS[0]!.open(t)
   const store = await openRows(t)
   const path = join(temporaryFolder(t), 'file')

@@ -4,7 +4,7 @@ import { query } from '../support/postgres.ts'
 import { openAt, placeOn } from '../support/stores.ts'
 import { until } from '../support/until.ts'
 
-test('postgres: every process hears of a job that comes or changes its state, and not of its progress', async (t) => {
+test('postgres: every process is notified of new jobs and changed states, not of progress', async (t) => {
   const place = await placeOn.postgres(t)
   const store = await openAt(t, place)
   let heard = 0

@@ -125,7 +125,7 @@ test('postgres: no notification is needed', async (t) => {
   await until(() => cache.find(publicId(key!))?.key.disabled === true)
 })
 
-test('postgres: a change that commits late is not passed over by one that began later', async (t) => {
+test('postgres: a late commit is not skipped after a later change', async (t) => {
   const place = await placeOn.postgres(t)
   const [one, two, third] = [await openAt(t, place), await openAt(t, place), await openAt(t, place)]
   const [slow, quick] = await makeKeys(one, 2)

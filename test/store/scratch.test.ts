@@ -21,7 +21,7 @@ const WRITER = `
     if (i === 0) parentPort.postMessage('writing')
   }`
 
-test('what a killed server left is cleared away also while one of its converters still writes', async (t) => {
+test("a killed server's scratch files are deleted even while its converter still writes", async (t) => {
   for (let round = 0; round < 5; round++) {
     const folder = temporaryFolder(t)
     const left = join(folder, 'ins_killed')
@@ -47,7 +47,7 @@ const SAID: [code: string, passes: boolean][] = [
 ]
 
 for (const [code, passes] of SAID) {
-  test(`${code} is ${passes ? 'no room for a file, which passes' : 'a fault of ours'}`, () => {
+  test(`${code} is ${passes ? 'a temporary lack of room' : 'a server error'}`, () => {
     assert.equal(
       transientProblem(Object.assign(new Error('write'), { code }))?.code,
       passes ? 'store_unavailable' : undefined,

@@ -104,7 +104,7 @@ const ENDS: [
 ]
 
 for (const [what, end] of ENDS) {
-  test(`postgres: a sign-in that is not committed when ${what} opens no session that stays`, async (t) => {
+  test(`postgres: a sign-in not yet committed when ${what} leaves no session`, async (t) => {
     const place = await placeOn.postgres(t)
     const [here, there] = [await openAt(t, place), await openAt(t, place)]
     const prepared = await prepare(here)

@@ -51,7 +51,7 @@ async function assertUnavailable(store: Store, times: number): Promise<void> {
   }
 }
 
-test('a server that stands still is unavailable soon, and is there again when it goes on', async (t) => {
+test('a frozen server soon becomes unavailable, and recovers when it resumes', async (t) => {
   const { server, store } = await opened(t)
   await insert(store, 'a')
   const clock = movedClock()
@@ -78,7 +78,7 @@ test('a server that stands still is unavailable soon, and is there again when it
   await store.close()
 })
 
-test('a server that has ended is unavailable at once; the known keys stay, and it is there again when it is', async (t) => {
+test('a stopped server is unavailable at once; known keys still work, and it recovers on restart', async (t) => {
   const { server, store } = await opened(t)
   await insert(store, 'a')
   await store.write(
@@ -121,7 +121,7 @@ test('a server that has ended is unavailable at once; the known keys stay, and i
   await store.close()
 })
 
-test('a connection that is cut costs its own unit at most, and a change meanwhile is heard of', async (t) => {
+test('a cut connection fails at most its own unit, and changes in the meantime are noticed', async (t) => {
   const { server, store } = await opened(t)
   let heard = 0
   t.after(store.onChange(() => heard++))

@@ -122,7 +122,7 @@ const ENDINGS: [what: string, sql: string][] = [
 ]
 
 for (const [what, sql] of ENDINGS) {
-  test(`${what} fails every write beside it, none of which is stored, and no later one`, async (t) => {
+  test(`${what} fails every write in its batch, stores none of them, and fails no later one`, async (t) => {
     const place = await placeOn.sqlite(t)
     const store = await openAt(t, place)
     using database = new DatabaseSync(join(place.data, 'tollmark.db'), { timeout: 10_000 })
@@ -147,7 +147,7 @@ for (const [what, sql] of ENDINGS) {
   })
 }
 
-test('when the writer has ended nobody waits for it', async (t) => {
+test('a write after the writer has ended fails at once', async (t) => {
   const store = await openAt(t, await placeOn.sqlite(t))
   for (const outcome of await Promise.allSettled([
     insert(store, 'a').execute(),

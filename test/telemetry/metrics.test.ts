@@ -26,7 +26,7 @@ test('the API counts its answers by route, method and status', async (t) => {
   assert.ok(!text.includes('such'), 'a path that a caller made up is a label')
 })
 
-test('with TOLLMARK_METRICS_TOKEN only its bearer reads them', async (t) => {
+test('with TOLLMARK_METRICS_TOKEN, only its bearer reads metrics', async (t) => {
   const server = await startServer(t, { TOLLMARK_METRICS_TOKEN: 'scrape-me' })
   assert.equal((await call(server.url, '/metrics')).status, 401)
   assert.equal((await call(server.url, '/metrics', { token: 'scrape-you' })).status, 401)
@@ -37,7 +37,7 @@ test('with TOLLMARK_METRICS_TOKEN only its bearer reads them', async (t) => {
   )
 })
 
-test('a proxied request counts its time, its first byte, its tokens and bytes, and a refusal its code', async () => {
+test('a proxied request records duration, first byte, tokens and bytes, and a refusal its code', async () => {
   const metrics = openMetrics()
   const line = {
     request_id: 'req_1',
@@ -90,7 +90,7 @@ test('a proxied request counts its time, its first byte, its tokens and bytes, a
   assert.ok(!body.includes('made-up'), 'a model is a label')
 })
 
-test('scrapes at once share one text; what costs nothing to read is always of now', async () => {
+test('concurrent scrapes share one text; cheap gauges are always current', async () => {
   const metrics = openMetrics()
   let value = 1
   let reads = 0

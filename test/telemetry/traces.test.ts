@@ -59,7 +59,7 @@ const attributesOf = (span: Span) =>
     span.attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue]),
   )
 
-test('a proxied request is a span with the conventions for generative AI, under the caller’s own', async (t) => {
+test('a proxied request is a span by the generative AI conventions, under the caller’s span', async (t) => {
   const { url, spans, paths, auth } = await collector(t)
   const traces = openTraces(
     { endpoint: url, headers: { authorization: 'Bearer abc' }, serviceName: 'tollmark', ratio: 1 },
@@ -106,7 +106,7 @@ test('a proxied request is a span with the conventions for generative AI, under 
   })
 })
 
-test('a caller that does not want to be traced is not', async (t) => {
+test('a caller that opts out of tracing is not traced', async (t) => {
   const { url, spans } = await collector(t)
   const traces = openTraces(
     { endpoint: url, headers: null, serviceName: 'tollmark', ratio: 1 },
@@ -126,7 +126,7 @@ test('a caller that does not want to be traced is not', async (t) => {
   )
 })
 
-test('with OTEL_EXPORTER_OTLP_ENDPOINT the server sends a span for what it answers', async (t) => {
+test('with OTEL_EXPORTER_OTLP_ENDPOINT the server sends a span for each response', async (t) => {
   const { url, spans } = await collector(t)
   const server = await startServer(t, { OTEL_EXPORTER_OTLP_ENDPOINT: url })
   await call(server.url, '/livez', {
@@ -137,7 +137,7 @@ test('with OTEL_EXPORTER_OTLP_ENDPOINT the server sends a span for what it answe
   assert.equal(spans[0]?.traceId, '0af7651916cd43dd8448eb211c80319c')
 })
 
-test('that traces get lost is said when it begins, and when it ends', async (t) => {
+test('lost traces are logged when the loss begins and when it ends', async (t) => {
   let status = 400
   const server = createServer((_, res) =>
     res.writeHead(status, { 'content-type': 'application/json' }).end('{}'),
@@ -182,7 +182,7 @@ test('that traces get lost is said when it begins, and when it ends', async (t) 
   assert.deepEqual(said, ['traces cannot be delivered and are lost', 'traces are delivered again'])
 })
 
-test('a collector that never answers does not keep the server from ending before it is killed', async (t) => {
+test('an unresponsive collector does not delay shutdown beyond its limit', async (t) => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   t.after(() => {

@@ -24,7 +24,7 @@ async function get(
   return answerOf(outgoing)
 }
 
-test('every page is one document, under a policy that runs and loads nothing from elsewhere', async (t) => {
+test("every page is one document, under a policy that allows only this server's files", async (t) => {
   const { url } = await startServer(t)
   for (const path of [
     '/',
@@ -69,7 +69,7 @@ const WATCHED: readonly [path: string, method: string, accept: string, status: n
   ['/', 'POST', '*/*', 405],
 ]
 
-test('every answer of the dashboard has an id, which is in the log', async (t) => {
+test('every dashboard response has an id, which is in the log', async (t) => {
   const server = await startServer(t)
   for (const [path, method, accept, status] of WATCHED) {
     const id = (await get(server.url, path, { accept }, method)).headers['x-request-id']
@@ -89,7 +89,7 @@ test('every answer of the dashboard has an id, which is in the log', async (t) =
   )
 })
 
-test('a page that is written in another way is led to its own address', async (t) => {
+test('another spelling of a page redirects to its own address', async (t) => {
   const { url } = await startServer(t)
   const html = { accept: 'text/html,*/*' }
   for (const [path, own] of [
@@ -107,7 +107,7 @@ test('a page that is written in another way is led to its own address', async (t
     assert.equal((await get(url, path, html)).headers['location'], undefined, path)
 })
 
-test('addresses without a page: a browser is told so by a page, a program by a problem', async (t) => {
+test('an unknown address is a page for a browser and a problem for a program', async (t) => {
   const { url } = await startServer(t)
   const lost = await get(url, '/nowhere', { accept: 'text/html,*/*' })
   assert.equal(lost.status, 404)
@@ -133,7 +133,7 @@ test('addresses without a page: a browser is told so by a page, a program by a p
   assert.deepEqual([posted.status, posted.headers['allow']], [405, 'GET, HEAD'])
 })
 
-test('files come compressed as the caller likes, are kept forever where their name says what is in them, and are known again', async (t) => {
+test('files are compressed on request, immutable if their name has a hash, and have an ETag', async (t) => {
   const { url } = await startServer(t)
   const page = await get(url, '/')
   const path = /src="(\/assets\/[^"]+\.js)"/.exec(page.text)?.[1] ?? ''
@@ -174,7 +174,7 @@ test('a dashboard that is not built says how to build it', (t) => {
   assert.deepEqual(said, [503, 'The dashboard has not been built. `npm start` builds it.\n'])
 })
 
-test('while the dashboard is built its pages wait, and nothing else does', async (t) => {
+test('while the dashboard is being built, only its pages wait', async (t) => {
   const dist = temporaryFolder(t)
   const write = (hash: string): void => {
     mkdirSync(join(dist, hash))
@@ -194,7 +194,7 @@ test('while the dashboard is built its pages wait, and nothing else does', async
   assert.deepEqual(askFor(dashboard, '/').said, [200, 'after'])
 })
 
-test('a build that fails leaves the pages of the last one', async (t) => {
+test('a failed build keeps the previous pages', async (t) => {
   const dist = temporaryFolder(t)
   mkdirSync(join(dist, 'last'))
   writeFileSync(join(dist, 'last', 'index.html'), 'last')

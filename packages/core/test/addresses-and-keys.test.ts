@@ -94,7 +94,7 @@ describe('proxyUrl', () => {
 })
 
 describe('what is not proxied', () => {
-  test('an address of the proxy is not wrapped again, and gets the key', async () => {
+  test('an address at the proxy is not wrapped again and gets the key', async () => {
     const { fetch, sent } = recording({ proxyUrl: 'https://proxy.test/api' })
     for (const address of [
       through(UPSTREAM, 'https://proxy.test/api'),
@@ -127,7 +127,7 @@ describe('what is not proxied', () => {
       assert.equal(sent.at(-1)?.input, address)
     }
   })
-  test('what bypass names passes untouched', async () => {
+  test('addresses in `bypass` pass untouched', async () => {
     const { fetch, sent } = recording({ bypass: ({ hostname }) => hostname === 'files.test' })
     const request = new Request('https://files.test/a', { method: 'POST', body: 'x' })
     await fetch(request)
@@ -138,7 +138,7 @@ describe('what is not proxied', () => {
 })
 
 describe('credentials', () => {
-  test("the provider's are dropped, wherever they stand", async () => {
+  test("the provider's credentials are dropped from every place", async () => {
     const { fetch, sent } = recording()
     const headers = {
       Authorization: 'Bearer sk-theirs',
@@ -169,7 +169,7 @@ describe('credentials', () => {
     await fetch('https://generativelanguage.googleapis.com/v1/a?key=sk-theirs')
     assert.equal(sent[1]?.address, through('https://generativelanguage.googleapis.com/v1/a'))
   })
-  test('a query without any keeps its bytes', async () => {
+  test('a query without credentials keeps its bytes', async () => {
     const { fetch, sent } = recording()
     for (const query of ['?monkey=1', '?a&&b=', '?', '?keys=1&KEYNOTE=2', '?%6bey2=1']) {
       await fetch(UPSTREAM + query)
@@ -181,12 +181,12 @@ describe('credentials', () => {
     await fetch(UPSTREAM)
     assert.equal(sent[0]?.headers['authorization'], `Bearer ${KEY}`)
   })
-  test('PROXY_MANAGED as the key sends none', async () => {
+  test('PROXY_MANAGED as the key sends no key', async () => {
     const { fetch, sent } = recording({ apiKey: PROXY_MANAGED })
     await fetch(UPSTREAM, { headers: { Authorization: `Bearer ${PROXY_MANAGED}` } })
     assert.deepEqual(sent[0]?.headers, {})
   })
-  test('no key is an error of the first call that says what to do', async () => {
+  test('without a key, the first call fails and says what to do', async () => {
     const { fetch, sent } = recording({ apiKey: '' })
     await assert.rejects(fetch(UPSTREAM), /`apiKey`.*NEXT_PUBLIC_AI_PROXY_KEY/)
     assert.deepEqual(sent, [])
@@ -209,7 +209,7 @@ test('a redirect to another origin gets no key', async (t) => {
   )
 })
 
-test('the context key goes along; one of the request itself comes first', async () => {
+test("the context key is sent; a request's own context key takes precedence", async () => {
   const { fetch, sent } = recording({ contextKey: 'chat 42 – Grüße 🙂\n' })
   await fetch(UPSTREAM)
   await fetch(UPSTREAM, { headers: { 'x-proxy-context-key': 'mine' } })
@@ -219,7 +219,7 @@ test('the context key goes along; one of the request itself comes first', async 
   )
 })
 
-test('what a runtime adds to init passes', async () => {
+test('options that a runtime adds to `init` pass through', async () => {
   const { fetch, sent } = recording()
   await fetch(UPSTREAM, {
     cf: { cacheTtl: 1 },
@@ -285,7 +285,7 @@ describe('createManagedFetch', () => {
       'the key is looked for again after it was missing',
     )
   })
-  test('a runtime without process, or without process.env, is no crash', async (t) => {
+  test('a runtime without process or process.env does not crash', async (t) => {
     const { process } = globalThis
     t.after(() => {
       globalThis.process = process
@@ -302,7 +302,7 @@ describe('createManagedFetch', () => {
       assert.deepEqual(outcome[1], [through(UPSTREAM, DEFAULT_PROXY_URL), `Bearer ${KEY}`])
     }
   })
-  test('a default address at which nobody answers is named in the error that the AI SDK shows', async () => {
+  test("the AI SDK's error names a default address that nothing answers at", async () => {
     const refused = new TypeError('fetch failed', {
       cause: new Error('connect ECONNREFUSED 127.0.0.1:8484'),
     })

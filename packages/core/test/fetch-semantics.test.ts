@@ -559,7 +559,7 @@ test('createProxyFetch is fetch, in every case', async (t) => {
   }
 })
 
-test('a Request that is aborted while its body is read is given up, and nobody hears of it', async (t) => {
+test('a Request aborted while its body is read is never sent', async (t) => {
   const proxied = await startProxied(t)
   const proxyFetch = createProxyFetch({
     proxyUrl: proxied.proxyUrl,
@@ -577,7 +577,7 @@ test('a Request that is aborted while its body is read is given up, and nobody h
   assert.equal(proxied.wire(), '')
 })
 
-test('a stream goes up as it comes', async (t) => {
+test('a stream is sent as it arrives', async (t) => {
   const proxied = await startProxied(t)
   const proxyFetch = createProxyFetch({
     proxyUrl: proxied.proxyUrl,

@@ -38,13 +38,13 @@ const signedOut = (): never => {
 }
 
 describe('a function as the key', () => {
-  test('is asked for each request', async () => {
+  test('is called for each request', async () => {
     const { fetch, keys } = answering(oneByOne('tmk_1', ' tmk_2\n'))
     await fetch(UPSTREAM)
     await fetch(UPSTREAM)
     assert.deepEqual(keys, ['Bearer tmk_1', 'Bearer tmk_2'])
   })
-  test('is asked again once when the proxy refuses its key', async () => {
+  test('is called once more when the proxy refuses its key', async () => {
     const { fetch, keys, bodies } = answering(
       oneByOne('tmk_old', 'tmk_new', 'tmk_third'),
       [401, OF_THE_PROXY],
@@ -56,7 +56,7 @@ describe('a function as the key', () => {
       [401, ['Bearer tmk_old', 'Bearer tmk_new'], ['said twice', 'said twice']],
     )
   })
-  test('a Request with a body is sent again whole', async () => {
+  test('a Request with a body is resent in full', async () => {
     const { fetch, bodies } = answering(oneByOne('tmk_old', 'tmk_new'), [401, OF_THE_PROXY])
     assert.equal(
       (await fetch(new Request(UPSTREAM, { method: 'POST', body: 'whole' }))).status,
@@ -95,7 +95,7 @@ describe('a function as the key', () => {
     ],
   ]
   for (const [name, answer, second, body] of FINAL) {
-    test(`is not tried again: ${name}`, async () => {
+    test(`is not retried: ${name}`, async () => {
       const { fetch, keys } = answering(oneByOne('tmk_1', second), answer)
       const response = await fetch(
         UPSTREAM,
@@ -107,7 +107,7 @@ describe('a function as the key', () => {
       )
     })
   }
-  test('that gives no key is an error that says what to do; what it throws comes out', async () => {
+  test('an empty result is an error that says what to do; an exception passes through', async () => {
     await assert.rejects(answering(() => '').fetch(UPSTREAM), /There is no key for the proxy/)
     await assert.rejects(answering(signedOut).fetch(UPSTREAM), {
       name: 'RangeError',
@@ -116,7 +116,7 @@ describe('a function as the key', () => {
   })
 })
 
-test('a revoked key is replaced on the way, through the real proxy', async (t) => {
+test('a revoked key is replaced mid-flight, through the real proxy', async (t) => {
   const proxied = await startProxied(t)
   const good = await proxied.key()
   const response = await createProxyFetch({

@@ -71,7 +71,7 @@ const through = (address: string): string =>
   `wss://proxy.test/ai/proxy?url=${encodeURIComponent(address)}`
 
 describe('where it connects', () => {
-  test('through the proxy, whatever form the address has', () => {
+  test('goes through the proxy for every form of address', () => {
     const wanted = through('https://api.openai.com/v1/realtime?model=gpt-realtime')
     assert.equal(opened(REALTIME).url, wanted)
     assert.equal(opened(new URL(REALTIME)).url, wanted)
@@ -88,7 +88,7 @@ describe('where it connects', () => {
     )
   })
 
-  test('as it is: what is bypassed, and what is at the proxy but not its endpoint', () => {
+  test('bypassed addresses, and other paths of the proxy, stay unchanged', () => {
     const bypass = ({ hostname }: URL) => hostname === 'other.test'
     for (const url of ['wss://other.test/socket', 'wss://proxy.test/elsewhere'])
       assert.deepEqual(opened(url, ['a'], { bypass }), {
@@ -165,7 +165,7 @@ describe('the key', () => {
 describe('a key that comes later', () => {
   const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-  test('connects then, and everything set before holds', async () => {
+  test('connects later and keeps everything set before', async () => {
     FakeSocket.last = null
     const socket = new (create({ apiKey: async () => KEY }))(REALTIME, 'realtime')
     const events: unknown[] = []
@@ -193,7 +193,7 @@ describe('a key that comes later', () => {
     assert.deepEqual([socket.readyState, socket.protocol], [1, 'realtime'])
   })
 
-  test('a function that fails, and a socket that was closed before, end as sockets do', async () => {
+  test('a failing key function and an early close end as sockets do', async () => {
     const key = async () => {
       throw new Error('signed out')
     }
@@ -217,7 +217,7 @@ test('the AI SDK takes it beside `fetch`', () => {
   assert.equal(create().OPEN, 1)
 })
 
-test('a managed one reads the environment for each socket', () => {
+test('a managed socket reads the environment each time', () => {
   const Managed = createManagedWebSocket({ webSocket: FakeSocket })
   assert.throws(() => new Managed(REALTIME), /There is no key for the proxy/)
   process.env['NEXT_PUBLIC_AI_PROXY_KEY'] = KEY

@@ -20,14 +20,14 @@ function giving(t: TestContext, lifeMs: number | null) {
   return { source, apiKey, pass: (ms: number) => t.mock.timers.setTime(Date.now() + ms) }
 }
 
-test('all calls share a key, and the asking for it', async (t) => {
+test('all calls share one key and one request for it', async (t) => {
   const { source, apiKey } = giving(t, 10 * MINUTE)
   assert.deepEqual(await Promise.all([apiKey(), apiKey(), apiKey()]), ['tmk_1', 'tmk_1', 'tmk_1'])
   assert.equal(await apiKey(), 'tmk_1')
   assert.equal(source.asked, 1)
 })
 
-test('the next key is asked for before the last one ends', async (t) => {
+test('the next key is requested before the current one expires', async (t) => {
   const { source, apiKey, pass } = giving(t, 10 * MINUTE)
   await apiKey()
   pass(9 * MINUTE - 1)
@@ -37,7 +37,7 @@ test('the next key is asked for before the last one ends', async (t) => {
   assert.equal(source.asked, 2)
 })
 
-test('where asking fails a key is used to its end, and then the failure is told', async (t) => {
+test('when renewal fails, the key is used until it expires, then the failure is reported', async (t) => {
   const { source, apiKey, pass } = giving(t, 10 * MINUTE)
   await apiKey()
   source.fails = true
@@ -49,7 +49,7 @@ test('where asking fails a key is used to its end, and then the failure is told'
   assert.equal(await apiKey(), 'tmk_4')
 })
 
-test('a clock that is wrong does not make every call ask', async (t) => {
+test('a wrong clock does not cause a renewal on every call', async (t) => {
   const { source, apiKey, pass } = giving(t, -60 * MINUTE)
   await apiKey()
   assert.equal(await apiKey(), 'tmk_1')
@@ -58,7 +58,7 @@ test('a clock that is wrong does not make every call ask', async (t) => {
   assert.equal(source.asked, 2)
 })
 
-test('a key that never ends is kept, until the proxy refuses it', async (t) => {
+test('a key that never expires is kept until the proxy refuses it', async (t) => {
   const { source, apiKey, pass } = giving(t, null)
   const keys: (string | null)[] = []
   const fetch = createProxyFetch({

@@ -495,7 +495,7 @@ test('an asset is not inflated, so a broken one does not stop the pages', async 
   }, InvalidArchive)
 })
 
-test('a page that repeats itself a thousand times is no bomb up to 10 MB', async () => {
+test('a highly repetitive page of up to 10 MB is not treated as a bomb', async () => {
   const data = '<p>hello world</p>'.repeat((10 * 1024 * 1024) / 18)
   assert.deepEqual(await readAll(bytesSource(archive([{ name: 'Page.html', data }]))), {
     'Page.html': data,
@@ -515,7 +515,7 @@ test('limits can be lowered', async () => {
   })
 })
 
-test('what goes wrong outside the archive stays what it is', async () => {
+test('errors outside the archive are passed through unchanged', async () => {
   const bytes = archive([page])
   const failing = {
     size: bytes.length,
@@ -558,7 +558,7 @@ const anyEntries = fc
     ),
   )
 
-test('whatever is written is read, in every form', async () => {
+test('every archive that is written can be read, in every form', async () => {
   await fc.assert(
     fc.asyncProperty(anyEntries, fc.boolean(), async (entries, isWide) => {
       const specs = entries.map(({ descriptor, ...entry }): EntrySpec => ({
@@ -611,7 +611,7 @@ test('changed bytes are noticed or harmless', async () => {
   )
 })
 
-test('every single byte of the headers may change', async () => {
+test('changing any single byte of the headers is noticed or harmless', async () => {
   for (const sound of forms) {
     for (let at = 0; at < sound.length; at++) {
       const bytes = Buffer.from(sound)
@@ -641,7 +641,7 @@ test('an archive that is cut, lengthened or moved is refused', async () => {
   )
 })
 
-test('bytes at random are refused', async () => {
+test('random bytes are refused', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 500 }), fc.boolean(), async (bytes, hasEnd) => {
       await assert.rejects(

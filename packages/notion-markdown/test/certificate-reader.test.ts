@@ -34,7 +34,7 @@ test('a thread reads what this thread reads', async () => {
   assert.deepEqual(beside, here)
 })
 
-test('a failure of the thread is told, and the next conversion has another one', async () => {
+test("a thread's failure is reported, and the next conversion gets a new thread", async () => {
   await using missing = openReader(
     { ...SETUP, input: { path: '/nowhere' } },
     { size: Infinity, busy: 0 },

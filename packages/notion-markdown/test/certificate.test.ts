@@ -113,7 +113,7 @@ test('damage of any kind is noticed', () => {
   }
 })
 
-test('a difference is told with its place', () => {
+test('a difference is reported with its position', () => {
   const words = Array.from({ length: 200 }, (_, i) => `w${i}`)
   const html = pageOf(`<p>${words.join(' ')}</p>`)
   const damaged = convertHtml(html).replace(' w150', '')
@@ -129,7 +129,7 @@ test('a difference is told with its place', () => {
   ])
 })
 
-test('what the export does not hold is told', async () => {
+test('content missing from the export is reported', async () => {
   const database = `<table class="collection-content"><thead><tr><th>Name</th></tr></thead><tbody><tr id="r"><td class="cell-title"><a href="https://www.notion.so/Row-0123456789abcdef0123456789abcdea">Row</a></td></tr></tbody></table>`
   const { certificate } = await certify(
     zip({ 'Page.html': pageOf(`${database}<figure class="image"><img src="gone.png"/></figure>`) }),
@@ -157,7 +157,7 @@ test('databases that the archive holds only as CSV are certified too', async () 
   assert.deepEqual([certificate.out.rows, certificate.out.cells, certificate.out.pages], [3, 9, 2])
 })
 
-test('the parts of an archive are certified together, whoever converts them', async () => {
+test('the parts of an archive are certified together, whichever converter reads them', async () => {
   const pages = Object.fromEntries(
     Array.from({ length: 7 }, (_, i) => [`P${i}.html`, pageOf(`<p>${i} words</p>`)]),
   )

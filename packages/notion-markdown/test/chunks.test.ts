@@ -47,7 +47,7 @@ test('a chunk begins at each heading, and says where it stands', async () => {
   )
 })
 
-test('what is too long is cut between items, rows and blocks, and nowhere else', async () => {
+test('long chunks are split only between items, rows and blocks', async () => {
   const items = Array.from(
     { length: 40 },
     (_, i) =>
@@ -135,7 +135,7 @@ test('chunks hold the words of the document in their order', async () => {
   }
 })
 
-test('nested items of a cut list are a list, whatever lies above them', async () => {
+test('nested items of a split list stay a list', async () => {
   const nested = Array.from(
     { length: 30 },
     (_, i) => `<ol type="1" class="numbered-list" start="${i + 1}"><li>${words(30)}</li></ol>`,

@@ -150,7 +150,7 @@ for (const [name, bytes, fileName, isHtml] of KINDS) {
     assert.equal(looksLikeHtml(bytes, fileName), isHtml))
 }
 
-test('a start made of comments takes no time', () => {
+test('a page that starts with many comments is detected quickly', () => {
   assert.equal(looksLikeHtml(utf8('<!-- -->'.repeat(100_000))), false)
   assert.equal(looksLikeHtml(utf8('<!--'.repeat(100_000))), false)
   assert.equal(decodeHtml(utf8('<meta '.repeat(100_000))).length, 600_000)

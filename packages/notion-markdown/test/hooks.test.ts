@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { convertHtml, parsePage, toMarkdown, type Hooks } from '@tollmark/notion-markdown'
 import { casePages, pageOf } from './document-of.ts'
 
-test('a tree is written as its page is converted, and is not changed by that', () => {
+test('writing a tree gives the converted page and does not change the tree', () => {
   for (const html of casePages()) {
     const { tree } = parsePage(html)
     const before = structuredClone(tree)

@@ -36,7 +36,7 @@ for (const { name, says, build } of HOSTILE) {
   })
 }
 
-test('every reason to refuse an archive has an archive', () => {
+test('every reason to refuse an archive has a test archive', () => {
   // A page's density is seen when it is converted: convert.test.ts.
   assert.deepEqual(
     Object.keys(REASONS).filter((fault) => !seen.has(fault)),

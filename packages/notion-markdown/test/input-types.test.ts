@@ -12,7 +12,7 @@ const VALUES: readonly (readonly [unknown, string])[] = [
   [new Uint8Array(2), 'object. Decode bytes with decodeHtml first'],
 ]
 
-test('what is no string is refused with a sentence that says what is needed', () => {
+test('input that is not a string is refused with a sentence that says what is needed', () => {
   for (const [value, named] of VALUES) {
     for (const [name, read] of Object.entries({ convertHtml, parsePage })) {
       assert.throws(() => Reflect.apply(read, undefined, [value]), {

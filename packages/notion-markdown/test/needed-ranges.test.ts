@@ -133,7 +133,7 @@ function quotedDescriptor(): Buffer {
 }
 
 for (const { name, entries } of MISLEADING) {
-  test(`what is skipped wrongly is noticed: ${name}`, async () => {
+  test(`data skipped by mistake is noticed: ${name}`, async () => {
     const bytes = archive(entries)
     const { copy, ranges, skipped } = copyOf(bytes, 4000)
     assert.ok(skipped > 0)
@@ -142,7 +142,7 @@ for (const { name, entries } of MISLEADING) {
   })
 }
 
-test('an entry that another field names is kept', () => {
+test('an entry named by another field is kept', () => {
   const name = raw('page.bin')
   const { skipped } = copyOf(
     archive([{ ...picture, name, both: { extra: unicodePath(name, 'page.html') } }]),
@@ -151,7 +151,7 @@ test('an entry that another field names is kept', () => {
   assert.equal(skipped, 0)
 })
 
-test('whatever comes is taken apart without a gap, in pieces of any size', () => {
+test('any input is split without gaps, in pieces of any size', () => {
   const forms = FORMS.map(({ entries }) =>
     archive(
       entries.map((entry) => ({

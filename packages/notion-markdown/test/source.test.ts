@@ -56,7 +56,7 @@ for (const [name, open] of SOURCES) {
   })
 }
 
-test('small reads that follow one another, and those that jump, are of the same bytes', async () => {
+test('sequential and random small reads return the same bytes', async () => {
   const large = join(folder, 'large')
   const content = Buffer.from(Uint8Array.from({ length: 400_000 }, (_, i) => (i * 31) % 251))
   await writeFile(large, content)
@@ -83,7 +83,7 @@ test('a file that shrinks ends in a RangeError', async () => {
   await source.close()
 })
 
-test('no range reaches outside its source, no file that is missing opens', async () => {
+test('a range outside the source and a missing file are errors', async () => {
   assert.throws(() => rangeSource(bytesSource(bytes), 990, 11), RangeError)
   await assert.rejects(fileSource(join(folder, 'missing')), { code: 'ENOENT' })
 })

@@ -23,7 +23,7 @@ async function convert(
   }
 }
 
-test('a workspace becomes the document that it becomes in a file', async () => {
+test('a workspace in a Blob becomes the same document as one in a file', async () => {
   for (let seed = 1; seed <= 10; seed++) {
     const { archive } = workspace(seeded(seed))
     const format = (['markdown', 'json', 'chunks'] as const)[seed % 3] ?? 'markdown'
@@ -48,7 +48,7 @@ async function refusal(bytes: Uint8Array): Promise<string | null> {
 /** What DecompressionStream does not tell from other damage. */
 const UNTOLD = new Set(['data cut off', 'bytes after the end of the data'])
 
-test('what is refused in a file is refused here, in the same words', async () => {
+test('archives are refused for the same reasons and in the same words as in a file', async () => {
   // Without those that take long to make.
   const quick = HOSTILE.filter(({ name }) => !/50,00|MB|gigabyte|large part/.test(name))
   assert.ok(quick.length > 150)

@@ -48,7 +48,7 @@ const CHOSEN = [
   ['/keys/:id', '[role=tab][aria-selected=true]', '[role=tab][aria-selected=false]'],
 ] as const
 
-test('with the colours of a person in place of ours, what is chosen looks unlike the rest, and a dialog has an edge', async (t) => {
+test('in forced colours, a selected item stands out and a dialog has an edge', async (t) => {
   const site = await startSite(t)
   const { cookie, key } = await furnish(site)
   const { page } = await visit(t, site, cookie, { forcedColors: 'active' })
@@ -82,7 +82,7 @@ test('with the colours of a person in place of ours, what is chosen looks unlike
   )
 })
 
-test('pages for strangers', async (t) => {
+test('signed-out pages are accessible', async (t) => {
   const site = await startSite(t)
   const { page } = await visit(t, site)
   await page.goto(`${site.url}/setup`)

@@ -8,7 +8,7 @@ import { closeBrowser, startSite, visit } from './visit.ts'
 
 after(closeBrowser)
 
-test('an invited colleague has an account of their own, and sees nothing of others', async (t) => {
+test("an invited colleague gets a separate account and cannot see others' records", async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   const { id, secret } = (await (
@@ -87,7 +87,7 @@ test('the plan of an account can be read beside the longest address, and the add
   )
 })
 
-test('going through the plans by arrow keys ends at the one that is seen, however slowly each is saved', async (t) => {
+test('choosing a plan with the arrow keys saves the one shown, however slow each save is', async (t) => {
   const site = await startSite(t, {
     TOLLMARK_PLANS:
       '{"pro":{"conversions_per_day":1000},"team":{"conversions_per_day":5000},"unlimited":{"conversions_per_day":null}}',
@@ -125,7 +125,7 @@ test('going through the plans by arrow keys ends at the one that is seen, howeve
   assert.equal(await plan.inputValue(), 'team')
 })
 
-test('wrong passwords are slowed down, and a cookie from before the sign-out opens nothing', async (t) => {
+test('wrong passwords are slowed down, and a cookie is useless after sign-out', async (t) => {
   const site = await startSite(t)
   await site.setUp()
   const { page, context } = await visit(t, site)
@@ -189,7 +189,7 @@ test('a plan is chosen on a phone', async (t) => {
   await until(async () => (await page.getByLabel(`Plan of ${ADMIN.email}`).inputValue()) === 'pro')
 })
 
-test('who signs in or out in one tab does so in all of them', async (t) => {
+test('signing in or out in one tab applies to all tabs', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Secret project' })
@@ -217,7 +217,7 @@ test('who signs in or out in one tab does so in all of them', async (t) => {
   await first.getByText('Secret project').waitFor()
 })
 
-test('whoever saves something after the session has ended is told so, signs in and goes on', async (t) => {
+test('saving after the session ended asks to sign in, then goes on', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   const { page } = await visit(t, site, cookie)
@@ -237,7 +237,7 @@ test('whoever saves something after the session has ended is told so, signs in a
   assert.equal(await page.getByText('Your session has ended.').count(), 0)
 })
 
-test('a second administrator, a lost password, a rename and a deletion, and the whole server in view', async (t) => {
+test('an administrator adds another, resets a password, renames and deletes accounts, and views the whole server', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   const join = async (email: string): Promise<string> => {

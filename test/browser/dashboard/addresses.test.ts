@@ -29,7 +29,7 @@ const ADDRESSES: readonly [path: string, filter: string, value: string, found: b
   ['/requests?to=-000001-01-01', 'To day (UTC)', '', true],
 ]
 
-test('filters show what stands in the address, and nothing where that cannot be', async (t) => {
+test('filters show what the address says and ignore invalid values', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   const { secret } = (await (
@@ -48,7 +48,7 @@ test('filters show what stands in the address, and nothing where that cannot be'
   }
 })
 
-test('an invitation without its token is one that is not open', async (t) => {
+test('an invitation link without a token is not open', async (t) => {
   const site = await startSite(t)
   await site.setUp()
   const { page } = await visit(t, site)
@@ -77,7 +77,7 @@ test('requests can be filtered by every key, however many there are', async (t) 
   await page.waitForURL((url) => url.search === '')
 })
 
-test('the part of the API reference that stands in the address is where one comes to', async (t) => {
+test('an address with a fragment opens that part of the API reference', async (t) => {
   const site = await startSite(t)
   const { page } = await visit(t, site, await site.setUp())
   await page.goto(`${site.url}/docs#Usage`)
@@ -85,7 +85,7 @@ test('the part of the API reference that stands in the address is where one come
   assert.ok(Number(await page.evaluate('document.activeElement.getBoundingClientRect().top')) < 100)
 })
 
-test('a request that is under way is seen to its end', async (t) => {
+test('a request in progress updates until it ends', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   const { secret } = (await (

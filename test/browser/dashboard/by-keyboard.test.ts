@@ -314,7 +314,7 @@ test('all other pages, by keyboard alone', async (t) => {
   const { walk, page, context } = await furnished(t)
   for (const [name, steps] of Object.entries(REST)) await t.test(name, () => walk(steps))
 
-  await t.test('the ledger is taken along', async () => {
+  await t.test('the ledger can be downloaded', async () => {
     await walk([
       ['enter', '/requests'],
       ['to', 'link', 'Export CSV'],
@@ -324,7 +324,7 @@ test('all other pages, by keyboard alone', async (t) => {
     assert.match(readFileSync(await (await downloading).path(), 'utf8'), /^id,created_at,/)
   })
 
-  await t.test('what could not be loaded is tried again', async () => {
+  await t.test('a failed load can be retried', async () => {
     await context.route('**/api/v1/tokens?*', (route) => route.fulfill({ status: 404 }))
     await walk([
       ['enter', '/tokens'],

@@ -99,7 +99,7 @@ test('a folder of pages is made, says what it has kept, and is still there after
   await result.waitFor()
 })
 
-test('what programs have converted meanwhile is in the quota of the next page', async (t) => {
+test('the quota on the next page includes conversions made by programs', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   const { page: browser } = await visit(t, site, cookie)
@@ -165,7 +165,7 @@ test('a large archive becomes a job, whose result survives a reload', async (t) 
     .waitFor()
 })
 
-test('the pages of a job are counted before the eyes of whoever waits', async (t) => {
+test("a job's page count updates live", async (t) => {
   const site = await startSite(t)
   const { page: browser } = await visit(t, site, await site.setUp())
   // Work for some reports of progress, which come three times a second, in an archive that is quick
@@ -236,7 +236,7 @@ test('a job is followed live', async (t) => {
   await browser.getByText('Export.zip: canceled').waitFor()
 })
 
-test('a job whose events are refused is asked for', async (t) => {
+test('a job is polled when its events are refused', async (t) => {
   const site = await startSite(t, { TOLLMARK_ROLE: 'web', TOLLMARK_ASYNC_ABOVE: '1KB' })
   const cookie = await site.setUp()
   const { page: browser } = await visit(t, site, cookie)
@@ -255,7 +255,7 @@ test('a job whose events are refused is asked for', async (t) => {
   await browser.getByText('Export.zip: canceled').waitFor()
 })
 
-test('what others wrote stays text', async (t) => {
+test('text written by others stays text', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   const evil = '<img src=x onerror="window.hacked=1">'
@@ -322,7 +322,7 @@ test('what others wrote stays text', async (t) => {
   assert.equal(await browser.evaluate('window.hacked'), undefined)
 })
 
-test('a file that is dropped beside the box does not take the place of the page, and nobody leaves a conversion unasked', async (t) => {
+test('a file dropped outside the box is ignored, and leaving a conversion asks first', async (t) => {
   const site = await startSite(t)
   const { page: browser } = await visit(t, site, await site.setUp())
   await browser.route('**/api/v1/convert', () => {})
@@ -358,7 +358,7 @@ test('a file that is dropped beside the box does not take the place of the page,
   await browser.getByRole('button', { name: 'Choose files' }).waitFor()
 })
 
-test('whoever looks at another page finds the conversion again, and its document', async (t) => {
+test('a conversion and its document survive a visit to another page', async (t) => {
   const site = await startSite(t)
   const { page: browser } = await visit(t, site, await site.setUp())
   const gate = Promise.withResolvers<void>()

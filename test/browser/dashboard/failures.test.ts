@@ -58,7 +58,7 @@ const FAILURES: readonly Failure[] = [
   },
 ]
 
-test('what is refused is told, and what was there stays', async (t) => {
+test('a refused change is reported and the old values stay', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   for (let number = 1; number <= 30; number++)
@@ -118,7 +118,7 @@ const REFUSED: readonly [
   ],
 ]
 
-test('without a network what is asked for is asked at once: a server on this machine needs none', async (t) => {
+test('without a network, requests are still sent: the server may be local', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   const { page, context } = await visit(t, site, cookie)
@@ -129,7 +129,7 @@ test('without a network what is asked for is asked at once: a server on this mac
   await page.getByRole('alert').getByText('The server is not responding.').waitFor()
 })
 
-test('a credential that the master key does not open is shown as such, and has no share of the requests; what the server refuses of another is told at its field', async (t) => {
+test('an undecryptable credential is shown as such with no share of requests; a refused field shows its error', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   await site.api(cookie, 'POST', '/api/v1/credentials', {

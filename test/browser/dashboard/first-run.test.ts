@@ -45,7 +45,7 @@ async function type(page: Page, label: string, text: string): Promise<void> {
   await page.keyboard.type(text)
 }
 
-test('from the link to the usage of a key, by keyboard alone', async (t) => {
+test("the path from the setup link to a key's usage works by keyboard alone", async (t) => {
   const site = await startSite(t)
   const { page } = await visit(t, site)
 

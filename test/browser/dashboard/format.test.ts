@@ -20,7 +20,7 @@ const DURATIONS: readonly [milliseconds: number | null, written: string][] = [
   [3_599_700, '60 min 0 s'],
 ]
 
-test('a length of time is written in the unit that it has after it is rounded', () => {
+test('a duration is rounded before its unit is chosen', () => {
   assert.deepEqual(
     DURATIONS.map(([milliseconds]) => duration(milliseconds)),
     DURATIONS.map(([, written]) => written),
@@ -39,7 +39,7 @@ const AGO: readonly [hours: number, written: string][] = [
   [0.01, 'in a moment'],
 ]
 
-test('what was almost two days ago is not called yesterday: it may have been the day before', () => {
+test('almost two days ago is not called yesterday', () => {
   const now = Date.parse('2026-11-23T01:00:00Z')
   assert.deepEqual(
     AGO.map(([hours]) => ago(new Date(now + hours * 3_600_000).toISOString(), now)),

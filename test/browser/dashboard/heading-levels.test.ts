@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { headingLevels } from '../../../dashboard/src/preview/heading-levels.ts'
 
-test('a heading that skips a level is told one level below the heading before it', () => {
+test('a heading that skips a level is exposed one level below the previous heading', () => {
   const levels = [4, 1, 3, 2, 3, 6]
   const headings = levels.map((level) => ({
     type: 'element',

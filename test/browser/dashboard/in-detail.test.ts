@@ -39,7 +39,7 @@ test('in detail', async (t) => {
     return answer.status
   }
 
-  await t.test('the old secret of a rotated key is shown with its end, and ended', async (t) => {
+  await t.test('a rotated key shows when its old secret expires, and can end it', async (t) => {
     const { id, secret } = await key('Rotated')
     const { secret: newer } = (await (
       await site.api(cookie, 'POST', `/api/v1/keys/${id}/rotate`, { grace_seconds: 3600 })
@@ -56,7 +56,7 @@ test('in detail', async (t) => {
     assert.deepEqual([await send(secret), await send(newer)], [401, 200])
   })
 
-  await t.test('a chart keeps its labels until the period that was chosen has come', async (t) => {
+  await t.test('a chart keeps its labels until the chosen period has loaded', async (t) => {
     const { page } = await visit(t, site, cookie)
     await page.goto(`${site.url}/?period=day`)
     const ticks = page.getByRole('slider').locator('[data-axis=time] text')
@@ -120,55 +120,49 @@ test('in detail', async (t) => {
     assert.match((await details.getByRole('code').textContent()) ?? '', /"message": "scripted"/)
   })
 
-  await t.test(
-    'rows are compact until somebody wants them roomy, also after a reload',
-    async (t) => {
-      const { page } = await visit(t, site, cookie)
-      await page.goto(`${site.url}/requests`)
-      const row = page.getByRole('row').nth(1)
-      const height = async (): Promise<number> => {
-        await row.waitFor()
-        return (await row.boundingBox())?.height ?? 0
-      }
-      const compact = await height()
-      await page.getByRole('switch', { name: 'Compact rows' }).click()
-      const roomy = await height()
-      assert.ok(compact < 36 && roomy > compact * 1.3, `${compact} and ${roomy} px`)
-      await page.reload()
-      assert.equal(await height(), roomy)
-    },
-  )
+  await t.test('rows are compact by default, and a roomier choice survives a reload', async (t) => {
+    const { page } = await visit(t, site, cookie)
+    await page.goto(`${site.url}/requests`)
+    const row = page.getByRole('row').nth(1)
+    const height = async (): Promise<number> => {
+      await row.waitFor()
+      return (await row.boundingBox())?.height ?? 0
+    }
+    const compact = await height()
+    await page.getByRole('switch', { name: 'Compact rows' }).click()
+    const roomy = await height()
+    assert.ok(compact < 36 && roomy > compact * 1.3, `${compact} and ${roomy} px`)
+    await page.reload()
+    assert.equal(await height(), roomy)
+  })
 
-  await t.test(
-    'an object of a provider is shared with a key, and no longer; a child key of it is ended',
-    async (t) => {
-      const { id } = await key('Reader')
-      const { page } = await visit(t, site, cookie)
-      await page.goto(`${site.url}/keys/${id}`)
-      await page.getByRole('button', { name: 'Share an object' }).click()
-      const form = page.getByRole('dialog')
-      await form.getByRole('button', { name: 'Share', exact: true }).click()
-      await form.getByText("Enter the object's ID.").waitFor()
-      await form.getByLabel('Provider').selectOption('OpenAI')
-      await form.getByLabel('Kind').fill('vector_store')
-      await form.getByRole('textbox', { name: 'ID' }).fill('vs_handbook')
-      await form.getByRole('button', { name: 'Share', exact: true }).click()
-      const shared = page.getByRole('list', { name: 'Shared objects' })
-      await shared.getByText(/^openai, vector store, since /).waitFor()
-      await shared.getByRole('button', { name: 'Stop sharing vs_handbook' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Stop sharing' }).click()
-      await page.getByText('Nothing shared').waitFor()
+  await t.test('an object is shared with a key and unshared; a child key is revoked', async (t) => {
+    const { id } = await key('Reader')
+    const { page } = await visit(t, site, cookie)
+    await page.goto(`${site.url}/keys/${id}`)
+    await page.getByRole('button', { name: 'Share an object' }).click()
+    const form = page.getByRole('dialog')
+    await form.getByRole('button', { name: 'Share', exact: true }).click()
+    await form.getByText("Enter the object's ID.").waitFor()
+    await form.getByLabel('Provider').selectOption('OpenAI')
+    await form.getByLabel('Kind').fill('vector_store')
+    await form.getByRole('textbox', { name: 'ID' }).fill('vs_handbook')
+    await form.getByRole('button', { name: 'Share', exact: true }).click()
+    const shared = page.getByRole('list', { name: 'Shared objects' })
+    await shared.getByText(/^openai, vector store, since /).waitFor()
+    await shared.getByRole('button', { name: 'Stop sharing vs_handbook' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop sharing' }).click()
+    await page.getByText('Nothing shared').waitFor()
 
-      const child = { ttl: '10m', models: ['gpt-5'], end_user: 'visitor 7' }
-      await site.api(cookie, 'POST', `/api/v1/keys/${id}/children`, child)
-      await page.reload()
-      const children = page.getByRole('list', { name: 'Child keys' })
-      await children.getByText(/^gpt-5 · ends in /).waitFor()
-      await children.getByRole('button', { name: 'End visitor 7' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'End', exact: true }).click()
-      await children.waitFor({ state: 'detached' })
-    },
-  )
+    const child = { ttl: '10m', models: ['gpt-5'], end_user: 'visitor 7' }
+    await site.api(cookie, 'POST', `/api/v1/keys/${id}/children`, child)
+    await page.reload()
+    const children = page.getByRole('list', { name: 'Child keys' })
+    await children.getByText(/^gpt-5 · ends in /).waitFor()
+    await children.getByRole('button', { name: 'End visitor 7' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'End', exact: true }).click()
+    await children.waitFor({ state: 'detached' })
+  })
 
   await t.test('keys that have ended are deleted, one of them or all', async (t) => {
     const ended: Made[] = []
@@ -191,7 +185,7 @@ test('in detail', async (t) => {
   })
 
   await t.test(
-    'whose conversions of a day are used is told so, and when there are more',
+    'an account that has used its daily conversions is told when it gets more',
     async (t) => {
       const { page } = await visit(t, site, cookie, {
         timezoneId: 'America/Phoenix',

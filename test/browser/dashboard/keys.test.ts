@@ -69,7 +69,7 @@ test('a key is rotated and revoked while a client calls', async (t) => {
   await page.getByRole('button', { name: 'Revoke', exact: true }).waitFor({ state: 'detached' })
 })
 
-test('filters live in the address, errors stand beside what caused them', async (t) => {
+test('filters are kept in the address, and errors appear beside their cause', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   for (let number = 1; number <= 30; number++)
@@ -118,7 +118,7 @@ test('filters live in the address, errors stand beside what caused them', async 
   assert.equal(await page.getByLabel('Allowed origins').getAttribute('aria-invalid'), 'true')
 })
 
-test('an administrator decides which providers and stored objects a key reaches, and whether it changes them', async (t) => {
+test("an administrator sets a key's providers, stored objects and read-only flag", async (t) => {
   const site = await startSite(t)
   const { page } = await visit(t, site, await site.setUp())
   await page.goto(`${site.url}/keys?new=1`)
@@ -166,7 +166,7 @@ const wordOf = (command: string): string =>
     encoding: 'utf8',
   })
 
-test('what is copied into a shell stays one word, whatever stands in it', async (t) => {
+test('a value copied into a shell stays one word', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   const { page } = await visit(t, site, cookie)
@@ -213,7 +213,7 @@ test('the search box follows the address', async (t) => {
   assert.equal(new URL(page.url()).search, '')
 })
 
-test('every header that can be clicked sorts both ways, and an unknown order is the default one', async (t) => {
+test('every sortable column sorts both ways, and an unknown order is the default', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   for (const [name, expires_at] of [
@@ -247,7 +247,7 @@ test('every header that can be clicked sorts both ways, and an unknown order is 
   }
 })
 
-test('two keys of the same name are two in the charts, and a model is told by its provider where several have it', async (t) => {
+test('charts separate keys of the same name, and name the provider of a model that several have', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   for (const requests of [1, 2]) {
@@ -285,7 +285,7 @@ test('two keys of the same name are two in the charts, and a model is told by it
     await models.getByText(name, { exact: true }).waitFor()
 })
 
-test('a request is told by the names of its provider and its credential', async (t) => {
+test('a request shows the names of its provider and credential', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   await site.api(cookie, 'POST', '/api/v1/credentials', {
@@ -314,7 +314,7 @@ test('a request is told by the names of its provider and its credential', async 
   }
 })
 
-test('a limit and an end are told exactly, wherever somebody lives', async (t) => {
+test('limits and expiry times are shown exactly in every locale', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   const { id } = (await (
@@ -343,7 +343,7 @@ test('a limit and an end are told exactly, wherever somebody lives', async (t) =
   }
 })
 
-test('a server that does not answer is told, and found again', async (t) => {
+test('an unreachable server is reported, and so is its return', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   const { page, context } = await visit(t, site, cookie)
@@ -355,7 +355,7 @@ test('a server that does not answer is told, and found again', async (t) => {
   await page.getByText('No keys yet').waitFor()
 })
 
-test('a page whose code cannot be loaded says that the server does not answer, and appears when it is back', async (t) => {
+test('a page whose code cannot be loaded says so, and appears when the server is back', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   const { page, context } = await visit(t, site, cookie)
@@ -376,7 +376,7 @@ test('a page whose code cannot be loaded says that the server does not answer, a
   assert.equal(new URL(page.url()).pathname, '/keys')
 })
 
-test('a day that is half typed is asked for: it would be no end at all', async (t) => {
+test('a half-typed expiry date is an error, because it would mean no expiry', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   const { page } = await visit(t, site, cookie)

@@ -44,21 +44,24 @@ test('the dashboard follows what happens', async (t) => {
     }
   })
 
-  await t.test('an open socket is listed, ended after a question, and goes', async (t) => {
-    const { secret } = await key({ name: 'Voice' })
-    const address = 'https://api.x.ai/v1/realtime?model=grok-voice'
-    const socket = connectSocket(site.running.port, address, [], withKey(secret))
-    await socket.opened
-    const { page } = await visit(t, site, cookie)
-    await page.goto(`${site.url}/sockets`)
-    await page.getByRole('button', { name: /^End grok-voice, open since/ }).click()
-    const dialog = page.getByRole('dialog', { name: 'End the socket of “Voice”?' })
-    await dialog.waitFor()
-    assert.deepEqual(await faultsOf(page, 'the question'), [])
-    await dialog.getByRole('button', { name: 'End socket' }).click()
-    assert.equal((await socket.closed).code, 1001)
-    await page.getByText('No open sockets').waitFor()
-  })
+  await t.test(
+    'an open socket is listed, can be closed after a confirmation, and disappears',
+    async (t) => {
+      const { secret } = await key({ name: 'Voice' })
+      const address = 'https://api.x.ai/v1/realtime?model=grok-voice'
+      const socket = connectSocket(site.running.port, address, [], withKey(secret))
+      await socket.opened
+      const { page } = await visit(t, site, cookie)
+      await page.goto(`${site.url}/sockets`)
+      await page.getByRole('button', { name: /^End grok-voice, open since/ }).click()
+      const dialog = page.getByRole('dialog', { name: 'End the socket of “Voice”?' })
+      await dialog.waitFor()
+      assert.deepEqual(await faultsOf(page, 'the question'), [])
+      await dialog.getByRole('button', { name: 'End socket' }).click()
+      assert.equal((await socket.closed).code, 1001)
+      await page.getByText('No open sockets').waitFor()
+    },
+  )
 
   await t.test('the notice that the server is away goes away when it is back', async (t) => {
     const { page, context } = await visit(t, site, cookie)
@@ -73,7 +76,7 @@ test('the dashboard follows what happens', async (t) => {
   })
 
   await t.test(
-    'a request that got no answer is a failed one, for every filter, and its provider too',
+    'a request without a response counts as failed in every filter, and so does its provider',
     async (t) => {
       site.fake.play(({ reset }) => reset())
       await send(secret, 'gpt-lost')
@@ -128,7 +131,7 @@ test('the dashboard follows what happens', async (t) => {
   )
 
   await t.test(
-    'a moment is told in the zone and the locale of the browser, or in UTC, and says which',
+    "times are shown in the browser's zone and locale or in UTC, and say which",
     async (t) => {
       const { page } = await visit(t, site, cookie, {
         viewport: { width: 1600, height: 900 },
@@ -160,7 +163,7 @@ test('the dashboard follows what happens', async (t) => {
     },
   )
 
-  await t.test('Escape on a form that has been begun asks first', async (t) => {
+  await t.test('Escape on a form with input asks first', async (t) => {
     const { page } = await visit(t, site, cookie)
     await page.goto(`${site.url}/keys?new=1`)
     const dialog = page.getByRole('dialog', { name: 'Create a key' })
@@ -173,7 +176,7 @@ test('the dashboard follows what happens', async (t) => {
     await dialog.waitFor({ state: 'detached' })
   })
 
-  await t.test('an origin is completed, and what is wrong with one is said in words', async (t) => {
+  await t.test('an origin is completed, and an invalid one is explained', async (t) => {
     const { page } = await visit(t, site, cookie)
     await page.goto(`${site.url}/keys?new=1`)
     await page.getByLabel('Name', { exact: true }).fill('Browser')
@@ -186,7 +189,7 @@ test('the dashboard follows what happens', async (t) => {
     assert.doesNotMatch(await page.getByRole('dialog').innerText(), /allowed_origins/)
   })
 
-  await t.test('too many attempts to sign in are counted down', async (t) => {
+  await t.test('too many sign-in attempts show a countdown', async (t) => {
     const { page } = await visit(t, site)
     await page.route('**/api/v1/session', (route) =>
       route.request().method() === 'POST'
@@ -213,7 +216,7 @@ test('the dashboard follows what happens', async (t) => {
     await page.getByRole('button', { name: 'Sign in' }).waitFor()
   })
 
-  await t.test('of the whole server each row says whose it is', async (t) => {
+  await t.test('in the view of the whole server, each row names its account', async (t) => {
     const { page } = await visit(t, site, cookie)
     await page.goto(`${site.url}/keys`)
     await page.getByLabel('Whose keys and requests are shown').selectOption('all')
@@ -226,15 +229,12 @@ test('the dashboard follows what happens', async (t) => {
       .waitFor()
   })
 
-  await t.test(
-    'an id that no request has is said to be unknown, without another try',
-    async (t) => {
-      const { page } = await visit(t, site, cookie)
-      await page.goto(`${site.url}/requests?request=req_unknown`)
-      await page.getByRole('dialog').getByText('No such request').waitFor()
-      assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
-    },
-  )
+  await t.test('an unknown request id is reported without a retry', async (t) => {
+    const { page } = await visit(t, site, cookie)
+    await page.goto(`${site.url}/requests?request=req_unknown`)
+    await page.getByRole('dialog').getByText('No such request').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
+  })
 
   await t.test('the overview says within seconds that the server is away', async (t) => {
     const { page, context } = await visit(t, site, cookie)
@@ -245,7 +245,7 @@ test('the dashboard follows what happens', async (t) => {
     await page.getByText('The server is not responding.').first().waitFor({ timeout: 12_000 })
   })
 
-  await t.test('an empty list that cannot be asked anew says so in its place', async (t) => {
+  await t.test('an empty list that cannot be refreshed says so', async (t) => {
     const { page, context } = await visit(t, site, cookie)
     await page.goto(`${site.url}/requests?model=none`)
     await page.getByText('No matching requests').waitFor()
@@ -254,7 +254,7 @@ test('the dashboard follows what happens', async (t) => {
     assert.equal(await page.getByText('No matching requests').count(), 0)
   })
 
-  await t.test('a key that expires soon says when, in the zone that is chosen', async (t) => {
+  await t.test('a key that expires soon says when, in the chosen zone', async (t) => {
     const { page } = await visit(t, site, cookie, {
       timezoneId: 'America/Los_Angeles',
       locale: 'en-US',

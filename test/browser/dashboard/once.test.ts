@@ -74,7 +74,7 @@ const twice = (page: Page, button: string): Promise<void> =>
       element.click()
     })
 
-test('what is pressed twice at once is sent once; what makes a secret cannot be left before it is shown', async (t) => {
+test('a double click sends one request, and a dialog that creates a secret stays open until it is shown', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   const { id } = (await (
@@ -124,7 +124,7 @@ test('what is pressed twice at once is sent once; what makes a secret cannot be 
   }
 })
 
-test('what is shown once is seen by whoever goes back while it is made, and asked about before the page is left', async (t) => {
+test('a secret is shown even after going back while it is created, and leaving asks first', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   const { id } = (await (
@@ -173,7 +173,7 @@ test('what is shown once is seen by whoever goes back while it is made, and aske
   }
 })
 
-test('of two secrets that are made at once both are seen', async (t) => {
+test('two secrets created at once are both shown', async (t) => {
   const site = await startSite(t)
   const { page } = await visit(t, site, await site.setUp())
   const gate = Promise.withResolvers<void>()
@@ -200,7 +200,7 @@ test('of two secrets that are made at once both are seen', async (t) => {
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 })
 
-test('the second of two secrets is not said to be copied, and the focus tells of it', async (t) => {
+test('the second of two secrets is not marked as copied, and focus moves to it', async (t) => {
   const site = await startSite(t)
   const { page, context } = await visit(t, site, await site.setUp())
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url })

@@ -192,7 +192,7 @@ test('every snippet runs, for every provider, streaming or not', async (t) => {
     for (const [name, text] of answers) assert.match(text.trim(), /^Hello(?: from .*)?$/, name)
   })
 
-  await t.test('Python can read them', async () => {
+  await t.test('Python can parse them', async () => {
     const check = 'import ast, json, sys\nfor code in json.loads(sys.argv[1]): ast.parse(code)'
     await run('python3', ['-c', check, JSON.stringify(of('Python').map(({ code }) => code))])
   })

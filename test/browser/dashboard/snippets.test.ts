@@ -139,7 +139,7 @@ test('an SDK gets the base URL that it takes, behind the proxy', () => {
   )
 })
 
-test('a key for some pages only: a browser says itself where it comes from, and Python cannot', () => {
+test('an origin-bound key has no Python snippet, because only browsers send an origin', () => {
   const page = 'https://app.example.com'
   const { curl = '', TypeScript = '', ...others } = snippetsFor('openai', false, page)
   assert.match(curl, /-H 'Origin: https:\/\/app\.example\.com'/)
@@ -157,7 +157,7 @@ test('a key for some pages only: a browser says itself where it comes from, and 
   )
 })
 
-test('programs are set up as `tollmark env` says', () => {
+test('setup of programs matches `tollmark env`', () => {
   const [choice] = choicesFor(
     { models: null, providers: ['anthropic'] },
     providers('anthropic'),

@@ -12,7 +12,7 @@ const item = (key_id: string, n: number, account_id = key_id[0]!): Item => ({
 })
 const names = (items: readonly Item[]): string[] => items.map(({ key_id, n }) => `${key_id}${n}`)
 
-test('a burst of one key is taken beside the requests of others, not before them', () => {
+test('a burst of one key is interleaved with the requests of others', () => {
   const queue = queueOf(10_000)
   for (let n = 0; n < 1_000; n++) queue.push(item('a1', n))
   queue.push(item('b1', 0))
@@ -21,7 +21,7 @@ test('a burst of one key is taken beside the requests of others, not before them
   assert.equal(queue.size, 998)
 })
 
-test('each key is first in, first out, and nothing is lost or doubled', () => {
+test('each key is first in, first out, and nothing is lost or duplicated', () => {
   const step = fc.oneof(
     fc.record({
       key: fc.constantFrom('a1', 'a2', 'b1', 'c1', 'c2', 'c3'),
@@ -62,7 +62,7 @@ test('each key is first in, first out, and nothing is lost or doubled', () => {
   )
 })
 
-test('a key whose next request does not fit waits, and holds up nobody', () => {
+test('a key whose next request does not fit waits without blocking others', () => {
   const queue = queueOf(100)
   for (let n = 0; n < 3; n++) for (const key of ['a1', 'b1']) queue.push(item(key, n))
   const once = new Set<string>()
@@ -71,7 +71,7 @@ test('a key whose next request does not fit waits, and holds up nobody', () => {
   assert.deepEqual(names(queue.take(10)), ['a11', 'b11', 'a12', 'b12'])
 })
 
-test('what is free is for anybody; where it is full, who holds most makes room', () => {
+test('free slots are open to anybody; when full, the largest holder makes room', () => {
   const queue = queueOf(10)
   for (let n = 0; n < 10; n++) assert.equal(queue.push(item('a1', n)), null)
   assert.deepEqual(

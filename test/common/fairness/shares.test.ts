@@ -11,7 +11,7 @@ function opened() {
   return { shares, dropped, enter }
 }
 
-test('what is free is for anybody, and beyond it an owner has its share', () => {
+test('free slots are open to anybody; when full, each owner has its share', () => {
   const { shares, dropped, enter } = opened()
   for (let nth = 0; nth < 8; nth++) assert.ok(enter('a', `a${nth}`) instanceof Slot)
   assert.equal(enter('a'), 'share')
@@ -22,7 +22,7 @@ test('what is free is for anybody, and beyond it an owner has its share', () => 
   assert.deepEqual([shares.used, shares.usedBy('a'), shares.usedBy('b')], [8, 6, 2])
 })
 
-test('what cannot be dropped stays, and others get places beside it', () => {
+test('work that cannot be evicted stays, and others get slots beside it', () => {
   const { shares, dropped, enter } = opened()
   for (let nth = 0; nth < 8; nth++) {
     const place = enter('a')
@@ -36,7 +36,7 @@ test('what cannot be dropped stays, and others get places beside it', () => {
   assert.equal(enter('f'), 'full')
 })
 
-test('nobody within its share gives way, and a place is given back once', () => {
+test('an owner within its share is never evicted, and a slot is released once', () => {
   const { shares, dropped, enter } = opened()
   const places = ['a', 'b', 'c', 'd'].flatMap((owner) => [enter(owner), enter(owner)])
   assert.ok(enter('e') instanceof Slot)
@@ -50,7 +50,7 @@ test('nobody within its share gives way, and a place is given back once', () => 
   assert.deepEqual([shares.used, shares.usedBy('a'), dropped], [1, 0, []])
 })
 
-test('where owners cannot be counted even the first place of one is refused in the end', () => {
+test("with countless owners, even an owner's first slot is refused in the end", () => {
   const shares = new FairShares({ slots: 2, always: false })
   const given = Array.from({ length: 6 }, (_, index) => shares.acquire(`owner ${index}`))
   assert.deepEqual(

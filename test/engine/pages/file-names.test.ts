@@ -35,7 +35,7 @@ const NAMES: [title: string, spaces: string, dashes: string, letters: string][] 
   ['[[link]]|#^%', 'link', 'link', 'link'],
 ]
 
-test('titles become names that people know again', () => {
+test('titles become recognisable file names', () => {
   for (const [title, ...names] of NAMES)
     assert.deepEqual(
       STYLES.map((style) => nameOf(title, style)),
@@ -77,7 +77,7 @@ const title = fc.oneof(
 const WRONG =
   /[\\/:*?"<>|#^[\]%\p{Cc}\p{Cs}]|^[\s.~-]|[\s.]$|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)|\.(?:md|csv)$/iu
 
-test('a name is one that every file system takes, at most 72 bytes long, and the same again', () => {
+test('a file name is valid on every file system, at most 72 bytes, and stable', () => {
   fc.assert(
     fc.property(title, fc.constantFrom(...STYLES), (source, style) => {
       const name = nameOf(source, style)
@@ -90,7 +90,7 @@ test('a name is one that every file system takes, at most 72 bytes long, and the
   )
 })
 
-test('no two names of a folder are one on any file system, in whatever order they come', () => {
+test('no two names in a folder collide on any file system, in any order', () => {
   const entry = fc.record({
     name: title.map((one) => nameOf(one, 'dashes')),
     key: fc.stringMatching(/^[0-9a-f]{32}$/),
@@ -108,7 +108,7 @@ test('no two names of a folder are one on any file system, in whatever order the
   )
 })
 
-test('ten thousand pages of one name have one file each, a deep tree short paths', () => {
+test('ten thousand pages of one name have a file each, and a deep tree has short paths', () => {
   const key = (n: number): string => n.toString(16).padStart(32, '0')
   const pages = Array.from({ length: 10_000 }, (_, n) => ({
     path: `Same ${key(n)}.html`,

@@ -87,7 +87,7 @@ const string = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 40 }),
 )
 
-test('every text is read as the text that it is, as a title, a value and a name', () => {
+test('any text survives as a title, a value and a name', () => {
   fc.assert(
     fc.property(string, string, fc.constantFrom('1.1', '1.2'), (title, value, version) => {
       const values: Record<string, PropertyValue> = {
@@ -105,7 +105,7 @@ test('every text is read as the text that it is, as a title, a value and a name'
   )
 })
 
-test('a property cannot take the place of a field that programs read', () => {
+test('a property cannot replace a reserved front matter field', () => {
   const values: Record<string, PropertyValue> = {
     Title: { type: 'text', value: 'x' },
     tags: { type: 'text', value: 'y' },
@@ -158,7 +158,7 @@ const VALUES: [kind: string, cell: string, value: PropertyValue][] = [
   ['number', '', { type: 'empty' }],
 ]
 
-test('properties are what they are', () => {
+test('properties keep their types', () => {
   for (const [kind, cell, value] of VALUES) {
     const html = `<article class="page"><header><h1 class="page-title">T</h1><table class="properties"><tbody><tr class="property-row property-row-${kind}"><th>P</th><td>${cell}</td></tr></tbody></table></header></article>`
     assert.deepEqual(parsePage(html).values['P']?.value, value, `${kind}: ${cell}`)
@@ -194,7 +194,7 @@ const DATES: [text: string, start: string | null, end?: string][] = [
   ['', null],
 ]
 
-test('dates are read where they can be read in one way only', () => {
+test('only unambiguous dates are parsed', () => {
   for (const [text, start, end] of DATES)
     assert.deepEqual(readDate(text), start === null ? null : { start, end: end ?? null }, text)
 })

@@ -44,7 +44,7 @@ async function folderOf(
 }
 
 for (const flavor of FLAVOR_NAMES)
-  test(`${flavor}: ${COUNT} generated workspaces have no dead link, and every page a file`, async (t) => {
+  test(`${flavor}: ${COUNT} generated workspaces have no dead link and a file for every page`, async (t) => {
     const folder = temporaryFolder(t)
     for (let seed = 1; seed <= COUNT; seed++) {
       const { archive, pages } = workspace(seeded(seed))
@@ -87,7 +87,7 @@ const ENTRIES: Record<string, string | Buffer> = {
   [`Home ${id(1)}/Tasks ${id(3)}.csv`]: '\ufeffName,Sum\nOne,"=1+1"\n"Two ""x""","a\nb"\n',
 }
 
-test('links lead to pages, their headings and files; what is missing leaves its words', async (t) => {
+test('links lead to pages, headings and files; a missing target leaves its text', async (t) => {
   const files = await folderOf(temporaryFolder(t), zip(ENTRIES), 'gfm')
   assert.deepEqual(deadLinks(files), [])
   const home = files.get('Home.md')!.toString()
@@ -103,7 +103,7 @@ test('links lead to pages, their headings and files; what is missing leaves its 
   assert.equal(files.get(csv)?.toString(), ENTRIES[`Home ${id(1)}/Tasks ${id(3)}.csv`])
 })
 
-test('a database that the export holds only as a table gets its CSV from there', async (t) => {
+test('a database exported only as a table gets a CSV made from it', async (t) => {
   const head = ['Name', 'Done', 'Note'].map((name) => `<th>${name}</th>`).join('')
   const row = `<tr id="u"><td class="cell-title"><a href="Db/Row%20${id(2)}.html">Row, 1</a></td><td class="cell-a"><div class="checkbox checkbox-on"></div></td><td class="cell-b">say "=1+1"</td></tr>`
   const table = `<table class="collection-content"><thead><tr>${head}</tr></thead><tbody>${row}</tbody></table>`
@@ -136,7 +136,7 @@ test('a database that the export holds only as a table gets its CSV from there',
   }
 })
 
-test('obsidian gets wiki links, between cells of tables too', async (t) => {
+test('Obsidian gets wiki links, including in table cells', async (t) => {
   const row = `<tr id="u"><td class="cell-title"><a href="Db%20${id(1)}/Row%20${id(2)}.html">Row | 1</a></td></tr><tr id="v"><td class="cell-title"><a href="Db%20${id(1)}/Two%20${id(4)}.html">Two</a></td></tr>`
   const entries = {
     [`Db ${id(1)}.html`]: page(
@@ -159,7 +159,7 @@ test('obsidian gets wiki links, between cells of tables too', async (t) => {
   assert.match(files.get('Db/Two.md')!.toString(), /\[\[Db\|up\]\]/)
 })
 
-test('callouts are what each program knows them as', async (t) => {
+test("callouts use each program's syntax", async (t) => {
   const inner = `<figure class="callout" id="c2"><div style="font-size:1.5em"><span class="icon">⚠️</span></div><div style="width:100%"><p>deep</p></div></figure>`
   const entries = {
     [`P ${id(1)}.html`]: page(
@@ -183,7 +183,7 @@ test('callouts are what each program knows them as', async (t) => {
   )
 })
 
-test('pages with the same id keep it, but on a site, which takes each id once', async (t) => {
+test('pages with the same id keep it, except on a site, where ids are unique', async (t) => {
   const folder = temporaryFolder(t)
   const id = '1'.padStart(32, '0')
   const page = (title: string): string =>
@@ -202,7 +202,7 @@ test('pages with the same id keep it, but on a site, which takes each id once', 
   }
 })
 
-test('headings that are HTML have their ids on a site, which gives none to them', async (t) => {
+test('headings written as HTML get explicit ids on a site', async (t) => {
   const at = (n: number): string => `0a0b0c0d-0000-4000-8000-00000000000${n}`
   const toggle = (n: number): string =>
     `<details open=""><summary style="font-weight:600;font-size:1.25em;line-height:1.3;margin:0" id="${at(n)}">Same</summary><div class="indented"><p>x</p></div></details>`

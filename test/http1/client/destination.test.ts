@@ -18,7 +18,7 @@ import { NODE_FLAGS } from '../../support/node.ts'
 import { certificateOf } from '../../support/providers/certificate.ts'
 import { answer, startFake } from '../../support/providers/fake.ts'
 
-test('addresses that no provider has are private', () => {
+test('addresses that no provider can have are private', () => {
   const rows: [address: string, isPrivate: boolean][] = [
     ['127.0.0.1', true],
     ['10.1.2.3', true],
@@ -110,7 +110,7 @@ function resolver(addresses: { address: string; family: number }[]): typeof look
   }) as unknown as typeof lookup
 }
 
-test('a name that resolves to private addresses is not dialled; of mixed answers only the public ones are', () => {
+test('a name that resolves to private addresses is not dialled; of a mixed result only public ones are', () => {
   const ask = (addresses: { address: string; family: number }[], all: boolean) => {
     let result: unknown[] = []
     publicLookup(resolver(addresses))(
@@ -131,7 +131,7 @@ test('a name that resolves to private addresses is not dialled; of mixed answers
   assert.match(String(ask([], true)[0]), /unknown host/)
 })
 
-test('a name is resolved once for all connections that wait for it, and again for later ones', () => {
+test('connections that wait for one name share its resolution; later ones resolve again', () => {
   const asked: [name: string, answer: () => void][] = []
   const resolve = sharedResolve(
     (hostname, _, found) =>
@@ -157,7 +157,7 @@ test('a name is resolved once for all connections that wait for it, and again fo
   assert.equal(asked.length, 3)
 })
 
-test('a name is resolved, and what it resolves to looked at, when it is dialled', async () => {
+test('a name is resolved and checked when it is dialled', async () => {
   const dial = { ...destinationOf(new URL('https://localhost:1')), allowPrivate: false }
   for (const tls of [true, false]) {
     const [error] = await once(
@@ -216,7 +216,7 @@ test('an address or localhost changes the route only; another name is another se
   assert.throws(() => destinationOf(origin, new URL('ftp://127.0.0.1')), TypeError)
 })
 
-test('a private address that nobody named is refused before a socket opens', () => {
+test('a private address that is not configured is refused before a socket opens', () => {
   const dial = {
     ...destinationOf(new URL('https://api.test'), new URL('http://127.0.0.1:1')),
     allowPrivate: false,
@@ -233,7 +233,7 @@ test('a private address that nobody named is refused before a socket opens', () 
   )
 })
 
-test('a certificate for another name, or from nobody known, ends the connection before anything is sent', async (t) => {
+test('a certificate for another name or from an unknown issuer ends the connection before anything is sent', async (t) => {
   const { key, cert, file } = certificateOf(t, 'api.openai.com')
   const names: string[] = []
   const fake = await startFake(answer(200, {}, 'secret'), {

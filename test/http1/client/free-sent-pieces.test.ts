@@ -83,14 +83,14 @@ test('a slow provider gets every byte of a body whose pieces are freed as they a
   assert.ok(pieces.every(({ length, buffer }) => length === 0 && buffer.byteLength === 0))
 })
 
-test('pieces that somebody else may read are left as they are', async (t) => {
+test('pieces that others may still read are not freed', async (t) => {
   const pieces = newPieces()
   const whole = Buffer.concat(pieces)
   assert.ok((await bodyReceived(t, [...pieces], false)).equals(whole))
   assert.ok(Buffer.concat(pieces).equals(whole))
 })
 
-test('a piece of larger memory, and a small one, is left to the collector', () => {
+test('a small piece, or one of a larger buffer, is left to the garbage collector', () => {
   const memory = Buffer.allocUnsafeSlow(PIECE_BYTES)
   const part = memory.subarray(1)
   const small = Buffer.allocUnsafeSlow(1_024)

@@ -16,7 +16,7 @@ const exchanges = fc.array(
   },
 )
 
-test('a clock that runs as ours never contradicts, and its time always lies within the bounds', () => {
+test('a clock that runs like ours never contradicts it and stays within the bounds', () => {
   fc.assert(
     fc.property(exchanges, fc.double({ min: -1e9, max: 1e9, noNaN: true }), (all, offset) => {
       const timeline = new DatabaseClock()
@@ -36,7 +36,7 @@ test('a clock that runs as ours never contradicts, and its time always lies with
   )
 })
 
-test('a clock that was set by more than the ways are long contradicts, and nothing is taken from it', () => {
+test('a clock set by more than the round trip contradicts ours and is ignored', () => {
   fc.assert(
     fc.property(
       exchanges,

@@ -106,7 +106,7 @@ async function passing(
   ).filter(({ admitted }) => admitted).length
 }
 
-test('requests that come while another one is held for the last milliseconds are decided after it', async (t) => {
+test('requests behind one that is held for a few milliseconds are decided after it', async (t) => {
   const opened = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
   assert.ok((await opened.ledger.admit(admissionRequest('k', 1))).admitted)
   const refused = await opened.ledger.admit(admissionRequest('k', 1))
@@ -188,7 +188,7 @@ onEveryStore(
   },
 )
 
-test('a server that has rested while another let through more than it is told of one by one reads its windows again', async (t) => {
+test('an idle server that missed many admissions of another reads its windows again', async (t) => {
   const place = { data: temporaryFolder(t), databaseUrl: null }
   const [one, two] = [await openFor(t, place), await openFor(t, place)]
   for (const { ledger } of [one, two])
@@ -224,7 +224,7 @@ async function afterBoot(t: TestContext, wallBy: number): Promise<Opened> {
   return openFor(t, place, { ...clock, monoBy: 20_000 - clock.mono(), wallBy })
 }
 
-test('a boot ago is at least as long as this one lasts', async (t) => {
+test('an admission of an earlier boot is at least as old as this boot', async (t) => {
   const { ledger, clock } = await afterBoot(t, 0)
   const refused = await ledger.admit(admissionRequest('k', 1))
   assert.ok(!refused.admitted && refused.wait > 30_000 && refused.wait <= 40_000)
@@ -232,7 +232,7 @@ test('a boot ago is at least as long as this one lasts', async (t) => {
   assert.ok((await ledger.admit(admissionRequest('k', 1))).admitted)
 })
 
-test('hours ago in another boot is in no question, however short this one lasts', async (t) => {
+test('an admission hours ago in another boot is expired, however recent this boot is', async (t) => {
   const { ledger } = await afterBoot(t, 2 * 3_600_000)
   assert.ok((await ledger.admit(admissionRequest('k', 1))).admitted)
 })

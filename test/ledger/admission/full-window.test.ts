@@ -63,7 +63,7 @@ const event = fc.oneof(
   }),
 )
 
-test('a window is never called full where a request could pass, even if all that is pending is withdrawn', () => {
+test('a window is never reported full where a request could pass after withdrawals', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 6 }),

@@ -26,14 +26,14 @@ function mostOf(admit: () => string): number {
   return count
 }
 
-test('a process that is alone may use what its own window leaves, at once', () => {
+test('a lone process may use the rest of its window at once', () => {
   const { shares, most } = opened(1)
   for (let i = 0; i < 3; i++) shares.note(asking(5))
   shares.beginOutage()
   assert.equal(most(5), 2)
 })
 
-test('beside others nothing is known to be left for a minute, and then a share is', () => {
+test('beside other processes, nothing is available for a minute, then a share is', () => {
   const { clock, shares, admit, most } = opened(2)
   shares.beginOutage()
   assert.equal(admit(7), 'unknown')
@@ -44,7 +44,7 @@ test('beside others nothing is known to be left for a minute, and then a share i
   assert.equal(admit(1), 'unknown', 'a share below one request is none')
 })
 
-test('a child key needs a share of its own limit and of its parent, and a refusal takes neither', () => {
+test("a child key needs room in its own share and its parent's, and a refusal uses neither", () => {
   const { clock, shares } = opened(2)
   const child = (id: string) => ({ key_id: 'k', rpm: 8, child_id: id, child_rpm: 4 })
   const admit = (id: string): string => {
@@ -71,7 +71,7 @@ test('a child key needs a share of its own limit and of its parent, and a refusa
   assert.equal(shares.reserve({ ...child('d'), rpm: null, child_rpm: 1 }).verdict, 'unknown')
 })
 
-test('a process that has ended counts for a minute more', () => {
+test('a stopped process counts for one more minute', () => {
   const { clock, shares, count, admit, most } = opened(2)
   count(1)
   shares.beginOutage()
@@ -83,7 +83,7 @@ test('a process that has ended counts for a minute more', () => {
   assert.equal(most(4), 4)
 })
 
-test('after a long outage each process keeps to its share until the others have brought in theirs', () => {
+test('after a long outage each process keeps to its share until the others have written their rows', () => {
   const { clock, shares } = opened(2)
   shares.beginOutage()
   clock.monoBy += 30_000
@@ -101,7 +101,7 @@ test('after a long outage each process keeps to its share until the others have 
   assert.ok(!shares.settling)
 })
 
-test('a process that stood still before the outage relies on no count of before', () => {
+test('a process that was suspended before the outage ignores its earlier counts', () => {
   const { clock, shares, count, admit, most } = opened(1)
   clock.monoBy += UNCOUNTED_MS + 1
   shares.beginOutage()

@@ -154,13 +154,13 @@ async function passWithoutStore(
   return found
 }
 
-test('a request whose row the store is the first to refuse is written later, as all others are', async (t) => {
+test('the first request that the store fails to write is written later, like all others', async (t) => {
   const asked = [admissionRequest('k', null), admissionRequest('k', 9), admissionRequest('k', 9)]
   const { written, ended } = await passWithoutStore(t, asked)
   assert.deepEqual([written, ended], [asked.map(({ id }) => id), [1, 2, 3]])
 })
 
-test('of the requests that were let through without the store, one that it will never take keeps no other out', async (t) => {
+test('a backlog row that the store never accepts does not block the others', async (t) => {
   const asked = Array.from({ length: 7 }, () => admissionRequest('k', null))
   const bad = asked[3]!
   const { written, ended, lines } = await passWithoutStore(t, asked, bad)
@@ -172,7 +172,7 @@ test('of the requests that were let through without the store, one that it will 
   assert.match(lines[0]!, new RegExp(`The request ${bad.id}, `))
 })
 
-test('so many rows may wait to be written, and no more', async (t) => {
+test('the backlog of unwritten rows is bounded', async (t) => {
   const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
   const refused = new StoreError('full', 'no room')
   const refuse = () => Promise.reject(refused)
@@ -212,7 +212,7 @@ test('so many rows may wait to be written, and no more', async (t) => {
   await graced.close()
 })
 
-test('what the store could not read or write takes no place, and nobody waits for it for ever', async (t) => {
+test('a failed read or write takes no room in a window and blocks nobody forever', async (t) => {
   const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
   let broken: unknown = recent
   const unless =
@@ -294,7 +294,7 @@ const ENDINGS: Record<string, (busy: Map<unknown, number>) => void> = {
 }
 
 for (const [ending, script] of Object.entries(ENDINGS)) {
-  test(`a process that ends while its store ${ending} leaves nothing out`, async (t) => {
+  test(`a process that stops while its store ${ending} loses no row`, async (t) => {
     const opened = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
     const { store, busy, hold, release, close } = scripted(opened.store)
     const ledger = await openLedger(store, 'ins', opened.clock, openLog('silent'), {
@@ -314,7 +314,7 @@ for (const [ending, script] of Object.entries(ENDINGS)) {
 }
 
 for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
-  test(`${dialect}: while the store stands still limits hold, and afterwards every row is there once`, async (t) => {
+  test(`${dialect}: limits hold during an outage, and afterwards every row is there once`, async (t) => {
     const place = await placeOf(t)
     const graced = await openGraced(t, place, 60_000)
     const { ledger } = graced
@@ -355,7 +355,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     await assertWhole(graced, passed)
   })
 
-  test(`${dialect}: a minute that passes while the store stands still is a minute`, async (t) => {
+  test(`${dialect}: a window moves on during an outage`, async (t) => {
     const place = await placeOf(t)
     const graced = await openGraced(t, place, 300_000)
     const { ledger, clock } = graced
@@ -378,7 +378,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     await assertWhole(graced, passed)
   })
 
-  test(`${dialect}: after the time of grace requests are refused, and pass again when the store is back`, async (t) => {
+  test(`${dialect}: requests are refused after the grace period and pass again when the store is back`, async (t) => {
     const place = await placeOf(t)
     const graced = await openGraced(t, place, 500)
     const { ledger } = graced
@@ -401,7 +401,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     await assertWhole(graced, passed)
   })
 
-  test(`${dialect}: without grace nothing passes that the store has not written`, async (t) => {
+  test(`${dialect}: without a grace period nothing passes unwritten`, async (t) => {
     const place = await placeOf(t)
     const { ledger } = await openGraced(t, place, 0)
     for (const key of ['first', 'second']) {
@@ -420,7 +420,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     }
   })
 
-  test(`${dialect}: of two processes each lets through what is surely left, and after a minute its half`, async (t) => {
+  test(`${dialect}: each of two processes admits what is certainly left, and half the limit after a minute`, async (t) => {
     const place = await placeOf(t)
     const [one, two] = [await openGraced(t, place, 300_000), await openGraced(t, place, 300_000)]
     const passed: AdmissionRequest[] = []
@@ -443,7 +443,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     await assertWhole(one, passed)
   })
 
-  test(`${dialect}: what another process let through just before counts for who starts after it`, async (t) => {
+  test(`${dialect}: a starting process counts what another admitted just before`, async (t) => {
     const place = await placeOf(t)
     const clock = movedClock()
     const before = await openGraced(t, place, 60_000, clock)
@@ -461,7 +461,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     await assertWhole(graced, passed)
   })
 
-  test(`${dialect}: a process that ends when the store is back again leaves nothing out`, async (t) => {
+  test(`${dialect}: a process that stops once the store is back loses no row`, async (t) => {
     const place = await placeOf(t)
     const { ledger, close } = await openGraced(t, place, 60_000)
     const passed: AdmissionRequest[] = []

@@ -112,7 +112,7 @@ onEveryStore('a last line that was torn costs nothing that was told of', async (
 })
 
 for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
-  test(`${dialect}: a request is in the file before it is let go, and the file goes when its rows are in the ledger`, async (t) => {
+  test(`${dialect}: a request is in the outage file before it is admitted, and the file goes once the ledger has its rows`, async (t) => {
     const place = await placeOf(t)
     const { ledger } = await openFor(t, place, movedClock(), OUTAGE)
     assert.ok(ledger.admitsAlone())
@@ -130,7 +130,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     assert.ok(!existsSync(file.path))
   })
 
-  test(`${dialect}: where the file cannot be written nothing passes, and nothing is used up`, async (t) => {
+  test(`${dialect}: nothing passes or is counted when the outage file cannot be written`, async (t) => {
     const place = await placeOf(t)
     const opened = await openFor(t, place, movedClock(), OUTAGE)
     const [row] = await opened.store.db.selectFrom('instances').select('id').execute()
@@ -154,7 +154,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     assert.deepEqual(violations, [])
   })
 
-  test(`${dialect}: where the folder does not outlive the process nothing passes without the store`, async (t) => {
+  test(`${dialect}: nothing passes without the store when the folder does not outlive the process`, async (t) => {
     const place = await placeOf(t)
     const store = await openAt(t, place, Date.now())
     const ledger = await openLedger(store, 'ins', movedClock(), openLog('silent'), {

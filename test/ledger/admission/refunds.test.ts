@@ -62,7 +62,7 @@ const burst = fc.record({
   waited: fc.boolean(),
 })
 
-test('whatever leaves or fails under way, as many pass as the rows that are written leave room for', async (t) => {
+test('after cancellations and failures, as many pass as the written rows leave room for', async (t) => {
   const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
   let failing = false
   const run = (...call: Parameters<Store['run']>) =>

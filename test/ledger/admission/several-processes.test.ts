@@ -63,7 +63,7 @@ onEveryStore(
   },
 )
 
-test('a request that waits for its turn while a window empties does not count that as room of before', async (t) => {
+test('a request that waits its turn does not count room that its window gains meanwhile', async (t) => {
   const place = { data: temporaryFolder(t), databaseUrl: null }
   const clock = movedClock()
   const [one, other] = [await openFor(t, place, clock), await openFor(t, place, clock)]
@@ -83,7 +83,7 @@ test('a request that waits for its turn while a window empties does not count th
   assert.deepEqual((await verifyWindows(one.store)).violations, [])
 })
 
-test('admissions whose unit had to wait for the store count by their time, wherever they lie in the ledger', async (t) => {
+test('admissions of a delayed unit count by their time, wherever they are in the ledger', async (t) => {
   const place = { data: temporaryFolder(t), databaseUrl: null }
   const [{ ledger, store, clock }, other] = [await openFor(t, place), await openFor(t, place)]
   for (let i = 0; i < 3; i++) assert.ok((await ledger.admit(admissionRequest('k', 3))).admitted)
@@ -102,7 +102,7 @@ test('admissions whose unit had to wait for the store count by their time, where
   assert.equal((await other.ledger.admit(admissionRequest('k', 2))).admitted, false)
 })
 
-test('a request that was let through by what was known before others are heard of is asked for again', async (t) => {
+test("a request admitted before other processes' admissions arrive is checked again", async (t) => {
   const place = { data: temporaryFolder(t), databaseUrl: null }
   const [one, other] = [await openFor(t, place), await openFor(t, place)]
   const ask = async ({ ledger }: typeof one): Promise<boolean> =>
@@ -118,7 +118,7 @@ test('a request that was let through by what was known before others are heard o
   assert.deepEqual((await verifyWindows(one.store)).violations, [])
 })
 
-test('an admission of another process that is heard of with two units counts once', async (t) => {
+test("another process's admission that is reported twice counts once", async (t) => {
   const place = { data: temporaryFolder(t), databaseUrl: null }
   const [one, other] = [await openFor(t, place), await openFor(t, place)]
   const ask = async ({ ledger }: typeof one, key: string, rpm: number | null): Promise<boolean> =>

@@ -27,7 +27,7 @@ const passed = async (ledgers: Ledger[], rpm: number): Promise<number> =>
   ).filter(({ admitted }) => admitted).length
 
 for (const seconds of [3_600, 61, 1, -1, -61, -3_600]) {
-  test(`a clock that is set by ${seconds} s lets nothing more through, and holds nothing up`, async (t) => {
+  test(`a clock set by ${seconds} s admits nothing extra and delays nothing`, async (t) => {
     const where = await placeOn.postgres(t)
     const [one, two] = [await openFor(t, where), await openFor(t, where)]
     const ledgers = [one.ledger, two.ledger]
@@ -42,7 +42,7 @@ for (const seconds of [3_600, 61, 1, -1, -61, -3_600]) {
   })
 }
 
-test('a clock that was set back while no process ran does not hold anything up for long', async (t) => {
+test('a clock set back while no process ran causes no long delay', async (t) => {
   const where = await placeOn.postgres(t)
   const before = await openOn(where)
   assert.equal(await passed([before.ledger], 3), 3)
@@ -54,7 +54,7 @@ test('a clock that was set back while no process ran does not hold anything up f
   assert.equal(await passed([after.ledger], 3), 3)
 })
 
-test('an admission that is let go later than it was stamped counts from then on, and so do those behind it', async (t) => {
+test('an admission released after its timestamp counts from its release, as do those after it', async (t) => {
   const where = await placeOn.postgres(t)
   const { ledger } = await openFor(t, where)
   assert.ok((await ledger.admit(admissionRequest('k', 5))).admitted)

@@ -14,7 +14,7 @@ import { admissionRequest, openFor } from '../support/opened.ts'
 const FOREVER = 3_600_000
 const patient = { closed: false }
 
-test('who can wait shares the unit of the next one who is in a hurry', async (t) => {
+test('a request that can wait shares the unit of the next urgent one', async (t) => {
   const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
   const units: number[] = []
   const run = (...call: Parameters<Store['run']>) => {

@@ -18,7 +18,7 @@ const gap = fc.oneof(
   fc.double({ min: 0, max: 100, noNaN: true }),
 )
 
-test('no minute ever holds more than N, and nothing that could pass is refused', () => {
+test('no 60 seconds ever hold more than N admissions, and nothing that could pass is refused', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 40 }),
@@ -69,7 +69,7 @@ test('the wait is the true time until the next admission', () => {
   )
 })
 
-test('what is pending counts, cannot expire, and gives its place back when it is withdrawn', () => {
+test('a pending admission counts, cannot expire, and frees its room when withdrawn', () => {
   const window = new Window()
   assert.deepEqual(window.ask(2, 0), { pass: true })
   assert.deepEqual(window.ask(2, 0), { pass: true })
@@ -85,7 +85,7 @@ test('what is pending counts, cannot expire, and gives its place back when it is
   assert.equal(window.room(2, 200_000), 1)
 })
 
-test('admissions made elsewhere may come out of order', () => {
+test('admissions by other processes may arrive out of order', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 60_000 }), { maxLength: 100, size: 'max' }),
@@ -105,7 +105,7 @@ test('admissions made elsewhere may come out of order', () => {
   )
 })
 
-test('a minute of 300,000 admissions is taken in newest first, as the ledger gives them', () => {
+test('a window of 300,000 admissions is loaded newest first, as the ledger returns them', () => {
   const window = new Window()
   window.add(60_000.5)
   window.addAll(Float64Array.from({ length: 300_000 }, (_, i) => 60_000 - i / 5))
@@ -113,7 +113,7 @@ test('a minute of 300,000 admissions is taken in newest first, as the ledger giv
   assert.equal(window.fullFor(300_001, 60_000.1), WINDOW_MS - (60_000.1 - (60_000 - 299_999 / 5)))
 })
 
-test('many admissions at once, one by one, before and after those that are there: all the same', () => {
+test('adding admissions in bulk, singly, before or after existing ones gives the same window', () => {
   const time = fc.integer({ min: 0, max: 120_000 })
   fc.assert(
     fc.property(

@@ -156,7 +156,7 @@ onEveryStore(
   },
 )
 
-test('upkeep tells what went wrong and goes on; it ends when it is disposed of, not before the step that is under way', async () => {
+test('maintenance reports errors and goes on; disposing waits for the step in progress', async () => {
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
   let [begun, ended] = [0, 0]
   const run = async () => {

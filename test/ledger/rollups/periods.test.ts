@@ -20,7 +20,7 @@ import { admissionRequest, openFor } from '../support/opened.ts'
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 
-test('whatever time is asked for, every hour of it is read once, and nothing besides', () => {
+test('any period is covered by reading each of its hours exactly once', () => {
   const hour = fc.nat(24 * 6).map((n) => n * HOUR)
   const source = fc.constantFrom(...Object.values(SOURCES))
   fc.assert(

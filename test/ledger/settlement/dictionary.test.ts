@@ -28,7 +28,7 @@ const row: fc.Arbitrary<Row> = fc.record(
   { noNullPrototype: true },
 )
 
-test('rows that were folded come back whole and in their order, through the text between the threads', () => {
+test('encoded rows decode whole and in order, through the text between threads', () => {
   fc.assert(
     fc.property(fc.array(row, { maxLength: 60 }), (rows) => {
       const back = decodeRows<Pick<Row, (typeof columns.common)[number]>>(
@@ -47,7 +47,7 @@ test('rows that were folded come back whole and in their order, through the text
   )
 })
 
-test('what neighbours have in common travels once, and is one object again', () => {
+test('values shared by neighbouring rows are sent once and decoded to one object', () => {
   const rows = Array.from({ length: 100 }, (_, i) => ({
     key: 'a',
     model: i % 2 ? 'gpt' : null,
@@ -80,7 +80,7 @@ test('rows of the ledger are read in the order of their columns', () => {
   }
 })
 
-test('rows that an older version wrote have null in the common columns that it did not know', () => {
+test('rows by an older version have null in common columns that it lacked', () => {
   const { common, rows } = encodeRows<Row>(columns, [
     { key: 'a', model: 'gpt', at: 1, id: 'x', tokens: null },
   ])

@@ -328,7 +328,7 @@ onEveryStore(
   },
 )
 
-test('ends that the store does not take for now are written a second later, although nothing else happens', async (t) => {
+test('settlements that fail are written a second later, even without other traffic', async (t) => {
   const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
   const tried: unknown[] = []
   const full = new StoreError('full', 'no room')

@@ -165,7 +165,7 @@ const CASES: Case[] = [
   ],
 ]
 
-test('a request has one key, wherever the clients of its provider put theirs', () => {
+test("a request has exactly one key, in any place its provider's clients use", () => {
   for (const [what, id, headers, queryKeys, credential, fromQuery = false] of CASES) {
     const authorization = headers.find(([name]) => name === 'authorization')?.[1]
     const found = presentedKey(

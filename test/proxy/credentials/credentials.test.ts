@@ -55,7 +55,7 @@ function poolOf(...credentials: Credential[]) {
   }
 }
 
-test('requests with one context stay on one credential while it is healthy, and come back to it', () => {
+test('requests with one context stay on one healthy credential and return to it', () => {
   const all = ['a', 'b', 'c', 'd'].map((id) => credential(id))
   const { pool, later } = poolOf(...all)
   const first = pool.pick(OPENAI, 'conversation 7', null, LANE)!
@@ -69,7 +69,7 @@ test('requests with one context stay on one credential while it is healthy, and 
   assert.equal(pool.pick(OPENAI, 'conversation 7', null, LANE), first)
 })
 
-test('when a credential goes, only its own contexts move', () => {
+test('removing a credential moves only its own contexts', () => {
   fc.assert(
     fc.property(fc.array(fc.string(), { minLength: 1, maxLength: 50 }), (contexts) => {
       const all = ['a', 'b', 'c'].map((id) => credential(id))
@@ -82,7 +82,7 @@ test('when a credential goes, only its own contexts move', () => {
   )
 })
 
-test('shares follow the weights, with a context or without', () => {
+test('traffic follows the weights, with or without a context', () => {
   const weights = { light: 1, middle: 2, heavy: 5, none: 0 }
   const { pool } = poolOf(
     ...Object.entries(weights).map(([id, weight]) => credential(id, { weight })),
@@ -100,7 +100,7 @@ test('shares follow the weights, with a context or without', () => {
   }
 })
 
-test('what takes no requests gets none, also where it is the only one or all others rest', () => {
+test('a paused credential gets no requests, even if it is the only one or all others cool down', () => {
   const [paused, other] = [credential('paused', { weight: 0 }), credential('other')]
   assert.equal(poolOf(paused).pool.pick(OPENAI, null, null, LANE), null)
   assert.equal(poolOf(paused).pool.pick(OPENAI, null, 'paused', LANE), paused)
@@ -111,7 +111,7 @@ test('what takes no requests gets none, also where it is the only one or all oth
   assert.equal(pool.pick(OPENAI, null, null, LANE), other)
 })
 
-test('how long an answer sends a credential to rest where the provider does not say, and at most', () => {
+test('default and maximum cool-down times for each status', () => {
   const rests: [status: number, asked: number | null, milliseconds: number][] = [
     [429, null, 10_000],
     [500, null, 1_000],
@@ -140,7 +140,7 @@ test('how long an answer sends a credential to rest where the provider does not 
   }
 })
 
-test('a limit holds for its model, and where that is not known for its key; a success there ends it', () => {
+test('a cool-down applies to its model, or to its key if the model is unknown; a success ends it', () => {
   const [a, b] = [credential('a'), credential('b')]
   const lanes: [note: RateLimitGroup, other: RateLimitGroup][] = [
     [LANE, { model: 'another', key: 'key_1' }],
@@ -182,7 +182,7 @@ test('a limit holds for its model, and where that is not known for its key; a su
   )
 })
 
-test('limits and troubles leave a credential unused only while another one is healthy', () => {
+test('429 and 5xx make a credential unused only while another is healthy', () => {
   const [a, b] = [credential('a'), credential('b')]
   const { pool } = poolOf(a, b)
   const picks = () =>
@@ -210,7 +210,7 @@ test('limits and troubles leave a credential unused only while another one is he
   assert.equal(spare.coolingFor('a'), 0)
 })
 
-test('a 401 rests a credential only when a probe of ours fails too', async () => {
+test('after a 401 a credential cools down only if our probe fails too', async () => {
   const [a, b] = [credential('a'), credential('b')]
   for (const [probe, milliseconds] of [
     [401, 60_000],
@@ -261,7 +261,7 @@ test('a 401 rests a credential only when a probe of ours fails too', async () =>
   assert.deepEqual([pool.coolingFor('a'), pool.lastError('a')], [0, null])
 })
 
-test('the last error is known until the credential works again; health is kept of those that stay', () => {
+test('the last error is kept until the credential works again; health survives a reload', () => {
   const [a, b] = [credential('a'), credential('b')]
   const { pool, later } = poolOf(a, b)
   pool.recordProbe(a, 401)
@@ -278,7 +278,7 @@ test('the last error is known until the credential works again; health is kept o
   assert.deepEqual([pool.lastError('b'), pool.coolingFor('b')], [null, 0])
 })
 
-test('when the provider refuses all, the one that is back first is tried; a pinned one is used whatever its state', () => {
+test('when all are refused, the first to recover is tried; a pinned credential is always used', () => {
   const [a, b] = [credential('a'), credential('b')]
   const { pool, later } = poolOf(a, b)
   pool.recordProbe(b, 401)
@@ -289,7 +289,7 @@ test('when the provider refuses all, the one that is back first is tried; a pinn
   assert.equal(pool.pick(OPENAI, null, 'gone', LANE), null)
 })
 
-test('a credential goes to the very host that it is for', () => {
+test('a credential is sent only to its own host', () => {
   const [one, two] = ['one', 'two'].map((resource) =>
     credential(resource, { provider: 'azure', values: { resource: resource.toUpperCase() } }),
   )
@@ -326,7 +326,7 @@ test('Retry-After is read in each of its forms', () => {
     assert.equal(retryAfter(headers, now), milliseconds, headers.join())
 })
 
-test('a sealed secret opens for its own record under its own key only', () => {
+test('a sealed secret opens only for its own record and key', () => {
   const [master, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.nat(), (secret, at) => {

@@ -9,7 +9,7 @@ import { GOOGLE, OPENAI, SECRETS, startServed } from '../support/served.ts'
 
 const THEIRS = 'AIzaSyTheCallersOwnGoogleKey0123456789'
 
-test('neither the log nor an answer holds a key, valid or not, nor what the caller sent as a credential', async (t) => {
+test("no log line or response contains a key, valid or not, or a credential of the caller's", async (t) => {
   const lines: string[] = []
   const log = openLog('debug', { write: (line) => void lines.push(line) })
   const served = await startServed(

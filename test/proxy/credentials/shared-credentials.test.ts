@@ -61,7 +61,7 @@ async function startShared(
 
 const BOTH = [SECRETS.OPENAI_API_KEY, SPARE].sort()
 
-test('a model that always answers 401 or 429 costs others nothing', async (t) => {
+test('a model that always answers 401 or 429 does not affect others', async (t) => {
   for (const status of [401, 403, 429, 503]) {
     const { one, two, ask, spread, probes, resting } = await startShared(
       t,
@@ -81,7 +81,7 @@ test('a model that always answers 401 or 429 costs others nothing', async (t) =>
   }
 })
 
-test('a credential that the provider refuses is left unused, and used again when it works', async (t) => {
+test('a refused credential is left unused until it works again', async (t) => {
   let refused = SPARE
   const { two, one, ask, spread, probes, resting, tryOut } = await startShared(
     t,
@@ -117,7 +117,7 @@ test('a limit sends requests for its model to the other credential', async (t) =
   )
 })
 
-test('a test call that the provider does not answer ends with the server, and there is one at a time', async (t) => {
+test('an unanswered test call ends with the server, and one runs at a time', async (t) => {
   const shared = await startShared(
     t,
     () => answer(401, JSON_TYPE, '{}'),

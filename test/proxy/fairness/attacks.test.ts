@@ -132,7 +132,7 @@ const OTHERS: Record<Attack['others'], (place: Place) => Promise<number>> = {
   },
 }
 
-test('whatever one does, the requests of others are answered', async (t) => {
+test('no attack by one caller stops the requests of others', async (t) => {
   const place = await openPlace(t)
   for (const attack of ATTACKS.filter(({ large }) => large !== true))
     await t.test(attack.name, { timeout: PATIENCE_MS * 2 }, (t) => underAttack(t, place, attack))
@@ -165,7 +165,7 @@ function patience(t: TestContext): Promise<string> {
   })
 }
 
-test('every limit is held against an attack, or is nobody’s to use up', () => {
+test('every limit has an attack, or a reason that no caller can use it up', () => {
   const areas = new Map(settings())
   const limits = ['server', 'conversion', 'proxy']
     .flatMap((area) => areas.get(area)!)

@@ -63,7 +63,7 @@ async function allPass(
 /** Little memory for bodies, so that little has to be sent to fill it. */
 const SMALL = { TOLLMARK_MAX_BODY: '8MB', TOLLMARK_MAX_HELD: '64MB' }
 
-test('large bodies whose last bytes never come leave memory to the bodies of others', async (t) => {
+test('large unfinished bodies leave memory to the bodies of others', async (t) => {
   const served = await startServed(t, OK, SMALL)
   const attacker = await served.key({ models: ['gpt-*'], rpm: 1 })
   const other = await served.key({ models: ['gpt-*'] })
@@ -97,7 +97,7 @@ test('half-sent bodies of one key leave room for the requests of others', async 
   assert.equal(await served.metric('dropped_for_places_total'), dropped.length - 800)
 })
 
-test("half-sent bodies that stream through take places of their key, and nobody else's", async (t) => {
+test('half-sent streaming bodies take slots of their own key only', async (t) => {
   const served = await startServed(t, OK, { TOLLMARK_MAX_OPEN: '40' })
   const attacker = await served.key()
   const other = await served.key({ models: ['gpt-*'] })
@@ -118,7 +118,7 @@ test("half-sent bodies that stream through take places of their key, and nobody 
   )
 })
 
-test('a key whose window is full is refused at its head, before any of the body is read', async (t) => {
+test('a key whose window is full is refused before its body is read', async (t) => {
   const served = await startServed(t, OK)
   const { secret, id } = await served.key({ models: ['gpt-*'], rpm: 1 })
   const other = await served.key({ models: ['gpt-*'] })
@@ -160,7 +160,7 @@ test('a key whose window is full is refused at its head, before any of the body 
   await until(async () => (await refused()).reduce((sum, row) => sum + row.refused, 0) === 102)
 })
 
-test('a body takes nothing any more once the provider has it, while the answer still streams', async (t) => {
+test("a body's memory is freed once the provider has it, while the response still streams", async (t) => {
   const served = await startServed(t, async (call) => {
     await call.body()
     call.write(head(200, ['Content-Type', 'text/event-stream', 'Transfer-Encoding', 'chunked']))
@@ -179,7 +179,7 @@ test('a body takes nothing any more once the provider has it, while the answer s
   )
 })
 
-test('callers that do not read their streams take a bounded memory, and no more places than their key may have', async (t) => {
+test("callers that do not read their streams take bounded memory and only their key's slots", async (t) => {
   const piece = Buffer.alloc(64 * 1024, 'x')
   const served = await startServed(t, OK, { TOLLMARK_MAX_OPEN: '40' })
   const attacker = await served.key()
@@ -236,7 +236,7 @@ const FLOODS: { name: string; bytes: string; status: number | null }[] = [
   { name: 'connections that send nothing', bytes: '', status: null },
 ]
 
-test('callers without a key take no places and no memory for bodies', async (t) => {
+test('callers without a key take no slots and no body memory', async (t) => {
   const served = await startServed(t, OK, { TOLLMARK_MAX_OPEN: '20', ...SMALL })
   const { secret } = await served.key({ models: ['gpt-*'] })
   for (const { name, bytes, status } of FLOODS) {

@@ -45,7 +45,7 @@ async function busyUpstream() {
   }
 }
 
-test('many busy answers of one key are read a few in a turn, and whole', async (t) => {
+test('many busy responses of one key are read a few at a time and completely', async (t) => {
   const upstream = await busyUpstream()
   const sender = createHttpClient(LIMITS, () => performance.now(), createTurns)
   t.after(() => (sender.close(), upstream.close()))

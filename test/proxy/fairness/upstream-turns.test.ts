@@ -47,7 +47,7 @@ function send(socket: object, turns: TurnBudget, owner: string): RequestWriter {
   return sending
 }
 
-test('a few pieces are written in each turn, of two bodies by turns', async () => {
+test('each turn writes a few pieces, alternating between two bodies', async () => {
   const turns = new TurnBudget(2)
   const [one, other] = [greedySocket(), greedySocket()]
   const sendings = [send(one.socket, turns, 'a'), send(other.socket, turns, 'b')]
@@ -62,7 +62,7 @@ test('a few pieces are written in each turn, of two bodies by turns', async () =
   assert.ok(Math.abs(one.turns.at(-1)! - other.turns.at(-1)!) <= 4, 'both end together')
 })
 
-test('what is stopped writes nothing more', async () => {
+test('a stopped body writes nothing more', async () => {
   const turns = new TurnBudget(1)
   const { socket, turns: written } = greedySocket()
   const sending = send(socket, turns, 'a')

@@ -45,7 +45,7 @@ const MOMENTS: {
 ]
 
 for (const { name, plays, waits, tokens } of MOMENTS) {
-  test(`a caller that leaves ends the provider's work: ${name}`, async (t) => {
+  test(`a disconnect by the caller cancels the provider's work: ${name}`, async (t) => {
     const served = await startServed(t, plays)
     const { secret } = await served.key()
     const path = `/proxy?url=${encodeURIComponent(`${ANTHROPIC}/v1/messages`)}`
@@ -73,7 +73,7 @@ for (const { name, plays, waits, tokens } of MOMENTS) {
   })
 }
 
-test('of a caller that has left by then the provider hears nothing, or no more', async () => {
+test('the provider gets nothing, or nothing more, from a caller that has disconnected', async () => {
   const heard: string[] = []
   const sender: HttpClient = {
     send() {
@@ -100,7 +100,7 @@ test('of a caller that has left by then the provider hears nothing, or no more',
   assert.deepEqual(heard, ['sent', 'aborted'])
 })
 
-test('a caller that closes its sending side behind its request gets its answer, also a stream', async (t) => {
+test('a half-closed caller gets its response, even a stream', async (t) => {
   const served = await startServed(t, async (call) => {
     await call.body()
     call.write(head(200, ['Content-Type', 'text/event-stream', 'Transfer-Encoding', 'chunked']))

@@ -98,7 +98,7 @@ let shared: ReturnType<typeof certificateOf> | undefined
 
 for (const { name, plays } of EARLY) {
   for (const secure of [false, true]) {
-    test(`an early answer arrives whole: ${name}${secure ? ', over TLS' : ''}`, async (t) => {
+    test(`an early response arrives complete: ${name}${secure ? ', over TLS' : ''}`, async (t) => {
       const certificate = secure ? (shared ??= certificateOf(t, 'api.openai.com')) : undefined
       if (certificate) setDefaultCACertificates([certificate.cert])
       const fake = await startFake(plays, certificate)

@@ -257,7 +257,7 @@ test('request headers: what is dropped, what passes in order, case and number', 
   for (const { id } of PROVIDERS) assert.deepEqual(requestHeaders(raw, provider(id)), KEPT, id)
 })
 
-test('a header that chooses an account or a deployment does not go up to the provider that reads it', () => {
+test('a header that selects an account or a deployment is not forwarded to a provider that reads it', () => {
   /** TABLE of such headers, in some spelling, and who reads them. */
   const choices: [id: string, header: string][] = [
     ['azure', 'azureml-model-deployment'],
@@ -280,7 +280,7 @@ test('a header that chooses an account or a deployment does not go up to the pro
   ])
 })
 
-test('every row of the tables has names, a reason, and none that another row has', () => {
+test('every row of the tables has a reason and names of its own', () => {
   for (const rules of [[...REQUEST_RULES, ...REQUEST_PATTERNS], RESPONSE_RULES]) {
     const names = rules.flatMap((rule) => [...(rule.names ?? []), ...(rule.prefixes ?? [])])
     assert.deepEqual(names, [...new Set(names)])
@@ -316,7 +316,7 @@ test('every row of the tables has names, a reason, and none that another row has
   assert.deepEqual(requestHeaders(['anthropic-user-profile-id', 'x'], provider('openai')), [])
 })
 
-test('request headers: a value that holds a proxy key goes nowhere, whatever the name', () => {
+test('request headers: a value that contains a proxy key is dropped, whatever the name', () => {
   const { secret } = createSecret('tmk')
   const encoded = Buffer.from(`user:${secret}`).toString('base64')
   const hidden = [
@@ -347,7 +347,7 @@ test('request headers: a value that holds a proxy key goes nowhere, whatever the
   assert.deepEqual(requestHeaders(state, provider('openai')), state)
 })
 
-test('request headers: what chooses an account is dropped for the provider that reads it', () => {
+test('request headers: an account selector is dropped for the provider that reads it', () => {
   assert.deepEqual(
     requestHeaders(['OpenAI-Organization', 'x', 'OpenAI-Project', 'y'], provider('openai')),
     [],
@@ -522,7 +522,7 @@ test('response headers: a challenge passes unless a browser would ask its user f
   }
 })
 
-test('response headers: hop-by-hop and what names the account go, the rest stays as it is', () => {
+test('response headers: hop-by-hop and account headers are dropped, the rest is unchanged', () => {
   const kept = [
     'Content-Type',
     'text/event-stream',
@@ -696,7 +696,7 @@ test('a redirect leads through the proxy where the address may be called', () =>
   ])
 })
 
-test('where the rest of an upload goes is named as callers name it', () => {
+test("the address of an upload's next request leads through the proxy", () => {
   const cases: [host: string, address: string, expected: string][] = [
     [
       'api.anthropic.com',
@@ -772,7 +772,7 @@ test('a preflight lists Authorization by name and reflects what was asked for', 
   assert.doesNotMatch(preflightHeaders('a\r\nX-Evil: 1').join('|'), /\r|\n/)
 })
 
-test('what a browser may read, by name', () => {
+test('exposed response headers', () => {
   const exposed = (
     pairs(
       corsHeaders([
@@ -999,7 +999,7 @@ const WORDS: Record<
   ],
 }
 
-test('what each refusal is called', () => {
+test('the name of each refusal', () => {
   for (const [code, [status, reason, google, type, exception]] of Object.entries(WORDS) as [
     GatewayErrorCode,
     (typeof WORDS)[GatewayErrorCode],

@@ -24,7 +24,7 @@ const LIMITS = {
 /** The beginning of a form, up to the content of its file: the rest streams. */
 const FILE_BEGINS = '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'
 
-test('an answer that goes on three times as long as any limit arrives whole', async (t) => {
+test('a response three times as long as any timeout arrives complete', async (t) => {
   const served = await startServed(
     t,
     async (call) => {
@@ -49,7 +49,7 @@ test('an answer that goes on three times as long as any limit arrives whole', as
   )
 })
 
-test('a request that goes up three times as long as any limit arrives whole', async (t) => {
+test('a request three times as long as any timeout arrives complete', async (t) => {
   const served = await startServed(t, answer(200, {}, 'ok'), LIMITS)
   const { secret } = await served.key()
   const path = `/proxy?url=${encodeURIComponent(FILES)}`
@@ -79,7 +79,7 @@ test('a request that goes up three times as long as any limit arrives whole', as
   )
 })
 
-test('a request that stands still on its way up is given up, whether it is read whole first or not', async (t) => {
+test('a stalled request is given up, whether or not it is buffered first', async (t) => {
   const served = await startServed(t, (call) => call.gone(), LIMITS)
   const rows: [address: string, type: string, begins: string, status: number, code: string][] = [
     [FILES, FORM, FILE_BEGINS, 504, 'upstream_timeout'],
@@ -101,7 +101,7 @@ test('a request that stands still on its way up is given up, whether it is read 
   }
 })
 
-test('a body that has to be read whole must come at 16 KB/s on average, one that streams through must only move', async (t) => {
+test('a buffered body must average 16 KB/s; a streamed one must only keep moving', async (t) => {
   const served = await startServed(t, answer(200, { 'Content-Type': 'application/json' }, '{}'), {
     TOLLMARK_BODY_GRACE: '300ms',
   })

@@ -55,7 +55,7 @@ const ORDINARY: [type: string, body: string][] = [
   ['text/plain', 'Keep your token secret.'],
 ]
 
-test('an answer of an unknown endpoint that holds a credential is 403, and nothing of it passes', async (t) => {
+test("an unknown endpoint's response that contains a credential is replaced by 403", async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, {}))
   const keys = [await key(), await key({ objects: 'upstream' })]
   for (const [type, body] of MINTED) {
@@ -90,7 +90,7 @@ test('an answer of an unknown endpoint that holds a credential is 403, and nothi
   }
 })
 
-test('any other answer passes as it came, and a stream is not waited for', async (t) => {
+test('any other response passes unchanged, and a stream is not delayed', async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, {}))
   const { secret } = await key()
   for (const [type, body] of ORDINARY) {

@@ -172,7 +172,7 @@ const LISTS: [id: Id, path: string, answered: string, models: string[], left: st
   ],
 ]
 
-test('a key with a scope gets the list without what it may not use, and all others get it as it is', async (t) => {
+test('a scoped key gets the list filtered to its models, and all others get it unchanged', async (t) => {
   const { served, ask } = await startScoped(t)
   for (const [id, path, answered, models, left] of LISTS) {
     served.fake.play(answer(200, { ...JSON_TYPE, ETag: '"1"', 'Content-MD5': 'x' }, answered))
@@ -194,7 +194,7 @@ test('a key with a scope gets the list without what it may not use, and all othe
   }
 })
 
-test('a key with objects of its own gets every list of models, too', async (t) => {
+test('a key with `objects: own` gets every list of models, too', async (t) => {
   const { served } = await startScoped(t)
   const { secret } = await served.key({ objects: 'own' })
   for (const [id, path, answered] of LISTS) {
@@ -204,7 +204,7 @@ test('a key with objects of its own gets every list of models, too', async (t) =
   }
 })
 
-test('a key with objects of its own sees no model that another key has stored, or nobody here', async (t) => {
+test('a key with `objects: own` sees no model stored by another key or outside this server', async (t) => {
   const { served } = await startScoped(t)
   const [mine, own, scoped, upstream] = [
     await served.key(),
@@ -270,7 +270,7 @@ test('a key with objects of its own sees no model that another key has stored, o
   }
 })
 
-test('whatever is not changed keeps its headers, and what is loses those that speak of its bytes', async (t) => {
+test('an unchanged list keeps its headers, and a changed one loses those about its bytes', async (t) => {
   const { served } = await startScoped(t)
   const [{ secret: scoped }, { secret: all }] = [
     await served.key({ models: ['b', 'c'], objects: 'upstream' }),
@@ -321,7 +321,7 @@ test('whatever is not changed keeps its headers, and what is loses those that sp
   }
 })
 
-test('an error passes, and what cannot be read is refused', async (t) => {
+test('an error passes, and an unreadable list is refused', async (t) => {
   const { served, ask } = await startScoped(t)
   const cases: [script: Script, status: number, code: string | null][] = [
     [answer(429, JSON_TYPE, '{"error":{"message":"a"}}'), 429, null],
@@ -355,7 +355,7 @@ test('an error passes, and what cannot be read is refused', async (t) => {
   }
 })
 
-test('a page of which nothing is left is not shown: clients would take it for the end', async (t) => {
+test('a page that filtering empties is skipped, because clients would take it for the end', async (t) => {
   const { served, ask } = await startScoped(t)
   /**
    * TABLE: the provider, what is asked, its pages by what they are asked with, and what has been
@@ -455,7 +455,7 @@ test('a page of which nothing is left is not shown: clients would take it for th
   )
 })
 
-test('a limited key reads the records of its models only', async (t) => {
+test('a limited key reads only the records of its models', async (t) => {
   const { served } = await startScoped(t)
   const { key, send } = served
   served.fake.play(answer(200, JSON_TYPE, '{"object":"model"}'))

@@ -46,7 +46,7 @@ const CASES: [headers: Record<string, string>, passes: boolean][] = [
   ]),
 ]
 
-test('what a browser would show or run is refused before anything else', async (t) => {
+test('a request for a document or script is refused before anything else', async (t) => {
   const { fake, key, send } = await startServed(
     t,
     answer(200, { 'Content-Type': 'text/html' }, '<p>'),

@@ -224,7 +224,7 @@ const ANSWERS: [
   ],
 ]
 
-test('how answers end, in whatever pieces they arrive', () => {
+test('responses end correctly, in pieces of any size', () => {
   const usual = {
     interim: [],
     status: 200,
@@ -269,7 +269,7 @@ test('how answers end, in whatever pieces they arrive', () => {
   }
 })
 
-test('what can no more become an answer is refused at once, not when the time for one is over', () => {
+test('an invalid response is refused as soon as it cannot become valid', () => {
   for (const text of [
     'HTTP/1.1 200 OK\n',
     'HTTP/1.1 200 OK\r\nA: b\n',
@@ -283,7 +283,7 @@ test('what can no more become an answer is refused at once, not when the time fo
   }
 })
 
-test('one length leaves where two equal ones came, and none where there can be no body', () => {
+test('two equal Content-Length headers become one, and a response without a body has none', () => {
   const rows: [method: string, text: string, headers: string[]][] = [
     [
       'GET',

@@ -64,7 +64,7 @@ const SPOILT: Record<string, (call: Call) => void> = {
 }
 
 for (const [name, spoil] of Object.entries(SPOILT)) {
-  test(`a request of which nothing was written yet when ${name} goes over another one`, async (t) => {
+  test(`a request is sent over another connection if nothing was written when ${name}`, async (t) => {
     let cut = () => {}
     const { fake, upstream, destination } = await start(t, (call) => {
       cut = () => spoil(call)
@@ -98,7 +98,7 @@ for (const [name, spoil] of Object.entries(SPOILT)) {
   })
 }
 
-test('a call that was aborted before it was written is never written', async (t) => {
+test('a call aborted before it was written is never sent', async (t) => {
   const { fake, upstream, destination } = await start(t, answer(200, {}, 'a'))
   const request = { destination, method: 'GET', path: '/', headers: [], body: null }
   const first = send(upstream, request)

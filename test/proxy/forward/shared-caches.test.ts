@@ -16,7 +16,7 @@ const CACHED = {
 const valuesOf = (raw: readonly string[], name: string) =>
   raw.filter((_, i) => i % 2 === 1 && raw[i - 1]!.toLowerCase() === name)
 
-test('what can be kept says by which headers it was answered', async (t) => {
+test('a cacheable response has Vary for the headers it depends on', async (t) => {
   const { fake, key, send, port } = await startServed(t, answer(200, CACHED, '{"data":[]}'))
   const { secret } = await key({ objects: 'upstream' })
   for (const form of FORMS) {
@@ -87,7 +87,7 @@ test('what can be kept says by which headers it was answered', async (t) => {
   assert.match(valuesOf(named.rawHeaders, 'vary').join(), /x-fal-target-url/)
 })
 
-test('no answer is kept for another address', async (t) => {
+test('no response is cached for another address', async (t) => {
   const { fake, key, send } = await startServed(
     t,
     answer(
@@ -145,7 +145,7 @@ const TYPES: [types: string[], page: boolean][] = [
   ].map((type): [string[], boolean] => [[type], false]),
 ]
 
-test('what a page has fetched is sandboxed by what browsers make of its types', async (t) => {
+test('a fetched response is sandboxed by the type that browsers would use', async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, {}, 'x'))
   const { secret } = await key({ objects: 'upstream' })
   for (const [types, page] of TYPES) {

@@ -36,7 +36,7 @@ const CASES: { name: string; script: Script; status: number; row: object }[] = [
 
 for (const { name, script, status, row } of CASES)
   for (const reader of ['ours', 'node'] as const)
-    test(`${name} when the time for the shutdown is over (${reader})`, async (t) => {
+    test(`${name} when the shutdown timeout is over (${reader})`, async (t) => {
       const data = temporaryFolder(t)
       const served = await startServed(t, script, { TOLLMARK_SHUTDOWN_TIMEOUT: '50ms' }, data)
       const { secret } = await served.key()

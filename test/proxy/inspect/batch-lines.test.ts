@@ -50,7 +50,7 @@ async function read(count: number) {
   return { named, inPiece, inTurn: Math.max(inTurn, looked) }
 }
 
-test('the ids of a batch are looked at in small steps behind its upload', async () => {
+test("a batch's ids are looked up in small steps after its upload", async () => {
   const { named, inPiece, inTurn } = await read(10_000)
   assert.deepEqual(
     named?.map(({ id }) => id),
@@ -60,13 +60,13 @@ test('the ids of a batch are looked at in small steps behind its upload', async 
   assert.ok(inTurn <= 256, `${inTurn} strings in one turn`)
 })
 
-test('of more ids than may be named none but the first is looked at', async () => {
+test('a batch with too many ids is given up after the first few', async () => {
   const { named, inPiece, inTurn } = await read(50_000)
   assert.equal(named, null)
   assert.ok(inPiece + inTurn <= 32, `${inPiece} and ${inTurn} strings`)
 })
 
-test('a line may call what runs a model at its provider, however the provider writes that, and nothing else', () => {
+test('a batch line may call only endpoints that run a model', () => {
   const table = createProviderTable({
     instances: [{ provider: 'azure', values: { resource: 'acme' } }],
   })

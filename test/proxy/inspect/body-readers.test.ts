@@ -26,7 +26,7 @@ function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
 
 const cuts = fc.array(fc.nat(100_000), { maxLength: 12 })
 
-test('what JSON.parse finds at a path the scanner finds, with strings, numbers and lists of every form', () => {
+test('the scanner finds what JSON.parse finds at a path', () => {
   const wanted = wantPaths(['model', 'items[].id'])
   const body = fc.record({
     model: fc.json({ maxDepth: 1 }).map((text) => JSON.parse(text) as unknown),
@@ -56,7 +56,7 @@ test('what JSON.parse finds at a path the scanner finds, with strings, numbers a
   )
 })
 
-test('lists of integers are read by the grammar, wherever a piece ends', () => {
+test('lists of integers follow the grammar at every split', () => {
   const item = fc.constantFrom(
     '0',
     '7',
@@ -91,7 +91,7 @@ test('lists of integers are read by the grammar, wherever a piece ends', () => {
   )
 })
 
-test('a form tells the same in every split, whole or damaged', () => {
+test('a form gives the same findings at every split, whole or damaged', () => {
   const part = fc.tuple(
     fc.constantFrom('model', 'Model', 'x', 'file', '_charset_'),
     fc.constantFrom('', '; filename="f"'),
@@ -132,7 +132,7 @@ test('a form tells the same in every split, whole or damaged', () => {
   assert.ok(readable > 200, 'many forms must be readable, or nothing was tested')
 })
 
-test('a mark, a line break and a long field that fall on the edge of a window are seen', () => {
+test('a boundary, a line break and a long field at the edge of a window are seen', () => {
   const field = (length: number) =>
     `--b\r\nContent-Disposition: form-data; name="model"\r\n\r\n${'x'.repeat(length)}\r\n`
   const file = (length: number) =>
@@ -164,7 +164,7 @@ function wordsOf(bytes: Buffer): Set<string> {
   return new Set([...text.matchAll(/[\w.~-]{6,}/g)].map(([word]) => word))
 }
 
-test('every word that a lenient server could take for a name is told, once for each kind', () => {
+test('every word that a lenient server could take for a key is reported once', () => {
   const unit = fc.constantFrom(
     'resp_1',
     'file-abc',
@@ -228,7 +228,7 @@ function namedIn(bytes: Buffer): Set<string> {
 const namesOf = ({ mentioned }: Findings): Set<string> =>
   new Set(mentioned.map(({ kind, id }) => `${kind} ${id}`))
 
-test('of the words of a body that is no JSON those are looked at that could be ids, wherever they stand', () => {
+test('every word of a non-JSON body that could be an id is checked', () => {
   const id = fc.constantFrom(
     'file-abc',
     'resp_0123456789abcdef',
@@ -284,7 +284,7 @@ test('of the words of a body that is no JSON those are looked at that could be i
   )
 })
 
-test('a word names an object of every kind, an id of its own kind too, and a reference to items counts', () => {
+test('a word names objects of every kind it could be, and item references count', () => {
   const findings = new Findings(compilePaths(RULE), false, ids)
   const reader = new WordBodyScanner(['file', 'item'], findings)
   reader.write(Buffer.from('{file-abc msg_0123456789 vs_0123456789abcdef01 item_reference'))
@@ -302,7 +302,7 @@ test('a word names an object of every kind, an id of its own kind too, and a ref
   assert.equal(findings.refers, true)
 })
 
-test('of the words of a body that is no JSON 10,000 may be told, and those that could be no ids do not count', () => {
+test('a non-JSON body may have 10,000 words that could be ids; other words do not count', () => {
   const refused = (kinds: readonly string[], count: number): boolean => {
     const reader = new WordBodyScanner(kinds, new Findings(compilePaths(RULE), false, ids))
     for (let i = 0; i < count; i++) reader.write(Buffer.from(`word${100_000 + i},`))
@@ -353,7 +353,7 @@ for (const [coding, encode] of Object.entries({
   br: brotliCompressSync,
   zstd: zstdCompressSync,
 })) {
-  test(`${coding} is decoded in every split, and only where it is one whole stream`, async () => {
+  test(`${coding} is decoded at every split, and only as one complete stream`, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 2_000 }),

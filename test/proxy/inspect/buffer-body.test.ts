@@ -21,7 +21,7 @@ function bodyInHand(): { body: RequestBody; sink: () => BodySink } {
   return { body, sink: () => taker! }
 }
 
-test('pieces of one byte keep nothing alive that came with them', async () => {
+test('one-byte pieces do not keep their buffer alive', async () => {
   const { body, sink } = bodyInHand()
   const shares = new RequestShares({ open: 1, held: 1_000_000, body: 1_000_000 })
   const place = shares.acquire('key', 'account')!
@@ -42,7 +42,7 @@ test('pieces of one byte keep nothing alive that came with them', async () => {
   assert.equal(shares.held, 0)
 })
 
-test('pieces of any sizes stay the same bytes in the same order, in at most twice their memory', () => {
+test('pieces of any size keep their bytes and order, in at most twice their memory', () => {
   const next = seeded(7)
   const upTo = (most: number) => 1 + Math.floor(next() * most)
   for (let round = 0; round < 200; round++) {

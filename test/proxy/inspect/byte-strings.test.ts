@@ -11,7 +11,7 @@ function told(strings: ByteStrings): string[] {
   return seen
 }
 
-test('each string is told once, in the order in which they came, even where a few hashes are the same', () => {
+test('each string is reported once, in order, even with equal hashes', () => {
   const text = fc.oneof(
     fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 6 }),
     fc.nat(1_000).map((length) => 'x'.repeat(length)),
@@ -37,7 +37,7 @@ test('each string is told once, in the order in which they came, even where a fe
   )
 })
 
-test('many strings are kept, those of one hash too, and none beyond the bound', () => {
+test('many strings are kept, even with equal hashes, and none beyond the limit', () => {
   for (const hashOf of [(i: number) => Math.imul(i, 0x9e3779b1), () => 7]) {
     const strings = new ByteStrings(10_000)
     const add = (i: number): boolean => {

@@ -13,7 +13,7 @@ const { ids } = createProviderTable({}).byId('openai')!
 const findings = () => new Findings(compilePaths({ required: ['model'] }), false, ids)
 const named = (of: Findings) => of.mentioned.map(({ kind, id }) => `${kind} ${id}`)
 
-test('what stands in an object’s place comes first, and is not named again by its id', () => {
+test('an object named by its place comes first and is not repeated by its id', () => {
   const body = findings()
   body.text(RESPONSE)
   body.place({ kind: 'file', id: FILE })
@@ -21,7 +21,7 @@ test('what stands in an object’s place comes first, and is not named again by 
   assert.deepEqual(named(body), [`file ${FILE}`, `response ${RESPONSE}`])
 })
 
-test('a reference at the end of a body is about the items before it', () => {
+test('an item reference at the end of a body applies to earlier items', () => {
   const body = findings()
   body.text(ITEM)
   body.place({ kind: 'item', id: `${ITEM}0` })

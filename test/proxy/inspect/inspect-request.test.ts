@@ -110,7 +110,7 @@ function start(body: Buffer, models: readonly string[] | null = ['gpt-*']) {
   }
 }
 
-test('a short body is inspected without a turn of the event loop', async () => {
+test('a short body is inspected synchronously', async () => {
   const { inspecting } = start(Buffer.from('{"model":"gpt-5"}'))
   const turn = new Promise((resolve) => setImmediate(() => resolve('a turn')))
   const first = await Promise.race([inspecting, turn])
@@ -118,7 +118,7 @@ test('a short body is inspected without a turn of the event loop', async () => {
   assert.equal(first.model, 'gpt-5')
 })
 
-test('a long body is inspected in turns', async () => {
+test('a long body is inspected in slices', async () => {
   const { inspecting, turn } = start(long('gpt-5'))
   assert.ok((await turn()) >= 4)
   const inspected = await inspecting
@@ -126,7 +126,7 @@ test('a long body is inspected in turns', async () => {
   assert.equal(inspected?.model, 'gpt-5')
 })
 
-test('a caller who leaves ends the inspection of its body', async () => {
+test('a disconnect ends the inspection of the body', async () => {
   const { inspecting, leave, turn } = start(long('gpt-5'))
   await turn(2)
   leave()
@@ -134,7 +134,7 @@ test('a caller who leaves ends the inspection of its body', async () => {
   assert.ok((await turn()) <= 1)
 })
 
-test('a body that has to make room for others is inspected no further', async () => {
+test('an evicted body is not inspected further', async () => {
   const { inspecting, slot, turn, shares } = start(long('gpt-5'))
   await turn(2)
   const refused = assert.rejects(

@@ -33,7 +33,7 @@ function under(value: unknown, kind: string | null): string[] {
   ])
 }
 
-test('every string under such a key is told, in its order, and no other', () => {
+test('every string under a matching key is reported, in order, and no other', () => {
   const key = fc.constantFrom('file_id', 'key "\\/', 'x', 'y', 'file', '')
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(
@@ -73,7 +73,7 @@ test('every string under such a key is told, in its order, and no other', () => 
   )
 })
 
-test('what is no JSON, or nested without end, is read without a fault', () => {
+test('invalid or endlessly nested JSON is handled', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom(...'{}[]:,"\\x 1') }),
@@ -84,7 +84,7 @@ test('what is no JSON, or nested without end, is read without a fault', () => {
   assert.deepEqual(told(`{"x":"${'a'.repeat(3_000)}","x":"b"}`, [1_000]), ['x b'])
 })
 
-test('every name in a row that gives ids is known however it is written, and no word that callers use for their own', () => {
+test('every field name in the rows that holds ids is recognised in any spelling, and ordinary field names are not', () => {
   const table = createProviderTable({})
   for (const { id, endpoints } of PROVIDERS) {
     const names = idNamesOf(endpoints, table.byId(id)!.endpoints.kinds)

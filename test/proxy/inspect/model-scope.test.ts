@@ -493,7 +493,7 @@ test("the same requests pass where they name the key's model once", async (t) =>
   }
 })
 
-test('chunks, trailers and early ends carry no other model up', async (t) => {
+test('chunks, trailers and early ends cannot smuggle another model', async (t) => {
   const { served } = await startScoped(t)
   const { secret } = await served.key({ models: [...KEY] })
   const post = (id: Id, path: string, head: string, body: string) =>
@@ -567,7 +567,7 @@ async function formReadings(
   return { busboy, undici }
 }
 
-test('of generated forms none passes in which a reader in use finds another model', async (t) => {
+test('no generated form passes in which a common parser finds another model', async (t) => {
   const { ask, served } = await startScoped(t)
   const dispositions = fc.constantFrom(
     'name="model"',
@@ -667,7 +667,7 @@ function readings(body: string): string[] {
   return names
 }
 
-test('of generated bodies none passes in which any server could read another model', async (t) => {
+test('no generated body passes in which any server could read another model', async (t) => {
   const { ask } = await startScoped(t)
   const escape = (word: string) =>
     fc

@@ -1373,7 +1373,7 @@ test('the observer notes the model of a streamed body, one byte at a time', () =
   }
 })
 
-test('of a body that names models or stored objects without end so many are looked at, and no more', async () => {
+test('the number of models and stored objects read from one body is bounded', async () => {
   const provider = table.byId('openai')
   assert.ok(provider)
   const path = '/v1/responses'
@@ -1407,7 +1407,7 @@ test('of a body that names models or stored objects without end so many are look
   }
 })
 
-test('of different strings that could be ids 10,000 are looked at, wherever they stand, and no more', async () => {
+test('at most 10,000 distinct strings that could be ids are checked', async () => {
   const provider = table.byId('openai')
   assert.ok(provider)
   const match = classify(provider, 'POST', '/v1/responses')
@@ -1434,7 +1434,7 @@ test('of different strings that could be ids 10,000 are looked at, wherever they
   assert.equal(await verdict(body(50_000, 1_000)), 1_000)
 })
 
-test('a form that names its model over and over, byte by byte, takes no longer than any other', () => {
+test('a form that repeats its model byte by byte takes no longer than any other', () => {
   const provider = table.byId('openai')
   assert.ok(provider)
   const path = '/v1/audio/transcriptions'

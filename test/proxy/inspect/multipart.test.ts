@@ -368,7 +368,7 @@ for (const [name, body, expected, type = TYPE] of cases) {
     assert.equal(await check(body, type), expected))
 }
 
-test('what a real client writes is read', async () => {
+test('a form by a real client is read', async () => {
   const form = new FormData()
   form.append('model', 'allowed')
   form.append(

@@ -36,7 +36,7 @@ const BODIES: [body: string, prose: boolean][] = [
   [`{"messages":[{"content":"${FILE}"}],"x":"${'x'.repeat(70_000)}"}`, false],
 ]
 
-test('an id is prose where every string that names it stands in a place of prose', () => {
+test('an id is prose if every string that names it is in a place of prose', () => {
   for (const [body, prose] of BODIES) assert.equal(isProse(body), prose, body.slice(0, 200))
   assert.equal(
     withProse(
@@ -59,7 +59,7 @@ test('an id is prose where every string that names it stands in a place of prose
   )
 })
 
-test('an id that stands anywhere else too is none, whatever stands around it', () => {
+test('an id that is also anywhere else is not prose', () => {
   const text = fc.constantFrom(FILE, ` ${FILE}`, `${FILE}/`, 'x', '', '\\', '"')
   const value = fc.letrec((tie) => ({
     value: fc.oneof(

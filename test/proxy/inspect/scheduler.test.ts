@@ -50,7 +50,7 @@ function work(name: string, steps: number, log: string[], took: () => void = () 
   }
 }
 
-test('a slice ends with the step in which its time is over', async () => {
+test('a slice ends with the step that uses up its time', async () => {
   const { queue, pass, turn } = startQueue()
   const log: string[] = []
   const { done } = queue.run(
@@ -64,7 +64,7 @@ test('a slice ends with the step in which its time is over', async () => {
   assert.equal(await done, true)
 })
 
-test('a slice handles so many bytes at most, however fast they are', async () => {
+test('a slice handles a bounded number of bytes, however fast', async () => {
   const { queue, turn } = startQueue()
   const log: string[] = []
   const { done } = queue.run(ownerOf('key'), work('a', 1_000, log))
@@ -74,7 +74,7 @@ test('a slice handles so many bytes at most, however fast they are', async () =>
   assert.equal(await done, true)
 })
 
-test('between two slices the event loop runs, and one turn is asked for at a time', () => {
+test('the event loop runs between two slices, and one turn is requested at a time', () => {
   const { queue, waiting, turn } = startQueue()
   for (let i = 0; i < 10; i++) queue.run(ownerOf(`key ${i % 3}`), work('a', 1_000, []))
   for (let i = 0; i < 20; i++) {
@@ -83,7 +83,7 @@ test('between two slices the event loop runs, and one turn is asked for at a tim
   }
 })
 
-test('keys take turns, and so do the requests of a key', () => {
+test('keys take turns, as do the requests of a key', () => {
   const { queue, pass, turn } = startQueue()
   const log: string[] = []
   const slow = () => pass(SLICE_MS * 2)
@@ -121,7 +121,7 @@ test('an account with many keys gets as many turns as one with a single key', ()
   assert.equal(quiet, log.length / 2, log.join())
 })
 
-test('what is cancelled takes no further step, and the others go on', async () => {
+test('a cancelled task takes no further step, and the others go on', async () => {
   const { queue, pass, turn } = startQueue()
   const log: string[] = []
   const slow = () => pass(SLICE_MS * 2)
@@ -138,7 +138,7 @@ test('what is cancelled takes no further step, and the others go on', async () =
   assert.equal(turn(), false)
 })
 
-test('a task that waits for its input takes no turns, and goes on when it comes', async () => {
+test('a task that waits for input takes no turns and resumes when it arrives', async () => {
   const { queue, turn, waiting } = startQueue()
   let resume = (): void => {}
   let steps = 0

@@ -1045,7 +1045,7 @@ test('a tool, plugin or option that runs another model is refused before anythin
   }
 })
 
-test('a tool, plugin or option that runs no other model, or only allowed ones, passes', async (t) => {
+test('a tool, plugin or option that runs only allowed models passes', async (t) => {
   const { ask } = await startScoped(t)
   for (const [
     name,
@@ -1078,7 +1078,7 @@ test('a refusal names the tool, and says how to allow it', async (t) => {
   )
 })
 
-test('a type that stands twice, or is spelled with escapes, is refused', async (t) => {
+test('a duplicate or escaped type is refused', async (t) => {
   const { ask } = await startScoped(t)
   for (const tool of [
     '{"type":"function","type":"image_generation"}',

@@ -76,7 +76,7 @@ for (const [text, ok, events] of cases) {
   })
 }
 
-test('valid JSON is accepted, and every split tells the same', () => {
+test('valid JSON is accepted with the same events at every split', () => {
   fc.assert(
     fc.property(fc.json(), fc.array(fc.nat(200), { maxLength: 8 }), (text, cuts) => {
       const buffer = bytes(text)
@@ -96,7 +96,7 @@ test('valid JSON is accepted, and every split tells the same', () => {
   )
 })
 
-test('with the inside of strings out of sight, exactly what JSON.parse accepts is accepted', () => {
+test('apart from the contents of strings, the scanner accepts exactly what JSON.parse does', () => {
   const token = fc.constantFrom(
     '{',
     '}',
@@ -179,7 +179,7 @@ const WATCHED: [text: string, seen: string[]][] = [
 ]
 
 for (const [text, seen] of WATCHED) {
-  test(`strings that are handed over: ${text.slice(0, 60)}`, () => {
+  test(`reported strings: ${text.slice(0, 60)}`, () => {
     for (const pieces of [
       [bytes(text)],
       single(bytes(text)),
@@ -194,7 +194,7 @@ for (const [text, seen] of WATCHED) {
   })
 }
 
-test('every string of a body is seen, in every split', () => {
+test('every string of a body is seen at every split', () => {
   const text = fc.json({ maxDepth: 6 })
   fc.assert(
     fc.property(text, fc.array(fc.nat(200), { maxLength: 6 }), (json, cuts) => {
@@ -228,7 +228,7 @@ test('every string of a body is seen, in every split', () => {
   )
 })
 
-test('the end of each list and object on the way to a wanted value is told, behind what it holds', () => {
+test('the end of each list and object around a wanted value is reported after its contents', () => {
   const told = (text: string, pieces: (whole: Buffer) => Buffer[]): string[] => {
     const events: string[] = []
     const ending = wantPaths(
@@ -264,7 +264,7 @@ test('the end of each list and object on the way to a wanted value is told, behi
   }
 })
 
-test('a mismatch that repeats itself is told once', () => {
+test('a repeated mismatch is reported once', () => {
   assert.deepEqual(scan([bytes(`{"d":[${'1,"x",'.repeat(1_000)}2],"b":1}`)]).events, [
     'mismatch d[]',
     'text d[]',
@@ -306,7 +306,7 @@ for (const [what, unit] of DENSE) {
   })
 }
 
-test('what repeats itself right behind itself is not told to a sink that knows', () => {
+test('an immediate repetition is reported by `again` to a sink that has it', () => {
   const told = (text: string): string[] => {
     const events: string[] = []
     const sink = {
@@ -347,7 +347,7 @@ test('what repeats itself right behind itself is not told to a sink that knows',
   ])
 })
 
-test('what is not told again changes nothing', () => {
+test('leaving out repetitions does not change the result', () => {
   const tools = fc.array(
     fc.oneof(
       fc.constantFrom(
@@ -401,7 +401,7 @@ test('what is not told again changes nothing', () => {
   )
 })
 
-test('scans that take turns do not disturb each other', () => {
+test('interleaved scans do not disturb each other', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.json(), fc.constantFrom(true, false)), { minLength: 2, maxLength: 4 }),
@@ -446,7 +446,7 @@ test('scans that take turns do not disturb each other', () => {
   )
 })
 
-test('a scan may be begun while another one tells something', () => {
+test("a scan can start inside another's callback", () => {
   const events: string[] = []
   const scanner = new JsonScanner(wanted, {
     value: (path, raw) => {
@@ -468,13 +468,13 @@ test('a scan may be begun while another one tells something', () => {
   ])
 })
 
-test('more is told of one piece than there is room for at once', () => {
+test('one piece can have more events than the buffer holds', () => {
   const { ok, events } = scan([bytes(`{"g":[${'1,"x",'.repeat(5_000)}2]}`)])
   assert.ok(ok)
   assert.equal(events.length, 10_001)
 })
 
-test('every letter that folds into ASCII makes a key a lookalike', () => {
+test('every letter that folds to ASCII makes a lookalike key', () => {
   const found: string[] = []
   for (let code = 0x80; code <= 0x10ffff; code++) {
     const letter = String.fromCodePoint(code)

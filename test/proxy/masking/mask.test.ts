@@ -69,7 +69,7 @@ const SPELLINGS: [name: string, spelling: string][] = [
   ],
 ]
 
-test('the credential is masked in its place, as long as it was, in every spelling', () => {
+test('the credential is masked in place, at the same length, in every encoding', () => {
   const mask = new Mask(SECRET)
   for (const [name, spelling] of SPELLINGS) {
     const stars = '*'.repeat(spelling.length)
@@ -91,7 +91,7 @@ test('the credential is masked in its place, as long as it was, in every spellin
   }
 })
 
-test('in base64 no more than the digits at its ends are left, wherever it begins', () => {
+test('in base64 only the digits at the ends remain, at any offset', () => {
   for (const secret of [SECRET, 'sk-openai-upstream', 'k'.repeat(8)]) {
     const mask = new Mask(secret)
     for (const encoding of ['base64', 'base64url'] as const) {
@@ -120,7 +120,7 @@ const WIDE: [name: string, encode: (text: string) => Buffer][] = [
   ['UTF-32BE', (text) => Buffer.from([...text].flatMap((one) => [0, 0, 0, one.charCodeAt(0)]))],
 ]
 
-test('in UTF-16 and UTF-32 the same is masked as in UTF-8, and the zeros stay', () => {
+test('UTF-16 and UTF-32 are masked like UTF-8, and zero bytes stay', () => {
   const mask = new Mask(SECRET)
   for (const [name, encode] of WIDE) {
     for (const [spelled, spelling] of SPELLINGS) {
@@ -137,7 +137,7 @@ test('in UTF-16 and UTF-32 the same is masked as in UTF-8, and the zeros stay', 
   }
 })
 
-test('a long beginning of the credential at the end of all is masked; a short one, or one in the middle, is a word', () => {
+test('a long prefix of the credential at the very end is masked; a short one, or one in the middle, is not', () => {
   const mask = new Mask(SECRET)
   for (const [name, spelling] of SPELLINGS) {
     const cut = spelling.slice(0, -1)
@@ -167,7 +167,7 @@ test('a long beginning of the credential at the end of all is masked; a short on
   }
 })
 
-test('sixteen characters of the credential in a row are masked, wherever they stand in it, in any case', () => {
+test('any sixteen consecutive characters of the credential are masked, in any case', () => {
   const mask = new Mask(SECRET)
   for (let from = 0; from < SECRET.length; from++) {
     for (let to = from + 1; to <= SECRET.length; to++) {
@@ -210,7 +210,7 @@ test('base64 is found however it is escaped', () => {
   }
 })
 
-test('a text without the credential is the same text, and the same bytes', () => {
+test('a text without the credential is unchanged, byte for byte', () => {
   const mask = new Mask(SECRET)
   const bytes = Buffer.from(`nearly: ${SECRET.slice(0, 15)}, ${SECRET.slice(-15)}`)
   assert.equal(mask.bytes(bytes), bytes)
@@ -219,7 +219,7 @@ test('a text without the credential is the same text, and the same bytes', () =>
     assert.equal(new Mask(short).text(`EMPTY x 123 none ${short}`), `EMPTY x 123 none ${short}`)
 })
 
-test('in pieces of any size the same is masked as in the whole, and no more is held than may be the credential', () => {
+test('masking in pieces of any size gives the same result and holds back no more than a possible credential', () => {
   const texts = [
     SECRET,
     ...SPELLINGS.map(([, spelling]) => spelling),

@@ -96,7 +96,7 @@ test('of every status from 300 on, and of none below', async (t) => {
   }
 })
 
-test('in an encoded error, which is then sent plain; one that does not repeat it passes as it came', async (t) => {
+test('in an encoded error, which is then sent unencoded; one without it passes unchanged', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { secret } = await served.key()
   for (const [coding, encode] of CODINGS) {
@@ -164,7 +164,7 @@ const ODD: [name: string, script: Script, status: number, body: string | Buffer]
   ],
 ]
 
-test('an encoded error that is none, is cut off, or is too long', async (t) => {
+test('an encoded error that is invalid, truncated or too long', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { secret } = await served.key()
   const send = () => served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
@@ -210,7 +210,7 @@ test('an encoded error that is none, is cut off, or is too long', async (t) => {
   )
 })
 
-test('a long encoded error is sent decoded as it comes, and broken off where it cannot be decoded any further', async (t) => {
+test('a long encoded error is decoded as it streams, and reset where decoding fails', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { secret } = await served.key()
   const long = `${'a'.repeat(900_000)}${SECRET}${'b'.repeat(1_200_000)} ${SECRET}`
@@ -261,7 +261,7 @@ test('a long encoded error is sent decoded as it comes, and broken off where it 
   }
 })
 
-test('in an error that streams, wherever it is split; what cannot be the credential does not wait', async (t) => {
+test('in a streamed error, at every split; other bytes are not delayed', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { secret } = await served.key()
   const text = `event: error\ndata: ${said(SECRET)}\n\n`
@@ -300,7 +300,7 @@ test('in an error that streams, wherever it is split; what cannot be the credent
   assert.equal((await readAnswer(response)).body.toString(), STARS)
 })
 
-test('an error that breaks off is broken off for the caller too, or no answer where nothing of it has passed', async (t) => {
+test('an error that breaks off is reset for the caller, or replaced if none of it was sent', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { secret } = await served.key()
   for (const [coding, status] of [
@@ -320,7 +320,7 @@ test('an error that breaks off is broken off for the caller too, or no answer wh
   }
 })
 
-test('in the address of a redirect, or of an upload, and nowhere else below 300', async (t) => {
+test('in the address of a redirect or an upload, and nowhere else below 300', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { secret } = await served.key()
   /** TABLE of addresses that an answer gives, and what the caller sees of them. */
@@ -369,7 +369,7 @@ test('in the address of a redirect, or of an upload, and nowhere else below 300'
   }
 })
 
-test('in the fields and the reason of an interim answer, and in trailers', async (t) => {
+test('in headers and reason of an interim response, and in trailers', async (t) => {
   const served = await startServed(t, async (call) => {
     await call.body()
     call.write(
@@ -397,7 +397,7 @@ test('in the fields and the reason of an interim answer, and in trailers', async
   assert.ok(text.includes(`X-Sum: ${STARS}\r\n`), text)
 })
 
-test('in an error of UTF-16 or in hexadecimal, and where the end cuts it off', async (t) => {
+test('in an error in UTF-16 or hexadecimal, and where the end truncates it', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { secret } = await served.key()
   const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le')

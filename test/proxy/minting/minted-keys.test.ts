@@ -147,7 +147,7 @@ const SHAPES: [
 ]
 
 for (const [address, body, seconds, read] of SHAPES)
-  test(`${address} gives a child key for the models that are named: ${JSON.stringify(body).slice(0, 60)}`, async () => {
+  test(`${address} gives a child key for the named models: ${JSON.stringify(body).slice(0, 60)}`, async () => {
     const parent = await served.key({ models: ['gpt-*'], rpm: 1000 })
     const answered = await ask(parent.secret, address, body)
     assert.equal(answered.status, 200, answered.body.toString())
@@ -169,7 +169,7 @@ for (const [address, body, seconds, read] of SHAPES)
     assert.equal(await chat(String(token), 'gpt-5'), 403)
   })
 
-test('Deepgram’s grant names no model: the child has those of its parent, at Deepgram only', async () => {
+test("Deepgram’s grant names no model: the child has its parent's models, at Deepgram only", async () => {
   const parent = await served.key()
   const answered = jsonOf(
     await ask(parent.secret, `${DEEPGRAM}/v1/auth/grant`, { ttl_seconds: 60 }),
@@ -230,7 +230,7 @@ for (const [models, address, body, of] of FAMILIES)
     )
   })
 
-test('getToken() of the AI SDK’s packages gives a key of ours', async () => {
+test('getToken() of the AI SDK’s packages returns a child key', async () => {
   const parent = await served.key({ models: ['voice-*'] })
   const fetch = createProxyFetch({ proxyUrl: served.running.url, apiKey: parent.secret })
   const options = { apiKey: 'proxy-managed', fetch }
@@ -320,7 +320,7 @@ const REFUSED: [address: string, body: Json | string, status: number, code: stri
   [`${ELEVENLABS}/v1/single-use-token/convai`, {}, 403, 'endpoint_not_allowed'],
 ]
 
-test('what is outside the key’s scope, or cannot be answered, gets no key', async () => {
+test('a request outside the key’s scope, or one we cannot answer, gets no key', async () => {
   const parent = await served.key({ models: ['gpt-*'] })
   for (const [address, body, status, code] of REFUSED)
     await assertRefused(ask(parent.secret, address, body), status, code)
@@ -329,7 +329,7 @@ test('what is outside the key’s scope, or cannot be answered, gets no key', as
   assert.deepEqual(data, [])
 })
 
-test('a child key, a key for other providers and one that has ended mint nothing', async () => {
+test('a child key, an expired key and a key for other providers cannot mint', async () => {
   const parent = await served.key()
   const address = `${OPENAI}/v1/realtime/client_secrets`
   const child = String(jsonOf(await ask(parent.secret, address, {}))['value'])
@@ -341,7 +341,7 @@ test('a child key, a key for other providers and one that has ended mint nothing
   assert.equal(await chat(child, 'gpt-5'), 401)
 })
 
-test('a key that an old secret made ends with that secret', async () => {
+test('a child key minted with an old secret ends with it', async () => {
   const parent = await served.key()
   const address = `${OPENAI}/v1/realtime/client_secrets`
   const path = `keys/${parent.id}`
@@ -355,7 +355,7 @@ test('a key that an old secret made ends with that secret', async () => {
   assert.deepEqual([await chat(old, 'gpt-5'), await chat(current, 'gpt-5')], [401, 200])
 })
 
-test('minting costs no request of the limit, and a full window mints nothing', async () => {
+test('minting does not count towards the limit, and a full window mints nothing', async () => {
   const parent = await served.key({ rpm: 1 })
   const address = `${OPENAI}/v1/realtime/client_secrets`
   const tokens = []
@@ -377,7 +377,7 @@ test('many visitors at once get a key each', async () => {
   assert.equal(await chat(tokens[59]!, 'gpt-5'), 200)
 })
 
-test('a key gets so many child keys and no more', async () => {
+test('the number of child keys of a key is bounded', async () => {
   const parent = await served.key()
   const { store } = served.running
   const address = `${OPENAI}/v1/realtime/client_secrets`

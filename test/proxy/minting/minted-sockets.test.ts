@@ -35,7 +35,7 @@ async function minted(wishes = {}) {
   return { parent, protocols, address: url.replace('wss:', 'https:') }
 }
 
-test('the socket of a minted key is its parent’s, and ends with it', async () => {
+test("a minted key's socket counts under its parent and ends with it", async () => {
   const { parent, protocols, address } = await minted({ models: ['gpt-realtime*'] })
   const client = connectSocket(served.port, address, protocols)
   await client.opened
@@ -53,7 +53,7 @@ test('the socket of a minted key is its parent’s, and ends with it', async () 
   assert.ok(rows.every(({ child_id }) => child_id !== null))
 })
 
-test('a minted key opens its model only, and what its parent may', async () => {
+test("a minted key opens only its own model, within its parent's scope", async () => {
   const { parent, protocols, address } = await minted()
   const refused = (at: string) => refusedHandshake(connectSocket(served.port, at, protocols))
   assert.equal((await refused(`${OPENAI}/v1/realtime?model=gpt-other`)).status, 403)

@@ -187,7 +187,7 @@ test('an id that another key made is refused in a body of any kind', async (t) =
   }
 })
 
-test('an id inside of longer text is text', async (t) => {
+test('an id inside a longer text is text', async (t) => {
   const { own, send } = await startMade(t)
   for (const text of [
     'What is in file-theirs?',
@@ -239,7 +239,7 @@ test('an id inside of longer text is text', async (t) => {
   }
 })
 
-test('what nobody made is refused in any shape where it cannot be anything else; what is repeated inline passes', async (t) => {
+test('an unambiguous id that nobody made is refused in any shape; inline repetitions pass', async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const { secret } = await key()
   const status = async (address: string, body: object) =>

@@ -129,7 +129,7 @@ const UPLOADS: [
   ['encoded', gzipSync(form(GOOD)), { ...FORM, 'Content-Encoding': 'gzip' }, false],
 ]
 
-test('a batch starts from a file whose lines were read and name nothing of others, and from no other', async (t) => {
+test("a batch starts only from a file whose lines were read and name no other key's objects", async (t) => {
   const { fake, key, send, running } = await startServed(
     t,
     answer(200, JSON_TYPE, '{"id":"file-mine"}'),
@@ -181,7 +181,7 @@ test('a batch starts from a file whose lines were read and name nothing of other
   assert.equal(await start(mine, 'file-shared'), true)
 })
 
-test('a file or dataset whose lines passed by unread starts no batch', async (t) => {
+test('a file or dataset with unread lines starts no batch', async (t) => {
   const { fake, key, send, running } = await startServed(
     t,
     answer(200, JSON_TYPE, '{"id":"upload_1"}'),
@@ -241,7 +241,7 @@ test('a file or dataset whose lines passed by unread starts no batch', async (t)
   assert.equal(await start(...batches[2]!), 200)
 })
 
-test('a batch of Cohere starts from a dataset whose lines were read, and is cancelled by its maker', async (t) => {
+test('a Cohere batch starts from a dataset whose lines were read, and its owner cancels it', async (t) => {
   const { fake, key, send } = await startServed(
     t,
     answer(200, JSON_TYPE, '{"id":"ds-theirs"}'),
@@ -296,7 +296,7 @@ test('a batch of Cohere starts from a dataset whose lines were read, and is canc
   }
 })
 
-test('two uploads at once keep their lines apart, wherever they are split and whichever answer comes first', async (t) => {
+test('concurrent uploads keep their lines apart, however they are split and answered', async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{"id":"file-theirs"}'))
   const [mine, theirs] = [await key(), await key()]
   await send(theirs.secret, `${V1}/files`, { body: form(GOOD), headers: FORM })
@@ -329,7 +329,7 @@ test('two uploads at once keep their lines apart, wherever they are split and wh
   assert.deepEqual([await start('file-foreign'), await start('file-good')], [403, 200])
 })
 
-test('a batch of Gemini starts from an upload that was read whole, and one of Mistral from its file', async (t) => {
+test('a Gemini batch starts from a completely read upload, and a Mistral batch from its file', async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const [mine, theirs] = [await key(), await key()]
   const upload = async (

@@ -140,7 +140,7 @@ const ORDINARY: [what: string, part: Buffer][] = [
  */
 const FORMS = [`${V1}/audio/transcriptions`, `${V1}/videos`, `${V1}/of/tomorrow`]
 
-test("a part of a form names another key's object whatever it is called, and however it is written", async (t) => {
+test("a form part that names another key's object is refused, whatever its name and encoding", async (t) => {
   const { fake, key, send } = await startServed(
     t,
     answer(200, JSON_TYPE, '{"id":"file-theirs"}'),

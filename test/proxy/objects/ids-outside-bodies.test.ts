@@ -10,7 +10,7 @@ const JSON_TYPE = { 'Content-Type': 'application/json' }
 const ID = 'file-abcdefgh12345678'
 const CHAT = '{"model":"gpt-5","messages":[]}'
 
-test("an upload is its maker's at any path of the host, by any spelling of its parameter", async (t) => {
+test('an upload belongs to its creator at any path of the host and any spelling of its parameter', async (t) => {
   const upload = 'UPLabcdef0123456789'
   const begun = `${GOOGLE}/upload/v1beta/files?upload_id=${upload}&upload_protocol=resumable`
   const { fake, key, send } = await startServed(
@@ -95,7 +95,7 @@ const PLACES: [query: string, headers: Record<string, string>, body?: string][] 
   ]),
 ]
 
-test("the id of another key's object is known in a query, a header, a file name and a trailer", async (t) => {
+test("another key's id is recognised in a query, a header, a file name and a trailer", async (t) => {
   const { fake, key, send, port } = await startServed(
     t,
     answer(200, JSON_TYPE, JSON.stringify({ id: ID })),
@@ -144,7 +144,7 @@ test("the id of another key's object is known in a query, a header, a file name 
   assert.match(await trailed(mine.secret), /^HTTP\/1.1 200 /)
 })
 
-test("the parts of an upload are their maker's", async (t) => {
+test('the parts of an upload belong to their creator', async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{"id":"upload_1"}'))
   const [mine, theirs] = [await key(), await key()]
   await send(theirs.secret, `${V1}/uploads`, { body: '{}', headers: JSON_TYPE })

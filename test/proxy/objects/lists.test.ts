@@ -109,7 +109,7 @@ const LISTS: [
   ],
 ]
 
-test('a list passes as it is where it names what the key has made, and is refused where it names anything else', async (t) => {
+test("a list passes unchanged if it names only the key's objects, and is refused otherwise", async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const [mine, theirs, upstream] = [await key(), await key(), await key({ objects: 'upstream' })]
   for (const [i, [makes, answered, lists, listed]] of LISTS.entries()) {
@@ -147,7 +147,7 @@ test('a list passes as it is where it names what the key has made, and is refuse
   }
 })
 
-test('a list that is not understood is refused, and an error of the provider passes', async (t) => {
+test("an unreadable list is refused, and a provider's error passes", async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { secret } = await key()
   const long = JSON.stringify({
@@ -186,7 +186,7 @@ test('a list that is not understood is refused, and an error of the provider pas
   }
 })
 
-test('what goes on telling of events is refused at its head, whatever the endpoint was taken for, and is not waited for', async (t) => {
+test('an event stream is refused at its headers, whatever the endpoint was classified as', async (t) => {
   const feed =
     (type: string): Script =>
     async (call) => {

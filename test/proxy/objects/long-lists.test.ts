@@ -15,7 +15,7 @@ const match = classify(provider, 'POST', '/v1/responses')
 const unknowns = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ kind: 'item', id: `msg_${i}`, mayBeUnknown: true }))
 
-test('the event loop runs while the owners of 100,000 objects are looked for', async () => {
+test('the event loop runs while the owners of 100,000 objects are looked up', async () => {
   const objects = openObjectOwners(EMPTY, () => {})
   let turns = 0
   let over = false
@@ -53,7 +53,7 @@ for (const at of [0, 999, 1_000, 2_999]) {
   })
 }
 
-test('the credential is the one of the first object that is known, wherever that stands', async () => {
+test('the first known object decides the credential, wherever it is', async () => {
   const objects = openObjectOwners(EMPTY, () => {})
   for (const id of ['1', '2'])
     objects.recordCreated(

@@ -27,7 +27,7 @@ async function startServed(...args: Parameters<typeof startOwn>): Promise<Served
 }
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
-test('an id that another key made is refused in every place that names it; its maker and ids from before pass', async (t) => {
+test("another key's id is refused in every place; its owner's, and ids from before, pass", async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const [mine, theirs] = [await key(), await key()]
   const post = (secret: string, address: string, body: object | Buffer, headers = {}) =>
@@ -87,7 +87,7 @@ test('an id that another key made is refused in every place that names it; its m
   }
 })
 
-test('a form names an object in any field; one that is too long to be read passes where nobody else has any', async (t) => {
+test('a form names an object in any field; one too long to read passes if no other key has objects', async (t) => {
   const { fake, key, send } = await startServed(
     t,
     answer(200, JSON_TYPE, '{"id":"file-1"}'),
@@ -139,7 +139,7 @@ test('a form names an object in any field; one that is too long to be read passe
   )
 })
 
-test('a place of objects that cannot be looked at is refused', async (t) => {
+test("an object's place that cannot be inspected is refused", async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { secret } = await key()
   const long = JSON.stringify({ model: 'gpt-5', conversation: { id: 'x'.repeat(100_000) } })
@@ -178,7 +178,7 @@ const ODD: [what: string, body: (json: string) => Buffer][] = [
   ['something behind it', (json) => Buffer.from(`${json}{}`)],
 ]
 
-test('an id that another key made is refused also in a body that is no plain JSON, which otherwise passes as it is', async (t) => {
+test("another key's id is refused in a non-JSON body, which otherwise passes unchanged", async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{"id":"resp_1"}'))
   const [mine, theirs] = [await key(), await key()]
   const post = async ({ secret }: { secret: string }, body: Buffer | string) => {
@@ -238,7 +238,7 @@ const SPELLED: [made: keyof typeof MADE, ...addresses: string[]][] = [
   ['anthropicAgent', `${ANTHROPIC}/v1/agents/ID`, `${ANTHROPIC}/v1/agents/ID/archive`],
 ]
 
-test('an id that another key made is refused however the path that names it is spelled', async (t) => {
+test("another key's id is refused in any spelling of the path", async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const [mine, theirs] = [await key(), await key()]
   for (const [made, ...addresses] of SPELLED) {
@@ -334,7 +334,7 @@ test('an id that another key made is refused however the path that names it is s
   assert.equal(fake.requests.length, reached)
 })
 
-test('a body larger than is read passes for a key without limits, unless it could name an object of another key', async (t) => {
+test("a body too large to read passes for an unlimited key, unless it could name another key's object", async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{"id":"file-1"}'), {
     TOLLMARK_MAX_BODY: '64KB',
   })
@@ -361,7 +361,7 @@ test('a body larger than is read passes for a key without limits, unless it coul
   assert.deepEqual(await chat(theirs), [413, 'body_too_large'])
 })
 
-test("a chat completion that the provider keeps is its maker's; of others nothing is written down", async (t) => {
+test('a stored chat completion belongs to its creator; others are not recorded', async (t) => {
   const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const [mine, scoped, theirs] = [await key(), await key({ models: ['gpt-*'] }), await key()]
   assert.equal((await send(theirs.secret, `${V1}/chat/completions`, { method: 'GET' })).status, 200)
@@ -425,7 +425,7 @@ test("a chat completion that the provider keeps is its maker's; of others nothin
   )
 })
 
-test('items of a response are named on the credential that has them, by their maker', async (t) => {
+test("a response's items are sent on its credential, by its owner", async (t) => {
   const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { api } = await manager({ running })
   for (const secret of ['sk-2', 'sk-3', 'sk-4'])
@@ -483,7 +483,7 @@ test('items of a response are named on the credential that has them, by their ma
   }
 })
 
-test('an object is reached with the credential that made it, whichever process made it, and with any where that one is gone', async (t) => {
+test('an object is reached with the credential that made it, in any process, or with any other once that is gone', async (t) => {
   const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { api } = await manager({ running })
   const secrets: Record<string, string | null> = {
@@ -679,7 +679,7 @@ const COME: [from: string, method: string, answered: object, ...files: string[]]
   ],
 ]
 
-test("files that come into being by themselves are the maker's of what they come from", async (t) => {
+test('files made by the provider belong to the owner of what produced them', async (t) => {
   const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const [mine, theirs] = [await key(), await key()]
   const table = createProviderTable()
@@ -714,7 +714,7 @@ test("files that come into being by themselves are the maker's of what they come
   }
 })
 
-test('what a stream creates is known from the moment at which the caller knows it', async (t) => {
+test('an object created in a stream is recorded by the time the caller sees its id', async (t) => {
   const { fake, key, send, port } = await startServed(t, async (call) => {
     call.write(head(200, { 'Content-Type': 'text/event-stream', 'Transfer-Encoding': 'chunked' }))
     call.write(chunk('data: {"type":"response.created","response":{"id":"resp_1"}}\n\n'))
@@ -734,7 +734,7 @@ test('what a stream creates is known from the moment at which the caller knows i
   await reader.cancel()
 })
 
-test('what a stream shows of a container or generation is known as well', async (t) => {
+test('containers and generations in a stream are recorded as well', async (t) => {
   const events = (...data: object[]) =>
     answer(
       200,
@@ -791,7 +791,7 @@ test('what a stream shows of a container or generation is known as well', async 
   }
 })
 
-test('what a compressed answer creates is known to the very next request', async (t) => {
+test('an object created by a compressed response is known to the next request', async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const [mine, theirs] = [await key(), await key()]
   for (let i = 0; i < 30; i++) {
@@ -819,7 +819,7 @@ test('what a compressed answer creates is known to the very next request', async
   }
 })
 
-test("the parts of an upload go where it was begun, and are its maker's", async (t) => {
+test("an upload's parts go to the credential that began it and belong to its creator", async (t) => {
   const begun = `${GOOGLE}/upload/v1beta/files?upload_id=up-1&upload_protocol=resumable`
   const { fake, key, send, running } = await startServed(
     t,
@@ -854,7 +854,7 @@ test("the parts of an upload go where it was begun, and are its maker's", async 
   assert.deepEqual(await written(), ['file f1', 'upload up-1'])
 })
 
-test("the file that a batch has made is its maker's", async (t) => {
+test("a batch's output file belongs to the batch's owner", async (t) => {
   const { fake, key, send } = await startServed(
     t,
     answer(200, JSON_TYPE, '{"id":"batch_1","output_file_id":null}'),
@@ -879,7 +879,7 @@ test("the file that a batch has made is its maker's", async (t) => {
   )
 })
 
-test("what another process has noted first stays its maker's, whoever is given the same id later", async (t) => {
+test('the first recorded owner of an id stays its owner in every process', async (t) => {
   const { fake, key, send, running } = await startServed(
     t,
     answer(200, JSON_TYPE, '{"id":"resp_1"}'),

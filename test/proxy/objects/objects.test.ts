@@ -602,7 +602,7 @@ for (const [id, on, body, ...objects] of NAMED) {
   })
 }
 
-test('a form names the video that is to be changed or gone on with', async () => {
+test('a form names the video to edit or extend', async () => {
   const form = Buffer.from(
     '--b\r\nContent-Disposition: form-data; name="video[id]"\r\n\r\nvideo_1\r\n--b--\r\n',
   )
@@ -618,7 +618,7 @@ test('a form names the video that is to be changed or gone on with', async () =>
   }
 })
 
-test('an upload that goes on is the one that was begun, whatever its name', () => {
+test('a continued upload is the one that was begun, whatever its name', () => {
   for (const name of ['up-1', 'ab/c', 'https://x:1/y']) {
     const address = `/upload/v1beta/files?upload_id=${encodeURIComponent(name)}`
     const { created } = createUsageMeter(
@@ -631,7 +631,7 @@ test('an upload that goes on is the one that was begun, whatever its name', () =
   }
 })
 
-test('an agent is written down as what ran', async () => {
+test('an agent is recorded as what ran', async () => {
   const found = await readHeld(
     table.byId('google')!,
     find('google', 'POST /v1beta/interactions'),
@@ -642,7 +642,7 @@ test('an agent is written down as what ran', async () => {
   assert.equal(found?.model, 'my-agent')
 })
 
-test('a list that holds whole what any key may have made says of which kind that is', () => {
+test('a list of complete objects gives their kind', () => {
   for (const [id, on, kind] of [
     ['openai', 'GET /v1/chat/completions', 'completion'],
     ['mistral', 'GET /v1/workflows/events/list', 'execution'],

@@ -255,7 +255,7 @@ const EVERYBODYS: [line: string, body?: object][] = [
   [`POST ${MISTRAL}/audio/speech`, { model: 'voxtral', voice_id: 'voice_478', input: 'x' }],
 ]
 
-test('what the operator has stored is closed to a key with objects of its own, and open for one that names what the account holds', async (t) => {
+test("the operator's objects are closed to `objects: own` and open to one with objects: upstream", async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'), everywhere)
   const [own, scoped, upstream] = [
     await served.key(),
@@ -293,7 +293,7 @@ test('what the operator has stored is closed to a key with objects of its own, a
   )
 })
 
-test("a fine-tuned model, and a voice by its slug, is its maker's: in a request, and in the lines of a batch", async (t) => {
+test('a fine-tuned model, and a voice by its slug, belongs to its creator in requests and batch lines', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'), everywhere)
   const { fake, key } = served
   const [mine, theirs] = [await key(), await key()]
@@ -364,7 +364,7 @@ test("a fine-tuned model, and a voice by its slug, is its maker's: in a request,
   )
 })
 
-test("what has a chosen name is its maker's where the answer tells that it is new", async (t) => {
+test('an object with a chosen name belongs to its creator if the response shows that it is new', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'), everywhere)
   const { fake, key } = served
   const [mine, theirs, upstream] = [await key(), await key(), await key({ objects: 'upstream' })]
@@ -444,7 +444,7 @@ test("what has a chosen name is its maker's where the answer tells that it is ne
   }
 })
 
-test('a stored model is named by a form, and by a header that chooses a deployment', async (t) => {
+test('a form field and a deployment header name a stored model', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'), everywhere)
   const { key, send } = served
   const [own, upstream] = [await key(), await key({ objects: 'upstream' })]
@@ -484,7 +484,7 @@ test('a stored model is named by a form, and by a header that chooses a deployme
   }
 })
 
-test("another key's id is one with a NUL behind it, and behind dots", async (t) => {
+test("another key's id is recognised before a NUL and after dots", async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{"id":"file-QQQQ1111wwww2222"}'))
   const [mine, theirs] = [await served.key(), await served.key()]
   await ending(
@@ -523,7 +523,7 @@ test("another key's id is one with a NUL behind it, and behind dots", async (t) 
 const CATALOGUES =
   /\/(?:models(?:\/\{\w+[:*]?\}|\/limits)?|(?:language|(?:image|video)-generation|embedding)-models(?:\/\{any:\})?|voices|providers|deployments|supported-models|zdr|parameters\/\{any\*\}|tcp_warming|models\/(?:search|schema)|tags|version|concepts\/list|\{any\}\.(?:png|jpg|mp4)|models\/list)$/
 
-test('every answer to a GET that names no object is a list that is checked, one that is refused, or a catalogue', () => {
+test('every GET without an object is a checked list, a refused one, or a catalogue', () => {
   for (const provider of createProviderTable().providers) {
     for (const { on, asks, lists } of PROVIDERS.find(({ id }) => id === provider.id)!.endpoints) {
       const methods = on.split(' ')

@@ -34,7 +34,7 @@ async function ending(
 
 const CLOSED = '403 endpoint_not_allowed'
 
-test("an id that nobody has made here is refused in every place that names it; its maker's pass", async (t) => {
+test("an id that nobody made here is refused in every place; its owner's pass", async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const { fake, key } = served
   const mine = await key()
@@ -177,7 +177,7 @@ const EVERYBODYS: [line: string, body?: object][] = [
 ]
 
 for (const models of [null, ['*']]) {
-  test(`what is nobody's is closed to a key ${models === null ? 'for every model' : 'that is limited to models'}, and opens for one that names what the account holds`, async (t) => {
+  test(`unowned objects are closed to a key ${models === null ? 'for every model' : 'that is limited to models'} and open to one with objects: upstream`, async (t) => {
     const served = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
     const [own, upstream] = [
       await served.key({ models }),
@@ -269,7 +269,7 @@ const SAID: [address: string, body: object, id?: string][] = [
   ],
 ]
 
-test("an id that is all of a message is text where nobody here made it, and stays another key's where one did", async (t) => {
+test('an id that is a whole message is text, unless another key made it', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const { fake, key, send } = served
   const [mine, theirs, scoped] = [
@@ -314,7 +314,7 @@ test("an id that is all of a message is text where nobody here made it, and stay
   }
 })
 
-test('an object that was shared is read and used, and never changed', async (t) => {
+test('a shared object can be read and used but never changed', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { running, key } = served
   const [mine, other] = [await key(), await key()]
@@ -362,7 +362,7 @@ test('an object that was shared is read and used, and never changed', async (t) 
     assert.equal(await ending(served, mine, line, body), CLOSED, line)
 })
 
-test("items of responses are their maker's over a restart, without a row each", async (t) => {
+test('items of responses keep their owner over a restart, without a row each', async (t) => {
   const data = temporaryFolder(t)
   const [one, two] = ['0bb6a6b452d3795b', '087bb177ab789d5c']
   const item = (kind: string, time: string, end: string) =>
@@ -437,7 +437,7 @@ test("items of responses are their maker's over a restart, without a row each", 
   assert.equal(await turn(mine, ofTheirs), CLOSED)
 })
 
-test("a fine-tuned model is its maker's, from the moment at which its job names it; a base model is nobody's to delete", async (t) => {
+test('a fine-tuned model has an owner as soon as its job names it; nobody may delete a base model', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { fake, key } = served
   const [mine, theirs, upstream] = [await key(), await key(), await key({ objects: 'upstream' })]

@@ -13,7 +13,7 @@ import { keyOf } from './ownership-requests.ts'
 
 const provider = createProviderTable({}).byId('openai')!
 
-test("what one process has just seen made is its maker's in another, and nobody else's", async (t) => {
+test('an object just created in one process has its owner in another', async (t) => {
   const place = await placeOf(temporaryFolder(t))
   const stores = [
     await openStore({ ...place, now: 0 }),

@@ -88,7 +88,7 @@ const MADE: [
   ],
 ]
 
-test("what an unknown endpoint has made is its maker's; what nobody made is refused in its path and passes where it may be anything", async (t) => {
+test("an unknown endpoint's object belongs to its creator; an unowned id is refused in its path and passes elsewhere", async (t) => {
   const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const [mine, own, upstream] = [await key(), await key(), await key({ objects: 'upstream' })]
   const json = (value: object | string): string =>
@@ -167,7 +167,7 @@ test("what an unknown endpoint has made is its maker's; what nobody made is refu
   assert.equal(await post(own, `${V1}/chat/of/tomorrow`, { x: 'chat' }), '200')
 })
 
-test("a generated id under a name that gives ids is one, in whatever form: nobody's is refused, names and other strings pass", async (t) => {
+test('a generated id in a field for ids is one in any form: unowned ones are refused, other strings pass', async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const [mine, upstream] = [await key(), await key({ objects: 'upstream' })]
   const [hex, bare] = ['68a1b2c3d4e5f607', UUID.replaceAll('-', '')]
@@ -292,7 +292,7 @@ test("a generated id under a name that gives ids is one, in whatever form: nobod
   }
 })
 
-test('what the request itself named is not made by the answer that repeats it, wherever it stood', async (t) => {
+test('an id that the request named is not treated as created by the response', async (t) => {
   const THING = 'thing_68a1b2c3d4e5f607'
   const { fake, key, send } = await startServed(
     t,
@@ -400,7 +400,7 @@ test('what the request itself named is not made by the answer that repeats it, w
   )
 })
 
-test("what comes into being with nobody's object is nobody's, whoever polls for it first", async (t) => {
+test('what an unowned object produces is unowned, whoever polls for it first', async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const [mine, other, own] = [
     await key({ objects: 'upstream' }),
@@ -463,7 +463,7 @@ test("what comes into being with nobody's object is nobody's, whoever polls for 
   )
 })
 
-test("a text that is an id of another provider's form passes; of its own provider's it is one", async (t) => {
+test("a text in another provider's id format passes; in its own provider's it is an id", async (t) => {
   const { key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const { secret } = await key()
   const hex = '68a1b2c3d4e5f60718293a4b5c6d7e8f68a1b2c3d4e5f607'
@@ -525,7 +525,7 @@ test("a text that is an id of another provider's form passes; of its own provide
     )
 })
 
-test("an address names a file of Gemini's at any host of its API, and nothing anywhere else", async (t) => {
+test('an address names a Gemini file only at a host of its API', async (t) => {
   const { fake, key, send } = await startServed(
     t,
     answer(200, JSON_TYPE, '{"file":{"name":"files/theirs"}}'),
@@ -571,7 +571,7 @@ test("an address names a file of Gemini's at any host of its API, and nothing an
   for (const uri of others) assert.equal(await status(own, uri), 200, uri)
 })
 
-test('what an unknown endpoint made is known in a query, a header, a wrapper and at every endpoint of an added provider', async (t) => {
+test("an unknown endpoint's object is recognised in a query, a header, a wrapper and at every endpoint of an added provider", async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), (origin) => {
     const path = join(temporaryFolder(t), 'providers.json')
     const row = { id: 'acme', origin: 'https://api.acme.test', credential: { env: 'ACME_KEY' } }

@@ -43,7 +43,7 @@ const ENDPOINTS = [
   `${COHERE}/v1/datasets?name=x&type=y`,
 ]
 
-test("what tells of an uploaded file may not name another key's object", async (t) => {
+test("an upload's metadata may not name another key's object", async (t) => {
   const { fake, key, send } = await startServed(
     t,
     answer(200, JSON_TYPE, '{"id":"file-theirs"}'),
@@ -97,7 +97,7 @@ test("what tells of an uploaded file may not name another key's object", async (
     )
 })
 
-test('a part behind a file that has begun to stream breaks the upload off', async (t) => {
+test('a refused part after a streaming file aborts the upload', async (t) => {
   const { fake, key, send, port } = await startServed(
     t,
     answer(200, JSON_TYPE, '{"id":"file-theirs"}'),
@@ -141,7 +141,7 @@ test('a part behind a file that has begun to stream breaks the upload off', asyn
     }
 })
 
-test('a file streams, and so does what follows it where it names nothing of others', async (t) => {
+test("a file streams, as do later parts that name no other key's objects", async (t) => {
   const { fake, key, port } = await startServed(t, answer(200, JSON_TYPE, '{"id":"file-1"}'))
   const { secret } = await key()
   const pieces = [
@@ -173,7 +173,7 @@ test('a file streams, and so does what follows it where it names nothing of othe
   }
 })
 
-test("what begins an upload to Google names no other key's file", async (t) => {
+test("the start of a Google upload may not name another key's file", async (t) => {
   const { fake, key, send } = await startServed(
     t,
     answer(200, JSON_TYPE, '{"file":{"name":"files/theirs"}}'),

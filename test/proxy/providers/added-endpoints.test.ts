@@ -58,7 +58,7 @@ test('a provider that speaks the API of a built-in one is held to its endpoints,
   assert.equal(closed.status, 403)
 })
 
-test('endpoints that the file names are held to the models and objects of a key', async (t) => {
+test("endpoints in the file are held to a key's models and objects", async (t) => {
   const { fake, key, send } = await startAdded(t)
   const [mine, other] = [
     await key({ models: ['acme/say', 'engine-1'] }),
@@ -84,7 +84,7 @@ test('endpoints that the file names are held to the models and objects of a key'
     assert.equal((await send(secret, `${VOICE}${path}`, { body: '{}' })).status, 403, path)
 })
 
-test('every fault of the file is told at once', (t) => {
+test('every fault of the file is reported at once', (t) => {
   const path = join(temporaryFolder(t), 'providers.json')
   const wrong = [
     { id: 'A', origin: VOICE },

@@ -67,7 +67,7 @@ test('every method, query and body reaches an added provider below the path at w
   }
 })
 
-test('each is authenticated in its own way', async (t) => {
+test('each provider is authenticated in its own way', async (t) => {
   const { fake, key, send } = await startAdded(t)
   const { secret } = await key()
   const given = async (address: string, header: string) => {
@@ -107,7 +107,7 @@ test('redirects lead through the proxy again, however the upstream names itself'
   }
 })
 
-test('the address of an upload is given as callers name it', async (t) => {
+test('the address of an upload leads through the proxy', async (t) => {
   const { fake, key, send } = await startAdded(t)
   const { secret } = await key()
   for (const base of [ACME, `${fake.origin}/u/https/api.acme.test`]) {
@@ -125,7 +125,7 @@ test('the address of an upload is given as callers name it', async (t) => {
   }
 })
 
-test('what is known of a built-in provider holds for an added one at its host', async (t) => {
+test("a built-in provider's rules apply to an added one at its host", async (t) => {
   const { fake, key, send } = await startAdded(t)
   const [any, scoped] = [await key(), await key({ models: ['anthropic.claude-*'] })]
   const minting = await send(any.secret, `${OPENAI}/v1/realtime/client_secrets`, { body: '{}' })
@@ -141,7 +141,7 @@ test('what is known of a built-in provider holds for an added one at its host', 
   assert.equal(fake.requests.length, 1)
 })
 
-test('what mints access or manages an account is refused at an added provider', async (t) => {
+test('minting and admin endpoints are refused at an added provider', async (t) => {
   const { fake, key, send } = await startAdded(t)
   const { secret } = await key({ objects: 'upstream' })
   for (const path of [
@@ -168,7 +168,7 @@ test('what mints access or manages an account is refused at an added provider', 
   assert.equal(fake.requests.length, 0)
 })
 
-test('what is known of a built-in provider holds for an added one in another region, with the credential that is usual there', async (t) => {
+test("a built-in provider's rules apply to an added region, with that region's kind of credential", async (t) => {
   const { fake, key, send } = await startAdded(t)
   const scoped = await key({ models: ['gemini-*', 'claude-*'] })
   const asked = async (address: string, body: string) => {
@@ -188,7 +188,7 @@ test('what is known of a built-in provider holds for an added one in another reg
   assert.deepEqual(await asked(claude, '{"model":"other"}'), [403, 0])
 })
 
-test("an added provider makes videos for the models of a key, and they are its maker's", async (t) => {
+test("videos of an added provider are held to a key's models and belong to their creator", async (t) => {
   const { fake, key, send } = await startAdded(t)
   const [scoped, other] = [await key({ models: ['video-*'] }), await key()]
   const headers = { 'Content-Type': 'multipart/form-data; boundary=b' }

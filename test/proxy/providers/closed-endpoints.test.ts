@@ -366,7 +366,7 @@ test('no ordinary endpoint is closed', () => {
     assert.ok(!['minting', 'admin'].includes(classOf(endpoint)), endpoint)
 })
 
-test('no row of a built-in provider is closed', () => {
+test("no endpoint in a built-in provider's rows is closed", () => {
   const table = createProviderTable({
     instances: [
       { provider: 'azure', values: { resource: 'acme' } },
@@ -407,7 +407,7 @@ const written = (words: readonly string[]) =>
       return cased.join(join) + (plural ? 's' : '')
     })
 
-test('no spelling of an endpoint that mints passes at an added provider', () => {
+test('no spelling of a minting endpoint passes at an added provider', () => {
   const provider = createProviderTable({
     custom: [{ id: 'added', origin: 'https://llm.acme.test' }],
   }).byId('added')!

@@ -462,7 +462,7 @@ const odd: [id: string, path: string, unrestricted?: string][] = [
 ]
 
 for (const [id, path, unrestricted] of odd) {
-  test(`odd: ${id} ${path}`, () => {
+  test(`unusual spelling: ${id} ${path}`, () => {
     const found = match(id, 'POST', path)
     assert.equal(found.class, 'unknown')
     assert.equal(refuseEndpoint(found, true)?.code, 'model_not_allowed')
@@ -470,7 +470,7 @@ for (const [id, path, unrestricted] of odd) {
   })
 }
 
-test("what hands out access in OpenAI's dialect, what runs an organisation, and its keys are closed at every provider", () => {
+test("minting, organisation and key endpoints of OpenAI's dialect are closed at every provider", () => {
   for (const id of [...PROVIDERS.map((row) => row.id), 'acme']) {
     assert.equal(match(id, 'POST', '/v1/realtime/client_secrets').class, 'minting', id)
     for (const path of [
@@ -485,7 +485,7 @@ test("what hands out access in OpenAI's dialect, what runs an organisation, and 
   }
 })
 
-test('no row of any provider is one of its own endpoints that never pass', () => {
+test("no provider's row is also one of its closed endpoints", () => {
   for (const row of PROVIDERS) {
     for (const { on } of row.endpoints) {
       const path = (on.split(' ').at(-1) ?? '').replaceAll(/\{\w+[:*]?\}/g, 'x').toLowerCase()
@@ -509,7 +509,7 @@ test('an unknown endpoint is for unrestricted keys only', () => {
   }
 })
 
-test('of an unknown path no segment that the table spells out is taken for the name of an object', () => {
+test("in an unknown path, a literal segment of the table is not taken for an object's name", () => {
   const { objects } = match('mistral', 'GET', '/v1/workflows/executions/mine/of-tomorrow')
   assert.deepEqual([...new Set(objects.map(({ id }) => id))], ['mine', 'of-tomorrow'])
 })
@@ -581,14 +581,14 @@ const OPEN: [provider: string, path: string][] = [
   ['bedrock', '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A%3Afoundation-model%2Fx/converse'],
 ]
 
-test('where stored objects have chosen names, a name behind a collection is one', () => {
+test('where objects have chosen names, a segment after a collection is one', () => {
   const named = (id: string, path: string) =>
     match(id, 'POST', path).objects.filter(({ mayBeUnknown }) => mayBeUnknown !== true)
   for (const [id, path] of NAMED) assert.ok(named(id, path).length > 0, `${id} ${path}`)
   for (const [id, path] of OPEN) assert.deepEqual(named(id, path), [], `${id} ${path}`)
 })
 
-test('every provider: a variable for its credential, exact hosts only, and the base address of its own row is found', () => {
+test('every provider has a credential variable, exact hosts, and a base address of its own', () => {
   assert.deepEqual(
     PROVIDERS.map(({ id }) => id).toSorted(),
     Object.keys(PROVIDER_CREDENTIALS).toSorted(),
@@ -638,7 +638,7 @@ test('a host pattern takes one DNS label, so no setting can name another host', 
   }
 })
 
-test('where is dialled: override, added provider, changed provider', () => {
+test('the dialled address: override, added provider, changed provider', () => {
   const changed = createProviderTable({
     overrides: { google: 'http://127.0.0.1:9000', acme: 'http://127.0.0.1:9001/base/' },
     custom: [
@@ -677,7 +677,7 @@ test('where is dialled: override, added provider, changed provider', () => {
   })
 })
 
-test('settings that cannot stand are told by a sentence', () => {
+test('invalid provider settings are refused with a sentence', () => {
   const bad: [settings: Parameters<typeof createProviderTable>[0], word: RegExp][] = [
     [{ custom: [{ id: 'a', origin: 'http://a.test' }] }, /origin/],
     [{ custom: [{ id: 'a', origin: 'https://a.test/v1' }] }, /dial/],

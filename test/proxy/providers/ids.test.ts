@@ -115,7 +115,7 @@ test("a string names an object only as a whole, in its provider's spelling", () 
   }
 })
 
-test('every spelling of an id names it, and no filter of first bytes and lengths leaves it out', () => {
+test('every spelling of an id is recognised, and no prefilter skips it', () => {
   const draw = drawing(1)
   for (let i = 0; i < 5_000; i++) {
     const { id } = pick(draw, SPELLED)
@@ -147,7 +147,7 @@ test('ordinary strings name nothing that nobody here has made', () => {
   }
 })
 
-test('a scan hands over what is an id', () => {
+test('a scan reports every id', () => {
   for (const [provider, text, names] of STRINGS) {
     if (names === null) continue
     const ids = idsOf(provider)
@@ -167,7 +167,7 @@ test('a scan hands over what is an id', () => {
   }
 })
 
-test('no text is more than a reader of ids can bear', () => {
+test('no text makes reading ids slow', () => {
   const texts = fc
     .array(
       fc.constantFrom(

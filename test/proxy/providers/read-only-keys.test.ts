@@ -127,7 +127,7 @@ for (const [changes, rows] of [
   }
 }
 
-test('no row lets another method than GET and POST read', () => {
+test('no row treats a method other than GET and POST as a read', () => {
   for (const { id, endpoints } of PROVIDERS) {
     for (const { on } of endpoints) {
       const [path = '', ...methods] = on.split(' ').toReversed()

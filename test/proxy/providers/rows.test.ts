@@ -99,7 +99,7 @@ test('the tables of providers are in step with their files (UPDATE=1 writes them
   }
 })
 
-test('a file is named for the id of its provider, and no two have an id, a variable or a host in common', async () => {
+test("a file is named after its provider's id, and no two share an id, a variable or a host", async () => {
   const rows = await rowFiles()
   for (const { file, row } of rows) assert.equal(file, row.id)
   const once = (values: readonly string[]) => assert.equal(new Set(values).size, values.length)

@@ -116,7 +116,7 @@ for (const endpoint of SDK_ENDPOINTS) {
   })
 }
 
-test('a host that serves files gets no credential, and none of the caller', async () => {
+test("a file host gets neither our credential nor the caller's", async () => {
   for (const endpoint of SDK_ENDPOINTS.filter(({ class: kind }) => kind === 'public')) {
     await ask(endpoint, {})
     const { rawHeaders } = served.fake.requests.at(-1)!
@@ -130,7 +130,7 @@ test('all 187 are there', () => {
   assert.ok(SDK_ENDPOINTS.length + SDK_SOCKETS.length >= 187)
 })
 
-test("what a body names by an address, a number, a list or a header's id is its maker's", async () => {
+test('an object named by an address, a number, a list or a header belongs to its creator', async () => {
   const [maker, other] = [await served.key(), await served.key()]
   const status = async ({ secret }: { secret: string }, asked: Asked): Promise<number> => {
     const { at, ...sent } = requestOf(asked)

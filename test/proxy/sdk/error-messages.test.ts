@@ -179,7 +179,7 @@ test('a refused stream fails with our sentence too', async (t) => {
   assert.equal(served.fake.requests.length, 0)
 })
 
-test('a provider that the operator has no credential for is named', async (t) => {
+test('the error names a provider without a credential', async (t) => {
   const served = await startServed(t, answer(500, {}), {
     OPENAI_API_KEY: '',
     GOOGLE_GENERATIVE_AI_API_KEY: '',

@@ -65,7 +65,7 @@ const form = (purpose: string, content: string): FormData => {
   return data
 }
 
-test("stored responses, files, batches and containers are their maker's after a restart", async (t) => {
+test('stored responses, files, batches and containers keep their owner after a restart', async (t) => {
   const data = temporaryFolder(t)
   const before = await startServed(t, answer(200, JSON_TYPE, '{}'), {}, data)
   const [mine, other] = [await before.key(), await before.key()]

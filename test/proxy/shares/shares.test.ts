@@ -128,7 +128,7 @@ const KEYS = [
 /** Who is dropped by the step that runs. */
 let current: Request[] = []
 
-test('whatever keys do, everybody has what a simple model gives them', () => {
+test('shares match a simple model for random operations', () => {
   let [drops, refusals] = [0, 0]
   for (let seed = 1; seed <= 300; seed++) {
     const next = seeded(seed)

@@ -60,7 +60,7 @@ for (const [name, webSocket] of CONSTRUCTORS)
     assert.equal(headers['sec-websocket-protocol'], 'realtime')
   })
 
-test('messages, a refusal and the close are the provider’s', async () => {
+test('messages, a refusal and the close pass as the provider sent them', async () => {
   served.provider.behaviour = {
     opened: (call) => call.socket.send(Buffer.from([1, 2, 3])),
     message: (call) => call.socket.close(4001, 'enough'),

@@ -158,7 +158,7 @@ const FLOOD = 100_000
 const scoped = await served.key({ models: ['gpt-realtime'] })
 
 for (const [way, send] of Object.entries(WAYS))
-  test(`no message to another model goes up ${way}`, async () => {
+  test(`no message for another model is forwarded ${way}`, async () => {
     await Promise.all(
       SWITCHES.map(async (message) => {
         const client = await rawClient(scoped.secret)
@@ -233,7 +233,7 @@ const BROKEN: readonly [what: string, bytes: Buffer | Buffer[], code: number][] 
 ]
 
 for (const [what, bytes, code] of BROKEN)
-  test(`${what} is closed with ${code}, and does not go up`, async () => {
+  test(`${what} is closed with ${code} and not forwarded`, async () => {
     served.provider.calls.length = 0
     const client = await rawClient(scoped.secret)
     for (const piece of [bytes].flat()) client.socket.write(piece)
@@ -285,7 +285,7 @@ const PIECES: readonly [fragment: number, piece: number][] = [
 ]
 
 for (const [size, piece] of PIECES)
-  test(`a message in fragments of ${size} bytes, in pieces of ${piece}, goes up in its frames`, async () => {
+  test(`a message in fragments of ${size} bytes, in pieces of ${piece}, keeps its frames`, async () => {
     served.provider.calls.length = 0
     const { secret } = await served.key()
     const client = await rawClient(secret)
@@ -323,7 +323,7 @@ for (const [size, piece] of PIECES)
     client.socket.destroy()
   })
 
-test('an unfinished message makes room for one of a key within its share', async (t) => {
+test('an unfinished message is evicted for a key within its share', async (t) => {
   const { port, key, provider } = await startSockets(t, {}, ['OPENAI'], {
     TOLLMARK_MAX_BODY: '1MB',
     TOLLMARK_MAX_HELD: '4MB',
@@ -346,7 +346,7 @@ test('an unfinished message makes room for one of a key within its share', async
   for (const { socket } of [unfinished[0]!, other]) socket.destroy()
 })
 
-test('floods of control frames and of empty fragments hold nobody up', async () => {
+test('floods of control frames and empty fragments delay nobody', async () => {
   const { secret } = await served.key()
   const other = connectSocket(
     served.port,

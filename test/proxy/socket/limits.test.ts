@@ -33,7 +33,7 @@ const LISTENS: Behaviour = {
   },
 }
 
-test('a window holds exactly over 50 sockets with automatic responses', async () => {
+test('a limit is exact over 50 sockets with automatic responses', async () => {
   served.provider.behaviour = LISTENS
   const { secret, id } = await served.key({ rpm: 100 })
   const clients = Array.from({ length: 50 }, () =>
@@ -57,7 +57,7 @@ test('a window holds exactly over 50 sockets with automatic responses', async ()
   assert.ok(started <= 100 && started >= 50, `${started}`)
 })
 
-test('bytes wait for a slow client, and for a slow provider', async () => {
+test('a slow client and a slow provider exert back-pressure', async () => {
   const piece = 'x'.repeat(1_000_000)
   const { secret } = await served.key()
   let sent = 0
@@ -103,7 +103,7 @@ test('bytes wait for a slow client, and for a slow provider', async () => {
   client.socket.terminate()
 })
 
-test('a socket on which nothing moves is closed', async () => {
+test('an idle socket is closed', async () => {
   served.provider.behaviour = {}
   const { secret, id } = await served.key()
   const client = connectSocket(served.port, REALTIME, [], withKey(secret))
@@ -112,7 +112,7 @@ test('a socket on which nothing moves is closed', async () => {
   await rowsOf(served, id, 1)
 })
 
-test('a provider that breaks off, or says something else than frames, is told from one that closes', async () => {
+test('a provider that disconnects, or sends invalid frames, is distinguished from one that closes', async () => {
   for (const [what, breaks, code] of [
     ['breaks off', (call) => call.socket.terminate(), 1006],
     [

@@ -106,7 +106,7 @@ const NAMING: readonly [kind: 'conv' | 'resp' | 'msg', message: string][] = [
   ['resp', '{"type":"response.cancel","response_id":"ID"}'],
 ]
 
-test('ids of the session pass, and those that another key has stored do not', async () => {
+test("the session's ids pass, and another key's do not", async () => {
   const hex = 'f00d'.repeat(12)
   const stored = {
     id: `resp_${hex}`,
@@ -150,7 +150,7 @@ test('ids of the session pass, and those that another key has stored do not', as
   }
 })
 
-test('a response on a socket for transcription alone is told as what it is', async () => {
+test('a response on a transcription socket is recorded as such', async () => {
   const { secret } = await keyFor(CONVERSES)
   const client = connectSocket(
     served.port,
@@ -183,7 +183,7 @@ test('over HTTP/1.0 no socket is opened with the provider', async () => {
   assert.deepEqual(rows, [])
 })
 
-test('a model in the address makes a conversation, whatever the intent', async () => {
+test('a model in the address makes the socket a conversation, whatever the intent', async () => {
   const { secret, id } = await keyFor(CONVERSES)
   const client = connectSocket(served.port, `${REALTIME}&intent=transcription`, [], withKey(secret))
   await client.opened
@@ -198,7 +198,7 @@ test('a model in the address makes a conversation, whatever the intent', async (
   )
 })
 
-test('the provider gets our credential, and nothing of the caller but its protocols', async () => {
+test('the provider gets our credential, and only the protocols from the caller', async () => {
   const { secret } = await keyFor({})
   const client = connectSocket(
     served.port,
@@ -303,7 +303,7 @@ test('a full window closes the socket with the provider’s own rate error', asy
   )
 })
 
-test('a message that leads outside of the scope is refused in the provider’s own way', async () => {
+test('a message outside the scope is refused in the provider’s error format', async () => {
   const { secret, id } = await keyFor(CONVERSES, { models: ['gpt-realtime'] })
   const client = connectSocket(served.port, REALTIME, [], withKey(secret))
   await client.opened
@@ -338,7 +338,7 @@ test('a revoked key’s sockets are closed within a second', async () => {
   assert.match(JSON.stringify(client.events('error')), /api_key_disabled/)
 })
 
-test('an upgrade on a connection that began with something else passes as well', async () => {
+test('an upgrade on a reused connection passes as well', async () => {
   const { secret, id } = await keyFor(CONVERSES)
   const { Agent, get } = await import('node:http')
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })

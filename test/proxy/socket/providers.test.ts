@@ -356,7 +356,7 @@ function open(
 }
 
 for (const one of CASES) {
-  test(`${one.what}: messages pass as they are, and are counted`, async () => {
+  test(`${one.what}: messages pass unchanged and are counted`, async () => {
     const { secret, id } = await served.key({ models: [one.model] })
     served.provider.behaviour = {
       message: (call) => {
@@ -424,7 +424,7 @@ for (const one of CASES) {
 
   if ('query' in one.browser) {
     const { query } = one.browser
-    test(`${one.what}: a credential of the caller's own does not go up`, async () => {
+    test(`${one.what}: a credential of the caller's is not forwarded`, async () => {
       const { secret } = await served.key()
       served.provider.behaviour = {}
       const client = open(one, [], withKey(secret), query('their-own'))
@@ -435,7 +435,7 @@ for (const one of CASES) {
     })
   }
 
-  test(`${one.what}: a key for another model gets nowhere`, async () => {
+  test(`${one.what}: a key for another model is refused`, async () => {
     const { secret, id } = await served.key({ models: ['nothing-else'] })
     served.provider.behaviour = {}
     const client = open(one, [], withKey(secret))
@@ -453,7 +453,7 @@ for (const one of CASES) {
   })
 
   if (one.elsewhere !== undefined)
-    test(`${one.what}: a message to another model does not go up`, async () => {
+    test(`${one.what}: a message for another model is not forwarded`, async () => {
       const { secret, id } = await served.key({ models: [one.model] })
       served.provider.behaviour = {}
       const client = open(one, [], withKey(secret))
@@ -468,7 +468,7 @@ for (const one of CASES) {
     })
 }
 
-test('a message with a credential of the caller’s own does not go up', async () => {
+test('a message with a credential of the caller’s is not forwarded', async () => {
   const one = CASES.find(({ what }) => what === 'ElevenLabs’ stream-input')!
   for (const name of ['xi_api_key', 'authorization']) {
     const { secret } = await served.key()
@@ -497,7 +497,7 @@ const GATEWAY_ELSEWHERE: readonly Event[] = [
   { providerOptions: { gateway: { models: ['openai/other'] } } },
 ]
 
-test('no message of the gateway’s leads to another model', async () => {
+test('no message to the Vercel gateway switches to another model', async () => {
   const one = CASES.find(({ address }) => address.includes('/realtime-model'))!
   const { secret, id } = await served.key({ models: [one.model] })
   served.provider.behaviour = {}
@@ -511,7 +511,7 @@ test('no message of the gateway’s leads to another model', async () => {
   await rowsOf(served, id, GATEWAY_ELSEWHERE.length)
 })
 
-test('every socket that the AI SDK’s packages open is here', () => {
+test('every socket that the AI SDK’s packages open has a row', () => {
   const addresses = new Set(CASES.map(({ address }) => address.split('?')[0]))
   assert.deepEqual(
     SDK_SOCKETS.filter((address) => !addresses.has(address)),

@@ -67,7 +67,7 @@ test('each response uses the row ahead, and reserves the next as it begins', asy
   assert.deepEqual(rows.total, USAGE)
 })
 
-test('a response that begins and ends while its row is reserved gets it all the same', async () => {
+test('a response that begins and ends while its row is being reserved still gets it', async () => {
   const { rows, log, decide } = rowsOf('responses', 9)
   rows.begin('a')
   assert.equal(rows.begin('b'), true)
@@ -79,7 +79,7 @@ test('a response that begins and ends while its row is reserved gets it all the 
   assert.deepEqual(log, ['settled 1 5', 'reserve 2', 'settled 2 5', 'reserve 3', 'aborted 3 -'])
 })
 
-test('… also where the socket ends before', async () => {
+test('… even if the socket ends first', async () => {
   const { rows, log, decide } = rowsOf('responses', 9)
   rows.begin('a')
   rows.begin('b')
@@ -89,7 +89,7 @@ test('… also where the socket ends before', async () => {
   assert.deepEqual(log, ['aborted 1 -', 'reserve 2', 'settled 2 -', 'reserve 3', 'aborted 3 -'])
 })
 
-test('a full window refuses when no response is under way, or at once where one has no row', async () => {
+test('a full window refuses when no response is in progress, or at once if one has no row', async () => {
   const full = { code: 'rate_limit_exceeded', wait: 1_000 } as const
   const ends = rowsOf('responses', 1)
   ends.rows.begin('a')
@@ -109,7 +109,7 @@ test('a full window refuses when no response is under way, or at once where one 
   assert.deepEqual(unpaid.log, ['force 2', 'aborted 1 -', 'aborted 2 -'])
 })
 
-test('what asks for a response waits until the one before has begun', async () => {
+test('a request for a response waits until the previous response has begun', async () => {
   const { rows, decide } = rowsOf('responses', 9)
   rows.claim()
   const waiting = rows.ready()
@@ -120,7 +120,7 @@ test('what asks for a response waits until the one before has begun', async () =
   assert.equal(rows.ready(), true)
 })
 
-test('after an error the next may ask, and what begins all the same has its row', async () => {
+test('after an error the next request may go, and a response that still begins has its row', async () => {
   const { rows, log, decide } = rowsOf('responses', 9)
   rows.claim()
   rows.fail()
@@ -137,7 +137,7 @@ test('after an error the next may ask, and what begins all the same has its row'
   assert.deepEqual(log, ['reserve 2', 'reserve 3', 'settled 1 5', 'settled 2 5', 'aborted 3 -'])
 })
 
-test('errors without end cost four rows, until these are known to be free', async () => {
+test('endless errors hold at most four rows until these are known to be free', async () => {
   const { rows, log, decide, pass } = rowsOf('responses', 99)
   for (let i = 0; i < 4; i++) {
     rows.claim()
@@ -155,7 +155,7 @@ test('errors without end cost four rows, until these are known to be free', asyn
   assert.equal(log.filter((line) => line.startsWith('aborted')).length, 5)
 })
 
-test('usage that comes behind the end is counted', () => {
+test('usage that arrives after the end is counted', () => {
   const { rows, log } = rowsOf('responses', 9)
   rows.begin('1')
   rows.end('1', null, true)

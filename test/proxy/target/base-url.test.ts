@@ -9,7 +9,7 @@ import { ANTHROPIC, FORMS, GOOGLE, OPENAI, raw, startServed, TARGETS } from '../
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 const CHAT = '{"model":"gpt-5","messages":[]}'
 
-test('a key is read where the clients of each provider put theirs, and never goes up', async (t) => {
+test("a key is read from the place each provider's clients use and is never forwarded", async (t) => {
   const { fake, key, port } = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const [{ secret }, other] = [
     await key({ objects: 'upstream' }),
@@ -94,7 +94,7 @@ test('a key is read where the clients of each provider put theirs, and never goe
   )
 })
 
-test('each form is answered alike, on either kind of connection and in absolute form', async (t) => {
+test('each form of address gives the same response, on either reader and in absolute form', async (t) => {
   const { fake, key, send, port } = await startServed(
     t,
     answer(200, { ...JSON_TYPE, 'X-Upstream': '1' }, '{"id":"x"}'),
@@ -211,7 +211,7 @@ test('each form is answered alike, on either kind of connection and in absolute 
   )
 })
 
-test('what a page has fetched is sandboxed where a browser could make a page of it, and is as it was sent where not', async (t) => {
+test('a fetched response that could be a page is sandboxed, and any other is unchanged', async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, {}, 'x'))
   const { secret } = await key({ objects: 'upstream' })
   for (const [type, policy] of [
@@ -240,7 +240,7 @@ test('what a page has fetched is sandboxed where a browser could make a page of 
   }
 })
 
-test('a redirect, and an upload that goes on elsewhere, lead through the proxy', async (t) => {
+test('a redirect, and an upload that continues elsewhere, lead through the proxy', async (t) => {
   const { fake, key, port } = await startServed(
     t,
     answer(302, { Location: `${GOOGLE}/v1beta/files/x:download?alt=media` }),
@@ -311,7 +311,7 @@ test("fal's client names its target in a header", async (t) => {
   )
 })
 
-test('slashes and dots that servers read in different ways are 400 for a key for all models, in each form', async (t) => {
+test('ambiguous slashes and dots are 400 even for an unrestricted key, in each form', async (t) => {
   const { fake, key, port } = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const { secret } = await key({ objects: 'upstream' })
   const headers = { ...JSON_TYPE, Authorization: `Bearer ${secret}` }

@@ -388,7 +388,7 @@ for (const [name, search, word] of refused) {
   })
 }
 
-test('targets that name nothing, and what stands where', () => {
+test('targets without an address, and what each part means', () => {
   /** TABLE: target → host and path; null where it is refused. */
   const cases: [target: string, named: string | null][] = [
     ['/proxy', null],
@@ -434,7 +434,7 @@ test('targets that name nothing, and what stands where', () => {
   }
 })
 
-test('what stands in a parameter for credentials is kept for whoever looks for a key of ours there', () => {
+test('a credential parameter is kept so that a proxy key can be found in it', () => {
   const { secret } = createSecret('tmk')
   const query = `%6Bey=${secret.replaceAll('_', '%5F')}&a=1&KEY=other&access_token=x`
   for (const target of [
@@ -457,7 +457,7 @@ test('what stands in a parameter for credentials is kept for whoever looks for a
   }
 })
 
-test("a header names the target as fal's client sends it, and only where the target itself names nothing", () => {
+test("fal's header names the target only if the target itself names none", () => {
   const named = (target: string, ...values: string[]) =>
     effectiveTarget(
       target,
@@ -474,7 +474,7 @@ test("a header names the target as fal's client sends it, and only where the tar
     assert.equal(named(target, address), target)
 })
 
-test('both forms of an address lead to the same upstream, and a refusal is written as its provider writes one', () => {
+test('both forms of an address lead to the same upstream and the same error format', () => {
   const ways = createRouteCache(() => table)
   for (const [host, id] of [
     ['api.anthropic.com', 'anthropic'],
@@ -541,7 +541,7 @@ const pieces = fc.constantFrom(
   '0x7f',
 )
 
-test('whatever is accepted is what a URL parser sees, and only hosts of the table are found', () => {
+test('an accepted target is what a URL parser sees, and only hosts of the table match', () => {
   fc.assert(
     fc.property(
       fc.array(fc.oneof(pieces, fc.string({ maxLength: 4 })), { maxLength: 12 }),

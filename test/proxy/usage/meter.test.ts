@@ -1185,7 +1185,7 @@ for (const fixture of fixtures) {
   })
 }
 
-test('a compressed stream that is cut off tells what it had', async () => {
+test('a truncated compressed stream gives the usage it had', async () => {
   const fixture = fixtures.find(({ name }) => name === 'messages stream')
   assert.ok(fixture)
   const more = Buffer.from(`${String(fixture.body)}data: {"x":"${'abcdefghij'.repeat(2_000)}"}\n\n`)
@@ -1213,7 +1213,7 @@ test('a body that is not what its encoding says is unknown, not an error', async
   }
 })
 
-test('any bytes, as any type, in any split, are survived', async () => {
+test('any bytes, of any type and split, are handled', async () => {
   const types = fc.constantFrom(
     'application/json',
     'text/event-stream',

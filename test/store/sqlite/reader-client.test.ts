@@ -12,7 +12,7 @@ import { threadOf } from '../thread-of.ts'
 const WITHIN_MS = 60_000
 const asked = { procedure: threadOf.address, args: null }
 
-test('a thread that reads ends when nobody has read for a while, not before its answers, and starts again', async (t) => {
+test('an idle reader thread ends after its last result and starts again on demand', async (t) => {
   const place = await placeOn.sqlite(t)
   await openAt(t, place)
   const idle = 100
