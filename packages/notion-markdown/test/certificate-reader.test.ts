@@ -3,14 +3,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DOCUMENT } from '../src/certificate/dialect.ts'
 import { openReader } from '../src/archive/certificate-reader.ts'
-import type { ReaderResult } from '../src/archive/page-reader.ts'
+import type { NumberedReading, ReaderResult } from '../src/archive/page-reader.ts'
 import { pageOf } from './document-of.ts'
 
 const SETUP = { dialect: DOCUMENT, files: ['a.png'], input: { path: import.meta.filename } }
 
 /** What is read of three pages and a database, one page of which has lost a word. */
-async function read(size: number): Promise<ReaderResult> {
-  await using reader = openReader(SETUP, { size, busy: 0 })
+async function read(size: number): Promise<ReaderResult & { readings: NumberedReading[] }> {
+  const readings: NumberedReading[] = []
+  await using reader = openReader(SETUP, { size, busy: 0 }, (...reading) => readings.push(reading))
   const long = `<p>${'word '.repeat(10_000)}é 🚀</p><figure class="image"><img src="gone.png"/></figure>`
   const texts = ['<p>one two</p>', long, '<ul class="bulleted-list"><li>three</li></ul>'].map(
     pageOf,
@@ -23,7 +24,7 @@ async function read(size: number): Promise<ReaderResult> {
   }
   const page = { path: 'P0.html', reading: null, hasMore: false, databases: 0, missingFiles: 0 }
   await reader.document(page, '# T\n\none\n')
-  return await reader.finish('x')
+  return { ...(await reader.finish('x')), readings }
 }
 
 test('a thread reads what this thread reads', async () => {

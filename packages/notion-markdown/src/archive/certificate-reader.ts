@@ -3,7 +3,12 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { CertifiedPage } from '../certificate/certificate.ts'
-import { PageReader, type ReaderResult, type ReaderSetup } from './page-reader.ts'
+import {
+  PageReader,
+  type NumberedReading,
+  type ReaderResult,
+  type ReaderSetup,
+} from './page-reader.ts'
 
 /** A page of an export, as bytes and as text. */
 export interface ExportedPage {
@@ -35,8 +40,16 @@ export type ReaderMessage =
   | { readonly pages: readonly PageToRead[] }
   | { readonly output: string }
 
-/** What it says: how many bytes it has read of what it was given, or in the end what it has found. */
-export type ReaderReport = { readonly read: number } | { readonly result: ReaderResult }
+/**
+ * What it says: how many bytes it has read of what it was given, and what it found in pages of the
+ * export; or in the end what it found in the document.
+ */
+export type ReaderReport =
+  | { readonly read: number; readonly readings: readonly NumberedReading[] }
+  | { readonly result: ReaderResult }
+
+/** Takes what was read of pages of the export, in any order; all of it before `finish` resolves. */
+export type OnReading = (...reading: NumberedReading) => void
 
 /**
  * Bytes of pages from which a thread is worth its start: 60 ms beside a conversion that takes as
@@ -58,16 +71,19 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024
 export function openReader(
   setup: ReaderSetup,
   { size, busy }: { size: number; busy: number },
+  onReading: OnReading = () => {},
 ): CertificateReader {
   const hasCore = busy < availableParallelism()
   const minimum = idle === null ? MIN_THREAD_BYTES : MIN_IDLE_BYTES
-  return hasCore && size >= minimum ? new ReaderThread(setup) : readHere(setup)
+  return hasCore && size >= minimum
+    ? new ReaderThread(setup, onReading)
+    : readHere(setup, onReading)
 }
 
-function readHere(setup: ReaderSetup): CertificateReader {
+function readHere(setup: ReaderSetup, onReading: OnReading): CertificateReader {
   const reader = new PageReader(setup)
   return {
-    exported: ({ number, text, path }) => reader.exported(number, text, path),
+    exported: ({ number, text, path }) => onReading(...reader.exported(number, text, path)),
     document: (page, markdown) => reader.document(page, markdown),
     finish: (output) => reader.finish(output),
     [Symbol.asyncDispose]: () => Promise.resolve(),
@@ -97,7 +113,10 @@ class ReaderThread implements CertificateReader {
   #isOver = false
   #onSpace: (() => void) | null = null
 
-  constructor(setup: ReaderSetup) {
+  readonly #onReading: OnReading
+
+  constructor(setup: ReaderSetup, onReading: OnReading) {
+    this.#onReading = onReading
     this.#worker = takeIdle() ?? startThread()
     this.#result = new Promise((resolve, reject) => {
       this.#resolve = resolve
@@ -145,6 +164,7 @@ class ReaderThread implements CertificateReader {
   readonly #onReport = (report: ReaderReport): void => {
     if ('result' in report) return this.#resolve(report.result)
     this.#waiting -= report.read
+    for (const reading of report.readings) this.#onReading(...reading)
     if (this.#waiting <= MAX_WAITING_BYTES) this.#onSpace?.()
   }
 

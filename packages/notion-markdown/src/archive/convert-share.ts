@@ -1,6 +1,6 @@
 // One process's share of an archive's pages → a spool.
 import { DOCUMENT } from '../certificate/dialect.ts'
-import { openReader, type CertificateReader } from './certificate-reader.ts'
+import { openReader, type CertificateReader, type OnReading } from './certificate-reader.ts'
 import { collectYoung } from './collect-young.ts'
 import { convertOne, createContext, missingWarnings, type ReadAgain } from './convert-entry.ts'
 import type { ConvertOptions, OnPage, Share } from './convert-options.ts'
@@ -64,7 +64,8 @@ export async function convertShare(
   const sizeOf = (page: (typeof pages)[number]): number =>
     'stored' in page ? opened.sizeOf(page.stored) : page.size
   const size = own.reduce((sum, { page }) => sum + sizeOf(page), 0)
-  await using reader = readerFor(opened, options, { size, busy: share.of })
+  const work = { size, busy: share.of }
+  await using reader = readerFor(opened, options, work, spool.addReading)
   onPage?.(0, pages.length)
   for (const [done, { page, number }] of own.entries()) {
     const read: ReadAgain | undefined =
@@ -75,8 +76,8 @@ export async function convertShare(
     collectYoung(sizeOf(page))
     onPage?.(done + 1, pages.length)
   }
-  const { readings } = (await reader?.finish('')) ?? { readings: [] }
-  await spool.finish(readings)
+  await reader?.finish('')
+  await spool.finish()
 }
 
 /** Who reads the pages of a share for the certificate, where one is wanted. */
@@ -84,8 +85,10 @@ function readerFor(
   { files }: NotionExport,
   { certificate, layout }: ConvertOptions,
   work: { size: number; busy: number },
+  onReading: OnReading,
 ): CertificateReader | undefined {
   if (certificate !== true) return undefined
   const moved = layout === 'pages' ? [...files.keys()] : null
-  return openReader({ dialect: DOCUMENT, files: moved, input: { sha256: null } }, work)
+  const setup = { dialect: DOCUMENT, files: moved, input: { sha256: null } }
+  return openReader(setup, work, onReading)
 }

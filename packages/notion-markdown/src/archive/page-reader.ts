@@ -19,10 +19,11 @@ export interface ReaderSetup {
   readonly input: { readonly path: string } | { readonly sha256: string | null }
 }
 
-/** What was read. Plain data. */
+/** What was read of a page of the export, as JSON. */
+export type NumberedReading = readonly [page: number, reading: string]
+
+/** What was read of a document. Plain data. */
 export interface ReaderResult {
-  /** Of exported pages by their numbers, as JSON. */
-  readonly readings: readonly (readonly [page: number, reading: string])[]
   /** Of the document's pages. */
   readonly certificate: Certificate
   /** How many differences there are. */
@@ -33,9 +34,6 @@ export interface ReaderResult {
 export class PageReader {
   readonly #certifier: Certifier
   readonly #files: ReadonlySet<string> | null
-  // As JSON: a reading waits for all pages of the export.
-  readonly #readings: [page: number, reading: string][] = []
-
   readonly #input: Promise<string | null>
 
   constructor({ dialect, files, input }: ReaderSetup) {
@@ -47,9 +45,9 @@ export class PageReader {
   }
 
   /** Reads a page of the export. @param path in the archive */
-  exported(page: number, text: string, path: string): void {
+  exported(page: number, text: string, path: string): NumberedReading {
     const reading = readForCertificate(text, path, this.#files && movedFiles(path, this.#files))
-    this.#readings.push([page, JSON.stringify(reading)])
+    return [page, JSON.stringify(reading)]
   }
 
   /** Reads a page of the document, and compares it with that of the export. */
@@ -60,7 +58,7 @@ export class PageReader {
   /** @param output the SHA-256 of the document, hexadecimal */
   async finish(output: string): Promise<ReaderResult> {
     const certificate = this.#certifier.finish({ input: await this.#input, output })
-    return { readings: this.#readings, certificate, found: this.#certifier.found }
+    return { certificate, found: this.#certifier.found }
   }
 }
 

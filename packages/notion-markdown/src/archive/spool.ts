@@ -1,12 +1,12 @@
 // Where converted pages wait until all are there and their order is known: two files, so that
 // neither an archive's size nor the number of processes that convert it decides how much memory it
 // takes.
-import { open, readFile, writeFile } from 'node:fs/promises'
+import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PageReading } from '../certificate/reading.ts'
 import type { ConvertedPage, PageSummary, PageTexts } from '../converted-page.ts'
 import type { DatabaseTable } from '../databases.ts'
-import type { ByteSource } from './byte-source.ts'
+import { pieces, type ByteSource } from './byte-source.ts'
 import { omitEmbedded } from './embedded.ts'
 import { fileSource, type OpenSource } from './source.ts'
 
@@ -23,63 +23,104 @@ interface SpoolEntry {
   tablesSize: number
 }
 
+/** A line of the list: a page, or what was read of one for a certificate. */
+type SpoolLine = SpoolEntry | [page: number, reading: PageReading]
+
 /** Takes the pages that one process converts. */
 export interface SpoolWriter extends AsyncDisposable {
   write(page: number, converted: ConvertedPage, isSitemap: boolean): Promise<void>
-  /**
-   * Lists what was put; without it the shelf stays empty for its readers.
-   *
-   * @param readings of its pages for a certificate, as JSON
-   */
-  finish(readings: readonly (readonly [page: number, reading: string])[]): Promise<void>
+  /** Takes what was read of a page for a certificate, as JSON. */
+  addReading(page: number, reading: string): void
+  /** Writes what is gathered. Nothing is added after it. */
+  finish(): Promise<void>
 }
 
 /** How much text is gathered before it is written. */
 const BATCH_BYTES = 1024 * 1024
 
+const LINE_END = 0x0a
+
 const textFile = (folder: string, index: number) => join(folder, `spool-${index}.md`)
-const listFile = (folder: string, index: number) => join(folder, `spool-${index}.json`)
+const listFile = (folder: string, index: number) => join(folder, `spool-${index}.jsonl`)
+
+/** A file of a spool, written a batch at a time. */
+class BatchedFile {
+  readonly #file: FileHandle
+  #buffers: Buffer[] = []
+  #bytes = 0
+
+  constructor(file: FileHandle) {
+    this.#file = file
+  }
+
+  /** Whether there is enough to write. */
+  get isFull(): boolean {
+    return this.#bytes >= BATCH_BYTES || this.#buffers.length >= 1000
+  }
+
+  add(bytes: Buffer): void {
+    this.#buffers.push(bytes)
+    this.#bytes += bytes.length
+  }
+
+  async flush(): Promise<void> {
+    const buffers = this.#buffers
+    this.#buffers = []
+    this.#bytes = 0
+    await this.#file.writev(buffers)
+  }
+
+  close(): Promise<void> {
+    return this.#file.close()
+  }
+}
 
 /** Opens shelf number `shelf` in a folder of the conversion's own. */
 export async function openSpoolWriter(folder: string, index: number): Promise<SpoolWriter> {
-  const file = await open(textFile(folder, index), 'w')
-  // As text: a summary's strings are slices of its page, and would keep all of it in memory.
-  const entries: string[] = []
-  let buffers: Buffer[] = []
-  let bytes = 0
+  const texts = new BatchedFile(await open(textFile(folder, index), 'w'))
+  // As text: a summary's strings are slices of its page, and would keep all of it in memory. On disk:
+  // V8 lets garbage gather up to four times of what lives, 110 MB in a converter of 5 GB of export.
+  const list = new BatchedFile(await open(listFile(folder, index), 'w'))
   let at = 0
-  const flush = async () => {
-    await file.writev(buffers)
-    buffers = []
-    bytes = 0
-  }
+  const addLine = (json: string): void => list.add(Buffer.from(`${json}\n`))
   return {
     async write(page, { summary, markdown, tables = [] }, isSitemap) {
       const text = Buffer.from(markdown)
       const data = Buffer.from(tables.length > 0 ? JSON.stringify(tables) : '')
       const [size, tablesSize] = [text.length, data.length]
-      entries.push(
+      addLine(
         JSON.stringify({ page, summary, isSitemap, at, size, tablesSize } satisfies SpoolEntry),
       )
       at += size + tablesSize
-      bytes += size + tablesSize
-      buffers.push(text, data)
-      if (bytes >= BATCH_BYTES || buffers.length >= 1000) await flush()
+      texts.add(text)
+      texts.add(data)
+      for (const file of [texts, list]) if (file.isFull) await file.flush()
     },
-    async finish(readings) {
-      await flush()
-      const listed = readings.map(([page, reading]) => `[${page},${reading}]`)
-      const list = `{"entries":[${entries.join(',')}],"readings":[${listed.join(',')}]}`
-      await writeFile(listFile(folder, index), list)
+    addReading: (page, reading) => addLine(`[${page},${reading}]`),
+    async finish() {
+      await texts.flush()
+      await list.flush()
     },
-    [Symbol.asyncDispose]: () => file.close(),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([texts.close(), list.close()])
+    },
   }
 }
 
-/** What `finish` writes. */
-interface SpoolList {
-  entries: SpoolEntry[]
-  readings: [page: number, reading: PageReading][]
+/** Reads a list that `openSpoolWriter` wrote, in this very conversion. */
+async function* readList(folder: string, index: number): AsyncGenerator<SpoolLine> {
+  await using file = await fileSource(listFile(folder, index))
+  let line: Uint8Array[] = []
+  for await (const piece of pieces(file, 0, file.size)) {
+    let from = 0
+    for (let end = piece.indexOf(LINE_END); end >= 0; end = piece.indexOf(LINE_END, from)) {
+      line.push(piece.subarray(from, end))
+      yield JSON.parse(Buffer.concat(line).toString('utf8')) as SpoolLine
+      line = []
+      from = end + 1
+    }
+    if (from < piece.length) line.push(piece.subarray(from))
+  }
 }
 
 /** What stands on all shelves, in the order of the export. */
@@ -92,19 +133,19 @@ export interface SpoolReader extends PageTexts, AsyncDisposable {
 export async function openSpoolReader(folder: string, count: number): Promise<SpoolReader> {
   const files: OpenSource[] = []
   const pages: (SpoolEntry & { file: ByteSource })[] = []
+  const readings = new Map<number, PageReading>()
   const close = async () => void (await Promise.all(files.map((file) => file.close())))
   try {
     for (let index = 0; index < count; index++) {
       const file = await fileSource(textFile(folder, index))
       files.push(file)
-      // Written by `finish` above, in this very conversion.
-      const list = JSON.parse(await readFile(listFile(folder, index), 'utf8')) as SpoolList
-      const readings = new Map(list.readings)
-      for (const entry of list.entries) {
-        const reading = readings.get(entry.page)
-        if (reading) entry.summary.reading = reading
-        pages.push({ ...entry, file })
-      }
+      for await (const line of readList(folder, index))
+        if (Array.isArray(line)) readings.set(line[0], line[1])
+        else pages.push({ ...line, file })
+    }
+    for (const { page, summary } of pages) {
+      const reading = readings.get(page)
+      if (reading) summary.reading = reading
     }
   } catch (error) {
     await close()
