@@ -33,6 +33,7 @@ const FILES: [name: string, head: Buffer, told: RegExp][] = [
   ['Page.md', bytes('# Page\n'), /^The file is a Markdown file\. In Notion, export as HTML/],
   ['Table.csv', bytes('Name,Status\n'), /^The file is a CSV file\./],
   ['page.json', bytes('{"object":"page"}'), /^The file is a JSON file\./],
+  ['Page.html', bytes(''), /^The file is empty\. Export the page from Notion again/],
   [
     'notes',
     bytes('some words'),

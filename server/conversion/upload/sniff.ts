@@ -51,6 +51,7 @@ const WRONG_FILES: readonly {
 
 /** Says what a rejected file is, and what to upload instead. */
 export function describeWrongFile(head: Uint8Array, fileName: string): string {
+  if (head.length === 0) return 'The file is empty. Export the page from Notion again, as HTML.'
   const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1')
   const other = WRONG_FILES.find(({ bytes, at = 0, named }) =>
     bytes === undefined ? named?.test(fileName) : text.startsWith(bytes, at),
