@@ -51,9 +51,13 @@ class Tally {
   requests = 0
   streams = 0
   readonly failures = new Map<string, number>()
+  /** What is being done to the servers. */
+  phase = 'all run'
 
   fail(what: string): void {
-    this.failures.set(what, (this.failures.get(what) ?? 0) + 1)
+    const told = `${what} (${this.phase})`
+    console.error(`${new Date().toISOString()} ${told}`)
+    this.failures.set(told, (this.failures.get(told) ?? 0) + 1)
   }
 }
 
@@ -108,14 +112,17 @@ async function isReady(port: number): Promise<void> {
 }
 
 /** Ends one process after the other, and starts it again. */
-async function roll(servers: Server[]): Promise<void> {
+async function roll(servers: Server[], tally: Tally): Promise<void> {
   for (const [at, { child, port }] of servers.entries()) {
     const ended = once(child, 'exit')
+    tally.phase = 'one ends'
     child.kill('SIGTERM')
     const [code] = (await ended) as [number | null]
     if (code !== 0) throw new Error(`a process ended with ${code}`)
+    tally.phase = 'one starts'
     servers[at] = await startServer({ ...settings, PORT: String(port) })
     await isReady(port)
+    tally.phase = 'all run'
     await sleep(SETTLE_MS)
   }
 }
@@ -142,7 +149,7 @@ for (const count of values.processes.split(',').map(Number))
       const callers = Array.from({ length: 2 * Number(values.callers) }, (_, i) =>
         call(port, i % 2 === 1, tally, stop.signal),
       )
-      for (let round = 0; round < Number(values.rounds); round++) await roll(servers)
+      for (let round = 0; round < Number(values.rounds); round++) await roll(servers, tally)
       stop.abort()
       await Promise.all(callers)
       const failures = [...tally.failures.values()].reduce((sum, one) => sum + one, 0)
