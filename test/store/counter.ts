@@ -61,3 +61,13 @@ export const insertOrTell = procedure(
     }
   },
 )
+
+/** The same under a lock that all callers share. */
+export const lockedNames = procedure(
+  import.meta.url,
+  'lockedNames',
+  function* (db, { plan }: { plan: string }) {
+    return yield* names.body(db, { plan })
+  },
+  () => 'names',
+)

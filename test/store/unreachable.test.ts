@@ -3,17 +3,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { Client } from 'pg'
 import { openKeyCache } from '../../server/keys/cache.ts'
 import { openStore } from '../../server/store/open.ts'
+import { lockNumber } from '../../server/store/postgres/lock.ts'
 import type { Store } from '../../server/store/open.ts'
 import { query, startPostgres } from '../support/postgres.ts'
+import { openAt, placeOn } from '../support/stores.ts'
 import type { Server } from '../support/postgres.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { admissionRequest, movedClock } from '../ledger/support/opened.ts'
 import { openLedger } from '../../server/ledger/ledger.ts'
 import { openLog } from '../../server/common/log.ts'
 import { until } from '../support/until.ts'
-import { names } from './counter.ts'
+import { lockedNames, names } from './counter.ts'
 
 /** More than any unit may take, and much less than a caller waits. */
 const SOON = 4_000
@@ -142,4 +145,18 @@ test('a cut connection fails at most its own unit, and changes in the meantime a
     await until(() => heard > before)
   }
   await store.close()
+})
+
+test('a transaction whose lock does not come free in time leaves no connection behind in it', async (t) => {
+  const place = await placeOn.postgres(t)
+  const store = await openAt(t, place)
+  const held = new Client({ connectionString: place.databaseUrl?.href })
+  await held.connect()
+  t.after(() => held.end())
+  await held.query(`select pg_advisory_lock(${lockNumber('names')})`)
+  await assert.rejects(store.run(lockedNames, { plan: 'free' }), { code: 'busy' })
+  await held.query(`select pg_advisory_unlock(${lockNumber('names')})`)
+  // The connection that is free is the one that waited.
+  assert.deepEqual(await store.db.selectFrom('accounts').select('id').execute(), [])
+  assert.deepEqual(await store.run(lockedNames, { plan: 'free' }), [])
 })

@@ -125,8 +125,9 @@ function transact<R>(
 ): Promise<R> {
   return persist(() =>
     connections.use(async (session) => {
-      await session.command(begin)
       try {
+        // May fail behind its first statement, where a lock does not come free in time.
+        await session.command(begin)
         const value = await work(session)
         if ((await session.command('commit')) !== 'COMMIT')
           throw new StoreError('failed', 'the transaction was undone')
