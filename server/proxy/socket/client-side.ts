@@ -1,11 +1,10 @@
 // What comes from the client: each message is held until it is whole and has been inspected, and
 // goes up in the frames in which it came. Control frames pass at once.
 import type { RawConnection, RawReader } from '../../http1/raw-connection.ts'
-import { TurnBudget } from '../../common/fairness/turn-budget.ts'
 import { CLOSE, FrameError, OPCODE, type FrameHead } from '../../http1/websocket/frames.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
 import { ClientMessage } from './client-message.ts'
-import { FramePump, type PumpSink } from './frame-pump.ts'
+import { FramePump, keepPiece, type PumpSink } from './frame-pump.ts'
 import type { MessageInspector, StartsResponse } from './inspect-message.ts'
 import type { SocketRows } from './socket-rows.ts'
 
@@ -40,8 +39,8 @@ const MAX_FRAGMENTS = 16 * 1024
 /** Payloads up to this size are masked at once, which takes some 50 µs. */
 const MAX_SYNC_BYTES = 128 * 1024
 const NO_ROOM = 'The proxy has no room for the message at the moment.'
-/** Pumps that go on in one turn of the event loop, of all clients: half a millisecond together. */
-const pumpTurns = new TurnBudget(2)
+/** More than this is sent at once, and not with what comes behind it. */
+const MAX_UNSENT_BYTES = 64 * 1024
 
 /** Reads the frames of the client. One per socket. */
 export class ClientSide implements RawReader, PumpSink {
@@ -59,6 +58,9 @@ export class ClientSide implements RawReader, PumpSink {
   #isEvictable = false
   /** The control frame that is coming, as it came. */
   #control: Buffer[] = []
+  /** What may go up and was not sent. */
+  #unsent: Buffer[] = []
+  #unsentBytes = 0
   #awaitsDrain = false
   #isClosed = false
 
@@ -77,7 +79,7 @@ export class ClientSide implements RawReader, PumpSink {
     this.#slot = slot
     this.#limits = limits
     this.#listener = listener
-    this.pump = new FramePump(client, this, true, (goOn) => pumpTurns.defer(inspector.owner, goOn))
+    this.pump = new FramePump(client, this, true, () => inspector.owner)
   }
 
   /** Whether a message takes longer to come than it may. @param now monotonic milliseconds */
@@ -141,6 +143,7 @@ export class ClientSide implements RawReader, PumpSink {
   }
 
   onPause(): void {
+    this.#flush()
     if (this.#isEvictable || this.#message === null || this.#message.isWhole) return
     this.#isEvictable = true
     this.#slot.allowEviction(() => this.onError(new FrameError(CLOSE.tryAgain, NO_ROOM)))
@@ -161,10 +164,10 @@ export class ClientSide implements RawReader, PumpSink {
   }
 
   #passControl(opcode: number): void {
-    const frame = Buffer.concat(this.#control)
+    for (const piece of this.#control) this.#send(piece)
     this.#control = []
-    this.#send(frame)
     if (opcode !== OPCODE.close) return
+    this.#flush()
     // Nothing may follow it (RFC 6455, section 5.5.1).
     this.pump.stop()
     this.#listener.onCloseFrame()
@@ -191,6 +194,7 @@ export class ClientSide implements RawReader, PumpSink {
     } catch (error) {
       this.#refuse(error)
     }
+    this.#flush()
     this.pump.unblock()
   }
 
@@ -207,6 +211,7 @@ export class ClientSide implements RawReader, PumpSink {
     this.pump.block()
     await ready
     this.#admit(starts)
+    this.#flush()
     this.pump.unblock()
   }
 
@@ -229,6 +234,7 @@ export class ClientSide implements RawReader, PumpSink {
     this.pump.block()
     await this.#inspector.runSliced(message)
     if (!this.#isClosed) this.#sendMessage(message)
+    this.#flush()
     this.pump.unblock()
   }
 
@@ -251,6 +257,7 @@ export class ClientSide implements RawReader, PumpSink {
 
   /** The session has ended: nothing more goes up. */
   close(): void {
+    this.#flush()
     this.#isClosed = true
     this.pump.stop()
     this.#drop()
@@ -263,8 +270,23 @@ export class ClientSide implements RawReader, PumpSink {
   }
 
   #send(bytes: Buffer): void {
-    if (this.#isClosed) return
-    this.#rows.countUp(bytes.length)
+    keepPiece(this.#unsent, bytes)
+    this.#unsentBytes += bytes.length
+    if (this.#unsentBytes > MAX_UNSENT_BYTES) this.#flush()
+  }
+
+  /** Sends what may go up: what came together, in one write. */
+  #flush(): void {
+    const pieces = this.#unsent
+    if (pieces.length === 0 || this.#isClosed) return
+    const isSmall = pieces.length > 1 && this.#unsentBytes <= MAX_UNSENT_BYTES
+    this.#rows.countUp(this.#unsentBytes)
+    this.#unsent = []
+    this.#unsentBytes = 0
+    for (const piece of isSmall ? [Buffer.concat(pieces)] : pieces) this.#write(piece)
+  }
+
+  #write(bytes: Buffer): void {
     if (this.#upstream.write(bytes) || this.#awaitsDrain) return
     this.#awaitsDrain = true
     this.pump.block()

@@ -1,10 +1,12 @@
-// One direction of a socket: reads frames from one connection, a few in one turn of the event loop,
-// and stops reading while it is blocked.
+// One direction of a socket: reads frames from one connection, in turns with other sockets, and stops
+// reading while it is blocked.
+import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import type { RawConnection } from '../../http1/raw-connection.ts'
 import { FrameError, FrameReader, type FrameSink } from '../../http1/websocket/frames.ts'
+import { PUMP_MS, pumpTurns } from './pump-turns.ts'
 
-/** Frames that are read in one turn of the event loop: about a quarter of a millisecond. */
-const FRAMES_PER_TURN = 256
+/** Frames between two looks at the clock: of empty ones, 10 µs. */
+const FRAMES_PER_LOOK = 16
 
 /** Told about the frames of one direction. */
 export interface PumpSink extends FrameSink {
@@ -13,12 +15,15 @@ export interface PumpSink extends FrameSink {
   onError(error: FrameError): void
 }
 
+/** Where the bytes come from. */
+type Source = Pick<RawConnection, 'pause' | 'resume' | 'discard'>
+
 /** Reads the frames of one side of a socket, some in a turn. */
 export class FramePump {
   readonly frames: FrameReader
-  readonly #source: RawConnection
+  readonly #source: Source
   readonly #sink: PumpSink
-  readonly #defer: (goOn: () => void) => void
+  readonly #owner: () => Owner
   /** What has come and was not read, the oldest first. */
   #waiting: Buffer[] = []
   #at = 0
@@ -27,15 +32,10 @@ export class FramePump {
   #isPumping = false
   #isStopped = false
 
-  /** @param defer calls something in a later turn of the event loop */
-  constructor(
-    source: RawConnection,
-    sink: PumpSink,
-    isMasked: boolean,
-    defer: (goOn: () => void) => void = setImmediate,
-  ) {
+  /** @param owner whose turns it takes */
+  constructor(source: Source, sink: PumpSink, isMasked: boolean, owner: () => Owner) {
     this.#source = source
-    this.#defer = defer
+    this.#owner = owner
     this.#sink = sink
     this.frames = new FrameReader(sink, isMasked)
   }
@@ -43,7 +43,7 @@ export class FramePump {
   push(bytes: Buffer): void {
     if (this.#isStopped) return
     this.#waiting.push(bytes)
-    this.#pump()
+    this.#pump(pumpTurns.isBusy)
   }
 
   /** Reads no further until {@link unblock} has been called as often. */
@@ -52,9 +52,7 @@ export class FramePump {
   }
 
   unblock(): void {
-    if (--this.#blocks > 0 || this.#isStopped) return
-    this.#pump()
-    if (this.#blocks === 0) this.#source.resume()
+    this.#unblock(pumpTurns.isBusy)
   }
 
   /** Reads nothing any more; what comes is thrown away. */
@@ -65,31 +63,47 @@ export class FramePump {
     this.#source.discard()
   }
 
-  #pump(): void {
-    if (this.#isPumping) return
+  #unblock(isBusy: boolean): void {
+    if (--this.#blocks > 0 || this.#isStopped) return
+    this.#pump(isBusy)
+    if (this.#blocks === 0) this.#source.resume()
+  }
+
+  /** @param isBusy it has to wait for its turn */
+  #pump(isBusy: boolean): void {
+    if (this.#isPumping || this.#blocks > 0 || this.#waiting.length === 0) return
+    if (isBusy) return this.#waitForTurn()
     this.#isPumping = true
-    let left = FRAMES_PER_TURN
+    const began = performance.now()
     try {
-      while (this.#blocks === 0 && !this.#isStopped && this.#waiting.length > 0) {
-        // oxlint-disable-next-line typescript/no-non-null-assertion -- the loop runs while something waits
-        const bytes = this.#waiting[0]!
-        this.#at = this.frames.next(bytes, this.#at)
-        if (this.#at >= bytes.length) {
-          this.#waiting.shift()
-          this.#at = 0
-        }
-        if (--left === 0) {
-          this.block()
-          this.#defer(() => this.unblock())
-        }
-      }
+      this.#read(began)
     } catch (error) {
       if (!(error instanceof FrameError)) throw error
       this.#sink.onError(error)
     } finally {
       this.#isPumping = false
+      this.#sink.onPause()
+      pumpTurns.spend(performance.now() - began)
     }
-    this.#sink.onPause()
+  }
+
+  #read(began: number): void {
+    for (let frames = 1; this.#blocks === 0 && !this.#isStopped; frames++) {
+      const bytes = this.#waiting[0]
+      if (bytes === undefined) return
+      this.#at = this.frames.next(bytes, this.#at)
+      if (this.#at >= bytes.length) {
+        this.#waiting.shift()
+        this.#at = 0
+      }
+      if (frames % FRAMES_PER_LOOK === 0 && performance.now() - began > PUMP_MS)
+        return this.#waitForTurn()
+    }
+  }
+
+  #waitForTurn(): void {
+    this.block()
+    pumpTurns.wait(this.#owner(), () => this.#unblock(false))
   }
 }
 

@@ -7,6 +7,7 @@ import {
   OPCODE,
   type FrameError,
 } from '../../http1/websocket/frames.ts'
+import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import type { CachedKey } from '../../keys/cache.ts'
 import type { Log } from '../../common/log.ts'
 import { errorMessage, type GatewayErrorCode } from '../error-response.ts'
@@ -93,7 +94,8 @@ export class SocketSession implements ClientListener, UpstreamListener {
     this.ended = promise
     this.#resolve = resolve
     this.#clientSide = new ClientSide(client, upstream, inspector, rows, slot, limits, this)
-    this.#upstreamSide = new UpstreamSide(upstream, client, row, provider.usage, rows, this)
+    const owner = (): Owner => inspector.owner
+    this.#upstreamSide = new UpstreamSide(upstream, client, row, provider.usage, rows, owner, this)
   }
 
   /** The model that it has named last, as the ledger has it. */

@@ -1,5 +1,6 @@
 // What comes from the provider: it passes as it comes, and its messages are read beside for where a
 // response begins and ends, and what it used.
+import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import type { RawConnection, RawReader } from '../../http1/raw-connection.ts'
 import { OPCODE, type FrameError, type FrameHead } from '../../http1/websocket/frames.ts'
 import type { UsageKind } from '../providers/provider.ts'
@@ -60,6 +61,7 @@ export class UpstreamSide implements RawReader, PumpSink {
     row: SocketRow,
     kind: UsageKind,
     rows: SocketRows,
+    owner: () => Owner,
     listener: UpstreamListener,
   ) {
     this.#client = client
@@ -68,7 +70,7 @@ export class UpstreamSide implements RawReader, PumpSink {
     this.#rows = rows
     this.#listener = listener
     this.#table = tableOf(row)
-    this.pump = new FramePump(upstream, this, false)
+    this.pump = new FramePump(upstream, this, false, owner)
   }
 
   /** Calls something when all that has gone down are whole messages: now, or in a moment. */

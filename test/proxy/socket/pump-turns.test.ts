@@ -1,0 +1,53 @@
+// Sockets that are full of frames are read in turns: a little between two rounds of the event loop,
+// by owner.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextRound } from 'node:timers/promises'
+import { frameOf, OPCODE } from '../../../server/http1/websocket/frames.ts'
+import { FramePump } from '../../../server/proxy/socket/frame-pump.ts'
+
+const FRAMES = 200
+const FRAME = frameOf(OPCODE.ping, Buffer.from('x'), false)
+/** What reading a frame takes, in milliseconds. */
+const FRAME_MS = 0.02
+
+/** A socket whose frames take their time. */
+function openPump(key_id: string) {
+  const read = { frames: 0, isPaused: false, resumed: 0 }
+  const source = {
+    pause: () => void (read.isPaused = true),
+    resume: () => void ((read.isPaused = false), read.resumed++),
+    discard() {},
+  }
+  const sink = {
+    onFrame() {
+      for (const from = performance.now(); performance.now() - from < FRAME_MS;);
+      read.frames++
+    },
+    onPayload() {},
+    onFrameEnd() {},
+    onPause() {},
+    onError: (error: Error) => assert.fail(error),
+  }
+  return { read, pump: new FramePump(source, sink, false, () => ({ account_id: key_id, key_id })) }
+}
+
+test('what many sockets of one key send is read a little at a time, and another key’s beside it', async () => {
+  const busy = Array.from({ length: 30 }, () => openPump('key_busy'))
+  const other = openPump('key_other')
+  const all = Buffer.concat(Array.from({ length: FRAMES }, () => FRAME))
+  const total = (): number => busy.reduce((sum, { read }) => sum + read.frames, 0)
+  for (const { pump } of busy) pump.push(all)
+  // A pump looks at the clock every 16 frames: 0.5 ms for all, and one look more.
+  const first = total()
+  assert.ok(first > 0 && first * FRAME_MS < 2, `${first} frames at once`)
+  assert.ok(busy.at(-1)!.read.isPaused, 'one that waits is not read')
+  other.pump.push(FRAME)
+  for (let rounds = 0; other.read.frames === 0; rounds++) {
+    assert.ok(rounds < 5, 'the other key waits for its turn only')
+    await nextRound()
+  }
+  assert.ok(total() < busy.length * FRAMES)
+  while (total() < busy.length * FRAMES) await nextRound()
+  assert.ok(busy.every(({ read }) => read.frames === FRAMES && !read.isPaused))
+})
