@@ -96,8 +96,8 @@ test('every npm script that a page calls exists', () => {
   }
 })
 
-test('docs/proxy.md has every code with which the proxy answers itself, in the row of its status', () => {
-  const [, table = ''] = read('docs/proxy.md').split('## What it answers itself')
+test('docs/proxy.md has every error code of the proxy, with its status', () => {
+  const [, table = ''] = read('docs/proxy.md').split('## Errors of the proxy')
   const rows = new Map(
     [...table.matchAll(/^\| (\d{3}) \| (.*?) \|/gm)].flatMap(([, status, codes = '']) =>
       codes.split(', ').map((code) => [code.replaceAll('`', ''), Number(status)]),
