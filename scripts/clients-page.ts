@@ -1,14 +1,14 @@
-// docs/clients.md, made from the table of clients. A test holds the file to it; `UPDATE=1` with
-// that test writes it.
+// docs/clients.md, generated from the table of clients. A test compares the file with it;
+// `UPDATE=1` with that test writes it.
 import type { ClientSetup } from '../server/common/clients.ts'
 import { fillTemplate } from '../server/common/clients.ts'
 
 const HEAD = `# Programs and SDKs
 
-What takes a base URL needs no package of ours: \`/proxy/<host>/<path>\` is the provider's address behind the proxy's own. The proxy key goes where the provider's
-key would. \`npx tollmark env <client> --key tmk_…\` prints what is below with your address and key; \`http://localhost:8484\` is where \`npm start\` listens.
+Programs that take a base URL need no package: \`/proxy/<host>/<path>\` is the provider's address behind the proxy's own. Put the proxy key where the provider's
+key would go. \`npx tollmark env <client> --key tmk_…\` prints the settings below with your address and key; \`http://localhost:8484\` is the default address of \`npm start\`.
 
-An OpenAI-compatible client calls any provider that speaks the dialect: put that provider's host in place of \`api.openai.com\`, such as \`api.mistral.ai/v1\` or \`api.groq.com/openai/v1\`.
+An OpenAI-compatible client can call any provider that speaks the dialect: replace \`api.openai.com\` with that provider's host, such as \`api.mistral.ai/v1\` or \`api.groq.com/openai/v1\`.
 `
 
 /** The text of the page. */
