@@ -6,7 +6,7 @@ import { onEveryStore } from '../support/stores.ts'
 import { until } from '../support/until.ts'
 
 onEveryStore(
-  'requests of one account beyond its share are 429 while there is no room, and those of another are answered',
+  "when full, requests beyond an account's share are 429, and another account's are answered",
   async (t, { databaseUrl }) => {
     const server = await startServer(
       t,

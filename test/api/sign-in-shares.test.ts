@@ -64,7 +64,7 @@ test('a flood against one account leaves room for others to sign in', async () =
 })
 
 onEveryStore(
-  'wrong guesses from many addresses are slowed down together, and the owner still gets in',
+  'wrong guesses from many addresses are slowed down together, and the owner can still sign in',
   async (t, place) => {
     const store = await openAt(t, place)
     let now = 1_000

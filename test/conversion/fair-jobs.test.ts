@@ -83,7 +83,7 @@ async function claim(
 }
 
 onEveryStore(
-  'accounts take turns, whoever came first and however many jobs it has',
+  'accounts take turns, whatever their order of arrival and number of jobs',
   async (t, place) => {
     const { store, instance, add, end } = await opened(t, place, ['a', 'b', 'c'])
     for (const account of 'aaaaaaabbc') await add(account)
@@ -101,7 +101,7 @@ onEveryStore(
 )
 
 onEveryStore(
-  'over many workers an account has two running, and the others have theirs',
+  'across many workers an account has two jobs running, and others have theirs',
   async (t, place) => {
     const { store, instance, add, end } = await opened(t, place, ['a', 'b'])
     for (const account of 'aaaaab') await add(account)
@@ -128,7 +128,7 @@ onEveryStore(
   },
 )
 
-onEveryStore('a job that was handed back keeps its turn', async (t, place) => {
+onEveryStore('a returned job keeps its turn', async (t, place) => {
   const { store, instance, add } = await opened(t, place, ['a', 'b'])
   for (const account of 'aab') await add(account)
   const first = await claim(store, await instance())
@@ -138,7 +138,7 @@ onEveryStore('a job that was handed back keeps its turn', async (t, place) => {
 })
 
 onEveryStore(
-  'the 21st waiting job of an account has no place, and a full queue takes the first of another',
+  "an account's 21st waiting job is refused, and a full queue accepts another account's first",
   async (t, place) => {
     const { store, add } = await opened(t, place, ['a', 'b', 'c'])
     for (let nth = 0; nth < 19; nth++) await add('a')
@@ -153,7 +153,7 @@ onEveryStore(
   },
 )
 
-onEveryStore('conversions that are no jobs count among the two of an account', async (t, place) => {
+onEveryStore("conversions in requests count among an account's two", async (t, place) => {
   const { store, instance, add } = await opened(t, place, ['a', 'b', 'c'])
   for (const account of 'aaabbbc') await add(account)
   const workers = await Promise.all(Array.from({ length: 6 }, instance))

@@ -68,7 +68,7 @@ const hasTools =
   globSync('/usr/lib/postgresql/*/bin/pg_dump').length > 0 ||
   (process.env['PATH'] ?? '').split(':').some((folder) => existsSync(join(folder, 'pg_dump')))
 
-onEveryStore('a backup under load is one moment of the store', async (t, place) => {
+onEveryStore('a backup under load is a consistent snapshot', async (t, place) => {
   const store = await openAt(t, place)
   for (let i = 0; i < 20; i++) await insert(store, i)
   let done = 20

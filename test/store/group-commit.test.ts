@@ -10,7 +10,7 @@ const NOW = Date.UTC(2026, 10, 3, 12)
 const PLAN = { name: 'free', conversionsPerDay: 30 }
 
 onEveryStore(
-  'a burst on one account over two processes counts exactly its quota, and holds up nobody else',
+  'a burst on one account over two processes uses exactly its quota and delays nobody else',
   async (t, place) => {
     const stores = [await openAt(t, place, NOW), await openAt(t, place, NOW)]
     for (const id of ['busy', 'calm'])

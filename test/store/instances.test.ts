@@ -105,7 +105,7 @@ const OTHERS: [what: string, row: { host: string; pid: number; seen_at: number }
   ]
 
 for (const [what, row, gone] of OTHERS) {
-  onEveryStore(`what ${what} holds is ${gone ? 'given back' : 'kept'}`, async (t, place) => {
+  onEveryStore(`rows held by ${what} are ${gone ? 'released' : 'kept'}`, async (t, place) => {
     const store = await open(t, place)
     await store.db
       .insertInto('instances')
@@ -136,25 +136,22 @@ async function zombie(t: TestContext): Promise<number> {
 
 // Where the system tells: elsewhere such a process counts as one that runs until its parent ends.
 if (process.platform === 'linux') {
-  onEveryStore(
-    'what a process of this machine holds that has ended and was not waited for is given back',
-    async (t, place) => {
-      const store = await open(t, place)
-      await store.db
-        .insertInto('instances')
-        .values({
-          id: 'ins_other',
-          host: processSpace(),
-          pid: await zombie(t),
-          seen_at: await store.time(NOW),
-        })
-        .execute()
-      await letIn(store, 'ins_other')
-      await using instance = await enter(store)
-      assert.ok(instance.id.startsWith('ins_'))
-      assert.equal(await usedToday(store, 'acc', NOW), 0)
-    },
-  )
+  onEveryStore('rows held by a finished process of this machine are released', async (t, place) => {
+    const store = await open(t, place)
+    await store.db
+      .insertInto('instances')
+      .values({
+        id: 'ins_other',
+        host: processSpace(),
+        pid: await zombie(t),
+        seen_at: await store.time(NOW),
+      })
+      .execute()
+    await letIn(store, 'ins_other')
+    await using instance = await enter(store)
+    assert.ok(instance.id.startsWith('ins_'))
+    assert.equal(await usedToday(store, 'acc', NOW), 0)
+  })
 }
 
 /**
@@ -179,7 +176,7 @@ const SIGNS: [what: string, signs: number[], gone: boolean][] = [
 ]
 
 onEveryStore(
-  'who has not given a sign of life for long is taken for dead by those who have, and not because a clock was set or the store was away',
+  'an instance without a heartbeat is expired by live ones, but not after a clock change or an outage',
   async (t, place) => {
     const store = await open(t, place)
     for (const [what, signs, gone] of SIGNS) {
@@ -210,7 +207,7 @@ onEveryStore('two instances in one process leave each other alone', async (t, pl
 })
 
 onEveryStore(
-  'an instance that leaves gives back what it holds, and keeps what is counted',
+  'a closing instance releases what it holds and keeps what was counted',
   async (t, place) => {
     const store = await open(t, place)
     {
@@ -225,7 +222,7 @@ onEveryStore(
   },
 )
 
-onEveryStore('a process that was taken for dead never counts past the quota', async (t, place) => {
+onEveryStore('an expired process cannot exceed the quota', async (t, place) => {
   const store = await open(t, place)
   await using lost = await enter(store)
   const [first, second] = [await letIn(store, lost.id), await letIn(store, lost.id)]
@@ -241,7 +238,7 @@ onEveryStore('a process that was taken for dead never counts past the quota', as
 })
 
 onEveryStore(
-  'what a process that was taken for dead has stored is either kept or not taken where a sweep meets it',
+  'a blob of an expired process is either kept or cannot be taken over',
   async (t, place) => {
     const store = await openAt(t, place)
     const blobs = folderBlobs(join(place.data, 'blobs'))
@@ -272,7 +269,7 @@ onEveryStore(
 )
 
 onEveryStore(
-  'what needs the row or the blob of a process that was taken for dead is tried again, and is no fault',
+  "work that needs an expired process's row or blob is retried and is not an error",
   async (t, place) => {
     const store = await open(t, place)
     await assert.rejects(letIn(store, 'ins_gone'), { name: 'StoreError', code: 'busy' })

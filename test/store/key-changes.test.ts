@@ -36,7 +36,7 @@ const failed = (error: unknown): never => assert.fail(String(error))
 const publicId = ({ secret }: { secret: string }): string => secret.split('_')[1]!
 
 onEveryStore(
-  'a key that is revoked by one process is refused by another soon, without a read for each request',
+  'a key revoked in one process is soon refused in another, without a read per request',
   async (t, place) => {
     const [here, there] = [await openAt(t, place), await openAt(t, place)]
     const [key] = await makeKeys(here, 1)
@@ -79,7 +79,7 @@ onEveryStore(
   },
 )
 
-onEveryStore('many changes at once from two processes all reach a third', async (t, place) => {
+onEveryStore('many concurrent changes by two processes all reach a third', async (t, place) => {
   const [one, two, third] = [await openAt(t, place), await openAt(t, place), await openAt(t, place)]
   const keys = await makeKeys(one, 10)
   using cache = await openKeyCache(third, failed)
@@ -94,7 +94,7 @@ onEveryStore('many changes at once from two processes all reach a third', async 
 })
 
 onEveryStore(
-  'a secret that was replaced ends when that was said, or sooner, whatever comes after it',
+  'a replaced secret ends at its time or sooner, whatever changes later',
   async (t, place) => {
     const store = await openAt(t, place)
     const [key, other] = await makeKeys(store, 2)
@@ -155,28 +155,25 @@ test('postgres: a late commit is not skipped after a later change', async (t) =>
   await until(() => cache.find(publicId(slow!))?.key.rpm === 9)
 })
 
-onEveryStore(
-  'what is shared with a key by one process is known to another soon, and so is its end',
-  async (t, place) => {
-    const [here, there] = [await openAt(t, place), await openAt(t, place)]
-    const [key, other] = await makeKeys(here, 2)
-    using cache = await openKeyCache(there, failed)
-    const shared = await shareObject(
-      here,
-      key!.id,
-      { provider: 'openai', kind: 'file', object_id: 'file-1' },
-      0,
-    )
-    const known = (one: typeof key) => [...cache.find(publicId(one!))!.key.shared]
-    await until(() => known(key).length > 0)
-    assert.deepEqual([known(key), known(other)], [[sharedName('openai', 'file', 'file-1')], []])
-    await unshareObject(here, key!.id, shared.id)
-    await until(() => known(key).length === 0)
-  },
-)
+onEveryStore('sharing and unsharing in one process soon applies in another', async (t, place) => {
+  const [here, there] = [await openAt(t, place), await openAt(t, place)]
+  const [key, other] = await makeKeys(here, 2)
+  using cache = await openKeyCache(there, failed)
+  const shared = await shareObject(
+    here,
+    key!.id,
+    { provider: 'openai', kind: 'file', object_id: 'file-1' },
+    0,
+  )
+  const known = (one: typeof key) => [...cache.find(publicId(one!))!.key.shared]
+  await until(() => known(key).length > 0)
+  assert.deepEqual([known(key), known(other)], [[sharedName('openai', 'file', 'file-1')], []])
+  await unshareObject(here, key!.id, shared.id)
+  await until(() => known(key).length === 0)
+})
 
 onEveryStore(
-  'a key that was there before keys had objects names what it could until then',
+  'a key from before object ownership can still name what it could',
   async (t, place) => {
     const store = await openAt(t, place)
     await makeKeys(store, 1)

@@ -61,7 +61,7 @@ async function prepare(store: Store) {
 }
 
 onEveryStore(
-  'of two sessions that change the password at once one does, and ends the other',
+  'of two sessions that change the password at once, one succeeds and ends the other',
   async (t, place) => {
     const { ids, stored, open, change } = await prepare(await openAt(t, place))
     const outcomes = await Promise.allSettled(ids.map((id) => change(id, `a password of ${id}`)))
@@ -78,7 +78,7 @@ onEveryStore(
 )
 
 onEveryStore(
-  'a session that ends while it changes the password changes nothing',
+  'a session that ends while changing the password changes nothing',
   async (t, place) => {
     const store = await openAt(t, place)
     const { account, hash, ids, stored, change } = await prepare(store)

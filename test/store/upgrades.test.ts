@@ -69,7 +69,7 @@ async function fillOld({ data, databaseUrl }: Place): Promise<void> {
 }
 
 onEveryEmptyPlace(
-  'what an older version has written is there, and failed requests have the status of their answer',
+  "data of an older version is kept, and failed requests have their response's status",
   async (t, place) => {
     await fillOld(place)
     const store = await openAt(t, place)

@@ -18,7 +18,7 @@ const stored = async (store: Store): Promise<string[]> =>
   )
 
 onEveryStore(
-  'what is written can be read at once, on this thread and in the reports thread',
+  'a write can be read at once, in this thread and in the reports thread',
   async (t, place) => {
     const store = await openAt(t, place)
     await insert(store, 'a').execute()
@@ -30,7 +30,7 @@ onEveryStore(
   },
 )
 
-onEveryStore('a failing write fails its own caller only', async (t, place) => {
+onEveryStore('a failing write fails only its own caller', async (t, place) => {
   const store = await openAt(t, place)
   const writes = ['a', 'b', 'a', 'c'].map((id) => insert(store, id).execute())
   const outcomes = await Promise.allSettled(writes)
@@ -59,7 +59,7 @@ onEveryStore('several statements are written together or not at all', async (t, 
   )
 })
 
-onEveryStore('returning gives rows', async (t, place) => {
+onEveryStore('`returning` gives rows', async (t, place) => {
   const store = await openAt(t, place)
   assert.deepEqual(
     { ...(await insert(store, 'a').returning(['id', 'created_at']).executeTakeFirst()) },
@@ -67,7 +67,7 @@ onEveryStore('returning gives rows', async (t, place) => {
   )
 })
 
-onEveryStore('a procedure checks and writes with nobody in between', async (t, place) => {
+onEveryStore('a procedure checks and writes atomically', async (t, place) => {
   const store = await openAt(t, place)
   await insert(store, 'a').execute()
   const won = await Promise.all(
@@ -80,7 +80,7 @@ onEveryStore('a procedure checks and writes with nobody in between', async (t, p
 })
 
 onEveryStore(
-  'a procedure that throws leaves nothing behind and fails its own caller only',
+  'a procedure that throws writes nothing and fails only its own caller',
   async (t, place) => {
     const store = await openAt(t, place)
     await insert(store, 'a').execute()
@@ -160,13 +160,13 @@ test('a write after the writer has ended fails at once', async (t) => {
   await store.close()
 })
 
-onEveryStore('a procedure may catch the failure of one of its statements', async (t, place) => {
+onEveryStore('a procedure can catch a failing statement', async (t, place) => {
   const store = await openAt(t, place)
   assert.equal(await store.run(insertOrTell, { id: 'a', name: 'a' }), 'made')
   assert.equal(await store.run(insertOrTell, { id: 'a', name: 'a' }), 'taken')
 })
 
-onEveryStore('a transaction that would be held open is refused', async (t, place) => {
+onEveryStore('a transaction that would stay open is refused', async (t, place) => {
   const store = await openAt(t, place)
   await assert.rejects(
     store.db.transaction().execute(async () => {}),
@@ -174,31 +174,25 @@ onEveryStore('a transaction that would be held open is refused', async (t, place
   )
 })
 
-onEveryStore(
-  'what another process writes is noticed; what this one writes is not',
-  async (t, place) => {
-    const [here, there] = [await openAt(t, place), await openAt(t, place)]
-    let own = 0
-    t.after(there.onChange(() => own++))
-    const noticed = new Promise<void>((resolve) => {
-      t.after(here.onChange(resolve))
-    })
-    await insert(there, 'a').execute()
-    await noticed
-    assert.deepEqual(await stored(here), ['a'])
-    assert.equal(own, 0)
-  },
-)
+onEveryStore("changes by another process are noticed; this one's own are not", async (t, place) => {
+  const [here, there] = [await openAt(t, place), await openAt(t, place)]
+  let own = 0
+  t.after(there.onChange(() => own++))
+  const noticed = new Promise<void>((resolve) => {
+    t.after(here.onChange(resolve))
+  })
+  await insert(there, 'a').execute()
+  await noticed
+  assert.deepEqual(await stored(here), ['a'])
+  assert.equal(own, 0)
+})
 
-onEveryStore(
-  'closing waits for what was asked for, and refuses what comes after',
-  async (t, place) => {
-    const store = await openAt(t, place)
-    const writes = Array.from({ length: 50 }, (_, index) => insert(store, `row ${index}`).execute())
-    await new Promise(setImmediate)
-    await store.close()
-    await Promise.all(writes)
-    await assert.rejects(insert(store, 'late').execute(), { code: 'closed' })
-    assert.equal((await stored(await openAt(t, place))).length, 50)
-  },
-)
+onEveryStore('closing waits for earlier calls and refuses later ones', async (t, place) => {
+  const store = await openAt(t, place)
+  const writes = Array.from({ length: 50 }, (_, index) => insert(store, `row ${index}`).execute())
+  await new Promise(setImmediate)
+  await store.close()
+  await Promise.all(writes)
+  await assert.rejects(insert(store, 'late').execute(), { code: 'closed' })
+  assert.equal((await stored(await openAt(t, place))).length, 50)
+})

@@ -34,7 +34,7 @@ const times = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
 
 onEveryStore(
-  '50 children at once on a key of 20 a minute: exactly 20, and after a restart none',
+  '50 concurrent children of a key of 20 a minute: exactly 20 pass, and none after a restart',
   async (t, place) => {
     const one = await openOn(place)
     const other = await openOn(place, one.clock)
@@ -54,7 +54,7 @@ onEveryStore(
   },
 )
 
-onEveryStore('a refusal by one limit takes no place under the other', async (t, place) => {
+onEveryStore('a refusal by one limit does not count under the other', async (t, place) => {
   const opened = await openFor(t, place)
   assert.equal(await passing(times(50, () => ask(opened, 10, 'a', 2))), 2)
   assert.equal(await passing(times(50, () => ask(opened, 10, null))), 8)
@@ -66,7 +66,7 @@ onEveryStore('a refusal by one limit takes no place under the other', async (t, 
 })
 
 onEveryStore(
-  'the wait is that of the later limit, and a caller that waits so long passes',
+  "the wait is the longer of both limits', and a caller that waits that long passes",
   async (t, place) => {
     const opened = await openFor(t, place)
     const later = (milliseconds: number) => pass(place, milliseconds, opened.clock)
@@ -184,7 +184,7 @@ async function follow(place: Place, servers: Opened[], events: readonly Event[])
 }
 
 onEveryStore(
-  'whatever comes in whatever order, both limits hold and nothing that fits both is refused',
+  'in any order, both limits hold and nothing that fits both is refused',
   async (t, place) => {
     const clock = movedClock()
     const servers = [await openOn(place, clock), await openOn(place, clock)]

@@ -18,7 +18,7 @@ import {
 } from '../support/opened.ts'
 
 onEveryStore(
-  '10,000 requests at once on a key of 5 a minute: exactly 5, whatever the wall clock does, and across a restart',
+  '10,000 concurrent requests on a key of 5 a minute: exactly 5 pass, with any wall clock and across a restart',
   async (t, place) => {
     const { ledger, clock, close } = await openOn(place)
     const answers = await Promise.all(
@@ -55,7 +55,7 @@ onEveryStore(
   },
 )
 
-onEveryStore('a caller that waits as told passes', async (t, place) => {
+onEveryStore('a caller that waits for Retry-After-Ms passes', async (t, place) => {
   const { ledger, clock } = await openFor(t, place)
   for (let i = 0; i < 3; i++) {
     assert.ok((await ledger.admit(admissionRequest('k', 1))).admitted)
@@ -66,7 +66,7 @@ onEveryStore('a caller that waits as told passes', async (t, place) => {
 })
 
 onEveryStore(
-  'refused requests do not count, keys do not share a window, and it is known how often each met its limit',
+  'refused requests do not count, each key has its own window, and refusals by limit are counted',
   async (t, place) => {
     const { ledger, store, clock } = await openFor(t, place)
     const from = clock.now()
@@ -115,7 +115,7 @@ test('requests behind one that is held for a few milliseconds are decided after 
   assert.equal(await passing(opened, 'k', 1, 3), 1)
 })
 
-onEveryStore('another limit holds at once, with what was admitted before', async (t, place) => {
+onEveryStore('a changed limit applies at once, including earlier admissions', async (t, place) => {
   const opened = await openFor(t, place)
   const passed = (rpm: number | null, times: number) => passing(opened, 'k', rpm, times)
   assert.equal(await passed(null, 4), 4)
@@ -130,19 +130,16 @@ onEveryStore('another limit holds at once, with what was admitted before', async
   assert.equal(await passed(20, 10), 2)
 })
 
-onEveryStore(
-  'of requests that come together each is judged by the limit that it came with',
-  async (t, place) => {
-    const opened = await openFor(t, place)
-    const passed = (key: string, rpm: number | null, times: number) =>
-      passing(opened, key, rpm, times)
-    assert.deepEqual(await Promise.all([passed('a', null, 4), passed('a', 3, 10)]), [4, 0])
-    const [limited, free] = await Promise.all([passed('b', 3, 10), passed('b', null, 4)])
-    assert.ok(limited <= 3)
-    assert.equal(free, 4)
-    assert.deepEqual((await verifyWindows(opened.store)).violations, [])
-  },
-)
+onEveryStore('each concurrent request is judged by the limit it arrived with', async (t, place) => {
+  const opened = await openFor(t, place)
+  const passed = (key: string, rpm: number | null, times: number) =>
+    passing(opened, key, rpm, times)
+  assert.deepEqual(await Promise.all([passed('a', null, 4), passed('a', 3, 10)]), [4, 0])
+  const [limited, free] = await Promise.all([passed('b', 3, 10), passed('b', null, 4)])
+  assert.ok(limited <= 3)
+  assert.equal(free, 4)
+  assert.deepEqual((await verifyWindows(opened.store)).violations, [])
+})
 
 onEveryStore('two servers on one store share the window', async (t, place) => {
   const [one, two] = [await openFor(t, place), await openFor(t, place)]
@@ -164,7 +161,7 @@ onEveryStore('two servers on one store share the window', async (t, place) => {
 })
 
 onEveryStore(
-  'what another server let through is counted once, and what has no room beside it is not in the ledger',
+  "another server's admissions count once, and requests without room are not in the ledger",
   async (t, place) => {
     const [one, two] = [await openFor(t, place), await openFor(t, place)]
     const passed: string[] = []
@@ -237,7 +234,7 @@ test('an admission hours ago in another boot is expired, however recent this boo
   assert.ok((await ledger.admit(admissionRequest('k', 1))).admitted)
 })
 
-onEveryStore('the proof finds a window that was exceeded', async (_, place) => {
+onEveryStore('verify finds an exceeded window', async (_, place) => {
   const { ledger, store, close } = await openOn(place)
   for (let i = 0; i < 3; i++) await ledger.admit(admissionRequest('k', 3))
   await store.run(flushJournal, null)
@@ -250,25 +247,22 @@ onEveryStore('the proof finds a window that was exceeded', async (_, place) => {
   await close()
 })
 
-onEveryStore(
-  'the proof finds it also where a row that came late fills the minute of one before it in the ledger',
-  async (_, place) => {
-    const { ledger, store, close } = await openOn(place)
-    for (let i = 0; i < 3; i++) await ledger.admit(admissionRequest('k', 3))
-    await store.run(flushJournal, null)
-    const rows = await store.db.selectFrom('requests').select('seq').orderBy('seq').execute()
-    // The minute up to the last row holds nothing else; that from it on does.
-    for (const [at, mono] of [0, 200_000_000, 150_000_000].entries())
-      await store.write(
-        store.db
-          .updateTable('requests')
-          .set({ rpm: 1, mono: 1 + mono })
-          .where('seq', '=', rows[at]!.seq),
-      )
-    assert.deepEqual(
-      (await verifyWindows(store)).violations.map(({ count }) => count),
-      [2],
+onEveryStore('verify finds a window exceeded by a late row', async (_, place) => {
+  const { ledger, store, close } = await openOn(place)
+  for (let i = 0; i < 3; i++) await ledger.admit(admissionRequest('k', 3))
+  await store.run(flushJournal, null)
+  const rows = await store.db.selectFrom('requests').select('seq').orderBy('seq').execute()
+  // The minute up to the last row holds nothing else; that from it on does.
+  for (const [at, mono] of [0, 200_000_000, 150_000_000].entries())
+    await store.write(
+      store.db
+        .updateTable('requests')
+        .set({ rpm: 1, mono: 1 + mono })
+        .where('seq', '=', rows[at]!.seq),
     )
-    await close()
-  },
-)
+  assert.deepEqual(
+    (await verifyWindows(store)).violations.map(({ count }) => count),
+    [2],
+  )
+  await close()
+})

@@ -8,7 +8,7 @@ import { onEveryStore } from '../../support/stores.ts'
 import { admissionRequest, openFor, pass } from '../support/opened.ts'
 
 onEveryStore(
-  'a window is known to be full once it has refused, until the next request can pass',
+  'a window is reported full after a refusal until the next request can pass',
   async (t, place) => {
     const { ledger, clock } = await openFor(t, place)
     assert.equal(ledger.fullFor('k', 2), null)

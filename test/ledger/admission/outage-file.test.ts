@@ -36,7 +36,7 @@ const requestsOf = (key: string, rpm: number | null, count: number): AdmissionRe
   Array.from({ length: count }, () => admissionRequest(key, rpm))
 
 onEveryStore(
-  'what a killed process admitted without the store is in the ledger before anything else passes',
+  "a killed process's outage rows are in the ledger before anything else passes",
   async (t, place) => {
     const left = requestsOf('k', 5, 4)
     const path = await leaveFile(place, left, { ended: 2 })
@@ -71,7 +71,7 @@ onEveryStore(
   },
 )
 
-onEveryStore('a file that is brought in twice changes nothing', async (t, place) => {
+onEveryStore('replaying an outage file twice changes nothing', async (t, place) => {
   const left = requestsOf('k', 5, 3)
   for (const ended of [1, 3]) {
     await leaveFile(place, left, { ended })
@@ -92,7 +92,7 @@ onEveryStore('a file that is brought in twice changes nothing', async (t, place)
   assert.deepEqual(counted, [3, 0])
 })
 
-onEveryStore('what lies longer ago than a minute is in no window', async (t, place) => {
+onEveryStore('admissions older than a minute are in no window', async (t, place) => {
   await leaveFile(place, requestsOf('k', 5, 5), { ago: 61_000 })
   const { ledger, store } = await openFor(t, place)
   for (const request of requestsOf('k', 5, 5)) assert.ok((await ledger.admit(request)).admitted)
@@ -101,7 +101,7 @@ onEveryStore('what lies longer ago than a minute is in no window', async (t, pla
   assert.deepEqual([proof.requests, proof.violations], [10, []])
 })
 
-onEveryStore('a last line that was torn costs nothing that was told of', async (t, place) => {
+onEveryStore('a torn last line loses nothing that was acknowledged', async (t, place) => {
   const left = requestsOf('k', null, 3)
   const path = await leaveFile(place, left)
   appendFileSync(path, '0badcafe {"row":{"id":"req_torn","account')

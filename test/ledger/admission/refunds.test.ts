@@ -24,7 +24,7 @@ async function room(ledger: Ledger, key: string, rpm: number): Promise<number> {
   return answers.filter(({ admitted }) => admitted).length
 }
 
-onEveryStore('a caller that has left takes no place, and no row', async (t, place) => {
+onEveryStore('a disconnected caller uses no room and has no row', async (t, place) => {
   const { ledger, store } = await openFor(t, place)
   const left = await Promise.allSettled(
     Array.from({ length: 20 }, (_, i) =>

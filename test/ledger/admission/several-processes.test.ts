@@ -25,7 +25,7 @@ const PROCESSES = 4
 const ASKED = 10_000
 
 onEveryStore(
-  `${ASKED} requests at once over ${PROCESSES} processes: exactly as many as each key allows`,
+  `${ASKED} concurrent requests over ${PROCESSES} processes: exactly as many as each key allows`,
   async (t, place) => {
     const store = await openAt(t, place)
     const args = [
@@ -137,7 +137,7 @@ test("another process's admission that is reported twice counts once", async (t)
 })
 
 onEveryStore(
-  'keys that become full at any moment, asked for at two processes from many sides: exactly as many as each allows',
+  'two processes admit exactly as many as each key allows while keys become full at any moment',
   async (t, place) => {
     const ledgers = [(await openFor(t, place)).ledger, (await openFor(t, place)).ledger]
     const store = await openAt(t, place)

@@ -32,7 +32,7 @@ function joined(store: Store, instance: string) {
   return { joining, end }
 }
 
-onEveryStore('a process begins when every other one counts it', async (t, place) => {
+onEveryStore('a process starts once every other one counts it', async (t, place) => {
   const store = await openAt(t, place, Date.now())
   const one = await entered(t, store)
   const worker = await entered(t, store, 'worker')
@@ -53,7 +53,7 @@ onEveryStore('a process begins when every other one counts it', async (t, place)
   assert.deepEqual(await joined(store, worker).end, [one, two], 'nobody counts a worker')
 })
 
-onEveryStore('processes that begin together wait for each other', async (t, place) => {
+onEveryStore('processes that start together wait for each other', async (t, place) => {
   const store = await openAt(t, place, Date.now())
   const some = [await entered(t, store), await entered(t, store), await entered(t, store)]
   const ends = some.map((instance) => joined(store, instance).end)
@@ -72,12 +72,15 @@ onEveryStore(
   },
 )
 
-onEveryStore('one that hangs is waited for as long as its own count is good', async (t, place) => {
-  const store = await openAt(t, place, Date.now())
-  const hanging = await entered(t, store)
-  const { joining, end } = joined(store, await entered(t, store))
-  joining.moveBy(UNCOUNTED_MS + 1)
-  assert.equal((await end).length, 2)
-  assert.equal(joining.lines.length, 1)
-  assert.match(joining.lines[0] ?? '', new RegExp(hanging))
-})
+onEveryStore(
+  'a hanging process is waited for as long as its own count is valid',
+  async (t, place) => {
+    const store = await openAt(t, place, Date.now())
+    const hanging = await entered(t, store)
+    const { joining, end } = joined(store, await entered(t, store))
+    joining.moveBy(UNCOUNTED_MS + 1)
+    assert.equal((await end).length, 2)
+    assert.equal(joining.lines.length, 1)
+    assert.match(joining.lines[0] ?? '', new RegExp(hanging))
+  },
+)

@@ -36,7 +36,7 @@ const fail = (error: unknown) => {
 }
 
 onEveryStore(
-  'a flood leaves some samples, and the true count of every key, code and minute',
+  'a flood of refusals leaves samples and exact counts by key, code and minute',
   async (t, place) => {
     const store = await openAt(t, place)
     const log = openRefusalLog(store, fail)
@@ -92,7 +92,7 @@ onEveryStore(
 )
 
 onEveryStore(
-  'refusals are listed newest first, page by page, and no key has more than its share of rows',
+  'refusals are listed newest first, page by page, with a bounded number of rows per key',
   async (t, place) => {
     const store = await openAt(t, place)
     const log = openRefusalLog(store, fail)
@@ -156,7 +156,7 @@ onEveryStore(
   },
 )
 
-onEveryStore('counts outlive a store that does not take them at once', async (t, place) => {
+onEveryStore('counts survive a store that is temporarily away', async (t, place) => {
   const store = await openAt(t, place)
   let failures = 0
   let down = true

@@ -78,7 +78,7 @@ const READINGS: readonly [what: string, read: (store: Store) => Promise<unknown>
   }),
 ]
 
-onEveryStore('no reading of the dashboard reads a whole table of the ledger', async (t, place) => {
+onEveryStore('no query of the dashboard scans a whole table of the ledger', async (t, place) => {
   // PostgreSQL reads small tables whole where it may.
   if (place.databaseUrl)
     await query(

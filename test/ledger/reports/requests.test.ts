@@ -23,7 +23,7 @@ async function listed(store: Store, filter: RequestFilter, most?: number): Promi
 }
 
 onEveryStore(
-  'a span of time gives its rows, newest first, also where the clock was set back',
+  'a period gives its rows, newest first, even if the clock was set back',
   async (t, place) => {
     const { store, ledger, clock } = await openFor(t, place)
     const made: { id: string; at: number }[] = []
@@ -65,7 +65,7 @@ onEveryStore(
 )
 
 onEveryStore(
-  'what has ended and what is under way come as one list, also of one account, of a model, and page by page',
+  'ended and open requests form one list, also by account, by model, and page by page',
   async (t, place) => {
     const { store, ledger } = await openFor(t, place)
     const made: { id: string; model: string; open: boolean }[] = []

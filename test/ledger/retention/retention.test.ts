@@ -15,7 +15,7 @@ import { admissionRequest, openFor, settlement } from '../support/opened.ts'
 const DAY = 86_400_000
 
 onEveryStore(
-  'old requests are forgotten, what they sum up to is not, nor what is under way, nor when a key was last used',
+  "retention deletes old requests, and keeps sums, requests in progress and each key's last use",
   async (t, place) => {
     const { store, ledger, clock } = await openFor(t, place)
     const now = clock.now()
@@ -122,7 +122,7 @@ onEveryStore(
 )
 
 onEveryStore(
-  'what a limit still counts is not forgotten, even if the clock was years behind until now',
+  'retention keeps requests that a limit still counts, even if the clock was years behind',
   async (t, place) => {
     const { store, ledger, clock } = await openFor(t, place)
     const now = clock.now()

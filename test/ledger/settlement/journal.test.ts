@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts'
 import { admissionRequest, openFor, openOn, settlement, type Opened } from '../support/opened.ts'
 
 onEveryStore(
-  'a request enters the ledger as under way soon, although nothing else happens',
+  'a request soon appears in progress in the ledger, even without other traffic',
   async (t, place) => {
     const { store, ledger } = await openFor(t, place)
     const one = admissionRequest('k', 10)
@@ -26,7 +26,7 @@ onEveryStore(
   },
 )
 
-onEveryStore('a request is listed from the moment in which it is let through', async (t, place) => {
+onEveryStore('a request is listed as soon as it is admitted', async (t, place) => {
   const { store, ledger } = await openFor(t, place)
   for (let i = 1; i <= 20; i++) {
     const one = admissionRequest('k', null)
@@ -83,7 +83,7 @@ type Passed = {
 }
 
 onEveryStore(
-  'whatever two processes let through, settle, enter and take for dead stands in the ledger once, with its end, and in the roll-ups',
+  'every request of two processes is in the ledger once, with its end, and in the roll-ups',
   async (t, place) => {
     const dialect = place.databaseUrl === null ? 'sqlite' : 'postgres'
     await fc.assert(

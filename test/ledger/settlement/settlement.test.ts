@@ -22,7 +22,7 @@ import { until } from '../../support/until.ts'
 import { admissionRequest, openFor, openOn, settlement } from '../support/opened.ts'
 import { summed } from '../support/summed.ts'
 
-onEveryStore('a settled row is complete, once, and stands in the roll-ups', async (t, place) => {
+onEveryStore('a settled row is complete, exists once, and is in the roll-ups', async (t, place) => {
   const { store, ledger } = await openFor(t, place)
   const one = admissionRequest('k', 10)
   const two = admissionRequest('k', 10, { model: null })
@@ -86,24 +86,21 @@ onEveryStore('a settled row is complete, once, and stands in the roll-ups', asyn
   )
 })
 
-onEveryStore(
-  'an answer that broke off counts as an error, whatever its status says',
-  async (t, place) => {
-    const { store, ledger } = await openFor(t, place)
-    for (const error of ['upstream_unreachable', null] as const) {
-      const one = admissionRequest('k', null)
-      const admission = await ledger.admit(one)
-      assert.ok(admission.admitted)
-      ledger.settle(settlement(one, admission, { error }))
-    }
-    await ledger.close()
-    const { requests, errors } = await store.db
-      .selectFrom('usage_hours')
-      .select(['requests', 'errors'])
-      .executeTakeFirstOrThrow()
-    assert.deepEqual({ requests, errors }, { requests: 2, errors: 1 })
-  },
-)
+onEveryStore('a truncated response counts as an error, whatever its status', async (t, place) => {
+  const { store, ledger } = await openFor(t, place)
+  for (const error of ['upstream_unreachable', null] as const) {
+    const one = admissionRequest('k', null)
+    const admission = await ledger.admit(one)
+    assert.ok(admission.admitted)
+    ledger.settle(settlement(one, admission, { error }))
+  }
+  await ledger.close()
+  const { requests, errors } = await store.db
+    .selectFrom('usage_hours')
+    .select(['requests', 'errors'])
+    .executeTakeFirstOrThrow()
+  assert.deepEqual({ requests, errors }, { requests: 2, errors: 1 })
+})
 
 const SAID = { tokens_cached: 1, tokens_reasoning: 2 }
 const UNSAID = { tokens_in: null, tokens_out: null }
@@ -172,7 +169,7 @@ function sumUp(rows: readonly Settlement[]) {
 }
 
 onEveryStore(
-  'a roll-up is what the requests of its hour, key, provider and model sum up to, however they ended',
+  'a roll-up is the sum of the requests of its hour, key, provider and model, however they ended',
   async (t, place) => {
     const { store, ledger } = await openFor(t, place)
     const ended: Settlement[] = []
@@ -238,7 +235,7 @@ onEveryStore(
   },
 )
 
-onEveryStore('roll-ups add up what is known to what is not', async (t, place) => {
+onEveryStore('roll-ups sum known and unknown values', async (t, place) => {
   const { store, ledger } = await openFor(t, place)
   for (const tokens_cached of [null, 5, null, 2]) {
     const one = admissionRequest('k', null)
@@ -257,7 +254,7 @@ onEveryStore('roll-ups add up what is known to what is not', async (t, place) =>
 })
 
 onEveryStore(
-  'what a dead process had under way is unknown; what a live one has is not',
+  "a dead process's open requests become unknown; a live one's do not",
   async (t, place) => {
     const dead = await openOn(place)
     const lost = admissionRequest('k', null)
@@ -296,7 +293,7 @@ onEveryStore(
 )
 
 onEveryStore(
-  'an end that the store will never take does not keep those of others out',
+  'a settlement that the store never accepts does not block the others',
   async (t, place) => {
     const { store, ledger } = await openFor(t, place)
     const all = Array.from({ length: 9 }, () => admissionRequest('k', null))
@@ -359,7 +356,7 @@ test('settlements that fail are written a second later, even without other traff
   assert.equal(tried[1], tried[0])
 })
 
-onEveryStore('closing waits for settlements that are on their way', async (t, place) => {
+onEveryStore('closing waits for pending settlements', async (t, place) => {
   const { store, ledger } = await openFor(t, place)
   const one = admissionRequest('k', null)
   const admission = await ledger.admit(one)

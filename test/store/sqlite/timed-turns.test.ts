@@ -7,52 +7,46 @@ import { longRead } from '../long-read.ts'
 
 const SHORT = { times: 40, most: 10 }
 
-onEveryStore(
-  'an account that asks for many long reports holds up its own only',
-  async (t, place) => {
-    const store = await openAt(t, place)
-    const [busy, other] = [store.readingFor('acc_busy'), store.readingFor('acc_other')]
-    let done = 0
-    const many = Array.from({ length: 30 }, () =>
-      busy.read(longRead, { times: 20, most: 2_000 }).then(() => done++),
-    )
-    await turn()
-    assert.equal((await other.read(longRead, { times: 2, most: 10 })).times, 2)
-    assert.ok(done <= 6, `${done} of 30 were done before`)
-    assert.equal((await other.reports.selectFrom('accounts').select('id').execute()).length, 0)
-    await Promise.all(many)
-  },
-)
+onEveryStore('an account with many long reports delays only its own', async (t, place) => {
+  const store = await openAt(t, place)
+  const [busy, other] = [store.readingFor('acc_busy'), store.readingFor('acc_other')]
+  let done = 0
+  const many = Array.from({ length: 30 }, () =>
+    busy.read(longRead, { times: 20, most: 2_000 }).then(() => done++),
+  )
+  await turn()
+  assert.equal((await other.read(longRead, { times: 2, most: 10 })).times, 2)
+  assert.ok(done <= 6, `${done} of 30 were done before`)
+  assert.equal((await other.reports.selectFrom('accounts').select('id').execute()).length, 0)
+  await Promise.all(many)
+})
+
+onEveryStore('lookups and short reports do not wait for a long report', async (t, place) => {
+  const store = await openAt(t, place)
+  // Both threads are started.
+  await Promise.all([
+    store.readingFor('acc_other').read(longRead, SHORT),
+    store.lookingUpFor('acc_other').read(longRead, SHORT),
+  ])
+  let done = 0
+  const long = Array.from({ length: 12 }, (_, i) =>
+    store
+      .readingFor(`acc_${i % 3}`)
+      .read(longRead, { times: 10, most: 40_000 })
+      .then(() => done++),
+  )
+  await turn()
+  assert.equal((await store.lookingUpFor('acc_other').read(longRead, SHORT)).times, 40)
+  assert.equal(done, 0, 'a look-up')
+  // By the statement it would take 40 turns of three long statements each, and so all of the
+  // others' reports.
+  await store.readingFor('acc_other').read(longRead, SHORT)
+  assert.ok(done <= 3, `${done} of 12 were done before`)
+  await Promise.all(long)
+})
 
 onEveryStore(
-  'what is short waits for no long report: neither a look-up, nor a report of many small statements',
-  async (t, place) => {
-    const store = await openAt(t, place)
-    // Both threads are started.
-    await Promise.all([
-      store.readingFor('acc_other').read(longRead, SHORT),
-      store.lookingUpFor('acc_other').read(longRead, SHORT),
-    ])
-    let done = 0
-    const long = Array.from({ length: 12 }, (_, i) =>
-      store
-        .readingFor(`acc_${i % 3}`)
-        .read(longRead, { times: 10, most: 40_000 })
-        .then(() => done++),
-    )
-    await turn()
-    assert.equal((await store.lookingUpFor('acc_other').read(longRead, SHORT)).times, 40)
-    assert.equal(done, 0, 'a look-up')
-    // By the statement it would take 40 turns of three long statements each, and so all of the
-    // others' reports.
-    await store.readingFor('acc_other').read(longRead, SHORT)
-    assert.ok(done <= 3, `${done} of 12 were done before`)
-    await Promise.all(long)
-  },
-)
-
-onEveryStore(
-  'reports that wait are bounded by account, and what is read is moved',
+  'waiting reports are bounded per account, and results are transferred',
   async (t, place) => {
     const store = await openAt(t, place)
     const [busy, other] = [store.readingFor('acc_busy'), store.readingFor('acc_other')]
