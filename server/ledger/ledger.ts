@@ -1,5 +1,5 @@
-// The ledger of a process: admits requests, durably, before anybody hears of it, and completes their
-// rows when they have ended.
+// The ledger of a process: records requests durably before they are admitted, and completes their
+// rows when they end.
 import type { Clock } from '../common/clock.ts'
 import type { Log } from '../common/log.ts'
 import type { Store } from '../store/open.ts'
@@ -23,14 +23,14 @@ export { PATIENCE_MS } from './admission/sqlite-batches.ts'
 export type { Admission, AdmissionRequest, CallerState, Remaining } from './admission/backend.ts'
 export type { Settlement } from './settlement/row-codec.ts'
 
-/** Admits and settles requests. One per process; dispose it to write what is left. */
+/** Admits and settles requests. One per process; dispose it to write pending rows. */
 export interface Ledger extends AsyncDisposable {
   /**
    * Resolves when the reservation is durable, or the request is refused; while the store fails, see
    * `openLedger`.
    *
-   * @param caller where it has left before the row is on its way to the store, there is no row, and
-   *   the key's window is as before
+   * @param caller if it disconnects before the row is sent to the store, there is no row, and the
+   *   key's window is unchanged
    * @param patience milliseconds between the beginnings of two batches of admissions, where this one
    *   waits for the second: 0 for a caller alone
    * @throws StoreError
@@ -38,13 +38,13 @@ export interface Ledger extends AsyncDisposable {
   admit(request: AdmissionRequest, caller?: CallerState, patience?: number): Promise<Admission>
   /**
    * Whole milliseconds for which a key's window is known to stay full, so that `admit` would
-   * refuse; null where there may be room. Synchronous: it reads memory only, reserves nothing and
-   * counts nothing. Whoever refuses a request for it calls `countRefusal`.
+   * refuse; null if there may be room. Synchronous: it only reads memory, and reserves and counts
+   * nothing. A caller that refuses a request because of it calls `countRefusal`.
    */
   fullFor(key: string, rpm: number | null): number | null
   /**
-   * What is left of a key's limit now, as far as this process knows; synchronous, from memory. It
-   * may not have seen what other processes admitted.
+   * The current rest of a key's limit, as far as this process knows; synchronous, from memory. It
+   * may lack other processes' admissions.
    */
   leftFor(key: string, rpm: number): Remaining
   /** Counts a request that was refused for `fullFor`, as `admit` counts those that it refuses. */
@@ -61,11 +61,11 @@ export interface Ledger extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** How the ledger goes on while the store does not answer. */
+/** How the ledger works while the store does not answer. */
 export interface OutageSettings {
   /** How long requests are admitted without the store (milliseconds); 0: never. */
   readonly maxOutage: number
-  /** Where what is admitted is kept; null where nothing there would outlive the process. */
+  /** The folder of the outage file; null if it would not outlive the process. */
   readonly folder: string | null
 }
 

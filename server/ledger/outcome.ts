@@ -32,8 +32,7 @@ export function outcomeOf({
 }
 
 /**
- * The condition of the index `requests_odd`, in its very words: a query that holds it is served by
- * that index.
+ * The condition of the index `requests_odd`, verbatim: a query that contains it uses that index.
  */
 export const isOdd: RawBuilder<boolean> = sql<boolean>`(status >= 300 or error is not null or state = 'aborted' or state = 'unknown')`
 

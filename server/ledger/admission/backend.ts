@@ -1,11 +1,11 @@
-// What an admission back end (sqlite.ts, postgres.ts) is asked, and what it answers.
+// The interface of an admission back end (sqlite.ts, postgres.ts).
 import { StoreError } from '../../store/store-error.ts'
 import type { Reservation, Settlement } from '../settlement/row-codec.ts'
 
-/** What a request says of itself when it asks to be admitted. */
+/** A request that asks to be admitted. */
 export type AdmissionRequest = Omit<Reservation, 'created_at' | 'mono'>
 
-/** What is left of a key's limit. */
+/** The rest of a key's limit. */
 export interface Remaining {
   /** Requests that could pass now. */
   readonly requests: number
@@ -53,18 +53,21 @@ export interface AdmissionOrigin {
   readonly boot: number
 }
 
-/** The windows of all keys, and what is admitted under them, in the store. */
+/** The windows of all keys, and their admissions, in the store. */
 export interface AdmissionBackend {
   submit(pending: PendingAdmission): void
   /** See `Ledger`. */
   fullFor(key: string, rpm: number): number | null
   /** See `Ledger`; null where the key's window is not in memory. */
   leftFor(key: string, rpm: number): Remaining | null
-  /** Completes rows, in one transaction with whatever else waits to enter the ledger. */
+  /**
+   * Completes rows, in one transaction with everything else that waits to be written to the ledger.
+   */
   settle(rows: readonly Settlement[]): Promise<void>
   /**
    * Inserts rows that were admitted without the store, in the order of their `mono`. A row whose id
-   * is in the ledger is left as it is. Gives the `seq` of each. Nothing may be submitted meanwhile.
+   * is in the ledger is left as it is. Gives the `seq` of each. Nothing may be submitted in the
+   * meantime.
    *
    * @param origin who admitted them, unless it was this process
    */
@@ -78,12 +81,12 @@ export interface AdmissionBackend {
   close(): Promise<void>
 }
 
-/** What a back end rejects with where a request is `superseded`. */
+/** The rejection of a `superseded` request. */
 export function supersededError(): StoreError {
   return new StoreError('busy', 'the request was decided without the store')
 }
 
-/** What a back end rejects with where the caller has left before its row was on its way. */
+/** The rejection when the caller disconnected before its row was sent to the store. */
 export function callerLeftError(): StoreError {
   return new StoreError('busy', 'the caller has left')
 }

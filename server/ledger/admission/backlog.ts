@@ -12,13 +12,13 @@ export interface BacklogEntry extends BacklogRow {
   seq: number | null
 }
 
-/** What became of a settlement. */
+/** The result of a settlement. */
 export type SettleOutcome =
   /** The row is in the ledger: this completes it. */
   | { readonly kind: 'recorded'; readonly settlement: Settlement }
   /** It is kept until the row is in the ledger. `id`: the request's. */
   | { readonly kind: 'waiting'; readonly id: string }
-  /** There is no such row, or it was given up. */
+  /** The row does not exist, or was given up. */
   | { readonly kind: 'dropped' }
 
 /** The rows that were admitted without the store, in memory. One per process. */
@@ -37,7 +37,7 @@ export class Backlog {
     return this.unwritten.length === 0
   }
 
-  /** Adds a row; gives the number that stands for its `seq`. */
+  /** Adds a row; returns the number that stands for its `seq`. */
   add(row: Reservation): number {
     const number = --this.#lastNumber
     const entry: BacklogEntry = { number, row, settlement: null, seq: null }

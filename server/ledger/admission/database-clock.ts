@@ -1,5 +1,4 @@
-// What this process knows of the ledger's time on a database: how it runs beside our own monotonic
-// clock.
+// This process's estimate of the database's time, relative to its own monotonic clock.
 
 /** How far two clocks may drift apart, as a share of the time since they were compared. */
 const DRIFT = 200e-6
@@ -19,7 +18,7 @@ export class DatabaseClock {
   #high = Infinity
   #at = 0
 
-  /** Takes an answer in; false (and nothing taken) where it contradicts what is known. */
+  /** Adds a reading; false, and no change, if it contradicts earlier ones. */
   observe(sent: number, received: number, there: number): boolean {
     const slack = this.#slack(received)
     const [low, high] = [
@@ -41,8 +40,8 @@ export class DatabaseClock {
   }
 
   /**
-   * The earliest and the latest time that it can be there at a moment of ours; infinite as long as
-   * nothing is known.
+   * The earliest and the latest possible database time at a moment of ours; infinite while nothing
+   * is known.
    */
   at(here: number): [earliest: number, latest: number] {
     const slack = this.#slack(here)

@@ -1,10 +1,10 @@
-// What this process may admit under a key's limit without asking the store.
+// The requests that this process may admit under a key's limit without asking the store.
 //
-// It keeps a window for each key of what it admitted itself. Alone on the store, it may admit what
-// that window allows: nobody else has used the limit. Beside other `web` processes its share is the
-// limit divided by their number, and even that only WINDOW_MS after the store went away: until then
-// nobody but the store knows what the others admitted just before. Where the count is old, because
-// this process stood still before the store went away, it has no share.
+// It keeps a window for each key of its own admissions. A lone process may admit what that window
+// allows, because no other process has used the limit. Beside other `web` processes its share is
+// the limit divided by their number, and that only from WINDOW_MS after the store went away: until
+// then only the store knows what the others admitted just before. If the count of processes is old,
+// because this process was suspended before the outage, it has no share.
 import type { Clock } from '../../common/clock.ts'
 import type { Remaining } from './backend.ts'
 import type { Limited } from './request-limits.ts'
@@ -18,15 +18,15 @@ import { UNCOUNTED_MS } from './web-processes.ts'
 const MARGIN_MS = 100
 /** How much later than the others a process may notice that the store is away. */
 const NOTICE_MS = 2_000
-/** A process that has ended counts for this long: what it admitted is in no window of ours. */
+/** A stopped process counts for this long, because its admissions are in no window of ours. */
 const REMEMBERED_MS = WINDOW_MS + 10_000
 /**
- * How long after an outage each process keeps to its share: by then the store has what the others
- * admitted, or it has expired.
+ * How long after an outage each process keeps to its share: by then the store has the others'
+ * admissions, or they have expired.
  */
 const SETTLING_MS = WINDOW_MS + 10_000
 
-/** What a share allows. */
+/** The requests that a share allows. */
 export type ShareDecision =
   /** A place is reserved: `confirm` or `withdraw` must follow. */
   | { readonly verdict: 'admitted' }
@@ -94,8 +94,8 @@ export class KeyShares {
   }
 
   /**
-   * Whether this process keeps to its shares although the store is back: others may not have brought
-   * in yet what they admitted. Then `reserveSettling` decides before the store does.
+   * Whether this process keeps to its shares although the store is back, because others may not
+   * have written their rows yet. Then `reserveSettling` decides before the store does.
    */
   get settling(): boolean {
     return this.#clock.mono() < this.#settlingUntil
@@ -117,7 +117,7 @@ export class KeyShares {
     for (const { window } of this.#placesOf(request)) window.withdraw()
   }
 
-  /** What is left of a key's limit by what this process admitted. */
+  /** The rest of a key's limit, counting only this process's admissions. */
   left(key: string, rpm: number): Remaining {
     const limit = this.#outageAt === null ? rpm : this.#provable(rpm)
     const left = this.#windows.get(key)?.left(limit, this.#clock.mono())
@@ -171,7 +171,7 @@ export class KeyShares {
     return Math.floor(rpm / this.#processes)
   }
 
-  /** What of a limit can be used in an outage without anybody's knowing more. */
+  /** The part of a limit that is certainly free in an outage. */
   #provable(rpm: number): number {
     if (this.#isCountOld) return 0
     if (this.#alone) return rpm

@@ -6,9 +6,9 @@
 // | outage     | decided here, its row synced to a local file     | the store answers: recovering      |
 // | recovering | queued while the backlog is written to the store | all is written: online; or: outage |
 //
-// In an outage nothing reaches an upstream whose row is not on this machine's disk
-// (outage-log.ts); what a key's limit allows is what this process can prove (key-shares.ts). Where
-// the file cannot be written, or after `maxOutage`, requests are rejected.
+// In an outage a request reaches an upstream only after its row is on this machine's disk
+// (outage-log.ts), and only within what this process can prove to be free (key-shares.ts). If the
+// file cannot be written, or after `maxOutage`, requests are rejected.
 import type { Clock } from '../../common/clock.ts'
 import type { Log } from '../../common/log.ts'
 import { StoreError } from '../../store/store-error.ts'
@@ -36,7 +36,7 @@ const TRANSITIONS = {
 /** Whether the store decides, this process does, or its backlog is being written. */
 export type OutageState = keyof typeof TRANSITIONS
 
-/** What the fallback works with. */
+/** Dependencies of the fallback. */
 export interface OutageParts {
   readonly store: Store
   readonly clock: Clock
@@ -45,7 +45,7 @@ export interface OutageParts {
   readonly instance: string
   /** How long requests are admitted without the store (milliseconds); 0: never. */
   readonly maxOutage: number
-  /** Where the file is; null where nothing there would outlive this process. */
+  /** The folder of the file; null if it would not outlive this process. */
   readonly folder: string | null
   /** Takes a settlement whose row is in the ledger. */
   readonly settle: (settlement: Settlement) => void
@@ -59,7 +59,7 @@ export class OutageFallback {
   readonly #file: OutageLog | null
   readonly #backlog = new Backlog()
   #state: OutageState = 'online'
-  /** When the outage began (monotonic milliseconds); null while there is none. */
+  /** Start of the outage (monotonic milliseconds); null without one. */
   #since: number | null = null
   /** Requests that wait until the backlog is written. */
   #queued: TrackedAdmission[] = []
@@ -292,7 +292,7 @@ export class OutageFallback {
       this.#shares.beginOutage()
     }
     this.#since ??= clock.mono()
-    // In the order in which they came: what the store may have written already is among the first.
+    // In order of arrival: rows that the store may have written already come first.
     for (const one of this.#passed) if (!one.isAnswered && !one.superseded) this.#decide(one, error)
     for (const one of this.#queued.splice(0)) this.#decide(one, error)
   }

@@ -1,8 +1,8 @@
-// The file in the data folder where a process writes what it admits while the store does not
-// answer: a header that says whose it is, then reservations and settlements in their order. It is
-// replayed by its own process when the store is back, or, when that was killed, by any process that
-// runs on the same data folder. Replaying is idempotent, because ids are unique in the ledger; so
-// a living process's file may be replayed too, it is just not deleted.
+// The file in the data folder to which a process writes its admissions while the store is away: a
+// header with its owner, then reservations and settlements in order. Its own process replays it
+// when the store is back or, if that process was killed, any process on the same data folder.
+// Replaying is idempotent, because ids are unique in the ledger. So a live process's file may be
+// replayed, too; it is just not deleted.
 import type { Log } from '../../common/log.ts'
 import { isAlive, processSpace, type InstanceIdentity } from '../../store/instance.ts'
 import type { Store } from '../../store/open.ts'
@@ -81,7 +81,7 @@ function toLine(line: Line): string {
   return JSON.stringify(line)
 }
 
-/** What a process left in its file. */
+/** The contents of a process's file. */
 interface OutageFile {
   /** Null where the header is missing: then nothing was acknowledged. */
   readonly header: Header | null
@@ -105,7 +105,7 @@ async function readOutageFile(path: string): Promise<OutageFile> {
   return { header, rows: [...rows.values()], torn }
 }
 
-/** What replaying outage files needs. */
+/** Dependencies of replaying outage files. */
 export interface ReplayParts {
   readonly store: Store
   readonly backend: AdmissionBackend
@@ -119,9 +119,9 @@ export interface ReplayParts {
  * Brings into the ledger what other processes of this data folder left in their files, and deletes
  * the files of dead ones.
  *
- * @param which `all` also reads the files of living processes: a process that starts must know what
- *   they admitted before it admits anything itself
- * @throws StoreError what is transient; the files stay
+ * @param which `all` also reads the files of live processes: a starting process must know their
+ *   admissions before it admits anything itself
+ * @throws StoreError for transient errors; the files stay
  */
 export async function replayOutageFiles(parts: ReplayParts, which: 'all' | 'dead'): Promise<void> {
   const { store, log, folder, instance } = parts

@@ -6,7 +6,7 @@ import type { Store } from '../../store/open.ts'
 import { StoreError } from '../../store/store-error.ts'
 import { DatabaseClock, TOLERANCE_MS } from './database-clock.ts'
 
-/** What this process knows of the ledger's time. All times in milliseconds. */
+/** This process's estimate of the ledger's time. All times in milliseconds. */
 export class LedgerTime {
   readonly #store: Store
   readonly #clock: Clock
@@ -47,7 +47,7 @@ export class LedgerTime {
         return
       }
       if (version !== this.#version) {
-        // Another process has corrected it, and its correction holds.
+        // Another process has corrected it, and that correction applies.
         this.#version = version
         this.#known.restart(sent, received, present)
         return
@@ -60,9 +60,8 @@ export class LedgerTime {
   }
 
   /**
-   * Learns from an answer that says what the ledger's time was, by which version of its correction.
-   * Who did not know that another process has corrected it would take the next step of the
-   * database's clock for that correction.
+   * Adds a reading of the ledger's time and the version of its correction. Without the version, a
+   * process could take the next step of the database's clock for another process's correction.
    */
   observe(
     sent: number,
@@ -72,18 +71,18 @@ export class LedgerTime {
     if (this.#known.observe(sent, received, present)) this.#version = version
   }
 
-  /** The earliest and latest that the ledger's time can be at a moment of ours. */
+  /** The earliest and latest possible ledger time at a moment of ours. */
   bounds(here: number): [earliest: number, latest: number] {
     return this.#known.at(here)
   }
 
-  /** The ledger's time minus ours, as well as it is known. */
+  /** The estimated ledger time minus ours. */
   offset(): number {
     const now = this.#clock.mono()
     return this.#at(now) - now
   }
 
-  /** The likeliest time of the ledger at a moment of ours. */
+  /** The most likely ledger time at a moment of ours. */
   #at(here: number): number {
     const [earliest, latest] = this.#known.at(here)
     return (earliest + latest) / 2

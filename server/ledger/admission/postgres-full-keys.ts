@@ -1,11 +1,11 @@
-// What PostgreSQL's admission remembers between its calls: keys and child keys that are full, and
-// requests that are a little early.
+// State of PostgreSQL's admission between its calls: full keys and child keys, and requests that
+// are slightly early.
 import type { Clock } from '../../common/clock.ts'
 import { SLACK_MS } from './postgres-reserve.ts'
 
 /** A request that can pass this soon is held instead of refused (milliseconds). */
 export const HOLD_MS = SLACK_MS + 10
-/** Requests of one key that are held at once; more are refused, or they would ask in circles. */
+/** Most requests of one key that are held; more are refused, because they would ask in circles. */
 const MAX_HELD = 1_000
 
 /** Keys that are full by the last answer about them. */

@@ -14,7 +14,7 @@ import { WINDOW_MS } from './sliding-window.ts'
 
 /** The longest time between a stamp and letting the request go (milliseconds). */
 export const PROMPT_MS = 25
-/** What the window is longer than 60 s by (milliseconds). */
+/** The excess of the window over 60 s (milliseconds). */
 export const SLACK_MS = PROMPT_MS + TOLERANCE_MS + 5
 /** The length of the window on PostgreSQL (milliseconds). */
 export const WIDTH_MS = WINDOW_MS + SLACK_MS
@@ -29,7 +29,7 @@ export interface LimitGroup extends Omit<Limited, 'child_id'> {
   readonly pending: PendingAdmission[]
 }
 
-/** What a call decided about a group. */
+/** A call's decision about a group. */
 export interface GroupVerdict {
   readonly group: LimitGroup
   /** `seq` of the rows written, for the first requests of the group. */
@@ -41,7 +41,7 @@ export interface GroupVerdict {
   readonly waits: Readonly<Record<LimitOwner, number>>
 }
 
-/** The answer to a call: what it decided, or that the ledger's time does not fit its bounds. */
+/** The result of a call: its decisions, or that the ledger's time is outside the bounds. */
 export type ReserveAnswer =
   | { readonly kind: 'clock_skewed' }
   | {
@@ -69,9 +69,9 @@ type Answer =
     }
 
 /**
- * Lets through what may pass of each group, and writes its rows. @param groups those of a key side
- * by side, with no more requests together than its limit @param bounds the earliest and
- * latest that the ledger's time can be (milliseconds); null: whatever it is. @throws StoreError
+ * Admits the requests of each group that may pass, and writes their rows. @param groups a key's
+ * groups side by side, with no more requests together than its limit @param bounds the earliest and
+ * latest that the ledger's time can be (milliseconds); null: any time. @throws StoreError
  */
 export async function reserveGroups(
   store: Store,
@@ -120,8 +120,8 @@ export async function reserveGroups(
 }
 
 /**
- * Moves the stamps of rows that were let go late. @param firsts of each key, the `seq` of its first
- * row of the call @param time of the ledger (milliseconds)
+ * Moves the stamps of rows that were released late. @param firsts for each key, the `seq` of its
+ * first row in the call @param time of the ledger (milliseconds)
  */
 export async function restamp(
   store: Store,
@@ -141,8 +141,8 @@ function query(sql: string, ...parameters: SqlValue[]): Statement {
 /**
  * Inserts rows that were admitted in an outage, unless they are there already; gives the `seq` of
  * each, in order. A row of the last minute goes to the end of its key's window, with its own time
- * but never one before what is written: stamps of a key never go back. An older row is in no
- * window, and has no `nth`.
+ * but never before the last written one, because a key's stamps never go back. An older row is in
+ * no window and has no `nth`.
  */
 export const recordPostgres = procedure(
   import.meta.url,

@@ -11,23 +11,22 @@
 //   by more than the window. So by their stamps, any N + 1 admissions in a row span more than the
 //   window.
 //
-// - A stamp is no later than the moment when the request is let go, except for the time of the
-//   commit and the way back. Where that took longer than PROMPT_MS, the stamp is moved to the moment
-//   of letting go; that may happen afterwards, because the stamp does not expire for most of a
-//   minute. The window is longer than 60 s by SLACK_MS, which is more than PROMPT_MS and the
-//   tolerance of the clock together.
+// - A stamp is at most as far before the release of its request as the commit and the response
+//   take. If that was longer than PROMPT_MS, the stamp is moved to the release; that may happen
+//   afterwards, because the stamp does not expire for most of a minute. The window is longer than
+//   60 s by SLACK_MS, which is more than PROMPT_MS and the tolerance of the clock together.
 //
-// - Stamps are measured by one clock, the database's. When that is set, the function's time no
-//   longer fits what each process expects by its own monotonic clock (database-clock.ts). Then the
-//   function decides nothing, and the process that notices corrects the ledger's time by the step,
-//   so that it runs on. With no process to notice, a clock that was set back still shows by the
-//   newest stamp, which then counts as just now. Only a clock that was set forward while no process
-//   ran goes unnoticed, like a longer pause.
+// - Stamps are measured by one clock, the database's. When that clock is set, the function's time
+//   no longer matches what each process expects from its own monotonic clock (database-clock.ts).
+//   Then the function decides nothing, and the process that notices corrects the ledger's time by
+//   the step. With no process to notice, a clock that was set back still shows by the newest stamp,
+//   which then counts as just now. Only a clock that was set forward while no process ran goes
+//   unnoticed, like a longer pause.
 //
 // - A child key with a limit of its own has a second sequence of the same kind, within its parent's
 //   and under the same lock. A request passes only if both have room, and is written once, in both.
 //
-// Nothing that can pass is refused: a request that is early by no more than the slack is held.
+// No request that fits is refused: one that is early by no more than the slack is held.
 import type { Clock } from '../../common/clock.ts'
 import { AccountKeyQueue } from '../../common/fairness/account-key-queue.ts'
 import { StoreError } from '../../store/store-error.ts'
@@ -68,7 +67,7 @@ const MAX_ROWS = 2_000
 const MAX_KEYS = 200
 /** Requests that may wait for their call; then accounts and keys have shares. */
 const MAX_WAITING = 50_000
-/** Requests of a full key that are refused at once. */
+/** Requests of a full key that are refused in one go. */
 const MAX_REFUSED = 256
 /** How often the ledger's time is compared if nothing is admitted. */
 const COMPARE_MS = 5_000
@@ -92,7 +91,7 @@ export async function openPostgresAdmission(
  *
  * - `idle`: nothing waits.
  * - `planned`: a call begins in this turn of the event loop.
- * - `calling`: a call is in flight; what comes meanwhile shares the next.
+ * - `calling`: a call is in flight; requests that arrive meanwhile share the next.
  */
 type CallState = 'idle' | 'planned' | 'calling'
 
@@ -146,7 +145,9 @@ class PostgresAdmission implements AdmissionBackend {
     return wait === null ? null : wholeWait(wait)
   }
 
-  /** Milliseconds for which one of a request's limits stays full; null where none is known to. */
+  /**
+   * Milliseconds for which one of a request's limits stays full; null if none is known to be full.
+   */
   #waitOf({ request }: PendingAdmission): number | null {
     const waits = limitsOf(request).flatMap(({ id, rpm }) => this.#full.wait(id, rpm) ?? [])
     return waits.length === 0 ? null : Math.max(...waits)
@@ -163,7 +164,7 @@ class PostgresAdmission implements AdmissionBackend {
 
   async settle(rows: readonly Settlement[]): Promise<void> {
     const failures = upstreamErrorsOf(rows)
-    // First, so that no row which has ended lacks what was said of it.
+    // First, so that no ended row lacks its error text.
     if (failures.length > 0)
       await this.#store.run(
         recordUpstreamErrors,
@@ -228,8 +229,8 @@ class PostgresAdmission implements AdmissionBackend {
   }
 
   /**
-   * Takes from the queue, in turns, what the next call can decide; of a key, and of a child, no more
-   * than its limit, because the rest depends on how those fare.
+   * Takes from the queue, in turns, the requests that the next call can decide: of each key and
+   * child no more than its limit, because the rest depends on those.
    */
   #gather(): LimitGroup[] {
     const call = new GatheredCall()
@@ -340,7 +341,9 @@ class PostgresAdmission implements AdmissionBackend {
 class GatheredCall {
   readonly #byKey = new Map<string, { rpm: number | null; size: number; groups: LimitGroup[] }>()
 
-  /** Adds a request, unless its key or child has as many as can pass, or the call is full. */
+  /**
+   * Adds a request, unless its key or child already has as many as can pass, or the call is full.
+   */
   add(pending: PendingAdmission): boolean {
     const { key_id, rpm, child_id, child_rpm } = pending.request
     let key = this.#byKey.get(key_id)

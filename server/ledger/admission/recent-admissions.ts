@@ -5,13 +5,13 @@ import { all, procedure, type Steps } from '../../store/procedure.ts'
 import type { LimitOwner } from './request-limits.ts'
 import { WINDOW_MS } from './sliding-window.ts'
 
-/** Rows that are read at once: first a few, because most keys have no more, then many. */
+/** Page sizes: first a few rows, because most keys have no more, then many. */
 const PAGE_SIZES = [200, 2_000]
 const LARGEST_PAGE = 10_000
 
 /**
- * Admissions as they are given to whoever keeps windows: of each key, or child with a limit of its
- * own, the times up to its end, ascending (milliseconds).
+ * Admissions for filling windows: for each key, or child with a limit of its own, the times up to
+ * its end, ascending (milliseconds).
  */
 export interface RecentAdmissions {
   keys: string[]
@@ -81,7 +81,7 @@ export function timesByKey({
 }
 
 /**
- * Where processes count as boots of their own, their rows lie among each other: behind so many of
+ * If each process counts as a boot of its own, their rows are interleaved: after this many rows of
  * others there is none of ours.
  */
 const MAX_OF_OTHER_BOOTS = 1_000
@@ -99,9 +99,9 @@ export interface KeyAdmissions {
  * a moment of this boot (microseconds, monotonic). Of another boot is only known that it was before
  * this one: those of the last hour by the wall clock (`now`) count as of its beginning.
  *
- * Rows lie in the order in which they became durable, their times do not quite: a unit is stamped
- * before it waits for the store. That is never as long as a window, so behind a row which is older
- * than `since` by a window there is none to find.
+ * Rows are in the order in which they became durable; their times are not quite, because a unit is
+ * stamped before it waits for the store. It never waits as long as a window, so the search ends at
+ * a row that is a window older than `since`.
  */
 export const recent = procedure(
   import.meta.url,
@@ -141,8 +141,8 @@ export const recent = procedure(
           over ||= row.mono < oldest
           continue
         }
-        // Of hours ago is not in question, whatever the wall clock did; nor is anything where this
-        // boot is longer than a window ago.
+        // Rows from hours ago are irrelevant, whatever the wall clock did; so are all rows if this
+        // boot was longer than a window ago.
         if (since <= 0 && Math.abs(now - row.created_at) <= HOUR) times.push(0)
         over ||= ++others >= (since > 0 ? MAX_OF_OTHER_BOOTS : limit)
       }

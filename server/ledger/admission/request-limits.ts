@@ -13,7 +13,7 @@ export interface RequestLimit {
   readonly rpm: number
 }
 
-/** What says which limits a request has. */
+/** The data that a request's limits come from. */
 export type Limited = Pick<AdmissionRequest, 'key_id' | 'rpm' | 'child_id' | 'child_rpm'>
 
 /** The limits of a request, that of its key first. */

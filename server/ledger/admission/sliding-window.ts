@@ -8,12 +8,12 @@ export const WINDOW_MS = 60_000
  */
 const MAX_WAIT_MS = WINDOW_MS - 1
 
-/** The wait that a refusal tells, in whole milliseconds: when it is over, the next one can pass. */
+/** The wait in a refusal, in whole milliseconds: after it the next request can pass. */
 export function wholeWait(wait: number): number {
   return Math.min(Math.floor(wait) + 1, MAX_WAIT_MS)
 }
 
-/** What the window says to one more request. */
+/** The window's decision about one more request. */
 export type Verdict =
   | { pass: true }
   /**
@@ -28,8 +28,8 @@ export type Verdict =
  *
  * A request may pass where fewer than N admissions lie in the 60 s up to now, both ends included:
  * then no interval of 60 s ever holds more than N, and nothing that could pass is refused. An
- * admission counts as pending from the decision until it is durable, and from then on as of that
- * moment, because only then can the upstream hear of it.
+ * admission is pending from the decision until it is durable. Its 60 seconds begin then, because
+ * the upstream cannot see it earlier.
  */
 export class Window {
   /** Decided, not durable yet. They count, and cannot expire. */
@@ -128,7 +128,7 @@ export class Window {
     return this.#count === 0 && this.pending === 0
   }
 
-  /** Drops what has expired. Searched, not walked: after a pause that may be a million. */
+  /** Drops expired admissions. By binary search, because after a pause there may be a million. */
   #expire(now: number): void {
     if (this.#count === 0 || now - this.#at(0) <= WINDOW_MS) return
     let [low, high] = [0, 1]

@@ -11,14 +11,14 @@ import { WINDOW_MS } from './sliding-window.ts'
 import { reserve, type ReserveArgs, type ReserveResult } from './sqlite-reserve.ts'
 
 /**
- * The least time between the beginnings of two batches (milliseconds), unless somebody who waits is
- * in a greater hurry: a batch costs 0.3 ms of CPU, whatever its size, most of it for the sync
- * (`bench -- proxy --only requests`).
+ * Least time between the starts of two batches (milliseconds), unless a waiting request is more
+ * urgent: a batch of any size costs 0.3 ms of CPU, most of it for the sync (`bench -- proxy --only
+ * requests`).
  */
 export const PATIENCE_MS = 4
 /**
- * Rows of one batch at most: what comes meanwhile waits for no more (some milliseconds; `bench --
- * start` shows it beside a burst).
+ * Most rows of one batch, so that later requests wait only some milliseconds (`bench -- start`
+ * shows it during a burst).
  */
 const MAX_BATCH = 512
 /** Requests that may wait for a batch; then accounts and keys have shares. */
@@ -41,10 +41,10 @@ export interface BatchListener {
 }
 
 /**
- * TABLE of what is planned for the next batch:
+ * TABLE of the states of the next batch:
  *
  * - `none`: nothing waits, or a batch is in flight, whose end plans the next.
- * - `timed`: it begins at `#dueAt`, or earlier if somebody less patient comes.
+ * - `timed`: it starts at `#dueAt`, or earlier if a more urgent request arrives.
  * - `due`: it begins in this turn of the event loop.
  */
 type BatchPlan = 'none' | 'timed' | 'due'
@@ -89,8 +89,9 @@ export class ReservationBatches {
   }
 
   /**
-   * Plans the next batch. It begins when the one before is durable, and not before the least
-   * patient has waited: what comes meanwhile shares it, and each costs a transaction and its sync.
+   * Schedules the next batch. It starts when the previous one is durable and the most urgent
+   * request has waited long enough. Requests that arrive until then share it, because each batch
+   * costs a transaction and a sync.
    */
   plan(): void {
     if (this.#inFlight > 0) return
@@ -109,7 +110,7 @@ export class ReservationBatches {
     }
   }
 
-  /** Writes what waits of one key at once. */
+  /** Writes the waiting requests of one key in one go. */
   writeKey(key: string): void {
     this.#write(this.#queue.takeKey(key))
   }
@@ -159,9 +160,9 @@ export class ReservationBatches {
   }
 
   /**
-   * Stamps all rows with this one moment. Windows may have emptied since the decisions: as of an
-   * earlier moment, what they no longer hold would count, and with what others have admitted
-   * meanwhile that would be too much.
+   * Stamps all rows with this one moment. Windows may have emptied since the decisions. At an
+   * earlier moment, expired admissions would still count, and together with other processes'
+   * admissions that would be too many.
    */
   #argsOf(entries: BatchEntry[]): [Json<ReserveArgs>, Json<EncodedRows>] {
     const mono = Math.floor(this.#clock.mono() * 1000)

@@ -19,7 +19,7 @@ export type ForeignAdmission = {
   boot: number
 }
 
-/** What the writer has to know of a batch besides its rows. */
+/** The data of a batch besides its rows. */
 export type ReserveArgs = {
   instance: string
   /** The last admission of the ledger that the caller knows of. */
@@ -36,7 +36,7 @@ export type ReserveArgs = {
   room: [id: string, left: number, wanted: number][]
 }
 
-/** What the writer decided about a batch. */
+/** The writer's decision about a batch. */
 export type ReserveResult = {
   /**
    * The newest admission of the ledger before these. The rows that were written follow it, in their
@@ -44,7 +44,7 @@ export type ReserveResult = {
    */
   seen: number
   /**
-   * What other processes admitted since the last call; null: too much to list, so every window must
+   * Other processes' admissions since the last call; null: too many to list, so every window must
    * be read again.
    */
   foreign: ForeignAdmission[] | null
@@ -56,9 +56,8 @@ export type ReserveResult = {
 const MAX_FOREIGN = 10_000
 
 /**
- * Writes down reservations, as one unit with the check that no other process has taken their place:
- * whatever others have admitted since the caller last looked is subtracted from the room that the
- * caller saw.
+ * Writes reservations in one transaction with the check for other processes' admissions: those
+ * since the caller's last look are subtracted from the room that the caller saw.
  *
  * @param rows see `reservations`
  */
@@ -96,8 +95,8 @@ export const reserve = procedure(
           takePlace(room, child_id)
         }
     }
-    // Also where nobody else has admitted anything since: the caller may have heard of others after
-    // it decided.
+    // Also if no other process has admitted anything since: the caller may have learned of others
+    // after its decision.
     const refused = args.room.some(([id, , wanted]) => (room.get(id) ?? 0) < wanted)
       ? overLimit(rows, room)
       : []
@@ -132,8 +131,8 @@ function overLimit(rows: Json<EncodedRows>, room: Map<string, number>): number[]
 }
 
 /**
- * Enters rows of requests that were let through already, once each, whatever the windows say: some
- * of them may be there. Gives the place of each.
+ * Inserts rows of requests that were already admitted, once each, regardless of the windows; some
+ * of them may be there already. Returns the `seq` of each.
  *
  * @param args.rows see `reservations`
  */

@@ -33,7 +33,7 @@ import { recordAdmitted, type ForeignAdmission, type ReserveResult } from './sql
  * exactly as told may be this early.
  */
 const HOLD_MS = 5
-/** Requests of a key that are decided at once when what they waited for has happened. */
+/** Most requests of a key that are decided in one go after a wait. */
 const MAX_WOKEN = 256
 /** How often windows that have emptied are dropped. */
 const TIDY_MS = 60_000
@@ -176,7 +176,7 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
       }
       pending.reject(error)
     }
-    // Not at once: a request that takes a freed place may push out another, and so on.
+    // Not in one go: a request that takes a freed slot may displace another, and so on.
     if (changed.size > 0) setImmediate(() => this.#wake(changed))
   }
 
@@ -223,15 +223,15 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
   }
 
   /**
-   * Lets held requests ask again, with one timer for all of a limit. Each was held for a place of its
-   * own, so they are few.
+   * Lets held requests ask again, with one timer per limit. Each was held for a slot of its own, so
+   * they are few.
    */
   #scheduleHeld(limiter: KeyLimiter, wait: number): void {
     if (limiter.isTimerSet) return
     limiter.isTimerSet = true
     setTimeout(() => {
       limiter.isTimerSet = false
-      // What came after them may wait for what becomes of them.
+      // Later requests may wait for their outcome.
       limiter.waiting = limiter.held.splice(0).concat(limiter.waiting)
       this.#wake([limiter])
     }, wait)
@@ -245,7 +245,7 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
     this.#batches.plan()
   }
 
-  /** Asks again for requests whose decision depended on what has just happened. */
+  /** Asks again for requests whose decision was waiting for this. */
   #wake(limiters: Iterable<KeyLimiter>): void {
     for (const limiter of limiters) {
       const woken = limiter.waiting.splice(0)
@@ -275,9 +275,9 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
   }
 
   /**
-   * Reads a window from the ledger. The writer says up to where, so that nothing on its way
-   * is missed; what others admit after that comes by `#merge`. The rows are read beside the writer,
-   * so only requests under this limit wait for them.
+   * Reads a window from the ledger. The writer gives the position, so that no row in flight is
+   * missed; later admissions by others arrive through `#merge`. The rows are read outside the
+   * writer, so only requests under this limit wait for them.
    */
   async #load(limiter: KeyLimiter): Promise<void> {
     const { id, owner, key, limit } = limiter

@@ -10,7 +10,7 @@ const SILENT_TICKS = 5
 /** Ticks from one probe of the store to the next, where no other process writes. */
 const PROBE_TICKS = 5
 
-/** What the monitor watches, and whom it tells. */
+/** Dependencies and callbacks of the monitor. */
 export interface StoreMonitorParts {
   readonly store: Store
   readonly clock: Clock
@@ -20,7 +20,7 @@ export interface StoreMonitorParts {
   readonly known: readonly string[]
   /** Whether others may rely on being counted: nothing admitted here waits to be written. */
   readonly isSettled: () => boolean
-  /** Whether somebody waits for the store, besides the monitor's own probe. */
+  /** Whether a request waits for the store, besides the monitor's own probe. */
   readonly isAwaited: () => boolean
   /** A probe was answered: how many processes admit requests, and when it was sent (`mono`). */
   readonly onAnswer: (processes: number, sentAt: number) => void
@@ -53,7 +53,7 @@ export class StoreMonitor {
     this.#timer = setInterval(() => this.#tick(), TICK_MS).unref()
   }
 
-  /** The store has answered somebody. */
+  /** The store has answered a call. */
   noteAnswer(): void {
     this.#isAnswered = true
   }
@@ -84,7 +84,8 @@ export class StoreMonitor {
     this.#hasProbed = true
     this.#isChanged = false
     try {
-      // A process that has just begun waits to be counted: what is known now is written at once.
+      // A process that has just started waits to be counted, so the current count is written at
+      // once.
       while (await this.#exchange());
     } catch (error) {
       this.#parts.onError(error)

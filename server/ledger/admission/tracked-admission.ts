@@ -1,8 +1,8 @@
-// One request between its caller and whoever decides about it: the store, or this process.
+// One request between its caller and the store or the process that decides about it.
 import type { Settlement } from '../settlement/row-codec.ts'
 import type { Admission, AdmissionRequest, CallerState, PendingAdmission } from './backend.ts'
 
-/** What is asked: see `Ledger.admit`. */
+/** The request: see `Ledger.admit`. */
 export interface Question {
   readonly request: AdmissionRequest
   readonly caller: CallerState
@@ -11,7 +11,7 @@ export interface Question {
   readonly reject: (error: unknown) => void
 }
 
-/** Told what the store says. */
+/** Called with the store's decision. */
 export interface AnswerListener {
   answered(one: TrackedAdmission, isAdmitted: boolean): void
   /** Whether it has taken over: then the caller must not be told. */
@@ -28,9 +28,9 @@ export class TrackedAdmission implements PendingAdmission {
   isAnswered = false
   /** Whether it was admitted without the store. */
   isAdmittedHere = false
-  /** Whether it holds a place in its key's share while the store decides. */
+  /** Whether it uses its key's share while the store decides. */
   hasShare = false
-  /** Where the store has it, if it has admitted it. */
+  /** Its `seq` in the store, if it was admitted. */
   #row: { seq: number; created_at: number } | null = null
 
   constructor(question: Question, listener: AnswerListener) {

@@ -1,11 +1,11 @@
 // Which processes admit requests on one store, and which of them know of each other.
 //
-// In an outage each process counts on what it knows of the others: alone, all of a limit is its own.
-// So a process admits nothing before every other one has counted it. Each writes whom it counts into
-// its row, once it counts them, and a process that starts waits until it stands in all rows. Such a
-// write is announced (migrations/0094-announced-processes.ts), so that nobody waits for the next
-// look. One that does not count, because it hangs or has ended, is waited for UNCOUNTED_MS; should it go on
-// after that, its own count is too old to rely on, and it admits nothing without the store.
+// In an outage each process relies on its count of the others: a lone process has the whole limit.
+// So a process admits nothing before every other one counts it. Each process writes the ones it
+// counts into its row, and a starting process waits until it is in all rows. These writes are
+// announced (migrations/0094-announced-processes.ts), so that no process waits for the next poll. A
+// process that does not respond, because it hangs or has ended, is waited for UNCOUNTED_MS. If it
+// resumes later, its own count is too old, and it admits nothing without the store.
 import type { Clock } from '../../common/clock.ts'
 import type { Log } from '../../common/log.ts'
 import type { Store } from '../../store/open.ts'
@@ -26,9 +26,8 @@ interface WebProcess {
 }
 
 /**
- * Writes whom `instance` counts, where that is known (null: leaves what is written), and reads which
- * processes admit requests. It runs in the writer, so an answer also says that the store can be
- * written.
+ * Writes the processes that `instance` counts (null: leaves them), and reads which processes admit
+ * requests. It runs in the writer, so success also shows that the store can be written.
  */
 export const exchangeCounts = procedure(
   import.meta.url,
@@ -52,7 +51,7 @@ export const exchangeCounts = procedure(
   'rows',
 )
 
-/** What one process starts with among others. */
+/** The result of starting among other processes. */
 export interface Joining {
   readonly store: Store
   readonly clock: Clock
@@ -62,9 +61,9 @@ export interface Joining {
 }
 
 /**
- * Ends when this process and all others that admit requests count each other, or after UNCOUNTED_MS;
- * gives the ids of all, this one included. A process without a row, such as a worker, is counted by
- * nobody and does not wait.
+ * Resolves when this process and all others that admit requests count each other, or after
+ * UNCOUNTED_MS, with the ids of all, including this one. A process without a row, such as a worker,
+ * is not counted and does not wait.
  *
  * @throws StoreError
  */
@@ -84,7 +83,7 @@ export async function joinProcesses({ store, clock, log, instance }: Joining): P
       })
       return known
     }
-    // What is not written yet, nobody can answer.
+    // Other processes cannot respond to a count that is not written yet.
     if (written?.join(',') === known.join(',')) await nextLook(store)
     written = known
   }

@@ -53,7 +53,7 @@ export async function listRefusals(
       ]),
     )
   }
-  // One too many tells that there is a next page.
+  // One row more shows that there is a next page.
   const found = await query
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
@@ -82,7 +82,7 @@ export async function countRefused(
   return Object.fromEntries(rows.map(({ code, refused }) => [code, Number(refused)]))
 }
 
-/** One refusal, or undefined where there is none, or (with `account`) it is another account's. */
+/** One refusal; undefined if there is none or (with `account`) it belongs to another account. */
 export async function getRefusal(
   store: Store,
   id: string,

@@ -1,8 +1,8 @@
-// Requests of known keys that the proxy refused. They have no row in the ledger: a caller that
-// hammers a closed door must not cost a write each time. They are collected in memory, and written
-// in bunches: of each key a few samples a second, and how many there were by key, code and minute.
-// Each sample says how many refusals it stands for, so that the samples of a bunch add up to all of
-// it. A killed process loses its last second.
+// Requests of known keys that the proxy refused. They have no row in the ledger, so that a caller
+// that keeps retrying does not cost a write each time. They are collected in memory and written in
+// batches: a few samples per key and second, and counts by key, code and minute. Each sample has
+// the number of refusals that it stands for, so the samples of a batch add up to all of them. A
+// killed process loses its last second.
 import { DAY, MINUTE } from '../../common/clock.ts'
 import { first, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { Store } from '../../store/open.ts'
@@ -30,7 +30,7 @@ const MAX_DETAIL = 1_000
 /** How long refusals are kept at most. */
 export const RETENTION_MS = 30 * DAY
 
-/** Takes note of refused requests. One per process; dispose it to write what is left. */
+/** Records refused requests. One per process; dispose it to write pending rows. */
 export interface RefusalLog extends AsyncDisposable {
   /** Takes note of one. It only touches memory, and never throws. */
   note(refusal: Refusal): void
@@ -38,7 +38,7 @@ export interface RefusalLog extends AsyncDisposable {
   flush(): Promise<void>
 }
 
-/** What is known of the refusals of one key with one code in one minute. */
+/** The refusals of one key with one code in one minute. */
 interface Tally extends RefusalMinuteRow {
   /** The newest sample; those that are no samples are counted by it. */
   sample: RefusalRow | null
@@ -98,7 +98,7 @@ export const pruneRefusals = procedure(
   'rows',
 )
 
-/** What waits to be written: samples, and counts by key, code and minute. */
+/** Samples, and counts by key, code and minute, that wait to be written. */
 class RefusalBunch {
   readonly samples: RefusalRow[] = []
   /** Samples of each key. */

@@ -1,6 +1,6 @@
-// What an account did in the last hour, day, week or month, along the time, by key and by model:
-// one look for a whole page. The last hour is read from the ledger itself, minute by minute; what
-// is longer from the roll-ups.
+// An account's usage in the last hour, day, week or month, over time, by key and by model: one call
+// for a whole page. The last hour is read from the ledger itself, minute by minute; longer periods
+// from the roll-ups.
 import { DAY, HOUR, MINUTE } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
 import { procedure, type Steps } from '../../store/procedure.ts'

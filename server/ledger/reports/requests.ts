@@ -13,7 +13,7 @@ import { boundary, isChildOf, isKeyOf, seqAt } from './scan.ts'
 import { sumUp } from '../rollups/summing.ts'
 import { bytesOf, written } from './report-text.ts'
 
-/** How far rows may stand from the order of their times, because a clock was set (milliseconds). */
+/** How far rows may be out of time order, because a clock was set (milliseconds). */
 export const CLOCK_ROOM = HOUR
 
 /** TABLE of the columns that the API shows. */
@@ -87,12 +87,10 @@ export function isIndexed({ account, key, child, outcome, ...others }: RequestFi
  * behind it.
  */
 const LOOK = { first: 2_000, most: 20_000 }
-/**
- * Rows that are looked at for one page at most. A page that is not full then says where to go on.
- */
+/** Most rows scanned for one page. A page that is not full then has a cursor. */
 const MOST_LOOKED_AT = 250_000
 
-/** Some rows, newest first, and the cursor of what comes after them; null where nothing does. */
+/** Some rows, newest first, and the cursor of the next ones; null on the last page. */
 interface Page<R> {
   rows: R[]
   next: string | null
@@ -196,7 +194,7 @@ function* pageOf(
     const bound = yield* boundary(db, indexed, before, width)
     const stretch = { from: Math.max(from, bound?.seq ?? 0), before }
     rows.push(...(yield* newest(db, filter, stretch, limit + 1 - rows.length)))
-    // One too many tells that there is a next page.
+    // One row more shows that there is a next page.
     if (rows.length > limit)
       return { rows: rows.slice(0, limit), next: rows[limit - 1]?.id ?? null }
     if (bound === undefined || bound.seq <= from) return { rows, next: null }
@@ -207,8 +205,8 @@ function* pageOf(
 }
 
 /**
- * Where to look: rows are about as old as their number says, so the time asked for bounds the
- * numbers. Null where the cursor is no row's.
+ * The range of rows to scan: a row's number grows with its time, so the period bounds the numbers.
+ * Null if the cursor belongs to no row.
  */
 function* startOf(
   db: QueryBuilder,
@@ -223,8 +221,8 @@ function* startOf(
 }
 
 /**
- * False where the roll-ups know that no request of the model has ended, and none is under way:
- * nobody has to look for it in every row.
+ * False if, by the roll-ups, no request of the model has ended and none is in progress, so that no
+ * scan is needed.
  */
 function* everEnded(
   db: QueryBuilder,
@@ -265,8 +263,8 @@ function* newest(
   const { account, key, child, state } = filter
   if (account === null || key !== undefined || child !== undefined || state === 'reserved')
     return yield* all(query(filter))
-  // Of one account, what has ended and what is under way stand in indexes apart: the newest of
-  // both, and of these the newest.
+  // For one account, ended and open requests are in separate indexes: take the newest of both, and
+  // merge them.
   const ended = yield* all(query(filter, true))
   if (state !== undefined) return ended
   const open = yield* all(query({ ...filter, state: 'reserved' }))
@@ -312,8 +310,8 @@ function fitting(
   if (end_user !== undefined) query = query.where('end_user', '=', end_user)
   if (model !== undefined) query = query.where('model', '=', model)
   if (provider !== undefined) query = query.where('provider', '=', provider)
-  // Written out, not bound: only then do the indexes of what is under way, and of what is no
-  // ordinary success, serve the query.
+  // Written out, not bound: only then does the query use the indexes of open requests and of those
+  // that did not simply succeed.
   if (state !== undefined) query = query.where('state', '=', sql.lit(state))
   if (status !== undefined && Number(status[0]) >= 3)
     query = query.where('status', '>=', sql.lit(300))
@@ -329,14 +327,14 @@ function fitting(
   return query
 }
 
-/** A row with what the upstream said of it, where that was an error. */
+/** A row, with the upstream's error text if it failed. */
 export type RequestDetail = ShownRequest & {
   upstream_request_id: string | null
   upstream_error: string | null
 }
 
 /**
- * One row, or undefined where there is none, or (with `account`) it is another account's.
+ * One row; undefined if there is none or (with `account`) it belongs to another account.
  *
  * @param id ours, or that of the upstream where it answered with an error: callers read it as the
  *   X-Request-Id of some providers

@@ -1,5 +1,5 @@
-// How the ledger is walked without holding up others: in stretches of so many rows, along the index
-// that serves a filter.
+// Scans the ledger without delaying others: in stretches of a bounded number of rows, along the
+// index for a filter.
 import { sql } from 'kysely'
 import { first, type Steps } from '../../store/procedure.ts'
 import type { RequestRow } from '../../store/schema.ts'
@@ -7,14 +7,14 @@ import type { QueryBuilder } from '../../store/statement.ts'
 import { isOdd } from '../outcome.ts'
 import { RESERVED_STATE } from '../settlement/row-codec.ts'
 
-/** What an index can tell rows by. `account` null: all accounts. */
+/** The filters that an index serves. `account` null: all accounts. */
 export interface IndexedFilter {
   account: string | null
   key?: string | undefined
   /** A child key. */
   child?: string | undefined
   state?: RequestRow['state'] | undefined
-  /** Only what is no ordinary success. */
+  /** Only requests that did not simply succeed. */
   odd?: boolean
 }
 
@@ -25,9 +25,9 @@ export interface Boundary {
 }
 
 /**
- * The row so many rows before a place (which is not included), counted along the index that serves
- * the filter; undefined where there are fewer. A statement on the rows from there on is short,
- * however few of them fit.
+ * The row a number of rows before a position (exclusive), counted along the index for the filter;
+ * undefined if there are fewer. A statement on the rows from there is short, however few of them
+ * match.
  */
 export function* boundary(
   db: QueryBuilder,
@@ -40,8 +40,8 @@ export function* boundary(
   else if (key !== undefined) query = query.where('key_id', '=', key)
   else if (account !== null) {
     query = query.where('account_id', '=', account)
-    // Written out, not bound: only then do the indexes of what is under way, has ended, and is no
-    // ordinary success serve the query.
+    // Written out, not bound: only then does the query use the indexes of open requests, of ended
+    // ones, and of those that did not simply succeed.
     if (odd) query = query.where(isOdd)
     else if (state === undefined || state === 'settled')
       query = query.where('state', '<>', RESERVED_STATE)

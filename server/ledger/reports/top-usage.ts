@@ -8,7 +8,7 @@ import { sorted } from './sorting.ts'
 import { SUMS } from '../rollups/hourly.ts'
 import { addLine, sumUp, type SumLine } from '../rollups/summing.ts'
 
-/** What groups are told apart by. */
+/** The fields that groups are made by. */
 export type GroupColumn = 'key_id' | 'provider' | 'model'
 
 /** A line of one group, or (`other`) of the rest. */
@@ -111,12 +111,12 @@ function* sumsOfKeys(
 const marked = (lines: readonly SumLine[], other: boolean): GroupLine[] =>
   lines.map((line) => ({ ...line, other }))
 
-/** What is left of a total without some of its lines; nothing where that is no request. */
+/** A total minus some of its lines; nothing if no request is left. */
 function without(total: SumLine, lines: readonly SumLine[]): SumLine[] {
   const rest = { ...total }
   for (const column of SUMS) {
     const taken = lines.reduce((sum, line) => sum + (line[column] ?? 0), 0)
-    // A sum of 0 that is left over is most likely one that nobody said.
+    // A remaining sum of 0 most likely means an unknown value.
     rest[column] =
       total[column] === null
         ? null

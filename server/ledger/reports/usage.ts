@@ -1,4 +1,4 @@
-// What was used, read from the roll-ups: fast however long the ledger is.
+// Usage, read from the roll-ups: fast for a ledger of any length.
 import { sql } from 'kysely'
 import { DAY, HOUR, MINUTE, isoTime } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
@@ -78,8 +78,8 @@ function* lastUses(db: QueryBuilder, keys: readonly string[]): Steps<Map<string,
 }
 
 /**
- * What a child key has used, summed from its requests: roll-ups know its parent only, and it lives a
- * day at most.
+ * The usage of a child key, summed from its requests: roll-ups have only its parent, and a child
+ * lives a day at most.
  */
 function* usageOfChild(db: QueryBuilder, child: string): Steps<KeyUsage | null> {
   const sums = yield* first(
@@ -131,10 +131,10 @@ function totalsOf({
 /** TABLE of steps of time, in milliseconds, the finest first. */
 const STEPS = { minute: MINUTE, hour: HOUR, day: DAY } as const
 
-/** What usage can be broken down by. */
+/** The fields by which usage can be broken down. */
 export const DIMENSIONS = ['key', 'model', 'provider', 'minute', 'hour', 'day'] as const
 
-/** What usage can be grouped by. */
+/** The fields by which usage can be grouped. */
 export type Dimension = (typeof DIMENSIONS)[number]
 
 /** One line of a usage report: a value for each dimension that was asked for, and the sums. */
@@ -162,8 +162,8 @@ export interface UsageLine extends Totals {
 }
 
 /**
- * What a report is about. `account` null: all accounts. Times in milliseconds since 1970, the end
- * not included.
+ * The subject of a report. `account` null: all accounts. Times in milliseconds since 1970, end
+ * exclusive.
  */
 export interface UsageQuestion {
   account: string | null

@@ -1,10 +1,9 @@
-// Proves from the ledger alone that no key, and no child key, was ever let through more often than
-// its limit.
+// Proves from the ledger alone that no key or child key ever exceeded its limit.
 import type { Store } from '../../store/open.ts'
 import { flushJournal } from '../settlement/journal.ts'
 import { WINDOW_MS } from '../admission/sliding-window.ts'
 
-/** A minute in which a key, or a child of it with a limit of its own, was let through too often. */
+/** A minute in which a key, or a child of it with a limit of its own, exceeded its limit. */
 export type Violation = {
   key_id: string
   child_id: string | null
@@ -14,8 +13,8 @@ export type Violation = {
 }
 
 /**
- * What a proof found; `requests` are all rows, `limited` those under a limit, `outage` those that
- * were admitted while the store did not answer. Windows count all of them.
+ * The result of a proof. `requests` counts all rows, `limited` those under a limit, `outage` those
+ * admitted while the store did not answer. Windows count all of them.
  */
 export type Proof = {
   keys: number
@@ -51,7 +50,7 @@ export async function verifyWindows(store: Store): Promise<Proof> {
   }
 }
 
-/** Children of a key that are remembered at once; then those without a recent request are dropped. */
+/** Most children of a key that are remembered; then those without a recent request are dropped. */
 const MAX_CHILDREN = 10_000
 
 async function verifyKey(store: Store, key: string, proof: Proof): Promise<void> {
@@ -117,8 +116,8 @@ class CheckedWindow {
     let at = this.#stamps.length
     while (at > 0 && (this.#stamps[at - 1] ?? 0) > mono) at--
     this.#stamps.splice(at, 0, mono)
-    // Twice the window is kept, because a row may come a little late; what is older cannot share a
-    // minute with anything to come.
+    // Two windows are kept, because a row may come slightly late; older rows cannot share a minute
+    // with later ones.
     if (this.#stamps.length % 1024 === 0) {
       this.#stamps = this.#stamps.filter((stamp) => stamp > mono - 2 * WINDOW_US)
       at = this.#stamps.indexOf(mono)
@@ -126,7 +125,7 @@ class CheckedWindow {
     return matters ? this.#mostAround(mono, at) : 0
   }
 
-  /** Whether nothing to come can share a minute with what it holds. */
+  /** Whether no later row can share a minute with its rows. */
   isOver(mono: number, boot: number): boolean {
     return boot !== this.#boot || (this.#stamps.at(-1) ?? 0) < mono - 2 * WINDOW_US
   }

@@ -14,8 +14,8 @@ const PAUSE_MS = 2 * WINDOW_MS
  * Adds completed hours to the coarser roll-ups and deletes old requests and refusals, now and after
  * each pause. Disposing waits for the run in progress.
  *
- * Only rows that were in the ledger before the last pause are deleted: whatever the clock was set
- * to, no window counts them any more.
+ * Only rows that were in the ledger before the last pause are deleted: no window counts them any
+ * more, whatever the clock was set to.
  *
  * @param retention how long requests are kept (milliseconds); null: forever
  * @param onError told when a run fails; the next one follows

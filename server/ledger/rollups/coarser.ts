@@ -1,11 +1,11 @@
 // Coarser roll-ups, made from those by hour when an hour is over, so that no request waits for
 // them: by day; over all keys of an account; and the totals of each key. Each has a mark: hours
 // below it have been added, all others are read from usage_hours, so that nothing is late or
-// doubled. An hour is added in steps, so that no admission waits long for the writer: the mark says
-// also how far it has got within the hour, and readers take that off again, because usage_hours has
-// it too. Only what comes for an hour below the mark is missed: the end of a request that was
-// written off (its process stood still for long enough to be taken for dead), or a wall clock that
-// was set back by more than an hour.
+// counted twice. An hour is added in steps, so that no admission waits long for the writer. The
+// mark also has the position within the hour, and readers subtract that part, because usage_hours
+// has it, too. Only changes to an hour below the mark are missed: the end of a request that was
+// given up (its process was suspended for so long that it was expired), or a wall clock that was
+// set back by more than an hour.
 import { sql } from 'kysely'
 import { DAY, HOUR, MINUTE } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
@@ -30,7 +30,7 @@ const ROLL_UPS = { days: addToDays, accounts: addToAccounts, keys: addToKeys } a
 export type RollUp = keyof typeof ROLL_UPS
 
 const NOTHING: Mark = { before: 0, upTo: null }
-/** What tells the roll-ups of an hour apart. */
+/** The key columns of an hour's roll-ups. */
 const PARTS = ['key_id', 'provider', 'model'] as const
 
 /** How far a roll-up has been filled. */
@@ -56,16 +56,16 @@ const isSame = (one: Mark, other: Mark): boolean =>
   one.before === other.before && PARTS.every((name) => one.upTo?.[name] === other.upTo?.[name])
 
 /**
- * Reads that may be overtaken by hours that are added meanwhile; then hours alone are read, which
- * is right whatever is added, and slow. An hour of many steps is over in a second or two, so those
- * that only a step has overtaken are worth more tries.
+ * Most reads that hours added meanwhile may invalidate; then only hours are read, which is always
+ * correct, and slow. An hour of many steps is done in a second or two, so reads that only a step
+ * invalidated get more tries.
  */
 const TRIES = 3
 const TRIES_WITHIN_HOURS = 20
 
 /**
- * Reads a roll-up of several statements with its mark. What was read is only right while the mark
- * stands: where it has moved, it is read again.
+ * Reads a roll-up of several statements with its mark. The result is only valid while the mark is
+ * unchanged; if it has moved, everything is read again.
  */
 export function* withMark<R>(
   db: QueryBuilder,
@@ -86,8 +86,8 @@ export function* withMark<R>(
 const STEP_ROWS = 500
 
 /**
- * Adds the next part of the next hour that is over to a roll-up; gives whether there was one.
- * Requests of the hour that are still under way hold it up.
+ * Adds the next part of the next finished hour to a roll-up; returns whether there was one. Open
+ * requests of the hour delay it.
  *
  * @param args.rows of usage_hours, at most
  */
@@ -112,7 +112,7 @@ export const addStep = procedure(
   },
 )
 
-/** The next hour from a mark on that is over, and in which nothing is under way. */
+/** The next finished hour after a mark without open requests. */
 function* nextHour(db: QueryBuilder, mark: number, before: number): Steps<number | null> {
   const next = yield* first(
     db.selectFrom('usage_hours').select('hour').where('hour', '>=', mark).orderBy('hour').limit(1),
@@ -159,10 +159,10 @@ export async function addHours(
 const bound = (time: number) => sql<number>`cast(${time} as bigint)`
 const dayOf = (hour: number) => bound(hour - (hour % DAY))
 
-/** The sums of an hour, by key or over all keys of an account, as what is inserted. */
+/** The sums of an hour, by key or over all keys of an account, in the form that is inserted. */
 const HOUR_SUMS = ['provider', 'model', 'account_id', ...SUMS] as const
 
-/** What of an hour is added. */
+/** The part of an hour that is added. */
 const rowsOf = (db: QueryBuilder, hour: number, stretch: Stretch) =>
   within(db.selectFrom('usage_hours'), hourSpan(hour), {}, stretch)
 

@@ -98,7 +98,7 @@ export function addUp(
   sum.total_ms += total_ms
 }
 
-/** What nobody said stays unknown: it is not 0. */
+/** An unknown value stays unknown: it is not 0. */
 export function plus(sum: number | null, more: number | null): number | null {
   return more === null ? sum : (sum ?? 0) + more
 }
@@ -112,8 +112,7 @@ export type SumTable =
   | 'usage_keys'
 
 /**
- * What a conflict in a table of sums is set to: what is there, and what comes (`excluded`) added to
- * it.
+ * The update on a conflict in a table of sums: the existing value plus the new one (`excluded`).
  */
 export function added(table: SumTable): Record<string, RawBuilder<number | null>> {
   const both = (column: string) =>

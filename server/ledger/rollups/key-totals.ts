@@ -1,6 +1,5 @@
-// What keys have used in all, and how many requests each had within a time, from their totals:
-// however much a key was used, and for however long, that is one look for the total and one for
-// each end of a time.
+// Total usage of keys, and their number of requests within a period: for any amount of usage, one
+// lookup for the total and one for each end of the period.
 import { sql, type RawBuilder } from 'kysely'
 import { all, type Steps } from '../../store/procedure.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
@@ -72,7 +71,7 @@ export function requestsSinceTotals(
     group by cast(h.key_id as text))`
 }
 
-/** How many requests of a key have ended: its total, and what is joined as `since`. */
+/** The number of ended requests of a key: its total plus the joined `since`. */
 export const REQUESTS_OF_KEY = sql<number>`cast(coalesce(usage_keys.requests, 0) + coalesce(since.requests, 0) as bigint)`
 
 /** Totals of keys that are looked at in one statement: others take their turns behind it. */

@@ -1,5 +1,5 @@
-// Where the roll-ups of a time are read: whole days by the day, the rest by the hour; of one key,
-// or over all keys of an account.
+// The tables for the roll-ups of a period: whole days by day, the rest by hour; of one key, or over
+// all keys of an account.
 import { DAY, HOUR } from '../../common/clock.ts'
 import { first, type Steps } from '../../store/procedure.ts'
 import type { UsageHourRow } from '../../store/schema.ts'
@@ -16,7 +16,7 @@ export const TABLES = {
 
 type Table = keyof typeof TABLES
 
-/** Where a roll-up stands among those of a span: what tells it from the others, by the column. */
+/** The position of a roll-up among those of a span: its key columns. */
 export type Place = Readonly<Record<string, string | number>>
 
 /** How far a roll-up has been filled. */
@@ -24,16 +24,14 @@ export interface Mark {
   /** Hours before this moment have been added to it (milliseconds since 1970); 0: nothing yet. */
   readonly before: number
   /**
-   * Of the hour that begins then, what stands up to here in usage_hours has been added too; null:
-   * nothing.
+   * Of the hour that begins then, rows up to here in usage_hours have also been added; null: none.
    */
   readonly upTo: Place | null
 }
 
 /**
- * TABLE of what can be read: the mark below which it has been filled, and its tables by day and by
- * hour. Hours from the mark on stand in usage_hours alone. `totals` tells nothing but the requests
- * of keys (key-totals.ts).
+ * TABLE of sources: the mark below which each is filled, and its tables by day and by hour. Hours
+ * after the mark are only in usage_hours. `totals` only has the requests of keys (key-totals.ts).
  */
 export const SOURCES = {
   totals: { mark: 'keys', days: 'usage_key_days', hours: 'usage_hours' },
@@ -73,8 +71,8 @@ export function spansOf(
 ): Span[] {
   const { before, upTo } = mark
   const firstDay = Math.ceil(from / DAY) * DAY
-  // The day of the mark holds what is before the mark, or a little more: it can be taken where all
-  // of that is wanted.
+  // The day of the mark has everything before the mark, or slightly more; it can be used if all of
+  // that is wanted.
   const isAll = upTo === null ? to >= before : to > before
   const end = isAll ? before : Math.floor(to / DAY) * DAY
   if (hourly || end <= firstDay) return hoursOf(from, to, before, source)
@@ -88,7 +86,7 @@ export function spansOf(
   ]
 }
 
-/** What has been added of the hour that begins at a mark. */
+/** The added part of the hour that begins at a mark. */
 export function partOf(before: number, upTo: Place): Span {
   return { table: 'usage_hours', from: before, to: before + HOUR, upTo }
 }

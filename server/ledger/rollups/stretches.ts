@@ -17,21 +17,20 @@ export interface Stretch {
   to: Place | null
 }
 
-/** Which lines of a roll-up are read, whatever their time. */
+/** The filter of a roll-up's lines, apart from their time. */
 export type LineFilter = Omit<RollUpFilter, 'from' | 'to'>
 
 type Lines = SelectQueryBuilder<Database & { lines: RollUpLine }, 'lines', object>
 
-/** What a place in usage_hours is told by. */
+/** The key columns of a position in usage_hours. */
 const PLACE = ['hour', 'key_id', 'provider', 'model'] as const
 
 /** The tables differ in the name of their time, and in whether they tell keys apart. */
 const tableOf = ({ table }: Span): 'usage_hours' => table as 'usage_hours'
 
 /**
- * The last of the next so many roll-ups behind a place; null where there are fewer. Other filters
- * than the index has do not count. Those of several keys are in no order: it is only told whether
- * there are so many.
+ * The last of the next n roll-ups after a position; null if there are fewer. Filters that the index
+ * lacks do not count. Roll-ups of several keys are unordered: only whether there are n of them.
  */
 export function* endOfStretch(
   db: QueryBuilder,
@@ -66,7 +65,7 @@ export function rollUpLines(
   return db.selectFrom(query.as('lines'))
 }
 
-/** What the index is in the order of that serves a filter. */
+/** The order of the index for a filter. */
 function orderOf({ table }: Span, { account = null, key }: LineFilter): readonly string[] {
   const { time, keys } = TABLES[table]
   if (keys) return [time, ...(key === undefined ? ['key_id'] : []), 'provider', 'model']

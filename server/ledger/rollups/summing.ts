@@ -1,5 +1,5 @@
-// Sums over the roll-ups, or over the ledger itself where they are by the minute: so many rows at a
-// time, added up here.
+// Sums over the roll-ups, or over the ledger itself for sums by the minute: a bounded number of
+// rows at a time, added up here.
 import { HOUR, MINUTE } from '../../common/clock.ts'
 import { all, type Steps } from '../../store/procedure.ts'
 import type { UsageHourRow } from '../../store/schema.ts'
@@ -20,15 +20,15 @@ import { isKeyOf } from '../reports/scan.ts'
 import { SUMS, plus } from './hourly.ts'
 
 /**
- * What lines are told apart by: a key, a provider, a model, and the start of a step of time (its
- * length in milliseconds).
+ * The fields that lines are grouped by: a key, a provider, a model, and the start of a step of time
+ * (its length in milliseconds).
  */
 export interface Grouping {
   by: readonly ('key_id' | 'provider' | 'model')[]
   step?: number | undefined
 }
 
-/** One line: what it is told apart by, the sums, and when its newest minute, hour or day began. */
+/** One line: its group, its sums, and the start of its newest minute, hour or day. */
 export type SumLine = Partial<Pick<UsageHourRow, 'key_id' | 'provider' | 'model'>> &
   Record<(typeof SUMS)[number], number | null> & { time?: number; latest: number }
 
@@ -64,7 +64,7 @@ export function* sumUp(
 /** Whether lines are added or taken off. */
 type Sign = 1 | -1
 
-/** Lines of a grouping, by what they are told apart by. */
+/** Lines by their group. */
 interface Sums {
   readonly grouping: Grouping
   readonly merged: Map<string, SumLine>
@@ -120,7 +120,7 @@ const signOf = ({ upTo }: Span): Sign => (upTo === undefined ? 1 : -1)
 export const FEWEST_ROWS = 2_000
 /** The same where they make few lines: 1 µs each. */
 export const MOST_ROWS = 16_000
-/** Few: a line for so many roll-ups. */
+/** Few lines: one for many roll-ups. */
 const ROWS_OF_A_LINE = 4
 
 function* sumSpan(
@@ -158,7 +158,7 @@ function* sumStretches(
   } while (after !== null)
 }
 
-/** Sums what a statement gives. @returns its lines; null where there are too many by now */
+/** Sums the rows of a statement. @returns its lines; null if there are too many */
 function* sum(
   { grouping, merged }: Sums,
   from: ReturnType<typeof rollUpLines>,
@@ -188,7 +188,7 @@ function add(
   rows: readonly object[],
   sign: Sign,
 ): void {
-  // What `grouped` selects.
+  // The rows of `grouped`.
   for (const line of rows as SumLine[]) {
     // The sums of no rows.
     if (line.requests === null) continue
@@ -199,7 +199,7 @@ function add(
   }
 }
 
-/** Takes a line off the one of its name, in place, which holds it twice. */
+/** Subtracts a line from the one with the same group, in place, because that counts it twice. */
 export function takeOff<Name>(from: ReadonlyMap<Name, SumLine>, name: Name, line: SumLine): void {
   const sums = from.get(name)
   if (sums === undefined) return

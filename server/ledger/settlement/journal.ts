@@ -19,10 +19,7 @@ import {
   type SettledRow,
 } from './row-codec.ts'
 
-/**
- * Writes down rows that are let through. @param rows see `reservations` @param last place in the
- * ledger of the last one
- */
+/** Appends admitted rows. @param rows see `reservations` @param last `seq` of the last one */
 export function* appendToJournal(
   db: QueryBuilder,
   rows: Json<EncodedRows>,

@@ -8,7 +8,7 @@ import { transientProblem } from '../../store/transient-errors.ts'
  * to `giveUp`.
  *
  * @param giveUp told of each; if it throws, the row stays
- * @throws what `write` threw if it is transient or concerns no row; what is left of `rows` is not
+ * @throws the error of `write` if it is transient or concerns no row; the rest of `rows` is not
  *   written
  */
 export async function writeInOrder<R>(

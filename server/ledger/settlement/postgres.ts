@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Store } from '../../store/open.ts'
 import { SETTLEMENT_COLUMNS, type Settlement } from './row-codec.ts'
 
-/** TABLE of what a settlement holds, and as what PostgreSQL reads it from JSON. */
+/** TABLE of a settlement's columns, with the types by which PostgreSQL reads them from JSON. */
 const GIVEN: Readonly<Record<Exclude<keyof Settlement, 'failure'>, 'bigint' | 'int' | 'text'>> = {
   seq: 'bigint',
   account_id: 'text',
@@ -91,7 +91,7 @@ export async function settlePostgres(
   )
 }
 
-/** PostgreSQL's text holds no NUL, and its JSON no half of a character. */
+/** PostgreSQL's text cannot contain NUL, and its JSON no unpaired surrogate. */
 export function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd')
 }

@@ -15,8 +15,8 @@ import {
 } from './dictionary.ts'
 
 /**
- * TABLE of what an admission writes. A killed process leaves a journal in this order to the next
- * version, so a new column goes to the end of `common`: rows that lack it are read with null there.
+ * TABLE of the columns of an admission. A killed process leaves a journal in this order to the next
+ * version, so a new column goes to the end of `common`: rows that lack it are read with null.
  */
 const ADMISSION_COLUMNS = {
   common: [
@@ -36,7 +36,7 @@ const ADMISSION_COLUMNS = {
   own: ['id', 'context'],
 } as const satisfies Columns<RequestRow>
 
-/** TABLE of what a settlement writes; the model again, because it may be learned late. */
+/** TABLE of the columns of a settlement; the model again, because it may only be known later. */
 export const SETTLEMENT_COLUMNS = {
   common: ['model', 'state', 'status', 'error', 'credential_id'],
   own: [
@@ -65,13 +65,13 @@ type ColumnOf<C extends Columns<RequestRow>> = C['common' | 'own'][number]
 /** A request that is about to be admitted. */
 export type Reservation = Pick<RequestRow, ColumnOf<typeof ADMISSION_COLUMNS>>
 
-/** What is known of a request when it has ended. */
+/** A request that has ended. */
 export type Settlement = Pick<
   RequestRow,
   ColumnOf<typeof SETTLEMENT_COLUMNS> | (typeof ROLL_UP_KEY)[number] | 'seq'
 > & {
   state: 'settled' | 'aborted'
-  /** What the upstream said, where it answered with an error. */
+  /** The upstream's error text, if it answered with an error. */
   failure?: UpstreamErrorRow | null
 }
 
@@ -124,8 +124,7 @@ export const SETTLEMENT_CODEC = {
 } as const satisfies RowCodec<Settlement>
 
 /**
- * Written out, not bound: only then do the indexes of what is under way, and of what has ended,
- * serve a query.
+ * Written out, not bound: only then does a query use the indexes of open and of ended requests.
  */
 export const RESERVED_STATE = sql.lit('reserved' as const)
 
@@ -168,8 +167,7 @@ export const seqOf = ({ own }: SettledRow): number => Number(own.at(-1))
 const sqlByName = new WeakMap<QueryBuilder, Map<string, string>>()
 
 /**
- * The text of a query that never changes; its parameters stand in the order of the query that
- * `build` makes.
+ * The text of a constant query; its parameters are in the order of the query that `build` makes.
  */
 export function cachedSql(
   db: QueryBuilder,
@@ -183,9 +181,7 @@ export function cachedSql(
   return sql
 }
 
-/**
- * A query with a parameter for each of some columns; what they are bound to is given when it runs.
- */
+/** A query with a parameter for each of some columns; the values are bound when it runs. */
 const blank = <C extends string>(columns: readonly C[]) =>
   Object.fromEntries(columns.map((column) => [column, null])) as Record<C, never>
 
@@ -231,8 +227,8 @@ export const insertSettled = (db: QueryBuilder): string =>
   )
 
 /**
- * @returns in the order of the columns of `enterEnded`, where the model, which is in both tables,
- * stands first
+ * @returns in the order of the columns of `enterEnded`; the model, which is in both tables, comes
+ *   first
  */
 export function settledInsertValues(
   { common, own }: ReservedRow,

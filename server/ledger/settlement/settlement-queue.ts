@@ -14,8 +14,7 @@ const FLUSH_DELAY_MS = 50
 const FLUSH_DELAY_BUSY_MS = 200
 const BUSY_ROWS = 8
 /**
- * As many settlements, or twice as many admissions, are flushed at once: admissions wait behind a
- * flush.
+ * Most settlements in one flush, or twice as many admissions; admissions wait for it.
  */
 const FLUSH_ROWS = 256
 /** When settlements that could not be written are tried again. */
@@ -25,7 +24,7 @@ const MAX_UNSETTLED = 100_000
 /** Settlements per transaction. */
 const MAX_BATCH = 2_000
 
-/** What the queue writes to, and whom it tells. */
+/** Dependencies and callbacks of the queue. */
 export interface SettlementQueueParts {
   readonly log: Log
   /** Writes rows: `AdmissionBackend.settle`. */

@@ -16,8 +16,8 @@ import {
 import { addUp, sumOf, upsert } from '../rollups/hourly.ts'
 
 /**
- * Enters the journal, completes rows, and adds them to the roll-ups. A row that is complete already
- * stays as it is. @param packed see `settlements`
+ * Flushes the journal, completes rows, and adds them to the roll-ups. A row that is complete
+ * already stays as it is. @param packed see `settlements`
  */
 export const settle = procedure(import.meta.url, 'settle', settleAll)
 
