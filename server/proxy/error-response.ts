@@ -133,7 +133,7 @@ export interface ErrorResponse {
   readonly body: Buffer
 }
 
-/** What says that a body is JSON of ours, which nobody may keep. */
+/** The headers of our own JSON: its type, and that it must not be cached. */
 export const jsonHeaders = (body: Buffer): string[] => [
   'Content-Type',
   'application/json',

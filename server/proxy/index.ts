@@ -28,10 +28,10 @@ import { probe, type Probe } from './credentials/probe.ts'
 import { createHttpClient, type HttpClient } from '../http1/client/client.ts'
 import { createRouteCache } from './target/route-cache.ts'
 
-/** The proxy of a process, and what the API and shutdown ask of it. Dispose it at shutdown. */
+/** The proxy of a process, with what the API and shutdown need of it. Dispose it at shutdown. */
 export interface Proxy extends AsyncDisposable {
   handle(exchange: HttpExchange): void
-  /** What is in use of what all requests share. */
+  /** Usage of the shared resources. */
   readonly shares: ProxyHandler['shares']
   /** The sockets that are open in this process, and what other processes know of them. */
   readonly sockets: OpenSockets
@@ -43,7 +43,7 @@ export interface Proxy extends AsyncDisposable {
   readonly credentials: CredentialPool
   /** Ids of the stored credentials that the master key does not open: they are not used. */
   unreadable(): ReadonlySet<string>
-  /** The provider table as it is now. */
+  /** The current provider table. */
   table(): ProviderTable
   /** Ids of the providers that the settings add or change. */
   readonly configured: ReadonlySet<string>
@@ -55,17 +55,14 @@ export interface Proxy extends AsyncDisposable {
    * are; null where it could.
    */
   validateProvider(provider: CustomProvider): Promise<InvalidProvider | null>
-  /**
-   * Tries a credential, which may be one of the environment; undefined where there is none of that
-   * id.
-   */
+  /** Tests a credential, including one from the environment; undefined for an unknown id. */
   probe(credentialId: string): Promise<Probe | undefined>
 }
 
 /** Makes a test call with a credential. */
 type ProbeCredential = (credential: Credential) => Promise<Probe>
 
-/** How often it is looked for changed credentials besides being told. */
+/** Interval of polling for changed credentials, in addition to notifications. */
 const REFRESH_MS = 500
 
 /**
@@ -142,7 +139,7 @@ export async function openProxy(
   }
 }
 
-/** What requests are admitted by and written to. */
+/** The ledger. */
 async function openRecords(
   resources: AsyncDisposableStack,
   config: Config,
@@ -175,7 +172,7 @@ async function openRecords(
   return { ledger, refusals }
 }
 
-/** The sockets of this process, and what tells other processes of them. */
+/** The sockets of this process, and the publisher that lists them for other processes. */
 function openSockets(
   resources: AsyncDisposableStack,
   store: Store,
@@ -191,7 +188,7 @@ function openSockets(
   return { sockets, publisher }
 }
 
-/** Reads stored credentials and providers again when they change, and twice a second besides. */
+/** Reloads stored credentials and providers when they change, and twice a second. */
 function keepFresh(
   resources: AsyncDisposableStack,
   store: Store,

@@ -52,7 +52,7 @@ import type { RouteCache } from './target/route-cache.ts'
 /** Sizes in bytes, times in milliseconds, and numbers of requests. */
 export type ProxyLimits = InspectionDeps['limits'] & SharesLimits & SocketDeps['limits']
 
-/** What all proxied requests of a process share. */
+/** Dependencies shared by all proxied requests of a process. */
 export interface ProxyDeps extends RecorderDeps, ErrorDeps, InspectionDeps, SocketDeps {
   readonly clock: RecorderDeps['clock']
   readonly ledger: RecorderDeps['ledger']
@@ -73,7 +73,7 @@ export interface ProxyDeps extends RecorderDeps, ErrorDeps, InspectionDeps, Sock
 export interface ProxyHandler {
   /** The handler of `/proxy`. */
   handle(exchange: HttpExchange): void
-  /** What is in use of what all requests share. */
+  /** Usage of the shared resources. */
   readonly shares: Pick<RequestShares, 'open' | 'held' | 'dropped'>
 }
 

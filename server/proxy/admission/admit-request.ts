@@ -17,18 +17,18 @@ import type { Match } from '../providers/endpoint.ts'
 import type { Upstream } from '../providers/provider.ts'
 import { tightestLimit } from './tightest-limit.ts'
 
-/** What the ledger says of a request that it has let through. */
+/** The ledger's record of an admitted request. */
 export type Admitted = Extract<Admission, { admitted: true }>
 
-/** A request that may go out, and with what. */
+/** An admitted request, and the credential that it is sent with. */
 export interface AdmittedRequest {
   readonly credential: Credential
   /** The requests with which it shares the provider's limit of the credential. */
   readonly limitGroup: RateLimitGroup
   readonly admission: Admitted
-  /** What the ledger was asked. */
+  /** The reservation as the ledger got it. */
   readonly row: AdmissionRequest
-  /** Whose turns its connection and its writes take. */
+  /** The owner whose turns its connection and its writes take. */
   readonly owner: Owner
 }
 
@@ -44,7 +44,7 @@ interface Candidate {
   readonly upstream: Upstream
   readonly match: Match
   readonly inspected: InspectedRequest
-  /** The credential that reaches the objects which the request names; null where none is known. */
+  /** The credential that made the objects the request names; null if none of them is known. */
   readonly makerCredential: string | null
 }
 
@@ -52,8 +52,9 @@ interface Candidate {
 const ANONYMOUS: Credential = { id: 'none', provider: '', secret: '', values: {}, weight: 1 }
 
 /**
- * Admits a request: picks its credential and enters its reservation in the ledger. A request without
- * a credential is refused before it is counted: nobody pays for what the operator lacks.
+ * Admits a request: picks its credential and enters its reservation in the ledger. If there is no
+ * credential, the request is refused before it is counted: callers do not pay for the operator's
+ * mistake.
  *
  * @param openRequests how many requests are open: one alone does not wait for others to share its
  *   write

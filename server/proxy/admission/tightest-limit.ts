@@ -1,4 +1,4 @@
-// The limits of a key as callers are told of them: a child key has its parent's, and maybe its own.
+// A key's limits as callers see them: a child key has its parent's, and may have its own.
 import type { CachedKey } from '../../keys/cache.ts'
 import type { Ledger, Remaining } from '../../ledger/ledger.ts'
 
@@ -15,7 +15,10 @@ function limitsOfKey({ id, rpm, child }: CachedKey): KeyLimit[] {
   return limits
 }
 
-/** The limit of a key with the least left, and what that is; null for a key without a limit. */
+/**
+ * The limit of a key with the fewest requests left, and their number; null for a key without a
+ * limit.
+ */
 export function tightestLimit(
   ledger: Pick<Ledger, 'leftFor'>,
   key: CachedKey,
@@ -32,7 +35,10 @@ function isTighter(one: Remaining, than: Remaining): boolean {
   return one.requests < than.requests || (one.requests === than.requests && one.reset > than.reset)
 }
 
-/** The limit of a key that stays full for longest, and how long (whole milliseconds); null: none is. */
+/**
+ * The limit of a key that stays full for longest, and how long (whole milliseconds); null if none
+ * is full.
+ */
 export function fullLimit(
   ledger: Pick<Ledger, 'fullFor'>,
   key: CachedKey,

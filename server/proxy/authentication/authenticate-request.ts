@@ -11,7 +11,7 @@ import type { RequestShares, RequestSlot } from '../shares/request-shares.ts'
 import type { QueryCredential } from '../target/parse-target.ts'
 import { presentedKey } from './presented-key.ts'
 
-/** What a request presents to be authenticated. */
+/** The parts of a request that authenticate it. */
 export interface RequestCredential {
   /** The key alone, or an `Authorization` header as it was sent; undefined where there is neither. */
   readonly credential: string | undefined
@@ -25,7 +25,7 @@ export interface RequestCredential {
  * Finds the credential of a request.
  *
  * @param provider the provider whose address is called; null where it is not known
- * @param queryCredentials what the query of that address holds in parameters for credentials
+ * @param queryCredentials the values of credential parameters in the query of that address
  * @throws GatewayError `malformed_request` where there are two
  */
 export function readCredential(
@@ -50,7 +50,8 @@ export function readCredential(
 }
 
 /**
- * The key of a credential as it is now. Called again once a body has come, which may take its time.
+ * The current key for a credential. Called again after a body has arrived, because that may take a
+ * while.
  * @throws GatewayError `invalid_api_key`, `api_key_expired`, `api_key_disabled`, `origin_not_allowed`
  */
 export function authenticateKey(

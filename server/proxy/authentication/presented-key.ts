@@ -1,4 +1,5 @@
-// Where a request holds its proxy key: wherever the clients of its provider put the provider's own.
+// The places of a request that may hold its proxy key: those in which clients of its provider put
+// the provider's key.
 import { nameAt, valueAt } from '../../http1/header-fields.ts'
 import { offeredProtocols } from '../../http1/websocket/handshake.ts'
 import type { Provider } from '../providers/provider.ts'
@@ -6,8 +7,8 @@ import { keysIn } from '../socket/subprotocols.ts'
 import { isBare, TARGET_HEADER, type QueryCredential } from '../target/parse-target.ts'
 
 /**
- * TABLE of headers, beside `Authorization` and that of the provider's row, in which clients are
- * told to send a key (lower case).
+ * TABLE of headers, besides `Authorization` and the one in the provider's row, in which clients
+ * send a key (lower case).
  */
 const KEY_HEADERS: ReadonlySet<string> = new Set([
   'x-api-key',
@@ -20,17 +21,17 @@ const KEY_HEADERS: ReadonlySet<string> = new Set([
 ])
 
 const AUTHORIZATION = 'authorization'
-/** How every proxy key begins; what does not is somebody else's, and dropped. */
+/** The prefix of every proxy key; other values are not ours and are dropped. */
 const PREFIX = 'tmk_'
-/** A key in `Authorization`, behind whatever scheme. */
+/** A key in `Authorization`, after any scheme. */
 const IN_AUTHORIZATION = /^(?:\S+[ \t]+)?(tmk_\S+)[ \t]*$/
 
 const varyByProvider = new WeakMap<Provider, string>()
 
 /**
- * The headers of a request that decide what is answered at one address, for `Vary` (RFC 9110,
- * section 12.5.5): those that hold a key, of which caches know `Authorization` alone, `Origin`, and
- * the one that names the upstream where the target does not.
+ * The request headers that the response to an address depends on, for `Vary` (RFC 9110, section
+ * 12.5.5): those that may hold a key (caches know only `Authorization`), `Origin`, and the one that
+ * names the upstream if the target does not.
  */
 export function varyHeader(provider: Provider, target: string): string {
   let names = varyByProvider.get(provider)
@@ -54,11 +55,11 @@ export interface PresentedKey {
 }
 
 /**
- * The one key of a request; null where it holds two different ones.
+ * The key of a request; null if it has two different ones.
  *
  * @param authorization the `Authorization` header
  * @param provider whose address is called, where that is known
- * @param queryKeys what its address holds in parameters for credentials
+ * @param queryKeys the values of credential parameters in its address
  */
 export function presentedKey(
   headers: readonly string[],

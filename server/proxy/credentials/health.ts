@@ -1,6 +1,6 @@
-// How credentials do, as the answers to requests and to probes of ours show it. One caller's
-// answers never take a credential from others for long: they may be about its model, or its
-// request, alone.
+// The health of credentials, judged by the responses to requests and to our own probes. One
+// caller's responses never block a credential for others for long: they may be about only its model
+// or its request.
 
 /**
  * TABLE of answers after which a credential rests: status → milliseconds, where the provider does
@@ -16,11 +16,11 @@ const COOLDOWN_MS: Readonly<Record<number, number>> = {
 }
 /** However long a provider asks for. */
 const MAX_COOLDOWN_MS = 60_000
-/** How long a credential rests that a probe of ours has found refused. */
+/** How long a credential rests after a probe of ours was refused. */
 const REJECTED_COOLDOWN_MS = 60_000
 /**
- * Between the beginnings of two probes of one credential, so that a flood of 401s is none of
- * probes.
+ * Least time between the starts of two probes of one credential, so that a flood of 401s causes no
+ * flood of probes.
  */
 const PROBE_INTERVAL_MS = 30_000
 /** Lanes of a credential that rest at one time; when there are more, the oldest is forgotten. */
@@ -30,7 +30,7 @@ const MAX_GROUPS = 1_000
 export interface RateLimitGroup {
   /** The model that is known when a credential is picked. */
   readonly model: string | null
-  /** Whose request it is: where the model is not known, its answers count for the same key only. */
+  /** The key of the request: if the model is not known, its responses count only for that key. */
   readonly key: string
 }
 
@@ -106,8 +106,8 @@ export class CredentialHealth {
   }
 
   /**
-   * Takes note of a request that got no answer, or not to its end. It goes on being used: another
-   * credential would reach nothing else.
+   * Records a request without a complete response. The credential stays in use: another would reach
+   * the same server.
    */
   recordUnanswered(id: string, code: FailureCode): void {
     this.#stateOf(id).error = { status: null, code, at: this.#mono() }
@@ -171,8 +171,8 @@ export class CredentialHealth {
   }
 
   /**
-   * A 401 may be about the model, or whatever else one caller asks for: whether it is about the
-   * credential a probe shows.
+   * A 401 may be about the model or another part of one caller's request. A probe shows whether it
+   * is about the credential.
    */
   #verify(id: string, state: HealthState, now: number): void {
     if (state.probing || state.rejectedUntil > now || now - state.probedAt < PROBE_INTERVAL_MS)

@@ -1,4 +1,4 @@
-// The pool: which credential a request goes out with. Step 7 of the contract.
+// The pool: selects the credential of a request. Step 7 of the contract.
 import { nameAt, valueAt } from '../../http1/header-fields.ts'
 import { hash } from 'node:crypto'
 import {
@@ -47,7 +47,7 @@ export interface CredentialPool {
   ): void
   /** Takes note of a caller's request that got no answer, or not to its end. */
   recordUnanswered(credential: Credential, code: FailureCode): void
-  /** Takes note of what came of a probe of ours. @param status null where there was no answer */
+  /** Records the result of a probe of ours. @param status null if there was no response */
   recordProbe(credential: Credential, status: number | null): void
   /**
    * Milliseconds for which a credential is left unused, if only for requests for one model or of
@@ -62,7 +62,7 @@ export interface CredentialPool {
 
 /**
  * @param mono a monotonic clock in milliseconds
- * @param probe makes a test call with a credential, and tells `tested` what came of it
+ * @param probe makes a test call with a credential, and reports the result to `tested`
  */
 export function createCredentialPool(
   mono: () => number,
@@ -75,7 +75,7 @@ export function createCredentialPool(
     if (credential !== undefined) await probe(credential)
   })
 
-  /** Those that stand in for a credential when it rests. */
+  /** The substitutes for a resting credential. */
   const peersOf = (credential: Credential): Credential[] => {
     const values = JSON.stringify(credential.values)
     return (byProvider.get(credential.provider) ?? []).filter(

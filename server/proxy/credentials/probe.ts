@@ -22,19 +22,19 @@ export interface Probe {
   detail: string
 }
 
-/** What a test call goes out with. */
+/** The request of a test call. */
 export interface ProbeDeps {
   table: ProviderTable
   routes: RouteCache
   client: HttpClient
   credentials: CredentialPool
-  /** Ends test calls that are under way: the process is shutting down. */
+  /** Ends test calls in progress when the process shuts down. */
   stopped: AbortSignal
 }
 
 /**
- * Makes the test call with one credential, whether it is paused or resting. Its outcome counts for
- * its health like any other's.
+ * Makes the test call with one credential, whether it is paused or resting. The result counts for
+ * its health like any other.
  */
 export async function probe(
   { table, routes, client, credentials, stopped }: ProbeDeps,
@@ -75,7 +75,7 @@ export async function probe(
       },
       {
         onInterim: () => {},
-        // What the head says is all there is to know; the rest may be long.
+        // Only the head matters; the body may be long.
         onHead(status) {
           credentials.recordProbe(credential, status)
           resolve({

@@ -1,5 +1,5 @@
-// How credentials did before this process began: what the ledger's newest rows and the test calls
-// say of them.
+// The health of credentials before this process started, from the ledger's newest rows and the test
+// calls.
 import { isAboutCredential, type FailureCode } from './health.ts'
 import type { Store } from '../../store/open.ts'
 
@@ -13,7 +13,7 @@ export interface RecentFailure {
   readonly at: number
 }
 
-/** What one call says of its credential: `failure` is null where it worked. */
+/** The result of one call for its credential: `failure` is null if it worked. */
 interface Seen {
   readonly id: string
   readonly at: number
@@ -21,8 +21,8 @@ interface Seen {
 }
 
 /**
- * The last failure of each credential, by its id, where nothing has worked since. A credential that
- * none of the newest 1,000 requests went out with, and that was not tested, is not among them.
+ * The last failure of each credential, by its id, if nothing has succeeded since. Credentials that
+ * none of the newest 1,000 requests used, and that were not tested, are left out.
  */
 export async function recentFailures(store: Store): Promise<ReadonlyMap<string, RecentFailure>> {
   const [rows, tests] = await Promise.all([

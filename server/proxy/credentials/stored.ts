@@ -22,7 +22,7 @@ export interface ShownCredential {
   created_at: string
 }
 
-/** What an administrator asks for; the secret in plain text. */
+/** A new credential as an administrator enters it; the secret in plain text. */
 export interface CredentialWishes {
   provider: string
   name: string
@@ -75,7 +75,7 @@ async function getCredential(store: Store, id: string): Promise<ShownCredential>
   return showCredential(row)
 }
 
-/** What is answered where no credential has an id. */
+/** The error for an unknown credential id. */
 export function noSuchCredential(): Problem {
   return new Problem(
     'credential_not_found',
@@ -84,7 +84,7 @@ export function noSuchCredential(): Problem {
 }
 
 /**
- * Changes name, weight or whether it is used; what is undefined stays. @throws Problem
+ * Changes the name, the weight or whether it is used; undefined fields stay. @throws Problem
  * `credential_not_found`
  */
 export async function changeCredential(
@@ -131,7 +131,7 @@ export async function openCredentials(
   return { usable, unreadable }
 }
 
-/** What changes whenever any stored credential does. */
+/** A version that changes with every change of a stored credential. */
 export async function credentialsVersion(store: Store): Promise<string> {
   const found = await store.db
     .selectFrom('credentials')
@@ -141,7 +141,7 @@ export async function credentialsVersion(store: Store): Promise<string> {
       e.fn.max('id').as('id'),
     ])
     .executeTakeFirstOrThrow()
-  // The newest id besides: a revision is given out again when its row is deleted.
+  // Also the newest id, because a revision is reused when its row is deleted.
   return `${found.count}.${found.revision}.${found.id}`
 }
 
@@ -164,7 +164,7 @@ export const insertCredential = procedure(
   },
 )
 
-/** Changes a credential, but for what is undefined. */
+/** Changes a credential; undefined fields stay. */
 export const updateCredential = procedure(
   import.meta.url,
   'updateCredential',
@@ -189,7 +189,7 @@ function rows(store: Store): Promise<CredentialRow[]> {
   return store.db.selectFrom('credentials').selectAll().orderBy('id').execute()
 }
 
-/** What a sealed secret is bound to. */
+/** The associated data of a sealed secret. */
 function recordOf(id: string, provider: string): string {
   return `${id} ${provider}`
 }

@@ -1,5 +1,5 @@
-// What came of the last test call with each credential: kept, so that it does not go with the page
-// that asked for it.
+// The result of the last test call with each credential, stored so that it outlives the page that
+// started it.
 import { isoTime } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
 import type { Probe } from './probe.ts'

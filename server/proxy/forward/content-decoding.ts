@@ -32,7 +32,7 @@ const GZIP: Coding = { stream: () => createGunzip(), whole: promisify(gunzip) }
  */
 const hasZlibHeader = (first: number): boolean => (first & 0x0f) === 8
 
-/** TABLE of codings, as a map because providers name what they like. */
+/** TABLE of codings. A map, because providers may send any name. */
 const CODINGS: ReadonlyMap<string, Coding> = new Map<string, Coding>([
   ['gzip', GZIP],
   ['x-gzip', GZIP],
@@ -48,7 +48,7 @@ const CODINGS: ReadonlyMap<string, Coding> = new Map<string, Coding>([
   ['zstd', { stream: () => createZstdDecompress(), whole: promisify(zstdDecompress) }],
 ])
 
-/** More codings than anybody puts on one body. */
+/** More codings than any real body has. */
 const MOST_CODINGS = 4
 const NONE: readonly string[] = []
 
@@ -91,8 +91,8 @@ export async function decodeWhole(
 }
 
 /**
- * One body's decoders, one after the other. Where it is cut off or malformed they give what they
- * had, as far as they can.
+ * One body's decoders, one after the other. If it is truncated or malformed, they give the part
+ * that they could decode.
  */
 export class Decoding {
   readonly #codings: readonly string[]

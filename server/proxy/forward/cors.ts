@@ -33,14 +33,14 @@ const EXPOSED: ReadonlyMap<string, string> = new Map(
 /** TABLE: how the names of further ones begin, which are exposed where the answer has them. */
 const FAMILIES = ['ratelimit', 'x-ratelimit-', 'anthropic-ratelimit-', 'x-goog-upload-']
 
-/** Headers of a preflight that are looked at: no client has as many. */
+/** Most headers read from a preflight; no client sends as many. */
 const MOST_ASKED = 62
 /** A header's name (RFC 9110, section 5.6.2) of some sensible length. */
 const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/
 
 /**
- * The answer to a preflight, which needs no key: `Authorization` by name (a `*` would not cover
- * it), and whatever was asked for.
+ * The response to a preflight, which needs no key: `Authorization` by name (`*` would not cover
+ * it), and the requested headers.
  */
 export function preflightHeaders(requestedHeaders: string | undefined): string[] {
   const names = new Map(['Authorization', 'Content-Type'].map((name) => [name.toLowerCase(), name]))

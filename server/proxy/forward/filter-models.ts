@@ -1,4 +1,4 @@
-// What lists of models say, and how models are taken out of one: whatever stays keeps its bytes.
+// Reads lists of models and removes models from them; the rest keeps its bytes.
 import type { TimeSlices } from '../../common/fairness/time-slices.ts'
 import { parseJson } from '../json/paths.ts'
 import { itemsAt, membersAt, skipSpace, type ArraySpans, type Span } from '../json/spans.ts'
@@ -19,8 +19,8 @@ export function listsModels({ class: kind }: Match, method: string, pathAndQuery
 }
 
 /**
- * TABLE of the members that hold the models, where the list is no array itself: OpenAI's dialect
- * and Anthropic; Google, Cohere and xAI; Vertex.
+ * TABLE of the members that hold the models if the response is not an array: OpenAI's dialect and
+ * Anthropic; Google, Cohere and xAI; Vertex.
  */
 const LISTS: ReadonlySet<string> = new Set(['data', 'models', 'tunedModels', 'publisherModels'])
 
@@ -34,7 +34,7 @@ const ALIASES = 'aliases'
 const ENDS: ReadonlySet<string> = new Set(['first_id', 'last_id'])
 
 interface Pages {
-  /** The member that says where the list goes on, and the parameter that says so in a query. */
+  /** The member with the cursor of the next page, and its query parameter. */
   readonly next: string
   readonly parameter: string
   /** The member that says whether it does, where it is not the former. */
@@ -58,7 +58,7 @@ export interface FilteredList {
   /** How many models are left, and how many were taken out. */
   readonly left: number
   readonly taken: number
-  /** Path and query of what the provider lists next; null where that was all. */
+  /** Path and query of the next page; null on the last page. */
   readonly next: string | null
 }
 
@@ -68,7 +68,7 @@ export interface FilteredList {
  * @param text a whole answer
  * @param allowed which of the models with these names may stay, in their order
  * @param slices of the request's key
- * @returns null where the text is no list that can be read
+ * @returns null if the text is not a readable list
  */
 export async function filterModels(
   text: string,
@@ -111,7 +111,7 @@ function written(
     const [first] = items
     for (const [i, item] of items.entries()) {
       if (stays[index++] === true) {
-        // With an item goes what stands in front of it.
+        // An item is removed together with the text before it.
         if (before === 0 && i > 0 && first !== undefined)
           edits.push({ from: first.from, to: item.from, text: '' })
         before++
@@ -170,7 +170,7 @@ async function readList(text: string, slices: TimeSlices): Promise<List | null> 
   return { lists, members, ends }
 }
 
-/** By what names a model can be called that stands in a list. */
+/** The names by which a listed model can be called. */
 function namesOf(item: unknown): string[] {
   if (typeof item === 'string') return [item]
   if (typeof item !== 'object' || item === null) return []
@@ -184,7 +184,7 @@ function namesOf(item: unknown): string[] {
   ]
 }
 
-/** What to ask for behind a page, which is spelled as the caller asked for that page. */
+/** The request for the next page, in the form in which the caller asked for this one. */
 function nextPage(members: ReadonlyMap<string, unknown>, pathAndQuery: string): string | null {
   const [path = '', query = ''] = pathAndQuery.split(/\?(.*)/s)
   const parameters = new URLSearchParams(query)
@@ -196,7 +196,7 @@ function nextPage(members: ReadonlyMap<string, unknown>, pathAndQuery: string): 
       (more !== undefined && members.get(more) !== true)
     )
       continue
-    // Both ends of a page of Anthropic's are named: it goes on the way it was asked for.
+    // Anthropic names both ends of a page: continue in the requested direction.
     if (parameter === 'before_id' && !parameters.has(parameter)) continue
     parameters.set(parameter, value)
     return `${path}?${parameters.toString()}`

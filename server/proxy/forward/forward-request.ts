@@ -1,5 +1,4 @@
-// Steps 7 and 8: the credential goes on the request, the request goes up, and the response comes
-// down.
+// Steps 7 and 8: attaches the credential, sends the request, and relays the response.
 import type { TurnBudget } from '../../common/fairness/turn-budget.ts'
 import type { HttpClient, OutboundRequest } from '../../http1/client/client.ts'
 import type { HttpExchange } from '../../http1/exchange.ts'
@@ -36,21 +35,21 @@ export interface UpstreamRequest extends ObjectRequest {
   readonly pathAndQuery: string
 }
 
-/** What reads a list before the caller sees it; null where nothing has to be. */
+/** Readers that check a list before the caller sees it; null where not needed. */
 export interface ResponseGuards {
-  /** Of models, for a key that may use some of them. */
+  /** A list of models, for a key that may use some of them. */
   readonly models: FilteredModelList | null
-  /** Of stored objects, or events about them, for a key with objects of its own. */
+  /** A list of stored objects, or events about them, for a key with `objects: own`. */
   readonly objects: FeedGuard | null
-  /** Of an endpoint that no row knows, whose answer may be a credential. */
+  /** The response of an unknown endpoint, which may be a credential. */
   readonly secrets: SecretGuard | null
-  /** Breaks an upload off of which a part may not go up. */
+  /** Aborts an upload when one of its parts is refused. */
   readonly upload: UploadGuard | null
 }
 
 /**
  * The guards of a request's response.
- * @param sendError answers with an error of ours in place of the response
+ * @param sendError sends an error of ours instead of the response
  */
 export function guardsOf(
   { objects, turns }: { readonly objects: ObjectOwners; readonly turns: TurnBudget },
@@ -89,7 +88,7 @@ export function guardsOf(
   }
 }
 
-/** What is answered in place of a response that may hand out access. */
+/** The error instead of a response that may contain a credential. */
 const secretError = (reason: 'secret' | 'busy'): GatewayError =>
   reason === 'busy'
     ? serviceUnavailable('The proxy has no room at the moment to read the answer.')
@@ -98,7 +97,7 @@ const secretError = (reason: 'secret' | 'busy'): GatewayError =>
         'The answer hands out access to the provider, so no proxy key may have it.',
       )
 
-/** Where an admitted request goes, and with what. */
+/** An admitted request, its upstream and its credential. */
 export interface Forwardable {
   readonly route: Route
   readonly upstream: Upstream
@@ -110,7 +109,7 @@ export interface Forwardable {
   readonly socket: SocketRequest | null
 }
 
-/** Step 7: the request as it goes up, with our credential. */
+/** Step 7: the outbound request, with our credential. */
 export function outboundRequest(
   routes: RouteCache,
   { headers, method }: HttpExchange,
@@ -140,7 +139,7 @@ export function outboundRequest(
     : { ...outbound, headers: [...outbound.headers, ...upgradeHeaders(socket)], upgrade: true }
 }
 
-/** Step 8: streams both ways; of a filtered list of models as many pages as it takes. */
+/** Step 8: streams both ways; for a filtered list of models, as many pages as needed. */
 export async function forwardRequest(
   client: HttpClient,
   outbound: OutboundRequest,

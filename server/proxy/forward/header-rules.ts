@@ -1,8 +1,8 @@
 // TABLES: which headers do not pass, each with the reason. What no row names passes as it came.
 
 /**
- * Headers that do not pass. Names, prefixes and patterns are in lower case, with `-` for whatever
- * else stands between words.
+ * Headers that do not pass. Names, prefixes and patterns are in lower case, with `-` as the only
+ * separator of words.
  */
 export interface HeaderRule {
   readonly why: string
@@ -11,7 +11,7 @@ export interface HeaderRule {
   readonly pattern?: RegExp
 }
 
-/** Of one connection only (RFC 9110, section 7.6.1), beside those that `Connection` names. */
+/** Hop-by-hop headers (RFC 9110, section 7.6.1), besides those that `Connection` names. */
 const HOP_BY_HOP: HeaderRule = {
   why: 'Says something about one connection only.',
   names: [
@@ -29,7 +29,7 @@ const HOP_BY_HOP: HeaderRule = {
   ],
 }
 
-/** Never sent upstream, whatever the provider. */
+/** Never sent upstream, to any provider. */
 export const REQUEST_RULES: readonly HeaderRule[] = [
   HOP_BY_HOP,
   {
@@ -126,7 +126,7 @@ export const REQUEST_PATTERNS: readonly HeaderRule[] = [
   },
 ]
 
-/** TABLE of headers that a pattern would drop although they are none of that. */
+/** TABLE of exceptions: harmless headers that match a pattern. */
 export const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   [
     'idempotency-key',
@@ -135,10 +135,7 @@ export const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ['x-idempotency-key', 'The same, as some SDKs write it.'],
 ])
 
-/**
- * Never sent to the caller. Our host is not the provider's: what the provider says of its own would
- * be taken for a word of ours.
- */
+/** Never sent to the caller: headers about the provider's host would apply to ours. */
 export const RESPONSE_RULES: readonly HeaderRule[] = [
   HOP_BY_HOP,
   {

@@ -1,6 +1,6 @@
-// What passes through the proxy each way; forward/header-rules.ts says what does not, and why.
-// Headers are raw lists (name, value, name, value, …) as in Node's rawHeaders: what passes keeps
-// its order, its case and its duplicates.
+// Applies the tables of forward/header-rules.ts to requests and responses. Headers are raw lists
+// (name, value, name, value, …) as in Node's rawHeaders, so they keep their order, case and
+// duplicates.
 import { valuesOf, nameAt, valueAt } from '../../http1/header-fields.ts'
 import { copyString } from '../../common/copy-string.ts'
 import {
@@ -20,12 +20,12 @@ import type { ProviderTable } from '../providers/table.ts'
 import { readAddress, type TargetForm } from '../target/parse-target.ts'
 
 /**
- * Where the rest of an upload goes (https://ai.google.dev/api/files): an address that the caller
- * names to us again.
+ * The address of an upload's next request (https://ai.google.dev/api/files), which the caller sends
+ * to us again.
  */
 const UPLOAD_ADDRESSES = ['x-goog-upload-url', 'x-goog-upload-control-url']
 
-/** What is done with a value on its way to the caller. */
+/** Rewrites a value on its way to the caller. */
 type Rewrite = (value: string, context: ResponseContext) => string | null
 
 /** TABLE of headers whose values do not pass as they are; null: the header is left out. */
@@ -46,7 +46,7 @@ const isNeverSent = compileRules(REQUEST_RULES)
 const readsLikeSecret = compileRules(REQUEST_PATTERNS)
 const isNeverReturned = compileRules(RESPONSE_RULES)
 
-/** What the tables say of a request's header. */
+/** The decision about a request header. */
 interface RequestHeaderRule {
   readonly lower: string
   readonly plain: string
@@ -54,7 +54,7 @@ interface RequestHeaderRule {
   readonly forwarded: 'always' | 'by-name' | 'never'
 }
 
-/** What the tables say of an answer's header. */
+/** The decision about a response header. */
 interface ResponseHeaderRule {
   readonly lower: string
   readonly forwarded: boolean
@@ -103,14 +103,11 @@ const responseRule = memoizeByName((lower): ResponseHeaderRule => ({
 /** A request header's name as the tables write it. */
 export const normalizedName = (name: string): string => requestRule(name).plain
 
-/**
- * The names that a raw list's `Connection` headers declare to be of this hop; null where there is
- * none.
- */
+/** The header names that `Connection` declares to be hop-by-hop; null if there are none. */
 function connectionNames(raw: readonly string[]): Set<string> | null {
   let names: Set<string> | null = null
   for (const value of valuesOf(raw, 'connection')) {
-    // What nearly everybody says names nothing that would pass anyway.
+    // The usual values name no header that would pass.
     if (value === 'keep-alive') continue
     names ??= new Set()
     for (const name of value.split(',')) names.add(name.trim().toLowerCase())
@@ -158,25 +155,22 @@ export function withCredential(raw: readonly string[], auth: Auth, secret: strin
   return [...raw, auth.header, auth.scheme === undefined ? secret : `${auth.scheme} ${secret}`]
 }
 
-/** What the rewriting of a response header needs to know. */
+/** The data for rewriting response headers. */
 export interface ResponseContext {
   readonly upstream: Upstream
   readonly table: ProviderTable
   /** The path and query that were sent, for relative redirects. */
   readonly pathAndQuery: string
   /**
-   * How the caller named the upstream: it says whether the address where an upload goes on has to
-   * be ours.
+   * How the caller named the upstream. It decides whether the address of an upload's next request
+   * must be ours.
    */
   readonly form: TargetForm
   /** The origin under which the caller reached us. */
   readonly ownOrigin: () => string
-  /** What the credential must not stand in: addresses that the caller follows. */
+  /** Removes the credential from addresses that the caller follows. */
   readonly mask?: Pick<Mask, 'text'>
-  /**
-   * True when the answer gets CORS headers of ours: then the upstream's own, which are about
-   * another origin, give way.
-   */
+  /** Whether the response gets CORS headers of ours, which replace the upstream's. */
   readonly cors?: boolean
 }
 
@@ -220,11 +214,11 @@ function rewriteLocation(
   let address = url.href
   if (url.origin === dial.origin || url.origin === origin) {
     const below = url.pathname.startsWith(`${dial.basePath}/`)
-    // What lies beside our base path at the dialled address is somebody else's.
+    // Paths outside our base path at the dialled address belong to others.
     if (!below && url.origin !== origin) return location
     address = `${origin}${below ? url.pathname.slice(dial.basePath.length) : url.pathname}${url.search}`
   }
-  // What cannot be called through us must not lead to a path of our own host.
+  // An address that cannot be called through the proxy must not lead to a path of our own host.
   return proxiedTarget(address, table, 'parameter') ?? (url.origin === origin ? url.href : location)
 }
 
@@ -240,8 +234,8 @@ function proxiedTarget(address: string, table: ProviderTable, form: TargetForm):
 }
 
 /**
- * Where an upload goes on. A client with a base URL follows it as it stands, without naming it to
- * us; any other names it to us again.
+ * The address of an upload's next request. A client with a base URL follows it directly; any other
+ * client passes it to us as `url`.
  */
 function rewriteUploadAddress(
   value: string,
@@ -257,8 +251,8 @@ const maskAddress = (address: string, { mask }: ResponseContext): string =>
   mask?.text(address) ?? address
 
 /**
- * An address by which the upstream names itself where we dial it, as callers name it; any other as
- * it is.
+ * Translates the upstream's own dialled address into the one that callers use; returns others
+ * unchanged.
  */
 function asCallerAddress(address: string, { dial, origin }: Upstream): string {
   const base = `${dial.origin}${dial.basePath}`

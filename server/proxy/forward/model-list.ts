@@ -1,5 +1,5 @@
-// A list of models on its way to a key that is limited to some, or may not use those that others
-// have stored: it is read to its end, and what the key may not use is left out.
+// A list of models for a key that is limited to some, or must not see other keys' stored models.
+// The whole list is read, and models that the key may not use are removed.
 import type { ResponseListener, HttpExchange } from '../../http1/exchange.ts'
 import { without, type RawHeaders } from '../../http1/header-fields.ts'
 import { ForwardingExchange } from '../../http1/forwarding-exchange.ts'
@@ -66,11 +66,11 @@ interface ModelListRequest {
   readonly objects: Pick<ObjectOwners, 'mayName'>
   /** Shared by all requests: reading a long list takes turns with them. */
   readonly turns: TurnBudget
-  /** Answers in our own words. `busy`: there is no room for the list. */
+  /** Sends an error of ours. `busy`: there is no room for the list. */
   readonly sendError: (reason: 'unread' | 'busy') => void
 }
 
-/** What is answered in place of a list that cannot be passed on. */
+/** The error instead of a list that cannot be passed on. */
 export function modelListError(reason: 'unread' | 'busy'): GatewayError {
   if (reason === 'busy')
     return serviceUnavailable('The proxy has no room at the moment to read the list of models.')
@@ -93,11 +93,11 @@ export const isLimitedList = ({
 
 const TUNED_MODEL = 'tuned_model'
 
-/** Whether a provider's models may be somebody's. */
+/** Whether a provider has models that belong to keys. */
 const storesModels = ({ ids, endpoints }: Provider): boolean =>
   ids?.models !== undefined || endpoints.kinds.includes(TUNED_MODEL)
 
-/** What the names of a model name where it is somebody's. */
+/** The stored objects that a model's names refer to, if it belongs to a key. */
 const storedRefs = ({ ids }: Provider, names: readonly string[]): ObjectRef[] =>
   names.flatMap((name) => {
     const ref = ids?.refOf(name) ?? null
@@ -107,7 +107,7 @@ const storedRefs = ({ ids }: Provider, names: readonly string[]): ObjectRef[] =>
 
 const STRING = /"([^"\\]*(?:\\.[^"\\]*)*)"/gs
 
-/** Whether an answer that is no list of models may name one that is somebody's. */
+/** Whether a response that is not a list of models may name one that belongs to a key. */
 const namesStored = (provider: Provider, text: string): boolean =>
   [...text.matchAll(STRING)].some(([whole, inside = '']) => {
     const name = inside.includes('\\') ? parseJson(whole) : inside
@@ -144,8 +144,8 @@ export class FilteredModelList extends ForwardingExchange {
   #pages = 0
   #path: string
   /**
-   * What to ask the provider for behind a page of which nothing is left; null where the caller has
-   * its answer.
+   * The request for the next page after one that filtering emptied; null if the caller has its
+   * response.
    */
   next: string | null = null
   /** Whether we have answered in our own words. */
@@ -212,7 +212,7 @@ export class FilteredModelList extends ForwardingExchange {
         ? this.#pass(status, reason, headers, sent, trailers)
         : this.#sendError('unread')
     }
-    // Clients take a page without items for the end of the list, whatever it says of more.
+    // Clients take an empty page for the end of the list, even if it has a cursor.
     if (list.left === 0 && list.taken > 0 && list.next !== null && ++this.#pages < MAX_PAGES)
       return this.#requestNextPage(list.next)
     if (list.taken === 0) return this.#pass(status, reason, headers, sent, trailers)

@@ -1,4 +1,5 @@
-// What a key with a limit is told of it, with every answer (draft-ietf-httpapi-ratelimit-headers).
+// The rate-limit headers of every response to a key with a limit
+// (draft-ietf-httpapi-ratelimit-headers).
 import { nameAt } from '../../http1/header-fields.ts'
 import type { Remaining } from '../../ledger/ledger.ts'
 
@@ -12,9 +13,7 @@ export function rateLimitHeaders(rpm: number, { requests, reset }: Remaining): s
   ]
 }
 
-/**
- * Whether an answer tells limits of its own: an upstream's pass, and ours would stand beside them.
- */
+/** Whether a response has rate-limit headers of its own: they pass, and ours are left out. */
 export function tellsLimits(headers: readonly string[]): boolean {
   for (let i = 0; i < headers.length; i += 2)
     if (/^ratelimit(?:-|$)/i.test(nameAt(headers, i))) return true

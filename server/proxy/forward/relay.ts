@@ -13,9 +13,9 @@ import {
   type PendingRequest,
 } from '../../http1/client/client.ts'
 
-/** What looks at the answer while it passes. None of it can hold it up. */
+/** Observers of the response while it passes. None of them can delay it. */
 export type ResponseFilter = {
-  /** What a redirect or an error may not tell the caller; null: nothing. */
+  /** Masks what a redirect or an error must not reveal; null: nothing to mask. */
   readonly mask: Mask | null
   /** The upstream's head; returns the headers that the caller gets. */
   head(status: number, headers: RawHeaders): RawHeaders
@@ -51,9 +51,9 @@ export type RelayResult = {
 }
 
 /**
- * Relays one request. When the caller leaves, the upstream call ends at once; when the upstream
- * breaks off in the middle, so does the caller's connection, because a clean end would be taken for
- * a complete answer.
+ * Relays one request. When the caller disconnects, the upstream call ends at once. When the
+ * upstream breaks off, the caller's connection is reset, because a clean end would look like a
+ * complete response.
  */
 export function relay(
   sender: HttpClient,
@@ -77,7 +77,7 @@ export function relay(
 class Relay implements ResponseHandler, ResponseListener {
   readonly #exchange: HttpExchange
   readonly #filter: ResponseFilter
-  /** Where the answer is written. */
+  /** The sink for the response. */
   #output: ResponseOutput
   readonly #resolve: (relayed: RelayResult) => void
   #request: PendingRequest | null = null
@@ -129,7 +129,7 @@ class Relay implements ResponseHandler, ResponseListener {
     this.#end('switched', null, { headers, connection })
   }
 
-  /** Everything that came together goes out together. */
+  /** Pieces that arrive together are sent together. */
   onPause(): void {
     if (!this.#output.flush()) this.#request?.pause()
   }
@@ -149,7 +149,10 @@ class Relay implements ResponseHandler, ResponseListener {
     this.#request?.resume()
   }
 
-  /** Only what the caller's system has taken is complete; until then it may still leave. */
+  /**
+   * The response is complete only when the caller's system has taken it; until then the caller may
+   * still disconnect.
+   */
   onFinish(): void {
     this.#end('complete')
   }

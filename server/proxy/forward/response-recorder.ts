@@ -26,7 +26,7 @@ import { limitHeaders, SANDBOX, type ForwardedStats } from '../send-error.ts'
 import { ErrorText, upstreamRequestId } from './upstream-error.ts'
 import type { Route } from '../target/route-cache.ts'
 
-/** What recorders of all requests share. */
+/** Dependencies shared by all recorders. */
 export interface RecorderDeps {
   ledger: Ledger
   credentials: CredentialPool
@@ -48,15 +48,15 @@ export interface ForwardPlan {
   /** Whether its path names something that is not the key's. */
   readonly namesForeignObject: boolean
   /**
-   * Whether the key may name what the lines of an uploaded file name, asked when the provider
-   * answers; null where it uploads none.
+   * Whether the key may name the objects in the lines of an uploaded file, asked when the provider
+   * answers; null without such an upload.
    */
   readonly mayStartBatch: (() => Promise<boolean>) | null
 }
 
 /** How a forwarded request ended. */
 export interface Settled {
-  /** Why there is no response, or only part of one; null where it is whole. */
+  /** Why there is no complete response; null if it is complete. */
   readonly code: FailureCode | null
   /** For the log line. */
   readonly stats: ForwardedStats
@@ -79,8 +79,8 @@ export class ResponseRecorder implements ResponseFilter {
   /** Whether a browser may keep the answer, and open it later from there, without us. */
   readonly #isBrowserCached: boolean
   /**
-   * Whether a cache may hand the answer to somebody else who asks for the same address (RFC 9110,
-   * section 9.2.3).
+   * Whether a cache may serve the response to others for the same address (RFC 9110, section
+   * 9.2.3).
    */
   readonly #isCacheable: boolean
   #meter: UsageMeter | null = null
@@ -95,7 +95,9 @@ export class ResponseRecorder implements ResponseFilter {
   #createdObjects: CreatedObjects | null = null
   /** How many of the objects that the answer created are written down. */
   #recorded = 0
-  /** The error of ours that the caller got in place of the response; null where it got that. */
+  /**
+   * The error of ours that the caller got instead of the response; null if it got the response.
+   */
   replacedBy: GatewayErrorCode | null = null
 
   constructor(deps: RecorderDeps, plan: ForwardPlan) {
@@ -129,7 +131,7 @@ export class ResponseRecorder implements ResponseFilter {
     this.#isSuccess = status < 300
     this.#recordCreated(this.#meter)
     const headers = this.#responseHeaders(raw)
-    // The caller's own key was good: what the upstream refuses is our credential.
+    // The caller's key was valid: the upstream refuses our credential.
     if (status === 401) headers.push('X-Proxy-Error', 'upstream_credential_rejected')
     headers.push('X-Proxy-Request-Id', context.id)
     const limits = limitHeaders(this.#deps.ledger, inspected.key)
@@ -180,7 +182,7 @@ export class ResponseRecorder implements ResponseFilter {
     }
   }
 
-  /** What the response says that it used; at once, unless it has to be decoded. */
+  /** The usage in the response; synchronous, unless it has to be decoded. */
   #usage(): Usage | null | Promise<Usage> {
     const reading = this.#meter?.end() ?? null
     const { match } = this.#plan
@@ -189,7 +191,7 @@ export class ResponseRecorder implements ResponseFilter {
     return reading
   }
 
-  /** What the upstream said where it answered with an error; at once, unless it has to be decoded. */
+  /** The upstream's error text; synchronous, unless it has to be decoded. */
   #failure(): UpstreamErrorRow | null | Promise<UpstreamErrorRow> {
     if (this.#errorText === null) return null
     const { context, admitted } = this.#plan
@@ -296,15 +298,15 @@ export class ResponseRecorder implements ResponseFilter {
 }
 
 /**
- * Types of which a browser makes no page: data and media, but for what is XML. Any other might be
- * one, and so might none, and two, of which it takes the last.
+ * Types that a browser never renders as a page: data and media, except XML. Any other type might be
+ * a page, and so might a missing one, or two, of which browsers use the last.
  */
 const HARMLESS_TYPE =
   /^(?:application\/(?:json|jsonl|x-ndjson|octet-stream)|text\/event-stream|(?:audio|video|image)\/(?!svg|[\w.+-]*xml)[\w.+-]+)[ \t]*(?:;[^,]*)?$/i
 
 /**
- * What says that an answer may be kept, or asked for again only where it has changed (RFC 9111,
- * sections 4.2 and 4.3). Most answers of APIs have none of it, and pass as they are.
+ * Headers that allow caching or revalidation of a response (RFC 9111, sections 4.2 and 4.3). Most
+ * API responses have none of them and pass unchanged.
  */
 const CACHING_HEADERS: ReadonlySet<string> = new Set([
   'cache-control',
@@ -327,7 +329,7 @@ function isHarmless(headers: RawHeaders): boolean {
   return type !== undefined && types.length === 1 && HARMLESS_TYPE.test(type)
 }
 
-/** What a provider says of types gives way: only the first of two words counts. */
+/** The provider's own value is dropped, because only the first of two counts. */
 const withSandbox = (headers: RawHeaders): RawHeaders => [
   ...without(headers, 'x-content-type-options'),
   ...SANDBOX,

@@ -1,5 +1,5 @@
-// An answer of an endpoint that no row knows: it is held until it is known that it hands out no
-// access to the provider, because a minted credential would escape every limit of the key.
+// The response of an unknown endpoint. It is held until it is known to contain no credential,
+// because a minted credential would escape every limit of the key.
 import type { HttpExchange } from '../../http1/exchange.ts'
 import { valueOf, type RawHeaders } from '../../http1/header-fields.ts'
 import { ForwardingExchange } from '../../http1/forwarding-exchange.ts'
@@ -8,7 +8,7 @@ import { looseName } from '../providers/object-ref.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
 import { codingsOf, decodeWhole } from './content-decoding.ts'
 
-/** So much of an answer is held; what mints a credential answers with some hundred bytes. */
+/** Most bytes of a response that are held; a minting endpoint answers with some hundred. */
 const MAX_HELD_BYTES = 256 * 1024
 /** Longest credential that is looked at: tokens of cloud accounts have 4 KB. */
 const LONGEST_SECRET = 16_384
@@ -17,7 +17,7 @@ const LONGEST_SECRET = 16_384
 const PASSES =
   /^(?:text\/event-stream|(?:audio|video|image|font)\/|multipart\/|application\/(?:octet-stream|pdf|zip|x-ndjson|jsonl|x-protobuf|vnd\.amazon\.eventstream))/i
 
-/** What comes in pieces of text is a stream, too, unless it is data. */
+/** Text in pieces is a stream, too, unless it is data. */
 const DATA = /^$|json|xml|urlencoded/i
 
 /**
@@ -31,7 +31,7 @@ const GIVES_SECRET =
 const HOLDS_SECRET = /^(?:values?|secrets?|keys?|tokens?|data)$/
 /** A credential: long, of letters and digits, without spaces. */
 const SECRET = /^(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[\w.~+/=:-]{16,}$/
-/** The same in text that is no JSON: forms, XML. */
+/** The same for text other than JSON: forms, XML. */
 const IN_TEXT =
   /(?:secret|api_?key|access_?key|access_?token|auth_?token|session_?token|refresh_?token|id_?token)\w*["']?\s*(?:[=:]|>)\s*["']?(?=[^\d\s]*\d)[\w.~+/=:-]{16,}/i
 
@@ -68,7 +68,7 @@ export class SecretGuard extends ForwardingExchange {
   /** Whether we have answered in our own words. */
   replaced = false
 
-  /** @param sendError answers in our own words. `busy`: there is no room for the answer */
+  /** @param sendError sends an error of ours. `busy`: there is no room for the response */
   constructor(
     exchange: HttpExchange,
     slot: RequestSlot,
@@ -99,7 +99,7 @@ export class SecretGuard extends ForwardingExchange {
     if (!this.#slot.holdBytes(bytes.length)) return this.#refuse('busy')
     // Its memory is lent.
     this.#held.push(Buffer.from(bytes))
-    // A longer one is no answer of an endpoint that mints: what has come of it tells.
+    // No minting endpoint's response is longer than this; judge by the beginning.
     if (this.#length > MAX_HELD_BYTES) this.#decideBegun()
   }
 

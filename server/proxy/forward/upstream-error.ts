@@ -1,5 +1,5 @@
-// What an upstream's error says, for the ledger: its first bytes as text, without our credential,
-// and the id by which the upstream knows the request.
+// An upstream's error, for the ledger: its first bytes as text, without our credential, and the
+// upstream's id of the request.
 import { valueOf, type RawHeaders } from '../../http1/header-fields.ts'
 import { codingsOf, Decoding } from './content-decoding.ts'
 import type { Mask } from '../masking/mask.ts'
@@ -74,7 +74,7 @@ export class ErrorText {
 
   #keep(bytes: Buffer): void {
     if (this.#length >= MAX_TEXT_BYTES + MARGIN_BYTES) return
-    // What is kept owns its memory, and no more of it.
+    // The kept bytes are copied, so that they do not keep a larger buffer alive.
     const piece = Buffer.from(bytes.subarray(0, MAX_TEXT_BYTES + MARGIN_BYTES - this.#length))
     this.#pieces.push(piece)
     this.#length += piece.length

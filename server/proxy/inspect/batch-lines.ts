@@ -1,8 +1,8 @@
 // Reads the lines of a batch while they are uploaded (JSON lines as a form's file, or as the whole
-// body), for the objects that they name. They go up as they come; what has not been read to its
-// end, holds more that could be ids than is looked at, or could be read differently by two servers,
-// can start no batch. While a piece passes, its strings are only put aside: they are looked at
-// behind the upload, in slices.
+// body), for the objects that they name. They are forwarded as they arrive. A file that was not
+// read completely, has too many strings that could be ids, or could be read differently by two
+// servers cannot start a batch. Strings are only stored while a piece passes; they are looked up
+// after the upload, in slices.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { valuesOf } from '../../http1/header-fields.ts'
 import { parseJson, wantPaths } from '../json/paths.ts'
@@ -18,7 +18,7 @@ import { STRINGS_PER_STEP } from './inspection.ts'
 import { MAX_IDS, compilePaths } from './places.ts'
 
 const NO_PLACES = compilePaths({ required: [] })
-/** A line's model matters where its name can be that of somebody's. */
+/** A line's model matters if it may belong to a key. */
 const LINE_MODEL = compilePaths({ required: ['body.model'] })
 /** What a line calls: platform.openai.com/docs/guides/batch */
 const CALLED = ['url', 'method']
@@ -27,8 +27,8 @@ const LINE_WITH_MODEL = wantPaths([...CALLED, 'body.model'])
 const PURPOSE: ReadonlySet<string> = new Set(['purpose'])
 
 /**
- * What may become a batch's input, by its kind: the field that holds the lines; whether others may
- * stand beside it, of which one says that it is for a batch.
+ * Uploads that may become a batch's input, by kind: the field that holds the lines, and whether
+ * other fields are allowed, one of which gives the purpose `batch`.
  */
 const INPUTS = {
   file: { field: 'file', hasPurpose: true },
@@ -106,7 +106,7 @@ export class BatchLines {
       const boundary = boundaryOf(type)
       return boundary === null ? null : new BatchLines(boundary, length, provider, kind)
     }
-    // Of an upload in parts only one that is all of it: https://ai.google.dev/api/files
+    // Only an upload whose single part is the whole file: https://ai.google.dev/api/files
     const [command = 'finalize'] = valuesOf(headers, 'x-goog-upload-command')
     const [offset = '0'] = valuesOf(headers, 'x-goog-upload-offset')
     return /\bfinalize\b/i.test(command) && offset.trim() === '0'
@@ -126,9 +126,8 @@ export class BatchLines {
   }
 
   /**
-   * What the lines name; null where they have not all been read, are no lines, or call what is not
-   * known to run a model. Asked once, when
-   * the provider answers.
+   * The objects that the lines name; null if they were not all read, are not JSON lines, or call an
+   * endpoint that is not known to run a model. Asked once, when the provider answers.
    */
   async named(): Promise<readonly ObjectRef[] | null> {
     if (!this.#ended && this.#bytes !== this.#length) return null
@@ -155,7 +154,7 @@ export class BatchLines {
   }
 }
 
-/** Whoever is told of a line's values: its address and method, and everything else. */
+/** Receives a line's values: its address and method, and everything else. */
 function lineSink(findings: Findings, urls: BatchUrls): JsonSink {
   return {
     value: (path, raw) => {
@@ -169,7 +168,7 @@ function lineSink(findings: Findings, urls: BatchUrls): JsonSink {
       if (!CALLED.includes(path)) findings.again(path)
     },
     oddity: (kind, path) => {
-      // A line that is no object calls nothing, and so could mean anything.
+      // A line that is not an object could mean anything.
       if (path === '' || CALLED.includes(path)) urls.isRefused = true
       else findings.oddity(kind, path)
     },

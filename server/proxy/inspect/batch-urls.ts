@@ -25,7 +25,7 @@ export class BatchUrls {
   readonly #seen = new Set<string>()
   /** Objects that the addresses name. */
   readonly objects: ObjectRef[] = []
-  /** Whether a line calls what is not known to run a model. */
+  /** Whether a line calls an endpoint that is not known to run a model. */
   isRefused = false
 
   constructor(provider: Provider) {

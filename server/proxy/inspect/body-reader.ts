@@ -16,7 +16,7 @@ import { PartReader } from './part-reader.ts'
 import { MAX_NAME_LENGTH, type BodyPaths } from './places.ts'
 import { UrlencodedReader } from './urlencoded.ts'
 
-/** Takes the bytes of a body, and tells a `Findings` what they say. */
+/** Reads the bytes of a body and reports to a `Findings`. */
 export interface BodyScanner {
   write(piece: Buffer): void
   /** The body is complete. @returns why it cannot be read for certain, or null */
@@ -24,9 +24,9 @@ export interface BodyScanner {
 }
 
 /**
- * The reader for a body with these headers, or why there is none.
+ * The reader for a body with these headers, or the reason that it cannot be read.
  *
- * @param parts who is told of the parts of a form
+ * @param parts receives the parts of a form
  */
 export function scannerFor(
   rule: BodyRule,
@@ -158,7 +158,7 @@ class Utf8Check {
   }
 }
 
-/** Where a character begins that the last bytes do not complete; the length where there is none. */
+/** The start of an incomplete character at the end of the bytes; the length if there is none. */
 function startOfLast(bytes: Buffer): number {
   for (let at = bytes.length - 1; at >= Math.max(0, bytes.length - 3); at--) {
     // oxlint-disable-next-line typescript/no-non-null-assertion -- a byte below the length

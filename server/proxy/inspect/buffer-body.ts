@@ -12,7 +12,7 @@ export type BufferedBody =
    * copied, and stop everything else meanwhile.
    */
   | { ok: true; pieces: readonly Buffer[]; length: number; trailers: RawHeaders }
-  /** `pieces`: what has been read, and counts as held; the rest waits. */
+  /** `pieces`: read so far, and counted as held; the rest waits. */
   | { ok: false; reason: 'too_large'; pieces: readonly Buffer[]; length: number }
   /** As much as the reader wanted before the rest may stream up. */
   | { ok: false; reason: 'begun'; pieces: readonly Buffer[]; length: number }
@@ -22,7 +22,7 @@ export type BufferedBody =
    */
   | { ok: false; reason: 'busy' | 'slow' | 'gone' }
 
-/** How fast a body that is held must come. */
+/** Least rate of a buffered body. */
 export interface BodyTimeouts {
   /** Milliseconds for which nothing of it may come. */
   readonly still: number
@@ -33,13 +33,13 @@ export interface BodyTimeouts {
 /** Bytes a millisecond: 16 KB/s, less than any network on which people upload files. */
 const MIN_RATE = 16.384
 
-/** Is told of each piece of a body; true where no more of it has to be held. */
+/** Receives each piece of a body; returns true when the rest need not be buffered. */
 export type BodyProbe = (piece: Buffer) => boolean
 
 /**
- * Reads the body, `limit` bytes at most. What was read counts as held by `place` until that
- * releases it. When all of it has come already, the answer is there at once. Until then the request
- * may be ended to make room for others.
+ * Reads the body, `limit` bytes at most. The bytes count as held by `place` until it releases them.
+ * If the whole body has already arrived, the result is synchronous. Until the body is complete, the
+ * request may be evicted.
  */
 export function bufferBody(
   body: RequestBody,
@@ -129,7 +129,7 @@ class BodyBuffer implements BodySink {
   }
 }
 
-/** Gives a body up: what still comes of it goes nowhere. */
+/** Gives up a body: further bytes are discarded. */
 export function discardBody(body: RequestBody): void {
   body.read(null)
   body.resume()

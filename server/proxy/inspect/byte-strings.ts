@@ -1,5 +1,5 @@
-// Different strings as the bytes that they are, each kept once, until somebody has the time to look
-// at them: 30 ns for one of 16 bytes, where a string of JavaScript's in a set takes 300.
+// Distinct strings as bytes, each stored once, to be looked up later: 30 ns for one of 16 bytes,
+// where a JavaScript string in a set takes 300.
 // oxlint-disable typescript/no-non-null-assertion -- a hash table in typed arrays: each index comes from the table itself
 
 const CHUNK_BYTES = 65_536
@@ -7,11 +7,11 @@ const FIRST_SLOTS = 256
 /** Longer ones are copied and compared by the engine. */
 const SHORT_BYTES = 64
 /**
- * Slots that are looked into: somebody may choose strings whose hashes collide. One that finds no
- * slot is kept all the same, and may be kept twice.
+ * Most slots that are probed, because callers may choose strings with colliding hashes. A string
+ * that finds no slot is still stored, perhaps twice.
  */
 const MOST_PROBES = 16
-/** Of each string: hash, size, number of the chunk, offset in it. */
+/** For each string: hash, size, number of the chunk, offset in it. */
 const FIELDS = 4
 
 /** A set of byte strings. One per body. */

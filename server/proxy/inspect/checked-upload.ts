@@ -1,6 +1,6 @@
-// The rest of an upload whose beginning has been checked: files stream through, and what stands
-// between and behind them goes up once it is known that the key may name it. The end of the body is
-// never sent before that, so a refused upload is never complete.
+// The rest of an upload whose beginning has been checked: files stream, and parts between and after
+// them are forwarded once the key is known to be allowed to name their objects. The end of the body
+// is never sent before that, so a refused upload is never complete.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BodySink, RequestBody } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
@@ -18,7 +18,7 @@ export interface UploadChecks {
   refuse(error: unknown): void
 }
 
-/** Bytes of parts behind a file that are held at most. */
+/** Most bytes of parts after a file that are held. */
 const MAX_HELD_BYTES = 1024 * 1024
 
 /** An upload on its way to the upstream; its end waits until all that it names is checked. */
@@ -31,10 +31,10 @@ export class CheckedUpload implements RequestBody, BodySink {
   #sink: BodySink | null = null
   #held: Buffer[] = []
   #heldBytes = 0
-  /** Whether nothing of what is held is left to be read. */
+  /** Whether everything held has been read. */
   #mayPass = false
   #trailers: RawHeaders | null = null
-  /** Counts what has come: what came while it was decided has to be looked at again. */
+  /** Counts pieces: those that arrive during a decision have to be checked again. */
   #version = 0
   #isDeciding = false
   #isPaused = false
@@ -103,7 +103,7 @@ export class CheckedUpload implements RequestBody, BodySink {
     this.#sink?.onAborted()
   }
 
-  /** Sends what is held as soon as it may pass: at once, where it names nothing new. */
+  /** Sends the held bytes as soon as they may pass: immediately, if they name nothing new. */
   #decide(): void {
     if (this.#isDeciding) return
     const { problem } = this.#reader
@@ -161,7 +161,7 @@ export class CheckedUpload implements RequestBody, BodySink {
   }
 }
 
-/** Told where there is no memory left for bodies that are read whole. */
+/** Called when there is no memory left for buffered bodies. */
 export const BUFFERS_FULL = 'The proxy holds too many large requests at the moment.'
 
 /** The refusal of a body of which it is unclear what it names. @param why a sentence */

@@ -1,16 +1,14 @@
-// What a content type says about how a body can be read.
+// How a body can be read, by its content type.
 
 /**
- * Charsets in which every byte below 128 is the ASCII character, and no other byte is a part of
- * one: ids and JSON's punctuation stand in them as in UTF-8.
+ * Charsets in which every byte below 128 is the ASCII character, and every ASCII character is one
+ * byte: ids and JSON's punctuation are as in UTF-8.
  */
 const ASCII_COMPATIBLE =
   /^(?:utf-?8|us-?ascii|ascii|ansi_x3\.4-1968|iso-?8859-?\d{1,2}|iso_8859-\d{1,2}|latin-?\d{1,2}|windows-125\d|cp-?125\d|koi8-[ru])$/i
 const CHARSET = /;[ \t]*charset\*?[ \t]*=[ \t]*("?)([^";\s]*)\1/gi
 
-/**
- * Whether the charsets that a content type names leave ASCII as it is; so do those that name none.
- */
+/** Whether a content type's charsets leave ASCII unchanged; no charset counts as such. */
 export function isAsciiCompatible(type: string): boolean {
   if (!type.includes(';')) return true
   return [...type.matchAll(CHARSET)].every(([, , charset = '']) => ASCII_COMPATIBLE.test(charset))

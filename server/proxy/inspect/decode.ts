@@ -1,5 +1,5 @@
-// Decodes a compressed request body for looking at, off the thread that serves everybody: what goes
-// upstream is what came.
+// Decodes a compressed request body for inspection, off the main thread; the original bytes are
+// forwarded.
 import type { Transform } from 'node:stream'
 import {
   createBrotliDecompress,
@@ -43,10 +43,7 @@ const UNFRAMED: Framing = { head: 0, tail: Buffer.alloc(0) }
 const GZIP: Encoding = { open: () => createInflateRaw(OPTIONS), frame: gzipFraming }
 const unframed = (open: () => Decoder): Encoding => ({ open, frame: () => UNFRAMED })
 
-/**
- * TABLE of decoders. A map, because callers name what they like: an object knows a `constructor`
- * too.
- */
+/** TABLE of decoders. A map, because callers may send any name, such as `constructor`. */
 const ENCODINGS: ReadonlyMap<string, Encoding> = new Map([
   ['gzip', GZIP],
   ['x-gzip', GZIP],
@@ -94,7 +91,7 @@ class DecodedSource implements Source {
   #crc = 0
   #broken = false
   #finished = false
-  /** What has been decoded and not been taken. */
+  /** Decoded bytes that have not been read. */
   #ready: Buffer | null = null
   #resume: (() => void) | null = null
 
@@ -153,12 +150,14 @@ class DecodedSource implements Source {
     const rest = piece.subarray(skipped)
     this.#given += rest.length
     this.#decoder.write(rest, () => {
-      // What a decoder leaves over is behind its stream.
+      // Bytes that a decoder leaves over come after its stream.
       if (!this.#broken && this.#decoder.bytesWritten === this.#given) this.#give(0)
     })
   }
 
-  /** Whether the stream fills the body from the head to the tail, and is what the tail says. */
+  /**
+   * Whether the stream fills the body from header to trailer, and matches the trailer's checksum.
+   */
   #isWhole(): boolean {
     const { head, tail } = this.#framing
     if (head + this.#decoder.bytesWritten + tail.length !== this.#length) return false
@@ -180,7 +179,7 @@ class DecodedSource implements Source {
   }
 }
 
-/** A longer head is refused: names and comments of nobody's files fill it. */
+/** A longer header is refused: only file names and comments could fill it. */
 const LONGEST_HEAD = 64 * 1024
 const TRAILER_BYTES = 8
 
