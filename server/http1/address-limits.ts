@@ -1,5 +1,5 @@
-// How many connections each client address may have at once: nobody without a key can take them
-// all.
+// The number of concurrent connections per client address, so that a caller without a key cannot
+// take them all.
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { lastValue, networkPrefix } from '../common/client-info.ts'
@@ -23,7 +23,7 @@ export type ReleaseSlot = () => void
  * listening sockets of a process share one.
  *
  * Behind a trusted reverse proxy all connections come from that proxy: then requests are counted
- * instead, by what it says in `X-Forwarded-For`.
+ * instead, by the address in `X-Forwarded-For`.
  */
 export class AddressLimiter {
   /** Connections, or requests, that were turned away. */

@@ -28,8 +28,8 @@ export const STRICT_CHUNK_SIZE =
 export const LENIENT_CHUNK_SIZE = /^([0-9A-Fa-f]{1,13})[ \t]*(?:;|$)/
 
 /**
- * Chunks up to this size are joined where they have come together; as in the patterns above, a size
- * has so many digits at most.
+ * Chunks up to this size are joined if they arrive together; as in the patterns above, a size has
+ * at most this many digits.
  */
 const MAX_SMALL_CHUNK_BYTES = 1024
 const MAX_DIGITS = 13
@@ -40,7 +40,7 @@ for (let digit = 0; digit < 16; digit++)
   for (const text of [digit.toString(16), digit.toString(16).toUpperCase()])
     HEX[text.charCodeAt(0)] = digit
 
-/** Where the reader stands. */
+/** The state of the reader. */
 type DecoderState =
   | 'counted'
   | 'until-close'
@@ -51,8 +51,8 @@ type DecoderState =
   | 'ended'
 
 /**
- * Reads one body after another. It keeps no bytes: what it does not use must be given again, with
- * more behind it.
+ * Reads one body after another. It keeps no bytes: unused ones must be passed in again, followed by
+ * more.
  */
 export class BodyDecoder {
   /** Body bytes that the last `take` found: a part of its input, or null. */
@@ -212,7 +212,8 @@ export class BodyDecoder {
     }
     const trailers = parseFields(input.toString('latin1', 0, at), 0)
     if (trailers === null) throw new FramingError('a trailer is malformed')
-    // RFC 9110, section 6.5.1. Whoever reads one would take the next request for this one's body.
+    // RFC 9110, section 6.5.1. A server that applied one would take the next request for this one's
+    // body.
     for (const name of FRAMING)
       if (valueOf(trailers, name) !== undefined)
         throw new FramingError('a trailer says how the body is framed')

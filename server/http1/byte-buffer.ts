@@ -1,25 +1,25 @@
-// Where bytes are gathered that come in small pieces and are of use only together: heads, the lines
-// of chunks, trailers.
+// Collects bytes that arrive in small pieces and are only useful together: heads, chunk lines,
+// trailers.
 import { NO_BYTES } from './header-fields.ts'
 
 /** A piece is copied into a buffer of this size at least. */
 const MIN_BYTES = 1024
 
 /**
- * What is short is copied into a buffer with room for what follows, so that each byte is copied
- * once or twice. Bytes that were given out are never written again.
+ * Short pieces are copied into a buffer with spare room, so that each byte is copied once or twice.
+ * Bytes already handed out are never overwritten.
  */
 export class ByteBuffer {
   readonly #maxBytes: number
   #bytes: Buffer = NO_BYTES
   #used = 0
 
-  /** @param most what is longer is joined without room for more */
+  /** @param most longer data is joined without spare room */
   constructor(most: number) {
     this.#maxBytes = most
   }
 
-  /** What is unread, with more behind it. */
+  /** The unread bytes, followed by more. */
   append(unread: Buffer, more: Buffer): Buffer {
     const length = unread.length + more.length
     if (length > this.#maxBytes) return Buffer.concat([unread, more], length)

@@ -1,14 +1,14 @@
-// Errors that are answered before a handler sees the request: which there are, and how they go out.
-// What they say is up to the owner of the server.
+// Errors that are answered before a handler sees the request. The owner of the server supplies
+// their sentences.
 import type { RequestError } from './request-parser.ts'
 
-/** Why a connection is refused before it has sent a request to anybody. */
+/** Why a connection is refused before a handler gets a request. */
 export type ConnectionErrorCode = RequestError['code'] | 'request_timeout' | 'too_many_connections'
 
 /** Those, and what only Node's server refuses: a tunnel, an upload that ends too early. */
 export type ServerErrorCode = ConnectionErrorCode | 'method_not_allowed' | 'invalid_file'
 
-/** An error as it is answered. */
+/** An error response. */
 export interface ErrorBody {
   readonly status: number
   /** The reason phrase. */

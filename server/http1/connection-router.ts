@@ -1,5 +1,5 @@
-// Who serves a connection: our own reader as long as its requests are for one path, Node's server
-// from the first other request on.
+// Decides which server handles a connection: our own reader as long as its requests are for one
+// path, and Node's server from the first other request on.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { networkPrefix } from '../common/client-info.ts'
@@ -57,7 +57,7 @@ export function createRouterTurns(create: CreateTurns): RouterTurns {
   }
 }
 
-/** Which requests our own reader serves, and what it needs. */
+/** The requests that our own reader serves, and its dependencies. */
 export interface RouterOptions {
   /** Requests for this path, and for paths below it, are ours. */
   readonly path: string
@@ -87,7 +87,7 @@ export class ConnectionRouter implements ServerContext {
   readonly #connections = new Set<ServerConnection>()
   /** Connections that Node's server has. */
   readonly #handedOver = new Set<Socket>()
-  /** Connections that speak HTTP no longer, and what tells them that they are destroyed. */
+  /** Connections that have switched protocols, with the callbacks that destroy them. */
   readonly #switched = new Map<Socket, () => void>()
   readonly #nodeListeners: Function[]
   /** The newest response of Node's server on each of its connections. */
@@ -151,7 +151,7 @@ export class ConnectionRouter implements ServerContext {
 
   /** See `ServerContext`. */
   handOver(socket: Socket, unread: Buffer): void {
-    // Node's server reads what is put back as soon as the socket flows again.
+    // Node's server reads unshifted bytes as soon as the socket flows again.
     socket.pause()
     socket.unshift(unread)
     this.#handedOver.add(socket)
@@ -212,8 +212,8 @@ export class ConnectionRouter implements ServerContext {
   }
 
   /**
-   * Turns a connection away. Its request is on its way already: closed at once, the connection would
-   * be reset, and the answer lost with it.
+   * Refuses a connection. Its request is already on its way: closing at once would reset the
+   * connection and lose the response.
    */
   #reject(socket: Socket): void {
     if (socket.destroyed) return
@@ -228,7 +228,7 @@ export class ConnectionRouter implements ServerContext {
   }
 
   #sendError(socket: Socket, code: ServerErrorCode, message: string): void {
-    // In the middle of an answer nothing else may be said.
+    // Nothing else may be written in the middle of a response.
     if (socket.destroyed || !socket.writable || this.#isResponding(socket))
       return void socket.destroy()
     socket.end(this.#errorResponse(code, message, false), () => socket.destroy())
@@ -261,7 +261,7 @@ function addressOwner({ remoteAddress = '' }: Socket): Owner {
   return { account_id: address, key_id: address }
 }
 
-/** What was sent in place of a request, and of the rest of an upload. */
+/** Invalid bytes instead of a request, and the rest of an upload. */
 const NOT_HTTP = ['malformed_request', 'What was sent is not an HTTP/1.1 request.'] as const
 const TRUNCATED_UPLOAD = [
   'invalid_file',

@@ -14,13 +14,11 @@ export interface BodySink {
   onAborted(): void
 }
 
-/** The body of a request. It waits, also in the caller's system, until somebody reads it. */
+/** The body of a request. It exerts back-pressure on the caller until it is read. */
 export interface RequestBody {
   /** How many bytes were announced; null for a body in chunks. */
   readonly length: number | null
-  /**
-   * Gives what has come, at once, and everything that comes, to a sink; null: to nobody any more.
-   */
+  /** Passes the bytes so far, synchronously, and all later ones to a sink; null: stops. */
   read(sink: BodySink | null): void
   pause(): void
   resume(): void
@@ -41,8 +39,8 @@ export interface ResponseListener {
 }
 
 /**
- * One request. An answer is a head, any number of pieces and an end; they go out with the next
- * `flush`, together.
+ * One request. A response is a head, any number of pieces and an end; they are sent together with
+ * the next `flush`.
  */
 export interface HttpExchange {
   readonly method: string
@@ -69,9 +67,9 @@ export interface HttpExchange {
   write(bytes: Buffer): void
   /** The answer is complete. */
   end(trailers?: RawHeaders): void
-  /** Sends what has been said so far. False: wait for `onDrain` before saying more. */
+  /** Sends everything written so far. False: wait for `onDrain` before writing more. */
   flush(): boolean
-  /** Ends the connection so that nobody takes the answer for complete. */
+  /** Ends the connection so that the response cannot be taken for complete. */
   reset(): void
   /**
    * Whether {@link switchProtocols} can succeed: the request has no body, asks for it in HTTP/1.1,

@@ -4,7 +4,7 @@ import type { ResponseListener, HttpExchange } from './exchange.ts'
 import type { RawHeaders } from './header-fields.ts'
 import type { RawConnection } from './raw-connection.ts'
 
-/** Passes everything on; subclasses override what they need. It lives as long as the request. */
+/** Delegates everything; subclasses override what they need. It lives as long as the request. */
 export class ForwardingExchange implements HttpExchange {
   protected readonly exchange: HttpExchange
 

@@ -1,9 +1,6 @@
-// Header fields as they stand on the wire (RFC 9112, section 5), the same for requests and answers.
+// Header fields on the wire (RFC 9112, section 5), for requests and responses.
 
-/**
- * A raw header list as it stood on the wire: name, value, name, value, … (latin1, order and case
- * kept).
- */
+/** A raw header list: name, value, name, value, … (latin1, in wire order and case). */
 export type RawHeaders = string[]
 
 /** What ends a head. */
@@ -12,10 +9,12 @@ export const HEAD_END = Buffer.from('\r\n\r\n')
 export const NO_BYTES = Buffer.alloc(0)
 
 const [CR, LF, COLON, ZERO] = [13, 10, 58, 48]
-/** Every number of so many digits is exact. */
+/** Every number with this many digits is exact. */
 const MAX_DIGITS = 15
 
-/** What a character may stand in: 1 a field name (RFC 9110 token), 2 a field value or reason. */
+/**
+ * Where a character is allowed: 1 in a field name (RFC 9110 token), 2 in a field value or reason.
+ */
 const CHARACTERS = new Uint8Array(256)
 for (let code = 0; code < 256; code++) {
   const isInValue = code === 9 || (code >= 32 && code !== 127)
@@ -25,8 +24,8 @@ for (let code = 0; code < 256; code++) {
 
 /**
  * The fields of a head, from `at` to the end of the text: lines of `name: value` with CRLF between
- * them. One pass over the characters, because this runs twice for every request. Null where a line
- * is none: folded lines, bare CR or LF and other control characters are no fields.
+ * them. One pass over the characters, because this runs twice for every request. Null if a line is
+ * invalid: folded lines, bare CR or LF, and other control characters.
  */
 export function parseFields(text: string, at: number): RawHeaders | null {
   const headers: RawHeaders = []
@@ -45,8 +44,8 @@ export function parseFields(text: string, at: number): RawHeaders | null {
 }
 
 /**
- * Where the line that `at` lies in ends, which is at CRLF or the end of the text; -1 where another
- * control character comes first.
+ * The end of the line at `at`: its CRLF or the end of the text; -1 if another control character
+ * comes first.
  */
 export function endOfLine(text: string, at: number): number {
   while (at < text.length && ((CHARACTERS[text.charCodeAt(at)] ?? 0) & 2) !== 0) at++
@@ -56,8 +55,8 @@ export function endOfLine(text: string, at: number): number {
 }
 
 /**
- * Whether a line ends with LF alone: a head or trailers in which one does never end with an empty
- * line as we read it. @param from what stands before has been looked at
+ * Whether a line ends with LF alone: then a head or trailers never end with an empty line. @param
+ * from earlier bytes have been checked
  */
 export function hasBareLineFeed(bytes: Buffer, from = 0): boolean {
   for (let at = bytes.indexOf(LF, from); at >= 0; at = bytes.indexOf(LF, at + 1))
@@ -94,8 +93,8 @@ export function valueOf(headers: readonly string[], name: string): string | unde
 }
 
 /**
- * The value of a field that may stand once (name in lower case): undefined where it does not stand,
- * null where it stands twice.
+ * The value of a field that may occur once (name in lower case): undefined if it is missing, null
+ * if it occurs twice.
  */
 export function onlyValueOf(headers: readonly string[], name: string): string | null | undefined {
   let value: string | undefined

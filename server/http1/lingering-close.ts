@@ -1,6 +1,6 @@
-// An answer that is given before the request's body has been read (401, 413, 429, …). Closing the
-// connection at once would make the caller's system throw the answer away together with what it is
-// still sending (a reset), so we go on reading for a while, into nothing (slow-reads.ts).
+// A response that is sent before the request's body has been read (401, 413, 429, …). Closing the
+// connection at once would reset it, and the caller's system would discard the response. So the
+// rest is read for a while and discarded (slow-reads.ts).
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { discardSlowly } from './slow-reads.ts'
 
@@ -14,14 +14,14 @@ const MAX_LINGER_MS = 5000
 /**
  * Call it before the head of the answer is written: with that, Node decides whether it closes the
  * connection behind the answer's last byte.
- * @returns to be called with the end of the answer: throws away what is left of the request's body,
- *   within bounds; then, or where the caller wants it, the connection is closed
+ * @returns to be called at the end of the response: discards the rest of the request's body, within
+ *   bounds; then, or if the caller asks for it, closes the connection
  */
 export function lingeringClose(incoming: IncomingMessage, outgoing: ServerResponse): () => void {
   if (incoming.complete || incoming.destroyed) return () => {}
   const wantsClose = !outgoing.shouldKeepAlive
   outgoing.shouldKeepAlive = true
-  // Where nobody has asked for the body, Node reads it itself behind the answer, all at once.
+  // If the body was not read, Node reads all of it itself after the response.
   incoming.read(0)
   const finish = (): void => {
     if (!wantsClose) return

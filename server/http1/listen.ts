@@ -16,16 +16,16 @@ import type { CreateTurns } from './turns.ts'
 /** Answers one request on Node's own objects. */
 export type NodeRequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 
-/** Who takes requests. */
+/** The handlers of requests. */
 export interface RequestListeners {
   /**
-   * Takes every request for `path`, or a path below it, that begins a connection or follows another
-   * one that does; null: there is no such path.
+   * Handles every request for `path`, or a path below it, that is first on its connection or
+   * follows another such one; null: there is no such path.
    */
   readonly direct: Pick<RouterOptions, 'path' | 'handle'> | null
   /**
-   * Takes all others, and whatever follows one on its connection; also requests without Host, and
-   * with an expectation that nobody knows, which Node itself would refuse without a word.
+   * Handles all others, and everything after one on its connection, including requests without Host
+   * and with an unknown expectation, which Node itself would refuse without a body.
    */
   readonly other: NodeRequestListener
 }
@@ -39,7 +39,7 @@ export interface ListenOptions {
   readonly headersTimeout: number
   /** Connections of one address at once; 0: any number. */
   readonly maxConnections: number
-  /** Whether a reverse proxy stands in front that names its callers. */
+  /** Whether a reverse proxy in front names its callers. */
   readonly trustProxy: boolean
   readonly errors: ConnectionErrors
   /** Makes the turns in which connections and bodies are read. */
@@ -51,7 +51,7 @@ export interface ListenOptions {
 /** A server that listens. */
 export interface RunningServer {
   readonly port: number
-  /** Where a person on this machine reaches it. */
+  /** The address for a person on this machine. */
   readonly url: string
   /** Connections that were turned away because there were too many from one address. */
   rejectedConnections(): number
@@ -101,20 +101,20 @@ const WILDCARD_ADDRESSES = new Set(['0.0.0.0', '::'])
 const KEEP_ALIVE_MS = 75_000
 
 /**
- * Connections that may wait to be accepted; the system may lower it (net.core.somaxconn). Of what
- * comes beyond, callers hear nothing and try again after a second: with Node's own 511, a burst of
- * callers is neither answered nor refused for that long.
+ * Connections that may wait to be accepted; the system may lower it (net.core.somaxconn). Callers
+ * beyond it get no reply and retry after a second. With Node's default of 511, a burst of callers
+ * is neither answered nor refused for that long.
  */
 const BACKLOG = 4096
 
 /**
- * Sockets that listen on one port. Of each, Node takes in one connection in a turn of its loop
- * (libuv 1.52), so with a single one a burst of callers stands in front of a busy server for as
- * many turns. Only Linux shares connections out to sockets of one port.
+ * Sockets that listen on one port. Node accepts one connection per socket in a turn of its loop
+ * (libuv 1.52), so with a single socket a burst of callers waits for as many turns. Only Linux
+ * distributes connections among sockets of one port.
  */
 const SOCKETS_PER_PORT = process.platform === 'linux' ? 8 : 1
 
-/** What an answer that was cut off by the shutdown, or refused for it, may take to go out. */
+/** Time for sending a response that the shutdown cut off or refused. */
 const LAST_ANSWER_MS = 100
 /** How often connections that have become idle are closed at the end (milliseconds). */
 const IDLE_CHECK_MS = 50
@@ -163,7 +163,7 @@ export async function listen(
   }
 }
 
-/** The sockets of one server, with what they share. */
+/** The sockets of one server, with their shared state. */
 class Listener {
   readonly #listeners: RequestListeners
   readonly #options: ListenOptions
@@ -238,8 +238,8 @@ class Listener {
 
   async close({ graceMs, idleMs = 0, force }: CloseOptions): Promise<void> {
     this.closeAfterResponses()
-    // Right behind the event loop's look at its sockets: the kernel resets connections that wait to
-    // be accepted when the socket closes, and what is called by a timer finds all of a turn there.
+    // Right after the event loop polls its sockets: the kernel resets connections that wait to be
+    // accepted when the socket closes, and by then this turn's have been accepted.
     await new Promise((resolve) => setImmediate(resolve))
     const closed = Promise.all(this.#servers.map(stopAccepting))
     const destroy = (): void => this.#destroySoon()
@@ -303,7 +303,7 @@ class Listener {
   }
 }
 
-/** Answers a request, and reads what is left of its body for a while. */
+/** Answers a request, and drains its body for a while. */
 function rejectRequest(
   incoming: IncomingMessage,
   outgoing: ServerResponse,

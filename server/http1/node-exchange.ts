@@ -9,14 +9,14 @@ import { RawConnection, switchingHead } from './raw-connection.ts'
 /** Emitted on a caller's socket that is destroyed in a moment. */
 export const SHUTDOWN_EVENT = 'tollmark.shutdown'
 
-/** Requests that ask for another protocol, whose connections Node's server has let go. */
+/** Requests for another protocol, whose connections Node's server has released. */
 const switchable = new WeakMap<IncomingMessage, Buffer>()
 
 /**
  * Gives a request that asks for another protocol a response, as Node's server does for all others;
  * the connection ends with that, unless it is switched.
  *
- * @param unread what was read behind the request
+ * @param unread the bytes read after the request
  */
 export function upgradeResponse(
   incoming: IncomingMessage,
@@ -132,7 +132,7 @@ export class NodeExchange implements HttpExchange, RequestBody {
   }
 
   writeHead(status: number, reason: string, headers: RawHeaders): void {
-    // The upstream's own Date passes; none is made up.
+    // The upstream's own Date passes; none is added.
     this.#outgoing.sendDate = false
     this.#linger = lingeringClose(this.#incoming, this.#outgoing)
     this.#outgoing.writeHead(status, reason, headers)
@@ -152,18 +152,17 @@ export class NodeExchange implements HttpExchange, RequestBody {
   }
 
   flush(): boolean {
-    // Written with text, as by `flushHeaders`, the head would go out in UTF-8.
+    // Written as text, for example by `flushHeaders`, the head would be sent in UTF-8.
     if (this.headersSent && !this.#outgoing.writableEnded) this.#outgoing.write(NO_BYTES)
     return !this.#outgoing.writableNeedDrain
   }
 
   reset(): void {
     const outgoing = this.#outgoing
-    // Nobody can take that for the end of the answer: without a length or chunks (HTTP/1.0), an
-    // ordinary close would be one.
+    // A reset, so that it cannot be taken for the end of the response: without a length or chunks
+    // (HTTP/1.0), an ordinary close would be.
     const reset = (): void => void outgoing.socket?.resetAndDestroy()
-    // What has arrived before the break still goes out; where it is not this answer's turn yet,
-    // when it is.
+    // Bytes that arrived before the break are still sent, once it is this response's turn.
     if (outgoing.socket === null) outgoing.write(NO_BYTES, reset)
     else setImmediate(reset)
   }
@@ -190,8 +189,8 @@ export class NodeExchange implements HttpExchange, RequestBody {
 }
 
 /**
- * What Node's server takes of a request though it must not be taken (RFC 9112, section 3.2; RFC
- * 9110, section 10.1.1); null where there is nothing.
+ * The reason to refuse a request that Node's server accepts although it must not (RFC 9112, section
+ * 3.2; RFC 9110, section 10.1.1); null if there is none.
  */
 export function requestFault({
   headersDistinct: { host = [], expect = [] },

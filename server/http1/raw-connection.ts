@@ -10,7 +10,7 @@ import type { Turns } from './turns.ts'
 export const switchingHead = (headers: RawHeaders): string =>
   `HTTP/1.1 101 Switching Protocols\r\n${fieldLines(headers)}\r\n`
 
-/** Told what comes on a raw connection. */
+/** Receives the bytes of a raw connection. */
 export interface RawReader {
   /** The next bytes. They may be kept. */
   onData(bytes: Buffer): void
@@ -24,10 +24,10 @@ export interface RawReader {
   onShutdown(): void
 }
 
-/** Where the bytes of a raw connection come from. */
+/** The source of a raw connection's bytes. */
 export interface RawSource {
   readonly socket: Socket
-  /** What was read behind the head. */
+  /** Bytes read after the head. */
   readonly unread: Buffer
   /** Calls `take` with all that comes from now on. */
   subscribe(take: (bytes: Buffer) => void): void
@@ -40,7 +40,7 @@ export interface RawSource {
 /** More than a piece of this size may wait in the system: see `server-connection.ts`. */
 const LARGE_READ_BYTES = 32 * 1024
 const READS_OWNER = { account_id: '', key_id: '' }
-/** What is read into nothing at most. */
+/** Most bytes that are discarded. */
 const DISCARD_BYTES = 64 * 1_048_576
 
 /** One side of a switched connection. It lives until it is closed. */
@@ -54,7 +54,7 @@ export class RawConnection {
   constructor(source: RawSource) {
     this.#source = source
     this.#socket = source.socket
-    // Until somebody reads.
+    // Until a reader is attached.
     this.#socket.on('error', ignore)
     this.#socket.pause()
   }
@@ -68,7 +68,7 @@ export class RawConnection {
     return this.#socket.destroyed
   }
 
-  /** Gives what has come, and what comes, to a reader: once. */
+  /** Passes the bytes so far, and later ones, to a reader. Once. */
   read(reader: RawReader): void {
     const { unread } = this.#source
     this.#source.subscribe((bytes) => {

@@ -1,9 +1,8 @@
-// Frees the memory of what was read from sockets before V8 looks for it everywhere.
+// Frees the memory of bytes read from sockets before V8 marks the whole heap for it.
 //
-// Each piece that is read is memory outside of V8's heap. It dies young, but V8 counts it with what
-// is old, and marks the whole heap after each 64 MB of it: at 300 KB a body that was a quarter of
-// the CPU of such a request. A collection of young objects alone frees the same memory within 1 to
-// 2 ms.
+// Each piece that is read is memory outside of V8's heap. It dies young, but V8 counts it as old,
+// and marks the whole heap after each 64 MB of it: for bodies of 300 KB that was a quarter of the
+// CPU of a request. A young collection frees the same memory within 1 to 2 ms.
 
 /** Bytes read between two collections, half of what V8 waits for: some pieces live through one. */
 const COLLECT_BYTES = 32 * 1024 * 1024
@@ -25,9 +24,9 @@ export function countRead(bytes: number): void {
 }
 
 /**
- * Frees the memory of a piece that nobody reads any more, without waiting for a collection: the
- * next read gets memory that is still in the processor's caches. All views of it are empty
- * afterwards. A piece that is only a part of its memory is left to the collector.
+ * Frees the memory of a piece that is not read any more, without waiting for a collection: the next
+ * read gets memory that is still in the processor's caches. All views of it are empty afterwards. A
+ * piece of a larger buffer is left to the collector.
  */
 export function freeRead({ buffer, byteLength }: Buffer): void {
   if (byteLength < MIN_FREED_BYTES || byteLength !== buffer.byteLength) return

@@ -1,5 +1,5 @@
-// Reads the requests of one HTTP/1.1 connection (RFC 9112), strictly: wherever two servers could
-// read different requests out of the same bytes, there is none.
+// Reads the requests of one HTTP/1.1 connection (RFC 9112), strictly: bytes that two servers could
+// read as different requests are refused.
 import { BodyDecoder, STRICT_CHUNK_SIZE, FramingError } from './body-decoder.ts'
 import {
   digits,
@@ -20,7 +20,7 @@ export interface RequestHead {
   readonly target: string
   readonly headers: readonly string[]
   readonly http10: boolean
-  /** How the body ends: after so many bytes, or in chunks; null for no body. */
+  /** How the body ends: after a number of bytes, or in chunks; null for no body. */
   readonly framing: number | 'chunked' | null
   /** Whether the caller would send another request on this connection. */
   readonly keepAlive: boolean
@@ -59,13 +59,13 @@ interface CachedHead {
    */
   readonly before: Buffer
   readonly after: Buffer
-  /** Where the length stands in its headers; -1: nowhere. */
+  /** The index of the length in its headers; -1: none. */
   readonly lengthIndex: number
 }
 
 /**
- * Give it bytes with `push`, then take what they make: heads with `head`, and behind each its body
- * with `piece` until `ended`.
+ * Pass bytes in with `push`, then read: a head with `head`, and its body with `piece` until
+ * `ended`.
  */
 export class RequestParser {
   #unread: Buffer = NO_BYTES
@@ -79,7 +79,7 @@ export class RequestParser {
     this.#unread = this.#unread.length === 0 ? bytes : this.#buffer.append(this.#unread, bytes)
   }
 
-  /** The bytes that nobody has taken yet. */
+  /** The unread bytes. */
   get unread(): Buffer {
     return this.#unread
   }
@@ -89,7 +89,7 @@ export class RequestParser {
     return this.#body.ended
   }
 
-  /** What stood behind a body in chunks. */
+  /** The trailers of a chunked body. */
   get trailers(): RawHeaders {
     return this.#body.trailers
   }
@@ -177,7 +177,7 @@ export class RequestParser {
   }
 }
 
-/** What is kept of a head. @param text without the blank line that ends it */
+/** The parsed form of a head. @param text without the blank line that ends it */
 function cacheHead(text: string, head: RequestHead): CachedHead {
   // Not from Node's pool: a connection would keep a whole slab of it alive.
   const bytes = Buffer.allocUnsafeSlow(text.length + HEAD_END.length)
@@ -237,10 +237,7 @@ function parseHead(text: string): RequestHead {
   }
 }
 
-/**
- * What the fields say about the connection and about where the body ends (RFC 9112, sections 6.3
- * and 9.3).
- */
+/** The connection options and the framing of the body (RFC 9112, sections 6.3 and 9.3). */
 function interpretFields(
   headers: RawHeaders,
   http10: boolean,
@@ -305,7 +302,7 @@ function malformed(message: string): RequestError {
 }
 
 const MAX_METHOD_BYTES = 16
-/** What may stand behind the path: a query, a path below it, the version. */
+/** What may follow the path: a query, a path below it, the version. */
 const AFTER_PATH = new Set(Buffer.from('?/ '))
 
 /** A path as `isForPath` looks for it. */

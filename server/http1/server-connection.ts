@@ -11,17 +11,17 @@ import type { RawSource } from './raw-connection.ts'
 import { isForPath, RequestError, RequestParser, type RequestHead } from './request-parser.ts'
 import type { Turns } from './turns.ts'
 
-/** What all connections of a server share. */
+/** State shared by all connections of a server. */
 export interface ServerContext {
   /** Takes a request. */
   handle(caller: HttpExchange): void
-  /** What `pathMarker` made of the path that is ours. */
+  /** The result of `pathMarker` for our path. */
   readonly path: Buffer
-  /** Takes a connection whose next request is for another path, with what has been read of it. */
+  /** Receives a connection whose next request is for another path, with the bytes read so far. */
   handOver(socket: Socket, unread: Buffer): void
-  /** The bytes that answer what is no request. */
+  /** The response to bytes that are not a request. */
   errorResponse(code: ConnectionErrorCode, message: string): Buffer
-  /** A connection is gone, or is somebody else's now. */
+  /** A connection has closed, or was handed over. */
   detached(connection: ServerConnection): void
   /** A connection has switched protocols; `announce` is called before it is destroyed. */
   switched(socket: Socket, announce: () => void): void
@@ -29,7 +29,7 @@ export interface ServerContext {
   readonly closing: boolean
   readonly timeouts: ConnectionTimeouts
   readonly addresses: AddressLimiter
-  /** Large pieces of bodies, as many as may be read in one turn of the event loop. */
+  /** Most large pieces of bodies that are read in one turn of the event loop. */
   readonly bodyReads: Turns
   /** The last lines of a head that lets its connection live. */
   readonly keepAliveLines: string
@@ -46,9 +46,9 @@ export interface ConnectionTimeouts {
 /** How long the last bytes of an answer may wait for a caller that does not read. */
 const FINISH_TIMEOUT_MS = 300_000
 /**
- * After an early answer (401, 413, 429, …) the rest of the request is read into nothing, slowly, so
- * that the caller gets to read the answer: closing at once would make its system throw the answer
- * away. More than the largest body, but not for ever.
+ * After an early response (401, 413, 429, …) the rest of the request is slowly drained, so that the
+ * caller can read the response: closing at once would make its system discard it. More than the
+ * largest body, but bounded.
  */
 const LINGER_MS = 5_000
 const LINGER_BYTES = 64 * 1_048_576
@@ -57,15 +57,15 @@ const LINGER_BYTES = 64 * 1_048_576
  * thousands of callers can send theirs byte by byte.
  */
 const MAX_HEAD_CHUNKS = 4
-/** Bytes that may wait for somebody to take them before the socket is paused. */
+/** Bytes that may wait to be read before the socket is paused. */
 const MAX_UNREAD_BYTES = 64 * 1024
 
 /**
- * Where so many bytes have come at once, more wait in the system: of a fast upload Node reads up to
- * two megabytes in a turn of the loop.
+ * If this many bytes arrive at once, more wait in the system: Node reads up to two megabytes of a
+ * fast upload in a turn of the loop.
  */
 const LARGE_READ_BYTES = 32 * 1024
-/** Whose turn it is to be read: bodies take theirs one after the other. */
+/** The turns in which bodies are read, one after the other. */
 const BODY_READS_OWNER = { account_id: '', key_id: '' }
 
 /**
@@ -204,13 +204,13 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
       this.#throttle()
     else if (bytes.length >= LARGE_READ_BYTES && this.#exchange !== null && !this.#awaitingTurn)
       this.#yieldTurn()
-    // Nobody takes them at the moment: the caller's system keeps the rest.
+    // Nothing reads them at the moment: the caller's system keeps the rest.
     if (this.#paused || this.parser.unread.length < MAX_UNREAD_BYTES) return
     this.#paused = true
     this.socket.pause()
   }
 
-  /** Reads on what nobody wants, or what comes in too many pieces, when it is its turn. */
+  /** Continues reading discarded bytes, or heads in many pieces, when it is its turn. */
   #throttle(): void {
     this.#awaitingTurn = true
     this.socket.pause()
@@ -240,9 +240,9 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   }
 
   /**
-   * The caller sends no more. Before its answer begins it may only have closed its sending side (RFC
-   * 9112, section 9.6), which a probe tells from leaving. Of a caller that is in the middle of its
-   * answer, or cannot be probed, that is how it leaves.
+   * The caller sends no more. Before its response begins it may only be half-closed (RFC 9112,
+   * section 9.6), which a probe distinguishes from a disconnect. In the middle of its response, or
+   * if it cannot be probed, it counts as disconnected.
    */
   readonly #onEnd = (): void => {
     const exchange = this.#exchange
@@ -271,7 +271,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
 
   readonly #onDrain = (): void => this.#exchange?.onDrain()
 
-  /** Serves what has come, one request at a time. */
+  /** Serves the buffered requests, one at a time. */
   #parseRequests(): void {
     if (this.#parsing) return
     this.#parsing = true
@@ -310,7 +310,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
       this.#context.handle(this.#exchange)
     }
     this.#parsing = false
-    // No request can come any more, and Node's server could not read what is left.
+    // No further request can arrive, and Node's server could not read the rest.
     if (this.#halfClosed && this.#exchange === null && !this.#handedOver) this.#close()
   }
 
@@ -336,7 +336,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     }
   }
 
-  /** The connection is somebody else's. */
+  /** The connection was handed over. */
   #release(): void {
     this.#handedOver = true
     this.socket

@@ -14,11 +14,11 @@ export interface ConnectionHandle {
   readonly keepAliveLines: string
   /** No other request will be taken. */
   readonly closing: boolean
-  /** Nothing is left to be read of what has come: the socket goes on after a pause. */
+  /** All buffered bytes are read: the socket resumes after a pause. */
   resume(): void
   /** The body cannot be read any further. */
   fail(error: unknown): void
-  /** The answer has been said, and so many bytes of the request's rest were thrown away. */
+  /** The response is complete, and this many bytes of the rest of the request were discarded. */
   linger(bytes: number): void
   /** Answer and request have been said; the system has not taken all of the answer yet. */
   awaitFinish(): void
@@ -108,9 +108,7 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
     this.readBody()
   }
 
-  /**
-   * Gives the sink what has come of the body; once the answer has been said the rest goes nowhere.
-   */
+  /** Passes the buffered bytes of the body to the sink; after the response, discards them. */
   readBody(): void {
     const { parser } = this.#connection
     try {
@@ -157,8 +155,8 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
         : this.#http10
           ? 'until-close'
           : 'chunked'
-    // Whoever was never asked for its body may or may not send it: what comes next on this
-    // connection would be anybody's guess.
+    // A caller that never got 100 Continue may or may not send its body, so the next bytes on this
+    // connection would be ambiguous.
     if (this.#framing === 'until-close' || this.#expectsContinue || this.#connection.closing)
       this.#keepAlive = false
     this.#pendingHead += `HTTP/1.1 ${status} ${reason}\r\n${fieldLines(headers)}`
@@ -216,10 +214,7 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
     }
   }
 
-  /**
-   * Everything that has been said of the answer, and no more: what becomes of the request is
-   * somebody else's.
-   */
+  /** Sends everything written of the response, and no more; the request is handled elsewhere. */
   writePending(): void {
     const { socket } = this.#connection
     this.#flushHead()
@@ -240,8 +235,8 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
     if (this.closed) return
     this.writePending()
     const { socket } = this.#connection
-    // Nobody can take that for the end of the answer: without a length or chunks (HTTP/1.0), an
-    // ordinary close would be one.
+    // A reset, so that it cannot be taken for the end of the response: without a length or chunks
+    // (HTTP/1.0), an ordinary close would be.
     socket.resetAndDestroy()
   }
 

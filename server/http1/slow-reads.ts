@@ -1,11 +1,9 @@
-// What is read slowly: heads in many pieces, and what nobody wants, the rest of a request that has
-// been answered before it was read. It is taken off the connection, so that the caller gets to read
-// its answer, but slowly: read at full speed, bodies that are refused would cost everybody else
-// more than those that are served.
+// Slow reads: heads in many pieces, and the rest of a request that was answered before it was read.
+// The rest is drained so that the caller can read its response, but slowly: at full speed, refused
+// bodies would cost everybody else more than accepted ones.
 
 /**
- * Of each rest so many bytes are read at once. That is all of most; what is longer waits for its
- * turns.
+ * Bytes of each rest that are read in one go: all of most rests; longer ones wait for their turns.
  */
 export const FULL_SPEED_BYTES = 128 * 1024
 /**
@@ -15,11 +13,11 @@ export const FULL_SPEED_BYTES = 128 * 1024
 const READS_PER_TICK = 16
 const TICK_MS = 20
 
-/** Reads what is left of a request. */
+/** Drains the rest of a request. */
 export interface SlowReader {
   /** The client's address; addresses take turns. */
   readonly address: string
-  /** Reads so many pieces more. */
+  /** Reads this many more pieces. */
   resumeReading(pieces: number): void
 }
 
@@ -70,7 +68,9 @@ class SlowReadQueue {
   }
 }
 
-/** Of the whole process: what is left for those who are refused does not grow with its sockets. */
+/**
+ * For the whole process: the capacity for refused callers does not grow with the number of sockets.
+ */
 export const slowReads = new SlowReadQueue()
 
 /** A socket, or a request of Node's server. */

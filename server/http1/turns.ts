@@ -1,18 +1,18 @@
-// What the owner of a server or client gives it, so that costly work is done a little at a time.
+// Schedules costly work in small portions; supplied by the owner of a server or client.
 
-/** Who a piece of work is for. Owners take turns. */
+/** The owner of a piece of work. Owners take turns. */
 export interface Owner {
   readonly account_id: string
   readonly key_id: string
 }
 
-/** Calls at most so many pieces of work in one turn of the event loop. */
+/** Calls a bounded number of pieces of work in one turn of the event loop. */
 export interface Turns {
-  /** Counts the turns in which as many were done as may be. */
+  /** Counts the turns that reached the bound. */
   readonly turn: number
   /** Counts one that was done without asking. @returns whether it was one more than may be */
   spend(): boolean
-  /** Calls `work`, at once unless as many as may be were called in this turn of the event loop. */
+  /** Calls `work`, synchronously unless this turn of the event loop has reached the bound. */
   schedule(owner: Owner, work: () => void): void
 }
 

@@ -1,8 +1,8 @@
-// Writes of one turn of the event loop go out in one burst. A write that wakes a sleeping reader
-// costs the system about twice what it costs while the reader is awake: answers that leave one by
-// one wake whoever reads them one by one, answers that leave together wake it once.
+// Sends all writes of one turn of the event loop in one burst. A write that wakes a sleeping reader
+// costs the system about twice as much as one to a reader that is awake. Sent one by one, each
+// response wakes its reader; sent together, they wake it once.
 
-/** Who has something to write. Whoever joins twice is asked twice. */
+/** Writers with something to write. Flushed once per registration. */
 export interface BatchWriter {
   writeNow(): void
 }
@@ -22,7 +22,7 @@ export function scheduleFlush(writer: BatchWriter): void {
 }
 
 function flushBatch(writers: readonly BatchWriter[]): void {
-  // Who joins from here on writes in the next turn.
+  // Writers that join from here on write in the next turn.
   batch = []
   for (const writer of writers) writer.writeNow()
 }

@@ -1,4 +1,4 @@
-// The pools: which connection a request goes out on, and how long an unused one is kept.
+// The pools: select the connection of a request, and keep idle ones for a while.
 import type { CreateTurns, Turns } from '../turns.ts'
 import { ClientConnection } from './connection.ts'
 import type { Destination } from './destination.ts'
@@ -28,15 +28,14 @@ export type HttpClient = {
 }
 
 /**
- * Connections that are begun in one turn of the event loop. A TLS handshake costs about a
- * millisecond of our processor: a thousand at once, which is what a burst of one key asks for,
- * would hold up everything else for a second. How many are under way is not limited: an upstream
- * that is far away takes its time.
+ * Connections started in one turn of the event loop. A TLS handshake costs about a millisecond of
+ * CPU: a thousand at once, as in a burst of one key, would delay everything else by a second. The
+ * number in progress is not limited, because a distant upstream may be slow.
  */
 const CONNECTS_PER_TURN = 8
 /**
- * Times that pieces of a body which is held, 256 KB at most, are written in one turn of the event
- * loop: a write of 64 KB takes up to 50 microseconds.
+ * Writes of pieces of buffered bodies, 256 KB at most, in one turn of the event loop: a write of 64
+ * KB takes up to 50 microseconds.
  */
 const WRITES_PER_TURN = 2
 /**
@@ -45,9 +44,7 @@ const WRITES_PER_TURN = 2
  * answers with an event each millisecond would otherwise take all of the processor.
  */
 const READS_PER_TURN = 32
-/**
- * A pooled connection that has rested longer than this is looked at once more before it is trusted.
- */
+/** A pooled connection that has been idle for longer than this is checked before it is used. */
 const STALE_AFTER_MS = 250
 /** The upstream's own keep-alive time less this: its FIN may be on the way already. */
 const KEEP_ALIVE_MARGIN_MS = 1_000

@@ -1,11 +1,11 @@
-// A connection to an upstream, as its pool and the exchange that holds it see it.
+// A connection to an upstream, as seen by its pool and its current exchange.
 import type { Socket } from 'node:net'
 import type { RawHeaders } from '../header-fields.ts'
 import { RawConnection } from '../raw-connection.ts'
 import { openSocket, type Destination } from './destination.ts'
 import { ProtocolError, ResponseParser, type ResponseEvents } from './response-parser.ts'
 
-/** What a connection tells the exchange that holds it. */
+/** Events of a connection for its current exchange. */
 export type ConnectionUser = Omit<ResponseEvents, 'onSwitch'> & {
   /** See `ResponseHandler`. */
   onSwitch(headers: RawHeaders, connection: RawConnection): void
@@ -17,7 +17,7 @@ export type ConnectionUser = Omit<ResponseEvents, 'onSwitch'> & {
   onDrain(): void
   /** The connection is gone before the response was complete. */
   onConnectionLost(error: Error): void
-  /** Ends what has taken too long. @param now monotonic milliseconds */
+  /** Ends the exchange if it has timed out. @param now monotonic milliseconds */
   checkTimeout(now: number): void
 }
 
@@ -37,12 +37,12 @@ export class ClientConnection implements ResponseEvents {
   #ready = false
   #error: Error | null = null
   #onLost: (connection: ClientConnection) => void
-  /** Takes what comes once the connection has switched protocols. */
+  /** Receives the bytes after the connection has switched protocols. */
   #take: ((bytes: Buffer) => void) | null = null
 
   /**
-   * Starts dialling. What arrives is read into one buffer that all connections share: its user
-   * copies what it keeps. `onLost` is told when the connection closes.
+   * Starts dialling. Bytes are read into one buffer that all connections share; users copy what
+   * they keep. `onLost` is called when the connection closes.
    * @throws {PrivateAddressError} see {@link openSocket}
    */
   constructor(destination: Destination, onLost: (connection: ClientConnection) => void) {
@@ -94,7 +94,7 @@ export class ClientConnection implements ResponseEvents {
     this.socket.destroy()
   }
 
-  /** Ends the connection because of a failure that its user is told about. */
+  /** Ends the connection because of a failure that is reported to its user. */
   fail(error: Error): void {
     const user = this.#user
     this.destroy()
@@ -135,7 +135,7 @@ export class ClientConnection implements ResponseEvents {
   #read(chunk: Buffer): void {
     if (this.#take !== null) return this.#take(chunk)
     if (this.#user === null) return this.destroy()
-    // Such as the 408 of a server for which the connection has rested too long: it answers nobody.
+    // Such as a server's 408 for an idle connection: it answers no request.
     if (this.reused && !this.#user.writeStarted)
       return this.fail(new ProtocolError('the upstream sent bytes before it was asked'))
     try {

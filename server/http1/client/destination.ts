@@ -1,11 +1,12 @@
-// Where and how a connection to an upstream is opened, and where none ever is.
+// Decides where and how connections to an upstream are opened, and which addresses are never
+// dialled.
 import { BlockList, connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
 import { sharedResolve, type Resolve } from './lookup.ts'
 
 /**
- * Where one provider is reached, and under which name. Built from the operator's settings, never
- * from a request.
+ * The address of one provider, and the name that it is called by. Built from the operator's
+ * settings, never from a request.
  */
 export type Destination = {
   tls: boolean
@@ -16,10 +17,7 @@ export type Destination = {
   servername: string
   /** The `Host` header. */
   hostHeader: string
-  /**
-   * What stands before the request path when the operator dials a base URL with a path; ''
-   * otherwise.
-   */
+  /** The path of the operator's base URL, which precedes the request path; '' if it has none. */
   basePath: string
   /**
    * Whether addresses of private ranges may be dialled: only where the operator named the address.
@@ -137,7 +135,10 @@ function lookupOf(resolve: Resolve, isAllowed: (address: string) => boolean): Lo
 const resolveOnce = sharedResolve()
 const guardedLookup = publicLookup(resolveOnce)
 const openLookup = lookupOf(resolveOnce, () => true)
-/** Of all connections: without it Node makes one for each. Made late, for it reads certificates. */
+/**
+ * Shared by all connections, because Node otherwise makes one for each. Created late, because it
+ * reads certificates.
+ */
 let secureContext: SecureContext | undefined
 /** TLS sessions by server name: a resumed handshake saves a round trip. */
 const sessions = new Map<string, Buffer>()
@@ -152,9 +153,9 @@ const incoming = Buffer.allocUnsafeSlow(64 * 1024)
 const LAST_READS_MS = 1_000
 
 /**
- * A server that refuses an upload answers, closes, and so resets the connection under our writing.
- * Node would throw away what has arrived by then: here a failed write ends the socket only when
- * everything is read, and with the error of the write.
+ * A server that refuses an upload answers and closes, which resets the connection while we write.
+ * Node would discard the bytes that have arrived; here a failed write ends the socket only after
+ * everything is read, with the error of the write.
  */
 function readBeforeReset(socket: Socket, lost: (error: Error) => void): Socket {
   const destroy = socket.destroy.bind(socket)

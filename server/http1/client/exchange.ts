@@ -8,7 +8,7 @@ import type { Destination } from './destination.ts'
 import type { ResponseEvents } from './response-parser.ts'
 import { INTERNAL_OWNER, RequestWriter, type OutboundRequest } from './request-writer.ts'
 
-/** Why there is no (whole) answer. */
+/** Why there is no (complete) response. */
 export class UpstreamError extends Error {
   /** `unreachable`: no connection, or it broke. `timeout`: silence for longer than the limit. */
   readonly code: 'unreachable' | 'timeout'
@@ -20,8 +20,8 @@ export class UpstreamError extends Error {
 }
 
 /**
- * What the caller of `HttpClient.send` hears, in wire order. Exactly one of `onEnd` and `onError`
- * comes last, unless aborted.
+ * Callbacks of `HttpClient.send`, in wire order. Exactly one of `onEnd` and `onError` comes last,
+ * unless aborted.
  */
 export type ResponseHandler = Omit<ResponseEvents, 'onSwitch'> & {
   onError(error: UpstreamError): void
@@ -32,26 +32,26 @@ export type ResponseHandler = Omit<ResponseEvents, 'onSwitch'> & {
   onSwitch?(headers: RawHeaders, connection: RawConnection): void
 }
 
-/** A request under way. */
+/** A request in progress. */
 export type PendingRequest = {
   /** Body bytes handed to the connection so far. */
   readonly bytesSent: number
   /** Stops reading the answer until {@link resume}; the upstream feels it through TCP. */
   pause(): void
   resume(): void
-  /** Ends the call at once and closes its connection. Nothing is reported any more. */
+  /** Ends the call at once and closes its connection, without further callbacks. */
   abort(): void
 }
 
 /** All in milliseconds, except `maxIdlePerDestination`. */
 export type ClientLimits = {
-  /** Until the connection stands, TLS included. */
+  /** Until the connection is established, including TLS. */
   connect: number
   /**
    * From the last byte sent, also of a request whose rest does not come, until the answer's head.
    */
   firstByte: number
-  /** Between two pieces of an answer, whoever holds it up. */
+  /** Between two pieces of a response, whichever side delays it. */
   idle: number
   /** How long an unused connection is kept when the upstream does not say. */
   keepAlive: number
@@ -59,7 +59,7 @@ export type ClientLimits = {
   maxIdlePerDestination: number
 }
 
-/** Where an exchange gets its connection, and what it shares with all others. */
+/** The source of an exchange's connection, and the state it shares with all others. */
 export type ConnectionPool = {
   /** Opens a connection for a request, when it is its turn. */
   open(request: OutboundRequest, use: (open: () => ClientConnection) => void): void
@@ -78,7 +78,9 @@ export type ConnectionPool = {
  * we use it: without a body.
  */
 const REPEATABLE = new Set(['GET', 'HEAD'])
-/** What a limit that has run out says: before the connection stood, before the head, after it. */
+/**
+ * The sentences of a timeout: before the connection was established, before the head, and after it.
+ */
 const CONNECT_TIMEOUT = ['the upstream could not be reached in time', 'unreachable'] as const
 const FIRST_BYTE_TIMEOUT = ['the upstream did not answer in time', 'timeout'] as const
 const IDLE_TIMEOUT = ['the upstream fell silent', 'timeout'] as const
@@ -166,7 +168,7 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
       try {
         this.#use(open())
       } catch (error) {
-        // Reported like every other failure: after `send` has returned.
+        // Reported after `send` has returned, like every other failure.
         queueMicrotask(() =>
           this.onConnectionLost(
             error instanceof Error ? error : new Error('the connection could not be opened'),
@@ -197,8 +199,7 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
 
   onInterim(status: number, reason: string, headers: RawHeaders): void {
     this.#moved = true
-    // We never ask for 100 (the caller's Expect is answered by our own server), so nobody waits for
-    // it.
+    // We never send Expect (our own server answers the caller's), so nothing waits for 100.
     if (status !== 100) this.#handler.onInterim(status, reason, headers)
   }
 
@@ -284,9 +285,9 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
   }
 
   /**
-   * A pooled connection that the upstream has closed meanwhile is nobody's fault, but a request may
-   * only be repeated when it was certainly not processed: nothing of it was written, its one and
-   * only write was refused by our own kernel, or it is a GET or HEAD without a body.
+   * The upstream may have closed a pooled connection. A request is only repeated if it was
+   * certainly not processed: nothing of it was written, its only write was refused by our own
+   * kernel, or it is a GET or HEAD without a body.
    */
   #mayRetry(error: Error): boolean {
     const connection = this.#connection

@@ -1,6 +1,6 @@
-// Resolving the names of upstreams. The system's resolver runs on two of the few threads that all
-// of Node shares, and a name takes one of them until it is answered or given up: asked once for
-// each connection, a burst of one key to one host would stand in front of everybody's connections.
+// Resolving the names of upstreams. The system's resolver uses two of the few threads that all of
+// Node shares, and a lookup occupies one until it is answered or times out. With one lookup per
+// connection, a burst of one key to one host would delay everybody's connections.
 import { lookup as lookupHost, type LookupAddress, type LookupOptions } from 'node:dns'
 
 type Found = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void
@@ -13,9 +13,8 @@ export type Resolve = (
 ) => void
 
 /**
- * A resolver that asks once for all who want to know the same name while the answer is on its way.
- * Nothing is kept: who asks after the answer asks anew, so that a name which has moved is followed
- * at once.
+ * A resolver that shares one lookup among concurrent requests for the same name. Nothing is cached,
+ * so a changed name takes effect at once.
  */
 export function sharedResolve(resolve: Resolve = lookupHost): Resolve {
   const underWay = new Map<string, Found[]>()

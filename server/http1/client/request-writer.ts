@@ -1,5 +1,5 @@
-// A request as it goes on the wire: head and first bytes of the body in one piece, then the rest as
-// it comes.
+// Writes a request to the wire: the head and the first bytes of the body in one piece, then the
+// rest as it arrives.
 import type { Socket } from 'node:net'
 import { scheduleFlush, type BatchWriter } from '../write-batch.ts'
 import type { BodySink, RequestBody } from '../exchange.ts'
@@ -8,30 +8,27 @@ import { freeRead } from '../read-memory.ts'
 import type { Owner } from '../turns.ts'
 import type { Destination } from './destination.ts'
 
-/**
- * The body of a request to an upstream: bytes that were read already, then whatever the caller
- * still sends.
- */
+/** The body of a request to an upstream: bytes already read, then the rest from the caller. */
 export type OutboundBody = {
-  /** The number of bytes in all, or null: then it goes up in chunks, as it came. */
+  /** The total number of bytes; null: it is sent in chunks, as it came. */
   length: number | null
   /** Emptied when the pieces have been handed to the connection and will not be needed again. */
   held: readonly Buffer[]
   /**
-   * Whether the memory of a held piece may be freed when it has been sent: nobody else reads it
-   * then. Left out, it is not.
+   * Whether the memory of a buffered piece may be freed once it is sent, because nothing else reads
+   * it. Default: no.
    */
   freesHeld?: boolean
-  /** Trailers that came with a held body. */
+  /** Trailers of a buffered body. */
   heldTrailers: RawHeaders
   rest: RequestBody | null
   /** Looks at the pieces of the rest. */
   observe: ((piece: Buffer) => void) | null
-  /** Which of the caller's trailers go up behind a body in chunks. */
+  /** Selects the caller's trailers that are sent after a chunked body. */
   trailers(raw: RawHeaders): RawHeaders
 }
 
-/** Whose requests without a key are, such as probes. */
+/** The owner of requests without a key, such as probes. */
 export const INTERNAL_OWNER: Owner = { account_id: '', key_id: '' }
 
 /** One request as it goes on the wire. */
@@ -41,8 +38,8 @@ export type OutboundRequest = {
   /** Path and query exactly as they are to be sent, starting with `/`. */
   path: string
   /**
-   * Without `Host`, `Connection` and `Transfer-Encoding`; `Content-Length` may stand in it, and is
-   * set by the body.
+   * Without `Host`, `Connection` and `Transfer-Encoding`. `Content-Length` may be in it; the body
+   * sets it.
    */
   headers: RawHeaders
   body: OutboundBody | null
@@ -51,13 +48,13 @@ export type OutboundRequest = {
    * connection of its own, and the answer may be a switch.
    */
   upgrade?: true
-  /** Whose request it is; left out, {@link INTERNAL_OWNER}. */
+  /** The owner of the request. Default: {@link INTERNAL_OWNER}. */
   owner?: Owner
-  /** Told when the held pieces of the body have been let go; null where nobody asks. */
+  /** Called when the buffered pieces of the body are released; null if not needed. */
   onBodyReleased?: (() => void) | null
 }
 
-/** Up to this size head and body go out as one piece. */
+/** Up to this size, head and body are sent as one piece. */
 const ONE_WRITE_BYTES = 32 * 1024
 
 /**
@@ -66,7 +63,10 @@ const ONE_WRITE_BYTES = 32 * 1024
  */
 const MAX_WAITING_BYTES = 256 * 1024
 
-/** Writes one request to a connection: head, held pieces, and then the rest of the body as it comes. */
+/**
+ * Writes one request to a connection: head, buffered pieces, and then the rest of the body as it
+ * arrives.
+ */
 export class RequestWriter implements BodySink, BatchWriter {
   /** Body bytes handed to the connection so far. */
   bytes = 0
@@ -81,15 +81,15 @@ export class RequestWriter implements BodySink, BatchWriter {
   readonly #body: OutboundBody | null
   /** The head, until it is written. */
   #pendingHead: string
-  /** How many pieces of the held body have been written; null when the rest goes up. */
+  /** The number of buffered pieces written; null while the rest is streamed. */
   #heldIndex: number | null = null
   /** It waits for its turn to write more of them. */
   #awaitingTurn = false
   #stopped = false
 
   /**
-   * @param takeTurn calls what it is given when this request may write: a fast upstream takes all
-   * of a large body at once
+   * @param takeTurn runs the callback when this request may write, because a fast upstream accepts
+   *   a whole large body in one go
    */
   constructor(socket: Socket, request: OutboundRequest, takeTurn: (write: () => void) => void) {
     const { method, path, headers, destination, body } = request
@@ -110,7 +110,7 @@ export class RequestWriter implements BodySink, BatchWriter {
     scheduleFlush(this)
   }
 
-  /** The head, and what has come of the body; the rest follows as it comes. */
+  /** The head and the part of the body that has arrived; the rest follows. */
   writeNow(): void {
     // Aborted, or lost, since it was to start.
     if (this.#socket.destroyed) return
@@ -125,8 +125,8 @@ export class RequestWriter implements BodySink, BatchWriter {
   }
 
   /**
-   * Writes what is held as fast as the socket takes it, a few pieces in a turn, and then goes on
-   * with the rest.
+   * Writes the buffered pieces as fast as the socket accepts them, a few in a turn, and then the
+   * rest.
    */
   #sendHeld(body: OutboundBody): void {
     const { held } = body
@@ -145,7 +145,7 @@ export class RequestWriter implements BodySink, BatchWriter {
     })
   }
 
-  /** What is written in one turn. */
+  /** The bytes written in one turn. */
   #sendSome(body: OutboundBody): void {
     const { held } = body
     let written = 0
@@ -172,7 +172,10 @@ export class RequestWriter implements BodySink, BatchWriter {
     if (this.#pendingHead !== '') this.#write(NO_BYTES)
   }
 
-  /** Lets the held pieces go: an answer to a large request may stream for many minutes. */
+  /**
+   * Releases the buffered pieces, because the response to a large request may stream for many
+   * minutes.
+   */
   releaseBody(): void {
     const body = this.#body
     if (body === null || body.held.length === 0 || this.#heldIndex !== null || this.writes === 0)
@@ -209,11 +212,11 @@ export class RequestWriter implements BodySink, BatchWriter {
     this.done = true
   }
 
-  /** Whoever waits for the answer is told; here is nothing more to send. */
+  /** The reader of the response reports the failure; there is nothing more to send. */
   onAborted(): void {}
 
   /**
-   * @param isFreed whether nobody reads the piece any more once it is sent
+   * @param isFreed whether the piece is not read any more once it is sent
    * @returns false: wait for `drained`
    */
   #send(piece: Buffer, isFreed = false): boolean {

@@ -14,7 +14,7 @@ import {
 } from '../header-fields.ts'
 import { ByteBuffer } from '../byte-buffer.ts'
 
-/** What a {@link ResponseParser} reports, in wire order. */
+/** Events of a {@link ResponseParser}, in wire order. */
 export type ResponseEvents = {
   /** An interim answer (1xx, never 101). */
   onInterim(status: number, reason: string, headers: RawHeaders): void
@@ -43,15 +43,15 @@ const MAX_HEAD_BYTES = 64 * 1024
 const MAX_INTERIM = 32
 
 const VERSION = 'HTTP/1.'
-/** Where a reason stands in a status line; what stands before it has a fixed length. */
+/** The position of the reason in a status line; the part before it has a fixed length. */
 const REASON = VERSION.length + '1 200 '.length
 const [SPACE, ZERO, ONE] = [32, 48, 49]
 
 /**
  * Reads the responses of one HTTP/1.1 connection from whatever pieces the socket delivers (RFC
- * 9112). It is strict where leniency would let one caller's answer run into another's: two lengths,
- * a length beside chunked coding, folded lines, stray control characters and bytes after the end
- * are all a {@link ProtocolError}.
+ * 9112). It is strict where leniency could mix up two callers' responses: two lengths, a length
+ * beside chunked coding, folded lines, stray control characters and bytes after the end are all a
+ * {@link ProtocolError}.
  */
 export class ResponseParser {
   #sink: ResponseEvents
@@ -106,7 +106,7 @@ export class ResponseParser {
    * @throws {ProtocolError} the connection cannot be trusted any further
    */
   push(chunk: Buffer): void {
-    // Bytes that nobody asked for: the next caller must never read them.
+    // Unsolicited bytes: the next caller must never read them.
     if (this.done) throw new ProtocolError('the upstream sent bytes after its answer')
     this.started = true
     let rest = this.#held.length === 0 ? chunk : this.#buffer.append(this.#held, chunk)
@@ -182,7 +182,7 @@ export class ResponseParser {
       return input.length
     }
     if (status < 200) {
-      // 101 would turn the connection into something that nobody asked for.
+      // 101 would switch to a protocol that was not requested.
       if (status === 101 || ++this.#interim > MAX_INTERIM)
         throw new ProtocolError('the upstream sent an unexpected interim answer')
       this.#sink.onInterim(status, reason, without(headers, 'content-length'))
@@ -252,8 +252,8 @@ export class ResponseParser {
 }
 
 /**
- * Whether bytes without an empty line can still become a head. @param from what stands before has
- * been looked at
+ * Whether bytes without an empty line can still become a head. @param from earlier bytes have been
+ * checked
  */
 function mayBeHead(bytes: Buffer, from: number): boolean {
   return (

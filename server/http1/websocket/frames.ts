@@ -1,8 +1,9 @@
-// The frames of a WebSocket (RFC 6455, section 5), read from whatever pieces the connection delivers
-// and written for a client or a server. Extensions are never agreed on, so no reserved bit is set.
+// The frames of a WebSocket (RFC 6455, section 5), read from whatever pieces the connection
+// delivers and written for a client or a server. Extensions are never negotiated, so no reserved
+// bit is set.
 import { randomBytes } from 'node:crypto'
 
-/** What a frame is (section 5.2). */
+/** The type of a frame (section 5.2). */
 export const OPCODE = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
 /** Why a connection is closed (section 7.4.1, and IANA's registry). */
@@ -55,7 +56,7 @@ const MAX_HEAD_BYTES = 14
 const MASK_BYTES = 4
 const NO_BYTES = Buffer.alloc(0)
 
-/** Reads the frames of one direction. It holds the beginning of a head at most. */
+/** Reads the frames of one direction. It buffers at most the beginning of a frame header. */
 export class FrameReader {
   readonly #sink: FrameSink
   readonly #isMasked: boolean
@@ -85,7 +86,7 @@ export class FrameReader {
   /**
    * Reads the next bytes up to the end of a frame.
    * @param from where they begin in `bytes`
-   * @returns where the rest begins; the length of `bytes` where it holds no end of a frame
+   * @returns the start of the rest; the length of `bytes` if no frame ends in it
    * @throws FrameError the connection cannot be read any further
    */
   next(bytes: Buffer, from: number): number {
@@ -184,8 +185,8 @@ function payloadLength(raw: Buffer): number {
 export function applyMask(bytes: Buffer, mask: Buffer, at: number): void {
   const key = (i: number): number => mask.readUInt8((at + i) % MASK_BYTES)
   const { length } = bytes
-  // Four bytes at once, from the first multiple of four, in the order of every machine that runs
-  // Node, the lowest first: a quarter of the steps.
+  // Four bytes per step, from the first multiple of four, in little-endian order, as on every
+  // machine that runs Node.
   const first = -bytes.byteOffset & 3
   const count = Math.max(0, length - first) >> 2
   const from = count === 0 ? 0 : first

@@ -9,7 +9,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 /** Sixteen bytes in base64. */
 const KEY = /^[A-Za-z0-9+/]{21}[AQgw]==$/
 
-/** What a client asks for. */
+/** A client's request. */
 export interface Handshake {
   /** `Sec-WebSocket-Key`. */
   readonly key: string
@@ -21,7 +21,7 @@ export interface Handshake {
 export const asksForWebSocket = (headers: readonly string[]): boolean =>
   valuesOf(headers, 'upgrade').some((value) => hasToken(value, 'websocket'))
 
-/** Reads a client's handshake (section 4.2.1); null where it is none of version 13. */
+/** Reads a client's handshake (section 4.2.1); null if it is not one of version 13. */
 export function readHandshake(headers: readonly string[]): Handshake | null {
   const key = onlyValueOf(headers, 'sec-websocket-key') ?? ''
   const isOne =
@@ -33,7 +33,7 @@ export function readHandshake(headers: readonly string[]): Handshake | null {
   return isOne && protocols.every((one) => TOKEN.test(one)) ? { key, protocols } : null
 }
 
-/** The subprotocols of a handshake, whatever else is wrong with it. */
+/** The subprotocols of a handshake, even of an invalid one. */
 export const offeredProtocols = (headers: readonly string[]): string[] =>
   valuesOf(headers, 'sec-websocket-protocol')
     .flatMap((value) => value.split(','))
