@@ -7,8 +7,19 @@ import { compileIds } from './ids.ts'
 import { withUnknownForms } from './unknown-ids.ts'
 import type { IdForms, Provider, ProviderRow, Site } from './provider.ts'
 
+/** Rows are compiled once a process, however often the table is built. */
+const providers = new WeakMap<ProviderRow | Site, Provider>()
+
 /** A provider as it is at the hosts of its row, or at those of one of its sites. */
-export function compileProvider(whole: ProviderRow, site?: Site): Provider {
+export function compileProvider(row: ProviderRow, site?: Site): Provider {
+  const known = providers.get(site ?? row)
+  if (known) return known
+  const provider = compile(row, site)
+  providers.set(site ?? row, provider)
+  return provider
+}
+
+function compile(whole: ProviderRow, site?: Site): Provider {
   const { sites = [], ...main } = whole
   const row = { ...main, ...site }
   const ids = compileIds(row.spelling, [
@@ -41,7 +52,7 @@ const compileRow = (whole: Omit<ProviderRow, 'sites'>, ids: IdForms): Provider =
  */
 const PUBLIC: Readonly<Record<string, RegExp>> = { voice: /^(?!voice_)/, skill: /^(?!skill_)/ }
 
-/** Rows are compiled once a process, however often the table is built. */
+/** A row that an operator has changed has the endpoints of the one that is built in. */
 const tables = new WeakMap<readonly unknown[], Provider['endpoints']>()
 function compiled(row: Omit<ProviderRow, 'sites'>): Provider['endpoints'] {
   let table = tables.get(row.endpoints)
