@@ -11,7 +11,8 @@ import { serve, type Running } from '../../../server/app/serve.ts'
 import type { TargetForm } from '../../../server/proxy/target/parse-target.ts'
 import { startFake, type FakeProvider, type Script } from '../../support/providers/fake.ts'
 import { storeSettings } from '../../support/store-settings.ts'
-import { temporaryFolder, type Ends } from '../../support/temporary.ts'
+import { usedFolder } from '../../support/templates.ts'
+import type { Ends } from '../../support/temporary.ts'
 import { call, type Answer, type Sent } from './relayed.ts'
 
 export const OPENAI = 'https://api.openai.com'
@@ -55,7 +56,7 @@ export async function startServed(
   t: Ends,
   script: Script,
   env: Settings | ((origin: string) => Settings) = {},
-  data = temporaryFolder(t),
+  data = usedFolder(t),
   log = openLog('silent'),
 ): Promise<Served> {
   const fake = await startFake(script)
