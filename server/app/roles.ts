@@ -54,6 +54,7 @@ export async function openWeb(
   starting: AsyncDisposableStack,
 ): Promise<WebParts> {
   const { config, warm, log, clock, store, instance, notifications, metrics } = deps
+  if (warm) store.warm()
   const { storage, conversion, accounts } = config
   const master = readMasterKey(storage.masterKey, storage.data)
   const proxied = starting.use(

@@ -44,6 +44,8 @@ export interface Store extends AsyncDisposable {
   read<A, R>(procedure: Procedure<A, R>, args: A): Promise<R>
   /** The same where a request waits for it: it takes no turns with reports. */
   readNow<A, R>(procedure: Procedure<A, R>, args: A): Promise<R>
+  /** Starts what `readNow` needs, so that the first request does not wait for it. */
+  warm(): void
   /** The same store, whose reports take their turns among all reports as those of `owner`. */
   readingFor(owner: string): Store
   /**
@@ -163,6 +165,7 @@ export async function openStore({
     ...reportsOf(reading, NOBODY, writeOne, 'sqlite'),
     readNow: async <A, R>({ address }: Procedure<A, R>, args: A) =>
       (await urgent.send(NOBODY, { procedure: address, args })) as R,
+    warm: () => prompt.start(),
     readingFor: (owner) => ({ ...store, ...reportsOf(reading, owner, writeOne, 'sqlite') }),
     lookingUpFor: (owner) => ({ ...store, ...reportsOf(lookups, owner, writeOne, 'sqlite') }),
     write: (...queries) => write(...queries.map(statement)),

@@ -1,6 +1,7 @@
 // Reads the admissions of the last minute from the ledger, of all keys or under one limit: what windows
 // are filled with.
 import { HOUR } from '../../common/clock.ts'
+import type { Store } from '../../store/open.ts'
 import { all, procedure, type Steps } from '../../store/procedure.ts'
 import type { LimitOwner } from './request-limits.ts'
 import { WINDOW_MS } from './sliding-window.ts'
@@ -70,6 +71,20 @@ export const recentAdmissions = procedure(
     return { keys: [...found.keys()], ends, times }
   },
 )
+
+/**
+ * Whether the ledger has any admission, or any under a limit up to one of the ledger. One look into
+ * an index, answered on this thread: where there is none, no thread has to be started to read them.
+ */
+export async function hasAdmissions(
+  { db }: Pick<Store, 'db'>,
+  under?: { id: string; owner: LimitOwner; upTo: number },
+): Promise<boolean> {
+  const any = db.selectFrom('requests').select('seq').limit(1)
+  const found =
+    under === undefined ? any : any.where(under.owner, '=', under.id).where('seq', '<=', under.upTo)
+  return (await found.executeTakeFirst()) !== undefined
+}
 
 /** The same by key. */
 export function timesByKey({

@@ -22,7 +22,7 @@ import {
   type Remaining,
 } from './backend.ts'
 import { askAll, KeyLimiter } from './key-limiter.ts'
-import { recent, recentAdmissions, timesByKey } from './recent-admissions.ts'
+import { hasAdmissions, recent, recentAdmissions, timesByKey } from './recent-admissions.ts'
 import type { RequestLimit } from './request-limits.ts'
 import { wholeWait, WINDOW_MS } from './sliding-window.ts'
 import { ReservationBatches, type BatchEntry, type BatchListener } from './sqlite-batches.ts'
@@ -130,6 +130,7 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
 
   async recentAdmissions(): Promise<[key: string, times: Float64Array][]> {
     const since = (this.#clock.mono() - WINDOW_MS) * 1000
+    if (!(await hasAdmissions(this.#store))) return []
     return timesByKey(
       await this.#store.readNow(recentAdmissions, { boot: this.#clock.boot, since }),
     )
@@ -290,8 +291,10 @@ class SqliteAdmission implements AdmissionBackend, BatchListener {
       const { boot } = this.#clock
       const now = this.#clock.now()
       const found = { id, owner, limit, upTo, since, boot, now }
-      const { times } = await this.#store.readNow(recent, found)
-      limiter.window.addAll(times)
+      if (await hasAdmissions(this.#store, found)) {
+        const { times } = await this.#store.readNow(recent, found)
+        limiter.window.addAll(times)
+      }
       limiter.state = 'ready'
       this.#wake([limiter])
     } catch (error) {

@@ -68,6 +68,8 @@ export async function openPostgres(url: URL, now: number): Promise<Store> {
     db: kyselyOn({ read: one, write: one }, 'postgres'),
     ...reportsOf(reading, NOBODY, one, 'postgres'),
     readNow: (procedure, args) => readProcedure(connections, builder, procedure, args),
+    // Connections are there from the start.
+    warm: () => {},
     readingFor: (owner) => ({ ...store, ...reportsOf(reading, owner, one, 'postgres') }),
     lookingUpFor: (owner) => ({ ...store, ...reportsOf(lookups, owner, one, 'postgres') }),
     write: (...queries) => runStatements(connections, queries.map(statement)),

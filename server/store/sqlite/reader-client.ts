@@ -8,6 +8,8 @@ import type { ReadSource, Work } from './messages.ts'
 export interface ReadingThread {
   /** Resolves to the task's value. @param within milliseconds: see `Task` @throws StoreError */
   send(work: Work, within: number): Promise<unknown>
+  /** Starts it before its first task. */
+  start(): void
   /** Ends when all that was sent is answered. */
   close(): Promise<void>
 }
@@ -62,6 +64,10 @@ export function openReadingThread(source: ReadSource, idle = IDLE_MS): ReadingTh
       } finally {
         if (--underWay === 0 && idle < Infinity) timer = setTimeout(end, idle).unref()
       }
+    },
+    start: () => {
+      // The first task that it fails tells why.
+      ;(thread ??= start()).catch(() => {})
     },
     close: async () => {
       end()

@@ -14,6 +14,7 @@ import { MAX_BACKLOG, OutageFallback } from '../../../server/ledger/admission/ou
 import { recent } from '../../../server/ledger/admission/recent-admissions.ts'
 import { recordAdmitted, reserve } from '../../../server/ledger/admission/sqlite-reserve.ts'
 import { settle } from '../../../server/ledger/settlement/sqlite.ts'
+import { WINDOW_MS } from '../../../server/ledger/admission/sliding-window.ts'
 import { verifyWindows } from '../../../server/ledger/reports/verify.ts'
 import { openLog } from '../../../server/common/log.ts'
 import { StoreError } from '../../../server/store/store-error.ts'
@@ -213,7 +214,11 @@ test('the backlog of unwritten rows is bounded', async (t) => {
 })
 
 test('a failed read or write takes no room in a window and blocks nobody forever', async (t) => {
-  const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+  const opened = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+  const { store, clock } = opened
+  // A window under which nothing was ever admitted would not be read.
+  await opened.ledger.admit(admissionRequest('k', null))
+  clock.monoBy += 2 * WINDOW_MS
   let broken: unknown = recent
   const unless =
     (go: Store['run']) =>

@@ -53,6 +53,8 @@ export async function openOn(
   more?: OutageOptions,
 ): Promise<Opened> {
   const store = await openStore({ ...place, now: clock.now() })
+  // As a server does: what a request waits for long counts as an outage.
+  store.warm()
   const rethrow = (error: unknown) => {
     throw error
   }
