@@ -15,6 +15,9 @@
 //   inference-profile ARN; the region prefix of a
 //                     cross-region profile is part of the name (us.anthropic.claude-x: write
 //                     *anthropic.claude-x for all)
+//   fal               fal-ai/x = x, where x has no slash
+//   Google's speech   en-US-Chirp3-HD-Kore = chirp-3-hd
+//   Replicate         an entry owner/x:<digest> also allows the digest alone
 //   everybody else    the name exactly as the request's body spells it
 //   (accounts/fireworks/models/x, openai/gpt-x:free)
 //
@@ -48,6 +51,9 @@ const EVERYTHING: Scope = {
  */
 const PLAIN = /^(?!.*(?:\.\.|\/\/|@preset))[A-Za-z0-9._:/@#+~,=()-]+$/
 
+/** A version that is named by its digest, which a request may give alone: Replicate's `version`. */
+const VERSION = /^[^*]+:([0-9a-f]{64})$/
+
 /** Compiles a key's `models`. Matching is linear in the length of the name for each entry. */
 export function compileScope(models: readonly string[] | null): Scope {
   if (models === null) return EVERYTHING
@@ -56,6 +62,8 @@ export function compileScope(models: readonly string[] | null): Scope {
   for (const entry of models) {
     if (entry.includes('*')) patterns.push({ pieces: entry.split('*'), hashes: hashesIn(entry) })
     else exact.add(entry)
+    const digest = VERSION.exec(entry)?.[1]
+    if (digest !== undefined) exact.add(digest)
   }
   const allowsOne = (name: string): boolean => {
     if (!PLAIN.test(name)) return false

@@ -45,6 +45,18 @@ const cases: [entries: string[] | null, name: string, allowed: boolean][] = [
   [['openai/*'], 'openai//x', false],
   [['*'], 'a b', false],
   [['a b'], 'a b', true],
+  [
+    ['a/b:5599ed305599ed305599ed305599ed305599ed305599ed305599ed305599ed30'],
+    '5599ed305599ed305599ed305599ed305599ed305599ed305599ed305599ed30',
+    true,
+  ],
+  [
+    ['a/b:5599ed305599ed305599ed305599ed305599ed305599ed305599ed305599ed30'],
+    '5599ed315599ed315599ed315599ed315599ed315599ed315599ed315599ed31',
+    false,
+  ],
+  [['a/b:*'], '5599ed305599ed305599ed305599ed305599ed305599ed305599ed305599ed30', false],
+  [['a/b:5599ed30'], '5599ed30', false],
   [['__proto__'], 'constructor', false],
 ]
 
@@ -64,6 +76,12 @@ test('the spellings of a model, by provider', () => {
     ['vertex', 'publishers/google/models/gemini-x', 'google/gemini-x', true],
     ['vertex', 'publishers/anthropic/models/claude-x', 'anthropic/claude-x', true],
     ['vertex', 'publishers/anthropic/models/claude-x', 'claude-x', false],
+    ['vertex-cloud', 'publishers/google/models/gemini-x', 'gemini-x', true],
+    ['vertex-cloud', 'en-US-Chirp3-HD-Kore', 'chirp-3-hd', true],
+    ['vertex-cloud', 'en-US-Neural2-A', 'chirp-3-hd', false],
+    ['fal', 'fal-ai/wizper', 'wizper', true],
+    ['fal', 'fal-ai/acme/wizper', 'acme/wizper', false],
+    ['fal', 'acme/wizper', 'wizper', false],
     ['bedrock', 'arn:aws:bedrock:us-east-1::foundation-model/amazon.nova', 'amazon.nova', true],
     [
       'bedrock',

@@ -28,7 +28,7 @@ const PURPOSE: ReadonlySet<string> = new Set(['purpose'])
 
 /**
  * Uploads that may become a batch's input, by kind: the field that holds the lines, and whether
- * other fields are allowed, one of which gives the purpose `batch`.
+ * a field may give the purpose, which then is `batch` (xAI's uploads have none).
  */
 const INPUTS = {
   file: { field: 'file', hasPurpose: true },
@@ -149,7 +149,7 @@ export class BatchLines {
 
   #isForBatch({ fields }: Form): boolean {
     return INPUTS[this.#kind].hasPurpose
-      ? fields.length === 1 && fields[0]?.value === 'batch'
+      ? fields.length === 0 || (fields.length === 1 && fields[0]?.value === 'batch')
       : this.#parts === 1
   }
 }

@@ -12,6 +12,7 @@ import type { KeyedStrings } from './keyed-strings.ts'
 import { KeyedToolReader } from './keyed-tools.ts'
 import { boundaryOf } from './boundaries.ts'
 import { MultipartReader, type PartWatch } from './multipart.ts'
+import type { PartHead } from './part-heads.ts'
 import { PartReader } from './part-reader.ts'
 import { MAX_NAME_LENGTH, type BodyPaths } from './places.ts'
 import { UrlencodedReader } from './urlencoded.ts'
@@ -44,9 +45,15 @@ export function scannerFor(
   if (strict && types.length > 1) return ambiguous('The request has two content types.')
   if (strict && isTwofoldType(type)) return ambiguous('The content type names two kinds of body.')
   if (isMultipart(type)) {
-    const boundary = strict && !rule.multipart ? null : boundaryOf(type)
+    const isForm = rule.multipart === true || rule.formJson !== undefined
+    const boundary = strict && !isForm ? null : boundaryOf(type)
     if (boundary === null)
       return unknownModel('The body is multipart in a way in which its model cannot be known.')
+    if (rule.formJson !== undefined)
+      return new FormJsonBody(boundary, rule.formJson, new JsonBody(places, strict, findings), {
+        strict,
+        parts,
+      })
     return new FormBody(
       new MultipartReader(boundary, places.fields, parts),
       places,
@@ -210,3 +217,57 @@ class FormBody implements BodyScanner {
       : null
   }
 }
+
+/**
+ * A form of which one part is the body as JSON, beside files. Strict: nothing else stands in it, and
+ * that part says that it is JSON.
+ */
+class FormJsonBody implements BodyScanner {
+  readonly #reader: MultipartReader
+  readonly #json: JsonBody
+  readonly #strict: boolean
+  #jsonParts = 0
+  #isKnown = true
+
+  constructor(
+    boundary: string,
+    { part, files }: NonNullable<BodyRule['formJson']>,
+    json: JsonBody,
+    { strict, parts }: { strict: boolean; parts: PartWatch },
+  ) {
+    this.#json = json
+    this.#strict = strict
+    let inJson = false
+    this.#reader = new MultipartReader(boundary, new Set(), {
+      part: (head) => {
+        inJson = head.name === part
+        if (inJson) this.#jsonParts++
+        if (inJson ? !isPlainJson(head) : !files.includes(head.name)) this.#isKnown = false
+        parts.part(head)
+      },
+      content: (piece) => {
+        if (inJson) json.write(piece)
+        if (!inJson || !strict) parts.content(piece)
+      },
+      end: () => parts.end(),
+    })
+  }
+
+  write(piece: Buffer): void {
+    this.#reader.write(piece)
+  }
+
+  end(): InspectionError | null {
+    const { problem } = this.#reader.end()
+    if (problem !== null) return ambiguous(problem)
+    const refusal = this.#json.end()
+    if (!this.#strict) return null
+    return this.#isKnown && this.#jsonParts <= 1
+      ? refusal
+      : unknownModel('The form has a part beside its JSON and its files that may name a model.')
+  }
+}
+
+/** Whether a part says that it is JSON, and stands there as it is. */
+const isPlainJson = ({ type, encoding }: PartHead): boolean =>
+  encoding === '' && /^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?)?$/i.test(type)

@@ -46,6 +46,11 @@ export interface BodyRule {
   readonly keeps?: { readonly at: string; readonly by: readonly unknown[] }
   /** Whether multipart/form-data is spoken here too. */
   readonly multipart?: true
+  /**
+   * Where a form is spoken here too whose part `part` is this body as JSON, and whose other parts are
+   * files, of these names.
+   */
+  readonly formJson?: { readonly part: string; readonly files: readonly string[] }
 }
 
 /**

@@ -52,6 +52,14 @@ const UPLOADS: [
     FORM,
     true,
   ],
+  // xAI's has no purpose: https://docs.x.ai/developers/advanced-api-usage/batch-api
+  ['without a purpose', `${part('name="file"; filename="a"', GOOD)}--b--\r\n`, FORM, true],
+  [
+    'of another key, without a purpose',
+    `${part('name="file"; filename="a"', FOREIGN)}--b--\r\n`,
+    FORM,
+    false,
+  ],
   ['its own file', form(line({ file: 'file-mine' })), FORM, true],
   ['a file of another key', form(FOREIGN), FORM, false],
   ['with an escape', form(FOREIGN.replace('file-theirs"', 'file\\u002dtheirs"')), FORM, false],

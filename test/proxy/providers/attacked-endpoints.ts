@@ -37,13 +37,25 @@ const MADE = 'VW7YKqPnjY4h39yTbx2L'
 
 /** A form whose field names one model, and whose part another one. */
 const FORM = { 'Content-Type': 'multipart/form-data; boundary=b' }
-const PRODIA_FORM = [
-  'Content-Disposition: form-data; name="type"\r\n\r\nmodel-1',
-  'Content-Disposition: form-data; name="job"; filename="job.json"\r\nContent-Type: application/json\r\n\r\n{"type":"model-2"}',
+const prodiaForm = (...parts: string[]): string =>
+  `${parts.map((part) => `--b\r\nContent-Disposition: form-data; ${part}\r\n`).join('')}--b--\r\n`
+const prodiaJob = (model: string, head = 'Content-Type: application/json'): string =>
+  `name="job"; filename="job.json"\r\n${head}\r\n\r\n{"type":"${model}"}`
+/** Forms from which two servers could read different models, or one that the key may not use. */
+const PRODIA_FORMS: readonly string[] = [
+  prodiaForm('name="type"\r\n\r\nmodel-1', prodiaJob('model-2')),
+  prodiaForm('name="type"\r\n\r\nmodel-2', prodiaJob('model-1')),
+  prodiaForm(prodiaJob('model-1'), prodiaJob('model-2')),
+  prodiaForm(prodiaJob('model-1'), prodiaJob('model-2').replace('"job"', '"Job"')),
+  prodiaForm(prodiaJob('model-1'), prodiaJob('model-2').replace('"job"', '"job[]"')),
+  prodiaForm(prodiaJob('model-1'), 'name="job"; filename="job.json"\r\n\r\n'),
+  prodiaForm(prodiaJob('model-1', 'Content-Type: text/plain')),
+  prodiaForm(prodiaJob('model-1', 'Content-Type: application/json; charset=utf-16')),
+  prodiaForm(
+    prodiaJob('model-1', 'Content-Type: application/json\r\nContent-Transfer-Encoding: base64'),
+  ),
+  prodiaForm('name="input"; filename="a.png"\r\nContent-Type: image/png\r\n\r\nx'),
 ]
-  .map((part) => `--b\r\n${part}\r\n`)
-  .join('')
-  .concat('--b--\r\n')
 
 export const ATTACKS: readonly Attack[] = [
   // Tools of a provider behind the gateway that run another model: @ai-sdk/gateway sends `tools` as
@@ -126,8 +138,10 @@ export const ATTACKS: readonly Attack[] = [
   scoped('POST queue.fal.run/model-1', { prompt: 'x', model_name: 'somebody/model' }),
   own('POST queue.fal.run/fal-ai/flux/requests/11111111-2222-4333-8444-555555555555/cancel', {}),
   // https://docs.prodia.com/reference: a form brings the job as a part, and a field may stand beside it.
-  scoped('POST inference.prodia.com/v2/job', PRODIA_FORM, FORM),
-  scoped('POST inference.prodia.com/v2/job/async', PRODIA_FORM, FORM),
+  ...PRODIA_FORMS.map((body) => scoped('POST inference.prodia.com/v2/job?price=true', body, FORM)),
+  ...PRODIA_FORMS.slice(0, 1).map((body) =>
+    scoped('POST inference.prodia.com/v2/job/async', body, FORM),
+  ),
   // https://www.alibabacloud.com/help/en/model-studio: apps and deployments are the operator's.
   own('POST dashscope-intl.aliyuncs.com/api/v1/apps/0123456789abcdef0123456789abcdef/completion', {
     input: { prompt: 'x' },

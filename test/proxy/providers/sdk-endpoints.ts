@@ -116,7 +116,7 @@ const LATER: readonly SdkEndpoint[] = [
     'GET ark.ap-southeast.bytepluses.com/api/v3/contents/generations/tasks/test-task-id-123',
   ),
   inBody('bytedance', 'ark.ap-southeast.bytepluses.com/api/v3/images/generations', { prompt: 'x' }),
-  minting('cartesia', 'POST api.cartesia.ai/access-token', { body: {} }),
+  minting('cartesia', 'POST api.cartesia.ai/access-token', { body: { grants: { stt: true } } }),
   inForm('cartesia', 'api.cartesia.ai/stt'),
   inBody(
     'cartesia',
@@ -145,6 +145,8 @@ const LATER: readonly SdkEndpoint[] = [
   inPath('fal', 'fal.run/fal-ai/minimax/speech-02-hd', 'fal-ai/minimax/speech-02-hd', {
     text: 'x',
   }),
+  // As the package names it, without the namespace.
+  inPath('fal', 'queue.fal.run/fal-ai/wizper', 'wizper', { audio_url: 'https://a.test/x' }),
   inPath('fal', 'fal.run/fal-ai/qwen-image', 'fal-ai/qwen-image', { prompt: 'x' }),
   inPath('fal', 'queue.fal.run/fal-ai/luma-dream-machine', 'fal-ai/luma-dream-machine', {
     prompt: 'x',
@@ -185,6 +187,15 @@ const LATER: readonly SdkEndpoint[] = [
     model: MODEL,
     body: { input: { text: 'x' }, voice: { modelName: MODEL } },
   }),
+  row('model')('google-vertex', 'POST texttospeech.googleapis.com/v1/text:synthesize', {
+    model: 'chirp-3-hd',
+    body: { input: { text: 'x' }, voice: { languageCode: 'en-US', name: 'en-US-Chirp3-HD-Kore' } },
+  }),
+  ...[VERTEX, 'aiplatform.eu.rep.googleapis.com/v1beta1/projects/p/locations/eu'].flatMap((at) => [
+    inBody('google-vertex', `${at}/interactions`, { input: 'x' }),
+    object('google-vertex', `GET ${at}/interactions/abc`),
+    object('google-vertex', `POST ${at}/interactions/abc/cancel`),
+  ]),
   inPath('google-vertex', `${VERTEX}/publishers/google/models/gemini-e:embedContent`, 'gemini-e'),
   inPath('google-vertex', `${VERTEX}/publishers/google/models/imagen-4:predict`, 'imagen-4'),
   row('model')(
@@ -225,6 +236,13 @@ const LATER: readonly SdkEndpoint[] = [
   inBody('openai', 'api.openai.com/v1/images/generations', { prompt: 'x' }),
   minting('openai', 'POST api.openai.com/v1/realtime/client_secrets', { body: {} }),
   inBody('prodia', 'inference.prodia.com/v2/job', { config: { prompt: 'x' } }, 'type'),
+  ...['', 'Content-Disposition: form-data; name="input"; filename="input.png"'].map((input) =>
+    row('model')('prodia', 'POST inference.prodia.com/v2/job?price=true', {
+      model: MODEL,
+      headers: { 'Content-Type': 'multipart/form-data; boundary=b' },
+      body: `--b\r\nContent-Disposition: form-data; name="job"; filename="job.json"\r\nContent-Type: application/json\r\n\r\n{"type":"${MODEL}","config":{"prompt":"x"}}\r\n${input && `--b\r\n${input}\r\nContent-Type: image/png\r\n\r\nx\r\n`}--b--\r\n`,
+    }),
+  ),
   ...['generations', 'vectorizations'].map((what) =>
     inBody('quiverai', `api.quiver.ai/v1/svgs/${what}`, { prompt: 'x' }),
   ),
@@ -239,6 +257,10 @@ const LATER: readonly SdkEndpoint[] = [
     }),
   ),
   inBody('replicate', 'api.replicate.com/v1/predictions', { input: { prompt: 'x' } }, 'version'),
+  row('model')('replicate', 'POST api.replicate.com/v1/predictions', {
+    model: `acme/sdxl:${'5599ed30'.repeat(8)}`,
+    body: { input: { prompt: 'x' }, version: '5599ed30'.repeat(8) },
+  }),
   object('replicate', 'GET api.replicate.com/v1/predictions/prediction1'),
   open('replicate', 'GET replicate.delivery/xezq/abc/out-0.webp'),
   named('revai', 'api.rev.ai/speechtotext/v1/jobs', 'revai/jobs', {
@@ -248,6 +270,7 @@ const LATER: readonly SdkEndpoint[] = [
   object('revai', 'GET api.rev.ai/speechtotext/v1/jobs/job1/transcript'),
   inBody('voyage', 'api.voyageai.com/v1/embeddings', { input: ['x'] }),
   inBody('voyage', 'api.voyageai.com/v1/rerank', { query: 'x', documents: ['x'] }),
+  open('xai', 'GET imgen.x.ai/xai-imgen/image.jpeg'),
   minting('xai', 'POST api.x.ai/v1/realtime/client_secrets', { body: {} }),
   named('xai', 'api.x.ai/v1/stt', 'xai/stt', { form: {} }),
   named('xai', 'api.x.ai/v1/tts', 'xai/tts', { body: { text: 'x' } }),

@@ -42,4 +42,9 @@ export const fal: ProviderRow = {
   spelling: { uuids: true },
   errors: { detail: '{message}', error: { message: '{message}', code: '{status}' } },
   usage: 'openai',
+  // The AI SDK names some without the namespace, in which alone names have no owner.
+  modelNames: (name) => {
+    const bare = /^fal-ai\/([^/]+)$/.exec(name)?.[1]
+    return bare === undefined ? [name] : [name, bare]
+  },
 }

@@ -264,7 +264,7 @@ const tunedModelRows = (v: string): EndpointRow[] => [
 ]
 
 /** An agent runs models of its own choice; its name is held to the scope like a model's. */
-const interactionRows = (v: string): EndpointRow[] => [
+export const interactionRows = (v: string): EndpointRow[] => [
   model(
     `POST ${v}/interactions`,
     {

@@ -1,5 +1,16 @@
+import type { ModelPlace } from '../endpoint-row.ts'
 import { creates, model, neutral } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
+
+/** JSON, or a form that brings the job as JSON beside the files that it works on. */
+const JOB: ModelPlace = {
+  at: 'body',
+  body: {
+    required: ['type'],
+    prose: ['config.prompt'],
+    formJson: { part: 'job', files: ['input'] },
+  },
+}
 
 /** Prodia: https://docs.prodia.com/reference. A job's `type` names the model and what it does. */
 export const prodia: ProviderRow = {
@@ -11,18 +22,8 @@ export const prodia: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   probe: { path: '/v2/job/00000000-0000-0000-0000-000000000000', opens: [404] },
   endpoints: [
-    // A form brings the job as a part, beside which a field may name another model: keys with models
-    // send JSON.
-    model(
-      'POST /v2/job',
-      { at: 'body', body: { required: ['type'], prose: ['config.prompt'] } },
-      creates('job'),
-    ),
-    model(
-      'POST /v2/job/async',
-      { at: 'body', body: { required: ['type'], prose: ['config.prompt'] } },
-      creates('job'),
-    ),
+    model('POST /v2/job', JOB, creates('job')),
+    model('POST /v2/job/async', JOB, creates('job')),
     neutral('GET /v2/job/{job}'),
   ],
   spelling: { uuids: true },

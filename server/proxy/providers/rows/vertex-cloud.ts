@@ -52,4 +52,9 @@ export const vertexCloud: ProviderRow = {
     },
   ],
   publicObjects: { recognizer: /^_$/ },
+  // `en-US-Chirp3-HD-Kore`: cloud.google.com/text-to-speech/docs/chirp3-hd
+  modelNames: (name) =>
+    /^[a-z]{2,3}-[A-Z]{2}-Chirp3-HD-[A-Za-z]+$/.test(name)
+      ? [name, 'chirp-3-hd']
+      : (vertex.modelNames?.(name) ?? [name]),
 }

@@ -7,6 +7,7 @@ import {
   GEMINI_STORED,
   GOOGLE_MINTING,
   GOOGLE_UPLOADS,
+  interactionRows,
 } from './google.ts'
 import { body, creates, model, neutral, STORED, toolsIn } from '../openai-rows.ts'
 import type { ProviderRow } from '../provider.ts'
@@ -66,6 +67,7 @@ const versionRows = (version: string): EndpointRow[] => {
   return [
     ...publisherRows(`/${version}`),
     ...publisherRows(project),
+    ...interactionRows(project),
     model(
       `POST ${project}/endpoints/openapi/chat/completions`,
       body({ tools: toolsIn('', CALLER_TOOLS) }),
@@ -151,6 +153,7 @@ export const vertex: ProviderRow = {
       batchPredictionJobs: 'batch',
       tuningJobs: 'tuning_job',
       operations: 'operation',
+      interactions: 'interaction',
       ragCorpora: 'rag_corpus',
       ragFiles: 'rag_file',
       reasoningEngines: 'reasoning_engine',

@@ -23,6 +23,14 @@ export const xai: ProviderRow = {
   base: 'https://api.x.ai/v1',
   hosts: ['api.x.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
+  // What was drawn: docs.x.ai/docs/guides/image-generations
+  sites: [
+    {
+      hosts: ['imgen.x.ai', 'vidgen.x.ai'],
+      anonymous: true,
+      endpoints: [neutral('GET /{path*}')],
+    },
+  ],
   endpoints: [
     ...compatibleRows('/v1', TOOLS).map((row) =>
       row.creates?.['id'] === 'batch' ? { ...row, ...creates('batch', 'batch_id', 'id') } : row,
