@@ -1,5 +1,4 @@
 // One page, converted: its text, and what the document needs to know of it.
-import type { PageReading } from './certificate/reading.ts'
 import type { DatabaseTable } from './databases.ts'
 import { Links, type Archive, type Warning } from './links.ts'
 import { writeMarkdown, type Outline } from './markdown.ts'
@@ -30,10 +29,10 @@ export interface PageSummary extends PageFacts {
   outline: Outline[]
   exportedAt: Date | null
   /**
-   * What a reader that shares no code with this one finds in the page, where a certificate is wanted;
-   * null where it cannot be read.
+   * What a reader that shares no code with this one finds in the page (a PageReading as JSON), where a
+   * certificate is wanted.
    */
-  reading?: PageReading | null
+  reading?: string
 }
 
 /**

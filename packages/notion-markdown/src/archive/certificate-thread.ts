@@ -6,23 +6,38 @@ import type { ReaderMessage, ReaderReport } from './certificate-reader.ts'
 import { PageReader, type NumberedReading } from './page-reader.ts'
 
 let reader: PageReader | null = null
+/** What was read and not reported yet. */
+let read = 0
+let readings: NumberedReading[] = []
+
+/** Bytes after which the conversion is told: each message takes it 0.1 ms. */
+const REPORTED_BYTES = 1024 * 1024
+
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 const report = (message: ReaderReport): void => parentPort?.postMessage(message)
 
+function reportPages(): void {
+  report({ read, readings })
+  read = 0
+  readings = []
+}
+
 parentPort?.on('message', (message: ReaderMessage) => {
   if ('setup' in message) return void (reader = new PageReader(message.setup))
   if (!reader) throw new Error('nothing is read before its setup')
-  if ('output' in message)
+  if ('output' in message) {
+    reportPages()
     return void reader.finish(message.output).then((result) => report({ result }))
-  let read = 0
-  const readings: NumberedReading[] = []
+  }
+  let bytes = 0
   for (const page of message.pages) {
     if ('path' in page)
       readings.push(reader.exported(page.number, decodeHtml(page.bytes), page.path))
     else reader.document(page.page, decoder.decode(page.bytes))
-    read += page.bytes.byteLength
+    bytes += page.bytes.byteLength
   }
-  collectYoung(read)
-  report({ read, readings })
+  collectYoung(bytes)
+  read += bytes
+  if (read >= REPORTED_BYTES) reportPages()
 })

@@ -40,13 +40,15 @@ export async function unpackArchive(options: ConvertOptions & { scratch: string 
 /**
  * Converts one share of an archive's pages onto a shelf in the scratch folder.
  *
+ * @returns the archive's SHA-256, hexadecimal, where a certificate needs it and this share is all of
+ *   the archive; else null
  * @throws InvalidArchive
  */
 export async function convertShare(
   options: ConvertOptions & { scratch: string },
   share: Share,
   onPage?: OnPage,
-): Promise<void> {
+): Promise<string | null> {
   await using source = await fileSource(options.path)
   const { scratch, fileName, limits } = options
   await using opened = await openExport(source, {
@@ -64,8 +66,7 @@ export async function convertShare(
   const sizeOf = (page: (typeof pages)[number]): number =>
     'stored' in page ? opened.sizeOf(page.stored) : page.size
   const size = own.reduce((sum, { page }) => sum + sizeOf(page), 0)
-  const work = { size, busy: share.of }
-  await using reader = readerFor(opened, options, work, spool.addReading)
+  await using reader = readerFor(opened, options, { size, busy: share.of }, spool.addReading)
   onPage?.(0, pages.length)
   for (const [done, { page, number }] of own.entries()) {
     const read: ReadAgain | undefined =
@@ -76,19 +77,23 @@ export async function convertShare(
     collectYoung(sizeOf(page))
     onPage?.(done + 1, pages.length)
   }
-  await reader?.finish('')
+  const read = await reader?.finish('')
   await spool.finish()
+  return read?.certificate.input_sha256 ?? null
 }
 
 /** Who reads the pages of a share for the certificate, where one is wanted. */
 function readerFor(
   { files }: NotionExport,
-  { certificate, layout }: ConvertOptions,
+  { certificate, layout, path, inputSha256 }: ConvertOptions,
   work: { size: number; busy: number },
   onReading: OnReading,
 ): CertificateReader | undefined {
   if (certificate !== true) return undefined
   const moved = layout === 'pages' ? [...files.keys()] : null
-  const setup = { dialect: DOCUMENT, files: moved, input: { sha256: null } }
+  // Hashed while pages are converted: when they are joined, the thread has enough to read.
+  const isHashed = inputSha256 === undefined && work.busy === 1
+  const input = isHashed ? { path } : { sha256: null }
+  const setup = { dialect: DOCUMENT, files: moved, input }
   return openReader(setup, work, onReading)
 }

@@ -33,8 +33,8 @@ export async function convertFile(
   if (options.kind === 'html') return convertSingle(options, write)
   const scratch = options.scratch ?? (await mkdtemp(join(tmpdir(), 'notion-markdown-')))
   try {
-    await convertShare({ ...options, scratch }, { index: 0, of: 1 }, onPage)
-    return await joinShares({ ...options, scratch }, 1, write)
+    const hash = await convertShare({ ...options, scratch }, { index: 0, of: 1 }, onPage)
+    return await joinShares({ ...withHash(options, hash), scratch }, 1, write)
   } finally {
     if (options.scratch === undefined) await rm(scratch, { recursive: true, force: true })
   }
@@ -57,7 +57,7 @@ export async function convertAlone(options: ConvertOptions): Promise<ConvertedPa
   )
   if (options.certificate === true) {
     const moved = options.layout === 'pages' ? movedFiles('', new Set()) : null
-    page.summary.reading = readForCertificate(html, options.fileName, moved)
+    page.summary.reading = JSON.stringify(readForCertificate(html, options.fileName, moved))
   }
   return page
 }
@@ -100,6 +100,11 @@ export async function withCertificate(
   // A page that has failed differs, too, and is a warning already.
   const differing = certificate.found - outcome.failed
   return { ...outcome, warnings: outcome.warnings + differing, certificate: issued }
+}
+
+/** Options with the hash that was computed beside the conversion; null for none. */
+export function withHash(options: ConvertOptions, sha256: string | null): ConvertOptions {
+  return sha256 === null ? options : { ...options, inputSha256: sha256 }
 }
 
 /** The file, as its certificate names it. */

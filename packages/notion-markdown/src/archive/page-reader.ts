@@ -22,6 +22,9 @@ export interface ReaderSetup {
 /** What was read of a page of the export, as JSON. */
 export type NumberedReading = readonly [page: number, reading: string]
 
+/** A page of the document, and what was read of it in the export, as JSON. */
+export type PageToCompare = Omit<CertifiedPage, 'reading'> & { readonly reading: string | null }
+
 /** What was read of a document. Plain data. */
 export interface ReaderResult {
   /** Of the document's pages. */
@@ -51,8 +54,10 @@ export class PageReader {
   }
 
   /** Reads a page of the document, and compares it with that of the export. */
-  document(page: CertifiedPage, markdown: string): void {
-    this.#certifier.page(page, markdown)
+  document({ reading, ...page }: PageToCompare, markdown: string): void {
+    // Written by `exported`, or by `convertAlone`.
+    const known = reading === null ? null : (JSON.parse(reading) as PageReading)
+    this.#certifier.page({ ...page, reading: known }, markdown)
   }
 
   /** @param output the SHA-256 of the document, hexadecimal */

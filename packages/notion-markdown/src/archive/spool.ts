@@ -1,14 +1,15 @@
 // Where converted pages wait until all are there and their order is known: two files, so that
 // neither an archive's size nor the number of processes that convert it decides how much memory it
 // takes.
+import { closeSync, openSync, readSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { PageReading } from '../certificate/reading.ts'
 import type { ConvertedPage, PageSummary, PageTexts } from '../converted-page.ts'
 import type { DatabaseTable } from '../databases.ts'
-import { pieces, type ByteSource } from './byte-source.ts'
+import { pieces } from './byte-source.ts'
 import { omitEmbedded } from './embedded.ts'
-import { fileSource, type OpenSource } from './source.ts'
+import type { NumberedReading } from './page-reader.ts'
+import { fileSource } from './source.ts'
 
 /**
  * A page on a shelf: its place in the export, its summary, and where its Markdown lies, in bytes.
@@ -24,7 +25,7 @@ interface SpoolEntry {
 }
 
 /** A line of the list: a page, or what was read of one for a certificate. */
-type SpoolLine = SpoolEntry | [page: number, reading: PageReading]
+type SpoolLine = SpoolEntry | NumberedReading
 
 /** Takes the pages that one process converts. */
 export interface SpoolWriter extends AsyncDisposable {
@@ -96,7 +97,8 @@ export async function openSpoolWriter(folder: string, index: number): Promise<Sp
       texts.add(data)
       for (const file of [texts, list]) if (file.isFull) await file.flush()
     },
-    addReading: (page, reading) => addLine(`[${page},${reading}]`),
+    // Its JSON stays a text until it is compared.
+    addReading: (page, reading) => addLine(JSON.stringify([page, reading])),
     async finish() {
       await texts.flush()
       await list.flush()
@@ -131,21 +133,21 @@ export interface SpoolReader extends PageTexts, AsyncDisposable {
 
 /** Opens the shelves 0 … `count` − 1 of a folder. */
 export async function openSpoolReader(folder: string, count: number): Promise<SpoolReader> {
-  const files: OpenSource[] = []
-  const pages: (SpoolEntry & { file: ByteSource })[] = []
-  const readings = new Map<number, PageReading>()
-  const close = async () => void (await Promise.all(files.map((file) => file.close())))
+  const files: number[] = []
+  const pages: (SpoolEntry & { file: number })[] = []
+  const readings = new Map<number, string>()
+  const close = async (): Promise<void> => files.forEach((file) => closeSync(file))
   try {
     for (let index = 0; index < count; index++) {
-      const file = await fileSource(textFile(folder, index))
+      const file = openSync(textFile(folder, index), 'r')
       files.push(file)
       for await (const line of readList(folder, index))
-        if (Array.isArray(line)) readings.set(line[0], line[1])
-        else pages.push({ ...line, file })
+        if ('page' in line) pages.push({ ...line, file })
+        else readings.set(...line)
     }
     for (const { page, summary } of pages) {
       const reading = readings.get(page)
-      if (reading) summary.reading = reading
+      if (reading !== undefined) summary.reading = reading
     }
   } catch (error) {
     await close()
@@ -163,16 +165,23 @@ export async function openSpoolReader(folder: string, count: number): Promise<Sp
       const { file, at, size } = sorted[index]!
       return readText(file, at, size)
     },
-    async tables(index) {
+    tables(index) {
       const { file, at, size, tablesSize } = sorted[index]!
       if (tablesSize === 0) return []
       // Written by `write` above.
-      return JSON.parse(await readText(file, at + size, tablesSize)) as DatabaseTable[]
+      return JSON.parse(readText(file, at + size, tablesSize)) as DatabaseTable[]
     },
     [Symbol.asyncDispose]: close,
   }
 }
 
-async function readText(source: ByteSource, at: number, size: number): Promise<string> {
-  return Buffer.from(await source.read(at, size)).toString('utf8')
+/** Read at once: what was just written is in memory, and to wait for a thread takes longer. */
+function readText(file: number, at: number, size: number): string {
+  const bytes = Buffer.allocUnsafe(size)
+  for (let done = 0; done < size;) {
+    const count = readSync(file, bytes, done, size - done, at + done)
+    if (count === 0) throw new RangeError('a spool is shorter than its list says')
+    done += count
+  }
+  return bytes.toString('utf8')
 }

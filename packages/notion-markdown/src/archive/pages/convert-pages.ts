@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { dialectOf, openCertificate, type OpenCertificate } from '../certify.ts'
-import { convertAlone, inputOf, withCertificate } from '../convert.ts'
+import { convertAlone, inputOf, withCertificate, withHash } from '../convert.ts'
 import { outcomeOf, type Converted } from '../outcome.ts'
 import type { ConvertOptions, OnPage } from '../convert-options.ts'
 import { convertShare } from '../convert-share.ts'
@@ -40,8 +40,8 @@ export async function convertPages(
   }
   const scratch = options.scratch ?? (await mkdtemp(join(tmpdir(), 'notion-markdown-')))
   try {
-    await convertShare({ ...options, scratch }, { index: 0, of: 1 }, onPage)
-    return await joinPages({ ...options, scratch }, { count: 1 }, output)
+    const hash = await convertShare({ ...options, scratch }, { index: 0, of: 1 }, onPage)
+    return await joinPages({ ...withHash(options, hash), scratch }, { count: 1 }, output)
   } finally {
     if (options.scratch === undefined) await rm(scratch, { recursive: true, force: true })
   }
