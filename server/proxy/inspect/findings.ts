@@ -1,6 +1,6 @@
-// What one request body says: models, stored objects, ids wherever they stand, and whether the
-// answer is kept. One collector for every kind of body; strict where a model is decided about,
-// lenient where the body is only read for the ledger and for whose objects it names.
+// The findings of one request body: models, stored objects, ids anywhere, and whether the response
+// is stored. One collector for every kind of body: strict when a model is decided, lenient when the
+// body is only read for the ledger and for object ownership.
 import { ITEM } from '../objects/item-ranges.ts'
 import { parseJson } from '../json/paths.ts'
 import type { JsonSink, Oddity, StringWatch } from '../json/scanner.ts'
@@ -22,8 +22,8 @@ import { RefSet } from './ref-set.ts'
 const MOST_KEYS = 1_000
 
 /**
- * Strings of a body that are looked at as they come; the others wait, because there may be so many
- * that none has to be looked at.
+ * Strings of a body that are checked as they arrive. The others wait, because there may be too many
+ * to check any.
  */
 const LOOKED_AT_ONCE = 32
 
@@ -45,16 +45,13 @@ interface Part {
   next: number
 }
 
-/** What a body's keys and fields give where no row says where models and ids stand. */
+/** Findings from a body's keys and fields where no row gives the places of models and ids. */
 export interface GivenIds {
-  /**
-   * The names under which it gives ids; null where rows say where these stand, so that only models
-   * count.
-   */
+  /** The keys whose values are ids; null if rows give their places, so that only models count. */
   readonly names: IdNames | null
   /** Which ids are everybody's. */
   readonly publicObjects: Provider['publicObjects']
-  /** Which keys use what the operator has set up. */
+  /** The keys that use resources of the operator. */
   readonly operated?: Provider['operated']
   /** Whether an id may be a number, under any key. */
   readonly numbers: boolean
@@ -75,11 +72,10 @@ export class Findings implements JsonSink {
   model: string | null = null
   /** Whether a place in which the endpoint expects its model names one. */
   named = false
-  /** Stored objects that stand where the endpoint expects one. */
+  /** Stored objects in places where the endpoint expects one. */
   readonly objects: ObjectRef[] = []
   /**
-   * Whole strings that are an id of the provider's, wherever they stand: each once, and none that
-   * stands among the objects before.
+   * Whole strings anywhere that are an id of the provider's: each once, without the objects above.
    */
   readonly #ids: ObjectRef[] = []
   /**
@@ -108,13 +104,13 @@ export class Findings implements JsonSink {
   readonly #seenPerhaps = new RefSet()
   /** The objects. */
   readonly #placed = new RefSet()
-  /** What can be an id and has not been looked at: strings, and parts of the body. */
+  /** Unchecked candidates for ids: strings, and parts of the body. */
   readonly #waiting: Waiting[] = []
   readonly #parts: Part[] = []
   #strings: ByteStrings | null = null
   #looked = 0
   #values = 0
-  /** Where the last model was named. */
+  /** The place of the last model. */
   #modelAt = ''
   /** The last value at each path. */
   #last: Map<string, unknown> | null = null
@@ -123,7 +119,7 @@ export class Findings implements JsonSink {
 
   readonly #fields: GivenIds | null
 
-  /** @param fields what its keys and fields give, where no row says where an id stands */
+  /** @param fields findings from its keys and fields, where no row gives the places of ids */
   constructor(
     places: BodyPaths,
     strict: boolean,
@@ -136,17 +132,17 @@ export class Findings implements JsonSink {
     this.#fields = fields
   }
 
-  /** Everything that it names: what stands where an object is expected comes first. */
+  /** Everything that it names; objects in expected places come first. */
   get mentioned(): readonly ObjectRef[] {
     return this.#ids.length === 0 ? this.objects : this.objects.concat(this.#ids)
   }
 
-  /** Of that, what stands anywhere else. */
+  /** The part of these that is anywhere else. */
   get elsewhere(): readonly ObjectRef[] {
     return this.#ids
   }
 
-  /** A collector for a part of the body, of which it is not known yet what it is. */
+  /** A collector for a part of the body whose kind is not known yet. */
   aside(): Findings {
     return new Findings(this.#places, this.#strict, this.idForms, this.#fields)
   }
@@ -169,7 +165,7 @@ export class Findings implements JsonSink {
   }
 
   /**
-   * Looks at what waits. Only then is it known what the body mentions.
+   * Checks the waiting candidates. Only then is `mentioned` complete.
    *
    * @param most strings that are looked at
    * @returns whether all have been
@@ -249,7 +245,7 @@ export class Findings implements JsonSink {
     if (ref !== null) this.mention(perhaps ? { ...ref, mayBeUnknown: true } : ref)
   }
 
-  /** Reads what stands under the keys of a JSON body; undefined where rows say where ids stand. */
+  /** Reads the values under the keys of a JSON body; undefined if rows give the places of ids. */
   keyed(): KeyedStrings | undefined {
     const fields = this.#fields
     if (fields === null) return undefined
@@ -269,7 +265,7 @@ export class Findings implements JsonSink {
       if (given.size < MAX_IDS) given.add(name)
       this.#give(fields, kind, text)
     }
-    // A key of a schema is no name of the operator's: `connection_id: {"type": "string"}`.
+    // A key of a schema does not name a resource: `connection_id: {"type": "string"}`.
     const toldKey = (kind: string, key: string): void => {
       if (!isOperated(kind)) told(kind, key)
     }
@@ -294,7 +290,7 @@ export class Findings implements JsonSink {
     if (kind !== null) this.#give(this.#fields, kind, text)
   }
 
-  /** What a value under this name is looked into for. */
+  /** What to look for in a value under this key. */
   #kindUnder({ names, operated, numbers }: GivenIds, name: string): string | null {
     if (operated?.isUse(name) === true) this.mention({ kind: IDENTITY, id: name })
     const kind = operated?.kindOf(name) ?? null
@@ -332,7 +328,7 @@ export class Findings implements JsonSink {
     if (ref !== null && !(ref.id === word && kinds.includes(ref.kind))) this.mention(ref)
   }
 
-  /** An id, wherever it stands. */
+  /** An id anywhere. */
   mention(ref: ObjectRef): void {
     if (this.decided) return
     const seen = ref.mayBeUnknown === true ? this.#seenPerhaps : this.#seen
@@ -347,7 +343,7 @@ export class Findings implements JsonSink {
     else this.place(ref)
   }
 
-  /** An object that stands where the endpoint expects one. */
+  /** An object in a place where the endpoint expects one. */
   place(ref: ObjectRef): void {
     this.objects.push(this.#asMentioned(ref))
     this.#placed.add(ref)
@@ -374,7 +370,7 @@ export class Findings implements JsonSink {
     this.#take(path, this.#last?.get(path))
   }
 
-  /** What stands at a place. @param raw null where it is too long to be looked at */
+  /** The value at a place. @param raw null if it is too long to be checked */
   #take(path: string, value: unknown, raw?: Buffer | null): void {
     // `null` says that nothing is there.
     if (value === null) return
@@ -390,7 +386,7 @@ export class Findings implements JsonSink {
     if (kind !== undefined) {
       if (raw === null) this.#tooLong(path)
       else for (const ref of refsIn(kind, value)) this.place(ref)
-      // What is stored may stand in a model's place, and is held to the scope like one.
+      // A stored object may be in the place of a model, and is then held to the scope like one.
       if (!places.required.has(path)) return
     }
     if (places.tools.types.has(path)) this.#noteType(path, value)
@@ -438,7 +434,7 @@ export class Findings implements JsonSink {
     if (required || (path === 'model' && this.model === null)) this.model = value
   }
 
-  /** What a model's name names, where that is somebody's. */
+  /** The stored object that a model's name refers to, if it belongs to a key. */
   storedModel(name: string): void {
     for (const ref of this.idForms?.models?.refsOf(name) ?? NONE)
       if (!this.#placed.has(ref)) this.place(ref)
@@ -494,8 +490,8 @@ export class Findings implements JsonSink {
 const NONE: readonly ObjectRef[] = []
 
 /**
- * An item that is referred to must be somebody's; one that is repeated need not. Which of them it
- * is, the end of a body may say.
+ * A referenced item must have an owner; an inline repetition need not. The end of the body may
+ * decide which it is.
  */
 class MentionedItem implements ObjectRef {
   readonly kind = ITEM
@@ -513,8 +509,8 @@ class MentionedItem implements ObjectRef {
 }
 
 /**
- * What the bytes of a JSON value mean; undefined where they mean nothing. Most are plain strings,
- * which need no parser.
+ * Parses the bytes of a JSON value; undefined if they are invalid. Most are plain strings, which
+ * need no parser.
  */
 function valueOf(raw: Buffer): unknown {
   const text = raw.toString('utf8')

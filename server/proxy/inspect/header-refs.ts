@@ -1,5 +1,5 @@
-// What the headers and the trailers of a request name: in those that name an object by their own
-// name, and as an id in its full spelling in any other.
+// The objects that a request's headers and trailers name: by headers that are meant for ids, and in
+// any other as an id in its full spelling.
 import { nameAt, valueAt } from '../../http1/header-fields.ts'
 import { copyString } from '../../common/copy-string.ts'
 import { normalizedName, requestHeaders } from '../forward/headers.ts'
@@ -32,7 +32,7 @@ export function headerRefs(
     if (kind !== undefined) (found ??= []).push(objectRef(kind, value))
     if (ids === undefined || !(mayBeId(value, ids) || mayWrapId(value))) continue
     const refs = spelledIn(value, ids)
-    // What does not go up names nothing there.
+    // Headers that are not forwarded do not count.
     if (refs.length > 0 && requestHeaders([nameAt(raw, i), value], provider).length > 0)
       (found ??= []).push(...refs.filter((ref) => kind === undefined || ref.kind !== kind))
   }

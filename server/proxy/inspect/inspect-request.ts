@@ -25,15 +25,15 @@ import type { InspectionQueue } from './scheduler.ts'
 import { uploadKindOf } from './upload-kind.ts'
 
 /**
- * Bodies up to this size are inspected at once, which takes less than a millisecond: `npm run bench
- * -- inspect`.
+ * Bodies up to this size are inspected synchronously, which takes less than a millisecond: `npm run
+ * bench -- inspect`.
  */
 const MAX_SYNC_BYTES = 128 * 1024
 
 /**
  * Inspects a request; null where the caller has left.
  *
- * @param reauthenticate gives the key as it is now: called when the body has taken its time
+ * @param reauthenticate returns the current key; called after a slow body
  * @throws GatewayError
  */
 export async function inspectRequest(
@@ -86,7 +86,7 @@ const inspectionOf = (
   return new Inspection({ provider, match, headers, strict, limit: limits.body }, pieces)
 }
 
-/** Inspects a short body at once. @returns whether all of it is done */
+/** Inspects a short body synchronously. @returns whether it is complete */
 const runsAtOnce = (
   inspection: Inspection,
   { inspectionQueue }: InspectionDeps,
@@ -136,7 +136,7 @@ async function waitForTurns(
   }
 }
 
-/** What follows from the inspection of a body that is held. */
+/** The result of inspecting a buffered body. */
 function inspectBuffered(
   target: InspectionTarget,
   complete: CompleteBody,

@@ -1,4 +1,4 @@
-// A body that goes up without being held: a file, or one that is too long to be held.
+// A body that is streamed: a file, or one that is too long to be buffered.
 import { GatewayError, serviceUnavailable } from '../gateway-error.ts'
 import type { BufferedBody } from './buffer-body.ts'
 import { BUFFERS_FULL } from './checked-upload.ts'
@@ -14,7 +14,7 @@ import { batchLinesOf, outboundBody, withLines } from './outbound-body.ts'
 import { loggedModel } from './places.ts'
 import { resolveModels } from './resolve-models.ts'
 
-/** A body that could not be held. */
+/** A body that could not be buffered. */
 export async function inspectPartial(
   target: InspectionTarget,
   { limits, objects }: InspectionDeps,
@@ -36,17 +36,14 @@ export async function inspectPartial(
   return inspectStreamed(target, buffered.pieces)
 }
 
-/** The error for a body that is too long to be held. @param limit bytes */
+/** The error for a body that is too long to be buffered. @param limit bytes */
 export const tooLarge = (what: string, limit: number): GatewayError =>
   new GatewayError(
     'body_too_large',
     `The body must be read to find its ${what}, and is larger than ${limit} bytes.`,
   )
 
-/**
- * A body that streams up without being held. @param begun the beginning of one that is too long to
- * be held
- */
+/** A body that is streamed. @param begun the beginning of one that is too long to be buffered */
 export function inspectStreamed(
   target: InspectionTarget,
   begun: readonly Buffer[],

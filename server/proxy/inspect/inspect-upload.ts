@@ -1,4 +1,4 @@
-// An upload in parts: what stands beside its files is read, and the files stream.
+// An upload in parts: everything except its files is read, and the files stream.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RequestBody } from '../../http1/exchange.ts'
 import type { OutboundRequest } from '../../http1/client/client.ts'
@@ -21,8 +21,8 @@ import { resolveModels } from './resolve-models.ts'
 import { uploadReaderOf } from './upload-kind.ts'
 
 /**
- * An upload in parts: held until its first file begins, and read while the rest of it streams up;
- * null where the caller has left.
+ * An upload in parts: buffered until its first file begins, then read while the rest streams; null
+ * if the caller has disconnected.
  */
 export async function inspectUpload(
   first: InspectionTarget,
@@ -61,7 +61,7 @@ export async function inspectUpload(
   }
 }
 
-/** What is known of an upload in parts whose beginning, or all of it, names these objects. */
+/** The inspected request for an upload in parts whose beginning, or whole, names these objects. */
 function uploaded(
   target: InspectionTarget,
   named: readonly ObjectRef[],

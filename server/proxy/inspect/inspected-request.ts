@@ -1,4 +1,4 @@
-// What step 5 takes, and what it finds.
+// The input and the result of step 5.
 import type { HttpExchange } from '../../http1/exchange.ts'
 import type { OutboundRequest } from '../../http1/client/client.ts'
 import type { CachedKey } from '../../keys/cache.ts'
@@ -15,11 +15,11 @@ import { loggedModel } from './places.ts'
 import type { ModelResolution } from './resolve-models.ts'
 import type { InspectionQueue } from './scheduler.ts'
 
-/** What step 5 has found. */
+/** The result of step 5. */
 export interface InspectedRequest {
-  /** The key as it is now: it may have changed while the body came. */
+  /** The current key: it may have changed while the body arrived. */
   readonly key: CachedKey
-  /** The model as the ledger has it; null where none is known. */
+  /** The model for the ledger; null if unknown. */
   readonly model: string | null
   /** Whether the request asks the provider to keep the response, or may do so. */
   readonly keepsResponse: boolean
@@ -31,13 +31,13 @@ export interface InspectedRequest {
    * request would be refused for one.
    */
   readonly outsideProse?: () => readonly ObjectRef[]
-  /** Whether the body goes up unread, so that nothing is known of what it names. */
+  /** Whether the body is forwarded unread, so that its objects are unknown. */
   readonly isUnread: boolean
-  /** Reads the model of a body that is not held while it goes up. */
+  /** Reads the model of a streamed body while it passes. */
   readonly observer: BodyObserver | null
-  /** The rest of an upload, of which the parts behind a file have to be checked; null: none is. */
+  /** The rest of an upload whose parts after a file have to be checked; null: none. */
   readonly upload: CheckedUpload | null
-  /** Reads a file that may become a batch's input while it goes up. */
+  /** Reads a file that may become a batch's input while it passes. */
   readonly lines: BatchLines | null
 }
 
@@ -46,7 +46,7 @@ export interface InspectionLimits extends BodyTimeouts {
   readonly body: number
 }
 
-/** What an inspection needs. */
+/** Dependencies of an inspection. */
 export interface InspectionDeps {
   readonly limits: InspectionLimits
   readonly objects: ObjectOwners
@@ -65,10 +65,10 @@ export interface InspectionTarget {
   readonly isNamedLater?: boolean
 }
 
-/** A body that is held whole. */
+/** A completely buffered body. */
 export type CompleteBody = Extract<BufferedBody, { ok: true }>
 
-/** Of a request whose body, if any, has been read. */
+/** For a request whose body, if any, has been read. */
 export const PLAIN = {
   keepsResponse: false,
   isUnread: false,

@@ -1,6 +1,6 @@
 // Why a body cannot be read for certain.
 
-/** A refusal of a body: a code of ours, and one or two sentences. */
+/** The refusal of a body: an error code, and one or two sentences. */
 export interface InspectionError {
   readonly code: 'ambiguous_body' | 'model_not_allowed'
   readonly message: string

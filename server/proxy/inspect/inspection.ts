@@ -1,4 +1,4 @@
-// The inspection of one body that is held, step by step.
+// The inspection of one buffered body, step by step.
 import { valuesOf, without } from '../../http1/header-fields.ts'
 import { bodyRuleOf, namesModelsAnywhere, type Match } from '../providers/endpoint.ts'
 import { isTwofoldType } from './outside-body.ts'
@@ -18,7 +18,7 @@ import { PieceSource, type Source } from './source.ts'
 import { UploadParts } from './upload-parts.ts'
 import { WordBodyScanner } from './words.ts'
 
-/** What is to be read of a request's body, and how. */
+/** Which parts of a request's body are read, and how. */
 export interface InspectionInput {
   readonly provider: Provider
   readonly match: Match
@@ -86,9 +86,8 @@ export class Inspection implements SlicedTask {
   }
 
   /**
-   * Whether it is not known what it names: it is no plain JSON, no form and no file, so that
-   * servers which read it all the same may read it differently; or it is said to be two things, or
-   * in a charset that is not read.
+   * Whether its names are uncertain: it is not plain JSON, a form or a file, so that servers may
+   * read it differently; or its headers contradict each other, or name an unsupported charset.
    */
   get isUnreadable(): boolean {
     const types = valuesOf(this.#question.headers, 'content-type')
@@ -99,8 +98,8 @@ export class Inspection implements SlicedTask {
     )
       return true
     if (!(this.#reader instanceof WordBodyScanner) || isMedia(type)) return false
-    // Of an upload nothing need be said; whole ids in it count, and where a row expects bare ones
-    // it takes JSON.
+    // For an upload, no places are needed: whole ids in it count, and where a row expects bare ones
+    // the body is JSON.
     return (
       (type !== '' || this.#places.kinds.length > 0) &&
       this.#pieces.some((piece) => piece.length > 0)
@@ -126,8 +125,8 @@ export class Inspection implements SlicedTask {
   }
 
   /**
-   * What the body mentions, where ids that stand in prose only may be nobody's: of a body of JSON
-   * that was inspected as it is.
+   * The ids that the body mentions, where ids only in prose may be unowned: for a JSON body
+   * inspected as it is.
    */
   mentionedOutsideProse(): readonly ObjectRef[] {
     const { provider, headers } = this.#question
@@ -143,7 +142,7 @@ export class Inspection implements SlicedTask {
     return objects.concat(withProse(this.#pieces, this.#places.prose, elsewhere, provider.ids))
   }
 
-  /** Nobody waits for it any more. */
+  /** The result is not needed any more. */
   close(): void {
     this.#source?.close()
     this.#source = null
@@ -169,8 +168,8 @@ export class Inspection implements SlicedTask {
       this.#isRead = true
       return this.#settle()
     }
-    // What is no plain JSON is read once more, for every word that a more lenient server could take
-    // for a name.
+    // A body that is not plain JSON is read again, for every word that a more lenient server could
+    // take for a name.
     if (this.#readsWords(reader) && this.#open()) {
       const binary = isMedia(typeOf(this.#question.headers))
       this.#reader = new WordBodyScanner(binary ? [] : this.#places.kinds, this.findings, binary)
@@ -202,7 +201,7 @@ export class Inspection implements SlicedTask {
   }
 }
 
-/** What collects what the body of a request says. */
+/** The collector of a request body's findings. */
 export function findingsOf(
   provider: Provider,
   match: Match,
@@ -222,7 +221,7 @@ export function findingsOf(
   return new Findings(places, strict, isUnknown ? provider.unknownIds : provider.ids, fields)
 }
 
-/** Who reads the parts of a form: a file that is uploaded to be stored is content. */
+/** The reader of a form's parts: a file that is uploaded to be stored is content. */
 const partsOf = ({ match, provider }: InspectionInput, findings: Findings): PartWatch | undefined =>
   match.endpoint?.uploads === undefined
     ? undefined

@@ -1,26 +1,26 @@
-// The strings of a JSON body that stand under keys of certain names, at any depth: as a value, in a
-// list, or as the keys of a map. Bytes come in any split; what is no JSON is read as far as it looks like it, and the
-// scanner says whether it is.
+// The strings of a JSON body under certain keys, at any depth: as a value, in a list, or as the
+// keys of a map. Bytes may be split anywhere. Invalid JSON is read as far as it looks like JSON;
+// the scanner reports whether it is valid.
 import { parseJson } from '../json/paths.ts'
 
-/** A string that stands under a key. */
+/** A string under a key. */
 export interface KeyedSink {
   /**
-   * What keys of this name are looked into for; null where they are not. @param outer the same of
-   * the key under which their object stands
+   * What to look for under keys of this name; null: nothing. @param outer the same for the key of
+   * the surrounding object
    */
   kindOf(key: string, outer: string | null): string | null
   told(kind: string, text: string): void
-  /** The same of a key of the object that stands there. */
+  /** The same for a key of the nested object. */
   toldKey(kind: string, key: string): void
   /**
-   * A number, as it is written, that stands under any key, or in a list under one that is looked
-   * into. @param kind null for any other key
+   * A number, as written, under any key, or in a list under a key of interest. @param kind null for
+   * any other key
    */
   toldNumber?(kind: string | null, text: string): void
 }
 
-/** Longest key or value in bytes, as it is written. */
+/** Longest key or value in bytes, as written. */
 const LONGEST = 2_048
 /** Longest number: longer ones are no ids. */
 const LONGEST_NUMBER = 64
@@ -32,16 +32,16 @@ const NEAR = 48
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
 const [ZERO, NINE] = [0x30, 0x39]
-/** What a number holds besides digits, or `E` for `e`. */
+/** The non-digits of a number, or `E` for `e`. */
 const isInNumber = (byte: number): boolean =>
   byte === 0x2e || byte === 0x2b || byte === 0x2d || (byte | 0x20) === 0x65
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 interface Level {
   readonly isObject: boolean
-  /** Of the key under which an object stands. */
+  /** For the key of the current object. */
   readonly outer: string | null
-  /** Of the key under which values stand here. */
+  /** For the key of the current values. */
   kind: string | null
 }
 
@@ -57,7 +57,7 @@ export class KeyedStrings {
   #atKey = false
   #inString = false
   #escaped = false
-  /** Bytes of the string that earlier pieces held; null where it is not wanted, or too long. */
+  /** Bytes of the string from earlier pieces; null if it is not wanted, or too long. */
   #begun: Buffer | null = null
   /** The number so far; `''` for none. */
   #number = ''
@@ -145,8 +145,8 @@ export class KeyedStrings {
   }
 
   /**
-   * Where the quote stands that ends the string, or the piece ends. Most strings are short; in a
-   * long one the next quote is searched natively.
+   * The position of the closing quote, or the end of the piece. Most strings are short; in a long
+   * one the next quote is searched natively.
    */
   #endOfString(piece: Buffer, from: number): number {
     let escaped = this.#escaped
@@ -184,7 +184,7 @@ export class KeyedStrings {
 
 const NOTHING = Buffer.alloc(0)
 
-/** How many backslashes stand right before a place, from another one on. */
+/** The number of backslashes right before a position, from another one on. */
 function slashesBefore(bytes: Buffer, end: number, from: number): number {
   let at = end
   while (at > from && bytes[at - 1] === BACKSLASH) at--

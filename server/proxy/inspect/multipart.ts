@@ -9,7 +9,7 @@ import {
   type PartHead,
 } from './part-heads.ts'
 
-/** What a form was found to be. */
+/** The result of reading a form. */
 export interface Form {
   /** Why two parsers could read the body differently; null where they cannot. */
   readonly problem: string | null
@@ -21,7 +21,7 @@ const LONGEST_HEADERS = 16_384
 const LONGEST_FIELD = 4_096
 const MOST_PARTS = 1_000
 
-/** Who is told of each part, and its content in pieces, which are lent for the call. */
+/** Receives each part, and its content in pieces, which are only valid during the call. */
 export interface PartWatch {
   part(head: PartHead): void
   content(piece: Buffer): void
@@ -29,7 +29,7 @@ export interface PartWatch {
   end(): void
 }
 
-/** What comes next in a body. */
+/** The next element expected in a body. */
 type State = 'beginning' | 'behind mark' | 'head' | 'content' | 'behind end' | 'over'
 
 /** Bytes that are looked at together: more than the longest head. */
@@ -57,7 +57,7 @@ export class MultipartReader {
   #problem: string | null = null
   #state: State = 'beginning'
   #parts = 0
-  /** What has come and not been read; of a head, how much of that has been searched for its end. */
+  /** The unread bytes; for a head, how many of them have been searched for its end. */
   readonly #window = Buffer.allocUnsafe(WINDOW_BYTES)
   #unread = 0
   #searched = 0
@@ -75,7 +75,7 @@ export class MultipartReader {
   /**
    * @param wanted exact names; a name that differs from one of them only in case, space or
    * punctuation makes the body ambiguous
-   * @param kind the parts of a `related` body need no names: the first one tells of those behind it
+   * @param kind the parts of a `related` body need no names: the first one describes the others
    */
   constructor(
     boundary: string,
@@ -99,7 +99,7 @@ export class MultipartReader {
     }
   }
 
-  /** Why two parsers could read differently what has come; null where they cannot. */
+  /** Why two parsers could read the bytes so far differently; null if they cannot. */
   get problem(): string | null {
     return this.#problem
   }
@@ -212,7 +212,7 @@ export class MultipartReader {
     const { line } = this.#ends
     const next = bytes.indexOf(this.#mark)
     if (next < 0) {
-      // The end of what has come may be the beginning of a line break and a mark.
+      // The end of the bytes may be the beginning of a line break and a boundary.
       const most = bytes.length - this.#mark.length - line.length + 1
       if (last || most <= 0) return WAIT
       this.#take(bytes.subarray(0, most))
@@ -253,7 +253,7 @@ export class MultipartReader {
 const NOTHING = Buffer.alloc(0)
 const MISPLACED = 'The boundary of the multipart body is missing, or stands inside a part.'
 const NO_HEAD_END = 'A part of the multipart body has no end of headers.'
-/** TABLE: what a body lacks that ends in this state. */
+/** TABLE: what is missing if a body ends in this state. */
 const MISSING: Record<Exclude<State, 'over'>, string> = {
   beginning: 'The multipart body does not begin with its boundary.',
   'behind mark': 'A boundary of the multipart body is not followed by a line break.',

@@ -1,4 +1,4 @@
-// The body of a request as it goes up: held, or streamed while it is read.
+// The outbound body of a request: buffered, or streamed while it is read.
 import type { RequestBody } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
 import type { OutboundRequest } from '../../http1/client/client.ts'
@@ -47,7 +47,7 @@ export function withLines(
 }
 
 /**
- * The body as it goes up.
+ * The outbound body.
  *
  * @param complete the whole body, where it has been read
  * @param observer reads the rest of a body while it streams up
@@ -75,7 +75,7 @@ export function outboundBody(
       observe: null,
       trailers,
     }
-  // The head is on its way when these come: what they would name cannot be checked any more.
+  // The request has been sent when these arrive, so their names cannot be checked any more.
   const withoutRefs = (raw: RawHeaders): RawHeaders =>
     trailers(
       raw.flatMap((_, i) =>

@@ -1,5 +1,5 @@
-// What a request says of its model outside of its body's text: in its query, in headers and
-// trailers, and in what its body is said to be.
+// The model of a request outside its body: in its query, in headers and trailers, and in the
+// description of its body.
 import { nameAt, valueAt } from '../../http1/header-fields.ts'
 import { compileRules, plainName } from '../forward/header-rules.ts'
 import type { ModelPlace } from '../providers/endpoint-row.ts'
@@ -55,14 +55,14 @@ function decoded(text: string, rounds: number): string | null {
       if (next === now) break
       now = next
     } catch {
-      // What cannot be decoded once more is a plain percent sign.
+      // A percent sign that cannot be decoded again is literal.
       return round === 0 ? null : now
     }
   }
   return now
 }
 
-/** One media type (RFC 9110, section 8.3.1), in whatever case. */
+/** One media type (RFC 9110, section 8.3.1), in any case. */
 const MEDIA_TYPE = /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+$/
 
 /**
@@ -87,7 +87,7 @@ export function headerModels(names: readonly string[], headers: readonly string[
 }
 
 /**
- * Fields that say what a body is or how it is sent: none may come behind it (RFC 9110, section
+ * Fields that describe a body or its framing, which trailers may not contain (RFC 9110, section
  * 6.5.1).
  */
 const isNotBehind = compileRules([
@@ -98,7 +98,8 @@ const isNotBehind = compileRules([
 ])
 
 /**
- * The trailers that may be sent on: none that, taken for a header, would change what was decided.
+ * The trailers that may be forwarded: none that would change a decision if a server took it for a
+ * header.
  */
 export function trailersOf(trailers: readonly string[], names: readonly string[]): string[] {
   const kept: string[] = []

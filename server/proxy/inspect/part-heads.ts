@@ -1,7 +1,7 @@
 // The heads of the parts of a multipart body (RFC 7578, RFC 2387), each read only where all parsers
 // read it in the same way.
 
-/** What the head of a part says. */
+/** The parsed head of a part. */
 export interface PartHead {
   readonly name: string
   /** Whether it has a file name. */
@@ -10,9 +10,7 @@ export interface PartHead {
   readonly fileNames: readonly string[]
   /** Its content type; `''` where it has none. */
   readonly type: string
-  /**
-   * Its `Content-Transfer-Encoding` in lower case; `''` where the content stands there as it is.
-   */
+  /** Its `Content-Transfer-Encoding` in lower case; `''` if the content is not encoded. */
   readonly encoding: string
   /** The values of its other headers (`Content-ID`, `Content-Location`, …). */
   readonly others: readonly string[]
@@ -20,7 +18,7 @@ export interface PartHead {
 
 /** The head of a part, and what follows from it. */
 export interface PartField extends PartHead {
-  /** Whether its content stands there as a text of UTF-8. */
+  /** Whether its content is unencoded UTF-8 text. */
   readonly plain: boolean
 }
 
@@ -34,7 +32,7 @@ const fileNameOf = (text: string): string =>
     .replaceAll(/\\(.)/g, '$1')
     .replace(/^[\w-]*'[\w-]*'/, '')
 
-/** The field name of a part, and whether its content stands there as plain text. */
+/** The field name of a part, and whether its content is plain text. */
 export function readDisposition(lines: readonly string[]): PartField | string {
   let name: string | undefined
   let plain = true
@@ -106,7 +104,7 @@ export function readDisposition(lines: readonly string[]): PartField | string {
 /**
  * The head of a part of a multipart/related body (RFC 2387).
  *
- * @param isFile whether it stands behind the part that tells of it
+ * @param isFile whether it follows the part that describes it
  */
 export function readRelated(lines: readonly string[], isFile: boolean): PartField | string {
   const fields = new Map<string, string>()

@@ -1,5 +1,5 @@
-// What the parts of a form name, whatever they are called: each as one text, or as JSON; decoded
-// first where it is in base64 or quoted-printable.
+// The objects that the parts of a form name, under any field name: each part as one text or as
+// JSON, decoded first if it is in base64 or quoted-printable.
 import { wantPaths } from '../json/paths.ts'
 import { JsonScanner } from '../json/scanner.ts'
 import type { KeyedStrings } from './keyed-strings.ts'
@@ -20,12 +20,12 @@ const IS_BEFORE_JSON = Uint8Array.from({ length: 256 }, (_, byte) =>
 )
 const NOTHING = Buffer.alloc(0)
 
-/** A part that looks like JSON, which may be a text all the same: `[verse 1] …`. */
+/** A part that looks like JSON but may be a text: `[verse 1] …`. */
 interface Json {
   readonly scanner: JsonScanner
   readonly keyed: KeyedStrings | undefined
   readonly findings: Findings
-  /** What stands in it if it is none. */
+  /** Its findings if it is a text. */
   readonly words: WordBodyScanner
   readonly inWords: Findings
 }
@@ -35,7 +35,7 @@ export class PartReader implements PartWatch {
   readonly #findings: Findings
   #head: PartHead | null = null
   #decoder: TransferDecoder | null = null
-  /** The content, decoded, where it is short and does not look like JSON. */
+  /** The decoded content, if it is short and does not look like JSON. */
   #text: Buffer = NOTHING
   #isLong = false
   #json: Json | null = null
@@ -59,10 +59,10 @@ export class PartReader implements PartWatch {
       this.#findings.unreadable('A part of the multipart body is in an encoding that is not known.')
   }
 
-  /** What the head of a part names, whatever its content is. */
+  /** The objects that the head of a part names, whatever its content. */
   head({ name, fileNames, others }: PartHead): void {
     this.#findings.text(name)
-    // A caller may have named a file of their own like that.
+    // A caller may have a file with such a name.
     for (const fileName of fileNames) this.#findings.text(fileName, true)
     // RFC 2045, section 7: an id of the caller's own, in angle brackets.
     for (const value of others) this.#findings.text(value.replace(/^<(.*)>$/, '$1'), true)

@@ -19,11 +19,11 @@ export class PieceList {
   /** Bytes in all pieces. */
   length = 0
   #pieces: Buffer[] = []
-  /** The first piece, as long as it is the only one. */
+  /** The first piece, while it is the only one. */
   #lone: Buffer | null = null
   /**
-   * The block that small pieces are copied into: the part that no piece holds yet is `#from … #to`,
-   * and the rest of it is free.
+   * The block that small pieces are copied into: `#from … #to` is not yet a piece, and the rest is
+   * free.
    */
   #block: Buffer | null = null
   #from = 0
@@ -69,9 +69,7 @@ export class PieceList {
     }
   }
 
-  /**
-   * Makes a piece of what has been copied; the rest of the block is used by the next small pieces.
-   */
+  /** Makes a piece of the copied bytes; the next small pieces use the rest of the block. */
   #close(): void {
     if (this.#block === null || this.#from === this.#to) return
     this.#pieces.push(this.#block.subarray(this.#from, this.#to))

@@ -1,11 +1,12 @@
-// Where a request names models and stored objects: headers, query, and the places of its body.
+// The places where a request names models and stored objects: headers, query, and paths in its
+// body.
 import { withoutSecrets } from '../../common/secrets.ts'
 import { type WantedPaths, wantPaths } from '../json/paths.ts'
 import { idOf, NEW, objectRef, plainKind, type ObjectRef } from '../providers/object-ref.ts'
 import type { BodyRule } from '../providers/endpoint-row.ts'
 import { toolPaths, type ToolPaths } from './tool-models.ts'
 
-/** The places of a rule, by what they name; their paths compiled once. */
+/** The places of a rule, by what they name; paths are compiled once. */
 export interface BodyPaths {
   readonly wanted: WantedPaths
   /** Those that matter where no model is decided about. */
@@ -83,32 +84,26 @@ export const MAX_NAME_LENGTH = 2_048
 export const MAX_NAMED = 200_000
 
 /**
- * Different strings of a body that could be ids, wherever they stand. A long conversation repeats
- * some thousands of items; all of them are looked up.
+ * Most distinct strings of a body that could be ids. A long conversation repeats some thousands of
+ * items; all of them are looked up.
  */
 export const MAX_IDS = 10_000
 
 /**
- * Longest model name that is written down, in UTF-16 units: lists ask for no longer one, and no
- * index of a database holds names of any length.
+ * Longest model name that is stored, in UTF-16 units: lists filter by no longer one, and database
+ * indexes limit the length.
  */
 const MAX_LOGGED_LENGTH = 300
 
-/** The model as it is written down, which any text may call itself; null where there is none that could be. */
+/** The model for the ledger, which may be any text; null if there is none. */
 export function loggedModel(model: string | null | undefined): string | null {
   return !model || model.length > MAX_LOGGED_LENGTH ? null : withoutSecrets(model)
 }
 
-/**
- * What stands before a colon and is no id, but the beginning of one:
- * `ag:0684fac8:20250612:name:1a2b3c4d`.
- */
+/** A prefix before a colon that is part of the id: `ag:0684fac8:20250612:name:1a2b3c4d`. */
 const BEGINS_ID = /^[a-z]{1,3}$/
 
-/**
- * What a value names in a place of objects: its id, behind which a step of a training or a version
- * may stand with a colon.
- */
+/** The id in a place for objects. A training step or a version may follow it after a colon. */
 export function refsIn(kind: string, given: unknown): ObjectRef[] {
   const value = idOf(given)
   if (value === null) return []

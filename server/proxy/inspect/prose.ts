@@ -1,6 +1,6 @@
-// Ids that are what somebody says. A message that is nothing but an id names an object by the rule
-// of providers/ids.ts; at places of prose it is a text all the same, which the provider hands to a
-// model and looks nothing up by. Nobody's ids may stand there; another key's may stand nowhere.
+// Ids in prose. By the rule of providers/ids.ts, a message that is only an id names an object. In
+// places of prose it is text, which the provider passes to a model without looking anything up. So
+// unowned ids are allowed there; another key's are not allowed anywhere.
 import { isUtf8 } from 'node:buffer'
 import { parseJson, valuesAt } from '../json/paths.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
@@ -16,9 +16,8 @@ const LONGEST_BYTES = 48 * 1024
 const STRINGS = /"[^"\\]*(?:\\.[^"\\]*)*"/gs
 
 /**
- * The ids that a body mentions, of which those that stand in places of prose only may be nobody's.
- * Strings are counted in the text itself, so what a parser drops (a key that stands twice) is not
- * taken for prose.
+ * The ids that a body mentions; those only in places of prose may be unowned. Strings are counted
+ * in the text itself, so a value that a parser drops (of a duplicate key) is not taken for prose.
  *
  * @param pieces the whole body, not encoded
  * @param places paths of prose, each once
@@ -44,14 +43,14 @@ export function withProse(
   )
   const all = countById((text.match(STRINGS) ?? []).map(decoded), forms, true)
   return ids.map((ref) =>
-    // What was known by its key is no string that is an id.
+    // An id known by its key is not a whole string that is an id.
     all.has(nameOf(ref)) && said.get(nameOf(ref)) === all.get(nameOf(ref))
       ? { kind: ref.kind, id: ref.id, mayBeUnknown: true }
       : ref,
   )
 }
 
-/** What a string of JSON means: few hold an escape. */
+/** Decodes a JSON string; few have an escape. */
 const decoded = (string: string): unknown =>
   string.includes('\\') ? parseJson(string) : string.slice(1, -1)
 

@@ -30,7 +30,7 @@ export type ModelResolution =
 export const needsBody = (match: Match): boolean =>
   match.endpoint?.model !== undefined && 'body' in match.endpoint.model
 
-/** What is known of a request when its models are decided. */
+/** The input for deciding a request's models. */
 export interface ModelRequest {
   readonly provider: Provider
   readonly match: Match
@@ -43,7 +43,7 @@ export interface ModelRequest {
 
 /**
  * Checks a scoped key: every model that the request can reach is known, and allowed.
- * @param inspected the strict inspection of the body, complete; null where there is no body
+ * @param inspected the complete strict inspection of the body; null without a body
  */
 export function resolveModels(
   scope: Scope,
@@ -76,10 +76,7 @@ export function resolveModels(
   }
 }
 
-/**
- * The refusal of the first tool that runs a model which the scope does not allow; null where there
- * is none.
- */
+/** The refusal of the first tool that runs a model outside the scope; null if there is none. */
 function refusedTool(
   scope: Scope,
   provider: Provider,

@@ -1,15 +1,14 @@
-// Shares the time that inspection takes. Bodies are inspected on the thread that serves everybody,
-// so a long one is cut into slices: between two of them the event loop runs, and accounts take
-// turns, and the keys of each, so that nobody's bodies delay those of others by more than a slice
-// each.
+// Schedules inspection. Bodies are inspected on the main thread, so a long one is cut into slices.
+// The event loop runs between two slices. Accounts take turns, and so do the keys of each, so that
+// each body delays others by at most one slice.
 import { AccountKeyQueue, type Owner } from '../../common/fairness/account-key-queue.ts'
 
 /** Work that is done in steps. */
 export interface SlicedTask {
   /**
-   * Handles at most STEP_BYTES of input. `waiting`: there is none for now; `resume` is called when
-   * there is more.
-   * @throws whatever makes the whole task fail
+   * Handles at most STEP_BYTES of input. `waiting`: there is none at the moment; `resume` is called
+   * when there is more.
+   * @throws any error; it fails the whole task
    */
   step(resume: () => void): 'more' | 'waiting' | 'done'
 }
@@ -18,7 +17,7 @@ export interface SlicedTask {
 export interface Ticket {
   /** True once all of it is done, false where it was cancelled. Rejects where a step throws. */
   readonly done: Promise<boolean>
-  /** Ends it at once: none of its steps runs any more. */
+  /** Ends it at once: no further step runs. */
   cancel(): void
 }
 
@@ -38,7 +37,7 @@ export const SLICE_MS = 0.4
 
 interface Entry {
   readonly owner: Owner
-  /** Null once it is over: what it would read is not kept until its turn. */
+  /** Null once it is over, so that its input is not kept until its turn. */
   task: SlicedTask | null
   readonly settle: (done: boolean) => void
   readonly fail: (error: unknown) => void
@@ -65,10 +64,7 @@ export class InspectionQueue {
     this.#defer = defer
   }
 
-  /**
-   * Does small work at once. @returns whether all of it is done; where it is not, `run` goes on
-   * with it
-   */
+  /** Does small work synchronously. @returns whether it is complete; if not, `run` continues it */
   runNow(task: SlicedTask): boolean {
     return this.#slice(task, () => {}) === 'done'
   }

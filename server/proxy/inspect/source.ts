@@ -1,5 +1,4 @@
-// Where the bytes of an inspection come from: a body that is held, as it came or decoded, in pieces
-// of a step.
+// The source of an inspection's bytes: a buffered body, raw or decoded, in pieces of one step.
 import { STEP_BYTES } from './scheduler.ts'
 
 /** Gives the bytes of one body, in order. */
@@ -11,7 +10,7 @@ export interface Source {
    * there are; `broken`: there never will be all.
    */
   next(resume: () => void): Buffer | 'waiting' | 'end' | 'broken'
-  /** Nobody takes any more. */
+  /** Nothing reads any more. */
   close(): void
 }
 

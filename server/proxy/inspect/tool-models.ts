@@ -1,5 +1,5 @@
-// Which models the tools, plugins and options of one body make the provider run, from what a scan
-// tells of their places.
+// The models that the tools, plugins and options of one body make the provider run, from the events
+// of a scan.
 import { runsOf, type Runs, type ToolPlace } from '../providers/tools.ts'
 
 /** A tool of a request that names no model of its own. */
@@ -9,7 +9,7 @@ export interface ToolRun {
   readonly runs: Exclude<Runs, { readonly runs: 'nothing' }>
 }
 
-/** Where a place is in the list of places, and the name that it has within the tool. */
+/** The index of a place in the list of places, and its name within the tool. */
 interface Within {
   readonly at: number
   readonly name: string
@@ -57,7 +57,7 @@ const LONGEST_SHOWN = 100
 /** Follows the tools of one body. */
 export class ToolModels {
   readonly #paths: ToolPaths
-  /** Of the tool that is open at each place: its type, and the names of models that it has had. */
+  /** For the open tool at each place: its type, and the model names so far. */
   readonly #type: (string | undefined)[] = []
   readonly #named: (Set<string> | undefined)[] = []
   /**
@@ -97,7 +97,7 @@ export class ToolModels {
     const type = this.#type[at]
     const named = this.#named[at]
     this.#type[at] = this.#named[at] = undefined
-    // Tools of the same type stand in a row.
+    // Tools of the same type are often consecutive.
     if (named === undefined && this.#closed[at] === (type ?? null)) return
     this.#closed[at] = named === undefined ? (type ?? null) : undefined
     const runs = by === undefined ? tools.others : runsOf(tools, type ?? null)

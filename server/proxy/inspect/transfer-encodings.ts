@@ -3,7 +3,7 @@
 
 /** Decodes one part, piece by piece. */
 export interface TransferDecoder {
-  /** What can be decoded by now. */
+  /** The bytes that can be decoded so far. */
   write(piece: Buffer): Buffer
   end(): Buffer
 }
@@ -23,7 +23,7 @@ class Base64 implements TransferDecoder {
   #rest = ''
 
   write(piece: Buffer): Buffer {
-    // What is no digit is left out, as the RFC has it.
+    // Non-digits are skipped, as the RFC requires.
     const digits = this.#rest + piece.toString('latin1').replaceAll(/[^A-Za-z0-9+/_-]+/g, '')
     const whole = digits.length - (digits.length % 4)
     this.#rest = digits.slice(whole)

@@ -1,5 +1,4 @@
-// How the body of an upload is read for the objects that it names: a file is content, and what
-// tells of it is not.
+// How the body of an upload is read for objects: a file is content, its metadata is not.
 import { valuesOf } from '../../http1/header-fields.ts'
 import { bodyRuleOf, type Match } from '../providers/endpoint.ts'
 import { isMultipart } from './body-reader.ts'
@@ -26,7 +25,7 @@ interface UploadRequest {
  */
 export type UploadKind = 'content' | 'parts' | 'request'
 
-/** What the body of a request is. */
+/** The kind of a request's body. */
 export function uploadKindOf({ match, headers, pathAndQuery }: UploadRequest): UploadKind {
   const uploads = match.endpoint?.uploads
   if (uploads === undefined) return 'request'
@@ -36,8 +35,8 @@ export function uploadKindOf({ match, headers, pathAndQuery }: UploadRequest): U
   const [type = ''] = types
   if (uploads === 'form')
     return isPlain && isMultipart(type) && boundaryOf(type) !== null ? 'parts' : 'request'
-  // https://ai.google.dev/api/files: a session is begun with what tells of the file, and goes on at
-  // an address of its own; without a session both are parts of one body, or there is only a file.
+  // https://ai.google.dev/api/files: a session begins with the file's metadata and continues at an
+  // address of its own. Without a session, both are parts of one body, or there is only a file.
   const commands = valuesOf(headers, 'x-goog-upload-command').join()
   const protocols = valuesOf(headers, 'x-goog-upload-protocol').join()
   const query = decodedFully(pathAndQuery.slice(pathAndQuery.indexOf('?') + 1))

@@ -33,7 +33,7 @@ export class UploadReader {
     this.#reader = new MultipartReader(boundary, places.objectFields, this.#parts, kind)
   }
 
-  /** Why it is not known what the body names; null where it is. */
+  /** Why the objects of the body are uncertain; null if they are not. */
   get problem(): string | null {
     return (
       this.#reader.problem ??
@@ -60,7 +60,7 @@ export class UploadReader {
   }
 
   /**
-   * Does some of the work that is left before it is known what the parts name.
+   * Does some of the remaining work before the parts' objects are known.
    *
    * @returns whether all of it is done
    */
@@ -68,7 +68,7 @@ export class UploadReader {
     return this.#findings.settle(STRINGS_PER_STEP)
   }
 
-  /** What the parts so far name that has not been asked for. Behind the end: everything. */
+  /** The objects of the parts so far that were not returned before. After the end: all of them. */
   takeNews(): readonly ObjectRef[] {
     const { mentioned } = this.#findings
     // Whether items must be known is known at the end.

@@ -1,5 +1,5 @@
-// What a body could name that is no plain JSON, but that a more lenient server might read: whatever
-// in it could be the name of a stored object.
+// The possible names of stored objects in a body that is not plain JSON, but that a more lenient
+// server might read.
 import { LONGEST_LENGTH } from '../json/layout.ts'
 import { WordScanner } from '../json/word-scanner.ts'
 import type { BodyScanner } from './body-reader.ts'
@@ -23,9 +23,9 @@ export class WordBodyScanner implements BodyScanner {
   #tooMany = false
 
   /**
-   * @param kinds what a word of one part may name
-   * @param binary whether it is no text: then a word may have the length before it that its format
-   *   writes there, and only another key's objects count
+   * @param kinds the kinds that a word of one part may name
+   * @param binary whether it is binary: then a word may be preceded by its length, and only another
+   *   key's objects count
    */
   constructor(kinds: readonly string[], findings: Findings, binary = false) {
     this.#findings = findings

@@ -4,7 +4,7 @@
 import { Decoding } from '../forward/content-decoding.ts'
 import { MaskedStream, type Mask } from './mask.ts'
 
-/** Who takes what has been decoded. */
+/** The sink of decoded bytes. */
 export interface DecodedOutput {
   /** Enough has been decoded: the head is written. */
   begin(): void
@@ -16,7 +16,7 @@ export interface DecodedOutput {
 
 /** So much is decoded before the first of it is written. */
 const HELD_BYTES = 1024 * 1024
-/** What is decoded of one error: a bomb is broken off. */
+/** Most bytes decoded of one error, because it may be a bomb. */
 const MAX_DECODED_BYTES = 16 * 1024 * 1024
 
 /** Sends one error decoded. One per response. */
@@ -47,7 +47,7 @@ export class DecodedError {
     if (!this.#isOver) this.#decoding.end()
   }
 
-  /** Nobody waits for it any more. */
+  /** The result is not needed any more. */
   stop(): void {
     this.#isOver = true
     this.#decoding.stop()

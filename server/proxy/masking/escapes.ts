@@ -1,5 +1,5 @@
-// How one character can be written in an error: as it is, or escaped as in JSON (RFC 8259),
-// addresses (RFC 3986), HTML or source code; also twice over.
+// The spellings of one character in an error: literal, or escaped as in JSON (RFC 8259), addresses
+// (RFC 3986), HTML or source code, also doubly.
 
 /** The bytes end within an escape. */
 export const CUT = -1
@@ -9,7 +9,7 @@ const [PERCENT, AMPERSAND, BACKSLASH, HASH, SEMICOLON, SMALL_U, SMALL_X] = [
 ]
 /** How often one escape is escaped again, at most: `%252d`, `\\u002d`, `&amp;#45;`. */
 const MOST_ROUNDS = 4
-/** The longest name or number of a character in HTML that is read, with what stands around it. */
+/** The longest HTML character reference that is read, with its delimiters. */
 const LONGEST_REFERENCE = 24
 /**
  * The longest that one character can be: a backslash for each round of JSON doubles those before
@@ -18,7 +18,7 @@ const LONGEST_REFERENCE = 24
 export const LONGEST_SPELLING = LONGEST_REFERENCE
 
 /**
- * TABLE of names that HTML has for characters that stand in credentials:
+ * TABLE of HTML names for characters that occur in credentials:
  * https://html.spec.whatwg.org/#named-character-references
  */
 const NAMED: ReadonlyMap<string, string> = new Map(
@@ -70,8 +70,8 @@ const NAMED: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * What an escape stands for: a character, and how many bytes it takes. `CUT` as the length: the
- * bytes end within it.
+ * The meaning of an escape: a character and its length in bytes. `CUT` as the length: the bytes end
+ * within it.
  */
 export interface Escape {
   readonly code: number
@@ -86,7 +86,7 @@ export const isEscape = (byte: number | undefined): boolean =>
   byte === PERCENT || byte === AMPERSAND || byte === BACKSLASH
 
 /**
- * What the escape that begins here can stand for: what is escaped twice stands for an escape, too.
+ * The possible meanings of the escape at this position: a double escape stands for an escape, too.
  */
 export function escapesAt(bytes: Buffer, at: number): readonly Escape[] {
   const byte = bytes[at]
@@ -148,8 +148,8 @@ function referenced(bytes: Buffer, at: number): readonly Escape[] {
 }
 
 /**
- * Where the semicolon stands behind a name or a number: `from` where none does, CUT where it may
- * come.
+ * The position of the semicolon after a name or a number: `from` if there is none, CUT if it may
+ * follow.
  */
 function endOfName(bytes: Buffer, from: number, most: number): number {
   for (let at = from; at < most; at++) {
@@ -169,7 +169,7 @@ const numberOf = (text: string): number =>
       : Number.NaN
 
 /**
- * The number that so many hexadecimal digits are; null where they are none, CUT where the bytes end
+ * The value of this many hexadecimal digits; null if they are not digits, CUT if the bytes end
  * within them.
  */
 function hexAt(bytes: Buffer, at: number, digits: number): number | null {

@@ -1,5 +1,5 @@
-// Finds our credential where an upstream's error repeats it, in whatever case, or a long part of it,
-// and puts as many asterisks in its place.
+// Finds our credential, or a long part of it, where an upstream's error repeats it, in any case,
+// and replaces each character by an asterisk.
 // oxlint-disable typescript/no-non-null-assertion -- bytes of the piece at hand, below the length that each loop checks
 import { nameAt, type RawHeaders } from '../../http1/header-fields.ts'
 import { CUT, escapesAt, isEscape, LONGEST_SPELLING } from './escapes.ts'
@@ -72,7 +72,7 @@ export class Mask {
     )
   }
 
-  /** Whether a name holds the credential, in whatever case. */
+  /** Whether a name contains the credential, in any case. */
   #isIn(name: string): boolean {
     if (name.length < this.#least) return false
     if (this.text(name) !== name) return true
@@ -84,7 +84,7 @@ export class Mask {
     )
   }
 
-  /** The bytes without the credential: themselves where it does not stand in them, else a copy. */
+  /** The bytes without the credential: the same ones if they do not contain it, or else a copy. */
   bytes(bytes: Buffer): Buffer {
     const wide = withoutZeros(bytes)
     const text = wide?.bytes ?? bytes
@@ -126,8 +126,8 @@ export class Mask {
   }
 
   /**
-   * Where the credential begins that goes on behind the end; the length where it does not. @param
-   * least characters of it that must be there
+   * The start of a credential that continues after the end; the length if there is none. @param
+   * least characters of it that must be present
    */
   #cutFrom(text: Buffer, least: number): number {
     for (let at = Math.max(0, text.length - this.#longest); at < text.length; at++) {
@@ -137,9 +137,9 @@ export class Mask {
   }
 
   /**
-   * How long the credential is that stands here, or the fragment of it; 0 where none does, `cut`
-   * where it may go on behind the end. @param isEnd nothing comes there: a fragment that is too
-   * short is none
+   * The length of the credential, or of its fragment, at this position; 0 if there is none, `cut`
+   * if it may continue after the end. @param isEnd nothing follows: a fragment that is too short
+   * does not count
    */
   #lengthAt(bytes: Buffer, at: number, isEnd = false): number {
     const length = this.#spelledAt(bytes, at, isEnd)
@@ -147,7 +147,7 @@ export class Mask {
     if (isWordByte(bytes[at - 1])) return 0
     if (length < 0) return length
     const next = bytes[at + length]
-    // What comes next decides whether the word is over.
+    // The next character decides whether the word is over.
     return next === undefined ? cut(this.#least) : isWordByte(next) ? 0 : length
   }
 
@@ -196,7 +196,7 @@ function spelledLength(
   spelling.reached = 0
   const found = lengthOf(spelling, 1, bytes, at, length)
   const isShort = isEnd && spelling.isFragment && found < 0 && cutAfter(found) < SHORTEST_FRAGMENT
-  // What may go on behind the end is longer than what is enough.
+  // A match that may continue after the end is longer than the minimum.
   return found === 0 || isShort ? spelling.reached : found
 }
 
@@ -204,15 +204,15 @@ function spelledLength(
 const isWordByte = (byte: number | undefined): boolean =>
   byte !== undefined && /[\w-]/.test(String.fromCharCode(byte))
 
-/** Instead of a length: the bytes end behind so many characters of the text. */
+/** Instead of a length: the bytes end after this many characters of the text. */
 const cut = (matched: number): number => -1 - matched
 
-/** How many characters stand before the end that cuts a text off; -1 where none does. */
+/** The number of characters before the end that truncates a text; -1 if none does. */
 const cutAfter = (length: number): number => (length < 0 ? -1 - length : -1)
 
 /**
- * Puts asterisks in the place of some bytes of a text. @param wide says where these stand, if the
- * text has zeros
+ * Replaces some bytes of a text by asterisks. @param wide their positions, if the text has zero
+ * bytes
  */
 function fill(bytes: Buffer, wide: WithoutZeros | null, from: number, to: number): void {
   if (wide === null) bytes.fill(STAR, from, to)
@@ -224,8 +224,9 @@ const longer = (one: number, other: number): number =>
   one > 0 || other > 0 ? Math.max(one, other) : Math.min(one, other)
 
 /**
- * How long what stands at `at` is, if it spells a text; 0 if it does not, `cut` if the bytes end too
- * soon to tell; `reached` says whether it spells enough of one. @param length bytes that spell what stands before `from`
+ * The length of the match at `at`, if it spells a text; 0 if it does not, `cut` if the bytes end
+ * too early to decide; `reached` tells whether it spells enough of one. @param length bytes that
+ * spell the part before `from`
  */
 function lengthOf(
   spelling: Spelling,
@@ -283,7 +284,7 @@ export class MaskedStream {
     this.#mask = mask
   }
 
-  /** What can be sent on by now. The memory may be that of the piece. */
+  /** The bytes that can be sent now. They may share the piece's memory. */
   write(piece: Buffer): Buffer {
     const masked = this.#mask.bytes(
       this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]),
@@ -293,7 +294,7 @@ export class MaskedStream {
     return masked.subarray(0, ready)
   }
 
-  /** What was held back: the beginning of the credential at most. */
+  /** The bytes held back: at most the beginning of a credential. */
   end(): Buffer {
     return this.#mask.whole(this.#held)
   }

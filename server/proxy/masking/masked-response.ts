@@ -7,12 +7,12 @@ import { codingsOf, decodeWhole } from '../forward/content-decoding.ts'
 import { DecodedError } from './decoded-error.ts'
 import { MaskedStream, type Mask } from './mask.ts'
 
-/** Where an answer is written: a caller, or what stands before it. */
+/** The sink of a response: a caller, or a filter before it. */
 export type ResponseOutput = Pick<HttpExchange, 'writeHead' | 'write' | 'end' | 'flush'>
 
 /**
- * An encoded error has to be held until it is known not to hold the credential: so many bytes of
- * it, encoded and decoded. A longer one is sent decoded.
+ * Most bytes, encoded and decoded, of an encoded error that is held until it is known not to
+ * contain the credential. A longer one is sent decoded.
  */
 const MAX_ENCODED_ERROR = 1024 * 1024
 
@@ -26,17 +26,16 @@ interface Head {
 const MOST_PIECES = 1_000
 
 /**
- * Passes an error on: a plain one as it comes, but for the few bytes that may be the beginning of
- * the credential; an encoded one when all of it has come, as it is or, where the credential stood
- * in it, decoded; a long one decoded as it comes. One that cannot be decoded is not passed on at
- * all.
+ * Passes an error on. A plain one streams, except for the few bytes that may be the beginning of
+ * the credential. An encoded one is sent when it is complete: unchanged, or decoded if it contains
+ * the credential. A long one is decoded as it streams. One that cannot be decoded is not sent.
  */
 export class MaskedResponse implements ResponseOutput {
   readonly #exchange: HttpExchange
   readonly #mask: Mask
   readonly #onUnmaskable: () => void
   readonly #plain: MaskedStream
-  /** The head and the bytes of an encoded error, while it is held. */
+  /** The head and the bytes of an encoded error that is held. */
   #held: Head | null = null
   #codings: readonly string[] = []
   #pieces: Buffer[] = []
@@ -60,7 +59,7 @@ export class MaskedResponse implements ResponseOutput {
     const reason = this.#mask.text(text)
     const headers = this.#mask.headers(raw)
     const codings = this.#exchange.method === 'HEAD' ? [] : codingsOf(raw)
-    // A coding that nobody knows is most likely none: such a body is looked through as it is.
+    // An unknown coding is most likely none: such a body is searched as it is.
     if (codings === null || codings.length === 0)
       return this.#exchange.writeHead(status, reason, headers)
     this.#held = { status, reason, headers }
@@ -108,7 +107,7 @@ export class MaskedResponse implements ResponseOutput {
     this.#onUnmaskable()
   }
 
-  /** Sends an error decoded, what has come of it first. */
+  /** Sends an error decoded, beginning with the bytes so far. */
   #decode(): void {
     // oxlint-disable-next-line typescript/no-non-null-assertion -- called while the head is held
     const { status, reason, headers } = this.#held!
@@ -136,8 +135,8 @@ export class MaskedResponse implements ResponseOutput {
     if (this.#done) return
     const encoded = Buffer.concat(this.#pieces)
     const decoded = await decodeWhole(this.#codings, encoded, MAX_ENCODED_ERROR)
-    // Text was never encoded, whatever its header says. Of anything else it is not known what a
-    // client would make of it.
+    // Text was never encoded, whatever its header says. How a client would read anything else is
+    // unknown.
     if (decoded === null && !isUtf8(encoded)) {
       this.#trailers = trailers
       this.#decode()
@@ -147,7 +146,7 @@ export class MaskedResponse implements ResponseOutput {
     const masked = decoded === null ? null : this.#mask.whole(decoded)
     const found = masked !== null && masked !== decoded
     this.#exchange.writeHead(status, reason, found ? asIdentity(headers, masked.length) : headers)
-    // What stands behind the end of what was decoded is looked through as well.
+    // Bytes after the end of the encoded stream are searched as well.
     this.#exchange.write(found ? masked : this.#mask.whole(encoded))
     this.#exchange.end(trailers)
     this.#exchange.flush()

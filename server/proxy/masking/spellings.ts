@@ -1,6 +1,6 @@
-// How a credential can stand in an error, before any of its characters is escaped.
+// The spellings of a credential in an error, before any of its characters is escaped.
 
-/** So many characters of a credential in a row are masked, wherever they stand in it. */
+/** This many consecutive characters of a credential are masked, at any position in it. */
 export const SHORTEST_FRAGMENT = 16
 /** One way in which a credential, or the rest of one, is written. */
 export interface Spelling {
@@ -12,11 +12,11 @@ export interface Spelling {
   readonly isFragment: boolean
   /** So many of its characters are enough. */
   readonly enough: number
-  /** The longest beginning with enough of them, of the comparison that is under way. */
+  /** The longest sufficient prefix in the current comparison. */
   reached: number
 }
 
-/** A text that stands as it is, in this case only. */
+/** A literal text, in this case only. */
 export const exact = (text: string): Spelling => ({
   text: Buffer.from(text, 'latin1'),
   folds: false,
@@ -41,12 +41,12 @@ export function firstsOf({ text, folds }: Spelling): readonly number[] {
   return folds && isSmall(first) ? [first, first & ~SMALL] : [first]
 }
 
-/** What dumps put between the bytes that they write in hexadecimal. */
+/** Separators between the bytes of a hexadecimal dump. */
 const BETWEEN_BYTES = ['', ' ', ':', '-']
 
 /**
- * How a secret can stand in an error: as it is, in hexadecimal, or in base64, where what stands
- * before it (`user:` of Basic authentication) decides which of three spellings it has.
+ * The spellings of a secret in an error: literal, in hexadecimal, or in base64, where the preceding
+ * bytes (`user:` of Basic authentication) decide which of three spellings it has.
  */
 export function spellingsOf(secret: string): readonly Spelling[] {
   const folded = secret.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
@@ -71,10 +71,7 @@ export function spellingsOf(secret: string): readonly Spelling[] {
   return [inAnyCase(folded), ...inHex, ...[...new Set(encoded)].map(exact), ...fragments]
 }
 
-/**
- * The digits of base64 that a secret alone decides where `before` bytes (modulo 3) stand in front
- * of it.
- */
+/** The base64 digits that depend only on a secret if `before` bytes (modulo 3) precede it. */
 function inBase64(secret: string, before: number): string {
   const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)])
   return bytes

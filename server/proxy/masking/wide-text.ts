@@ -1,5 +1,5 @@
-// Text of UTF-16 or UTF-32, read as the ASCII that it holds: zeros stand beside each character,
-// before or behind it.
+// UTF-16 or UTF-32 text, read as its ASCII: zero bytes are beside each character, before or after
+// it.
 
 /** Zeros beside one character, in UTF-32. More of them are no text. */
 export const MOST_ZEROS = 3
@@ -7,7 +7,7 @@ export const MOST_ZEROS = 3
 /** Wide text without its zeros. */
 export interface WithoutZeros {
   readonly bytes: Buffer
-  /** Where each of these bytes stands. */
+  /** The position of each of these bytes. */
   readonly places: Uint32Array
   /** How many bytes there were with the zeros. */
   readonly length: number

@@ -16,7 +16,9 @@ import { MINT_SHAPES, type MintShape, type MintWish } from './mint-shapes.ts'
 
 /** The largest body that is read. */
 const MAX_BODY_BYTES = 64 * 1024
-/** Child keys that one key may wait for at once: each is a transaction of the store. */
+/**
+ * Most child keys that one key may be minting at the same time: each is a transaction of the store.
+ */
 const MAX_WAITING = 200
 
 /** Makes child keys for the proxy, one at a time for each key. One per process. */
@@ -42,9 +44,9 @@ export class Minter {
    * Makes a child of a key.
    *
    * @param secret public id of the secret that asks
-   * @throws GatewayError `rate_limit_exceeded` where it has as many as can be, `model_not_allowed`
-   *   where its parent has been narrowed meanwhile, `invalid_api_key` where that has ended,
-   *   `service_unavailable` where it waits for too many
+   * @throws GatewayError `rate_limit_exceeded` if it has the most possible, `model_not_allowed` if
+   *   its parent has been narrowed meanwhile, `invalid_api_key` if that has ended,
+   *   `service_unavailable` if too many are being minted
    */
   async mint(parent: CachedKey, secret: string, input: ChildInput): Promise<MintedChild> {
     const line = this.#lines.get(parent.id) ?? { size: 0, last: Promise.resolve() }
@@ -95,7 +97,7 @@ export interface MintRequest {
   /** Public id of the secret that asks. */
   readonly secret: string
   readonly pace: BodyTimeouts
-  /** The key as it is now, once the body has come. */
+  /** The current key, after the body has arrived. */
   readonly authenticate: () => CachedKey
 }
 

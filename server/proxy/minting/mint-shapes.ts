@@ -2,7 +2,7 @@
 // with a child key.
 import { z } from 'zod'
 
-/** What a client asks for. */
+/** A client's request. */
 export interface MintWish {
   /** Models that the session names; null where it names none. */
   readonly models: readonly string[] | null
@@ -19,7 +19,7 @@ export interface MintRefusal {
   readonly message: string
 }
 
-/** What a client gets. */
+/** The response to a client. */
 export interface Minted {
   readonly secret: string
   /** Milliseconds since 1970. */

@@ -1,10 +1,10 @@
-// What is remembered of stored objects, so that a conversation that names the same ones in each
-// turn costs no query.
+// A cache of stored objects' owners, so that a conversation that names the same ones in each turn
+// costs no query.
 
 /** Entries of one generation; two of them are kept. About 200 bytes each. */
 const GENERATION = 20_000
 
-/** A map that forgets what was not used for long. */
+/** A map that forgets entries that were not used for long. */
 export interface RecentObjects<T> {
   get(name: string): T | undefined
   set(name: string, value: T): void
@@ -13,7 +13,7 @@ export interface RecentObjects<T> {
 }
 
 /**
- * Remembers what was used last, in two generations: no map loses an entry with each request
+ * Keeps recently used entries, in two generations: no map loses an entry with each request
  * (ARCHITECTURE.md, "A proxied request"). Owners never change, so nothing in it goes stale.
  */
 export function createRecentObjects<T>(generation = GENERATION): RecentObjects<T> {

@@ -1,6 +1,6 @@
-// An answer that lists what a provider has stored, for a key with objects of its own: it is read to
-// its end before the caller sees a byte, and passes as it is only if the key may name all that it
-// names. Bodies are never rewritten.
+// A response that lists stored objects, for a key with `objects: own`. It is read completely before
+// the caller sees a byte, and passes unchanged only if the key may name every object in it. Bodies
+// are never rewritten.
 import type { HttpExchange } from '../../http1/exchange.ts'
 import { valuesOf, type RawHeaders } from '../../http1/header-fields.ts'
 import { FeedGuard } from './feed-guard.ts'
@@ -15,7 +15,7 @@ const MAX_LIST_BYTES = 4 * 1024 * 1024
 /** Longest id in a place of one. */
 const MAX_ID_BYTES = 2_048
 
-/** What becomes of a list. */
+/** The outcome of a list. */
 export interface ListPolicy {
   /** Places that hold an id, and its kind. */
   readonly paths: Readonly<Record<string, string>>
@@ -24,21 +24,21 @@ export interface ListPolicy {
   /** Whether the key may name all of these. Rejects where that cannot be found out. */
   allows(named: readonly ObjectRef[]): Promise<boolean>
   /**
-   * Answers in our own words instead. `busy`: there is no room for the list, or it is not known
-   * whose it is.
+   * Sends an error of ours instead. `busy`: there is no room for the list, or its owners cannot be
+   * looked up.
    */
   sendError(reason: 'foreign' | 'busy'): void
 }
 
 const compiled = new WeakMap<object, WantedPaths>()
 
-/** A caller whose answer is held back until it is known what it names. */
+/** The sink of a response that is held until its objects are known. */
 export class GuardedList extends FeedGuard {
   readonly #policy: ListPolicy
   readonly #named: ObjectRef[] = []
   readonly #scanner: JsonScanner
   #head: [status: number, reason: string, headers: RawHeaders] | null = null
-  /** Null where nothing is held back: an error names nothing that was not asked for. */
+  /** Null if nothing is held: an error names only objects of its request. */
   #held: Buffer[] | null = []
   #length = 0
   #isReadable = true

@@ -1,24 +1,24 @@
-// What came into being with an answer, so that it belongs to the request's key: what the answer
-// names as made, but for what the request itself named. An answer may repeat what it was sent, and
-// whoever has an id repeated must not own what it names.
+// The objects that a response created, which belong to the request's key: those it names as
+// created, except those the request itself named. A response may repeat its request, and repeating
+// an id must not claim its object.
 import { decodedFully, type ObjectRef } from '../providers/object-ref.ts'
 import { madeSomewhere, OF_UNKNOWN_KIND } from '../providers/unknown-ids.ts'
 import type { Match } from '../providers/endpoint.ts'
 import type { Provider } from '../providers/provider.ts'
 
-/** A request, as far as it is known what it names. */
+/** The known objects of a request. */
 export interface CreatingRequest {
   readonly provider: Pick<Provider, 'unknownIds'>
   readonly match: Pick<Match, 'class' | 'endpoint' | 'objects'>
   readonly pathAndQuery: string
   readonly headers: readonly string[]
-  /** What its path, query and body name. */
+  /** The objects that its path, query and body name. */
   readonly objects: readonly ObjectRef[]
   /** Whether it has a body that went up unread. */
   readonly isUnread: boolean
   /**
-   * Whether its path names something that is not the key's: what comes into being with that is not
-   * either.
+   * Whether its path names an object that is not the key's: then the objects it creates are not the
+   * key's either.
    */
   readonly namesForeignObject: boolean
 }
@@ -51,7 +51,9 @@ export class CreatedObjects {
     return made === null || this.#isNamed(made) ? null : made
   }
 
-  /** Whether it is new with each request, whatever the path names: what a voice has said. */
+  /**
+   * Whether it is new with each request, whatever the path names: for example speech by a voice.
+   */
   #isOfRequest({ kind }: ObjectRef): boolean {
     const { createsInHeaders = {} } = this.#request.match.endpoint ?? {}
     return Object.values(createsInHeaders).includes(kind)
@@ -60,8 +62,8 @@ export class CreatedObjects {
   #isNamed({ id }: ObjectRef): boolean {
     const { match, objects } = this.#request
     if (objects.length === 0 || match.endpoint?.chosen === true) return false
-    // What comes into being with an object of the path may have its id: xAI's video, and the file
-    // that it becomes.
+    // An object created with the path's object may have its id: xAI's video, and the file that it
+    // becomes.
     this.#named ??= new Set(
       objects.flatMap((object) =>
         match.objects.includes(object) ? [] : [object.id.toLowerCase()],

@@ -16,7 +16,7 @@ import { ITEM } from './item-ranges.ts'
  */
 export type Denial = 'foreign' | 'unknown' | 'shared' | 'unread'
 
-/** What a request names. */
+/** The objects of a request. */
 export interface ObjectLookup {
   readonly provider: Pick<Provider, 'id' | 'publicObjects' | 'endpoints' | 'instead'>
   readonly key: CachedKey
@@ -24,13 +24,11 @@ export interface ObjectLookup {
   readonly method: string
   /** All of them, those of the path too. */
   readonly objects: readonly ObjectRef[]
-  /**
-   * The same, where ids that stand in prose only may be nobody's: asked for where one of them is.
-   */
+  /** The same, where ids only in prose may be unowned: computed only if one of them is. */
   readonly outsideProse?: (() => readonly ObjectRef[]) | undefined
 }
 
-/** Kinds that using alters: what is shared of them can only be read. */
+/** Kinds that change when used: shared ones can only be read. */
 const ALTERED_BY_USE: ReadonlySet<string> = new Set([
   'conversation',
   'thread',
@@ -45,7 +43,7 @@ const ALTERED_BY_USE: ReadonlySet<string> = new Set([
   'upload',
 ])
 
-/** What an id that may be of any kind can be known as. */
+/** The names of an id that may be of any kind. */
 export function ofAnyKind(
   { endpoints }: ObjectLookup['provider'],
   object: ObjectRef,
@@ -62,8 +60,8 @@ export function ofAnyKind(
 const PADDED = /^0+(?=\d+$)/
 
 /**
- * As some servers read an id besides: without what looks like a format behind it (`file-x.json`) or
- * a dot, in small letters, and as a number.
+ * Other spellings that some servers accept: without a format (`file-x.json`) or a dot at the end,
+ * in lower case, and as a number.
  */
 export function lenientSpellings({ kind, id }: ObjectRef): readonly ObjectRef[] {
   const stem = withoutFormat(id)

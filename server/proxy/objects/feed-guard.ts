@@ -1,5 +1,5 @@
-// An answer that goes on telling what happens, for a key with objects of its own: whose doings it
-// will tell of, nobody knows at its head.
+// An event stream, for a key with `objects: own`. Its headers do not show whose events it will
+// contain.
 import type { ResponseListener, HttpExchange } from '../../http1/exchange.ts'
 import { valueOf, type RawHeaders } from '../../http1/header-fields.ts'
 import { ForwardingExchange } from '../../http1/forwarding-exchange.ts'
@@ -9,8 +9,8 @@ const FEEDS =
   /^(?:text\/event-stream|multipart\/x-mixed-replace|application\/(?:x-)?(?:ndjson|jsonl|json-lines|json-seq|stream\+json))\b/i
 
 /**
- * A caller who is told of no event: such an answer is refused at its head, and broken off. It lives
- * as long as the request.
+ * The response to a caller that must not see events: an event stream is refused at its headers and
+ * aborted. It lives as long as the request.
  */
 export class FeedGuard extends ForwardingExchange {
   readonly #sendError: () => void

@@ -35,7 +35,9 @@ export function rangeOf({ kind, id }: ObjectRef, response: string | undefined): 
   return part === undefined ? null : part(digits)
 }
 
-/** By what an object may be known, the surest first: an item by itself, or by a range. */
+/**
+ * The names by which an object may be known, the most specific first: an item itself, or its range.
+ */
 export function spellingsOf(object: ObjectRef): readonly ObjectRef[] {
   const digits = object.kind === ITEM ? digitsOf(object.id) : undefined
   return digits === undefined ? [object] : [object, end(digits), beginning(digits)]

@@ -17,7 +17,7 @@ export const cacheKey = (provider: string, kind: string, id: string): string =>
 
 const nameOf = (row: ObjectRow): string => cacheKey(row.provider, row.kind, row.object_id)
 
-/** Remembers owners at once and writes them as soon as the store answers. One per process. */
+/** Remembers owners immediately and writes them as soon as the store answers. One per process. */
 export class ObjectWriter {
   /** Owners that were used last, by `cacheKey`. */
   readonly known = createRecentObjects<ObjectRow>()

@@ -20,23 +20,22 @@ export interface ObjectOrigin {
 /** Who owns the objects of all providers. One per process, shared by all requests. */
 export interface ObjectOwners {
   /**
-   * Remembers what an answer created. The next request finds it, even before it is durable, or
-   * while the store does not answer.
+   * Records the objects that a response created. The next request finds them, even before they are
+   * durable, or while the store does not answer.
    */
   recordCreated(provider: string, object: ObjectRef, by: ObjectOrigin): void
   /**
-   * Has `look` wait for an answer that has passed and is still being decoded; `created` follows at
-   * once.
+   * Makes `look` wait for a response that has passed and is still being decoded; `created` follows
+   * immediately.
    */
   trackPending(reading: Promise<unknown>): void
   /** When all of those that have passed until now are decoded. */
   awaitPending(): Promise<unknown>
   /**
-   * Whether the key may name these objects; `credential`: the one that reaches them, null where
-   * none of them is known. One query for each thousand names at most; others have their turns in
-   * between.
+   * Whether the key may name these objects; `credential`: the one that made them, null if none of
+   * them is known. At most one query per thousand names; others take turns in between.
    *
-   * @param ready what it waits for; without it, all that is expected
+   * @param ready what it waits for; by default all expected responses
    */
   lookup(naming: ObjectLookup, ready?: Promise<unknown>): Promise<LookupResult>
   /** Whether the key may name each of these objects, in their order: for a list that is filtered. */
@@ -48,8 +47,8 @@ export interface ObjectOwners {
 }
 
 /**
- * How long another process may take to write down what it has seen made, before a request that
- * names it is refused.
+ * How long another process may take to record a created object before a request that names it is
+ * refused.
  */
 const PEER_WRITE_MS = 200
 

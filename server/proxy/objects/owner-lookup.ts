@@ -1,4 +1,4 @@
-// Who made the objects that a request names: from memory, else from the store.
+// The owners of the objects that a request names: from memory, or else from the store.
 import { TimeSlices } from '../../common/fairness/time-slices.ts'
 import { TurnBudget } from '../../common/fairness/turn-budget.ts'
 import type { Store } from '../../store/open.ts'
@@ -10,25 +10,25 @@ import { denialOf, lenientSpellings, ofAnyKind, type Denial, type ObjectLookup }
 import { ITEM, spellingsOf } from './item-ranges.ts'
 import { cacheKey } from './object-writer.ts'
 
-/** Whether a key may name what a request names; of what it may not, the kind. */
+/** Whether a key may name a request's objects; if not, the kind of the refused one. */
 export interface LookupResult {
   readonly denied: Denial | null
-  /** The credential that reaches the objects; null where none of them is known. */
+  /** The credential that made the objects; null if none of them is known. */
   readonly credential: string | null
   readonly kind?: string
 }
 
 /**
- * For how long a name that nobody has made is not looked for again: clients repeat what they hold
- * in each turn. Whoever makes it in this process is known at once; another process's object can be
- * named by others this much longer only if they named it before it was there.
+ * How long an unowned name is not looked up again, because clients repeat names in each turn. A new
+ * owner in this process is known at once. If another process creates the object after a request
+ * named it here, others can name it for this much longer.
  */
 const UNKNOWN_TTL_MS = 1_000
 /** Objects that are looked for together, and names in one query. */
 const BATCH_SIZE = 1_000
 /**
- * The first of many are looked up alone: a body of ids that nobody here made is refused for one of
- * these, at a tenth of the cost.
+ * The first of many are looked up alone: a body of unowned ids is refused because of one of these,
+ * at a tenth of the cost.
  */
 const FIRST_BATCH_SIZE = 16
 
@@ -52,7 +52,7 @@ export class OwnerLookup {
   /** Until when names are taken for unknown without another query. */
   readonly #unknown = createRecentObjects<number>()
 
-  /** @param known owners by `cacheKey`; what a query finds is added */
+  /** @param known owners by `cacheKey`; results of the query are added */
   constructor(store: Store, known: RecentObjects<ObjectRow>) {
     this.#store = store
     this.#known = known
@@ -74,7 +74,7 @@ export class OwnerLookup {
         const denied = owner?.key_id === key.id ? null : denialOf(naming, object, owner)
         if (denied !== null) return { denied, credential: null, kind: object.kind }
         if (owner === undefined) continue
-        // The newest item stands last.
+        // The newest item is last.
         if (object.kind === ITEM) itemCredential = owner.credential_id
         else credential ??= owner.credential_id
       }
@@ -100,7 +100,7 @@ export class OwnerLookup {
     return new TimeSlices(this.#turns, { account_id: key.accountId, key_id: key.id })
   }
 
-  /** The owner of each object, in their order; undefined where nobody here made it. */
+  /** The owner of each object, in order; undefined if it has none here. */
   async #ownersOf(
     provider: ObjectLookup['provider'],
     objects: readonly ObjectRef[],
@@ -125,8 +125,8 @@ export class OwnerLookup {
       const owner = (owners[i] ??= candidatesOf(provider, object)
         .map(({ kind, id }) => found.get(cacheKey(provider.id, kind, id)))
         .find((row) => row !== undefined))
-      // An item in a range too: no row of its own appears later, because nobody can name it before
-      // it is made.
+      // Applies to an item in a range, too: it gets no row of its own later, because it cannot be
+      // named before it is made.
       const name = cacheKey(provider.id, object.kind, object.id)
       if (owner === undefined) this.#unknown.set(name, performance.now() + UNKNOWN_TTL_MS)
       else this.#known.set(name, owner)
@@ -137,7 +137,7 @@ export class OwnerLookup {
 
   #remembered(provider: ObjectLookup['provider'], object: ObjectRef): ObjectRow | undefined {
     const known = this.#known.get(cacheKey(provider.id, object.kind, object.id))
-    // An item may have a row of its own within another key's range: the query tells.
+    // An item may have a row of its own within another key's range: the query decides.
     if (known !== undefined || object.kind === ITEM) return known
     return candidatesOf(provider, object)
       .map(({ kind, id }) => this.#known.get(cacheKey(provider.id, kind, id)))
@@ -148,7 +148,7 @@ export class OwnerLookup {
     return (this.#unknown.get(name) ?? 0) > performance.now()
   }
 
-  /** Who owns objects of these kinds with these ids, of those that are known, by name. */
+  /** The known owners of objects of these kinds with these ids, by name. */
   async #query(
     provider: string,
     kinds: ReadonlySet<string>,

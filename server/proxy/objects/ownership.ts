@@ -1,5 +1,5 @@
-// Step 5: stored objects belong to the key that made them. A request that names one of another
-// key's, or one that nobody here made, is refused.
+// Step 5: stored objects belong to the key that made them. A request that names another key's
+// object, or one without an owner here, is refused.
 import type { HttpExchange } from '../../http1/exchange.ts'
 import { without } from '../../http1/header-fields.ts'
 import type { CachedKey } from '../../keys/cache.ts'
@@ -36,7 +36,7 @@ const DENIAL_MESSAGES: Readonly<Record<Denial, string>> = {
 }
 
 /**
- * A stream may hold what is made after it began; and of some lists nothing says whose their items
+ * A stream may contain objects made after it began; and some lists do not show whose their items
  * are.
  */
 const UNKNOWN_OWNERS =
@@ -47,8 +47,8 @@ const UNKNOWN_OWNERS =
  *
  * @param named what its path, query and body name
  * @param outsideProse the same without ids that occur in prose only
- * @returns the credential that reaches these objects; null where none of them is known, at once
- *   where the request names nothing
+ * @returns the credential that made these objects; null if none of them is known; synchronous if
+ *   the request names none
  * @throws GatewayError `endpoint_not_allowed`
  */
 export function checkOwnership(
@@ -101,9 +101,9 @@ export function acceptIdentity(headers: readonly string[]): string[] {
 }
 
 /**
- * The caller of a request that names nothing, for a key with objects of its own: one whose answer
- * lists what the provider has stored is read first, and any other may be no feed of events. Null
- * for all other requests.
+ * Guards the response to a request that names no object, for a key with `objects: own`: a list of
+ * stored objects is read first, and any other response must not be an event stream. Null for all
+ * other requests.
  *
  * @param sendError answers in our own words
  */
