@@ -1,5 +1,5 @@
 // Takes the transfer framing off a body (RFC 9112, sections 6 and 7), the same for requests and
-// answers.
+// responses.
 // oxlint-disable typescript/no-non-null-assertion -- bytes and pairs of indexes, below the length that each loop checks
 import {
   HEAD_END,

@@ -28,7 +28,7 @@ export interface RequestBody {
 export interface ResponseListener {
   /** More can be written. */
   onDrain(): void
-  /** The system has taken the whole answer. */
+  /** The system has taken the whole response. */
   onFinish(): void
   /** The caller has left before that. */
   onClose(): void
@@ -51,7 +51,7 @@ export interface HttpExchange {
   readonly body: RequestBody | null
   /** The caller has left: nothing that is written arrives. */
   readonly closed: boolean
-  /** An answer has begun. */
+  /** A response has begun. */
   readonly headersSent: boolean
   watch(watcher: ResponseListener): void
   /** Asks for the body where the caller waits to be asked (`Expect: 100-continue`). */
@@ -59,13 +59,13 @@ export interface HttpExchange {
   /** An interim answer (1xx); dropped where the caller could not read it. */
   writeInterim(status: number, reason: string, headers: RawHeaders): void
   /**
-   * The head of the answer. Framing is added: `Content-Length` where the headers have it, else
+   * The head of the response. Framing is added: `Content-Length` where the headers have it, else
    * chunks.
    */
   writeHead(status: number, reason: string, headers: RawHeaders): void
-  /** Bytes of the answer's body; they are copied. */
+  /** Bytes of the response's body; they are copied. */
   write(bytes: Buffer): void
-  /** The answer is complete. */
+  /** The response is complete. */
   end(trailers?: RawHeaders): void
   /** Sends everything written so far. False: wait for `onDrain` before writing more. */
   flush(): boolean

@@ -5,15 +5,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { discardSlowly } from './slow-reads.ts'
 
 /**
- * More than the largest upload: a caller that sends everything before it reads the answer still
+ * More than the largest upload: a caller that sends everything before it reads the response still
  * gets to read it.
  */
 const MAX_DISCARDED_BYTES = 64 * 1_048_576
 const MAX_LINGER_MS = 5000
 
 /**
- * Call it before the head of the answer is written: with that, Node decides whether it closes the
- * connection behind the answer's last byte.
+ * Call it before the head of the response is written: with that, Node decides whether it closes the
+ * connection behind the response's last byte.
  * @returns to be called at the end of the response: discards the rest of the request's body, within
  *   bounds; then, or if the caller asks for it, closes the connection
  */

@@ -210,7 +210,7 @@ class Listener {
       take,
     )
     // A caller may close its sending side behind its request (RFC 9112, section 9.6), and wait for
-    // the answer.
+    // the response.
     Object.assign(server, { httpAllowHalfOpen: true })
     server.on('checkContinue', take).on('checkExpectation', take)
     if (direct !== null)

@@ -1,5 +1,5 @@
 // A caller's connection: one request after another until the caller or we have enough. Each is a
-// `ServerExchange`, and is over when its answer has been taken and its body has been read.
+// `ServerExchange`, and is over when its response has been taken and its body has been read.
 import type { Socket } from 'node:net'
 import { FULL_SPEED_BYTES, slowReads, discardSlowly, type SlowReader } from './slow-reads.ts'
 import { ServerExchange, type ConnectionHandle } from './server-exchange.ts'
@@ -43,7 +43,7 @@ export interface ConnectionTimeouts {
   readonly keepAlive: number
 }
 
-/** How long the last bytes of an answer may wait for a caller that does not read. */
+/** How long the last bytes of a response may wait for a caller that does not read. */
 const FINISH_TIMEOUT_MS = 300_000
 /**
  * After an early response (401, 413, 429, …) the rest of the request is slowly drained, so that the
@@ -89,7 +89,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   /** It waits for its turn to be read. */
   #awaitingTurn = false
   #handedOver = false
-  /** The caller has closed its sending side, and waits for the answer. */
+  /** The caller has closed its sending side, and waits for the response. */
   #halfClosed = false
   #discardedBytes = 0
   /** Pieces of the head that have come without its end. */
@@ -135,7 +135,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
     }
   }
 
-  /** No more requests: an unused connection is closed, another one after its answer. */
+  /** No more requests: an unused connection is closed, another one after its response. */
   closeWhenIdle(): void {
     if (this.#exchange === null) this.#close()
   }
@@ -146,7 +146,7 @@ export class ServerConnection implements ConnectionHandle, SlowReader {
   }
 
   /**
-   * Ends it now. An answer that has not been said to its end is reset: to a caller of HTTP/1.0 an
+   * Ends it now. A response that has not been said to its end is reset: to a caller of HTTP/1.0 an
    * ordinary close would be its end.
    */
   destroy(): void {

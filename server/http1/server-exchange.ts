@@ -1,4 +1,4 @@
-// One request that our own reader has read, and its answer.
+// One request that our own reader has read, and its response.
 import type { Socket } from 'node:net'
 import { scheduleFlush, type BatchWriter } from './write-batch.ts'
 import type { ResponseListener, BodySink, HttpExchange, RequestBody } from './exchange.ts'
@@ -20,9 +20,9 @@ export interface ConnectionHandle {
   fail(error: unknown): void
   /** The response is complete, and this many bytes of the rest of the request were discarded. */
   linger(bytes: number): void
-  /** Answer and request have been said; the system has not taken all of the answer yet. */
+  /** Answer and request have been said; the system has not taken all of the response yet. */
   awaitFinish(): void
-  /** The request is over, and so is its answer. */
+  /** The request is over, and so is its response. */
   exchangeDone(keepAlive: boolean): void
   /**
    * The connection speaks HTTP no longer, and is not read here any more; null where the caller has
@@ -36,8 +36,8 @@ const CLOSE = 'Connection: close\r\n\r\n'
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 
 /**
- * So many bytes of an answer do not wait for the burst: a caller that does not read must be noticed
- * before there are more.
+ * So many bytes of a response do not wait for the burst: a caller that does not read must be
+ * noticed before there are more.
  */
 const MAX_PENDING_BYTES = 64 * 1024
 
@@ -58,7 +58,7 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
   #sink: BodySink | null = null
   #paused = false
   #bodyDone: boolean
-  // The answer.
+  // The response.
   #listener: ResponseListener | null = null
   #pendingHead = ''
   #framing: 'none' | 'counted' | 'chunked' | 'until-close' = 'none'
@@ -87,7 +87,7 @@ export class ServerExchange implements HttpExchange, RequestBody, BatchWriter {
     this.#bodyDone = framing === null
   }
 
-  /** Whether the answer has been said. */
+  /** Whether the response has been said. */
   get ended(): boolean {
     return this.#ended
   }

@@ -123,7 +123,7 @@ export function errorMessage(
   return JSON.stringify(filled(template, { status, code, message, google, type }))
 }
 
-/** An answer of our own, in the style of a provider. */
+/** A response of our own, in the style of a provider. */
 export interface ErrorResponse {
   readonly status: number
   /** The reason phrase. */

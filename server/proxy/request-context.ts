@@ -7,7 +7,7 @@ import type { Route } from './target/route-cache.ts'
 interface Routed {
   readonly step: 'routed'
   readonly route: Route
-  /** Whether the key stands in the address, where a browser could be led to open it. */
+  /** Whether the key is in the address, which a browser could be made to open. */
   readonly isKeyInQuery: boolean
 }
 
@@ -24,7 +24,7 @@ interface Inspected extends Omit<Authenticated, 'step'> {
   readonly model: string | null
 }
 
-/** What the steps so far have found: error responses and log lines can say as much as that. */
+/** The results of the steps so far, which error responses and log lines use. */
 export type Progress = { readonly step: 'received' } | Routed | Authenticated | Inspected
 
 const RECEIVED: Progress = { step: 'received' }

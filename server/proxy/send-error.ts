@@ -17,7 +17,7 @@ import { GatewayError, serviceUnavailable } from './gateway-error.ts'
 import type { RequestContext } from './request-context.ts'
 import type { Usage } from './usage/meter.ts'
 
-/** What error responses need. */
+/** Dependencies of error responses. */
 export interface ErrorDeps {
   readonly clock: Clock
   readonly ledger: Pick<Ledger, 'leftFor'>
@@ -80,7 +80,7 @@ function writeError(deps: ErrorDeps, context: RequestContext, thrown: unknown): 
   return true
 }
 
-/** Ends a request with an answer of ours that holds a secret. */
+/** Ends a request with a response of ours that contains a secret. */
 export function sendAnswer(deps: ErrorDeps, context: RequestContext, answer: object): void {
   const { exchange, key } = context
   if (exchange.closed) return logRequest(deps, context, 0, null)
@@ -94,7 +94,7 @@ export function sendAnswer(deps: ErrorDeps, context: RequestContext, answer: obj
   logRequest(deps, context, 200, null)
 }
 
-/** Writes an answer of ours, with what every one has besides. */
+/** Writes a response of ours, with the common headers. */
 function writeAnswer(
   { clock }: Pick<ErrorDeps, 'clock'>,
   { exchange, id, isKeyInQuery }: RequestContext,
@@ -158,7 +158,7 @@ function credentialOf({ exchange: { headers }, route }: RequestContext): string 
   return presentedKey(headers, authorization, route?.errorStyle ?? null, [])?.credential
 }
 
-/** What the caller is told of an error that no step has thrown on purpose. */
+/** The response to an unexpected error. */
 function toGatewayError(error: unknown): GatewayError {
   return transientProblem(error) === undefined
     ? new GatewayError('internal_error', 'The proxy failed. Nothing more is known to the caller.')
@@ -178,7 +178,7 @@ export function answerPreflight(clock: Clock, { exchange, id }: RequestContext):
   exchange.flush()
 }
 
-/** What the log line of a forwarded request says besides. */
+/** Further fields of a forwarded request's log line. */
 export interface ForwardedStats extends Pick<RelayResult, 'bytesIn' | 'bytesOut' | 'outcome'> {
   readonly endpoint: string
   /** Milliseconds from the request to the head of its response. */

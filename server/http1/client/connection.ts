@@ -142,8 +142,8 @@ export class ClientConnection implements ResponseEvents {
       this.parser.push(chunk)
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
-      // The answer before the stray bytes may have been complete already: then only the connection
-      // is spoilt.
+      // The response before the stray bytes may have been complete already: then only the
+      // connection is spoilt.
       if (this.#user === null) this.destroy()
       else this.fail(error)
     }

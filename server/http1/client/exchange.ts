@@ -1,5 +1,5 @@
-// One request and its answer: over which connection, how long each may take, and what every failure
-// means.
+// One request and its response: over which connection, how long each may take, and what every
+// failure means.
 import type { RawHeaders } from '../header-fields.ts'
 import type { RawConnection } from '../raw-connection.ts'
 import type { Turns } from '../turns.ts'
@@ -36,7 +36,7 @@ export type ResponseHandler = Omit<ResponseEvents, 'onSwitch'> & {
 export type PendingRequest = {
   /** Body bytes handed to the connection so far. */
   readonly bytesSent: number
-  /** Stops reading the answer until {@link resume}; the upstream feels it through TCP. */
+  /** Stops reading the response until {@link resume}; the upstream feels it through TCP. */
   pause(): void
   resume(): void
   /** Ends the call at once and closes its connection, without further callbacks. */
@@ -48,7 +48,7 @@ export type ClientLimits = {
   /** Until the connection is established, including TLS. */
   connect: number
   /**
-   * From the last byte sent, also of a request whose rest does not come, until the answer's head.
+   * From the last byte sent, also of a request whose rest does not come, until the response's head.
    */
   firstByte: number
   /** Between two pieces of a response, whichever side delays it. */
@@ -86,7 +86,7 @@ const FIRST_BYTE_TIMEOUT = ['the upstream did not answer in time', 'timeout'] as
 const IDLE_TIMEOUT = ['the upstream fell silent', 'timeout'] as const
 
 /**
- * One request and its answer over one connection (two, if the first was stale and provably never
+ * One request and its response over one connection (two, if the first was stale and provably never
  * used).
  */
 export class ClientExchange implements PendingRequest, ConnectionUser {
@@ -104,7 +104,7 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
   #headSeen = false
   #done = false
   #retried = false
-  /** Why nothing is read: the caller is slow, or it is not this answer's turn. */
+  /** Why nothing is read: the caller is slow, or it is not this response's turn. */
   #isPaused = false
   #isAwaitingTurn = false
   /** Whether the last piece came after a wait for its turn. */
@@ -228,7 +228,7 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
   }
 
   /**
-   * An answer that comes again and again waits for its turn where many do; all that comes until
+   * A response that comes again and again waits for its turn where many do; all that comes until
    * then is read as one piece.
    */
   #yieldTurn(): void {
@@ -255,11 +255,11 @@ export class ClientExchange implements PendingRequest, ConnectionUser {
     const connection = this.#connection!
     this.#finish()
     connection.unassign()
-    // An answer before the whole request was sent: the rest of the request would be read as the
+    // A response before the whole request was sent: the rest of the request would be read as the
     // next one.
     if (this.#writer?.done && connection.parser.keepAlive) {
       connection.socket.resume()
-      // Only after the reader is through with this piece: bytes behind the answer spoil the
+      // Only after the reader is through with this piece: bytes behind the response spoil the
       // connection.
       queueMicrotask(() => {
         if (connection.usable) this.#pool.release(this.#request.destination, connection)

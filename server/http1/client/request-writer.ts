@@ -45,7 +45,7 @@ export type OutboundRequest = {
   body: OutboundBody | null
   /**
    * Whether it asks for another protocol, with `Upgrade` among its headers: then it gets a
-   * connection of its own, and the answer may be a switch.
+   * connection of its own, and the response may be a switch.
    */
   upgrade?: true
   /** The owner of the request. Default: {@link INTERNAL_OWNER}. */

@@ -25,7 +25,7 @@ export type ResponseEvents = {
    * the call only.
    */
   onBody(chunk: Buffer): void
-  /** The answer is complete; trailers are empty unless the body was chunked and had some. */
+  /** The response is complete; trailers are empty unless the body was chunked and had some. */
   onEnd(trailers: RawHeaders): void
   /** Everything that has arrived so far has been reported. */
   onPause(): void
@@ -113,8 +113,8 @@ export class ResponseParser {
     this.#held = NO_BYTES
     while (rest.length > 0) {
       const used = this.#inHead ? this.#parseHead(rest) : this.#decodeBody(rest)
-      // The caller may have left meanwhile, or the answer may be whole: then bytes behind it spoil
-      // the connection.
+      // The caller may have left meanwhile, or the response may be whole: then bytes behind it
+      // spoil the connection.
       if (this.done) {
         if (used < rest.length) throw new ProtocolError('the upstream sent bytes after its answer')
         return

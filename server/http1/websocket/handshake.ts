@@ -40,7 +40,7 @@ export const offeredProtocols = (headers: readonly string[]): string[] =>
     .map((one) => one.trim())
     .filter((one) => one !== '')
 
-/** The headers of a server's answer; no extension is agreed on. */
+/** The headers of a server's response; no extension is agreed on. */
 export const acceptHeaders = ({ key }: Handshake, protocol: string | null): RawHeaders => [
   'Upgrade',
   'websocket',
@@ -70,8 +70,8 @@ export const offerHeaders = ({ key, protocols }: Handshake): RawHeaders => [
 ]
 
 /**
- * Reads the server's answer to a handshake of ours (section 4.1).
- * @returns the subprotocol that it chose, null for none; undefined where the answer is not valid
+ * Reads the server's response to a handshake of ours (section 4.1).
+ * @returns the subprotocol that it chose, null for none; undefined where the response is not valid
  */
 export function chosenProtocol(
   { key, protocols }: Handshake,

@@ -77,7 +77,7 @@ export interface AdmissionBackend {
    * before the machine was started are left out.
    */
   recentAdmissions(): Promise<[key: string, times: Float64Array][]>
-  /** Ends when everything submitted has its answer. */
+  /** Ends when everything submitted has its response. */
   close(): Promise<void>
 }
 

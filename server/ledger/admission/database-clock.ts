@@ -9,9 +9,9 @@ const DRIFT = 200e-6
 export const TOLERANCE_MS = 20
 
 /**
- * The offset of the ledger's time from ours lies in an interval: each answer says what time it was
- * there at some moment between sending and receiving, and so narrows it. An answer that does not
- * fit at all means that the database's clock has been set. All times in milliseconds.
+ * The offset of the ledger's time from ours lies in an interval: each response says what time it
+ * was there at some moment between sending and receiving, and so narrows it. A response that does
+ * not fit at all means that the database's clock has been set. All times in milliseconds.
  */
 export class DatabaseClock {
   #low = -Infinity
@@ -32,7 +32,7 @@ export class DatabaseClock {
     return true
   }
 
-  /** Forgets everything but this answer. */
+  /** Forgets everything but this response. */
   restart(sent: number, received: number, there: number): void {
     this.#low = there - received
     this.#high = there - sent

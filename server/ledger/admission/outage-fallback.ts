@@ -63,7 +63,7 @@ export class OutageFallback {
   #since: number | null = null
   /** Requests that wait until the backlog is written. */
   #queued: TrackedAdmission[] = []
-  /** Requests passed on, in order: those without an answer, and some with one. */
+  /** Requests passed on, in order: those without a response, and some with one. */
   #passed: TrackedAdmission[] = []
   #unanswered = 0
   #onAllAnswered: (() => void) | null = null
@@ -176,7 +176,9 @@ export class OutageFallback {
     return true
   }
 
-  /** Ends when everything submitted has its answer, and the backlog is in the ledger or the file. */
+  /**
+   * Ends when everything submitted has its response, and the backlog is in the ledger or the file.
+   */
   async close(): Promise<void> {
     this.#closed = true
     this.#monitor.stop()

@@ -5,7 +5,7 @@ import { exchangeCounts } from './web-processes.ts'
 
 /** How often the store is checked; counted in ticks, a pause of this process is not the store's. */
 const TICK_MS = 200
-/** Ticks without an answer, while one is awaited, after which the store counts as away. */
+/** Ticks without a response, while one is awaited, after which the store counts as away. */
 const SILENT_TICKS = 5
 /** Ticks from one probe of the store to the next, where no other process writes. */
 const PROBE_TICKS = 5

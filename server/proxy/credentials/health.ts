@@ -83,7 +83,7 @@ export class CredentialHealth {
     for (const id of this.#states.keys()) if (!ids.has(id)) this.#states.delete(id)
   }
 
-  /** Takes note of the answer to a caller's request. */
+  /** Takes note of the response to a caller's request. */
   record(id: string, group: RateLimitGroup, status: number, retryAfterMs: number | null): void {
     if (status < 400) return this.#recover(id, group)
     if (!isAboutCredential(status)) return
@@ -113,7 +113,7 @@ export class CredentialHealth {
     this.#stateOf(id).error = { status: null, code, at: this.#mono() }
   }
 
-  /** Takes note of what came of a probe. @param status null where there was no answer */
+  /** Takes note of what came of a probe. @param status null where there was no response */
   recordProbe(id: string, status: number | null): void {
     if (status === null) return
     const state = this.#stateOf(id)
@@ -161,7 +161,7 @@ export class CredentialHealth {
     return error ? { status: error.status, code: error.code, ago: this.#mono() - error.at } : null
   }
 
-  /** Ends the rests that the answer disproves. */
+  /** Ends the rests that the response disproves. */
   #recover(id: string, group: RateLimitGroup): void {
     const state = this.#states.get(id)
     if (state === undefined) return

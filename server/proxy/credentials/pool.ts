@@ -38,14 +38,14 @@ export interface CredentialPool {
     pinned: string | null,
     group: RateLimitGroup,
   ): Credential | null
-  /** Takes note of the answer to a caller's request. */
+  /** Takes note of the response to a caller's request. */
   record(
     credential: Credential,
     group: RateLimitGroup,
     status: number,
     retryAfterMs: number | null,
   ): void
-  /** Takes note of a caller's request that got no answer, or not to its end. */
+  /** Takes note of a caller's request that got no response, or not to its end. */
   recordUnanswered(credential: Credential, code: FailureCode): void
   /** Records the result of a probe of ours. @param status null if there was no response */
   recordProbe(credential: Credential, status: number | null): void
@@ -172,7 +172,7 @@ function fraction(text: string): number {
  * How long a provider asks us to wait, in milliseconds, or null (RFC 9110, section 10.2.3;
  * `retry-after-ms` is OpenAI's).
  *
- * @param raw the answer's headers as a raw list
+ * @param raw the response's headers as a raw list
  * @param now milliseconds since 1970
  */
 export function retryAfter(raw: readonly string[], now: number): number | null {

@@ -16,7 +16,7 @@ const PROBE_TIMEOUT_MS = 30_000
 /** How a test call ended. */
 export interface Probe {
   ok: boolean
-  /** The provider's status; null where there was no answer. */
+  /** The provider's status; null where there was no response. */
   status: number | null
   /** A sentence that a person can act on. */
   detail: string

@@ -1,4 +1,4 @@
-// Takes the content codings off an answer's body (RFC 9110, section 8.4).
+// Takes the content codings off a response's body (RFC 9110, section 8.4).
 import type { Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import {

@@ -30,7 +30,7 @@ const EXPOSED: ReadonlyMap<string, string> = new Map(
   ].map((name): [string, string] => [name.toLowerCase(), name]),
 )
 
-/** TABLE: how the names of further ones begin, which are exposed where the answer has them. */
+/** TABLE: how the names of further ones begin, which are exposed where the response has them. */
 const FAMILIES = ['ratelimit', 'x-ratelimit-', 'anthropic-ratelimit-', 'x-goog-upload-']
 
 /** Most headers read from a preflight; no client sends as many. */
@@ -63,9 +63,9 @@ export function preflightHeaders(requestedHeaders: string | undefined): string[]
 }
 
 /**
- * CORS headers of an answer, ours or the upstream's.
- * @param raw the headers that the answer already has; those of the exposed families are exposed by
- *   their names
+ * CORS headers of a response, ours or the upstream's.
+ * @param raw the headers that the response already has; those of the exposed families are exposed
+ *   by their names
  */
 export function corsHeaders(raw: readonly string[]): string[] {
   const names = new Map(EXPOSED)

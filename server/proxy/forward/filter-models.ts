@@ -65,7 +65,7 @@ export interface FilteredList {
 /**
  * Takes models out of a list.
  *
- * @param text a whole answer
+ * @param text a whole response
  * @param allowed which of the models with these names may stay, in their order
  * @param slices of the request's key
  * @returns null if the text is not a readable list

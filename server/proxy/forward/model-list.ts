@@ -27,7 +27,7 @@ const MAX_LIST_BYTES = 4 * 1024 * 1024
  */
 const MAX_PAGES = 20
 
-/** TABLE of headers that speak of an answer's very bytes, or of a part of them. */
+/** TABLE of headers that speak of a response's very bytes, or of a part of them. */
 const BYTE_DEPENDENT_HEADERS = [
   'content-length',
   'content-encoding',
@@ -52,7 +52,7 @@ const CONDITIONAL_HEADERS = [
   'range',
 ]
 
-/** The headers of a request whose whole answer we have to read. */
+/** The headers of a request whose whole response we have to read. */
 export const unconditional = (headers: RawHeaders): RawHeaders =>
   acceptIdentity(without(headers, ...CONDITIONAL_HEADERS))
 
@@ -80,7 +80,7 @@ export function modelListError(reason: 'unread' | 'busy'): GatewayError {
   )
 }
 
-/** Whether the answer is a list of models for a key that may not use all of them. */
+/** Whether the response is a list of models for a key that may not use all of them. */
 export const isLimitedList = ({
   key,
   provider,
@@ -253,7 +253,7 @@ export class FilteredModelList extends ForwardingExchange {
 
 /**
  * Relays the pages behind the first one, as long as nothing of them is left. @param relayPage sends
- * one request and relays its answer
+ * one request and relays its response
  */
 export async function relayMorePages(
   list: FilteredModelList,

@@ -1,4 +1,4 @@
-// Sends a request upstream and its answer to the caller, piece by piece as it comes, each side at
+// Sends a request upstream and its response to the caller, piece by piece as it comes, each side at
 // the other's pace.
 import type { ResponseListener, HttpExchange } from '../../http1/exchange.ts'
 import type { RawHeaders } from '../../http1/header-fields.ts'
@@ -34,16 +34,16 @@ const FIRST_MASKED_STATUS = 300
 /** How a relayed request ended. */
 export type RelayResult = {
   /**
-   * `complete`: the caller got the whole answer. `failed`: there was no answer, and the caller has
-   * nothing yet. `broken`: the upstream broke off, and so was the caller's connection. `aborted`:
-   * the caller left. `shutdown`: this server stopped before the answer was complete. `switched`: see
-   * below.
+   * `complete`: the caller got the whole response. `failed`: there was no response, and the caller
+   * has nothing yet. `broken`: the upstream broke off, and so was the caller's connection.
+   * `aborted`: the caller left. `shutdown`: this server stopped before the response was complete.
+   * `switched`: see below.
    */
   outcome: 'switched' | 'complete' | 'failed' | 'broken' | 'aborted' | 'shutdown'
   /** The upstream's status, once its head has arrived. */
   status: number | null
   error: UpstreamError | null
-  /** Body bytes: of the request that went up, of the answer that came down. */
+  /** Body bytes: of the request that went up, of the response that came down. */
   bytesIn: number
   bytesOut: number
   /** The provider has switched protocols, and this is the connection: the caller has nothing yet. */
@@ -162,7 +162,7 @@ class Relay implements ResponseHandler, ResponseListener {
     this.#end('aborted')
   }
 
-  /** An answer that has begun is broken off; without one, the caller is answered 503. */
+  /** A response that has begun is broken off; without one, the caller is answered 503. */
   onShutdown(): void {
     this.#request?.abort()
     this.#end('shutdown')

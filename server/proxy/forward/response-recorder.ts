@@ -1,4 +1,4 @@
-// Steps 8 and 9: what looks at an answer while it passes, and the ledger's row when it is over.
+// Steps 8 and 9: what looks at a response while it passes, and the ledger's row when it is over.
 import type { Clock } from '../../common/clock.ts'
 import { valueOf, valuesOf, without, type RawHeaders, valueAt } from '../../http1/header-fields.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -76,7 +76,7 @@ export class ResponseRecorder implements ResponseFilter {
   readonly #deps: RecorderDeps
   readonly #plan: ForwardPlan
   readonly #isCrossOrigin: boolean
-  /** Whether a browser may keep the answer, and open it later from there, without us. */
+  /** Whether a browser may keep the response, and open it later from there, without us. */
   readonly #isBrowserCached: boolean
   /**
    * Whether a cache may serve the response to others for the same address (RFC 9110, section
@@ -84,16 +84,16 @@ export class ResponseRecorder implements ResponseFilter {
    */
   readonly #isCacheable: boolean
   #meter: UsageMeter | null = null
-  /** Milliseconds from the request to the answer's head. */
+  /** Milliseconds from the request to the response's head. */
   #firstByteMs: number | null = null
   /** Reads what an error says. */
   #errorText: ErrorText | null = null
   /** The id by which the upstream knows the request. */
   #upstreamId: string | null = null
-  /** Whether the answer may make something: no error does, and no redirect. */
+  /** Whether the response may make something: no error does, and no redirect. */
   #isSuccess = false
   #createdObjects: CreatedObjects | null = null
-  /** How many of the objects that the answer created are written down. */
+  /** How many of the objects that the response created are written down. */
   #recorded = 0
   /**
    * The error of ours that the caller got instead of the response; null if it got the response.

@@ -35,7 +35,7 @@ const SECRET = /^(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[\w.~+/=:-]{16,}$/
 const IN_TEXT =
   /(?:secret|api_?key|access_?key|access_?token|auth_?token|session_?token|refresh_?token|id_?token)\w*["']?\s*(?:[=:]|>)\s*["']?(?=[^\d\s]*\d)[\w.~+/=:-]{16,}/i
 
-/** Whether a whole answer, decoded, gives a credential. */
+/** Whether a whole response, decoded, gives a credential. */
 export function givesCredential(body: Buffer): boolean {
   let found = false
   const reader = new KeyedStrings(

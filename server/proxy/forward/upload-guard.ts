@@ -1,5 +1,5 @@
 // The caller of an upload that is checked while it streams up: where it is refused, the upstream
-// call ends before the upload is complete, and the caller gets our answer.
+// call ends before the upload is complete, and the caller gets our response.
 import type { HttpExchange, ResponseListener } from '../../http1/exchange.ts'
 import { ForwardingExchange } from '../../http1/forwarding-exchange.ts'
 
@@ -21,11 +21,11 @@ export class UploadGuard extends ForwardingExchange {
     super.watch(watcher)
   }
 
-  /** Breaks the upload off. An answer that has begun is broken off, too. */
+  /** Breaks the upload off. A response that has begun is broken off, too. */
   refuse(error: unknown): void {
     if (this.closed || this.replaced) return
     this.replaced = !this.headersSent
-    // Nothing of the upstream's answer may come behind ours.
+    // Nothing of the upstream's response may come behind ours.
     this.#listener?.onClose()
     if (this.replaced) this.#sendError(error)
     else this.reset()

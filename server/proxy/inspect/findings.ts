@@ -82,7 +82,7 @@ export class Findings implements JsonSink {
    * Whether it names items that are stored, rather than repeat them: known when the body has ended.
    */
   refers = false
-  /** Whether it asks the provider to keep the answer. */
+  /** Whether it asks the provider to keep the response. */
   kept = false
   /**
    * Strict: why no upstream can be trusted to read the same as we do, where the models are known

@@ -1,7 +1,7 @@
 // Reads chosen values out of JSON while its bytes pass, in bounded memory, without building or
 // changing anything. Two parts of the proxy use it: request inspection (which models and objects
-// does a request name?) and the meter (what does an answer say it used?). The time is linear in the
-// input, whatever it holds and however it is split: `npm run bench -- inspect`.
+// does a request name?) and the meter (what does a response say it used?). The time is linear in
+// the input, whatever it holds and however it is split: `npm run bench -- inspect`.
 //
 // The bytes are read in WebAssembly (json/assembly/). Here is what a scan is given, what it tells,
 // and what of it is kept between two pieces.

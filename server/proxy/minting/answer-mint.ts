@@ -103,7 +103,7 @@ export interface MintRequest {
 
 /**
  * Makes the child key that a client asks for.
- * @returns the answer in the provider's shape; null where the caller has left
+ * @returns the response in the provider's shape; null where the caller has left
  * @throws GatewayError
  */
 export async function answerMint(minter: Minter, request: MintRequest): Promise<object | null> {

@@ -45,7 +45,7 @@ export class FeedGuard extends ForwardingExchange {
     return this.replaced ? true : super.flush()
   }
 
-  /** Refuses the answer where it is such a one. */
+  /** Refuses the response where it is such a one. */
   protected rejectFeed(status: number, headers: RawHeaders): boolean {
     if (
       status < 200 ||

@@ -1,4 +1,4 @@
-// Writes down who made an object, behind the answer that named it.
+// Writes down who made an object, behind the response that named it.
 import type { Store } from '../../store/open.ts'
 import { first, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { ObjectRow } from '../../store/schema.ts'

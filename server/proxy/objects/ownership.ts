@@ -95,7 +95,7 @@ export async function mayStartBatch(
   )
 }
 
-/** The headers of a request, so that its answer can be read where it has to be. */
+/** The headers of a request, so that its response can be read where it has to be. */
 export function acceptIdentity(headers: readonly string[]): string[] {
   return [...without(headers, 'accept-encoding'), 'Accept-Encoding', 'identity']
 }

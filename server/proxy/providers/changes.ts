@@ -1,11 +1,8 @@
-// Whether a request is there to make, change or end something that the provider stores: what a
-// read-only key may not send.
+// Whether a request creates, changes or deletes something that the provider stores, which a
+// read-only key may not do.
 import type { Match } from './endpoint.ts'
 
-/**
- * Kinds that come into being with an answer, whether or not anybody wants to keep them: making one
- * is generation.
- */
+/** Kinds that a response always creates: creating one counts as generation. */
 const GENERATED: ReadonlySet<string> = new Set([
   'response',
   'item',
@@ -18,7 +15,7 @@ const GENERATED: ReadonlySet<string> = new Set([
   'generation',
   'result',
   'invocation',
-  // What the code that a model writes runs in, and leaves behind.
+  // The containers that a model's code runs in, and their files.
   'container',
   'environment',
   'file',
@@ -29,7 +26,7 @@ export function changesStored({ class: kind, endpoint, objects }: Match, method:
   if (method === 'GET' || method === 'HEAD') return false
   if (method !== 'POST' || kind === 'unknown' || endpoint === null) return true
   if (endpoint.changes !== undefined) return endpoint.changes
-  // What runs, or alters, something stored is not known from the request; a tuned model is run as
+  // The request does not show whether it runs or changes a stored object; a tuned model is run like
   // any other.
   if (
     kind !== 'model' ||

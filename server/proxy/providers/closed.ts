@@ -1,12 +1,12 @@
-// Endpoints that no key may call, whatever the provider: they hand out access to the upstream
-// account, or manage it.
+// Endpoints that no key may call at any provider: they issue credentials of the upstream account,
+// or manage it.
 //
-// A provider's row closes what only that provider has. This table holds what many servers have,
-// because an added provider may run any software.
+// A provider's row closes endpoints that only that provider has. This table has those of many
+// servers, because an added provider may run any software.
 
 /**
- * What a closed endpoint does: `minting` returns upstream access, `admin` manages the account or
- * the server.
+ * The kind of a closed endpoint: `minting` issues credentials, `admin` manages the account or the
+ * server.
  */
 export type ClosedClass = 'minting' | 'admin'
 
@@ -66,8 +66,8 @@ const CLOSED: readonly ClosedEndpoint[] = [
     class: 'minting',
     segments: String.raw`realtimertc|\w*transcriptionsessions?|\w*webcalls?|calls?/web`,
   },
-  // Whatever else servers call what they sign callers in with. Sessions of agents of Vertex's and
-  // Bedrock's are conversations.
+  // Other names of credentials that servers issue. Agent sessions of Vertex and Bedrock are
+  // conversations.
   {
     class: 'minting',
     segments: String.raw`(?<!(?:reasoningengines|agentaliases)/[^/]+/)sessions?|\w*jwts?|creds?|otps?|pats?|presign\w*|exchange|grants?|vaults?|device/?code|\w*keys|bearers?|byok|passwords?|passkeys?`,
@@ -110,16 +110,13 @@ const CLOSED: readonly ClosedEndpoint[] = [
   },
 ]
 
-/**
- * What may stand in front of a closed segment and behind it; an extension (`token.json`) changes
- * nothing.
- */
+/** What may surround a closed segment; an extension (`token.json`) makes no difference. */
 const patternOf = ({ segments }: ClosedEndpoint): RegExp =>
   new RegExp(String.raw`[/:](?:${segments})(?:\.\w+)?(?:$|[/:])`)
 
 const PATTERNS = CLOSED.map((row) => ({ class: row.class, pattern: patternOf(row) }))
 
-/** Controls of vLLM at the root of its paths, where nobody else has anything. */
+/** vLLM's administrative paths at the root, which no other server uses. */
 const ROOT_CONTROLS = /^\/(?:sleep|wakeup|pause|resume)$/
 
 /**

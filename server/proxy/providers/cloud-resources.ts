@@ -1,6 +1,6 @@
-// Names of what a cloud keeps for whoever holds the account: buckets, data stores, secrets, search
-// services. No endpoint of the proxy makes one, so it is the operator's: nobody's here, unless an
-// administrator shares it with a key.
+// Names of resources that a cloud keeps for the account: buckets, data stores, secrets, search
+// services. No endpoint of the proxy creates one, so they are the operator's: unowned here, unless
+// an administrator shares them with a key.
 import { looseName, type ObjectRef } from './object-ref.ts'
 
 /** The kind of what such a name names. */
@@ -52,7 +52,7 @@ const PUBLIC_NAME =
 const ARM =
   /^(?:https:\/\/management\.azure\.com)?\/?subscriptions\/[^/]+\/(?:resourcegroups|providers)\//i
 
-/** The resource that a text without spaces names, decoded; null where it is no such name. */
+/** The resource that a text without spaces names, decoded; null if it is not such a name. */
 export function cloudResource(text: string): ObjectRef | null {
   const isOne =
     (STORED.test(text) && !PUBLIC_BUCKET.test(text)) ||
@@ -62,11 +62,11 @@ export function cloudResource(text: string): ObjectRef | null {
   return isOne ? { kind: CLOUD_RESOURCE, id: text } : null
 }
 
-/** Whether a text is the full name of a resource in somebody's project at Google. */
+/** Whether a text is the full name of a resource in a Google project. */
 export const isProjectName = (text: string): boolean =>
   PROJECT.test(text) && !PUBLIC_NAME.test(text.replace(/[?#:].*$/s, ''))
 
-/** What a provider's row says of keys by which a body uses what the operator has set up. */
+/** A provider's keys by which a body uses resources of the operator. */
 export interface Operated {
   /** Keys whose value names such a thing, and its kind: `project_connection_id`. */
   readonly named: Readonly<Record<string, string>>
@@ -84,7 +84,7 @@ export interface OperatedKeys {
   kindOf(key: string): string | null
   /** Whether a key is enough. */
   isUse(key: string): boolean
-  /** What a value under such a key names. */
+  /** The resource that a value under such a key names. */
   refOf(kind: string, text: string): ObjectRef | null
 }
 

@@ -10,7 +10,7 @@ import type { IdForms, Provider, ProviderRow, Site } from './provider.ts'
 /** Rows are compiled once a process, however often the table is built. */
 const providers = new WeakMap<ProviderRow | Site, Provider>()
 
-/** A provider as it is at the hosts of its row, or at those of one of its sites. */
+/** A provider at the hosts of its row, or at those of one of its sites. */
 export function compileProvider(row: ProviderRow, site?: Site): Provider {
   const known = providers.get(site ?? row)
   if (known) return known
@@ -47,8 +47,8 @@ const compileRow = (whole: Omit<ProviderRow, 'sites'>, ids: IdForms): Provider =
 }
 
 /**
- * What a place of OpenAI's dialect names that nobody has made:
- * https://platform.openai.com/docs/guides/text-to-speech, …/guides/tools-skills.
+ * Public objects in OpenAI's dialect: https://platform.openai.com/docs/guides/text-to-speech,
+ * …/guides/tools-skills.
  */
 const PUBLIC: Readonly<Record<string, RegExp>> = { voice: /^(?!voice_)/, skill: /^(?!skill_)/ }
 

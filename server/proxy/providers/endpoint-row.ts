@@ -1,10 +1,10 @@
-// What a row says of an endpoint: what it runs, and where its requests and answers name models and
-// stored objects.
+// The row of an endpoint: what it runs, and where its requests and responses name models and stored
+// objects.
 import type { Auth, UsageKind } from './provider.ts'
 import type { SocketRow } from './socket-row.ts'
 import type { KeyedTools, ToolPlace } from './tools.ts'
 
-/** What an endpoint is to a key. */
+/** The class of an endpoint for a key. */
 export type EndpointClass =
   /** Runs a model. */
   | 'model'
@@ -16,11 +16,11 @@ export type EndpointClass =
   | 'admin'
 
 /**
- * What a request body may say about models, as paths of scanner.ts. In multipart bodies `required`
+ * The places of models in a request body, as paths of scanner.ts. In multipart bodies `required`
  * and `also` are field names.
  */
 export interface BodyRule {
-  /** At least one of these must name a model, unless the path does, or there is none of them. */
+  /** At least one of these must name a model, unless the path does, or the list is empty. */
   readonly required: readonly string[]
   /** Further places that name a model when they are there. */
   readonly also?: readonly string[]
@@ -29,20 +29,17 @@ export interface BodyRule {
    * there.
    */
   readonly stored?: readonly string[]
-  /** Lists on the way to these places in whose stead a text may stand, which names nothing. */
+  /** Lists on these paths that may be a text instead, which names nothing. */
   readonly texts?: readonly string[]
-  /**
-   * Places of text that is read by a model, or drawn, spoken or searched for: an id alone in one is
-   * what somebody said.
-   */
+  /** Places of text for a model to read, draw, speak or search: an id alone in one is prose. */
   readonly prose?: readonly string[]
-  /** Where tools stand that may run models of their own. */
+  /** The places of tools that may run models of their own. */
   readonly tools?: readonly ToolPlace[]
-  /** Tools that are told apart by their keys. */
+  /** Tools that are identified by their keys. */
   readonly keyedTools?: KeyedTools
   /** Places that name a stored object, and its kind. */
   readonly objects?: Readonly<Record<string, string>>
-  /** The place that says that the provider keeps the answer, and the values that say so. */
+  /** The place that says that the provider keeps the response, and the values that say so. */
   readonly keeps?: { readonly at: string; readonly by: readonly unknown[] }
   /** Whether multipart/form-data is spoken here too. */
   readonly multipart?: true
@@ -54,9 +51,10 @@ export interface BodyRule {
 }
 
 /**
- * Where the model stands. `path`: the pattern's `{model}`, or the row's `modelName`, and the body may
- * not name another. `body`: JSON or multipart. `header`: one of `headers`, in lower case, or
- * the query's `parameter`. `query`: `?model=`, or another `parameter`. `stored`: nowhere in the request, so that no scoped key passes.
+ * The place of the model. `path`: the pattern's `{model}`, or the row's `modelName`, and the body
+ * may not name another. `body`: JSON or multipart. `header`: one of `headers`, in lower case, or
+ * the query's `parameter`. `query`: `?model=`, or another `parameter`. `stored`: not in the
+ * request, so that no scoped key passes.
  */
 export type ModelPlace =
   | {
@@ -86,34 +84,29 @@ export interface EndpointRow {
    * the body's models.
    */
   readonly names?: Readonly<Record<string, string>>
-  /** What its query names; also that of the address where an upload that was begun goes on. */
+  /** The objects that its query names; also in the address of an upload's next request. */
   readonly asks?: Asks
-  /** Places of the answer that name an object that came into being, and its kind. */
+  /** Places of the response that name an object that came into being, and its kind. */
   readonly creates?: Readonly<Record<string, string>>
-  /** The same of headers of the answer, in lower case. */
+  /** The same of headers of the response, in lower case. */
   readonly createsInHeaders?: Readonly<Record<string, string>>
-  /**
-   * Whether callers may choose the name of what they make: the provider refuses one that is taken.
-   */
+  /** Whether callers choose the name of a new object; the provider refuses one that is taken. */
   readonly chosen?: true
-  /** The kind among them that is only there where the body's rule `keeps` the answer. */
+  /** The kind among them that is only there where the body's rule `keeps` the response. */
   readonly kept?: string
   /**
-   * What of its body is a file, which is content and names nothing: a part of a form, or all of it.
+   * The part of its body that is a file, which is content and names nothing: a part of a form, or
+   * the whole body.
    */
   readonly uploads?: 'form' | 'body'
-  /**
-   * The kind of stored objects that the answer lists with all that they hold, whoever made them.
-   */
+  /** The kind of stored objects that the response lists completely, of all owners. */
   readonly lists?: string
   /**
-   * Places of a GET's answer that name stored objects, whoever made them, where lists.ts cannot
-   * tell by the other rows; null where the answer names none, although they say so.
+   * Places of stored objects of all owners in a GET's response, where lists.ts cannot derive them
+   * from other rows; null if the response names none, although those rows say so.
    */
   readonly listed?: Readonly<Record<string, string>> | null
-  /**
-   * The kind of stored object that the path's model must be: base models are changed for nobody.
-   */
+  /** The kind of stored object that the path's model must be: no key may change base models. */
   readonly modelObject?: string
   /**
    * Whether a POST is there to make or change something stored, where changes.ts cannot tell by the
@@ -121,7 +114,7 @@ export interface EndpointRow {
    */
   readonly changes?: boolean
   readonly auth?: Auth
-  /** What passes where a GET asks for a WebSocket; without it none is opened. */
+  /** The WebSocket at this path; without it none is opened. */
   readonly socket?: SocketRow
   /**
    * How the parameters of the path and the parts of the host (`<deployment>`) make the model's name,

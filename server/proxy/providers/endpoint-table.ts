@@ -4,7 +4,7 @@ import { ANY_KIND } from './ids.ts'
 import { OF_UNKNOWN_KIND } from './unknown-ids.ts'
 import { plainKind, VERSION } from './object-ref.ts'
 
-/** Parameters of patterns that name a place, not an object of somebody's. */
+/** Parameters of patterns that name a location, not an object. */
 export const PLACES = new Set([
   'base',
   'version',
@@ -21,7 +21,7 @@ export interface FoundRow {
   readonly row: EndpointRow
   /** The one of its patterns. */
   readonly pattern: string
-  /** What stands in the path for each of its parameters, encoded as there. */
+  /** The values of the path's parameters, still encoded. */
   readonly params: Readonly<Record<string, string>>
 }
 
@@ -41,7 +41,7 @@ export interface EndpointTable {
   match(method: string, path: string): FoundRow | null
   /** The rows whose pattern a loosened path fits, case aside, and their methods. */
   resembled(path: string): readonly Resembled[]
-  /** What a POST to this very pattern creates, or null. */
+  /** The objects that a POST to exactly this pattern creates, or null. */
   makes(pattern: string): Readonly<Record<string, string>> | null
   /** The kinds of stored objects that its paths name, or its answers create. */
   readonly kinds: readonly string[]
@@ -70,7 +70,7 @@ function kindsIn({ creates, createsInHeaders, names, asks, model }: EndpointRow)
   )
 }
 
-/** What stands for a kind and is none. */
+/** Special values in the place of a kind. */
 const NO_KINDS = new Set(['model', ANY_KIND, VERSION, 'batch_input', 'batch_dataset'])
 
 /**

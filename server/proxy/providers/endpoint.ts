@@ -10,7 +10,7 @@ import { piecesOf, refsOf } from './spelled.ts'
 import { givenId } from './unknown-ids.ts'
 import { loosen, NO_OBJECTS, resembling, unknownMatch, type Loose } from './unknown-path.ts'
 
-/** What is known of a request from its method and path alone. */
+/** The classification of a request by its method and path alone. */
 export interface Match {
   readonly class: EndpointClass | 'unknown'
   readonly endpoint: EndpointRow | null
@@ -18,34 +18,31 @@ export interface Match {
   readonly pattern: string
   /** The model that the path names, decoded. */
   readonly model: string | null
-  /** Stored objects that the path names; of an unknown endpoint whatever might be one. */
+  /** Stored objects that the path names; for an unknown endpoint, every possible one. */
   readonly objects: readonly ObjectRef[]
   /**
-   * How the path departs from plain spelling. `dots`: it would be rewritten by a URL parser, so it
-   * is sent for nobody; nor is `long`, which has more segments than are looked at. `odd`: encoded,
-   * doubled, cased or parametrised in a way that could reach a known endpoint.
+   * How the path's spelling is unusual. `dots`: a URL parser would rewrite it, so it is never sent;
+   * nor is `long`, which has too many segments. `odd`: encoded, doubled, cased or parametrised in a
+   * way that could reach a known endpoint.
    */
   readonly spelling: 'plain' | 'odd' | 'dots' | 'long'
-  /**
-   * Of an unknown endpoint to which something is posted: places of the answer that name what came
-   * into being.
-   */
+  /** For a POST to an unknown endpoint: the places in the response that name created objects. */
   readonly creates?: Readonly<Record<string, string>>
   /**
-   * Of an unknown endpoint: whether it is one that calls a method by its name, which may list or
-   * read whatever is stored.
+   * For an unknown endpoint: whether it calls a method by name, which may list or read any stored
+   * object.
    */
   readonly procedure?: true
 }
 
 /**
- * Whether no row says where its requests name models: an endpoint that is not known, or one that
- * runs what is stored.
+ * Whether no row gives the place of the model: an unknown endpoint, or one that runs a stored
+ * object.
  */
 export const namesModelsAnywhere = (match: Match): boolean =>
   match.class === 'unknown' || match.endpoint?.model?.at === 'stored'
 
-/** What the body of an endpoint's requests says, or null where nothing in it is of interest. */
+/** The places of interest in an endpoint's request bodies, or null if there are none. */
 export function bodyRuleOf({ endpoint }: Match): BodyRule | null {
   if (endpoint?.model !== undefined && 'body' in endpoint.model) return endpoint.model.body
   return endpoint?.names === undefined ? null : namesRule(endpoint.names)
@@ -131,7 +128,7 @@ export function askedFor(asks: Asks, query: readonly Parameter[]): ObjectRef[] {
   })
 }
 
-/** What a parameter is called, as `upload_protocol`: ids have other characters as well. */
+/** A parameter's name, such as `upload_protocol`; ids have other characters as well. */
 const PARAMETER = /^[a-z]+(?:_[a-z]+)*$/
 
 type Parameter = readonly [name: string, value: string]
@@ -161,7 +158,7 @@ function classifyPath(
   path: string,
   hostParts: HostParts,
 ): Match {
-  // A path that a row spells out is what it seems.
+  // A path that a row spells out is not ambiguous.
   const exact = provider.endpoints.literal(method, path)
   if (exact) return literalMatch(exact, path, hostParts)
   const loose = loosen(path)
@@ -179,7 +176,7 @@ function classifyPath(
         unknown,
         method,
         loose,
-        // A row of another method is no other spelling of this path.
+        // A row for another method is not another spelling of this path.
         resembled.filter((one) => !one.exact.test(path)),
         provider,
       )
@@ -205,13 +202,13 @@ function closedClass(
   const closed = closedEverywhere(found === null ? loose.path : spelledOut(found))
   const isClosed = (pattern: RegExp): boolean => pattern.test(loose.path)
   if (closed === 'minting' || minting.some(isClosed)) return 'minting'
-  // A row says what it runs; what manages an account further up in the path is a gateway's way to
-  // name one.
+  // The row says what it runs; an account segment earlier in the path is how a gateway names an
+  // account.
   if ((closed === 'admin' && found?.row.class !== 'model') || admin.some(isClosed)) return 'admin'
   return null
 }
 
-/** What a row says of a path, or null where the path is not what it seems. */
+/** The row for a path, or null if the path is ambiguous. */
 function rowMatch(
   { encoded, ids }: Provider,
   { row, pattern, params }: FoundRow,
@@ -223,7 +220,7 @@ function rowMatch(
   const objects: ObjectRef[] = []
   for (const [name, raw] of Object.entries(params)) {
     const value = raw.includes('%') ? decodeURIComponent(raw) : raw
-    // An encoded slash or the like belongs in no name but an ARN.
+    // An encoded slash is only allowed in an ARN.
     if (raw.includes('%') && !encoded?.includes(name) && /[/\\?#%;:]/.test(value)) return null
     if (name === 'base') model ??= modelInBase(value)
     if (name === 'model') model = named ?? value
@@ -235,7 +232,7 @@ function rowMatch(
       objects.some(({ kind, id }) => kind === spelled.kind && id === spelled.id)
     )
       continue
-    // What lies in an object came with it, and need not be written down.
+    // Objects inside another came with it and need not be recorded.
     objects.push(objects.length === 0 ? spelled : { ...spelled, mayBeUnknown: true })
   }
   if (modelObject !== undefined && model !== null) objects.push(objectRef(modelObject, model))
@@ -244,7 +241,7 @@ function rowMatch(
 }
 
 /**
- * What a row leaves open of a path, in lower case: parameters of several segments may hold an
+ * The open part of a row's path, in lower case: parameters of several segments may contain an
  * endpoint that no row knows. `''` for none.
  */
 function spelledOut({ pattern, params }: FoundRow): string {
@@ -274,8 +271,8 @@ function modelInBase(base: string): string | null {
 }
 
 /**
- * Why a key with objects of its own may not call an endpoint that no row knows: what it reads or
- * changes there is not known. Null when it may.
+ * Why a key with `objects: own` may not call an unknown endpoint: it is unknown what it reads or
+ * changes there. Null if it may.
  */
 export function refuseUnknown({ class: kind, procedure }: Match, method: string): string | null {
   if (kind !== 'unknown' || (method === 'POST' && procedure !== true)) return null

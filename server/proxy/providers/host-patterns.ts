@@ -18,7 +18,7 @@ const regexpOf = (pattern: string): RegExp =>
       .replaceAll(/\{\w+\}/g, LABEL_PART)}$`,
   )
 
-/** Whether a host is of one of these patterns, whatever the values that a credential brings. */
+/** Whether a host matches one of these patterns, with any values of a credential. */
 export const isOneOf = (host: string, patterns: readonly string[]): boolean =>
   patterns.some((pattern) => regexpOf(pattern).test(host))
 
@@ -57,7 +57,7 @@ export function exactHosts(
 
 /** Hosts that are not listed one by one. */
 export interface HostFamily {
-  /** The parts of a host that are named in the pattern; null where it is none of the family. */
+  /** The named parts of a host; null if it does not match the pattern. */
   partsOf(host: string): Readonly<Record<string, string>> | null
 }
 

@@ -1,6 +1,6 @@
-// Names under which requests give the ids of stored objects: `voice_id`, `fileIds`,
-// `input_dataset_id`. At an endpoint that no row knows, a generated id under such a name is one, in
-// whatever form: there is no row to say where a bare id stands.
+// Field names for ids of stored objects: `voice_id`, `fileIds`, `input_dataset_id`. At an unknown
+// endpoint, a generated id in such a field counts in any form, because no row gives the places of
+// bare ids.
 import type { EndpointRow } from './endpoint-row.ts'
 import { looseName } from './object-ref.ts'
 
@@ -43,7 +43,7 @@ const CALLERS_OWN: ReadonlySet<string> = new Set([
   'user_profile',
   '*',
 ])
-/** Kinds of places that stand for another kind. */
+/** Kinds of places that mean another kind. */
 const STANDS_FOR: Readonly<Record<string, string>> = {
   batch_input: 'file',
   batch_dataset: 'dataset',
@@ -82,8 +82,8 @@ export const givesId = (name: string): boolean =>
   name.length <= LONGEST && /ids?$/.test(looseName(name))
 
 /**
- * Keys of an object that stands where an id is given, under which the ids stand: `file: {id}`,
- * `file_ids: {"$in": []}`, `file_ids: {"0": …}`.
+ * Keys that hold the ids if an object is in the place of an id: `file: {id}`, `file_ids: {"$in":
+ * []}`, `file_ids: {"0": …}`.
  */
 const SAYS_WHICH =
   /^(?:(?:uu)?ids?|in|nin|eq|any|all|anyof|allof|include[sd]?|exclude[sd]?|set|add|remove|values?|items?|data|list|\d+)$/

@@ -1,4 +1,4 @@
-// How a provider's row says what its ids look like.
+// The form of a provider's ids, as its row declares it.
 import { ITEM } from '../objects/item-ranges.ts'
 import type { ObjectRef } from './object-ref.ts'
 
@@ -7,8 +7,8 @@ export interface Spelling {
   /** The kinds of ids by what these begin with, up to the first `-`, `_` or `:`. */
   readonly prefixes?: Readonly<Record<string, string>>
   /**
-   * The kinds of resource names by the collection in which they stand. Those with a capital are no
-   * words of prose.
+   * The kinds of resource names by their collection. Collections with a capital letter do not occur
+   * in prose.
    */
   readonly collections?: Readonly<Record<string, string>>
   readonly uuids?: boolean
@@ -19,26 +19,26 @@ export interface Spelling {
   /** The kinds of ids by the scheme of the address that names some, parted by commas. */
   readonly schemes?: Readonly<Record<string, string>>
   /**
-   * Whether OpenAI's prefixes may stand here as well. The provider's documentation does not show
-   * them: such a string is an id only where it is known as one.
+   * Whether OpenAI's prefixes may occur as well. The provider's documentation does not show them,
+   * so such a string is an id only if it is known as one.
    */
   readonly dialect?: true
-  /** Whether its requests may name what a cloud keeps for the operator: buckets, secrets. */
+  /** Whether its requests may name the operator's cloud resources: buckets, secrets. */
   readonly clouds?: true
   readonly models?: ModelNames
 }
 
 /**
- * How names of models tell those that somebody has stored: fine-tuned ones, presets. They count
- * where a request names its model.
+ * The form of stored models' names: fine-tuned ones, presets. They count in the place of a
+ * request's model.
  */
 export interface ModelNames {
   readonly kinds: readonly string[]
-  /** What a name names; nothing where it is a model of the provider's. */
+  /** The stored object that a name refers to; none if it is one of the provider's models. */
   refsOf(name: string): readonly ObjectRef[]
 }
 
-/** What OpenAI's ids begin with: https://platform.openai.com/docs/api-reference */
+/** The prefixes of OpenAI's ids: https://platform.openai.com/docs/api-reference */
 export const OPENAI_PREFIXES: Readonly<Record<string, string>> = {
   'file-': 'file',
   file_: 'file',

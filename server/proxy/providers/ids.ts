@@ -1,5 +1,4 @@
-// How the ids of providers' stored objects are spelled, so that one is known wherever it stands in
-// a request.
+// How the ids of stored objects are spelled, so that they are recognised anywhere in a request.
 //
 // The rule, in plain words. A whole string, decoded and without spaces around it, names an object
 // where it is
@@ -7,16 +6,15 @@
 //   a path without spaces;
 // - a resource name (`files/abc`, `v1beta/tunedModels/x:generateContent`), also as an address at
 //   the provider's host;
-// - a UUID, where the provider's ids are such: it may then be of any kind. Whatever stands inside
-//   of longer text is text, and so are words of the dialect such as `file_search`. Ids of tool
-//   calls (`call_…`, `toolu_…`) are no objects. What is known to be another key's is refused
-//   wherever it stands.
+// - a UUID, if the provider uses them: it may then be of any kind. Anything inside a longer text is
+//   text, and so are words of the dialect such as `file_search`. Ids of tool calls (`call_…`,
+//   `toolu_…`) are not objects. An id that is known to be another key's is refused everywhere.
 //
-// What nobody here has made is refused too, for keys with objects of their own, where the string
-// cannot well be anything else: an id alone, as long as providers make them; a resource name of a
-// word that no prose has (`cachedContents/x`); an address at the provider's host. Shorter ids,
-// names such as `files/readme`, UUIDs and items of responses, which clients repeat inline, pass
-// unless the place in which they stand names an object.
+// For keys with `objects: own`, an unowned id is refused, too, if the string can hardly be anything
+// else: a lone id of the usual length; a resource name with a word that does not occur in prose
+// (`cachedContents/x`); an address at the provider's host. Shorter ids, names such as
+// `files/readme`, UUIDs and items of responses, which clients repeat inline, pass unless they are
+// in a place for objects.
 import { decodedFully, objectRef, plainAddress, type ObjectRef } from './object-ref.ts'
 import { ITEM } from '../objects/item-ranges.ts'
 import { CLOUD_FIRSTS, CLOUD_HEADS, cloudResource, isProjectName } from './cloud-resources.ts'
@@ -76,10 +74,10 @@ const WORDS: ReadonlySet<string> = new Set([
   'part_index',
 ])
 
-/** What ends a prefix. */
+/** The end of a prefix. */
 const isSeparator = (code: number): boolean => code === 0x2d || code === 0x5f || code === 0x3a
 
-/** What stands up to the first separator, with that; `''` where there is none. */
+/** The text up to and including the first separator; `''` if there is none. */
 function prefixOf(segment: string): string {
   for (let at = 0; at < segment.length; at++)
     if (isSeparator(segment.charCodeAt(at))) return segment.slice(0, at + 1)
@@ -87,13 +85,13 @@ function prefixOf(segment: string): string {
 }
 
 /**
- * The type of an input item that stands for a stored one:
+ * The type of an input item that refers to a stored one:
  * https://platform.openai.com/docs/api-reference/responses/create
  */
 export const REFERENCE = 'item_reference'
 /** Characters of an id behind its prefix. */
 const TAIL = /^[\w.~:-]{1,200}$/
-/** A string that needs no decoding, and is no address or path. */
+/** A string that needs no decoding and is not an address or path. */
 const PLAIN = /^[\w.~:-]+$/
 /** The end of an id as providers make them: long, without words. */
 const GENERATED = /^(?=.*\d)[A-Za-z0-9]{16,}$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -103,11 +101,11 @@ const TUNED = /^ft:[\w.-]+:/
  * Kinds that are written down only where the provider keeps them, or that clients repeat inline.
  */
 export const OFTEN_UNKNOWN: ReadonlySet<string> = new Set([ITEM, 'completion', 'message'])
-/** What a resource name may begin with, besides its collection. */
+/** Possible beginnings of a resource name, besides its collection. */
 const LEADING = /^(?:upload|download|v\d\w*|models|projects|locations|publishers)$/i
 /** The name of a resource as providers make them: `files/k3j9x0a2b1c4`. */
 const GENERATED_NAME = /^(?=.*\d)(?=.*[a-z])[a-z0-9]{12}$/
-/** What may stand before an id, or before the collection of a resource. */
+/** Characters that may precede an id, or the collection of a resource. */
 export const ANYWHERE = ['h', 'H', '/', '.', '%', ' ', '\t', '\n', '\r', '\\', 'v']
 const RESOURCES = ['u', 'd', 'm', 'p', 'l']
 const SCHEMES = ['ht', 'Ht', 'hT', 'HT'].flatMap((head) => [`${head}tp:`, `${head}tps:`])
@@ -116,18 +114,18 @@ const LONGEST = 2_048
 /** Longest list of addresses: a hundred files at Alibaba. */
 const LONGEST_LIST = 8_192
 const DIGITS = '0123456789'
-/** With what an id can begin that has no prefix. */
+/** The first characters of ids without a prefix. */
 export const ALPHANUMERIC = `${DIGITS}abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ`
 const SHORTEST_NUMBER = 8
 /**
- * A number that may be an id wherever it stands: shorter ones are sizes, years and the like. It
- * counts only where it is known to be another key's.
+ * A number that may be an id anywhere; shorter ones are sizes, years and the like. It counts only
+ * if it is known to be another key's.
  */
 export const NUMBERED = /^\d{8,}$/
 /** An id of letters and digits alone; no word is as long, and has such letters. */
 const BARE = /^(?=.*[A-Z0-9])(?=.*[a-z])[A-Za-z0-9]{20}$/
 const BARE_LENGTH = 20
-/** For QuickCheck: what may stand in one, or in a UUID. */
+/** For QuickCheck: the characters of an id or a UUID. */
 const BARE_BYTES = UUID_BYTES.bytes.map((is, byte) =>
   ALPHANUMERIC.includes(String.fromCharCode(byte)) ? 1 : is,
 )
@@ -171,7 +169,7 @@ function listReader(schemes: Readonly<Record<string, string>>): NonNullable<IdFo
   }
 }
 
-/** By their first bytes, most strings of a body are known to be no ids. */
+/** The first bytes show that most strings of a body are not ids. */
 function fastFilter(
   { kindOf, kinds, uuids, digits, bare, clouds }: IdReader,
   schemes: readonly string[],
@@ -260,7 +258,7 @@ class IdReader {
       : ref
   }
 
-  /** What names a model of somebody's is held to its scope as one. */
+  /** The name of a stored model is also held to the key's scope. */
   #cloudRef(text: string): ObjectRef | null {
     const ref = this.clouds ? cloudResource(text) : null
     return ref !== null && text.startsWith('arn:') ? (this.#models?.refsOf(text)[0] ?? ref) : ref
@@ -325,8 +323,8 @@ const inAnyCase = (texts: readonly string[]): string[] =>
   texts.flatMap((text) => [text, text.toUpperCase()])
 
 /**
- * What a byte is to a QuickCheck: 1: one that every id has among its first ones. 2: one that none
- * has, but before it. 3: one that none has.
+ * The classes of bytes for a QuickCheck. 1: every id has one among its first bytes. 2: only before
+ * an id. 3: never in an id.
  */
 const MARKS = Uint8Array.from({ length: 256 }, (_, byte) =>
   /[-_:/%]/.test(String.fromCharCode(byte)) ? 1 : byte <= 0x20 ? 2 : byte >= 0x80 ? 3 : 0,
@@ -335,8 +333,8 @@ const MARKS = Uint8Array.from({ length: 256 }, (_, byte) =>
 const HEAD_BYTES = 24
 
 /**
- * @param heads what an id can begin with, up to its first mark: most keys of a body begin with
- * something else (1 µs less a request of 1 KB)
+ * @param heads the beginnings of ids, up to their first mark; most keys of a body begin with
+ *   something else (saves 1 µs for a request of 1 KB)
  * @param uuids what ids without a mark are made of
  */
 function quickCheck(heads: readonly string[], uuids: QuickCheck['uuids']): QuickCheck {

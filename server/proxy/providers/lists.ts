@@ -1,10 +1,10 @@
-// Which endpoints list what a provider has stored, and where such a list names it.
+// The endpoints that list stored objects, and where their responses name them.
 import type { EndpointRow } from './endpoint-row.ts'
 import type { EndpointTable } from './endpoint-table.ts'
 import type { Match } from './endpoint.ts'
 import { VERSION } from './object-ref.ts'
 
-/** Where providers put the items of a list, besides a member with the name of the collection. */
+/** Members for the items of a list, besides one with the name of the collection. */
 const ITEMS = ['data[]', '[]', 'items[]', 'results[]', 'requests[]', 'asyncInvokeSummaries[]']
 
 /** A parameter of a pattern that names an object: what lies in one came with it. */
@@ -13,9 +13,9 @@ const OF_AN_OBJECT = /\{(?!(?:model|base|version|project|location|publisher|acco
 const placesOf = new WeakMap<EndpointRow, Readonly<Record<string, string>>>()
 
 /**
- * The places of a list's answer that hold an id, and its kind; null where the endpoint is no list
- * of stored objects. Most follow from the row that makes such an object at the same path; others
- * say so themselves.
+ * The places of a list's answer that hold an id, and its kind; null if the endpoint is not a list
+ * of stored objects. Most follow from the row that creates such an object at the same path; others
+ * are declared.
  */
 export function listPlaces(
   { endpoint, pattern, class: kind }: Match,

@@ -9,20 +9,20 @@ export interface ObjectRef {
   /** The last segment of the provider's name for it (`files/abc` and `abc` are one file). */
   readonly id: string
   /**
-   * Whether a key with objects of its own may name it where nobody here has made it. Left out: only
-   * if it is an item, or public.
+   * Whether a key with `objects: own` may name it without an owner. Default: only if it is an item,
+   * or public.
    */
   readonly mayBeUnknown?: boolean
 }
 
 /**
- * Before a kind: the place holds the name that a caller chooses for what is made. It may be
- * nobody's yet, and never another key's.
+ * Before a kind: the place has the name that a caller chooses for a new object. It may be unowned,
+ * but not another key's.
  */
 export const NEW = 'new '
 /**
- * In place of a kind of what an answer makes: the place says which version it is, and only the
- * first one comes into being by being made.
+ * In place of a created kind: the place has the version, and only the first version means that the
+ * object is new.
  */
 export const VERSION = 'version'
 
@@ -41,10 +41,7 @@ export const idOf = (value: unknown): string | null =>
 export const plainKind = (kind: string): string =>
   kind.startsWith(NEW) ? kind.slice(NEW.length) : kind
 
-/**
- * Scheme and authority of an address (RFC 3986), also without a scheme; or of data that stands in
- * one.
- */
+/** Scheme and authority of an address (RFC 3986), also without a scheme; or of a data URL. */
 const AUTHORITY = /^(?:(?:[a-z][a-z0-9+.-]*:)?\/\/([^/?#]*)|data:)/i
 /**
  * The APIs that name objects by their address as well: https://ai.google.dev/api/files,
@@ -77,8 +74,8 @@ export function objectRef(kind: string, name: string): ObjectRef {
 const SPELLED_ADDRESS = /^\s*(?:[a-z][a-z0-9+.-]*:)?[\\/]{2,}[^?#]*/i
 
 /**
- * An address without what parsers leave out of one: tabs, line breaks, backslashes, further
- * slashes, wide letters and dots. Any other text as it is.
+ * An address, normalised like URL parsers do: tabs, line breaks, backslashes, repeated slashes,
+ * wide letters and dots. Any other text unchanged.
  */
 export function plainAddress(text: string): string {
   if (!/[\\/]{2}/.test(text)) return text
@@ -105,7 +102,7 @@ export function decodedFully(text: string): string {
   return text
 }
 
-/** What frameworks take for a format behind a name: `json`, `md`. */
+/** Extensions that frameworks take for a format: `json`, `md`. */
 const FORMAT = /^[a-z]\w{0,5}$/i
 
 /** An id or segment without a format behind it (`file-x.json`), and without dots at its end. */

@@ -11,7 +11,7 @@ export const within = (
 ): Record<string, string> =>
   Object.fromEntries(Object.entries(places).map(([place, kind]) => [at + place, kind]))
 
-/** A place that holds an id, or an object with one. */
+/** A place with an id, or with an object that has one. */
 export const referring = (place: string, kind: string): Record<string, string> => ({
   [place]: kind,
   [`${place}.id`]: kind,
@@ -68,7 +68,7 @@ const ATTACHED = {
   'content[].image_file.file_id': 'file',
 } as const
 const THREAD = { ...RESOURCES, ...within('messages[].', ATTACHED) }
-/** A call of somebody's, which a socket may listen to. */
+/** A call, which a socket may listen to. */
 const CALL = { call_id: 'call' } as const
 /** As an object, and as a form spells it. */
 const VIDEO = { 'video.id': 'video', 'video[id]': 'video' } as const
@@ -78,7 +78,7 @@ const PICTURES = {
   'mask.file_id': 'file',
 } as const
 
-/** What people, tools and models say in a chat. */
+/** Prose in a chat: by people, tools and models. */
 const SAID = ['messages[].content', 'messages[].content[].text']
 /** The same of a response. */
 const SAID_IN_RESPONSE = [
@@ -90,7 +90,7 @@ const SAID_IN_RESPONSE = [
   'input[].output[].text',
   'input[].summary[].text',
 ]
-/** What is embedded, moderated, drawn, spoken or searched for. */
+/** Prose that is embedded, moderated, drawn, spoken or searched for. */
 const GIVEN = [
   'input',
   'input[]',
@@ -115,7 +115,7 @@ export const BODY: BodyRule = {
   prose: SAID,
   objects: OBJECTS,
 }
-/** Where the model of a JSON body stands, of a form, and of a request that names none. */
+/** The place of the model in a JSON body, in a form, and in a request that names none. */
 export const body = (rule: Partial<BodyRule> = {}): ModelPlace => ({
   at: 'body',
   body: { ...BODY, ...rule },
@@ -173,8 +173,8 @@ const ITEMS = body({
 })
 
 /**
- * A row that runs a model, one that reaches none, and what the answer of a row creates (its `id`,
- * where no places are given).
+ * A row that runs a model, one that runs none, and the objects that a row's response creates (its
+ * `id`, if no places are given).
  */
 export const model = (
   on: string,
@@ -191,8 +191,8 @@ export const neutral = (on: string, more: Partial<EndpointRow> = {}): EndpointRo
 const fieldOf = (place: string): string => place.replace(/[.[].*$/, '')
 
 /**
- * The rows of a provider that tries other models: each of them takes these, so that none can be
- * forgotten. In a form, which holds no lists, none of their fields may name another model.
+ * The rows of a provider with fallback models: all of them get these places, so that none is
+ * forgotten. In a form, which has no lists, none of their fields may name another model.
  */
 export const tryingOthers = (
   rows: readonly EndpointRow[],
@@ -216,7 +216,7 @@ export const tryingOthers = (
     }
   })
 
-/** Places of an answer that give ids of a kind; `id` where none is named. */
+/** Places of ids of a kind in a response; `id` by default. */
 export const creates = (
   kind: string,
   ...at: string[]
@@ -225,8 +225,8 @@ export const creates = (
 })
 
 /**
- * What comes into being with a response: the containers in which its code ran, which an answer may
- * show only by a file in one that it cites.
+ * Objects that a response creates: the containers in which its code ran, which may only be visible
+ * through a cited file.
  */
 const CITED = { 'annotations[].container_id': 'container' } as const
 const SHOWN = { ...RAN, ...within('content[].', CITED) }
@@ -240,8 +240,8 @@ const MADE = {
 /** A response, with that. */
 export const RESPONSE = { creates: { id: 'response', 'response.id': 'response', ...MADE } } as const
 
-// Where responses are stored their items are too, and a later request can name each of them instead
-// of repeating it, as the AI SDK does.
+// If responses are stored, so are their items, and a later request can name an item instead of
+// repeating it, as the AI SDK does.
 const MADE_ITEMS = { ...MADE, 'output[].id': 'item', 'response.output[].id': 'item' } as const
 const naming = responding({ ...BODY, objects: { ...OBJECTS, 'input[].id': 'item' } })
 /** Responses, their background runs and what else takes their body, where they are stored. */
@@ -256,13 +256,11 @@ const responseRows = (prefix: string): EndpointRow[] => [
   model(`POST ${prefix}/responses/input_tokens`, naming),
 ]
 
-/**
- * What nearly every server that calls itself OpenAI-compatible has, under a prefix such as `/v1`.
- */
+/** Endpoints of nearly every OpenAI-compatible server, under a prefix such as `/v1`. */
 export function compatibleRows(prefix: string, rule: Partial<BodyRule> = {}): EndpointRow[] {
   const whole = { ...BODY, ...rule }
   const chatBody = body(whole)
-  // What tries other models does so at every endpoint.
+  // A provider with fallback models uses them at every endpoint.
   const { also = [], stored = [] } = whole
   const givenHere = (more: Partial<BodyRule> = {}): ModelPlace => given({ also, stored, ...more })
   return [
@@ -294,7 +292,7 @@ const fileRows = (prefix: string): EndpointRow[] => [
   neutral(`GET ${prefix}/files/{file}/content`),
 ]
 
-/** Batches: the models stand in an uploaded file. */
+/** Batches: the models are in an uploaded file. */
 const batchRows = (prefix: string): EndpointRow[] => [
   model(`POST ${prefix}/batches`, STORED, {
     ...creates('batch'),
@@ -344,7 +342,7 @@ const conversationRows = (p: string): EndpointRow[] => [
   neutral(`GET DELETE ${p}/conversations/{conversation}/items/{any}`),
 ]
 
-/** Voices that somebody made, and what is said with them. */
+/** Custom voices, and speech with them. */
 const voiceRows = (p: string): EndpointRow[] => [
   model(`POST ${p}/audio/speech`, given({ objects: referring('voice', 'voice') })),
   neutral(`GET POST ${p}/audio/voice_consents`, creates('voice_consent')),

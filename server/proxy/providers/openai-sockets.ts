@@ -5,13 +5,13 @@ import { OPENAI_TOOLS, type ToolPlace, type ToolTypes } from './tools.ts'
 
 /** A session is set up in `session`, a response in `response`. */
 const SETUPS = ['session.', 'response.']
-/** What is said in them is transcribed by another model: today's place of it, and that of the beta. */
+/** Another model transcribes their audio: its place today, and that of the beta. */
 const TRANSCRIBERS = [
   'session.audio.input.transcription.model',
   'session.input_audio_transcription.model',
 ]
 
-/** What transcribes is another model, which must be named. */
+/** Another model transcribes, and must be named. */
 const TRANSCRIBES: ToolTypes = {
   types: {},
   others: { runs: 'unknown', why: 'Its input is transcribed by a model of the provider’s choice.' },
@@ -98,7 +98,7 @@ export const OPENAI_TRANSCRIPTION: SocketRow = {
   usage: 'usage',
 }
 
-/** A translation goes on as long as the audio. */
+/** A translation continues as long as the audio. */
 export const OPENAI_TRANSLATION: SocketRow = {
   ...COMMON,
   counts: 'minutes',
@@ -133,7 +133,9 @@ export const withTools = (socket: SocketRow, tools: ToolTypes): SocketRow => ({
 const kebab = (signs: readonly string[]): string[] =>
   signs.map((sign) => sign.replaceAll(/[._]/g, '-'))
 
-/** Where the gateway's messages are set up: as OpenAI's, in a configuration, and in options. */
+/**
+ * Places of settings in the gateway's messages: as OpenAI's, in a configuration, and in options.
+ */
 const GATEWAY_SETUPS = [...SETUPS, 'config.', 'options.', '']
 /** The same place in each of them, of one in a session or a response. */
 const inEverySetup = (place: string): string[] => {

@@ -1,5 +1,4 @@
-// What a row of the provider table says. The rows themselves are in the files beside this one, one
-// a provider.
+// The fields of a row of the provider table. The rows are in `rows/`, one file per provider.
 import type { MintShapeName } from '../minting/mint-shapes.ts'
 import type { EndpointEntry } from '../../config/providers-file.ts'
 import type { StringFilter } from '../json/tables.ts'
@@ -30,7 +29,7 @@ export type ErrorShape =
   | 'bedrock'
 
 /**
- * An error as an example: `{message}`, `{code}` and `{type}` stand for ours, `{status}` for the HTTP
+ * An example error: `{message}`, `{code}` and `{type}` are replaced by ours, `{status}` by the HTTP
  * status as a number.
  */
 export type ErrorTemplate = { readonly [name: string]: ErrorValue }
@@ -47,16 +46,13 @@ export type UsageKind =
   | 'cohere'
   | 'bedrock'
 
-/**
- * How the ids of a provider's stored objects are spelled, compiled: which strings of a body,
- * wherever they stand, are one.
- */
+/** The compiled spelling of a provider's ids: which strings of a body are ids. */
 export interface IdForms extends StringFilter {
-  /** The object that a whole, decoded string names, or null where it is no id. */
+  /** The object that a whole, decoded string names; null if it is not an id. */
   refOf(text: string): ObjectRef | null
   /** Ids without a prefix, of letters and digits alone, where they all have one length. */
   readonly bare?: RegExp
-  /** What a text names that is a list of addresses in a scheme of the provider's; null for others. */
+  /** The objects in a list of addresses in a scheme of the provider's; null for other texts. */
   listed?(text: string): readonly ObjectRef[] | null
   /** The objects that a model's name names. */
   readonly models?: ModelNames
@@ -68,7 +64,7 @@ export interface ProbeCall {
   readonly headers?: readonly string[]
   /** Sent by POST; a GET without. */
   readonly body?: string
-  /** Further statuses that only a good credential is answered with: 404 of what nobody has made. */
+  /** Further statuses that mean a valid credential: 404 for an object that does not exist. */
   readonly opens?: readonly number[]
 }
 
@@ -78,24 +74,24 @@ export interface ProviderRow {
   readonly name: string
   /** The environment variable of its credential: the one that its own SDK reads. */
   readonly variable: string
-  /** Where its own documentation starts: an origin and the usual first path. */
+  /** The base address in its documentation: an origin and the usual first path. */
   readonly base: string
   /**
-   * Hosts, port 443. `{resource}` stands for a value that is part of the credential; `*` for any
-   * part of a label, and so does `<deployment>`, by which `modelName` may name the model.
+   * Hosts, port 443. `{resource}` is a value of the credential; `*` is any part of a label, as is
+   * `<deployment>`, which `modelName` may use.
    */
   readonly hosts: readonly string[]
   readonly auth: Auth
-  /** What tells whether a credential works; without it `GET /v1/models`. */
+  /** The call that tests a credential; default: `GET /v1/models`. */
   readonly probe?: ProbeCall
   /** The query parameters in which its clients may send a key instead. */
   readonly keyParameters?: readonly string[]
   /**
-   * Hosts that speak the same and want a credential of their own, so that an operator adds them;
-   * what that credential usually is, and what else is different there.
+   * Hosts with the same API and a credential of their own, which an operator adds; the usual form
+   * of that credential, and other differences.
    */
   readonly elsewhere?: Pick<ProviderRow, 'hosts' | 'auth' | 'accountChoice'>
-  /** Further hosts of the same provider, and what is different there. */
+  /** Further hosts of the same provider, with their differences. */
   readonly sites?: readonly Site[]
   readonly endpoints: readonly EndpointRow[]
   /**
@@ -116,14 +112,16 @@ export interface ProviderRow {
    * dropped.
    */
   readonly accountHeaders?: readonly string[]
-  /** Request headers that choose an account, project or the like within our credential: dropped. */
+  /**
+   * Request headers that select an account, project or the like within our credential: dropped.
+   */
   readonly accountChoice?: readonly string[]
   /**
-   * Request headers that pass although their names read like a credential or a person
-   * (forward/header-rules.ts): the provider documents them.
+   * Request headers that pass although their names look like a credential or a person
+   * (forward/header-rules.ts), because the provider documents them.
    */
   readonly passes?: readonly string[]
-  /** What the query of a request names, whatever its path. */
+  /** The objects that a request's query names, for any path. */
   readonly asks?: Asks
   /** Headers that name a stored object, and its kind. */
   readonly objectHeaders?: Readonly<Record<string, string>>
@@ -134,16 +132,13 @@ export interface ProviderRow {
    * behind a collection in an unknown path is one.
    */
   readonly chosenNames?: true
-  /** Names that anybody may use, by kind: stock voices, published versions. */
+  /** Public names, by kind: stock voices, published versions. */
   readonly publicObjects?: Readonly<Record<string, RegExp>>
-  /** Whether its ids may have any form at every endpoint: nobody knows what software it runs. */
+  /** Whether its ids may have any form at every endpoint, because its software is unknown. */
   readonly anyIds?: true
-  /** Keys of a body that use what the operator has set up with the provider. */
+  /** Keys of a body that use resources that the operator set up with the provider. */
   readonly operated?: Operated
-  /**
-   * What is said of a request that names an object of nobody's, by kind, where something else can
-   * be sent.
-   */
+  /** Advice in the refusal of an unowned object, by kind, if another request would work. */
   readonly instead?: Readonly<Record<string, string>>
   /** Parameters of paths that may be percent-encoded as a whole (Bedrock's ARNs). */
   readonly encoded?: readonly string[]
@@ -159,7 +154,7 @@ export interface Site extends Partial<
   >
 > {
   readonly hosts: readonly string[]
-  /** Whether they serve files to anybody who knows their address: no credential goes there. */
+  /** Whether they serve files to anybody who knows the address: no credential is sent there. */
   readonly anonymous?: true
 }
 
@@ -185,9 +180,9 @@ export interface Provider extends Omit<ProviderRow, 'endpoints' | 'operated' | '
  */
 export interface CustomProvider {
   readonly id: string
-  /** What callers name, an https origin without a path. */
+  /** The origin for callers, https and without a path. */
   readonly origin: string
-  /** Where we dial instead, http or https, perhaps with a path that is put in front. */
+  /** The dialled address instead, http or https, with an optional path prefix. */
   readonly dial?: string
   readonly auth?: Auth
   /** The built-in provider whose API it has; OpenAI's dialect if left out. */
@@ -212,7 +207,7 @@ export interface Upstream {
   readonly hostParts?: Readonly<Record<string, string>>
 }
 
-/** Where an upstream is dialled, as the operator writes it. */
+/** The dialled address of an upstream, as the operator writes it. */
 export interface DialAddress {
   /** `http://127.0.0.1:9000` */
   readonly origin: string

@@ -1,5 +1,5 @@
-// Sockets that speak the text that comes. Many generations may be under way in one, and most of their
-// providers do not say when one begins: each minute is a row.
+// Sockets that speak text. Several generations may run in one, and most providers do not report
+// when one begins, so each minute is a row.
 import { BY_MINUTE, type SocketRow } from './socket-row.ts'
 
 /**

@@ -13,9 +13,7 @@ const [SLASH, PERCENT] = [0x2f, 0x25]
 const IS_JSON = /^\s*[[{"]/
 const JSON_STRING = /"(?:[^"\\]|\\.)*"/g
 
-/**
- * Whether a text can be an id, or JSON that holds one: decided by its length and its first bytes.
- */
+/** Whether a text can be an id, or JSON with one: decided by its length and its first bytes. */
 export function mayBeId(text: string, { firsts, shortest, longest, quick }: IdForms): boolean {
   if (text.length < shortest) return false
   const first = text.charCodeAt(0)
@@ -58,23 +56,22 @@ export const mayWrapId = (text: string): boolean =>
   WRAPPING.test(text) &&
   !PROSE.test(text)
 
-/** What stands in a text between commas, brackets and the like. */
+/** The parts of a text between commas, brackets and the like. */
 export const piecesOf = (text: string): string[] =>
   mayWrapId(text) ? text.split(/[^\w./:-]+/).filter((piece) => piece.length >= SHORTEST_PIECE) : []
 
-/** Within a longer text only what is known to be another key's counts. */
+/** Within a longer text only ids known to be another key's count. */
 function refWithin(piece: string, ids: IdForms): ObjectRef[] {
   const ref = mayBeId(piece, ids) ? ids.refOf(piece) : null
   return ref === null ? [] : [{ kind: ref.kind, id: ref.id, mayBeUnknown: true }]
 }
 
 /**
- * The objects that a whole text names, or the strings of JSON that it is; a key that stands twice
- * counts twice.
+ * The objects that a whole text names, or its strings if it is JSON; a duplicate key counts twice.
  */
 export function refsOf(text: string, ids: IdForms): ObjectRef[] {
   const plain = text.includes('%') ? decodedFully(text) : text
-  // A UUID may stand in braces.
+  // A UUID may be in braces.
   const strings = IS_JSON.test(plain)
     ? [text, ...(plain.match(JSON_STRING) ?? []).map(parseJson)]
     : [text]

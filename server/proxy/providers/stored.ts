@@ -8,11 +8,11 @@ import type { ProviderRow } from '../../store/schema.ts'
 import type { Partly } from '../../store/statement.ts'
 import type { Auth, CustomProvider } from './provider.ts'
 
-/** What a person decides about a provider; null takes what is usual. */
+/** The settings of a provider; null takes the default. */
 export interface ProviderWishes {
-  /** What callers name: `https://host[:port]`. */
+  /** The origin for callers: `https://host[:port]`. */
   origin: string
-  /** Where it is dialled instead; only so can it be in a private network. */
+  /** The dialled address instead; required for a private network. */
   dial: string | null
   auth: Auth | null
   /** The built-in provider whose API it has. */
@@ -55,7 +55,7 @@ export async function createProvider(
 }
 
 /**
- * Changes a stored provider, but for what is undefined. @throws Problem `provider_not_found`;
+ * Changes a stored provider; undefined fields stay. @throws Problem `provider_not_found`;
  * `invalid_field` where the origin is taken
  */
 export async function changeProvider(
@@ -79,7 +79,7 @@ export async function deleteProvider(store: Store, id: string): Promise<void> {
   if (!(await store.run(removeProvider, { id }))) throw noSuchProvider()
 }
 
-/** Deletes a stored provider and its credentials; tells whether there was one. */
+/** Deletes a stored provider and its credentials; returns whether it existed. */
 export const removeProvider = procedure(
   import.meta.url,
   'removeProvider',
@@ -112,7 +112,7 @@ function taken(error: unknown): never {
   throw error
 }
 
-/** What is answered where no provider of that id can be changed. */
+/** The error if no provider with that id can be changed. */
 export function noSuchProvider(): Problem {
   return new Problem(
     'provider_not_found',

@@ -1,5 +1,5 @@
-// The provider table: built-in rows, what the operator changes of them and adds, and the one
-// look-up that decides who may be called.
+// The provider table: built-in rows, the operator's changes and additions, and the one lookup that
+// decides which address may be called.
 import { dialled } from '../../config/setting-kinds.ts'
 import { addedRow, changedRow, InvalidProvider } from './added-provider.ts'
 import { compileProvider } from './compile-provider.ts'
@@ -14,18 +14,18 @@ export interface ProviderTable {
   byId(id: string): Provider | undefined
   /** Every address that may be called. */
   readonly upstreams: readonly Upstream[]
-  /** Whose address this is, or null: then nobody may call it. */
+  /** The provider of this address; null: it may not be called. */
   find(hostname: string, port: number): Upstream | null
   /**
-   * A provider of the same domain as a host, or null: how a refusal is written that concerns an
-   * address of nobody's.
+   * A provider of the same domain as a host, or null: its error format is used to refuse an unknown
+   * address.
    */
   findByDomain(hostname: string): Provider | null
 }
 
-/** What the operator changes and adds. */
+/** The operator's changes and additions. */
 export interface TableSettings {
-  /** Where to dial instead, by provider id: `TOLLMARK_UPSTREAM_<ID>`. */
+  /** The dialled addresses, by provider id: `TOLLMARK_UPSTREAM_<ID>`. */
   readonly overrides?: Readonly<Record<string, string>>
   /** Providers of `TOLLMARK_PROVIDERS`. */
   readonly custom?: readonly CustomProvider[]
@@ -39,15 +39,15 @@ export interface TableSettings {
   }[]
 }
 
-/** A family of hosts, and what is called there. */
+/** A family of hosts, and its provider. */
 interface Family extends HostFamily {
   readonly provider: Provider
   readonly dial: string | undefined
 }
 
 /**
- * Builds the table. Throws an Error with one sentence when a setting cannot stand. Call it again
- * when a credential with another resource or region is stored; it takes about a millisecond.
+ * Builds the table. Throws an Error with one sentence if a setting is invalid. Call it again when a
+ * credential with another resource or region is stored; it takes about a millisecond.
  */
 export function createProviderTable(settings: TableSettings = {}): ProviderTable {
   const table = new TableBuilder(settings)
@@ -76,7 +76,7 @@ class TableBuilder {
   readonly byId = new Map<string, Provider>()
   readonly byHost = new Map<string, Upstream>()
   readonly #families: Family[] = []
-  /** Where a provider that has nothing but families is called as a rule. */
+  /** The usual address of a provider that has only families of hosts. */
   readonly #bases: Upstream[] = []
   readonly #settings: TableSettings
 

@@ -1,11 +1,11 @@
-// What a provider runs for a tool, plugin or option of a request beside the request's own model:
-// step 5 of the contract.
+// The models that a provider runs for a tool, plugin or option besides the request's own: step 5 of
+// the contract.
 //
 // A key that is limited to models passes only where everything that a tool runs is allowed. A tool
 // that runs no other model that is billed as one stays open, because ordinary agents search the web
 // and run code; each row says why.
 
-/** What a tool runs. */
+/** The models that a tool runs. */
 export type Runs =
   /** No other model that is billed as one; `why` and where that is written. */
   | { readonly runs: 'nothing'; readonly why: string }
@@ -38,23 +38,20 @@ export type Runs =
  */
 export interface ToolTypes {
   readonly types: Readonly<Record<string, Runs>>
-  /** What a type is taken for that stands in no row. */
+  /** The treatment of a type without a row. */
   readonly others: Runs
 }
 
-/** Where tools stand. */
+/** The place of tools. */
 export interface ToolPlace {
   /** The path of one tool: `tools[]`. */
   readonly at: string
-  /**
-   * The key that says which type it is; without one the place itself is an option, and `others`
-   * says what it runs.
-   */
+  /** The key of the type; without one the place itself is an option, and `others` applies. */
   readonly by?: string
   readonly tools: ToolTypes
 }
 
-/** What the keys of a tool say; null: its content runs nothing else. */
+/** The meaning of a tool's keys; null: its content runs nothing else. */
 export type ToolKeys = ReadonlyMap<string, ToolKeys | null>
 
 /** Tools that a key names instead of a type: any other key may run a model of its own. */
@@ -87,8 +84,7 @@ const REFUSED: Runs = {
   named: [],
 }
 /**
- * Where no tool runs at the provider, a type that is not known is an error there, or the caller's
- * own.
+ * If no tool runs at the provider, an unknown type is an error there, or the caller's own tool.
  */
 const PASSED = nothing('The provider runs no tools.')
 
@@ -342,7 +338,7 @@ export const GEMINI_TOOL_KEYS: ToolKeys = inBothCases([
   ],
 ])
 
-/** Not a tool, but an option: an agent that somebody has stored, however it is named. */
+/** Not a tool, but an option: a stored agent, under any name. */
 export const STORED_AGENT: ToolTypes = {
   types: {},
   others: { runs: 'unknown', why: 'A stored agent answers with a model of its own.', named: [] },
@@ -403,7 +399,7 @@ const OPENROUTER_TYPES: Readonly<Record<string, Runs>> = {
   ...all(ITSELF, 'openrouter:tool_search'),
   'openrouter:code_interpreter': CODE,
   'openrouter:mcp': SERVER,
-  // Without a model of its own it runs the request's; its tools are looked at like the request's.
+  // Without a model of its own it runs the request's; its tools are checked like the request's.
   'openrouter:subagent': ITSELF,
   'openrouter:advisor': {
     runs: 'unknown',
@@ -434,14 +430,14 @@ export const OPENROUTER_PLUGINS: ToolTypes = {
       'pareto-router',
       'switchyard-router',
     ),
-    // openrouter.ai/docs/guides/features/plugins/fusion: whatever model is named may call the
-    // panel, and a judge reads what it says.
+    // openrouter.ai/docs/guides/features/plugins/fusion: any named model may call the panel, and a
+    // judge reads its responses.
     fusion: { ...PANEL, named: ['analysis_models[]', 'model'], each: true },
     moderation: nothing('Free of charge.'),
   },
   others: REFUSED,
 }
-/** What reads PDF files, by the engine of OpenRouter's plugin. */
+/** The model that reads PDF files, by the engine of OpenRouter's plugin. */
 export const OPENROUTER_PDF: ToolTypes = {
   types: {
     ...all(
@@ -482,8 +478,8 @@ const behind = (provider: string, types: Readonly<Record<string, Runs>>): Record
   )
 
 /**
- * Tools in the AI SDK's own form, which Vercel's gateway takes: functions of the caller's have no
- * `id`, and those of a provider are told by theirs (@ai-sdk/gateway, gateway-tools.ts).
+ * Tools in the AI SDK's own form, which Vercel's gateway takes: the caller's functions have no
+ * `id`, and a provider's tools are identified by theirs (@ai-sdk/gateway, gateway-tools.ts).
  */
 export const AI_SDK_TOOLS: ToolTypes = {
   types: {
@@ -526,10 +522,10 @@ export const AI_SDK_TOOLS: ToolTypes = {
 /** A type without the date of its version. */
 const undated = (type: string): string => type.replace(/_(?:20\d{6}|20\d\d_\d\d_\d\d)$/, '')
 
-/** What a tool of this type runs; null for a tool without a type. */
+/** The models that a tool of this type runs; null for a tool without a type. */
 export function runsOf({ types, others }: ToolTypes, type: string | null): Runs {
   const name = type === null ? '' : undated(type)
-  // A text that is no type must not be taken for a tool without one.
+  // A text that is not a type must not be taken for a tool without one.
   if (type === '' || (type !== null && name === '')) return others
   return (Object.hasOwn(types, name) ? types[name] : undefined) ?? others
 }

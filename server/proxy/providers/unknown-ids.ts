@@ -1,5 +1,4 @@
-// Ids where no row says what they look like: of endpoints that are not known, and of what a request
-// gives by a name such as `file_id`.
+// Ids whose form no row declares: at unknown endpoints, and in fields such as `file_id`.
 import { CLOUD_RESOURCE } from './cloud-resources.ts'
 import {
   ALPHANUMERIC,
@@ -17,15 +16,12 @@ import { uuidOf } from './uuids.ts'
 /** The kind of what came into being at an endpoint that no row knows. */
 export const OF_UNKNOWN_KIND = 'object'
 
-/** An id of some kind that nobody has written down: `collection_…`, `21m00Tcm4TlvDq8ikWAM`. */
+/** An id of an unknown kind: `collection_…`, `21m00Tcm4TlvDq8ikWAM`. */
 const OF_ANY_KIND =
   /^(?:[A-Za-z]+[-_:])*(?:(?=[A-Za-z]*\d)[A-Za-z0-9]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 const MANY_DIGITS = 3
 
-/**
- * The forms of an endpoint that no row knows: what it makes is known by its id alone, in whatever
- * form.
- */
+/** The ids of an unknown endpoint: its objects are known by their id alone, in any form. */
 export function withUnknownForms(forms: IdForms): IdForms {
   const { firsts, shortest, longest, models, listed } = forms
   return {
@@ -53,10 +49,10 @@ function segmentsOf(text: string): readonly string[] {
 }
 
 /**
- * What a text names that stands where such an endpoint's request gives an id: an id as providers
- * make them, in any form; null for a name.
+ * The object that a text in an id field of such an endpoint's request names: an id as providers
+ * generate them, in any form; null for a name.
  *
- * @param isPublic what anybody may name there
+ * @param isPublic whether anybody may name it
  */
 export function givenId(
   text: string,
@@ -73,8 +69,8 @@ export function givenId(
 }
 
 /**
- * What an answer of such an endpoint names as made; null where it is a name, or nothing that is
- * kept.
+ * The object that such an endpoint's response names as created; null if it is a name, or not
+ * stored.
  */
 export function madeSomewhere(id: string, unknownForms: IdForms): ObjectRef | null {
   const ref = /^\d+$/.test(id) ? { kind: ANY_KIND, id } : unknownForms.refOf(id)

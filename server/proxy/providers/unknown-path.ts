@@ -1,4 +1,4 @@
-// What a path can mean that is no row's: read as the most lenient server would.
+// The possible meanings of a path without a row: read as the most lenient server would.
 import type { Match } from './endpoint.ts'
 import type { Resembled } from './endpoint-table.ts'
 import { ANY_KIND } from './ids.ts'
@@ -10,10 +10,10 @@ import { namesObject, OF_UNKNOWN_KIND } from './unknown-ids.ts'
 /** No stored objects. */
 export const NO_OBJECTS: readonly ObjectRef[] = []
 
-/** Where servers write the id of what they have made. */
+/** The places where servers write the id of a new object. */
 const MADE_SOMEWHERE = { id: OF_UNKNOWN_KIND, 'data.id': OF_UNKNOWN_KIND } as const
 
-/** Segments of an unknown path that are looked at; no provider's path has as many. */
+/** Most segments read of an unknown path; no provider's path has as many. */
 const MOST_SEGMENTS = 24
 
 /** The match of a path that no row has. */
@@ -31,8 +31,8 @@ export function unknownMatch(path: string, loose: Loose): Match {
 }
 
 /**
- * A path that is no row's. An upstream may read it as one all the same: then its body counts as
- * that row's, and whatever in the path could be the name of a stored object is taken for one.
+ * A path without a row. An upstream may still read it as a row's: then its body counts as that
+ * row's, and everything in the path that could be the name of a stored object counts as one.
  */
 export function resembling(
   unknown: Match,
@@ -67,12 +67,9 @@ export function resembling(
   }
 }
 
-/**
- * A segment behind which the name of something stored stands: a word in the plural, or one of
- * these.
- */
+/** A segment before the name of a stored object: a word in the plural, or one of these. */
 const COLLECTION = /(?:[^s]s|corpora|guardrail)$/i
-/** Collections of what is nobody's: they say where something is, or name a model. */
+/** Collections of locations or models, which have no owner. */
 const OPEN_COLLECTIONS: ReadonlySet<string> = new Set([
   'projects',
   'locations',
@@ -85,7 +82,7 @@ const OPEN_COLLECTIONS: ReadonlySet<string> = new Set([
 ])
 const NO_NAMES: ReadonlySet<string> = new Set()
 
-/** What stands behind a collection, without the method behind its colon. */
+/** The name after a collection, without the method after its colon. */
 function namesInCollections(segments: readonly string[]): ReadonlySet<string> {
   const names = new Set<string>()
   let collection: string | null = null
@@ -115,7 +112,7 @@ export interface Loose {
  * segments and slashes at the end.
  */
 export function loosen(path: string): Loose {
-  // Wide and ligated letters are those that they stand for: `client_ſecrets`.
+  // Wide and ligated letters count as their plain ones: `client_ſecrets`.
   const text = decodedFully(path).normalize('NFKC')
   const segments: string[] = []
   for (const segment of text.replaceAll('\\', '/').split('/')) {

@@ -4,7 +4,7 @@
 // `{0x…,0x…}`.
 
 const CANONICAL = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/** What stands around the digits, or between them. */
+/** Characters around the digits, or between them. */
 const MARKS = /urn:|uuid:|0x|[-_{}()[\],:]/g
 const DIGITS = /^[0-9a-f]{32}$/
 /** Digits of each group. */
@@ -12,13 +12,10 @@ const GROUPS = [8, 4, 4, 4, 12]
 const [SHORTEST, LONGEST] = [24, 80]
 const PERCENT = 0x25
 
-/** With what a UUID can begin. */
+/** The possible beginnings of a UUID. */
 export const UUID_FIRSTS = '0123456789abcdefABCDEF{([uU-_'
 
-/**
- * The UUID that a text is in any of these forms, in lower case with its dashes; null where it is
- * none.
- */
+/** The UUID in any of these forms, in lower case with dashes; null if the text is not one. */
 export function uuidOf(text: string): string | null {
   if (text.length < SHORTEST || text.length > LONGEST) return null
   const lower = text.toLowerCase()
@@ -48,8 +45,8 @@ function withZeros(text: string): string | null {
 }
 
 /**
- * For QuickCheck: 1 for each byte that may stand in one, 2 for one behind which anything may:
- * behind the first that is escaped all others may be.
+ * For QuickCheck: 1 for each byte of a UUID, 2 for one after which any byte may follow: after the
+ * first escape all others may be escaped.
  */
 export const UUID_BYTES = {
   shortest: SHORTEST,

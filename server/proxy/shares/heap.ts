@@ -8,7 +8,7 @@ export interface Ranked {
   index: number
 }
 
-/** A heap of items by what they use, the largest on top; each item knows its index. */
+/** A heap of items by usage, the largest on top; each item knows its index. */
 export class MaxHeap<T extends Ranked> {
   readonly #items: T[] = []
 

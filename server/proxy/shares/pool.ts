@@ -1,21 +1,21 @@
-// One shared resource (open requests, bytes of bodies), given out in shares: who may have how much
-// of it, and who has to give some back.
+// One shared resource (open requests, bytes of bodies), divided into shares: how much each key and
+// account may use, and which one gives way.
 //
 // Each account, and each key of an account, has the same share. Beyond it, a key may use what is
-// free. When a key that is within its share finds nothing free, the newest unfinished bodies of the
-// key furthest over are dropped: of the account that uses most, unless that is our own, and in it
-// of the key that uses most. Nobody is made to give way to somebody who would then use more, so two
-// keys never take from each other in turns.
+// free. When a key within its share finds nothing free, the newest unfinished bodies of the key
+// furthest over are evicted: of the account that uses most, unless that is its own, and in it of
+// the key that uses most. A key is never evicted for one that would then use more, so two keys
+// never evict each other in turns.
 import { MaxHeap, type Ranked } from './heap.ts'
 
 /**
- * In the resource's unit. `free` ≤ `key` ≤ `account`: what is in use may reach so much by claims of
+ * In the resource's unit. `free` ≤ `key` ≤ `account`: total usage may reach this much by claims of
  * …
  */
 export interface SharePoolLimits {
   /** The share of a key, and of an account. */
   readonly share: number
-  /** … whoever it is. */
+  /** … anybody. */
   readonly free: number
   /** … keys within their share, though their account is not. */
   readonly key: number
@@ -23,7 +23,7 @@ export interface SharePoolLimits {
   readonly account: number
 }
 
-/** What one account has of a pool. */
+/** One account's part of a pool. */
 export class AccountUse implements Ranked {
   used = 0
   index = -1
@@ -31,7 +31,7 @@ export class AccountUse implements Ranked {
   readonly keys = new MaxHeap<KeyUse>()
 }
 
-/** What one key has of a pool. */
+/** One key's part of a pool. */
 export class KeyUse implements Ranked {
   used = 0
   index = -1
@@ -44,7 +44,7 @@ export class KeyUse implements Ranked {
   }
 }
 
-/** What one request has of a pool. */
+/** One request's part of a pool. */
 export class Claim {
   amount = 0
   readonly key: KeyUse
@@ -78,8 +78,8 @@ export class SharePool {
   }
 
   /**
-   * Gives so much more to a claim, if need be by dropping others. False: there is no room for it.
-   * O(log n) for each claim that is dropped.
+   * Increases a claim, if necessary by evicting others. False: there is no room. O(log n) for each
+   * evicted claim.
    */
   claim(claim: Claim, amount: number): boolean {
     if (this.used + amount > this.limits.free && !this.#makeRoom(claim, amount)) return false
@@ -95,7 +95,7 @@ export class SharePool {
     if (claim.evict !== null && !claim.linked && claim.amount > 0) this.#link(claim)
   }
 
-  /** Takes so much back from a claim. */
+  /** Decreases a claim. */
   giveBack(claim: Claim, amount: number): void {
     claim.amount -= amount
     this.#count(claim.key, -amount)
@@ -130,7 +130,7 @@ export class SharePool {
     return account.used + amount <= this.limits.share ? this.limits.account : this.limits.key
   }
 
-  /** The key that has to give something back for a claim; null: nobody. */
+  /** The key to evict from for a claim; null: none. */
   #furthestOver({ key }: Claim, amount: number): KeyUse | null {
     const { account } = key
     const largest = this.#accounts.top

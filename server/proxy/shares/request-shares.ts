@@ -2,20 +2,17 @@
 // bodies that have to be read whole.
 import { AccountUse, Claim, KeyUse, SharePool } from './pool.ts'
 
-/** What all requests together may use. */
+/** The limits of all requests together. */
 export interface SharesLimits {
-  /**
-   * Requests that may be under way at once, whoever sends them; twice as many with those of keys
-   * within their share.
-   */
+  /** Most open requests of anybody; twice as many with those of keys within their share. */
   readonly open: number
-  /** Bytes of bodies that are held at once at most. */
+  /** Most bytes of buffered bodies. */
   readonly held: number
   /** Bytes of the largest body that is read whole. */
   readonly body: number
 }
 
-/** What a key, or an account, has of both. */
+/** A key's, or an account's, part of both. */
 interface Usage<T> {
   readonly open: T
   readonly held: T
@@ -27,7 +24,7 @@ interface Usage<T> {
  */
 const MAX_IDLE = 1_024
 
-/** Places and memory, shared by account and key. One per process. */
+/** Slots and memory, shared by account and key. One per process. */
 export class RequestShares {
   readonly #open: SharePool
   readonly #held: SharePool
@@ -52,12 +49,12 @@ export class RequestShares {
     })
   }
 
-  /** Requests that have a place. */
+  /** Requests with a slot. */
   get open(): number {
     return this.#open.used
   }
 
-  /** Bytes of bodies that are held. */
+  /** Bytes of buffered bodies. */
   get held(): number {
     return this.#held.used
   }
@@ -70,7 +67,7 @@ export class RequestShares {
     return { open: this.#open.evicted, held: this.#held.evicted }
   }
 
-  /** Gives a request a place; null: there is none for this key at the moment. */
+  /** Gives a request a slot; null: there is none for this key at the moment. */
   acquire(keyId: string, accountId: string): RequestSlot | null {
     const use = this.#keys.get(keyId) ?? this.#add(keyId, accountId)
     const claim = new Claim(use.open)
@@ -101,8 +98,8 @@ export class RequestShares {
   }
 
   /**
-   * Forgets who has no request. Amortised: the next time comes when the number of those that are
-   * kept has doubled.
+   * Forgets keys and accounts without a request. Amortised: runs again when the number of kept ones
+   * has doubled.
    */
   #tidy(): void {
     for (const [id, { open }] of this.#keys) if (open.used === 0) this.#keys.delete(id)
@@ -111,10 +108,7 @@ export class RequestShares {
   }
 }
 
-/**
- * What one request has: its place, and the bytes of its body that are held. It lives as long as the
- * request.
- */
+/** One request's slot, and the buffered bytes of its body. It lives as long as the request. */
 export class RequestSlot {
   readonly #open: SharePool
   readonly #held: SharePool
@@ -132,7 +126,7 @@ export class RequestSlot {
     this.#heldBy = heldBy
   }
 
-  /** Counts bytes that have come as held. False: there is no room for them. */
+  /** Counts arrived bytes as held. False: there is no room for them. */
   holdBytes(bytes: number): boolean {
     if (this.#released) return false
     let claim = this.#bytes
@@ -143,7 +137,7 @@ export class RequestSlot {
     return this.#held.claim(claim, bytes)
   }
 
-  /** Nothing of the body is held any more. */
+  /** The body is no longer held. */
   releaseBytes(): void {
     if (this.#bytes !== null && this.#bytes.amount > 0)
       this.#held.giveBack(this.#bytes, this.#bytes.amount)
@@ -159,7 +153,7 @@ export class RequestSlot {
     if (this.#bytes !== null) this.#held.setEvictable(this.#bytes, this.#end)
   }
 
-  /** From now on it is not ended for others. */
+  /** From now on it cannot be evicted. */
   forbidEviction(): void {
     if (this.#evict === null) return
     this.#evict = null
@@ -167,7 +161,7 @@ export class RequestSlot {
     if (this.#bytes !== null) this.#held.setEvictable(this.#bytes, null)
   }
 
-  /** The request is over, or has been dropped. May be called again. */
+  /** The request is over, or was evicted. May be called again. */
   release(): void {
     if (this.#released) return
     this.#released = true

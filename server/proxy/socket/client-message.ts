@@ -1,13 +1,13 @@
-// A message of a client while it comes. The masks are taken off where the bytes lie, so that they
-// are held once, and put on again before they go up.
+// A client's message while it arrives. It is unmasked in place, so that its bytes are held once,
+// and masked again before it is forwarded.
 import { applyMask, type FrameHead } from '../../http1/websocket/frames.ts'
 import { PieceList } from '../inspect/piece-list.ts'
 import { STEP_BYTES, type SlicedTask } from '../inspect/scheduler.ts'
 import { keepPiece } from './frame-pump.ts'
 
-/** Messages up to this size go up in one write. */
+/** Messages up to this size are sent in one write. */
 const ONE_WRITE_BYTES = 64 * 1024
-/** What one fragment more costs besides its bytes: memory to know it by, and time, in bytes. */
+/** The cost of one more fragment besides its bytes, in bytes: memory for it, and time. */
 const FRAGMENT_BYTES = 256
 
 /** A frame of the message: its head as it came, the mask at its end, and its payload's length. */
@@ -18,8 +18,8 @@ interface Fragment {
 }
 
 /**
- * Collects one message. As a task, it puts the masks on again; its frames go up as they came. In
- * several, it is copied together on the way, since many are small.
+ * Collects one message. As a task, it masks it again; its frames are forwarded unchanged. Several
+ * frames are copied together, because many are small.
  */
 export class ClientMessage implements SlicedTask {
   /** Monotonic milliseconds at which it began. */
@@ -31,9 +31,11 @@ export class ClientMessage implements SlicedTask {
   isWhole = false
   readonly #fragments: Fragment[] = []
   readonly #payload = new PieceList()
-  /** What goes up, where there are several fragments. */
+  /** The outbound bytes, if there are several fragments. */
   readonly #frames = new PieceList()
-  /** Where a mask is put on next: the fragment and the place in it, the piece and the place in it. */
+  /**
+   * The next position to mask: the fragment and the offset in it, the piece and the offset in it.
+   */
   #fragment = 0
   #done = 0
   #piece = 0
@@ -53,7 +55,7 @@ export class ClientMessage implements SlicedTask {
     return this.#fragments.length
   }
 
-  /** What it takes to put the masks on again, in bytes. */
+  /** The cost of masking again, in bytes. */
   get effort(): number {
     return this.length + this.fragments * FRAGMENT_BYTES
   }
@@ -63,7 +65,7 @@ export class ClientMessage implements SlicedTask {
     return this.#payload.all()
   }
 
-  /** Bytes that the next frame takes besides its own: of several there will be a copy. */
+  /** Bytes for the next frame besides its own: several frames are copied. */
   costOf({ length }: FrameHead): number {
     if (this.fragments === 0) return 0
     return FRAGMENT_BYTES + length + (this.fragments === 1 ? this.received : 0)
@@ -71,7 +73,7 @@ export class ClientMessage implements SlicedTask {
 
   addFrame({ mask, length }: FrameHead, raw: Buffer): void {
     if (mask === null) throw new TypeError('a frame of a client has a mask')
-    // A view would keep alive what was read together with it.
+    // A view would keep the whole read buffer alive.
     const head = this.fragments === 0 ? raw : Buffer.from(raw)
     this.#fragments.push({ head, mask: head.subarray(-mask.length), length })
     this.received += raw.length
@@ -116,7 +118,7 @@ export class ClientMessage implements SlicedTask {
     return 'more'
   }
 
-  /** The message in its frames, once their masks are on again: what is sent, piece by piece. */
+  /** The message in its frames, masked again: the pieces to send. */
   toFrames(): readonly Buffer[] {
     const [only] = this.#fragments
     const parts: Buffer[] = []

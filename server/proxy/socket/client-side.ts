@@ -1,5 +1,5 @@
-// What comes from the client: each message is held until it is whole and has been inspected, and
-// goes up in the frames in which it came. Control frames pass at once.
+// The client's side: each message is held until it is complete and inspected, and forwarded in its
+// original frames. Control frames pass immediately.
 import type { RawConnection, RawReader } from '../../http1/raw-connection.ts'
 import { CLOSE, FrameError, OPCODE, type FrameHead } from '../../http1/websocket/frames.ts'
 import type { RequestSlot } from '../shares/request-shares.ts'
@@ -8,13 +8,13 @@ import { FramePump, keepPiece, type PumpSink } from './frame-pump.ts'
 import type { MessageInspector, StartsResponse } from './inspect-message.ts'
 import type { SocketRows } from './socket-rows.ts'
 
-/** What the client's side tells its session. */
+/** Events of the client's side for its session. */
 export interface ClientListener {
   /** A message may not pass, or could not be inspected. */
   onRefused(error: unknown): void
   /** No row could be reserved for what a message may start. */
   onFull(): void
-  /** What came is no WebSocket, or too much of one. */
+  /** The bytes are not WebSocket frames, or exceed a limit. */
   onBroken(error: FrameError): void
   /** The client has said that it closes; the frame has gone up. */
   onCloseFrame(): void
@@ -24,7 +24,7 @@ export interface ClientListener {
   onShutdown(): void
 }
 
-/** Limits of what comes from the client: sizes in bytes, times in milliseconds. */
+/** Limits of the client's side: sizes in bytes, times in milliseconds. */
 export interface ClientLimits {
   /** Bytes of a message, with the heads of its frames. */
   readonly message: number
@@ -36,7 +36,7 @@ export interface ClientLimits {
 const MIN_RATE = 16 * 1024
 /** Fragments of a message, as many as `ws` takes; of the longest message, 1.5 KB each. */
 const MAX_FRAGMENTS = 16 * 1024
-/** Payloads up to this size are masked at once, which takes some 50 µs. */
+/** Payloads up to this size are masked synchronously, which takes some 50 µs. */
 const MAX_SYNC_BYTES = 128 * 1024
 const NO_ROOM = 'The proxy has no room for the message at the moment.'
 /** More than this is sent at once, and not with what comes behind it. */
@@ -241,7 +241,7 @@ export class ClientSide implements RawReader, PumpSink {
   #sendMessage(message: ClientMessage): void {
     this.#message = null
     for (const piece of message.toFrames()) this.#send(piece)
-    // What the provider does not take yet is still held.
+    // Bytes that the provider does not accept yet are still held.
     if (!this.#awaitsDrain) this.#slot.releaseBytes()
   }
 
@@ -255,7 +255,7 @@ export class ClientSide implements RawReader, PumpSink {
     if (!this.#isClosed) this.#listener.onFull()
   }
 
-  /** The session has ended: nothing more goes up. */
+  /** The session has ended: nothing more is forwarded. */
   close(): void {
     this.#flush()
     this.#isClosed = true

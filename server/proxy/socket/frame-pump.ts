@@ -24,7 +24,7 @@ export class FramePump {
   readonly #source: Source
   readonly #sink: PumpSink
   readonly #owner: () => Owner
-  /** What has come and was not read, the oldest first. */
+  /** The unread bytes, oldest first. */
   #waiting: Buffer[] = []
   #at = 0
   /** How many reasons there are not to read. */
@@ -55,7 +55,7 @@ export class FramePump {
     this.#unblock(pumpTurns.isBusy)
   }
 
-  /** Reads nothing any more; what comes is thrown away. */
+  /** Stops reading; later bytes are discarded. */
   stop(): void {
     if (this.#isStopped) return
     this.#isStopped = true

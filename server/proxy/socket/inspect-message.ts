@@ -20,7 +20,7 @@ import { oncePerRow, SignScan, SignTable } from './signs.ts'
 type ClientSign = 'quiet' | 'starts' | 'mayStart' | 'credential'
 
 /**
- * What is known of a message that may pass: whether the provider begins a response because of it.
+ * The result for a message that may pass: whether the provider starts a response because of it.
  * `perhaps`: because of it and others.
  */
 export type StartsResponse = 'yes' | 'perhaps' | 'no'
@@ -30,7 +30,7 @@ interface InspectorDeps {
   readonly inspectionQueue: InspectionQueue
 }
 
-/** Messages up to this size are inspected at once. */
+/** Messages up to this size are inspected synchronously. */
 const MAX_SYNC_BYTES = 128 * 1024
 /** Longest text that is looked up among a row's commands. */
 const MAX_COMMAND_BYTES = 32
@@ -43,7 +43,7 @@ const tableOf = oncePerRow<SignTable<ClientSign>>(
     new SignTable({ quiet, starts, mayStart, credential }, naming),
 )
 
-/** What a message is for the inspection: a body that is sent to a model. */
+/** A message as the inspection sees it: a body that is sent to a model. */
 const matchOf = oncePerRow<Match>(({ body }) => ({
   class: 'model',
   endpoint: { on: 'POST /', class: 'model', model: { at: 'path', body } },
@@ -93,8 +93,8 @@ export class MessageInspector {
   readonly #models: Set<string>
 
   /**
-   * @param key the key as it is now
-   * @param models what the handshake names
+   * @param key the current key
+   * @param models the models of the handshake
    */
   constructor(
     deps: InspectorDeps,
@@ -113,7 +113,7 @@ export class MessageInspector {
     this.#table = tableOf(row)
   }
 
-  /** Whose turns work on its messages takes. */
+  /** The owner whose turns work on its messages takes. */
   get owner(): Owner {
     const { accountId, id } = this.#key()
     return { account_id: accountId, key_id: id }
@@ -127,8 +127,8 @@ export class MessageInspector {
   }
 
   /**
-   * Inspects a message; at once where that takes no time.
-   * @throws GatewayError at once or later: it may not pass
+   * Inspects a message; synchronous if it is short.
+   * @throws GatewayError synchronously or later, if it may not pass
    */
   inspect(
     isBinary: boolean,
@@ -183,7 +183,7 @@ export class MessageInspector {
     return new MessageTask(inspection, new SignScan(this.#table), pieces)
   }
 
-  /** The key may have got other limits meanwhile: then the message is read once more. */
+  /** If the key's limits have changed meanwhile, the message is read again. */
   async #again(
     key: CachedKey,
     task: MessageTask,
@@ -231,7 +231,7 @@ export class MessageInspector {
     return this.#row.local?.includes(ref.kind) === true ? perhaps(ref) : ref
   }
 
-  /** Of a scoped key: all that a message can reach is known, and allowed. */
+  /** For a scoped key: everything that a message can reach is known and allowed. */
   #resolve(
     { scope }: CachedKey,
     inspection: Inspection,
@@ -285,7 +285,7 @@ export class MessageInspector {
   }
 }
 
-/** Reads a message for both: what it names, and what it is. */
+/** Reads a message for its names and for its type. */
 class MessageTask implements SlicedTask {
   readonly inspection: Inspection
   readonly scan: SignScan<ClientSign>

@@ -30,8 +30,8 @@ const NOT_SWITCHABLE = 'The connection cannot carry a WebSocket: it has ended, o
 
 /**
  * The socket that a request asks for.
- * @throws GatewayError `upgrade_not_supported` where its endpoint is none or its connection cannot
- *   carry one, `malformed_request`
+ * @throws GatewayError `upgrade_not_supported` if its endpoint is not a socket or its connection
+ *   cannot carry one, `malformed_request`
  */
 export function socketOf(
   exchange: HttpExchange,
@@ -59,7 +59,7 @@ export function socketOf(
   }
 }
 
-/** What a socket is by its query: with a model in it, what the model is for. */
+/** The kind of a socket by its query: with a model in it, the purpose of the model. */
 function rowFor(row: SocketRow, pathAndQuery: string): SocketRow {
   if (row.instead === undefined) return row
   const [name, value] = row.instead.query
@@ -101,8 +101,8 @@ const HANDSHAKE_HEADERS = [
 
 /**
  * Answers the client's handshake as the provider has answered ours.
- * @throws GatewayError `upstream_unreachable` where the provider's answer is none,
- *   `upgrade_not_supported` where the client is gone or speaks HTTP/1.0
+ * @throws GatewayError `upstream_unreachable` if the provider's handshake is invalid,
+ *   `upgrade_not_supported` if the client has disconnected or speaks HTTP/1.0
  */
 export function acceptSocket(
   exchange: HttpExchange,

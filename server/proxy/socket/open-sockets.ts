@@ -1,4 +1,4 @@
-// All sockets that are open in this process: what is looked at now and then, and what may be ended.
+// All open sockets of this process: they are checked periodically and can be ended.
 import type { CachedKey } from '../../keys/cache.ts'
 import type { SocketSession } from './session.ts'
 
@@ -9,7 +9,7 @@ const CHECKS_PER_TURN = 256
 
 /** A socket that is open. */
 export interface OpenSocket {
-  /** Of the request that opened it. */
+  /** The id of the request that opened it. */
   readonly id: string
   readonly key: CachedKey
   readonly provider: string
@@ -17,7 +17,7 @@ export interface OpenSocket {
   /** Milliseconds since 1970. */
   readonly openedAt: number
   readonly session: SocketSession
-  /** The key as it is now. @throws GatewayError it may not be used any more */
+  /** The current key. @throws GatewayError if it may not be used any more */
   authenticate(): CachedKey
 }
 

@@ -19,7 +19,7 @@ const PROGRESS_EVERY = 20
 /** Rows of one statement. */
 const AT_ONCE = 200
 
-/** What an operator who ends a socket tells its client. */
+/** The close reason when an operator ends a socket. */
 const ENDED = 'The socket was ended by the operator of the proxy.'
 
 /** Writes down the sockets of this process, for other processes. Dispose it at shutdown. */
@@ -30,7 +30,7 @@ export class SocketPublisher implements Disposable {
   readonly #onError: (error: unknown) => void
   readonly #timer: NodeJS.Timeout
   readonly #unsubscribe: () => void
-  /** What is written: ids, and the bytes that had passed then. */
+  /** The written state: ids, and the bytes passed by then. */
   readonly #written = new Map<string, number>()
   #publishing: Promise<void> | null = null
   #turn = 0
@@ -54,16 +54,16 @@ export class SocketPublisher implements Disposable {
     this.#unsubscribe = store.onChange(() => void this.publish())
   }
 
-  /** Ends a socket of this process. @returns false where it holds no such one */
+  /** Ends a socket of this process. @returns false if it has no such socket */
   end(id: string): boolean {
     const socket = this.#sockets.get(id)
     socket?.session.stop(ENDED)
     return socket !== undefined
   }
 
-  /** Resolves when what is open now is written, or could not be. */
+  /** Resolves when the open sockets are written, or could not be. */
   async publish(): Promise<void> {
-    // What is under way may have missed what was opened since.
+    // A write in progress may lack sockets opened since.
     await this.#publishing
     await (this.#publishing ??= this.#tryToPublish().finally(() => (this.#publishing = null)))
   }
@@ -85,7 +85,7 @@ export class SocketPublisher implements Disposable {
 
   async #publish(): Promise<void> {
     const withProgress = this.#turn++ % PROGRESS_EVERY === 0
-    // Whoever took this process for dead has deleted its rows.
+    // A process that expired this one has deleted its rows.
     if (withProgress && (await countWritten(this.#store, this.#instance)) !== this.#written.size) {
       await deleteAll(this.#store, this.#instance)
       this.#written.clear()
@@ -111,7 +111,7 @@ export class SocketPublisher implements Disposable {
   }
 }
 
-/** Changes with whatever passes. */
+/** Changes with the traffic. */
 function sizeOf(socket: OpenSocket): number {
   const { bytes_in, bytes_out } = progressOf(socket)
   return bytes_in + bytes_out

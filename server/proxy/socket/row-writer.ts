@@ -1,4 +1,4 @@
-// What the rows of one socket say to the ledger.
+// Writes the rows of one socket to the ledger.
 import type { Clock } from '../../common/clock.ts'
 import { newId } from '../../common/ids.ts'
 import type { Admission, AdmissionRequest, Ledger } from '../../ledger/ledger.ts'
@@ -23,7 +23,7 @@ export interface RowEnd {
   readonly bytesOut: number
 }
 
-/** What the rows of a socket have in common. */
+/** The common fields of a socket's rows. */
 export interface RowsOf {
   readonly ledger: Ledger
   readonly clock: Clock
@@ -57,7 +57,7 @@ export class RowWriter {
 
   /**
    * Reserves one more row.
-   * @param isLeft whether nobody wants it any more
+   * @param isLeft whether it is not needed any more
    * @returns null where the ledger cannot be written
    */
   reserve(isLeft: () => boolean): Promise<Admission | null> {
@@ -69,7 +69,7 @@ export class RowWriter {
     return this.#admit(this.#of.request, caller)
   }
 
-  /** Reserves a row for what has begun already, whatever the limit. */
+  /** Reserves a row for a response that has already begun, regardless of the limit. */
   async force(): Promise<Reserved | null> {
     const unlimited = { ...this.#of.request, rpm: null, child_rpm: null }
     const admission = await this.#admit(unlimited, undefined)

@@ -21,7 +21,7 @@ import { RowWriter } from './row-writer.ts'
 import { SocketRows } from './socket-rows.ts'
 import { SocketSession, type SocketEnd } from './session.ts'
 
-/** What all sockets of a process share. */
+/** Dependencies shared by all sockets of a process. */
 export interface SocketDeps {
   readonly ledger: Ledger
   readonly clock: Clock
@@ -47,11 +47,11 @@ export interface SwitchedSocket {
   readonly slot: RequestSlot
   readonly admitted: AdmittedRequest
   readonly upstream: RawConnection
-  /** The headers of the provider's answer, and which of them the client gets. */
+  /** The headers of the provider's response, and which of them the client gets. */
   readonly headers: RawHeaders
   filter(headers: RawHeaders): RawHeaders
   readonly key: CachedKey
-  /** The key as it is now. @throws GatewayError */
+  /** The current key. @throws GatewayError */
   authenticate(): CachedKey
 }
 
@@ -64,15 +64,15 @@ export interface SocketResult extends SocketEnd {
 }
 
 /**
- * Largest message of a client: the largest event of OpenAI's holds 15 MB of audio
+ * Largest message of a client: OpenAI's largest event has 15 MB of audio
  * (platform.openai.com/docs/api-reference/realtime-client-events/input_audio_buffer/append).
  */
 const MAX_MESSAGE_BYTES = 24 * 1024 * 1024
 
 /**
  * Runs a socket until it has ended.
- * @throws GatewayError the provider's answer was no handshake, or the caller's connection cannot be
- *   switched: the reservation is still to be settled, and the provider's connection open
+ * @throws GatewayError the provider's response was no handshake, or the caller's connection cannot
+ *   be switched: the reservation is still to be settled, and the provider's connection open
  */
 export async function runSocket(deps: SocketDeps, switched: SwitchedSocket): Promise<SocketResult> {
   const { exchange, socket, provider, match, pathAndQuery, upstream, admitted } = switched

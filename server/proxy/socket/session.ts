@@ -27,11 +27,11 @@ export interface SocketEnd {
   readonly outcome: 'complete' | 'aborted' | 'broken' | 'shutdown'
   /** Why it was closed by us; null where it was not. */
   readonly code: GatewayErrorCode | null
-  /** What the client was told, where a message of its was refused; null where none was. */
+  /** The error sent to the client for a refused message; null if there was none. */
   readonly refusal: string | null
 }
 
-/** What a session is made of. */
+/** The parts of a session. */
 export interface SessionParts {
   readonly client: RawConnection
   readonly upstream: RawConnection
@@ -51,7 +51,7 @@ export interface SessionParts {
 
 /** How long the other side may take to close, once one has (milliseconds). */
 const CLOSING_MS = 5_000
-/** How long an error of ours waits for the end of the provider's message (milliseconds). */
+/** How long an error of ours waits for the provider's message to end (milliseconds). */
 const BOUNDARY_MS = 1_000
 /** However busy it is, a socket ends after this time; no provider lets one live as long. */
 const MAX_AGE_MS = 24 * 3_600_000
@@ -103,7 +103,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
     return this.#parts.inspector.model
   }
 
-  /** Its rows that are settled, and what they used. */
+  /** Its settled rows and their usage. */
   get requests(): number {
     return this.#parts.rows.settled
   }
@@ -269,7 +269,7 @@ export class SocketSession implements ClientListener, UpstreamListener {
     this.#say(code, reason, null)
   }
 
-  /** Tells both sides that it ends: the provider at once, the client behind its last message. */
+  /** Closes both sides: the provider immediately, the client after its last message. */
   #say(code: number, reason: string, event: string | null): void {
     const { client, upstream } = this.#parts
     this.#clientSide.close()

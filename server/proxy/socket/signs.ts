@@ -6,9 +6,9 @@ import type { Sign, SocketRow } from '../providers/socket-row.ts'
 /** Signs of several kinds, and further places of interest, compiled once for each row. */
 export class SignTable<Kind extends string> {
   readonly wanted: WantedPaths
-  /** By path: the kind of a sign that is there with any value, or with one. */
+  /** By path: the kind of a sign that matches any value, or one value. */
   readonly byPath = new Map<string, Map<string | null, Kind>>()
-  /** What a message has to hold to be worth a look. */
+  /** The words that a message must contain to be parsed. */
   readonly markers: readonly Buffer[]
 
   constructor(signs: Readonly<Record<Kind, readonly Sign[]>>, places: readonly string[] = []) {
@@ -24,7 +24,7 @@ export class SignTable<Kind extends string> {
     return this.markers.some((marker) => bytes.includes(marker))
   }
 
-  /** @returns the text that stands in quotes in every message of the sign */
+  /** @returns the quoted text in every message of the sign */
   #add(kind: Kind, sign: Sign): string {
     const [path = '', value] = sign.split('=')
     let kinds = this.byPath.get(path)
@@ -37,7 +37,7 @@ export class SignTable<Kind extends string> {
 /** The last name of a path: `response.id` ends in `id`. */
 const lastName = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
 
-/** What is made of a row, made once for each. */
+/** The compiled form of a row, made once for each. */
 export function oncePerRow<Made extends object>(
   make: (row: SocketRow) => Made,
 ): (row: SocketRow) => Made {
@@ -93,7 +93,7 @@ export class SignScan<Kind extends string> implements JsonSink {
     if (kind !== 'mismatch' && kind !== 'text') this.isOdd = true
   }
 
-  /** The text at a place; null where there is none. */
+  /** The text at a place; null if there is none. */
   text(path: string | undefined): string | null {
     const value = path === undefined ? undefined : this.values.get(path)
     return typeof value === 'string' ? value : null

@@ -1,5 +1,5 @@
-// The ledger's rows of one socket. One is reserved ahead: whatever the provider begins by itself is
-// in the ledger before it begins.
+// The ledger's rows of one socket. One is reserved ahead, so that a response that the provider
+// starts by itself is in the ledger before it begins.
 import type { Admission } from '../../ledger/ledger.ts'
 import type { GatewayErrorCode } from '../error-response.ts'
 import { UNKNOWN, type Usage } from '../usage/usage.ts'
@@ -7,18 +7,18 @@ import type { Reserved, RowWriter } from './row-writer.ts'
 
 /** How long one row of a socket is that counts minutes. */
 const MINUTE_MS = 60_000
-/** How long what was asked for may take to begin before the next may ask (milliseconds). */
+/** How long a requested response may take to begin before the next request (milliseconds). */
 const CLAIM_MS = 30_000
 /**
- * How long the provider is given to begin a response because of one piece of audio before it gets
- * the next (milliseconds), and how few rows the key must have left for that: of what comes in one
- * go, it could begin several before we hear of the first.
+ * How long the provider may take to start a response after one piece of audio before it gets the
+ * next (milliseconds), and below how many remaining rows of the key this applies: with audio in one
+ * go, it could start several before we see the first.
  */
 const PACE_MS = 10
 /** Turns of the event loop that it is given at least. */
 const PACE_TURNS = 4
 const PACED_BELOW = 256
-/** Most rows that are kept for what was asked for and has perhaps failed. */
+/** Most rows kept for requested responses that may have failed. */
 const MAX_SPARES = 4
 
 /** Why no further row could be reserved. */
@@ -27,12 +27,12 @@ export type RowRefusal =
   | { readonly code: 'service_unavailable' }
 
 /**
- * Told that no further row could be reserved: the socket has to be closed when no response is under
- * way, or at once where one has begun without a row.
+ * Called when no further row could be reserved: the socket has to be closed when no response is in
+ * progress, or at once if one has begun without a row.
  */
 export type OnRefused = (refusal: RowRefusal, isUnpaid: boolean) => void
 
-/** A response under way, or a minute. */
+/** A response in progress, or a minute. */
 interface OpenRow {
   /** Null while it is being reserved. */
   row: Reserved | null
@@ -56,7 +56,7 @@ interface Passed {
   down: number
 }
 
-/** Decides which messages of one socket have a row, and may go up. */
+/** Decides which messages of one socket have a row and may be forwarded. */
 export class SocketRows {
   readonly #writer: RowWriter
   readonly #counts: 'responses' | 'minutes'
@@ -64,7 +64,7 @@ export class SocketRows {
   /** Reserved and not used. */
   #ahead: Reserved | null
   readonly #spares: Spare[] = []
-  /** A message that asks for a response has gone up, and nothing has come of it yet. */
+  /** A message that asks for a response was forwarded, and the response has not begun. */
   #isClaimed = false
   #claimTimer: NodeJS.Timeout | undefined
   #isPaced = false
@@ -78,7 +78,7 @@ export class SocketRows {
   #minute: NodeJS.Timeout | undefined
   readonly #passed: Passed = { up: 0, down: 0 }
   readonly #all: Passed = { up: 0, down: 0 }
-  /** Of all rows that are settled. */
+  /** Of all settled rows. */
   #total: Usage = UNKNOWN
   #settled = 0
 
@@ -135,21 +135,21 @@ export class SocketRows {
     return (this.#waiting ??= Promise.withResolvers()).promise
   }
 
-  /** A message goes up that asks for a response: until that begins, no other one may. */
+  /** A message that asks for a response is forwarded: until that begins, no other may be. */
   claim(): void {
     if (this.#counts === 'minutes') return
     this.#isClaimed = true
     this.#claimTimer = setTimeout(() => this.#release(), CLAIM_MS).unref()
   }
 
-  /** A message goes up that may start a response, with others. */
+  /** A message is forwarded that may start a response together with others. */
   pace(): void {
     if (this.#counts === 'minutes' || this.#writer.left() >= PACED_BELOW) return
     this.#isPaced = true
     setTimeout(() => this.#endPace(PACE_TURNS), PACE_MS).unref()
   }
 
-  /** On a busy machine what the provider says may have come, and not been read yet. */
+  /** On a busy machine, the provider's message may have arrived but not been read yet. */
   #endPace(turns: number): void {
     if (turns > 0) return void setImmediate(() => this.#endPace(turns - 1))
     this.#isPaced = false
@@ -157,8 +157,8 @@ export class SocketRows {
   }
 
   /**
-   * The provider reports an error, so that what was asked for perhaps does not begin: the next may
-   * ask. In case that it begins all the same, its row is kept.
+   * The provider reports an error, so the requested response may not begin, and the next may be
+   * requested. Its row is kept in case it still begins.
    */
   fail(): void {
     if (!this.#isClaimed || this.#ahead === null) return
@@ -203,22 +203,22 @@ export class SocketRows {
     this.#tellRefusal(false)
   }
 
-  /** Adds what was used to the row that is open now; of a socket that counts minutes. */
+  /** Adds usage to the open row of a socket that counts minutes. */
   add(usage: Usage): void {
     for (const open of this.#open.values()) open.usage = plus(open.usage, usage)
   }
 
-  /** What a response under way says that it has used so far. */
+  /** The usage so far of a response in progress. */
   note(usage: Usage): void {
     for (const open of this.#open.values()) open.usage = usage
     this.#settleOver()
   }
 
   /**
-   * The socket has ended. A response under way is settled as far as it came; a reservation that was
-   * not used is aborted.
+   * The socket has ended. A response in progress is settled with its usage so far; an unused
+   * reservation is aborted.
    *
-   * @param state how a response ended that was under way
+   * @param state how the response in progress ended
    */
   close(state: 'settled' | 'aborted', error: GatewayErrorCode | null): void {
     if (this.#isClosed) return
@@ -310,7 +310,7 @@ export class SocketRows {
     this.#waiting = null
   }
 
-  /** Settles what has ended. */
+  /** Settles ended rows. */
   #settleOver(): void {
     for (const [id, open] of this.#open)
       if (open.isOver && open.row !== null) this.#settle(id, open, 'settled', null)
@@ -335,7 +335,7 @@ export class SocketRows {
 const sum = (one: number | null, other: number | null): number | null =>
   one === null ? other : other === null ? one : one + other
 
-/** The sum of two, of what is known. */
+/** The sum of two usages; unknown values are ignored. */
 const plus = (one: Usage, other: Usage): Usage => ({
   input: sum(one.input, other.input),
   output: sum(one.output, other.output),

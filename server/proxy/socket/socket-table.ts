@@ -1,13 +1,13 @@
-// The table of open sockets: each process writes those that it holds, so that any process can list
-// and end them all.
+// The table of open sockets: each process writes its own, so that any process can list and end them
+// all.
 import type { Store } from '../../store/open.ts'
 import type { OpenSocketRow } from '../../store/schema.ts'
 import type { OpenSocket } from './open-sockets.ts'
 
-/** A socket as it is written. */
+/** A socket's row. */
 export type SocketEntry = Omit<OpenSocketRow, 'instance' | 'ending'>
 
-/** What changes of a socket while it is open. */
+/** The fields that change while a socket is open. */
 type SocketProgress = Pick<
   SocketEntry,
   'model' | 'requests' | 'tokens_in' | 'tokens_out' | 'bytes_in' | 'bytes_out'
@@ -87,12 +87,12 @@ export async function deleteAll(store: Store, instance: string): Promise<void> {
   await store.db.deleteFrom('open_sockets').where('instance', '=', instance).execute()
 }
 
-/** Of the sockets of one process: how many are written. @throws StoreError */
+/** The number of written sockets of one process. @throws StoreError */
 export async function countWritten(store: Store, instance: string): Promise<number> {
   return countOf(store.db.selectFrom('open_sockets').where('instance', '=', instance))
 }
 
-/** Of the sockets of one process: which an operator wants to end. @throws StoreError */
+/** The sockets of one process that an operator wants to end. @throws StoreError */
 export async function endingSockets(store: Store, instance: string): Promise<string[]> {
   const rows = await store.db
     .selectFrom('open_sockets')
@@ -126,9 +126,9 @@ export const countSockets = (store: Store, account: string | null): Promise<numb
   countOf(ofAccount(store, account))
 
 /**
- * Asks the process that holds a socket to end it, which it does within a second.
+ * Asks the process of a socket to end it, which it does within a second.
  *
- * @returns false where there is no such socket, or it is another account's
+ * @returns false if there is no such socket, or it belongs to another account
  * @throws StoreError
  */
 export async function endSocket(

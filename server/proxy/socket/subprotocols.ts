@@ -1,5 +1,5 @@
-// Where a client's handshake holds its key, and what else of its subprotocols goes up.
-// Browsers can set no header of a WebSocket, so providers take a key there.
+// The key in a client's handshake, and the subprotocols that are forwarded. Browsers cannot set
+// headers of a WebSocket, so providers accept a key there.
 
 /**
  * TABLE of subprotocols that carry a credential, or choose an account within ours: OpenAI
@@ -16,7 +16,7 @@ const OWN_KEY = /^(?:[\w-]+\.)?(tmk_\w+)$/
 export const keysIn = (protocols: readonly string[]): string[] =>
   protocols.flatMap((one) => OWN_KEY.exec(one)?.[1] ?? [])
 
-/** The subprotocols that go up: those without credentials. */
+/** The forwarded subprotocols: those without credentials. */
 export const forwardedProtocols = (protocols: readonly string[]): string[] =>
   protocols.filter(
     (one, i) =>
@@ -27,8 +27,8 @@ export const forwardedProtocols = (protocols: readonly string[]): string[] =>
   )
 
 /**
- * The subprotocol of our answer: the provider's, or where the client has offered nothing but its
- * credential, what the provider would have chosen of that. Without one, browsers close the socket.
+ * The subprotocol of our response: the provider's, or if the client offered only its credential,
+ * the one that the provider would have chosen. Without one, browsers close the socket.
  */
 export const answeredProtocol = (
   protocols: readonly string[],

@@ -1,5 +1,5 @@
-// What comes from the provider: it passes as it comes, and its messages are read beside for where a
-// response begins and ends, and what it used.
+// The provider's side: its bytes pass as they arrive, and its messages are read on the way for the
+// beginning, end and usage of responses.
 import type { Owner } from '../../common/fairness/account-key-queue.ts'
 import type { RawConnection, RawReader } from '../../http1/raw-connection.ts'
 import { OPCODE, type FrameError, type FrameHead } from '../../http1/websocket/frames.ts'
@@ -12,11 +12,11 @@ import type { SocketRows } from './socket-rows.ts'
 
 type ServerSign = 'begins' | 'ends' | 'fails'
 
-/** What the provider's side tells its session. */
+/** Events of the provider's side for its session. */
 export interface UpstreamListener {
   /** A response has begun that has no row. */
   onUnpaid(): void
-  /** What came is no WebSocket. */
+  /** The bytes are not WebSocket frames. */
   onUpstreamBroken(error: FrameError): void
   /** The provider has said that it closes; the frame has gone down. */
   onUpstreamCloseFrame(): void
@@ -43,12 +43,12 @@ export class UpstreamSide implements RawReader, PumpSink {
   readonly #listener: UpstreamListener
   readonly #table: SignTable<ServerSign>
   #frame: FrameHead | null = null
-  /** What has been read and not sent. */
+  /** Bytes read and not sent. */
   #read: Buffer[] = []
   #readBytes = 0
-  /** The message that is coming; null where it is none that is looked at. */
+  /** The current message; null if it is not read. */
   #scan: SignScan<ServerSign> | null = null
-  /** The name of the response under way of a provider that gives none. */
+  /** The name of the current response of a provider that does not name it. */
   #unnamed = 0
   #isUnderWay = false
   #awaitsDrain = false
@@ -110,7 +110,8 @@ export class UpstreamSide implements RawReader, PumpSink {
     // oxlint-disable-next-line typescript/no-non-null-assertion -- a payload follows the head of its frame
     const { opcode, isFinal, length } = this.#frame!
     if (opcode >= OPCODE.close) return
-    // Most messages come whole, and hold nothing of interest: a look at their bytes tells.
+    // Most messages arrive complete and have nothing of interest, which a search of their bytes
+    // shows.
     const isWhole = opcode !== OPCODE.continuation && isFinal && at === 0 && raw.length === length
     if (isWhole && !this.#table.isMarked(raw)) return
     this.#scan ??= new SignScan(this.#table)
@@ -143,7 +144,7 @@ export class UpstreamSide implements RawReader, PumpSink {
     this.#listener.onUpstreamBroken(error)
   }
 
-  /** The session has ended: nothing more goes down. */
+  /** The session has ended: nothing more is sent to the client. */
   close(): void {
     this.#isClosed = true
     this.pump.stop()

@@ -1,11 +1,11 @@
-// Finds our own proxy keys in what would go to a provider: a key opens this server, and nobody else
-// is to hold it.
+// Finds our own proxy keys in data for a provider: a key opens this server, and nobody else may
+// have it.
 import { SECRET_TEXT_LENGTH } from '../../common/secrets.ts'
 import { decodedFully } from '../providers/object-ref.ts'
 
 /** How every proxy key begins. */
 const PREFIX = 'tmk_'
-/** A whole key (server/common/secrets.ts), wherever it stands in a text. */
+/** A whole key (server/common/secrets.ts), anywhere in a text. */
 const KEY = /tmk_[0-9A-Za-z]+_[0-9A-Za-z]+_[0-9A-Za-z]{6}/
 /** Base64 that is long enough for a key. */
 const BASE64 = /[A-Za-z0-9+/_-]{80,}/g
@@ -21,8 +21,8 @@ export function addressContainsKey(pathAndQuery: string): boolean {
 }
 
 /**
- * Whether a header's value holds a key: no header but those that we read is meant to. Shorter
- * values cannot hold one.
+ * Whether a header's value contains a key: only the headers that we read may. Shorter values
+ * cannot.
  */
 export function valueContainsKey(value: string): boolean {
   if (value.length < SECRET_TEXT_LENGTH) return false

@@ -1,6 +1,6 @@
 // The raw request target of a proxied request → the upstream address that will be dialled, or a
 // refusal. Step 1 of the contract. `/proxy?url=<address>` and `/proxy/<host>/<path>?<query>` are
-// two spellings of one address: what holds for the one holds for the other.
+// two spellings of one address, with the same rules.
 import { onlyValueOf } from '../../http1/header-fields.ts'
 import { addressContainsKey } from './own-keys.ts'
 
@@ -13,16 +13,13 @@ export interface UpstreamAddress {
    */
   readonly hostname: string
   readonly port: number
-  /**
-   * Exactly what goes on the upstream's request line, credentials of the caller's query already
-   * gone.
-   */
+  /** Exactly the upstream's request target, without credentials of the caller's query. */
   readonly pathAndQuery: string
-  /** What stood in the caller's query as credentials. */
+  /** The credentials in the caller's query. */
   readonly queryCredentials: readonly QueryCredential[]
 }
 
-/** A parameter of a query that holds a credential: its name in lower case, its value decoded. */
+/** A query parameter with a credential: its name in lower case, its value decoded. */
 export interface QueryCredential {
   readonly name: string
   readonly value: string
@@ -44,16 +41,16 @@ export type TargetForm = 'parameter' | 'base-url'
  */
 const MAX_ADDRESS_LENGTH = 16_384
 /**
- * What a path and a query may have: several times what any provider's address has, signed download
- * addresses among them. Classifying one, and looking for ids in it, costs up to 10 µs a segment or
- * parameter, of which a request is not charged.
+ * Limits of a path and a query: several times those of any provider's address, including signed
+ * download addresses. Classifying one, and looking for ids in it, costs up to 10 µs per segment or
+ * parameter, which is not charged to the request.
  */
 const MAX_PATH = 2_048
 const MAX_SEGMENTS = 64
 const MAX_PARAMETERS = 256
 
-// What a path may hold (RFC 3986 pchar and "/"): nothing that WHATWG URL parsing would rewrite. A
-// query may hold more.
+// The characters of a path (RFC 3986 pchar and "/"): none that WHATWG URL parsing would rewrite. A
+// query may have more.
 const PATH = /^[A-Za-z0-9\-._~!$&'()*+,;=:@%/]*$/
 const QUERY = /^[!$-;=?-[\]^-~]*$/
 const ASCII = /^[\u0021-\u007e]*$/
@@ -83,34 +80,32 @@ const noParameters: KeyParametersOf = () => NO_PARAMETERS
 const invalid = (message: string): Target => ({ ok: false, message })
 
 /**
- * Our own path in front of what a target names; also of one in absolute form (RFC 9112, section
- * 3.2.2), whose host may not be empty, nor follow a user's name (RFC 9110, section 4.2).
+ * Our own path before the named address; also in absolute form (RFC 9112, section 3.2.2), whose
+ * host may not be empty, nor follow a user's name (RFC 9110, section 4.2).
  */
 const OWN_PATH = /^(?:https?:\/\/[^/?#@]+)?\/proxy(?=[/?]|$)/i
 
 /** Whether a raw request target is for the proxy. */
 export const isProxyTarget = (target: string): boolean => OWN_PATH.test(target)
 
-/** What stands behind our own path in a raw request target: `''`, `?…` or `/…`. */
+/** The part after our own path in a raw request target: `''`, `?…` or `/…`. */
 export const afterProxyPath = (target: string): string => target.replace(OWN_PATH, '')
 
-/** Tells the form by what stands behind our own path. */
+/** Decides the form by the part after our own path. */
 export const targetForm = (target: string): TargetForm =>
   afterProxyPath(target).startsWith('/') ? 'base-url' : 'parameter'
 
 /**
- * fal's client sends everything to one address, and says here what it wants there (@fal-ai/client,
+ * fal's client sends everything to one address, and names its target here (@fal-ai/client,
  * `proxyUrl`).
  */
 export const TARGET_HEADER = 'x-fal-target-url'
-/** Of a target that names nothing itself. */
+/** For a target without an address. */
 const MAX_BARE_LENGTH = '/proxy/'.length
 /** Whether a raw request target names no address. */
 export const isBare = (target: string): boolean => target.length <= MAX_BARE_LENGTH
 
-/**
- * A raw request target, or where that names nothing what a header names, as the parameter would.
- */
+/** A raw request target; if it names no address, the header's as if it were the parameter. */
 export function effectiveTarget(target: string, headers: readonly string[]): string {
   if (!isBare(target)) return target
   const address = onlyValueOf(headers, TARGET_HEADER)
@@ -194,7 +189,7 @@ export function readAddress(address: string, keyParametersOf = noParameters): Ta
   const host = readAuthority(authority)
   if (typeof host === 'string') return invalid(host)
 
-  // What is beyond ASCII is encoded as every URL parser does it.
+  // Non-ASCII characters are encoded as by every URL parser.
   if (rest[cut] !== '/')
     return invalid('The upstream address has no path. Name an endpoint: https://<host>/<path>.')
   const tail = rest.slice(cut).replace(/[\u0080-\uffff]+/g, encodeURIComponent)
@@ -265,7 +260,7 @@ function readAuthority(authority: string): { hostname: string; port: number } | 
 }
 
 /**
- * Whether an upstream that decodes the path once more would see other segments: encoded dots,
+ * Whether an upstream that decodes the path again would see other segments: encoded dots,
  * backslashes, `?`, `#`, control characters, or an encoded `%`. An encoded slash alone may stay: an
  * ARN in Bedrock's model segment needs it.
  */
@@ -290,9 +285,9 @@ function changesWhenDecodedAgain(path: string): boolean {
   return false
 }
 
-/** A query without what a caller may send there as a credential. */
+/** A query without the caller's credentials. */
 interface StrippedQuery {
-  /** Null where there is no query. */
+  /** Null without a query. */
   readonly kept: string | null
   readonly keys: readonly QueryCredential[]
 }

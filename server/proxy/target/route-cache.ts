@@ -1,5 +1,5 @@
-// What an address means, worked out once: steps 1, 3 and 4 depend on nothing but the address, the
-// method and the provider table, and callers ask for the same few addresses again and again.
+// Caches the meaning of addresses: steps 1, 3 and 4 depend only on the address, the method and the
+// provider table, and callers use the same few addresses again and again.
 import { copyString } from '../../common/copy-string.ts'
 import type { Match } from '../providers/endpoint.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
@@ -14,19 +14,16 @@ import {
 } from './parse-target.ts'
 import { destinationOf, type Destination } from '../../http1/client/client.ts'
 
-/** What an address means to one provider table; immutable, shared by requests. */
+/** The meaning of an address for one provider table; immutable, shared by requests. */
 export interface Route {
   readonly target: Target
   readonly form: TargetForm
   readonly table: ProviderTable
-  /** Whose address it is; null where nobody's, or the target is none. */
+  /** The provider of the address; null if it is unknown, or the target is invalid. */
   readonly upstream: Upstream | null
-  /** In whose way a refusal is written where the address is nobody's. */
+  /** The provider whose error format is used if the address is unknown. */
   readonly errorStyle: Provider | null
-  /**
-   * Set by whoever has classified it, and by whoever has dialled it: only for callers that have
-   * proven who they are.
-   */
+  /** Set when it is classified and when it is dialled: only for authenticated callers. */
   match: Match | null
   destination: Destination | null
 }
@@ -36,7 +33,7 @@ export interface RouteCache {
   /** The route of a raw request target (`/proxy?url=…`, `/proxy/<host>/…`). */
   find(method: string, url: string): Route
   /**
-   * Where an upstream is dialled; the same object for the same place, because connections are
+   * The destination of an upstream; the same object for the same address, because connections are
    * pooled by it.
    */
   destinationFor(named: Upstream): Destination
@@ -49,7 +46,9 @@ export interface RouteCache {
 const MAX_ROUTES = 2_000
 const MAX_ADDRESS_LENGTH = 1_024
 
-/** @param currentTable the provider table as it is now: stored credentials may add hosts to it */
+/**
+ * @param currentTable returns the current provider table: stored credentials may add hosts to it
+ */
 export function createRouteCache(currentTable: () => ProviderTable): RouteCache {
   const routes = new Map<string, Map<string, Route>>()
   let kept = 0

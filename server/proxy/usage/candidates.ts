@@ -1,6 +1,6 @@
-// Events of a stream that may hold usage. Most streams repeat it, so little is parsed before the
-// end: the first that holds it is read, and the last few events are kept as bytes, which is all
-// that any provider's rule needs.
+// Events of a stream that may have usage. Most streams repeat it, so little is parsed before the
+// end: the first such event is read, and the last few are kept as bytes, which is enough for every
+// provider's rule.
 import { parseJson, stepsOf } from '../json/paths.ts'
 import type { CreatedIds } from './created-ids.ts'
 import { type Finding, findUsage } from './usage.ts'
@@ -32,7 +32,7 @@ export function findMarker(bytes: Buffer, from: number, to: number): number {
 export class Candidates {
   readonly #created: CreatedIds
   readonly #creates: boolean
-  /** The keys of what is made on the way, at any event of a stream: whatever stands in a list. */
+  /** The keys of objects that any event of a stream may create: those in lists. */
   readonly #markers: readonly Buffer[]
   #first: readonly Finding[] = []
   readonly #last: (() => readonly Finding[])[] = []
@@ -50,8 +50,8 @@ export class Candidates {
   }
 
   /**
-   * Whether the events up to `end` must be looked at although they hold no usage: the first ones
-   * name the object that was created, and some what was made on the way.
+   * Whether the events up to `end` must be read although they have no usage: the first ones name
+   * the created object, and some name others.
    */
   mayCreate(bytes: Buffer, end: number): boolean {
     if (!this.#creates) return false
@@ -66,7 +66,7 @@ export class Candidates {
     this.#created.search(parseJson(json))
   }
 
-  /** Keeps events that hold the marker, unread, unless none before them held usage. */
+  /** Keeps events with the marker, unread, unless no earlier event had usage. */
   keep(read: () => readonly Finding[]): void {
     if (this.#first.length === 0) this.#first = read()
     else {
@@ -75,9 +75,9 @@ export class Candidates {
     }
   }
 
-  /** The finding, if any, of an event's JSON text; what it names as created is noted. */
+  /** The finding, if any, of an event's JSON text; created objects are recorded. */
   read(json: string): readonly Finding[] {
-    // What is no JSON (`[DONE]`, or nothing behind the last event) is told by its first letter: to
+    // Non-JSON (`[DONE]`, or nothing after the last event) is recognised by its first letter: to
     // throw and catch an error costs 30 µs.
     if (!BEGINS_JSON.test(json)) return []
     const event = parseJson(json)

@@ -1,12 +1,11 @@
-// The objects that come into being with an answer: what stands at the places where the endpoint's
-// row expects their names.
+// The objects that a response creates: the values at the places of the endpoint's row.
 import { valuesAt } from '../json/paths.ts'
 import { idOf, objectRef, VERSION, type ObjectRef } from '../providers/object-ref.ts'
 
-/** Places of an answer that name an object, and its kind. */
+/** Places of a response that name an object, and its kind. */
 export type CreatedPaths = Readonly<Record<string, string>>
 
-/** An answer that names more objects than this is a list, or broken. */
+/** A response that names more objects than this is a list, or broken. */
 const MAX_IDS = 100
 
 /** Collects the ids of one answer. */
@@ -14,7 +13,7 @@ export class CreatedIds {
   readonly creates: CreatedPaths
   readonly #found: ObjectRef[] = []
   /**
-   * Whether it came into being with this answer; null where that is said, and has not been read.
+   * Whether it came into being with this response; null where that is said, and has not been read.
    */
   #isNew: boolean | null
   readonly #waiting: ObjectRef[] = []
@@ -28,7 +27,7 @@ export class CreatedIds {
     return this.#found
   }
 
-  /** Takes note of what stands at a place. */
+  /** Records the value at a place. */
   note(place: string, name: unknown): void {
     const kind = this.creates[place]
     if (kind === VERSION) this.#decide(String(name) === '1')
@@ -39,7 +38,7 @@ export class CreatedIds {
   }
 
   #decide(isNew: boolean): void {
-    // What is said twice must be said alike.
+    // Duplicate values must be equal.
     this.#isNew = isNew && this.#isNew !== false
     const waiting = this.#waiting.splice(0)
     if (this.#isNew) for (const object of waiting) this.add(object)

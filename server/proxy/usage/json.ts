@@ -29,7 +29,7 @@ export class JsonReader implements Reader, JsonSink {
   #found: Map<string, string> | null = null
   readonly #scanner: JsonScanner
 
-  /** @param created where what the answer creates is noted */
+  /** @param created records the objects that the response creates */
   constructor(created: CreatedIds) {
     this.#created = created
     this.#scanner = new JsonScanner(wanted(created.creates), this, MANY)

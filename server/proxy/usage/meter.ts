@@ -1,4 +1,4 @@
-// Reads from the bytes of an answer, as they pass, how many tokens it used and which object it
+// Reads from the bytes of a response, as they pass, how many tokens it used and which object it
 // created. Step 9 of the contract. It never delays and never changes a byte: it is given each chunk
 // beside the caller, and compressed answers are decoded on the side.
 import { valueOf, valuesOf, nameAt, valueAt } from '../../http1/header-fields.ts'
@@ -16,13 +16,15 @@ export { UNKNOWN, type Usage } from './usage.ts'
 
 /** Watches one answer while it passes. It never fails. */
 export interface UsageMeter {
-  /** The objects that the answer is known to have created so far, for stickiness and ownership. */
+  /**
+   * The objects that the response is known to have created so far, for stickiness and ownership.
+   */
   readonly created: readonly ObjectRef[]
-  /** Takes the next bytes as they came from the upstream, in any split. Copies what it keeps. */
+  /** Reads the next bytes from the upstream, split anywhere. Copies what it keeps. */
   write(chunk: Buffer): void
   /**
-   * Ends the answer, whole or cut off, and says what was read: at once, unless a decoder has to end
-   * first. Never rejects.
+   * Ends the response, complete or truncated, and returns the result: synchronously, unless a
+   * decoder has to end first. Never rejects.
    */
   end(): Usage | Promise<Usage>
 }
@@ -55,16 +57,16 @@ const READERS: readonly { type: RegExp; reader: (created: CreatedIds) => Reader 
   { type: /^/, reader: (created) => new SniffingReader(created, null) },
 ]
 
-/** No object is created where none is expected: one value, so that compiled paths are shared. */
+/** For endpoints that create no object: one shared value, so that compiled paths are shared. */
 const NONE: CreatedPaths = {}
 
 /**
  * Makes the meter of one answer.
  * @param provider whose answer it is
- * @param match the endpoint that was called; lists and polls are not metered, or what they repeat
- *   would be counted twice
+ * @param match the endpoint that was called; lists and polls are not metered, because repeated
+ *   usage would be counted twice
  * @param headers the upstream's response headers as a raw list
- * @param kept whether the request asked the provider to keep the answer
+ * @param kept whether the request asked the provider to keep the response
  */
 export function createUsageMeter(
   provider: Provider,
@@ -109,7 +111,9 @@ export function createUsageMeter(
   return { created: created.objects, ...decoded(codings, read, settle) }
 }
 
-/** What the answer may create: a kind that has to be kept only where the request asked for it. */
+/**
+ * The objects that the response may create; some kinds only if the request asked to store them.
+ */
 function createsOf({ endpoint, creates }: Match, kept: boolean): CreatedPaths {
   if (endpoint?.creates === undefined) return endpoint === null ? (creates ?? NONE) : NONE
   return endpoint.kept === undefined || kept
@@ -130,7 +134,7 @@ function unkept(creates: CreatedPaths, kept: string): CreatedPaths {
   return rest
 }
 
-/** Which rule counts this answer's tokens, or null for an answer that is not counted. */
+/** Which rule counts this response's tokens, or null for a response that is not counted. */
 function usageKind(provider: Provider, match: Match): UsageKind | null {
   const { endpoint } = match
   if (endpoint === null) return match.class === 'unknown' ? provider.usage : null
@@ -167,7 +171,7 @@ function decoded(
   const decoding = new Decoding(codings, read, ended.resolve)
   return {
     write(chunk) {
-      // It reads later, in a thread of its own, when the next answer's bytes stand there.
+      // It reads later, in another thread, when the buffer already has the next response's bytes.
       decoding.write(Buffer.from(chunk))
       if (decoding.waiting > MOST_WAITING) decoding.stop()
     },
@@ -181,10 +185,7 @@ function decoded(
 
 const BEDROCK = 'x-amzn-bedrock-'
 
-/**
- * The upload that was begun, as the address where it goes on names it
- * (https://ai.google.dev/api/files).
- */
+/** The upload, as named by the address of its next request (https://ai.google.dev/api/files). */
 function begun(
   raw: readonly string[],
   { asks = {}, objectHeaders = {} }: Provider,
@@ -198,7 +199,7 @@ function begun(
 }
 
 /**
- * What the headers say: type, and Bedrock's token counts
+ * The data from headers: type, and Bedrock's token counts
  * (https://docs.aws.amazon.com/bedrock/latest/userguide/inference-invoke.html).
  */
 function readHeaders(raw: readonly string[]): { type: string; fromHeaders: Usage | null } {

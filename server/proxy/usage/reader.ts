@@ -1,12 +1,12 @@
-// What every reader of an answer gives: usage objects in their order. What the answer created it
-// notes where it is told to.
+// The result of every response reader: usage objects in order. Created objects are recorded if
+// requested.
 import type { Finding } from './usage.ts'
 
 /** Reads one kind of answer. One per response. */
 export interface Reader {
-  /** Takes the next bytes of the decoded answer. Copies what it keeps. */
+  /** Reads the next bytes of the decoded response. Copies what it keeps. */
   write(chunk: Buffer): void
-  /** Ends the answer, whole or cut off. */
+  /** Ends the response, whole or cut off. */
   end(): void
   /** Usage objects: the first, and the last ones. */
   findings(): readonly Finding[]

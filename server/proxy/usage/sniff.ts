@@ -1,5 +1,5 @@
-// Tells JSON from server-sent events by how an answer begins: not every server names the type of
-// what it sends.
+// Distinguishes JSON from server-sent events by the beginning of a response, because not every
+// server names the type.
 import { NO_BYTES } from '../../http1/header-fields.ts'
 import type { CreatedIds } from './created-ids.ts'
 import { JsonReader } from './json.ts'
@@ -8,8 +8,8 @@ import { SseReader } from './sse.ts'
 import type { Finding } from './usage.ts'
 
 /**
- * What an answer begins with: blank lines, then an object, a list, or a line of an event (a comment
- * has no name).
+ * The beginning of a response: blank lines, then an object, a list, or a line of an event (a
+ * comment has no name).
  */
 const BEGINNING =
   /^[ \t\r\n]*(?:(?<json>[{[])|(?<sse>(?:data|event|id|retry)?:)|(?<neither>[^ \t\r\n]))/
@@ -22,16 +22,16 @@ const [OBJECT, LIST, SPACE] = [0x7b, 0x5b, 0x20]
 
 type Kind = 'json' | 'sse'
 
-/** Reads what it takes an answer for by its first bytes. */
+/** Reads a response as the type that its first bytes show. */
 export class SniffingReader implements Reader {
   readonly #created: CreatedIds
   readonly #otherwise: Kind | null
-  /** What has come before it was clear; null afterwards. */
+  /** The bytes before the type was clear; null afterwards. */
   #beginning: Buffer | null = NO_BYTES
-  /** Null: this answer says nothing. */
+  /** Null: this response says nothing. */
   #reader: Reader | null = null
 
-  /** @param otherwise what an answer is that begins like neither; null: nothing that can be read */
+  /** @param otherwise the reader if it begins like neither; null: not readable */
   constructor(created: CreatedIds, otherwise: Kind | null) {
     this.#created = created
     this.#otherwise = otherwise
@@ -62,7 +62,7 @@ export class SniffingReader implements Reader {
     return this.#reader?.findings() ?? []
   }
 
-  /** @param last the piece with which the beginning ends, of which only a part stands in it */
+  /** @param last the piece in which the beginning ends */
   #decide(text: string, last: Buffer | null): void {
     const found = BEGINNING.exec(text)?.groups
     const blank = found === undefined

@@ -1,5 +1,5 @@
-// Reads server-sent events (https://html.spec.whatwg.org/#parsing-an-event-stream). An event that
-// holds no usage costs one search.
+// Reads server-sent events (https://html.spec.whatwg.org/#parsing-an-event-stream). An event
+// without usage costs one search.
 import { Candidates, findMarker } from './candidates.ts'
 import type { CreatedIds } from './created-ids.ts'
 import { JsonReader } from './json.ts'
@@ -122,8 +122,8 @@ export class SseReader implements Reader {
     this.#long.write(end < 0 ? all.subarray(start) : all.subarray(start, start + end))
     if (end < 0) return
     this.#endLong()
-    // Of a long event's other lines only the last is kept: each would be copied again for every
-    // line before it.
+    // Only the last of a long event's other lines is kept, because each would be copied again for
+    // every line before it.
     const rest = all.subarray(start + end)
     this.write(Buffer.from(rest.subarray(lastLineEnd(rest))))
   }
@@ -145,7 +145,7 @@ function dataOf(event: string): string {
   return data.join('\n')
 }
 
-/** Where the last line break begins; there is one. */
+/** The start of the last line break; there is one. */
 function lastLineEnd(bytes: Buffer): number {
   const at = Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR))
   return at > 0 && bytes[at] === LF && bytes[at - 1] === CR ? at - 1 : at

@@ -1,4 +1,4 @@
-// What an answer says it used: where providers write it, and what their numbers mean.
+// The usage in a response: its places, and the meaning of the numbers.
 import type { UsageKind } from '../providers/provider.ts'
 
 /**
@@ -13,12 +13,12 @@ export interface Usage {
   readonly reasoning: number | null
 }
 
-/** What is said of an answer that says nothing. */
+/** The usage of a response that reports none. */
 export const UNKNOWN: Usage = { input: null, output: null, cached: null, reasoning: null }
 
 /**
- * TABLE of places in an answer, or in an event of a stream, where a usage object stands; the first
- * that is there counts.
+ * TABLE of places of a usage object in a response, or in an event of a stream; the first that
+ * exists counts.
  */
 export const PLACES = [
   'usage', // nearly everybody
@@ -61,7 +61,9 @@ export function findUsage(answer: unknown): Finding | null {
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** More tokens than any answer has: sums of such counts would outgrow the integers of databases. */
+/**
+ * More tokens than any response has: sums of such counts would outgrow the integers of databases.
+ */
 const MOST_TOKENS = 1e9
 
 /** A count as providers write it: a number that is not negative. */
@@ -69,7 +71,7 @@ const count = (value: unknown): number | null =>
   typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? Math.round(value) : null
 const part = (object: unknown, name: string): number | null =>
   isObject(object) ? count(object[name]) : null
-/** The sum of what is known; null when nothing is. */
+/** The sum of the known values; null if none is known. */
 const sum = (...counts: (number | null)[]): number | null =>
   counts.reduce((total, one) => (one === null ? total : (total ?? 0) + one), null)
 
@@ -99,8 +101,9 @@ export function mergeFindings(findings: readonly Finding[], kind: UsageKind): Us
 }
 
 /**
- * Reads one usage object. The field names tell the dialect; `kind` settles what the same names mean
- * to whom. Sources: each provider's API reference, and the usage conversion of its AI SDK package.
+ * Reads one usage object. The field names show the dialect; `kind` decides where the same names
+ * have different meanings. Sources: each provider's API reference, and the usage conversion of its
+ * AI SDK package.
  */
 function readUsage(usage: Readonly<Record<string, unknown>>, kind: UsageKind): Usage {
   if ('promptTokenCount' in usage || 'candidatesTokenCount' in usage || 'totalTokenCount' in usage)
@@ -169,8 +172,8 @@ function interactions(usage: Readonly<Record<string, unknown>>): Usage {
 }
 
 /**
- * Bedrock's input excludes what the cache gave or took. Converse says `…Tokens`, its metrics
- * `…TokenCount`, and Nova some of both.
+ * Bedrock's input excludes tokens read from or written to the cache. Converse says `…Tokens`, its
+ * metrics `…TokenCount`, and Nova some of both.
  */
 function bedrock(usage: Readonly<Record<string, unknown>>): Usage {
   const of = (what: string): number | null =>
@@ -184,7 +187,7 @@ function bedrock(usage: Readonly<Record<string, unknown>>): Usage {
   }
 }
 
-/** Cohere counts twice: `tokens` is what was processed, `billed_units` what was charged. */
+/** Cohere reports two counts: `tokens` were processed, `billed_units` charged. */
 function cohere(usage: Readonly<Record<string, unknown>>): Usage {
   const { tokens, billed_units: billed } = usage
   return {
@@ -196,9 +199,9 @@ function cohere(usage: Readonly<Record<string, unknown>>): Usage {
 }
 
 /**
- * Anthropic's input excludes what the cache gave or took. With compaction or an advisor, the totals
- * leave the extra iterations out; after a fallback the totals are those of the answer that was
- * served.
+ * Anthropic's input excludes tokens read from or written to the cache. With compaction or an
+ * advisor, the totals exclude the extra iterations; after a fallback they are those of the served
+ * response.
  */
 function anthropic(usage: Readonly<Record<string, unknown>>): Usage {
   const cached = count(usage['cache_read_input_tokens'])
@@ -218,8 +221,8 @@ function anthropic(usage: Readonly<Record<string, unknown>>): Usage {
 }
 
 /**
- * OpenAI's names: chat (`prompt_tokens`) and Responses, images, audio (`input_tokens`), and what
- * others add to them.
+ * OpenAI's names: chat (`prompt_tokens`) and Responses, images, audio (`input_tokens`), and
+ * additions by others.
  */
 function openai(usage: Readonly<Record<string, unknown>>, kind: UsageKind): Usage {
   const chat = 'prompt_tokens' in usage || 'completion_tokens' in usage

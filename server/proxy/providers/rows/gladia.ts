@@ -21,7 +21,7 @@ export const gladia: ProviderRow = {
     neutral('GET DELETE /v2/pre-recorded/{transcription}'),
     neutral('GET /v2/pre-recorded/{transcription}/file'),
   ],
-  // The answer's address carries a token.
+  // The response's address carries a token.
   minting: [/\/live$/],
   spelling: { uuids: true },
   errors: { message: '{message}', error: { message: '{message}', code: '{status}' } },

@@ -51,7 +51,7 @@ export const minimax: ProviderRow = {
         prose: ['text', 'clone_prompt.prompt_text'],
         objects: { file_id: 'file', 'clone_prompt.prompt_audio': 'file', voice_id: `${NEW}voice` },
       }),
-      // The voice is kept, although the answer does not name it.
+      // The voice is kept, although the response does not name it.
       { changes: true },
     ),
     model('POST /v1/image_generation', body({ prose: ['prompt'] })),

@@ -107,7 +107,7 @@ const ROWS = [
   neutral('POST /api/v1/containers/{container}/files/{any}/promote', creates('file')),
   // An intern answers with a model, and tools, of its own.
   model('POST /api/v1/interns', STORED, creates('intern', 'id', 'data.id')),
-  // Its answer tells what was asked, and what it cost. A response's id may be that of its
+  // Its response tells what was asked, and what it cost. A response's id may be that of its
   // generation.
   neutral('GET /api/v1/generation', { asks: { id: ANY_KIND } }),
   neutral('GET /api/v1/providers'),
