@@ -1,6 +1,8 @@
 // PostgreSQL goes away and comes back: callers hear of it soon, and nothing has to be done for the
 // recovery.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { Client } from 'pg'
@@ -159,4 +161,30 @@ test('a transaction whose lock does not come free in time leaves no connection b
   // The connection that is free is the one that waited.
   assert.deepEqual(await store.db.selectFrom('accounts').select('id').execute(), [])
   assert.deepEqual(await store.run(lockedNames, { plan: 'free' }), [])
+})
+
+test('a connection that falls silent while it is set up fails its own unit only', async (t) => {
+  const { server, store: first } = await opened(t)
+  await first.close()
+  let isSilent = false
+  const address = createServer((socket) => {
+    const behind = connect(Number(server.url.port), '127.0.0.1')
+    socket.on('data', (bytes) => {
+      if (isSilent && bytes.includes('set application_name')) behind.pause()
+      else behind.write(bytes)
+    })
+    behind.on('data', (bytes) => socket.write(bytes))
+    for (const one of [socket, behind]) one.on('error', () => {})
+    socket.on('close', () => behind.destroy())
+  })
+  await once(address.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => address.close())
+  const databaseUrl = new URL(server.url)
+  databaseUrl.port = String((address.address() as AddressInfo).port)
+  const store = await openStore({ data: temporaryFolder(t), databaseUrl, now: 0 })
+  t.after(() => store.close())
+  isSilent = true
+  await assertUnavailable(store, 8)
+  isSilent = false
+  await insert(store, 'a')
 })

@@ -1,6 +1,6 @@
 // Connections to PostgreSQL: few, each transaction on one of them, and no statement longer than
 // its patience.
-import { Pool, types, type ClientBase, type PoolClient, type PoolConfig } from 'pg'
+import { Client, Pool, types, type ClientBase, type PoolClient, type PoolConfig } from 'pg'
 import { StoreError } from '../store-error.ts'
 import type { SqlValue, Statement, StatementResult } from '../statement.ts'
 import { storeError } from './error.ts'
@@ -89,7 +89,9 @@ class ConnectionPool implements Connections {
     const prepare = async (client: ClientBase): Promise<void> => {
       // whoever uses the connection gets the error too; without a listener the process would end
       client.on('error', () => {})
-      await client.query(settings)
+      // The pool itself bounds only what comes before; the query fails when its client ends.
+      const cut = setTimeout(() => client instanceof Client && void client.end(), CONNECT)
+      await client.query(settings).finally(() => clearTimeout(cut))
     }
     this.#options = options
     this.#pool = new Pool({
