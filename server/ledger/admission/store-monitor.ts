@@ -95,10 +95,11 @@ export class StoreMonitor {
 
   /** Asks the store once; whether there are processes that this one's row does not name. */
   async #exchange(): Promise<boolean> {
-    const { store, clock, instance, isSettled, onAnswer } = this.#parts
+    const { store, clock, instance, isSettled, isAwaited, onAnswer } = this.#parts
     const sentAt = clock.mono()
     const known = isSettled() ? this.#known : null
-    const processes = await store.run(exchangeCounts, { instance, known })
+    const isProof = store.dialect === 'postgres' && (known === null || isAwaited())
+    const processes = await store.run(exchangeCounts, { instance, known, isProof })
     this.noteAnswer()
     this.#known = processes.map(({ id }) => id)
     onAnswer(processes.length, sentAt)

@@ -27,14 +27,20 @@ interface WebProcess {
 
 /**
  * Writes the processes that `instance` counts (null: leaves them), and reads which processes admit
- * requests. It runs in the writer, so success also shows that the store can be written.
+ * requests. It runs in the writer, so success on SQLite also shows that the store can be written. On
+ * PostgreSQL only success with `isProof` does, which always writes: a commit that has written
+ * nothing does not wait for a synchronous standby.
  */
 export const exchangeCounts = procedure(
   import.meta.url,
   'exchangeCounts',
   function* (
     db,
-    { instance, known }: { instance: string; known: readonly string[] | null },
+    {
+      instance,
+      known,
+      isProof = false,
+    }: { instance: string; known: readonly string[] | null; isProof?: boolean },
   ): Steps<WebProcess[]> {
     const rows = yield* all(
       db
@@ -44,8 +50,10 @@ export const exchangeCounts = procedure(
         .orderBy('id'),
     )
     const written = known?.join(',') ?? null
+    const own = db.updateTable('instances').where('id', '=', instance)
     if (written !== null && rows.find(({ id }) => id === instance)?.known !== written)
-      yield* run(db.updateTable('instances').set({ known: written }).where('id', '=', instance))
+      yield* run(own.set({ known: written }))
+    else if (isProof) yield* run(own.set((e) => ({ seen_at: e.ref('seen_at') })))
     return rows.map(({ id, known }) => ({ id, known: known?.split(',') ?? [] }))
   },
   'rows',

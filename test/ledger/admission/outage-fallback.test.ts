@@ -12,6 +12,7 @@ import {
 import type { AdmissionBackend } from '../../../server/ledger/admission/backend.ts'
 import { MAX_BACKLOG, OutageFallback } from '../../../server/ledger/admission/outage-fallback.ts'
 import { recent } from '../../../server/ledger/admission/recent-admissions.ts'
+import { exchangeCounts } from '../../../server/ledger/admission/web-processes.ts'
 import { recordAdmitted, reserve } from '../../../server/ledger/admission/sqlite-reserve.ts'
 import { settle } from '../../../server/ledger/settlement/sqlite.ts'
 import { WINDOW_MS } from '../../../server/ledger/admission/sliding-window.ts'
@@ -30,7 +31,7 @@ import {
   type Moved,
   type Opened,
 } from '../support/opened.ts'
-import { STOPPABLE } from '../support/stoppable.ts'
+import { placeWithStandby, STOPPABLE } from '../support/stoppable.ts'
 
 /** Signs of life fail too while the store stands still. */
 const openGraced = (
@@ -317,6 +318,25 @@ for (const [ending, script] of Object.entries(ENDINGS)) {
     await assertWhole(opened, passed)
   })
 }
+
+test('postgres: while commits wait for a synchronous standby the store counts as away, and requests pass', async (t) => {
+  const place = await placeWithStandby(t)
+  const graced = await openGraced(t, place, 60_000)
+  const { store, ledger } = graced
+  const { id } = await store.db.selectFrom('instances').select('id').executeTakeFirstOrThrow()
+  const passed: AdmissionRequest[] = []
+  await place.loseStandby()
+  const probe = { instance: id, known: null }
+  await store.run(exchangeCounts, probe)
+  await assert.rejects(store.run(exchangeCounts, { ...probe, isProof: true }), {
+    code: 'unavailable',
+  })
+  await go(ledger, 'free', null, passed)
+  assert.ok(ledger.failing())
+  await place.restoreStandby()
+  await until(() => !ledger.failing())
+  await assertWhole(graced, passed)
+})
 
 for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
   test(`${dialect}: limits hold during an outage, and afterwards every row is there once`, async (t) => {

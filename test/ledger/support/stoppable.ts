@@ -37,16 +37,34 @@ export const STOPPABLE: Record<Store['dialect'], (t: TestContext) => Promise<Sto
     }
   },
   postgres: async (t) => {
-    const { url, signal } = await (server ??= startPostgres())
+    const { signal } = await (server ??= startPostgres())
     const goOn = () => signal('SIGCONT')
     t.after(goOn)
-    const name = `grace_${++databases}`
-    await query(url, `create database ${name}`)
-    return {
-      data: temporaryFolder(t),
-      databaseUrl: new URL(`/${name}`, url),
-      stop: () => signal('SIGSTOP'),
-      goOn,
-    }
+    return { ...(await placeOnPostgres(t)), stop: () => signal('SIGSTOP'), goOn }
   },
+}
+
+async function placeOnPostgres(t: TestContext): Promise<Place & { databaseUrl: URL }> {
+  const { url } = await (server ??= startPostgres())
+  const name = `grace_${++databases}`
+  await query(url, `create database ${name}`)
+  return { data: temporaryFolder(t), databaseUrl: new URL(`/${name}`, url) }
+}
+
+/** PostgreSQL with a synchronous standby that can be away: then commits wait, and reads do not. */
+export async function placeWithStandby(
+  t: TestContext,
+): Promise<Place & { loseStandby(): Promise<void>; restoreStandby(): Promise<void> }> {
+  const place = await placeOnPostgres(t)
+  const alter = async (change: string): Promise<void> => {
+    await query(place.databaseUrl, `alter system ${change}`)
+    await query(place.databaseUrl, 'select pg_reload_conf()')
+  }
+  const restoreStandby = () => alter('reset synchronous_standby_names')
+  t.after(restoreStandby)
+  return {
+    ...place,
+    loseStandby: () => alter(`set synchronous_standby_names = 'away'`),
+    restoreStandby,
+  }
 }
