@@ -9,8 +9,8 @@ export interface Arrangement {
   /** The page that a link's key means, by its index. */
   indexOf(key: string): number | undefined
   /**
-   * What a page is called, its icon in front (`label`, where it shows what the key means); undefined
-   * where there is no such page.
+   * The name of a page, with its icon in front (`label`, if it shows the key's meaning); undefined
+   * if there is no such page.
    */
   nameOf(key: string, label: string): string | undefined
 }
@@ -57,7 +57,7 @@ export function arrangePages(
   }
 }
 
-/** The pages that a sitemap lists, each under the nearest one above it that the archive holds. */
+/** The pages that a sitemap lists, each under its nearest ancestor in the archive. */
 function listedPages(
   entries: readonly SitemapEntry[],
   indexOf: (key: string) => number | undefined,

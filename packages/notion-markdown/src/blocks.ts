@@ -26,7 +26,7 @@ const readParagraph: BlockReader = (element, flow) => {
   if (!flow.read(element.children)) flow.part()
 }
 
-/** A heading. A database's title has no level of its own: it stands below the heading before it. */
+/** A heading. A database's title has no level of its own: it is one below the previous heading. */
 function readHeading(element: Element, flow: Flow): void {
   const children = flow.inline(element.children)
   if (children.length === 0) return flow.part()

@@ -46,7 +46,7 @@ export interface ConvertedPage {
   tables?: DatabaseTable[]
 }
 
-/** What pages are converted with besides their text. */
+/** The inputs of converting pages, besides their text. */
 export interface Wanted {
   /** Whether the text says which block each part of it comes from (source-marks.ts). */
   readonly isMarked: boolean

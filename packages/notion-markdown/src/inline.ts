@@ -191,7 +191,7 @@ function labelOf(text: string): string {
   return stored === undefined ? text.replace(ATTACHMENT, '') : decodeOnce(stored)
 }
 
-/** Where a link leads. */
+/** The target of a link. */
 function targetOf(link: Element, links: Links): string | null {
   const href = attribute(link, 'href')
   if (href !== undefined && hasClass(link, 'url-value')) return links.value(href)

@@ -1,4 +1,4 @@
-// What the pages of an export can find out about one another, and about the files beside them.
+// An index for the pages of an export: the other pages, and the files beside them.
 import type { Archive } from '../links.ts'
 import type { StoredDatabase } from './databases.ts'
 import type { ExportContents } from './contents.ts'
@@ -13,7 +13,7 @@ export function idInName(path: string): string | undefined {
   return ID_IN_NAME.exec(path)?.[1]?.toLowerCase()
 }
 
-/** What is known of an export before a page is converted. */
+/** The data of an export before a page is converted. */
 export interface ArchiveIndex {
   archive: Archive
   /**
@@ -23,7 +23,7 @@ export interface ArchiveIndex {
   unlisted: readonly StoredDatabase[]
 }
 
-/** What the pages of an export can find out about one another and about the files beside them. */
+/** An index for the pages of an export: the other pages, and the files beside them. */
 export async function indexArchive(
   opened: ExportContents,
   databases: ReadonlyMap<string, StoredDatabase>,
@@ -50,11 +50,11 @@ export async function indexArchive(
 }
 
 /**
- * The id that a page gives itself, behind some 14 KB of styles. Only pages that somebody has
- * renamed are asked: the exporter's have theirs in their names.
+ * The id inside a page, after some 14 KB of styles. It is only read for renamed pages; the
+ * exporter's names contain the id.
  */
 async function readPageId(page: ExportPage): Promise<string | undefined> {
-  // One that cannot be read has no id: its own conversion says what is wrong with it.
+  // An unreadable page has no id; its conversion reports the problem.
   const bytes = await page.read().catch(() => new Uint8Array())
   const head = new TextDecoder('latin1').decode(bytes.subarray(0, 65_536))
   return ID_INSIDE.exec(head)?.[1]?.replaceAll('-', '').toLowerCase()

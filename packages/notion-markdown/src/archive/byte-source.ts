@@ -1,8 +1,7 @@
 // Bytes to read at any place: in memory, or a part of others.
 
 /**
- * Bytes that can be read at any place, such as a file. Nothing is held in memory but what a call
- * returns.
+ * Bytes that can be read at any offset, such as a file. Only the result of a call is in memory.
  */
 export interface ByteSource {
   /** How many bytes there are. */

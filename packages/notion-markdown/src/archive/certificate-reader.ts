@@ -1,5 +1,5 @@
-// Who reads pages for a certificate: a thread beside the conversion, which never waits for it, or
-// this one where starting a thread would cost more, or would take a core from another converter.
+// Reads pages for a certificate: in a thread beside the conversion, which never waits for it, or in
+// this thread if starting one would cost more, or would take a core from another converter.
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import {
@@ -16,7 +16,7 @@ export interface ExportedPage {
   readonly number: number
   /** Its path in the archive. */
   readonly path: string
-  /** The reader may take them: nobody uses them after that. */
+  /** The reader takes ownership: they are not used after that. */
   readonly bytes: Uint8Array
   readonly text: string
 }
@@ -34,7 +34,7 @@ type PageToRead =
   | { readonly number: number; readonly path: string; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly page: PageToCompare; readonly bytes: Uint8Array<ArrayBuffer> }
 
-/** What a thread is told. */
+/** A message to the thread. */
 export type ReaderMessage =
   | { readonly setup: ReaderSetup }
   | { readonly pages: readonly PageToRead[] }
@@ -125,7 +125,7 @@ class ReaderThread implements CertificateReader {
       this.#resolve = resolve
       this.#reject = reject
     })
-    // Who waits for space learns of a failure from `finish`.
+    // A caller that waits for space learns of a failure from `finish`.
     this.#result
       .finally(() => {
         this.#isOver = true
@@ -196,7 +196,7 @@ class ReaderThread implements CertificateReader {
 let idle: Worker | null = null
 
 function startThread(): Worker {
-  // It has the name of this file's kind: a source, or what is compiled of it.
+  // It has this file's extension: a source or a compiled file.
   const program = import.meta.url.replace(/certificate-reader(?=\.\w+$)/, 'certificate-thread')
   return new Worker(new URL(program), { name: 'certificate' })
 }

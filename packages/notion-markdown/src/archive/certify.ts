@@ -1,4 +1,4 @@
-// Certificates of conversions: the hashes, and what is compared of a page.
+// Certificates of conversions: the hashes, and the comparison of pages.
 import { createHash } from 'node:crypto'
 import { DOCUMENT, type Dialect } from '../certificate/dialect.ts'
 import type { PageSummary } from '../converted-page.ts'

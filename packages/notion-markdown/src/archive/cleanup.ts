@@ -1,6 +1,6 @@
 /**
- * What must be closed when an archive is, the last first: `AsyncDisposableStack`, which Node has
- * since version 24, as far as it is needed here.
+ * Resources to close together with an archive, in reverse order: the needed part of
+ * `AsyncDisposableStack`, which Node has since version 24.
  */
 export class CleanupStack implements AsyncDisposable {
   #closers: (() => Promise<void>)[] = []

@@ -20,7 +20,7 @@ import { pathKey } from './names.ts'
 import { whyNoPages } from './no-pages.ts'
 import { missingParts, partNumber } from './part-names.ts'
 
-/** What an export holds, once its archive has passed every check that needs no inflating. */
+/** The contents of an export, after its archive has passed every check that needs no inflating. */
 export interface ExportContents {
   /**
    * Every .html and .htm, the sitemap included, in the archive's order, parts in the order of their
@@ -35,15 +35,14 @@ export interface ExportContents {
   /** Everything else, for links to assets: the stored path by `pathKey` of it. */
   readonly files: ReadonlyMap<string, string>
   /**
-   * The content of one of `files`, for whoever unpacks the assets; converting needs that of
-   * databases.
+   * The content of one of `files`, for unpacking assets; converting needs it for databases.
    *
    * @throws InvalidArchive as `streamEntry`
    */
   readFile(path: string): AsyncIterable<Uint8Array>
   /** The time of one of `files`, as a page's. */
   modifiedAt(path: string): Date | null
-  /** Why one of `files` must not be inflated, which leaves the rest of the export as it is. */
+  /** Why one of `files` must not be inflated; the rest of the export is not affected. */
   faultOf(path: string): InvalidArchive | undefined
   /** The size of one of `files` in bytes. */
   sizeOf(path: string): number
@@ -51,14 +50,14 @@ export interface ExportContents {
   readonly missingParts: readonly number[]
 }
 
-/** What is known of an archive and its parts. */
+/** An archive and its parts. */
 export interface Opened {
   readonly limits: ArchiveLimits
   /** Of the parts. */
   readonly numbers: readonly number[]
-  /** The path of a file that is none of the export's. */
+  /** The path of a file that does not belong to the export. */
   readonly junk: string | undefined
-  /** What its owner calls the archive: it may be one part of an export, taken out of it. */
+  /** The archive's file name: it may be a single part of an export. */
   readonly fileName: string
 }
 

@@ -28,7 +28,7 @@ import type { ExportPage } from './listing.ts'
 /** Reads a page for the certificate. The bytes are of no use any more. */
 export type ReadAgain = (bytes: Uint8Array, text: string) => void | Promise<void>
 
-/** What the conversion of one page needs to know of all. */
+/** The data of all pages that the conversion of one page needs. */
 export interface Context extends ArchiveIndex {
   databases: ReadonlyMap<string, StoredDatabase>
   titles: PagesByTitle
@@ -83,7 +83,7 @@ export async function convertOne(
   }
 }
 
-/** What is said of parts that are missing. */
+/** The warning about missing parts. */
 export function missingWarnings({ missingParts }: ExportContents): Warning[] {
   const names = missingParts.map((number) => `Part-${number}`).join(', ')
   return names === ''
@@ -142,7 +142,7 @@ async function exportPage(
   return convertPage(html, page.path, page.modifiedAt, archive, context.wanted)
 }
 
-/** Bytes of CSV that are held for one page: past them a database stays a link. */
+/** Most bytes of CSV for one page; beyond them a database stays a link. */
 const MAX_CSV_BYTES = 64 * 1024 * 1024
 
 /** The databases that a page names: by the address of their CSV, by a table's id, by its own. */

@@ -1,4 +1,4 @@
-// What is wanted of a conversion.
+// The options of a conversion.
 import type { Wanted } from '../converted-page.ts'
 import { hasTables, isMarkedFor, type DocumentOptions } from '../document.ts'
 import type { Archive } from '../links.ts'
@@ -7,10 +7,10 @@ import { FLAVORS, syntaxOf, type Flavor } from './pages/flavors.ts'
 
 /** A file, and what document is wanted of it. */
 export interface ConvertOptions extends DocumentOptions {
-  /** Where the file lies. */
+  /** The path of the file. */
   path: string
   kind: 'html' | 'zip'
-  /** What its owner calls it. */
+  /** Its original name. */
   fileName: string
   /** Limits on an archive. Default: those of an upload. */
   limits?: Partial<ArchiveLimits>
@@ -18,9 +18,9 @@ export interface ConvertOptions extends DocumentOptions {
    * A folder of this conversion's own for what does not fit into memory. Default: a temporary one.
    */
   scratch?: string
-  /** Where the document's source map is written, as JSON. Default: nowhere. */
+  /** The path for the document's source map, as JSON. Default: none. */
   sourceMapPath?: string
-  /** What becomes of the pages: one document (the default), or a folder of pages. */
+  /** The layout: one document (the default), or a folder of pages. */
   layout?: 'document' | 'pages'
   /** The program that a folder of pages is for. Default: GFM. */
   flavor?: Flavor
@@ -30,7 +30,7 @@ export interface ConvertOptions extends DocumentOptions {
   inputSha256?: string | null
 }
 
-/** What pages are converted with besides their text. */
+/** The inputs of converting pages, besides their text. */
 export const wantedOf = (options: ConvertOptions): Wanted => ({
   isMarked: isMarkedFor(options) || options.sourceMapPath !== undefined,
   hasTables: hasTables(options) || options.layout === 'pages',
@@ -53,7 +53,7 @@ export interface Share {
  */
 export type OnPage = (done: number, total: number) => void
 
-/** What a layout changes in the reading of pages. */
+/** How a layout changes the reading of pages. */
 export function pageRules({ layout, flavor = 'gfm' }: ConvertOptions): Partial<Archive> {
   if (layout !== 'pages') return {}
   const rules = FLAVORS[flavor]

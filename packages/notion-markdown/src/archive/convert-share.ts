@@ -82,7 +82,7 @@ export async function convertShare(
   return read?.certificate.input_sha256 ?? null
 }
 
-/** Who reads the pages of a share for the certificate, where one is wanted. */
+/** The certificate's reader of a share's pages, if a certificate is requested. */
 function readerFor(
   { files }: NotionExport,
   { certificate, layout, path, inputSha256 }: ConvertOptions,

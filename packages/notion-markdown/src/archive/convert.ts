@@ -73,7 +73,7 @@ async function convertSingle(options: ConvertOptions, write: Write): Promise<Con
   return writeDocument(texts, page.markdown.length, options, write)
 }
 
-/** Joins pages, with whatever else is wanted of them. */
+/** Joins pages, with the other requested outputs. */
 async function writeDocument(
   texts: PageTexts,
   size: number,
@@ -90,7 +90,7 @@ async function writeDocument(
   return await withCertificate(outcomeOf(texts.summaries), certificate)
 }
 
-/** Adds a certificate to what a conversion came to. */
+/** Adds a certificate to the result of a conversion. */
 export async function withCertificate(
   outcome: Converted,
   certificate?: OpenCertificate,

@@ -1,4 +1,4 @@
-// CRC-32 as ZIP archives have it (ISO 3309), where there is no Node.
+// CRC-32 of ZIP archives (ISO 3309), without Node.
 
 /** TABLE of the remainders of all bytes. */
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {

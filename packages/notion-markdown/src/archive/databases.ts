@@ -9,7 +9,7 @@ import { pathKey } from './names.ts'
 /** A database's CSV. */
 export interface StoredDatabase {
   id: string
-  /** Where it would lie as a page: `…/Title h.csv`. */
+  /** Its path as a page: `…/Title h.csv`. */
   path: string
   /** As the archive calls it. */
   stored: string
@@ -17,7 +17,7 @@ export interface StoredDatabase {
 
 const NAME = /(?:^|[ _-])([0-9a-f]{32})(_all)?\.csv$/i
 
-/** Whether a file is a database's: somebody's own CSV has no id in its name. */
+/** Whether a file is a database's: a person's own CSV has no id in its name. */
 export function isDatabaseFile(path: string): boolean {
   return NAME.test(path)
 }
@@ -39,10 +39,7 @@ export function findDatabases(opened: ExportContents): ReadonlyMap<string, Store
   return found
 }
 
-/**
- * Pages by the folders that they lie in, and in those by what is left of their titles in their
- * names.
- */
+/** Pages by folder, and within it by the part of the title in their file name. */
 export type PagesByTitle = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>
 
 /** Gathers the pages of an export by folder and title. */

@@ -2,8 +2,7 @@ import { InvalidArchive } from './invalid-archive.ts'
 
 /**
  * Tags and lines of text of one page. A block of Notion's takes at least 60 bytes, so a page of ten
- * megabytes has some 300,000; what has five times as many would take more memory than a page is
- * worth.
+ * megabytes has some 300,000; a page with five times as many would take too much memory.
  */
 const MOST = 1_500_000
 
@@ -16,7 +15,7 @@ export function checkDensity(html: string, name: string): void {
   let count = 0
   for (const sign of ['<', '\n']) {
     for (let at = html.indexOf(sign); at >= 0; at = html.indexOf(sign, at + 1)) {
-      // What follows a tag only parts two blocks.
+      // White space after a tag only separates two blocks.
       if (sign === '\n' && html[at - 1] === '>') continue
       if (++count > MOST) throw new InvalidArchive('page_too_dense', { name, max: MOST })
     }

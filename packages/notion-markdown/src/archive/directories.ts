@@ -9,8 +9,7 @@ import { findParts } from './part-names.ts'
 import { readZip } from './zip.ts'
 
 /**
- * The entries of an archive, and which of them are its parts, checked by what the directory
- * announces.
+ * The entries of an archive and its parts, checked against the directory.
  *
  * @throws InvalidArchive
  */

@@ -2,7 +2,7 @@ import { asZipBytes, SATURATED, SIGNATURE, SIZE, type ZipBytes } from './format.
 import { InvalidArchive } from './invalid-archive.ts'
 import type { ByteSource } from './byte-source.ts'
 
-/** What the end of an archive says about its directory. Offsets and sizes in bytes. */
+/** The end record: where an archive's directory is. Offsets and sizes in bytes. */
 export interface EndRecord {
   entries: number
   directoryAt: number
@@ -48,7 +48,7 @@ export async function readEnd(source: ByteSource): Promise<EndRecord> {
   }
 }
 
-/** Where the signature of an end record is next; −1 if it is nowhere. */
+/** The position of the next signature of an end record; −1 if there is none. */
 function nextEnd(tail: ZipBytes, from: number): number {
   const first = SIGNATURE.end & 0xff
   let at = tail.indexOf(first, from)
@@ -56,7 +56,7 @@ function nextEnd(tail: ZipBytes, from: number): number {
   return at
 }
 
-/** Where in the tail the end record is. */
+/** The position of the end record in the tail. */
 function findEnd(tail: ZipBytes): number {
   const claims: number[] = []
   let last = -1

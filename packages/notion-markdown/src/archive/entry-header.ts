@@ -16,7 +16,7 @@ export interface EntryHeader {
   readonly size: number
   /** Of the data in the archive. */
   readonly packedSize: number
-  /** Where the entry's own header starts. */
+  /** The start of the entry's own header. */
   readonly headerAt: number
   /** Date and time as DOS packs them: the date in the upper 16 bits. */
   readonly dosTime: number
@@ -126,8 +126,8 @@ export function readUnicodePath(
 
 /**
  * Replaces every number that does not fit 32 bits by the one in the ZIP64 field (APPNOTE 4.5.3). By
- * the letter the field holds just those; some writers put the others there too, which is fine as
- * long as they say the same.
+ * the specification the field has only those; some writers add the others, which is fine if they
+ * are equal.
  */
 export function widen(
   stated: readonly number[],

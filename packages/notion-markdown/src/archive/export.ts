@@ -22,13 +22,13 @@ export interface CopiedFile {
 /** A Notion export whose archive has passed every check that needs no inflating. */
 export interface NotionExport extends ExportContents, AsyncDisposable {
   /**
-   * Hands on one of `files` as it is packed, and checks its content on the way.
+   * Copies one of `files` in its packed form, and checks its content on the way.
    *
    * @throws InvalidArchive as `copyEntry`
    */
   copyFile(path: string, write: (piece: Uint8Array) => Promise<void>): Promise<CopiedFile>
   /**
-   * Checks all of `files` together, for whoever inflates every one.
+   * Checks all of `files` together, for inflating every one.
    *
    * @throws InvalidArchive which names the one that inflates most
    */
@@ -45,16 +45,16 @@ export interface ExportOptions {
    * system's.
    */
   scratch?: string
-  /** What its owner calls the archive: it may be one part of an export, taken out of it. */
+  /** The archive's file name: it may be a single part of an export. */
   fileName?: string
   /** The folder in which `unpackParts` left copies, of this archive and with these limits. */
   unpacked?: string
 }
 
 /**
- * Does once what all processes that convert an archive would do each: inflates its large parts into
- * copies of what converting needs, or verifies them where they are stored. Several processes may do
- * so at once; each takes the parts that no other has taken.
+ * Does work once that every process that converts an archive would otherwise repeat: inflates its
+ * large parts into copies of the needed data, or verifies stored ones. Several processes may do so
+ * concurrently; each takes the parts that no other has taken.
  *
  * @param folder a new folder of the conversion's own
  * @throws InvalidArchive
@@ -71,9 +71,8 @@ export async function unpackParts(
 }
 
 /**
- * Opens a Notion export: checks the archive and its parts, and lists what they contain as if all of
- * it lay in one folder. Beyond the parts and what may be the sitemap nothing is inflated before a
- * page is read.
+ * Opens a Notion export: checks the archive and its parts, and lists their contents as if in one
+ * folder. Before a page is read, only the parts and the possible sitemap are inflated.
  *
  * @param source the ZIP archive; read until `close`
  * @throws InvalidArchive for everything that is wrong with the archive
@@ -109,7 +108,7 @@ export async function openExport(
   }
 }
 
-/** The archive and its parts, without what is no file of the export. */
+/** The archive and its parts, without files that do not belong to the export. */
 async function openVolumes(
   source: ByteSource,
   limits: ArchiveLimits,

@@ -29,7 +29,7 @@ export const FLAG = {
 /** Extra fields (4.5.2). */
 export const FIELD = { zip64: 0x0001, unicodePath: 0x7075 }
 
-/** What a number says when the real one is in a ZIP64 record or field. */
+/** The value of a number if the real one is in a ZIP64 record or field. */
 export const SATURATED = { uint16: 0xffff, uint32: 0xffffffff }
 
 /** The same bytes with reading methods; nothing is copied. */
@@ -49,7 +49,7 @@ export class ZipBytes extends Uint8Array<ArrayBufferLike> {
     return (this.readUInt16LE(at) | (this.readUInt16LE(at + 2) << 16)) >>> 0
   }
 
-  /** What cannot be held exactly is beyond the size of every file anyway. */
+  /** Numbers that are not exact exceed the size of every file anyway. */
   readUInt64LE(at: number): number {
     return this.readUInt32LE(at + 4) * 2 ** 32 + this.readUInt32LE(at)
   }

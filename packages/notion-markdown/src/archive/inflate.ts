@@ -8,11 +8,11 @@ import type { ZipEntry } from './layout.ts'
 import { pieces, type ByteSource } from './byte-source.ts'
 
 /**
- * The whole content of an entry. Never holds more than the data and the size that the entry
- * announces, which the caller has limited. Inflates on the calling thread: a server converts in
- * processes of their own.
+ * The whole content of an entry. Never holds more than the data and the declared size, which the
+ * caller has limited. Inflates on the calling thread, because a server converts in separate
+ * processes.
  *
- * @throws InvalidArchive when the data, its length or its checksum are not what was announced
+ * @throws InvalidArchive if the data, its length or its checksum differ from the declared ones
  */
 export async function readEntry(source: ByteSource, entry: ZipEntry): Promise<Uint8Array> {
   const packed = await source.read(entry.dataAt, entry.packedSize)
@@ -22,8 +22,8 @@ export async function readEntry(source: ByteSource, entry: ZipEntry): Promise<Ui
 }
 
 /**
- * The content of an entry, piece by piece. The last piece is out before its checksum is known: what
- * is made of the pieces counts only once the loop has ended without an error.
+ * The content of an entry, piece by piece. The checksum is only known after the last piece, so the
+ * result is valid only if the loop ends without an error.
  *
  * @throws InvalidArchive as `readEntry`
  */
@@ -48,10 +48,10 @@ export async function* streamEntry(
 }
 
 /**
- * Copies an entry's data as it is packed, and checks its content on the way.
+ * Copies an entry's data in its packed form, and checks its content on the way.
  *
  * @returns the content's SHA-256, hexadecimal
- * @throws InvalidArchive as `readEntry`; what was written by then is of no use
+ * @throws InvalidArchive as `readEntry`; bytes written by then are invalid
  */
 export async function copyEntry(
   source: ByteSource,
@@ -116,8 +116,8 @@ function check(entry: ZipEntry, size: number, crc: number): void {
 }
 
 /**
- * TABLE of what zlib says and what it means. Everything else (a file that cannot be read, no
- * memory) stays what it is.
+ * TABLE of zlib's errors and their meaning. Other errors (an unreadable file, no memory) pass
+ * through.
  */
 const ZLIB_FAULTS = {
   Z_DATA_ERROR: 'damaged_data',

@@ -1,6 +1,5 @@
-// A deflated part as a source of its own, without ever holding it: it is inflated from its
-// beginning, as often as somebody has to go back. For files that are unpacked one after another;
-// what a conversion reads lies in a copy (part-copy.ts).
+// A deflated part as a source, without holding it: it is inflated from its beginning for every step
+// backwards. For files that are unpacked one after another; conversions read a copy (part-copy.ts).
 import { streamEntry } from './inflate.ts'
 import type { ZipEntry } from './layout.ts'
 import type { ByteSource } from './byte-source.ts'
@@ -65,7 +64,7 @@ export class InflatedPart implements ByteSource {
   }
 
   /**
-   * Copies what the window holds of the bytes from `offset + done`; gives how many are there then.
+   * Copies the part of the window from `offset + done`; returns the number of bytes copied so far.
    */
   #copy(bytes: Buffer, offset: number, done: number): number {
     let filled = done

@@ -159,7 +159,7 @@ export const REASONS = {
 /** The reason that an archive is rejected, by its row in `REASONS`. */
 export type ArchiveFault = keyof typeof REASONS
 
-/** What a sentence is filled with: names are made printable and cut. */
+/** The placeholders of a sentence: names are made printable and shortened. */
 export interface FaultFacts {
   name?: string
   other?: string

@@ -9,7 +9,7 @@ export interface ZipEntry extends Pick<
   EntryHeader,
   'path' | 'isFolder' | 'method' | 'crc' | 'size' | 'packedSize' | 'dosTime'
 > {
-  /** Where its data starts. */
+  /** The start of its data. */
   readonly dataAt: number
 }
 
@@ -18,10 +18,10 @@ const COMPARED =
   FLAG.encrypted | FLAG.descriptor | FLAG.patched | FLAG.strong | FLAG.utf8 | FLAG.masked
 
 /**
- * Demands that the entries, each with its own header and data, cover the archive from its first
- * byte to its directory without a gap and without an overlap, and that each entry's own header says
- * what the directory says. Then a reader that goes through the file from the start sees exactly
- * what one that starts from the directory sees: nothing is hidden and nothing is counted twice.
+ * Requires that the entries, each with its own header and data, cover the archive from its first
+ * byte to its directory without gaps or overlaps, and that each entry's own header matches the
+ * directory. Then a streaming reader sees exactly the same files as one that starts from the
+ * directory: nothing is hidden and nothing is counted twice.
  *
  * Only headers are read, in pieces, in the order of the file.
  *
@@ -126,8 +126,8 @@ async function readLocalHeader(read: Read, header: EntryHeader, end: number): Pr
 }
 
 /**
- * What may stand between an entry's data and the next header: nothing, or the descriptor that the
- * flags announce.
+ * The bytes between an entry's data and the next header: none, or the descriptor that the flags
+ * declare.
  */
 async function checkGap(read: Read, entry: EntryHeader, at: number, gap: number): Promise<void> {
   const { path: name } = entry
@@ -158,7 +158,7 @@ const DESCRIPTORS = [
   { signed: false, wide: false },
 ]
 
-/** @returns the length of the descriptor in `bytes` that says what the directory says, or 0 */
+/** @returns the length of the descriptor in `bytes` that matches the directory, or 0 */
 function descriptorLength(bytes: ZipBytes, { crc, size, packedSize }: EntryHeader): number {
   for (const { signed, wide } of DESCRIPTORS) {
     const at = signed ? 4 : 0

@@ -1,8 +1,8 @@
 const MB = 1024 * 1024
 
 /**
- * TABLE of limits on an archive. Sizes are bytes after inflation, as the archive declares them; no
- * more than what is declared is ever inflated. They are checked before anything is inflated.
+ * TABLE of limits on an archive. Sizes are declared bytes after inflation; never more than the
+ * declared size is inflated. They are checked before anything is inflated.
  *
  * Ratios: a real export inflates 3 to 20 times, because every block carries a random id; deflate
  * can reach 1032. What could be uploaded without any compression (a page of 10 MB, an archive of 50
@@ -24,15 +24,12 @@ export const LIMITS = {
   pageBytes: 32 * MB,
   /** All pages together. */
   pagesBytes: 1024 * MB,
-  /** Inflated : packed, for whatever is larger than its floor below. */
+  /** Inflated : packed, for entries larger than the floor below. */
   ratio: 200,
   pageFloor: 10 * MB,
   pagesFloor: 50 * MB,
   partFloor: 50 * MB,
-  /**
-   * A file that is not a page is never inflated here, but whoever unpacks it should not be
-   * surprised.
-   */
+  /** A file that is not a page is never inflated here, but later unpacking must be safe, too. */
   fileFloor: 256 * MB,
 }
 

@@ -1,4 +1,5 @@
-// What an export holds, as its directories announce it: pages, files, and what must not be inflated.
+// The contents of an export by its directories: pages, files, and entries that must not be
+// inflated.
 import { isDatabaseFile } from './databases.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import type { ZipEntry } from './layout.ts'
@@ -8,13 +9,13 @@ import type { ByteSource } from './byte-source.ts'
 
 /** One HTML file of an export. */
 export interface ExportPage {
-  /** As stored in the archive (or in the part that holds it), `/` between folders. */
+  /** As stored in the archive or part, `/` between folders. */
   readonly path: string
   /** The entry's time read as UTC, to two seconds; null where the archive gives none. */
   readonly modifiedAt: Date | null
   /** Bytes. */
   readonly size: number
-  /** @throws InvalidArchive when the content is not what the archive announced */
+  /** @throws InvalidArchive if the content differs from the directory */
   read(): Promise<Uint8Array>
 }
 
@@ -27,10 +28,10 @@ export interface Volume {
   readonly entries: readonly ZipEntry[]
 }
 
-/** Reads the whole content of an entry. @throws InvalidArchive where it is not what was announced */
+/** Reads the whole content of an entry. @throws InvalidArchive if it differs from the directory */
 export type ReadEntry = (source: ByteSource, entry: ZipEntry) => Promise<Uint8Array>
 
-/** An entry, and the archive that holds it. */
+/** An entry and its archive. */
 export interface Listed {
   readonly source: ByteSource
   readonly entry: ZipEntry
@@ -51,16 +52,15 @@ export const isExported = ({ path, isFolder }: ZipEntry) =>
 
 export const isPage = (path: string) => /\.html?$/i.test(path)
 
-/** What of an export is ever inflated to convert it. */
+/** The files of an export that are inflated to convert it. */
 export const isRead = (path: string): boolean => isPage(path) || isDatabaseFile(path)
 
-/** Where an export's sitemap lies: at the root, or in the one folder that holds the export. */
+/** The path of an export's sitemap: at the root, or in the export's only folder. */
 const SITEMAP_PATH = /^(?:[^/]+\/)?index\.html$/i
 
 /**
- * The files of all volumes. A file that several parts hold counts once if it is the same in each;
- * sitemaps may differ (each part may list the whole export or itself), and the first one stands for
- * all.
+ * The files of all volumes. A file in several parts counts once if it is identical; sitemaps may
+ * differ (each part may list the whole export or itself), and the first one is used.
  */
 export async function merge(
   volumes: readonly Volume[],
@@ -114,7 +114,7 @@ export function checkSizes(volumes: readonly Volume[], limits: ArchiveLimits): v
     throw new InvalidArchive('pages_too_large', { n: all.size, max: limits.pagesBytes })
 }
 
-/** Why a page or a database must not be inflated, by what is announced of it. */
+/** Why a page or a database must not be inflated, by its declared sizes. */
 export function faultOf(entry: ZipEntry, limits: ArchiveLimits): InvalidArchive | undefined {
   const { path, size, packedSize } = entry
   if (!isRead(path)) return undefined
@@ -139,7 +139,7 @@ export function checkRatio(
     throw new InvalidArchive(fault, { name: path, n: ratioOf(entry), max: ratio })
 }
 
-/** How many files at the floor may inflate as much as they like. */
+/** The number of files at the floor that may inflate without limit. */
 const MAX_FILES_AT_FLOOR = 4
 
 /** Many files below the floor of one inflate as long as one far above it. */
@@ -186,8 +186,8 @@ export async function findSitemap(pages: readonly ExportPage[]): Promise<ExportP
 }
 
 /**
- * A sitemap is told by where it is and by what it is: the exporter gives every list in it an id
- * that no page has.
+ * A sitemap is recognised by its path and content: every list in it has a kind of id that pages do
+ * not have.
  */
 async function isSitemap(page: ExportPage): Promise<boolean> {
   if (!SITEMAP_PATH.test(page.path)) return false

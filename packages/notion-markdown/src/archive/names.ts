@@ -1,8 +1,7 @@
 import { InvalidArchive, type ArchiveFault } from './invalid-archive.ts'
 
 /**
- * The upper half of code page 437, which is what a name without the UTF-8 flag is by the letter of
- * the format.
+ * The upper half of code page 437, which the format prescribes for names without the UTF-8 flag.
  */
 const CP437 =
   'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»' +
@@ -12,8 +11,8 @@ const CP437 =
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * A name as text. Notion writes UTF-8 without saying so, so whatever is valid UTF-8 is read as
- * such; the rest is code page 437.
+ * A name as text. Notion writes UTF-8 without the flag, so valid UTF-8 is read as such; the rest is
+ * code page 437.
  *
  * @throws InvalidArchive when the name is said to be UTF-8 and is not
  */
@@ -41,7 +40,7 @@ const REFUSED: [fault: ArchiveFault, pattern: RegExp][] = [
 ]
 
 /**
- * Lets a path pass that stays inside the folder into which somebody may unpack it, on every system.
+ * Accepts a path only if it stays inside the folder it is unpacked into, on every system.
  *
  * @throws InvalidArchive
  */
@@ -51,8 +50,8 @@ export function checkName(name: string): void {
 }
 
 /**
- * What a path is looked up by. Exporters and repacking tools (macOS above all) disagree with the
- * links in the pages about composed and decomposed accents, so both sides go through this.
+ * The lookup key of a path. Exporters and repacking tools (above all macOS) and the links in pages
+ * differ in composed and decomposed accents, so both sides use this.
  */
 export function pathKey(path: string): string {
   return path.normalize('NFC')

@@ -31,7 +31,7 @@ const DESCRIPTOR_AND_NEXT = 24 + 4
 const JOINT_BYTES = 1024
 const EMPTY: Buffer = Buffer.alloc(0)
 
-/** What the next bytes are. */
+/** The kind of the next bytes. */
 type State =
   | { readonly in: 'header' }
   /** Data of an entry. `end` is unknown where a descriptor follows the data. */
@@ -59,7 +59,7 @@ interface Step {
  * data ends where a descriptor with its length and another header follow. From the first bytes that
  * are not understood, everything is kept.
  *
- * What is skipped is a guess that only the directory can confirm (`skipsOnlyUnneeded`).
+ * Skipping is a guess that only the directory can confirm (`skipsOnlyUnneeded`).
  */
 export class NeededRanges {
   /** In the order of the archive; adjacent ranges are one. */
@@ -80,7 +80,7 @@ export class NeededRanges {
   }
 
   /**
-   * Takes the next bytes of the archive. @returns what is kept of them, and of those that waited
+   * Reads the next bytes of the archive. @returns the parts of them, and of earlier ones, to keep
    */
   *next(piece: Uint8Array): Generator<NeededRange> {
     let rest = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
@@ -208,8 +208,8 @@ function isHeader(bytes: Buffer, at: number): boolean {
 }
 
 /**
- * Whether everything that was skipped is data of entries that nobody needs. Only then are the kept
- * bytes enough to check and convert the archive.
+ * Whether only unneeded entries' data was skipped. Only then are the kept bytes enough to check and
+ * convert the archive.
  */
 export function skipsOnlyUnneeded(
   skipped: readonly SkippedRange[],

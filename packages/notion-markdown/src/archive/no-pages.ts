@@ -1,9 +1,9 @@
-// Why an archive holds no page.
+// Why an archive has no page.
 import { isDatabaseFile } from './databases.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import { archivesInside } from './part-names.ts'
 
-/** TABLE of documents that are ZIP archives, and how the paths of what they hold begin. */
+/** TABLE of document formats that are ZIP archives, with the beginnings of the paths in them. */
 const OTHER_DOCUMENTS: readonly { readonly name: string; readonly holds: readonly string[] }[] = [
   { name: 'a Word document', holds: ['[Content_Types].xml', 'word/'] },
   { name: 'an Excel workbook', holds: ['[Content_Types].xml', 'xl/'] },
@@ -13,7 +13,7 @@ const OTHER_DOCUMENTS: readonly { readonly name: string; readonly holds: readonl
 ]
 
 /**
- * What an archive without a page is. @param part its number, where it is a part of an export alone
+ * Identifies an archive without a page. @param part its number, if it is a single part of an export
  */
 export function whyNoPages(
   paths: readonly string[],

@@ -1,18 +1,18 @@
-// What a conversion came to.
+// The result of a conversion.
 import type { Certificate } from '../certificate/certificate.ts'
 import type { PageSummary } from '../converted-page.ts'
 import type { Warning } from '../links.ts'
 import { InvalidArchive, type ArchiveFault } from './invalid-archive.ts'
 
-/** What a conversion came to. */
+/** The result of a conversion. */
 export interface Converted {
   pages: number
   /** Pages that could not be converted. */
   failed: number
   warnings: number
-  /** What of the warnings concerns the whole file: one sentence each, at most 20. */
+  /** The warnings about the whole file: one sentence each, at most 20. */
   notices: string[]
-  /** Where it was asked for. */
+  /** If it was requested. */
   certificate?: Certificate
 }
 
@@ -30,14 +30,14 @@ function noticesOf(summaries: readonly { path: string; warnings: readonly Warnin
 }
 
 /**
- * What the conversion of these pages came to.
+ * The result of converting these pages.
  *
  * @throws InvalidArchive where none could be converted
  */
 export function outcomeOf(summaries: readonly PageSummary[]): Converted {
   const failures = summaries.flatMap(({ failure }) => failure ?? [])
   const [first] = failures
-  // What failed came out of this very conversion: its fault is a row of the table.
+  // The failure is from this conversion: its fault is a row of the table.
   if (first && failures.length === summaries.filter(({ sitemap }) => sitemap === undefined).length)
     throw new InvalidArchive(first.fault as ArchiveFault, first.facts)
   return {

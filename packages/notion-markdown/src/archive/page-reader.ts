@@ -1,5 +1,5 @@
-// What of a conversion is read for its certificate: exported pages, and Markdown. By code of its own,
-// on whichever thread.
+// Reads a conversion's input and output for its certificate: exported pages, and Markdown. With
+// code of its own, on any thread.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
@@ -10,10 +10,10 @@ import { readExportedPage, type MovedFiles } from '../certificate/export-reader.
 import { decodeSafely, type PageReading } from '../certificate/reading.ts'
 import { pathKey } from './names.ts'
 
-/** What a reader must know of the conversion. Plain data: it crosses to a thread. */
+/** The data of the conversion for a reader. Plain, because it is sent to a thread. */
 export interface ReaderSetup {
   readonly dialect: Dialect
-  /** Of a folder of pages: the files of the export, by their keys. */
+  /** For a folder of pages: the files of the export, by their keys. */
   readonly files: readonly string[] | null
   /** The file that is converted; or its SHA-256, hexadecimal, null where the caller adds it. */
   readonly input: { readonly path: string } | { readonly sha256: string | null }
@@ -84,7 +84,7 @@ export function readForCertificate(
     : readExportedPage(text, fileName, null, moved)
 }
 
-/** What a page of an export shows of files that get other places. @param files by their keys */
+/** The files on a page of an export that get other paths. @param files by their keys */
 export function movedFiles(path: string, files: ReadonlySet<string>): MovedFiles {
   const folder = path.split('/').slice(0, -1)
   const resolve = (url: string): string[] => {

@@ -14,7 +14,7 @@ import { readPart } from './directories.ts'
 /** How much is gathered before it is written. */
 const BATCH_BYTES = 1024 * 1024
 
-/** What a copy is made of, and how. */
+/** The inputs of a copy. */
 export interface PartCopyOptions {
   readonly outer: ByteSource
   readonly part: ZipEntry
@@ -28,7 +28,7 @@ export interface PartCopyOptions {
  *
  * @param isKept whether the file stays under its name; otherwise it vanishes with its handle, also
  *   when the process is killed
- * @throws InvalidArchive where the part is not what the archive announced
+ * @throws InvalidArchive if the part differs from the directory
  */
 export async function copyPart(
   options: PartCopyOptions,
@@ -48,8 +48,8 @@ export async function copyPart(
 }
 
 /**
- * @returns undefined where what was skipped turned out to be needed, or the part is faulty: only a
- * whole copy shows which fault it is
+ * @returns undefined if skipped data turned out to be needed, or the part is faulty: only a
+ *   complete copy shows the fault
  */
 async function copySparsely(
   options: PartCopyOptions,
@@ -121,7 +121,7 @@ class RangeWriter {
   }
 }
 
-/** What is left of pieces behind their first `count` bytes. */
+/** The rest of pieces after their first `count` bytes. */
 function behind(pieces: readonly Uint8Array[], count: number): Uint8Array[] {
   let skipped = count
   return pieces.flatMap((piece) => {

@@ -8,7 +8,7 @@ const PART_NAME = /^[^/]*-Part-(\d+)\.zip$/i
 /** A part anywhere in an archive, not at its root alone. */
 const PART_ANYWHERE = /-Part-\d+\.zip$/i
 
-/** The number of a part by its name, if it is called like one. */
+/** The number of a part by its name, if it has a part's name. */
 export function partNumber(name: string): number | undefined {
   const number = PART_NAME.exec(name)?.[1]
   return number === undefined ? undefined : Number(number)

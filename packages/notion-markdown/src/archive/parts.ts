@@ -17,7 +17,7 @@ import { fileSource } from './source.ts'
 /** Parts up to this size are inflated into memory, by each process that converts. */
 const MAX_IN_MEMORY_BYTES = 8 * 1024 * 1024
 
-/** What opening a part needs to know. */
+/** The inputs of opening a part. */
 export interface PartOptions {
   readonly limits: ArchiveLimits
   /** Whether converting needs an entry, by its path. */
@@ -29,9 +29,8 @@ export interface PartOptions {
 }
 
 /**
- * Opens a part: in place if it is stored, from memory if it is small, otherwise from a copy of what
- * converting needs. Its checksum is verified by whoever reads it first. What is opened goes onto
- * `stack`.
+ * Opens a part: in place if it is stored, from memory if it is small, otherwise from a copy of the
+ * needed data. The first reader verifies its checksum. Opened resources go onto `stack`.
  *
  * @param index the part's place among the parts
  * @throws InvalidArchive which names the part

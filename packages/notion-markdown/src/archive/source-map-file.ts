@@ -8,7 +8,7 @@ export type WriteRanges = (ranges: readonly SourceRange[]) => Promise<void>
 /**
  * Runs `use` with what takes the source map.
  *
- * @param path the new file; undefined where nobody wants one
+ * @param path the new file; undefined if not requested
  */
 export async function withSourceMap(
   path: string | undefined,

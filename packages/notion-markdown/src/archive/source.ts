@@ -57,13 +57,13 @@ const SMALL_BYTES = 32 * 1024
 const NEAR_BYTES = 4 * 1024
 
 /**
- * What is read ahead where small reads follow one another, as those of headers and of small pages
- * do: each by itself costs ten times what it brings. Headers of large files lie too far apart.
+ * Read-ahead for consecutive small reads, such as headers and small pages: a single one costs ten
+ * times as much. Headers of large files are too far apart.
  */
 class ReadAhead {
   #at = 0
   #bytes: Buffer = Buffer.alloc(0)
-  /** Where the last read has ended. */
+  /** The end of the last read. */
   #end = -1
 
   /** A copy of the bytes, where all of them are known. */

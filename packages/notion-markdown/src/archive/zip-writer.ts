@@ -10,7 +10,7 @@ const FLAGS = 0x0800
 /** How hard text is packed: 6 takes twice the time, for 3 % less. */
 const DEFLATE_LEVEL = 4
 
-/** What an entry holds, known once it is written. */
+/** The properties of a written entry. */
 export interface Packed {
   /** Its path, which has the bytes that were reserved for it. */
   readonly path: string
@@ -34,14 +34,14 @@ interface Entry {
   readonly crc: number
 }
 
-/** An archive under way. `finish` makes it whole. */
+/** An archive being written. `finish` completes it. */
 export class ZipWriter implements AsyncDisposable {
   readonly #file: FileHandle
   readonly #entries: Entry[] = []
   /** Small pieces, which are written together. */
   #gathered: Uint8Array[] = []
   #gatheredBytes = 0
-  /** The file's end, without what is gathered. */
+  /** The end of the file, without buffered bytes. */
   #end = 0
 
   private constructor(file: FileHandle) {
@@ -93,7 +93,7 @@ export class ZipWriter implements AsyncDisposable {
    * Adds a file that is packed already.
    *
    * @param nameBytes how many its path will have
-   * @param fill writes the packed bytes; where it gives null, there is no such entry
+   * @param fill writes the packed bytes; if it returns null, there is no such entry
    */
   async addPacked(
     nameBytes: number,
@@ -182,7 +182,7 @@ function centralHeader(entry: Entry): Buffer {
 }
 
 /**
- * What both headers have in common: version, flags, method, time, checksum, sizes, length of the
+ * The common part of both headers: version, flags, method, time, checksum, sizes, length of the
  * name.
  */
 function writeCommon(header: Buffer, at: number, { name, modified, crc, method }: Entry): void {

@@ -11,7 +11,7 @@ export function readCallout(element: Element, flow: Flow): void {
       1,
       (part) => part.name === 'div' && (attribute(part, 'style') ?? '').includes('font-size'),
     ) ?? iconOnly(element)
-  // A frame whose end tag is missing holds the callout's text, too.
+  // A frame without an end tag also contains the callout's text.
   const shown = frame ? takeUntil(frame, (child) => child.name === 'div') : []
   const icon = (
     shown.map(iconText).join('') || (frame && hasClass(frame, 'icon') ? iconText(frame) : '')
@@ -30,10 +30,7 @@ export function readCallout(element: Element, flow: Flow): void {
   if (children.length > 0) flow.add({ type: 'blockquote', ...callout, children })
 }
 
-/**
- * The first child, where it holds an icon and nothing else: exporters of 2026 give its frame no
- * size.
- */
+/** The first child, if it has only an icon: exporters of 2026 give its frame no size. */
 function iconOnly(element: Element): Element | undefined {
   const first = element.children.find((node) => typeof node !== 'string' || node.trim() !== '')
   if (first === undefined || typeof first === 'string' || !['div', 'span'].includes(first.name))

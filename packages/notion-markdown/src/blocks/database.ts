@@ -9,8 +9,8 @@ import { plainText, type Inline, type TableRow } from '../tree.ts'
 const CSV = /\b([0-9a-f]{32})(?:_all)?\.csv$/i
 
 /**
- * An inline database that the page holds only as a link to its CSV: its title and its table. False
- * where it is none, or its CSV is not there.
+ * An inline database that the page has only as a link to its CSV: its title and its table. False if
+ * it is not one, or its CSV is missing.
  */
 export function readLinkedDatabase(element: Element, flow: Flow): boolean {
   if (find(element, 4, ({ name }) => name === 'table')) return false
@@ -44,8 +44,7 @@ export function addTable(database: Database, flow: Flow): void {
     columns: head.map((cell) => ({ name: plainText(cell), type: null, isPictured: false })),
     rows: cells.map(rowOfText),
   })
-  // In an export without folders any page may have a row's title: whose it is, better claims
-  // decide.
+  // In an export without folders any page may have a row's title; stronger claims decide.
   for (const page of database.namesakes()) flow.links.claimPage(page, 1)
 }
 
@@ -53,8 +52,8 @@ export function addTable(database: Database, flow: Flow): void {
 const BOXES: Readonly<Record<string, string>> = { Yes: '☑', No: '☐' }
 
 /**
- * How many places rows may get for each of their cells: past it, they stand in the order of the CSV.
- * Only exports that want to harm come that far.
+ * Most comparisons per cell for ordering rows; beyond it, rows stay in CSV order. Only hostile
+ * exports reach it.
  */
 const MAX_CELLS = 4
 
@@ -83,7 +82,7 @@ export function hiddenRows(
     shown.set(key, left - 1)
     return left <= 0
   })
-  // How wide a row of so many cells is: up to the last place that shows one of them.
+  // The width of a row with this many cells: up to the last column that shows one.
   const widths = [0]
   for (const [place, column] of columns.entries())
     if (column >= 0) widths[column + 1] = Math.max(widths[column + 1] ?? 0, place + 1)

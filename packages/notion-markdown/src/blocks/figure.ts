@@ -28,7 +28,8 @@ export function readFigure(element: Element, flow: Flow): void {
   if (first) first.children = first.children.filter((node) => !isCaption(node))
   const shown = { ...element, children: first ? [first] : [] }
   const bookmark = find(shown, 1, (child) => child.name === 'a' && hasClass(child, 'bookmark'))
-  // A figure whose end tag is missing holds what follows it, as its first element does the caption.
+  // A figure without an end tag contains what follows it, as its first element contains the
+  // caption.
   let rest = inner.filter((node) => node !== first)
   if (hasTex(element)) {
     readEquation(shown, flow)
@@ -53,8 +54,8 @@ function isCaption(node: Element | string): node is Element {
 const hasTex = (element: Element): boolean => attribute(element, BLOCK_EQUATION) !== undefined
 
 function readEquation(element: Element, flow: Flow): void {
-  // Where the parser did not know the equation by the exporter's own quotes, it stands in MathML
-  // that says the same in drawings.
+  // If the parser did not recognise the equation by the exporter's own quotes, it is in MathML with
+  // the same content.
   const source =
     find(element, 8, (below) => below.name === 'annotation') ??
     find(element, 8, (below) => below.name === 'math')
@@ -115,7 +116,7 @@ function readBookmark(element: Element, flow: Flow): void {
   if (children.length > 0) flow.add({ type: 'paragraph', children })
 }
 
-/** What an element holds outside of the elements of these classes. */
+/** The children of an element without elements of these classes. */
 function unwrap(element: Element, classes: readonly string[]): Node[] {
   return element.children.flatMap((child): Node[] => {
     if (typeof child === 'string') return [child]

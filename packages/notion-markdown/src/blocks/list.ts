@@ -19,7 +19,7 @@ export function readNumbered(element: Element, flow: Flow): void {
   addItems(element, flow, number >= 0 && number <= 999_999_999 ? number : NaN, () => null)
 }
 
-/** A toggle's `<li>` holds its `<details>`, which is a block of its own. */
+/** A toggle's `<li>` contains its `<details>`, which is a block of its own. */
 function readToggle(element: Element, flow: Flow): void {
   for (const child of element.children) {
     if (typeof child !== 'string' && child.name === 'li') flow.read(child.children)
@@ -29,8 +29,8 @@ function readToggle(element: Element, flow: Flow): void {
 }
 
 /**
- * Adds one list with an item for each `<li>`. What stands between two belongs to the first; before
- * all of them it is an item of its own.
+ * Adds one list with an item for each `<li>`. Content between two belongs to the first; content
+ * before all of them is an item of its own.
  */
 function addItems(
   element: Element,
@@ -57,7 +57,7 @@ function addItems(
   })
 }
 
-/** A list's children, cut into its items and what stands between them. */
+/** A list's children, split into its items and the content between them. */
 function partsOf(list: Element): { item: Element | null; nodes: Node[] }[] {
   const parts: { item: Element | null; nodes: Node[] }[] = []
   for (const child of list.children) {
@@ -86,7 +86,7 @@ function withoutBox(nodes: readonly Node[]): Node[] {
   return nodes.flatMap(labelled).flatMap((node) => (isBox(node) ? node.children : [node]))
 }
 
-/** What a label around a check box holds; any other node as it is. */
+/** The content of a label around a check box; any other node unchanged. */
 function labelled(node: Node): Node[] {
   return typeof node !== 'string' && node.name === 'label' && node.children.some(isBox)
     ? node.children
@@ -99,7 +99,7 @@ function isBox(node: Node): node is Element {
 
 /**
  * The sitemap (index.html of a workspace export): `<ul id="id::…">` is one entry, its link first,
- * its sub-pages in `<li>`. The outermost has no link but the workspace's details, which stand above
+ * its sub-pages in `<li>`. The outermost has no link but the workspace's details, which are above
  * the list.
  */
 function readSitemap(element: Element, flow: Flow): void {

@@ -60,7 +60,7 @@ export function readTable(element: Element, flow: Flow): void {
   })
 }
 
-/** The values of a table's rows below its header, as far as their markup tells what they are. */
+/** The values of a table's rows below its header, typed as far as their markup shows. */
 function valuesOf(
   rows: readonly Row[],
   grid: readonly (Element | null)[][],
@@ -77,7 +77,7 @@ function valuesOf(
   })
 }
 
-/** Notes the ids of a table's rows; those that the export holds only as CSV come last, without any. */
+/** Records the ids of a table's rows; rows that are only in the CSV come last, without ids. */
 function noteRows(rows: readonly Row[], shown: readonly TableRow[], ids: BlockIds): void {
   for (const [i, { row }] of rows.entries()) {
     const id = blockId(row)
@@ -176,15 +176,15 @@ interface Row {
   inHead: boolean
 }
 
-/** What a table holds: its rows, and what stands in it but in none of its cells. */
+/** A table: its rows, and its content outside of cells. */
 interface Content {
   rows: Row[]
   outside: Node[]
 }
 
 /**
- * The rows of a table. What stands outside of its cells (a caption, or the rest of a broken row)
- * goes above it, as in a browser.
+ * The rows of a table. Content outside of cells (a caption, or the rest of a broken row) goes above
+ * it, as in a browser.
  */
 function readRows(element: Element, flow: Flow): Row[] {
   const content: Content = { rows: [], outside: [] }
@@ -194,7 +194,7 @@ function readRows(element: Element, flow: Flow): Row[] {
 }
 
 /**
- * Finds the rows, whatever wraps them; not those of a table inside a cell. Cells without a row make
+ * Finds the rows in any wrapper, but not those of a table inside a cell. Cells without a row make
  * one.
  */
 function collect(element: Element, depth: number, inHead: boolean, content: Content): void {
@@ -225,12 +225,12 @@ function collect(element: Element, depth: number, inHead: boolean, content: Cont
 const MAX_EMPTY_CELLS = 4
 
 /**
- * The cells of each row by their columns. A merged cell, which GFM does not have, stands where it
- * begins; what else it spans is empty, up to the row's last cell.
+ * The cells of each row by column. A merged cell, which GFM does not have, is in its first
+ * position; the rest of its span is empty, up to the row's last cell.
  */
 function layOutGrid(rows: readonly Row[]): (Element | null)[][] {
   let left = MAX_EMPTY_CELLS * rows.reduce((sum, { row }) => sum + cellsOf(row).length, 0)
-  /** By column: the first row into which no cell above reaches. */
+  /** By column: the first row that no cell above spans. */
   let free: number[] = []
   return rows.map(({ row, inHead }, y) => {
     // No cell reaches out of the head.

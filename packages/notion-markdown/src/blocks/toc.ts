@@ -3,15 +3,12 @@ import type { Flow } from '../flow.ts'
 import { blockTarget } from '../links.ts'
 import { plainText, type List, type ListItem } from '../tree.ts'
 
-/**
- * Headings have no more levels than that: what is indented deeper stands beside the entry before
- * it.
- */
+/** Headings have no more levels: deeper entries become siblings of the entry before. */
 const MAX_INDENT = 5
 
 /**
- * `<nav class="table_of_contents">`: a nested list of links to the page's headings. What else
- * stands in a `<nav>` is read as anywhere.
+ * `<nav class="table_of_contents">`: a nested list of links to the page's headings. Other content
+ * of a `<nav>` is read as usual.
  */
 export function readNavigation(element: Element, flow: Flow): void {
   const isContents = hasClass(element, 'table_of_contents')

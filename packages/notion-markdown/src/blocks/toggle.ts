@@ -15,7 +15,7 @@ const DEPTH_OF_SIZE: readonly (readonly [string, Depth])[] = [
   ['1.125em', 5],
 ]
 
-/** The depth of a heading. Those of the body stand one level below the page's title. */
+/** The depth of a heading. Those of the body are one level below the page's title. */
 export function depthOf(heading: Element, { lift }: Section): Depth {
   return Math.max(2, Math.min(6, Number(heading.name[1]) + 1 - lift)) as Depth
 }
@@ -33,7 +33,7 @@ export function readDetails(element: Element, flow: Flow): void {
     : (DEPTH_OF_SIZE.find(([name]) => name === size)?.[1] ?? null)
   if (depth !== null) flow.section.depth = depth
   const runs = summary ? readInline(summary.children, flow.links) : []
-  // The summary is HTML, and a document's HTML holds no picture: they stand below, first of all.
+  // The summary is HTML, and a document's HTML has no images, so they come first below it.
   const pictures = nestMarks(runs.filter(({ kind }) => kind === 'image'))
   const children = flow.inside(element.children.filter((node) => node !== summary))
   if (pictures.length > 0) children.unshift({ type: 'paragraph', children: pictures })

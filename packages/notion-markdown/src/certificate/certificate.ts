@@ -169,12 +169,12 @@ export class Certifier {
     ]
     if (this.#databases > 0) {
       const detail =
-        'Of each view of a database, Notion exports the rows as a table: no filter, no order, no layout.'
+        'Notion exports each view of a database as a plain table, without its filter, order and layout.'
       list.push({ what: 'views', count: this.#databases, detail })
     }
     if (this.#unlisted > 0) {
       const detail =
-        'Rows that a view of these databases hides are not in the export, which has no CSV of them.'
+        'Rows hidden by a view of these databases are missing, because the export has no CSV of them.'
       list.push({ what: 'hidden_rows', count: this.#unlisted, detail })
     }
     if (notion > 0)

@@ -278,7 +278,7 @@ export class Reading {
 
 const NOTION = /^https?:\/\/(?:(?:www\.)?notion\.so|app\.notion\.com)\//i
 
-/** Where a link leads. */
+/** The target of a link. */
 function fateOf(url: string): keyof Counts['links'] {
   if (/^[a-z][a-z0-9+.-]*:/i.test(url)) return NOTION.test(url) ? 'notion' : 'web'
   return url.startsWith('#') || /\.html?(?:[?#]|$)/i.test(url) ? 'pages' : 'files'

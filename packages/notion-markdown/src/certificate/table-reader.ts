@@ -23,7 +23,7 @@ export class TableReader {
   readonly #reading: Reading
   readonly #kind: TableKind
   readonly #rows: Row[] = []
-  /** By column: the first row into which no cell above reaches. */
+  /** By column: the first row that no cell above spans. */
   #free: number[] = []
   #column = 0
   #cell: number | null = null

@@ -13,7 +13,7 @@ export type { Converted } from '../archive/outcome.ts'
 
 /** What is wanted of an export. */
 export interface ArchiveOptions {
-  /** What its owner calls it. Default: its name where it is a File. */
+  /** Its original name. Default: its name where it is a File. */
   readonly fileName?: string
   /** Default: Markdown. */
   readonly format?: 'markdown' | 'json' | 'chunks'

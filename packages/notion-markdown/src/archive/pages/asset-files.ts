@@ -1,4 +1,4 @@
-// An export's files in the folder of pages: each content once, under a name that says what it is.
+// An export's files in the folder of pages: each content once, under a readable name.
 import { createHash } from 'node:crypto'
 import { InvalidArchive } from '../invalid-archive.ts'
 import type { NotionExport } from '../export.ts'
@@ -11,9 +11,9 @@ const HASH_DIGITS = 16
 
 /** An export's files, copied. */
 export interface CopiedFiles {
-  /** Where each lies now, by its path as stored in the export. */
+  /** The new path of each file, by its path in the export. */
   readonly paths: ReadonlyMap<string, string>
-  /** What lies there: the SHA-256 of each new file, by its path. */
+  /** The SHA-256 of each new file, by its path. */
   readonly contents: ReadonlyMap<string, string>
   /** The files whose data is damaged, by their stored paths: a note lies in their places. */
   readonly damaged: ReadonlyMap<string, string>
@@ -36,7 +36,7 @@ export async function copyFiles(
   const contents = new Map<string, string>()
   const damaged = new Map<string, string>()
   const byContent = new Map<string, string>()
-  // In the archive's order: parts are inflated from their beginning to their end.
+  // In archive order, because parts are inflated from beginning to end.
   for (const stored of opened.files.values()) {
     const fixed = places.get(stored)
     const asset = new AssetName(stored, rules)
@@ -77,7 +77,7 @@ class AssetName {
     this.stem = `${rules.assets}/${nameOf(title.replace(/[ _-]?[0-9a-f]{32}$/i, ''), rules.names)}`
   }
 
-  /** The path, with as many bytes as it will have. */
+  /** The path, with its final length in bytes. */
   get template(): string {
     return this.#path('0'.repeat(HASH_DIGITS))
   }

@@ -1,4 +1,4 @@
-// What a folder of pages is made of, in one hash: the same key makes the same folder.
+// One hash of everything that a folder of pages depends on: the same key gives the same folder.
 import { createHash, type Hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,11 +8,11 @@ import { fileSource } from '../source.ts'
 import { readZip } from '../zip.ts'
 import type { Flavor } from './flavors.ts'
 
-/** What the folder depends on besides the export. */
+/** The folder's inputs besides the export. */
 export interface KeyOptions {
   readonly flavor: Flavor
   readonly limits: Partial<ArchiveLimits>
-  /** What else the caller makes the folder depend on. */
+  /** Further inputs by the caller. */
   readonly mode: string
 }
 
@@ -21,7 +21,7 @@ export interface KeyOptions {
  * files in their order, as the archive's directory has them (a part counts by its own), of the
  * options, and of the converter. No content is read.
  *
- * @returns hexadecimal; null where the archive is none
+ * @returns hexadecimal; null if the archive is invalid
  */
 export async function exportKey(path: string, options: KeyOptions): Promise<string | null> {
   const hash = createHash('sha256')
@@ -40,7 +40,7 @@ export async function exportKey(path: string, options: KeyOptions): Promise<stri
   return hash.digest('hex')
 }
 
-/** Where this package's modules lie, and in its folder what it depends on. */
+/** The folder of this package's modules, with its dependencies. */
 const MODULES = join(import.meta.dirname, '..', '..')
 
 /** The modules themselves: a version does not change with every change of them. */

@@ -5,22 +5,22 @@ import type { FlavorRules } from './flavors.ts'
 const MAX_NAME_BYTES = 72
 
 /**
- * TABLE of the devices that Windows takes a name for, whatever its extension
+ * TABLE of Windows device names, reserved with any extension
  * (https://learn.microsoft.com/windows/win32/fileio/naming-a-file).
  */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³])(?=\.|$)/i
 
-/** Extensions that the files beside a name have: a folder must not be called like one of them. */
+/** Extensions of the files beside a name: a folder must not have the same name as one of them. */
 const OWN_EXTENSION = /\.(?=(?:md|mdx|csv|json)$)/i
 
 /**
- * What no name may hold: what Windows refuses; what means something in an address or in a link of
- * Obsidian's; what nobody sees (controls, marks of direction, unassigned and private characters,
- * half characters).
+ * Characters not allowed in names: those that Windows refuses; those with a meaning in an address
+ * or an Obsidian link; invisible ones (controls, direction marks, unassigned and private
+ * characters, unpaired surrogates).
  */
 const REFUSED = /[\\/:*?"<>|#^[\]%\p{Z}\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\u{FE0F}]+/gu
 
-/** TABLE of what is left out of names besides. */
+/** TABLE of other characters left out of names. */
 const STYLES: Readonly<Record<FlavorRules['names'], (name: string) => string>> = {
   spaces: (name) => name,
   dashes: (name) => name.replace(/[ `]+/g, '-').replace(/-{2,}/g, '-'),
@@ -41,7 +41,7 @@ export function nameOf(title: string, style: FlavorRules['names']): string {
   return (DEVICE.test(name) ? name.replace(DEVICE, '$&_') : name) || 'Untitled'
 }
 
-/** The beginning of a text that has at most so many bytes, cut between what people see as characters. */
+/** The beginning of a text with at most n bytes, cut between graphemes. */
 export function cutBytes(text: string, most: number): string {
   // No character has more than three bytes for each of its units.
   if (text.length * 3 <= most || Buffer.byteLength(text) <= most) return text
@@ -56,18 +56,21 @@ export function cutBytes(text: string, most: number): string {
 }
 
 /**
- * What two names have in common that some file system takes for one: those of macOS and Windows
- * ignore case, macOS's the form of accents.
+ * The key under which some file system treats two names as equal: macOS and Windows ignore case,
+ * macOS also the form of accents.
  */
 export function foldName(name: string): string {
   return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC')
 }
 
-/** What is to be named. */
+/** The items to name. */
 export interface Named {
-  /** What it would be called if nothing else were. */
+  /** Its preferred name. */
   readonly name: string
-  /** What tells it from others of the name: a page's id, or a digest; letters and digits. */
+  /**
+   * The suffix that distinguishes it from others of the same name: a page's id, or a digest;
+   * letters and digits.
+   */
   readonly key: string
 }
 
@@ -78,14 +81,14 @@ const SHORT_KEY = 8
 export class FolderNames {
   readonly #taken: Set<string>
 
-  /** @param reserved names that are given to nobody */
+  /** @param reserved names that must not be used */
   constructor(reserved: Iterable<string> = []) {
     this.#taken = new Set([...reserved].map(foldName))
   }
 
   /**
-   * Gives names out, the same whatever the order: who shares a name with another gets the beginning
-   * of its key behind it.
+   * Assigns names, independent of the order: items that share a name get the beginning of their key
+   * as a suffix.
    *
    * @returns a name for each, in their order
    */

@@ -1,4 +1,4 @@
-// What differs between the programs that a folder of pages is made for.
+// The differences between the programs that a folder of pages is made for.
 import type { ExtraSyntax } from '../../phrasing.ts'
 
 /** The program that reads the pages. */
@@ -9,20 +9,20 @@ export interface FlavorRules {
   /** The name of the root page, without its extension. */
   readonly index: string
   /**
-   * Where a page with sub-pages lies: `beside` their folder, under the folder's name, or `inside` it
-   * under the index's name.
+   * The place of a page with sub-pages: `beside` their folder, under the folder's name, or `inside`
+   * it under the index's name.
    */
   readonly parents: 'beside' | 'inside'
   /**
-   * What file names keep of titles: all that file systems take; the same with `-` for spaces; or only
-   * letters, digits, `-`, `_` and `.`.
+   * How titles become file names: every character that file systems allow; the same with `-` for
+   * spaces; or only letters, digits, `-`, `_` and `.`.
    */
   readonly names: 'spaces' | 'dashes' | 'letters'
   /** The folder for assets. */
   readonly assets: string
   /** How a link to a page is written. */
   readonly links: 'markdown' | 'wiki'
-  /** What names a heading in an address: GitHub's slug, or the heading's text. */
+  /** How an address names a heading: by GitHub's slug, or by the heading's text. */
   readonly anchors: 'slug' | 'text'
   /** How a callout is written. */
   readonly callouts: 'quote' | 'alert' | 'admonition'
@@ -75,7 +75,7 @@ export const FLAVORS = {
   },
 } as const satisfies Record<string, FlavorRules>
 
-/** What the program of a flavor reads besides CommonMark, GFM and math. */
+/** The syntax that a flavor's program reads besides CommonMark, GFM and math. */
 export const syntaxOf = ({ links, callouts, isSite }: FlavorRules): ExtraSyntax => ({
   wikiLinks: links === 'wiki',
   directives: callouts === 'admonition',

@@ -9,7 +9,7 @@ export const MANIFEST = '.tollmark.json'
 /** One file. */
 export interface ManifestFile {
   readonly path: string
-  /** The id of the page in it; null for a page without one, undefined for what is no page. */
+  /** The id of its page; null for a page without one, undefined if it is not a page. */
   readonly page?: string | null
   /** Of its content, hexadecimal. */
   readonly sha256: string
@@ -32,7 +32,7 @@ export function writeManifest({ flavor, exportKey, files }: Manifest): string {
   return `${JSON.stringify(head).slice(0, -1)},"files":[\n${lines.join(',\n')}\n]}\n`
 }
 
-/** Reads a list; null where the text is none. Paths that lead out of the folder are left out. */
+/** Reads a list; null if the text is not one. Paths that lead out of the folder are left out. */
 export function readManifest(text: string): Manifest | null {
   let value: unknown
   try {

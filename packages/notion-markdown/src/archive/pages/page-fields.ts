@@ -1,22 +1,22 @@
-// The front matter of a page in a folder of pages: what it is, and its properties by what they are.
+// The front matter of a page in a folder of pages: its metadata and typed properties.
 import { Scalar, YAMLMap } from 'yaml'
 import { writeFrontMatter, yamlText } from '../../frontmatter.ts'
 import { relatedId, type PageId } from '../../property-json.ts'
 import type { Property, PropertyValue } from '../../property-values.ts'
 import type { FlavorRules } from './flavors.ts'
 
-/** What the front matter says of a page. */
+/** The front matter of a page. */
 export interface PageFacts {
   readonly title: string
   readonly icon: string | null
   readonly id: string | null
   readonly parentId: string | null
-  /** ISO 8601; null where nobody asks for it. */
+  /** ISO 8601; null if not requested. */
   readonly exportedAt: string | null
   /** The addresses of its databases' files. */
   readonly csv: readonly string[]
   readonly values: Readonly<Record<string, Property>>
-  /** Where it stands among its siblings, from 1. */
+  /** Its position among its siblings, from 1. */
   readonly position: number
   /** Its path, for a site. */
   readonly path: string

@@ -5,19 +5,19 @@ import type { PageSummary } from '../../converted-page.ts'
 import type { Outline } from '../../markdown.ts'
 import type { FlavorRules } from './flavors.ts'
 
-/** What links can lead to. */
+/** The targets of links. */
 export interface LinkTargets {
   readonly rules: FlavorRules
   readonly pages: readonly PageSummary[]
   /** The page that a key means, by its index. */
   readonly indexOf: (key: string) => number | undefined
-  /** Where the page with an index lies. */
+  /** The path of the page with an index. */
   readonly pathOf: (index: number) => string
-  /** Where a file of the export lies, by its path as stored. */
+  /** The path of an exported file, by its stored path. */
   readonly filePath: (stored: string) => string | undefined
 }
 
-/** Where a link leads. */
+/** The target of a link. */
 interface Target {
   /** Relative to the folder's root; null where that is the page itself. */
   readonly path: string | null
@@ -70,7 +70,7 @@ export class PageLinks {
     return parts.join('')
   }
 
-  /** The address of one marker, as it stands in a text; what is none stays as it is. */
+  /** The address for one marker in a text; other texts stay unchanged. */
   address(url: string, index: number): string {
     return url.startsWith(MARKER)
       ? this.#address(this.#targetOf(url.slice(1, -1), null, index), index)
@@ -115,7 +115,7 @@ export class PageLinks {
     return `[[${place}${isCell ? '\\' : ''}|${label}]]`
   }
 
-  /** What a page's headings are called in addresses. */
+  /** The names of a page's headings in addresses. */
   #anchorsOf(index: number): string[] {
     const { outline } = this.#targets.pages[index]!
     const { rules } = this.#targets

@@ -1,10 +1,10 @@
-// Where the pages of an export lie in the folder that is made of them.
+// The paths of an export's pages in the folder of pages.
 import { createHash } from 'node:crypto'
 import type { Placed } from '../../order.ts'
 import { FolderNames, nameOf } from './file-names.ts'
 import type { FlavorRules } from './flavors.ts'
 
-/** What a page's path depends on. */
+/** The inputs of a page's path. */
 export interface PathSource {
   /** Its path in the archive. */
   readonly path: string
@@ -84,7 +84,7 @@ function wantedName({ title, id, path }: PathSource, rules: FlavorRules) {
   return { name: nameOf(title, rules.names), key: id ?? digest(path) }
 }
 
-/** What stands for the id of a page that has none. */
+/** The substitute for a missing page id. */
 function digest(path: string): string {
   return createHash('sha256').update(path.normalize('NFC')).digest('hex').slice(0, 32)
 }

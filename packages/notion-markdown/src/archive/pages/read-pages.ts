@@ -17,7 +17,7 @@ export interface PageFile {
 /**
  * Lists the files of a folder of pages, in the archive's order.
  *
- * @throws InvalidArchive where the archive is no sound one
+ * @throws InvalidArchive if the archive is invalid
  */
 export async function readPages(source: ByteSource): Promise<PageFile[]> {
   const entries = await readZip(source, limitsOf(OWN_LIMITS))
@@ -30,7 +30,7 @@ export async function readPages(source: ByteSource): Promise<PageFile[]> {
     }))
 }
 
-/** Bytes of a file up to which it is read at once, for a fifth of the processor time. */
+/** Files up to this many bytes are read in one go, for a fifth of the CPU time. */
 const MAX_WHOLE_BYTES = 1024 * 1024
 
 async function* contentOf(source: ByteSource, entry: ZipEntry): AsyncGenerator<Uint8Array> {

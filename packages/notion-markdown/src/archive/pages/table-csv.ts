@@ -1,4 +1,4 @@
-// A database as CSV (RFC 4180, with the byte order mark of Notion's own files), where the export holds
+// A database as CSV (RFC 4180, with the byte order mark of Notion's own files), if the export has
 // only its table.
 import { rowWidths, type DatabaseTable } from '../../databases.ts'
 import type { RawValue } from '../../property-values.ts'
@@ -12,7 +12,7 @@ export function csvOf({ columns, rows }: DatabaseTable): string {
   return `\ufeff${[columns.map(({ name }) => quoted(name)).join(','), ...lines].join('\n')}\n`
 }
 
-/** Check boxes as Notion's CSV has them; all else as it is shown. */
+/** Check boxes as in Notion's CSV; everything else as shown. */
 function textOf(value: RawValue | undefined): string {
   if (value?.isChecked === undefined) return value?.text ?? ''
   return value.isChecked ? 'Yes' : 'No'

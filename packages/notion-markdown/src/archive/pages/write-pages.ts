@@ -19,7 +19,7 @@ import { PageLinks, relativeUrl } from './page-links.ts'
 import { placePages, type PagePath } from './page-paths.ts'
 import { csvOf } from './table-csv.ts'
 
-/** What is wanted of the pages. */
+/** The options of the pages. */
 export interface PagesOptions {
   readonly flavor: Flavor
   /** Whether each page says when it was exported, which differs from one export to the next. */
@@ -28,7 +28,7 @@ export interface PagesOptions {
   readonly uploadedAt: Date
 }
 
-/** The time of a file of which none is known: the first that a ZIP archive can say. */
+/** The time of a file without a known one: the earliest that a ZIP archive can express. */
 const NO_TIME = Date.UTC(1980, 0, 1)
 
 const NO_FILES: CopiedFiles = { paths: new Map(), contents: new Map(), damaged: new Map() }
@@ -39,7 +39,7 @@ const NO_FILES: CopiedFiles = { paths: new Map(), contents: new Map(), damaged: 
  *
  * @param opened the export; null for a page that came alone
  * @param output the new archive
- * @param certificate is told of each page, and of the list of files
+ * @param certificate receives each page, and the list of files
  * @returns how many files of the export are damaged
  */
 export async function writePages(
@@ -112,7 +112,7 @@ export async function writePages(
   return files.damaged.size
 }
 
-/** Adds a file to the archive, and to the list. @param page undefined for what is no page */
+/** Adds a file to the archive and the list. @param page undefined if it is not a page */
 type AddFile = (
   path: string,
   page: string | null | undefined,
