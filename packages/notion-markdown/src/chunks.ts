@@ -70,7 +70,7 @@ export function chunkPage(
   })
 }
 
-/** Under which headings each part stands. */
+/** The headings above each part. */
 function placesOf(
   parts: readonly SourcePart[],
   outline: readonly { text: string }[],
@@ -140,7 +140,7 @@ class Packer {
   readonly #budget: number
   #parts: SourcePart[] = []
   #tokens = 0
-  /** The header of the last table, and of the one that goes on in this chunk. */
+  /** The header of the last table, and of the one that continues in this chunk. */
   #lastHeader: SourcePart | null = null
   #header: SourcePart | null = null
 
@@ -168,7 +168,7 @@ class Packer {
     }
   }
 
-  /** Ends the chunk. The end of a toggle that begins in another is none. */
+  /** Ends the chunk. The end of a toggle that begins in another chunk does not count. */
   flush(): void {
     if (this.#parts.some(({ kind }) => kind !== 'toggle-end'))
       this.chunks.push({ header: this.#header, parts: this.#parts })
@@ -190,7 +190,7 @@ class Packer {
     this.#tokens += tokens
   }
 
-  /** What a group adds to the chunk: with what stands between them, if they are neighbors. */
+  /** The text that a group adds to the chunk, with the text between them if they are adjacent. */
   #tokensOf(group: readonly SourcePart[]): number {
     const from =
       this.#parts.at(-1)?.end ?? this.#markdown.lastIndexOf('\n', group[0]!.start - 1) + 1

@@ -1,9 +1,8 @@
-// Databases as CSV (RFC 4180, with a byte order mark): what an export holds of those that it writes
-// no table for.
+// Databases as CSV (RFC 4180, with a byte order mark): those for which an export has no table.
 
 /** A database of the archive. */
 export interface Database {
-  /** Where its CSV lies: files that it names lie there too. Empty at the archive's root. */
+  /** The folder of its CSV, to which its files are relative. Empty at the archive's root. */
   readonly folder: string
   /** The first row names the columns, the first column holds the titles. */
   readonly rows: readonly (readonly string[])[]
@@ -16,7 +15,7 @@ export interface Database {
   namesakes(): readonly string[]
 }
 
-/** Reads CSV. Nothing is an error: a quote that is never closed goes on to the end. */
+/** Reads CSV. Nothing is an error: an unclosed quote extends to the end. */
 export function parseCsv(source: string): string[][] {
   const text = source.charCodeAt(0) === 0xfeff ? source.slice(1) : source
   const rows: string[][] = []
@@ -52,8 +51,7 @@ function quotedField(text: string, from: number): { value: string; next: number 
 }
 
 /**
- * What two spellings of one title have in common: files' names lose most characters that are no
- * letters.
+ * The key that spellings of one title share: file names lose most characters that are not letters.
  */
 export function titleKey(title: string): string {
   const letters = title

@@ -27,7 +27,7 @@ export interface DatabaseRow {
   values: RawValue[]
 }
 
-/** A database as a page shows it, and the export holds it. */
+/** A database as shown on a page and stored in the export. */
 export interface DatabaseTable {
   /** 32 hex digits, of the block or the page that shows it. */
   id: string | null
@@ -43,14 +43,14 @@ export function rowOfText(cells: readonly Inline[][]): DatabaseRow {
   return { page: titlePage(cells[0]), values: cells.map(rawOfText) }
 }
 
-/** Where the title of a row leads. */
+/** The target of a row's title. */
 export function titlePage(title: readonly Inline[] = []): string | null {
   return title.find((node) => node.type === 'link')?.url ?? null
 }
 
-/** What joining pages knows of them. */
+/** The data of pages when they are joined. */
 export interface KnownPages {
-  /** The id of the page that an address leads to; null where it has none, or is none. */
+  /** The id of the page that an address leads to; null if it has none, or is not a page. */
   idOf: PageId
   /** The properties of the page with this id. */
   propertiesOf(id: string): Readonly<Record<string, Property>> | undefined
@@ -62,7 +62,7 @@ export interface KnownPages {
  */
 const MAX_PADDING = 4
 
-/** How many values each row is written with: as many as there are columns. */
+/** The number of values per row: the number of columns. */
 export function rowWidths(columns: number, rows: readonly DatabaseRow[]): number[] {
   let left = MAX_PADDING * rows.reduce((sum, { values }) => sum + values.length, 0)
   return rows.map(({ values }) => {
@@ -112,8 +112,8 @@ const idOf = (page: string, pages: KnownPages): string | null =>
 const MAX_ASKED = 100
 
 /**
- * The type of a column: what its head says; else what its rows' pages say of the property; else what
- * the markup of its values tells; else what a picture says, if the values may be that.
+ * The type of a column: from its header, or else from the property on its rows' pages, or else from
+ * the markup of its values, or else from an icon, if the values allow that.
  */
 function typeOf(
   { name, type, isPictured }: DatabaseColumn,

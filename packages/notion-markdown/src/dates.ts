@@ -47,7 +47,7 @@ const DAYS: readonly RegExp[] = [
   /^(?<d>\d{1,2})\.?(?:er|º)?(?: de)? ב?(?<name>[\p{L}\p{M}]+)\.?(?: de)? (?<y>\d{4})/u,
 ]
 
-/** TABLE of the words for a half of the day that stand before the time, and whether it is the second. */
+/** TABLE of words for half a day before the time, and whether it is the second half. */
 const HALVES: ReadonlyMap<string, 'A' | 'P'> = new Map([
   ['오전', 'A'],
   ['오후', 'P'],
@@ -64,7 +64,7 @@ const MAX_YEAR = 2400
 const TIME =
   /^(?<before>오전|오후|上午|下午|午前|午後)? ?(?<h>\d{1,2}):(?<min>\d\d)(?: ?(?<half>[AP])\.?M\.?)?(?: ?\((?:GMT|UTC)(?:(?<sign>[+−-])(?<oh>\d{1,2})(?::?(?<om>\d\d))?)?\))?$/i
 
-/** Reads what a `<time>` of Notion's says; null where that is no date, or might be two. */
+/** Reads a `<time>` of Notion's; null if it is not a date, or is ambiguous. */
 export function readDate(text: string): DateValue | null {
   const clean = text.normalize('NFKC').replace(/\s+/g, ' ').trim().replace(/^@/, '')
   const [from = '', to, ...more] = clean.split(/ ?→ ?/)
@@ -76,8 +76,8 @@ export function readDate(text: string): DateValue | null {
 }
 
 /**
- * Reads a date that markup has in ISO 8601, where `text` is no range of them; its time only where
- * the text has one.
+ * Reads a date that the markup has in ISO 8601, if `text` is not a range; with a time only if the
+ * text has one.
  */
 export function readIsoDate(iso: string, text: string): DateValue | null {
   const match = ISO.exec(iso)

@@ -23,8 +23,8 @@ function marked(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * A page that declares UTF-16 in ASCII letters is not UTF-16 (HTML Standard); an encoding that
- * nobody knows is taken as not declared.
+ * A page that declares UTF-16 in ASCII letters is not UTF-16 (HTML Standard); an unknown encoding
+ * counts as not declared.
  */
 function usable(label: string | undefined): string | undefined {
   try {
@@ -69,8 +69,8 @@ const MARKUP = new RegExp(`^<(?:!doctype(?:\\s+html\\b|\\s*>)|(?:${STARTS})(?:[\
 const BINARY_SIGNATURES = /^(?:%PDF-|%!PS|\{\\rtf)/
 
 /**
- * Bytes that no text holds (MIME Sniffing Standard, "binary data byte"), but for the controls that
- * word processors leave in text.
+ * Bytes that do not occur in text (MIME Sniffing Standard, "binary data byte"), except controls
+ * that word processors leave.
  */
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const BINARY = /[\x00-\x07\x0e-\x1a\x1c-\x1f]/
@@ -95,8 +95,8 @@ export function looksLikeHtml(bytes: Uint8Array, fileName = ''): boolean {
 const LEADING_COMMENT = /^<!--(?:-?>|[^]*?--!?>)/
 
 /**
- * What follows white space, an XML declaration and comments. A comment that does not end in the
- * head is passed over as if it were none.
+ * The content after white space, an XML declaration and comments. A comment that does not end
+ * within the head is ignored.
  */
 function skipProlog(head: string): string {
   let rest = head.trimStart().replace(/^<\?xml[^>]*>\s*/i, '')
@@ -117,8 +117,8 @@ const ZIP_STARTS = [
 ]
 
 /**
- * Whether a file is meant to be a ZIP archive, sound or not: by its signature, or because its name
- * says so and an end record stands near its end, as in an archive with something in front.
+ * Whether a file is meant to be a ZIP archive, valid or not: by its signature, or by its name
+ * together with an end record near the end, as in an archive with leading bytes.
  *
  * @param head the file, or its start
  * @param hint the name, and the end of the file (64 KB are enough) where `head` is not all of it

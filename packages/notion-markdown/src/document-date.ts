@@ -1,8 +1,7 @@
-// The date that a page's own head gives. Notion's exporter writes none; whoever keeps or changes
-// its pages may.
+// The date in a page's head. Notion's exporter writes none, but other tools may.
 import { attribute, find, type Element } from './html.ts'
 
-/** TABLE of what a `meta` element calls the document's date, the best first. */
+/** TABLE of the names of a document's date in `meta` elements, in order of preference. */
 const NAMES = [
   'date',
   'dcterms.date',

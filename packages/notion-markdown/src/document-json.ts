@@ -19,7 +19,7 @@ function workspaceOf([first]: readonly DocumentPage[]): string {
     : ''
 }
 
-/** What JSON says of pages besides their text. */
+/** The JSON of pages, besides their text. */
 export interface TypedPages {
   tables(page: DocumentPage): readonly DatabaseTable[] | Promise<readonly DatabaseTable[]>
   known: KnownPages

@@ -1,4 +1,4 @@
-// The pages of a document in the making, one after another: what is written of them, and who is told.
+// Writes the pages of a document, one after another, and notifies its observers.
 import type { Certificate } from './certificate/certificate.ts'
 import type { PageSummary } from './converted-page.ts'
 import { sourceRanges, utf8Length, type SourceRange } from './source-map.ts'
@@ -12,9 +12,9 @@ export interface ResolvedPage {
 
 /** Makes a document's certificate while it is written. */
 export interface CertificateListener {
-  /** What it returns is awaited before the next page. */
+  /** Its result is awaited before the next page. */
   page(summary: PageSummary, markdown: string): void | Promise<void>
-  /** A piece of what the certificate's hash is of. */
+  /** A piece of the text that the certificate hashes. */
   output(piece: string): void
   finish(): Promise<Certificate>
 }
@@ -22,7 +22,7 @@ export interface CertificateListener {
 /** Reads a page of the document, its links resolved. */
 export type ReadResolved = (page: DocumentPage) => Promise<ResolvedPage>
 
-/** A page of the document: where it stands, and what its headings are called there. */
+/** A page of the document: its position, and the anchors of its headings. */
 export interface DocumentPage {
   summary: PageSummary
   index: number
@@ -32,7 +32,7 @@ export interface DocumentPage {
   sourceUrl: string | null
 }
 
-/** Reads pages, and tells the certificate of them. */
+/** Reads pages, and reports them to the certificate. */
 export function certified(read: ReadResolved, certificate?: CertificateListener): ReadResolved {
   if (!certificate) return read
   return async (page) => {
@@ -53,7 +53,7 @@ export async function* hashed(
   }
 }
 
-/** What stands between two pages. */
+/** The separator of two pages. */
 const RULE = '\n---\n\n'
 
 /** The source map of each page. @param base where the first begins, in bytes */

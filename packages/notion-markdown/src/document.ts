@@ -33,7 +33,7 @@ export interface DocumentOptions {
   uploadedAt: Date
 }
 
-/** What is told of a document while it is written. */
+/** Callbacks while a document is written. */
 export interface DocumentListener {
   /** Takes the source map, page by page, after the document's last piece. */
   writeRanges?: (ranges: readonly SourceRange[]) => void | Promise<void>
@@ -123,7 +123,7 @@ function metadataOf({ summary, exportedAt, sourceUrl, slugs }: DocumentPage): Pa
   return { title: summary.title, exportedAt, sourceUrl, anchor: slugs[0]! }
 }
 
-/** What addresses within the document mean, and pages by their ids. */
+/** The targets of addresses within the document, and pages by id. */
 function knownPages(
   pages: readonly PageSummary[],
   indexOf: (key: string) => number | undefined,

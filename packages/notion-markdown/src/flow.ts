@@ -26,14 +26,11 @@ export type BlockReader = (element: Element, flow: Flow) => void
  */
 export type BlockTable = ReadonlyMap<string, BlockReader>
 
-/** Where a page's headings stand; one for all flows of a page. */
+/** The depths of a page's headings; one for all flows of a page. */
 export interface Section {
-  /**
-   * The depth of the last heading, but for those of databases: a database's title stands one below
-   * it.
-   */
+  /** The depth of the last heading, excluding databases: a database's title is one below it. */
   depth: number
-  /** By how much the body's headings are lifted. */
+  /** How many levels the body's headings are raised. */
   readonly lift: 0 | 1
   /** Whether a database inside the page is being read, which may be a view of one elsewhere. */
   isInline: boolean
@@ -41,9 +38,9 @@ export interface Section {
   database: string | null
   /** The title of the database that is being read, else of the page. */
   title: string
-  /** Where databases are noted as data; null where nobody wants them. */
+  /** Collects databases as data; null if not requested. */
   readonly tables: DatabaseTable[] | null
-  /** Where the ids of blocks are noted; null where nobody wants them. */
+  /** Collects the ids of blocks; null if not requested. */
   readonly ids: BlockIds | null
 }
 
@@ -104,8 +101,8 @@ export class Flow {
       if (this.section.ids) this.#readNoting(node, reader, this.section.ids)
       else if (reader) reader(node, this)
       else this.read(node.children)
-      // What has been read is let go: a large page's elements and its blocks need not be in memory
-      // together.
+      // Elements that have been read are released: a large page's elements and blocks need not be
+      // in memory together.
       node.children = []
       from = i + 1
     }
@@ -113,7 +110,7 @@ export class Flow {
     return this.blocks.length > count || countItems(this.blocks) > items
   }
 
-  /** Reads an element, and notes its id for what it added that has none of its own. */
+  /** Reads an element, and records its id for the added blocks without an id. */
   #readNoting(element: Element, reader: BlockReader | undefined, ids: BlockIds): void {
     const [count, items] = [this.blocks.length, countItems(this.blocks)]
     if (reader) reader(element, this)
@@ -137,7 +134,7 @@ export class Flow {
     return this.#table.get(BLOCK_EQUATION)
   }
 
-  /** Whether an element that nobody knows is a container: what it shows is its children. */
+  /** Whether an unknown element is a container, which shows its children. */
   #holdsBlocks(element: Element): boolean {
     return (
       !INLINE.has(element.name) &&
@@ -147,7 +144,7 @@ export class Flow {
     )
   }
 
-  /** Adds a block. A list that goes on where the last one stopped becomes part of it. */
+  /** Adds a block. A list that continues the previous one becomes part of it. */
   add(block: Block): void {
     const last = this.blocks[this.blocks.length - 1]
     if (block.type === 'list' && last?.type === 'list' && !this.#parted && continues(last, block)) {
@@ -156,7 +153,7 @@ export class Flow {
     this.#parted = false
   }
 
-  /** What comes next does not go on with the list before (an empty paragraph stands between). */
+  /** The next block does not continue the previous list (an empty paragraph is between them). */
   part(): void {
     this.#parted = true
   }

@@ -1,6 +1,6 @@
 import { Scalar, stringify } from 'yaml'
 
-/** What the front matter says of one page. */
+/** The front matter of one page. */
 export interface PageMetadata {
   title: string
   /** ISO 8601, seconds, UTC. */
@@ -39,12 +39,12 @@ function fieldsOf(page: PageMetadata) {
   return { title: yamlText(page.title), exported_at: page.exportedAt, source_url: page.sourceUrl }
 }
 
-/** What readers of YAML 1.1 take for the end of a line, or refuse even between quotes. */
+/** Characters that YAML 1.1 readers take for line ends, or refuse even in quotes. */
 const UNREADABLE = /[\x7f-\x9f\u2028\u2029\ufffe\uffff]/g
 
 /**
- * What they take for something else than text (numbers, dates and times, truth values, `=`, `<<`),
- * or refuse where it is bare.
+ * Values that they do not read as text (numbers, dates and times, booleans, `=`, `<<`), or refuse
+ * without quotes.
  */
 const AMBIGUOUS = new RegExp(
   `^[-+.\\d][-+.,:_\\d a-fxTZ]*$|^(?:y|yes|n|no|on|off|=|<<)$|\t|${UNREADABLE.source}`,

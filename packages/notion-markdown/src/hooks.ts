@@ -1,34 +1,36 @@
-// What a caller changes in a tree before it is written: addresses, depths of headings, whole blocks.
+// A caller's changes to a tree before it is written: addresses, heading depths, whole blocks.
 import { MARKER } from './links.ts'
 import type { Block, Depth, Inline, ListItem, Root, TableCell, TableRow } from './tree.ts'
 
-/** Changes of a page's tree. Each is called once for what it is about, in the order of the page. */
+/** Changes to a page's tree. Each hook is called once per node of its kind, in page order. */
 export interface Hooks {
   /**
-   * Where a link to the web, to mail or within Notion leads. Null takes the link off its text. Links
-   * to headings of the same page are not asked for.
+   * The address of a link to the web, to mail or within Notion. Null removes the link from its
+   * text. Not called for links to headings of the same page.
    *
    * @param url as the document would have it
    */
   link?: (url: string) => string | null
   /**
-   * Where an image, or a file of the export, lies. Null leaves an image out but for its description,
-   * and takes a link off its text.
+   * The address of an image, or of a file of the export. Null replaces an image by its description,
+   * and removes a link from its text.
    *
    * @param url as the document would have it: relative to the archive's root and percent-encoded, or
    *   an image's address on the web
    */
   asset?: (url: string, kind: 'image' | 'file') => string | null
-  /** By how much headings are deeper, the page's title included; the deepest is 6. Default: 0. */
+  /**
+   * How many levels headings are lowered, including the page's title; the deepest is 6. Default: 0.
+   */
   headingOffset?: number
   /**
-   * What stands in a block's place: it or others, null for nothing. Blocks inside a block come before
+   * The replacement of a block: itself, others, or null for none. Blocks inside a block come before
    * it.
    */
   block?: (block: Block) => Block | readonly Block[] | null
 }
 
-/** The tree with a caller's changes. The given one stays as it is. */
+/** The tree with a caller's changes. The original is not modified. */
 export function applyHooks(root: Root, hooks: Hooks): Root {
   const { link, asset, block, headingOffset = 0 } = hooks
   if (!Number.isInteger(headingOffset) || headingOffset < 0 || headingOffset > 5)
@@ -37,7 +39,7 @@ export function applyHooks(root: Root, hooks: Hooks): Root {
   return { type: 'root', children: new Changes(hooks).blocks(root.children) }
 }
 
-/** An address of a file of the export: it has no scheme, and is no place in the page. */
+/** An address of a file of the export: it has no scheme, and is not a fragment. */
 const isFile = (url: string): boolean => !/^(?:[a-z][a-z0-9+.-]*:|\/\/|#)/i.test(url)
 
 class Changes {

@@ -1,7 +1,7 @@
 // The tree of an HTML document, and how it is asked.
 import { decodeText } from './entities.ts'
 
-/** An element: its name, its attributes as they stand in the source, its children in order. */
+/** An element: its name, its attributes as in the source, its children in order. */
 export interface Element {
   name: string
   /** The source between the name and the `>`. Read it with `attribute`. */
@@ -12,7 +12,7 @@ export interface Element {
 /** An element, or text with its character references decoded. */
 export type Node = Element | string
 
-/** Elements that stand in a line of text. */
+/** Inline elements. */
 export const INLINE = new Set(
   'a abbr b big cite code del em font i ins kbd label mark math q s samp small span strike strong sub sup time tt u var'.split(
     ' ',
@@ -26,8 +26,8 @@ export const INLINE = new Set(
 const CAPITALS = /(?<![^\s"'<>/=])[A-Z][^\s"'<>/=]*\s*=/
 
 /**
- * The value of an attribute, its character references decoded; undefined where the element has none
- * of that name.
+ * The value of an attribute, with character references decoded; undefined if the element does not
+ * have it.
  */
 export function attribute(element: Element, name: string): string | undefined {
   const source = element.attributes
@@ -40,7 +40,7 @@ export function attribute(element: Element, name: string): string | undefined {
   return undefined
 }
 
-/** Whether the element's class list holds `name`. */
+/** Whether the element's class list contains `name`. */
 export function hasClass(element: Element, name: string): boolean {
   if (!element.attributes.includes(name)) return false
   const value = attribute(element, 'class')
@@ -51,7 +51,7 @@ export function hasClass(element: Element, name: string): boolean {
 export const BLOCK_EQUATION = 'data-notion-equation'
 export const INLINE_EQUATION = 'data-notion-inline-equation'
 
-/** The TeX that an element carries in an attribute; undefined where it is no such equation. */
+/** The TeX in an element's attribute; undefined if it is not such an equation. */
 export function texInAttribute(element: Element): string | undefined {
   if (!element.attributes.includes('data-notion-')) return undefined
   return attribute(element, BLOCK_EQUATION) ?? attribute(element, INLINE_EQUATION)
@@ -94,8 +94,8 @@ export function iconText(node: Node): string {
 }
 
 /**
- * Takes the children in front of the first for which `isEnd` holds out of an element; all where
- * there is none.
+ * Removes the children before the first one that matches `isEnd` from an element; all if none
+ * matches.
  */
 export function takeUntil(element: Element, isEnd: (child: Element) => boolean): Node[] {
   const end = element.children.findIndex((child) => typeof child !== 'string' && isEnd(child))
@@ -103,9 +103,8 @@ export function takeUntil(element: Element, isEnd: (child: Element) => boolean):
 }
 
 /**
- * The first element below `root`, in document order and at most `depth` levels down, for which
- * `test` holds. The bound keeps a search from reading the same elements again for each level of a
- * hostile nest.
+ * The first element below `root`, in document order and at most `depth` levels down, that matches
+ * `test`. The bound prevents reading the same elements again for each level of a hostile page.
  */
 export function find(
   root: Element,

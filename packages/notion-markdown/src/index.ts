@@ -5,7 +5,7 @@ import { writeMarkdown } from './markdown.ts'
 import { readPage, type Page } from './page.ts'
 import type { Root } from './tree.ts'
 
-/** What a caller may tell about one exported page. */
+/** A caller's options for one exported page. */
 export interface PageOptions {
   /** The file's name, used for the title and the id where the page itself has none. */
   fileName?: string
@@ -17,8 +17,8 @@ export interface PageOptions {
  *
  * @param html the page's text
  * @returns the document: LF, one final newline; the same input gives the same text
- * @throws TypeError where the page is no string
- * @throws RangeError where `headingOffset` is none
+ * @throws TypeError if the page is not a string
+ * @throws RangeError if `headingOffset` is invalid
  */
 export function convertHtml(html: string, options: PageOptions & Hooks = {}): string {
   checkString(html, 'convertHtml')
@@ -30,7 +30,7 @@ export function convertHtml(html: string, options: PageOptions & Hooks = {}): st
  * is `convertHtml(html)`.
  *
  * @returns LF, one final newline
- * @throws RangeError where `headingOffset` is none
+ * @throws RangeError if `headingOffset` is invalid
  */
 export function toMarkdown(tree: Root, hooks: Hooks = {}): string {
   const { markdown, outline } = writeMarkdown(applyHooks(tree, hooks))
@@ -42,14 +42,14 @@ export function toMarkdown(tree: Root, hooks: Hooks = {}): string {
  *
  * @param html the page's text
  * @returns its id, title, icon, properties, assets, warnings and tree (mdast's node names)
- * @throws TypeError where the page is no string
+ * @throws TypeError if the page is not a string
  */
 export function parsePage(html: string, options: PageOptions = {}): Page {
   checkString(html, 'parsePage')
   return readPage(html, options.fileName ?? '')
 }
 
-/** Programs in plain JavaScript are told what they did, not what went wrong inside. */
+/** Callers in plain JavaScript get an error about their argument, not an internal one. */
 function checkString(html: unknown, name: string): void {
   if (typeof html === 'string') return
   const given = html === null ? 'null' : Array.isArray(html) ? 'an array' : typeof html

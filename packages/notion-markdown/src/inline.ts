@@ -16,11 +16,11 @@ import { decodeOnce, type Links } from './links.ts'
 import type { ValueKind } from './property-types.ts'
 import { MARK, isBlank, type Run } from './runs.ts'
 
-/** What an element passes on to the text inside it. */
+/** The marks that an element passes to its text. */
 interface Style {
   marks: number
   link: string | null
-  /** Whether it stands in a link, which may lead nowhere. */
+  /** Whether it is in a link, which may lead nowhere. */
   isLabel: boolean
 }
 
@@ -40,7 +40,7 @@ const MARK_OF = new Map<string, number>([
   ['samp', MARK.code],
 ])
 
-/** Elements that part the lines of the text around them when they stand where only text can. */
+/** Elements that break the line when they are in a place for text only. */
 const LINES = new Set(
   (
     'p div li ul ol menu h1 h2 h3 h4 h5 h6 hgroup blockquote pre tr td th table caption figure figcaption details summary dl dd dt option optgroup ' +
@@ -61,13 +61,13 @@ export const MEDIA = new Map([
 ])
 
 /**
- * Where Notion stores files: exporters until 2023 label a file with its address there, whose last
- * part is its name.
+ * Notion's file storage: exporters until 2023 label a file with its address there, whose last part
+ * is its name.
  */
 const STORED =
   /^https?:\/\/(?:s3[.-]us-west-2\.amazonaws\.com\/secure\.notion-static\.com|prod-files-secure\.s3\.us-west-2\.amazonaws\.com|file\.notion\.so)\/(?:[^\s?#]*\/)?([^\s/?#]+)(?:[?#]\S*)?$/
 
-/** What exporters since 2026 write before the name of an attached file. */
+/** The prefix that exporters since 2026 write before an attached file's name. */
 const ATTACHMENT = /^attachment:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:/
 
 /** Reads inline content into runs. */
@@ -78,16 +78,16 @@ export function readInline(nodes: readonly Node[], links: Links): Run[] {
 }
 
 /**
- * Reads the cell of a database or a page's property. Where it holds nothing but values of one kind
- * (options, people, files, relations, dates, check boxes), which the exporter writes without
- * anything between them, they are parted by `, `.
+ * Reads the cell of a database or a page's property. If it only has values of one kind (options,
+ * people, files, relations, dates, check boxes), which the exporter writes without a separator,
+ * they are joined by `, `.
  */
 export function readValues(nodes: readonly Node[], type: ValueKind, links: Links): Run[] {
   const inner = nodes.filter(holdsSomething)
   const kind = kindOf(inner[0])
   if (type === 'text' || kind === null || inner.some((node) => kindOf(node) !== kind))
     return readInline(nodes, links)
-  // Where nobody knows, a space between two links or dates was typed.
+  // If unknown, a space between two links or dates counts as typed.
   if (type === 'unknown' && (kind === 'a' || kind === 'time') && hasTextBetween(nodes))
     return readInline(nodes, links)
   const values = inner
@@ -96,7 +96,7 @@ export function readValues(nodes: readonly Node[], type: ValueKind, links: Links
   return values.flatMap((runs, i) => (i === 0 ? runs : [plain(', '), ...runs]))
 }
 
-/** Whether any text, be it a space, stands between the first and the last of elements. */
+/** Whether any text, even a space, is between the first and the last of elements. */
 function hasTextBetween(nodes: readonly Node[]): boolean {
   const first = nodes.findIndex((node) => typeof node !== 'string')
   const last = nodes.findLastIndex((node) => typeof node !== 'string')
@@ -117,7 +117,8 @@ function holdsSomething(node: Node): boolean {
 }
 
 /**
- * TABLE of what a cell may hold several of, by the class of its element; a file has only its style.
+ * TABLE of values that a cell may have several of, by the class of the element; a file has only its
+ * style.
  */
 const VALUES = ['selected-value', 'status-value', 'user']
 
@@ -140,7 +141,7 @@ function plain(value: string): Run {
 
 function read(node: Node, style: Style, links: Links, runs: Run[]): void {
   if (typeof node === 'string') {
-    // The exporter puts a U+FEFF behind each inline equation; nobody types one.
+    // The exporter puts a U+FEFF after each inline equation; people do not type it.
     const text = node.includes('\ufeff') ? node.replaceAll('\ufeff', '') : node
     const value = style.isLabel ? labelOf(text) : text
     if (value !== '') runs.push({ kind: 'text', value, marks: style.marks, link: style.link })
@@ -208,8 +209,7 @@ function part(style: Style, runs: Run[]): void {
 }
 
 /**
- * A link to what a medium shows, named by its address, on a line of its own. What stands inside,
- * for readers that cannot show it, follows.
+ * A link to a medium, named by its address, on a line of its own. Its fallback content follows.
  */
 function medium(element: Element, style: Style, links: Links, runs: Run[]): void {
   const source = find(element, 1, (child) => child.name === 'source')
@@ -225,7 +225,7 @@ function readAll(element: Element, style: Style, links: Links, runs: Run[]): voi
   readNodes(element.children, style, links, runs)
 }
 
-/** Reads siblings; `<br>`s in a row together, for what stands on both sides of them counts. */
+/** Reads siblings; consecutive `<br>`s together, because the text on both sides counts. */
 function readNodes(nodes: readonly Node[], style: Style, links: Links, runs: Run[]): void {
   for (let i = 0; i < nodes.length; i++) {
     const node = nodes[i]!
@@ -295,7 +295,8 @@ function texLine(source: string): string {
 }
 
 /**
- * TeX without the comments that end with a line: on one line they would go on over what follows.
+ * TeX without comments to the end of a line: on one line they would extend over the text after
+ * them.
  */
 function withoutComments(tex: string): string {
   return tex.includes('%')
@@ -303,7 +304,7 @@ function withoutComments(tex: string): string {
     : tex
 }
 
-/** Whether a link holds nothing but the image to which it leads. */
+/** Whether a link contains only the image to which it leads. */
 export function isWrapper(link: Element): boolean {
   const [image] = link.children
   return (

@@ -1,4 +1,4 @@
-// Addresses: what a link or an image of an exported page points to, and how the document writes it.
+// Addresses: the target of a link or an image of an exported page, and its form in the document.
 import type { CalloutStyle } from './callout-syntax.ts'
 import type { Database } from './csv.ts'
 import type { Strength } from './order.ts'
@@ -6,9 +6,7 @@ import type { ExtraSyntax } from './phrasing.ts'
 
 /** A file that a page shows or links to. */
 export interface Asset {
-  /**
-   * Relative to the archive's root, as it is stored there: not percent-encoded, as links to it are.
-   */
+  /** Relative to the archive's root, as stored: not percent-encoded, unlike links to it. */
   path: string
   kind: 'image' | 'file'
   in_archive: boolean
@@ -24,11 +22,11 @@ export interface Warning {
     | 'part_missing'
     | 'not_notion'
   detail: string
-  /** What it is about, where that is not the page that warns. */
+  /** Its subject, if that is not the page itself. */
   page?: string
 }
 
-/** What the archive around a page knows. A page that came alone has none. */
+/** The archive around a page. A single page has none. */
 export interface Archive {
   /**
    * The key of the page at this path (decoded, relative to the archive's root), if there is one.
@@ -38,7 +36,7 @@ export interface Archive {
   pageById(id: string): string | undefined
   /** The path, as stored, of the file at this decoded path, if there is one. */
   file(path: string): string | undefined
-  /** The database with this id, if the archive holds it as CSV. */
+  /** The database with this id, if the archive has it as CSV. */
   database?(id: string): Database | undefined
   /**
    * Whether files are given other places: links to them are markers then, and those to files that
@@ -47,13 +45,13 @@ export interface Archive {
   readonly movesFiles?: boolean
   /** How callouts are written. Default: as quotes. */
   readonly callouts?: CalloutStyle
-  /** What the program reads that the pages are for. Default: what every program does. */
+  /** The syntax of the pages' program. Default: that of every program. */
   readonly syntax?: ExtraSyntax
 }
 
 /**
  * The mark around an address within the document, which is known only when all its headings are
- * (anchors.ts). The reader drops U+0000 from its input, so no text can hold one; what stands
+ * (anchors.ts). The reader drops U+0000 from its input, so no text can contain one; the text
  * between two marks is percent-encoded, so that no writer changes it.
  */
 export const MARKER = '\0'
@@ -68,7 +66,7 @@ export function pageTarget(key: string, block = ''): string {
   return `${MARKER}page/${encodeTarget(key)}${block === '' ? '' : `/${block}`}${MARKER}`
 }
 
-/** The key of the page that a target means; null where it is none. */
+/** The key of the page that a target means; null if it is not a page. */
 export function keyOfTarget(url: string): string | null {
   const [kind, key] = url.startsWith(MARKER) ? url.slice(1, -1).split('/') : []
   return kind === 'page' && key !== undefined ? decodeURIComponent(key) : null
@@ -98,14 +96,14 @@ const SCHEME = /^([a-z][a-z0-9+.-]*):/i
 /** Schemes that run code, or may, where the document is shown. */
 const UNSAFE = new Set(['javascript', 'vbscript', 'data'])
 /**
- * TABLE of what a `data:` address may hold: only what runs no code. A drawing (SVG) runs none as an
+ * TABLE of allowed types of `data:` addresses: only those that run no code. SVG runs none as an
  * image, but does as a page of its own.
  */
 const SAFE_DATA = {
   file: /^data:(?:text\/(?:plain|csv)|application\/pdf|image\/(?:png|jpeg|jpg|gif|webp|avif|bmp))?[;,]/i,
   image: /^data:image\/(?:png|jpeg|jpg|gif|webp|avif|bmp|svg\+xml)[;,]/i,
 } as const satisfies Record<Asset['kind'], RegExp>
-/** What exporters since 2026 write where a page has no address. */
+/** The address that exporters since 2026 write for a page without one. */
 const NO_TARGET = 'https://app.notion.comundefined'
 /**
  * An address of a page on Notion; it ends in the page's id, with the dashes of a UUID or without.
@@ -152,7 +150,7 @@ function asciiDigit(digit: string): string {
   return zero === undefined ? digit : String(code - zero)
 }
 
-/** Resolves the addresses of one page, and remembers what they asked for. */
+/** Resolves the addresses of one page, and records their targets. */
 export class Links {
   readonly assets: Asset[] = []
   readonly warnings: Warning[] = []
@@ -173,8 +171,7 @@ export class Links {
   }
 
   /**
-   * Where a link points, or an image lies; null if that is nowhere, or where no document should
-   * lead.
+   * The target of a link or an image; null if it has none, or if a document must not link to it.
    */
   resolve(source: string | undefined, kind: Asset['kind']): string | null {
     if (source === undefined) return null
@@ -199,7 +196,7 @@ export class Links {
     const key = this.#keyOf(href)
     if (key !== undefined) return this.#page(key, blockOf(href))
     if (WITHIN_NOTION.test(href)) return `https://www.notion.so${href}`
-    // The export itself is no place in a document.
+    // A link to the export itself has no target in a document.
     return this.#path(href) === '' ? null : this.#relative(href, kind)
   }
 
@@ -243,16 +240,16 @@ export class Links {
   }
 
   /**
-   * Where an e-mail address leads that stands in a link without a scheme; undefined where it is
-   * none, or a file has its name.
+   * The target of an e-mail address in a link without a scheme; undefined if it is not one, or a
+   * file has its name.
    */
   mail(href: string): string | undefined {
     return this.#isFile(href) ? undefined : mailtoUrl(decodeOnce(href.trim()))
   }
 
   /**
-   * Where the value of an e-mail, phone or URL property leads, which has the scheme that was typed
-   * or none; null where that is nowhere. It is no file, unless one has its name.
+   * The target of an e-mail, phone or URL property, which has the typed scheme or none; null if it
+   * has no target. It is a file only if one has its name.
    */
   value(href: string): string | null {
     if (SCHEME.test(href) || this.#isFile(href)) return this.resolve(href, 'file')
@@ -264,10 +261,7 @@ export class Links {
     return this.#archive?.file(this.#path(href)) !== undefined
   }
 
-  /**
-   * What stands in place of an image that the archive does not hold, where such links lead nowhere:
-   * its file's name.
-   */
+  /** The substitute for a missing image, if links to missing files lead nowhere: its file name. */
   missing(href: string | undefined): string | null {
     if (!this.#archive?.movesFiles || href === undefined || SCHEME.test(href)) return null
     return this.#path(withoutQuery(href)).split('/').at(-1) || null
@@ -309,8 +303,8 @@ export class Links {
 
   /**
    * The path that a relative address means, decoded once, relative to the archive's root. As in a
-   * URL, nothing lies above the root; a page that came alone is somewhere below its export's, so
-   * there a way up stays. What is encoded is looked at decoded, as whoever reads it does.
+   * URL, nothing is above the root. A single page is somewhere below its export's root, so there
+   * `..` stays. Encoded text is checked decoded, as readers do.
    */
   #path(href: string): string {
     const path = href.startsWith('/') ? [] : [...this.#folder]
@@ -334,7 +328,7 @@ function withoutQuery(href: string): string {
   return query < 0 ? href : href.slice(0, query)
 }
 
-/** Percent-decodes once; what is no valid encoding stays as it is. */
+/** Percent-decodes once; an invalid encoding stays unchanged. */
 export function decodeOnce(source: string): string {
   if (!source.includes('%')) return source
   try {

@@ -27,10 +27,7 @@ export interface Outline {
   isHtml?: true
 }
 
-/**
- * Markdown, and the headings that stand in it. Places that are not known yet are between markers
- * (links.ts).
- */
+/** Markdown, and its headings. Addresses that are not known yet are between markers (links.ts). */
 export interface Written {
   markdown: string
   outline: Outline[]
@@ -47,7 +44,7 @@ const PREFIX_BUDGET = 64 * 1024 * 1024
  *
  * @param source where it is known of which blocks the tree is made: the text then has marks
  *   (source-marks.ts)
- * @param syntax what the program reads besides that the pages are for
+ * @param syntax further syntax of the pages' program
  */
 export function writeMarkdown(
   root: Root,
@@ -101,7 +98,7 @@ class Writer {
     if (this.#marks) this.text.add(PART_END)
   }
 
-  /** The sign of an item or a quote: the beginning of what stands in it. */
+  /** The marker of an item or a quote, before its content. */
   #sign(sign: string): void {
     if (this.#marks) this.#marks.lead(sign)
     else this.text.add(sign)
@@ -163,8 +160,7 @@ class Writer {
   }
 
   /**
-   * Text whose lines, but for the first, stand behind `prefix`; empty lines behind what of it is
-   * visible.
+   * Text whose lines, except the first, are prefixed by `prefix`; empty lines by its visible part.
    */
   #prefixed(text: string, prefix: string): string {
     const lines = text.split('\n')
@@ -174,7 +170,7 @@ class Writer {
       .join('\n')
   }
 
-  /** The prefix for so many lines, or none from the moment on when the budget does not reach. */
+  /** The prefix for this many lines, or none once the budget is used up. */
   #affordable(prefix: string, lines: number): string {
     this.#budget -= prefix.length * lines
     return this.#budget >= 0 ? prefix : ''
@@ -281,7 +277,7 @@ class Writer {
     this.text.add('</summary>')
   }
 
-  /** What a heading in HTML needs for links to lead to it: the last one of the outline. */
+  /** The id that an HTML heading needs as a link target: the last one of the outline. */
   get #anchor(): string | null {
     return this.#syntax.headingIds ? slugTarget(this.outline.length - 1) : null
   }
@@ -322,14 +318,14 @@ function chooseBullet(list: List, marker: number): string {
 }
 
 /**
- * Whether a blank line stands between two siblings. Only in an item can a list follow its text
- * without one.
+ * Whether a blank line is between two siblings. Only in an item can a list follow its text without
+ * one.
  */
 function gap(before: Block, after: Block, tight: boolean): boolean {
   if (!tight || after.type !== 'list' || before.type !== 'paragraph') return true
   const [first] = after.children
-  // What cannot interrupt a paragraph (CommonMark 5.2): a number other than 1, an item that begins
-  // empty.
+  // Lists that cannot interrupt a paragraph (CommonMark 5.2): a number other than 1, an item that
+  // begins empty.
   if (after.ordered && after.start !== 1) return true
   return (
     first!.checked === null && (first!.children.length === 0 || first!.children[0]!.type === 'list')

@@ -1,10 +1,10 @@
-// The certificate of a conversion: what its pages held, what the document holds, and where these
-// differ.
+// The certificate of a conversion: the contents of its pages, of the document, and their
+// differences.
 import { DOCUMENT, type Dialect } from './dialect.ts'
 import { readMarkdownPage } from './markdown-reader.ts'
 import { BLOCK_KINDS, STEP_WORDS, noCounts, type Counts, type PageReading } from './reading.ts'
 
-/** What is counted of a whole export. */
+/** The counts of a whole export. */
 export interface Totals extends Counts {
   pages: number
 }
@@ -13,7 +13,7 @@ export interface Totals extends Counts {
 export interface Difference {
   /** The page's path in the archive. */
   page: string
-  /** `words` for their order too, else what is counted. */
+  /** `words`, also for their order, or the count that differs. */
   kind: string
   in: number
   out: number
@@ -24,12 +24,12 @@ export interface Difference {
 /** Something that the export itself does not hold. */
 export interface NotInExport {
   what: 'comments' | 'views' | 'hidden_rows' | 'pages' | 'files'
-  /** How many there are, or may be; null where nothing tells. */
+  /** Their actual or possible number; null if unknown. */
   count: number | null
   detail: string
 }
 
-/** What a conversion has kept. */
+/** What a conversion kept. */
 export interface Certificate {
   in: Totals
   out: Totals
@@ -37,7 +37,7 @@ export interface Certificate {
   differences: Difference[]
   /** Hexadecimal; null where it is not known. */
   input_sha256: string | null
-  /** Of the document: of JSON, of its `markdown` in UTF-8. */
+  /** Of the document; for JSON, of its `markdown` in UTF-8. */
   output_sha256: string
   not_in_export: NotInExport[]
 }
@@ -56,7 +56,7 @@ export interface CertifiedPage {
   missingFiles: number
 }
 
-/** Words that a place is told by. */
+/** Words that identify a position. */
 const SHOWN_WORDS = 8
 
 /** Compares the pages of a document, one after another, with those of the export. */
@@ -150,13 +150,13 @@ export class Certifier {
       this.#differences.push({ page, kind, in: before, out: after, detail })
   }
 
-  /** Where two readings of a page part, in words of the document. */
+  /** The position where two readings of a page diverge, in words of the document. */
   #placeOf(before: PageReading, after: PageReading, markdown: string): string {
     const step = after.steps.findIndex((digest, i) => digest !== before.steps[i])
     const last = step < 0 ? after.steps.length : step
     const words: string[] = []
     readMarkdownPage(markdown, words, this.#dialect)
-    // The words up to the step before are the same; what differs stands before this one.
+    // The words up to the previous step are equal; the difference is before this one.
     const from = Math.max(0, last - 1) * STEP_WORDS
     const shown = words.slice(from, from + SHOWN_WORDS).join(' ')
     return `What follows "${shown}" differs from the page, or is in another order.`
@@ -191,7 +191,7 @@ export class Certifier {
   }
 }
 
-/** TABLE of what must be equal besides the digest. */
+/** TABLE of counts that must be equal besides the digest. */
 function* countsOf(
   before: Counts,
   after: Counts,

@@ -1,4 +1,5 @@
-// What differs between the Markdown of one document and that of a folder of pages, for its readers.
+// The differences between the Markdown of one document and that of a folder of pages, for its
+// readers.
 
 /** How the Markdown is written that a certificate is about. */
 export interface Dialect {

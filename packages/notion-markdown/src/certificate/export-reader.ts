@@ -1,4 +1,4 @@
-// Reads an exported page for what it shows, block by block, as Notion's exporters write it.
+// Reads the visible contents of an exported page, block by block, as Notion's exporters write it.
 import { decodeHTML } from 'entities'
 import {
   NOWHERE,
@@ -27,14 +27,14 @@ const VOID = new Set(
   'area base br col embed hr img input link meta param source track wbr'.split(' '),
 )
 
-/** Elements that end a word. All others stand within lines. */
+/** Elements that end a word. All others are inline. */
 const LINES = new Set(
   'p div li ul ol menu h1 h2 h3 h4 h5 h6 hgroup blockquote pre tr td th table caption figure figcaption details summary dl dd dt option optgroup address article aside center dialog fieldset footer form header legend main nav section body time br hr'.split(
     ' ',
   ),
 )
 
-/** Elements that stand in a line; the end of one ends no other elements. */
+/** Inline elements; the end of one ends no other elements. */
 const INLINE = new Set(
   'a abbr b big cite code del em font i ins kbd label mark q s samp small span strike strong sub sup time tt u var'.split(
     ' ',
@@ -43,10 +43,10 @@ const INLINE = new Set(
 
 const TABLE = new Set('table thead tbody tfoot tr td th'.split(' '))
 
-/** Values of a cell that stand beside one another without anything between them. */
+/** Values of a cell that are adjacent without a separator. */
 const VALUE = /\b(?:selected-value|status-value|user|margin-right)\b/
 
-/** What `#start` gives for an element that it has opened itself. */
+/** The result of `#start` for an element that it has opened itself. */
 const HIDDEN = Symbol('hidden')
 
 /**
@@ -77,16 +77,16 @@ export function readExportedPage(
 
 /** Files that get other places, and other names there. */
 export interface MovedFiles {
-  /** What stands in the place of an image that the export does not hold; null where it does. */
+  /** The substitute for an image that is missing from the export; null if it is not missing. */
   missingName(url: string): string | null
 }
 
-/** A bookmark, whose parts stand in another order than they are shown. */
+/** A bookmark, whose parts are written in another order than shown. */
 interface Bookmark {
   title: string
   description: string
   href: string
-  /** What stands in none of them. */
+  /** The text outside of them. */
   rest: string
 }
 
@@ -108,14 +108,14 @@ class ExportReader implements TagHandler {
   #table: TableReader | null = null
   #bookmark: Bookmark | null = null
   #part: keyof Bookmark = 'rest'
-  /** Images in a toggle's summary, which stand below it. */
+  /** Images in a toggle's summary, which move below it. */
   #summary: string[] | null = null
   readonly #lists: ('bulleted' | 'numbered' | 'to-do' | null)[] = []
   /** Whether a to-do has begun whose box has not come yet. */
   #isUnboxed = false
   #linkShown = false
   #linkUrl = ''
-  /** Whether a link has shown something besides an icon. */
+  /** Whether a link has shown anything besides an icon. */
   #hasWords = false
   #icons = 0
   #inRowTitle = false
@@ -146,7 +146,7 @@ class ExportReader implements TagHandler {
     if (this.#inTex) this.#tex?.push(text)
     if (this.#hidden > 0) return
     if (this.#code) {
-      // The line end right behind the tag is none of the text (HTML standard).
+      // The line end right after the tag is not part of the text (HTML standard).
       const isFirst = this.#code.length === 0 && text.startsWith('\n')
       return void this.#code.push(isFirst ? text.slice(1) : text)
     }
@@ -261,7 +261,7 @@ class ExportReader implements TagHandler {
     this.#linkShown = true
     const isBlock = this.#display > 0 && !this.#inLine
     if (isBlock) this.#reading.block('equations')
-    // On one line a comment would go on over what follows it.
+    // On one line, a comment would extend over the text after it.
     this.#reading.equation(
       isBlock || !tex.includes('\n') ? tex : tex.replace(/\\[^]|%[^\n]*\n/g, withoutComment),
     )
@@ -272,7 +272,7 @@ class ExportReader implements TagHandler {
     return this.#table?.inCell === true || this.#summary !== null
   }
 
-  /** What begins with an element. @returns what ends with it */
+  /** Starts an element. @returns the function that ends it */
   #start(
     name: string,
     attributes: string,

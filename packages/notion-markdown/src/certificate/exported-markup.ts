@@ -1,4 +1,4 @@
-// What single tags and texts of an export mean, whatever stands around them.
+// The meaning of single tags and texts of an export, independent of their context.
 import { decodeHTML } from 'entities'
 import { decodeSafely } from './reading.ts'
 import { valueOf } from './tags.ts'
@@ -8,7 +8,7 @@ const STORED =
   /^https?:\/\/(?:s3[.-]us-west-2\.amazonaws\.com\/secure\.notion-static\.com|prod-files-secure\.s3\.us-west-2\.amazonaws\.com|file\.notion\.so)\/(?:[^\s?#]*\/)?([^\s/?#]+)(?:[?#]\S*)?$/
 const ATTACHMENT = /^attachment:[0-9a-f-]{36}:/
 
-/** What exporters since 2026 write where a page has no address. */
+/** The address that exporters since 2026 write for a page without one. */
 export const NOWHERE = 'https://app.notion.comundefined'
 
 /** An element's classes, between spaces. */
@@ -19,7 +19,7 @@ export function classesOf(attributes: string): string {
   return ` ${/\s/.test(value) ? value.replace(/\s+/g, ' ') : value} `
 }
 
-/** The TeX in an element's attributes; undefined where there is none. */
+/** The TeX in an element's attributes; undefined if there is none. */
 export function texIn(attributes: string): string | undefined {
   const value =
     valueOf(attributes, 'data-notion-equation') ??
@@ -49,7 +49,7 @@ export function isSafe(url: string, isImage = false): boolean {
   return !/^(?:javascript|vbscript):/i.test(url)
 }
 
-/** A comment of TeX, or an escape that is none. */
+/** A TeX comment, or an escape, which is not one. */
 export function withoutComment(found: string): string {
   return found.startsWith('%') ? '\n' : found
 }

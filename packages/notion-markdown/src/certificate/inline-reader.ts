@@ -9,7 +9,7 @@ const WIKI_LINK = /\[\[([^[\]|\n]*)\|([^[\]|\n]*)\]\]/y
 const REFERENCE = /&(?:[a-zA-Z][a-zA-Z0-9]*|#\d+|#[xX][0-9a-fA-F]+);/y
 
 /**
- * Reads text into a reading. @param language what a toggle's summary is written in; `wiki` is Markdown
+ * Reads text into a reading. @param language the language of a toggle's summary; `wiki` is Markdown
  * with links such as `[[place|text]]`
  */
 export function readInlines(
@@ -22,7 +22,7 @@ export function readInlines(
   let brackets = 0
   const isMarkdown = language !== 'html'
   const runs = new Runs(text)
-  // What was looked at in vain: past eight whole texts of it, brackets are text.
+  // Characters searched in vain: beyond eight times the text, brackets are text.
   const vain = { left: 8 * text.length }
   SPECIAL.lastIndex = 0
   for (let match = SPECIAL.exec(text); match; match = SPECIAL.exec(text)) {
@@ -106,7 +106,7 @@ class Runs {
     this.#text = text
   }
 
-  /** Where the run of exactly `length` signs begins that ends a span; −1 if there is none. */
+  /** The start of the run of exactly `length` characters that ends a span; −1 if there is none. */
   closing(from: number, sign: string, length: number): number {
     if ((this.#lastRuns(sign).get(length) ?? -1) < from) return -1
     for (let at = this.#text.indexOf(sign, from); at >= 0;) {

@@ -81,7 +81,7 @@ class BlockReader {
     this.#leaf(rest, markdown, next)
   }
 
-  /** How far the open containers go on in a line, and how many of them do. */
+  /** How far the open containers continue in a line, and how many do. */
   #continue(line: string): [at: number, matched: number] {
     let at = 0
     for (const [i, container] of this.#open.entries()) {
@@ -128,7 +128,7 @@ class BlockReader {
     }
   }
 
-  /** Whether an item may begin where a paragraph would go on (CommonMark 5.2). */
+  /** Whether an item may interrupt a paragraph (CommonMark 5.2). */
   #mayInterrupt(rest: string, marker: string, number: string | undefined): boolean {
     if (this.#paragraph === '') return true
     return rest.length > marker.length && (number === undefined || number === '1')

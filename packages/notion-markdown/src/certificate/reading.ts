@@ -1,5 +1,5 @@
-// What a reader finds in a page: counts, and a digest of everything in its order. Two readers that
-// share no code with the converter fill one each, from the export and from the Markdown.
+// The contents of a page: counts, and a digest of everything in order. Two readers that share no
+// code with the converter fill one each, from the export and from the Markdown.
 
 /** TABLE of the blocks that both readers can tell apart. */
 export const BLOCK_KINDS = [
@@ -19,12 +19,12 @@ export const BLOCK_KINDS = [
 
 export type BlockKind = (typeof BLOCK_KINDS)[number]
 
-/** What is counted of pages. */
+/** The counts of pages. */
 export interface Counts {
   words: number
   /** Quotes are callouts too; equations are those on lines of their own. */
   blocks: Record<BlockKind, number>
-  /** Rows and cells of all tables; a header without words is none. */
+  /** Rows and cells of all tables; a header without words does not count. */
   rows: number
   cells: number
   /** Equations, those within lines too. */
@@ -43,7 +43,7 @@ export interface Counts {
 /** A page as one reader found it. Plain data. */
 export interface PageReading {
   counts: Counts
-  /** Of its words and blocks in their order. */
+  /** Of its words and blocks in order. */
   digest: string
   /** The digest after every 32nd word: they tell where two readings part. */
   steps: number[]
@@ -51,13 +51,13 @@ export interface PageReading {
   databases: number
 }
 
-/** Columns of cells among what is pending, behind the kinds of blocks. */
+/** Columns of cells among the pending counts, after the kinds of blocks. */
 const FIRST_COLUMN = 1000
 
 /** Words between two steps. */
 export const STEP_WORDS = 32
 
-/** What a character is: part of a word, white space, or a mark; U+FEFF is nothing at all. */
+/** The class of a character: part of a word, white space, or a mark; U+FEFF is ignored. */
 const MARK = 0
 const LETTER = 1
 const SPACE = 2
@@ -112,8 +112,8 @@ export function noCounts(): Counts {
 }
 
 /**
- * A reading in the making. A word is what stands between white space; of it count the letters, digits
- * and all that is not ASCII, so that no mark of either language does.
+ * A reading being built. Words are separated by white space. Only letters, digits and non-ASCII
+ * characters count, so that no markup of either language does.
  */
 export class Reading {
   readonly counts = noCounts()
@@ -127,9 +127,9 @@ export class Reading {
   /** Blocks and cells that have begun and shown nothing yet. */
   #pending: number[] = []
   #rowShown = false
-  /** The words, where somebody wants to see them. */
+  /** The words, if requested. */
   readonly #trace: string[] | null
-  /** Whether images are told apart by their files' names. */
+  /** Whether images are distinguished by their file names. */
   readonly #keepsNames: boolean
 
   constructor(trace: string[] | null = null, keepsNames = true) {
@@ -227,7 +227,7 @@ export class Reading {
     this.counts.equations++
     this.#mix(0x40000)
     this.#inWord = false
-    // In a table's cell `\|` must be written as its other name.
+    // In a table cell `\|` must be written as its synonym.
     this.text(tex.replace(/\\Vert(?![a-zA-Z])/g, ' '))
     this.#inWord = false
   }
@@ -295,7 +295,7 @@ function lastPart(url: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-/** Percent-decodes; what is no valid encoding stays. */
+/** Percent-decodes; an invalid encoding stays. */
 export function decodeSafely(text: string): string {
   try {
     return decodeURIComponent(text)

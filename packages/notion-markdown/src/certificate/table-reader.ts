@@ -12,7 +12,7 @@ interface Row {
   isPlain: boolean
 }
 
-/** What the attributes of a table tell of it. */
+/** The properties of a table from its attributes. */
 export type TableKind = 'simple' | 'database' | 'properties'
 
 /** Columns that the spans of a table may take for each of its cells. */
@@ -37,7 +37,7 @@ export class TableReader {
     this.#kind = kind
   }
 
-  /** Whether a cell is open: what stands in it stands in a line. */
+  /** Whether a cell is open: its content is inline. */
   get inCell(): boolean {
     return this.#cell !== null
   }

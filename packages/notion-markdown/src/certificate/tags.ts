@@ -1,21 +1,21 @@
 // The tags of an HTML text, one after another.
 
-/** A tag; `attributes` as they stand in the source. */
+/** A tag; `attributes` as in the source. */
 export interface Tag {
   name: string
   isEnd: boolean
   attributes: string
 }
 
-/** Elements whose content is text that nobody sees. */
+/** Elements whose content is invisible text. */
 const UNSEEN = new Set(['style', 'script', 'template', 'noscript', 'svg', 'title'])
 
-/** Names as they are met, each once: the same string is compared and looked up at once. */
+/** Interned names: equal strings are the same object, which makes comparisons and lookups fast. */
 const NAMES = new Map<string, string>()
 /** Names that are kept: only texts that want to harm have more. */
 const MAX_NAMES = 500
 
-/** Where the name that begins at `from` ends; `from` where none begins. */
+/** The end of the name that begins at `from`; `from` if there is none. */
 function endOfName(html: string, from: number): number {
   const first = html.charCodeAt(from) | 0x20
   if (!(first >= 0x61 && first <= 0x7a)) return from
@@ -39,7 +39,7 @@ function nameOf(html: string, from: number, end: number): string {
 const BLOCKS = 'div|p|h[1-6]|ul|ol|li|table|t[dhr]|figure|article|header|details|blockquote|pre'
 const BLOCK = new RegExp(`</?(?:${BLOCKS})[\\s/>]`, 'gi')
 
-/** What takes what an HTML text holds. */
+/** Receives the tags and texts of an HTML text. */
 export interface TagHandler {
   text(source: string): void
   tag(tag: Tag): void
@@ -53,7 +53,7 @@ const ANNOTATION = 'application/x-tex">'
 export function readTags(html: string, handler: TagHandler): void {
   let from = 0
   let at = 0
-  // Bytes looked at for equations in vain: past one whole text, nobody looks any more.
+  // Bytes searched for equations in vain: beyond the length of the text, the search stops.
   let vain = 0
   while (from < html.length) {
     const open = html.indexOf('<', at)
@@ -103,7 +103,7 @@ function afterMarkup(html: string, open: number): number {
   if (!html.startsWith('<!--', open)) return html.indexOf('>', open) + 1 || html.length
   if (html.startsWith('>', open + 4)) return open + 5
   if (html.startsWith('->', open + 4)) return open + 6
-  // At every `>` in turn: what stands before it says whether it ends the comment.
+  // At every `>` in turn: the text before it decides whether it ends the comment.
   for (let end = html.indexOf('>', open + 4); end >= 0; end = html.indexOf('>', end + 1))
     if (html.startsWith('--', end - 2) && end - 2 >= open + 4) return end + 1
     else if (html.startsWith('--!', end - 3) && end - 3 >= open + 4) return end + 1
@@ -125,7 +125,7 @@ function endOfTag(html: string, from: number): number {
   return html.length
 }
 
-/** Whether no quoted value is open at the end of attributes. Of those in single quotes nobody knows. */
+/** Whether no quoted value is open at the end of attributes. Single quotes are not considered. */
 function isWhole(attributes: string): boolean {
   if (attributes.includes("'")) return false
   for (let quote = attributes.indexOf('"'); quote >= 0;) {
@@ -136,7 +136,7 @@ function isWhole(attributes: string): boolean {
   return true
 }
 
-/** A drawing without an end tag ends where the page goes on. */
+/** A drawing without an end tag ends where the page continues. */
 const AFTER_DRAWING = new RegExp(`</svg[\\s>]|(?=</?(?:span|${BLOCKS})[\\s/>])`, 'gi')
 
 function afterElement(html: string, name: string, from: number): number {
@@ -151,7 +151,7 @@ function afterElement(html: string, name: string, from: number): number {
   return close < 0 ? html.length : close + 1
 }
 
-/** Behind the `</span>` that ends KaTeX's own; −1 where there is none. */
+/** After the `</span>` that ends KaTeX's own; −1 if there is none. */
 function endOfKatex(html: string, from: number): number {
   let depth = 1
   for (let at = html.indexOf('span', from); at >= 0; at = html.indexOf('span', at + 4)) {
@@ -161,13 +161,13 @@ function endOfKatex(html: string, from: number): number {
   return -1
 }
 
-/** Where the page goes on behind what has no end. */
+/** Where the page continues after an element without an end. */
 function nextBlock(html: string, from: number): number {
   BLOCK.lastIndex = from
   return BLOCK.exec(html)?.index ?? html.length
 }
 
-/** An attribute's value as it stands in the source; undefined where there is none. */
+/** An attribute's value as in the source; undefined if there is none. */
 export function valueOf(attributes: string, name: string): string | undefined {
   const at = attributes.indexOf(`${name}=`)
   if (at < 0 || (at > 0 && attributes.charCodeAt(at - 1) > 0x20)) {

@@ -1,9 +1,9 @@
-// What a line is taken for as a whole: at its start, at its end, and where an address stands in it.
+// The meaning of a whole line: at its start, at its end, and of addresses in it.
 import type { Draft } from '../phrasing.ts'
 
 /**
- * TABLE of what a line could be taken for at its start: the test, and which lines it is for. The
- * backslash goes before the first sign that is no digit.
+ * TABLE of blocks that the start of a line could begin: the test, and the lines that it applies to.
+ * The backslash goes before the first character that is not a digit.
  */
 const LINE_STARTS: readonly { test: RegExp; only?: 'first' | 'later' | 'item' }[] = [
   { test: /^#{1,6}(?=[ \t]|$)/ }, // heading
@@ -19,7 +19,7 @@ const LINE_STARTS: readonly { test: RegExp; only?: 'first' | 'later' | 'item' }[
   { test: /^\[![a-zA-Z]+\][ \t]*$/, only: 'first' }, // GitHub's alerts
 ]
 
-/** What a line of a paragraph would be at its start, if its first characters were not escaped. */
+/** The block that a paragraph's line would begin if its first characters were not escaped. */
 export function escapeLineStarts(draft: Draft, typed: Uint8Array, escapes: Uint8Array): void {
   const { text } = draft
   for (let from = 0; from <= text.length;) {
@@ -40,7 +40,7 @@ function escapeLineStart(
   const { text, position } = draft
   const first = text[from]
   if (first === undefined || from === end) return
-  // What the writer put there (a mark, code, a link) begins no block.
+  // The writer's own syntax (a mark, code, a link) begins no block.
   if (/[*~`[]/.test(first) && !typed[from]) return
   if (first === '~' && text.startsWith('~~~', from)) {
     // A fence; each tilde, because two of them could still strike out.
@@ -48,11 +48,11 @@ function escapeLineStart(
     return
   }
   if (!/[#>+\-*_=\d`:|[]/.test(first)) return
-  // The `\` of a hard break is not part of what the line says.
+  // The `\` of a hard break is not part of the line's text.
   const line = text.slice(from, text[end - 1] === '\\' && text[end] === '\n' ? end - 1 : end)
-  // In an item, the list's own sign stands in front.
+  // In an item, the list's own marker precedes it.
   if (isThematicBreak(line, position === 'item' && from === 0 ? 1 : 3)) {
-    // All of its first run: what is left of `___` could still close emphasis.
+    // The whole first run: the rest of `___` could still close emphasis.
     for (let at = from; at === from || (text[at] === first && typed[at] === 1); at++)
       escapes[at] = 1
   }
@@ -92,13 +92,13 @@ export function escapeClosingSequence(draft: Draft, escapes: Uint8Array): void {
 /** How an address begins. */
 const AUTOLINK = /https?:\/\/|www\./gi
 /**
- * What ends an address for every reader; GitHub's takes other white space, such as U+00A0, for a
- * part of it.
+ * Characters that end an address for every reader; GitHub's includes other white space, such as
+ * U+00A0.
  */
 const AUTOLINK_END = /[ \t\n<]/g
 const AUTOLINK_TRAIL = '!"\'*,.:;?_~)'
 
-/** Whether a text ends in an address, which goes on with what is written behind it. */
+/** Whether a text ends in an address, which would continue with the text after it. */
 export function endsInAutolink(text: string): boolean {
   const end = Math.max(...[' ', '\t', '\n', '<'].map((sign) => text.lastIndexOf(sign)))
   return text.slice(end + 1).search(AUTOLINK) >= 0
@@ -106,23 +106,22 @@ export function endsInAutolink(text: string): boolean {
 
 /**
  * An address typed as text becomes a link by itself in GFM (6.9), with everything up to the next
- * space. Where that would swallow a mark or a backslash of ours, the address is kept from being
- * one.
+ * space. If that would include a mark or a backslash of ours, the address is escaped.
  */
 export function breakAutolinks(draft: Draft, escapes: Uint8Array): void {
   const { text } = draft
-  // What of the writer's own an address must not swallow, besides backslashes.
+  // Syntax of the writer that an address must not include, besides backslashes.
   const points = [
     ...draft.marks.flatMap((mark) => [mark.open, mark.close]),
     ...draft.spans.map((span) => span.from),
     ...draft.links.map((link) => link.from),
   ].sort((a, b) => a - b)
-  // Addresses in code, equations and links are none of GFM's business.
+  // GFM ignores addresses in code, equations and links.
   const own = [...draft.spans, ...draft.links].sort((a, b) => a.from - b.from)
   let point = 0
   let next = 0
-  // Where the addresses end that begin before the next space; where they do without what trails
-  // them; the last backslash in them.
+  // The end of the addresses that begin before the next space; the same without trailing
+  // punctuation; the last backslash in them.
   let end = 0
   let to = 0
   let escaped = -1

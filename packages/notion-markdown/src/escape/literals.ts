@@ -1,4 +1,4 @@
-// What a person typed, character by character: which of them would mean something where they stand.
+// Typed text, character by character: finds those that Markdown would give a meaning.
 import { decodeText } from '../entities.ts'
 import type { Draft, Mark } from '../phrasing.ts'
 import { READINGS, flanking } from './marks.ts'
@@ -8,12 +8,11 @@ const ASCII_PUNCTUATION = /[!-/:-@[-`{-~]/
 const REFERENCE = /&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[a-zA-Z][a-zA-Z\d]{0,31});/y
 
 /**
- * An address of e-mail between angle brackets is a link (CommonMark 6.5), whatever its name begins
- * with.
+ * An e-mail address in angle brackets is a link (CommonMark 6.5), whatever its name begins with.
  */
 const EMAIL = /<[\w.!#$%&'*+/=?^`{|}~-]+@[a-zA-Z\d]/y
 
-/** What a run of `*`, `_` or `~` could do. */
+/** The possible effects of a run of `*`, `_` or `~`. */
 const OPENS = 1
 const CLOSES = 2
 
@@ -39,14 +38,14 @@ export function escapeLiterals(
 }
 
 /**
- * Reads the special characters of one line. It decides at once about those whose meaning shows
- * where they stand; runs and dollars, which pair up, it gathers.
+ * Reads the special characters of one line. It decides immediately about those whose meaning
+ * depends on their position; runs and dollars, which form pairs, are collected.
  */
 class LiteralReader {
   // Indexes only, and flags: a hostile text is nothing but special characters, and an object for
   // each would take too much.
   readonly typed: Uint8Array
-  /** Where runs of a character begin. */
+  /** The starts of a character's runs. */
   readonly runs: Readonly<Record<'*' | '_' | '~' | '`', number[]>> = {
     '*': [],
     _: [],
@@ -80,7 +79,7 @@ class LiteralReader {
     // same far way again.
     let match = SPECIAL.exec(text)
     for (const { from, to: end, linked } of texts) {
-      // A link takes the brackets of its text for itself; those before it go on waiting behind it.
+      // A link uses the brackets of its own text; earlier open brackets remain open after it.
       const brackets = linked ? [] : outside
       // GitHub reads no image there, but an exclamation mark before a footnote. One that was typed
       // is escaped itself.
@@ -100,7 +99,7 @@ class LiteralReader {
     }
   }
 
-  /** @param from where the text begins in which it stands, and `end` where that ends */
+  /** @param from the start of the surrounding text, and `end` its end */
   #character(char: string, at: number, from: number, end: number): void {
     const { text, position } = this.#draft
     const next = text[at + 1] ?? ''
@@ -150,7 +149,7 @@ class LiteralReader {
     else brackets.push(at)
   }
 
-  /** @param linked whether it stands in a link's text */
+  /** @param linked whether it is in a link's text */
   #closeBracket(at: number, brackets: number[], linked: boolean): void {
     const { text, position } = this.#draft
     const next = text[at + 1]
@@ -166,9 +165,8 @@ class LiteralReader {
       if (means || open === undefined) this.#escapes[at] = 1
     } else if (means && brackets.length === 0) this.#escapes[open] = 1
     else if (means) {
-      // An outer bracket would take the place of one that is escaped. This one goes on waiting for
-      // another end; a footnote's is escaped too, because for GitHub its name ends at an escaped
-      // bracket.
+      // An outer bracket would replace an escaped one. This one remains open for another end; a
+      // footnote's is escaped, too, because for GitHub its name ends at an escaped bracket.
       this.#escapes[at] = 1
       if (beginsDefinition(text, open, position) && text[open + 1] === '^') this.#escapes[open] = 1
       else brackets.push(open)
@@ -177,14 +175,14 @@ class LiteralReader {
 }
 
 /**
- * What makes the rest of a definition: an address, and at most a title (CommonMark 4.7). A `<` may
- * get a backslash, and begins one then.
+ * The rest of a definition: an address, and at most a title (CommonMark 4.7). A `<` may be escaped,
+ * and then begins an address.
  */
 const DEFINED = /[ \t]*\n?[ \t]*(?:<[^<>\n]*>|[^ \t\n]+)[ \t]*(?:$|\n|["'(])/y
 
 /**
- * Whether a bracket stands where it could begin the definition of a link (where a block begins) or
- * of a footnote (where any line does).
+ * Whether a bracket could begin the definition of a link (at the start of a block) or of a footnote
+ * (at the start of any line).
  */
 function beginsDefinition(text: string, open: number, place: Draft['position']): boolean {
   return isLineStart(text, open, place) && (open === 0 || text[open + 1] === '^')
@@ -206,7 +204,7 @@ function isLineStart(text: string, at: number, place: Draft['position']): boolea
   return (place === 'paragraph' || place === 'item') && (at === 0 || text[at - 1] === '\n')
 }
 
-/** Whether what a sticky pattern wants stands at an index. */
+/** Whether a sticky pattern matches at an index. */
 function standsAt(pattern: RegExp, text: string, at: number): boolean {
   pattern.lastIndex = at
   return pattern.test(text)
@@ -219,7 +217,8 @@ function isReference(text: string, at: number): boolean {
 }
 
 /**
- * Where a run of `char` that begins at `from` ends: at what is another character, or the writer's.
+ * The end of a run of `char` that begins at `from`: at another character, or at the writer's
+ * syntax.
  */
 function endOfRun(text: string, char: string, from: number, typed: Uint8Array): number {
   let to = from
@@ -252,7 +251,7 @@ function escapeRuns(
     const opens = (role & OPENS) !== 0 && (beside || lastCloser > i)
     const closes = (role & CLOSES) !== 0 && (beside || firstOpener < i)
     const end = endOfRun(draft.text, char, from, typed)
-    // Beside a mark of the writer's they would run together, whatever they are by themselves.
+    // Next to a mark of the writer's they would merge with it, whatever they are alone.
     const touches = draft.text[end] === char || draft.text[from - 1] === char
     if (opens || closes || touches) escapes.fill(1, from, end)
   }
@@ -282,7 +281,7 @@ function holds(draft: Draft, sign: string): boolean {
   return draft.spans.some((span) => draft.text.slice(span.from, span.to).includes(sign))
 }
 
-/** Whether what stands at an index belongs to a link's text; `links` holds images too. */
+/** Whether an index is in a link's text; `links` includes images. */
 function isInLink(draft: Draft, at: number): boolean {
   return draft.links.some(({ from, to }) => draft.text[from] === '[' && from < at && at < to)
 }

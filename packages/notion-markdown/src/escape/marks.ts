@@ -1,10 +1,10 @@
 // Where emphasis begins and ends (CommonMark 6.2), and which of the writer's marks a reader would
-// not take for marks.
+// not recognise.
 import type { Draft, Mark } from '../phrasing.ts'
 
 type Kind = 'space' | 'punctuation' | 'word'
 
-/** How a reader looks at what stands beside a mark. */
+/** How a reader classifies the characters beside a mark. */
 interface Reading {
   /** Whether symbols are punctuation, as since CommonMark 0.31. */
   symbols: boolean
@@ -19,7 +19,7 @@ export const READINGS: readonly Reading[] = [
 ]
 const ASTERISK_READINGS: readonly Reading[] = [...READINGS, { symbols: false, skips: '~' }]
 
-/** What CommonMark takes a character for at the edge of a mark. */
+/** CommonMark's class of a character at the edge of a mark. */
 function kindOf(char: string, symbols: boolean): Kind {
   if (char === '' || /\s/.test(char)) return 'space'
   return (symbols ? /[\p{P}\p{S}]/u : /[\p{P}$+<=>^`|~]/u).test(char) ? 'punctuation' : 'word'
@@ -53,8 +53,8 @@ export function flanking(
 }
 
 /**
- * The marks that a reader would not take for marks where they stand (beside CJK text, or between
- * punctuation and a word): those are written as HTML.
+ * The marks that a reader would not recognise in their position (beside CJK text, or between
+ * punctuation and a word): they are written as HTML.
  */
 export function tagBrokenMarks(draft: Draft): Set<Mark> {
   const tagged = new Set<Mark>()
@@ -64,8 +64,8 @@ export function tagBrokenMarks(draft: Draft): Set<Mark> {
     { mark, at: mark.close, opens: false },
   ])
   ends.sort((a, b) => a.at - b.at)
-  // Tagging a mark changes what stands beside its neighbours, so look again; a line that does not
-  // settle is all tags.
+  // Writing a mark as a tag changes the context of its neighbours, so check again; a line that does
+  // not converge is all tags.
   for (let round = 0; round < 4; round++) {
     const before = tagged.size
     const standing = ends.filter((end) => !tagged.has(end.mark))
