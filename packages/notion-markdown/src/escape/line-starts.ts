@@ -110,6 +110,9 @@ export function endsInAutolink(text: string): boolean {
  */
 export function breakAutolinks(draft: Draft, escapes: Uint8Array): void {
   const { text } = draft
+  AUTOLINK.lastIndex = 0
+  // Most lines have no address.
+  if (!AUTOLINK.test(text)) return
   // Syntax of the writer that an address must not include, besides backslashes.
   const points = [
     ...draft.marks.flatMap((mark) => [mark.open, mark.close]),

@@ -19,9 +19,19 @@ export const READINGS: readonly Reading[] = [
 ]
 const ASTERISK_READINGS: readonly Reading[] = [...READINGS, { symbols: false, skips: '~' }]
 
+/** TABLE of the classes of ASCII characters. All ASCII symbols are punctuation to every reader. */
+const ASCII: readonly Kind[] = Array.from({ length: 128 }, (_, code) =>
+  readKind(String.fromCharCode(code), true),
+)
+
 /** CommonMark's class of a character at the edge of a mark. */
 function kindOf(char: string, symbols: boolean): Kind {
-  if (char === '' || /\s/.test(char)) return 'space'
+  if (char === '') return 'space'
+  return ASCII[char.charCodeAt(0)] ?? readKind(char, symbols)
+}
+
+function readKind(char: string, symbols: boolean): Kind {
+  if (/\s/.test(char)) return 'space'
   return (symbols ? /[\p{P}\p{S}]/u : /[\p{P}$+<=>^`|~]/u).test(char) ? 'punctuation' : 'word'
 }
 
