@@ -80,7 +80,7 @@ class BatchedFile {
 export async function openSpoolWriter(folder: string, index: number): Promise<SpoolWriter> {
   const texts = new BatchedFile(await open(textFile(folder, index), 'w'))
   // As text: a summary's strings are slices of its page, and would keep all of it in memory. On disk:
-  // V8 lets garbage gather up to four times of what lives, 110 MB in a converter of 5 GB of export.
+  // V8 lets garbage gather up to four times of what lives, 84 MB in a converter of 5 GB of export.
   const list = new BatchedFile(await open(listFile(folder, index), 'w'))
   let at = 0
   const addLine = (json: string): void => list.add(Buffer.from(`${json}\n`))
