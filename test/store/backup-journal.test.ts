@@ -12,7 +12,7 @@ import { restoreBackup } from '../../server/store/backup/restore.ts'
 import { sqlitePath, type Store } from '../../server/store/open.ts'
 import { Connection } from '../../server/store/sqlite/connection.ts'
 import { settingsOf, type Place } from '../support/place.ts'
-import { openAt, placeOn } from '../support/stores.ts'
+import { openAt, emptyPlaceOn } from '../support/stores.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 
@@ -38,7 +38,7 @@ const rowsOf = (store: Store) =>
   store.db.selectFrom('accounts').select(['id', 'name']).orderBy('created_at').execute()
 
 async function shipped(t: TestContext) {
-  const place = await placeOn.sqlite(t)
+  const place = await emptyPlaceOn.sqlite(t)
   const store = await openAt(t, place)
   const target = temporaryFolder(t)
   let now = 1_800_000_000_000
@@ -66,7 +66,7 @@ async function shipped(t: TestContext) {
 }
 
 async function restored(t: TestContext, source: string) {
-  const place = await placeOn.sqlite(t)
+  const place = await emptyPlaceOn.sqlite(t)
   const { journal } = await restoreBackup({
     storage: storageAt(place),
     source,

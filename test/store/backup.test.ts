@@ -27,7 +27,7 @@ import { restoreBackup } from '../../server/store/backup/restore.ts'
 import { openJournal } from '../../server/store/backup/target.ts'
 import type { Store } from '../../server/store/open.ts'
 import { settingsOf, type Place } from '../support/place.ts'
-import { onEveryStore, openAt, placeOn } from '../support/stores.ts'
+import { onEveryStore, openAt, emptyPlaceOn } from '../support/stores.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { S3_CREDENTIALS, startS3 } from './s3-server.ts'
 
@@ -99,7 +99,7 @@ onEveryStore('a backup under load is a consistent snapshot', async (t, place) =>
     [manifest.store, manifest.encrypted, manifest.files.length],
     [store.dialect, false, 1],
   )
-  const elsewhere = await placeOn[store.dialect](t)
+  const elsewhere = await emptyPlaceOn[store.dialect](t)
   const restore = () =>
     restoreBackup({
       signal: never,
@@ -123,7 +123,7 @@ onEveryStore('a backup under load is a consistent snapshot', async (t, place) =>
 })
 
 async function made(t: TestContext) {
-  const place = await placeOn.sqlite(t)
+  const place = await emptyPlaceOn.sqlite(t)
   const store = await openAt(t, place)
   await insert(store, 1)
   writeFileSync(join(place.data, 'master.key'), 'the master key')
@@ -153,7 +153,7 @@ test('an encrypted backup holds the master key, and only its private key opens i
       readFileSync(join(location, name), 'latin1'),
       /SQLite|master key|bytes of a blob/,
     )
-  const target = await placeOn.sqlite(t)
+  const target = await emptyPlaceOn.sqlite(t)
   const restore = (key: typeof identity | null) =>
     restoreBackup({
       signal: never,
@@ -185,7 +185,7 @@ test('a damaged or invalid backup changes nothing', async (t) => {
     now: 0,
   })
   assert.ok(!existsSync(join(location, 'master.key')))
-  const target = await placeOn.sqlite(t)
+  const target = await emptyPlaceOn.sqlite(t)
   const restore = (source: string) =>
     restoreBackup({ signal: never, storage: storageAt(target), source, identity: null, env: {} })
   const blob = join(location, 'blobs', 'Xy', 'blob_1Xy')
@@ -223,7 +223,7 @@ test('a backup in a bucket is restored from there, with its journal', async (t) 
   const { changes } = (await store.takeChanges?.()) ?? assert.fail()
   await journal.put(1, inOnes(gzipSync(changes), 100))
   await journal[Symbol.asyncDispose]()
-  const target = await placeOn.sqlite(t)
+  const target = await emptyPlaceOn.sqlite(t)
   await restoreBackup({
     signal: never,
     storage: storageAt(target, s3),
@@ -309,7 +309,7 @@ test('an interrupted backup or restore leaves nothing', async (t) => {
   const options = { storage: storageAt(place), target, recipient: null, env: {}, now: 1 }
   const { location } = await makeBackup({ ...options, signal: never })
   const making = makeBackup({ ...options, now: 2, signal: stopping.signal })
-  const elsewhere = await placeOn.sqlite(t)
+  const elsewhere = await emptyPlaceOn.sqlite(t)
   const restoring = restoreBackup({
     storage: storageAt(elsewhere),
     source: location,

@@ -8,8 +8,16 @@ import type { Place } from './place.ts'
 import { usedFolder } from './templates.ts'
 import { temporaryFolder } from './temporary.ts'
 
-/** An empty place on each. */
-export const placeOn: Record<Store['dialect'], (t: TestContext) => Promise<Place>> = {
+type Places = Readonly<Record<Store['dialect'], (t: TestContext) => Promise<Place>>>
+
+/** A place on each where a server has been before, and left nothing. */
+export const placeOn: Places = {
+  sqlite: async (t) => ({ data: usedFolder(t), databaseUrl: null }),
+  postgres: async (t) => ({ data: temporaryFolder(t), databaseUrl: await usedDatabase() }),
+}
+
+/** A place on each where no server has been: the first one migrates it. */
+export const emptyPlaceOn: Places = {
   sqlite: async (t) => ({ data: temporaryFolder(t), databaseUrl: null }),
   postgres: async (t) => ({ data: temporaryFolder(t), databaseUrl: await freshDatabase() }),
 }
@@ -20,14 +28,16 @@ type Body = (t: TestContext, place: Place) => Promise<void>
 
 /** Declares a test for every store; each gets one in which nothing is. */
 export function onEveryStore(name: string, body: Body): void {
-  test(`sqlite: ${name}`, async (t) => body(t, { data: usedFolder(t), databaseUrl: null }))
-  test(`postgres: ${name}`, async (t) =>
-    body(t, { data: temporaryFolder(t), databaseUrl: await usedDatabase() }))
+  declare(placeOn, name, body)
 }
 
 /** The same for tests of migrations: no server has been there before. */
 export function onEveryEmptyPlace(name: string, body: Body): void {
-  for (const [store, place] of Object.entries(placeOn))
+  declare(emptyPlaceOn, name, body)
+}
+
+function declare(places: Places, name: string, body: Body): void {
+  for (const [store, place] of Object.entries(places))
     test(`${store}: ${name}`, async (t) => body(t, await place(t)))
 }
 
