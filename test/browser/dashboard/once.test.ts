@@ -2,7 +2,7 @@
 // the first, or left while it is under way.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Dialog, Page } from 'playwright-core'
 import { until } from '../../support/until.ts'
 import { ADMIN } from './seeded.ts'
 import { closeBrowser, startSite, visit } from './visit.ts'
@@ -80,8 +80,8 @@ test('a double click sends one request, and a dialog that creates a secret stays
   const { id } = (await (
     await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Turned' })
   ).json()) as { id: string }
+  const { page } = await visit(t, site, cookie)
   for (const { path, fill = {}, first, button, call, secret } of DEEDS) {
-    const { page, context } = await visit(t, site, cookie)
     const sent: string[] = []
     const gate = Promise.withResolvers<void>()
     await page.route(
@@ -120,7 +120,7 @@ test('a double click sends one request, and a dialog that creates a secret stays
     if (secret) await page.locator('[data-secret]').waitFor()
     await page.locator('[data-loading]').first().waitFor({ state: 'detached' })
     assert.equal(sent.length, 1, button)
-    await context.close()
+    await page.unrouteAll()
   }
 })
 
@@ -130,8 +130,8 @@ test('a secret is shown even after going back while it is created, and leaving a
   const { id } = (await (
     await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Turned' })
   ).json()) as { id: string }
+  const { page } = await visit(t, site, cookie)
   for (const { path, fill = {}, first, button, call } of DEEDS.filter(({ secret }) => secret)) {
-    const { page, context } = await visit(t, site, cookie)
     const gate = Promise.withResolvers<void>()
     await page.route(
       (url) => url.pathname.endsWith(call),
@@ -141,10 +141,11 @@ test('a secret is shown even after going back while it is created, and leaving a
       },
     )
     const asked: string[] = []
-    page.on('dialog', async (dialog) => {
+    const dismiss = async (dialog: Dialog): Promise<void> => {
       asked.push(dialog.type())
       await dialog.dismiss()
-    })
+    }
+    page.on('dialog', dismiss)
     const leave = async (times: number): Promise<void> => {
       void page.reload().catch(() => {})
       await until(() => asked.length === times)
@@ -169,7 +170,8 @@ test('a secret is shown even after going back while it is created, and leaving a
     await page.locator('[data-secret]').waitFor({ state: 'detached' })
     await page.reload()
     assert.deepEqual(asked, ['beforeunload', 'beforeunload'], button)
-    await context.close()
+    page.off('dialog', dismiss)
+    await page.unrouteAll()
   }
 })
 
