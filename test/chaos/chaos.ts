@@ -5,6 +5,9 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createToken, type NewToken, type Scope } from '../../server/accounts/tokens.ts'
+import type { NewKey } from '../../server/keys/key-record.ts'
+import { createKey } from '../../server/keys/keys.ts'
 import { openStore, type Store } from '../../server/store/open.ts'
 import { auditBlobs, auditHeld, auditJobs, auditStore } from './audit.ts'
 import { command, startFleet, type Fleet, type Role } from './fleet.ts'
@@ -30,7 +33,7 @@ export interface ChaosOptions {
   readonly seconds: number
   /** Milliseconds between one trouble and the next, on average. */
   readonly pause: number
-  /** How many times longer than usual callers of the proxy rest between two requests. */
+  /** How many times longer than usual callers rest between two requests, but for jobs. */
   readonly ease?: number
   readonly seed: number
   onEvent?(sentence: string): void
@@ -156,57 +159,27 @@ async function trouble(fleet: Fleet, backing: Backing, random: () => number): Pr
   return name
 }
 
-/** Makes the keys and tokens by the command line. */
+/** Makes the keys and tokens, before any process runs. */
 async function prepare(
   env: Record<string, string>,
 ): Promise<{ secrets: Secrets; limited: string }> {
-  const make = async (...args: string[]): Promise<{ id: string; secret: string }> => {
-    return JSON.parse(await command([...args, '--json'], env)) as { id: string; secret: string }
+  await using store = await open(env)
+  const now = Date.now()
+  const tokenOf = async (account: string, scopes: Scope[]): Promise<NewToken> => {
+    const owner = { name: account, plan: account }
+    const token = { name: account, scopes, expiresAt: null }
+    return (await createToken(store, owner, token, now)).token
   }
-  const token = await make(
-    'tokens',
-    'create',
-    '--name',
-    'chaos',
-    '--account',
-    'chaos',
-    '--plan',
-    'chaos',
-    '--scopes',
-    'convert,manage',
-  )
-  const freeToken = await make(
-    'tokens',
-    'create',
-    '--name',
-    'free',
-    '--account',
-    'free',
-    '--plan',
-    'free',
-  )
-  const openKey = await make(
-    'keys',
-    'create',
-    '--name',
-    'open',
-    '--account',
-    'chaos',
-    '--models',
-    'chaos-*',
-  )
-  const limitedKey = await make(
-    'keys',
-    'create',
-    '--name',
-    'limited',
-    '--account',
-    'chaos',
-    '--models',
-    'chaos-*',
-    '--rpm',
-    String(RPM),
-  )
+  const token = await tokenOf('chaos', ['convert', 'manage'])
+  const freeToken = await tokenOf('free', ['convert'])
+  const key = (rpm: number | null): Promise<NewKey> =>
+    createKey(
+      store,
+      token.account_id,
+      { name: 'chaos', models: ['chaos-*'], rpm, allowed_origins: null, expires_at: null },
+      now,
+    )
+  const [openKey, limitedKey] = [await key(null), await key(RPM)]
   return {
     secrets: {
       token: token.secret,

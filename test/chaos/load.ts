@@ -74,7 +74,8 @@ export function nothingTold(): Told {
  * Drives load until `signal`, and notes in `told` what callers are told; resolves when the last one
  * has its answer.
  *
- * @param ease how many times longer than usual each caller of the proxy rests between two requests
+ * @param ease how many times longer than usual each caller rests between two requests; jobs come as
+ *   often as ever
  */
 export async function drive(
   fleet: Fleet,
@@ -184,8 +185,8 @@ export async function drive(
     ...Array.from({ length: 3 }, () =>
       again(50 * ease, () => proxied(secrets.limitedKey, 'limited', false)),
     ),
-    ...Array.from({ length: 2 }, () => again(300, freeUpload)),
-    ...Array.from({ length: 2 }, () => again(100, upload)),
+    ...Array.from({ length: 2 }, () => again(300 * ease, freeUpload)),
+    ...Array.from({ length: 2 }, () => again(100 * ease, upload)),
     ...Array.from({ length: 2 }, () => again(1500, job)),
   ])
 }
