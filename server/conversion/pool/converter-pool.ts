@@ -29,7 +29,7 @@ export interface ConverterLimits {
   readonly deadline: number
   /** Bytes of JavaScript heap of one converter. */
   readonly heap: number
-  /** Whether to start a converter in advance, for the first conversion (the default). */
+  /** Whether to start a converter soon, before the first conversion needs it (the default). */
   readonly warm?: boolean
   /** Archive limits for tasks that have none of their own. Default: the engine's. */
   readonly archive?: Partial<ArchiveLimits>
@@ -71,6 +71,11 @@ interface QueuedStep {
 const EMPTY_RESULT: Converted = { pages: 0, failed: 0, warnings: 0, notices: [] }
 /** The converters' program. */
 const PROGRAM = new URL('converter-process.ts', import.meta.url)
+/**
+ * Milliseconds after which the first converter is started without a step: a server's own start does
+ * not share its processors with it.
+ */
+const WARM_AFTER_MS = 2_000
 /** Milliseconds after which an idle converter is stopped, except the last one. */
 const IDLE_TIMEOUT_MS = 60_000
 /** Characters of a converter's stderr that are kept for the log. */
@@ -90,13 +95,19 @@ class ProcessPool implements ConverterPool {
   /** Those without a step, and when each is stopped. */
   readonly #idle = new Map<ChildProcess, NodeJS.Timeout>()
   readonly #all = new Set<ChildProcess>()
+  #warming: NodeJS.Timeout | undefined
   #isClosed = false
 
   constructor(limits: ConverterLimits, program: URL) {
     this.size = limits.atOnce
     this.#limits = limits
     this.#program = program
-    if (limits.warm === false) return
+    if (limits.warm !== false) this.#warming = setTimeout(() => this.#warm(), WARM_AFTER_MS).unref()
+  }
+
+  /** Starts a converter in advance. */
+  #warm(): void {
+    if (this.#all.size > 0) return
     const first = this.#start()
     if (first.pid !== undefined) this.#markIdle(first)
   }
@@ -135,6 +146,7 @@ class ProcessPool implements ConverterPool {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
+    clearTimeout(this.#warming)
     for (const item of this.#waiting.splice(0)) item.reject(new Error(SHUTTING_DOWN))
     await Promise.all([...this.#all].map(terminate))
   }
